@@ -1,0 +1,78 @@
+package edn
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+)
+
+// ordinaryHistory is a history of n events of a register, as Jepsen writes it.
+func ordinaryHistory(n int) []byte {
+	var b bytes.Buffer
+	for i := range n {
+		switch i % 4 {
+		case 0:
+			fmt.Fprintf(&b, "{:type :invoke, :f :write, :value %d, :process %d, :time %d, :index %d}\n", i%5, i%10, 7654321*i, i)
+		case 1:
+			fmt.Fprintf(&b, "{:type :ok, :f :write, :value %d, :process %d, :time %d, :index %d}\n", i%5, i%10, 7654321*i, i)
+		case 2:
+			fmt.Fprintf(&b, "{:type :invoke, :f :cas, :value [%d %d], :process %d, :time %d, :index %d}\n", i%5, i%3, i%10, 7654321*i, i)
+		case 3:
+			fmt.Fprintf(&b, "{:type :fail, :f :cas, :value [%d %d], :process %d, :time %d, :index %d, :error [:precondition \"no\"]}\n", i%5, i%3, i%10, 7654321*i, i)
+		}
+	}
+	return b.Bytes()
+}
+
+func readAll(tb testing.TB, r *Reader) (n int) {
+	tb.Helper()
+	var ev Event
+	for {
+		err := r.Next(&ev)
+		if err == io.EOF {
+			return n
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		n++
+	}
+}
+
+func BenchmarkReader(b *testing.B) {
+	text := ordinaryHistory(100_000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		readAll(b, NewReader(bytes.NewReader(text), "", NewValues()))
+	}
+}
+
+func BenchmarkReaderOfUniqueValues(b *testing.B) {
+	var h bytes.Buffer
+	for i := range 100_000 {
+		fmt.Fprintf(&h, "{:index %d, :type :invoke, :process %d, :f :write, :value \"value %d\", :time %d}\n", i, i%10, i*i, i*77777)
+	}
+	b.SetBytes(int64(h.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		readAll(b, NewReader(bytes.NewReader(h.Bytes()), "", NewValues()))
+	}
+}
+
+func BenchmarkReaderOfSets(b *testing.B) {
+	var h bytes.Buffer
+	for i := range 1000 {
+		fmt.Fprintf(&h, "{:type :ok, :process 1, :f :read, :value #{")
+		for j := range i {
+			fmt.Fprintf(&h, "%d ", (j*7919)%1_000_003)
+		}
+		h.WriteString("}}\n")
+	}
+	b.SetBytes(int64(h.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		readAll(b, NewReader(bytes.NewReader(h.Bytes()), "", NewValues()))
+	}
+}

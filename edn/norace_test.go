@@ -1,0 +1,5 @@
+//go:build !race
+
+package edn
+
+const raceFactor = 1

@@ -1,0 +1,614 @@
+package edn
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	goedn "olympos.io/encoding/edn"
+)
+
+// Parse reads a text that holds exactly one form. Errors are positioned from at.
+func (v *Values) Parse(text []byte, at Pos) (ID, error) {
+	return newScanner(v, text, at).only()
+}
+
+// ParseLenient is Parse, except that what is no value, such as 1x3 or {:a}, is
+// kept as opaque text. Brackets must match all the same.
+func (v *Values) ParseLenient(text []byte) (ID, error) {
+	s := newScanner(v, text, Pos{})
+	s.lenient = true
+	return s.only()
+}
+
+// only reads the one form of a text.
+func (s *scanner) only() (ID, error) {
+	i := s.required(0, "a value")
+	if i < 0 {
+		return Nil, s.err
+	}
+	id, i := s.value(i)
+	if i < 0 {
+		return Nil, s.err
+	}
+	if i = s.rest(i); i < len(s.data) {
+		s.fail(i, "expected end of input, found "+s.found(i))
+	}
+	if s.err != nil {
+		return Nil, s.err
+	}
+	return id, nil
+}
+
+// ParseAll reads all forms of a text, such as those of a line of a log.
+func (v *Values) ParseAll(text []byte, at Pos) ([]ID, error) {
+	s := newScanner(v, text, at)
+	var ids []ID
+	for i := s.rest(0); ; i = s.rest(i) {
+		if s.err != nil {
+			return nil, s.err
+		}
+		if i == len(text) {
+			return ids, nil
+		}
+		if isCloser(text[i]) {
+			s.fail(i, "expected a value, found "+string(text[i]))
+			return nil, s.err
+		}
+		var id ID
+		if id, i = s.value(i); i < 0 {
+			return nil, s.err
+		}
+		ids = append(ids, id)
+	}
+}
+
+func newScanner(v *Values, text []byte, at Pos) *scanner {
+	at.Line, at.Col = max(at.Line, 1), max(at.Col, 1)
+	return &scanner{data: text, final: true, v: v, start: at}
+}
+
+// rest skips white space, comments and discarded forms up to the next form or
+// the end of a text that is all there.
+func (s *scanner) rest(i int) int {
+	for {
+		i = s.blank(i)
+		if i+1 >= len(s.data) || s.data[i] != '#' || s.data[i+1] != '_' {
+			return i
+		}
+		if i = s.skip(i+2, "a value after #_"); i < 0 {
+			return len(s.data)
+		}
+	}
+}
+
+// required is next where a closing bracket would be an error.
+func (s *scanner) required(i int, expected string) int {
+	i = s.next(i, expected)
+	if i >= 0 && isCloser(s.data[i]) {
+		return s.fail(i, "expected "+expected+", found "+string(s.data[i]))
+	}
+	return i
+}
+
+// value reads the form that begins at i.
+func (s *scanner) value(i int) (ID, int) {
+	if !s.lenient {
+		return s.form(i)
+	}
+	open, tags, items, spots := len(s.open), s.tags, len(s.items), len(s.spots)
+	id, end := s.form(i)
+	if end >= 0 || !s.illegal {
+		return id, end
+	}
+	err := s.err
+	s.err, s.illegal = nil, false
+	s.open, s.tags, s.items, s.spots = s.open[:open], tags, s.items[:items], s.spots[:spots]
+	if end = s.skip(i, "a value"); end < 0 {
+		if !s.more {
+			s.err = err
+		}
+		return Nil, -1
+	}
+	if s.forgiven == nil {
+		s.forgiven = err
+	}
+	return s.opaque(strings.Join(strings.Fields(string(s.data[i:end])), " ")), end
+}
+
+// noValue is fail for a form that can be skipped although it is no value.
+func (s *scanner) noValue(i int, msg string) int {
+	s.illegal = true
+	return s.fail(i, msg)
+}
+
+// form reads the form that begins at i and is a value.
+func (s *scanner) form(i int) (ID, int) {
+	switch s.data[i] {
+	case ':':
+		return s.keyword(i)
+	case '"':
+		return s.str(i)
+	case '[':
+		return s.collection(KindVector, i)
+	case '(':
+		return s.collection(KindList, i)
+	case '{':
+		return s.collection(KindMap, i)
+	case '\\':
+		return s.character(i)
+	case '#', '^':
+		if i = s.meta(i); i < 0 {
+			return Nil, -1
+		}
+		if s.data[i] == '#' {
+			return s.dispatch(i)
+		}
+		return s.value(i)
+	}
+	if n, end := s.shortInt(i); end > i {
+		return s.v.InternInt(n), end
+	}
+	return s.number(i)
+}
+
+// shortInt reads a number such as most are: up to 18 digits, perhaps a minus. It
+// returns end 0 for everything else, and for what may go on behind data.
+func (s *scanner) shortInt(i int) (n int64, end int) {
+	j := i
+	if s.data[i] == '-' {
+		j++
+	}
+	first := j
+	for ; j < len(s.data) && bytesOf[s.data[j]]&numericByte != 0; j++ {
+		n = 10*n + int64(s.data[j]-'0') // It may overflow, but then it has too many digits.
+	}
+	digits := j - first
+	if digits == 0 || digits > 18 || s.data[first] == '0' && j-i > 1 {
+		return 0, 0
+	}
+	if j == len(s.data) && !s.final || j < len(s.data) && bytesOf[s.data[j]]&delimByte == 0 {
+		return 0, 0
+	}
+	if first > i {
+		n = -n
+	}
+	return n, j
+}
+
+// meta skips metadata, ^x or #^x, and returns where the form that bears it begins.
+func (s *scanner) meta(i int) int {
+	for {
+		switch {
+		case s.data[i] == '^':
+			i++
+		case s.data[i] == '#' && i+1 < len(s.data) && s.data[i+1] == '^':
+			i += 2
+		default:
+			return i
+		}
+		if i = s.skip(i, "metadata after ^"); i < 0 {
+			return -1
+		}
+		if i = s.required(i, "a value after metadata"); i < 0 {
+			return -1
+		}
+	}
+}
+
+func (s *scanner) keyword(i int) (ID, int) {
+	end := s.token(i)
+	if end < 0 {
+		return Nil, -1
+	}
+	if end == i+1 {
+		return Nil, s.noValue(i, "expected a keyword, found :")
+	}
+	return s.v.internKeyword(s.data[i+1 : end]), end
+}
+
+// number reads a number, or goes on to symbol.
+func (s *scanner) number(i int) (ID, int) {
+	end := s.token(i)
+	if end < 0 {
+		return Nil, -1
+	}
+	text := s.data[i:end]
+	if !startsNumber(text) {
+		return s.symbol(i, end)
+	}
+	if n, ok := plainInt(text); ok {
+		return s.v.InternInt(n), end
+	}
+	if id, ok := s.v.tokens[string(text)]; ok {
+		return id, end
+	}
+	t, ok := readNumber(string(text))
+	if !ok {
+		expected := "a number"
+		if len(text) > maxNumber {
+			expected += " of at most " + strconv.Itoa(maxNumber) + " characters"
+		}
+		return Nil, s.noValue(i, "expected "+expected+", found "+clip(text))
+	}
+	return s.v.addToken(string(text), t), end
+}
+
+func startsNumber(text []byte) bool {
+	if len(text) > 1 && (text[0] == '-' || text[0] == '+') {
+		text = text[1:]
+	}
+	return len(text) > 0 && bytesOf[text[0]]&numericByte != 0
+}
+
+// symbol reads nil, true, false or any other token. Reader macros such as @x or
+// 'x count as symbols of that spelling.
+func (s *scanner) symbol(i, end int) (ID, int) {
+	text := s.data[i:end]
+	for j, c := range text {
+		if c != '\'' && c != '@' && c != '`' && c != '~' {
+			break
+		}
+		if j == len(text)-1 {
+			return Nil, s.noValue(i, "expected a value, found "+clip(text))
+		}
+	}
+	return s.v.internSymbol(text), end
+}
+
+// collection reads the collection whose bracket is at i.
+func (s *scanner) collection(kind Kind, i int) (ID, int) {
+	if !s.push(i) {
+		return Nil, -1
+	}
+	base, spots := len(s.items), len(s.spots)
+	at := i + 1
+	for {
+		if at = s.next(at, ""); at < 0 {
+			return Nil, -1
+		}
+		if isCloser(s.data[at]) {
+			break
+		}
+		var id ID
+		begin := at
+		if id, at = s.value(at); at < 0 {
+			return Nil, -1
+		}
+		s.items = append(s.items, id)
+		if kind.stride() > 0 {
+			s.spots = append(s.spots, begin)
+		}
+	}
+	if !s.pop(at) {
+		return Nil, -1
+	}
+	id, ok := s.collect(kind, s.items[base:], s.spots[spots:], at)
+	if !ok {
+		return Nil, -1
+	}
+	s.items, s.spots = s.items[:base], s.spots[:spots]
+	return id, at + 1
+}
+
+// collect interns a collection that ends at the given index, unless it is no
+// legal map or set.
+func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool) {
+	if kind == KindMap && len(items)%2 == 1 {
+		s.noValue(end, "expected a value for "+s.v.brief(items[len(items)-1])+", found }")
+		return Nil, false
+	}
+	if id, ok := s.v.find(kind, items); ok {
+		return id, true
+	}
+	if d := s.v.duplicate(kind, items); d >= 0 {
+		what := "duplicate element "
+		if kind == KindMap {
+			what = "duplicate key "
+		}
+		s.noValue(spots[d], what+s.v.brief(items[d]))
+		return Nil, false
+	}
+	return s.v.addItems(kind, items), true
+}
+
+// brief is a form's text, shortened for a message.
+func (v *Values) brief(id ID) string { return clip(v.AppendText(nil, id)) }
+
+// dispatch reads the form that begins with the # at i and is no discard.
+func (s *scanner) dispatch(i int) (ID, int) {
+	if i+1 == len(s.data) {
+		return Nil, s.unfinished("a tag after #")
+	}
+	switch s.data[i+1] {
+	case '{':
+		return s.collection(KindSet, i+1)
+	case '"':
+		return s.regex(i)
+	case '#':
+		return s.symbolic(i)
+	case '\'':
+		return s.varQuote(i)
+	case '<':
+		end := s.angle(i + 1)
+		if end == 0 {
+			end = s.fail(i, "expected > to close #< on its line, found none")
+		}
+		if end < 0 {
+			return Nil, -1
+		}
+		return s.opaque(string(s.data[i:end])), end
+	}
+	return s.tagged(i)
+}
+
+func (s *scanner) tagged(i int) (ID, int) {
+	end := s.token(i + 1)
+	if end < 0 {
+		return Nil, -1
+	}
+	if end == i+1 {
+		if end == len(s.data) {
+			return Nil, s.unfinished("a tag after #")
+		}
+		return Nil, s.fail(i, "expected a tag after #, found "+strconv.QuoteRune(rune(s.data[end])))
+	}
+	if s.tooDeep(i) {
+		return Nil, -1
+	}
+	s.tags++
+	at := s.required(end, "a value after "+clip(s.data[i:end]))
+	if at < 0 {
+		return Nil, -1
+	}
+	id, at := s.value(at)
+	if at < 0 {
+		return Nil, -1
+	}
+	s.tags--
+	s.items = append(s.items, s.v.internString(s.data[i+1:end]), id)
+	id, _ = s.collect(KindTagged, s.items[len(s.items)-2:], nil, at)
+	s.items = s.items[:len(s.items)-2]
+	return id, at
+}
+
+// symbolic reads ##Inf, ##-Inf or ##NaN.
+func (s *scanner) symbolic(i int) (ID, int) {
+	end := s.token(i)
+	if end < 0 {
+		return Nil, -1
+	}
+	text := string(s.data[i:end])
+	f, ok := map[string]string{"##Inf": "Inf", "##-Inf": "-Inf", "##NaN": "NaN"}[text]
+	if !ok {
+		return Nil, s.noValue(i, "expected ##Inf, ##-Inf or ##NaN, found "+clip(s.data[i:end]))
+	}
+	n, _ := strconv.ParseFloat(f, 64)
+	return s.v.InternFloat(n), end
+}
+
+func (s *scanner) varQuote(i int) (ID, int) {
+	end := s.token(i)
+	if end < 0 {
+		return Nil, -1
+	}
+	if end == i+2 {
+		return Nil, s.noValue(i, "expected a name after #'")
+	}
+	return s.v.internSymbol(s.data[i:end]), end
+}
+
+// regex keeps #"re" as its text. Line ends in it are spelled \n and \r, which a
+// regex reads as the same, so that every form prints as one line.
+func (s *scanner) regex(i int) (ID, int) {
+	end, _ := s.quoted(i + 1)
+	if end < 0 {
+		return Nil, -1
+	}
+	var text []byte
+	for j := i; j < end; j++ {
+		c := s.data[j]
+		if c == '\\' {
+			j++
+			c = s.data[j]
+			if c != '\n' && c != '\r' {
+				text = append(text, '\\')
+			}
+		}
+		switch c {
+		case '\n':
+			text = append(text, `\n`...)
+		case '\r':
+			text = append(text, `\r`...)
+		default:
+			text = append(text, c)
+		}
+	}
+	return s.opaque(string(text)), end
+}
+
+func (s *scanner) opaque(text string) ID {
+	if id, ok := s.v.tokens[text]; ok {
+		return id
+	}
+	return s.v.addToken(text, token{kind: KindOpaque, canonical: text})
+}
+
+// character reads the character whose backslash is at i.
+func (s *scanner) character(i int) (ID, int) {
+	end := s.char(i)
+	if end < 0 {
+		return Nil, -1
+	}
+	text := string(s.data[i:end])
+	if id, ok := s.v.tokens[text]; ok {
+		return id, end
+	}
+	canonical, ok := readChar(text)
+	if !ok {
+		return Nil, s.noValue(i, "expected a character, found "+clip(s.data[i:end]))
+	}
+	if bytesOf[text[1]]&blankByte != 0 && text != `\,` {
+		text = canonical // A backslash and a line end must print as one line.
+		if id, ok := s.v.tokens[text]; ok {
+			return id, end
+		}
+	}
+	return s.v.addToken(text, token{kind: KindChar, canonical: canonical}), end
+}
+
+// readChar returns the canonical spelling of a character. go-edn decodes the
+// names and \u41, but not \backspace, octals and what counts as white space.
+func readChar(text string) (string, bool) {
+	name := text[1:]
+	if r, size := utf8.DecodeRuneInString(name); size == len(name) {
+		if r == utf8.RuneError && size == 1 {
+			return text, true // Not UTF-8: equal to the same byte only.
+		}
+		return charText(r), true
+	}
+	if name == "backspace" {
+		return text, true
+	}
+	if name[0] == 'o' {
+		n, err := strconv.ParseUint(name[1:], 8, 8)
+		return charText(rune(n)), err == nil && len(name) <= 4
+	}
+	if len(name) > len("backspace") {
+		return "", false
+	}
+	var r rune
+	if goedn.UnmarshalString(text, &r) != nil {
+		return "", false
+	}
+	if r == utf8.RuneError && name[0] == 'u' && name != "ufffd" && name != "uFFFD" {
+		return text, true // A lone surrogate is no character of ours.
+	}
+	return charText(r), true
+}
+
+// charText spells a character as Clojure does, and control characters as \u.
+func charText(r rune) string {
+	switch r {
+	case '\n':
+		return `\newline`
+	case '\r':
+		return `\return`
+	case ' ':
+		return `\space`
+	case '\t':
+		return `\tab`
+	case '\f':
+		return `\formfeed`
+	case '\b':
+		return `\backspace`
+	}
+	if r < ' ' || r == 0x7f || r >= 0xd800 && r < 0xe000 {
+		hex := strconv.FormatInt(int64(r), 16)
+		return `\u` + "0000"[:4-len(hex)] + hex
+	}
+	return `\` + string(r)
+}
+
+// str reads the string whose opening quote is at i.
+func (s *scanner) str(i int) (ID, int) {
+	end, escapes := s.quoted(i)
+	if end < 0 {
+		return Nil, -1
+	}
+	if !escapes {
+		return s.v.internString(s.data[i+1 : end-1]), end
+	}
+	if !s.unescape(i+1, end-1) {
+		return Nil, -1
+	}
+	return s.v.internString(s.buf), end
+}
+
+// unescape decodes data[i:end], the contents of a string, to buf. Bytes that are
+// not UTF-8 stay as they are, so that different strings remain different.
+func (s *scanner) unescape(i, end int) bool {
+	s.buf = s.buf[:0]
+	for i < end {
+		c := s.data[i]
+		if c != '\\' {
+			s.buf = append(s.buf, c)
+			i++
+			continue
+		}
+		n := s.escape(s.data[i+1 : end])
+		if n == 0 {
+			_, size := utf8.DecodeRune(s.data[i+1 : end])
+			s.noValue(i, "expected an escape such as \\n or \\u0041, found "+string(s.data[i:i+1+size]))
+			return false
+		}
+		i += 1 + n
+	}
+	return true
+}
+
+// escape decodes what follows a backslash to buf and returns its length, or 0.
+func (s *scanner) escape(text []byte) int {
+	switch c := text[0]; c {
+	case 't':
+		s.buf = append(s.buf, '\t')
+	case 'n':
+		s.buf = append(s.buf, '\n')
+	case 'r':
+		s.buf = append(s.buf, '\r')
+	case 'b':
+		s.buf = append(s.buf, '\b')
+	case 'f':
+		s.buf = append(s.buf, '\f')
+	case '"', '\\', '/':
+		s.buf = append(s.buf, c)
+	case 'u':
+		return s.unicodeEscape(text)
+	default:
+		return s.octalEscape(text)
+	}
+	return 1
+}
+
+// unicodeEscape decodes \u0041, or two of them that are a surrogate pair. A lone
+// surrogate becomes three bytes that are not UTF-8 and equal no other string.
+func (s *scanner) unicodeEscape(text []byte) int {
+	r, ok := hex4(text)
+	if !ok {
+		return 0
+	}
+	if r >= 0xd800 && r < 0xdc00 && len(text) >= 11 && text[5] == '\\' {
+		if low, ok := hex4(text[6:]); ok && low >= 0xdc00 && low < 0xe000 {
+			s.buf = utf8.AppendRune(s.buf, 0x10000+(r-0xd800)<<10+(low-0xdc00))
+			return 11
+		}
+	}
+	if r >= 0xd800 && r < 0xe000 {
+		s.buf = append(s.buf, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+		return 5
+	}
+	s.buf = utf8.AppendRune(s.buf, r)
+	return 5
+}
+
+// hex4 reads u and four digits.
+func hex4(text []byte) (rune, bool) {
+	if len(text) < 5 || text[0] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(text[1:5]), 16, 32)
+	return rune(n), err == nil
+}
+
+func (s *scanner) octalEscape(text []byte) int {
+	n, i := 0, 0
+	for i < len(text) && i < 3 && text[i] >= '0' && text[i] <= '7' {
+		n = 8*n + int(text[i]-'0')
+		i++
+	}
+	if n > 0377 {
+		return 0
+	}
+	s.buf = utf8.AppendRune(s.buf, rune(n))
+	return i
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package edn
+
+const raceFactor = 10 // The race detector slows loops down about as much.

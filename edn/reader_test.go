@@ -1,0 +1,446 @@
+package edn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	goedn "olympos.io/encoding/edn"
+)
+
+// collectEvents prints what a reader gives, with values as text, and its error.
+func collectEvents(r *Reader) ([]string, error) {
+	var got []string
+	var ev Event
+	for {
+		err := r.Next(&ev)
+		if err == io.EOF {
+			return got, nil
+		}
+		if err != nil {
+			return got, err
+		}
+		v := r.s.v
+		got = append(got, fmt.Sprintf("%d:%d %06b type=%s process=%s f=%s value=%s index=%s key=%s %s", ev.Line, ev.Col, ev.Has,
+			v.Text(ev.Type), v.Text(ev.Process), v.Text(ev.F), v.Text(ev.Value), v.Text(ev.Index), v.Text(ev.Key), ev.Text))
+	}
+}
+
+// readers reads a text in all the ways that must not make a difference.
+func readers(text string) map[string]*Reader {
+	all := map[string]*Reader{
+		"whole":    NewReader(strings.NewReader(text), "h.edn", NewValues()),
+		"one byte": NewReader(iotest.OneByteReader(strings.NewReader(text)), "h.edn", NewValues()),
+		"data err": NewReader(iotest.DataErrReader(strings.NewReader(text)), "h.edn", NewValues()),
+	}
+	for _, size := range []int{4, 7, 16, 61} {
+		r := NewReader(strings.NewReader(text), "h.edn", NewValues())
+		r.first, r.block = size, size
+		all[fmt.Sprintf("blocks of %d", size)] = r
+	}
+	return all
+}
+
+func TestOpMapsAreReadHoweverTheyAreWrapped(t *testing.T) {
+	const a, b = `{:type :invoke, :f :write, :value [1 "x"], :process 3, :index 7, :key "k"}`, `{:type :info :process :nemesis :f :start}`
+	wantA := "type=:invoke process=3 f=:write value=[1 \"x\"] index=7 key=\"k\" " + a
+	wantB := "type=:info process=:nemesis f=:start value=nil index=nil key=nil " + b
+	for _, c := range []struct{ name, text, posA, posB string }{
+		{"bare, a line each", a + "\n" + b + "\n", "1:1", "2:1"},
+		{"bare, on one line", a + b, "1:1", "1:75"},
+		{"CRLF", a + "\r\n" + b + "\r\n", "1:1", "2:1"},
+		{"vector", "[" + a + "\n " + b + "]\n", "1:2", "2:2"},
+		{"list with comments", "; é\n(" + a + " ; ]\n;; {\n\t" + b + ")", "2:2", "4:2"},
+		{"byte order mark", "\xef\xbb\xbf" + a + "," + b, "1:1", "1:76"},
+		{"stacked discards", "#_ #_ [1] \"x\" " + a + "#_x" + b + "#_ {} ", "1:15", "1:92"},
+		{"tags", "#foo/bar [#jepsen.history.Op" + a + " #a #b\n" + b + "]", "1:29", "2:1"},
+		{"metadata", "^{:x 1} [^:y " + a + "#^z" + b + "]", "1:14", "1:91"},
+		{"multi-byte characters", "#_\"é😀\" " + a + "\n#_ü " + b, "1:8", "2:5"},
+		{"comment at the end", a + b + "; the end", "1:1", "1:75"},
+	} {
+		for name, r := range readers(c.text) {
+			got, err := collectEvents(r)
+			want := []string{c.posA + " 111111 " + wantA, c.posB + " 000111 " + wantB}
+			if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("%s, %s:\ngot  %q, %v\nwant %q", c.name, name, got, err, want)
+			}
+		}
+	}
+}
+
+func TestKeysThatAreNotNeededMayHoldAnything(t *testing.T) {
+	for _, junk := range []string{
+		`#object[Foo 0x6d06 "x"]`, `#"re\"x"`, "##NaN", "1/3", "#error {\n :cause \"x\"\n :via [{:type a.B$c<d>}]}", "Lambda$1/0x7f", `\(`, `\"`, `\\`, `\newline`, `\;`,
+		"#'x", "@x", "x$<>", "1x3", "5.", "::a", ":a/b/c", ":", "{:a 1 :a 2}", "#{1 1}", "{:odd}", `"\q"`, "#<Foo bar: }{ >", "#:ns{:a 1}", "^m x", "#^{:a 1} [x]",
+		"'x", "'(a b)", "@(a)", "~@x", "`(a)", "#(+ % 1)", "#?(:clj 1)", "#=(a)", "#_a #_ #_ b c d", "[#_]", "\x00\x01", "\xff\xfe", "#inst \"x\"", "#a #b #c 1", "; }\n1", "a;}\n",
+		"# foo", "\"}\"", "\"\n}\"",
+	} {
+		text := "{:type :ok, :x " + junk + ", " + junk + " :type}\n{:f :read, :error " + junk + "}"
+		if strings.HasSuffix(junk, "\n") {
+			text = strings.ReplaceAll(text, junk+", ", junk+" ")
+		}
+		for name, r := range readers(text) {
+			got, err := collectEvents(r)
+			if err != nil || len(got) != 2 || !strings.Contains(got[0], "type=:ok") || !strings.Contains(got[1], "f=:read") {
+				t.Errorf("%s, %s: got %q, %v", junk, name, got, err)
+			}
+		}
+	}
+}
+
+func TestMalformedInputIsAnErrorWithItsPlace(t *testing.T) {
+	long := strings.Repeat("x", 50)
+	for _, c := range []struct{ text, want string }{
+		{"[1]", "1:2: expected an op map, found a number"},
+		{"1", "1:1: expected an op map, found a number"},
+		{"{} [{}]", "1:4: expected an op map, found a vector"},
+		{"[{} ({})]", "1:5: expected an op map, found a list"},
+		{"#{1}", "1:1: expected an op map, found a set"},
+		{"\n  \"x\"", "2:3: expected an op map, found a string"},
+		{"[:x]", "1:2: expected an op map, found a keyword"},
+		{"[x]", "1:2: expected an op map, found a symbol"},
+		{"[nil]", "1:2: expected an op map, found nil"},
+		{"[\\x]", "1:2: expected an op map, found a character"},
+		{"[#\"x\"]", "1:2: expected an op map, found a regex"},
+		{"[##NaN]", "1:2: expected an op map, found a number"},
+		{"[#t 1]", "1:5: expected an op map after #t, found a number"},
+		{"[#t]", "1:4: expected an op map after #t, found ]"},
+		{"#t", "1:3: expected an op map after #t, found end of input"},
+		{"^m", "1:3: expected an op map after metadata, found end of input"},
+		{"# {}", "1:1: expected a tag after #"},
+		{"#", "1:2: expected a tag after #, found end of input"},
+		{"#_", "1:3: expected a value after #_, found end of input"},
+		{"#_]", "1:3: expected a value after #_, found ]"},
+		{"{}]", "1:3: expected an op map, found ]"},
+		{"[{}", "1:4: expected ] to close [ opened at 1:1, found end of input"},
+		{" [\n{}\n)", "3:1: expected ] to close [ opened at 1:2, found )"},
+		{"[{}] {}", "1:6: expected end of input, found a map"},
+		{"[{}]]", "1:5: expected end of input, found ]"},
+		{"[{}] x", "1:6: expected end of input, found a symbol"},
+		{"{:a\n 1", "2:3: expected } to close { opened at 1:1, found end of input"},
+		{"{} ; x\n {:a ; y", "2:9: expected } to close { opened at 2:2, found end of input"},
+		{"{:a [1}}", "1:7: expected ] to close [ opened at 1:5, found }"},
+		{"{:error\n (1 2 {:a ]}}", "2:11: expected } to close { opened at 2:7, found ]"},
+		{"{:value\n (1 2 {:a 1]}}", "2:12: expected } to close { opened at 2:7, found ]"},
+		{"{:value [1}}", "1:11: expected ] to close [ opened at 1:9, found }"},
+		{"{:a \"x}\n", "2:1: expected \" to close the string opened at 1:5, found end of input"},
+		{"{:value \"x}\n", "2:1: expected \" to close the string opened at 1:9, found end of input"},
+		{"{:value \\", "1:10: expected } to close { opened at 1:1, found end of input"},
+		{"{:value #", "1:10: expected } to close { opened at 1:1, found end of input"},
+		{"{:value 12", "1:11: expected } to close { opened at 1:1, found end of input"},
+		{"{:value}", "1:8: expected a value for :value, found }"},
+		{"{:x}", "1:4: expected a value for :x, found }"},
+		{"{:x #_1}", "1:8: expected a value for :x, found }"},
+		{"{12 ]", "1:5: expected a value for 12, found ]"},
+		{"{]", "1:2: expected } to close { opened at 1:1, found ]"},
+		{"{:type :ok :type :ok}", "1:12: duplicate key :type"},
+		{"{:value 1x3}", "1:9: expected a number, found 1x3"},
+		{"{:value -1x3}", "1:9: expected a number, found -1x3"},
+		{"{:value 08}", "1:9: expected a number, found 08"},
+		{"{:value 1/0}", "1:9: expected a number, found 1/0"},
+		{"{:value 1/-2}", "1:9: expected a number, found 1/-2"},
+		{"{:value 2r2}", "1:9: expected a number, found 2r2"},
+		{"{:value 37r1}", "1:9: expected a number, found 37r1"},
+		{"{:value 0x}", "1:9: expected a number, found 0x"},
+		{"{:value 1.5N}", "1:9: expected a number, found 1.5N"},
+		{"{:value 1_000}", "1:9: expected a number, found 1_000"},
+		{"{:value 1e}", "1:9: expected a number, found 1e"},
+		{"{:value 1" + long + "}", "1:9: expected a number, found 1" + long[:39] + ".."},
+		{"{:value {:a 1, :b 2, :a 3}}", "1:22: duplicate key :a"},
+		{"{:value #{é 1 1N}}", "1:15: duplicate element 1N"},
+		{"{:value {[1] 1 (1) 2}}", "1:16: duplicate key (1)"},
+		{"{:value {:a}}", "1:12: expected a value for :a, found }"},
+		{"{:value :}", "1:9: expected a keyword, found :"},
+		{"{:value '}", "1:9: expected a value, found '"},
+		{"{:value #'}", "1:9: expected a name after #'"},
+		{"{:value ##Foo}", "1:9: expected ##Inf, ##-Inf or ##NaN, found ##Foo"},
+		{"{:value \\foo}", "1:9: expected a character, found \\foo"},
+		{"{:value \\o400}", "1:9: expected a character, found \\o400"},
+		{"{:value \"é\\q\"}", "1:11: expected an escape such as \\n or \\u0041, found \\q"},
+		{"{:value \"\\u12\"}", "1:10: expected an escape such as \\n or \\u0041, found \\u"},
+		{"{:value \"\\400\"}", "1:10: expected an escape such as \\n or \\u0041, found \\4"},
+		{"{:value #foo}", "1:13: expected a value after #foo, found }"},
+		{"{:value # foo}", "1:9: expected a tag after #, found ' '"},
+		{"{:value #<Foo\n>}", "1:9: expected > to close #< on its line, found none"},
+		{"{:value ^m}", "1:11: expected a value after metadata, found }"},
+		{"{:value ^}", "1:10: expected metadata after ^, found }"},
+		{"\x00", "1:1: expected an op map, found a symbol"},
+		{"{:a 1}\n\xff\xfe", "2:1: expected an op map, found a symbol"},
+		{"\xef\xbb\xbf é", "1:2: expected an op map, found a symbol"},
+		{"{:a \"\r\n\té😀\"}\r\n\t;x\r\n é", "4:2: expected an op map, found a symbol"},
+	} {
+		for name, r := range readers(c.text) {
+			_, err := collectEvents(r)
+			if err == nil || err.Error() != "h.edn:"+c.want {
+				t.Errorf("%q, %s:\ngot  %v\nwant h.edn:%s", c.text, name, err, c.want)
+				continue
+			}
+			var syntax *Error
+			if !errors.As(err, &syntax) || offsetOf(c.text, syntax.Pos) != int(syntax.Offset) {
+				t.Errorf("%q, %s: %v has offset %d", c.text, name, err, syntax.Offset)
+			}
+			if again := r.Next(&Event{}); again != err {
+				t.Errorf("%q, %s: then %v", c.text, name, again)
+			}
+		}
+	}
+}
+
+// offsetOf finds a line and column the slow way.
+func offsetOf(text string, p Pos) int {
+	offset := 0
+	if strings.HasPrefix(text, "\xef\xbb\xbf") {
+		offset = 3
+	}
+	for range p.Line - 1 {
+		offset += strings.IndexByte(text[offset:], '\n') + 1
+	}
+	runes := 0
+	for i := range text[offset:] + "." {
+		if runes++; runes == p.Col {
+			return offset + i
+		}
+	}
+	return -1
+}
+
+func TestASingleFormMustBeAlone(t *testing.T) {
+	for text, want := range map[string]string{
+		"":      "5:9: expected a value, found end of input",
+		" ; x":  "5:13: expected a value, found end of input",
+		"1 2":   "5:11: expected end of input, found a number",
+		"1 #_":  "5:13: expected a value after #_, found end of input",
+		"]":     "5:9: expected a value, found ]",
+		"[1\n ": "6:2: expected ] to close [ opened at 5:9, found end of input",
+		"#":     "5:10: expected a tag after #, found end of input",
+	} {
+		_, err := NewValues().Parse([]byte(text), Pos{Line: 5, Col: 9, Offset: 100})
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestAnInputWithoutOpsEndsAtOnce(t *testing.T) {
+	for _, text := range []string{"", " \n,", "; only a comment", "#_{}", "[]", "()", "\xef\xbb\xbf"} {
+		for name, r := range readers(text) {
+			if got, err := collectEvents(r); got != nil || err != nil {
+				t.Errorf("%q, %s: got %q, %v", text, name, got, err)
+			}
+		}
+	}
+}
+
+func TestErrorsOfTheInputNameTheFile(t *testing.T) {
+	broken := errors.New("disk on fire")
+	for _, text := range []string{"", "{:type :ok}", "{:type :ok} {:type"} {
+		r := NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), "h.edn", NewValues())
+		got, err := collectEvents(r)
+		if !errors.Is(err, broken) || err.Error() != "h.edn: disk on fire" || len(got) != min(1, len(text)) {
+			t.Errorf("%q: got %q, %v", text, got, err)
+		}
+	}
+	r := NewReader(stuck{}, "h.edn", NewValues())
+	if err := r.Next(&Event{}); !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("a reader that gives nothing: got %v", err)
+	}
+}
+
+type stuck struct{}
+
+func (stuck) Read([]byte) (int, error) { return 0, nil }
+
+func TestNestingIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		open, closing string
+		deepest       int
+	}{{"[", "]", MaxDepth - 1}, {"(", ")", MaxDepth - 1}, {"{1 ", "}", MaxDepth - 1}, {"#{", "}", MaxDepth - 1}, {"#a ", "", MaxDepth - 1}} {
+		for _, key := range []string{":value", ":error"} {
+			for _, extra := range []int{0, 1} {
+				n := c.deepest + extra
+				text := "{" + key + " " + strings.Repeat(c.open, n) + "1" + strings.Repeat(c.closing, n) + "}"
+				_, err := collectEvents(NewReader(strings.NewReader(text), "", NewValues()))
+				wantErr := extra == 1 && (c.closing != "" || key == ":value") // Skipping a tag takes no depth.
+				if (err != nil) != wantErr || err != nil && !strings.HasSuffix(err.Error(), ": expected at most 1000 levels of nesting, found more") {
+					t.Errorf("%d %s in %s: got %v", n, c.open, key, err)
+				}
+			}
+		}
+	}
+}
+
+func TestMillionsOfBracketsAreRefusedQuickly(t *testing.T) {
+	const n = 10_000_000 / raceFactor
+	for _, unit := range []string{"[", "(", "{", "#{", "#a ", "#_ ", "^", "^a ", "#a(", "{:value ", "'", "\\", "\"\"", ";", "#", ":", "1"} {
+		count := n
+		if !strings.ContainsAny(unit, "[({") {
+			count /= 10
+		}
+		text := []byte(strings.Repeat(unit, count))
+		for _, prefix := range []string{"", "{:value ", "{:value [", "{:error ", "{:error ["} {
+			begin := time.Now()
+			_, err := collectEvents(NewReader(io.MultiReader(strings.NewReader(prefix), bytes.NewReader(text)), "", NewValues()))
+			if err == nil && (prefix != "" || unit != ";") {
+				t.Errorf("%s%s..: no error", prefix, unit)
+			}
+			if d := time.Since(begin); d > time.Second {
+				t.Errorf("%s%s..: took %v", prefix, unit, d)
+			}
+		}
+	}
+}
+
+func TestReadingWhatWasSeenBeforeAllocatesNothingPerEvent(t *testing.T) {
+	text := ordinaryHistory(20_000)
+	v := NewValues()
+	allocs := testing.AllocsPerRun(5, func() {
+		readAll(t, NewReader(bytes.NewReader(text), "", v))
+	})
+	if perEvent := allocs / 20_000; perEvent > 0.1 {
+		t.Errorf("%.2f allocations per event", perEvent)
+	}
+}
+
+func TestBlocksAreNotReused(t *testing.T) {
+	r := NewReader(bytes.NewReader(ordinaryHistory(3000)), "", NewValues())
+	r.first, r.block = 100, 300
+	var all bytes.Buffer
+	var texts [][]byte
+	var ev Event
+	for r.Next(&ev) == nil {
+		texts = append(texts, ev.Text)
+	}
+	for _, text := range texts {
+		all.Write(text)
+		all.WriteByte('\n')
+	}
+	if !bytes.Equal(all.Bytes(), ordinaryHistory(3000)) {
+		t.Error("the texts of the events are not those of the input")
+	}
+}
+
+func TestLongHistoriesAreReadAlikeInAnyBlocks(t *testing.T) {
+	text := "(" + string(ordinaryHistory(2000)) + ")"
+	want, err := collectEvents(NewReader(strings.NewReader(text), "", NewValues()))
+	if err != nil || len(want) != 2000 {
+		t.Fatalf("got %d events, %v", len(want), err)
+	}
+	for name, r := range readers(text) {
+		got, err := collectEvents(r)
+		if err != nil || strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s: %d events differ, %v", name, len(got), err)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	for _, text := range []string{
+		"[{:type :ok, :f :read, :value [1 \"x\"], :process 0}]", "({:index 1 :key :a}; x\n#_y {})", "\xef\xbb\xbf#a{:error #error {:x \"}\"}}", "{:a \\} \\\" #\"\\\"\" }",
+		"{:value #{1 2} :x '(a @b)}\r\n{:f ^m x}", "#<a", "{:x #<a b>}", "{:value ##NaN}", "[#_#_ 1 2 {}]", "{:value \"\\ud83d\\ude00\"}", "{:value 1x}", "{1 2 [3] 4}",
+	} {
+		f.Add([]byte(text), uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, block uint8) {
+		whole := NewReader(bytes.NewReader(text), "", NewValues())
+		want, wantErr := collectEvents(whole)
+		small := NewReader(iotest.OneByteReader(bytes.NewReader(text)), "", NewValues())
+		small.first, small.block = int(block)+4, int(block)+1
+		got, err := collectEvents(small)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) || strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Fatalf("%q in blocks of %d:\ngot  %q, %v\nwant %q, %v", text, block, got, err, want, wantErr)
+		}
+	})
+}
+
+// TestRealHistoriesAreRead reads what is in the folder CLEW_HISTORIES.
+func TestRealHistoriesAreRead(t *testing.T) {
+	root := os.Getenv("CLEW_HISTORIES")
+	if root == "" {
+		t.Skip("CLEW_HISTORIES is not set")
+	}
+	files, compared := 0, 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".edn" || filepath.Base(path) == "results.edn" || strings.Contains(path, "-results") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files++
+		v := NewValues()
+		var ev Event
+		for r := NewReader(bytes.NewReader(text), path, v); ; {
+			err := r.Next(&ev)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Log(err)
+				var syntax *Error
+				if !errors.As(err, &syntax) {
+					t.Errorf("%v is no syntax error", err)
+				}
+				break
+			}
+			if compareWithGoEDN(t, v, &ev) {
+				compared++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d files, %d events that go-edn reads alike", files, compared)
+}
+
+// compareWithGoEDN says whether go-edn can read the event.
+func compareWithGoEDN(t *testing.T, v *Values, ev *Event) bool {
+	var theirs map[goedn.Keyword]any
+	if goedn.Unmarshal(ev.Text, &theirs) != nil {
+		return false
+	}
+	for key, ours := range map[goedn.Keyword]ID{"type": ev.Type, "process": ev.Process, "f": ev.F, "value": ev.Value, "index": ev.Index, "key": ev.Key} {
+		if id := goednValue(t, v, theirs[key]); v.Same(id) != v.Same(ours) {
+			t.Errorf("line %d: %s is %s, go-edn's %s", ev.Line, key, v.Text(ours), v.Text(id))
+		}
+	}
+	return true
+}
+
+func TestWhatIsNoValueIsForgivenToTheNemesisOnly(t *testing.T) {
+	read := func(process string) (Event, error) {
+		var ev Event
+		return ev, NewReader(strings.NewReader("{:value {n1 10.0.0.1 n2 {:a}} :process "+process+"}"), "f", NewValues()).Next(&ev)
+	}
+	if _, err := read(":nemesis"); err != nil {
+		t.Error(err)
+	}
+	if _, err := read("3"); err == nil || err.Error() != "f:1:13: expected a number, found 10.0.0.1" {
+		t.Error(err)
+	}
+}
+
+func TestParseLenientKeepsWhatIsNoValueAsText(t *testing.T) {
+	v := NewValues()
+	id, err := v.ParseLenient([]byte("{:error {:at 1x3, :odd {:a},\n :same #{1 1}} :value 2}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "{:error {:at 1x3, :odd {:a}, :same #{1 1}}, :value 2}"
+	if got := v.Text(id); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if _, err := v.ParseLenient([]byte("{:a [1}")); err == nil {
+		t.Error("brackets that do not match were accepted")
+	}
+}

@@ -1,0 +1,422 @@
+package edn
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+)
+
+// MaxDepth bounds the nesting of forms. Values are read and printed by recursion,
+// and a file of ten million brackets must not exhaust the stack; no history
+// nests more than a few dozen levels.
+const MaxDepth = 1000
+
+// scanner finds forms in a text that may be the start of a longer one. Its
+// methods take the index where they begin and return the index behind what they
+// read, or -1: then either more is set, which means that the form goes on behind
+// the text, or err is.
+type scanner struct {
+	data  []byte
+	final bool  // nothing follows data
+	more  bool  // the last call ran into the end of data
+	err   error // the last call found a syntax error
+
+	v     *Values
+	open  []int // the brackets that enclose what is being read
+	tags  int   // how many tags do; they nest as brackets do
+	items []ID  // the items of the collections being read
+	spots []int // where each of items begins
+	buf   []byte
+
+	lenient  bool  // keep forms that are no values as text
+	illegal  bool  // err is about such a form, and brackets match up to there
+	forgiven error // what was wrong with the first of them
+
+	start Pos // of data[0]; its line and column hold for data[mark] instead
+	mark  int
+}
+
+const (
+	blankByte   = 1 << iota // white space, to which the comma belongs
+	delimByte               // ends a token
+	numericByte             // a digit
+	plainByte               // begins a token that is a whole form
+)
+
+var bytesOf = func() (t [256]uint8) {
+	for _, c := range "\t\n\v\f\r\x1c\x1d\x1e\x1f ," {
+		t[c] |= blankByte | delimByte
+	}
+	for _, c := range "\"\\;()[]{}" {
+		t[c] |= delimByte
+	}
+	for c := '0'; c <= '9'; c++ {
+		t[c] |= numericByte | plainByte
+	}
+	for c := 'a'; c <= 'z'; c++ {
+		t[c] |= plainByte
+	}
+	t[':'] |= plainByte
+	t['-'] |= plainByte
+	return t
+}()
+
+// advance moves the mark, from which lines and columns are counted, to i.
+func (s *scanner) advance(i int) {
+	s.start.Line, s.start.Col = s.lineCol(i)
+	s.mark = i
+}
+
+// pos is the place of data[i], which must not lie before the mark.
+func (s *scanner) pos(i int) Pos {
+	p := s.start
+	p.Line, p.Col = s.lineCol(i)
+	p.Offset += int64(i)
+	return p
+}
+
+func (s *scanner) lineCol(i int) (line, col int) {
+	passed := s.data[s.mark:i]
+	last := bytes.LastIndexByte(passed, '\n')
+	if last < 0 {
+		return s.start.Line, s.start.Col + utf8.RuneCount(passed)
+	}
+	return s.start.Line + bytes.Count(passed, newline), 1 + utf8.RuneCount(passed[last+1:])
+}
+
+var newline = []byte{'\n'}
+
+func (s *scanner) fail(i int, msg string) int {
+	s.err = &Error{Pos: s.pos(i), Msg: msg}
+	return -1
+}
+
+// unfinished reports that a form needs bytes behind the end of data.
+func (s *scanner) unfinished(expected string) int {
+	if !s.final {
+		s.more = true
+		return -1
+	}
+	return s.fail(len(s.data), "expected "+s.closing(expected)+", found end of input")
+}
+
+// closing is what is missing most: the bracket that closes the innermost open
+// one, or else what the caller expects.
+func (s *scanner) closing(expected string) string {
+	if len(s.open) == 0 {
+		return expected
+	}
+	at := s.open[len(s.open)-1]
+	return closes(s.data[at], s.pos(at))
+}
+
+func closes(bracket byte, at Pos) string {
+	return string(closer(bracket)) + " to close " + string(bracket) + " opened at " + at.lineCol()
+}
+
+func closer(open byte) byte {
+	switch open {
+	case '(':
+		return ')'
+	case '[':
+		return ']'
+	}
+	return '}'
+}
+
+func isCloser(c byte) bool { return c == ')' || c == ']' || c == '}' }
+
+// push notes an opening bracket at i.
+func (s *scanner) push(i int) bool {
+	if s.tooDeep(i) {
+		return false
+	}
+	s.open = append(s.open, i)
+	return true
+}
+
+func (s *scanner) tooDeep(i int) bool {
+	if len(s.open)+s.tags < MaxDepth {
+		return false
+	}
+	s.fail(i, "expected at most "+strconv.Itoa(MaxDepth)+" levels of nesting, found more")
+	return true
+}
+
+// pop checks that the bracket at i closes the innermost open one.
+func (s *scanner) pop(i int) bool {
+	last := len(s.open) - 1
+	if closer(s.data[s.open[last]]) != s.data[i] {
+		s.fail(i, "expected "+s.closing("")+", found "+string(s.data[i]))
+		return false
+	}
+	s.open = s.open[:last]
+	return true
+}
+
+// blank skips white space and comments. It never fails, and stops at a comment
+// whose end is not in data.
+func (s *scanner) blank(i int) int {
+	for i < len(s.data) {
+		c := s.data[i]
+		if bytesOf[c]&blankByte != 0 {
+			i++
+			continue
+		}
+		if c != ';' {
+			return i
+		}
+		end := bytes.IndexByte(s.data[i:], '\n')
+		if end < 0 && s.final {
+			return len(s.data)
+		}
+		if end < 0 {
+			return i
+		}
+		i += end
+	}
+	return i
+}
+
+// atEnd says whether blank stopped because data ends.
+func (s *scanner) atEnd(i int) bool { return i >= len(s.data) || s.data[i] == ';' }
+
+// next skips to the next form: over white space, comments and discarded forms.
+func (s *scanner) next(i int, expected string) int {
+	for i < len(s.data) && bytesOf[s.data[i]]&blankByte != 0 {
+		i++ // Nearly always this is all there is to skip.
+	}
+	if i < len(s.data) && s.data[i] != ';' && s.data[i] != '#' {
+		return i
+	}
+	for {
+		i = s.blank(i)
+		if s.atEnd(i) {
+			return s.unfinished(expected)
+		}
+		if s.data[i] != '#' {
+			return i
+		}
+		if i+1 == len(s.data) && !s.final {
+			return s.unfinished(expected)
+		}
+		if i+1 == len(s.data) || s.data[i+1] != '_' {
+			return i
+		}
+		if i = s.skip(i+2, "a value after #_"); i < 0 {
+			return -1
+		}
+	}
+}
+
+// token returns the end of the token around i.
+func (s *scanner) token(i int) int {
+	data := s.data
+	for i < len(data) && bytesOf[data[i]]&delimByte == 0 {
+		i++
+	}
+	if i == len(data) && !s.final {
+		s.more = true
+		return -1
+	}
+	return i
+}
+
+// char returns the end of the character whose backslash is at i. Whatever
+// follows the backslash belongs to it, even a bracket.
+func (s *scanner) char(i int) int {
+	if i+1 >= len(s.data) {
+		return s.unfinished("a character after \\")
+	}
+	return s.token(i + 2)
+}
+
+// quoted returns the end of the string or regex whose opening quote is at i, and
+// whether it holds escapes.
+func (s *scanner) quoted(i int) (end int, escapes bool) {
+	data := s.data
+	for j := i + 1; j < len(data); j++ {
+		switch data[j] {
+		case '"':
+			return j + 1, escapes
+		case '\\':
+			escapes = true
+			j++
+		}
+	}
+	if !s.final {
+		s.more = true
+		return -1, false
+	}
+	return s.fail(len(data), "expected \" to close the string opened at "+s.pos(i).lineCol()+", found end of input"), false
+}
+
+// angle returns the end of #<Foo bar>, as old Clojure printed objects, whose < is
+// at i; 0 if it does not end on its line.
+func (s *scanner) angle(i int) int {
+	depth := 0
+	for j := i; j < len(s.data); j++ {
+		switch s.data[j] {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				return j + 1
+			}
+		case '\n', '\r':
+			return 0
+		}
+	}
+	if !s.final {
+		s.more = true
+		return -1
+	}
+	return 0
+}
+
+// skip passes over one form and the discards before it, whatever it holds, as
+// long as brackets match and strings end. It uses no recursion.
+func (s *scanner) skip(i int, expected string) int {
+	if i < len(s.data) && bytesOf[s.data[i]]&plainByte != 0 {
+		return s.token(i)
+	}
+	outer := len(s.open)
+	for need := 1; need > 0; {
+		if i = s.blank(i); s.atEnd(i) {
+			return s.unfinished(expected)
+		}
+		inside := len(s.open) > outer
+		c := s.data[i]
+		end, whole := i, true
+		switch {
+		case c == '(' || c == '[' || c == '{':
+			if !s.push(i) {
+				return -1
+			}
+			i++
+			continue
+		case isCloser(c) && !inside:
+			return s.fail(i, "expected "+expected+", found "+string(c))
+		case isCloser(c):
+			if !s.pop(i) {
+				return -1
+			}
+			end = i + 1
+		case c == '"':
+			end, _ = s.quoted(i)
+		case c == '\\':
+			end = s.char(i)
+		default:
+			var forms int
+			end, forms = s.skipToken(i)
+			whole = false
+			if !inside {
+				need += forms
+			}
+		}
+		if end < 0 {
+			return -1
+		}
+		if i = end; whole && len(s.open) == outer {
+			need--
+		}
+	}
+	return i
+}
+
+// skipToken passes over a token or a prefix such as #tag. The second result is
+// how many more forms are needed because of it: -1 for a token that is a form.
+func (s *scanner) skipToken(i int) (end, forms int) {
+	switch s.data[i] {
+	case '#':
+		return s.skipDispatch(i)
+	case '^':
+		return i + 1, 1
+	case '\'', '@', '`', '~':
+		return i + 1, 0
+	}
+	return s.token(i), -1
+}
+
+func (s *scanner) skipDispatch(i int) (end, forms int) {
+	if i+1 == len(s.data) {
+		return s.unfinished("a tag after #"), 0
+	}
+	switch s.data[i+1] {
+	case '_', '^':
+		return i + 2, 1
+	case '"':
+		end, _ := s.quoted(i + 1)
+		return end, -1
+	case '#':
+		return s.token(i), -1
+	case '\'':
+		return i + 2, 0
+	case '<':
+		if end := s.angle(i + 1); end != 0 {
+			return end, -1
+		}
+	}
+	return s.token(i + 1), 0
+}
+
+// found says what begins at i, for a message.
+func (s *scanner) found(i int) string {
+	switch c := s.data[i]; c {
+	case '(':
+		return "a list"
+	case '[':
+		return "a vector"
+	case '{':
+		return "a map"
+	case ')', ']', '}':
+		return string(c)
+	case '"':
+		return "a string"
+	case '\\':
+		return "a character"
+	case ':':
+		return "a keyword"
+	case '#':
+		return s.foundDispatch(i)
+	}
+	end := i
+	for end < len(s.data) && bytesOf[s.data[end]]&delimByte == 0 {
+		end++
+	}
+	switch text := s.data[i:end]; {
+	case startsNumber(text):
+		return "a number"
+	case string(text) == "nil" || string(text) == "true" || string(text) == "false":
+		return string(text)
+	}
+	return "a symbol"
+}
+
+func (s *scanner) foundDispatch(i int) string {
+	if i+1 == len(s.data) {
+		return "#"
+	}
+	switch s.data[i+1] {
+	case '{':
+		return "a set"
+	case '"':
+		return "a regex"
+	case '#':
+		return "a number"
+	case '\'':
+		return "a symbol"
+	case '<':
+		return "an object"
+	}
+	return "a tagged value"
+}
+
+// clip shortens a token for a message.
+func clip(token []byte) string {
+	const longest = 40
+	if len(token) <= longest {
+		return string(token)
+	}
+	return string(token[:longest]) + ".."
+}

@@ -1,0 +1,561 @@
+package edn
+
+import (
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	goedn "olympos.io/encoding/edn"
+)
+
+// ID names a value form in a Values table. Nil, False and True are the same in
+// every table.
+type ID int32
+
+// The forms that every table holds from the start.
+const (
+	Nil ID = iota
+	False
+	True
+)
+
+// Kind says what sort of form an ID names.
+type Kind uint8
+
+// The kinds of forms. A ratio that is a whole number, such as 4/2, is a KindInt.
+// KindOpaque is what has no EDN meaning and is kept as text: #"regex", #<Foo x>.
+const (
+	KindNil Kind = iota
+	KindBool
+	KindInt
+	KindRatio
+	KindFloat
+	KindDecimal
+	KindChar
+	KindString
+	KindKeyword
+	KindSymbol
+	KindVector
+	KindList
+	KindSet
+	KindMap
+	KindTagged
+	KindOpaque
+)
+
+// form is what is known of one ID. It is kept small, because histories whose
+// ops have an index or write unique values hold millions of them.
+type form struct {
+	kind Kind
+	fits bool  // an integer whose value is at
+	nan  bool  // is or holds a NaN, and hence equals nothing
+	n    int32 // scalars: index in texts, 0 for plain integers; collections: number of items
+	at   int64 // integers: the value; collections: start of the items in arena
+}
+
+// Values is a table of interned forms. A form is exact: (1) and [1] differ, and
+// so do 1 and 1N; Same tells which forms are equal values. Reads may run
+// concurrently; interning and parsing may not run beside anything else.
+//
+// Every class of equal values has a canonical form, such as 1 for 1N, and the
+// vector of the elements' classes for a list. It is interned together with the
+// first member of its class, so that class membership is a lookup of a form.
+type Values struct {
+	forms []form
+	class []ID // by form: the first member of its class
+	texts []string
+	arena []ID // the items of all collections, one after another
+
+	dense    []ID         // by integer, for small ones; 0 if not seen
+	sparse   map[int64]ID // the other plain integers
+	strings  map[string]ID
+	keywords map[string]ID
+	symbols  map[string]ID
+	tokens   map[string]ID // numbers other than plain integers, characters, opaque forms, by text
+	table    []ID          // open addressing over collections; 0 is free
+	used     int
+
+	scratch []ID
+	pairs   [][2]ID
+}
+
+// NewValues returns a table that holds nil, false and true.
+func NewValues() *Values {
+	v := &Values{
+		texts:    []string{""},
+		dense:    make([]ID, 256),
+		sparse:   map[int64]ID{},
+		strings:  map[string]ID{},
+		keywords: map[string]ID{},
+		symbols:  map[string]ID{},
+		tokens:   map[string]ID{},
+		table:    make([]ID, 64),
+	}
+	for _, s := range []struct {
+		kind Kind
+		text string
+	}{{KindNil, "nil"}, {KindBool, "false"}, {KindBool, "true"}} {
+		v.symbols[s.text] = v.addText(s.kind, s.text)
+	}
+	return v
+}
+
+// Len is the number of forms. IDs run from 0 to Len-1; some of them may be
+// canonical forms that no text has shown.
+func (v *Values) Len() int { return len(v.forms) }
+
+// Kind returns the kind of a form.
+func (v *Values) Kind(id ID) Kind { return v.forms[id].kind }
+
+// Same returns the representative of the form's class: a and b are equal in the
+// sense of Clojure's = if and only if Same(a) == Same(b). The one exception is
+// a NaN: each time it is read, alone or in a collection, makes a new class, so
+// an ID counts as equal to itself.
+func (v *Values) Same(id ID) ID { return v.class[id] }
+
+// Int returns the value of an integer that fits an int64, in whatever form.
+func (v *Values) Int(id ID) (int64, bool) {
+	f := &v.forms[id]
+	return f.at, f.fits
+}
+
+// Str returns the contents of a string, the name of a keyword (without colon)
+// or symbol, the tag of a tagged form, and the text of every other scalar. It is
+// empty for collections.
+func (v *Values) Str(id ID) string {
+	switch f := &v.forms[id]; f.kind {
+	case KindVector, KindList, KindSet, KindMap:
+		return ""
+	case KindTagged:
+		return v.Str(v.arena[f.at])
+	default:
+		if f.n == 0 && f.fits {
+			return strconv.FormatInt(f.at, 10)
+		}
+		return v.texts[f.n]
+	}
+}
+
+// Items returns the elements of a vector, list or set, the keys and values of a
+// map in turn, both in source order, or the one form of a tagged form. They are
+// forms, not classes. The caller must not modify them.
+func (v *Values) Items(id ID) []ID {
+	items := v.items(id)
+	if v.forms[id].kind == KindTagged {
+		return items[1:]
+	}
+	return items
+}
+
+// items is Items, with the tag before the form for a tagged form.
+func (v *Values) items(id ID) []ID {
+	f := &v.forms[id]
+	if !f.kind.collection() {
+		return nil
+	}
+	end := f.at + int64(f.n)
+	return v.arena[f.at:end:end]
+}
+
+func (k Kind) collection() bool { return k >= KindVector && k <= KindTagged }
+
+// Get returns the value of a key of a map. Keys are compared by Same.
+func (v *Values) Get(id, key ID) (ID, bool) {
+	if v.forms[id].kind != KindMap {
+		return Nil, false
+	}
+	kvs := v.items(id)
+	for i := 0; i < len(kvs); i += 2 {
+		if v.class[kvs[i]] == v.class[key] {
+			return kvs[i+1], true
+		}
+	}
+	return Nil, false
+}
+
+// add appends a form in a class of its own.
+func (v *Values) add(f form) ID {
+	id := ID(len(v.forms))
+	v.forms = append(v.forms, f)
+	v.class = append(v.class, id)
+	return id
+}
+
+func (v *Values) addText(kind Kind, text string) ID {
+	v.texts = append(v.texts, text)
+	return v.add(form{kind: kind, n: int32(len(v.texts) - 1)})
+}
+
+// join puts a new form into the class of its canonical form. If that form is
+// new too, the class is new and the form, which stands in a text, leads it.
+func (v *Values) join(id, canonical ID, fresh bool) {
+	if fresh {
+		v.class[canonical] = id
+	}
+	v.class[id] = v.class[canonical]
+}
+
+// InternInt interns an integer.
+func (v *Values) InternInt(n int64) ID {
+	if uint64(n) < uint64(len(v.dense)) {
+		if id := v.dense[n]; id != 0 {
+			return id
+		}
+	}
+	id, _ := v.internInt(n)
+	return id
+}
+
+// internInt also tells whether the integer is new to the table.
+func (v *Values) internInt(n int64) (id ID, fresh bool) {
+	if n >= 0 && n < int64(len(v.dense)) {
+		if id := v.dense[n]; id != 0 {
+			return id, false
+		}
+	} else if id, ok := v.sparse[n]; ok {
+		return id, false
+	}
+	id = v.add(form{kind: KindInt, fits: true, at: n})
+	if n >= int64(len(v.dense)) && n < int64(4*len(v.forms)) {
+		v.growDense(n)
+	}
+	if n >= 0 && n < int64(len(v.dense)) {
+		v.dense[n] = id
+	} else {
+		v.sparse[n] = id
+	}
+	return id, true
+}
+
+// growDense extends the dense range to hold n. Its length stays in proportion to
+// the number of forms, so that counters such as :index need no map.
+func (v *Values) growDense(n int64) {
+	old := int64(len(v.dense))
+	grown := make([]ID, max(2*old, n+1))
+	copy(grown, v.dense)
+	v.dense = grown
+	for k, id := range v.sparse {
+		if k >= old && k < int64(len(grown)) {
+			grown[k] = id
+			delete(v.sparse, k)
+		}
+	}
+}
+
+// InternString interns a string.
+func (v *Values) InternString(s string) ID {
+	if id, ok := v.strings[s]; ok {
+		return id
+	}
+	id := v.addText(KindString, s)
+	v.strings[s] = id
+	return id
+}
+
+// internString copies s only if it is new.
+func (v *Values) internString(s []byte) ID {
+	if id, ok := v.strings[string(s)]; ok {
+		return id
+	}
+	return v.InternString(string(s))
+}
+
+// InternKeyword interns a keyword, given its name without the colon.
+func (v *Values) InternKeyword(name string) ID {
+	if id, ok := v.keywords[name]; ok {
+		return id
+	}
+	id := v.addText(KindKeyword, name)
+	v.keywords[name] = id
+	return id
+}
+
+func (v *Values) internKeyword(name []byte) ID {
+	if id, ok := v.keywords[string(name)]; ok {
+		return id
+	}
+	return v.InternKeyword(string(name))
+}
+
+// InternSymbol interns a symbol. The names nil, true and false give those values.
+func (v *Values) InternSymbol(name string) ID {
+	if id, ok := v.symbols[name]; ok {
+		return id
+	}
+	id := v.addText(KindSymbol, name)
+	v.symbols[name] = id
+	return id
+}
+
+func (v *Values) internSymbol(name []byte) ID {
+	if id, ok := v.symbols[string(name)]; ok {
+		return id
+	}
+	return v.InternSymbol(string(name))
+}
+
+// InternFloat interns a floating point number. Every NaN is a new form.
+func (v *Values) InternFloat(f float64) ID {
+	text := floatText(f)
+	if f != f {
+		id := v.addText(KindFloat, text)
+		v.forms[id].nan = true
+		return id
+	}
+	if id, ok := v.tokens[text]; ok {
+		return id
+	}
+	return v.addToken(text, token{kind: KindFloat, canonical: canonicalFloat(f)})
+}
+
+// token is what a scalar's text means, if it is neither a plain integer nor a
+// string, keyword or symbol. Tokens with the same canonical text are equal.
+type token struct {
+	kind      Kind
+	canonical string
+	fits      bool // an integer whose value is n
+	n         int64
+}
+
+// addToken adds a token that the table does not hold.
+func (v *Values) addToken(text string, t token) ID {
+	id := v.addText(t.kind, text)
+	v.tokens[text] = id
+	if t.fits {
+		v.forms[id].fits, v.forms[id].at = true, t.n
+		plain, fresh := v.internInt(t.n)
+		v.join(id, plain, fresh)
+		return id
+	}
+	if t.canonical == text {
+		return id
+	}
+	canonical, ok := v.tokens[t.canonical]
+	if !ok {
+		canonical = v.addText(t.kind, t.canonical)
+		v.tokens[t.canonical] = canonical
+	}
+	v.join(id, canonical, !ok)
+	return id
+}
+
+// InternVector interns a vector of the given forms.
+func (v *Values) InternVector(items []ID) ID { return v.intern(KindVector, items) }
+
+// InternList interns a list of the given forms.
+func (v *Values) InternList(items []ID) ID { return v.intern(KindList, items) }
+
+// InternSet interns a set. Of equal elements the last is kept, at the place of
+// the first.
+func (v *Values) InternSet(items []ID) ID { return v.intern(KindSet, items) }
+
+// InternMap interns a map, given its keys and values in turn. Of equal keys the
+// last is kept with its value, at the place of the first.
+func (v *Values) InternMap(kvs []ID) ID { return v.intern(KindMap, kvs[:len(kvs)&^1]) }
+
+// InternTagged interns a form with a tag, which is given without its #.
+func (v *Values) InternTagged(tag string, form ID) ID {
+	return v.intern(KindTagged, []ID{v.InternString(tag), form})
+}
+
+func (v *Values) intern(kind Kind, items []ID) ID {
+	if id, ok := v.find(kind, items); ok {
+		return id
+	}
+	if v.duplicate(kind, items) >= 0 {
+		return v.intern(kind, v.lastWins(kind, items))
+	}
+	return v.addItems(kind, items)
+}
+
+// stride is the distance of what must not occur twice in a collection, or 0.
+func (k Kind) stride() int {
+	switch k {
+	case KindSet:
+		return 1
+	case KindMap:
+		return 2
+	}
+	return 0
+}
+
+// duplicate returns the index of the first element or key that equals an
+// earlier one, or -1.
+func (v *Values) duplicate(kind Kind, items []ID) int {
+	step := kind.stride()
+	if step == 0 || len(items) <= step {
+		return -1
+	}
+	sorted := v.scratch[:0]
+	for i := 0; i < len(items); i += step {
+		sorted = append(sorted, v.class[items[i]])
+	}
+	v.scratch = sorted
+	slices.Sort(sorted)
+	if len(slices.Compact(sorted)) == len(items)/step {
+		return -1
+	}
+	seen := map[ID]bool{}
+	for i := 0; ; i += step {
+		if seen[v.class[items[i]]] {
+			return i
+		}
+		seen[v.class[items[i]]] = true
+	}
+}
+
+func (v *Values) lastWins(kind Kind, items []ID) []ID {
+	step := kind.stride()
+	kept := make([]ID, 0, len(items))
+	place := map[ID]int{}
+	for i := 0; i < len(items); i += step {
+		if at, ok := place[v.class[items[i]]]; ok {
+			copy(kept[at:at+step], items[i:])
+			continue
+		}
+		place[v.class[items[i]]] = len(kept)
+		kept = append(kept, items[i:i+step]...)
+	}
+	return kept
+}
+
+// find looks a collection up. One that holds a NaN is never found.
+func (v *Values) find(kind Kind, items []ID) (ID, bool) {
+	mask := uint64(len(v.table) - 1)
+	for slot := hashItems(kind, items) & mask; v.table[slot] != 0; slot = (slot + 1) & mask {
+		id := v.table[slot]
+		if v.forms[id].kind == kind && slices.Equal(v.items(id), items) {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// addItems adds a collection that the table does not hold, with its class.
+func (v *Values) addItems(kind Kind, items []ID) ID {
+	for _, item := range items {
+		if v.forms[item].nan {
+			id := v.store(kind, items)
+			v.forms[id].nan = true
+			return id
+		}
+	}
+	id := v.store(kind, items)
+	v.enter(id)
+	canonicalKind, canonicalItems := v.canonical(kind, items)
+	if canonicalKind == kind && slices.Equal(canonicalItems, items) {
+		return id
+	}
+	canonical, ok := v.find(canonicalKind, canonicalItems)
+	if !ok {
+		canonical = v.store(canonicalKind, canonicalItems)
+		v.enter(canonical)
+	}
+	v.join(id, canonical, !ok)
+	return id
+}
+
+func (v *Values) store(kind Kind, items []ID) ID {
+	at := int64(len(v.arena))
+	v.arena = append(v.arena, items...)
+	return v.add(form{kind: kind, n: int32(len(items)), at: at})
+}
+
+// enter puts a stored collection into the hash table.
+func (v *Values) enter(id ID) {
+	if 4*(v.used+1) > 3*len(v.table) {
+		old := v.table
+		v.table = make([]ID, 2*len(old))
+		for _, id := range old {
+			if id != 0 {
+				v.place(id)
+			}
+		}
+	}
+	v.place(id)
+	v.used++
+}
+
+func (v *Values) place(id ID) {
+	mask := uint64(len(v.table) - 1)
+	slot := hashItems(v.forms[id].kind, v.items(id)) & mask
+	for v.table[slot] != 0 {
+		slot = (slot + 1) & mask
+	}
+	v.table[slot] = id
+}
+
+func hashItems(kind Kind, items []ID) uint64 {
+	h := uint64(kind) + 0x9e3779b97f4a7c15
+	for _, id := range items {
+		hi, lo := bits.Mul64(h^uint64(uint32(id)), 0xa0761d6478bd642f)
+		h = hi ^ lo
+	}
+	return h ^ h>>32
+}
+
+// canonical returns the form that stands for all collections equal to the given
+// one. The items are valid until the next call.
+func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
+	classes := v.scratch[:0]
+	for _, item := range items {
+		classes = append(classes, v.class[item])
+	}
+	v.scratch = classes
+	switch kind {
+	case KindList:
+		return KindVector, classes
+	case KindSet:
+		slices.Sort(classes)
+	case KindMap:
+		v.sortPairs(classes)
+	case KindTagged:
+		classes[0] = items[0]
+		classes[1] = v.canonicalTagged(v.Str(items[0]), classes[1])
+	}
+	return kind, classes
+}
+
+// sortPairs sorts keys and values in turn by key.
+func (v *Values) sortPairs(kvs []ID) {
+	v.pairs = v.pairs[:0]
+	for i := 0; i < len(kvs); i += 2 {
+		v.pairs = append(v.pairs, [2]ID{kvs[i], kvs[i+1]})
+	}
+	slices.SortFunc(v.pairs, func(a, b [2]ID) int { return int(a[0]) - int(b[0]) })
+	for i, p := range v.pairs {
+		kvs[2*i], kvs[2*i+1] = p[0], p[1]
+	}
+}
+
+// canonicalTagged makes equal instants and equal UUIDs one value; what is not
+// written as such (a partial #inst, say) counts as its text.
+func (v *Values) canonicalTagged(tag string, form ID) ID {
+	if v.forms[form].kind != KindString {
+		return form
+	}
+	switch s := v.Str(form); tag {
+	case "inst":
+		if instant, ok := parseInstant(s); ok {
+			return v.InternString(instant)
+		}
+	case "uuid":
+		return v.InternString(strings.ToLower(s))
+	}
+	return form
+}
+
+// parseInstant returns the instant's text in UTC.
+func parseInstant(s string) (string, bool) {
+	const longest = 64 // go-edn should see nothing long, and nothing quoted.
+	if len(s) > longest || strings.ContainsAny(s, "\"\\") {
+		return "", false
+	}
+	var t time.Time
+	if goedn.UnmarshalString(`#inst "`+s+`"`, &t) != nil {
+		return "", false
+	}
+	return t.UTC().Format(time.RFC3339Nano), true
+}

@@ -1,0 +1,471 @@
+package edn
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	goedn "olympos.io/encoding/edn"
+)
+
+func parse(tb testing.TB, v *Values, text string) ID {
+	tb.Helper()
+	id, err := v.Parse([]byte(text), Pos{})
+	if err != nil {
+		tb.Fatalf("%s: %v", text, err)
+	}
+	return id
+}
+
+func TestEqualityIsThatOfClojure(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"1", "1N", true},
+		{"1", "+1", true},
+		{"31", "0x1F", true},
+		{"-31", "-0x1fN", true},
+		{"15", "017", true},
+		{"5", "2r101", true},
+		{"35", "36rZ", true},
+		{"0", "-0", true},
+		{"0", "00", true},
+		{"2", "4/2", true},
+		{"-2", "-4/2", true},
+		{"0", "0/7", true},
+		{"10/3", "010/3", true},
+		{"99999999999999999999", "99999999999999999999N", true},
+		{"9223372036854775807", "9223372036854775807N", true},
+		{"9223372036854775807", "9223372036854775808", false},
+		{"-9223372036854775808", "-0x8000000000000000", true},
+		{"1", "1.0", false},
+		{"1", "1M", false},
+		{"1.0", "1.0M", false},
+		{"1.0M", "1.00M", true},
+		{"1M", "1.000M", true},
+		{"100M", "1e2M", true},
+		{"0M", "-0.00M", true},
+		{"1e999999999M", "10e999999998M", true},
+		{"1e999999999M", "1e999999998M", false},
+		{"1e99999999999999999999M", "0.1e100000000000000000000M", true},
+		{"-1.5M", "1.5M", false},
+		{"1/2", "2/4", true},
+		{"1/2", "0.5", false},
+		{"1/2", "-1/2", false},
+		{"0.0", "-0.0", true},
+		{"0.0", "0", false},
+		{"1.0", "1.", true},
+		{"1e3", "1000.0", true},
+		{"1e400", "##Inf", true},
+		{"##Inf", "##-Inf", false},
+		{"##NaN", "##NaN", false},
+		{"[##NaN]", "[##NaN]", false},
+		{"{:a #{##NaN}}", "{:a #{##NaN}}", false},
+		{`"a"`, ":a", false},
+		{`"a"`, "a", false},
+		{":a", "a", false},
+		{`\a`, `"a"`, false},
+		{`\a`, "a", false},
+		{`\a`, `\u0061`, true},
+		{`\A`, `\o101`, true},
+		{`\newline`, `\u000a`, true},
+		{`\newline`, "\\\n", true},
+		{`\space`, `\ `, true},
+		{`\backspace`, `\u0008`, true},
+		{`\,`, `\u002c`, true},
+		{`\u0041`, `\u0042`, false},
+		{`"a\nb"`, "\"a\nb\"", true},
+		{`"\u0041"`, `"A"`, true},
+		{`"\101"`, `"A"`, true},
+		{`"\ud83d\ude00"`, `"😀"`, true},
+		{`"\ud83d"`, `"\ude00"`, false},
+		{`"\ud83d"`, `"\ufffd"`, false},
+		{"\"\xff\"", "\"\xfe\"", false},
+		{"\"\xff\"", "\"\ufffd\"", false},
+		{"[1 2]", "(1 2)", true},
+		{"[1 2]", "[2 1]", false},
+		{"[1 [2N]]", "((1) 2)", false},
+		{"[1 (2N)]", "(1N [2])", true},
+		{"#{1}", "[1]", false},
+		{"#{1 2 3}", "#{3N 2 1}", true},
+		{"#{[1] 2}", "#{2 (1)}", true},
+		{"{:a 1, :b 2}", "{:b 2N :a 1}", true},
+		{"{:a 1, :b 2}", "{:a 2 :b 1}", false},
+		{"{[1] 1}", "{(1) 1}", true},
+		{"[]", "()", true},
+		{"[]", "{}", false},
+		{"[]", "#{}", false},
+		{"#{}", "{}", false},
+		{"[]", "nil", false},
+		{"false", "nil", false},
+		{"true", ":true", false},
+		{"#foo [1]", "#foo (1)", true},
+		{"#foo [1]", "#bar [1]", false},
+		{"#foo [1]", "[1]", false},
+		{`#inst "2020-01-01T00:00:00.000-00:00"`, `#inst "2020-01-01T01:00:00+01:00"`, true},
+		{`#inst "2020-01-01T00:00:00Z"`, `#inst "2020-01-01T00:00:01Z"`, false},
+		{`#inst "2020-01"`, `#inst "2020-01"`, true},
+		{`#uuid "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6"`, `#uuid "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"`, true},
+		{`#"a+"`, `#"a+"`, true},
+		{`#"a+"`, `"a+"`, false},
+		{"#\"a\nb\"", `#"a\nb"`, true},
+		{"^:dynamic x", "x", true},
+	} {
+		for _, p := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
+			v := NewValues()
+			a, b := parse(t, v, p[0]), parse(t, v, p[1])
+			if got := v.Same(a) == v.Same(b); got != c.same {
+				t.Errorf("%s = %s: got %v, want %v", p[0], p[1], got, c.same)
+			}
+		}
+	}
+}
+
+func TestFormsAreExact(t *testing.T) {
+	v := NewValues()
+	for _, p := range [][2]string{{"[1 2]", "(1 2)"}, {"1", "1N"}, {"1.0M", "1.00M"}, {"#{1 2}", "#{2 1}"}} {
+		a, b := parse(t, v, p[0]), parse(t, v, p[1])
+		if a == b {
+			t.Errorf("%s and %s are one form", p[0], p[1])
+		}
+		if again := parse(t, v, p[0]); again != a {
+			t.Errorf("%s is two forms", p[0])
+		}
+	}
+}
+
+func TestTheFirstFormSeenRepresentsItsClass(t *testing.T) {
+	for _, texts := range [][]string{{"1N", "1", "+1"}, {"(1 2)", "[1 2]"}, {"#{2 1}", "#{1 2}"}, {"1.50M", "1.5M", "15E-1M"}, {"-0.0", "0.0"}} {
+		v := NewValues()
+		first := parse(t, v, texts[0])
+		for _, text := range texts {
+			if id := parse(t, v, text); v.Same(id) != first {
+				t.Errorf("%s is represented by %s, not by %s", text, v.Text(v.Same(id)), texts[0])
+			}
+		}
+	}
+}
+
+func TestValuesTellWhatTheyAre(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		kind Kind
+		str  string
+	}{
+		{"nil", KindNil, "nil"},
+		{"true", KindBool, "true"},
+		{"-12", KindInt, "-12"},
+		{"12N", KindInt, "12N"},
+		{"4/2", KindInt, "4/2"},
+		{"1/3", KindRatio, "1/3"},
+		{"1.5", KindFloat, "1.5"},
+		{"##-Inf", KindFloat, "##-Inf"},
+		{"1.50M", KindDecimal, "1.50M"},
+		{`\newline`, KindChar, `\newline`},
+		{`\(`, KindChar, `\(`},
+		{`"a\"b\\\/\t\b\f"`, KindString, "a\"b\\/\t\b\f"},
+		{":a.b/c", KindKeyword, "a.b/c"},
+		{"::a", KindKeyword, ":a"},
+		{":a/b/c", KindKeyword, "a/b/c"},
+		{"foo$bar<x>", KindSymbol, "foo$bar<x>"},
+		{"Lambda$1/0x7f", KindSymbol, "Lambda$1/0x7f"},
+		{"@x", KindSymbol, "@x"},
+		{"#'user/x", KindSymbol, "#'user/x"},
+		{"-", KindSymbol, "-"},
+		{".5", KindSymbol, ".5"},
+		{"[1]", KindVector, ""},
+		{"(1)", KindList, ""},
+		{"#{1}", KindSet, ""},
+		{"{1 2}", KindMap, ""},
+		{"#object[Foo 0x6d06 \"x\"]", KindTagged, "object"},
+		{"#:ns{:a 1}", KindTagged, ":ns"},
+		{`#"re\"x"`, KindOpaque, `#"re\"x"`},
+		{"#<Foo <a> b>", KindOpaque, "#<Foo <a> b>"},
+	} {
+		v := NewValues()
+		id := parse(t, v, c.text)
+		if v.Kind(id) != c.kind || v.Str(id) != c.str {
+			t.Errorf("%s: got kind %d %q, want kind %d %q", c.text, v.Kind(id), v.Str(id), c.kind, c.str)
+		}
+	}
+}
+
+func TestIntegersThatFitAreGiven(t *testing.T) {
+	v := NewValues()
+	for text, want := range map[string]int64{"0": 0, "12N": 12, "4/2": 2, "0x10": 16, "-9223372036854775808": math.MinInt64, "1000000000000000000": 1e18} {
+		if n, ok := v.Int(parse(t, v, text)); n != want || !ok {
+			t.Errorf("%s: got %d, %v", text, n, ok)
+		}
+	}
+	for _, text := range []string{"9223372036854775808", "1.0", "1/2", "nil", "[0]", ":a"} {
+		if n, ok := v.Int(parse(t, v, text)); ok {
+			t.Errorf("%s: got the integer %d", text, n)
+		}
+	}
+}
+
+func TestItemsAreInSourceOrder(t *testing.T) {
+	v := NewValues()
+	for _, c := range []struct{ text, items string }{
+		{"[3 1N 2]", "3 1N 2"}, {"(3 1 2)", "3 1 2"}, {"#{3 1 2}", "3 1 2"}, {"{:b 1 :a 2}", ":b 1 :a 2"}, {"#foo [1]", "[1]"}, {"x", ""},
+	} {
+		var got []string
+		for _, id := range v.Items(parse(t, v, c.text)) {
+			got = append(got, v.Text(id))
+		}
+		if strings.Join(got, " ") != c.items {
+			t.Errorf("%s: got items %v", c.text, got)
+		}
+	}
+}
+
+func TestGetComparesKeysByValue(t *testing.T) {
+	v := NewValues()
+	m := parse(t, v, "{[1 2] :vector, 1 :one, :k nil}")
+	for key, want := range map[string]string{"(1 2)": ":vector", "1N": ":one", ":k": "nil"} {
+		if id, ok := v.Get(m, parse(t, v, key)); !ok || v.Text(id) != want {
+			t.Errorf("%s: got %s, %v", key, v.Text(id), ok)
+		}
+	}
+	if _, ok := v.Get(m, parse(t, v, "1.0")); ok {
+		t.Error("1.0 is a key")
+	}
+	if _, ok := v.Get(parse(t, v, "[1 1]"), parse(t, v, "1")); ok {
+		t.Error("a vector has a key")
+	}
+}
+
+func TestInterningAgreesWithParsing(t *testing.T) {
+	v := NewValues()
+	one, two, a := v.InternInt(1), v.InternInt(2), v.InternKeyword("a")
+	for text, id := range map[string]ID{
+		"1": one, ":a": a, `"x\ny"`: v.InternString("x\ny"), "sym": v.InternSymbol("sym"), "nil": v.InternSymbol("nil"),
+		"[1 2]": v.InternVector([]ID{one, two}), "(1)": v.InternList([]ID{one}), "#{1 2}": v.InternSet([]ID{one, two, one}),
+		"{:a 2, 1 1}": v.InternMap([]ID{a, one, one, one, a, two}), "#t 1": v.InternTagged("t", one),
+		"1.5": v.InternFloat(1.5), "1.0E10": v.InternFloat(1e10), "1.0E-5": v.InternFloat(1e-5), "100.0": v.InternFloat(100),
+		"##Inf": v.InternFloat(math.Inf(1)), "-5": v.InternInt(-5), "-0.0": v.InternFloat(math.Copysign(0, -1)),
+	} {
+		if got := parse(t, v, text); got != id {
+			t.Errorf("%s: parsing gives %s, interning %s", text, v.Text(got), v.Text(id))
+		}
+	}
+	if nan := v.InternFloat(math.NaN()); nan == v.InternFloat(math.NaN()) || v.Text(nan) != "##NaN" {
+		t.Error("two NaNs are one form")
+	}
+}
+
+func TestOfEqualKeysTheLastWins(t *testing.T) {
+	v := NewValues()
+	one, big := v.InternInt(1), parse(t, v, "1N")
+	if got := v.Text(v.InternSet([]ID{one, big})); got != "#{1N}" {
+		t.Errorf("got set %s", got)
+	}
+	if got := v.Text(v.InternMap([]ID{one, True, big, False})); got != "{1N false}" {
+		t.Errorf("got map %s", got)
+	}
+}
+
+func TestIntegersAreFoundWhereverTheyAreKept(t *testing.T) {
+	v := NewValues()
+	ids := map[int64]ID{}
+	for _, step := range []int64{1_000_003, 997, 7, 1, -13} {
+		for n := range int64(3000) {
+			id := v.InternInt(n * step)
+			if old, ok := ids[n*step]; ok && old != id {
+				t.Fatalf("%d is two forms", n*step)
+			}
+			ids[n*step] = id
+		}
+	}
+	for n, id := range ids {
+		if got, _ := v.Int(id); got != n || v.InternInt(n) != id {
+			t.Fatalf("%d is found as %d", n, got)
+		}
+	}
+}
+
+func TestPrintingIsThatOfClojureInStableOrder(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"{:b 2 :a 1}", "{:a 1, :b 2}"},
+		{"#{10 9 -1 :b :a \"x\" 99999999999999999999 -99999999999999999999}", "#{-99999999999999999999 -1 9 10 99999999999999999999 \"x\" :a :b}"},
+		{"( 1,2 )", "(1 2)"},
+		{"[ ]", "[]"},
+		{"{}", "{}"},
+		{"\"a\nb\\t\\\"\\\\\r\"", `"a\nb\t\"\\\r"`},
+		{"\"\xffé\"", "\"\xffé\""},
+		{"1.50M", "1.50M"},
+		{"0x1F", "0x1F"},
+		{`\u0041`, `\u0041`},
+		{"\\\n", `\newline`},
+		{"#foo [1]", "#foo [1]"},
+		{"#knossos.model.Register{:value 1}", "#knossos.model.Register{:value 1}"},
+		{"#:a{:b 1}", "#:a{:b 1}"},
+		{"#_x ^{:m 1} [1 #_2 ; three\n 4]", "[1 4]"},
+		{"#\"a\\\nb\r\"", `#"a\nb\r"`},
+		{"{{:b 1 :a 2} #{2 1}}", "{{:a 2, :b 1} #{1 2}}"},
+	} {
+		v := NewValues()
+		if got := v.Text(parse(t, v, c.text)); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestAllFormsOfALineAreRead(t *testing.T) {
+	v := NewValues()
+	ids, err := v.ParseAll([]byte(" :a, 1 #_x [2] ; end"), Pos{})
+	if err != nil || v.Text(v.InternVector(ids)) != "[:a 1 [2]]" {
+		t.Errorf("got %v, %v", ids, err)
+	}
+	if ids, err := v.ParseAll([]byte("  "), Pos{}); err != nil || len(ids) != 0 {
+		t.Errorf("got %v, %v", ids, err)
+	}
+	for text, want := range map[string]string{
+		"1 ]":    "f:2:5: expected a value, found ]",
+		"1 #_":   "f:2:7: expected a value after #_, found end of input",
+		"\n1 1x": "f:3:3: expected a number, found 1x",
+	} {
+		_, err := v.ParseAll([]byte(text), Pos{File: "f", Line: 2, Col: 3})
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// goednValue rebuilds a form as go-edn decodes it, without what go-edn gets wrong.
+func goednValue(tb testing.TB, v *Values, x any) ID {
+	switch x := x.(type) {
+	case nil:
+		return Nil
+	case bool:
+		return map[bool]ID{false: False, true: True}[x]
+	case int64:
+		return v.InternInt(x)
+	case float64:
+		return v.InternFloat(x)
+	case string:
+		return v.InternString(x)
+	case rune:
+		return parse(tb, v, charText(x))
+	case goedn.Keyword:
+		return v.InternKeyword(string(x))
+	case goedn.Symbol:
+		return v.InternSymbol(string(x))
+	case time.Time:
+		return v.InternTagged("inst", v.InternString(x.Format(time.RFC3339Nano)))
+	case goedn.Tag:
+		return v.InternTagged(x.Tagname, goednValue(tb, v, x.Value))
+	case *big.Int:
+		return parse(tb, v, x.String()+"N")
+	case *big.Float:
+		return parse(tb, v, x.Text('f', -1)+"M")
+	case []any:
+		var items []ID
+		for _, y := range x {
+			items = append(items, goednValue(tb, v, y))
+		}
+		return v.InternVector(items)
+	case map[any]bool:
+		var items []ID
+		for y := range x {
+			items = append(items, goednValue(tb, v, deref(y)))
+		}
+		return v.InternSet(items)
+	case map[any]any:
+		var kvs []ID
+		for k, y := range x {
+			kvs = append(kvs, goednValue(tb, v, deref(k)), goednValue(tb, v, y))
+		}
+		return v.InternMap(kvs)
+	}
+	tb.Fatalf("go-edn gives a %T", x)
+	return Nil
+}
+
+// deref undoes go-edn's pointers to composite keys.
+func deref(k any) any {
+	switch k := k.(type) {
+	case *any:
+		return *k
+	case *[]any:
+		return *k
+	case *map[any]any:
+		return *k
+	case *map[any]bool:
+		return *k
+	}
+	return k
+}
+
+func TestOurValuesAreThoseOfGoEDNWhereItIsRight(t *testing.T) {
+	for _, text := range []string{
+		"nil", "true", "false", "0", "-17", "12N", "1.50M", "99999999999999999999N", "1.5", "-0.25", "1e10", "1.5e-7", `\a`, `\newline`, `\tab`, `\u00e9`,
+		`"plain"`, `"esc\n\t\"\\ \u0041"`, ":k", ":ns/k", "sym", "ns/sym", "a.b$c<d>", "[1 [2 :x] nil]", "(1 2)", "#{1 :a}", "{:a 1, \"b\" [2]}",
+		"{[1 2] 3}", "#foo 1", "#bar/baz [1 {:a 2}]", `#inst "2020-02-29T12:34:56.789Z"`, "#{#{1} #{2}}", "[1, 2 ;c\n 3 #_4]",
+	} {
+		v := NewValues()
+		var x any
+		if err := goedn.Unmarshal([]byte(text), &x); err != nil {
+			t.Errorf("%s: go-edn: %v", text, err)
+			continue
+		}
+		ours, theirs := parse(t, v, text), goednValue(t, v, x)
+		if v.Same(ours) != v.Same(theirs) {
+			t.Errorf("%s: ours is %s, go-edn's %s", text, v.Text(ours), v.Text(theirs))
+		}
+	}
+}
+
+func TestHugeNumbersTakeNoTime(t *testing.T) {
+	v := NewValues()
+	begin := time.Now()
+	long := strings.Repeat("9", 1_000_000)
+	for _, text := range []string{long, long + "N", long + "/7", "0x" + long, long + ".5", "1e" + long + "M", long + "M"} {
+		_, err := v.Parse([]byte(text), Pos{})
+		if err == nil || !strings.HasPrefix(err.Error(), "1:1: expected a number of at most 4096 characters, found ") {
+			t.Errorf("got %v", err)
+		}
+	}
+	parse(t, v, "1e-"+long[:4000]+"M")
+	if d := time.Since(begin); d > 2*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"[1 (2N) #{:a \\b} {\"c\" 1.5M}]", "##NaN", "#inst \"2020-01-01T00:00:00Z\"", `"\ud83d\ude00\101"`, "#:ns{:a #_b 1}", "^m #'x", `#"re\"x"`,
+		"#<Foo bar>", "\\o101 \\u0041", "1/2", "2r101", "0x1F", "-0.0", "1e999999999M", "{1 2 1N 3}", "#a #b [", "@x ::a :a/b/c 5. .5 'y", "#^x y", "\xff\x00",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		v := NewValues()
+		id, err := v.Parse(text, Pos{})
+		all, errAll := v.ParseAll(text, Pos{})
+		if err != nil {
+			return
+		}
+		printed := v.AppendText(nil, id)
+		if bytes.ContainsAny(printed, "\n\r") {
+			t.Fatalf("%q prints as several lines: %q", text, printed)
+		}
+		again, err := v.Parse(printed, Pos{})
+		if err != nil {
+			t.Fatalf("%q prints as %q: %v", text, printed, err)
+		}
+		if errAll != nil || len(all) != 1 {
+			t.Fatalf("%q: ParseAll gives %v, %v", text, all, errAll)
+		}
+		if v.forms[id].nan != v.forms[again].nan || !v.forms[id].nan && v.Same(id) != v.Same(again) {
+			t.Fatalf("%q prints as %q, which is another value", text, printed)
+		}
+		if reprinted := v.AppendText(nil, again); !bytes.Equal(printed, reprinted) {
+			t.Fatalf("%q prints as %q, then as %q", text, printed, reprinted)
+		}
+	})
+}

@@ -1,0 +1,140 @@
+package edn
+
+import (
+	"bytes"
+	"cmp"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Text returns the EDN text of a form, on one line. See AppendText.
+func (v *Values) Text(id ID) string { return string(v.AppendText(nil, id)) }
+
+// AppendText appends the EDN text of a form, on one line, as Clojure's pr prints
+// it, but in a stable order: map keys and set elements are sorted, integers
+// first and by value, the others by kind and then by text. Numbers and
+// characters keep the spelling that they were read with. Reading the text gives
+// an equal value, unless it holds a NaN.
+func (v *Values) AppendText(dst []byte, id ID) []byte {
+	f := &v.forms[id]
+	switch f.kind {
+	case KindInt:
+		if f.n == 0 {
+			return strconv.AppendInt(dst, f.at, 10)
+		}
+		return append(dst, v.texts[f.n]...)
+	case KindString:
+		return appendString(dst, v.texts[f.n])
+	case KindKeyword:
+		dst = append(dst, ':')
+		return append(dst, v.texts[f.n]...)
+	case KindVector:
+		return v.appendItems(dst, '[', v.items(id), ']')
+	case KindList:
+		return v.appendItems(dst, '(', v.items(id), ')')
+	case KindSet, KindMap:
+		return v.appendSorted(dst, f.kind, v.items(id))
+	case KindTagged:
+		dst = append(dst, '#')
+		dst = append(dst, v.Str(id)...)
+		form := v.items(id)[1]
+		if v.forms[form].kind != KindMap {
+			dst = append(dst, ' ')
+		}
+		return v.AppendText(dst, form)
+	}
+	return append(dst, v.texts[f.n]...)
+}
+
+func (v *Values) appendItems(dst []byte, open byte, items []ID, closing byte) []byte {
+	dst = append(dst, open)
+	for i, item := range items {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = v.AppendText(dst, item)
+	}
+	return append(dst, closing)
+}
+
+// entry is an element or key to be sorted, with its text.
+type entry struct {
+	id, value ID
+	text      []byte
+}
+
+// appendSorted prints each key once, for comparing as well as for the output.
+// Otherwise nested keys would be printed once per level.
+func (v *Values) appendSorted(dst []byte, kind Kind, items []ID) []byte {
+	step := kind.stride()
+	entries := make([]entry, 0, len(items)/step)
+	for i := 0; i < len(items); i += step {
+		e := entry{id: items[i], value: items[i+step-1], text: v.AppendText(nil, items[i])}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, v.compareEntries)
+	if kind == KindSet {
+		dst = append(dst, '#')
+	}
+	dst = append(dst, '{')
+	for i, e := range entries {
+		if i > 0 && kind == KindMap {
+			dst = append(dst, ',')
+		}
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, e.text...)
+		if kind == KindMap {
+			dst = append(dst, ' ')
+			dst = v.AppendText(dst, e.value)
+		}
+	}
+	return append(dst, '}')
+}
+
+func (v *Values) compareEntries(a, b entry) int {
+	x, y := &v.forms[a.id], &v.forms[b.id]
+	xInt, yInt := x.kind == KindInt, y.kind == KindInt
+	switch {
+	case xInt && yInt && x.fits && y.fits:
+		return cmp.Or(cmp.Compare(x.at, y.at), bytes.Compare(a.text, b.text))
+	case xInt && yInt:
+		return cmp.Or(v.big(a.id).Cmp(v.big(b.id)), bytes.Compare(a.text, b.text))
+	case xInt:
+		return -1
+	case yInt:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(x.kind, y.kind), bytes.Compare(a.text, b.text))
+}
+
+func (v *Values) big(id ID) *big.Int {
+	if n, ok := v.Int(id); ok {
+		return big.NewInt(n)
+	}
+	t, _ := readNumber(v.Str(id))
+	n, _ := new(big.Int).SetString(strings.TrimSuffix(t.canonical, "N"), 10)
+	return n
+}
+
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}
