@@ -1,0 +1,10 @@
+// Package jepsen is Jepsen's world: histories as Jepsen writes them, the
+// directories and files that hold them, and result maps as Knossos prints
+// them.
+//
+// A History is read once (Read, ReadFile) and never changed: its client events
+// are columns, and the operations are paired over them. A Result says what a
+// checker found about a History and renders it as EDN, as JSON and as text.
+//
+// The package knows nothing of models or of how a verdict is reached.
+package jepsen

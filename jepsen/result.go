@@ -1,0 +1,255 @@
+package jepsen
+
+import (
+	"clew/edn"
+)
+
+// Verdict is what a checker says about a history.
+type Verdict uint8
+
+// The verdicts. Unknown comes with a cause.
+const (
+	Unknown Verdict = iota
+	Valid
+	Invalid
+)
+
+// Result is what a checker found about a History. Operations and events are
+// rows of the History's columns; models are forms of its Values.
+type Result struct {
+	File     string   // what the caller calls the history
+	History  *History // nil where the history could not be read
+	Verdict  Verdict
+	Model    string // the model's name
+	Init     string // its initial value as EDN, "" where it was not given
+	Inferred bool   // the model was inferred
+	Analyzer string // "clew/porcupine"
+	Ms       float64
+
+	// Valid.
+	Final   edn.ID  // the final state
+	Witness []int32 // the operations in order of linearization
+
+	// Invalid.
+	Op          int32 // the first failing completion, an event
+	LastOp      int32 // the operation linearized last before it, or None
+	Configs     []Config
+	Paths       [][]Step
+	Core        []int32 // operations
+	Explanation string
+	Hint        string // what the user may have forgotten, or ""
+
+	// Unknown.
+	Cause string // "timeout", ..
+	Error string
+}
+
+// Config is a configuration: a state, the operation linearized last (or None)
+// and those that were open.
+type Config struct {
+	Model   edn.ID
+	Last    int32
+	Pending []int32
+}
+
+// Step is a step of a final path: an operation and the state after it, or why
+// there is none.
+type Step struct {
+	Op    int32
+	Model edn.ID
+}
+
+// PreviousOK is the :ok event before the failing one, or None.
+func (r *Result) PreviousOK() int32 {
+	for e := r.Op - 1; e >= 0; e-- {
+		if r.History.Type[e] == OK {
+			return e
+		}
+	}
+	return None
+}
+
+// Inconsistent is Knossos's record for a step that cannot happen.
+func Inconsistent(v *edn.Values, msg string) edn.ID {
+	return v.InternTagged("knossos.model.Inconsistent",
+		v.InternMap([]edn.ID{v.InternKeyword("msg"), v.InternString(msg)}))
+}
+
+// EDN is the result map on one line, with sorted keys. Like everything that
+// renders ops, it adds to the history's Values.
+func (r *Result) EDN() string {
+	v := edn.NewValues()
+	if r.History != nil {
+		v = r.History.Values
+	}
+	m := mapOf{v: v}
+	if r.File != "" {
+		m.put("file", v.InternString(r.File))
+	}
+	configs, paths := v.InternList(nil), v.InternList(nil)
+	switch r.Verdict {
+	case Valid:
+		m.put("valid?", edn.True)
+		m.put("model", r.Final)
+	case Invalid:
+		m.put("valid?", edn.False)
+		m.put("op", r.History.echo(r.Op))
+		m.put("previous-ok", r.History.echo(r.PreviousOK()))
+		m.put("last-op", r.opBefore(r.LastOp))
+		m.put("core", v.InternList(r.each(r.Core, r.opBefore)))
+		m.put("explanation", v.InternString(r.sentence()))
+		configs, paths = r.configs(), r.paths()
+	default:
+		m.put("valid?", v.InternKeyword("unknown"))
+		m.put("cause", v.InternKeyword(r.Cause))
+		if r.Error != "" {
+			m.put("error", v.InternString(r.Error))
+		}
+	}
+	m.put("configs", configs)
+	m.put("final-paths", paths)
+	m.put("analyzer", edn.Nil)
+	if r.Analyzer != "" {
+		m.put("analyzer", v.InternKeyword(r.Analyzer))
+	}
+	m.put("stats", r.stats(v))
+	return v.Text(m.id())
+}
+
+func (r *Result) sentence() string {
+	if r.Hint == "" {
+		return r.Explanation
+	}
+	return r.Explanation + " (" + r.Hint + ")"
+}
+
+func (r *Result) stats(v *edn.Values) edn.ID {
+	m := mapOf{v: v}
+	if h := r.History; h != nil {
+		m.put("events", v.InternInt(int64(h.Events)))
+		m.put("operations", v.InternInt(int64(h.Operations())))
+		m.put("crashed", v.InternInt(int64(h.CrashedCount())))
+		m.put("skipped", v.InternInt(int64(h.Skipped)))
+	}
+	m.put("ms", v.InternFloat(r.Ms))
+	return m.id()
+}
+
+func (r *Result) configs() edn.ID {
+	v := r.History.Values
+	var list []edn.ID
+	for _, c := range r.Configs {
+		m := mapOf{v: v}
+		m.put("model", c.Model)
+		m.put("last-op", r.opBefore(c.Last))
+		m.put("pending", v.InternVector(r.each(c.Pending, r.History.echoInvocation)))
+		list = append(list, m.id())
+	}
+	return v.InternList(list)
+}
+
+func (r *Result) paths() edn.ID {
+	v := r.History.Values
+	var list []edn.ID
+	for _, path := range r.Paths {
+		var steps []edn.ID
+		for _, s := range path {
+			m := mapOf{v: v}
+			m.put("op", r.opBefore(s.Op))
+			m.put("model", s.Model)
+			steps = append(steps, m.id())
+		}
+		list = append(list, v.InternVector(steps))
+	}
+	return v.InternList(list)
+}
+
+// opBefore is an operation as it stands at the failure: its completion where it
+// had returned by then, else its invocation.
+func (r *Result) opBefore(op int32) edn.ID {
+	if op == None {
+		return edn.Nil
+	}
+	h := r.History
+	if c := h.Completion[op]; c != None && c <= r.Op && h.Status[op] != Crashed {
+		return h.echo(c)
+	}
+	return h.echoInvocation(op)
+}
+
+func (r *Result) each(ops []int32, echo func(int32) edn.ID) []edn.ID {
+	var ids []edn.ID
+	for _, op := range ops {
+		ids = append(ids, echo(op))
+	}
+	return ids
+}
+
+// echo is the op map of an event with all its keys. Like Knossos it adds an
+// :index where there is none, and a nil :value.
+func (h *History) echo(event int32) edn.ID {
+	if event == None {
+		return edn.Nil
+	}
+	return h.opMap(event, h.Value[event])
+}
+
+// echoInvocation is an operation's invocation with the value that it returned
+// where it succeeded, as Knossos shows pending operations.
+func (h *History) echoInvocation(op int32) edn.ID {
+	return h.opMap(h.Invocation[op], h.OpValue(op))
+}
+
+func (h *History) opMap(event int32, value edn.ID) edn.ID {
+	v := h.Values
+	m := mapOf{v: v, kvs: h.written(event)}
+	if index := v.InternKeyword("index"); !m.has(index) {
+		m.kvs = append(m.kvs, index, v.InternInt(h.Index[event]))
+	}
+	m.put("value", value)
+	return m.id()
+}
+
+// written is the keys and values of an op as they stand in its file.
+func (h *History) written(event int32) []edn.ID {
+	v := h.Values
+	if text := h.text[event]; text != nil {
+		if id, err := v.ParseLenient(text); err == nil {
+			return append([]edn.ID(nil), v.Items(id)...)
+		}
+	}
+	m := mapOf{v: v}
+	m.put("process", h.Processes[h.Process[event]])
+	m.put("type", v.InternKeyword(h.Type[event].String()[1:]))
+	m.put("f", h.F[event])
+	return m.kvs
+}
+
+// mapOf builds a map.
+type mapOf struct {
+	v   *edn.Values
+	kvs []edn.ID
+}
+
+func (m *mapOf) has(key edn.ID) bool {
+	for i := 0; i < len(m.kvs); i += 2 {
+		if m.kvs[i] == key {
+			return true
+		}
+	}
+	return false
+}
+
+// put sets a keyword's value.
+func (m *mapOf) put(name string, value edn.ID) {
+	key := m.v.InternKeyword(name)
+	for i := 0; i < len(m.kvs); i += 2 {
+		if m.kvs[i] == key {
+			m.kvs[i+1] = value
+			return
+		}
+	}
+	m.kvs = append(m.kvs, key, value)
+}
+
+func (m *mapOf) id() edn.ID { return m.v.InternMap(m.kvs) }

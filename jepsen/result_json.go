@@ -1,0 +1,51 @@
+package jepsen
+
+import "encoding/json"
+
+// MarshalJSON is the result as one JSON object: the verdict and where to look.
+// Keys that do not apply are null.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	j := struct {
+		File        string  `json:"file"`
+		Valid       any     `json:"valid"`
+		Model       *string `json:"model"`
+		Init        *string `json:"init"`
+		Analyzer    *string `json:"analyzer"`
+		OpIndex     *int64  `json:"op-index"`
+		OpLine      *int32  `json:"op-line"`
+		PreviousOK  *int64  `json:"previous-ok-index"`
+		Cause       *string `json:"cause"`
+		Error       *string `json:"error"`
+		Events      int     `json:"events"`
+		Operations  int     `json:"operations"`
+		Crashed     int     `json:"crashed"`
+		Ms          float64 `json:"ms"`
+		Explanation *string `json:"explanation"`
+		Verified    *bool   `json:"verified"`
+	}{
+		File: r.File, Valid: "unknown", Ms: r.Ms,
+		Model: orNull(r.Model), Init: orNull(r.Init), Analyzer: orNull(r.Analyzer),
+		Cause: orNull(r.Cause), Error: orNull(r.Error), Explanation: orNull(r.sentence()),
+	}
+	if h := r.History; h != nil {
+		j.Events, j.Operations, j.Crashed = h.Events, h.Operations(), h.CrashedCount()
+	}
+	switch r.Verdict {
+	case Valid:
+		j.Valid = true
+	case Invalid:
+		j.Valid = false
+		j.OpIndex, j.OpLine = &r.History.Index[r.Op], &r.History.Line[r.Op]
+		if p := r.PreviousOK(); p != None {
+			j.PreviousOK = &r.History.Index[p]
+		}
+	}
+	return json.Marshal(j)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
