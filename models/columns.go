@@ -1,0 +1,49 @@
+package models
+
+import "math"
+
+// Open is the Res of an operation that never returned, or has not returned in
+// the prefix under test: it may take effect at any time after its invocation,
+// or never.
+const Open int32 = math.MaxInt32
+
+// Kind says what an operation does. Each model numbers its own kinds.
+type Kind uint8
+
+// Op is one operation as its model understands it: what it does and to which
+// values. A and B are what the kind says they are: value classes (see
+// edn.Values.Same) or indices into a table of the model's.
+type Op struct {
+	Kind Kind
+	A, B int32
+}
+
+// Columns are the operations of a history that can matter to its verdict, in
+// order of invocation, column by column. Failed operations, crashed
+// operations without effect and reads that match anything are not in it.
+//
+// Inv and Res are events: rows of the history's event columns, which are the
+// time. All are distinct, 0 <= Inv[i] < Res[i] < Events, Inv ascends, and
+// Res[i] is Open where the operation crashed.
+type Columns struct {
+	Events int32
+	Inv    []int32
+	Res    []int32
+	Kind   []Kind
+	A, B   []int32
+}
+
+// Len is the number of operations.
+func (c *Columns) Len() int { return len(c.Inv) }
+
+// Op is the i-th operation.
+func (c *Columns) Op(i int32) Op { return Op{c.Kind[i], c.A[i], c.B[i]} }
+
+// Append adds an operation. Operations are added in order of invocation.
+func (c *Columns) Append(inv, res int32, op Op) {
+	c.Inv = append(c.Inv, inv)
+	c.Res = append(c.Res, res)
+	c.Kind = append(c.Kind, op.Kind)
+	c.A = append(c.A, op.A)
+	c.B = append(c.B, op.B)
+}

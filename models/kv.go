@@ -1,0 +1,182 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Kinds of kv. A is the key's value class, B the string: a number of strs.
+const (
+	Get Kind = iota
+	Put
+	Append
+)
+
+// kv is a map of strings; a key that is not there reads as the empty string. A
+// state holds key and string of the keys that are there, sorted by key. Strings
+// are numbered by content, so that states compare as numbers.
+type kv struct {
+	v                   *edn.Values
+	fGet, fPut, fAppend edn.ID
+	init                State
+
+	mu     sync.Mutex // parts are searched side by side
+	strs   []string
+	number map[string]int32
+	joined map[[2]int32]int32
+}
+
+func newKV(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	m := &kv{
+		v:       v,
+		fGet:    v.InternKeyword("get"),
+		fPut:    v.InternKeyword("put"),
+		fAppend: v.InternKeyword("append"),
+		number:  map[string]int32{},
+		joined:  map[[2]int32]int32{},
+	}
+	m.numberOf("") // the empty string is number 0
+	if init == nil {
+		return m, nil
+	}
+	if v.Kind(*init) != edn.KindMap {
+		return nil, fmt.Errorf("kv's --init is a map such as {\"k\" \"v\"}, not %s", v.Text(*init))
+	}
+	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
+		if v.Kind(kvs[1]) != edn.KindString {
+			return nil, fmt.Errorf("kv's --init holds strings, not %s", v.Text(kvs[1]))
+		}
+		m.init = set1(m.init, int32(v.Same(kvs[0])), m.numberOf(v.Str(kvs[1])))
+	}
+	return m, nil
+}
+
+func (m *kv) numberOf(s string) int32 {
+	n, ok := m.number[s]
+	if !ok {
+		n = int32(len(m.strs))
+		m.number[s] = n
+		m.strs = append(m.strs, s)
+	}
+	return n
+}
+
+// join is the number of the string a followed by b.
+func (m *kv) join(a, b int32) int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, ok := m.joined[[2]int32{a, b}]
+	if !ok {
+		n = m.numberOf(m.strs[a] + m.strs[b])
+		m.joined[[2]int32{a, b}] = n
+	}
+	return n
+}
+
+func (m *kv) str(n int32) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.strs[n]
+}
+
+func (m *kv) read(o operation) (Op, bool, error) {
+	var kind Kind
+	switch o.f {
+	case m.fGet:
+		kind = Get
+	case m.fPut:
+		kind = Put
+	case m.fAppend:
+		kind = Append
+	default:
+		return Op{}, false, unknownF
+	}
+	if kind == Get && o.status == jepsen.Crashed {
+		return Op{}, false, nil
+	}
+	s := int32(0)
+	switch k := m.v.Kind(o.value); {
+	case k == edn.KindString:
+		s = m.numberOf(m.v.Str(o.value))
+	case k != edn.KindNil || kind != Get:
+		return Op{}, false, fmt.Errorf("expected a string, found %s", m.v.Text(o.value))
+	}
+	return Op{kind, int32(m.v.Same(o.key)), s}, true, nil
+}
+
+func (m *kv) Init() State { return m.init }
+
+func (m *kv) Step(dst []State, s State, op Op) []State {
+	now := get1(s, op.A)
+	switch op.Kind {
+	case Get:
+		if now == op.B {
+			return append(dst, s)
+		}
+		return dst
+	case Put:
+		return append(dst, set1(s, op.A, op.B))
+	}
+	return append(dst, set1(s, op.A, m.join(now, op.B)))
+}
+
+// get1 is the string at a key, the empty one where it is not there.
+func get1(s State, key int32) int32 {
+	for i := 0; i < len(s); i += 2 {
+		if s[i] == key {
+			return s[i+1]
+		}
+	}
+	return 0
+}
+
+// set1 is s with another string at a key.
+func set1(s State, key, str int32) State {
+	i := 0
+	for i < len(s) && s[i] < key {
+		i += 2
+	}
+	next := slices.Clone(s)
+	if i < len(s) && s[i] == key {
+		next[i+1] = str
+		return next
+	}
+	return slices.Insert(next, i, key, str)
+}
+
+func (m *kv) Mutates(op Op) bool { return op.Kind != Get }
+
+func (m *kv) Why(s State, op Op) string {
+	return m.quoted(get1(s, op.A)) + "≠" + m.quoted(op.B)
+}
+
+func (m *kv) quoted(n int32) string { return m.v.Text(m.v.InternString(m.str(n))) }
+
+func (m *kv) Record(s State) edn.ID {
+	var kvs []edn.ID
+	for i := 0; i < len(s); i += 2 {
+		kvs = append(kvs, edn.ID(s[i]), m.v.InternString(m.str(s[i+1])))
+	}
+	return m.v.InternTagged("clew.model.KV", m.v.InternMap(kvs))
+}
+
+// Part is the key.
+func (m *kv) Part(op Op) int32 { return op.A }
+
+// Join puts the keys of all parts together. Every part has the initial map's
+// keys, and only its own differs from it.
+func (m *kv) Join(parts []State) State {
+	whole := m.init
+	for _, s := range parts {
+		for i := 0; i < len(s); i += 2 {
+			if s[i+1] != get1(m.init, s[i]) {
+				whole = set1(whole, s[i], s[i+1])
+			}
+		}
+	}
+	return whole
+}

@@ -1,0 +1,44 @@
+package models
+
+import "clew/edn"
+
+// State is a state of a model: a sequence of numbers, most of them value
+// classes. States are equal when their numbers are. They are never modified
+// once a step has returned them.
+type State = []int32
+
+// Model is a sequential specification, bound to the values of one history.
+// Its methods are safe for concurrent use.
+type Model interface {
+	// Init is the initial state.
+	Init() State
+	// Step appends to dst every state that op can lead to from s. It appends
+	// none where op cannot happen in s.
+	Step(dst []State, s State, op Op) []State
+	// Mutates says whether op can change a state. An operation that cannot, and
+	// that may be left out, constrains nothing.
+	Mutates(op Op) bool
+	// Why says, in Knossos's words where it has them, why op cannot happen in s.
+	Why(s State, op Op) string
+	// Record is the state as it prints in a result map.
+	Record(s State) edn.ID
+}
+
+// Partitioner is a model whose operations touch one part of the state each: a
+// history is linearizable if and only if the operations of every part are (Horn
+// & Kroening's P-compositionality, 2015).
+type Partitioner interface {
+	// Part is the part that op touches.
+	Part(op Op) int32
+	// Join is the state of the whole, given the states of its parts.
+	Join(parts []State) State
+}
+
+// opener is a model that reads an operation otherwise where it is still open
+// in the prefix under test.
+type opener interface {
+	Opened(op Op) Op
+}
+
+// only is the result of a step with one outcome.
+func only(dst []State, numbers ...int32) []State { return append(dst, numbers) }

@@ -1,0 +1,165 @@
+package models
+
+import (
+	"fmt"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Txn is the kind of multi-register's operations: A is its transaction.
+const Txn Kind = 0
+
+// multiRegister is a map of registers that transactions read and write, each
+// all at once. A state holds a value class for every key that the history
+// names, absent where it was never written.
+type multiRegister struct {
+	v             *edn.Values
+	fTxn          edn.ID
+	fRead, fWrite [2]edn.ID // :read and :r, :write and :w
+	nilReadsExact bool
+	keys          []edn.ID
+	slot          map[edn.ID]int32 // key -> its place in a state
+	init          []int32
+	txns          [][]microOp
+}
+
+// absent is the value of a key that is not in the map. It reads as nil.
+const absent int32 = -1
+
+// microOp is a step of a transaction: slot, value, whether it writes.
+type microOp struct {
+	slot, value int32
+	write       bool
+}
+
+func newMultiRegister(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	m := &multiRegister{
+		v:             v,
+		fTxn:          v.InternKeyword("txn"),
+		fRead:         [2]edn.ID{v.InternKeyword("read"), v.InternKeyword("r")},
+		fWrite:        [2]edn.ID{v.InternKeyword("write"), v.InternKeyword("w")},
+		nilReadsExact: s.NilReadsExact,
+		slot:          map[edn.ID]int32{},
+	}
+	if init == nil {
+		return m, nil
+	}
+	if v.Kind(*init) != edn.KindMap {
+		return nil, fmt.Errorf("multi-register's --init is a map such as {:x 0 :y 0}, not %s", v.Text(*init))
+	}
+	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
+		m.init[m.slotOf(kvs[0])] = int32(v.Same(kvs[1]))
+	}
+	return m, nil
+}
+
+func (m *multiRegister) slotOf(key edn.ID) int32 {
+	key = m.v.Same(key)
+	slot, ok := m.slot[key]
+	if !ok {
+		slot = int32(len(m.keys))
+		m.slot[key] = slot
+		m.keys = append(m.keys, key)
+		m.init = append(m.init, absent)
+	}
+	return slot
+}
+
+func (m *multiRegister) read(o operation) (Op, bool, error) {
+	if o.f != m.fTxn && o.f != m.fRead[0] && o.f != m.fWrite[0] {
+		return Op{}, false, unknownF
+	}
+	var txn []microOp
+	switch m.v.Kind(o.value) {
+	case edn.KindNil:
+	case edn.KindVector, edn.KindList:
+		for _, item := range m.v.Items(o.value) {
+			mop, err := m.microOp(item)
+			if err != nil {
+				return Op{}, false, err
+			}
+			// What a crashed transaction would have read is unknown, and so is
+			// what a nil read saw.
+			unknown := o.status == jepsen.Crashed || mop.value == int32(edn.Nil) && !m.nilReadsExact
+			if mop.write || !unknown {
+				txn = append(txn, mop)
+			}
+		}
+	default:
+		return Op{}, false, fmt.Errorf("expected [[:read k v] [:write k v] ..], found %s", m.v.Text(o.value))
+	}
+	m.txns = append(m.txns, txn)
+	return Op{Txn, int32(len(m.txns) - 1), 0}, len(txn) > 0, nil
+}
+
+func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
+	kind := m.v.Kind(item)
+	if parts := m.v.Items(item); (kind == edn.KindVector || kind == edn.KindList) && len(parts) == 3 {
+		mop := microOp{m.slotOf(parts[1]), int32(m.v.Same(parts[2])), false}
+		switch m.v.Same(parts[0]) {
+		case m.fRead[0], m.fRead[1]:
+			return mop, nil
+		case m.fWrite[0], m.fWrite[1]:
+			mop.write = true
+			return mop, nil
+		}
+	}
+	return microOp{}, fmt.Errorf("expected [:read k v] or [:write k v], found %s", m.v.Text(item))
+}
+
+func (m *multiRegister) Init() State { return m.init }
+
+func (m *multiRegister) Step(dst []State, s State, op Op) []State {
+	next, copied := s, false
+	for _, mop := range m.txns[op.A] {
+		switch {
+		case !mop.write && orNil(next[mop.slot]) != mop.value:
+			return dst
+		case mop.write:
+			if !copied {
+				next, copied = append(State(nil), s...), true
+			}
+			next[mop.slot] = mop.value
+		}
+	}
+	return append(dst, next)
+}
+
+func orNil(value int32) int32 {
+	if value == absent {
+		return int32(edn.Nil)
+	}
+	return value
+}
+
+func (m *multiRegister) Mutates(op Op) bool {
+	for _, mop := range m.txns[op.A] {
+		if mop.write {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *multiRegister) Why(s State, op Op) string {
+	state := append(State(nil), s...)
+	for _, mop := range m.txns[op.A] {
+		if mop.write {
+			state[mop.slot] = mop.value
+		} else if saw := orNil(state[mop.slot]); saw != mop.value {
+			return m.v.Text(edn.ID(saw)) + "≠" + m.v.Text(edn.ID(mop.value))
+		}
+	}
+	return ""
+}
+
+func (m *multiRegister) Record(s State) edn.ID {
+	var kvs []edn.ID
+	for slot, value := range s {
+		if value != absent {
+			kvs = append(kvs, m.keys[slot], edn.ID(value))
+		}
+	}
+	return m.v.InternTagged("knossos.model.MultiRegister", m.v.InternMap(kvs))
+}

@@ -1,0 +1,65 @@
+package models
+
+import (
+	"fmt"
+
+	"clew/edn"
+)
+
+// Kinds of locks.
+const (
+	Acquire Kind = iota
+	Release
+)
+
+// mutex is a lock that anybody may release. Values say nothing.
+type mutex struct {
+	v                  *edn.Values
+	fAcquire, fRelease edn.ID
+}
+
+func newMutex(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	if init != nil {
+		return nil, fmt.Errorf("mutex takes no --init: it starts free")
+	}
+	return &mutex{v, v.InternKeyword("acquire"), v.InternKeyword("release")}, nil
+}
+
+func (m *mutex) read(o operation) (Op, bool, error) {
+	switch o.f {
+	case m.fAcquire:
+		return Op{Kind: Acquire}, true, nil
+	case m.fRelease:
+		return Op{Kind: Release}, true, nil
+	}
+	return Op{}, false, unknownF
+}
+
+func (m *mutex) Init() State { return State{0} }
+
+func (m *mutex) Step(dst []State, s State, op Op) []State {
+	switch {
+	case op.Kind == Acquire && s[0] == 0:
+		return only(dst, 1)
+	case op.Kind == Release && s[0] == 1:
+		return only(dst, 0)
+	}
+	return dst
+}
+
+func (m *mutex) Mutates(Op) bool { return true }
+
+func (m *mutex) Why(_ State, op Op) string {
+	if op.Kind == Acquire {
+		return "already held"
+	}
+	return "not held"
+}
+
+func (m *mutex) Record(s State) edn.ID {
+	locked := edn.False
+	if s[0] == 1 {
+		locked = edn.True
+	}
+	return record(m.v, "knossos.model.Mutex", "locked?", locked)
+}

@@ -1,0 +1,112 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Kinds of set. A is the value added, or the set read: an index into sets, or
+// for a read that no set equals, the value class that was read.
+const (
+	Add Kind = iota
+	ReadSet
+	ReadNoSet
+)
+
+// set only grows and is read as a whole. A state holds its value classes,
+// sorted.
+type set struct {
+	v           *edn.Values
+	fAdd, fRead edn.ID
+	knossos     bool
+	init        State
+	sets        []State
+	reads       []edn.ID // by set: the value as it was read
+}
+
+func newSet(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	m := &set{v: v, fAdd: v.InternKeyword("add"), fRead: v.InternKeyword("read"), knossos: s.Knossos}
+	if init != nil {
+		if !isCollection(v.Kind(*init)) {
+			return nil, fmt.Errorf("set's --init is a set such as #{1 2}, not %s", v.Text(*init))
+		}
+		m.init = elements(v, *init)
+	}
+	return m, nil
+}
+
+func isCollection(k edn.Kind) bool {
+	return k == edn.KindSet || k == edn.KindVector || k == edn.KindList
+}
+
+// elements is the set of a collection's elements.
+func elements(v *edn.Values, id edn.ID) State {
+	var s State
+	for _, item := range v.Items(id) {
+		s = append(s, int32(v.Same(item)))
+	}
+	slices.Sort(s)
+	return slices.Compact(s)
+}
+
+func (m *set) read(o operation) (Op, bool, error) {
+	kind := m.v.Kind(o.value)
+	switch {
+	case o.f == m.fAdd:
+		return Op{Add, int32(m.v.Same(o.value)), 0}, true, nil
+	case o.f != m.fRead:
+		return Op{}, false, unknownF
+	case o.status == jepsen.Crashed:
+		return Op{}, false, nil
+	case kind == edn.KindSet, isCollection(kind) && !m.knossos:
+		m.sets = append(m.sets, elements(m.v, o.value))
+		m.reads = append(m.reads, o.value)
+		return Op{ReadSet, int32(len(m.sets) - 1), 0}, true, nil
+	case m.knossos:
+		return Op{ReadNoSet, int32(m.v.Same(o.value)), 0}, true, nil
+	}
+	return Op{}, false, fmt.Errorf("expected the set that was read, found %s", m.v.Text(o.value))
+}
+
+func (m *set) Init() State { return m.init }
+
+func (m *set) Step(dst []State, s State, op Op) []State {
+	switch op.Kind {
+	case Add:
+		i, found := slices.BinarySearch(s, op.A)
+		if found {
+			return append(dst, s)
+		}
+		return append(dst, slices.Insert(slices.Clone(s), i, op.A))
+	case ReadSet:
+		if slices.Equal(s, m.sets[op.A]) {
+			return append(dst, s)
+		}
+	}
+	return dst
+}
+
+func (m *set) Mutates(op Op) bool { return op.Kind == Add }
+
+func (m *set) Why(s State, op Op) string {
+	read := edn.ID(op.A)
+	if op.Kind == ReadSet {
+		read = m.reads[op.A]
+	}
+	return "can't read " + m.v.Text(read) + " from " + m.v.Text(m.value(s))
+}
+
+func (m *set) Record(s State) edn.ID { return record(m.v, "knossos.model.Set", "s", m.value(s)) }
+
+func (m *set) value(s State) edn.ID { return m.v.InternSet(ids(s)) }
+
+func ids(s State) []edn.ID {
+	list := make([]edn.ID, len(s))
+	for i, x := range s {
+		list[i] = edn.ID(x)
+	}
+	return list
+}
