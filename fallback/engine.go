@@ -1,0 +1,86 @@
+package fallback
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"clew/models"
+)
+
+// Verdict is what an engine says about operations.
+type Verdict uint8
+
+// The verdicts. Unknown comes with a Cause.
+const (
+	Unknown Verdict = iota
+	Valid
+	Invalid
+)
+
+// Cause says why a verdict is unknown.
+type Cause string
+
+// The causes of an unknown verdict.
+const (
+	Timeout     Cause = "timeout"
+	OutOfMemory Cause = "out-of-memory"
+	Interrupted Cause = "interrupted"
+)
+
+// Limits bound a search. Time is bounded by the context.
+type Limits struct {
+	Memory *Budget       // nil: unbounded
+	Passed *atomic.Int64 // where not nil: operations linearized so far, for progress
+}
+
+// Budget is an amount of memory that searches share.
+type Budget struct{ left atomic.Int64 }
+
+// NewBudget is a budget of that many bytes.
+func NewBudget(bytes int64) *Budget {
+	b := &Budget{}
+	b.left.Store(bytes)
+	return b
+}
+
+// take takes bytes off the budget and says whether they were there. A nil
+// budget has no end.
+func (b *Budget) take(bytes int64) bool { return b == nil || b.left.Add(-bytes) >= 0 }
+
+func (b *Budget) give(bytes int64) {
+	if b != nil {
+		b.left.Add(bytes)
+	}
+}
+
+// Answer is a verdict with its evidence. Operations are rows of the decided
+// operations' columns.
+type Answer struct {
+	Verdict Verdict
+	Cause   Cause // Unknown
+
+	// Order is, where Valid, the linearization, and where Invalid, one of the
+	// operations up to just before Fail. Optional operations that never happen
+	// are left out.
+	Order []int32
+	// Fail is the first failing completion, an event, where Invalid.
+	Fail int32
+}
+
+// Engine decides whether operations are linearizable.
+type Engine interface {
+	// Name is what --algorithm and :analyzer call it.
+	Name() string
+	// Decide runs until it knows, or a limit or the context stops it. Then
+	// nothing is left running.
+	Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer
+}
+
+// stopped is the cause for which a context is done.
+func stopped(ctx context.Context) Cause {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return Timeout
+	}
+	return Interrupted
+}

@@ -1,0 +1,112 @@
+package fallback
+
+import (
+	"slices"
+
+	"clew/models"
+)
+
+// Config is a configuration that survived up to the first failing completion:
+// everything that had returned is linearized, and the failing operation cannot
+// be.
+type Config struct {
+	State   models.State
+	Last    int32   // the row linearized last, or -1
+	Pending []int32 // rows open at the failure that are not linearized, the failing one among them
+}
+
+// Step is a step of a final path: a row and the state after it. The last step
+// of a path is the failing row, which cannot happen: its State is nil, and Why
+// says why in the model's words.
+type Step struct {
+	Row   int32
+	State models.State
+	Why   string
+}
+
+// MaxPaths bounds the final paths. There are as many as there are orders of the
+// pending operations: Knossos lists them all, and runs out of memory at nine.
+const MaxPaths = 10
+
+// Explain shows why the operations of an Invalid answer cannot be linearized past
+// the failure: the configuration that the linearization up to there leads to,
+// and final paths from it, the shortest first. Each path goes on with some
+// pending operations in some order and ends where the failing one cannot
+// happen: it never can, or the failure would not be one.
+func Explain(ops *models.Operations, a Answer) (Config, [][]Step) {
+	cut := opened(ops, a.Fail)
+	order := trim(cut, a.Order)
+	run, err := models.Replay(ops.Model, cut, order)
+	if err != nil {
+		panic("the linearization of a prefix does not replay: " + err.Error())
+	}
+	config := Config{State: ops.Model.Init(), Last: -1}
+	if len(order) > 0 {
+		config.State, config.Last = run[len(run)-1], order[len(order)-1]
+	}
+	for i := int32(0); i < int32(ops.Len()) && ops.Inv[i] < a.Fail; i++ {
+		if ops.Res[i] >= a.Fail && !slices.Contains(order, i) {
+			config.Pending = append(config.Pending, i)
+		}
+	}
+	return config, paths(ops, cut, config, a.Fail)
+}
+
+// opened is the columns as they stand just before event t: what returns later
+// is open. Its rows are those of ops.
+func opened(ops *models.Operations, t int32) *models.Columns {
+	c := &models.Columns{Events: ops.Events}
+	for i := int32(0); i < int32(ops.Len()); i++ {
+		op, res := ops.Op(i), ops.Res[i]
+		if res >= t {
+			op, res = ops.Opened(i), models.Open
+		}
+		c.Append(ops.Inv[i], res, op)
+	}
+	return c
+}
+
+// trim takes open operations off the end of a linearization: nothing returned
+// needs them.
+func trim(c *models.Columns, order []int32) []int32 {
+	n := len(order)
+	for n > 0 && c.Res[order[n-1]] == models.Open {
+		n--
+	}
+	return order[:n]
+}
+
+// paths goes through the pending operations breadth first.
+func paths(ops *models.Operations, cut *models.Columns, config Config, fail int32) [][]Step {
+	failing := config.Pending[slices.IndexFunc(config.Pending, func(i int32) bool { return ops.Res[i] == fail })]
+	var start []Step
+	if config.Last >= 0 {
+		start = []Step{{Row: config.Last, State: config.State}}
+	}
+	type partial struct {
+		steps []Step
+		state models.State
+		used  []int32
+	}
+	var found [][]Step
+	queue := []partial{{start, config.State, []int32{failing}}}
+	for len(queue) > 0 && len(found) < MaxPaths {
+		p := queue[0]
+		queue = queue[1:]
+		end := Step{Row: failing, Why: ops.Model.Why(p.state, ops.Op(failing))}
+		found = append(found, append(slices.Clone(p.steps), end))
+		for _, row := range config.Pending {
+			if len(found)+len(queue) >= MaxPaths {
+				break
+			}
+			if slices.Contains(p.used, row) || !ops.Model.Mutates(cut.Op(row)) {
+				continue
+			}
+			for _, next := range ops.Model.Step(nil, p.state, cut.Op(row)) {
+				queue = append(queue, partial{
+					append(slices.Clone(p.steps), Step{Row: row, State: next}), next, append(slices.Clone(p.used), row)})
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,288 @@
+package fallback
+
+import (
+	"context"
+	"slices"
+
+	"github.com/anishathalye/porcupine"
+
+	"clew/models"
+)
+
+// Porcupine decides operations with github.com/anishathalye/porcupine, a
+// depth-first search that remembers every configuration it has seen (Lowe's
+// variant of Wing & Gong).
+//
+// Precondition: none. Complexity: exponential in the worst case; on ordinary
+// linearizable histories time and memory grow with the square of the number of
+// operations, since every remembered configuration holds a bit for each.
+//
+// Porcupine knows no crashed operations: every operation must be linearized
+// before it returns. A crashed one is given a return after everything else,
+// and its step yields two outcomes: it happened, or it did not. The search runs
+// over sets of states, as porcupine's own NondeterministicModel does, so a
+// crashed operation that is linearized early does not branch: the states with
+// and without it go on side by side. This is exact: a set is non-empty if and
+// only if some choice of crashed operations leads there, and one that never
+// happens can always be linearized last, as not having happened.
+//
+// The first failing completion falls out of a search that found nothing. The
+// search linearizes any operation that began before the first return it has not
+// yet linearized; so if the operations up to just before return e have a
+// linearization it gets to where e is the first such return, and past e only if
+// those up to e have one. The furthest it gets is the first failing completion.
+//
+// Porcupine can be neither cancelled nor bounded from outside. Our step can
+// refuse: once the context is done or the memory is used up it refuses
+// everything, the search collapses, and its verdict is thrown away.
+type Porcupine struct{}
+
+// Name implements Engine.
+func (Porcupine) Name() string { return "porcupine" }
+
+// Decide implements Engine.
+func (Porcupine) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+	if ctx.Err() != nil {
+		return Answer{Cause: stopped(ctx)}
+	}
+	n := int64(ops.Len())
+	s := &porcupineSearch{ctx: ctx, ops: ops, limits: limits, entry: n/8 + entryBytes}
+	defer func() { limits.Memory.give(s.taken) }()
+	if s.reserve(n * (eventsBytes + s.entry)) {
+		// Every completed operation is remembered at least once: where that
+		// cannot fit, there is no point in starting.
+		s.release(n * s.entry)
+		s.run()
+	}
+	switch {
+	case s.panicked != nil:
+		panic(s.panicked)
+	case s.cause != "":
+		return Answer{Cause: s.cause}
+	case int(s.furthest.passed) < len(s.ends):
+		return Answer{Verdict: Invalid, Order: s.order(s.furthest), Fail: s.ends[s.furthest.passed]}
+	}
+	return Answer{Verdict: Valid, Order: s.order(s.furthest)}
+}
+
+// What a remembered configuration and an operation's events cost beside the
+// bits, in bytes: porcupine's cache entry, map bucket and call stack, our node.
+const (
+	entryBytes  = 220
+	eventsBytes = 480
+)
+
+// porcupineSearch is one run.
+type porcupineSearch struct {
+	ctx    context.Context
+	ops    *models.Operations
+	limits Limits
+	entry  int64 // bytes of a remembered configuration
+	taken  int64
+
+	ends     []int32 // the completions, in order
+	stack    []*node // the linearization under test, porcupine's view of it
+	returned []bool  // by event: it is the return of a row on the stack
+	furthest *node   // the first node that passed most completions
+
+	steps    int
+	cause    Cause // why it refuses to go on
+	panicked any
+}
+
+// node is a step of the search: the states after it, canonically ordered, and
+// how many completions it has passed: those before the first return that is not
+// linearized.
+type node struct {
+	states []models.State
+	parent *node
+	row    int32
+	passed int32
+}
+
+func (s *porcupineSearch) reserve(bytes int64) bool {
+	s.taken += bytes
+	if s.cause == "" && !s.limits.Memory.take(bytes) {
+		s.cause = OutOfMemory
+	}
+	return s.cause == ""
+}
+
+func (s *porcupineSearch) release(bytes int64) {
+	s.taken -= bytes
+	s.limits.Memory.give(bytes)
+}
+
+func (s *porcupineSearch) run() {
+	root := &node{states: []models.State{s.ops.Model.Init()}}
+	s.ends = completions(s.ops)
+	s.returned = make([]bool, s.ops.Events)
+	s.stack, s.furthest = []*node{root}, root
+	if len(s.ends) == 0 {
+		return
+	}
+	porcupine.CheckEvents(porcupine.Model{
+		Init:  func() any { return root },
+		Step:  s.step,
+		Equal: func(a, b any) bool { return slices.EqualFunc(a.(*node).states, b.(*node).states, slices.Equal) },
+		Hash:  func(a any) uint64 { return hash(a.(*node).states) },
+	}, s.events())
+}
+
+// events is what porcupine reads: the returns of crashed operations come last.
+func (s *porcupineSearch) events() []porcupine.Event {
+	const none = -1
+	at := make([]int32, s.ops.Events)
+	for i := range at {
+		at[i] = none
+	}
+	for i, inv := range s.ops.Inv {
+		at[inv] = int32(i)
+		if res := s.ops.Res[i]; res != models.Open {
+			at[res] = int32(i)
+		}
+	}
+	events := make([]porcupine.Event, 0, 2*s.ops.Len())
+	for e, row := range at {
+		if row == none {
+			continue
+		}
+		kind := porcupine.EventKind(porcupine.CallEvent)
+		if s.ops.Res[row] == int32(e) {
+			kind = porcupine.ReturnEvent
+		}
+		events = append(events, porcupine.Event{Kind: kind, Value: row, Id: int(row)})
+	}
+	for i, res := range s.ops.Res {
+		if res == models.Open {
+			events = append(events, porcupine.Event{Kind: porcupine.ReturnEvent, Value: int32(i), Id: i})
+		}
+	}
+	return events
+}
+
+// step is the porcupine model's: state is a *node, input a row.
+func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
+	defer func() {
+		// A panic in porcupine's goroutine would end the process.
+		if p := recover(); p != nil {
+			s.panicked, s.cause = p, Interrupted
+			ok, next = false, state
+		}
+	}()
+	if s.steps++; s.steps%64 == 0 && s.cause == "" && s.ctx.Err() != nil {
+		s.cause = stopped(s.ctx)
+	}
+	if s.cause != "" {
+		return false, state
+	}
+	from, row := state.(*node), input.(int32)
+	states := s.after(from.states, row)
+	if len(states) == 0 {
+		return false, state
+	}
+	if !s.reserve(s.entry + stateBytes(states)) {
+		return false, state
+	}
+	return true, s.push(from, row, states)
+}
+
+// push puts a row on the stack. Porcupine tells nobody when it goes back, but
+// the state that it steps from shows how far it did.
+func (s *porcupineSearch) push(from *node, row int32, states []models.State) *node {
+	top := len(s.stack) - 1
+	for ; s.stack[top] != from; top-- {
+		if res := s.ops.Res[s.stack[top].row]; res != models.Open {
+			s.returned[res] = false
+		}
+	}
+	n := &node{states, from, row, from.passed}
+	s.stack = append(s.stack[:top+1], n)
+	if res := s.ops.Res[row]; res != models.Open {
+		s.returned[res] = true
+	}
+	for int(n.passed) < len(s.ends) && s.returned[s.ends[n.passed]] {
+		n.passed++
+	}
+	if n.passed > s.furthest.passed {
+		s.furthest = n
+		if s.limits.Passed != nil {
+			s.limits.Passed.Store(int64(n.passed))
+		}
+	}
+	return n
+}
+
+// after is the set of states that a row leads to, in canonical order.
+func (s *porcupineSearch) after(states []models.State, row int32) []models.State {
+	op := s.ops.Op(row)
+	var next []models.State
+	for _, state := range states {
+		next = s.ops.Model.Step(next, state, op)
+	}
+	if s.ops.Res[row] == models.Open {
+		next = append(next, states...)
+	}
+	if len(next) < 2 {
+		return next
+	}
+	slices.SortFunc(next, slices.Compare)
+	return slices.CompactFunc(next, slices.Equal)
+}
+
+func stateBytes(states []models.State) int64 {
+	bytes := int64(0)
+	for _, s := range states {
+		bytes += 24 + 4*int64(len(s))
+	}
+	return bytes
+}
+
+// hash is FNV-1a over the numbers of all states.
+func hash(states []models.State) uint64 {
+	h := uint64(14695981039346656037)
+	for _, s := range states {
+		for _, x := range s {
+			h = (h ^ uint64(uint32(x))) * 1099511628211
+		}
+		h = (h ^ 0xffffffffff) * 1099511628211
+	}
+	return h
+}
+
+// order is the linearization that ends in a node. Going back from any of its
+// states, a crashed operation happened only where the state before it is
+// not the state after it.
+func (s *porcupineSearch) order(last *node) []int32 {
+	var order []int32
+	state := last.states[0]
+	for n := last; n.parent != nil; n = n.parent {
+		before, happened := s.before(n, state)
+		if happened {
+			order = append(order, n.row)
+		}
+		state = before
+	}
+	slices.Reverse(order)
+	return order
+}
+
+// before is a state of n's parent from which n's row leads to state.
+func (s *porcupineSearch) before(n *node, state models.State) (from models.State, happened bool) {
+	if s.ops.Res[n.row] == models.Open {
+		for _, p := range n.parent.states {
+			if slices.Equal(p, state) {
+				return p, false
+			}
+		}
+	}
+	op := s.ops.Op(n.row)
+	for _, p := range n.parent.states {
+		for _, next := range s.ops.Model.Step(nil, p, op) {
+			if slices.Equal(next, state) {
+				return p, true
+			}
+		}
+	}
+	panic("porcupine: a state without a predecessor")
+}
