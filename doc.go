@@ -1,0 +1,13 @@
+// Package clew checks histories for linearizability.
+//
+//	h, err := jepsen.ReadFile("history.edn", jepsen.Options{})
+//	..
+//	r, err := clew.Check(ctx, h, models.Spec{Name: "cas-register"}, clew.Options{})
+//	..
+//	fmt.Println(r.EDN())
+//
+// A history is read once (package jepsen), gets a meaning from a model (package
+// models), is decided by an engine (package fallback), and leaves as a result
+// with its evidence: a witness where it is linearizable, the first failing
+// completion with configurations and final paths where it is not.
+package clew
