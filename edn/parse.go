@@ -1,6 +1,7 @@
 package edn
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -378,13 +379,15 @@ func (s *scanner) symbolic(i int) (ID, int) {
 	if end < 0 {
 		return Nil, -1
 	}
-	text := string(s.data[i:end])
-	f, ok := map[string]string{"##Inf": "Inf", "##-Inf": "-Inf", "##NaN": "NaN"}[text]
-	if !ok {
-		return Nil, s.noValue(i, "expected ##Inf, ##-Inf or ##NaN, found "+clip(s.data[i:end]))
+	switch string(s.data[i:end]) {
+	case "##Inf":
+		return s.v.InternFloat(math.Inf(1)), end
+	case "##-Inf":
+		return s.v.InternFloat(math.Inf(-1)), end
+	case "##NaN":
+		return s.v.InternFloat(math.NaN()), end
 	}
-	n, _ := strconv.ParseFloat(f, 64)
-	return s.v.InternFloat(n), end
+	return Nil, s.noValue(i, "expected ##Inf, ##-Inf or ##NaN, found "+clip(s.data[i:end]))
 }
 
 func (s *scanner) varQuote(i int) (ID, int) {
