@@ -93,7 +93,7 @@ func (m *kv) read(o operation) (Op, bool, error) {
 	case m.fAppend:
 		kind = Append
 	default:
-		return Op{}, false, unknownF
+		return Op{}, false, errUnknownF
 	}
 	if kind == Get && o.status == jepsen.Crashed {
 		return Op{}, false, nil

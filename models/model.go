@@ -34,6 +34,14 @@ type Partitioner interface {
 	Join(parts []State) State
 }
 
+// Valued is a model that is closed under dropping values: a linearizable
+// history without all operations that touch a value, and without those of the
+// values that these tie it to, is linearizable.
+type Valued interface {
+	// Touches is the values that op touches.
+	Touches(op Op) []int32
+}
+
 // opener is a model that reads an operation otherwise where it is still open
 // in the prefix under test.
 type opener interface {

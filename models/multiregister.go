@@ -68,7 +68,7 @@ func (m *multiRegister) slotOf(key edn.ID) int32 {
 
 func (m *multiRegister) read(o operation) (Op, bool, error) {
 	if o.f != m.fTxn && o.f != m.fRead[0] && o.f != m.fWrite[0] {
-		return Op{}, false, unknownF
+		return Op{}, false, errUnknownF
 	}
 	var txn []microOp
 	switch m.v.Kind(o.value) {

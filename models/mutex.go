@@ -32,7 +32,7 @@ func (m *mutex) read(o operation) (Op, bool, error) {
 	case m.fRelease:
 		return Op{Kind: Release}, true, nil
 	}
-	return Op{}, false, unknownF
+	return Op{}, false, errUnknownF
 }
 
 func (m *mutex) Init() State { return State{0} }

@@ -88,7 +88,7 @@ func (q *queueReader) read(o operation) (Op, bool, error) {
 	case q.fDrain:
 		return q.drain(o, crashed)
 	}
-	return Op{}, false, unknownF
+	return Op{}, false, errUnknownF
 }
 
 func (q *queueReader) drain(o operation, crashed bool) (Op, bool, error) {
@@ -105,6 +105,17 @@ func (q *queueReader) drain(o operation, crashed bool) (Op, bool, error) {
 func (q *queueReader) Init() State { return q.init }
 
 func (q *queueReader) Mutates(op Op) bool { return op.Kind != Peek && op.Kind != DequeueEmpty }
+
+// Touches makes queues Valued.
+func (q *queueReader) Touches(op Op) []int32 {
+	switch op.Kind {
+	case Enqueue, Dequeue, Peek:
+		return []int32{op.A}
+	case Drain:
+		return q.drains[op.A]
+	}
+	return nil
+}
 
 // fifoQueue hands out its elements in the order in which they came. A state
 // holds them, first in first.
@@ -170,7 +181,7 @@ func newUnorderedQueue(s Spec, v *edn.Values, init *edn.ID) (definition, error) 
 
 func (q *unorderedQueue) read(o operation) (Op, bool, error) {
 	if o.f == q.fPeek {
-		return Op{}, false, unknownF
+		return Op{}, false, errUnknownF
 	}
 	return q.queueReader.read(o)
 }

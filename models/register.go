@@ -65,7 +65,7 @@ func (r *register) read(o operation) (Op, bool, error) {
 	case failed:
 		return Op{}, false, nil
 	}
-	return Op{}, false, unknownF
+	return Op{}, false, errUnknownF
 }
 
 // pair reads [old new]. Like Knossos it ignores further elements and takes nil
@@ -105,6 +105,14 @@ func (r *register) Step(dst []State, s State, op Op) []State {
 }
 
 func (r *register) Mutates(op Op) bool { return op.Kind == Write || op.Kind == CAS }
+
+// Touches makes registers Valued.
+func (r *register) Touches(op Op) []int32 {
+	if op.Kind == CAS {
+		return []int32{op.A, op.B}
+	}
+	return []int32{op.A}
+}
 
 func (r *register) Why(s State, op Op) string {
 	state, a := edn.ID(s[0]), edn.ID(op.A)

@@ -58,7 +58,7 @@ func (m *set) read(o operation) (Op, bool, error) {
 	case o.f == m.fAdd:
 		return Op{Add, int32(m.v.Same(o.value)), 0}, true, nil
 	case o.f != m.fRead:
-		return Op{}, false, unknownF
+		return Op{}, false, errUnknownF
 	case o.status == jepsen.Crashed:
 		return Op{}, false, nil
 	case kind == edn.KindSet, isCollection(kind) && !m.knossos:

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -162,8 +163,8 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 	return ops, nil
 }
 
-// unknownF is the error of read for a :f that the model does not know.
-var unknownF = fmt.Errorf("unknown :f")
+// errUnknownF is the error of read for a :f that the model does not know.
+var errUnknownF = errors.New("unknown :f")
 
 func (s Spec) readError(h *jepsen.History, o int32, e entry, err error) error {
 	event := h.Invocation[o]
@@ -171,7 +172,7 @@ func (s Spec) readError(h *jepsen.History, o int32, e entry, err error) error {
 		event = h.Completion[o]
 	}
 	f, index := h.Values.Text(h.F[event]), h.Index[event]
-	if err == unknownF {
+	if err == errUnknownF {
 		return h.Errorf(event, "%s does not know :f %s (index %d); it knows %s", s.Name, f, index, e.fs)
 	}
 	return h.Errorf(event, "%s cannot read the value of %s (index %d): %v; it knows %s", s.Name, f, index, err, e.fs)
