@@ -57,7 +57,19 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 		Analyzer: "clew/" + engine.Name(), Op: jepsen.None, LastOp: jepsen.None,
 	}
 	parts := ops.Parts()
-	conclude(r, spec, ops, parts, decide(ctx, engine, parts, o))
+	answers := decide(ctx, engine, parts, o)
+	verdict, cause, failing := conclude(answers)
+	r.Verdict, r.Cause = verdict, string(cause)
+	switch verdict {
+	case jepsen.Valid:
+		valid(r, ops, parts, answers)
+	case jepsen.Invalid:
+		part, a := parts[failing], answers[failing]
+		invalid(r, spec, part, a)
+		for _, row := range fallback.Core(ctx, engine, part, a, fallback.Limits{Memory: o.Memory}) {
+			r.Core = append(r.Core, part.Of[row])
+		}
+	}
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000
 	return r, nil
 }
@@ -121,28 +133,19 @@ func eachPart(parts []*models.Operations, check func(*models.Operations) fallbac
 	return answers
 }
 
-// conclude puts the answers of the parts together. One failing part is enough
+// conclude puts the verdicts of the parts together. One failing part is enough
 // for INVALID, and the earliest failing completion that is known counts.
-func conclude(r *jepsen.Result, spec models.Spec, ops *models.Operations, parts []*models.Operations, answers []fallback.Answer) {
-	failing := -1
+func conclude(answers []fallback.Answer) (verdict jepsen.Verdict, cause fallback.Cause, failing int) {
+	verdict, failing = jepsen.Valid, -1
 	for i, a := range answers {
-		switch a.Verdict {
-		case fallback.Unknown:
-			r.Cause = string(a.Cause)
-		case fallback.Invalid:
-			if failing < 0 || a.Fail < answers[failing].Fail {
-				failing = i
-			}
+		switch {
+		case a.Verdict == fallback.Unknown && verdict == jepsen.Valid:
+			verdict, cause = jepsen.Unknown, a.Cause
+		case a.Verdict == fallback.Invalid && (failing < 0 || a.Fail < answers[failing].Fail):
+			verdict, cause, failing = jepsen.Invalid, "", i
 		}
 	}
-	switch {
-	case failing >= 0:
-		r.Verdict, r.Cause = jepsen.Invalid, ""
-		invalid(r, spec, parts[failing], answers[failing])
-	case r.Cause == "":
-		r.Verdict = jepsen.Valid
-		valid(r, ops, parts, answers)
-	}
+	return verdict, cause, failing
 }
 
 // valid fills in the witness and the final state.

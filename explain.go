@@ -36,7 +36,7 @@ func hint(h *jepsen.History, spec models.Spec, ops *models.Operations, fail int3
 		return ""
 	}
 	if allPairs(h, spec) {
-		return "every value is a pair: if the first of it is a key, the keys are independent registers; check them with --independent"
+		return "every value is a pair: if the first of it is a key, each key is a register of its own, to be checked by itself"
 	}
 	if spec.Init != "" {
 		return ""
@@ -45,7 +45,7 @@ func hint(h *jepsen.History, spec models.Spec, ops *models.Operations, fail int3
 		if ops.Res[row] != fail {
 			continue
 		}
-		if op := ops.Op(row); (op.Kind == models.Read || op.Kind == models.CAS) && !written(ops, op.A) {
+		if op := ops.Op(row); (op.Kind == models.Read || op.Kind == models.CAS) && !written(ops, op.A) && first(ops, row) {
 			value := h.Values.Text(edn.ID(op.A))
 			return fmt.Sprintf("nothing writes %s: if it is the initial value, give --init %s", value, value)
 		}
@@ -61,6 +61,17 @@ func written(ops *models.Operations, value int32) bool {
 		}
 	}
 	return false
+}
+
+// first says whether nothing that changes the register had returned when a row
+// began.
+func first(ops *models.Operations, row int32) bool {
+	for i, res := range ops.Res {
+		if res < ops.Inv[row] && ops.Model.Mutates(ops.Op(int32(i))) {
+			return false
+		}
+	}
+	return true
 }
 
 // allPairs says whether every value of an operation other than cas is a vector

@@ -1,0 +1,148 @@
+package fallback
+
+import (
+	"context"
+	"slices"
+
+	"clew/models"
+)
+
+// maxCoreChecks bounds the decisions that are spent on a core. Past it the core
+// is still not linearizable, but may be larger than need be.
+const maxCoreChecks = 300
+
+// Core is a small part of the operations of an Invalid answer that is, cut at
+// the first failing completion, still not linearizable. It ascends, and holds
+// the failing operation.
+//
+// What may be left out without making a linearizable history fail: the
+// operations of a value, where the model is closed under dropping a value (for
+// values that some operation ties together, all of theirs), and operations that
+// change nothing. So whatever still fails shows a real failure, and more
+// operations never mend it, which is what the bisection rests on. Where a model
+// is not closed, as locks are not, everything up to the failure is the core.
+func Core(ctx context.Context, engine Engine, ops *models.Operations, a Answer, limits Limits) []int32 {
+	m := &minimizer{ops: ops, fail: a.Fail, ctx: ctx, engine: engine, limits: limits}
+	var rows []int32
+	for i := int32(0); i < int32(ops.Len()) && ops.Inv[i] < a.Fail; i++ {
+		if ops.Res[i] <= a.Fail || ops.Model.Mutates(ops.Opened(i)) {
+			rows = append(rows, i)
+		}
+	}
+	rest, byValue := m.values(rows)
+	rows = m.minimize(rest, byValue)
+	rest, reads := m.split(rows, func(i int32) bool { return ops.Res[i] != a.Fail && !ops.Model.Mutates(ops.Op(i)) })
+	rows = m.minimize(rest, reads)
+	slices.Sort(rows)
+	return rows
+}
+
+// minimizer looks for a small set of units that still fails.
+type minimizer struct {
+	ops    *models.Operations
+	fail   int32
+	ctx    context.Context
+	engine Engine
+	limits Limits
+	checks int
+}
+
+// fails says whether rows are not linearizable. Where it cannot know it says
+// that they are.
+func (m *minimizer) fails(rows []int32) bool {
+	if m.checks++; m.checks > maxCoreChecks || m.ctx.Err() != nil {
+		return false
+	}
+	slices.Sort(rows)
+	cut, _ := m.ops.Select(rows).Prefix(m.fail)
+	return m.engine.Decide(m.ctx, cut, m.limits).Verdict == Invalid
+}
+
+// minimize keeps of the units only those that are needed for fixed and them to
+// fail. The shortest failing prefix of the list of units ends in a needed one;
+// then the same with that one fixed: |core| log |units| checks.
+func (m *minimizer) minimize(fixed []int32, units [][]int32) []int32 {
+	with := func(n int) []int32 {
+		rows := slices.Clone(fixed)
+		for _, u := range units[:n] {
+			rows = append(rows, u...)
+		}
+		return rows
+	}
+	for len(units) > 0 && !m.fails(with(0)) {
+		low, high := 0, len(units) // with(low) does not fail, with(high) does
+		for high-low > 1 {
+			if middle := low + (high-low)/2; m.fails(with(middle)) {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+		if m.checks > maxCoreChecks || m.ctx.Err() != nil {
+			return with(high)
+		}
+		fixed = append(slices.Clone(fixed), units[high-1]...)
+		units = units[:high-1]
+	}
+	return fixed
+}
+
+// split parts rows into those that stay and those that may go, one by one, the
+// latest first.
+func (m *minimizer) split(rows []int32, mayGo func(int32) bool) (stay []int32, units [][]int32) {
+	for _, i := range slices.Backward(rows) {
+		if mayGo(i) {
+			units = append(units, []int32{i})
+		} else {
+			stay = append(stay, i)
+		}
+	}
+	return stay, units
+}
+
+// values parts rows by the values that they touch: those that touch none, or
+// one of the failing operation's, stay; the others may go value by value, the
+// one touched last first.
+func (m *minimizer) values(rows []int32) (stay []int32, units [][]int32) {
+	v, ok := m.ops.Model.(models.Valued)
+	if !ok {
+		return rows, nil
+	}
+	parent := map[int32]int32{}
+	var root func(x int32) int32
+	root = func(x int32) int32 {
+		p, seen := parent[x]
+		if !seen || p == x {
+			parent[x] = x
+			return x
+		}
+		parent[x] = root(p)
+		return parent[x]
+	}
+	var failing []int32
+	for _, i := range rows {
+		touched := v.Touches(m.ops.Op(i))
+		for _, x := range touched {
+			parent[root(x)] = root(touched[0])
+		}
+		if m.ops.Res[i] == m.fail {
+			failing = touched
+		}
+	}
+	at := map[int32]int{}
+	for _, i := range slices.Backward(rows) {
+		touched := v.Touches(m.ops.Op(i))
+		if len(touched) == 0 || len(failing) > 0 && root(touched[0]) == root(failing[0]) {
+			stay = append(stay, i)
+			continue
+		}
+		u, seen := at[root(touched[0])]
+		if !seen {
+			u = len(units)
+			at[root(touched[0])] = u
+			units = append(units, nil)
+		}
+		units[u] = append(units[u], i)
+	}
+	return stay, units
+}
