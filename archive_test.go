@@ -1,0 +1,244 @@
+package clew_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/edn"
+	"clew/internal/archive"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// specOf reads "cas-register:0" or "multi-register:{:x 0 :y 0}": a model with
+// its initial value.
+func specOf(text string) models.Spec {
+	name, init, _ := strings.Cut(text, ":")
+	return models.Spec{Name: name, Init: init}
+}
+
+func checkFile(path string, spec models.Spec) (*jepsen.Result, error) {
+	h, err := jepsen.ReadFile(path, jepsen.Options{AnyFailedF: spec.Knossos})
+	if err != nil {
+		return nil, err
+	}
+	return clew.Check(context.Background(), h, spec, clew.Options{})
+}
+
+func TestKnossosOwnHistoriesHaveItsVerdictAndFailingOp(t *testing.T) {
+	dir := archive.Path(t, "knossos")
+	files := map[string]bool{}
+	rows := archive.Table(t, filepath.Join(dir, "verdicts.tsv"), true)
+	for _, row := range rows {
+		file, model, verdict, failIndex, events := row[0], row[1], row[3], row[5], row[6]
+		files[file] = true
+		r, err := checkFile(filepath.Join(dir, file), specOf(model))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		if got := verdictText(r); got != verdict {
+			t.Errorf("%s with %s: %s, Knossos says %s", file, model, got, verdict)
+		}
+		if failIndex != "" && (r.Verdict != jepsen.Invalid || strconv.FormatInt(r.History.Index[r.Op], 10) != failIndex) {
+			t.Errorf("%s with %s: Knossos fails at %s, we do not:\n%s", file, model, failIndex, r.Text())
+		}
+		if strconv.Itoa(r.History.Events) != events {
+			t.Errorf("%s: %d events, expected %s", file, r.History.Events, events)
+		}
+	}
+	if len(rows) != 125 || len(files) != 122 {
+		t.Errorf("%d rows on %d files; expected 125 on 122", len(rows), len(files))
+	}
+}
+
+func verdictText(r *jepsen.Result) string {
+	return [...]string{jepsen.Unknown: "unknown", jepsen.Valid: "true", jepsen.Invalid: "false"}[r.Verdict]
+}
+
+// elsewhere is the contract's answer for the probes on which Knossos's two
+// analyzers do not agree on a verdict: "true", "false", or a part of the error.
+var elsewhere = map[string]string{
+	"c7": "false", "c9": "false", // the value of :info does not count
+	"e3": "true", "e4": "true", "e5": "true", "e9": "true", // nor does that of :fail
+	"e7":  "has no invocation",
+	"f1":  "true", // a process may go on after its own :info
+	"f2":  "comes after its own :info :write (index 1, line 2)",
+	"g1":  "has no invocation",
+	"g3":  "has no invocation",
+	"h1":  "begins while its :invoke :write (index 0, line 2) is still open",
+	"j2":  "true", // only integer processes are clients
+	"j3":  "true",
+	"j4":  "true",
+	"j5":  "true",
+	"j6":  "true",
+	"j8":  "true",
+	"j9":  "true",
+	"j10": "true",
+	"j11": "true",
+	"k6":  "register does not know :f :cas (index 3)",
+	"k8":  "register does not know :f :cas (index 2)",
+	"k9":  "expected [old new], found 7",
+	"k12": "cas-register does not know :f :inc (index 1)",
+	"k13": "expected [old new], found #{1 2}",
+	"n2":  "true", // indices name ops, position orders them
+	"n4":  "true",
+	"n5":  "true",
+	"r1":  `register does not know :f "write"`,
+	"r2":  `the op has :type "invoke"; expected :invoke, :ok, :fail or :info`,
+	"r3":  "the op has :type :foo; expected :invoke, :ok, :fail or :info",
+	"r4":  "the op has no :type; expected :invoke, :ok, :fail or :info",
+	"r5":  "register does not know :f nil",
+	"r6":  "with another :f; expected :read",
+	"r7":  "with another :f; expected :write",
+	"r8":  "expected an op map, found a vector",
+	"r9":  "true", // no process, no client
+	"t4":  "true", // :r and :w are understood
+	"t5":  "true", // and so is :read with a transaction
+}
+
+func TestProbesHaveKnossosVerdictWhereItsAnalyzersAgree(t *testing.T) {
+	dir := archive.Path(t, "knossos-probes")
+	rows := archive.Table(t, filepath.Join(dir, "verdicts.tsv"), true)
+	if len(rows) != 163 {
+		t.Errorf("%d probes, expected 163", len(rows))
+	}
+	agreed := 0
+	for _, row := range rows {
+		id, model, what := row[0], row[1], row[2]
+		spec := specOf(model)
+		spec.Knossos = true
+		r, err := checkFile(filepath.Join(dir, id+"."+spec.Name+".edn"), spec)
+		wgl, linear := knossosAnswer(t, row[3]), knossosAnswer(t, row[4])
+		want, listed := elsewhere[id]
+		if wgl.verdict == linear.verdict && wgl.verdict != "" {
+			agreed++
+			want = wgl.verdict
+			if listed {
+				t.Errorf("%s is listed, but Knossos's analyzers agree on it", id)
+			}
+		} else if !listed {
+			t.Errorf("%s (%s): no expectation", id, what)
+		}
+		switch {
+		case err != nil && (want == "true" || want == "false" || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s (%s): error %v, expected %s", id, what, err, want)
+		case err == nil && verdictText(r) != want:
+			t.Errorf("%s (%s): %s, expected %s", id, what, verdictText(r), want)
+		}
+		// Knossos counts all indices anew where the first op has none: n3.
+		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index[r.Op] != wgl.index {
+			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index[r.Op], wgl.index)
+		}
+	}
+	t.Logf("%d probes on which Knossos's analyzers agree", agreed)
+}
+
+type knossos struct {
+	verdict  string // "true", "false" or ""
+	index    int64
+	hasIndex bool
+}
+
+func knossosAnswer(t *testing.T, text string) knossos {
+	v := edn.NewValues()
+	m, err := v.Parse([]byte(strings.TrimSpace(text)), edn.Pos{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var k knossos
+	if id, _ := v.Get(m, v.InternKeyword("v")); id == edn.True || id == edn.False {
+		k.verdict = v.Text(id)
+	}
+	if op, ok := v.Get(m, v.InternKeyword("op")); ok {
+		index, _ := v.Get(op, v.InternKeyword("index"))
+		k.index, k.hasIndex = v.Int(index)
+	}
+	return k
+}
+
+func TestEtcdLogsHaveTheirExpectedVerdict(t *testing.T) {
+	dir := archive.Path(t, "porcupine", "etcd")
+	rows := archive.Table(t, archive.Path(t, "porcupine", "etcd-expected.tsv"), false)
+	for _, row := range rows {
+		spec := models.Spec{Name: "cas-register", NilReadsExact: true, ObserveFailedCAS: true}
+		r, err := checkFile(filepath.Join(dir, row[0]), spec)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if want := map[string]string{"Ok": "true", "Illegal": "false"}[row[1]]; verdictText(r) != want {
+			t.Errorf("%s: %s, expected %s", row[0], verdictText(r), want)
+		}
+	}
+	if len(rows) != 102 {
+		t.Errorf("%d logs, expected 102", len(rows))
+	}
+}
+
+func TestKeyValueHistoriesHaveTheVerdictInTheirName(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(archive.Path(t, "porcupine", "kv"), "*.txt"))
+	if err != nil || len(files) != 6 {
+		t.Fatalf("%d files, expected 6 (%v)", len(files), err)
+	}
+	for _, file := range files {
+		r, err := checkFile(file, models.Spec{Name: "kv"})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if want := strconv.FormatBool(strings.HasSuffix(file, "-ok.txt")); verdictText(r) != want {
+			t.Errorf("%s: %s, expected %s", file, verdictText(r), want)
+		}
+	}
+}
+
+func TestRedisStoreHasJepsensVerdictAndFailingOp(t *testing.T) {
+	results, err := filepath.Glob(filepath.Join(archive.Path(t, "redis-store"), "*", "*", "results.edn"))
+	if err != nil || len(results) != 4 {
+		t.Fatalf("%d results, expected 4 (%v)", len(results), err)
+	}
+	for _, file := range results {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := edn.NewValues()
+		m, err := v.ParseLenient(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := checkFile(filepath.Join(filepath.Dir(file), "history.edn"), models.Spec{Name: "register"})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		ours, err := v.Parse([]byte(r.EDN()), edn.Pos{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared := 0
+		for _, checker := range []string{"linear", "linear-wgl", "linear-competition"} {
+			theirs, ok := v.Get(m, v.InternKeyword(checker))
+			if !ok {
+				continue
+			}
+			compared++
+			for _, key := range []string{"valid?", "op", "previous-ok"} {
+				a, hasA := v.Get(theirs, v.InternKeyword(key))
+				b, hasB := v.Get(ours, v.InternKeyword(key))
+				if hasA != hasB || v.Same(a) != v.Same(b) {
+					t.Errorf("%s, %s of %s: %s, ours is %s", file, key, checker, v.Text(a), v.Text(b))
+				}
+			}
+		}
+		if compared == 0 {
+			t.Errorf("%s: no linearizability result", file)
+		}
+	}
+}
