@@ -1,0 +1,93 @@
+package clew_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"clew"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// TestCases runs the conversations of testdata/cases: a history in the .log
+// form or as EDN, and what clew says about it.
+//
+//	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe]
+//
+// go test -run TestCases -rewrite . writes the answers anew; read the
+// difference.
+func TestCases(t *testing.T) {
+	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd != "check" {
+				t.Fatalf("%s: unknown command %s", d.Pos, d.Cmd)
+			}
+			return conversation(d)
+		})
+	})
+}
+
+func conversation(d *datadriven.TestData) string {
+	spec := models.Spec{}
+	for _, arg := range d.CmdArgs {
+		value := strings.Join(arg.Vals, " ")
+		switch arg.Key {
+		case "init":
+			spec.Init = value
+		case "semantics":
+			spec.Knossos = value == "knossos"
+		case "nil-reads":
+			spec.NilReadsExact = value == "exact"
+		case "failed-cas":
+			spec.ObserveFailedCAS = value == "observe"
+		default:
+			spec.Name = arg.Key
+		}
+	}
+	h, err := jepsen.Read(strings.NewReader(d.Input), "h", jepsen.Options{AnyFailedF: spec.Knossos})
+	if err != nil {
+		return fmt.Sprintf("error: %v\n", err)
+	}
+	r, err := clew.Check(context.Background(), h, spec, clew.Options{})
+	if err != nil {
+		return fmt.Sprintf("error: %v\n", err)
+	}
+	var b strings.Builder
+	for _, w := range h.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	switch r.Verdict {
+	case jepsen.Valid:
+		fmt.Fprintf(&b, "valid: %s\n", h.Values.Text(r.Final))
+		fmt.Fprintf(&b, "witness:%s\n", indices(h, r.Witness))
+	case jepsen.Invalid:
+		fmt.Fprintf(&b, "invalid at index %d: %s\n", h.Index[r.Op], r.Explanation)
+		if r.Hint != "" {
+			fmt.Fprintf(&b, "hint: %s\n", r.Hint)
+		}
+		for _, path := range r.Paths {
+			b.WriteString("path:")
+			for _, s := range path {
+				fmt.Fprintf(&b, " %d %s", h.Index[h.Invocation[s.Op]], h.Values.Text(s.Model))
+			}
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "core:%s\n", indices(h, r.Core))
+	default:
+		fmt.Fprintf(&b, "unknown: %s\n", r.Cause)
+	}
+	return b.String()
+}
+
+// indices names operations by the indices of their invocations.
+func indices(h *jepsen.History, ops []int32) string {
+	var b strings.Builder
+	for _, op := range ops {
+		fmt.Fprintf(&b, " %d", h.Index[h.Invocation[op]])
+	}
+	return b.String()
+}
