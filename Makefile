@@ -1,0 +1,7 @@
+.PHONY: test ci oracle fuzz bench
+
+test: ; go test ./...
+ci: ; .ci/run
+oracle: ; CLEW_LONG=1 go test -timeout 5h -run 'Oracle|Exhaustive' -v . ./fastpath
+fuzz: ; go test -fuzz FuzzReader -fuzztime 60s ./edn && go test -fuzz FuzzParse -fuzztime 60s ./edn
+bench: ; go test -run '^$$' -bench . -benchmem ./...
