@@ -1,0 +1,201 @@
+package fastpath
+
+import "clew/models"
+
+// # Register
+//
+// Decides: reads and writes of one register with an initial value.
+//
+// Precondition: every value that a completed read saw was written once, the
+// initial value and writes that crashed counted. Repeated writes of values
+// that nobody saw do no harm. Where the precondition fails, the procedure of
+// the cas-register, which is slower and rules out more, has the last word.
+//
+// Cost: O(operations + ids), no sort.
+//
+// Rests on: Gibbons and Korach, "Testing shared memories" (SIAM J. Comput.
+// 1997), and the lemma in zones.go. A write and its reads are a block. The
+// initial value is a write before everything.
+//
+// Crashed operations: a crashed read says nothing and is dropped. A crashed
+// write that nobody saw can be left out of every linearization: all that
+// followed it saw other values, so another write stands between. A crashed
+// write that somebody saw did happen; it never returned, so it does not force
+// anything to come after it: a return at infinity says just that.
+//
+// # Core
+//
+// A core is a choice of operations in which no read, and no cas, is parted
+// from what it may have seen. With each of them the core holds every operation
+// that wrote the value it saw, that was invoked before it returned, and that
+// is not separated from it by another completed write of the same value.
+// (Otherwise a lone read would be a core whenever its write could be left out,
+// and explain nothing.) A read of a value that nothing had written is a core
+// of its own. Among such choices that are not linearizable, cut at the first
+// failing completion, the core is minimal: none is a proper part of it.
+
+// Register decides a history of Read and Write on a register that holds init
+// at first.
+func Register(c *models.Columns, init int32, want Want) Decision {
+	return register.run(c, init, want)
+}
+
+var register = &algorithm{decide: decideRegister, needs: needsProducers, step: stepRegister}
+
+// regValue is what is known of the reads of a value.
+type regValue struct {
+	write          int32 // the write of it, plus 1; writtenAtFirst; 0 if there is none
+	reads          int32 // how many; in the witness, where the next one goes
+	minRes, maxInv int32 // over the reads, later over the block
+}
+
+const writtenAtFirst = -1
+
+func decideRegister(in input, witness bool) result {
+	values := make([]regValue, in.ids)
+	if bad := countReads(in, values); bad >= 0 {
+		return result{reason: Ambiguity{Cause: Unsupported, Reader: bad}}
+	}
+	values[in.init].write = writtenAtFirst
+	z := make(zones, in.Events)
+	var starts []int32
+	if witness {
+		starts = make([]int32, in.Events)
+	}
+	if !placeWrites(in, values, z, starts) {
+		return decideCAS(in, witness)
+	}
+	for v := range values {
+		if values[v].reads > 0 && values[v].write != writtenAtFirst {
+			if orphan := placeBlock(in, &values[v], z, starts); orphan {
+				return neverWritten(in.opReturning(values[v].minRes), values[v].minRes)
+			}
+		}
+	}
+	end := int32(-1)
+	if values[in.init].reads > 0 {
+		end = values[in.init].maxInv
+	}
+	if x, y, found := z.clash(end); found {
+		return clashOfReads(in, x, y)
+	}
+	r := result{verdict: Valid}
+	if witness {
+		r.witness = registerWitness(in, values, starts)
+	}
+	return r
+}
+
+// countReads gathers the completed reads of each value. It returns an
+// operation that is neither read nor write, or -1.
+func countReads(in input, values []regValue) int32 {
+	for i, kind := range in.Kind {
+		if kind != models.Read {
+			if kind != models.Write {
+				return int32(i)
+			}
+			continue
+		}
+		if in.Res[i] == models.Open {
+			continue
+		}
+		v := &values[in.A[i]]
+		if v.reads == 0 {
+			v.minRes = models.Open
+		}
+		v.reads++
+		v.minRes = min(v.minRes, in.Res[i])
+		v.maxInv = in.Inv[i] // invocations ascend
+	}
+	return -1
+}
+
+// placeWrites notes who wrote the values that were seen, and enters the
+// completed writes that nobody saw as blocks of their own. It reports whether
+// the precondition holds.
+func placeWrites(in input, values []regValue, z zones, starts []int32) bool {
+	for i, kind := range in.Kind {
+		if kind != models.Write {
+			continue
+		}
+		v := &values[in.A[i]]
+		switch {
+		case v.reads == 0:
+			if in.Res[i] != models.Open {
+				z.add(block{in.Res[i], in.Inv[i]})
+				if starts != nil {
+					starts[in.Inv[i]] = int32(i) + 1
+				}
+			}
+		case v.write != 0:
+			return false
+		default:
+			v.write = int32(i) + 1
+		}
+	}
+	return true
+}
+
+// placeBlock enters the block of a value that was seen. It reports a read
+// without a write, or one that returned before the write was invoked.
+func placeBlock(in input, v *regValue, z zones, starts []int32) (orphan bool) {
+	if v.write == 0 || in.Inv[v.write-1] > v.minRes {
+		return true
+	}
+	w := v.write - 1
+	start := z.add(block{min(v.minRes, in.Res[w]), max(v.maxInv, in.Inv[w])})
+	if starts != nil {
+		starts[start] = v.write
+	}
+	return false
+}
+
+// neverWritten is the result for an operation that returned, by event end,
+// having seen a value that nothing had written by then.
+func neverWritten(o, end int32) result {
+	return result{verdict: Invalid, keys: []int32{o}, end: end, why: Explanation{NeverWritten, []int32{o}}}
+}
+
+// clashOfReads is the result for two blocks that stand before each other. The
+// history has gone wrong when Y has an operation that returned (X had before)
+// and those reads have returned whose invocation matters: a write whose
+// invocation matters is known by then.
+func clashOfReads(in input, x, y block) result {
+	r := result{verdict: Invalid, why: in.interleaved(x, y), end: y.minRes}
+	for _, o := range r.why.Ops {
+		if in.Kind[o] == models.Read {
+			r.end = max(r.end, in.Res[o])
+		}
+	}
+	r.keys = r.why.Ops
+	return r
+}
+
+// registerWitness puts the blocks in the order of their zones' starts, after
+// the reads of the initial value: each a write, then its reads by invocation.
+func registerWitness(in input, values []regValue, starts []int32) []int32 {
+	order := make([]int32, in.Len())
+	first := &values[in.init]
+	k := int32(0)
+	if first.write == writtenAtFirst {
+		k, first.reads = first.reads, 0
+	}
+	for _, w := range starts {
+		if w == 0 {
+			continue
+		}
+		order[k] = w - 1
+		k++
+		if v := &values[in.A[w-1]]; v.reads > 0 && v.write == w {
+			k, v.reads = k+v.reads, k
+		}
+	}
+	for i, kind := range in.Kind {
+		if kind == models.Read && in.Res[i] != models.Open {
+			v := &values[in.A[i]]
+			order[v.reads] = int32(i)
+			v.reads++
+		}
+	}
+	return order[:k]
+}
