@@ -166,6 +166,9 @@ func (b *builder) add(e *edn.Event) error {
 	if h.Events == math.MaxInt32 {
 		return &Error{h.File, e.Line, e.Col, "more events than clew can number (2^31)"}
 	}
+	if e.Has&(edn.HasProcess|edn.HasType|edn.HasF) == 0 {
+		return &Error{h.File, e.Line, e.Col, "the map is no op: it has no :process, :type and :f"}
+	}
 	if k := h.Values.Kind(e.Process); k != edn.KindInt {
 		h.Skipped++
 		return nil
@@ -235,7 +238,7 @@ func (b *builder) index(e *edn.Event, position int64) int64 {
 		if _, dup := b.indices[n]; dup {
 			b.duplicates++
 			if b.duplicates == 1 {
-				b.warn("line %d: :index %d is not the first one; position counts", e.Line, n)
+				b.warn("line %d: an earlier event has :index %d too; position counts", e.Line, n)
 			}
 		}
 		b.indices[n] = position
@@ -323,10 +326,10 @@ func (b *builder) cite(ev int32) string {
 func (b *builder) finish() *History {
 	h := b.h
 	if b.noIndex > 0 && b.lastIndex != math.MinInt64 {
-		b.warn("%d events have no integer :index, the first at position %d; their position counts", b.noIndex, b.firstNo)
+		b.warn("events without an integer :index: %d, the first at position %d; their position counts", b.noIndex, b.firstNo)
 	}
 	if b.duplicates > 1 {
-		b.warn("%d events repeat an :index", b.duplicates)
+		b.warn("events that repeat an :index: %d", b.duplicates)
 	}
 	if len(h.Type) == 0 {
 		b.warn("no operations of clients (processes that are integers): nothing to check")

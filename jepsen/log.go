@@ -3,7 +3,10 @@ package jepsen
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"clew/edn"
 )
@@ -23,6 +26,16 @@ const maxLine = 64 << 20
 func readLog(r io.Reader, b *builder) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 1<<16), maxLine)
+	// Unlike an op map, a line that was cut off may still be an event, one with
+	// another value.
+	cut := false
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
+		if n > 0 {
+			cut = data[n-1] != '\n'
+		}
+		return n, line, err
+	})
 	pos := edn.Pos{File: b.h.File, Col: 1}
 	for lines.Scan() {
 		pos.Line++
@@ -35,7 +48,10 @@ func readLog(r io.Reader, b *builder) error {
 	if err := lines.Err(); err == bufio.ErrTooLong {
 		return &Error{b.h.File, pos.Line + 1, 1, "line longer than 64 MB"}
 	} else if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", b.h.File, err)
+	}
+	if cut {
+		b.warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", pos.Line)
 	}
 	return nil
 }
@@ -44,8 +60,8 @@ func readLog(r io.Reader, b *builder) error {
 var separator = []byte(" - ")
 
 func logLine(line []byte, pos edn.Pos, b *builder) error {
-	body := bytes.TrimRight(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), " \t\r")
-	if len(bytes.TrimSpace(body)) == 0 || body[0] == ';' {
+	body := bytes.Trim(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), blanks)
+	if len(body) == 0 || body[0] == ';' {
 		return nil
 	}
 	text, logged := body, false
@@ -55,21 +71,23 @@ func logLine(line []byte, pos edn.Pos, b *builder) error {
 			if isLevel(body) {
 				return nil
 			}
-			return &Error{pos.File, pos.Line, 1, "expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\""}
+			return &Error{pos.File, pos.Line, 1, fmt.Sprintf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", clip(body))}
 		}
 		text, logged = after, true
 	}
 	if logged && !startsLikeEvent(text) {
 		return nil
 	}
-	pos.Col += len(body) - len(text)
-	pos.Offset += int64(len(body) - len(text))
+	// Columns count characters; text stands at the end of the line but for blanks.
+	before := line[:len(bytes.TrimRight(line, blanks))-len(text)]
+	pos.Col += utf8.RuneCount(before)
+	pos.Offset += int64(len(before))
 	fields, err := b.h.Values.ParseAll(text, pos)
 	if err != nil {
 		return err
 	}
 	if len(fields) < 3 || len(fields) > 5 {
-		return &Error{pos.File, pos.Line, pos.Col, "expected PROCESS :TYPE :F VALUE, found " + string(text)}
+		return &Error{pos.File, pos.Line, pos.Col, "expected PROCESS :TYPE :F VALUE, found " + clip(text)}
 	}
 	e := edn.Event{Process: fields[0], Type: fields[1], F: fields[2],
 		Has: edn.HasProcess | edn.HasType | edn.HasF, Line: pos.Line, Col: pos.Col}
@@ -77,6 +95,20 @@ func logLine(line []byte, pos edn.Pos, b *builder) error {
 		e.Value, e.Has = fields[3], e.Has|edn.HasValue
 	}
 	return b.add(&e)
+}
+
+// blanks may stand around a line.
+const blanks = " \t\r"
+
+// maxFound bounds what a message shows of a line, in characters.
+const maxFound = 60
+
+// clip is the beginning of a text, for a message.
+func clip(text []byte) string {
+	if utf8.RuneCount(text) <= maxFound {
+		return strings.ToValidUTF8(string(text), "\ufffd")
+	}
+	return string([]rune(string(text))[:maxFound-1]) + "…"
 }
 
 // isLevel says whether a line begins with a logging level.

@@ -24,6 +24,9 @@ func Read(r io.Reader, name string, opts Options) (*History, error) {
 	}
 	defer in.Close()
 	buffered := bufio.NewReaderSize(in, 1<<16)
+	if what := foreign(buffered); what != "" {
+		return nil, &Error{name, 1, 1, "expected EDN or log lines, found " + what}
+	}
 	b := newBuilder(name, edn.NewValues(), opts)
 	log, err := isLog(buffered)
 	if err != nil {
@@ -45,12 +48,21 @@ func ReadFile(path string, opts Options) (*History, error) {
 	if path == "-" {
 		return Read(os.Stdin, "standard input", opts)
 	}
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, path, opts)
+}
+
+// Open opens a file. Its error names the file, and not the system call.
+func Open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, plainPathError(err)
 	}
-	defer f.Close()
-	return Read(f, path, opts)
+	return f, nil
 }
 
 // plainPathError says "PATH: no such file or directory", without the name of
@@ -89,16 +101,74 @@ func decompress(r *bufio.Reader) (io.ReadCloser, error) {
 		return nil, err
 	}
 	switch {
+	case len(head) == 1 && head[0] == gzipMagic[0]: // by itself it would be white space
+		return nil, compressedError("gzip", io.EOF)
 	case bytes.HasPrefix(head, gzipMagic):
-		return gzip.NewReader(r)
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, compressedError("gzip", err)
+		}
+		return compressed{"gzip", z}, nil
 	case bytes.HasPrefix(head, zstdMagic):
 		d, err := zstd.NewReader(r)
 		if err != nil {
-			return nil, err
+			return nil, compressedError("zstd", err)
 		}
-		return d.IOReadCloser(), nil
+		return compressed{"zstd", d.IOReadCloser()}, nil
 	}
 	return io.NopCloser(r), nil
+}
+
+// compressed says in its errors that it is the compression that is broken.
+type compressed struct {
+	form string
+	io.ReadCloser
+}
+
+func (c compressed) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = compressedError(c.form, err)
+	}
+	return n, err
+}
+
+func compressedError(form string, err error) error {
+	var p *os.PathError
+	switch {
+	case errors.As(err, &p):
+		return p.Err // the file cannot be read at all
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the %s data is cut off: expected more of it, found the end of the file", form)
+	case errors.Is(err, gzip.ErrChecksum) || errors.Is(err, zstd.ErrCRCMismatch):
+		return fmt.Errorf("the %s data is damaged: its checksum does not match", form)
+	}
+	return fmt.Errorf("the %s data is damaged: %w", form, err)
+}
+
+// foreign names what a text is that begins neither as EDN nor as a log does.
+func foreign(r *bufio.Reader) string {
+	head, _ := r.Peek(8)
+	switch {
+	case isUTF16(head):
+		return "UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"
+	case bytes.HasPrefix(head, []byte("<")):
+		return "HTML or XML"
+	case bytes.ContainsFunc(head, func(c rune) bool { return c < '\t' || c > '\r' && c < 0x1c || c == 0x7f }):
+		return "binary data"
+	}
+	return ""
+}
+
+// isUTF16 says whether a text begins with UTF-16's byte order mark, or with an
+// ASCII character in UTF-16.
+func isUTF16(head []byte) bool {
+	if len(head) < 2 {
+		return false
+	}
+	mark := head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff
+	ascii := func(c byte) bool { return c >= '\t' && c < 0x7f }
+	return mark || ascii(head[0]) && head[1] == 0 || head[0] == 0 && ascii(head[1])
 }
 
 // isLog says whether the first character that is no white space cannot begin
