@@ -36,19 +36,11 @@ func Check(ctx context.Context, engine Engine, ops *models.Operations, limits Li
 	return a
 }
 
-// CheckPrefix is Check of the prefix that ends with event t. The answer's rows
-// are those of ops.
-func CheckPrefix(ctx context.Context, engine Engine, ops *models.Operations, t int32, limits Limits) Answer {
-	cut, rows := ops.Prefix(t)
-	return renumber(Check(ctx, engine, cut, limits), rows)
-}
-
+// decidePrefix decides the prefix that ends with event t. The answer's rows are
+// those of ops.
 func decidePrefix(ctx context.Context, engine Engine, ops *models.Operations, t int32, limits Limits) Answer {
 	cut, rows := ops.Prefix(t)
-	return renumber(engine.Decide(ctx, cut, limits), rows)
-}
-
-func renumber(a Answer, rows []int32) Answer {
+	a := engine.Decide(ctx, cut, limits)
 	for i, row := range a.Order {
 		a.Order[i] = rows[row]
 	}

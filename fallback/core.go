@@ -15,12 +15,19 @@ const maxCoreChecks = 300
 // the first failing completion, still not linearizable. It ascends, and holds
 // the failing operation.
 //
-// What may be left out without making a linearizable history fail: the
-// operations of a value, where the model is closed under dropping a value (for
-// values that some operation ties together, all of theirs), and operations that
-// change nothing. So whatever still fails shows a real failure, and more
-// operations never mend it, which is what the bisection rests on. Where a model
-// is not closed, as locks are not, everything up to the failure is the core.
+// What may be left out without making a linearizable history fail:
+//
+//   - operations that change nothing;
+//   - the operations of a value, where the model is closed under dropping a
+//     value (for values that some operation ties together, all of theirs);
+//   - an operation that makes a value which nothing that stays sees once it has
+//     begun, where a value is gone once another replaces it: in a linearization
+//     the next operation to depend on the state comes after the next one that
+//     replaces it, so it does not matter what was there before.
+//
+// So whatever still fails shows a real failure, and more operations never mend
+// it, which is what the bisection rests on. Where a model allows nothing of
+// this, as locks do not, everything up to the failure is the core.
 func Core(ctx context.Context, engine Engine, ops *models.Operations, a Answer, limits Limits) []int32 {
 	m := &minimizer{ops: ops, fail: a.Fail, ctx: ctx, engine: engine, limits: limits}
 	var rows []int32
@@ -29,10 +36,20 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, a Answer, 
 			rows = append(rows, i)
 		}
 	}
-	rest, byValue := m.values(rows)
-	rows = m.minimize(rest, byValue)
-	rest, reads := m.split(rows, func(i int32) bool { return ops.Res[i] != a.Fail && !ops.Model.Mutates(ops.Op(i)) })
-	rows = m.minimize(rest, reads)
+	if v, ok := ops.Model.(models.Valued); ok {
+		rows = m.minimize(split(rows, func(i int32) bool {
+			_, all := v.Touches(ops.Op(i))
+			return all && m.readOnly(i)
+		}))
+		rows = m.minimize(m.values(v, rows))
+	}
+	for n := len(rows) + 1; len(rows) < n; {
+		n = len(rows)
+		rows = m.minimize(split(rows, m.readOnly))
+		if r, ok := ops.Model.(models.Replacing); ok {
+			rows = m.minimize(split(rows, m.unseen(r, rows)))
+		}
+	}
 	slices.Sort(rows)
 	return rows
 }
@@ -89,7 +106,8 @@ func (m *minimizer) minimize(fixed []int32, units [][]int32) []int32 {
 
 // split parts rows into those that stay and those that may go, one by one, the
 // latest first.
-func (m *minimizer) split(rows []int32, mayGo func(int32) bool) (stay []int32, units [][]int32) {
+func split(rows []int32, mayGo func(int32) bool) (stay []int32, units [][]int32) {
+	slices.Sort(rows)
 	for _, i := range slices.Backward(rows) {
 		if mayGo(i) {
 			units = append(units, []int32{i})
@@ -100,14 +118,32 @@ func (m *minimizer) split(rows []int32, mayGo func(int32) bool) (stay []int32, u
 	return stay, units
 }
 
+// readOnly says whether a row changes nothing. The failing one always stays.
+func (m *minimizer) readOnly(i int32) bool {
+	return m.ops.Res[i] != m.fail && !m.ops.Model.Mutates(m.ops.Op(i))
+}
+
+// unseen says which of the rows make a value that no other one sees after they
+// have begun.
+func (m *minimizer) unseen(r models.Replacing, rows []int32) func(int32) bool {
+	return func(i int32) bool {
+		value, makes := r.Makes(m.ops.Op(i))
+		if !makes || m.ops.Res[i] == m.fail {
+			return false
+		}
+		for _, j := range rows {
+			if j != i && m.ops.Res[j] > m.ops.Inv[i] && r.Sees(m.ops.Op(j), value) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
 // values parts rows by the values that they touch: those that touch none, or
 // one of the failing operation's, stay; the others may go value by value, the
 // one touched last first.
-func (m *minimizer) values(rows []int32) (stay []int32, units [][]int32) {
-	v, ok := m.ops.Model.(models.Valued)
-	if !ok {
-		return rows, nil
-	}
+func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [][]int32) {
 	parent := map[int32]int32{}
 	var root func(x int32) int32
 	root = func(x int32) int32 {
@@ -121,7 +157,10 @@ func (m *minimizer) values(rows []int32) (stay []int32, units [][]int32) {
 	}
 	var failing []int32
 	for _, i := range rows {
-		touched := v.Touches(m.ops.Op(i))
+		touched, all := v.Touches(m.ops.Op(i))
+		if all {
+			return rows, nil
+		}
 		for _, x := range touched {
 			parent[root(x)] = root(touched[0])
 		}
@@ -129,9 +168,10 @@ func (m *minimizer) values(rows []int32) (stay []int32, units [][]int32) {
 			failing = touched
 		}
 	}
+	slices.Sort(rows)
 	at := map[int32]int{}
 	for _, i := range slices.Backward(rows) {
-		touched := v.Touches(m.ops.Op(i))
+		touched, _ := v.Touches(m.ops.Op(i))
 		if len(touched) == 0 || len(failing) > 0 && root(touched[0]) == root(failing[0]) {
 			stay = append(stay, i)
 			continue

@@ -32,7 +32,9 @@ const MaxPaths = 10
 // the failure: the configuration that the linearization up to there leads to,
 // and final paths from it, the shortest first. Each path goes on with some
 // pending operations in some order and ends where the failing one cannot
-// happen: it never can, or the failure would not be one.
+// happen: it never can, or the failure would not be one. Where a model knows
+// less of an open operation than of a returned one, the failing one may have
+// happened already, and then returned what it cannot have: that is the path.
 func Explain(ops *models.Operations, a Answer) (Config, [][]Step) {
 	cut := opened(ops, a.Fail)
 	order := trim(cut, a.Order)
@@ -78,10 +80,14 @@ func trim(c *models.Columns, order []int32) []int32 {
 
 // paths goes through the pending operations breadth first.
 func paths(ops *models.Operations, cut *models.Columns, config Config, fail int32) [][]Step {
-	failing := config.Pending[slices.IndexFunc(config.Pending, func(i int32) bool { return ops.Res[i] == fail })]
 	var start []Step
 	if config.Last >= 0 {
 		start = []Step{{Row: config.Last, State: config.State}}
+	}
+	failing := int32(slices.Index(ops.Res, fail))
+	if !slices.Contains(config.Pending, failing) {
+		why := ops.Model.Why(config.State, ops.Op(failing)) + ": it has happened before, with another outcome"
+		return [][]Step{append(start, Step{Row: failing, Why: why})}
 	}
 	type partial struct {
 		steps []Step

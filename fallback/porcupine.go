@@ -85,6 +85,9 @@ type porcupineSearch struct {
 	returned []bool  // by event: it is the return of a row on the stack
 	furthest *node   // the first node that passed most completions
 
+	newest      *node // made by the last step
+	newestBytes int64
+
 	steps    int
 	cause    Cause // why it refuses to go on
 	panicked any
@@ -173,18 +176,30 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	if s.steps++; s.steps%64 == 0 && s.cause == "" && s.ctx.Err() != nil {
 		s.cause = stopped(s.ctx)
 	}
+	from, row := state.(*node), input.(int32)
+	s.refund(from)
 	if s.cause != "" {
 		return false, state
 	}
-	from, row := state.(*node), input.(int32)
 	states := s.after(from.states, row)
 	if len(states) == 0 {
 		return false, state
 	}
-	if !s.reserve(s.entry + stateBytes(states)) {
+	bytes := s.entry + stateBytes(states)
+	if !s.reserve(bytes) {
 		return false, state
 	}
-	return true, s.push(from, row, states)
+	s.newest, s.newestBytes = s.push(from, row, states), bytes
+	return true, s.newest
+}
+
+// refund gives back what the newest node took if porcupine did not keep it, as
+// it has met an equal one before: after keeping it, it steps from there next.
+func (s *porcupineSearch) refund(from *node) {
+	if s.newest != nil && s.newest != from {
+		s.release(s.newestBytes)
+	}
+	s.newest = nil
 }
 
 // push puts a row on the stack. Porcupine tells nobody when it goes back, but

@@ -173,10 +173,19 @@ func (m *kv) Join(parts []State) State {
 	whole := m.init
 	for _, s := range parts {
 		for i := 0; i < len(s); i += 2 {
-			if s[i+1] != get1(m.init, s[i]) {
+			if !slices.Contains(pairs(m.init), [2]int32(s[i:i+2])) {
 				whole = set1(whole, s[i], s[i+1])
 			}
 		}
 	}
 	return whole
+}
+
+// pairs is the keys of a state with their strings.
+func pairs(s State) [][2]int32 {
+	var list [][2]int32
+	for i := 0; i < len(s); i += 2 {
+		list = append(list, [2]int32(s[i:i+2]))
+	}
+	return list
 }

@@ -38,8 +38,19 @@ type Partitioner interface {
 // history without all operations that touch a value, and without those of the
 // values that these tie it to, is linearizable.
 type Valued interface {
-	// Touches is the values that op touches.
-	Touches(op Op) []int32
+	// Touches is the values that op touches. all says that it depends on every
+	// value: then none can be dropped while op stays.
+	Touches(op Op) (values []int32, all bool)
+}
+
+// Replacing is a model whose state is one value, which is gone once another
+// replaces it: an operation that makes a value nobody sees afterwards can be
+// dropped from a linearizable history.
+type Replacing interface {
+	// Makes is the value that op leaves, if it replaces the one before.
+	Makes(op Op) (value int32, ok bool)
+	// Sees says whether op depends on a value being there.
+	Sees(op Op, value int32) bool
 }
 
 // opener is a model that reads an operation otherwise where it is still open

@@ -76,12 +76,13 @@ func (q *queueReader) read(o operation) (Op, bool, error) {
 		case crashed && o.value == edn.Nil && !q.knossos:
 			return Op{Kind: DequeueAny}, true, nil
 		case q.saysEmpty(o.value):
-			q.empties = true
+			q.empties = q.empties || !crashed
 			return Op{Kind: DequeueEmpty}, true, nil
 		}
 		return Op{Dequeue, a, 0}, true, nil
 	case q.fPeek:
 		if q.saysEmpty(o.value) {
+			q.empties = q.empties || !crashed
 			return Op{Kind: DequeueEmpty}, !crashed, nil
 		}
 		return Op{Peek, a, 0}, !crashed, nil
@@ -107,14 +108,14 @@ func (q *queueReader) Init() State { return q.init }
 func (q *queueReader) Mutates(op Op) bool { return op.Kind != Peek && op.Kind != DequeueEmpty }
 
 // Touches makes queues Valued.
-func (q *queueReader) Touches(op Op) []int32 {
+func (q *queueReader) Touches(op Op) (values []int32, all bool) {
 	switch op.Kind {
 	case Enqueue, Dequeue, Peek:
-		return []int32{op.A}
+		return []int32{op.A}, false
 	case Drain:
-		return q.drains[op.A]
+		return q.drains[op.A], false
 	}
-	return nil
+	return nil, false
 }
 
 // fifoQueue hands out its elements in the order in which they came. A state

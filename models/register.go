@@ -106,12 +106,29 @@ func (r *register) Step(dst []State, s State, op Op) []State {
 
 func (r *register) Mutates(op Op) bool { return op.Kind == Write || op.Kind == CAS }
 
-// Touches makes registers Valued.
-func (r *register) Touches(op Op) []int32 {
-	if op.Kind == CAS {
-		return []int32{op.A, op.B}
+// Touches makes registers Valued. A failed cas that is observed needs some
+// other value to be there.
+func (r *register) Touches(op Op) (values []int32, all bool) {
+	switch op.Kind {
+	case CAS:
+		return []int32{op.A, op.B}, false
+	case FailedCAS:
+		return nil, true
 	}
-	return []int32{op.A}
+	return []int32{op.A}, false
+}
+
+// Makes makes registers Replacing.
+func (r *register) Makes(op Op) (value int32, ok bool) {
+	if op.Kind == CAS {
+		return op.B, op.A != op.B
+	}
+	return op.A, op.Kind == Write
+}
+
+// Sees makes registers Replacing.
+func (r *register) Sees(op Op, value int32) bool {
+	return op.Kind == FailedCAS || op.Kind != Write && op.A == value
 }
 
 func (r *register) Why(s State, op Op) string {

@@ -211,9 +211,10 @@ func (o *Operations) Prefix(t int32) (cut *Operations, rows []int32) {
 	return cut, rows
 }
 
-// Opened is row i as a prefix that ends before its return has it.
+// Opened is row i as a prefix that ends before its return has it. What never
+// returns means the same everywhere.
 func (o *Operations) Opened(i int32) Op {
-	if opener, ok := o.Model.(opener); ok {
+	if opener, ok := o.Model.(opener); ok && o.Res[i] != Open {
 		return opener.Opened(o.Op(i))
 	}
 	return o.Op(i)
@@ -253,9 +254,17 @@ func (o *Operations) Parts() []*Operations {
 	return parts
 }
 
-// Infer says which model the :f's of a history stand for, by the contract's
-// table; an error lists the candidates.
+// Infer says which model the :f's of a history stand for; an error lists the
+// candidates. Neither the initial value nor independent keys are ever inferred.
 func Infer(h *jepsen.History) (string, error) {
+	name, err := infer(h)
+	if _, unknown := lookup(name); err == nil && unknown != nil {
+		return "", fmt.Errorf("this looks like a %s, which clew does not know; it knows %s", name, names())
+	}
+	return name, err
+}
+
+func infer(h *jepsen.History) (string, error) {
 	seen := map[string]bool{}
 	for _, inv := range h.Invocation {
 		seen[h.Values.Text(h.F[inv])] = true
