@@ -1,0 +1,360 @@
+// Package gen makes random small Jepsen histories as EDN text, for tests only.
+//
+// Their return values are made in one of three ways. A run asks a simple object
+// at a random instant between invocation and completion, so the history is
+// linearizable by construction. A mutated run has some returned values
+// exchanged, and a guess is random throughout. The text uses much of what real
+// histories have: crashes with and without :info, processes that go on after
+// one, late news of a crashed operation, a nemesis, missing indices, equal
+// values in different spellings.
+package gen
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// Way says how return values are made.
+type Way int
+
+// The ways to make return values.
+const (
+	Run Way = iota
+	Mutated
+	Guess
+)
+
+func (w Way) String() string { return [...]string{"run", "mutated", "guess"}[w] }
+
+// Options say which histories to make. Sizes are upper bounds; everything else
+// (the rates of crashes and failures, say) is drawn for each history.
+type Options struct {
+	Model            string
+	Knossos          bool
+	NilReadsExact    bool
+	ObserveFailedCAS bool
+	Operations       int // 8 if 0
+	Processes        int // 5 if 0
+	Values           int // 4 if 0
+}
+
+// History is a generated history.
+type History struct {
+	Text string
+	Way  Way
+}
+
+// Rand is the source of randomness for a seed.
+func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636c6577)) }
+
+// New makes a history. The same options and state of r give the same one. It
+// panics on a model that it does not know.
+func New(r *rand.Rand, o Options) History {
+	g := &generator{r: r, o: o}
+	// Longer histories and runs that were mutated once are the interesting ones.
+	g.way = [...]Way{Run, Run, Run, Mutated, Mutated, Mutated, Mutated, Guess, Guess, Guess}[r.IntN(10)]
+	g.draw()
+	g.object = newObject(g)
+	g.simulate()
+	if g.way == Mutated {
+		g.mutate()
+	}
+	return History{g.text(), g.way}
+}
+
+// generator makes one history.
+type generator struct {
+	r   *rand.Rand
+	o   Options
+	way Way
+
+	operations, processes                       int
+	values                                      []value
+	crashes, fails, reuse, late, silent, strays float64
+
+	object object
+	procs  []*process
+	ghosts []*op // crashed, and may still take effect
+	events []event
+	fresh  int // the next process number
+}
+
+// process is a client.
+type process struct {
+	number  int
+	busy    *op
+	crashed bool // its last operation ended in :info
+}
+
+// op is an operation.
+type op struct {
+	call
+	number int // of its process
+	fate   fate
+	took   bool // has taken effect
+	result string
+}
+
+type fate int
+
+const (
+	succeeds fate = iota
+	fails
+	crashes
+)
+
+// event is a line of the history. What stands in it is known only at the end,
+// since mutation changes results.
+type event struct {
+	process string
+	typ     string
+	op      *op // nil for the nemesis
+}
+
+func upTo(given, standard int) int {
+	if given == 0 {
+		return standard
+	}
+	return given
+}
+
+// draw settles what kind of history this one is.
+func (g *generator) draw() {
+	r := g.r
+	most := upTo(g.o.Operations, 8)
+	// Of two draws the larger: long histories tell more.
+	g.operations = max(r.IntN(most+1), r.IntN(most+1))
+	g.processes = 1 + r.IntN(upTo(g.o.Processes, 5))
+	g.values = drawValues(r, 1+r.IntN(upTo(g.o.Values, 4)))
+	rate := func(choices ...float64) float64 { return choices[r.IntN(len(choices))] }
+	g.crashes = rate(0, 0, 0.1, 0.3, 0.6)
+	g.fails = rate(0, 0.1, 0.3)
+	g.reuse = rate(0, 0.5, 1)
+	g.late = rate(0, 0, 0.5)
+	g.silent = rate(0, 0.3)
+	g.strays = rate(0, 0, 0.1)
+	g.fresh = g.processes
+	for p := range g.processes {
+		g.procs = append(g.procs, &process{number: p})
+	}
+}
+
+func (g *generator) chance(p float64) bool { return g.r.Float64() < p }
+
+// simulate lets the processes take steps in random order.
+func (g *generator) simulate() {
+	for started := 0; ; {
+		if g.chance(g.strays) {
+			g.events = append(g.events, event{process: ":nemesis", typ: ":info"})
+		}
+		if len(g.ghosts) > 0 && g.chance(0.3) {
+			g.ghost()
+		}
+		p := g.procs[g.r.IntN(len(g.procs))]
+		if p.busy != nil {
+			g.proceed(p)
+			continue
+		}
+		if g.chance(g.strays / 2) {
+			g.emit(p, ":info", nil) // of no operation
+		}
+		if started == g.operations {
+			if !g.anyBusy() {
+				return
+			}
+			continue
+		}
+		if p.crashed {
+			if g.chance(g.late) {
+				g.emit(p, [...]string{":fail", ":info"}[g.r.IntN(2)], nil)
+			}
+			if !g.chance(g.reuse) {
+				p = g.replace(p)
+			}
+		}
+		started++
+		g.begin(p)
+	}
+}
+
+func (g *generator) anyBusy() bool {
+	for _, p := range g.procs {
+		if p.busy != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ghost lets a crashed operation take effect.
+func (g *generator) ghost() {
+	i := g.r.IntN(len(g.ghosts))
+	g.object.apply(g.ghosts[i])
+	g.ghosts = append(g.ghosts[:i], g.ghosts[i+1:]...)
+}
+
+// replace gives a crashed process's place to one with a new number.
+func (g *generator) replace(p *process) *process {
+	for i, q := range g.procs {
+		if p == q {
+			g.procs[i] = &process{number: g.fresh}
+			g.fresh++
+			return g.procs[i]
+		}
+	}
+	panic("gen: no such process")
+}
+
+// emit adds an event. Late news tells of the process's last operation.
+func (g *generator) emit(p *process, typ string, o *op) {
+	if o == nil {
+		for _, e := range g.events {
+			if e.op != nil && e.op.number == p.number {
+				o = e.op
+			}
+		}
+	}
+	g.events = append(g.events, event{fmt.Sprint(p.number), typ, o})
+}
+
+func (g *generator) begin(p *process) {
+	o := &op{call: g.object.call(), number: p.number}
+	switch {
+	case g.chance(g.crashes):
+		o.fate = crashes
+		if g.chance(0.3) && g.object.name(&o.call) {
+			o.named = true
+		}
+	case g.chance(g.fails):
+		o.fate = fails
+	}
+	p.busy = o
+	g.emit(p, ":invoke", o)
+}
+
+// patience is how often in a row an operation may find that it cannot take
+// effect before it crashes.
+const patience = 6
+
+// proceed is a step of a busy process: it takes effect or it completes.
+func (g *generator) proceed(p *process) {
+	o := p.busy
+	if !o.took && o.fate != crashes {
+		if o.fate == fails && !(g.o.ObserveFailedCAS && o.f == ":cas") {
+			o.took = true
+			return
+		}
+		switch g.effect(o) {
+		case done:
+			o.fate, o.took = succeeds, true
+		case refused:
+			o.fate, o.took = fails, true
+		case blocked:
+			if o.waited++; o.waited > patience {
+				o.fate = crashes
+			}
+		}
+		return
+	}
+	p.busy = nil
+	switch o.fate {
+	case succeeds:
+		g.emit(p, ":ok", o)
+	case fails:
+		g.emit(p, ":fail", o)
+	default:
+		g.ghosts = append(g.ghosts, o)
+		if g.chance(g.silent) {
+			g.replace(p)
+			return
+		}
+		p.crashed = true
+		g.emit(p, ":info", o)
+		return
+	}
+	p.crashed = false
+}
+
+// outcome is what became of an attempt to take effect.
+type outcome int
+
+const (
+	done    outcome = iota
+	refused         // it fails
+	blocked         // not now
+)
+
+func (g *generator) effect(o *op) outcome {
+	if g.way == Guess {
+		o.result = g.object.guess(&o.call)
+		return done
+	}
+	return g.object.apply(o)
+}
+
+// mutate exchanges one or two results.
+func (g *generator) mutate() {
+	var oks []*op
+	for _, e := range g.events {
+		if e.op != nil && e.typ == ":ok" {
+			oks = append(oks, e.op)
+		}
+	}
+	for n := 1 + g.r.IntN(2); n > 0 && len(oks) > 0; n-- {
+		o := oks[g.r.IntN(len(oks))]
+		o.result = g.object.guess(&o.call)
+	}
+}
+
+// text prints the history.
+func (g *generator) text() string {
+	r := g.r
+	var b strings.Builder
+	wrapper := r.IntN(3)
+	if wrapper == 0 {
+		b.WriteString("[")
+	}
+	first, step := 0, 1+r.IntN(2)
+	if r.IntN(2) == 0 {
+		first = r.IntN(1000)
+	}
+	indices := r.IntN(4) // none, all, all, some
+	for i, e := range g.events {
+		fields := []string{":process " + e.process, ":type " + e.typ}
+		if e.op == nil {
+			fields = append(fields, ":f :kill", ":value \"n1\"")
+		} else {
+			fields = append(fields, ":f "+e.op.f)
+			if e.op.key != "" {
+				fields = append(fields, ":key "+e.op.key)
+			}
+			value := e.op.value(e.typ)
+			if value != "nil" || r.IntN(2) == 0 {
+				fields = append(fields, ":value "+value)
+			}
+		}
+		if indices == 1 || indices == 2 || indices == 3 && r.IntN(4) > 0 {
+			fields = append(fields, fmt.Sprintf(":index %d", first+step*i))
+		}
+		if r.IntN(8) == 0 {
+			fields = append(fields, fmt.Sprintf(":time %d", r.IntN(1e6)))
+		}
+		b.WriteString("{" + strings.Join(fields, [...]string{" ", ", "}[r.IntN(2)]) + "}\n")
+	}
+	if wrapper == 0 {
+		b.WriteString("]\n")
+	}
+	return b.String()
+}
+
+// value is what an event of the operation shows.
+func (o *op) value(typ string) string {
+	switch {
+	case typ == ":ok":
+		return o.result
+	case o.named:
+		return o.name
+	}
+	return o.arg
+}

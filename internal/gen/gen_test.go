@@ -1,0 +1,45 @@
+package gen_test
+
+import (
+	"strings"
+	"testing"
+
+	"clew/internal/gen"
+)
+
+func TestASeedMakesTheSameHistoriesEveryTime(t *testing.T) {
+	a, b := gen.Rand(3), gen.Rand(3)
+	for range 100 {
+		o := gen.Options{Model: "multi-register"}
+		if x, y := gen.New(a, o), gen.New(b, o); x != y {
+			t.Fatalf("%s\n%s", x.Text, y.Text)
+		}
+	}
+}
+
+func TestEveryFeatureOfHistoriesTurnsUp(t *testing.T) {
+	for _, c := range []struct {
+		model    string
+		features []string
+	}{
+		{"register", []string{":info", ":fail", ":nemesis", "1N", ":value nil", ":index", "-0.0", "(1 2)"}},
+		{"cas-register", []string{":cas", "(1 2)", "[1 2 "}},
+		{"mutex", []string{":acquire", ":release", ":fail"}},
+		{"multi-register", []string{":txn", "[:w ", "[:read ", ":value []"}},
+		{"set", []string{"#{}", "#{1 ", ":value [1"}},
+		{"fifo-queue", []string{":empty", ":peek", ":drain", ":value nil", ":invoke, :f :dequeue, :value 1"}},
+		{"unordered-queue", []string{":empty", ":drain", ":invoke, :f :dequeue, :value :empty"}},
+		{"kv", []string{":append", ":key", ":get", `"ab"`}},
+	} {
+		var all strings.Builder
+		r := gen.Rand(5)
+		for range 1000 {
+			all.WriteString(gen.New(r, gen.Options{Model: c.model}).Text)
+		}
+		for _, feature := range c.features {
+			if !strings.Contains(all.String(), feature) {
+				t.Errorf("no %s in 1000 histories of %s", feature, c.model)
+			}
+		}
+	}
+}

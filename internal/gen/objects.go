@@ -1,0 +1,510 @@
+package gen
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// value is a value in all its spellings. The first one stands for it.
+type value []string
+
+var pool = []value{
+	{"1", "1N"}, {"2", "2N", "+2"}, {"3"}, {"[1 2]", "(1 2)", "[1N 2]"}, {`"a"`}, {":b"},
+	{"0.0", "-0.0"}, {"#{1 :x}", "#{:x 1N}"}, {"1.0"}, {"false"}, {"{:a 1}", "{:a 1N}"}, {"-7", "-7N"},
+}
+
+// drawValues mixes plain numbers with odd values.
+func drawValues(r *rand.Rand, n int) []value {
+	if r.IntN(2) == 0 {
+		return pool[:n]
+	}
+	var vs []value
+	for _, i := range r.Perm(len(pool))[:n] {
+		vs = append(vs, pool[i])
+	}
+	return vs
+}
+
+// spell writes a value given by its first spelling in any of them.
+func (g *generator) spell(first string) string {
+	for _, v := range g.values {
+		if v[0] == first {
+			return v[g.r.IntN(len(v))]
+		}
+	}
+	return first
+}
+
+// any is one of the history's values.
+func (g *generator) any() string { return g.values[g.r.IntN(len(g.values))][0] }
+
+// call is an operation as its object sees it. Values are first spellings; what
+// is printed is respelled.
+type call struct {
+	f, key string
+	arg    string   // the invocation's value, printed
+	args   []string // what the object needs of it
+	named  bool     // it crashes, and its invocation says what it would take
+	name   string   // printed
+	waited int
+}
+
+// object is a simple sequential object.
+type object interface {
+	// call makes up a call.
+	call() call
+	// name makes the invocation of a call that will crash say what it takes;
+	// false where calls cannot say it.
+	name(c *call) bool
+	// apply lets the operation take effect now and sets its result.
+	apply(o *op) outcome
+	// guess is a result that the call might have, at random.
+	guess(c *call) string
+}
+
+func newObject(g *generator) object {
+	switch g.o.Model {
+	case "register", "cas-register":
+		return &register{g: g, now: "nil", cas: g.o.Model == "cas-register"}
+	case "multi-register":
+		return &registers{g: g, now: map[string]string{}}
+	case "mutex":
+		return &mutex{g: g}
+	case "set":
+		return &set{g: g}
+	case "fifo-queue", "unordered-queue":
+		return &queue{g: g, bag: g.o.Model == "unordered-queue"}
+	case "kv":
+		return &kv{g: g, now: map[string]string{}}
+	}
+	panic("gen: unknown model " + g.o.Model)
+}
+
+type unnamed struct{}
+
+func (unnamed) name(*call) bool { return false }
+
+// register is register and cas-register.
+type register struct {
+	unnamed
+	g   *generator
+	now string
+	cas bool
+}
+
+func (x *register) any() string {
+	if x.g.chance(0.05) {
+		return "nil"
+	}
+	return x.g.any()
+}
+
+func (x *register) call() call {
+	g := x.g
+	switch n := g.r.IntN(10); {
+	case n < 5:
+		return call{f: ":read", arg: "nil"}
+	case n < 7 || !x.cas:
+		v := x.any()
+		return call{f: ":write", arg: g.spell(v), args: []string{v}}
+	}
+	from, to := x.any(), x.any()
+	if g.chance(0.4) {
+		from = x.now
+	}
+	text := g.sequence([]string{from, to})
+	switch {
+	case g.chance(0.05):
+		text = g.sequence([]string{from, to, g.any()})
+	case from == "nil" && to == "nil" && g.chance(0.5):
+		text = "nil"
+	}
+	return call{f: ":cas", arg: text, args: []string{from, to}}
+}
+
+// sequence prints values as a vector or a list.
+func (g *generator) sequence(vs []string) string {
+	var spelled []string
+	for _, v := range vs {
+		spelled = append(spelled, g.spell(v))
+	}
+	if g.chance(0.2) {
+		return "(" + strings.Join(spelled, " ") + ")"
+	}
+	return "[" + strings.Join(spelled, " ") + "]"
+}
+
+func (x *register) apply(o *op) outcome {
+	o.result = o.arg
+	switch o.f {
+	case ":read":
+		o.result = x.g.spell(x.now)
+		if !x.g.o.NilReadsExact && x.g.chance(0.1) {
+			o.result = "nil"
+		}
+	case ":write":
+		x.now = o.args[0]
+	default:
+		if x.now != o.args[0] {
+			return refused
+		}
+		x.now = o.args[1]
+	}
+	return done
+}
+
+func (x *register) guess(c *call) string {
+	switch c.f {
+	case ":read":
+		return x.g.spell(x.any())
+	case ":write":
+		return c.arg
+	}
+	return x.g.sequence([]string{x.any(), x.any()})
+}
+
+// registers is multi-register.
+type registers struct {
+	unnamed
+	g   *generator
+	now map[string]string
+}
+
+var microNames = map[bool][]string{true: {":write", ":w"}, false: {":read", ":r"}}
+
+func (x *registers) call() call {
+	g := x.g
+	c := call{f: [...]string{":txn", ":txn", ":read", ":write"}[g.r.IntN(4)]}
+	for range g.r.IntN(4) {
+		m := [3]string{"w", [...]string{":x", ":y", "[1 2]"}[g.r.IntN(3)], g.any()}
+		if g.chance(0.5) {
+			m[0], m[2] = "r", "nil"
+		} else if g.chance(0.05) {
+			m[2] = "nil"
+		}
+		c.args = append(c.args, m[:]...)
+	}
+	c.arg = x.print(c.args, func(string) string { return "nil" })
+	return c
+}
+
+// print writes a transaction, what it reads according to a function.
+func (x *registers) print(args []string, read func(key string) string) string {
+	if len(args) == 0 && x.g.chance(0.5) {
+		return "nil"
+	}
+	var parts []string
+	for m := args; len(m) > 0; m = m[3:] {
+		names, v := microNames[m[0] == "w"], m[2]
+		if m[0] == "r" {
+			v = read(m[1])
+		}
+		key := m[1]
+		if key == "[1 2]" && x.g.chance(0.5) {
+			key = "(1 2N)"
+		}
+		parts = append(parts, "["+names[x.g.r.IntN(2)]+" "+key+" "+x.g.spell(v)+"]")
+	}
+	return "[" + strings.Join(parts, " ") + "]"
+}
+
+func (x *registers) apply(o *op) outcome {
+	// Reads inside the transaction see its own writes, in order.
+	var saw []string
+	for m := o.args; len(m) > 0; m = m[3:] {
+		if m[0] == "w" {
+			x.now[m[1]] = m[2]
+		} else {
+			v, ok := x.now[m[1]]
+			if !ok || !x.g.o.NilReadsExact && x.g.chance(0.1) {
+				v = "nil"
+			}
+			saw = append(saw, v)
+		}
+	}
+	i := -1
+	o.result = x.print(o.args, func(string) string { i++; return saw[i] })
+	return done
+}
+
+func (x *registers) guess(c *call) string {
+	return x.print(c.args, func(string) string {
+		if x.g.chance(0.1) {
+			return "nil"
+		}
+		return x.g.any()
+	})
+}
+
+// mutex is a lock without an owner.
+type mutex struct {
+	unnamed
+	g    *generator
+	held bool
+}
+
+func (x *mutex) call() call {
+	// Mostly what can happen next, so that operations do not all block.
+	f := ":acquire"
+	if x.held != x.g.chance(0.25) {
+		f = ":release"
+	}
+	return call{f: f, arg: [...]string{"nil", "1", "nil"}[x.g.r.IntN(3)]}
+}
+
+func (x *mutex) apply(o *op) outcome {
+	if x.held == (o.f == ":acquire") {
+		if x.g.way == Mutated && o.fate != crashes && x.g.chance(0.3) {
+			o.result = x.guess(&o.call) // values say nothing, so the order has to lie
+			return done
+		}
+		if o.fate != crashes && x.g.chance(0.1) {
+			return refused
+		}
+		return blocked
+	}
+	x.held = !x.held
+	o.result = x.guess(&o.call)
+	return done
+}
+
+func (x *mutex) guess(*call) string { return [...]string{"nil", ":done"}[x.g.r.IntN(2)] }
+
+// set only grows.
+type set struct {
+	unnamed
+	g   *generator
+	now []string
+}
+
+func (x *set) call() call {
+	if x.g.chance(0.5) {
+		return call{f: ":read", arg: "nil"}
+	}
+	v := x.g.any()
+	return call{f: ":add", arg: x.g.spell(v), args: []string{v}}
+}
+
+func (x *set) apply(o *op) outcome {
+	if o.f == ":read" {
+		o.result = x.print(x.now)
+		return done
+	}
+	if o.result = o.arg; !slices.Contains(x.now, o.args[0]) {
+		x.now = append(slices.Clone(x.now), o.args[0])
+	}
+	return done
+}
+
+// print writes a read of a set. clew's semantics take sequences too, also with
+// an element twice.
+func (x *set) print(elements []string) string {
+	g := x.g
+	es := slices.Clone(elements)
+	g.r.Shuffle(len(es), func(i, j int) { es[i], es[j] = es[j], es[i] })
+	if !g.o.Knossos && g.chance(0.3) {
+		if len(es) > 0 && g.chance(0.3) {
+			es = append(es, es[0])
+		}
+		return g.sequence(es)
+	}
+	var spelled []string
+	for _, e := range es {
+		spelled = append(spelled, g.spell(e))
+	}
+	return "#{" + strings.Join(spelled, " ") + "}"
+}
+
+func (x *set) guess(c *call) string {
+	if c.f == ":add" {
+		return c.arg
+	}
+	if x.g.o.Knossos && x.g.chance(0.05) {
+		return [...]string{"[]", "nil", "7"}[x.g.r.IntN(3)]
+	}
+	var es []string
+	for _, v := range x.g.values {
+		if x.g.chance(0.5) {
+			es = append(es, v[0])
+		}
+	}
+	return x.print(es)
+}
+
+// queue is fifo-queue and unordered-queue.
+type queue struct {
+	g   *generator
+	bag bool
+	now []string
+}
+
+func (x *queue) element() string {
+	if x.g.o.Knossos && x.g.chance(0.1) {
+		return [...]string{"nil", ":empty"}[x.g.r.IntN(2)]
+	}
+	return x.g.any()
+}
+
+func (x *queue) call() call {
+	g := x.g
+	switch n := g.r.IntN(20); {
+	case n < 9:
+		v := x.element()
+		return call{f: ":enqueue", arg: g.spell(v), args: []string{v}}
+	case n < 17 || x.bag && n < 19:
+		return call{f: ":dequeue", arg: "nil"}
+	case n < 19:
+		return call{f: ":peek", arg: "nil"}
+	}
+	return call{f: ":drain", arg: "nil"}
+}
+
+func (x *queue) name(c *call) bool {
+	switch c.f {
+	case ":dequeue":
+		c.args = []string{x.element()}
+		if x.g.chance(0.05) {
+			c.args = []string{":empty"} // nothing, unless that is an element
+		}
+		c.name = x.g.spell(c.args[0])
+	case ":drain":
+		for range x.g.r.IntN(3) {
+			c.args = append(c.args, x.element())
+		}
+		c.name = x.g.sequence(c.args)
+	default:
+		return false
+	}
+	return true
+}
+
+// take takes the i-th element.
+func (x *queue) take(i int) string {
+	v := x.now[i]
+	x.now = slices.Delete(slices.Clone(x.now), i, i+1)
+	return v
+}
+
+// any is the place of an element that may be taken.
+func (x *queue) any() int {
+	if x.bag {
+		return x.g.r.IntN(len(x.now))
+	}
+	return 0
+}
+
+// takeNamed takes the given elements one after the other, or none.
+func (x *queue) takeNamed(elements []string) {
+	before := x.now
+	for _, e := range elements {
+		i := slices.Index(x.now, e)
+		if i < 0 || i > 0 && !x.bag {
+			x.now = before
+			return
+		}
+		x.take(i)
+	}
+}
+
+func (x *queue) apply(o *op) outcome {
+	g := x.g
+	o.result = o.arg
+	switch {
+	case o.f == ":enqueue":
+		x.now = append(slices.Clone(x.now), o.args[0])
+	case o.named:
+		x.takeNamed(o.args)
+	case o.f == ":drain":
+		var took []string
+		for len(x.now) > 0 && g.chance(0.9) {
+			took = append(took, x.take(x.any()))
+		}
+		o.result = g.sequence(took)
+	case o.fate == crashes && g.o.Knossos && o.f == ":dequeue":
+		// To Knossos this is a dequeue of nil.
+		x.takeNamed([]string{"nil"})
+	case len(x.now) > 0 && o.f == ":peek":
+		o.result = g.spell(x.now[0])
+	case len(x.now) > 0:
+		o.result = g.spell(x.take(x.any()))
+	case g.o.Knossos || g.chance(0.3):
+		return refused
+	default:
+		o.result = [...]string{"nil", ":empty"}[g.r.IntN(2)]
+	}
+	return done
+}
+
+func (x *queue) guess(c *call) string {
+	g := x.g
+	switch c.f {
+	case ":enqueue":
+		return c.arg
+	case ":drain":
+		var took []string
+		for range g.r.IntN(3) {
+			took = append(took, x.element())
+		}
+		return g.sequence(took)
+	}
+	if !g.o.Knossos && g.chance(0.15) {
+		return [...]string{"nil", ":empty"}[g.r.IntN(2)]
+	}
+	return g.spell(x.element())
+}
+
+// kv is strings by key.
+type kv struct {
+	unnamed
+	g   *generator
+	now map[string]string
+}
+
+func (x *kv) call() call {
+	g := x.g
+	c := call{f: [...]string{":get", ":get", ":put", ":append"}[g.r.IntN(4)], key: [...]string{`"x"`, "1", ":z"}[g.r.IntN(3)]}
+	if g.chance(0.4) {
+		c.key = `"x"` // keys with more to them
+	}
+	if c.f == ":get" {
+		c.arg = "nil"
+		return c
+	}
+	c.args = []string{[...]string{"a", "b", "ab", ""}[g.r.IntN(len(g.values))]}
+	c.arg = fmt.Sprintf("%q", c.args[0])
+	return c
+}
+
+func (x *kv) apply(o *op) outcome {
+	o.result = o.arg
+	switch o.f {
+	case ":put":
+		x.now[o.key] = o.args[0]
+	case ":append":
+		x.now[o.key] += o.args[0]
+	default:
+		o.result = x.print(x.now[o.key])
+	}
+	return done
+}
+
+// print writes what a get returned.
+func (x *kv) print(s string) string {
+	if s == "" && x.g.chance(0.5) {
+		return "nil"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func (x *kv) guess(c *call) string {
+	if c.f != ":get" {
+		return c.arg
+	}
+	s := ""
+	for range x.g.r.IntN(3) {
+		s += [...]string{"a", "b", "ab"}[x.g.r.IntN(3)]
+	}
+	return x.print(s)
+}

@@ -1,0 +1,381 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// NaiveOptions say how Naive reads a history; they mean what they mean in
+// models.Spec.
+type NaiveOptions struct {
+	Model            string
+	Knossos          bool
+	NilReadsExact    bool
+	ObserveFailedCAS bool
+}
+
+// Naive says whether the history in a text is linearizable, and uses nothing of
+// clew: reading, pairing and models are written again, with values and states as
+// strings. It is for what package gen writes; initial values are the models'
+// defaults.
+func Naive(text string, o NaiveOptions) (bool, error) {
+	ops, err := naivePairs(text, o)
+	if err != nil {
+		return false, err
+	}
+	spec, ok := naiveSpecs[o.Model]
+	if !ok {
+		return false, fmt.Errorf("naive: unknown model %q", o.Model)
+	}
+	failed := map[string]bool{}
+	var from func(done uint32, state []string) bool
+	from = func(done uint32, state []string) bool {
+		key := fmt.Sprintf("%d %q", done, state)
+		if failed[key] {
+			return false
+		}
+		complete := true
+		for i, a := range ops {
+			if done&(1<<i) != 0 {
+				continue
+			}
+			complete = complete && a.crashed
+			first := true
+			for j, b := range ops {
+				first = first && (done&(1<<j) != 0 || b.crashed || b.end > a.start)
+			}
+			if !first {
+				continue
+			}
+			for _, next := range spec(o, state, a) {
+				if from(done|1<<i, next) {
+					return true
+				}
+			}
+		}
+		failed[key] = !complete
+		return complete
+	}
+	return from(0, naiveInit(o.Model)), nil
+}
+
+// naiveOp is an operation with the value that counts.
+type naiveOp struct {
+	f, key          string
+	value           form
+	start, end      int
+	crashed, failed bool
+}
+
+// naivePairs reads and pairs the events of integer processes.
+func naivePairs(text string, o NaiveOptions) ([]naiveOp, error) {
+	forms, err := naiveRead(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(forms) == 1 && forms[0].open == "[" {
+		forms = forms[0].items
+	}
+	var ops []naiveOp
+	open := map[string]int{}
+	for at, e := range forms {
+		p := e.get(":process").canon()
+		if strings.HasPrefix(p, ":") {
+			continue
+		}
+		i, busy := open[p]
+		value := e.get(":value")
+		switch t := e.get(":type").atom; {
+		case t == ":invoke":
+			open[p] = len(ops)
+			ops = append(ops, naiveOp{e.get(":f").atom, e.get(":key").canon(), value, at, -1, true, false})
+			continue
+		case !busy:
+			continue
+		case t == ":ok":
+			ops[i].value, ops[i].end, ops[i].crashed = value, at, false
+		case t == ":fail":
+			ops[i].end, ops[i].crashed, ops[i].failed = at, false, true
+		}
+		delete(open, p)
+	}
+	return slices.DeleteFunc(ops, func(a naiveOp) bool {
+		return a.failed && !(o.ObserveFailedCAS && a.f == ":cas")
+	}), nil
+}
+
+// form is an atom, or a collection with its opening bracket.
+type form struct {
+	open, atom string
+	items      []form
+}
+
+var isNil = form{atom: "nil"}
+
+func (x form) isNil() bool { return x.atom == "nil" }
+
+func (x form) isList() bool { return x.open == "[" || x.open == "(" }
+
+// get is the value of a key of a map.
+func (x form) get(key string) form {
+	for i := 0; i+1 < len(x.items); i += 2 {
+		if x.items[i].atom == key {
+			return x.items[i+1]
+		}
+	}
+	return isNil
+}
+
+// naiveRead reads forms. Strings hold neither white space nor brackets.
+func naiveRead(text string) ([]form, error) {
+	for _, bracket := range []string{"#{", "[", "]", "(", ")", "}"} {
+		text = strings.ReplaceAll(text, bracket, " "+bracket+" ")
+	}
+	// A plain brace is one that no # precedes.
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "{", " { "), "# {", "#{")
+	stack := []form{{}}
+	for _, word := range strings.Fields(strings.ReplaceAll(text, ",", " ")) {
+		top := len(stack) - 1
+		switch word {
+		case "{", "#{", "[", "(":
+			stack = append(stack, form{open: word})
+		case "}", "]", ")":
+			if top == 0 {
+				return nil, fmt.Errorf("naive: %s without its opening", word)
+			}
+			stack[top-1].items = append(stack[top-1].items, stack[top])
+			stack = stack[:top]
+		default:
+			stack[top].items = append(stack[top].items, form{atom: word})
+		}
+	}
+	if len(stack) > 1 {
+		return nil, fmt.Errorf("naive: %s without its closing", stack[1].open)
+	}
+	return stack[0].items, nil
+}
+
+// canon is a value as a string: equal values have equal strings.
+func (x form) canon() string {
+	var parts []string
+	for _, y := range x.items {
+		parts = append(parts, y.canon())
+	}
+	switch x.open {
+	case "":
+		if c := x.atom[len(x.atom)-1]; c == 'N' && strings.ContainsAny(x.atom[:1], "+-0123456789") {
+			return form{atom: x.atom[:len(x.atom)-1]}.canon()
+		}
+		if x.atom == "-0.0" {
+			return "0.0"
+		}
+		return strings.TrimPrefix(x.atom, "+")
+	case "(", "[":
+		return "[" + strings.Join(parts, " ") + "]"
+	case "#{":
+		return "#{" + strings.Join(sorted(parts), " ") + "}"
+	}
+	var pairs []string
+	for i := 0; i+1 < len(parts); i += 2 {
+		pairs = append(pairs, parts[i]+" "+parts[i+1])
+	}
+	return "{" + strings.Join(sorted(pairs), " ") + "}"
+}
+
+func sorted(s []string) []string {
+	s = slices.Clone(s)
+	slices.Sort(s)
+	return s
+}
+
+// naiveSpec is the states that an operation leads to, none where it cannot
+// happen.
+type naiveSpec func(o NaiveOptions, s []string, a naiveOp) [][]string
+
+var naiveSpecs = map[string]naiveSpec{
+	"register": naiveRegister, "cas-register": naiveRegister, "mutex": naiveMutex,
+	"multi-register": naiveTxn, "set": naiveSet, "kv": naiveKV,
+	"fifo-queue": naiveFIFO, "unordered-queue": naiveBag,
+}
+
+func naiveInit(model string) []string {
+	switch model {
+	case "register", "cas-register":
+		return []string{"nil"}
+	case "mutex":
+		return []string{"free"}
+	}
+	return nil
+}
+
+// stay is the state itself where a condition holds.
+func stay(s []string, holds bool) [][]string {
+	if holds {
+		return [][]string{s}
+	}
+	return nil
+}
+
+func naiveRegister(o NaiveOptions, s []string, a naiveOp) [][]string {
+	switch a.f {
+	case ":read":
+		return stay(s, a.crashed || a.value.isNil() && !o.NilReadsExact || a.value.canon() == s[0])
+	case ":write":
+		return [][]string{{a.value.canon()}}
+	}
+	from, to := "nil", "nil"
+	if pair := a.value.items; len(pair) >= 2 {
+		from, to = pair[0].canon(), pair[1].canon()
+	}
+	if a.failed {
+		return stay(s, s[0] != from)
+	}
+	return stay([]string{to}, s[0] == from)
+}
+
+func naiveMutex(_ NaiveOptions, s []string, a naiveOp) [][]string {
+	if a.f == ":acquire" {
+		return stay([]string{"held"}, s[0] == "free")
+	}
+	return stay([]string{"free"}, s[0] == "held")
+}
+
+// lookup and assign treat a state as keys and values in turn, sorted by key.
+func lookup(s []string, key, missing string) string {
+	for i := 0; i < len(s); i += 2 {
+		if s[i] == key {
+			return s[i+1]
+		}
+	}
+	return missing
+}
+
+func assign(s []string, key, value string) []string {
+	m := map[string]string{key: value}
+	keys := []string{key}
+	for i := 0; i < len(s); i += 2 {
+		if s[i] != key {
+			m[s[i]] = s[i+1]
+			keys = append(keys, s[i])
+		}
+	}
+	var next []string
+	for _, k := range sorted(keys) {
+		next = append(next, k, m[k])
+	}
+	return next
+}
+
+func naiveTxn(o NaiveOptions, s []string, a naiveOp) [][]string {
+	for _, step := range a.value.items {
+		name, key, value := step.items[0].atom, step.items[1].canon(), step.items[2]
+		switch {
+		case name == ":write" || name == ":w":
+			s = assign(s, key, value.canon())
+		case a.crashed || value.isNil() && !o.NilReadsExact:
+		case lookup(s, key, "nil") != value.canon():
+			return nil
+		}
+	}
+	return [][]string{s}
+}
+
+func naiveSet(o NaiveOptions, s []string, a naiveOp) [][]string {
+	if a.f == ":add" {
+		return [][]string{slices.Compact(sorted(append(slices.Clone(s), a.value.canon())))}
+	}
+	if a.crashed {
+		return [][]string{s}
+	}
+	if a.value.open != "#{" && (o.Knossos || !a.value.isList()) {
+		return nil
+	}
+	var read []string
+	for _, y := range a.value.items {
+		read = append(read, y.canon())
+	}
+	return stay(s, slices.Equal(slices.Compact(sorted(read)), s))
+}
+
+func naiveKV(_ NaiveOptions, s []string, a naiveOp) [][]string {
+	now := lookup(s, a.key, "")
+	str := ""
+	if !a.value.isNil() {
+		str = strings.Trim(a.value.atom, `"`)
+	}
+	switch a.f {
+	case ":put":
+		return [][]string{assign(s, a.key, str)}
+	case ":append":
+		return [][]string{assign(s, a.key, now+str)}
+	}
+	return stay(s, a.crashed || now == str)
+}
+
+func naiveFIFO(o NaiveOptions, s []string, a naiveOp) [][]string {
+	return naiveQueue(o, s, a, func(s []string) [][2]any {
+		if len(s) == 0 {
+			return nil
+		}
+		return [][2]any{{s[0], s[1:]}}
+	})
+}
+
+func naiveBag(o NaiveOptions, s []string, a naiveOp) [][]string {
+	return naiveQueue(o, s, a, func(s []string) [][2]any {
+		var ways [][2]any
+		for i := range s {
+			ways = append(ways, [2]any{s[i], sorted(slices.Delete(slices.Clone(s), i, i+1))})
+		}
+		return ways
+	})
+}
+
+// naiveQueue is both queues, given the ways to take an element: which one, and
+// what is left.
+func naiveQueue(o NaiveOptions, s []string, a naiveOp, take func([]string) [][2]any) [][]string {
+	value := a.value.canon()
+	empty := !o.Knossos && (value == "nil" || value == ":empty")
+	var next [][]string
+	switch a.f {
+	case ":enqueue":
+		return [][]string{append(slices.Clone(s), value)}
+	case ":peek":
+		return stay(s, a.crashed || empty && len(s) == 0 || len(s) > 0 && s[0] == value)
+	case ":dequeue":
+		if empty && (!a.crashed || value == ":empty") {
+			return stay(s, len(s) == 0)
+		}
+		for _, way := range take(s) {
+			if empty || way[0] == value {
+				next = append(next, way[1].([]string))
+			}
+		}
+		return next
+	}
+	// A drain is so many dequeues in a row.
+	list, known := a.value.items, a.value.isList()
+	states := [][]string{s}
+	if !known {
+		next = states
+	}
+	for i := 0; (!known || i < len(list)) && len(states) > 0; i++ {
+		var after [][]string
+		for _, s := range states {
+			for _, way := range take(s) {
+				if !known || way[0] == list[i].canon() {
+					after = append(after, way[1].([]string))
+				}
+			}
+		}
+		states = after
+		if !known {
+			next = append(next, states...)
+		}
+	}
+	if known {
+		return states
+	}
+	return next
+}
