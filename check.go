@@ -3,12 +3,10 @@ package clew
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"clew/edn"
 	"clew/fallback"
@@ -25,13 +23,27 @@ type Options struct {
 	// Memory is what the search may use, possibly together with other checks;
 	// nil is no limit.
 	Memory *fallback.Budget
+	// Verify re-checks the evidence: a witness is replayed, a core decided again
+	// by another engine.
+	Verify bool
 	// Passed, where not nil, follows the number of operations linearized so
 	// far.
 	Passed *atomic.Int64
 }
 
-// Algorithms are the names that Options.Algorithm knows.
-var Algorithms = []string{"auto", "porcupine", "competition"}
+// Algorithms are the names that Options.Algorithm knows. "auto" is the fast path
+// where there is one and the history is unambiguous, else the general search;
+// "fast" is the fast path or an unknown verdict, ":ambiguous"; the others are
+// the general search with that engine alone.
+var Algorithms = []string{"auto", "fast", "porcupine", "competition"}
+
+// CheckAlgorithm says whether a name is one of Algorithms.
+func CheckAlgorithm(name string) error {
+	if name == "" || slices.Contains(Algorithms, name) {
+		return nil
+	}
+	return fmt.Errorf("unknown algorithm %q; clew knows %s", name, strings.Join(Algorithms, ", "))
+}
 
 // Check decides whether a history is linearizable with respect to a model, and
 // shows why. An error means that the history or the options make no sense;
@@ -39,8 +51,7 @@ var Algorithms = []string{"auto", "porcupine", "competition"}
 // to check one History from several goroutines at once.
 func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*jepsen.Result, error) {
 	start := time.Now()
-	engine, err := engineFor(o.Algorithm)
-	if err != nil {
+	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return nil, err
 	}
 	ops, err := spec.Read(h)
@@ -52,109 +63,56 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 		ctx, cancel = context.WithTimeout(ctx, o.TimeLimit)
 		defer cancel()
 	}
+	d := newDecider(ctx, spec, o)
+	parts := ops.Parts()
+	decisions := d.all(parts)
 	r := &jepsen.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init,
-		Analyzer: "clew/" + engine.Name(), Op: jepsen.None, LastOp: jepsen.None,
+		Op: jepsen.None, LastOp: jepsen.None,
 	}
-	parts := ops.Parts()
-	answers := decide(ctx, engine, parts, o)
-	verdict, cause, failing := conclude(answers)
-	r.Verdict, r.Cause = verdict, string(cause)
-	switch verdict {
+	failing := conclude(r, decisions)
+	switch r.Verdict {
 	case jepsen.Valid:
-		valid(r, ops, parts, answers)
+		valid(r, ops, parts, decisions)
 	case jepsen.Invalid:
-		part, a := parts[failing], answers[failing]
-		invalid(r, spec, part, a)
-		for _, row := range fallback.Core(ctx, engine, part, a, fallback.Limits{Memory: o.Memory}) {
-			r.Core = append(r.Core, part.Of[row])
+		invalid(r, spec, parts[failing], decisions[failing])
+		r.Core = d.core(parts[failing], decisions[failing])
+	}
+	if o.Verify {
+		if err := d.verify(r, spec, parts, failing); err != nil {
+			panic("the evidence does not stand up: " + err.Error())
 		}
 	}
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000
 	return r, nil
 }
 
-func engineFor(algorithm string) (fallback.Engine, error) {
-	switch algorithm {
-	case "", "auto", "competition", "porcupine":
-		return fallback.Porcupine{}, nil
-	}
-	return nil, fmt.Errorf("unknown algorithm %q; clew knows %v", algorithm, Algorithms)
-}
-
-// A history of several parts is decided in growing prefixes: where one part
-// fails early, what the others do later does not matter, however hard it is to
-// decide. firstHorizon is the number of events in the first prefix.
-const (
-	firstHorizon  = 512
-	horizonGrowth = 4
-)
-
-// decide decides the parts up to the earliest failing completion.
-func decide(ctx context.Context, engine fallback.Engine, parts []*models.Operations, o Options) []fallback.Answer {
-	limits := fallback.Limits{Memory: o.Memory, Passed: o.Passed}
-	if len(parts) == 1 {
-		return []fallback.Answer{fallback.Check(ctx, engine, parts[0], limits)}
-	}
-	for horizon := int32(firstHorizon); ; horizon *= horizonGrowth {
-		last := horizon >= parts[0].Events/horizonGrowth
-		answers := eachPart(parts, func(part *models.Operations) fallback.Answer {
-			if last {
-				return fallback.Check(ctx, engine, part, limits)
-			}
-			return fallback.CheckPrefix(ctx, engine, part, horizon, limits)
-		})
-		if last || slices.ContainsFunc(answers, func(a fallback.Answer) bool { return a.Verdict != fallback.Valid }) {
-			return answers
-		}
-	}
-}
-
-// eachPart decides the parts side by side. A panic in one comes back as one of
-// this goroutine.
-func eachPart(parts []*models.Operations, check func(*models.Operations) fallback.Answer) []fallback.Answer {
-	answers := make([]fallback.Answer, len(parts))
-	panics := make([]any, len(parts))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, part := range parts {
-		group.Go(func() error {
-			defer func() { panics[i] = recover() }()
-			answers[i] = check(part)
-			return nil
-		})
-	}
-	group.Wait()
-	for _, p := range panics {
-		if p != nil {
-			panic(p)
-		}
-	}
-	return answers
-}
-
-// conclude puts the verdicts of the parts together. One failing part is enough
-// for INVALID, and the earliest failing completion that is known counts.
-func conclude(answers []fallback.Answer) (verdict jepsen.Verdict, cause fallback.Cause, failing int) {
-	verdict, failing = jepsen.Valid, -1
-	for i, a := range answers {
+// conclude puts the verdicts of the parts together and returns the failing one.
+// One failing part is enough for INVALID, and the earliest failing completion
+// that is known counts.
+func conclude(r *jepsen.Result, decisions []decision) (failing int) {
+	failing = -1
+	r.Verdict = jepsen.Valid
+	for i, d := range decisions {
 		switch {
-		case a.Verdict == fallback.Unknown && verdict == jepsen.Valid:
-			verdict, cause = jepsen.Unknown, a.Cause
-		case a.Verdict == fallback.Invalid && (failing < 0 || a.Fail < answers[failing].Fail):
-			verdict, cause, failing = jepsen.Invalid, "", i
+		case d.Verdict == fallback.Unknown && r.Verdict != jepsen.Invalid:
+			r.Verdict, r.Cause, r.Error, r.Analyzer = jepsen.Unknown, string(d.Cause), d.reason, d.analyzer
+		case d.Verdict == fallback.Invalid && (failing < 0 || d.Fail < decisions[failing].Fail):
+			r.Verdict, r.Cause, r.Error, r.Analyzer, failing = jepsen.Invalid, "", "", d.analyzer, i
+		case r.Analyzer == "":
+			r.Analyzer = d.analyzer
 		}
 	}
-	return verdict, cause, failing
+	return failing
 }
 
 // valid fills in the witness and the final state.
-func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations, answers []fallback.Answer) {
+func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations, decisions []decision) {
 	state := ops.Model.Init()
 	var finals []models.State
 	var points []point
 	for i, part := range parts {
-		run, err := models.Replay(part.Model, &part.Columns, answers[i].Order)
+		run, err := models.Replay(part.Model, &part.Columns, decisions[i].Order)
 		if err != nil {
 			panic("a witness does not replay: " + err.Error())
 		}
@@ -162,16 +120,34 @@ func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations,
 			state = run[len(run)-1]
 		}
 		finals = append(finals, state)
-		points = append(points, pointsOf(part, answers[i].Order)...)
+		points = append(points, pointsOf(part, decisions[i].Order)...)
 	}
 	if p, ok := ops.Model.(models.Partitioner); ok {
 		state = p.Join(finals)
 	}
+	points = append(points, free(ops)...)
 	r.Final = ops.Model.Record(state)
 	slices.SortStableFunc(points, func(a, b point) int { return int(a.at - b.at) })
 	for _, p := range points {
 		r.Witness = append(r.Witness, p.op)
 	}
+}
+
+// free gives the operations that succeeded and that the model reads as saying
+// nothing, such as reads of nil, a point as well.
+func free(ops *models.Operations) []point {
+	h := ops.History
+	read := make([]bool, h.Operations())
+	for _, op := range ops.Of {
+		read[op] = true
+	}
+	var points []point
+	for op, done := range read {
+		if !done && h.Status[op] == jepsen.Succeeded {
+			points = append(points, point{h.Invocation[op], int32(op)})
+		}
+	}
+	return points
 }
 
 // point is where an operation takes effect: just after event at.
@@ -191,7 +167,7 @@ func pointsOf(part *models.Operations, order []int32) []point {
 }
 
 // invalid fills in where and why.
-func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, a fallback.Answer) {
+func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, d decision) {
 	h, model := r.History, part.Model
 	of := func(row int32) int32 {
 		if row < 0 {
@@ -199,8 +175,8 @@ func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, a fall
 		}
 		return part.Of[row]
 	}
-	config, paths := fallback.Explain(part, a)
-	r.Op, r.LastOp = a.Fail, of(config.Last)
+	config, paths := fallback.Explain(part, d.Answer)
+	r.Op, r.LastOp = d.Fail, of(config.Last)
 	c := jepsen.Config{Model: model.Record(config.State), Last: r.LastOp}
 	for _, row := range config.Pending {
 		c.Pending = append(c.Pending, of(row))
@@ -219,12 +195,8 @@ func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, a fall
 		}
 		r.Paths = append(r.Paths, steps)
 	}
-	r.Explanation = explain(r, paths[0])
-	r.Hint = hint(h, spec, part, a.Fail)
-}
-
-// CheckAlgorithm says whether a name is one of Algorithms.
-func CheckAlgorithm(name string) error {
-	_, err := engineFor(name)
-	return err
+	if r.Explanation = explainFast(part, d.why); r.Explanation == "" {
+		r.Explanation = explain(r, paths[0])
+	}
+	r.Hint = hint(h, spec, part, d.Fail)
 }

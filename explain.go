@@ -2,9 +2,11 @@ package clew
 
 import (
 	"fmt"
+	"strings"
 
 	"clew/edn"
 	"clew/fallback"
+	"clew/fastpath"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -26,6 +28,102 @@ func explain(r *jepsen.Result, path []fallback.Step) string {
 		s += fmt.Sprintf("; nor do the %d other operations open then help, in any order", n)
 	}
 	return s
+}
+
+// explainFast says in one sentence what is wrong with the core that the fast
+// path found, "" where it has no pattern for it.
+func explainFast(part *models.Operations, why fastpath.Explanation) string {
+	t := teller{part}
+	ops := why.Ops
+	switch why.Pattern {
+	case fastpath.NeverWritten:
+		s := t.did(ops[0]) + ", but nothing had written it by then"
+		if len(ops) > 1 {
+			s += "; " + t.did(ops[1]) + " only later"
+		}
+		return s
+	case fastpath.Overwritten:
+		s := t.did(ops[0]) + " after " + t.had(ops[2])
+		if ops[1] == fastpath.Initial {
+			return s + "; it was the initial value"
+		}
+		return s + "; before that, " + t.had(ops[1])
+	case fastpath.InitialLate:
+		return t.did(ops[1]) + " after " + t.had(ops[0]) + "; it goes back to the initial value"
+	case fastpath.Interleaved:
+		if ops[1] == ops[2] {
+			return t.did(ops[3]) + " after " + t.had(ops[2]) + "; before that, " + t.had(ops[0])
+		}
+		return t.did(ops[0]) + " before " + t.did(ops[1]) + ", yet " + t.did(ops[2]) + " before " + t.did(ops[3])
+	case fastpath.Backwards:
+		return t.did(ops[1]) + " after " + t.had(ops[0]) + ", which needs it done before"
+	case fastpath.ReplacedTwice:
+		return "only one can have replaced what " + t.writer(ops[2]) + ", but " + t.did(ops[0]) + ", and " + t.did(ops[1])
+	case fastpath.Circle:
+		var each []string
+		for _, op := range ops {
+			each = append(each, t.did(op))
+		}
+		return "none of these can have come first: " + strings.Join(each, ", ")
+	}
+	return ""
+}
+
+// teller names operations of a register as people speak of them.
+type teller struct{ part *models.Operations }
+
+// did is an operation in the past tense: "value 471 was read by process 13
+// (index 983)".
+func (t teller) did(row int32) string { return t.tell(row, "was") }
+
+// had is an operation in the past perfect.
+func (t teller) had(row int32) string { return t.tell(row, "had been") }
+
+func (t teller) tell(row int32, be string) string {
+	h, op := t.part.History, t.part.Op(row)
+	who := h.Who(t.part.Of[row])
+	a := h.Values.Text(edn.ID(op.A))
+	switch op.Kind {
+	case models.Write:
+		return fmt.Sprintf("value %s %s written by %s", a, be, who)
+	case models.CAS:
+		return fmt.Sprintf("value %s %s changed to %s by %s", a, be, h.Values.Text(edn.ID(op.B)), who)
+	}
+	return fmt.Sprintf("value %s %s read by %s", a, be, who)
+}
+
+// writer is what left a value: "process 1 (index 3) had written".
+func (t teller) writer(row int32) string {
+	if row == fastpath.Initial {
+		return "was there at first"
+	}
+	return t.part.History.Who(t.part.Of[row]) + " had written"
+}
+
+// ambiguity says why the fast path could not decide: "value 3 is written by ops
+// 4 and 19 and read by op 40", where operations go by the index of their
+// invocation.
+func ambiguity(part *models.Operations, a fastpath.Ambiguity) string {
+	h := part.History
+	index := func(row int32) int64 { return h.Index[h.Invocation[part.Of[row]]] }
+	if a.Cause == fastpath.Unsupported {
+		return fmt.Sprintf("op %d is a failed cas that is observed, which the fast path does not take", index(a.Reader))
+	}
+	value := h.Values.Text(edn.ID(a.Value))
+	var ops []string
+	initial := ""
+	for _, row := range a.Producers {
+		if row == fastpath.Initial {
+			initial = "is the initial value, "
+		} else {
+			ops = append(ops, fmt.Sprint(index(row)))
+		}
+	}
+	noun := "op "
+	if len(ops) > 1 {
+		noun = "ops "
+	}
+	return fmt.Sprintf("value %s %sis written by %s%s and read by op %d", value, initial, noun, strings.Join(ops, " and "), index(a.Reader))
 }
 
 // hint is what a user may have forgotten, where the failure looks like it: the

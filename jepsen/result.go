@@ -14,6 +14,10 @@ const (
 	Invalid
 )
 
+func (v Verdict) String() string {
+	return [...]string{Unknown: "undecided", Valid: "linearizable", Invalid: "not linearizable"}[v]
+}
+
 // Result is what a checker found about a History. Operations and events are
 // rows of the History's columns; models are forms of its Values.
 type Result struct {
@@ -25,6 +29,7 @@ type Result struct {
 	Inferred bool   // the model was inferred
 	Analyzer string // "clew/porcupine"
 	Ms       float64
+	Verified bool // the evidence was checked again
 
 	// Valid.
 	Final   edn.ID  // the final state
@@ -113,6 +118,9 @@ func (r *Result) EDN() string {
 		m.put("analyzer", v.InternKeyword(r.Analyzer))
 	}
 	m.put("stats", r.stats(v))
+	if r.Verified {
+		m.put("verified?", edn.True)
+	}
 	return v.Text(m.id())
 }
 

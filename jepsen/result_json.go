@@ -27,6 +27,9 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Model: orNull(r.Model), Init: orNull(r.Init), Analyzer: orNull(r.Analyzer),
 		Cause: orNull(r.Cause), Error: orNull(r.Error), Explanation: orNull(r.sentence()),
 	}
+	if r.Verified {
+		j.Verified = &r.Verified
+	}
 	if h := r.History; h != nil {
 		j.Events, j.Operations, j.Crashed = h.Events, h.Operations(), h.CrashedCount()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"clew/edn"
@@ -36,7 +37,18 @@ func (r *Result) Text() string {
 		}
 		b.WriteString("\n" + r.picture())
 	}
-	return b.String()
+	return printable(b.String())
+}
+
+// printable is a text without the control characters that values may hold: on a
+// terminal they could do anything.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // summary says what was checked, and how.
@@ -55,17 +67,30 @@ func (r *Result) summary() string {
 	if r.Analyzer != "" {
 		s += ", " + r.Analyzer
 	}
+	if r.Verified {
+		s += ", verified"
+	}
 	return s + fmt.Sprintf(", %.1f ms", r.Ms)
 }
 
 // Name is an operation as people speak of it: "process 13's :read 471 (index
 // 983)", the index being that of its completion where it has one.
 func (h *History) Name(op int32) string {
-	event := h.Invocation[op]
+	return fmt.Sprintf("process %s's %s (index %d)", h.processText(op), h.call(op), h.lastIndex(op))
+}
+
+// Who is the process of an operation and where it is: "process 13 (index 983)".
+func (h *History) Who(op int32) string {
+	return fmt.Sprintf("process %s (index %d)", h.processText(op), h.lastIndex(op))
+}
+
+// lastIndex is the index of an operation's completion where it has one, else of
+// its invocation.
+func (h *History) lastIndex(op int32) int64 {
 	if h.Status[op] != Crashed {
-		event = h.Completion[op]
+		return h.Index[h.Completion[op]]
 	}
-	return fmt.Sprintf("process %s's %s (index %d)", h.processText(op), h.call(op), h.Index[event])
+	return h.Index[h.Invocation[op]]
 }
 
 func (h *History) processText(op int32) string {

@@ -1,0 +1,187 @@
+package clew
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"clew/fallback"
+	"clew/fastpath"
+	"clew/models"
+)
+
+// fastPaths are the near-linear decisions, by model.
+var fastPaths = map[string]fastPath{
+	"register":     fastpath.Register,
+	"cas-register": fastpath.CASRegister,
+}
+
+// fastPath decides the columns of a model whose state is one value.
+type fastPath func(c *models.Columns, init int32, want fastpath.Want) fastpath.Decision
+
+// decision is what became of one part.
+type decision struct {
+	fallback.Answer
+	analyzer string
+	reason   string               // ambiguous: why
+	core     []int32              // rows, where the fast path found it
+	why      fastpath.Explanation // likewise
+}
+
+// Ambiguous is the cause of an unknown verdict where only the fast path was
+// asked for and the history is ambiguous.
+const Ambiguous fallback.Cause = "ambiguous"
+
+// decider decides parts by the path that the options ask for.
+type decider struct {
+	ctx    context.Context
+	name   string   // the model's
+	fast   fastPath // nil: the model has none, or it is not asked for
+	engine fallback.Engine
+	only   bool // the fast path or nothing
+	limits fallback.Limits
+}
+
+func newDecider(ctx context.Context, spec models.Spec, o Options) *decider {
+	d := &decider{
+		ctx:    ctx,
+		name:   spec.Name,
+		engine: fallback.Porcupine{},
+		only:   o.Algorithm == "fast",
+		limits: fallback.Limits{Memory: o.Memory, Passed: o.Passed},
+	}
+	if d.only || o.Algorithm == "" || o.Algorithm == "auto" {
+		d.fast = fastPaths[spec.Name]
+	}
+	return d
+}
+
+// A history of several parts is decided in growing prefixes: where one part
+// fails early, what the others do later does not matter, however hard it is to
+// decide. firstHorizon is the number of events in the first prefix.
+const (
+	firstHorizon  = 512
+	horizonGrowth = 4
+)
+
+// all decides the parts up to the earliest failing completion.
+func (d *decider) all(parts []*models.Operations) []decision {
+	if len(parts) == 1 {
+		return []decision{d.part(parts[0])}
+	}
+	for horizon := int32(firstHorizon); ; horizon *= horizonGrowth {
+		if horizon >= parts[0].Events/horizonGrowth {
+			return eachPart(parts, d.part)
+		}
+		decisions := eachPart(parts, func(part *models.Operations) decision {
+			cut, rows := part.Prefix(horizon)
+			return d.part(cut).renumber(rows)
+		})
+		if slices.ContainsFunc(decisions, func(x decision) bool { return x.Verdict != fallback.Valid }) {
+			return decisions
+		}
+	}
+}
+
+// eachPart decides the parts side by side. A panic in one comes back as one of
+// this goroutine.
+func eachPart(parts []*models.Operations, decide func(*models.Operations) decision) []decision {
+	decisions := make([]decision, len(parts))
+	panics := make([]any, len(parts))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, part := range parts {
+		group.Go(func() error {
+			defer func() { panics[i] = recover() }()
+			decisions[i] = decide(part)
+			return nil
+		})
+	}
+	group.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
+	return decisions
+}
+
+// renumber gives the rows of a prefix their numbers in the whole.
+func (x decision) renumber(rows []int32) decision {
+	for _, list := range [][]int32{x.Order, x.core, x.why.Ops} {
+		for i, row := range list {
+			if row >= 0 {
+				list[i] = rows[row]
+			}
+		}
+	}
+	return x
+}
+
+// part decides one part: by the fast path where it knows, else by the general
+// search.
+func (d *decider) part(part *models.Operations) decision {
+	if d.fast == nil {
+		if d.only {
+			return decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.name,
+				reason: "there is no fast path for " + d.name}
+		}
+		return d.search(part, nil)
+	}
+	init := part.Model.Init()[0]
+	f := d.fast(&part.Columns, init, fastpath.WantWitness|fastpath.WantFailure)
+	x := decision{analyzer: "clew/fast-" + d.name, core: f.Core, why: f.Why}
+	switch {
+	case f.Verdict == fastpath.Valid:
+		x.Answer = fallback.Answer{Verdict: fallback.Valid, Order: f.Witness}
+		return x
+	case f.Verdict == fastpath.Invalid && f.Fail >= 0:
+		// Everything up to just before the failure has a linearization, and the
+		// fast path can show it.
+		cut, rows := part.Prefix(f.Fail - 1)
+		before := d.fast(&cut.Columns, init, fastpath.WantWitness)
+		if before.Verdict != fastpath.Valid {
+			panic("the prefix before the first failing completion is not decided valid")
+		}
+		x.Answer = fallback.Answer{Verdict: fallback.Invalid, Fail: f.Fail, Order: before.Witness}
+		for i, row := range x.Order {
+			x.Order[i] = rows[row]
+		}
+		return x
+	case d.only:
+		x.Answer = fallback.Answer{Cause: Ambiguous}
+		x.reason = ambiguity(part, f.Reason)
+		return x
+	case f.Verdict == fastpath.Invalid:
+		// It fails for certain, but some prefix is ambiguous: the search finds
+		// where, and need not look further than where it surely has failed.
+		cut, rows := part.Prefix(f.Bound)
+		return d.search(cut, rows)
+	}
+	return d.search(part, nil)
+}
+
+// search decides operations by the general search. rows, where not nil, are
+// their numbers in the whole.
+func (d *decider) search(cut *models.Operations, rows []int32) decision {
+	x := decision{Answer: fallback.Check(d.ctx, d.engine, cut, d.limits), analyzer: "clew/" + d.engine.Name()}
+	if rows != nil {
+		x = x.renumber(rows)
+	}
+	return x
+}
+
+// core is the operations of a part's core.
+func (d *decider) core(part *models.Operations, x decision) []int32 {
+	rows := x.core
+	if rows == nil {
+		rows = fallback.Core(d.ctx, d.engine, part, x.Answer, fallback.Limits{Memory: d.limits.Memory})
+	}
+	ops := make([]int32, len(rows))
+	for i, row := range rows {
+		ops[i] = part.Of[row]
+	}
+	return ops
+}

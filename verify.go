@@ -1,0 +1,115 @@
+package clew
+
+import (
+	"errors"
+	"fmt"
+
+	"clew/fallback"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// WitnessError says why a witness is no linearization, and at which position of
+// it (from 0; the length of the witness where an operation is missing).
+type WitnessError struct {
+	Position int
+	Msg      string
+}
+
+func (e *WitnessError) Error() string { return fmt.Sprintf("position %d: %s", e.Position, e.Msg) }
+
+// Verify says whether a witness, operations of the history in order, is a
+// linearization: every operation that succeeded stands in it once, crashed ones
+// at most once and failed ones not at all; none stands behind one that began
+// after it had returned; and the model can take every step. It shares nothing
+// with the engines: the model's sequential step, and one pass over the witness.
+// Linear time.
+func Verify(h *jepsen.History, spec models.Spec, witness []int32) error {
+	ops, err := spec.Read(h)
+	if err != nil {
+		return err
+	}
+	rowOf := make([]int32, h.Operations())
+	for op := range rowOf {
+		rowOf[op] = jepsen.None
+	}
+	for row, op := range ops.Of {
+		rowOf[op] = int32(row)
+	}
+	seen := make([]bool, h.Operations())
+	var rows, positions []int32
+	latest := int32(-1) // the operation that began last so far
+	for i, op := range witness {
+		switch {
+		case op < 0 || int(op) >= len(seen):
+			return &WitnessError{i, "the history has no such operation"}
+		case seen[op]:
+			return &WitnessError{i, h.Name(op) + " stands in it twice"}
+		case h.Status[op] == jepsen.Failed && rowOf[op] == jepsen.None:
+			return &WitnessError{i, h.Name(op) + " failed"}
+		case latest >= 0 && h.Status[op] != jepsen.Crashed && h.Completion[op] < h.Invocation[latest]:
+			return &WitnessError{i, fmt.Sprintf("%s had returned before %s began, yet stands behind it", h.Name(op), h.Name(latest))}
+		}
+		seen[op] = true
+		if latest < 0 || h.Invocation[op] > h.Invocation[latest] {
+			latest = op
+		}
+		if rowOf[op] != jepsen.None {
+			rows, positions = append(rows, rowOf[op]), append(positions, int32(i))
+		}
+	}
+	for op, done := range seen {
+		if !done && (h.Status[op] == jepsen.Succeeded || h.Status[op] == jepsen.Failed && rowOf[op] != jepsen.None) {
+			return &WitnessError{len(witness), h.Name(int32(op)) + " is missing"}
+		}
+	}
+	var stuck *models.ReplayError
+	if _, err := models.Replay(ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
+		at := positions[stuck.Position]
+		return &WitnessError{int(at), h.Name(witness[at]) + " cannot happen there: " + stuck.Why}
+	}
+	return nil
+}
+
+// verify re-checks the evidence of a result and says so in it: a witness is
+// replayed; a core is decided by an engine other than the one that found it,
+// where one can.
+func (d *decider) verify(r *jepsen.Result, spec models.Spec, parts []*models.Operations, failing int) error {
+	switch r.Verdict {
+	case jepsen.Valid:
+		r.Verified = true
+		return Verify(r.History, spec, r.Witness)
+	case jepsen.Invalid:
+		var err error
+		r.Verified, err = d.verifyCore(r, spec, parts[failing])
+		return err
+	}
+	return nil
+}
+
+func (d *decider) verifyCore(r *jepsen.Result, spec models.Spec, part *models.Operations) (bool, error) {
+	inCore := make([]bool, r.History.Operations())
+	for _, op := range r.Core {
+		inCore[op] = true
+	}
+	var rows []int32
+	for row, op := range part.Of {
+		if inCore[op] {
+			rows = append(rows, int32(row))
+		}
+	}
+	core, _ := part.Select(rows).Prefix(r.Op)
+	again := *d
+	if r.Analyzer == "clew/"+d.engine.Name() {
+		again.fast, again.only = fastPaths[spec.Name], true
+	} else {
+		again.fast, again.only = nil, false
+	}
+	switch x := again.part(core); x.Verdict {
+	case fallback.Invalid:
+		return true, nil
+	case fallback.Valid:
+		return false, errors.New("the core is linearizable, says " + x.analyzer)
+	}
+	return false, nil
+}
