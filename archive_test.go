@@ -1,6 +1,7 @@
 package clew_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -239,6 +240,86 @@ func TestRedisStoreHasJepsensVerdictAndFailingOp(t *testing.T) {
 		}
 		if compared == 0 {
 			t.Errorf("%s: no linearizability result", file)
+		}
+	}
+}
+
+// invalidHistories are the histories of the archive that are not linearizable,
+// with how they are to be read.
+func invalidHistories(t *testing.T) map[string]models.Spec {
+	files := map[string]models.Spec{}
+	for _, row := range archive.Table(t, archive.Path(t, "knossos", "verdicts.tsv"), true) {
+		if row[3] == "false" {
+			files[archive.Path(t, "knossos", row[0])] = specOf(row[1])
+		}
+	}
+	for _, row := range archive.Table(t, archive.Path(t, "porcupine", "etcd-expected.tsv"), false) {
+		if row[1] == "Illegal" {
+			files[archive.Path(t, "porcupine", "etcd", row[0])] = models.Spec{Name: "cas-register", NilReadsExact: true, ObserveFailedCAS: true}
+		}
+	}
+	for _, name := range []string{"c01-bad.txt", "c10-bad.txt", "c50-bad.txt"} {
+		files[archive.Path(t, "porcupine", "kv", name)] = models.Spec{Name: "kv"}
+	}
+	for _, name := range []string{"redis-split-brain-test/20250623T175651.207Z", "redis-flapping-partitions-test/20250623T184232.292Z"} {
+		files[archive.Path(t, "redis-store", name, "history.edn")] = models.Spec{Name: "register"}
+	}
+	return files
+}
+
+func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
+	byFastPath, ambiguous := 0, 0
+	files := invalidHistories(t)
+	for file, spec := range files {
+		r, err := checkFile(file, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := r.WriteCore(&text); err != nil {
+			t.Fatal(err)
+		}
+		for _, algorithm := range []string{"auto", "porcupine", "fast"} {
+			h, err := jepsen.Read(bytes.NewReader(text.Bytes()), "core of "+file, jepsen.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := clew.Check(context.Background(), h, spec, clew.Options{Algorithm: algorithm})
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case c.Verdict == jepsen.Invalid:
+				if got, want := h.Index[c.Op], r.History.Index[r.Op]; got != want {
+					t.Errorf("%s: the core fails at %d by %s, the history at %d", file, got, algorithm, want)
+				}
+				if algorithm == "fast" {
+					byFastPath++
+				}
+			case algorithm == "fast" && c.Cause == string(clew.Ambiguous) && !strings.HasPrefix(r.Analyzer, "clew/fast-"):
+				ambiguous++
+			default:
+				t.Errorf("%s: its core is %s by %s:\n%s", file, c.Verdict, algorithm, text.String())
+			}
+		}
+	}
+	t.Logf("%d invalid histories: all cores fail by porcupine, %d by the fast path, %d are ambiguous or of a model without one",
+		len(files), byFastPath, ambiguous)
+}
+
+func TestWitnessesOfValidHistoriesReplay(t *testing.T) {
+	dir := archive.Path(t, "knossos")
+	for _, row := range archive.Table(t, filepath.Join(dir, "verdicts.tsv"), true) {
+		if row[3] != "true" {
+			continue
+		}
+		spec := specOf(row[1])
+		r, err := checkFile(filepath.Join(dir, row[0]), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := clew.Verify(r.History, spec, r.Witness); err != nil {
+			t.Errorf("%s: %v", row[0], err)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func conversation(d *datadriven.TestData) string {
 			spec.Name = arg.Key
 		}
 	}
-	h, err := jepsen.Read(strings.NewReader(d.Input), "h", jepsen.Options{AnyFailedF: spec.Knossos})
+	h, err := jepsen.Read(strings.NewReader(d.Input+"\n"), "h", jepsen.Options{AnyFailedF: spec.Knossos})
 	if err != nil {
 		return fmt.Sprintf("error: %v\n", err)
 	}
