@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -40,18 +41,16 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Usage:       "check histories",
 		ArgsUsage:   "PATH...",
 		Description: checkHelp,
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's where it is not given"},
-			&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN`"},
-			choiceFlag("nil-reads", "any", "exact", "what a read of nil says: nothing (`any`), or that it saw nil (exact)"),
-			choiceFlag("failed-cas", "ignore", "observe", "what a failed cas says: nothing (`ignore`), or that it saw another value (observe)"),
-			choiceFlag("semantics", "jepsen", "knossos", "how values are read: `jepsen`, or as Knossos does (knossos)"),
+		Flags: append(modelFlags(),
 			&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")},
 			&cli.DurationFlag{Name: "time-limit", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
 			&cli.StringFlag{Name: "memory-limit", Usage: "what all searches together may use, such as 512MB or 8GB (default: half of what is available)"},
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`FORMAT`: text, edn or json (one result a line)"},
+			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
+			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
+			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again: replay the witness, have the core decided by another engine"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
-		},
+		),
 		Action: func(c *cli.Context) error {
 			k, paths, err := newChecker(c, stdout, stderr)
 			if err != nil {
@@ -63,16 +62,6 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	}
 }
 
-// choiceFlag is a flag with two values, the first the default.
-func choiceFlag(name, normal, other, usage string) cli.Flag {
-	return &cli.StringFlag{Name: name, Value: normal, Usage: usage, Action: func(_ *cli.Context, s string) error {
-		if s != normal && s != other {
-			return fmt.Errorf("--%s is %s or %s, not %q", name, normal, other, s)
-		}
-		return nil
-	}}
-}
-
 // checker is one run of clew check.
 type checker struct {
 	spec           models.Spec
@@ -80,23 +69,28 @@ type checker struct {
 	output         string
 	stdout, stderr io.Writer
 	lifeline       bool
+	witness, core  string // files for the evidence, "" for none
 	progress       *progress
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, error) {
+	spec, err := modelSpec(c)
+	if err != nil {
+		return nil, nil, err
+	}
 	k := &checker{
-		spec: models.Spec{
-			Name:             c.String("model"),
-			Init:             c.String("init"),
-			NilReadsExact:    c.String("nil-reads") == "exact",
-			ObserveFailedCAS: c.String("failed-cas") == "observe",
-			Knossos:          c.String("semantics") == "knossos",
+		spec: spec,
+		options: clew.Options{
+			Algorithm: c.String("algorithm"),
+			TimeLimit: c.Duration("time-limit"),
+			Verify:    c.Bool("verify"),
 		},
-		options:  clew.Options{Algorithm: c.String("algorithm"), TimeLimit: c.Duration("time-limit")},
 		output:   c.String("output"),
 		stdout:   stdout,
 		stderr:   stderr,
 		lifeline: c.Bool("stdin-is-lifeline"),
+		witness:  c.String("witness"),
+		core:     c.String("core"),
 	}
 	switch {
 	case !c.Args().Present():
@@ -105,16 +99,13 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 		return nil, nil, fmt.Errorf("--output is text, edn or json, not %q", k.output)
 	case c.IsSet("time-limit") && k.options.TimeLimit <= 0:
 		return nil, nil, fmt.Errorf("--time-limit is a positive duration, not %s", k.options.TimeLimit)
-	case k.lifeline && contains(c.Args().Slice(), "-"):
+	case count(c.Args().Slice(), "-") > 1:
+		return nil, nil, errors.New("standard input (-) can be read only once")
+	case k.lifeline && count(c.Args().Slice(), "-") > 0:
 		return nil, nil, errors.New("--stdin-is-lifeline does not go together with reading a history from standard input (-)")
 	}
 	if err := clew.CheckAlgorithm(k.options.Algorithm); err != nil {
 		return nil, nil, err
-	}
-	if k.spec.Name != "" {
-		if err := k.spec.Check(); err != nil {
-			return nil, nil, err
-		}
 	}
 	limit, err := memoryLimit(c.String("memory-limit"))
 	if err != nil {
@@ -124,20 +115,21 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 	return k, c.Args().Slice(), nil
 }
 
-func contains(list []string, s string) bool {
+func count(list []string, s string) int {
+	n := 0
 	for _, x := range list {
 		if x == s {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // answer is what became of one history.
 type answer struct {
 	result *jepsen.Result
-	err    error // it is unreadable
-	bug    any   // clew panicked
+	err    error  // it is unreadable
+	bug    string // clew panicked
 }
 
 // run checks every history below the paths, several at once, and prints the
@@ -151,9 +143,13 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	for _, path := range paths {
 		found, err := jepsen.Find(path)
 		if err != nil {
-			found, broken[path] = []string{path}, err
+			// Of a directory, what can be read is checked all the same.
+			found, broken[path] = append(found, path), err
 		}
 		files = append(files, found...)
+	}
+	if len(files) != 1 && k.witness+k.core != "" {
+		return 0, fmt.Errorf("--witness and --core are for a single history, not for %d", len(files))
 	}
 	k.progress = newProgress(k.stderr, len(files))
 	defer k.progress.stop()
@@ -206,32 +202,63 @@ func (k *checker) work(ctx context.Context, files []string, broken map[string]er
 func (k *checker) check(ctx context.Context, file string, broken error) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
-			a = answer{bug: p}
+			a = answer{bug: fmt.Sprintf("%v\n%s", p, debug.Stack())}
 		}
 	}()
 	if broken != nil {
 		return answer{err: broken}
 	}
 	start := time.Now()
-	h, err := jepsen.ReadFile(file, jepsen.Options{AnyFailedF: k.spec.Knossos})
+	h, err := k.read(ctx, file)
 	if err != nil {
 		return answer{err: err}
 	}
+	if h == nil {
+		return answer{result: &jepsen.Result{File: file, Model: k.spec.Name, Init: k.spec.Init, Cause: "interrupted"}}
+	}
 	k.progress.operations(h.Operations())
-	spec, inferred := k.spec, false
-	if spec.Name == "" {
-		if spec.Name, err = models.Infer(h); err != nil {
-			return answer{err: fmt.Errorf("%s: %w", h.File, err)}
-		}
-		inferred = true
+	spec, err := inferred(k.spec, h)
+	if err != nil {
+		return answer{err: err}
 	}
 	r, err := clew.Check(ctx, h, spec, k.options)
 	if err != nil {
-		return answer{err: err}
+		return answer{err: located(h, err)}
 	}
-	r.File, r.Inferred = file, inferred
+	r.File, r.Inferred = file, k.spec.Name == ""
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000
 	return answer{result: r}
+}
+
+// read reads a history, nil if it is interrupted. The reading goes on then, but
+// nobody waits for it: standard input may never end.
+func (k *checker) read(ctx context.Context, file string) (*jepsen.History, error) {
+	type outcome struct {
+		h     *jepsen.History
+		err   error
+		panic any
+	}
+	done := make(chan outcome, 1)
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	go func() {
+		var o outcome
+		defer func() {
+			o.panic = recover()
+			done <- o
+		}()
+		o.h, o.err = jepsen.ReadFile(file, readOptions(k.spec))
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, nil
+	case o := <-done:
+		if o.panic != nil {
+			panic(o.panic)
+		}
+		return o.h, o.err
+	}
 }
 
 // tally counts the verdicts.
@@ -257,13 +284,13 @@ func (k *checker) report(file string, a answer, t *tally) error {
 	k.progress.clear()
 	r := a.result
 	switch {
-	case a.bug != nil:
+	case a.bug != "":
 		t.bugs++
-		reportBug(k.stderr, fmt.Sprintf("%s: %v", file, a.bug))
+		reportBug(k.stderr, file+": "+a.bug)
 		return nil
 	case a.err != nil:
 		t.unreadable++
-		fmt.Fprintln(k.stderr, "clew:", a.err)
+		fmt.Fprintln(k.stderr, "clew:", strings.ReplaceAll(a.err.Error(), "\n", "\nclew: "))
 		if k.output == "text" {
 			return nil
 		}
@@ -280,7 +307,33 @@ func (k *checker) report(file string, a answer, t *tally) error {
 			fmt.Fprintf(k.stderr, "clew: %s: warning: %s\n", file, w)
 		}
 	}
+	if err := k.evidence(r); err != nil {
+		return err
+	}
 	return k.print(r)
+}
+
+// evidence writes the files that were asked for.
+func (k *checker) evidence(r *jepsen.Result) error {
+	for _, e := range []struct {
+		flag, path string
+		verdict    jepsen.Verdict
+		write      func(io.Writer) error
+	}{
+		{"--witness", k.witness, jepsen.Valid, r.WriteWitness},
+		{"--core", k.core, jepsen.Invalid, r.WriteCore},
+	} {
+		switch {
+		case e.path == "":
+		case r.Verdict != e.verdict:
+			fmt.Fprintf(k.stderr, "clew: %s: nothing to write for %s: the history is %s\n", r.File, e.flag, r.Verdict)
+		default:
+			if err := writeWhole(e.path, e.write); err != nil {
+				return fmt.Errorf("%s %s: %w", e.flag, e.path, err)
+			}
+		}
+	}
+	return nil
 }
 
 func (k *checker) print(r *jepsen.Result) error {

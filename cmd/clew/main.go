@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -29,6 +31,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
@@ -38,7 +41,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
-			status = reportBug(stderr, p)
+			status = reportBug(stderr, fmt.Sprintf("%v\n%s", p, debug.Stack()))
 		}
 	}()
 	app := newApp(stdout, stderr, &status)
@@ -50,13 +53,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 }
 
 // reportBug says that clew itself is at fault.
-func reportBug(stderr io.Writer, p any) int {
-	fmt.Fprintf(stderr, "clew: this is a bug in clew; please report it with the history that shows it: %v\n%s", p, debug.Stack())
+func reportBug(stderr io.Writer, what string) int {
+	fmt.Fprintln(stderr, "clew: this is a bug in clew; please report it with the history that shows it:", what)
 	return exitBug
 }
 
 func newApp(stdout, stderr io.Writer, status *int) *cli.App {
-	usageError := func(_ *cli.Context, err error, _ bool) error { return err }
 	app := &cli.App{
 		Name:                 "clew",
 		Usage:                "check Jepsen histories for linearizability",
@@ -71,12 +73,13 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			"with the operation that cannot be explained where they are not.",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("unknown command %q; clew knows check, models and version (clew --help)", c.Args().First())
+				return fmt.Errorf("unknown command %q; clew knows %s (clew --help)", c.Args().First(), commandNames(c.App))
 			}
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
 			checkCommand(stdout, stderr, status),
+			verifyCommand(stdout, status),
 			{
 				Name: "models", Usage: "list the models", OnUsageError: usageError,
 				Action: func(*cli.Context) error { return listModels(stdout) },
@@ -95,6 +98,44 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	}
 	return app
 }
+
+func commandNames(app *cli.App) string {
+	var names []string
+	for _, c := range app.Commands {
+		if c.Name != "help" {
+			names = append(names, c.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// usageError puts what the flag package says about an argument in our words.
+func usageError(c *cli.Context, err error, _ bool) error {
+	help := "clew --help lists the flags"
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
+		help = fmt.Sprintf("clew %s --help lists the flags", c.Command.Name)
+	}
+	msg := err.Error()
+	if name, ok := strings.CutPrefix(msg, "flag provided but not defined: -"); ok {
+		return fmt.Errorf("unknown flag --%s; %s", strings.TrimPrefix(name, "-"), help)
+	}
+	if name, ok := strings.CutPrefix(msg, "flag needs an argument: -"); ok {
+		return fmt.Errorf("--%s needs a value; %s", strings.TrimPrefix(name, "-"), help)
+	}
+	if m := badValue.FindStringSubmatch(msg); m != nil {
+		expected := "a value of another kind"
+		switch {
+		case m[2] == "time-limit":
+			expected = "a duration such as 30s or 5m"
+		case strings.HasPrefix(msg, "invalid boolean"):
+			expected = "given or not; it takes no value"
+		}
+		return fmt.Errorf("--%s is %s, not %s", m[2], expected, m[1])
+	}
+	return err
+}
+
+var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([a-z-]+): `)
 
 // permute moves a command's flags in front of its paths: urfave/cli stops
 // looking for flags at the first path, and people write them last.
@@ -120,12 +161,17 @@ func permute(app *cli.App, args []string) []string {
 			i = len(rest)
 		case len(arg) < 2 || arg[0] != '-':
 			paths = append(paths, arg)
+		case arg == "-h" || arg == "-help" || arg == "--help":
+			return append(args[:2:2], "--help") // whatever else is asked for
 		default:
 			flags = append(flags, arg)
-			if takesValue(command, arg) && i+1 < len(rest) {
-				i++
-				flags = append(flags, rest[i])
+			if !takesValue(command, arg) {
+				break
 			}
+			if i++; i == len(rest) {
+				return flags // Nothing may follow: the value is missing.
+			}
+			flags = append(flags, rest[i])
 		}
 	}
 	return append(flags, paths...)

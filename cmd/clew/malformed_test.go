@@ -1,0 +1,923 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"clew"
+	"clew/edn"
+	"clew/models"
+)
+
+// write is a valid history of one operation.
+const write = `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`
+
+// malformed is what users may get wrong. The input is in h.edn, beside an empty
+// directory; the arguments are parted by blanks (or by | where one of them has
+// blanks), "check h.edn" if not given. Of the message, "clew: " and the newline
+// are left out; $MODELS, $ALGORITHMS and $COMMANDS are the lists of them.
+var malformed = []struct{ name, args, input, message string }{
+	// Syntax.
+	{"an op map that is not closed", "", "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write",
+		"h.edn:2:34: expected } to close { opened at 2:1, found end of input"},
+	{"a vector around everything that is not closed", "", `[{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"h.edn:3:1: expected ] to close [ opened at 1:1, found end of input"},
+	{"a list around everything that is not closed", "", `({:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"h.edn:3:1: expected ) to close ( opened at 1:1, found end of input"},
+	{"a string that is not closed", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value "abc}
+`,
+		`h.edn:3:1: expected " to close the string opened at 2:43, found end of input`},
+	{"a string that is not closed in a key nobody reads", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1, :error "abc}
+`,
+		`h.edn:3:1: expected " to close the string opened at 2:53, found end of input`},
+	{"a vector in an op closed by a brace", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :txn, :value [[:r :x 1}]}
+`,
+		"h.edn:2:50: expected ] to close [ opened at 2:42, found }"},
+	{"an op map closed by a bracket", "", "[{:process 0, :type :invoke, :f :read]]\n",
+		"h.edn:1:38: expected } to close { opened at 1:2, found ]"},
+	{"a vector around everything closed by a parenthesis", "", `[{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+)
+`,
+		"h.edn:3:1: expected ] to close [ opened at 1:1, found )"},
+	{"a closing bracket without an opening one", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+]
+`,
+		"h.edn:3:1: expected an op map, found ]"},
+	{"a closing brace too many", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}}
+`,
+		"h.edn:2:45: expected an op map, found }"},
+	{"a key without a value", "", "{:process 0, :type :invoke, :f}\n",
+		"h.edn:1:31: expected a value for :f, found }"},
+	{"a map as value with a key too many", "", "{:process 0, :type :invoke, :f :write, :value {:a}}\n",
+		"h.edn:1:50: expected a value for :a, found }"},
+	{"two values in one op", "", "{:process 0, :type :invoke, :f :write, :value 1, :value 2}\n",
+		"h.edn:1:50: duplicate key :value"},
+	{"two processes in one op", "", "{:process 0, :process 1, :type :invoke, :f :write, :value 1}\n",
+		"h.edn:1:14: duplicate key :process"},
+	{"two equal keys in a value", "", "{:process 0, :type :invoke, :f :write, :value {:a 1 :a 2}}\n",
+		"h.edn:1:53: duplicate key :a"},
+	{"two equal elements in a set", "", "{:process 0, :type :invoke, :f :write, :value #{1 1}}\n",
+		"h.edn:1:51: duplicate element 1"},
+	{"a number with a letter in a client value", "", "{:process 0, :type :invoke, :f :write, :value 1x3}\n",
+		"h.edn:1:47: expected a number, found 1x3"},
+	{"a ratio with denominator zero", "", "{:process 0, :type :invoke, :f :write, :value 1/0}\n",
+		"h.edn:1:47: expected a number, found 1/0"},
+	{"a number with two points", "", "{:process 0, :type :invoke, :f :write, :value 1.2.3}\n",
+		"h.edn:1:47: expected a number, found 1.2.3"},
+	{"an unknown symbolic value", "", "{:process 0, :type :invoke, :f :write, :value ##Infinity}\n",
+		"h.edn:1:47: expected ##Inf, ##-Inf or ##NaN, found ##Infinity"},
+	{"an unknown character", "", `{:process 0, :type :invoke, :f :write, :value \nobody}
+`,
+		`h.edn:1:47: expected a character, found \nobody`},
+	{"an unknown escape in a string", "", `{:process 0, :type :invoke, :f :write, :value "a\qb"}
+`,
+		`h.edn:1:49: expected an escape such as \n or \u0041, found \q`},
+	{"a keyword without a name", "", "{:process 0, :type :invoke, :f :write, :value : }\n",
+		"h.edn:1:47: expected a keyword, found :"},
+	{"a number that is bad on the third line", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+  {:process 0, :type :invoke, :f :write, :value 0x}
+`,
+		"h.edn:3:49: expected a number, found 0x"},
+	{"a tag without a value", "", "{:process 0, :type :invoke, :f :write, :value #inst}\n",
+		"h.edn:1:52: expected a value after #inst, found }"},
+	{"a discard without a value", "", "{:process 0, :type :invoke, :f :write, :value 1 #_}\n",
+		"h.edn:1:51: expected a value after #_, found }"},
+	{"a tag at the end of the file", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+#jepsen.history.Op`,
+		"h.edn:3:19: expected an op map after #jepsen.history.Op, found end of input"},
+	{"metadata at the end of the file", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+^:x `,
+		"h.edn:3:5: expected an op map after metadata, found end of input"},
+	{"brackets a thousand deep", "", "{:process 0, :type :invoke, :f :write, :value " + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + "}\n",
+		"h.edn:1:1046: expected at most 1000 levels of nesting, found more"},
+	{"text after the vector around everything", "", `[{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+] and more
+`,
+		"h.edn:3:3: expected end of input, found a symbol"},
+	{"an op after the vector around everything", "", `[{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+]
+{:process 0, :type :invoke, :f :write, :value 1}
+`,
+		"h.edn:4:1: expected end of input, found a map"},
+	{"two vectors around everything", "", `[{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+]
+[{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+]
+`,
+		"h.edn:4:1: expected end of input, found a vector"},
+	{"a vector in the place of an op", "", "[[:invoke 0 :read nil]]\n",
+		"h.edn:1:2: expected an op map, found a vector"},
+	{"a number in the place of an op", "", "[{:process 0, :type :invoke, :f :write, :value 1} 42]\n",
+		"h.edn:1:51: expected an op map, found a number"},
+	{"a string in the place of an op", "", `["abc"]
+`,
+		"h.edn:1:2: expected an op map, found a string"},
+	{"nil in the place of an op", "", "[nil]\n",
+		"h.edn:1:2: expected an op map, found nil"},
+	{"a keyword in the place of an op", "", "[:invoke]\n",
+		"h.edn:1:2: expected an op map, found a keyword"},
+	{"a set in the place of an op", "", "#{1 2}\n",
+		"h.edn:1:1: expected an op map, found a set"},
+	{"a string alone", "", `"abc"
+`,
+		"h.edn:1:1: expected an op map, found a string"},
+	{"a string after an op", "", `{:process 0, :type :invoke, :f :write, :value 1}
+"abc"
+`,
+		"h.edn:2:1: expected an op map, found a string"},
+
+	// No EDN at all.
+	{"random bytes", "", "\x89PNG\x0d\n\x1a\n\x00\x00\x00\x0dIHDR",
+		"h.edn:1:1: expected EDN or log lines, found binary data"},
+	{"NUL bytes alone", "", "\x00\x00\x00\x00\x00\x00\x00\x00",
+		"h.edn:1:1: expected EDN or log lines, found binary data"},
+	{"NUL bytes after an op", "", "{:process 0, :type :invoke, :f :write, :value 1}\n\x00\x00\x00\x00\x00\x00\x00\x00",
+		"h.edn:2:1: expected an op map, found a symbol"},
+	{"UTF-16 with a byte order mark, little end first", "", "\xff\xfe[\x00{\x00:\x00p\x00r\x00o\x00c\x00e\x00s\x00s\x00 \x000\x00}\x00]\x00",
+		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"},
+	{"UTF-16 with a byte order mark, big end first", "", "\xfe\xff\x00[\x00{\x00:\x00p\x00r\x00o\x00c\x00e\x00s\x00s\x00 \x000\x00}\x00]",
+		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"},
+	{"UTF-16 without a byte order mark", "", "[\x00{\x00:\x00p\x00r\x00o\x00c\x00e\x00s\x00s\x00 \x000\x00}\x00]\x00",
+		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"},
+	{"HTML", "", `<!DOCTYPE html>
+<html><body>404</body></html>
+`,
+		"h.edn:1:1: expected EDN or log lines, found HTML or XML"},
+	{"a JSON array of ops", "", `[{"process": 0, "type": "invoke", "f": "write", "value": 1}]
+`,
+		"h.edn:1:2: the map is no op: it has no :process, :type and :f"},
+	{"JSON lines", "", `{"process":0,"type":"invoke","f":"write","value":1}
+`,
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+	{"a map that is no op", "", `{:name "etcd", :nodes ["n1" "n2"]}
+`,
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+	{"a results file", "", "{:valid? true, :count 3}\n",
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+	{"prose", "", "Hello, world.\n",
+		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found Hello, world.`},
+	{"a shell script", "", `#!/bin/sh
+echo hi
+`,
+		"h.edn:2:1: expected an op map after #!/bin/sh, found a symbol"},
+	{"a YAML file", "", `---
+process: 0
+`,
+		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found ---"},
+	{"a gzip file cut in its header", "", gzipped(write)[:5],
+		"h.edn: the gzip data is cut off: expected more of it, found the end of the file"},
+	{"a gzip file of two bytes", "", gzipped(write)[:2],
+		"h.edn: the gzip data is cut off: expected more of it, found the end of the file"},
+	{"a gzip file cut in its data", "", gzipped(write)[:30],
+		"h.edn: the gzip data is cut off: expected more of it, found the end of the file"},
+	{"a gzip file without its checksum", "", cut(gzipped(write), 8),
+		"h.edn: the gzip data is cut off: expected more of it, found the end of the file"},
+	{"a gzip file with a wrong checksum", "", flipped(gzipped(write), -8),
+		"h.edn: the gzip data is damaged: its checksum does not match"},
+	{"a gzip file with an unknown method", "", flipped(gzipped(write), 2),
+		"h.edn: the gzip data is damaged: gzip: invalid header"},
+	{"a gzip file within a gzip file", "", gzipped(gzipped(write)),
+		"h.edn:1:1: expected EDN or log lines, found binary data"},
+	{"a zstd file cut in its header", "", cut(zstandard(write), 60),
+		"h.edn: the zstd data is cut off: expected more of it, found the end of the file"},
+	{"a zstd file cut in its data", "", cut(zstandard(write), 20),
+		"h.edn: the zstd data is cut off: expected more of it, found the end of the file"},
+	{"a zstd file without its checksum", "", cut(zstandard(write), 4),
+		"h.edn: the zstd data is cut off: expected more of it, found the end of the file"},
+	{"a zstd file with a wrong checksum", "", flipped(zstandard(write), -2),
+		"h.edn: the zstd data is damaged: its checksum does not match"},
+
+	// Log lines.
+	{"a log line with two fields only", "", "0\t:invoke\n",
+		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 0\t:invoke"},
+	{"a log line with six fields", "", "0\t:invoke\t:read\tnil\t:timeout\t:again\n",
+		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 0\t:invoke\t:read\tnil\t:timeout\t:again"},
+	{"a log line with a bracket that is not closed", "", "INFO  jepsen.util - 0\t:invoke\t:write\t1\nINFO  jepsen.util - 0\t:ok\t:write\t[1\n",
+		"h.edn:2:36: expected ] to close [ opened at 2:34, found end of input"},
+	{"a log line with a bracket that was not opened", "", "0\t:invoke\t:write\t1]\n",
+		"h.edn:1:19: expected a value, found ]"},
+	{"a log line with a number that is bad", "", "0\t:invoke\t:write\t1\nINFO  jepsen.util - 0\t:ok\t:write\t1x\n",
+		"h.edn:2:34: expected a number, found 1x"},
+	{"a log line with an unknown type", "", "0\tinvoke\t:read\tnil\n",
+		"h.edn:1:1: the op has :type invoke; expected :invoke, :ok, :fail or :info"},
+	{"a log line with a type that is none", "", "0\t:begin\t:read\tnil\n",
+		"h.edn:1:1: the op has :type :begin; expected :invoke, :ok, :fail or :info"},
+	{"a log line of prose between events", "", "0\t:invoke\t:read\tnil\nand then it crashed\n",
+		`h.edn:2:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found and then it crashed`},
+	{"a completion without invocation in a log", "", "0\t:invoke\t:read\tnil\n0\t:ok\t:read\tnil\nINFO  jepsen.util - 1\t:ok\t:read\tnil\n",
+		"h.edn:3:21: process 1's :ok :read (index 2) has no invocation: it is the first event of its process"},
+	{"a number alone", "", "42\n",
+		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 42"},
+	{"a date first", "", "2026-01-01 00:00:00 GMT [jepsen worker 0] 0 :invoke :read nil\n",
+		"h.edn:1:1: expected a number, found 2026-01-01"},
+
+	// Pairing.
+	{":ok without invocation", "", "{:process 3, :type :ok, :f :read, :value 1}\n",
+		"h.edn:1:1: process 3's :ok :read (index 0) has no invocation: it is the first event of its process"},
+	{":fail without invocation", "", "{:process 3, :type :fail, :f :read, :value 1}\n",
+		"h.edn:1:1: process 3's :fail :read (index 0) has no invocation: it is the first event of its process"},
+	{":ok twice", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"h.edn:3:1: process 0's :ok :write (index 2) has no invocation: the process's last operation was completed by its :ok :write (index 1, line 2)"},
+	{":fail after :ok", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+{:process 0, :type :fail, :f :write, :value 1}
+`,
+		"h.edn:3:1: process 0's :fail :write (index 2) has no invocation: the process's last operation was completed by its :ok :write (index 1, line 2)"},
+	{":ok after :fail", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :fail, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"h.edn:3:1: process 0's :ok :write (index 2) has no invocation: the process's last operation was completed by its :fail :write (index 1, line 2)"},
+	{":ok after its own :info", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :info, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"h.edn:3:1: process 0's :ok :write (index 2) comes after its own :info :write (index 1, line 2); expected an invocation"},
+	{"an invocation while the process is busy", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :invoke, :f :read}
+`,
+		"h.edn:2:1: process 0's :invoke :read (index 1) begins while its :invoke :write (index 0, line 1) is still open; expected a completion first"},
+	{"an invocation while the process is busy, with indices", "", `{:index 7, :process 0, :type :invoke, :f :write, :value 1}
+{:index 9, :process 0, :type :invoke, :f :read}
+`,
+		"h.edn:2:1: process 0's :invoke :read (index 9) begins while its :invoke :write (index 7, line 1) is still open; expected a completion first"},
+	{"another :f in the :ok", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :read, :value 1}
+`,
+		"h.edn:2:1: process 0's :ok :read (index 1) completes its :invoke :write (index 0, line 1) with another :f; expected :write"},
+	{"another :f in the :info", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :info, :f :read, :value 1}
+`,
+		"h.edn:2:1: process 0's :info :read (index 1) completes its :invoke :write (index 0, line 1) with another :f; expected :write"},
+	{"another :f in the :fail", "", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :fail, :f :read, :value 1}
+`,
+		"h.edn:2:1: process 0's :fail :read (index 1) completes its :invoke :write (index 0, line 1) with another :f; expected :write"},
+	{"an op without :type", "", "{:process 0, :f :read}\n",
+		"h.edn:1:1: the op has no :type; expected :invoke, :ok, :fail or :info"},
+	{"an unknown :type", "", "{:process 0, :type :start, :f :read}\n",
+		"h.edn:1:1: the op has :type :start; expected :invoke, :ok, :fail or :info"},
+	{"a :type of another case", "", "{:process 0, :type :Invoke, :f :read}\n",
+		"h.edn:1:1: the op has :type :Invoke; expected :invoke, :ok, :fail or :info"},
+	{"a :type that is a string", "", `{:process 0, :type "invoke", :f :read}
+`,
+		`h.edn:1:1: the op has :type "invoke"; expected :invoke, :ok, :fail or :info`},
+	{"a :type that is nil", "", "{:process 0, :type nil, :f :read}\n",
+		"h.edn:1:1: the op has :type nil; expected :invoke, :ok, :fail or :info"},
+	{"a :type with a namespace", "", "{:process 0, :type :jepsen/invoke, :f :read}\n",
+		"h.edn:1:1: the op has :type :jepsen/invoke; expected :invoke, :ok, :fail or :info"},
+
+	// Models.
+	{"an :f that the register does not know", "check --model register h.edn", "{:process 0, :type :invoke, :f :cas, :value [1 2]}\n",
+		"h.edn:1:1: register does not know :f :cas (index 0); it knows :read, :write"},
+	{"an :f that the set does not know", "check --model set h.edn", "{:process 0, :type :invoke, :f :remove, :value 1}\n",
+		"h.edn:1:1: set does not know :f :remove (index 0); it knows :add v, :read"},
+	{"an :f that is a string", "check --model register h.edn", `{:process 0, :type :invoke, :f "read"}
+`,
+		`h.edn:1:1: register does not know :f "read" (index 0); it knows :read, :write`},
+	{"an :f that is missing", "check --model register h.edn", "{:process 0, :type :invoke}\n",
+		"h.edn:1:1: register does not know :f nil (index 0); it knows :read, :write"},
+	{"an :f that is missing for a mutex", "check --model mutex h.edn", "{:process 0, :type :invoke}\n",
+		"h.edn:1:1: mutex does not know :f nil (index 0); it knows :acquire, :release"},
+	{"a cas of a number", "check --model cas-register h.edn", "{:process 0, :type :invoke, :f :cas, :value 7}\n",
+		"h.edn:1:1: cas-register cannot read the value of :cas (index 0): expected [old new], found 7; it knows :read, :write, :cas [old new]"},
+	{"a cas of a set", "check --model cas-register h.edn", "{:process 0, :type :invoke, :f :cas, :value #{1 2}}\n",
+		"h.edn:1:1: cas-register cannot read the value of :cas (index 0): expected [old new], found #{1 2}; it knows :read, :write, :cas [old new]"},
+	{"a cas of one value", "check --model cas-register h.edn", "{:process 0, :type :invoke, :f :cas, :value [1]}\n",
+		"h.edn:1:1: cas-register cannot read the value of :cas (index 0): expected [old new], found [1]; it knows :read, :write, :cas [old new]"},
+	{"a cas that is bad in its :ok only", "check --model cas-register h.edn", `{:process 0, :type :invoke, :f :cas, :value [1 2]}
+{:process 0, :type :ok, :f :cas, :value true}
+`,
+		"h.edn:2:1: cas-register cannot read the value of :cas (index 1): expected [old new], found true; it knows :read, :write, :cas [old new]"},
+	{"an enqueue of nil", "check --model fifo-queue h.edn", "{:process 0, :type :invoke, :f :enqueue, :value nil}\n",
+		"h.edn:1:1: fifo-queue cannot read the value of :enqueue (index 0): expected an element, found nil, which says that the queue is empty (--semantics knossos takes it for an element); it knows :enqueue v, :dequeue, :peek, :drain"},
+	{"an enqueue of :empty", "check --model unordered-queue h.edn", "{:process 0, :type :invoke, :f :enqueue, :value :empty, :index 5}\n",
+		"h.edn:1:1: unordered-queue cannot read the value of :enqueue (index 5): expected an element, found :empty, which says that the queue is empty (--semantics knossos takes it for an element); it knows :enqueue v, :dequeue, :drain"},
+	{"a drain of a number", "check --model fifo-queue h.edn", `{:process 0, :type :invoke, :f :drain}
+{:process 0, :type :ok, :f :drain, :value 5}
+`,
+		"h.edn:2:1: fifo-queue cannot read the value of :drain (index 1): expected [v ..], the elements drained, found 5; it knows :enqueue v, :dequeue, :peek, :drain"},
+	{"a set read of a number", "check --model set h.edn", `{:process 0, :type :invoke, :f :read}
+{:process 0, :type :ok, :f :read, :value 5}
+`,
+		"h.edn:2:1: set cannot read the value of :read (index 1): expected the set that was read, found 5; it knows :add v, :read"},
+	{"a set read of nil", "check --model set h.edn", `{:process 0, :type :invoke, :f :read}
+{:process 0, :type :ok, :f :read, :value nil}
+`,
+		"h.edn:2:1: set cannot read the value of :read (index 1): expected the set that was read, found nil; it knows :add v, :read"},
+	{"a set read of a map", "check --model set h.edn", `{:process 0, :type :invoke, :f :read}
+{:process 0, :type :ok, :f :read, :value {1 2}}
+`,
+		"h.edn:2:1: set cannot read the value of :read (index 1): expected the set that was read, found {1 2}; it knows :add v, :read"},
+	{"a txn with an unknown micro-op", "check --model multi-register h.edn", "{:process 0, :type :invoke, :f :txn, :value [[:r :x nil] [:append :x 1]]}\n",
+		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [:read k v] or [:write k v], found [:append :x 1]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn with a micro-op of two", "check --model multi-register h.edn", "{:process 0, :type :invoke, :f :txn, :value [[:r :x]]}\n",
+		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [:read k v] or [:write k v], found [:r :x]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn that is a map", "check --model multi-register h.edn", "{:process 0, :type :invoke, :f :txn, :value {:x 1}}\n",
+		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [[:read k v] [:write k v] ..], found {:x 1}; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a put of a number", "check --model kv h.edn", `{:process 0, :type :invoke, :f :put, :value 5, :key "x"}
+`,
+		"h.edn:1:1: kv cannot read the value of :put (index 0): expected a string, found 5; it knows :get, :put, :append with :key and :value"},
+	{"a get of a keyword", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :key "x"}
+{:process 0, :type :ok, :f :get, :value :v, :key "x"}
+`,
+		"h.edn:2:1: kv cannot read the value of :get (index 1): expected a string, found :v; it knows :get, :put, :append with :key and :value"},
+	{"an --init that is no set", "check --model set --init 5 h.edn", "",
+		"set's --init is a set such as #{1 2}, not 5"},
+
+	// Inference.
+	{"a queue could be two", "", "{:process 0, :type :invoke, :f :enqueue, :value 1}\n",
+		"h.edn: cannot infer the model from :enqueue; give --model fifo-queue or unordered-queue"},
+	{"an :f that no model has", "", "{:process 0, :type :invoke, :f :frobnicate, :value 1}\n",
+		"h.edn: cannot infer the model from :frobnicate; give --model with one of $MODELS"},
+	{"an :f that is missing, without a model", "", "{:process 0, :type :invoke}\n",
+		"h.edn: cannot infer the model from nil; give --model with one of $MODELS"},
+	{"reads of numbers with adds", "", `{:process 0, :type :invoke, :f :add, :value 1}
+{:process 1, :type :invoke, :f :read}
+{:process 1, :type :ok, :f :read, :value 5}
+`,
+		"h.edn: cannot infer the model from :add, :read; give --model with one of $MODELS"},
+	{"an --init that does not fit the inferred model", "check --init 1 h.edn", "{:process 0, :type :invoke, :f :acquire}\n",
+		"h.edn: mutex takes no --init: it starts free"},
+	{"a flag that does not fit the inferred model", "check --failed-cas observe h.edn", "{:process 0, :type :invoke, :f :write, :value 1}\n",
+		"h.edn: --failed-cas observe goes with cas-register, not with register"},
+
+	// Paths.
+	{"a file that is not there", "check nothing.edn", "",
+		"nothing.edn: no such file or directory"},
+	{"a directory that is not there", "check no/such/dir/", "",
+		"no/such/dir/: no such file or directory"},
+	{"a file in the place of a directory", "check h.edn/history.edn", "{:process 0, :type :invoke, :f :write, :value 1}\n",
+		"h.edn/history.edn: not a directory"},
+	{"a directory without histories", "check empty", "",
+		"empty: no history.edn and no .edn, .edn.gz or .edn.zst file below it"},
+	{"an empty path", "check|", "",
+		"expected a path, found an empty argument"},
+
+	// Arguments.
+	{"no path", "check", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"no history given; clew check --help shows how"},
+	{"no path after a flag", "check --model register", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"no history given; clew check --help shows how"},
+	{"an unknown command", "frob h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`unknown command "frob"; clew knows $COMMANDS (clew --help)`},
+	{"an unknown flag", "check --bogus h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"unknown flag --bogus; clew check --help lists the flags"},
+	{"an unknown flag after the path", "check h.edn --bogus", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"unknown flag --bogus; clew check --help lists the flags"},
+	{"an unknown flag before the command", "--bogus check h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"unknown flag --bogus; clew --help lists the flags"},
+	{"a flag without its value", "check h.edn --model", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--model needs a value; clew check --help lists the flags"},
+	{"a bad model", "check --model regster h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`unknown model "regster"; clew knows $MODELS`},
+	{"a bad algorithm", "check --algorithm magic h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`unknown algorithm "magic"; clew knows $ALGORITHMS`},
+	{"a bad output", "check --output xml h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--output is text, edn or json, not "xml"`},
+	{"bad nil reads", "check --nil-reads none h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--nil-reads is any or exact, not "none"`},
+	{"bad failed cas", "check --failed-cas true h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--failed-cas is ignore or observe, not "true"`},
+	{"bad semantics", "check --semantics elle h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--semantics is jepsen or knossos, not "elle"`},
+	{"--nil-reads for a set", "check --model set --nil-reads exact h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--nil-reads exact goes with registers, not with set"},
+	{"--failed-cas for a register", "check --model register --failed-cas observe h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--failed-cas observe goes with cas-register, not with register"},
+	{"an --init that is no EDN", "check --model register --init [1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--init:1:3: expected ] to close [ opened at 1:1, found end of input"},
+	{"an --init that is no EDN, without a model", "check --init 1x h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--init:1:1: expected a number, found 1x"},
+	{"an --init of two values", "check|--model|register|--init|1 2|h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--init:1:3: expected end of input, found a number"},
+	{"an empty --init", "check --init= h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--init is an EDN value such as 0 or nil, not empty"},
+	{"an --init for a mutex", "check --model mutex --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"mutex takes no --init: it starts free"},
+	{"an --init for a queue that is no vector", "check --model fifo-queue --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"fifo-queue's --init is a vector of its elements such as [1 2], not 1"},
+	{"an --init for multi-register that is no map", "check --model multi-register --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"multi-register's --init is a map such as {:x 0 :y 0}, not 1"},
+	{"an --init for kv that is no map", "check --model kv --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`kv's --init is a map such as {"k" "v"}, not 1`},
+	{"an --init for kv with a number", `check|--model|kv|--init|{"x" 1}|h.edn`, `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"kv's --init holds strings, not 1"},
+	{"a duration without unit", "check --time-limit 5 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--time-limit is a duration such as 30s or 5m, not "5"`},
+	{"a duration in words", "check --time-limit soon h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--time-limit is a duration such as 30s or 5m, not "soon"`},
+	{"a duration of zero", "check --time-limit 0s h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--time-limit is a positive duration, not 0s"},
+	{"a negative duration", "check --time-limit -5s h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--time-limit is a positive duration, not -5s"},
+	{"a size without number", "check --memory-limit MB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--memory-limit is a size such as 512MB or 8GB, not "MB"`},
+	{"a size of an unknown unit", "check --memory-limit 5X h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--memory-limit is a size such as 512MB or 8GB, not "5X"`},
+	{"a size of zero", "check --memory-limit 0 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--memory-limit is a size such as 512MB or 8GB, not "0"`},
+	{"a negative size", "check --memory-limit=-1GB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--memory-limit is a size such as 512MB or 8GB, not "-1GB"`},
+	{"a size of a fraction", "check --memory-limit 1.5GB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--memory-limit is a size such as 512MB or 8GB, not "1.5GB"`},
+	{"a size too large", "check --memory-limit 99999999T h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--memory-limit is a size such as 512MB or 8GB, not "99999999T"`},
+	{"standard input twice", "check - -", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"standard input (-) can be read only once"},
+	{"standard input as history and lifeline", "check --stdin-is-lifeline -", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"--stdin-is-lifeline does not go together with reading a history from standard input (-)"},
+	{"a lifeline with a value", "check --stdin-is-lifeline=maybe h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		`--stdin-is-lifeline is given or not; it takes no value, not "maybe"`},
+	{"an unknown flag of models", "models --bogus", `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+`,
+		"unknown flag --bogus; clew models --help lists the flags"},
+}
+
+func gzipped(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	z.Close()
+	return b.String()
+}
+
+func zstandard(text string) string {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return string(z.EncodeAll([]byte(text), nil))
+}
+
+// cut is a text without its last n bytes.
+func cut(text string, n int) string { return text[:len(text)-n] }
+
+// flipped is a text with other bits in byte i, counted from the end if negative.
+func flipped(text string, i int) string {
+	b := []byte(text)
+	if i < 0 {
+		i += len(b)
+	}
+	b[i] ^= 0xff
+	return string(b)
+}
+
+// clewRun runs the program with arguments, "clew" left out.
+func clewRun(args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(context.Background(), append([]string{"clew"}, args...), &out, &err)
+	return status, out.String(), err.String()
+}
+
+func putFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMalformedInputsHaveClearMessages(t *testing.T) {
+	var names []string
+	for _, m := range models.All() {
+		names = append(names, m.Name)
+	}
+	lists := strings.NewReplacer("$MODELS", strings.Join(names, ", "), "$ALGORITHMS", strings.Join(clew.Algorithms, ", "),
+		"$COMMANDS", commandNames(newApp(io.Discard, io.Discard, new(int))))
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("empty", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range malformed {
+		t.Run(c.name, func(t *testing.T) {
+			putFile(t, "h.edn", c.input)
+			args := strings.Fields(c.args)
+			switch {
+			case strings.Contains(c.args, "|"):
+				args = strings.Split(c.args, "|")
+			case c.args == "":
+				args = []string{"check", "h.edn"}
+			}
+			status, stdout, stderr := clewRun(args...)
+			if want := "clew: " + lists.Replace(c.message) + "\n"; stderr != want {
+				t.Errorf("message\n%s\nwant\n%s", stderr, want)
+			}
+			if status != exitUsage || stdout != "" {
+				t.Errorf("status %d, output %q; want %d and none", status, stdout, exitUsage)
+			}
+		})
+	}
+}
+
+func TestUnreadableFilesHaveALineInEDNAndJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, c := range malformed {
+		if c.args != "" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			putFile(t, "h.edn", c.input)
+			_, _, stderr := clewRun("check", "h.edn")
+			message := strings.TrimSuffix(strings.TrimPrefix(stderr, "clew: "), "\n")
+
+			status, stdout, again := clewRun("check", "--output", "json", "h.edn")
+			var j struct {
+				File, Cause, Error string
+				Valid              any
+			}
+			if err := json.Unmarshal([]byte(stdout), &j); err != nil {
+				t.Fatalf("%v in %q", err, stdout)
+			}
+			if status != exitUsage || again != stderr || strings.Count(stdout, "\n") != 1 ||
+				j.File != "h.edn" || j.Valid != "unknown" || j.Cause != "unreadable" || j.Error != message {
+				t.Errorf("status %d, output %s, message %s", status, stdout, again)
+			}
+
+			status, stdout, again = clewRun("check", "--output", "edn", "h.edn")
+			v := edn.NewValues()
+			m, err := v.Parse([]byte(stdout), edn.Pos{Line: 1, Col: 1})
+			if err != nil {
+				t.Fatalf("%v in %q", err, stdout)
+			}
+			for key, want := range map[string]string{
+				"file": `"h.edn"`, "valid?": ":unknown", "cause": ":unreadable", "configs": "()", "final-paths": "()",
+			} {
+				if got, _ := v.Get(m, v.InternKeyword(key)); v.Text(got) != want {
+					t.Errorf(":%s is %s, want %s", key, v.Text(got), want)
+				}
+			}
+			if got, _ := v.Get(m, v.InternKeyword("error")); v.Str(got) != message {
+				t.Errorf(":error is %q, want %q", v.Str(got), message)
+			}
+			if status != exitUsage || again != stderr || strings.Count(stdout, "\n") != 1 {
+				t.Errorf("status %d, output %s, message %s", status, stdout, again)
+			}
+		})
+	}
+}
+
+func TestAFileWithoutPermissionIsUnreadable(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	t.Chdir(t.TempDir())
+	putFile(t, "h.edn", write)
+	if err := os.Chmod("h.edn", 0); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr := clewRun("check", "h.edn")
+	if status != exitUsage || stdout != "" || stderr != "clew: h.edn: permission denied\n" {
+		t.Errorf("status %d, output %q, message %q", status, stdout, stderr)
+	}
+}
+
+func TestADirectoryWithoutPermissionIsUnreadableButNotWhatIsBesideIt(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"store/1", "store/2", "store/3"} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		putFile(t, dir+"/history.edn", write)
+	}
+	if err := os.Chmod("store/2", 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod("store/2", 0o777)
+	status, stdout, stderr := clewRun("check", "--output", "json", "store")
+	if status != exitUsage || stderr != "clew: store/2: permission denied\n" || strings.Count(stdout, `"valid":true`) != 2 ||
+		strings.Count(stdout, `{"file":"store","valid":"unknown"`) != 1 {
+		t.Errorf("status %d, output %s, message %s", status, stdout, stderr)
+	}
+}
+
+func TestTenMillionBracketsAreAnError(t *testing.T) {
+	t.Chdir(t.TempDir())
+	brackets := strings.Repeat("[", 10_000_000)
+	for name, text := range map[string]string{
+		"alone":                brackets,
+		"in a value":           "{:process 0, :type :invoke, :f :write, :value " + brackets,
+		"in a key nobody uses": "{:process 0, :type :invoke, :f :write, :error " + brackets,
+		"of maps":              strings.Repeat("{", 10_000_000),
+		"of tags":              "{:process 0, :type :invoke, :f :write, :value " + strings.Repeat("#a ", 10_000_000),
+		"of discards":          strings.Repeat("#_ ", 10_000_000),
+		"in a log":             "0 :invoke :write " + brackets,
+	} {
+		t.Run(name, func(t *testing.T) {
+			putFile(t, "h.edn", text)
+			start := time.Now()
+			status, stdout, stderr := clewRun("check", "h.edn")
+			t.Log(time.Since(start))
+			if time.Since(start) > 20*time.Second { // a bound for hangs, not for slow machines
+				t.Error("this took too long")
+			}
+			if status != exitUsage || stdout != "" || !strings.HasPrefix(stderr, "clew: h.edn:1:") || len(stderr) > 200 {
+				t.Errorf("status %d, output %q, message %.300q", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestWhatComesAfterAMalformedFileIsStillChecked(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stale := write + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 2}\n"
+	putFile(t, "1.edn", "{:process 0")
+	putFile(t, "2.edn", write)
+	putFile(t, "3.edn", "[1]")
+	putFile(t, "4.edn", stale)
+	for _, c := range []struct {
+		files  string
+		status int
+		starts string // of the lines of the output that begin with a file, and the summary
+	}{
+		{"1.edn 2.edn", exitUsage, "2.edn: valid|2 histories: 1 valid, 0 invalid, 0 unknown, 1 unreadable"},
+		{"1.edn 2.edn 3.edn 4.edn", exitInvalid, "2.edn: valid|4.edn: INVALID|4 histories: 1 valid, 1 invalid, 0 unknown, 2 unreadable"},
+		{"4.edn none.edn", exitInvalid, "4.edn: INVALID|2 histories: 0 valid, 1 invalid, 0 unknown, 1 unreadable"},
+		{".", exitInvalid, "2.edn: valid|4.edn: INVALID|4 histories: 1 valid, 1 invalid, 0 unknown, 2 unreadable"},
+	} {
+		status, stdout, stderr := clewRun(append([]string{"check"}, strings.Fields(c.files)...)...)
+		var starts []string
+		for line := range strings.Lines(stdout) {
+			if line[0] != ' ' && line[0] != '\n' {
+				starts = append(starts, strings.TrimSpace(line))
+			}
+		}
+		if got := strings.Join(starts, "|"); status != c.status || got != c.starts {
+			t.Errorf("%s: status %d, %s; want %d, %s\n%s", c.files, status, got, c.status, c.starts, stderr)
+		}
+	}
+}
+
+// prefixes are small valid histories. Bare op maps may be cut between maps
+// without becoming malformed; those in a wrapper, nowhere but before it and
+// behind it.
+var prefixes = map[string]string{
+	"op maps": `{:process 0, :type :invoke, :f :write, :value "a\nb"} ; first
+{:process 1, :type :invoke, :f :read, :value nil, :error [:x #_ gone {:y \}}]}
+#jepsen.history.Op{:process 0, :type :ok, :f :write, :value "a\nb"}
+#_ {:process 5} {:process 1, :type :ok, :f :read, :value nil}
+`,
+	"a vector": `[{:process 0, :type :invoke, :f :write, :value 12.5M}
+ {:process 0, :type :ok, :f :write, :value 12.5M}]
+; the end
+`,
+	"a list": `({:process 0, :type :invoke, :f :cas, :value [nil #{1 2}]} {:process 0, :type :ok, :f :cas, :value [nil #{1 2}]})`,
+}
+
+// complete says whether a cut history is a whole one, by reading it in the
+// dumbest way: outside strings, comments and characters, brackets count. It
+// knows nothing of the reader.
+func complete(text string) bool {
+	depth := 0
+	pending := false // a tag or a discard waits for what it belongs to
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == ';':
+			end := strings.IndexByte(text[i:], '\n')
+			if end < 0 {
+				end = len(text) - i - 1
+			}
+			i += end
+		case c == '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			if i >= len(text) {
+				return false
+			}
+		case c == '\\':
+			i++
+		case strings.IndexByte("([{", c) >= 0:
+			depth++
+			pending = false
+		case strings.IndexByte(")]}", c) >= 0:
+			depth--
+		case c == '#' && depth == 0:
+			pending = true
+		}
+	}
+	return depth == 0 && !pending
+}
+
+func TestNoTruncationIsTakenForAWholeHistory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, history := range prefixes {
+		t.Run(name, func(t *testing.T) {
+			whole := 0
+			for n := 0; n <= len(history); n++ {
+				text := history[:n]
+				putFile(t, "h.edn", text)
+				status, stdout, stderr := clewRun("check", "--model", "cas-register", "h.edn")
+				want := exitUsage
+				if complete(text) {
+					want = exitValid
+					whole++
+				}
+				if status != want || (stdout == "") != (want == exitUsage) {
+					t.Errorf("%q: status %d, want %d\n%s%s", text, status, want, stdout, stderr)
+				}
+			}
+			t.Logf("%d of %d prefixes are whole histories", whole, len(history)+1)
+		})
+	}
+}
+
+func TestNoTruncationOfACompressedHistoryIsReadable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"gzip": gzipped(write + write),
+		"zstd": zstandard(write + write),
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The empty file is an empty history, with a warning.
+			for n := 1; n < len(text); n++ {
+				putFile(t, "h.edn", text[:n])
+				if status, stdout, stderr := clewRun("check", "h.edn"); status != exitUsage || stdout != "" {
+					t.Errorf("%d of %d bytes: status %d\n%s%s", n, len(text), status, stdout, stderr)
+				}
+			}
+			putFile(t, "h.edn", text)
+			if status, stdout, stderr := clewRun("check", "h.edn"); status != exitValid || stderr != "" {
+				t.Errorf("all of it: status %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestNoTruncationOfALogPassesUnnoticed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "INFO  jepsen.util - 0\t:invoke\t:write\t[12 34]\nINFO  jepsen.core - starting\n0\t:ok\t:write\t[12 34]\n1\t:invoke\t:read\tnil\n1\t:info\t:read\tnil\t:timeout\n"
+	for n := 0; n <= len(text); n++ {
+		putFile(t, "h.log", text[:n])
+		status, stdout, stderr := clewRun("check", "--model", "register", "h.log")
+		warned := strings.Contains(stderr, "the last line does not end in a newline")
+		between := n == 0 || text[n-1] == '\n'
+		if status == exitBug || status == exitValid && between == warned || status != exitValid && (between || stdout != "") {
+			t.Errorf("%q: status %d\n%s%s", text[:n], status, stdout, stderr)
+		}
+	}
+}
+
+func TestNoChangeOfAFewBytesIsABug(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "histories", "*.edn"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no example histories:", err)
+	}
+	var texts []string
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	t.Chdir(t.TempDir())
+	r := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"", "{", "}", "[", "]", "(", ")", `"`, `\`, "#", "#_", ":", ";", "^", "'", "\n", "0", "9", "-", ".", "N", "/", "nil", "1/2", "##NaN", "\x00", "\xff", "é"}
+	seen := map[int]int{}
+	located := regexp.MustCompile(`^clew: h\.edn:(\d+:\d+:| cannot infer the model from) .+\n$`)
+	for range 3000 {
+		text := texts[r.IntN(len(texts))]
+		for range 1 + r.IntN(2) {
+			i := r.IntN(len(text))
+			text = text[:i] + pieces[r.IntN(len(pieces))] + text[min(len(text), i+r.IntN(3)):]
+		}
+		putFile(t, "h.edn", text)
+		status, stdout, stderr := clewRun("check", "--output", "edn", "--time-limit", "10s", "h.edn")
+		seen[status]++
+		// Ops are echoed as they stand, with what is no value in keys nobody reads.
+		if _, err := edn.NewValues().ParseLenient([]byte(stdout)); err != nil || status > exitUnknown && status != exitUsage {
+			t.Errorf("status %d, %v\n%s%s\n%s", status, err, stdout, stderr, text)
+		}
+		if status == exitUsage && !located.MatchString(stderr) {
+			t.Errorf("a message without a place: %s\n%s", stderr, text)
+		}
+	}
+	t.Log("statuses:", seen)
+}
+
+func TestNothingIsDrawnWhereStandardErrorIsNoTerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	putFile(t, "h.edn", hard(40))
+	start := time.Now()
+	for _, limit := range []string{"1ms", "900ms"} { // the bar would come after half a second
+		status, _, stderr := clewRun("check", "--time-limit", limit, "h.edn")
+		if status != exitUnknown || stderr != "" {
+			t.Errorf("status %d, message %q", status, stderr)
+		}
+	}
+	t.Log(time.Since(start))
+}

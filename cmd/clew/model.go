@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"clew/edn"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// modelFlags say which model reads a history, and how.
+func modelFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's where it is not given"},
+		&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN`"},
+		choiceFlag("nil-reads", "any", "exact", "what a read of nil says: nothing (`any`), or that it saw nil (exact)"),
+		choiceFlag("failed-cas", "ignore", "observe", "what a failed cas says: nothing (`ignore`), or that it saw another value (observe)"),
+		choiceFlag("semantics", "jepsen", "knossos", "how values are read: `jepsen`, or as Knossos does (knossos)"),
+	}
+}
+
+// choiceFlag is a flag with two values, the first the default.
+func choiceFlag(name, normal, other, usage string) cli.Flag {
+	return &cli.StringFlag{Name: name, Value: normal, Usage: usage, Action: func(_ *cli.Context, s string) error {
+		if s != normal && s != other {
+			return fmt.Errorf("--%s is %s or %s, not %q", name, normal, other, s)
+		}
+		return nil
+	}}
+}
+
+// modelSpec is what the model flags say. It makes sense, as far as can be said
+// before any history is read.
+func modelSpec(c *cli.Context) (models.Spec, error) {
+	s := models.Spec{
+		Name:             c.String("model"),
+		Init:             c.String("init"),
+		NilReadsExact:    c.String("nil-reads") == "exact",
+		ObserveFailedCAS: c.String("failed-cas") == "observe",
+		Knossos:          c.String("semantics") == "knossos",
+	}
+	switch {
+	case c.IsSet("init") && s.Init == "":
+		return s, errors.New("--init is an EDN value such as 0 or nil, not empty")
+	case s.Name != "":
+		return s, s.Check()
+	case s.Init == "":
+		return s, nil
+	}
+	_, err := edn.NewValues().Parse([]byte(s.Init), edn.Pos{File: "--init", Line: 1, Col: 1})
+	return s, err
+}
+
+// readOptions is how histories are paired for a model.
+func readOptions(s models.Spec) jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
+
+// inferred is the spec with a model, inferred where it names none.
+func inferred(s models.Spec, h *jepsen.History) (models.Spec, error) {
+	if s.Name != "" {
+		return s, nil
+	}
+	name, err := models.Infer(h)
+	if err != nil {
+		return s, located(h, err)
+	}
+	s.Name = name
+	return s, nil
+}
+
+// located is an error about a history with its file in front, unless it has a
+// place of its own.
+func located(h *jepsen.History, err error) error {
+	var e *jepsen.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", h.File, err)
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"clew": main})
+}
+
+// The scripts are conversations with clew. Beside testscript's own commands they
+// know:
+//
+//	status N COMMAND ARG...   run a command, which exits with status N
+//	said FILE                 standard output is the file, but for times (N ms),
+//	                          engines (ENGINE) and explanations in JSON (WHY)
+//	pack FORM FILE PACKED     compress a file with gzip or zstd
+//	hard N FILE               write a history that takes time to decide
+//	trim FILE                 take the last newline off a file
+//
+// The example histories are in $HISTORIES.
+func TestScripts(t *testing.T) {
+	histories, err := filepath.Abs(filepath.Join("..", "..", "testdata", "histories"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HISTORIES", histories)
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's clew would sleep at every end
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"status": status,
+			"said":   said,
+			"pack":   pack,
+			"trim": func(ts *testscript.TestScript, _ bool, args []string) {
+				text := strings.TrimSuffix(ts.ReadFile(args[0]), "\n")
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
+			},
+			"hard": func(ts *testscript.TestScript, _ bool, args []string) {
+				n, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(hard(n)), 0o666))
+			},
+		},
+	})
+}
+
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("status %d, want %d", got, want)
+	}
+}
+
+var variable = []struct {
+	re   *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`\b[0-9.]+ ms\b`), "N ms"},
+	{regexp.MustCompile(`:ms [0-9.E-]+`), ":ms N"},
+	{regexp.MustCompile(`"ms":[0-9.e-]+`), `"ms":N`},
+	{regexp.MustCompile(`clew/[a-z-]+`), "ENGINE"},
+	{regexp.MustCompile(`"explanation":"[^"]+"`), `"explanation":"WHY"`},
+}
+
+func said(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: said FILE")
+	}
+	got, want := ts.ReadFile("stdout"), ts.ReadFile(args[0])
+	for _, v := range variable {
+		got = v.re.ReplaceAllString(got, v.with)
+	}
+	if got != want {
+		ts.Fatalf("clew said\n%s\nwant\n%s", got, want)
+	}
+}
+
+func pack(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: pack gzip|zstd FILE PACKED")
+	}
+	form := map[string]func(string) string{"gzip": gzipped, "zstd": zstandard}[args[0]]
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[2])), 0o777))
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(form(ts.ReadFile(args[1]))), 0o666))
+}
+
+// clewReading starts clew as a process and returns once it has read most of
+// the history from its standard input, which stays open where open says so.
+func clewReading(t *testing.T, history string, open bool, args ...string) (*exec.Cmd, *strings.Builder) {
+	t.Helper()
+	cmd := exec.Command("clew", args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	// More than a pipe holds: writing ends once clew has begun to read.
+	blanks := strings.Repeat(" ", 1<<20)
+	if _, err := io.WriteString(in, blanks+history); err != nil {
+		t.Fatal(err)
+	}
+	if !open {
+		in.Close()
+	}
+	time.Sleep(100 * time.Millisecond) // It matters little whether the search has begun.
+	return cmd, &out
+}
+
+// ends waits for a process, which must end soon with a status.
+func ends(t *testing.T, cmd *exec.Cmd, status int) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		cmd.Process.Kill()
+		<-done
+		t.Fatal("still running after 20 seconds")
+	}
+	if got := cmd.ProcessState.ExitCode(); got != status {
+		t.Errorf("status %d, want %d (%s)", got, status, cmd.ProcessState)
+	}
+}
+
+func TestAnInterruptEndsALongSearch(t *testing.T) {
+	cmd, out := clewReading(t, hard(60), false, "check", "--output", "edn", "-")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, cmd, exitUnknown)
+	if s := out.String(); !strings.Contains(s, ":valid? :unknown") || !strings.Contains(s, ":cause :interrupted") || strings.Count(s, "\n") != 1 {
+		t.Error(s)
+	}
+}
+
+func TestAnInterruptEndsReadingThatNeverEnds(t *testing.T) {
+	cmd, out := clewReading(t, write, true, "check", "-")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, cmd, exitUnknown)
+	if s := out.String(); s != "-: unknown: interrupted\n" {
+		t.Error(s)
+	}
+}
+
+func TestAnInterruptIsAnAnswerForEveryFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	putFile(t, "1.edn", hard(60))
+	putFile(t, "2.edn", write)
+	cmd, out := clewReading(t, hard(60), false, "check", "--output", "json", "-", "1.edn", "1.edn", "1.edn", "1.edn", "1.edn", "2.edn")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, cmd, exitUnknown)
+	if s := out.String(); strings.Count(s, "\n") != 7 || strings.Count(s, `"cause":"interrupted"`) < 6 {
+		t.Error(s)
+	}
+}
+
+func TestTheLifelineEndsALongSearch(t *testing.T) {
+	t.Chdir(t.TempDir())
+	putFile(t, "h.edn", hard(60))
+	cmd := exec.Command("clew", "check", "--stdin-is-lifeline", "h.edn")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	if _, err := io.WriteString(in, strings.Repeat("what comes here does not matter\n", 1<<12)); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	ends(t, cmd, exitUnknown)
+	if s := out.String(); s != "clew: standard input closed; ending\n" {
+		t.Error(s)
+	}
+}

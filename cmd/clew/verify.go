@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"clew"
+	"clew/jepsen"
+)
+
+const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
+operations, as op maps with the :index of one of their events) against its
+history: every operation that succeeded stands in it once, none behind one that
+began after it had returned, and the model can take every step. The check shares
+no code with the search that found the witness.
+
+Examples:
+   clew check --witness order.edn history.edn
+   clew verify history.edn order.edn
+
+Exit status: 0 the witness is a linearization, 1 it is not, 254 bad arguments or
+unreadable input.`
+
+func verifyCommand(stdout io.Writer, status *int) *cli.Command {
+	return &cli.Command{
+		Name:        "verify",
+		Usage:       "replay a witness against its history",
+		ArgsUsage:   "HISTORY WITNESS",
+		Description: verifyHelp,
+		Flags:       modelFlags(),
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 2 {
+				return errors.New("verify takes a history and a witness; clew verify --help shows how")
+			}
+			spec, err := modelSpec(c)
+			if err != nil {
+				return err
+			}
+			h, err := jepsen.ReadFile(c.Args().Get(0), readOptions(spec))
+			if err != nil {
+				return err
+			}
+			if spec, err = inferred(spec, h); err != nil {
+				return err
+			}
+			witness, err := readWitness(c.Args().Get(1), h)
+			if err != nil {
+				return err
+			}
+			var wrong *clew.WitnessError
+			switch err := clew.Verify(h, spec, witness); {
+			case errors.As(err, &wrong):
+				*status = exitInvalid
+				_, err = fmt.Fprintf(stdout, "%s: not a linearization: %v\n", c.Args().Get(1), wrong)
+				return err
+			case err != nil:
+				return located(h, err)
+			}
+			_, err = fmt.Fprintf(stdout, "%s: a linearization of %d operations (%s)\n", c.Args().Get(1), len(witness), spec.Name)
+			return err
+		},
+	}
+}
+
+func readWitness(path string, h *jepsen.History) ([]int32, error) {
+	f, err := jepsen.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return jepsen.ReadWitness(f, path, h)
+}
+
+// writeWhole writes a file whole or not at all.
+func writeWhole(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".clew-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails where it has been renamed
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
