@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"clew"
@@ -23,7 +24,21 @@ func specOf(text string) models.Spec {
 	return models.Spec{Name: name, Init: init}
 }
 
+// checkFile checks a file of the archive, once for all tests.
 func checkFile(path string, spec models.Spec) (*jepsen.Result, error) {
+	type question struct {
+		path string
+		spec models.Spec
+	}
+	check, _ := checkedFiles.LoadOrStore(question{path, spec}, sync.OnceValues(func() (*jepsen.Result, error) {
+		return checkAnew(path, spec)
+	}))
+	return check.(func() (*jepsen.Result, error))()
+}
+
+var checkedFiles sync.Map
+
+func checkAnew(path string, spec models.Spec) (*jepsen.Result, error) {
 	h, err := jepsen.ReadFile(path, jepsen.Options{AnyFailedF: spec.Knossos})
 	if err != nil {
 		return nil, err

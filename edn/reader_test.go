@@ -430,6 +430,15 @@ func TestWhatIsNoValueIsForgivenToTheNemesisOnly(t *testing.T) {
 	}
 }
 
+func TestNestedDiscardsAreBounded(t *testing.T) {
+	for _, text := range []string{strings.Repeat("#_ ", 2000), "{:value " + strings.Repeat("#_ ", 2000)} {
+		err := NewReader(strings.NewReader(text), "f", NewValues()).Next(new(Event))
+		if err == nil || !strings.HasSuffix(err.Error(), "expected at most 1000 levels of nesting, found more") {
+			t.Error(err)
+		}
+	}
+}
+
 func TestParseLenientKeepsWhatIsNoValueAsText(t *testing.T) {
 	v := NewValues()
 	id, err := v.ParseLenient([]byte("{:error {:at 1x3, :odd {:a},\n :same #{1 1}} :value 2}"))

@@ -139,8 +139,12 @@ func (s *scanner) tooDeep(i int) bool {
 	if len(s.open)+s.tags < MaxDepth {
 		return false
 	}
-	s.fail(i, "expected at most "+strconv.Itoa(MaxDepth)+" levels of nesting, found more")
+	s.failDepth(i)
 	return true
+}
+
+func (s *scanner) failDepth(i int) {
+	s.fail(i, "expected at most "+strconv.Itoa(MaxDepth)+" levels of nesting, found more")
 }
 
 // pop checks that the bracket at i closes the innermost open one.
@@ -311,7 +315,10 @@ func (s *scanner) skip(i int, expected string) int {
 			end, forms = s.skipToken(i)
 			whole = false
 			if !inside {
-				need += forms
+				if need += forms; need > MaxDepth {
+					s.failDepth(i)
+					return -1
+				}
 			}
 		}
 		if end < 0 {
