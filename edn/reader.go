@@ -15,16 +15,18 @@ const (
 	HasProcess
 	HasF
 	HasValue
-	HasIndex
+	HasIndex // an integer that fits an int64
 	HasKey
+	hasOtherIndex // an :index that is none
 )
 
 // Event is one op map of a history.
 type Event struct {
-	Type, Process, F, Value, Index, Key ID     // Nil where absent
-	Has                                 Fields // which keys are present
-	Text                                []byte // the op map as it stands in the input; stays valid
-	Line, Col                           int    // of its opening brace, from 1
+	Type, Process, F, Value, Key ID     // Nil where absent
+	Index                        int64  // not interned: all are different
+	Has                          Fields // which keys are present
+	Text                         []byte // the op map as it stands in the input; stays valid
+	Line, Col                    int    // of its opening brace, from 1
 }
 
 // The input is read in blocks. The first is small, since many histories are.
@@ -261,8 +263,11 @@ func (r *Reader) entry(key int, ev *Event) int {
 	if isCloser(s.data[at]) {
 		return s.fail(at, "expected a value for "+clip(s.data[key:end])+", found "+string(s.data[at]))
 	}
-	if has == 0 {
+	switch has {
+	case 0:
 		return s.skip(at, "a value")
+	case HasIndex | hasOtherIndex:
+		return r.index(at, ev)
 	}
 	// What the nemesis did may be no value, and does not matter.
 	s.lenient = has == HasValue
@@ -270,6 +275,24 @@ func (r *Reader) entry(key int, ev *Event) int {
 	s.lenient = false
 	ev.Has |= has
 	return at
+}
+
+// index reads the :index at i.
+func (r *Reader) index(i int, ev *Event) int {
+	if n, end := r.s.shortInt(i); end > i {
+		ev.Index, ev.Has = n, ev.Has|HasIndex
+		return end
+	}
+	id, end := r.s.value(i)
+	if end < 0 {
+		return -1
+	}
+	if n, ok := r.s.v.Int(id); ok {
+		ev.Index, ev.Has = n, ev.Has|HasIndex
+	} else {
+		ev.Has |= hasOtherIndex
+	}
+	return end
 }
 
 func (ev *Event) field(name []byte) (*ID, Fields) {
@@ -283,7 +306,7 @@ func (ev *Event) field(name []byte) (*ID, Fields) {
 	case "value":
 		return &ev.Value, HasValue
 	case "index":
-		return &ev.Index, HasIndex
+		return nil, HasIndex | hasOtherIndex
 	case "key":
 		return &ev.Key, HasKey
 	}

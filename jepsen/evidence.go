@@ -61,8 +61,8 @@ func ReadWitness(in io.Reader, name string, h *History) ([]int32, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		index, ok := v.Int(e.Index)
-		if !ok {
+		index := e.Index
+		if e.Has&edn.HasIndex == 0 {
 			return nil, &Error{name, e.Line, e.Col, "the op has no :index; expected that of an event of the history"}
 		}
 		event := slices.IndexFunc(byIndex[index], func(event int32) bool {

@@ -220,8 +220,8 @@ func (b *builder) process(id edn.ID) int32 {
 // index is the op's own :index, else its position. Duplicates are looked for
 // in a map only once the indices do not ascend: ordinary histories never do.
 func (b *builder) index(e *edn.Event, position int64) int64 {
-	n, ok := b.h.Values.Int(e.Index)
-	if !ok {
+	n := e.Index
+	if e.Has&edn.HasIndex == 0 {
 		if b.noIndex == 0 {
 			b.firstNo = position
 		}
