@@ -3,5 +3,5 @@
 test: ; go test ./...
 ci: ; .ci/run
 oracle: ; CLEW_LONG=1 go test -timeout 5h -v -run 'Oracle|EverySmall|RandomHistories' . ./fastpath
-fuzz: ; go test -fuzz FuzzReader -fuzztime 60s ./edn && go test -fuzz FuzzParse -fuzztime 60s ./edn
+fuzz: ; for f in FuzzReader FuzzParse; do go test -run xxx -fuzz $$f -fuzztime 60s ./edn || exit 1; done; go test -run xxx -fuzz FuzzCheck -fuzztime 60s .
 bench: ; go test -run '^$$' -bench . -benchmem ./...
