@@ -23,6 +23,9 @@ type Spec struct {
 	// Knossos reads values as Knossos does where it differs: nil and :empty are
 	// ordinary values of queues, and a set is read as a set only.
 	Knossos bool
+	// Priority says which element a priority-queue hands out: "max", which "" is
+	// too, or "min".
+	Priority string
 }
 
 // Operations are the operations of a history as a model reads them.
@@ -40,6 +43,12 @@ type definition interface {
 	// read gives an operation its meaning. keep is false where it cannot matter.
 	// The error says what was expected; the caller adds where.
 	read(o operation) (op Op, keep bool, err error)
+}
+
+// finisher is a model that needs to see all operations before it can give them
+// all of their meaning. row is where the error is.
+type finisher interface {
+	finish(c *Columns) (row int32, err error)
 }
 
 // operation is what read sees of an operation.
@@ -68,6 +77,8 @@ var registry = []entry{
 	{"set", ":add v, :read", "a set that only grows, read as a whole", newSet},
 	{"fifo-queue", ":enqueue v, :dequeue, :peek, :drain", "first in, first out", newFIFOQueue},
 	{"unordered-queue", ":enqueue v, :dequeue, :drain", "a bag", newUnorderedQueue},
+	{"stack", ":push v, :pop, :peek", "last in, first out", newStack},
+	{"priority-queue", ":enqueue v (or :insert), :dequeue (or :poll), :peek", "the element of highest priority first", newPriorityQueue},
 	{"kv", ":get, :put, :append with :key and :value", "strings by key", newKV},
 }
 
@@ -100,6 +111,12 @@ func lookup(name string) (entry, error) {
 	return entry{}, fmt.Errorf("unknown model %q; clew knows %s", name, names())
 }
 
+// Model is the model for values of a table, without a history.
+func (s Spec) Model(v *edn.Values) (Model, error) {
+	d, _, err := s.bind(v)
+	return d, err
+}
+
 // Check says whether the spec makes sense before any history is read.
 func (s Spec) Check() error {
 	_, _, err := s.bind(edn.NewValues())
@@ -116,6 +133,9 @@ func (s Spec) bind(v *edn.Values) (definition, entry, error) {
 	}
 	if s.NilReadsExact && s.Name != "register" && s.Name != "cas-register" && s.Name != "multi-register" {
 		return nil, e, fmt.Errorf("--nil-reads exact goes with registers, not with %s", s.Name)
+	}
+	if s.Priority != "" && s.Name != "priority-queue" {
+		return nil, e, fmt.Errorf("--priority goes with priority-queue, not with %s", s.Name)
 	}
 	var init *edn.ID
 	if s.Init != "" {
@@ -159,6 +179,11 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 		}
 		ops.Append(inv, res, op)
 		ops.Of = append(ops.Of, o)
+	}
+	if f, ok := d.(finisher); ok {
+		if row, err := f.finish(&ops.Columns); err != nil {
+			return nil, s.readError(h, ops.Of[row], e, err)
+		}
 	}
 	return ops, nil
 }
@@ -288,7 +313,7 @@ func infer(h *jepsen.History) (string, error) {
 	case len(fs) == 0:
 		return "register", nil // nothing to check: any model is as good
 	case has(":enqueue") || has(":dequeue"):
-		return "", fmt.Errorf("cannot infer the model from %s; give --model fifo-queue or unordered-queue", all)
+		return "", fmt.Errorf("cannot infer the model from %s; give --model fifo-queue, unordered-queue or priority-queue", all)
 	case has(":txn"):
 		return "multi-register", nil
 	case has(":push") || has(":pop"):

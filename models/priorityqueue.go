@@ -1,0 +1,265 @@
+package models
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"clew/edn"
+)
+
+// priorityQueue hands out an element of highest priority. Elements are their
+// own priorities, in the order of Clojure's compare; of several elements that
+// compare as equal it may hand out any. A state holds the elements from the
+// highest priority down, equal ones by class, repeated ones repeated.
+//
+// B of its operations is the rank of A among all values of the history, without
+// gaps, the highest priority having the highest rank. Ranks can be given only
+// when all values have been read: finish does.
+type priorityQueue struct {
+	queueReader
+	fInsert, fPoll edn.ID
+	least          bool // the least element comes first
+	rank           map[int32]int32
+}
+
+func newPriorityQueue(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	if s.Priority != "" && s.Priority != "max" && s.Priority != "min" {
+		return nil, fmt.Errorf("--priority is max or min, not %s", s.Priority)
+	}
+	q, err := newQueueReader(s, v, init)
+	return &priorityQueue{queueReader: q, fInsert: v.InternKeyword("insert"), fPoll: v.InternKeyword("poll"),
+		least: s.Priority == "min", rank: map[int32]int32{}}, err
+}
+
+func (q *priorityQueue) read(o operation) (Op, bool, error) {
+	switch o.f {
+	case q.fInsert:
+		o.f = q.fEnqueue
+	case q.fPoll:
+		o.f = q.fDequeue
+	case q.fDrain:
+		return Op{}, false, errUnknownF
+	}
+	return q.queueReader.read(o)
+}
+
+// finish ranks the values. O(v log v) comparisons for v different ones.
+func (q *priorityQueue) finish(c *Columns) (row int32, err error) {
+	var values []int32
+	at := map[int32]int32{} // by value: the first row that has it
+	for i, kind := range c.Kind {
+		if kind == DequeueAny || kind == DequeueEmpty {
+			continue
+		}
+		if _, ok := at[c.A[i]]; !ok {
+			at[c.A[i]] = int32(i)
+			values = append(values, c.A[i])
+		}
+	}
+	for _, x := range q.init {
+		if _, ok := at[x]; !ok {
+			at[x] = 0
+			values = append(values, x)
+		}
+	}
+	o := newOrder(q.v)
+	slices.SortFunc(values, func(x, y int32) int {
+		n, ok := o.compare(edn.ID(x), edn.ID(y))
+		if !ok && err == nil {
+			row = max(at[x], at[y])
+			err = fmt.Errorf("expected values that have an order, found %s and %s", q.v.Text(edn.ID(x)), q.v.Text(edn.ID(y)))
+		}
+		return cmp.Or(n, cmp.Compare(x, y))
+	})
+	if err == nil && len(values) == 1 && !o.ordered(edn.ID(values[0])) {
+		err = fmt.Errorf("expected a value that has an order, found %s", q.v.Text(edn.ID(values[0])))
+	}
+	if err != nil && c.Len() > 0 {
+		return row, err
+	}
+	q.rankAll(values, o)
+	for i, kind := range c.Kind {
+		if kind != DequeueAny && kind != DequeueEmpty {
+			c.B[i] = q.rank[c.A[i]]
+		}
+	}
+	slices.SortFunc(q.init, q.before)
+	return 0, nil
+}
+
+// rankAll ranks values that ascend.
+func (q *priorityQueue) rankAll(values []int32, o *order) {
+	if q.least {
+		slices.Reverse(values)
+	}
+	rank := int32(0)
+	for i, x := range values {
+		if i > 0 {
+			if n, _ := o.compare(edn.ID(values[i-1]), edn.ID(x)); n != 0 {
+				rank++
+			}
+		}
+		q.rank[x] = rank
+	}
+}
+
+// before is the order of elements in a state.
+func (q *priorityQueue) before(x, y int32) int {
+	return cmp.Or(cmp.Compare(q.rank[y], q.rank[x]), cmp.Compare(x, y))
+}
+
+func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
+	switch op.Kind {
+	case Enqueue:
+		i, _ := slices.BinarySearchFunc(s, op.A, q.before)
+		return append(dst, slices.Insert(slices.Clone(s), i, op.A))
+	case DequeueEmpty:
+		if len(s) == 0 {
+			return append(dst, s)
+		}
+		return dst
+	}
+	for i, x := range s {
+		switch {
+		case q.rank[x] != q.rank[s[0]]:
+			return dst
+		case i > 0 && x == s[i-1] || op.Kind != DequeueAny && x != op.A:
+		case op.Kind == Peek:
+			dst = append(dst, s)
+		default:
+			dst = append(dst, slices.Delete(slices.Clone(s), i, i+1))
+		}
+	}
+	return dst
+}
+
+func (q *priorityQueue) Why(s State, op Op) string {
+	if op.Kind == Dequeue && len(s) == 0 {
+		return "can't dequeue " + str(q.v, edn.ID(op.A)) + " from empty priority queue"
+	}
+	return q.why(s, op)
+}
+
+func (q *priorityQueue) Record(s State) edn.ID {
+	return record(q.v, "clew.model.PriorityQueue", "items", q.v.InternVector(ids(s)))
+}
+
+// order compares values as Clojure's compare does: nil before everything,
+// numbers by what they stand for (1 is as great as 1.0), strings, characters,
+// keywords and symbols by their text, false before true, vectors by length, then
+// by their elements. Values of different sorts have no order, nor have NaN and
+// the values that compare does not take.
+type order struct {
+	v       *edn.Values
+	numbers map[edn.ID]*big.Rat // of those that are not plain integers
+}
+
+func newOrder(v *edn.Values) *order { return &order{v, map[edn.ID]*big.Rat{}} }
+
+// sort is what a value can be compared with: values of the same sort.
+func (o *order) sort(x edn.ID) (sort edn.Kind, ok bool) {
+	switch k := o.v.Kind(x); k {
+	case edn.KindInt, edn.KindRatio, edn.KindFloat, edn.KindDecimal:
+		return edn.KindInt, !strings.HasSuffix(o.v.Text(x), "NaN")
+	case edn.KindNil, edn.KindBool, edn.KindChar, edn.KindString, edn.KindKeyword, edn.KindSymbol, edn.KindVector:
+		return k, true
+	default:
+		return k, false
+	}
+}
+
+// ordered says whether a value can be compared with itself.
+func (o *order) ordered(x edn.ID) bool {
+	_, ok := o.compare(x, x)
+	return ok
+}
+
+// compare is less than, equal to or greater than 0 as x is before, equal to or
+// after y; ok is false where they have no order.
+func (o *order) compare(x, y edn.ID) (n int, ok bool) {
+	a, okA := o.sort(x)
+	b, okB := o.sort(y)
+	switch {
+	case !okA || !okB:
+		return 0, false
+	case a == edn.KindNil || b == edn.KindNil:
+		return cmp.Compare(a, b), true // KindNil is the least kind
+	case a != b:
+		return 0, false
+	}
+	switch a {
+	case edn.KindInt:
+		return o.compareNumbers(x, y), true
+	case edn.KindBool:
+		return cmp.Compare(x, y), true // edn.False < edn.True
+	case edn.KindKeyword, edn.KindSymbol:
+		return compareNames(o.v.Str(x), o.v.Str(y)), true
+	case edn.KindVector:
+		return o.compareVectors(o.v.Items(x), o.v.Items(y))
+	}
+	return cmp.Compare(o.v.Str(x), o.v.Str(y)), true
+}
+
+func (o *order) compareVectors(x, y []edn.ID) (n int, ok bool) {
+	if len(x) != len(y) {
+		return cmp.Compare(len(x), len(y)), true
+	}
+	for i := range x {
+		if n, ok = o.compare(x[i], y[i]); n != 0 || !ok {
+			return n, ok
+		}
+	}
+	return 0, true
+}
+
+// compareNames puts names without a namespace first.
+func compareNames(x, y string) int {
+	a, m, namespacedX := strings.Cut(x, "/")
+	b, n, namespacedY := strings.Cut(y, "/")
+	switch {
+	case namespacedX && namespacedY:
+		return cmp.Or(cmp.Compare(a, b), cmp.Compare(m, n))
+	case namespacedX:
+		return 1
+	case namespacedY:
+		return -1
+	}
+	return cmp.Compare(x, y)
+}
+
+func (o *order) compareNumbers(x, y edn.ID) int {
+	m, okX := o.v.Int(x)
+	n, okY := o.v.Int(y)
+	if okX && okY {
+		return cmp.Compare(m, n)
+	}
+	if a, b := o.infinite(x), o.infinite(y); a != 0 || b != 0 {
+		return cmp.Compare(a, b)
+	}
+	return o.number(x).Cmp(o.number(y))
+}
+
+// infinite is 1 or -1 for the infinities, 0 for other numbers.
+func (o *order) infinite(x edn.ID) int {
+	switch text := o.v.Text(x); {
+	case strings.HasSuffix(text, "-Inf") || strings.HasSuffix(text, "-Infinity"):
+		return -1
+	case strings.HasSuffix(text, "Inf") || strings.HasSuffix(text, "Infinity"):
+		return 1
+	}
+	return 0
+}
+
+func (o *order) number(x edn.ID) *big.Rat {
+	r, ok := o.numbers[x]
+	if !ok {
+		if r, ok = new(big.Rat).SetString(strings.TrimRight(o.v.Str(o.v.Same(x)), "MN")); !ok {
+			r = new(big.Rat)
+		}
+		o.numbers[x] = r
+	}
+	return r
+}

@@ -1,0 +1,76 @@
+package models
+
+import (
+	"slices"
+
+	"clew/edn"
+)
+
+// Kinds of stacks: those of queues, under the names that stacks use. A is the
+// value.
+const (
+	Push     = Enqueue
+	Pop      = Dequeue      // took A
+	PopAny   = DequeueAny   // crashed: took the element on top
+	PopEmpty = DequeueEmpty // found the stack empty; a peek that did so too
+)
+
+// stack hands out the element that came last. A state holds the elements, the
+// top last.
+type stack struct{ queueReader }
+
+func newStack(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	q, err := newQueueReader(s, v, init)
+	q.fEnqueue, q.fDequeue = v.InternKeyword("push"), v.InternKeyword("pop")
+	return &stack{q}, err
+}
+
+func (q *stack) read(o operation) (Op, bool, error) {
+	if o.f == q.fDrain {
+		return Op{}, false, errUnknownF
+	}
+	return q.queueReader.read(o)
+}
+
+func (q *stack) Step(dst []State, s State, op Op) []State {
+	top := len(s) - 1
+	switch op.Kind {
+	case Push:
+		return append(dst, append(slices.Clone(s), op.A))
+	case Pop:
+		if top >= 0 && s[top] == op.A {
+			return append(dst, s[:top:top])
+		}
+	case Peek:
+		if top >= 0 && s[top] == op.A {
+			return append(dst, s)
+		}
+	case PopEmpty:
+		if top < 0 {
+			return append(dst, s)
+		}
+	case PopAny:
+		if top >= 0 {
+			return append(dst, s[:top:top])
+		}
+	}
+	return dst
+}
+
+func (q *stack) Why(s State, op Op) string {
+	v := str(q.v, edn.ID(op.A))
+	switch op.Kind {
+	case Pop:
+		if len(s) == 0 {
+			return "can't pop " + v + " from empty stack"
+		}
+		return "can't pop " + v
+	case PopAny:
+		return "can't pop from empty stack"
+	}
+	return q.why(s, op)
+}
+
+func (q *stack) Record(s State) edn.ID {
+	return record(q.v, "clew.model.Stack", "items", q.v.InternVector(ids(s)))
+}

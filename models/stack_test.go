@@ -1,0 +1,134 @@
+package models
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+func TestStacksAndPriorityQueuesReadAsQueuesDo(t *testing.T) {
+	for _, test := range []struct{ model, add, remove string }{
+		{"fifo-queue", "enqueue", "dequeue"}, {"stack", "push", "pop"},
+		{"priority-queue", "enqueue", "poll"}, {"priority-queue", "insert", "dequeue"},
+	} {
+		text := `{:process 0, :type :invoke, :f :add, :value 7}
+{:process 0, :type :ok, :f :add, :value 7}
+{:process 1, :type :invoke, :f :remove}
+{:process 2, :type :invoke, :f :remove, :value 7}
+{:process 3, :type :invoke, :f :remove}
+{:process 3, :type :ok, :f :remove, :value 7}
+{:process 3, :type :invoke, :f :remove}
+{:process 3, :type :ok, :f :remove, :value :empty}
+{:process 3, :type :invoke, :f :peek}
+{:process 3, :type :ok, :f :peek}
+{:process 3, :type :invoke, :f :peek}
+{:process 3, :type :ok, :f :peek, :value 7}
+{:process 4, :type :invoke, :f :peek}
+`
+		text = strings.NewReplacer(":f :add", ":f :"+test.add, ":f :remove", ":f :"+test.remove).Replace(text)
+		h, err := jepsen.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops, err := Spec{Name: test.model}.Read(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []Kind{Push, PopAny, Pop, Pop, PopEmpty, PopEmpty, Peek}; !slices.Equal(ops.Kind, want) {
+			t.Errorf("%s: %v, want %v", test.model, ops.Kind, want)
+		}
+		for _, bad := range []string{":drain, :value [1]", ":" + test.add + ", :value nil"} {
+			if test.model == "fifo-queue" && strings.HasPrefix(bad, ":drain") {
+				continue
+			}
+			h, err := jepsen.Read(strings.NewReader("{:process 0, :type :invoke, :f "+bad+"}"), "h.edn", jepsen.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := (Spec{Name: test.model}).Read(h); err == nil {
+				t.Errorf("%s reads %s", test.model, bad)
+			}
+		}
+	}
+}
+
+func TestStepsOfStacksAndPriorityQueues(t *testing.T) {
+	for _, test := range []struct {
+		model, state string
+		op           Op
+		want         string // the states it leads to, or why it leads to none
+	}{
+		{"stack", "[1 2]", Op{Kind: Push, A: 3}, "[1 2 3]"},
+		{"stack", "[1 2]", Op{Kind: Pop, A: 2}, "[1]"},
+		{"stack", "[1 2]", Op{Kind: Pop, A: 1}, "can't pop 1"},
+		{"stack", "[]", Op{Kind: Pop, A: 1}, "can't pop 1 from empty stack"},
+		{"stack", "[1 2]", Op{Kind: PopAny}, "[1]"},
+		{"stack", "[]", Op{Kind: PopAny}, "can't pop from empty stack"},
+		{"stack", "[1 2]", Op{Kind: Peek, A: 2}, "[1 2]"},
+		{"stack", "[1 2]", Op{Kind: Peek, A: 1}, "can't peek 1"},
+		{"stack", "[1]", Op{Kind: PopEmpty}, "not empty: [1]"},
+		{"stack", "[]", Op{Kind: PopEmpty}, "[]"},
+		{"priority-queue", "[3 1]", Op{Kind: Enqueue, A: 2}, "[3 2 1]"},
+		{"priority-queue", "[3 2]", Op{Kind: Dequeue, A: 3}, "[2]"},
+		{"priority-queue", "[3 2]", Op{Kind: Dequeue, A: 2}, "can't dequeue 2"},
+		{"priority-queue", "[3 2]", Op{Kind: Peek, A: 3}, "[3 2]"},
+		{"priority-queue", "[3 2]", Op{Kind: DequeueAny}, "[2]"},
+		{"priority-queue", "[]", Op{Kind: DequeueEmpty}, "[]"},
+		{"priority-queue", "[1]", Op{Kind: DequeueEmpty}, "not empty: [1]"},
+	} {
+		v := edn.NewValues()
+		for n := int64(1); n <= 3; n++ {
+			v.InternInt(n)
+		}
+		class := func(n int32) int32 { return int32(v.Same(v.InternInt(int64(n)))) }
+		d, _, err := Spec{Name: test.model, Init: test.state}.bind(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &Columns{}
+		for n := int32(1); n <= 3; n++ {
+			c.Append(2*n, 2*n+1, Op{Kind: Enqueue, A: class(n)})
+		}
+		if f, ok := d.(finisher); ok {
+			if _, err := f.finish(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		op := test.op
+		if op.A != 0 {
+			op.A = class(op.A)
+		}
+		var got []string
+		for _, s := range d.Step(nil, d.Init(), op) {
+			got = append(got, v.Text(v.InternVector(ids(s))))
+		}
+		if got == nil {
+			got = []string{d.Why(d.Init(), op)}
+		}
+		if s := strings.Join(got, " "); s != test.want {
+			t.Errorf("%s %s, %v: %s, want %s", test.model, test.state, test.op, s, test.want)
+		}
+	}
+}
+
+func TestEqualPrioritiesTakeAnyOfThem(t *testing.T) {
+	v := edn.NewValues()
+	d, _, err := Spec{Name: "priority-queue", Init: "[0 2 2.0 2]"}.bind(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Columns{}
+	c.Append(0, 1, Op{Kind: Dequeue, A: int32(v.Same(v.InternInt(2)))})
+	if _, err := d.(finisher).finish(c); err != nil || c.B[0] != 1 {
+		t.Fatal(c.B, err)
+	}
+	if next := d.Step(nil, d.Init(), Op{Kind: DequeueAny}); len(next) != 2 {
+		t.Errorf("%v", next)
+	}
+	if text := v.Text(d.Record(d.Init())); text != "#clew.model.PriorityQueue{:items [2 2 2.0 0]}" {
+		t.Error(text)
+	}
+}
