@@ -65,6 +65,7 @@ const (
 	NotAmbiguous Cause = iota
 	Repeated           // Reader may have seen the value from more than one operation
 	Unsupported        // Reader is an operation of a kind that is not handled here
+	Branching          // Reader and others took values that are not known, in too many possible ways
 )
 
 // Ambiguity is why a procedure could not decide.
@@ -114,7 +115,49 @@ const (
 	// Circle: each operation of Ops is a cas that saw the value which only the
 	// next one leaves, and the last saw that of the first: none can have begun.
 	Circle
+
+	// NeverAdded: Ops[0] took or saw a value that nothing had added when it
+	// returned. If some operation added it later, Ops[1] is the first.
+	NeverAdded
+
+	// RemovedTwice: Ops[0] and Ops[1] both took the value that Ops[2] added, the
+	// only one to do so.
+	RemovedTwice
+
+	// SeenAfterRemoved: Ops[1] saw a value first or on top, though Ops[0] had
+	// taken it, and returned, before Ops[1] was invoked.
+	SeenAfterRemoved
+
+	// NotEmpty: Ops[0] found the container empty, but all the time that it ran
+	// some of the values that Ops[1:] added were certainly inside.
+	NotEmpty
+
+	// OutOfOrder: Ops[0], which added a value V, or took or saw it, had returned
+	// before Ops[1], the add of W, was invoked. Yet Ops[2] took W, or saw it
+	// first in the queue, and had returned before Ops[3], which took V or saw it
+	// first, was invoked. Ops[3] is Missing if nothing took V.
+	OutOfOrder
+
+	// BothFirst: Ops[0] had returned having seen V first in the queue, before
+	// Ops[1] took V or saw it first; it is Missing if nothing took V. All that
+	// time V was first. Likewise W, with Ops[2] and Ops[3]. But these times
+	// overlap.
+	BothFirst
+
+	// Overtaken: Ops[0] took or saw a value, but all the time that it ran some
+	// of the values of higher priority that Ops[1:] added were certainly inside.
+	Overtaken
+
+	// Buried: Ops[0], which added a value V, or took or saw it, had returned
+	// before Ops[1], the add of W, was invoked. While Ops[2] ran, which took or
+	// saw V, W was certainly inside, on top of V: Ops[3] is the operation that
+	// took or saw W later, or Missing if W was never taken.
+	Buried
 )
+
+// Missing stands in the Ops of an Explanation for an operation that never
+// happened.
+const Missing int32 = -1
 
 // Explanation is a violation as data, for a sentence that names operations.
 type Explanation struct {
@@ -129,6 +172,7 @@ type result struct {
 	witness []int32     // valid and wanted
 	keys    []int32     // invalid: operations that show it
 	end     int32       // invalid: the history up to this event is invalid, too
+	loose   bool        // invalid: end is likely far too late
 	why     Explanation // invalid
 }
 
@@ -136,7 +180,13 @@ type result struct {
 type algorithm struct {
 	decide func(in input, witness bool) result
 	needs  func(in input) needs
-	step   func(op models.Op, state int32) (int32, bool)
+	// step is nil where decide does not find ambiguous in the small what it
+	// decides in the large.
+	step func(op models.Op, state int32) (int32, bool)
+	// always says whether an operation belongs to every sub-history; nil: none does.
+	always func(op models.Op) bool
+	// explain explains a minimal core; nil: decide does.
+	explain func(core input) Explanation
 }
 
 // needs appends to out the operations that a sub-history with operation o must
@@ -154,6 +204,9 @@ func (a *algorithm) run(c *models.Columns, init int32, want Want) Decision {
 		d.Bound = in.original(d.Bound, c)
 		if d.Why.Pattern == NeverWritten {
 			d.Why.Ops = append(d.Why.Ops, laterProducer(c, c.A[d.Why.Ops[0]], d.Fail)...)
+		}
+		if d.Why.Pattern == NeverAdded {
+			d.Why.Ops = append(d.Why.Ops, laterAdd(c, c.A[d.Why.Ops[0]], d.Fail)...)
 		}
 	}
 	if d.Reason.Cause != NotAmbiguous {

@@ -40,6 +40,12 @@
 //   - step: the sequential meaning of one operation. It settles tiny
 //     sub-histories that decide finds ambiguous while a core is made smaller.
 //
+// Types whose decide never finds ambiguous in the small what it decides in the
+// large have no step; they may have an explain, which says what is wrong with a
+// minimal core. Queue, stack and priority queue share their preparation
+// (containers.go), and how they deal with crashed removes of unknown value
+// (unknown.go).
+//
 // The exported function of a type hands these to run, and everything that
 // types have in common follows: failure.go finds the first failing completion
 // and the minimal core, input.go cuts prefixes and picks sub-histories.

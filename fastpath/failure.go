@@ -25,7 +25,7 @@ func (a *algorithm) failure(in input, r result, d *Decision) {
 	for round := 0; ; round++ {
 		d.Bound = r.end
 		t := r.end - 1
-		if round >= maxDescents && low+1 < t {
+		if (r.loose || round >= maxDescents) && low+1 < t {
 			t = low + (r.end-low)/2
 		}
 		before := a.decide(in.cut(t), false)
@@ -54,9 +54,14 @@ func (a *algorithm) core(in input, keys []int32, d *Decision) {
 	for _, k := range kept {
 		d.Core = append(d.Core, ops[k])
 	}
-	if r := a.decide(sub, false); r.verdict == Invalid {
-		d.Why = r.why
-		d.Why.Ops = slices.Clone(r.why.Ops)
+	why := Explanation{}
+	if a.explain != nil {
+		why = a.explain(sub)
+	} else if r := a.decide(sub, false); r.verdict == Invalid {
+		why = r.why
+	}
+	if why.Pattern != NoPattern {
+		d.Why = Explanation{why.Pattern, slices.Clone(why.Ops)}
 		for i, o := range d.Why.Ops {
 			if o != Initial {
 				d.Why.Ops[i] = d.Core[o]
@@ -75,12 +80,20 @@ func (a *algorithm) grow(in input, keys []int32) []int32 {
 		for o := in.Len() - 1; o >= 0 && o >= in.Len()-extra; o-- {
 			seeds = append(seeds, int32(o))
 		}
+		for o := range int32(in.Len()) {
+			if a.stays(in.Op(o)) {
+				seeds = append(seeds, o)
+			}
+		}
 		ops := need.closure(in.Len(), seeds)
 		if extra >= in.Len() || a.invalid(in.pick(ops)) {
 			return ops
 		}
 	}
 }
+
+// stays says whether an operation belongs to every choice.
+func (a *algorithm) stays(op models.Op) bool { return a.always != nil && a.always(op) }
 
 // closure returns the operations that seeds need, themselves included, in
 // ascending order.
@@ -125,6 +138,9 @@ func (a *algorithm) shrink(in input) []int32 {
 		kept[i] = int32(i)
 	}
 	fixed := make([]bool, n)
+	for o := range fixed {
+		fixed[o] = a.stays(in.Op(int32(o)))
+	}
 	for end, size := n, 1; end > 0; {
 		if fixed[kept[end-1]] {
 			end--
@@ -183,7 +199,7 @@ func (a *algorithm) invalid(in input) bool {
 	switch r := a.decide(in, false); {
 	case r.verdict != Ambiguous:
 		return r.verdict == Invalid
-	case in.Len() <= maxSearch:
+	case a.step != nil && in.Len() <= maxSearch:
 		return !a.search(in)
 	}
 	return false

@@ -1,6 +1,7 @@
 package fastpath
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -17,8 +18,33 @@ import (
 // where what returns later is optional and keeps its value.
 type oracle struct {
 	c    *models.Columns
-	init int32
-	seen map[uint64]bool
+	init string
+	next step
+	seen map[position]bool
+}
+
+// step appends the states that an operation can lead to.
+type step func(dst []string, op models.Op, state string) []string
+
+// position is where a search stands: what it has linearized, and the state.
+type position struct {
+	done  uint32
+	state string
+}
+
+func newOracle(c *models.Columns, init int32) *oracle {
+	return &oracle{c, registerState(init), stepOfRegister, map[position]bool{}}
+}
+
+func registerState(value int32) string {
+	return string(binary.LittleEndian.AppendUint32(nil, uint32(value)))
+}
+
+func stepOfRegister(dst []string, op models.Op, state string) []string {
+	if next, ok := sequential(op.Kind, op.A, op.B, int32(binary.LittleEndian.Uint32([]byte(state)))); ok {
+		dst = append(dst, registerState(next))
+	}
+	return dst
 }
 
 func (o *oracle) linearizable(t int32, ops uint32) bool {
@@ -27,7 +53,7 @@ func (o *oracle) linearizable(t int32, ops uint32) bool {
 }
 
 // search tries to linearize the operations of ops that are not in done.
-func (o *oracle) search(t int32, ops, done uint32, state int32) bool {
+func (o *oracle) search(t int32, ops, done uint32, state string) bool {
 	due, must := int32(models.Open), false
 	for x := ops &^ done; x != 0; x &= x - 1 {
 		if res := o.c.Res[bits.TrailingZeros32(x)]; res <= t {
@@ -37,7 +63,7 @@ func (o *oracle) search(t int32, ops, done uint32, state int32) bool {
 	if !must {
 		return true
 	}
-	key := uint64(done)<<32 | uint64(uint32(state))
+	key := position{done, state}
 	if o.seen[key] {
 		return false
 	}
@@ -47,9 +73,10 @@ func (o *oracle) search(t int32, ops, done uint32, state int32) bool {
 		if o.c.Inv[i] > due || o.c.Inv[i] > t {
 			continue
 		}
-		if next, ok := sequential(o.c.Kind[i], o.c.A[i], o.c.B[i], state); ok &&
-			o.search(t, ops, done|1<<i, next) {
-			return true
+		for _, next := range o.next(nil, o.c.Op(int32(i)), state) {
+			if o.search(t, ops, done|1<<i, next) {
+				return true
+			}
 		}
 	}
 	return false
@@ -156,7 +183,7 @@ func replay(c *models.Columns, init int32, witness []int32) error {
 type counts struct {
 	histories, valid, invalid, ambiguous, failUnknown, unexplained int
 	coreSize                                                       [17]int
-	patterns                                                       [Circle + 1]int
+	patterns                                                       [Buried + 1]int
 }
 
 func (n *counts) String() string {
@@ -170,7 +197,7 @@ type decider func(*models.Columns, int32, Want) Decision
 // compare checks a decision and all its evidence against the oracle.
 func (n *counts) compare(t *testing.T, decide decider, c *models.Columns, init int32) {
 	t.Helper()
-	o := &oracle{c, init, map[uint64]bool{}}
+	o := newOracle(c, init)
 	d := decide(c, init, WantWitness|WantFailure)
 	n.histories++
 	if d.Verdict == Ambiguous {
@@ -258,7 +285,7 @@ func (n *counts) checkCore(t *testing.T, o *oracle, d Decision) {
 		}
 	}
 	if problem != "" {
-		t.Fatalf("core %v is %s, cut at %d\n%s", d.Core, problem, d.Fail, show(o.c, o.init))
+		t.Fatalf("core %v is %s, cut at %d\n%s", d.Core, problem, d.Fail, show(o.c, -9))
 	}
 }
 

@@ -188,7 +188,7 @@ func TestRandomHistories(t *testing.T) {
 // of its own.
 func comparePrefixes(t *testing.T, decide decider, c *models.Columns, init int32) {
 	t.Helper()
-	fail := (&oracle{c, init, map[uint64]bool{}}).firstFailing()
+	fail := newOracle(c, init).firstFailing()
 	for _, end := range c.Res {
 		if end == models.Open {
 			continue
