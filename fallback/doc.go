@@ -2,7 +2,9 @@
 // when no fast path applies. The problem is NP-complete; every engine is
 // exact, and answers "unknown" when a limit stops it.
 //
-// An Engine decides one set of operations. Check asks it about growing
-// prefixes until it knows the first failing completion, and Explain shows what
-// the search saw there: configurations and final paths.
+// An Engine decides one set of operations, with the first failing completion
+// and a linearization up to it where they have none: Window and Porcupine do,
+// and Race lets several. Check asks an engine, Explain shows what the search saw
+// at the failure (configurations and final paths), and Core finds a small part
+// that fails by itself.
 package fallback

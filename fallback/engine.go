@@ -58,7 +58,8 @@ func (b *Budget) give(bytes int64) {
 // operations' columns.
 type Answer struct {
 	Verdict Verdict
-	Cause   Cause // Unknown
+	Cause   Cause  // Unknown
+	By      string // the engine whose answer it is, where several were asked; else ""
 
 	// Order is, where Valid, the linearization, and where Invalid, one of the
 	// operations up to just before Fail. Optional operations that never happen

@@ -134,20 +134,10 @@ func (s *porcupineSearch) run() {
 
 // events is what porcupine reads: the returns of crashed operations come last.
 func (s *porcupineSearch) events() []porcupine.Event {
-	const none = -1
-	at := make([]int32, s.ops.Events)
-	for i := range at {
-		at[i] = none
-	}
-	for i, inv := range s.ops.Inv {
-		at[inv] = int32(i)
-		if res := s.ops.Res[i]; res != models.Open {
-			at[res] = int32(i)
-		}
-	}
+	at := rowsAt(s.ops)
 	events := make([]porcupine.Event, 0, 2*s.ops.Len())
 	for e, row := range at {
-		if row == none {
+		if row < 0 {
 			continue
 		}
 		kind := porcupine.EventKind(porcupine.CallEvent)

@@ -1,0 +1,58 @@
+package fallback
+
+import (
+	"context"
+
+	"clew/models"
+)
+
+// Race runs engines side by side and takes the first verdict: they are exact,
+// so it does not matter whose it is. The others are stopped, and have ended
+// before it answers. Where none decides, the verdict is unknown for the cause of
+// the first engine of the list.
+type Race []Engine
+
+// Name implements Engine.
+func (Race) Name() string { return "competition" }
+
+// Decide implements Engine.
+func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	type finish struct {
+		place  int
+		answer Answer
+		panic  any
+	}
+	finished := make(chan finish)
+	for i, e := range r {
+		go func() {
+			f := finish{place: i}
+			defer func() {
+				f.panic = recover()
+				finished <- f
+			}()
+			f.answer = e.Decide(ctx, ops, limits)
+		}()
+	}
+	answers := make([]Answer, len(r))
+	winner := -1
+	var panicked any
+	for range r {
+		f := <-finished
+		answers[f.place] = f.answer
+		answers[f.place].By = r[f.place].Name()
+		switch {
+		case f.panic != nil:
+			panicked = f.panic
+			stop()
+		case winner < 0 && f.answer.Verdict != Unknown:
+			winner = f.place
+			stop()
+		}
+	}
+	if panicked != nil {
+		panic(panicked)
+	}
+	return answers[max(winner, 0)]
+}

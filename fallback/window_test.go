@@ -1,0 +1,159 @@
+package fallback
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// switches are the window engine with each of its rules off, and with all.
+var switches = map[string]Window{
+	"every rule on":      {},
+	"no eager reads":     {NoEagerReads: true},
+	"no canonical order": {NoCanonicalOrder: true},
+	"no domination":      {NoDomination: true},
+	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true},
+}
+
+func generated(t *testing.T, spec models.Spec, o gen.Options, seed uint64) (*models.Operations, string) {
+	t.Helper()
+	o.Model = spec.Name
+	text := gen.New(gen.Rand(seed), o).Text
+	h, err := jepsen.Read(strings.NewReader(text), "h", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, err := spec.Read(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ops, text
+}
+
+// compare decides operations by two engines: they agree on the verdict and on
+// the first failing completion, and each one's linearization replays.
+func compare(t *testing.T, ops *models.Operations, text, name string, one, other Engine) Verdict {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	a, b := one.Decide(ctx, ops, Limits{}), other.Decide(ctx, ops, Limits{})
+	if a.Verdict == Unknown || b.Verdict == Unknown {
+		return Unknown
+	}
+	if a.Verdict != b.Verdict || a.Verdict == Invalid && a.Fail != b.Fail {
+		t.Fatalf("%s: %s says %d (event %d), %s %d (event %d) of\n%s", name, one.Name(), a.Verdict, a.Fail, other.Name(), b.Verdict, b.Fail, text)
+	}
+	for _, x := range []Answer{a, b} {
+		if _, err := models.Replay(ops.Model, &ops.Columns, x.Order); err != nil {
+			t.Fatalf("%s: an order does not replay: %v in\n%s", name, err, text)
+		}
+	}
+	return a.Verdict
+}
+
+var generatedModels = []string{"register", "cas-register", "multi-register", "mutex", "set", "fifo-queue", "unordered-queue", "stack", "priority-queue", "kv"}
+
+func TestNoRuleChangesAnAnswer(t *testing.T) {
+	n := uint64(300)
+	if os.Getenv("CLEW_LONG") == "1" {
+		n = 20_000
+	}
+	for _, model := range generatedModels {
+		valid, invalid := 0, 0
+		for seed := range n {
+			ops, text := generated(t, models.Spec{Name: model}, gen.Options{}, seed)
+			for name, w := range switches {
+				switch compare(t, ops, text, model+", "+name, w, Porcupine{}) {
+				case Valid:
+					valid++
+				case Invalid:
+					invalid++
+				}
+			}
+		}
+		if valid == 0 || invalid == 0 {
+			t.Errorf("%s: %d valid, %d invalid: one verdict is missing", model, valid, invalid)
+		}
+	}
+}
+
+func TestEnginesAgreeOnLongerHistories(t *testing.T) {
+	n := uint64(60)
+	if os.Getenv("CLEW_LONG") == "1" {
+		n = 2000
+	}
+	for _, model := range generatedModels {
+		valid, invalid, unknown := 0, 0, 0
+		for seed := range n {
+			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: 40}, 1_000_000+seed)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			undecided := Porcupine{}.Decide(ctx, ops, Limits{Memory: NewBudget(200 << 20)}).Verdict == Unknown
+			cancel()
+			if undecided {
+				unknown++
+				continue
+			}
+			switch compare(t, ops, text, model, Window{}, Porcupine{}) {
+			case Valid:
+				valid++
+			case Invalid:
+				invalid++
+			}
+		}
+		t.Logf("%s: %d valid, %d invalid, %d not decided by porcupine", model, valid, invalid, unknown)
+		if valid == 0 || invalid == 0 {
+			t.Errorf("%s: one verdict is missing", model)
+		}
+	}
+}
+
+func TestWindowStopsAtItsLimits(t *testing.T) {
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if a := (Window{}).Decide(ctx, endless(20, counter{}), Limits{}); a.Verdict != Unknown || a.Cause != Timeout {
+		t.Errorf("%+v, want unknown for the time", a)
+	}
+	t.Logf("stopped %v after the limit", time.Since(start)-50*time.Millisecond)
+	budget := NewBudget(1 << 20)
+	if a := (Window{}).Decide(context.Background(), endless(20, counter{}), Limits{Memory: budget}); a.Verdict != Unknown || a.Cause != OutOfMemory {
+		t.Errorf("%+v, want unknown for the memory", a)
+	}
+	if left := budget.left.Load(); left != 1<<20 {
+		t.Errorf("%d bytes of the budget are left, want all", left)
+	}
+	settles(t, before)
+}
+
+func TestARaceTakesTheFirstVerdictAndStopsTheOthers(t *testing.T) {
+	before := runtime.NumGoroutine()
+	ops, text := generated(t, models.Spec{Name: "register"}, gen.Options{}, 7)
+	want := Window{}.Decide(context.Background(), ops, Limits{})
+	a := Race{forever{}, Window{}}.Decide(context.Background(), ops, Limits{})
+	if a.Verdict != want.Verdict || a.By != "window" {
+		t.Errorf("%+v, want %+v, of\n%s", a, want, text)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if a := (Race{forever{}, forever{}}).Decide(ctx, ops, Limits{}); a.Verdict != Unknown || a.Cause != Timeout {
+		t.Errorf("%+v, want unknown for the time", a)
+	}
+	settles(t, before)
+}
+
+// forever is an engine that never decides.
+type forever struct{}
+
+func (forever) Name() string { return "forever" }
+func (forever) Decide(ctx context.Context, _ *models.Operations, _ Limits) Answer {
+	<-ctx.Done()
+	return Answer{Cause: stopped(ctx)}
+}
