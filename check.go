@@ -33,9 +33,10 @@ type Options struct {
 
 // Algorithms are the names that Options.Algorithm knows. "auto" is the fast path
 // where there is one and the history is unambiguous, else the general search;
-// "fast" is the fast path or an unknown verdict, ":ambiguous"; the others are
-// the general search with that engine alone.
-var Algorithms = []string{"auto", "fast", "porcupine", "competition"}
+// "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
+// "wgl" is too) and "porcupine" are the general search with that engine alone,
+// "competition" with both in a race.
+var Algorithms = []string{"auto", "fast", "window", "wgl", "porcupine", "competition"}
 
 // CheckAlgorithm says whether a name is one of Algorithms.
 func CheckAlgorithm(name string) error {

@@ -14,12 +14,33 @@ import (
 
 // fastPaths are the near-linear decisions, by model.
 var fastPaths = map[string]fastPath{
-	"register":     fastpath.Register,
-	"cas-register": fastpath.CASRegister,
+	"register":       {fastpath.Register, false},
+	"cas-register":   {fastpath.CASRegister, false},
+	"fifo-queue":     {fastpath.FIFOQueue, true},
+	"stack":          {fastpath.Stack, true},
+	"priority-queue": {fastpath.PriorityQueue, true},
 }
 
-// fastPath decides the columns of a model whose state is one value.
-type fastPath func(c *models.Columns, init int32, want fastpath.Want) fastpath.Decision
+// fastPath decides the columns of a model whose state is one value at first, or
+// of a container that is empty at first.
+type fastPath struct {
+	decide    func(c *models.Columns, init int32, want fastpath.Want) fastpath.Decision
+	container bool
+}
+
+// of is the fast path for operations; false where it does not take their
+// initial state.
+func (f fastPath) of(part *models.Operations) (decide func(*models.Columns, fastpath.Want) fastpath.Decision, ok bool) {
+	init := part.Model.Init()
+	if f.decide == nil || f.container && len(init) > 0 {
+		return nil, false
+	}
+	value := int32(0)
+	if !f.container {
+		value = init[0]
+	}
+	return func(c *models.Columns, want fastpath.Want) fastpath.Decision { return f.decide(c, value, want) }, true
+}
 
 // decision is what became of one part.
 type decision struct {
@@ -34,11 +55,19 @@ type decision struct {
 // asked for and the history is ambiguous.
 const Ambiguous fallback.Cause = "ambiguous"
 
+// engines are the general searches, by the algorithm that was asked for.
+var engines = map[string]fallback.Engine{
+	"": fallback.Window{}, "auto": fallback.Window{}, "fast": fallback.Window{},
+	"window": fallback.Window{}, "wgl": fallback.Window{},
+	"porcupine":   fallback.Porcupine{},
+	"competition": fallback.Race{fallback.Window{}, fallback.Porcupine{}},
+}
+
 // decider decides parts by the path that the options ask for.
 type decider struct {
 	ctx    context.Context
 	name   string   // the model's
-	fast   fastPath // nil: the model has none, or it is not asked for
+	fast   fastPath // its zero: the model has none, or it is not asked for
 	engine fallback.Engine
 	only   bool // the fast path or nothing
 	limits fallback.Limits
@@ -48,7 +77,7 @@ func newDecider(ctx context.Context, spec models.Spec, o Options) *decider {
 	d := &decider{
 		ctx:    ctx,
 		name:   spec.Name,
-		engine: fallback.Porcupine{},
+		engine: engines[o.Algorithm],
 		only:   o.Algorithm == "fast",
 		limits: fallback.Limits{Memory: o.Memory, Passed: o.Passed},
 	}
@@ -123,15 +152,15 @@ func (x decision) renumber(rows []int32) decision {
 // part decides one part: by the fast path where it knows, else by the general
 // search.
 func (d *decider) part(part *models.Operations) decision {
-	if d.fast == nil {
+	fast, ok := d.fast.of(part)
+	if !ok {
 		if d.only {
 			return decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.name,
-				reason: "there is no fast path for " + d.name}
+				reason: d.noFastPath()}
 		}
 		return d.search(part, nil)
 	}
-	init := part.Model.Init()[0]
-	f := d.fast(&part.Columns, init, fastpath.WantWitness|fastpath.WantFailure)
+	f := fast(&part.Columns, fastpath.WantWitness|fastpath.WantFailure)
 	x := decision{analyzer: "clew/fast-" + d.name, core: f.Core, why: f.Why}
 	switch {
 	case f.Verdict == fastpath.Valid:
@@ -141,7 +170,7 @@ func (d *decider) part(part *models.Operations) decision {
 		// Everything up to just before the failure has a linearization, and the
 		// fast path can show it.
 		cut, rows := part.Prefix(f.Fail - 1)
-		before := d.fast(&cut.Columns, init, fastpath.WantWitness)
+		before := fast(&cut.Columns, fastpath.WantWitness)
 		if before.Verdict != fastpath.Valid {
 			panic("the prefix before the first failing completion is not decided valid")
 		}
@@ -163,10 +192,21 @@ func (d *decider) part(part *models.Operations) decision {
 	return d.search(part, nil)
 }
 
+// noFastPath says why only the general search can decide.
+func (d *decider) noFastPath() string {
+	if d.fast.container {
+		return "there is no fast path for a " + d.name + " with initial contents"
+	}
+	return "there is no fast path for " + d.name
+}
+
 // search decides operations by the general search. rows, where not nil, are
 // their numbers in the whole.
 func (d *decider) search(cut *models.Operations, rows []int32) decision {
-	x := decision{Answer: fallback.Check(d.ctx, d.engine, cut, d.limits), analyzer: "clew/" + d.engine.Name()}
+	x := decision{Answer: fallback.Check(d.ctx, d.engine, cut, d.limits)}
+	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
+		x.analyzer = "clew/" + x.By
+	}
 	if rows != nil {
 		x = x.renumber(rows)
 	}

@@ -65,8 +65,72 @@ func explainFast(part *models.Operations, why fastpath.Explanation) string {
 			each = append(each, t.did(op))
 		}
 		return "none of these can have come first: " + strings.Join(each, ", ")
+	case fastpath.NeverAdded:
+		s := t.did(ops[0]) + ", but nothing had added it by then"
+		if len(ops) > 1 {
+			s += "; " + t.did(ops[1]) + " only later"
+		}
+		return s
+	case fastpath.RemovedTwice:
+		return t.did(ops[0]) + ", and again by " + t.who(ops[1]) + ", but only " + t.who(ops[2]) + " added it, once"
+	case fastpath.SeenAfterRemoved:
+		return t.did(ops[1]) + " after " + t.had(ops[0])
+	case fastpath.NotEmpty:
+		return t.who(ops[0]) + " found it empty, but all the time that it looked " + t.some(ops[1:]) + " inside"
+	case fastpath.OutOfOrder:
+		if ops[3] == fastpath.Missing {
+			return t.did(ops[1]) + " after " + t.had(ops[0]) + ", yet " + t.did(ops[2]) + " before value " + t.value(ops[0]) + ", which was still there"
+		}
+		return t.did(ops[1]) + " after " + t.had(ops[0]) + ", yet " + t.did(ops[2]) + " before " + t.did(ops[3])
+	case fastpath.BothFirst:
+		return "values " + t.value(ops[0]) + " and " + t.value(ops[2]) + " were both first at the same time: " + t.did(ops[0]) + t.until(ops[1]) +
+			", and " + t.did(ops[2]) + t.until(ops[3])
+	case fastpath.Overtaken:
+		return t.did(ops[0]) + ", but all the time that it ran " + t.some(ops[1:]) + " inside, of higher priority"
+	case fastpath.Buried:
+		s := t.did(ops[2]) + ", but all the time that it ran value " + t.value(ops[1]) + " was inside, on top of it: " + t.did(ops[1]) + " after " + t.had(ops[0])
+		if ops[3] == fastpath.Missing {
+			return s + ", and had not been taken by then"
+		}
+		return s + ", and " + t.did(ops[3]) + " only later"
 	}
 	return ""
+}
+
+// did and had for containers.
+var containerVerbs = map[string]string{
+	":enqueue": "enqueued", ":insert": "inserted", ":push": "pushed",
+	":dequeue": "dequeued", ":poll": "polled", ":pop": "popped", ":peek": "peeked at",
+}
+
+func (t teller) who(row int32) string { return t.part.History.Who(t.part.Of[row]) }
+
+func (t teller) value(row int32) string { return t.part.History.Values.Text(edn.ID(t.part.A[row])) }
+
+// until is when a value ceased to be first.
+func (t teller) until(row int32) string {
+	if row == fastpath.Missing {
+		return " and was not dequeued by then"
+	}
+	return " until " + t.did(row)
+}
+
+// maxSome bounds the values that a sentence lists.
+const maxSome = 5
+
+// some is the values that operations added: "values 1, 2 and others were".
+func (t teller) some(rows []int32) string {
+	var values []string
+	for _, row := range rows[:min(len(rows), maxSome)] {
+		values = append(values, t.value(row))
+	}
+	switch {
+	case len(rows) > maxSome:
+		return "values " + strings.Join(values, ", ") + " and others were"
+	case len(rows) > 1:
+		return "some of the values " + strings.Join(values, ", ") + " was certainly"
+	}
+	return "value " + values[0] + " was certainly"
 }
 
 // teller names operations of a register as people speak of them.
@@ -81,8 +145,12 @@ func (t teller) had(row int32) string { return t.tell(row, "had been") }
 
 func (t teller) tell(row int32, be string) string {
 	h, op := t.part.History, t.part.Op(row)
-	who := h.Who(t.part.Of[row])
-	a := h.Values.Text(edn.ID(op.A))
+	who := t.who(row)
+	a := t.value(row)
+	f := h.Values.Text(h.F[h.Invocation[t.part.Of[row]]])
+	if verb, ok := containerVerbs[f]; ok {
+		return fmt.Sprintf("value %s %s %s by %s", a, be, verb, who)
+	}
 	switch op.Kind {
 	case models.Write:
 		return fmt.Sprintf("value %s %s written by %s", a, be, who)
@@ -106,8 +174,15 @@ func (t teller) writer(row int32) string {
 func ambiguity(part *models.Operations, a fastpath.Ambiguity) string {
 	h := part.History
 	index := func(row int32) int64 { return h.Index[h.Invocation[part.Of[row]]] }
-	if a.Cause == fastpath.Unsupported {
-		return fmt.Sprintf("op %d is a failed cas that is observed, which the fast path does not take", index(a.Reader))
+	switch a.Cause {
+	case fastpath.Unsupported:
+		f := h.Values.Text(h.F[h.Invocation[part.Of[a.Reader]]])
+		if h.Status[part.Of[a.Reader]] == jepsen.Failed {
+			f = "failed " + f
+		}
+		return fmt.Sprintf("the fast path takes no %s such as op %d", f, index(a.Reader))
+	case fastpath.Branching:
+		return fmt.Sprintf("op %d and others crashed, and what they took can be guessed in too many ways", index(a.Reader))
 	}
 	value := h.Values.Text(edn.ID(a.Value))
 	var ops []string
@@ -123,7 +198,11 @@ func ambiguity(part *models.Operations, a fastpath.Ambiguity) string {
 	if len(ops) > 1 {
 		noun = "ops "
 	}
-	return fmt.Sprintf("value %s %sis written by %s%s and read by op %d", value, initial, noun, strings.Join(ops, " and "), index(a.Reader))
+	made, seen := "written", "read"
+	if _, ok := containerVerbs[h.Values.Text(h.F[h.Invocation[part.Of[a.Reader]]])]; ok {
+		made, seen = "added", "seen"
+	}
+	return fmt.Sprintf("value %s %sis %s by %s%s and %s by op %d", value, initial, made, noun, strings.Join(ops, " and "), seen, index(a.Reader))
 }
 
 // hint is what a user may have forgotten, where the failure looks like it: the

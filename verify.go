@@ -72,8 +72,7 @@ func Verify(h *jepsen.History, spec models.Spec, witness []int32) error {
 }
 
 // verify re-checks the evidence of a result and says so in it: a witness is
-// replayed; a core is decided by an engine other than the one that found it,
-// where one can.
+// replayed; a core is decided by another engine than the one that found it.
 func (d *decider) verify(r *jepsen.Result, spec models.Spec, parts []*models.Operations, failing int) error {
 	switch r.Verdict {
 	case jepsen.Valid:
@@ -81,13 +80,13 @@ func (d *decider) verify(r *jepsen.Result, spec models.Spec, parts []*models.Ope
 		return Verify(r.History, spec, r.Witness)
 	case jepsen.Invalid:
 		var err error
-		r.Verified, err = d.verifyCore(r, spec, parts[failing])
+		r.Verified, err = d.verifyCore(r, parts[failing])
 		return err
 	}
 	return nil
 }
 
-func (d *decider) verifyCore(r *jepsen.Result, spec models.Spec, part *models.Operations) (bool, error) {
+func (d *decider) verifyCore(r *jepsen.Result, part *models.Operations) (bool, error) {
 	inCore := make([]bool, r.History.Operations())
 	for _, op := range r.Core {
 		inCore[op] = true
@@ -100,10 +99,9 @@ func (d *decider) verifyCore(r *jepsen.Result, spec models.Spec, part *models.Op
 	}
 	core, _ := part.Select(rows).Prefix(r.Op)
 	again := *d
-	if r.Analyzer == "clew/"+d.engine.Name() {
-		again.fast, again.only = fastPaths[spec.Name], true
-	} else {
-		again.fast, again.only = nil, false
+	again.fast, again.only, again.engine = fastPath{}, false, fallback.Porcupine{}
+	if r.Analyzer == "clew/porcupine" {
+		again.engine = fallback.Window{}
 	}
 	switch x := again.part(core); x.Verdict {
 	case fallback.Invalid:

@@ -361,7 +361,7 @@ process: 0
 
 	// Inference.
 	{"a queue could be two", "", "{:process 0, :type :invoke, :f :enqueue, :value 1}\n",
-		"h.edn: cannot infer the model from :enqueue; give --model fifo-queue or unordered-queue"},
+		"h.edn: cannot infer the model from :enqueue; give --model fifo-queue, unordered-queue or priority-queue"},
 	{"an :f that no model has", "", "{:process 0, :type :invoke, :f :frobnicate, :value 1}\n",
 		"h.edn: cannot infer the model from :frobnicate; give --model with one of $MODELS"},
 	{"an :f that is missing, without a model", "", "{:process 0, :type :invoke}\n",

@@ -18,6 +18,7 @@ func modelFlags() []cli.Flag {
 		&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN`"},
 		choiceFlag("nil-reads", "any", "exact", "what a read of nil says: nothing (`any`), or that it saw nil (exact)"),
 		choiceFlag("failed-cas", "ignore", "observe", "what a failed cas says: nothing (`ignore`), or that it saw another value (observe)"),
+		choiceFlag("priority", "max", "min", "which element a priority-queue hands out first: the greatest (`max`) or the least (min)"),
 		choiceFlag("semantics", "jepsen", "knossos", "how values are read: `jepsen`, or as Knossos does (knossos)"),
 	}
 }
@@ -41,6 +42,9 @@ func modelSpec(c *cli.Context) (models.Spec, error) {
 		NilReadsExact:    c.String("nil-reads") == "exact",
 		ObserveFailedCAS: c.String("failed-cas") == "observe",
 		Knossos:          c.String("semantics") == "knossos",
+	}
+	if c.IsSet("priority") {
+		s.Priority = c.String("priority")
 	}
 	switch {
 	case c.IsSet("init") && s.Init == "":
