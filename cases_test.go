@@ -16,7 +16,7 @@ import (
 // TestCases runs the conversations of testdata/cases: a history in the .log
 // form or as EDN, and what clew says about it.
 //
-//	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe]
+//	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe] [priority=min]
 //
 // go test -run TestCases -rewrite . writes the answers anew; read the
 // difference.
@@ -42,6 +42,8 @@ func conversation(d *datadriven.TestData) string {
 			spec.Knossos = value == "knossos"
 		case "nil-reads":
 			spec.NilReadsExact = value == "exact"
+		case "priority":
+			spec.Priority = value
 		case "failed-cas":
 			spec.ObserveFailedCAS = value == "observe"
 		default:

@@ -34,9 +34,10 @@ type Options struct {
 	Knossos          bool
 	NilReadsExact    bool
 	ObserveFailedCAS bool
-	Operations       int // 8 if 0
-	Processes        int // 5 if 0
-	Values           int // 4 if 0
+	Operations       int  // 8 if 0
+	Processes        int  // 5 if 0
+	Values           int  // 4 if 0
+	Unique           bool // a container's values are each added once at most
 }
 
 // History is a generated history.
@@ -126,7 +127,11 @@ func (g *generator) draw() {
 	// Of two draws the larger: long histories tell more.
 	g.operations = max(r.IntN(most+1), r.IntN(most+1))
 	g.processes = 1 + r.IntN(upTo(g.o.Processes, 5))
-	g.values = drawValues(r, 1+r.IntN(upTo(g.o.Values, 4)))
+	values := pool
+	if g.o.Model == "priority-queue" {
+		values = ordered
+	}
+	g.values = drawValues(r, values, 1+r.IntN(upTo(g.o.Values, 4)))
 	rate := func(choices ...float64) float64 { return choices[r.IntN(len(choices))] }
 	g.crashes = rate(0, 0, 0.1, 0.3, 0.6)
 	g.fails = rate(0, 0.1, 0.3)

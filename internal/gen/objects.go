@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,8 +16,14 @@ var pool = []value{
 	{"0.0", "-0.0"}, {"#{1 :x}", "#{:x 1N}"}, {"1.0"}, {"false"}, {"{:a 1}", "{:a 1N}"}, {"-7", "-7N"},
 }
 
+// ordered are values that a priority queue can compare: 1 and 1.0 differ, but
+// neither comes first.
+var ordered = []value{
+	{"1", "1N"}, {"2", "2N", "+2"}, {"3"}, {"1.0"}, {"-7", "-7N"}, {"0.5"}, {"3.0"}, {"12"}, {"2.5"}, {"4"}, {"5"}, {"-1"},
+}
+
 // drawValues mixes plain numbers with odd values.
-func drawValues(r *rand.Rand, n int) []value {
+func drawValues(r *rand.Rand, pool []value, n int) []value {
 	if r.IntN(2) == 0 {
 		return pool[:n]
 	}
@@ -74,8 +81,14 @@ func newObject(g *generator) object {
 		return &mutex{g: g}
 	case "set":
 		return &set{g: g}
-	case "fifo-queue", "unordered-queue":
-		return &queue{g: g, bag: g.o.Model == "unordered-queue"}
+	case "fifo-queue":
+		return &queue{g: g, add: []string{":enqueue"}, remove: []string{":dequeue"}, peeks: true, drains: true, may: first}
+	case "unordered-queue":
+		return &queue{g: g, add: []string{":enqueue"}, remove: []string{":dequeue"}, drains: true, may: whichever}
+	case "stack":
+		return &queue{g: g, add: []string{":push"}, remove: []string{":pop"}, peeks: true, may: last}
+	case "priority-queue":
+		return &queue{g: g, add: []string{":enqueue", ":insert"}, remove: []string{":dequeue", ":poll"}, peeks: true, may: highest}
 	case "kv":
 		return &kv{g: g, now: map[string]string{}}
 	}
@@ -333,15 +346,55 @@ func (x *set) guess(c *call) string {
 	return x.print(es)
 }
 
-// queue is fifo-queue and unordered-queue.
+// queue is all containers that hand out their elements.
 type queue struct {
-	g   *generator
-	bag bool
-	now []string
+	g             *generator
+	add, remove   []string // what the operations are called
+	peeks, drains bool
+	may           func(elements []string) []int // which may be taken
+	now           []string
+	added         int
 }
 
+func first(elements []string) []int { return []int{0} }
+func last(elements []string) []int  { return []int{len(elements) - 1} }
+
+func whichever(elements []string) []int {
+	all := make([]int, len(elements))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// highest is the elements that no other comes before.
+func highest(elements []string) []int {
+	var best []int
+	for i, e := range elements {
+		switch {
+		case len(best) == 0 || Number(e) > Number(elements[best[0]]):
+			best = []int{i}
+		case Number(e) == Number(elements[best[0]]):
+			best = append(best, i)
+		}
+	}
+	return best
+}
+
+// Number is the number that a text such as 7, 7N, +7 or 0.5 stands for.
+func Number(text string) float64 {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "N"), 64)
+	if err != nil {
+		panic("gen: no number: " + text)
+	}
+	return n
+}
+
+// ranked says whether elements must have an order.
+func (x *queue) ranked() bool { return x.g.o.Model == "priority-queue" }
+
 func (x *queue) element() string {
-	if x.g.o.Knossos && x.g.chance(0.1) {
+	if x.g.o.Knossos && !x.ranked() && x.g.chance(0.1) {
 		return [...]string{"nil", ":empty"}[x.g.r.IntN(2)]
 	}
 	return x.g.any()
@@ -352,24 +405,32 @@ func (x *queue) call() call {
 	switch n := g.r.IntN(20); {
 	case n < 9:
 		v := x.element()
-		return call{f: ":enqueue", arg: g.spell(v), args: []string{v}}
-	case n < 17 || x.bag && n < 19:
-		return call{f: ":dequeue", arg: "nil"}
-	case n < 19:
+		if g.o.Unique {
+			// Every value once, then no more.
+			if x.added == len(g.values) {
+				return call{f: x.remove[0], arg: "nil"}
+			}
+			v = g.values[x.added][0]
+			x.added++
+		}
+		return call{f: x.add[g.r.IntN(len(x.add))], arg: g.spell(v), args: []string{v}}
+	case n == 19 && x.drains:
+		return call{f: ":drain", arg: "nil"}
+	case n >= 17 && x.peeks:
 		return call{f: ":peek", arg: "nil"}
 	}
-	return call{f: ":drain", arg: "nil"}
+	return call{f: x.remove[g.r.IntN(len(x.remove))], arg: "nil"}
 }
 
 func (x *queue) name(c *call) bool {
-	switch c.f {
-	case ":dequeue":
+	switch {
+	case slices.Contains(x.remove, c.f):
 		c.args = []string{x.element()}
-		if x.g.chance(0.05) {
+		if x.g.chance(0.05) && !(x.g.o.Knossos && x.ranked()) {
 			c.args = []string{":empty"} // nothing, unless that is an element
 		}
 		c.name = x.g.spell(c.args[0])
-	case ":drain":
+	case c.f == ":drain":
 		for range x.g.r.IntN(3) {
 			c.args = append(c.args, x.element())
 		}
@@ -389,10 +450,8 @@ func (x *queue) take(i int) string {
 
 // any is the place of an element that may be taken.
 func (x *queue) any() int {
-	if x.bag {
-		return x.g.r.IntN(len(x.now))
-	}
-	return 0
+	places := x.may(x.now)
+	return places[x.g.r.IntN(len(places))]
 }
 
 // takeNamed takes the given elements one after the other, or none.
@@ -400,9 +459,14 @@ func (x *queue) takeNamed(elements []string) {
 	before := x.now
 	for _, e := range elements {
 		i := slices.Index(x.now, e)
-		if i < 0 || i > 0 && !x.bag {
+		if i < 0 || !slices.ContainsFunc(x.may(x.now), func(j int) bool { return x.now[j] == e }) {
 			x.now = before
 			return
+		}
+		for _, j := range x.may(x.now) {
+			if x.now[j] == e {
+				i = j
+			}
 		}
 		x.take(i)
 	}
@@ -412,7 +476,7 @@ func (x *queue) apply(o *op) outcome {
 	g := x.g
 	o.result = o.arg
 	switch {
-	case o.f == ":enqueue":
+	case slices.Contains(x.add, o.f):
 		x.now = append(slices.Clone(x.now), o.args[0])
 	case o.named:
 		x.takeNamed(o.args)
@@ -422,11 +486,11 @@ func (x *queue) apply(o *op) outcome {
 			took = append(took, x.take(x.any()))
 		}
 		o.result = g.sequence(took)
-	case o.fate == crashes && g.o.Knossos && o.f == ":dequeue":
+	case o.fate == crashes && g.o.Knossos && o.f != ":peek":
 		// To Knossos this is a dequeue of nil.
 		x.takeNamed([]string{"nil"})
 	case len(x.now) > 0 && o.f == ":peek":
-		o.result = g.spell(x.now[0])
+		o.result = g.spell(x.now[x.any()])
 	case len(x.now) > 0:
 		o.result = g.spell(x.take(x.any()))
 	case g.o.Knossos || g.chance(0.3):
@@ -439,10 +503,10 @@ func (x *queue) apply(o *op) outcome {
 
 func (x *queue) guess(c *call) string {
 	g := x.g
-	switch c.f {
-	case ":enqueue":
+	switch {
+	case slices.Contains(x.add, c.f):
 		return c.arg
-	case ":drain":
+	case c.f == ":drain":
 		var took []string
 		for range g.r.IntN(3) {
 			took = append(took, x.element())

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -197,6 +198,7 @@ var naiveSpecs = map[string]naiveSpec{
 	"register": naiveRegister, "cas-register": naiveRegister, "mutex": naiveMutex,
 	"multi-register": naiveTxn, "set": naiveSet, "kv": naiveKV,
 	"fifo-queue": naiveFIFO, "unordered-queue": naiveBag,
+	"stack": naiveStack, "priority-queue": naivePriority,
 }
 
 func naiveInit(model string) []string {
@@ -332,17 +334,54 @@ func naiveBag(o NaiveOptions, s []string, a naiveOp) [][]string {
 	})
 }
 
-// naiveQueue is both queues, given the ways to take an element: which one, and
-// what is left.
+func naiveStack(o NaiveOptions, s []string, a naiveOp) [][]string {
+	return naiveQueue(o, s, a, func(s []string) [][2]any {
+		if len(s) == 0 {
+			return nil
+		}
+		return [][2]any{{s[len(s)-1], s[:len(s)-1]}}
+	})
+}
+
+// naivePriority holds numbers; the highest come first, equal ones in any order.
+func naivePriority(o NaiveOptions, s []string, a naiveOp) [][]string {
+	number := func(text string) float64 {
+		n, err := strconv.ParseFloat(strings.TrimSuffix(text, "N"), 64)
+		if err != nil {
+			panic("naive: no number: " + text)
+		}
+		return n
+	}
+	return naiveQueue(o, s, a, func(s []string) [][2]any {
+		var ways [][2]any
+		for i := range s {
+			if !slices.ContainsFunc(s, func(other string) bool { return number(other) > number(s[i]) }) {
+				ways = append(ways, [2]any{s[i], sorted(slices.Delete(slices.Clone(s), i, i+1))})
+			}
+		}
+		return ways
+	})
+}
+
+// naiveNames are other names of a queue's operations.
+var naiveNames = map[string]string{":push": ":enqueue", ":insert": ":enqueue", ":pop": ":dequeue", ":poll": ":dequeue"}
+
+// naiveQueue is all containers that hand out their elements, given the ways to
+// take one: which one, and what is left.
 func naiveQueue(o NaiveOptions, s []string, a naiveOp, take func([]string) [][2]any) [][]string {
 	value := a.value.canon()
 	empty := !o.Knossos && (value == "nil" || value == ":empty")
 	var next [][]string
-	switch a.f {
+	f := a.f
+	if name, ok := naiveNames[f]; ok {
+		f = name
+	}
+	switch f {
 	case ":enqueue":
 		return [][]string{append(slices.Clone(s), value)}
 	case ":peek":
-		return stay(s, a.crashed || empty && len(s) == 0 || len(s) > 0 && s[0] == value)
+		first := slices.ContainsFunc(take(s), func(way [2]any) bool { return way[0] == value })
+		return stay(s, a.crashed || empty && len(s) == 0 || first)
 	case ":dequeue":
 		if empty && (!a.crashed || value == ":empty") {
 			return stay(s, len(s) == 0)

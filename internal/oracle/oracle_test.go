@@ -25,7 +25,7 @@ func read(t *testing.T, spec models.Spec, text string) *models.Operations {
 }
 
 func TestRememberingWhereTheSearchHasBeenChangesNoAnswer(t *testing.T) {
-	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set", "fifo-queue", "unordered-queue", "kv"} {
+	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set", "fifo-queue", "unordered-queue", "stack", "priority-queue", "kv"} {
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
 			r := gen.Rand(7)
