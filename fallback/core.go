@@ -7,9 +7,13 @@ import (
 	"clew/models"
 )
 
-// maxCoreChecks bounds the decisions that are spent on a core. Past it the core
-// is still not linearizable, but may be larger than need be.
-const maxCoreChecks = 300
+// maxCoreChecks and maxCoreRows bound the decisions that are spent on a core,
+// and the operations in all of them. Past either the core is still not
+// linearizable, but may be larger than need be.
+const (
+	maxCoreChecks = 300
+	maxCoreRows   = 500_000
+)
 
 // Core is a small part of the operations of an Invalid answer that is, cut at
 // the first failing completion, still not linearizable. It ascends, and holds
@@ -62,14 +66,21 @@ type minimizer struct {
 	engine Engine
 	limits Limits
 	checks int
+	rows   int // of all checks
+}
+
+// spent says whether the bounds are reached, or the context is done.
+func (m *minimizer) spent() bool {
+	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.ctx.Err() != nil
 }
 
 // fails says whether rows are not linearizable. Where it cannot know it says
 // that they are.
 func (m *minimizer) fails(rows []int32) bool {
-	if m.checks++; m.checks > maxCoreChecks || m.ctx.Err() != nil {
+	if m.spent() {
 		return false
 	}
+	m.checks, m.rows = m.checks+1, m.rows+len(rows)
 	slices.Sort(rows)
 	cut, _ := m.ops.Select(rows).Prefix(m.fail)
 	return m.engine.Decide(m.ctx, cut, m.limits).Verdict == Invalid
@@ -95,8 +106,8 @@ func (m *minimizer) minimize(fixed []int32, units [][]int32) []int32 {
 				low = middle
 			}
 		}
-		if m.checks > maxCoreChecks || m.ctx.Err() != nil {
-			return with(high)
+		if m.spent() {
+			return with(high) // the bisection may have been cut short
 		}
 		fixed = append(slices.Clone(fixed), units[high-1]...)
 		units = units[:high-1]
