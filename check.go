@@ -34,9 +34,9 @@ type Options struct {
 // Algorithms are the names that Options.Algorithm knows. "auto" is the fast path
 // where there is one and the history is unambiguous, else the general search;
 // "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
-// "wgl" is too) and "porcupine" are the general search with that engine alone,
-// "competition" with both in a race.
-var Algorithms = []string{"auto", "fast", "window", "wgl", "porcupine", "competition"}
+// "wgl" is too), "frontier" ("linear") and "porcupine" are the general search with
+// that engine alone, "competition" with all of them in a race.
+var Algorithms = []string{"auto", "fast", "window", "wgl", "frontier", "linear", "porcupine", "competition"}
 
 // CheckAlgorithm says whether a name is one of Algorithms.
 func CheckAlgorithm(name string) error {

@@ -57,10 +57,15 @@ const Ambiguous fallback.Cause = "ambiguous"
 
 // engines are the general searches, by the algorithm that was asked for.
 var engines = map[string]fallback.Engine{
-	"": fallback.Window{}, "auto": fallback.Window{}, "fast": fallback.Window{},
-	"window": fallback.Window{}, "wgl": fallback.Window{},
+	"":            fallback.Auto{},
+	"auto":        fallback.Auto{},
+	"fast":        fallback.Auto{},
+	"window":      fallback.Window{},
+	"wgl":         fallback.Window{},
+	"frontier":    fallback.Frontier{},
+	"linear":      fallback.Frontier{},
 	"porcupine":   fallback.Porcupine{},
-	"competition": fallback.Race{fallback.Window{}, fallback.Porcupine{}},
+	"competition": fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}},
 }
 
 // decider decides parts by the path that the options ask for.

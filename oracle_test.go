@@ -195,8 +195,7 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 
 // engines says what is wrong with what the algorithms find.
 func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
-	// Where there is a fast path that knows, the general search is asked too.
-	for _, algorithm := range []string{"auto", "porcupine"} {
+	for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
 		r, err := checked(h, spec, algorithm)
 		if err == nil {
 			err = compare(r, ops, want, spec)
@@ -208,10 +207,9 @@ func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 		if len(r.Configs) > 0 && len(r.Configs[0].Pending) > 1 {
 			c.pending++
 		}
-		if r.Analyzer == "clew/porcupine" {
-			break
+		if strings.HasPrefix(r.Analyzer, "clew/fast-") {
+			c.fast++
 		}
-		c.fast++
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func BenchmarkEngines(b *testing.B) {
 		crash        float64
 	}{{1000, 10, 0}, {10_000, 10, 0}, {10_000, 20, 0}, {100_000, 10, 0}, {100_000, 20, 0}, {1_000_000, 10, 0}, {1000, 10, 0.01}, {10_000, 10, 0.001}} {
 		ops := simulated(c.n, c.processes, 5, c.crash, 1)
-		for _, e := range []Engine{Window{}, Porcupine{}} {
+		for _, e := range []Engine{Window{}, Frontier{}, Race{Window{}, Frontier{}}, Porcupine{}} {
 			b.Run(fmt.Sprintf("%s/%d-operations/%d-processes/%g-crashed", e.Name(), c.n, c.processes, c.crash*float64(c.n)), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

@@ -35,7 +35,10 @@ type Limits struct {
 }
 
 // Budget is an amount of memory that searches share.
-type Budget struct{ left atomic.Int64 }
+type Budget struct {
+	left atomic.Int64
+	of   *Budget // where not nil, what is taken here is taken there too
+}
 
 // NewBudget is a budget of that many bytes.
 func NewBudget(bytes int64) *Budget {
@@ -44,12 +47,28 @@ func NewBudget(bytes int64) *Budget {
 	return b
 }
 
+// share is the n-th part of what is left of a budget, and comes out of it.
+func (b *Budget) share(n int) *Budget {
+	if b == nil {
+		return nil
+	}
+	part := NewBudget(b.left.Load() / int64(n))
+	part.of = b
+	return part
+}
+
 // take takes bytes off the budget and says whether they were there. A nil
 // budget has no end.
-func (b *Budget) take(bytes int64) bool { return b == nil || b.left.Add(-bytes) >= 0 }
+func (b *Budget) take(bytes int64) bool {
+	if b == nil {
+		return true
+	}
+	there := b.left.Add(-bytes) >= 0
+	return b.of.take(bytes) && there
+}
 
 func (b *Budget) give(bytes int64) {
-	if b != nil {
+	for ; b != nil; b = b.of {
 		b.left.Add(bytes)
 	}
 }

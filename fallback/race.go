@@ -6,9 +6,9 @@ import (
 	"clew/models"
 )
 
-// Race runs engines side by side and takes the first verdict: they are exact,
-// so it does not matter whose it is. The others are stopped, and have ended
-// before it answers. Where none decides, the verdict is unknown for the cause of
+// Race runs engines side by side, each with its share of the memory, and takes
+// the first verdict: they are exact, so it does not matter whose it is. The
+// others are stopped, and have ended before it answers. Where none decides, the verdict is unknown for the cause of
 // the first engine of the list.
 type Race []Engine
 
@@ -32,7 +32,7 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 				f.panic = recover()
 				finished <- f
 			}()
-			f.answer = e.Decide(ctx, ops, limits)
+			f.answer = e.Decide(ctx, ops, Limits{limits.Memory.share(len(r)), limits.Passed})
 		}()
 	}
 	answers := make([]Answer, len(r))
@@ -55,4 +55,26 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 		panic(panicked)
 	}
 	return answers[max(winner, 0)]
+}
+
+// Auto is the general search that is asked where nobody asks for an engine:
+// Window alone as long as the history is easy, so that the same history always
+// gets the same evidence, and then Window and Frontier in a race. Neither is
+// strong everywhere.
+type Auto struct{}
+
+// easySteps is how long a history counts as easy: some tens of milliseconds.
+const easySteps = 100_000
+
+// Name implements Engine.
+func (Auto) Name() string { return "auto" }
+
+// Decide implements Engine.
+func (Auto) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+	a := Window{MaxSteps: max(easySteps, 4*ops.Len())}.Decide(ctx, ops, limits)
+	if a.Cause == GaveUp {
+		return Race{Window{}, Frontier{}}.Decide(ctx, ops, limits)
+	}
+	a.By = Window{}.Name()
+	return a
 }

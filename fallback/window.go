@@ -2,7 +2,6 @@ package fallback
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
 
 	"clew/models"
@@ -45,17 +44,20 @@ import (
 // which the search found, and those up to it have none, or it would have gone
 // on.
 type Window struct {
-	// NoEagerReads, NoCanonicalOrder and NoDomination switch the rules off, for
-	// tests.
-	NoEagerReads, NoCanonicalOrder, NoDomination bool
+	Rules
+	// MaxSteps, where not 0, is the number of steps after which it gives up.
+	MaxSteps int
 }
+
+// GaveUp is the cause of an unknown verdict after MaxSteps.
+const GaveUp Cause = "gave-up"
 
 // Name implements Engine.
 func (Window) Name() string { return "window" }
 
 // Decide implements Engine.
 func (w Window) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	s := newWindowSearch(ctx, w, ops, limits)
+	s := &windowSearch{layout: newLayout(ctx, w.Rules, ops, limits), maxSteps: w.MaxSteps, furthest: -1, failed: map[string][][]int32{}}
 	defer func() { limits.Memory.give(s.taken) }()
 	found := s.run()
 	switch {
@@ -69,20 +71,7 @@ func (w Window) Decide(ctx context.Context, ops *models.Operations, limits Limit
 
 // windowSearch is one run.
 type windowSearch struct {
-	Window
-	ctx    context.Context
-	ops    *models.Operations
-	limits Limits
-	space  *space
-	class  []int32 // by row
-
-	ends      []int32 // the returns, as events, in order
-	returning []int32 // by return: its row
-	slot      []int32 // by row that returns: its bit in the mask while it is open
-	words     int     // of a mask
-	open      []int32 // by return: the rows open there, the one that returns first in front ..
-	openFrom  []int32 // .. from here, to the next return's
-	crashed   []crashClass
+	*layout
 
 	stack []frame
 	masks []uint64 // words for every frame
@@ -93,17 +82,8 @@ type windowSearch struct {
 	best     []int32 // the order with which it got there first
 	shared   int     // how long best and order are known to agree
 
-	failed map[string][][]int32 // by return, state and mask: the used counts that failed
-	key    []byte
-	taken  int64
-	ticks  int
-	cause  Cause
-}
-
-// crashClass is crashed operations of one meaning, by invocation.
-type crashClass struct {
-	class int32
-	rows  []int32
+	failed          map[string][][]int32 // by return, state and mask: the used counts that failed
+	maxSteps, steps int
 }
 
 // frame is a configuration under test; its mask and used counts are in masks
@@ -112,73 +92,8 @@ type frame struct {
 	k      int32 // the return to pass
 	state  int32
 	order  int32 // len(order) in this configuration
-	choice int32 // the next to be tried: the rows of open, then the crash classes
+	choice int32 // the next to be tried
 	branch int32 // the next outcome of that choice
-}
-
-func newWindowSearch(ctx context.Context, w Window, ops *models.Operations, limits Limits) *windowSearch {
-	s := &windowSearch{Window: w, ctx: ctx, ops: ops, limits: limits, furthest: -1, failed: map[string][][]int32{}}
-	s.space, s.class = newSpace(ops)
-	s.slot = make([]int32, ops.Len())
-	s.layOut()
-	s.take(int64(len(s.open))*4 + int64(ops.Len())*40)
-	return s
-}
-
-// layOut gives every row that returns a bit that is free while it is open, and
-// finds for every return the rows that are open there.
-func (s *windowSearch) layOut() {
-	at := rowsAt(s.ops)
-	classAt := map[int32]int{}
-	var open, free []int32
-	slots := int32(0)
-	for e, row := range at {
-		switch {
-		case row < 0:
-		case s.ops.Res[row] == models.Open:
-			c, ok := classAt[s.class[row]]
-			if !ok {
-				c = len(s.crashed)
-				classAt[s.class[row]] = c
-				s.crashed = append(s.crashed, crashClass{class: s.class[row]})
-			}
-			s.crashed[c].rows = append(s.crashed[c].rows, row)
-		case s.ops.Inv[row] == int32(e):
-			if n := len(free); n > 0 {
-				s.slot[row], free = free[n-1], free[:n-1]
-			} else {
-				s.slot[row] = slots
-				slots++
-			}
-			// By return, so that the first in line returns first.
-			i, _ := slices.BinarySearchFunc(open, row, func(a, b int32) int { return int(s.ops.Res[a] - s.ops.Res[b]) })
-			open = slices.Insert(open, i, row)
-		default:
-			s.ends = append(s.ends, int32(e))
-			s.returning = append(s.returning, row)
-			s.openFrom = append(s.openFrom, int32(len(s.open)))
-			s.open = append(s.open, open...)
-			open = open[1:]
-			free = append(free, s.slot[row])
-		}
-	}
-	s.openFrom = append(s.openFrom, int32(len(s.open)))
-	s.words = int(slots+63) / 64
-}
-
-// rowsAt is the row that each event belongs to, or -1.
-func rowsAt(ops *models.Operations) []int32 {
-	at := make([]int32, ops.Events)
-	for i := range at {
-		at[i] = -1
-	}
-	for i, inv := range ops.Inv {
-		at[inv] = int32(i)
-		if res := ops.Res[i]; res != models.Open {
-			at[res] = int32(i)
-		}
-	}
-	return at
 }
 
 // run searches, and says whether it found a linearization.
@@ -186,13 +101,13 @@ func (s *windowSearch) run() bool {
 	s.masks = make([]uint64, s.words)
 	s.used = make([]int32, len(s.crashed))
 	if s.enter(0, s.space.number(s.ops.Model.Init())) {
-		return s.cause == ""
+		return true
 	}
 	for len(s.stack) > 0 {
-		if s.ticks++; s.ticks%256 == 0 && s.ctx.Err() != nil {
-			s.cause = stopped(s.ctx)
+		if s.steps++; s.steps == s.maxSteps {
+			s.cause = GaveUp
 		}
-		if s.cause != "" {
+		if s.cause != "" || s.steps%256 == 0 && !s.poll() {
 			return false
 		}
 		if s.next() {
@@ -210,21 +125,10 @@ func (s *windowSearch) next() bool {
 	f := &s.stack[top]
 	mask := s.masks[top*s.words : (top+1)*s.words]
 	used := s.used[top*len(s.crashed) : (top+1)*len(s.crashed)]
-	open := s.openRows(f.k)
-	for ; int(f.choice) < len(open)+len(s.crashed); f.choice, f.branch = f.choice+1, 0 {
-		row, crash := int32(0), int(f.choice)-len(open)
-		if crash < 0 {
-			row = open[f.choice]
-			if !s.mayGo(open, int(f.choice), mask) {
-				continue
-			}
-		} else {
-			c := &s.crashed[crash]
-			n := used[crash]
-			if int(n) == len(c.rows) || s.ops.Inv[c.rows[n]] > s.ends[f.k] || !s.NoCanonicalOrder && s.hasTwin(open, mask, c.class) {
-				continue
-			}
-			row = c.rows[n]
+	for ; int(f.choice) < s.choices(f.k); f.choice, f.branch = f.choice+1, 0 {
+		row, crash, ok := s.choose(f.k, int(f.choice), mask, used)
+		if !ok {
+			continue
 		}
 		to := s.space.step(f.state, s.class[row])
 		if int(f.branch) == len(to) {
@@ -248,30 +152,6 @@ func (s *windowSearch) next() bool {
 	return false
 }
 
-// openRows is the rows open at the k-th return, which is the first one's.
-func (s *windowSearch) openRows(k int32) []int32 { return s.open[s.openFrom[k]:s.openFrom[k+1]] }
-
-// mayGo says whether the i-th open row is a choice: it is not linearized, it can
-// change the state or is the one that returns, and no row of the same meaning
-// comes before it.
-func (s *windowSearch) mayGo(open []int32, i int, mask []uint64) bool {
-	row := open[i]
-	if hasBit(mask, s.slot[row]) || i > 0 && !s.NoEagerReads && !s.ops.Model.Mutates(s.ops.Op(row)) {
-		return false
-	}
-	return s.NoCanonicalOrder || !s.hasTwin(open[:i], mask, s.class[row])
-}
-
-// hasTwin says whether a row of a class is open and not linearized.
-func (s *windowSearch) hasTwin(open []int32, mask []uint64, class int32) bool {
-	for _, o := range open {
-		if s.class[o] == class && !hasBit(mask, s.slot[o]) {
-			return true
-		}
-	}
-	return false
-}
-
 // enter goes on to a configuration whose mask and used counts lie above those of
 // the top: it linearizes what can be at once, passes returns that are
 // linearized, and pushes it unless it is known to fail. It says whether nothing
@@ -286,14 +166,12 @@ func (s *windowSearch) enter(k, state int32) bool {
 		if int(k) == len(s.ends) {
 			return true
 		}
-		open := s.openRows(k)
-		if !s.NoEagerReads {
-			s.read(open, mask, state)
-		}
-		if !hasBit(mask, s.slot[open[0]]) {
+		s.order = s.read(s.order, k, mask, state)
+		returning := s.slot[s.openRows(k)[0]]
+		if !hasBit(mask, returning) {
 			break
 		}
-		clearBit(mask, s.slot[open[0]])
+		clearBit(mask, returning)
 		k++
 	}
 	used := s.used[depth*len(s.crashed) : (depth+1)*len(s.crashed)]
@@ -301,16 +179,6 @@ func (s *windowSearch) enter(k, state int32) bool {
 		s.stack = append(s.stack, frame{k: k, state: state, order: int32(len(s.order))})
 	}
 	return false
-}
-
-// read linearizes the open rows that change nothing and fit the state.
-func (s *windowSearch) read(open []int32, mask []uint64, state int32) {
-	for _, row := range open {
-		if !hasBit(mask, s.slot[row]) && !s.ops.Model.Mutates(s.ops.Op(row)) && len(s.space.step(state, s.class[row])) > 0 {
-			setBit(mask, s.slot[row])
-			s.order = append(s.order, row)
-		}
-	}
 }
 
 // gotTo notes that the search got further than before. Only what has changed
@@ -329,56 +197,20 @@ func (s *windowSearch) truncate(n int) {
 	s.shared = min(s.shared, n)
 }
 
-// keyOf is a configuration without its used counts, as bytes.
-func (s *windowSearch) keyOf(k, state int32, mask []uint64) []byte {
-	key := binary.LittleEndian.AppendUint32(s.key[:0], uint32(k))
-	key = binary.LittleEndian.AppendUint32(key, uint32(state))
-	for _, w := range mask {
-		key = binary.LittleEndian.AppendUint64(key, w)
-	}
-	s.key = key
-	return key
-}
-
 // hasFailed says whether a configuration is known to fail.
 func (s *windowSearch) hasFailed(k, state int32, mask []uint64, used []int32) bool {
 	for _, u := range s.failed[string(s.keyOf(k, state, mask))] {
-		if s.NoDomination && slices.Equal(u, used) || !s.NoDomination && dominates(u, used) {
+		if s.covers(u, used) {
 			return true
 		}
 	}
 	return false
 }
 
-// fail remembers a configuration that failed, and forgets those that it
-// dominates.
+// fail remembers a configuration that failed, and forgets those that it covers.
 func (s *windowSearch) fail(f *frame, mask []uint64, used []int32) {
 	key := s.keyOf(f.k, f.state, mask)
-	list := s.failed[string(key)]
-	if !s.NoDomination {
-		list = slices.DeleteFunc(list, func(u []int32) bool { return dominates(used, u) })
-	}
+	list := slices.DeleteFunc(s.failed[string(key)], func(u []int32) bool { return s.covers(used, u) })
 	s.failed[string(key)] = append(list, slices.Clone(used))
 	s.take(int64(120+len(key)+4*len(used)) + s.space.spent())
 }
-
-// dominates says whether a uses at most what b does of every class.
-func dominates(a, b []int32) bool {
-	for i, n := range a {
-		if n > b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *windowSearch) take(bytes int64) {
-	s.taken += bytes
-	if !s.limits.Memory.take(bytes) && s.cause == "" {
-		s.cause = OutOfMemory
-	}
-}
-
-func hasBit(mask []uint64, i int32) bool { return mask[i>>6]&(1<<(i&63)) != 0 }
-func setBit(mask []uint64, i int32)      { mask[i>>6] |= 1 << (i & 63) }
-func clearBit(mask []uint64, i int32)    { mask[i>>6] &^= 1 << (i & 63) }

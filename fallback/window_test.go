@@ -13,8 +13,8 @@ import (
 	"clew/models"
 )
 
-// switches are the window engine with each of its rules off, and with all.
-var switches = map[string]Window{
+// switches are the rules of the searches with each of them off, and with all.
+var switches = map[string]Rules{
 	"every rule on":      {},
 	"no eager reads":     {NoEagerReads: true},
 	"no canonical order": {NoCanonicalOrder: true},
@@ -69,8 +69,9 @@ func TestNoRuleChangesAnAnswer(t *testing.T) {
 		valid, invalid := 0, 0
 		for seed := range n {
 			ops, text := generated(t, models.Spec{Name: model}, gen.Options{}, seed)
-			for name, w := range switches {
-				switch compare(t, ops, text, model+", "+name, w, Porcupine{}) {
+			for name, rules := range switches {
+				compare(t, ops, text, model+", "+name, Frontier{rules}, Porcupine{})
+				switch compare(t, ops, text, model+", "+name, Window{Rules: rules}, Porcupine{}) {
 				case Valid:
 					valid++
 				case Invalid:
@@ -100,6 +101,7 @@ func TestEnginesAgreeOnLongerHistories(t *testing.T) {
 				unknown++
 				continue
 			}
+			compare(t, ops, text, model, Frontier{}, Porcupine{})
 			switch compare(t, ops, text, model, Window{}, Porcupine{}) {
 			case Valid:
 				valid++
@@ -114,17 +116,23 @@ func TestEnginesAgreeOnLongerHistories(t *testing.T) {
 	}
 }
 
-func TestWindowStopsAtItsLimits(t *testing.T) {
+func TestSearchesStopAtTheirLimits(t *testing.T) {
+	for _, e := range []Engine{Window{}, Frontier{}, Race{Window{}, Frontier{}}} {
+		t.Run(e.Name(), func(t *testing.T) { stopsAtItsLimits(t, e) })
+	}
+}
+
+func stopsAtItsLimits(t *testing.T, e Engine) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if a := (Window{}).Decide(ctx, endless(20, counter{}), Limits{}); a.Verdict != Unknown || a.Cause != Timeout {
+	if a := e.Decide(ctx, endless(20, counter{}), Limits{}); a.Verdict != Unknown || a.Cause != Timeout {
 		t.Errorf("%+v, want unknown for the time", a)
 	}
 	t.Logf("stopped %v after the limit", time.Since(start)-50*time.Millisecond)
 	budget := NewBudget(1 << 20)
-	if a := (Window{}).Decide(context.Background(), endless(20, counter{}), Limits{Memory: budget}); a.Verdict != Unknown || a.Cause != OutOfMemory {
+	if a := e.Decide(context.Background(), endless(20, counter{}), Limits{Memory: budget}); a.Verdict != Unknown || a.Cause != OutOfMemory {
 		t.Errorf("%+v, want unknown for the memory", a)
 	}
 	if left := budget.left.Load(); left != 1<<20 {

@@ -1,0 +1,214 @@
+package fallback
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"clew/models"
+)
+
+// Rules switch off, for tests, what shrinks a search over compressed
+// configurations and loses nothing (window.go says why).
+type Rules struct {
+	NoEagerReads, NoCanonicalOrder, NoDomination bool
+}
+
+// layout is what the searches over compressed configurations know of the
+// operations before they begin.
+type layout struct {
+	Rules
+	ctx    context.Context
+	ops    *models.Operations
+	limits Limits
+	space  *space
+	class  []int32 // by row
+
+	ends     []int32 // the returns, as events, in order
+	slot     []int32 // by row that returns: its bit in the mask while it is open
+	words    int     // of a mask
+	open     []int32 // by return: the rows open there, the returning one in front, the others by return ..
+	openFrom []int32 // .. from here, to the next return's
+	crashed  []crashClass
+
+	key   []byte
+	taken int64
+	cause Cause
+}
+
+// crashClass is crashed operations of one meaning, by invocation.
+type crashClass struct {
+	class int32
+	rows  []int32
+}
+
+func newLayout(ctx context.Context, r Rules, ops *models.Operations, limits Limits) *layout {
+	l := &layout{Rules: r, ctx: ctx, ops: ops, limits: limits}
+	l.space, l.class = newSpace(ops)
+	l.slot = make([]int32, ops.Len())
+	l.layOut()
+	l.take(int64(len(l.open))*4 + int64(ops.Len())*40)
+	return l
+}
+
+// layOut gives every row that returns a bit that is free while it is open, and
+// finds for every return the rows that are open there.
+func (l *layout) layOut() {
+	classAt := map[int32]int{}
+	var open, free []int32
+	slots := int32(0)
+	for e, row := range rowsAt(l.ops) {
+		switch {
+		case row < 0:
+		case l.ops.Res[row] == models.Open:
+			c, ok := classAt[l.class[row]]
+			if !ok {
+				c = len(l.crashed)
+				classAt[l.class[row]] = c
+				l.crashed = append(l.crashed, crashClass{class: l.class[row]})
+			}
+			l.crashed[c].rows = append(l.crashed[c].rows, row)
+		case l.ops.Inv[row] == int32(e):
+			if n := len(free); n > 0 {
+				l.slot[row], free = free[n-1], free[:n-1]
+			} else {
+				l.slot[row] = slots
+				slots++
+			}
+			i, _ := slices.BinarySearchFunc(open, row, func(a, b int32) int { return int(l.ops.Res[a] - l.ops.Res[b]) })
+			open = slices.Insert(open, i, row)
+		default:
+			l.ends = append(l.ends, int32(e))
+			l.openFrom = append(l.openFrom, int32(len(l.open)))
+			l.open = append(l.open, open...)
+			open = open[1:]
+			free = append(free, l.slot[row])
+		}
+	}
+	l.openFrom = append(l.openFrom, int32(len(l.open)))
+	l.words = int(slots+63) / 64
+}
+
+// rowsAt is the row that each event belongs to, or -1.
+func rowsAt(ops *models.Operations) []int32 {
+	at := make([]int32, ops.Events)
+	for i := range at {
+		at[i] = -1
+	}
+	for i, inv := range ops.Inv {
+		at[inv] = int32(i)
+		if res := ops.Res[i]; res != models.Open {
+			at[res] = int32(i)
+		}
+	}
+	return at
+}
+
+// openRows is the rows open at the k-th return, which is the first one's.
+func (l *layout) openRows(k int32) []int32 { return l.open[l.openFrom[k]:l.openFrom[k+1]] }
+
+// choices is how many ways to go on there are at the k-th return: its open rows,
+// then the crash classes.
+func (l *layout) choices(k int32) int {
+	return int(l.openFrom[k+1]-l.openFrom[k]) + len(l.crashed)
+}
+
+// choose is the row of a choice; false where it is none. crash is its crash
+// class, or -1.
+func (l *layout) choose(k int32, choice int, mask []uint64, used []int32) (row int32, crash int, ok bool) {
+	open := l.openRows(k)
+	if choice < len(open) {
+		return open[choice], -1, l.mayGo(open, choice, mask)
+	}
+	crash = choice - len(open)
+	c, n := &l.crashed[crash], used[crash]
+	if int(n) == len(c.rows) || l.ops.Inv[c.rows[n]] > l.ends[k] || !l.NoCanonicalOrder && l.hasTwin(open, mask, c.class) {
+		return 0, 0, false
+	}
+	return c.rows[n], crash, true
+}
+
+// mayGo says whether the i-th open row is a choice: it is not linearized, it can
+// change the state or is the one that returns, and no row of the same meaning
+// comes before it.
+func (l *layout) mayGo(open []int32, i int, mask []uint64) bool {
+	row := open[i]
+	if hasBit(mask, l.slot[row]) || i > 0 && !l.NoEagerReads && !l.ops.Model.Mutates(l.ops.Op(row)) {
+		return false
+	}
+	return l.NoCanonicalOrder || !l.hasTwin(open[:i], mask, l.class[row])
+}
+
+// hasTwin says whether a row of a class is open and not linearized.
+func (l *layout) hasTwin(open []int32, mask []uint64, class int32) bool {
+	for _, o := range open {
+		if l.class[o] == class && !hasBit(mask, l.slot[o]) {
+			return true
+		}
+	}
+	return false
+}
+
+// read linearizes the open rows that change nothing and fit the state, and
+// appends them to order.
+func (l *layout) read(order []int32, k int32, mask []uint64, state int32) []int32 {
+	if l.NoEagerReads {
+		return order
+	}
+	for _, row := range l.openRows(k) {
+		if !hasBit(mask, l.slot[row]) && !l.ops.Model.Mutates(l.ops.Op(row)) && len(l.space.step(state, l.class[row])) > 0 {
+			setBit(mask, l.slot[row])
+			order = append(order, row)
+		}
+	}
+	return order
+}
+
+// covers says whether a configuration with a's used counts makes an equal one
+// with b's redundant: whatever b may still use, so may a.
+func (l *layout) covers(a, b []int32) bool {
+	if l.NoDomination {
+		return slices.Equal(a, b)
+	}
+	for i, n := range a {
+		if n > b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// keyOf is a configuration without its used counts, as bytes.
+func (l *layout) keyOf(k, state int32, mask []uint64) []byte {
+	key := binary.LittleEndian.AppendUint32(l.key[:0], uint32(k))
+	key = binary.LittleEndian.AppendUint32(key, uint32(state))
+	for _, w := range mask {
+		key = binary.LittleEndian.AppendUint64(key, w)
+	}
+	l.key = key
+	return key
+}
+
+// poll says whether the search may go on.
+func (l *layout) poll() bool {
+	if l.cause == "" && l.ctx.Err() != nil {
+		l.cause = stopped(l.ctx)
+	}
+	return l.cause == ""
+}
+
+func (l *layout) take(bytes int64) {
+	l.taken += bytes
+	if !l.limits.Memory.take(bytes) && l.cause == "" {
+		l.cause = OutOfMemory
+	}
+}
+
+func (l *layout) give(bytes int64) {
+	l.taken -= bytes
+	l.limits.Memory.give(bytes)
+}
+
+func hasBit(mask []uint64, i int32) bool { return mask[i>>6]&(1<<(i&63)) != 0 }
+func setBit(mask []uint64, i int32)      { mask[i>>6] |= 1 << (i & 63) }
+func clearBit(mask []uint64, i int32)    { mask[i>>6] &^= 1 << (i & 63) }
