@@ -71,6 +71,9 @@ func (m *set) read(o operation) (Op, bool, error) {
 	return Op{}, false, fmt.Errorf("expected the set that was read, found %s", m.v.Text(o.value))
 }
 
+// Sets is the sets that were read; the A of a ReadSet is a place in it.
+func (m *set) Sets() []State { return m.sets }
+
 func (m *set) Init() State { return m.init }
 
 func (m *set) Step(dst []State, s State, op Op) []State {

@@ -26,6 +26,13 @@ type Spec struct {
 	// Priority says which element a priority-queue hands out: "max", which "" is
 	// too, or "min".
 	Priority string
+	// Permits is how many permits a semaphore has.
+	Permits int
+	// MaxHolds is how often the owner of a reentrant lock may hold it at once; 0
+	// is DefaultMaxHolds.
+	MaxHolds int
+	// Threads, where not 0, makes the owner of a lock the process modulo Threads.
+	Threads int
 }
 
 // Operations are the operations of a history as a model reads them.
@@ -57,6 +64,8 @@ type operation struct {
 	value  edn.ID // the completion's where it succeeded, else the invocation's
 	key    edn.ID
 	status jepsen.Status
+	// given is the invocation's value, process the integer that names the process.
+	given, process edn.ID
 }
 
 // entry is a line of the registry.
@@ -72,9 +81,17 @@ type entry struct {
 var registry = []entry{
 	{"register", ":read, :write", "one value", newRegister},
 	{"cas-register", ":read, :write, :cas [old new]", "one value with compare-and-set", newCASRegister},
+	{"versioned-register", ":read, :write, :cas, each with [version value]", "a register that counts its updates", newVersioned},
 	{"multi-register", ":txn [[:read k v] [:write k v] ..], also :read and :write with such a vector", "a map of registers, read and written together", newMultiRegister},
 	{"mutex", ":acquire, :release", "a lock without an owner", newMutex},
+	{"semaphore", ":acquire, :release, with :value n or {:permits n} for n permits", "permits that anybody may give back", newSemaphore},
+	{"owner-mutex", ":acquire, :release", "a lock released by who holds it", newOwnerMutex},
+	{"reentrant-mutex", ":acquire, :release", "a lock that its owner may hold several times", newReentrantMutex},
+	{"owner-semaphore", ":acquire, :release, with :value n or {:permits n} for n permits", "permits given back by who holds them", newOwnerSemaphore},
+	{"fenced-mutex", ":acquire, :release, with {:client c :fence n}", "a lock with an owner whose fences grow", newFencedMutex},
+	{"reentrant-fenced-mutex", ":acquire, :release, with {:client c :fence n}", "such a lock that its owner may hold several times", newReentrantFencedMutex},
 	{"set", ":add v, :read", "a set that only grows, read as a whole", newSet},
+	{"lookup-set", ":insert v (or :add), :remove v (or :delete), :contains v (or :lookup)", "a set asked element by element", newLookupSet},
 	{"fifo-queue", ":enqueue v, :dequeue, :peek, :drain", "first in, first out", newFIFOQueue},
 	{"unordered-queue", ":enqueue v, :dequeue, :drain", "a bag", newUnorderedQueue},
 	{"stack", ":push v, :pop, :peek", "last in, first out", newStack},
@@ -137,6 +154,9 @@ func (s Spec) bind(v *edn.Values) (definition, entry, error) {
 	if s.Priority != "" && s.Name != "priority-queue" {
 		return nil, e, fmt.Errorf("--priority goes with priority-queue, not with %s", s.Name)
 	}
+	if err := s.checkLocks(); err != nil {
+		return nil, e, err
+	}
 	var init *edn.ID
 	if s.Init != "" {
 		id, err := v.Parse([]byte(s.Init), edn.Pos{File: "--init", Line: 1, Col: 1})
@@ -166,7 +186,7 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 			continue
 		}
 		inv := h.Invocation[o]
-		op, keep, err := d.read(operation{h.F[inv], h.OpValue(o), h.Key[inv], status})
+		op, keep, err := d.read(operation{h.F[inv], h.OpValue(o), h.Key[inv], status, h.Value[inv], h.Processes[h.Process[inv]]})
 		if err != nil {
 			return nil, s.readError(h, o, e, err)
 		}

@@ -1,0 +1,144 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"clew/edn"
+)
+
+// fencedLock is a lock with an owner whose acquires may carry a fence, a number
+// that only grows: jepsen's Hazelcast suite checks its locks with it. A fence
+// is the :fence of the value; 0, or none, says nothing.
+//
+// A state is the owner plus 1, or 0 where the lock is free; how often it is held;
+// the fence that the owner holds it with, 0 if none was seen; and the greatest
+// fence that was seen. Fences are numbered in their order. Kinds are Acquire and
+// Release; A is the owner, B the fence.
+type fencedLock struct {
+	owners
+	fAcquire, fRelease, fFence edn.ID
+	name                       string
+	holds                      int32 // of the owner
+	fences                     []int64
+}
+
+func newFencedMutex(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	return newFencedLock(s, v, init, 1)
+}
+
+func newReentrantFencedMutex(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	return newFencedLock(s, v, init, s.maxHolds())
+}
+
+func newFencedLock(s Spec, v *edn.Values, init *edn.ID, holds int32) (definition, error) {
+	if init != nil {
+		return nil, fmt.Errorf("%s takes no --init: it starts free", s.Name)
+	}
+	return &fencedLock{owners: newOwners(s, v), fAcquire: v.InternKeyword("acquire"), fRelease: v.InternKeyword("release"),
+		fFence: v.InternKeyword("fence"), name: s.Name, holds: holds}, nil
+}
+
+// read numbers the fences as they come; finish orders them.
+func (m *fencedLock) read(o operation) (op Op, keep bool, err error) {
+	switch o.f {
+	case m.fAcquire:
+		op.Kind = Acquire
+	case m.fRelease:
+		op.Kind = Release
+	default:
+		return op, false, errUnknownF
+	}
+	m.enter(o)
+	if op.Kind == Release || m.v.Kind(o.value) != edn.KindMap {
+		return op, true, nil
+	}
+	fence, found := m.v.Get(o.value, m.fFence)
+	if !found || fence == edn.Nil {
+		return op, true, nil
+	}
+	n, ok := m.v.Int(fence)
+	if !ok || n < 0 {
+		return op, false, fmt.Errorf("expected a fence that is a number from 0 on, found %s", m.v.Text(fence))
+	}
+	if n > 0 {
+		m.fences = append(m.fences, n)
+		op.B = int32(len(m.fences))
+	}
+	return op, true, nil
+}
+
+func (m *fencedLock) finish(c *Columns) (int32, error) {
+	ordered := slices.Clone(m.fences)
+	slices.Sort(ordered)
+	ordered = slices.Compact(ordered)
+	for i, b := range c.B {
+		if b > 0 {
+			k, _ := slices.BinarySearch(ordered, m.fences[b-1])
+			c.B[i] = int32(k) + 1
+		}
+	}
+	m.fences = ordered
+	return m.owners.finish(c)
+}
+
+func (m *fencedLock) Init() State { return State{0, 0, 0, 0} }
+
+func (m *fencedLock) Mutates(Op) bool { return true }
+
+func (m *fencedLock) Step(dst []State, s State, op Op) []State {
+	owner, holds, fence, greatest := s[0]-1, s[1], s[2], s[3]
+	switch {
+	case op.Kind == Release && owner != op.A:
+		return dst
+	case op.Kind == Release && holds == 1:
+		return only(dst, 0, 0, 0, greatest)
+	case op.Kind == Release:
+		return only(dst, s[0], holds-1, fence, greatest)
+	case holds > 0 && (owner != op.A || holds == m.holds):
+		return dst
+	case fence > 0 && (op.B == 0 || op.B == fence): // held with a fence, again
+		return only(dst, s[0], holds+1, fence, greatest)
+	case fence == 0 && (op.B == 0 || op.B > greatest):
+		return only(dst, op.A+1, holds+1, op.B, max(op.B, greatest))
+	}
+	return dst
+}
+
+func (m *fencedLock) Why(s State, op Op) string {
+	owner, holds, fence, greatest := s[0]-1, s[1], s[2], s[3]
+	switch {
+	case op.Kind == Release:
+		return "not held by " + m.text(op.A)
+	case holds > 0 && owner != op.A:
+		return "already held by " + m.text(owner)
+	case holds > 0 && holds == m.holds:
+		return "already held by " + m.text(owner) + heldTimes(holds)
+	case fence > 0:
+		return "fence " + m.fence(op.B) + " is not " + m.fence(fence) + ", with which it is held"
+	}
+	return "fence " + m.fence(op.B) + " is not greater than " + m.fence(greatest)
+}
+
+func (m *fencedLock) fence(n int32) string { return strconv.FormatInt(m.number64(n), 10) }
+
+func (m *fencedLock) number64(n int32) int64 {
+	if n == 0 {
+		return 0
+	}
+	return m.fences[n-1]
+}
+
+func (m *fencedLock) Record(s State) edn.ID {
+	owner := edn.Nil
+	if s[0] > 0 {
+		owner = m.id(s[0] - 1)
+	}
+	number := func(n int32) edn.ID { return m.v.InternInt(m.number64(n)) }
+	if m.name == "fenced-mutex" {
+		return recordOf(m.v, "clew.model.FencedMutex", field{"owner", owner}, field{"fence", number(s[3])})
+	}
+	return recordOf(m.v, "clew.model.ReentrantFencedMutex", field{"owner", owner}, field{"holds", m.v.InternInt(int64(s[1]))},
+		field{"fence", number(s[2])}, field{"highest-fence", number(s[3])})
+}

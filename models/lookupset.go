@@ -1,0 +1,132 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Kinds of lookup-set. A is the element.
+const (
+	Insert        Kind = iota // A was absent; it is in the set now
+	InsertPresent             // A was in the set already
+	InsertAny                 // crashed: A is in the set now, whatever was before
+	Remove                    // A was in the set; it is absent now
+	RemoveAbsent              // A was absent already
+	RemoveAny                 // crashed: A is absent now, whatever was before
+	Has                       // A was in the set
+	HasNot                    // A was absent
+)
+
+// lookupSet is a set whose elements are asked for one by one, each apart from
+// the others. A state holds the value classes of its elements, sorted.
+type lookupSet struct {
+	v                         *edn.Values
+	fInsert, fRemove, fLookup [2]edn.ID
+	init                      State
+}
+
+func newLookupSet(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	names := func(a, b string) [2]edn.ID { return [2]edn.ID{v.InternKeyword(a), v.InternKeyword(b)} }
+	m := &lookupSet{v: v, fInsert: names("insert", "add"), fRemove: names("remove", "delete"), fLookup: names("contains", "lookup")}
+	if init != nil {
+		if !isCollection(v.Kind(*init)) {
+			return nil, fmt.Errorf("lookup-set's --init is a set such as #{1 2}, not %s", v.Text(*init))
+		}
+		m.init = elements(v, *init)
+	}
+	return m, nil
+}
+
+func (m *lookupSet) read(o operation) (Op, bool, error) {
+	var yes, no, unknown Kind
+	switch {
+	case slices.Contains(m.fInsert[:], o.f):
+		yes, no, unknown = Insert, InsertPresent, InsertAny
+	case slices.Contains(m.fRemove[:], o.f):
+		yes, no, unknown = Remove, RemoveAbsent, RemoveAny
+	case slices.Contains(m.fLookup[:], o.f):
+		yes, no = Has, HasNot
+	default:
+		return Op{}, false, errUnknownF
+	}
+	if o.status == jepsen.Crashed {
+		return Op{unknown, int32(m.v.Same(o.given)), 0}, yes != Has, nil
+	}
+	element, answer := o.given, o.value
+	if k := m.v.Kind(o.value); k == edn.KindVector || k == edn.KindList {
+		if items := m.v.Items(o.value); len(items) == 2 {
+			element, answer = items[0], items[1]
+		}
+	}
+	switch answer {
+	case edn.True:
+		return Op{yes, int32(m.v.Same(element)), 0}, true, nil
+	case edn.False:
+		return Op{no, int32(m.v.Same(element)), 0}, true, nil
+	}
+	return Op{}, false, fmt.Errorf("expected [v true], [v false], true or false, found %s", m.v.Text(o.value))
+}
+
+func (m *lookupSet) Init() State { return m.init }
+
+func (m *lookupSet) Step(dst []State, s State, op Op) []State {
+	i, found := slices.BinarySearch(s, op.A)
+	switch op.Kind {
+	case Insert, RemoveAbsent, HasNot:
+		if found {
+			return dst
+		}
+	case InsertPresent, Remove, Has:
+		if !found {
+			return dst
+		}
+	}
+	switch {
+	case (op.Kind == Insert || op.Kind == InsertAny) && !found:
+		s = slices.Insert(slices.Clone(s), i, op.A)
+	case (op.Kind == Remove || op.Kind == RemoveAny) && found:
+		s = slices.Delete(slices.Clone(s), i, i+1)
+	}
+	return append(dst, s)
+}
+
+func (m *lookupSet) Mutates(op Op) bool {
+	return op.Kind == Insert || op.Kind == InsertAny || op.Kind == Remove || op.Kind == RemoveAny
+}
+
+// Touches makes lookup-set Valued.
+func (m *lookupSet) Touches(op Op) (values []int32, all bool) { return []int32{op.A}, false }
+
+func (m *lookupSet) Why(s State, op Op) string {
+	if _, found := slices.BinarySearch(s, op.A); found {
+		return m.v.Text(edn.ID(op.A)) + " is in the set"
+	}
+	return m.v.Text(edn.ID(op.A)) + " is not in the set"
+}
+
+func (m *lookupSet) Record(s State) edn.ID {
+	return record(m.v, "clew.model.LookupSet", "s", m.v.InternSet(ids(s)))
+}
+
+// Part is the element.
+func (m *lookupSet) Part(op Op) int32 { return op.A }
+
+// Join is the elements of all parts. Every part starts with the initial
+// elements, and only its own can differ from them.
+func (m *lookupSet) Join(parts []State) State {
+	whole := slices.Clone(m.init)
+	gone := map[int32]bool{}
+	for _, s := range parts {
+		whole = append(whole, s...)
+		for _, x := range m.init {
+			if _, found := slices.BinarySearch(s, x); !found {
+				gone[x] = true
+			}
+		}
+	}
+	slices.Sort(whole)
+	return slices.DeleteFunc(slices.Compact(whole), func(x int32) bool { return gone[x] })
+}

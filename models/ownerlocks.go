@@ -1,0 +1,254 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// owners numbers those who hold locks: the :client that an ok value names, else
+// the process (or the process modulo --threads). An operation whose value names
+// no client belongs to the client that the process named last, or, if it had
+// named none by then, names next.
+type owners struct {
+	v       *edn.Values
+	threads int64
+	fClient edn.ID
+
+	numbers map[owner]int32
+	list    []owner
+	rows    []claim // by row of the columns
+}
+
+// owner is a client, or a process.
+type owner struct {
+	client bool
+	id     edn.ID
+}
+
+// claim is who an operation says it belongs to, as numbers of owners; client is
+// -1 where its value names none.
+type claim struct{ process, client int32 }
+
+func newOwners(s Spec, v *edn.Values) owners {
+	return owners{v: v, threads: int64(s.Threads), fClient: v.InternKeyword("client"), numbers: map[owner]int32{}}
+}
+
+func (w *owners) number(o owner) int32 {
+	n, ok := w.numbers[o]
+	if !ok {
+		n = int32(len(w.list))
+		w.numbers[o] = n
+		w.list = append(w.list, o)
+	}
+	return n
+}
+
+// enter notes whose an operation is; it becomes a row of the columns.
+func (w *owners) enter(o operation) {
+	process := o.process
+	if n, ok := w.v.Int(process); ok && w.threads > 0 {
+		process = w.v.InternInt(((n % w.threads) + w.threads) % w.threads)
+	}
+	c := claim{w.number(owner{false, w.v.Same(process)}), -1}
+	if o.status == jepsen.Succeeded && w.v.Kind(o.value) == edn.KindMap {
+		if client, found := w.v.Get(o.value, w.fClient); found && client != edn.Nil {
+			c.client = w.number(owner{true, w.v.Same(client)})
+		}
+	}
+	w.rows = append(w.rows, c)
+}
+
+// finish puts the owners into A.
+func (w *owners) finish(c *Columns) (int32, error) {
+	named := make([]int32, len(w.list)) // by process: the client it named last, plus 1
+	for i, x := range w.rows {
+		if x.client >= 0 {
+			named[x.process] = x.client + 1
+		}
+		c.A[i] = named[x.process] - 1
+	}
+	clear(named)
+	for i := len(w.rows) - 1; i >= 0; i-- {
+		x := w.rows[i]
+		if x.client >= 0 {
+			named[x.process] = x.client + 1
+		}
+		if c.A[i] >= 0 {
+			continue
+		}
+		if c.A[i] = named[x.process] - 1; c.A[i] < 0 {
+			c.A[i] = x.process
+		}
+	}
+	return 0, nil
+}
+
+// id is an owner as it prints in a record.
+func (w *owners) id(n int32) edn.ID { return w.list[n].id }
+
+func (w *owners) text(n int32) string {
+	if w.list[n].client {
+		return "client " + w.v.Text(w.list[n].id)
+	}
+	return "process " + w.v.Text(w.list[n].id)
+}
+
+// ownerLock is a lock or semaphore that is given back by who holds it: K permits
+// for all, at most D of them for each, and perhaps for one owner at a time. A
+// state holds owner and permits of those who hold some, sorted by owner. Its
+// kinds are Acquire and Release; A is the owner, B how many permits.
+type ownerLock struct {
+	owners
+	fAcquire, fRelease edn.ID
+	name               string
+	permits            int32 // of all; 0: one owner at a time
+	holds              int32 // of one owner; 0: as many as there are
+}
+
+func newOwnerLock(s Spec, v *edn.Values, init *edn.ID) (*ownerLock, error) {
+	m := &ownerLock{owners: newOwners(s, v), fAcquire: v.InternKeyword("acquire"), fRelease: v.InternKeyword("release"), name: s.Name}
+	if init != nil {
+		return m, fmt.Errorf("%s takes no --init: it starts free", s.Name)
+	}
+	return m, nil
+}
+
+func newOwnerMutex(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	m, err := newOwnerLock(s, v, init)
+	m.holds = 1
+	return m, err
+}
+
+// DefaultMaxHolds is how often the owner of a reentrant lock may hold it.
+const DefaultMaxHolds = 2
+
+func newReentrantMutex(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	m, err := newOwnerLock(s, v, init)
+	m.holds = s.maxHolds()
+	return m, err
+}
+
+func (s Spec) maxHolds() int32 {
+	if s.MaxHolds == 0 {
+		return DefaultMaxHolds
+	}
+	return int32(min(s.MaxHolds, maxCount))
+}
+
+func newOwnerSemaphore(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	m, err := newOwnerLock(s, v, init)
+	m.permits = int32(min(s.Permits, maxCount))
+	return m, err
+}
+
+func (m *ownerLock) read(o operation) (op Op, keep bool, err error) {
+	switch o.f {
+	case m.fAcquire:
+		op.Kind = Acquire
+	case m.fRelease:
+		op.Kind = Release
+	default:
+		return op, false, errUnknownF
+	}
+	m.enter(o)
+	op.B = 1
+	if m.permits > 0 {
+		op.B, err = count(m.v, o.value)
+	}
+	return op, true, err
+}
+
+func (m *ownerLock) Init() State { return nil }
+
+func (m *ownerLock) Mutates(Op) bool { return true }
+
+func (m *ownerLock) Step(dst []State, s State, op Op) []State {
+	i, holds := place(s, op.A)
+	switch {
+	case op.Kind == Release && holds && s[i+1] > op.B:
+		s = slices.Clone(s)
+		s[i+1] -= op.B
+	case op.Kind == Release && holds && s[i+1] == op.B:
+		s = slices.Delete(slices.Clone(s), i, i+2)
+	case op.Kind == Release || !m.fits(s, i, holds, op):
+		return dst
+	case holds:
+		s = slices.Clone(s)
+		s[i+1] += op.B
+	default:
+		s = slices.Insert(slices.Clone(s), i, op.A, op.B)
+	}
+	return append(dst, s)
+}
+
+// fits says whether an acquire can happen.
+func (m *ownerLock) fits(s State, i int, holds bool, op Op) bool {
+	if m.permits > 0 {
+		return int64(op.B)+total(s) <= int64(m.permits)
+	}
+	if holds {
+		return s[i+1] < m.holds
+	}
+	return len(s) == 0
+}
+
+// place is where an owner stands in a state, or belongs.
+func place(s State, owner int32) (i int, holds bool) {
+	for i < len(s) && s[i] < owner {
+		i += 2
+	}
+	return i, i < len(s) && s[i] == owner
+}
+
+func total(s State) int64 {
+	n := int64(0)
+	for i := 0; i < len(s); i += 2 {
+		n += int64(s[i+1])
+	}
+	return n
+}
+
+func (m *ownerLock) Why(s State, op Op) string {
+	i, holds := place(s, op.A)
+	switch {
+	case op.Kind == Release && !holds:
+		return "not held by " + m.text(op.A)
+	case op.Kind == Release:
+		return "only " + strconv.Itoa(int(s[i+1])) + " permits are held by " + m.text(op.A)
+	case m.permits > 0:
+		return "only " + strconv.Itoa(int(int64(m.permits)-total(s))) + " of " + strconv.Itoa(int(m.permits)) + " permits are free"
+	case holds:
+		return "already held by " + m.text(op.A) + heldTimes(s[i+1])
+	}
+	return "already held by " + m.text(s[0])
+}
+
+func heldTimes(n int32) string {
+	if n == 1 {
+		return ""
+	}
+	return ", " + strconv.Itoa(int(n)) + " times"
+}
+
+func (m *ownerLock) Record(s State) edn.ID {
+	if m.permits > 0 {
+		var kvs []edn.ID
+		for i := 0; i < len(s); i += 2 {
+			kvs = append(kvs, m.id(s[i]), m.v.InternInt(int64(s[i+1])))
+		}
+		return recordOf(m.v, "clew.model.OwnerSemaphore",
+			field{"permits", m.v.InternInt(int64(m.permits))}, field{"held", m.v.InternMap(kvs)})
+	}
+	owner, holds := edn.Nil, int32(0)
+	if len(s) > 0 {
+		owner, holds = m.id(s[0]), s[1]
+	}
+	if m.name == "owner-mutex" {
+		return record(m.v, "clew.model.OwnerMutex", "owner", owner)
+	}
+	return recordOf(m.v, "clew.model.ReentrantMutex", field{"owner", owner}, field{"holds", m.v.InternInt(int64(holds))})
+}

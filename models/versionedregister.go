@@ -1,0 +1,133 @@
+package models
+
+import (
+	"fmt"
+	"strconv"
+
+	"clew/edn"
+)
+
+// versioned is a register that counts its updates, as jepsen's etcd suite checks
+// it: every value is [version value], where the version is that after an update
+// and the current one for a read. A nil says nothing.
+//
+// A state is the version and the value. Kinds are those of registers; A is the
+// version plus 1, 0 where it is not known, and B a place in args.
+type versioned struct {
+	v                   *edn.Values
+	fRead, fWrite, fCAS edn.ID
+	init                State
+	args                [][2]int32 // what a write leaves or a read saw; what a cas expects and leaves
+}
+
+func newVersioned(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	m := &versioned{v: v, fRead: v.InternKeyword("read"), fWrite: v.InternKeyword("write"), fCAS: v.InternKeyword("cas"),
+		init: State{0, int32(edn.Nil)}}
+	if init == nil {
+		return m, nil
+	}
+	version, value, ok := m.pair(*init)
+	n, err := m.version(version)
+	if !ok || n == 0 || err != nil {
+		return nil, fmt.Errorf("%s's --init is [version value] such as [0 nil], not %s", s.Name, v.Text(*init))
+	}
+	m.init = State{n - 1, int32(v.Same(value))}
+	return m, nil
+}
+
+// pair is the two elements of a vector.
+func (m *versioned) pair(value edn.ID) (a, b edn.ID, ok bool) {
+	if k := m.v.Kind(value); k != edn.KindVector && k != edn.KindList {
+		return 0, 0, false
+	}
+	items := m.v.Items(value)
+	if len(items) != 2 {
+		return 0, 0, false
+	}
+	return items[0], items[1], true
+}
+
+// version is a version plus 1, or 0 for nil.
+func (m *versioned) version(id edn.ID) (int32, error) {
+	if id == edn.Nil {
+		return 0, nil
+	}
+	n, ok := m.v.Int(id)
+	if !ok || n < 0 || n > maxCount {
+		return 0, fmt.Errorf("expected a version from 0 on, found %s", m.v.Text(id))
+	}
+	return int32(n) + 1, nil
+}
+
+func (m *versioned) read(o operation) (op Op, keep bool, err error) {
+	if o.f != m.fRead && o.f != m.fWrite && o.f != m.fCAS {
+		return op, false, errUnknownF
+	}
+	version, value, ok := m.pair(o.value)
+	if !ok && o.f == m.fRead && o.value == edn.Nil {
+		return op, false, nil
+	}
+	if !ok {
+		return op, false, fmt.Errorf("expected [version value], found %s", m.v.Text(o.value))
+	}
+	if op.A, err = m.version(version); err != nil {
+		return op, false, err
+	}
+	args := [2]int32{int32(m.v.Same(value)), 0}
+	switch o.f {
+	case m.fRead:
+		op.Kind = Read
+		keep = op.A > 0 || value != edn.Nil
+	case m.fWrite:
+		op.Kind, keep = Write, true
+	default:
+		op.Kind, keep = CAS, true
+		from, to, ok := m.pair(value)
+		if !ok {
+			return op, false, fmt.Errorf("expected [version [old new]], found %s", m.v.Text(o.value))
+		}
+		args = [2]int32{int32(m.v.Same(from)), int32(m.v.Same(to))}
+	}
+	op.B = int32(len(m.args))
+	m.args = append(m.args, args)
+	return op, keep, nil
+}
+
+func (m *versioned) Init() State { return m.init }
+
+func (m *versioned) Mutates(op Op) bool { return op.Kind != Read }
+
+func (m *versioned) Step(dst []State, s State, op Op) []State {
+	version, args := s[0]+1, m.args[op.B]
+	switch {
+	case op.Kind == Read:
+		if (op.A == 0 || op.A-1 == s[0]) && (args[0] == int32(edn.Nil) || args[0] == s[1]) {
+			return append(dst, s)
+		}
+	case op.A > 0 && op.A-1 != version:
+	case op.Kind == Write:
+		return only(dst, version, args[0])
+	case args[0] == s[1]:
+		return only(dst, version, args[1])
+	}
+	return dst
+}
+
+func (m *versioned) Why(s State, op Op) string {
+	args := m.args[op.B]
+	value := func(id int32) string { return m.v.Text(edn.ID(id)) }
+	switch {
+	case op.Kind == Read && op.A > 0 && op.A-1 != s[0]:
+		return "can't read version " + strconv.Itoa(int(op.A-1)) + " from version " + strconv.Itoa(int(s[0]))
+	case op.Kind == Read:
+		return "can't read " + value(args[0]) + " from register " + value(s[1])
+	case op.A > 0 && op.A-2 != s[0]:
+		return "can't go from version " + strconv.Itoa(int(s[0])) + " to " + strconv.Itoa(int(op.A-1))
+	}
+	return "can't CAS " + value(s[1]) + " from " + value(args[0]) + " to " + value(args[1])
+}
+
+func (m *versioned) Record(s State) edn.ID {
+	return recordOf(m.v, "clew.model.VersionedRegister",
+		field{"version", m.v.InternInt(int64(s[0]))}, field{"value", edn.ID(s[1])})
+}
