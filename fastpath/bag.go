@@ -1,0 +1,473 @@
+package fastpath
+
+import "clew/models"
+
+// # Unordered queue (a bag)
+//
+// Decides: enqueues, dequeues, and dequeues that found the bag empty. Drains
+// are not decided here.
+//
+// Precondition: none where no completed dequeue found the bag empty. Otherwise
+// it must not matter which of several enqueues of one value a dequeue took: the
+// k-th enqueue of a value by return is paired with its k-th dequeue by
+// invocation, and every enqueue must have been invoked before its dequeue
+// returned; where dequeues crashed that may have taken anything, no value that
+// was dequeued may have been enqueued more often.
+//
+// Cost: O(operations + events + ids).
+//
+// Rests on two sweeps. Counting: an enqueue is there from its invocation on, a
+// dequeue takes at its return; a value that is not there then is the first
+// failing completion. Nothing else can go wrong without empty answers. Gaps:
+// between two events the bag may be empty if no value was certainly inside then
+// (its enqueue had returned, its dequeue not been invoked), and if crashed
+// dequeues can have taken all that nothing else took: as many must have been
+// invoked as such values been enqueued. Whether one gap is used does not matter
+// to another: what crashed dequeues took by the earlier, they took by the later.
+// So an empty answer needs one such gap while it runs.
+//
+// Crashed operations: a crashed enqueue is left out unless a dequeue takes its
+// value. A crashed dequeue of a known value can be left out where nothing is
+// ever found empty, and else takes what it can as soon as it can. Where other
+// dequeues crashed, too, that could have taken anything, this is not decided.
+//
+// In a prefix that is searched for the first failing completion, dequeues that
+// are open count as crashed and may take anything, as in models: an empty answer
+// could depend on them.
+//
+// # Core
+//
+// A choice is a set of values and of empty answers: the operations of these
+// values and, if there are empty answers, all crashed dequeues that may have
+// taken anything. It has the operation that fails. The core is a choice that is
+// not linearizable, cut at the first failing completion, while no smaller one
+// is. (The operation that fails can be a dequeue: while it was open it could
+// have taken what an empty answer wants gone.)
+
+// UnorderedQueue decides a history of the kinds of queues without Peek. init
+// holds the elements that are in the bag at first.
+func UnorderedQueue(c *models.Columns, init []int32, want Want) Decision {
+	all := withInitial(c, init, models.Enqueue)
+	return runBag(all, want).withoutInitial(int32(len(init)))
+}
+
+func runBag(c *models.Columns, want Want) Decision {
+	in := newInput(c, 0)
+	r := decideBag(in, want&WantWitness != 0)
+	d := Decision{Verdict: r.verdict, Reason: r.reason, Witness: r.witness, Fail: -1, Bound: -1}
+	if r.verdict == Invalid && want&WantFailure != 0 {
+		bagFailure(in, r, &d)
+		d.Fail, d.Bound = in.original(d.Fail, c), in.original(d.Bound, c)
+	}
+	if d.Reason.Cause != NotAmbiguous {
+		d.Reason.Value = c.A[d.Reason.Reader]
+	}
+	return d
+}
+
+// decideBag's end is where an empty answer failed, which is where the history
+// is likely, but not sure, to fail first.
+func decideBag(in input, witness bool) result {
+	empties := false
+	for i, kind := range in.Kind {
+		switch {
+		case kind > models.DequeueEmpty || kind == models.DequeueAny && in.Res[i] != models.Open:
+			return result{reason: Ambiguity{Cause: Unsupported, Reader: int32(i)}}
+		case kind == models.DequeueEmpty && in.Res[i] != models.Open:
+			empties = true
+		}
+	}
+	b := bag{in: in, returns: make([]int32, in.Events)}
+	for i, res := range in.Res {
+		if res != models.Open {
+			b.returns[res] = int32(i) + 1
+		}
+	}
+	if o := b.count(witness && !empties); o >= 0 {
+		return result{verdict: Invalid, keys: []int32{o}, end: in.Res[o], why: b.tooOften(o)}
+	}
+	if !empties {
+		return result{verdict: Valid, witness: b.order}
+	}
+	if a := b.pair(); a.Cause != NotAmbiguous {
+		return result{reason: a}
+	}
+	if e := b.findGaps(); e >= 0 {
+		return result{verdict: Invalid, keys: []int32{e}, end: in.Res[e], why: b.neverEmpty(e)}
+	}
+	r := result{verdict: Valid}
+	if witness {
+		r.witness = b.witness()
+	}
+	return r
+}
+
+// bag is what is known of a history. Operations are rows plus 1.
+type bag struct {
+	in      input
+	returns []int32 // by event: the operation that returns
+	partner []int32 // by row: what it is paired with; unused
+	gaps    []int32 // by row of an empty answer: the event before its gap, or -1
+	order   []int32
+}
+
+// unused is the partner of a crashed enqueue that nobody needs, or a dequeue
+// that did not happen.
+const unused = -1
+
+// count is the counting sweep. It returns the dequeue that fails, or -1.
+// Crashed enqueues that are not needed stay out of the order.
+func (b *bag) count(witness bool) int32 {
+	in := b.in
+	if !witness {
+		there := make([]int32, in.ids)
+		i := 0
+		for t := range in.Events {
+			if i < in.Len() && in.Inv[i] == t {
+				if in.Kind[i] == models.Enqueue {
+					there[in.A[i]]++
+				}
+				i++
+			} else if o := b.returns[t]; o > 0 && in.Kind[o-1] == models.Dequeue {
+				if there[in.A[o-1]]--; there[in.A[o-1]] < 0 {
+					return o - 1
+				}
+			}
+		}
+		return -1
+	}
+	type stock struct{ there, crashed int32 } // crashed: a list of rows plus 1
+	stocks := make([]stock, in.ids)
+	next := make([]int32, in.Len())
+	b.order = make([]int32, 0, in.Len())
+	i := int32(0)
+	for t := range in.Events {
+		if int(i) < in.Len() && in.Inv[i] == t {
+			s := &stocks[in.A[i]]
+			switch {
+			case in.Kind[i] != models.Enqueue:
+			case in.Res[i] == models.Open:
+				next[i] = s.crashed
+				s.crashed = i + 1
+			default:
+				s.there++
+				b.order = append(b.order, i)
+			}
+			i++
+			continue
+		}
+		o := b.returns[t] - 1
+		if o < 0 || in.Kind[o] != models.Dequeue {
+			continue
+		}
+		switch s := &stocks[in.A[o]]; {
+		case s.there > 0:
+			s.there--
+		case s.crashed > 0:
+			b.order = append(b.order, s.crashed-1)
+			s.crashed = next[s.crashed-1]
+		default:
+			return o
+		}
+		b.order = append(b.order, o)
+	}
+	return -1
+}
+
+// tooOften names the dequeues that took the value of o before it.
+func (b *bag) tooOften(o int32) Explanation {
+	why := Explanation{TakenTooOften, []int32{o}}
+	for i, kind := range b.in.Kind {
+		if kind == models.Dequeue && b.in.A[i] == b.in.A[o] && b.in.Res[i] < b.in.Res[o] && len(why.Ops) <= maxHolders {
+			why.Ops = append(why.Ops, int32(i))
+		}
+	}
+	return why
+}
+
+// pair pairs dequeues with enqueues, or says why it does not.
+func (b *bag) pair() Ambiguity {
+	in := b.in
+	// By value; dequeues are those that take part: those that completed and, for a
+	// value enqueued once, the first that crashed, if none did.
+	type tally struct{ enqueues, returned, dequeues int32 }
+	tallies := make([]tally, in.ids)
+	unknown := false
+	for i, kind := range in.Kind {
+		y := &tallies[in.A[i]]
+		open := in.Res[i] == models.Open
+		switch {
+		case kind == models.DequeueAny:
+			unknown = true
+		case kind == models.Enqueue:
+			y.enqueues++
+			if !open {
+				y.returned++
+			}
+		case kind == models.Dequeue && !open:
+			y.dequeues++
+		}
+	}
+	b.partner = make([]int32, in.Len())
+	for i, kind := range in.Kind {
+		y := &tallies[in.A[i]]
+		open := in.Res[i] == models.Open
+		switch {
+		case kind == models.Dequeue && open:
+			switch {
+			case y.returned == 0 || y.enqueues == y.dequeues:
+				b.partner[i] = unused // there is nothing else to take
+			case unknown:
+				return Ambiguity{Cause: Unsupported, Reader: int32(i)}
+			case y.enqueues > 1:
+				return Ambiguity{Cause: Pairing, Reader: int32(i)}
+			default:
+				y.dequeues++
+			}
+		case kind == models.Dequeue && unknown && y.enqueues > y.dequeues:
+			return Ambiguity{Cause: Pairing, Reader: int32(i)}
+		}
+	}
+	return b.match()
+}
+
+// match pairs the k-th enqueue of a value by return, those that crashed last,
+// with its k-th dequeue by invocation.
+func (b *bag) match() Ambiguity {
+	in := b.in
+	heads := make([]int32, in.ids) // the dequeues of a value that are not paired, by invocation
+	tails := make([]int32, in.ids)
+	next := make([]int32, in.Len())
+	for i, kind := range in.Kind {
+		if kind != models.Dequeue || b.partner[i] == unused {
+			continue
+		}
+		v := in.A[i]
+		if heads[v] == 0 {
+			heads[v] = int32(i) + 1
+		} else {
+			next[tails[v]] = int32(i) + 1
+		}
+		tails[v] = int32(i)
+	}
+	take := func(e int32) bool {
+		v := in.A[e]
+		d := heads[v]
+		if d == 0 {
+			if in.Res[e] == models.Open {
+				b.partner[e] = unused
+			}
+			return true
+		}
+		heads[v] = next[d-1]
+		b.partner[e], b.partner[d-1] = d, e+1
+		return in.Inv[e] < in.Res[d-1]
+	}
+	for _, o := range b.returns {
+		if o > 0 && in.Kind[o-1] == models.Enqueue && !take(o-1) {
+			return Ambiguity{Cause: Pairing, Reader: b.partner[o-1] - 1}
+		}
+	}
+	for i, kind := range in.Kind {
+		if kind == models.Enqueue && in.Res[i] == models.Open && !take(int32(i)) {
+			return Ambiguity{Cause: Pairing, Reader: b.partner[i] - 1}
+		}
+	}
+	return Ambiguity{}
+}
+
+// findGaps is the sweep over the gaps. It gives every completed empty answer
+// the latest gap before its return in which the bag may be empty, and returns
+// the first that has none, or -1.
+func (b *bag) findGaps() int32 {
+	in := b.in
+	b.gaps = make([]int32, in.Len())
+	inside, left, takers := int32(0), int32(0), int32(0)
+	good := int32(-1)
+	i := int32(0)
+	for t := range in.Events {
+		if int(i) < in.Len() && in.Inv[i] == t {
+			switch {
+			case in.Kind[i] == models.DequeueAny:
+				takers++
+			case in.Kind[i] == models.Dequeue && b.partner[i] > 0 && in.Res[b.partner[i]-1] < t:
+				inside--
+			}
+			i++
+		} else if o := b.returns[t] - 1; o >= 0 {
+			switch {
+			case in.Kind[o] == models.DequeueEmpty:
+				if good < in.Inv[o] {
+					return o
+				}
+				b.gaps[o] = good
+			case in.Kind[o] != models.Enqueue:
+			case b.partner[o] == 0:
+				left++
+			case in.Inv[b.partner[o]-1] > t:
+				inside++
+			}
+		}
+		if inside == 0 && left <= takers {
+			good = t
+		}
+	}
+	return -1
+}
+
+// neverEmpty names enqueues whose values were certainly inside while e ran.
+func (b *bag) neverEmpty(e int32) Explanation {
+	in := b.in
+	why := Explanation{NeverEmpty, []int32{e}}
+	for i, kind := range in.Kind {
+		if kind != models.Enqueue || in.Res[i] > in.Res[e] || len(why.Ops) > maxHolders {
+			continue
+		}
+		if d := b.partner[i]; d == 0 || in.Inv[d-1] > in.Inv[e] && in.Inv[d-1] > in.Res[i] {
+			why.Ops = append(why.Ops, int32(i))
+		}
+	}
+	return why
+}
+
+// witness puts a value's enqueue at its return and its dequeue at its
+// invocation, or both at one event if they overlap; what crashed dequeues took
+// goes just before the next gap that an empty answer uses.
+func (b *bag) witness() []int32 {
+	in := b.in
+	inGap := make([]int32, in.Events) // the empty answers of the gap after an event: a list
+	next := make([]int32, in.Len())
+	last := int32(-1)
+	for i, kind := range in.Kind {
+		if kind == models.DequeueEmpty && in.Res[i] != models.Open {
+			g := b.gaps[i]
+			next[i], inGap[g] = inGap[g], int32(i)+1
+			last = max(last, g)
+		}
+	}
+	order := make([]int32, 0, in.Len())
+	var takers []int32
+	left := 0
+	i := int32(0)
+	for t := range in.Events {
+		if int(i) < in.Len() && in.Inv[i] == t {
+			p := b.partner[i] - 1
+			switch {
+			case in.Kind[i] == models.DequeueAny:
+				takers = append(takers, i)
+			case p < 0 || in.Inv[p] > t:
+			case t > last && in.Kind[i] == models.Enqueue && in.Res[p] == models.Open:
+				b.partner[i] = 0 // nobody needs the dequeue
+			case t > last && in.Res[i] == models.Open && in.Kind[i] == models.Dequeue:
+				if in.Res[p] > t {
+					b.partner[p] = 0 // likewise
+				}
+			case in.Kind[i] == models.Enqueue: // within its dequeue, which had begun
+				order = append(order, i, p)
+			case in.Res[p] < t:
+				order = append(order, i)
+			default:
+				order = append(order, p, i)
+			}
+			i++
+		} else if o := b.returns[t] - 1; o >= 0 && in.Kind[o] == models.Enqueue {
+			if d := b.partner[o]; d == 0 || in.Inv[d-1] > t {
+				order = append(order, o)
+				if d == 0 {
+					left++
+				}
+			}
+		}
+		if inGap[t] == 0 {
+			continue
+		}
+		order = append(order, takers[:left]...)
+		takers, left = takers[left:], 0
+		for e := inGap[t]; e > 0; e = next[e-1] {
+			order = append(order, e-1)
+		}
+	}
+	return order
+}
+
+// cutBag is the history up to event t, where open dequeues may take anything.
+func cutBag(in input, t int32) input {
+	cut := in.cut(t)
+	kinds := make([]models.Kind, cut.Len())
+	for i := range kinds {
+		kinds[i] = in.Kind[i]
+		if kinds[i] == models.Dequeue && in.Res[i] > t && in.Res[i] != models.Open {
+			kinds[i] = models.DequeueAny
+		}
+	}
+	cut.Kind = kinds
+	return cut
+}
+
+// bagFailure finds the first failing completion and the core. Prefixes are
+// tried around where the history seems to fail, in growing steps, then halfway.
+func bagFailure(in input, r result, d *Decision) {
+	low, high := int32(-1), in.Events-1 // valid up to here; invalid up to there
+	guess, step := r.end, int32(1)
+	for low+1 < high {
+		t := guess
+		if t <= low || t >= high || step > in.Events/4 {
+			t = low + (high-low)/2
+		}
+		before := decideBag(cutBag(in, t), false)
+		switch before.verdict {
+		case Invalid:
+			high, r = t, before
+			guess = min(t-1, before.end)
+		case Valid:
+			low = t
+			guess = t + step
+			step *= 2
+		default:
+			d.Bound, d.Reason = high, before.reason
+			return
+		}
+	}
+	d.Fail, d.Bound = high, high
+	if r.why.Pattern == NeverEmpty {
+		cut := cutBag(in, high)
+		o := in.opReturning(high)
+		cut.B = make([]int32, cut.Len())
+		for _, i := range needsValue(cut)(o, []int32{o}) {
+			cut.B[i] = 1
+		}
+		bagCore.core(cut, append(r.keys, o), d)
+		return
+	}
+	d.Why = r.why
+	for i, kind := range in.Kind {
+		if in.A[i] == in.A[r.keys[0]] && (kind == models.Enqueue && in.Inv[i] < high || kind == models.Dequeue && in.Res[i] <= high) {
+			d.Core = append(d.Core, int32(i))
+		}
+	}
+}
+
+// bagCore is what the shared machinery needs to find a core. B marks the
+// operation that fails, and those of its value.
+var bagCore = &algorithm{
+	decide: decideBag,
+	needs:  needsValue,
+	always: func(op models.Op) bool { return op.Kind == models.DequeueAny || op.B != 0 },
+}
+
+// needsValue keeps the operations of a value together.
+func needsValue(in input) needs {
+	byValue := make([][]int32, in.ids)
+	has := func(o int32) bool { return in.Kind[o] == models.Enqueue || in.Kind[o] == models.Dequeue }
+	for i := range int32(in.Len()) {
+		if has(i) {
+			byValue[in.A[i]] = append(byValue[in.A[i]], i)
+		}
+	}
+	return func(o int32, out []int32) []int32 {
+		if !has(o) {
+			return out
+		}
+		return append(out, byValue[in.A[o]]...)
+	}
+}
