@@ -65,8 +65,7 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 		defer cancel()
 	}
 	d := newDecider(ctx, spec, o)
-	parts := ops.Parts()
-	decisions := d.all(parts)
+	parts, decisions := d.decide(ops)
 	r := &jepsen.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init,
 		Op: jepsen.None, LastOp: jepsen.None,

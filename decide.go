@@ -12,36 +12,6 @@ import (
 	"clew/models"
 )
 
-// fastPaths are the near-linear decisions, by model.
-var fastPaths = map[string]fastPath{
-	"register":       {fastpath.Register, false},
-	"cas-register":   {fastpath.CASRegister, false},
-	"fifo-queue":     {fastpath.FIFOQueue, true},
-	"stack":          {fastpath.Stack, true},
-	"priority-queue": {fastpath.PriorityQueue, true},
-}
-
-// fastPath decides the columns of a model whose state is one value at first, or
-// of a container that is empty at first.
-type fastPath struct {
-	decide    func(c *models.Columns, init int32, want fastpath.Want) fastpath.Decision
-	container bool
-}
-
-// of is the fast path for operations; false where it does not take their
-// initial state.
-func (f fastPath) of(part *models.Operations) (decide func(*models.Columns, fastpath.Want) fastpath.Decision, ok bool) {
-	init := part.Model.Init()
-	if f.decide == nil || f.container && len(init) > 0 {
-		return nil, false
-	}
-	value := int32(0)
-	if !f.container {
-		value = init[0]
-	}
-	return func(c *models.Columns, want fastpath.Want) fastpath.Decision { return f.decide(c, value, want) }, true
-}
-
 // decision is what became of one part.
 type decision struct {
 	fallback.Answer
@@ -71,8 +41,9 @@ var engines = map[string]fallback.Engine{
 // decider decides parts by the path that the options ask for.
 type decider struct {
 	ctx    context.Context
-	name   string   // the model's
-	fast   fastPath // its zero: the model has none, or it is not asked for
+	name   string // the model's
+	spec   models.Spec
+	fast   fastPath // nil: the model has none, or it is not asked for
 	engine fallback.Engine
 	only   bool // the fast path or nothing
 	limits fallback.Limits
@@ -82,6 +53,7 @@ func newDecider(ctx context.Context, spec models.Spec, o Options) *decider {
 	d := &decider{
 		ctx:    ctx,
 		name:   spec.Name,
+		spec:   spec,
 		engine: engines[o.Algorithm],
 		only:   o.Algorithm == "fast",
 		limits: fallback.Limits{Memory: o.Memory, Passed: o.Passed},
@@ -99,6 +71,20 @@ const (
 	firstHorizon  = 512
 	horizonGrowth = 4
 )
+
+// decide decides operations, part by part where the model has parts and the
+// fast path does not decide them all at once.
+func (d *decider) decide(ops *models.Operations) ([]*models.Operations, []decision) {
+	parts := ops.Parts()
+	if len(parts) > 1 && d.notFast(ops) == "" {
+		first := *d
+		first.only = true
+		if x := first.part(ops); x.Verdict != fallback.Unknown {
+			return []*models.Operations{ops}, []decision{x}
+		}
+	}
+	return parts, d.all(parts)
+}
 
 // all decides the parts up to the earliest failing completion.
 func (d *decider) all(parts []*models.Operations) []decision {
@@ -157,13 +143,14 @@ func (x decision) renumber(rows []int32) decision {
 // part decides one part: by the fast path where it knows, else by the general
 // search.
 func (d *decider) part(part *models.Operations) decision {
-	fast, ok := d.fast.of(part)
-	if !ok {
+	if reason := d.notFast(part); reason != "" {
 		if d.only {
-			return decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.name,
-				reason: d.noFastPath()}
+			return decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.name, reason: reason}
 		}
 		return d.search(part, nil)
+	}
+	fast := func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+		return d.fast(part.Model, d.spec, c, want)
 	}
 	f := fast(&part.Columns, fastpath.WantWitness|fastpath.WantFailure)
 	x := decision{analyzer: "clew/fast-" + d.name, core: f.Core, why: f.Why}
@@ -197,12 +184,15 @@ func (d *decider) part(part *models.Operations) decision {
 	return d.search(part, nil)
 }
 
-// noFastPath says why only the general search can decide.
-func (d *decider) noFastPath() string {
-	if d.fast.container {
-		return "there is no fast path for a " + d.name + " with initial contents"
+// notFast says why the fast path is not for a part, or "".
+func (d *decider) notFast(part *models.Operations) string {
+	switch {
+	case d.fast == nil:
+		return "there is no fast path for " + d.name
+	case startEmpty[d.name] && len(part.Model.Init()) > 0:
+		return "the fast path for " + d.name + " takes no initial contents"
 	}
-	return "there is no fast path for " + d.name
+	return ""
 }
 
 // search decides operations by the general search. rows, where not nil, are

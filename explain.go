@@ -94,7 +94,65 @@ func explainFast(part *models.Operations, why fastpath.Explanation) string {
 		}
 		return s + ", and " + t.did(ops[3]) + " only later"
 	}
+	return explainSweep(t, why.Pattern, ops)
+}
+
+// explainSweep is explainFast for sets, bags and locks.
+func explainSweep(t teller, pattern fastpath.Pattern, ops []int32) string {
+	switch pattern {
+	case fastpath.Unchanged:
+		if ops[1] == fastpath.Initial {
+			return t.name(ops[0]) + " cannot be what it found at first, and nothing could have changed that"
+		}
+		return t.name(ops[0]) + " cannot be what it found after " + t.name(ops[1]) + ", and nothing could have changed that in between"
+	case fastpath.HeldAlready:
+		if len(ops) == 1 {
+			return t.who(ops[0]) + " acquired what was not free"
+		}
+		return t.who(ops[0]) + " acquired while " + t.holders(ops[1:]) + " still held it"
+	case fastpath.NotHeld:
+		s := t.who(ops[0]) + " released what was not held, or not by its owner"
+		if ops[1] == fastpath.Missing {
+			return s
+		}
+		return s + "; the release before was of " + t.who(ops[1])
+	case fastpath.TakenTooOften:
+		if len(ops) == 1 {
+			return t.did(ops[0]) + ", but nothing had added it by then"
+		}
+		return t.did(ops[0]) + ", but had not been added often enough: " + t.holders(ops[1:]) + " had taken it before"
+	case fastpath.NeverEmpty:
+		if len(ops) == 1 {
+			return t.who(ops[0]) + " found it empty, but more was certainly inside all the time than crashed operations can have taken"
+		}
+		return t.who(ops[0]) + " found it empty, but all the time that it looked " + t.some(ops[1:]) + " inside"
+	case fastpath.Incomparable:
+		return t.name(ops[0]) + " and " + t.name(ops[1]) + ": neither read contains the other, so neither can have come first"
+	case fastpath.NotRead:
+		return t.name(ops[1]) + " does not hold what " + t.name(ops[0]) + " does, which had returned before it began"
+	case fastpath.AddedBefore:
+		return t.name(ops[2]) + " holds what " + t.name(ops[1]) + " added, and not what " + t.name(ops[0]) + " did, which had returned before that began"
+	case fastpath.NotASet:
+		return t.name(ops[0]) + " read what is no set"
+	}
 	return ""
+}
+
+func (t teller) name(row int32) string { return t.part.History.Name(t.part.Of[row]) }
+
+// holders lists who did something, the latest last: "process 1 (index 80)".
+func (t teller) holders(rows []int32) string {
+	s := ""
+	for i, row := range rows[max(0, len(rows)-maxSome):] {
+		if i > 0 {
+			s += ", "
+		}
+		s += t.who(row)
+	}
+	if len(rows) > maxSome {
+		return "others and " + s
+	}
+	return s
 }
 
 // did and had for containers.
@@ -181,6 +239,12 @@ func ambiguity(part *models.Operations, a fastpath.Ambiguity) string {
 			f = "failed " + f
 		}
 		return fmt.Sprintf("the fast path takes no %s such as op %d", f, index(a.Reader))
+	case fastpath.Overlapping:
+		return fmt.Sprintf("op %d began while an older one of its owner, op %d, was open", index(a.Reader), index(a.Producers[0]))
+	case fastpath.Counted:
+		return fmt.Sprintf("op %d is of several permits that belong to nobody", index(a.Reader))
+	case fastpath.Pairing:
+		return fmt.Sprintf("value %s was added several times, and it matters which of them op %d took", h.Values.Text(edn.ID(a.Value)), index(a.Reader))
 	case fastpath.Branching:
 		return fmt.Sprintf("op %d and others crashed, and what they took can be guessed in too many ways", index(a.Reader))
 	}

@@ -19,6 +19,9 @@ func modelFlags() []cli.Flag {
 		choiceFlag("nil-reads", "any", "exact", "what a read of nil says: nothing (`any`), or that it saw nil (exact)"),
 		choiceFlag("failed-cas", "ignore", "observe", "what a failed cas says: nothing (`ignore`), or that it saw another value (observe)"),
 		choiceFlag("priority", "max", "min", "which element a priority-queue hands out first: the greatest (`max`) or the least (min)"),
+		&cli.IntFlag{Name: "permits", Usage: "how many permits a semaphore has: `K`"},
+		&cli.IntFlag{Name: "max-holds", Usage: "how often the owner of a reentrant lock may hold it: `D` (default: 2)"},
+		&cli.IntFlag{Name: "threads", Usage: "the owner of a lock is the process modulo `N` (default: the process)"},
 		choiceFlag("semantics", "jepsen", "knossos", "how values are read: `jepsen`, or as Knossos does (knossos)"),
 	}
 }
@@ -42,9 +45,17 @@ func modelSpec(c *cli.Context) (models.Spec, error) {
 		NilReadsExact:    c.String("nil-reads") == "exact",
 		ObserveFailedCAS: c.String("failed-cas") == "observe",
 		Knossos:          c.String("semantics") == "knossos",
+		Permits:          c.Int("permits"),
+		MaxHolds:         c.Int("max-holds"),
+		Threads:          c.Int("threads"),
 	}
 	if c.IsSet("priority") {
 		s.Priority = c.String("priority")
+	}
+	for _, flag := range []string{"permits", "max-holds", "threads"} {
+		if c.IsSet(flag) && c.Int(flag) < 1 {
+			return s, fmt.Errorf("--%s is a number of at least 1, not %d", flag, c.Int(flag))
+		}
 	}
 	switch {
 	case c.IsSet("init") && s.Init == "":
