@@ -3,6 +3,7 @@ package clew_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 // form or as EDN, and what clew says about it.
 //
 //	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe] [priority=min]
+//	[permits=K] [max-holds=D] [threads=N]
 //
 // go test -run TestCases -rewrite . writes the answers anew; read the
 // difference.
@@ -44,6 +46,12 @@ func conversation(d *datadriven.TestData) string {
 			spec.NilReadsExact = value == "exact"
 		case "priority":
 			spec.Priority = value
+		case "permits":
+			spec.Permits, _ = strconv.Atoi(value)
+		case "max-holds":
+			spec.MaxHolds, _ = strconv.Atoi(value)
+		case "threads":
+			spec.Threads, _ = strconv.Atoi(value)
 		case "failed-cas":
 			spec.ObserveFailedCAS = value == "observe"
 		default:
