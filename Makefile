@@ -2,6 +2,6 @@
 
 test: ; go test ./...
 ci: ; .ci/run
-oracle: ; CLEW_LONG=1 go test -timeout 5h -v -run 'Oracle|EverySmall|RandomHistories' . ./fastpath
+oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback ./fastpath
 fuzz: ; for f in FuzzReader FuzzParse; do go test -run xxx -fuzz $$f -fuzztime 60s ./edn || exit 1; done; go test -run xxx -fuzz FuzzCheck -fuzztime 60s .
-bench: ; go test -run '^$$' -bench . -benchmem ./...
+bench: ; go test -run '^$$' -bench . -benchmem . ./edn ./fallback ./fastpath

@@ -96,6 +96,9 @@ func (c *config) uses() int {
 // run sweeps the returns. It returns a configuration that got furthest, and the
 // return that none could pass, or -1.
 func (s *frontierSearch) run() (last *config, failed int32) {
+	if s.cause != "" {
+		return nil, -1
+	}
 	s.layer = []*config{{state: s.space.number(s.ops.Model.Init()), mask: make([]uint64, s.words), used: make([]int32, len(s.crashed))}}
 	for k := range int32(len(s.ends)) {
 		s.pass(k)

@@ -28,7 +28,7 @@ type layout struct {
 	slot     []int32 // by row that returns: its bit in the mask while it is open
 	words    int     // of a mask
 	open     []int32 // by return: the rows open there, the returning one in front, the others by return ..
-	openFrom []int32 // .. from here, to the next return's
+	openFrom []int   // .. from here, to the next return's
 	crashed  []crashClass
 
 	key   []byte
@@ -46,18 +46,39 @@ func newLayout(ctx context.Context, r Rules, ops *models.Operations, limits Limi
 	l := &layout{Rules: r, ctx: ctx, ops: ops, limits: limits}
 	l.space, l.class = newSpace(ops)
 	l.slot = make([]int32, ops.Len())
-	l.layOut()
-	l.take(int64(len(l.open))*4 + int64(ops.Len())*40)
+	at := rowsAt(ops)
+	open := l.countOpen(at)
+	l.take(4*int64(open) + 50*int64(ops.Len()))
+	if l.cause == "" {
+		l.open = make([]int32, 0, open)
+		l.layOut(at)
+	}
 	return l
+}
+
+// countOpen is how many rows are open at all returns together.
+func (l *layout) countOpen(at []int32) int {
+	open, sum := 0, 0
+	for e, row := range at {
+		switch {
+		case row < 0 || l.ops.Res[row] == models.Open:
+		case l.ops.Inv[row] == int32(e):
+			open++
+		default:
+			sum += open
+			open--
+		}
+	}
+	return sum
 }
 
 // layOut gives every row that returns a bit that is free while it is open, and
 // finds for every return the rows that are open there.
-func (l *layout) layOut() {
+func (l *layout) layOut(at []int32) {
 	classAt := map[int32]int{}
 	var open, free []int32
 	slots := int32(0)
-	for e, row := range rowsAt(l.ops) {
+	for e, row := range at {
 		switch {
 		case row < 0:
 		case l.ops.Res[row] == models.Open:
@@ -79,13 +100,13 @@ func (l *layout) layOut() {
 			open = slices.Insert(open, i, row)
 		default:
 			l.ends = append(l.ends, int32(e))
-			l.openFrom = append(l.openFrom, int32(len(l.open)))
+			l.openFrom = append(l.openFrom, len(l.open))
 			l.open = append(l.open, open...)
 			open = open[1:]
 			free = append(free, l.slot[row])
 		}
 	}
-	l.openFrom = append(l.openFrom, int32(len(l.open)))
+	l.openFrom = append(l.openFrom, len(l.open))
 	l.words = int(slots+63) / 64
 }
 
@@ -110,7 +131,7 @@ func (l *layout) openRows(k int32) []int32 { return l.open[l.openFrom[k]:l.openF
 // choices is how many ways to go on there are at the k-th return: its open rows,
 // then the crash classes.
 func (l *layout) choices(k int32) int {
-	return int(l.openFrom[k+1]-l.openFrom[k]) + len(l.crashed)
+	return l.openFrom[k+1] - l.openFrom[k] + len(l.crashed)
 }
 
 // choose is the row of a choice; false where it is none. crash is its crash

@@ -98,6 +98,9 @@ type frame struct {
 
 // run searches, and says whether it found a linearization.
 func (s *windowSearch) run() bool {
+	if s.cause != "" {
+		return false
+	}
 	s.masks = make([]uint64, s.words)
 	s.used = make([]int32, len(s.crashed))
 	if s.enter(0, s.space.number(s.ops.Model.Init())) {

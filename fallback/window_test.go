@@ -141,6 +141,19 @@ func stopsAtItsLimits(t *testing.T, e Engine) {
 	settles(t, before)
 }
 
+func TestWhatCannotFitIsRefusedBeforeItIsLaidOut(t *testing.T) {
+	budget := NewBudget(10 << 20)
+	ops := endless(3000, counter{}) // 4.5 million open rows at all returns
+	for _, e := range []Engine{Window{}, Frontier{}, Auto{}} {
+		if a := e.Decide(context.Background(), ops, Limits{Memory: budget}); a.Verdict != Unknown || a.Cause != OutOfMemory {
+			t.Errorf("%s: %s, want unknown for the memory", e.Name(), a.Cause)
+		}
+	}
+	if left := budget.left.Load(); left != 10<<20 {
+		t.Errorf("%d bytes of the budget are left, want all", left)
+	}
+}
+
 func TestARaceTakesTheFirstVerdictAndStopsTheOthers(t *testing.T) {
 	before := runtime.NumGoroutine()
 	ops, text := generated(t, models.Spec{Name: "register"}, gen.Options{}, 7)

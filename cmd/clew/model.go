@@ -19,9 +19,9 @@ func modelFlags() []cli.Flag {
 		choiceFlag("nil-reads", "any", "exact", "what a read of nil says: nothing (`any`), or that it saw nil (exact)"),
 		choiceFlag("failed-cas", "ignore", "observe", "what a failed cas says: nothing (`ignore`), or that it saw another value (observe)"),
 		choiceFlag("priority", "max", "min", "which element a priority-queue hands out first: the greatest (`max`) or the least (min)"),
-		&cli.IntFlag{Name: "permits", Usage: "how many permits a semaphore has: `K`"},
-		&cli.IntFlag{Name: "max-holds", Usage: "how often the owner of a reentrant lock may hold it: `D` (default: 2)"},
-		&cli.IntFlag{Name: "threads", Usage: "the owner of a lock is the process modulo `N` (default: the process)"},
+		&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "how many permits a semaphore has: `K`"},
+		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "how often the owner of a reentrant lock may hold it: `D`"},
+		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
 		choiceFlag("semantics", "jepsen", "knossos", "how values are read: `jepsen`, or as Knossos does (knossos)"),
 	}
 }
