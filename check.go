@@ -108,7 +108,6 @@ func conclude(r *jepsen.Result, decisions []decision) (failing int) {
 
 // valid fills in the witness and the final state.
 func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations, decisions []decision) {
-	state := ops.Model.Init()
 	var finals []models.State
 	var points []point
 	for i, part := range parts {
@@ -116,12 +115,14 @@ func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations,
 		if err != nil {
 			panic("a witness does not replay: " + err.Error())
 		}
+		state := part.Model.Init()
 		if len(run) > 0 {
 			state = run[len(run)-1]
 		}
 		finals = append(finals, state)
 		points = append(points, pointsOf(part, decisions[i].Order)...)
 	}
+	state := finals[0]
 	if p, ok := ops.Model.(models.Partitioner); ok {
 		state = p.Join(finals)
 	}

@@ -41,7 +41,6 @@ var engines = map[string]fallback.Engine{
 // decider decides parts by the path that the options ask for.
 type decider struct {
 	ctx    context.Context
-	name   string // the model's
 	spec   models.Spec
 	fast   fastPath // nil: the model has none, or it is not asked for
 	engine fallback.Engine
@@ -52,7 +51,6 @@ type decider struct {
 func newDecider(ctx context.Context, spec models.Spec, o Options) *decider {
 	d := &decider{
 		ctx:    ctx,
-		name:   spec.Name,
 		spec:   spec,
 		engine: engines[o.Algorithm],
 		only:   o.Algorithm == "fast",
@@ -145,7 +143,7 @@ func (x decision) renumber(rows []int32) decision {
 func (d *decider) part(part *models.Operations) decision {
 	if reason := d.notFast(part); reason != "" {
 		if d.only {
-			return decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.name, reason: reason}
+			return decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.spec.Name, reason: reason}
 		}
 		return d.search(part, nil)
 	}
@@ -153,7 +151,7 @@ func (d *decider) part(part *models.Operations) decision {
 		return d.fast(part.Model, d.spec, c, want)
 	}
 	f := fast(&part.Columns, fastpath.WantWitness|fastpath.WantFailure)
-	x := decision{analyzer: "clew/fast-" + d.name, core: f.Core, why: f.Why}
+	x := decision{analyzer: "clew/fast-" + d.spec.Name, core: f.Core, why: f.Why}
 	switch {
 	case f.Verdict == fastpath.Valid:
 		x.Answer = fallback.Answer{Verdict: fallback.Valid, Order: f.Witness}
@@ -164,7 +162,9 @@ func (d *decider) part(part *models.Operations) decision {
 		cut, rows := part.Prefix(f.Fail - 1)
 		before := fast(&cut.Columns, fastpath.WantWitness)
 		if before.Verdict != fastpath.Valid {
-			panic("the prefix before the first failing completion is not decided valid")
+			// What is open there may be ambiguous, though the failure is certain.
+			cut, rows = part.Prefix(f.Fail)
+			return d.search(cut, rows)
 		}
 		x.Answer = fallback.Answer{Verdict: fallback.Invalid, Fail: f.Fail, Order: before.Witness}
 		for i, row := range x.Order {
@@ -188,9 +188,9 @@ func (d *decider) part(part *models.Operations) decision {
 func (d *decider) notFast(part *models.Operations) string {
 	switch {
 	case d.fast == nil:
-		return "there is no fast path for " + d.name
-	case startEmpty[d.name] && len(part.Model.Init()) > 0:
-		return "the fast path for " + d.name + " takes no initial contents"
+		return "there is no fast path for " + d.spec.Name
+	case startEmpty[d.spec.Name] && len(part.Model.Init()) > 0:
+		return "the fast path for " + d.spec.Name + " takes no initial contents"
 	}
 	return ""
 }

@@ -155,7 +155,7 @@ func (t teller) holders(rows []int32) string {
 	return s
 }
 
-// did and had for containers.
+// containerVerbs is what operations of containers do to a value, as participles.
 var containerVerbs = map[string]string{
 	":enqueue": "enqueued", ":insert": "inserted", ":push": "pushed",
 	":dequeue": "dequeued", ":poll": "polled", ":pop": "popped", ":peek": "peeked at",

@@ -42,13 +42,8 @@ func newFencedLock(s Spec, v *edn.Values, init *edn.ID, holds int32) (definition
 
 // read numbers the fences as they come; finish orders them.
 func (m *fencedLock) read(o operation) (op Op, keep bool, err error) {
-	switch o.f {
-	case m.fAcquire:
-		op.Kind = Acquire
-	case m.fRelease:
-		op.Kind = Release
-	default:
-		return op, false, errUnknownF
+	if op.Kind, err = lockKind(o.f, m.fAcquire, m.fRelease); err != nil {
+		return op, false, err
 	}
 	m.enter(o)
 	if op.Kind == Release || m.v.Kind(o.value) != edn.KindMap {

@@ -26,13 +26,19 @@ func newMutex(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
 }
 
 func (m *mutex) read(o operation) (Op, bool, error) {
-	switch o.f {
-	case m.fAcquire:
-		return Op{Kind: Acquire}, true, nil
-	case m.fRelease:
-		return Op{Kind: Release}, true, nil
+	kind, err := lockKind(o.f, m.fAcquire, m.fRelease)
+	return Op{Kind: kind}, err == nil, err
+}
+
+// lockKind is the kind of a lock's operation.
+func lockKind(f, acquire, release edn.ID) (Kind, error) {
+	switch f {
+	case acquire:
+		return Acquire, nil
+	case release:
+		return Release, nil
 	}
-	return Op{}, false, errUnknownF
+	return 0, errUnknownF
 }
 
 func (m *mutex) Init() State { return State{0} }

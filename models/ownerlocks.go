@@ -146,13 +146,8 @@ func newOwnerSemaphore(s Spec, v *edn.Values, init *edn.ID) (definition, error) 
 }
 
 func (m *ownerLock) read(o operation) (op Op, keep bool, err error) {
-	switch o.f {
-	case m.fAcquire:
-		op.Kind = Acquire
-	case m.fRelease:
-		op.Kind = Release
-	default:
-		return op, false, errUnknownF
+	if op.Kind, err = lockKind(o.f, m.fAcquire, m.fRelease); err != nil {
+		return op, false, err
 	}
 	m.enter(o)
 	op.B = 1

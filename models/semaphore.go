@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"clew/edn"
@@ -9,7 +10,7 @@ import (
 
 // checkLocks says whether the parameters of locks go with the model.
 func (s Spec) checkLocks() error {
-	is := func(names ...string) bool { return contains(names, s.Name) }
+	is := func(names ...string) bool { return slices.Contains(names, s.Name) }
 	switch needs := is("semaphore", "owner-semaphore"); {
 	case s.Permits < 0 || needs && s.Permits == 0:
 		return fmt.Errorf("%s needs --permits K, the number of its permits, at least 1", s.Name)

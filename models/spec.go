@@ -3,6 +3,7 @@ package models
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -323,7 +324,7 @@ func infer(h *jepsen.History) (string, error) {
 	has := func(f string) bool { return seen[f] }
 	within := func(allowed ...string) bool {
 		for _, f := range fs {
-			if !contains(allowed, f) {
+			if !slices.Contains(allowed, f) {
 				return false
 			}
 		}
@@ -352,15 +353,6 @@ func infer(h *jepsen.History) (string, error) {
 		return "register", nil
 	}
 	return "", fmt.Errorf("cannot infer the model from %s; give --model with one of %s", all, names())
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // readsCollections says whether every :read that returned a value returned a
