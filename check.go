@@ -23,6 +23,9 @@ type Options struct {
 	// Memory is what the search may use, possibly together with other checks;
 	// nil is no limit.
 	Memory *fallback.Budget
+	// Independent: the values are [key value] tuples, and each key is a history of
+	// its own.
+	Independent bool
 	// Verify re-checks the evidence: a witness is replayed, a core decided again
 	// by another engine.
 	Verify bool
@@ -47,16 +50,13 @@ func CheckAlgorithm(name string) error {
 }
 
 // Check decides whether a history is linearizable with respect to a model, and
-// shows why. An error means that the history or the options make no sense;
-// whatever stops the search is a Result with an unknown verdict. It is not safe
-// to check one History from several goroutines at once.
+// shows why. Where the spec names no model, it is inferred. An error means that
+// the history or the options make no sense; whatever stops the search is a
+// Result with an unknown verdict. It is not safe to check one History from
+// several goroutines at once.
 func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*jepsen.Result, error) {
 	start := time.Now()
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
-		return nil, err
-	}
-	ops, err := spec.Read(h)
-	if err != nil {
 		return nil, err
 	}
 	if o.TimeLimit > 0 {
@@ -64,46 +64,113 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 		ctx, cancel = context.WithTimeout(ctx, o.TimeLimit)
 		defer cancel()
 	}
-	d := newDecider(ctx, spec, o)
-	parts, decisions := d.decide(ops)
-	r := &jepsen.Result{
-		History: h, File: h.File, Model: spec.Name, Init: spec.Init,
-		Op: jepsen.None, LastOp: jepsen.None,
+	check := checkOne
+	if o.Independent {
+		check = checkKeys
 	}
-	failing := conclude(r, decisions)
-	switch r.Verdict {
-	case jepsen.Valid:
-		valid(r, ops, parts, decisions)
-	case jepsen.Invalid:
-		invalid(r, spec, parts[failing], decisions[failing])
-		r.Core = d.core(parts[failing], decisions[failing])
-	}
-	if o.Verify {
-		if err := d.verify(r, spec, parts, failing); err != nil {
-			panic("the evidence does not stand up: " + err.Error())
-		}
+	r, err := check(ctx, h, spec, o)
+	if err != nil {
+		return nil, err
 	}
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000
 	return r, nil
 }
 
-// conclude puts the verdicts of the parts together and returns the failing one.
-// One failing part is enough for INVALID, and the earliest failing completion
-// that is known counts.
-func conclude(r *jepsen.Result, decisions []decision) (failing int) {
-	failing = -1
-	r.Verdict = jepsen.Valid
-	for i, d := range decisions {
-		switch {
-		case d.Verdict == fallback.Unknown && r.Verdict != jepsen.Invalid:
-			r.Verdict, r.Cause, r.Error, r.Analyzer = jepsen.Unknown, string(d.Cause), d.reason, d.analyzer
-		case d.Verdict == fallback.Invalid && (failing < 0 || d.Fail < decisions[failing].Fail):
-			r.Verdict, r.Cause, r.Error, r.Analyzer, failing = jepsen.Invalid, "", "", d.analyzer, i
-		case r.Analyzer == "":
-			r.Analyzer = d.analyzer
+func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*jepsen.Result, error) {
+	c, err := read(h, spec)
+	if err != nil {
+		return nil, err
+	}
+	d := newDecider(ctx, c.spec, o)
+	c.decide(d)
+	return c.result(d, o), nil
+}
+
+// checking is a history under way to its result. Reading and showing the result
+// add to the history's Values; deciding in between does not, so histories that
+// share Values can be decided side by side.
+type checking struct {
+	h         *jepsen.History
+	spec      models.Spec
+	inferred  bool
+	ops       *models.Operations
+	parts     []*models.Operations
+	decisions []decision
+	verdict   conclusion
+	core      []int32
+	took      time.Duration
+}
+
+// read gives the operations their meaning.
+func read(h *jepsen.History, spec models.Spec) (*checking, error) {
+	c := &checking{h: h, spec: spec}
+	var err error
+	if spec.Name == "" {
+		c.inferred = true
+		if c.spec.Name, err = models.Infer(h); err != nil {
+			return nil, err
 		}
 	}
-	return failing
+	c.ops, err = c.spec.Read(h)
+	return c, err
+}
+
+// decide finds the verdict and the core.
+func (c *checking) decide(d *decider) {
+	start := time.Now()
+	c.parts, c.decisions = d.decide(c.ops)
+	c.verdict = conclude(c.decisions)
+	if f := c.verdict.failing; f >= 0 {
+		c.core = d.core(c.parts[f], c.decisions[f])
+	}
+	c.took = time.Since(start)
+}
+
+// result is the verdict with its evidence.
+func (c *checking) result(d *decider, o Options) *jepsen.Result {
+	r := &jepsen.Result{
+		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
+		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Error: c.verdict.reason,
+		Op: jepsen.None, LastOp: jepsen.None,
+	}
+	switch r.Verdict {
+	case jepsen.Valid:
+		valid(r, c.ops, c.parts, c.decisions)
+	case jepsen.Invalid:
+		invalid(r, c.spec, c.parts[c.verdict.failing], c.decisions[c.verdict.failing])
+		r.Core = c.core
+	}
+	if o.Verify {
+		if err := d.verify(r, c.spec, c.parts, c.verdict.failing); err != nil {
+			panic("the evidence does not stand up: " + err.Error())
+		}
+	}
+	r.Ms = float64(c.took.Microseconds()) / 1000
+	return r
+}
+
+// conclusion is the verdict of the parts together.
+type conclusion struct {
+	verdict                 jepsen.Verdict
+	analyzer, cause, reason string
+	failing                 int // where Invalid, the part that fails first; else -1
+}
+
+// conclude puts the verdicts of the parts together. One failing part is enough
+// for INVALID, and the earliest failing completion that is known counts.
+func conclude(decisions []decision) conclusion {
+	c := conclusion{verdict: jepsen.Valid, failing: -1}
+	for i, d := range decisions {
+		switch {
+		case d.Verdict == fallback.Unknown && c.verdict != jepsen.Invalid:
+			c = conclusion{jepsen.Unknown, d.analyzer, string(d.Cause), d.reason, -1}
+		case d.Verdict == fallback.Invalid && (c.failing < 0 || d.Fail < decisions[c.failing].Fail):
+			c = conclusion{jepsen.Invalid, d.analyzer, "", "", i}
+		case c.analyzer == "":
+			c.analyzer = d.analyzer
+		}
+	}
+	return c
 }
 
 // valid fills in the witness and the final state.
@@ -128,10 +195,7 @@ func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations,
 	}
 	points = append(points, free(ops)...)
 	r.Final = ops.Model.Record(state)
-	slices.SortStableFunc(points, func(a, b point) int { return int(a.at - b.at) })
-	for _, p := range points {
-		r.Witness = append(r.Witness, p.op)
-	}
+	r.Witness = inOrder(points)
 }
 
 // free gives the operations that succeeded and that the model reads as saying
@@ -153,6 +217,17 @@ func free(ops *models.Operations) []point {
 
 // point is where an operation takes effect: just after event at.
 type point struct{ at, op int32 }
+
+// inOrder is the operations in order of their points. Those at the same point
+// keep their order.
+func inOrder(points []point) []int32 {
+	slices.SortStableFunc(points, func(a, b point) int { return int(a.at - b.at) })
+	ops := make([]int32, len(points))
+	for i, p := range points {
+		ops[i] = p.op
+	}
+	return ops
+}
 
 // pointsOf gives every operation of a linearization the earliest point that its
 // order allows: the latest invocation up to it. It lies before the operation's

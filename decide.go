@@ -103,17 +103,23 @@ func (d *decider) all(parts []*models.Operations) []decision {
 	}
 }
 
-// eachPart decides the parts side by side. A panic in one comes back as one of
-// this goroutine.
+// eachPart decides the parts side by side.
 func eachPart(parts []*models.Operations, decide func(*models.Operations) decision) []decision {
 	decisions := make([]decision, len(parts))
-	panics := make([]any, len(parts))
+	sideBySide(len(parts), func(i int) { decisions[i] = decide(parts[i]) })
+	return decisions
+}
+
+// sideBySide calls f for 0 to n-1 with as many goroutines as there are
+// processors. A panic in one comes back as one of this goroutine.
+func sideBySide(n int, f func(i int)) {
+	panics := make([]any, n)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, part := range parts {
+	for i := range n {
 		group.Go(func() error {
 			defer func() { panics[i] = recover() }()
-			decisions[i] = decide(part)
+			f(i)
 			return nil
 		})
 	}
@@ -123,7 +129,6 @@ func eachPart(parts []*models.Operations, decide func(*models.Operations) decisi
 			panic(p)
 		}
 	}
-	return decisions
 }
 
 // renumber gives the rows of a prefix their numbers in the whole.

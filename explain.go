@@ -277,7 +277,7 @@ func hint(h *jepsen.History, spec models.Spec, ops *models.Operations, fail int3
 		return ""
 	}
 	if allPairs(h, spec) {
-		return "every value is a pair: if the first of it is a key, each key is a register of its own, to be checked by itself"
+		return "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own"
 	}
 	if spec.Init != "" {
 		return ""

@@ -47,7 +47,44 @@ type Result struct {
 	// Unknown.
 	Cause string // "timeout", ..
 	Error string
+
+	// Keys are the results of independent keys, in order; nil where the history
+	// is one. Then the verdict is theirs together, the witness is one of the
+	// whole history, and what is said of a failure stands in the keys' results.
+	Keys []KeyResult
 }
+
+// KeyResult is the result of one independent key. Its History is the key's.
+type KeyResult struct {
+	Key    edn.ID
+	Events []int32 // by event of the key: the event of the whole history
+	*Result
+}
+
+// FirstFailing is the result whose failing completion is the earliest: of one
+// of the keys where there are any, else r itself.
+func (r *Result) FirstFailing() *Result {
+	if k := r.FailingKey(); k != nil {
+		return k.Result
+	}
+	return r
+}
+
+// FailingKey is the independent key that fails first in the file, nil where
+// none does.
+func (r *Result) FailingKey() *KeyResult {
+	var first *KeyResult
+	for i := range r.Keys {
+		k := &r.Keys[i]
+		if k.Verdict == Invalid && (first == nil || k.event() < first.event()) {
+			first = k
+		}
+	}
+	return first
+}
+
+// event is the failing completion as an event of the whole history.
+func (k *KeyResult) event() int32 { return k.Events[k.Op] }
 
 // Config is a configuration: a state, the operation linearized last (or None)
 // and those that were open.
@@ -88,16 +125,53 @@ func (r *Result) EDN() string {
 		v = r.History.Values
 	}
 	m := mapOf{v: v}
+	if r.Keys == nil {
+		r.fill(&m)
+	} else {
+		r.fillKeys(&m)
+	}
 	if r.File != "" {
 		m.put("file", v.InternString(r.File))
 	}
+	return v.Text(m.id())
+}
+
+// fillKeys makes a map as jepsen.independent's checker answers it. Keys that
+// are unknown are no failures.
+func (r *Result) fillKeys(m *mapOf) {
+	var results, failures []edn.ID
+	for _, k := range r.Keys {
+		one := mapOf{v: m.v}
+		k.fill(&one)
+		results = append(results, k.Key, one.id())
+		if k.Verdict == Invalid {
+			failures = append(failures, k.Key)
+		}
+	}
+	m.put("valid?", r.valid(m.v))
+	m.put("results", m.v.InternMap(results))
+	m.put("failures", m.v.InternVector(failures))
+}
+
+func (r *Result) valid(v *edn.Values) edn.ID {
+	switch r.Verdict {
+	case Valid:
+		return edn.True
+	case Invalid:
+		return edn.False
+	}
+	return v.InternKeyword("unknown")
+}
+
+// fill makes the map of a single history.
+func (r *Result) fill(m *mapOf) {
+	v := m.v
+	m.put("valid?", r.valid(v))
 	configs, paths := v.InternList(nil), v.InternList(nil)
 	switch r.Verdict {
 	case Valid:
-		m.put("valid?", edn.True)
 		m.put("model", r.Final)
 	case Invalid:
-		m.put("valid?", edn.False)
 		m.put("op", r.History.echo(r.Op))
 		m.put("previous-ok", r.History.echo(r.PreviousOK()))
 		m.put("last-op", r.opBefore(r.LastOp))
@@ -105,7 +179,6 @@ func (r *Result) EDN() string {
 		m.put("explanation", v.InternString(r.sentence()))
 		configs, paths = r.configs(), r.paths()
 	default:
-		m.put("valid?", v.InternKeyword("unknown"))
 		m.put("cause", v.InternKeyword(r.Cause))
 		if r.Error != "" {
 			m.put("error", v.InternString(r.Error))
@@ -121,7 +194,6 @@ func (r *Result) EDN() string {
 	if r.Verified {
 		m.put("verified?", edn.True)
 	}
-	return v.Text(m.id())
 }
 
 func (r *Result) sentence() string {

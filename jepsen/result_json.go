@@ -3,29 +3,41 @@ package jepsen
 import "encoding/json"
 
 // MarshalJSON is the result as one JSON object: the verdict and where to look.
-// Keys that do not apply are null.
+// Keys that do not apply are null. Of independent keys the earliest failure is
+// shown, and which keys fail.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	j := struct {
-		File        string  `json:"file"`
-		Valid       any     `json:"valid"`
-		Model       *string `json:"model"`
-		Init        *string `json:"init"`
-		Analyzer    *string `json:"analyzer"`
-		OpIndex     *int64  `json:"op-index"`
-		OpLine      *int32  `json:"op-line"`
-		PreviousOK  *int64  `json:"previous-ok-index"`
-		Cause       *string `json:"cause"`
-		Error       *string `json:"error"`
-		Events      int     `json:"events"`
-		Operations  int     `json:"operations"`
-		Crashed     int     `json:"crashed"`
-		Ms          float64 `json:"ms"`
-		Explanation *string `json:"explanation"`
-		Verified    *bool   `json:"verified"`
+		File        string   `json:"file"`
+		Valid       any      `json:"valid"`
+		Model       *string  `json:"model"`
+		Init        *string  `json:"init"`
+		Analyzer    *string  `json:"analyzer"`
+		OpIndex     *int64   `json:"op-index"`
+		OpLine      *int32   `json:"op-line"`
+		PreviousOK  *int64   `json:"previous-ok-index"`
+		Cause       *string  `json:"cause"`
+		Error       *string  `json:"error"`
+		Events      int      `json:"events"`
+		Operations  int      `json:"operations"`
+		Crashed     int      `json:"crashed"`
+		Ms          float64  `json:"ms"`
+		Explanation *string  `json:"explanation"`
+		Verified    *bool    `json:"verified"`
+		Keys        *int     `json:"keys,omitempty"`     // of independent keys: how many
+		Failures    []string `json:"failures,omitempty"` // and which of them fail, as EDN
 	}{
 		File: r.File, Valid: "unknown", Ms: r.Ms,
 		Model: orNull(r.Model), Init: orNull(r.Init), Analyzer: orNull(r.Analyzer),
 		Cause: orNull(r.Cause), Error: orNull(r.Error), Explanation: orNull(r.sentence()),
+	}
+	if r.Keys != nil {
+		n := len(r.Keys)
+		j.Keys = &n
+		for _, k := range r.Keys {
+			if k.Verdict == Invalid {
+				j.Failures = append(j.Failures, k.History.Values.Text(k.Key))
+			}
+		}
 	}
 	if r.Verified {
 		j.Verified = &r.Verified
@@ -38,9 +50,10 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		j.Valid = true
 	case Invalid:
 		j.Valid = false
-		j.OpIndex, j.OpLine = &r.History.Index[r.Op], &r.History.Line[r.Op]
-		if p := r.PreviousOK(); p != None {
-			j.PreviousOK = &r.History.Index[p]
+		f := r.FirstFailing()
+		j.OpIndex, j.OpLine = &f.History.Index[f.Op], &f.History.Line[f.Op]
+		if p := f.PreviousOK(); p != None {
+			j.PreviousOK = &f.History.Index[p]
 		}
 	}
 	return json.Marshal(j)

@@ -30,14 +30,48 @@ func (r *Result) Text() string {
 	if r.History != nil {
 		fmt.Fprintf(&b, "  %s\n", r.summary())
 	}
-	if r.Verdict == Invalid {
-		fmt.Fprintf(&b, "  %s\n", r.Explanation)
-		if r.Hint != "" {
-			fmt.Fprintf(&b, "  hint: %s\n", r.Hint)
-		}
-		b.WriteString("\n" + r.picture())
+	switch {
+	case r.Keys != nil:
+		r.writeKeys(&b)
+	case r.Verdict == Invalid:
+		r.writeFailure(&b)
 	}
 	return printable(b.String())
+}
+
+func (r *Result) writeFailure(b *strings.Builder) {
+	fmt.Fprintf(b, "  %s\n", r.Explanation)
+	if r.Hint != "" {
+		fmt.Fprintf(b, "  hint: %s\n", r.Hint)
+	}
+	b.WriteString("\n" + r.picture())
+}
+
+// maxKeys bounds the independent keys that are shown; the rest is counted.
+const maxKeys = 10
+
+// writeKeys shows the independent keys that are not valid.
+func (r *Result) writeKeys(b *strings.Builder) {
+	shown := 0
+	for _, k := range r.Keys {
+		if k.Verdict == Valid {
+			continue
+		}
+		if shown++; shown > maxKeys {
+			continue
+		}
+		name := k.History.Values.Text(k.Key)
+		switch k.Verdict {
+		case Invalid:
+			fmt.Fprintf(b, "\n  key %s: INVALID\n", name)
+			k.writeFailure(b)
+		default:
+			fmt.Fprintf(b, "\n  key %s: unknown: %s\n", name, k.Cause)
+		}
+	}
+	if shown > maxKeys {
+		fmt.Fprintf(b, "\n  and %d more keys that are not valid\n", shown-maxKeys)
+	}
 }
 
 // printable is a text without the control characters that values may hold: on a
@@ -61,6 +95,9 @@ func (r *Result) summary() string {
 		model += " (inferred)"
 	}
 	s := fmt.Sprintf("%s, %d operations", model, r.History.Operations())
+	if r.Keys != nil {
+		s += fmt.Sprintf(" of %d keys", len(r.Keys))
+	}
 	if n := r.History.CrashedCount(); n > 0 {
 		s += fmt.Sprintf(", %d crashed", n)
 	}

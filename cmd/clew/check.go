@@ -81,9 +81,10 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 	k := &checker{
 		spec: spec,
 		options: clew.Options{
-			Algorithm: c.String("algorithm"),
-			TimeLimit: c.Duration("time-limit"),
-			Verify:    c.Bool("verify"),
+			Algorithm:   c.String("algorithm"),
+			TimeLimit:   c.Duration("time-limit"),
+			Independent: c.Bool("independent"),
+			Verify:      c.Bool("verify"),
 		},
 		output:   c.String("output"),
 		stdout:   stdout,
@@ -217,15 +218,11 @@ func (k *checker) check(ctx context.Context, file string, broken error) (a answe
 		return answer{result: &jepsen.Result{File: file, Model: k.spec.Name, Init: k.spec.Init, Cause: "interrupted"}}
 	}
 	k.progress.operations(h.Operations())
-	spec, err := inferred(k.spec, h)
-	if err != nil {
-		return answer{err: err}
-	}
-	r, err := clew.Check(ctx, h, spec, k.options)
+	r, err := clew.Check(ctx, h, k.spec, k.options)
 	if err != nil {
 		return answer{err: located(h, err)}
 	}
-	r.File, r.Inferred = file, k.spec.Name == ""
+	r.File = file
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000
 	return answer{result: r}
 }
@@ -321,12 +318,14 @@ func (k *checker) evidence(r *jepsen.Result) error {
 		write      func(io.Writer) error
 	}{
 		{"--witness", k.witness, jepsen.Valid, r.WriteWitness},
-		{"--core", k.core, jepsen.Invalid, r.WriteCore},
+		{"--core", k.core, jepsen.Invalid, r.FirstFailing().WriteCore},
 	} {
 		switch {
 		case e.path == "":
 		case r.Verdict != e.verdict:
 			fmt.Fprintf(k.stderr, "clew: %s: nothing to write for %s: the history is %s\n", r.File, e.flag, r.Verdict)
+		case r.Verdict == jepsen.Valid && r.Witness == nil:
+			fmt.Fprintf(k.stderr, "clew: %s: nothing to write for %s: operations without a key take effect once for every key\n", r.File, e.flag)
 		default:
 			if err := writeWhole(e.path, e.write); err != nil {
 				return fmt.Errorf("%s %s: %w", e.flag, e.path, err)

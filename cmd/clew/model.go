@@ -22,6 +22,7 @@ func modelFlags() []cli.Flag {
 		&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "how many permits a semaphore has: `K`"},
 		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "how often the owner of a reentrant lock may hold it: `D`"},
 		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
+		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: each key is a history of its own"},
 		choiceFlag("semantics", "jepsen", "knossos", "how values are read: `jepsen`, or as Knossos does (knossos)"),
 	}
 }
@@ -71,19 +72,6 @@ func modelSpec(c *cli.Context) (models.Spec, error) {
 
 // readOptions is how histories are paired for a model.
 func readOptions(s models.Spec) jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
-
-// inferred is the spec with a model, inferred where it names none.
-func inferred(s models.Spec, h *jepsen.History) (models.Spec, error) {
-	if s.Name != "" {
-		return s, nil
-	}
-	name, err := models.Infer(h)
-	if err != nil {
-		return s, located(h, err)
-	}
-	s.Name = name
-	return s, nil
-}
 
 // located is an error about a history with its file in front, unless it has a
 // place of its own.

@@ -11,6 +11,7 @@ import (
 
 	"clew"
 	"clew/jepsen"
+	"clew/models"
 )
 
 const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
@@ -45,7 +46,15 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if spec, err = inferred(spec, h); err != nil {
+			verify, values := clew.Verify, h
+			if c.Bool("independent") {
+				keyed, err := h.Independent()
+				if err != nil {
+					return located(h, err)
+				}
+				verify, values = clew.VerifyKeys, keyed.Unwrapped
+			}
+			if spec, err = inferred(spec, values); err != nil {
 				return err
 			}
 			witness, err := readWitness(c.Args().Get(1), h)
@@ -53,7 +62,7 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 				return err
 			}
 			var wrong *clew.WitnessError
-			switch err := clew.Verify(h, spec, witness); {
+			switch err := verify(h, spec, witness); {
 			case errors.As(err, &wrong):
 				*status = exitInvalid
 				_, err = fmt.Fprintf(stdout, "%s: not a linearization: %v\n", c.Args().Get(1), wrong)
@@ -65,6 +74,19 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 			return err
 		},
 	}
+}
+
+// inferred is the spec with a model, inferred where it names none.
+func inferred(s models.Spec, h *jepsen.History) (models.Spec, error) {
+	if s.Name != "" {
+		return s, nil
+	}
+	name, err := models.Infer(h)
+	if err != nil {
+		return s, located(h, err)
+	}
+	s.Name = name
+	return s, nil
 }
 
 func readWitness(path string, h *jepsen.History) ([]int32, error) {

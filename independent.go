@@ -1,0 +1,123 @@
+package clew
+
+import (
+	"context"
+	"errors"
+
+	"clew/jepsen"
+	"clew/models"
+)
+
+// checkKeys checks every key of a history of independent keys: read one after
+// the other, decided side by side within the shared limits, each by its best
+// path.
+func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*jepsen.Result, error) {
+	keyed, err := h.Independent()
+	if err != nil {
+		return nil, err
+	}
+	inferred := spec.Name == ""
+	if inferred {
+		if spec.Name, err = models.Infer(keyed.Unwrapped); err != nil {
+			return nil, err
+		}
+	}
+	histories := make([]*jepsen.KeyHistory, len(keyed.Keys))
+	keys := make([]*checking, len(keyed.Keys))
+	for i := range keys {
+		histories[i] = keyed.History(i)
+		if keys[i], err = read(histories[i].History, spec); err != nil {
+			return nil, err
+		}
+	}
+	d := newDecider(ctx, spec, o)
+	sideBySide(len(keys), func(i int) { keys[i].decide(d) })
+
+	r := &jepsen.Result{
+		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred,
+		Verdict: jepsen.Valid, Verified: o.Verify,
+		Op: jepsen.None, LastOp: jepsen.None,
+	}
+	for i, c := range keys {
+		key := c.result(d, o)
+		r.Keys = append(r.Keys, jepsen.KeyResult{Key: keyed.Keys[i], Events: histories[i].WholeEvent, Result: key})
+		r.Verified = r.Verified && key.Verified
+	}
+	together(r)
+	if r.Verdict == jepsen.Valid && keyed.Shared() == 0 {
+		r.Witness = wholeWitness(h, histories, r.Keys)
+	}
+	return r, nil
+}
+
+// together is the verdict of the keys together: that of the first failing one,
+// else of the first undecided one, else of any.
+func together(r *jepsen.Result) {
+	shown := r.FailingKey()
+	for i := range r.Keys {
+		if shown == nil && r.Keys[i].Verdict == jepsen.Unknown {
+			shown = &r.Keys[i]
+		}
+	}
+	if shown == nil {
+		shown = &r.Keys[0]
+	}
+	r.Verdict, r.Analyzer, r.Cause = shown.Verdict, shown.Analyzer, shown.Cause
+	name := "key " + r.History.Values.Text(shown.Key) + ": "
+	if shown.Error != "" {
+		r.Error = name + shown.Error
+	}
+	if shown.Explanation != "" {
+		r.Explanation, r.Hint = name+shown.Explanation, shown.Hint
+	}
+}
+
+// wholeWitness merges the witnesses of the keys into one of the whole history.
+// Every operation takes effect at the latest invocation up to it in its own
+// key's order, which is before it returns.
+func wholeWitness(h *jepsen.History, histories []*jepsen.KeyHistory, keys []jepsen.KeyResult) []int32 {
+	var points []point
+	for i, k := range keys {
+		at := int32(-1)
+		for _, op := range k.Witness {
+			whole := histories[i].WholeOp[op]
+			at = max(at, h.Invocation[whole])
+			points = append(points, point{at, whole})
+		}
+	}
+	return inOrder(points)
+}
+
+// VerifyKeys is Verify for a history of independent keys: the operations of
+// every key, in the order of the witness, are a linearization of the key's
+// history.
+func VerifyKeys(h *jepsen.History, spec models.Spec, witness []int32) error {
+	keyed, err := h.Independent()
+	if err != nil {
+		return err
+	}
+	for i, key := range keyed.Keys {
+		own := keyed.History(i)
+		here := make(map[int32]int32, len(own.WholeOp))
+		for op, whole := range own.WholeOp {
+			here[whole] = int32(op)
+		}
+		var ops []int32
+		var positions []int
+		for at, whole := range witness {
+			if op, ok := here[whole]; ok {
+				ops, positions = append(ops, op), append(positions, at)
+			}
+		}
+		err := Verify(own.History, spec, ops)
+		var wrong *WitnessError
+		if errors.As(err, &wrong) {
+			at := append(positions, len(witness))[wrong.Position]
+			return &WitnessError{at, "key " + h.Values.Text(key) + ": " + wrong.Msg}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

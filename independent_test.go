@@ -1,0 +1,170 @@
+package clew_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/edn"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// keyedHistory is a history of independent keys, and those of its keys alone.
+type keyedHistory struct {
+	whole []string
+	alone map[string][]string
+}
+
+var keyNames = []string{"10", "9", ":x", `"k"`, "[1 2]"}
+
+// interleave makes a keyed history of a history for each key, and one that
+// belongs to all of them.
+func interleave(r *rand.Rand, keys []*jepsen.History, every *jepsen.History) keyedHistory {
+	k := keyedHistory{alone: map[string][]string{}}
+	rest := append(append([]*jepsen.History(nil), keys...), every)
+	next := make([]int, len(rest))
+	for {
+		var ready []int
+		for i, h := range rest {
+			if next[i] < len(h.Type) {
+				ready = append(ready, i)
+			}
+		}
+		if len(ready) == 0 {
+			return k
+		}
+		i := ready[r.IntN(len(ready))]
+		h, e := rest[i], next[i]
+		next[i]++
+		v := h.Values
+		text := v.Text(h.Value[e])
+		index := len(k.whole)
+		line := func(value string) string {
+			return fmt.Sprintf("{:index %d, :process %d, :type %s, :f %s, :value %s}",
+				index, 1000*i+int(h.Process[e]), h.Type[e], v.Text(h.F[e]), value)
+		}
+		if i == len(keys) {
+			k.whole = append(k.whole, line(text))
+			for j := range keys {
+				k.alone[keyNames[j]] = append(k.alone[keyNames[j]], line(text))
+			}
+			continue
+		}
+		k.whole = append(k.whole, line("["+keyNames[i]+" "+text+"]"))
+		k.alone[keyNames[i]] = append(k.alone[keyNames[i]], line(text))
+	}
+}
+
+func readLines(t *testing.T, lines []string) *jepsen.History {
+	t.Helper()
+	h, err := jepsen.Read(strings.NewReader(strings.Join(lines, "\n")), "h.edn", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+var milliseconds, spelling = regexp.MustCompile(`:ms [0-9.]+`), regexp.MustCompile(`\+?\b([0-9]+)N?`)
+
+// comparable is a result map without what may differ: the time, and which
+// spelling of equal values stands for them.
+func comparable(r *jepsen.Result) string {
+	text := spelling.ReplaceAllString(milliseconds.ReplaceAllString(r.EDN(), ""), "$1")
+	return strings.NewReplacer("(", "[", ")", "]", "-0.0", "0.0").Replace(text)
+}
+
+func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
+	verdicts := map[jepsen.Verdict]int{}
+	r := gen.Rand(11)
+	for range 1500 {
+		spec := models.Spec{Name: []string{"register", "cas-register", "fifo-queue"}[r.IntN(3)]}
+		one := func() *jepsen.History {
+			for {
+				h, err := jepsen.Read(strings.NewReader(gen.New(r, gen.Options{Model: spec.Name}).Text), "", jepsen.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if h.Operations() > 0 {
+					return h
+				}
+			}
+		}
+		var keys []*jepsen.History
+		for range 1 + r.IntN(len(keyNames)) {
+			keys = append(keys, one())
+		}
+		every := &jepsen.History{Values: edn.NewValues()}
+		if r.IntN(3) == 0 {
+			if every = one(); hasPairs(every) {
+				continue
+			}
+		}
+		k := interleave(r, keys, every)
+		whole := readLines(t, k.whole)
+		got, err := clew.Check(context.Background(), whole, spec, clew.Options{Independent: true, Verify: true})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, strings.Join(k.whole, "\n"))
+		}
+		verdicts[got.Verdict]++
+		want, first := jepsen.Valid, int64(-1)
+		if len(got.Keys) != len(keys) {
+			t.Fatalf("%d keys, not %d\n%s", len(got.Keys), len(keys), strings.Join(k.whole, "\n"))
+		}
+		for _, key := range got.Keys {
+			name := whole.Values.Text(key.Key)
+			alone, err := clew.Check(context.Background(), readLines(t, k.alone[name]), spec, clew.Options{Verify: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone.File, key.File = "", ""
+			if g, w := comparable(key.Result), comparable(alone); g != w {
+				t.Fatalf("key %s in\n%s\n got %s\nwant %s", name, strings.Join(k.whole, "\n"), g, w)
+			}
+			if alone.Verdict == jepsen.Invalid {
+				want = jepsen.Invalid
+				if index := alone.History.Index[alone.Op]; first < 0 || index < first {
+					first = index
+				}
+			}
+		}
+		if got.Verdict != want {
+			t.Fatalf("verdict %v, not %v\n%s", got.Verdict, want, strings.Join(k.whole, "\n"))
+		}
+		if f := got.FirstFailing(); want == jepsen.Invalid && f.History.Index[f.Op] != first {
+			t.Fatalf("fails first at %d, not %d\n%s", f.History.Index[f.Op], first, strings.Join(k.whole, "\n"))
+		}
+		if got.Verdict == jepsen.Valid && (got.Witness == nil) != (every.Operations() > 0) {
+			t.Fatalf("a witness is for histories whose operations have one key each\n%s", strings.Join(k.whole, "\n"))
+		}
+		if got.Witness != nil {
+			if err := clew.VerifyKeys(whole, spec, got.Witness); err != nil {
+				t.Fatalf("witness: %v\n%s", err, strings.Join(k.whole, "\n"))
+			}
+			if len(got.Witness) > 0 {
+				if err := clew.VerifyKeys(whole, spec, got.Witness[1:]); err == nil && whole.Status[got.Witness[0]] == jepsen.Succeeded {
+					t.Fatalf("half a witness passes\n%s", strings.Join(k.whole, "\n"))
+				}
+			}
+		}
+	}
+	t.Logf("%v", verdicts)
+	if verdicts[jepsen.Valid] < 100 || verdicts[jepsen.Invalid] < 100 {
+		t.Errorf("one verdict is rare: %v", verdicts)
+	}
+}
+
+// hasPairs says whether a value could be taken for a tuple.
+func hasPairs(h *jepsen.History) bool {
+	for _, value := range h.Value {
+		if h.Values.Kind(value) == edn.KindVector && len(h.Values.Items(value)) == 2 {
+			return true
+		}
+	}
+	return false
+}

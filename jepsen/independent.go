@@ -1,0 +1,188 @@
+package jepsen
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"clew/edn"
+)
+
+// Keyed is a history of independent keys, whose values are [key value] tuples,
+// as jepsen.independent writes them: one history per key.
+type Keyed struct {
+	// Unwrapped is the whole history with every tuple's value in its place.
+	Unwrapped *History
+	// Keys are the keys, numbers first and in order.
+	Keys []edn.ID
+
+	of       []int32   // by operation: its row of Keys, or None
+	keyOps   [][]int32 // by row of Keys: its operations
+	everyKey []int32   // the operations without a key
+}
+
+// KeyHistory is the history of one key. Its operations without a key are those
+// of every key.
+type KeyHistory struct {
+	*History
+	WholeOp    []int32 // by operation: the operation of the whole history
+	WholeEvent []int32 // by event: the event of the whole history
+}
+
+// maxCopies bounds the copies of operations without a key: each key has them
+// all.
+const maxCopies = 50_000_000
+
+// ErrNoTuples is the error of Independent for a history without any tuple:
+// checking nothing must not pass for a verdict.
+var ErrNoTuples = errors.New("--independent, but no op has a value of the form [key value]")
+
+// Independent parts a history by the keys of its values. A tuple is a vector of
+// two, which is how Jepsen prints it. An operation belongs to the key in its
+// invocation or completion, and to every key where neither has one. It is an
+// error if there is no tuple at all, or if the two name different keys. Linear
+// time and space, but for operations without a key.
+func (h *History) Independent() (*Keyed, error) {
+	whole := *h
+	whole.Value = slices.Clone(h.Value)
+	k := &Keyed{Unwrapped: &whole, of: make([]int32, h.Operations())}
+	rows := map[edn.ID]int32{}
+	row := func(key edn.ID) int32 {
+		r, seen := rows[h.Values.Same(key)]
+		if !seen {
+			r = int32(len(k.Keys))
+			rows[h.Values.Same(key)] = r
+			k.Keys = append(k.Keys, key)
+		}
+		return r
+	}
+	for op := range k.of {
+		inv, res := h.Invocation[op], h.Completion[op]
+		key, value, begun := h.tuple(inv)
+		if begun {
+			whole.Value[inv] = value
+		}
+		k.of[op] = None
+		if res != None {
+			ended, value, isTuple := h.tuple(res)
+			switch {
+			case isTuple && begun && h.Values.Same(ended) == h.Values.Same(key):
+				whole.Value[res] = value
+			case h.Status[op] != Succeeded: // the completion's value does not count
+			case isTuple && begun:
+				return nil, h.Errorf(res, "the op's key is %s (index %d), but its invocation's is %s (%s)",
+					h.Values.Text(ended), h.Index[res], h.Values.Text(key), h.Where(inv))
+			case isTuple:
+				whole.Value[res], key, begun = value, ended, true
+			}
+		}
+		if begun {
+			k.of[op] = row(key)
+		}
+	}
+	if len(k.Keys) == 0 {
+		return nil, ErrNoTuples
+	}
+	k.sort(rows)
+	k.keyOps = make([][]int32, len(k.Keys))
+	for op, r := range k.of {
+		if r == None {
+			k.everyKey = append(k.everyKey, int32(op))
+		} else {
+			k.keyOps[r] = append(k.keyOps[r], int32(op))
+		}
+	}
+	if n := len(k.everyKey); n*len(k.Keys) > maxCopies {
+		return nil, fmt.Errorf("--independent: %d operations have no [key value] and count for each of %d keys; clew takes %d such copies",
+			n, len(k.Keys), maxCopies)
+	}
+	return k, nil
+}
+
+// tuple is the key and the value of an event, if its value is a tuple.
+func (h *History) tuple(event int32) (key, value edn.ID, ok bool) {
+	id := h.Value[event]
+	if h.Values.Kind(id) != edn.KindVector {
+		return 0, 0, false
+	}
+	items := h.Values.Items(id)
+	if len(items) != 2 {
+		return 0, 0, false
+	}
+	return items[0], items[1], true
+}
+
+// sort puts the keys in order: numbers by size, then everything else by text.
+func (k *Keyed) sort(rows map[edn.ID]int32) {
+	v := k.Unwrapped.Values
+	slices.SortFunc(k.Keys, func(a, b edn.ID) int {
+		m, isInt := v.Int(a)
+		n, alsoInt := v.Int(b)
+		switch {
+		case isInt && alsoInt:
+			return cmp.Compare(m, n)
+		case isInt != alsoInt:
+			return map[bool]int{true: -1, false: 1}[isInt]
+		}
+		return cmp.Compare(v.Text(a), v.Text(b))
+	})
+	now := make([]int32, len(k.Keys))
+	for i, key := range k.Keys {
+		now[rows[v.Same(key)]] = int32(i)
+	}
+	for op, r := range k.of {
+		if r != None {
+			k.of[op] = now[r]
+		}
+	}
+}
+
+// Shared is the number of operations without a key.
+func (k *Keyed) Shared() int { return len(k.everyKey) }
+
+// History is the history of one key, given by its row of Keys. Like the whole
+// one it counts the skipped events: they belong to every key.
+func (k *Keyed) History(row int) *KeyHistory {
+	whole := k.Unwrapped
+	ops := slices.Concat(k.keyOps[row], k.everyKey)
+	slices.Sort(ops)
+	var events []int32
+	for _, op := range ops {
+		events = append(events, whole.Invocation[op])
+		if c := whole.Completion[op]; c != None {
+			events = append(events, c)
+		}
+	}
+	slices.Sort(events)
+	h := &History{File: whole.File, Values: whole.Values, Processes: whole.Processes,
+		Events: len(events) + whole.Skipped, Skipped: whole.Skipped}
+	at := make(map[int32]int32, len(ops)) // operation of the whole -> here
+	for _, e := range events {
+		ev, op := int32(len(h.Type)), whole.OpOf[e]
+		if whole.Type[e] == Invoke {
+			at[op] = int32(len(h.Invocation))
+			h.Invocation = append(h.Invocation, ev)
+			h.Completion = append(h.Completion, None)
+			h.Status = append(h.Status, whole.Status[op])
+		} else {
+			h.Completion[at[op]] = ev
+		}
+		h.copyEvent(whole, e, at[op])
+	}
+	return &KeyHistory{h, ops, events}
+}
+
+// copyEvent appends an event of another history to the columns.
+func (h *History) copyEvent(from *History, e, op int32) {
+	h.Type = append(h.Type, from.Type[e])
+	h.Process = append(h.Process, from.Process[e])
+	h.F = append(h.F, from.F[e])
+	h.Value = append(h.Value, from.Value[e])
+	h.Key = append(h.Key, from.Key[e])
+	h.Index = append(h.Index, from.Index[e])
+	h.Line = append(h.Line, from.Line[e])
+	h.Col = append(h.Col, from.Col[e])
+	h.OpOf = append(h.OpOf, op)
+	h.text = append(h.text, from.text[e])
+}
