@@ -126,26 +126,30 @@ func (m *kv) Step(dst []State, s State, op Op) []State {
 
 // get1 is the string at a key, the empty one where it is not there.
 func get1(s State, key int32) int32 {
-	for i := 0; i < len(s); i += 2 {
-		if s[i] == key {
-			return s[i+1]
-		}
+	if i, found := find1(s, key); found {
+		return s[i+1]
 	}
 	return 0
 }
 
-// set1 is s with another string at a key.
-func set1(s State, key, str int32) State {
-	i := 0
+// find1 is where a key stands in a state of keys and values that is sorted by
+// key, or would stand.
+func find1(s State, key int32) (i int, found bool) {
 	for i < len(s) && s[i] < key {
 		i += 2
 	}
+	return i, i < len(s) && s[i] == key
+}
+
+// set1 is s with another value at a key.
+func set1(s State, key, value int32) State {
+	i, found := find1(s, key)
 	next := slices.Clone(s)
-	if i < len(s) && s[i] == key {
-		next[i+1] = str
+	if found {
+		next[i+1] = value
 		return next
 	}
-	return slices.Insert(next, i, key, str)
+	return slices.Insert(next, i, key, value)
 }
 
 func (m *kv) Mutates(op Op) bool { return op.Kind != Get }

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -11,8 +12,9 @@ import (
 const Txn Kind = 0
 
 // multiRegister is a map of registers that transactions read and write, each
-// all at once. A state holds a value class for every key that the history
-// names, absent where it was never written.
+// all at once. A state holds slot and value class of the keys whose value is
+// not the initial one, sorted by slot. Keys that no transaction ties together,
+// directly or through others, are apart from each other.
 type multiRegister struct {
 	v             *edn.Values
 	fTxn          edn.ID
@@ -20,7 +22,8 @@ type multiRegister struct {
 	nilReadsExact bool
 	keys          []edn.ID
 	slot          map[edn.ID]int32 // key -> its place in a state
-	init          []int32
+	init          []int32          // by slot
+	tied          []int32          // by slot: a lower slot tied to it, or itself
 	txns          [][]microOp
 }
 
@@ -62,8 +65,35 @@ func (m *multiRegister) slotOf(key edn.ID) int32 {
 		m.slot[key] = slot
 		m.keys = append(m.keys, key)
 		m.init = append(m.init, absent)
+		m.tied = append(m.tied, slot)
 	}
 	return slot
+}
+
+// tie puts the keys of a transaction into one part.
+func (m *multiRegister) tie(txn []microOp) {
+	for _, mop := range txn {
+		a, b := m.lowest(txn[0].slot), m.lowest(mop.slot)
+		m.tied[max(a, b)] = min(a, b)
+	}
+}
+
+// lowest is the lowest slot tied to a slot: it stands for the part. It halves
+// the way there for the next time.
+func (m *multiRegister) lowest(slot int32) int32 {
+	for m.tied[slot] != slot {
+		m.tied[slot] = m.tied[m.tied[slot]]
+		slot = m.tied[slot]
+	}
+	return slot
+}
+
+// finish ties every slot to the lowest of its part.
+func (m *multiRegister) finish(*Columns) (row int32, err error) {
+	for slot := range m.tied {
+		m.tied[slot] = m.tied[m.tied[slot]] // slots tied to lower ones only, which are done
+	}
+	return 0, nil
 }
 
 func (m *multiRegister) read(o operation) (Op, bool, error) {
@@ -89,6 +119,7 @@ func (m *multiRegister) read(o operation) (Op, bool, error) {
 	default:
 		return Op{}, false, fmt.Errorf("expected [[:read k v] [:write k v] ..], found %s", m.v.Text(o.value))
 	}
+	m.tie(txn)
 	m.txns = append(m.txns, txn)
 	return Op{Txn, int32(len(m.txns) - 1), 0}, len(txn) > 0, nil
 }
@@ -108,22 +139,36 @@ func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
 	return microOp{}, fmt.Errorf("expected [:read k v] or [:write k v], found %s", m.v.Text(item))
 }
 
-func (m *multiRegister) Init() State { return m.init }
+func (m *multiRegister) Init() State { return nil }
 
 func (m *multiRegister) Step(dst []State, s State, op Op) []State {
-	next, copied := s, false
 	for _, mop := range m.txns[op.A] {
 		switch {
-		case !mop.write && orNil(next[mop.slot]) != mop.value:
-			return dst
 		case mop.write:
-			if !copied {
-				next, copied = append(State(nil), s...), true
-			}
-			next[mop.slot] = mop.value
+			s = m.with(s, mop.slot, mop.value)
+		case orNil(m.value(s, mop.slot)) != mop.value:
+			return dst
 		}
 	}
-	return append(dst, next)
+	return append(dst, s)
+}
+
+func (m *multiRegister) value(s State, slot int32) int32 {
+	if i, found := find1(s, slot); found {
+		return s[i+1]
+	}
+	return m.init[slot]
+}
+
+// with is s with another value at a slot.
+func (m *multiRegister) with(s State, slot, value int32) State {
+	if value != m.init[slot] {
+		return set1(s, slot, value)
+	}
+	if i, found := find1(s, slot); found {
+		return slices.Delete(slices.Clone(s), i, i+2)
+	}
+	return s
 }
 
 func orNil(value int32) int32 {
@@ -143,11 +188,10 @@ func (m *multiRegister) Mutates(op Op) bool {
 }
 
 func (m *multiRegister) Why(s State, op Op) string {
-	state := append(State(nil), s...)
 	for _, mop := range m.txns[op.A] {
 		if mop.write {
-			state[mop.slot] = mop.value
-		} else if saw := orNil(state[mop.slot]); saw != mop.value {
+			s = m.with(s, mop.slot, mop.value)
+		} else if saw := orNil(m.value(s, mop.slot)); saw != mop.value {
 			return m.v.Text(edn.ID(saw)) + "≠" + m.v.Text(edn.ID(mop.value))
 		}
 	}
@@ -156,10 +200,24 @@ func (m *multiRegister) Why(s State, op Op) string {
 
 func (m *multiRegister) Record(s State) edn.ID {
 	var kvs []edn.ID
-	for slot, value := range s {
-		if value != absent {
-			kvs = append(kvs, m.keys[slot], edn.ID(value))
+	for slot, key := range m.keys {
+		if value := m.value(s, int32(slot)); value != absent {
+			kvs = append(kvs, key, edn.ID(value))
 		}
 	}
 	return m.v.InternTagged("knossos.model.MultiRegister", m.v.InternMap(kvs))
+}
+
+// Part is the part of the keys: all of a transaction's are in one.
+func (m *multiRegister) Part(op Op) int32 { return m.tied[m.txns[op.A][0].slot] }
+
+// Join puts the keys of all parts together. None is in two of them.
+func (m *multiRegister) Join(parts []State) State {
+	var whole State
+	for _, s := range parts {
+		for i := 0; i < len(s); i += 2 {
+			whole = set1(whole, s[i], s[i+1])
+		}
+	}
+	return whole
 }
