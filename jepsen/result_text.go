@@ -143,6 +143,11 @@ func (h *History) call(op int32) string {
 	if value := h.OpValue(op); value != edn.Nil {
 		s += " " + h.Values.Text(value)
 	}
+	return shorten(s)
+}
+
+// shorten is a text of at most maxCall characters.
+func shorten(s string) string {
 	if utf8.RuneCountInString(s) > maxCall {
 		s = string([]rune(s)[:maxCall-1]) + "…"
 	}

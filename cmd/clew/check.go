@@ -48,6 +48,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`FORMAT`: text, edn or json (one result a line)"},
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
+			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
 			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again: replay the witness, have the core decided by another engine"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
 		),
@@ -69,8 +70,9 @@ type checker struct {
 	output         string
 	stdout, stderr io.Writer
 	lifeline       bool
-	witness, core  string // files for the evidence, "" for none
 	progress       *progress
+
+	witness, core, svg string // files for the evidence, "" for none
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, error) {
@@ -92,6 +94,7 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 		lifeline: c.Bool("stdin-is-lifeline"),
 		witness:  c.String("witness"),
 		core:     c.String("core"),
+		svg:      c.String("svg"),
 	}
 	switch {
 	case !c.Args().Present():
@@ -149,8 +152,8 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		}
 		files = append(files, found...)
 	}
-	if len(files) != 1 && k.witness+k.core != "" {
-		return 0, fmt.Errorf("--witness and --core are for a single history, not for %d", len(files))
+	if len(files) != 1 && k.witness+k.core+k.svg != "" {
+		return 0, fmt.Errorf("--witness, --core and --svg are for a single history, not for %d", len(files))
 	}
 	k.progress = newProgress(k.stderr, len(files))
 	defer k.progress.stop()
@@ -319,6 +322,7 @@ func (k *checker) evidence(r *jepsen.Result) error {
 	}{
 		{"--witness", k.witness, jepsen.Valid, r.WriteWitness},
 		{"--core", k.core, jepsen.Invalid, r.FirstFailing().WriteCore},
+		{"--svg", k.svg, jepsen.Invalid, r.FirstFailing().WriteSVG},
 	} {
 		switch {
 		case e.path == "":

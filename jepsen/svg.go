@@ -1,0 +1,282 @@
+package jepsen
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDrawn bounds the operations in an SVG picture: the core of a lock is all of
+// its history up to the failure.
+const maxDrawn = 60
+
+// Sizes of an SVG picture, in pixels.
+const (
+	svgCharacter = 8 // more than the width of one in the font below
+	svgMargin    = 16
+	svgLine      = 18
+	svgBar       = 14
+	svgRow       = svgLine + svgBar + 12
+	svgWrap      = 100 // characters in a line of the explanation
+	svgLines     = 6   // lines of it at most
+)
+
+const svgStyle = `
+text { font: 12px monospace; fill: #222 }
+.rule { stroke: #ddd }
+.bar { fill: #a9c7e8; stroke: #4a78a8 }
+.open { stroke-dasharray: 4 3 }
+.wrong { fill: #f2a3a0; stroke: #b3261e }
+text.wrong { fill: #b3261e; stroke: none }
+.cut { stroke: #b3261e; stroke-dasharray: 2 3 }
+.note { fill: #777 }
+`
+
+type svgPicture struct {
+	XMLName xml.Name  `xml:"http://www.w3.org/2000/svg svg"`
+	Width   int       `xml:"width,attr"`
+	Height  int       `xml:"height,attr"`
+	ViewBox string    `xml:"viewBox,attr"`
+	Title   string    `xml:"title"`
+	Style   string    `xml:"style"`
+	Paper   svgRect   `xml:"rect"`
+	Head    []svgText `xml:"text"`
+	Cut     svgStroke `xml:"line"`
+	Rows    []svgLane `xml:"g"`
+}
+
+// svgLane is a process: its name, a rule below it, its operations.
+type svgLane struct {
+	Name svgText   `xml:"text"`
+	Rule svgStroke `xml:"line"`
+	Ops  []svgOp   `xml:"g"`
+}
+
+// svgOp is an operation. Its title is what a browser shows under the pointer.
+type svgOp struct {
+	Title string  `xml:"title"`
+	Bar   svgRect `xml:"rect"`
+	Label svgText `xml:"text"`
+}
+
+type svgRect struct {
+	X      int    `xml:"x,attr"`
+	Y      int    `xml:"y,attr"`
+	Width  int    `xml:"width,attr"`
+	Height int    `xml:"height,attr"`
+	Class  string `xml:"class,attr,omitempty"`
+	Fill   string `xml:"fill,attr,omitempty"`
+}
+
+type svgStroke struct {
+	X1    int    `xml:"x1,attr"`
+	Y1    int    `xml:"y1,attr"`
+	X2    int    `xml:"x2,attr"`
+	Y2    int    `xml:"y2,attr"`
+	Class string `xml:"class,attr"`
+}
+
+type svgText struct {
+	X     int    `xml:"x,attr"`
+	Y     int    `xml:"y,attr"`
+	Class string `xml:"class,attr,omitempty"`
+	Text  string `xml:",chardata"`
+}
+
+// WriteSVG draws an invalid result: a row for every process, and in it a bar for
+// every operation of the core and every one that was open at the failure, from
+// its invocation to its completion, or to the failure where it was open then.
+// Distances are counted in events, not in time. The failing operation is red.
+func (r *Result) WriteSVG(w io.Writer) error {
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(r.svg()); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (r *Result) svg() svgPicture {
+	h := r.History
+	ops, omitted := r.drawn()
+	var events []int32 // the ends of the bars, in order
+	label, wrong, name := 0, 0, 0
+	for _, op := range ops {
+		events = append(events, h.Invocation[op])
+		if c := h.Completion[op]; !r.openAtFailure(op) {
+			events = append(events, c)
+		}
+		if n := utf8.RuneCountInString(r.label(op)); h.OpOf[r.Op] == op {
+			wrong = n
+		} else {
+			label = max(label, n)
+		}
+		name = max(name, utf8.RuneCountInString(h.processText(op)))
+	}
+	slices.Sort(events)
+	rows := r.lanes(ops)
+
+	// Two operations of a row begin at least two events apart, so half a
+	// label a column is enough for labels not to meet. Nothing follows the
+	// failing one, whose label says most.
+	column := max(30, (label+2)*svgCharacter/2)
+	left := svgMargin + (len("process ")+name+2)*svgCharacter
+	at := func(event int32) int { i, _ := slices.BinarySearch(events, event); return left + i*column }
+	head := r.heading(omitted)
+	top := svgMargin + (len(head)+1)*svgLine
+	cut := at(r.Op)
+	// Labels may reach beyond their bars, and beyond the failure.
+	p := svgPicture{
+		Width:  max(cut+max(label, wrong)*svgCharacter, svgWrap*svgCharacter) + svgMargin,
+		Height: top + len(rows)*svgRow + svgMargin,
+		Title:  printable(r.File + ": not linearizable"),
+		Style:  svgStyle,
+		Head:   head,
+		Cut:    svgStroke{cut, top - svgLine/2, cut, top + len(rows)*svgRow, "cut"},
+	}
+	p.ViewBox = fmt.Sprintf("0 0 %d %d", p.Width, p.Height)
+	p.Paper = svgRect{Width: p.Width, Height: p.Height, Fill: "white"}
+	for i, row := range rows {
+		y := top + i*svgRow
+		lane := svgLane{
+			Name: svgText{X: svgMargin, Y: y + svgLine + svgBar - 3, Text: "process " + h.processText(row[0])},
+			Rule: svgStroke{svgMargin, y + svgRow - 5, p.Width - svgMargin, y + svgRow - 5, "rule"},
+		}
+		for _, op := range row {
+			lane.Ops = append(lane.Ops, r.svgOp(op, y, at))
+		}
+		p.Rows = append(p.Rows, lane)
+	}
+	return p
+}
+
+// lanes puts operations into rows, a row for every process, and one more for
+// what a process did after it had crashed without a new number.
+func (r *Result) lanes(ops []int32) [][]int32 {
+	h := r.History
+	var rows [][]int32
+	process := func(op int32) int32 { return h.Process[h.Invocation[op]] }
+	for _, op := range ops {
+		i := slices.IndexFunc(rows, func(row []int32) bool {
+			last := row[len(row)-1]
+			return process(last) == process(op) && !r.openAtFailure(last)
+		})
+		if i < 0 {
+			i, rows = len(rows), append(rows, nil)
+		}
+		rows[i] = append(rows[i], op)
+	}
+	slices.SortStableFunc(rows, func(a, b []int32) int { return cmp.Compare(process(a[0]), process(b[0])) })
+	return rows
+}
+
+// svgOp is the bar of an operation in the row that begins at y.
+func (r *Result) svgOp(op int32, y int, at func(event int32) int) svgOp {
+	h := r.History
+	from, to, class := at(h.Invocation[op]), at(r.Op), "bar"
+	text := svgText{X: from, Y: y + svgLine - 5, Text: r.label(op)}
+	switch {
+	case h.OpOf[r.Op] == op:
+		class, text.Class = "bar wrong", "wrong"
+	case r.openAtFailure(op):
+		class = "bar open"
+	default:
+		to = at(h.Completion[op])
+	}
+	return svgOp{
+		Title: printable(h.Name(op)),
+		Bar:   svgRect{X: from, Y: y + svgLine, Width: to - from, Height: svgBar, Class: class},
+		Label: text,
+	}
+}
+
+// label is what an operation did, and for the failing one why it cannot be.
+func (r *Result) label(op int32) string {
+	s := r.History.call(op)
+	if why := r.why(); r.History.OpOf[r.Op] == op && why != "" {
+		s += " ✗ " + shorten(why)
+	}
+	return printable(s)
+}
+
+// heading is the explanation, and what is missing from the picture.
+func (r *Result) heading(omitted int) []svgText {
+	lines := wrap(printable(r.sentence()), svgWrap)
+	if len(lines) > svgLines {
+		lines = append(lines[:svgLines-1], "…")
+	}
+	var head []svgText
+	add := func(class, line string) {
+		head = append(head, svgText{X: svgMargin, Y: svgMargin + (len(head)+1)*svgLine, Class: class, Text: line})
+	}
+	for _, line := range lines {
+		add("", line)
+	}
+	if omitted > 0 {
+		add("note", fmt.Sprintf("%d more operations of the core, or open at the failure, are not drawn", omitted))
+	}
+	return head
+}
+
+// wrap breaks a text into lines of about width characters at its blanks; a
+// longer word is cut.
+func wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		if n := utf8.RuneCountInString(word); n > width {
+			word = string([]rune(word)[:width-1]) + "…"
+		}
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// openAtFailure says whether an operation was open at the failure. The failing
+// one has just returned.
+func (r *Result) openAtFailure(op int32) bool {
+	h := r.History
+	c := h.Completion[op]
+	return c == None || c > r.Op || h.Status[op] == Crashed
+}
+
+// drawn is the operations of a picture in order of invocation: the failing one,
+// then those of the core and those that were open, the latest first, up to
+// maxDrawn. It says how many more there are.
+func (r *Result) drawn() (ops []int32, omitted int) {
+	h := r.History
+	failing := h.OpOf[r.Op]
+	var rest, open []int32
+	for _, op := range r.Core {
+		if op != failing {
+			rest = append(rest, op)
+		}
+	}
+	for op := int32(0); op < int32(h.Operations()) && h.Invocation[op] < r.Op; op++ {
+		if r.openAtFailure(op) && h.Status[op] != Failed && !slices.Contains(r.Core, op) {
+			open = append(open, op)
+		}
+	}
+	slices.Sort(rest)
+	slices.Reverse(rest)
+	slices.Reverse(open)
+	rest = append(rest, open...)
+	n := min(len(rest), maxDrawn-1)
+	ops = append(rest[:n:n], failing)
+	slices.Sort(ops)
+	return ops, len(rest) - n
+}
