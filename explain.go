@@ -128,10 +128,15 @@ func explainSweep(t teller, pattern fastpath.Pattern, ops []int32) string {
 		return t.who(ops[0]) + " found it empty, but all the time that it looked " + t.some(ops[1:]) + " inside"
 	case fastpath.Incomparable:
 		return t.name(ops[0]) + " and " + t.name(ops[1]) + ": neither read contains the other, so neither can have come first"
-	case fastpath.NotRead:
-		return t.name(ops[1]) + " does not hold what " + t.name(ops[0]) + " does, which had returned before it began"
-	case fastpath.AddedBefore:
-		return t.name(ops[2]) + " holds what " + t.name(ops[1]) + " added, and not what " + t.name(ops[0]) + " did, which had returned before that began"
+	case fastpath.NotRead, fastpath.AddedBefore:
+		read := t.name(ops[len(ops)-1])
+		switch {
+		case ops[0] == fastpath.Initial:
+			return read + " does not hold all that was there at first"
+		case pattern == fastpath.AddedBefore:
+			return read + " holds what " + t.name(ops[1]) + " added, and not what " + t.name(ops[0]) + " did, which had returned before that began"
+		}
+		return read + " does not hold what " + t.name(ops[0]) + " does, which had returned before it began"
 	case fastpath.NotASet:
 		return t.name(ops[0]) + " read what is no set"
 	}
@@ -180,6 +185,9 @@ const maxSome = 5
 func (t teller) some(rows []int32) string {
 	var values []string
 	for _, row := range rows[:min(len(rows), maxSome)] {
+		if row == fastpath.Initial {
+			return "something that was there at first was certainly"
+		}
 		values = append(values, t.value(row))
 	}
 	switch {
