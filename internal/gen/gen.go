@@ -38,12 +38,17 @@ type Options struct {
 	Processes        int  // 5 if 0
 	Values           int  // 4 if 0
 	Unique           bool // a container's values are each added once at most
+	Init             bool // some have an initial value
+	Permits          int  // of semaphores
+	MaxHolds         int  // of reentrant locks
+	Threads          int  // a lock's owner is the process modulo this; 0: the process
 }
 
 // History is a generated history.
 type History struct {
 	Text string
 	Way  Way
+	Init string // the initial value as EDN; "": the model's default
 }
 
 // Rand is the source of randomness for a seed.
@@ -57,11 +62,15 @@ func New(r *rand.Rand, o Options) History {
 	g.way = [...]Way{Run, Run, Run, Mutated, Mutated, Mutated, Mutated, Guess, Guess, Guess}[r.IntN(10)]
 	g.draw()
 	g.object = newObject(g)
+	init := ""
+	if starter, ok := g.object.(starter); ok && o.Init && g.chance(0.3) {
+		init = starter.start()
+	}
 	g.simulate()
 	if g.way == Mutated {
 		g.mutate()
 	}
-	return History{g.text(), g.way}
+	return History{g.text(), g.way, init}
 }
 
 // generator makes one history.
@@ -79,6 +88,7 @@ type generator struct {
 	ghosts []*op // crashed, and may still take effect
 	events []event
 	fresh  int // the next process number
+	caller int // the process that begins an operation
 }
 
 // process is a client.
@@ -204,6 +214,9 @@ func (g *generator) replace(p *process) *process {
 	for i, q := range g.procs {
 		if p == q {
 			g.procs[i] = &process{number: g.fresh}
+			if n := g.o.Threads; n > 0 {
+				g.procs[i].number = p.number%n + n*g.fresh // the same thread
+			}
 			g.fresh++
 			return g.procs[i]
 		}
@@ -224,6 +237,7 @@ func (g *generator) emit(p *process, typ string, o *op) {
 }
 
 func (g *generator) begin(p *process) {
+	g.caller = p.number
 	o := &op{call: g.object.call(), number: p.number}
 	switch {
 	case g.chance(g.crashes):
@@ -292,6 +306,7 @@ const (
 
 func (g *generator) effect(o *op) outcome {
 	if g.way == Guess {
+		g.caller = o.number
 		o.result = g.object.guess(&o.call)
 		return done
 	}
@@ -308,6 +323,7 @@ func (g *generator) mutate() {
 	}
 	for n := 1 + g.r.IntN(2); n > 0 && len(oks) > 0; n-- {
 		o := oks[g.r.IntN(len(oks))]
+		g.caller = o.number
 		o.result = g.object.guess(&o.call)
 	}
 }

@@ -1,6 +1,8 @@
 package gen_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +19,19 @@ func TestASeedMakesTheSameHistoriesEveryTime(t *testing.T) {
 	}
 }
 
+func TestInitialValuesTurnUpWhereTheyAreAskedFor(t *testing.T) {
+	r := gen.Rand(6)
+	for _, model := range []string{"cas-register", "versioned-register", "multi-register", "set", "lookup-set", "fifo-queue", "stack", "kv"} {
+		seen := map[string]bool{}
+		for range 300 {
+			seen[gen.New(r, gen.Options{Model: model, Init: true}).Init] = true
+		}
+		if !seen[""] || len(seen) < 5 {
+			t.Errorf("%s starts from %q", model, slices.Collect(maps.Keys(seen)))
+		}
+	}
+}
+
 func TestEveryFeatureOfHistoriesTurnsUp(t *testing.T) {
 	for _, c := range []struct {
 		model    string
@@ -29,12 +44,17 @@ func TestEveryFeatureOfHistoriesTurnsUp(t *testing.T) {
 		{"set", []string{"#{}", "#{1 ", ":value [1"}},
 		{"fifo-queue", []string{":empty", ":peek", ":drain", ":value nil", ":invoke, :f :dequeue, :value 1"}},
 		{"unordered-queue", []string{":empty", ":drain", ":invoke, :f :dequeue, :value :empty"}},
+		{"lookup-set", []string{":insert", ":add", ":remove", ":delete", ":contains", ":lookup", ":value true", "[1 true]", "(1N false)"}},
+		{"semaphore", []string{":acquire", ":release", ":value 2", ":value {:permits 2}", ":value nil", ":done"}},
+		{"owner-semaphore", []string{":value 2", ":permits 2", ":client \"n0\"", ":client \"n1\""}},
+		{"reentrant-fenced-mutex", []string{":fence 0", ":fence 1", ":fence 2N", ":client", "{}"}},
+		{"versioned-register", []string{"[nil nil]", "[nil [", "[1 ", "(2 ", ":value nil"}},
 		{"kv", []string{":append", ":key", ":get", `"ab"`}},
 	} {
 		var all strings.Builder
 		r := gen.Rand(5)
 		for range 1000 {
-			all.WriteString(gen.New(r, gen.Options{Model: c.model}).Text)
+			all.WriteString(gen.New(r, gen.Options{Model: c.model, Permits: 2, MaxHolds: 2}).Text)
 		}
 		for _, feature := range c.features {
 			if !strings.Contains(all.String(), feature) {

@@ -71,6 +71,12 @@ type object interface {
 	guess(c *call) string
 }
 
+// starter is an object that need not start from the model's default.
+type starter interface {
+	// start sets an initial value and prints it.
+	start() string
+}
+
 func newObject(g *generator) object {
 	switch g.o.Model {
 	case "register", "cas-register":
@@ -79,8 +85,14 @@ func newObject(g *generator) object {
 		return &registers{g: g, now: map[string]string{}}
 	case "mutex":
 		return &mutex{g: g}
+	case "semaphore", "owner-mutex", "reentrant-mutex", "owner-semaphore", "fenced-mutex", "reentrant-fenced-mutex":
+		return newLock(g)
+	case "versioned-register":
+		return &versioned{register: register{g: g, now: "nil", cas: true}}
 	case "set":
 		return &set{g: g}
+	case "lookup-set":
+		return &lookupSet{g: g}
 	case "fifo-queue":
 		return &queue{g: g, add: []string{":enqueue"}, remove: []string{":dequeue"}, peeks: true, drains: true, may: first}
 	case "unordered-queue":
@@ -149,6 +161,11 @@ func (g *generator) sequence(vs []string) string {
 	return "[" + strings.Join(spelled, " ") + "]"
 }
 
+func (x *register) start() string {
+	x.now = x.any()
+	return x.g.spell(x.now)
+}
+
 func (x *register) apply(o *op) outcome {
 	o.result = o.arg
 	switch o.f {
@@ -176,6 +193,66 @@ func (x *register) guess(c *call) string {
 		return c.arg
 	}
 	return x.g.sequence([]string{x.any(), x.any()})
+}
+
+// versioned is a register whose values come with the version that an update
+// leaves, or that a read sees.
+type versioned struct {
+	register
+	version int
+}
+
+func (x *versioned) call() call {
+	c := x.register.call()
+	if c.f == ":cas" {
+		c.arg = x.g.sequence(c.args) // always a pair
+	}
+	if c.f != ":read" || x.g.chance(0.8) {
+		c.arg = "[nil " + c.arg + "]"
+	}
+	return c
+}
+
+func (x *versioned) start() string {
+	x.version = x.g.r.IntN(3)
+	return x.print(x.version, x.register.start())
+}
+
+func (x *versioned) apply(o *op) outcome {
+	before := *o
+	switch {
+	case x.register.apply(o) == refused:
+		return refused
+	case before.f == ":write":
+		o.result = x.g.spell(before.args[0])
+	case before.f == ":cas":
+		o.result = x.g.sequence(before.args)
+	}
+	if before.f != ":read" {
+		x.version++
+	}
+	o.result = x.print(x.version, o.result)
+	return done
+}
+
+// print writes a version and what it is of.
+func (x *versioned) print(version int, value string) string {
+	return x.g.sequence([]string{fmt.Sprint(version), value})
+}
+
+func (x *versioned) guess(c *call) string {
+	value := x.g.spell(x.any())
+	switch c.f {
+	case ":write":
+		value = x.g.spell(c.args[0])
+	case ":cas":
+		value = x.g.sequence(c.args)
+	}
+	if x.g.chance(0.2) {
+		return x.g.sequence([]string{"nil", value})
+	}
+	// Often about right.
+	return x.print(max(0, x.version+x.g.r.IntN(4)-1), value)
 }
 
 // registers is multi-register.
@@ -221,6 +298,17 @@ func (x *registers) print(args []string, read func(key string) string) string {
 		parts = append(parts, "["+names[x.g.r.IntN(2)]+" "+key+" "+x.g.spell(v)+"]")
 	}
 	return "[" + strings.Join(parts, " ") + "]"
+}
+
+func (x *registers) start() string {
+	var pairs []string
+	for _, key := range []string{":x", ":y", "[1 2]"} {
+		if x.g.chance(0.7) {
+			x.now[key] = x.g.any()
+			pairs = append(pairs, key+" "+x.g.spell(x.now[key]))
+		}
+	}
+	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
 func (x *registers) apply(o *op) outcome {
@@ -300,6 +388,22 @@ func (x *set) call() call {
 	return call{f: ":add", arg: x.g.spell(v), args: []string{v}}
 }
 
+func (x *set) start() string {
+	x.now = x.g.some()
+	return x.print(x.now)
+}
+
+// some is some of the history's values.
+func (g *generator) some() []string {
+	var vs []string
+	for _, v := range g.values {
+		if g.chance(0.5) {
+			vs = append(vs, v[0])
+		}
+	}
+	return vs
+}
+
 func (x *set) apply(o *op) outcome {
 	if o.f == ":read" {
 		o.result = x.print(x.now)
@@ -337,13 +441,66 @@ func (x *set) guess(c *call) string {
 	if x.g.o.Knossos && x.g.chance(0.05) {
 		return [...]string{"[]", "nil", "7"}[x.g.r.IntN(3)]
 	}
-	var es []string
-	for _, v := range x.g.values {
-		if x.g.chance(0.5) {
-			es = append(es, v[0])
-		}
+	return x.print(x.g.some())
+}
+
+// lookupSet is a set asked element by element.
+type lookupSet struct {
+	unnamed
+	g   *generator
+	now map[string]bool
+}
+
+func (x *lookupSet) call() call {
+	v := x.g.any()
+	f := [...]string{":insert", ":add", ":remove", ":delete", ":contains", ":lookup"}[x.g.r.IntN(6)]
+	return call{f: f, arg: x.g.spell(v), args: []string{v}}
+}
+
+func (x *lookupSet) start() string {
+	x.now = map[string]bool{}
+	var spelled []string
+	for _, v := range x.g.some() {
+		x.now[v] = true
+		spelled = append(spelled, x.g.spell(v))
 	}
-	return x.print(es)
+	return "#{" + strings.Join(spelled, " ") + "}"
+}
+
+func (x *lookupSet) apply(o *op) outcome {
+	if x.now == nil {
+		x.now = map[string]bool{}
+	}
+	was, answer := x.now[o.args[0]], false
+	switch o.f {
+	case ":insert", ":add":
+		x.now[o.args[0]], answer = true, !was
+	case ":remove", ":delete":
+		x.now[o.args[0]], answer = false, was
+	default:
+		answer = was
+	}
+	o.result = x.print(o.args[0], answer)
+	return done
+}
+
+// print writes an answer.
+func (x *lookupSet) print(element string, answer bool) string {
+	if x.g.chance(0.3) {
+		return strconv.FormatBool(answer)
+	}
+	return x.g.sequence([]string{element, strconv.FormatBool(answer)})
+}
+
+func (x *lookupSet) guess(c *call) string {
+	element := c.args[0]
+	if x.g.chance(0.05) {
+		element = x.g.any() // what the completion says counts
+	}
+	if x.g.chance(0.5) {
+		return strconv.FormatBool(x.g.chance(0.5))
+	}
+	return x.g.sequence([]string{element, strconv.FormatBool(x.g.chance(0.5))})
 }
 
 // queue is all containers that hand out their elements.
@@ -420,6 +577,21 @@ func (x *queue) call() call {
 		return call{f: ":peek", arg: "nil"}
 	}
 	return call{f: x.remove[g.r.IntN(len(x.remove))], arg: "nil"}
+}
+
+func (x *queue) start() string {
+	for range x.g.r.IntN(4) {
+		v := x.g.any()
+		if x.g.o.Unique {
+			if x.added == len(x.g.values) {
+				break
+			}
+			v = x.g.values[x.added][0]
+			x.added++
+		}
+		x.now = append(x.now, v)
+	}
+	return x.g.sequence(x.now)
 }
 
 func (x *queue) name(c *call) bool {
@@ -539,6 +711,17 @@ func (x *kv) call() call {
 	c.args = []string{[...]string{"a", "b", "ab", ""}[g.r.IntN(len(g.values))]}
 	c.arg = fmt.Sprintf("%q", c.args[0])
 	return c
+}
+
+func (x *kv) start() string {
+	var pairs []string
+	for _, key := range []string{`"x"`, "1", ":z"} {
+		if x.g.chance(0.7) {
+			x.now[key] = [...]string{"a", "b", "ab", ""}[x.g.r.IntN(4)]
+			pairs = append(pairs, fmt.Sprintf("%s %q", key, x.now[key]))
+		}
+	}
+	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
 func (x *kv) apply(o *op) outcome {

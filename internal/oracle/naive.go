@@ -14,12 +14,15 @@ type NaiveOptions struct {
 	Knossos          bool
 	NilReadsExact    bool
 	ObserveFailedCAS bool
+	Init             string // "": the model's default
+	Permits          int
+	MaxHolds         int
+	Threads          int
 }
 
 // Naive says whether the history in a text is linearizable, and uses nothing of
 // clew: reading, pairing and models are written again, with values and states as
-// strings. It is for what package gen writes; initial values are the models'
-// defaults.
+// strings. It is for what package gen writes.
 func Naive(text string, o NaiveOptions) (bool, error) {
 	ops, err := naivePairs(text, o)
 	if err != nil {
@@ -28,6 +31,10 @@ func Naive(text string, o NaiveOptions) (bool, error) {
 	spec, ok := naiveSpecs[o.Model]
 	if !ok {
 		return false, fmt.Errorf("naive: unknown model %q", o.Model)
+	}
+	init, err := naiveInit(o)
+	if err != nil {
+		return false, err
 	}
 	failed := map[string]bool{}
 	var from func(done uint32, state []string) bool
@@ -58,13 +65,15 @@ func Naive(text string, o NaiveOptions) (bool, error) {
 		failed[key] = !complete
 		return complete
 	}
-	return from(0, naiveInit(o.Model)), nil
+	return from(0, init), nil
 }
 
 // naiveOp is an operation with the value that counts.
 type naiveOp struct {
 	f, key          string
-	value           form
+	value, given    form // given is the invocation's
+	process         string
+	owner           string // of locks
 	start, end      int
 	crashed, failed bool
 }
@@ -90,7 +99,8 @@ func naivePairs(text string, o NaiveOptions) ([]naiveOp, error) {
 		switch t := e.get(":type").atom; {
 		case t == ":invoke":
 			open[p] = len(ops)
-			ops = append(ops, naiveOp{e.get(":f").atom, e.get(":key").canon(), value, at, -1, true, false})
+			ops = append(ops, naiveOp{f: e.get(":f").atom, key: e.get(":key").canon(), value: value, given: value, process: p,
+				start: at, end: -1, crashed: true})
 			continue
 		case !busy:
 			continue
@@ -101,9 +111,11 @@ func naivePairs(text string, o NaiveOptions) ([]naiveOp, error) {
 		}
 		delete(open, p)
 	}
-	return slices.DeleteFunc(ops, func(a naiveOp) bool {
+	ops = slices.DeleteFunc(ops, func(a naiveOp) bool {
 		return a.failed && !(o.ObserveFailedCAS && a.f == ":cas")
-	}), nil
+	})
+	naiveOwners(ops, o.Threads)
+	return ops, nil
 }
 
 // form is an atom, or a collection with its opening bracket.
@@ -199,16 +211,57 @@ var naiveSpecs = map[string]naiveSpec{
 	"multi-register": naiveTxn, "set": naiveSet, "kv": naiveKV,
 	"fifo-queue": naiveFIFO, "unordered-queue": naiveBag,
 	"stack": naiveStack, "priority-queue": naivePriority,
+	"lookup-set": naiveLookupSet, "versioned-register": naiveVersioned,
+	"semaphore": naiveSemaphore, "owner-semaphore": naiveSemaphore,
+	"owner-mutex": naiveOwnerMutex, "reentrant-mutex": naiveOwnerMutex,
+	"fenced-mutex": naiveFenced, "reentrant-fenced-mutex": naiveFenced,
 }
 
-func naiveInit(model string) []string {
-	switch model {
-	case "register", "cas-register":
-		return []string{"nil"}
-	case "mutex":
-		return []string{"free"}
+func naiveInit(o NaiveOptions) ([]string, error) {
+	var given form
+	if o.Init != "" {
+		forms, err := naiveRead(o.Init)
+		if err != nil {
+			return nil, err
+		}
+		given = forms[0]
 	}
-	return nil
+	var parts []string
+	for _, x := range given.items {
+		parts = append(parts, x.canon())
+	}
+	switch o.Model {
+	case "register", "cas-register":
+		if o.Init == "" {
+			return []string{"nil"}, nil
+		}
+		return []string{given.canon()}, nil
+	case "versioned-register":
+		if o.Init == "" {
+			return []string{"0", "nil"}, nil
+		}
+	case "mutex":
+		return []string{"free"}, nil
+	case "fenced-mutex", "reentrant-fenced-mutex":
+		return []string{"", "0", "0", "0"}, nil
+	case "set", "lookup-set":
+		return slices.Compact(sorted(parts)), nil
+	case "unordered-queue", "priority-queue":
+		return sorted(parts), nil
+	case "multi-register":
+		var s []string
+		for ; len(parts) > 0; parts = parts[2:] {
+			s = assign(s, parts[0], parts[1])
+		}
+		return s, nil
+	case "kv":
+		var s []string
+		for ; len(parts) > 0; parts = parts[2:] {
+			s = assign(s, parts[0], strings.Trim(parts[1], `"`))
+		}
+		return s, nil
+	}
+	return parts, nil
 }
 
 // stay is the state itself where a condition holds.
@@ -298,6 +351,53 @@ func naiveSet(o NaiveOptions, s []string, a naiveOp) [][]string {
 		read = append(read, y.canon())
 	}
 	return stay(s, slices.Equal(slices.Compact(sorted(read)), s))
+}
+
+// naiveLookupSet treats a plain true or false as the answer for the element in
+// the invocation.
+func naiveLookupSet(_ NaiveOptions, s []string, a naiveOp) [][]string {
+	element, answer := a.given.canon(), a.value.atom
+	if a.value.isList() && !a.crashed {
+		element, answer = a.value.items[0].canon(), a.value.items[1].atom
+	}
+	was := slices.Contains(s, element)
+	now, want := was, strconv.FormatBool(was)
+	switch a.f {
+	case ":insert", ":add":
+		now, want = true, strconv.FormatBool(!was)
+	case ":remove", ":delete":
+		now = false
+	}
+	if !a.crashed && answer != want {
+		return nil
+	}
+	next := slices.DeleteFunc(slices.Clone(s), func(x string) bool { return x == element })
+	if now {
+		next = sorted(append(next, element))
+	}
+	return [][]string{next}
+}
+
+// naiveVersioned is a version and a value. What is nil in a read, and a nil
+// version, match anything.
+func naiveVersioned(_ NaiveOptions, s []string, a naiveOp) [][]string {
+	if a.value.isNil() {
+		return [][]string{s} // a read that says nothing
+	}
+	version, value := a.value.items[0].canon(), a.value.items[1]
+	now, err := strconv.Atoi(s[0])
+	if err != nil {
+		panic(err)
+	}
+	if a.f == ":read" {
+		return stay(s, a.crashed || (version == "nil" || version == s[0]) && (value.isNil() || value.canon() == s[1]))
+	}
+	after := strconv.Itoa(now + 1)
+	possible := version == "nil" || version == after
+	if a.f == ":write" {
+		return stay([]string{after, value.canon()}, possible)
+	}
+	return stay([]string{after, value.items[1].canon()}, possible && value.items[0].canon() == s[1])
 }
 
 func naiveKV(_ NaiveOptions, s []string, a naiveOp) [][]string {

@@ -25,13 +25,18 @@ func read(t *testing.T, spec models.Spec, text string) *models.Operations {
 }
 
 func TestRememberingWhereTheSearchHasBeenChangesNoAnswer(t *testing.T) {
-	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set", "fifo-queue", "unordered-queue", "stack", "priority-queue", "kv"} {
+	for _, about := range models.All() {
+		model := about.Name
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
+			spec := models.Spec{Name: model}
+			if strings.HasSuffix(model, "semaphore") {
+				spec.Permits = 2
+			}
 			r := gen.Rand(7)
 			for range 400 {
-				text := gen.New(r, gen.Options{Model: model, Operations: 6}).Text
-				ops := read(t, models.Spec{Name: model}, text)
+				text := gen.New(r, gen.Options{Model: model, Operations: 6, Permits: 2, MaxHolds: models.DefaultMaxHolds}).Text
+				ops := read(t, spec, text)
 				o := oracle.Options{Bag: model == "unordered-queue"}
 				quick := oracle.Decide(ops, o)
 				o.Plain = true
