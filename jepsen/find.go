@@ -9,15 +9,16 @@ import (
 	"strings"
 )
 
-// Find is the files that a path stands for: itself, or, where it is a
-// directory, every history.edn below it, or, where there is none, every file
-// that ends in .edn, .edn.gz or .edn.zst. Symbolic links below the directory
-// are not followed, and the independent/ folder beside a history.edn is
-// skipped: its histories are parts of that one. The order is by name. Where a
-// part of the directory cannot be read, there are files and an error.
-func Find(path string) ([]string, error) {
+// Find is the histories that a path stands for: the file itself, or, where it
+// is a directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
+// history.edn in it, or, where there is none, every file that ends in .edn,
+// .edn.gz or .edn.zst. Symbolic links below the directory are not followed, and
+// the independent/ folder beside a history.edn is skipped: its histories are
+// parts of that one. The order is by name, and in a tar archive its own. Where
+// a part of the directory cannot be read, there are histories and an error.
+func Find(path string) ([]Source, error) {
 	if path == "-" {
-		return []string{path}, nil
+		return []Source{{Path: path}}, nil
 	}
 	if path == "" {
 		return nil, errors.New("expected a path, found an empty argument")
@@ -26,50 +27,47 @@ func Find(path string) ([]string, error) {
 	if err != nil {
 		return nil, plainPathError(err)
 	}
-	if !info.IsDir() {
-		return []string{path}, nil
+	var found []Source
+	switch {
+	case info.IsDir():
+		found, err = findBelow(path)
+	case isTar(path):
+		found, err = findInTar(path)
+	case isZip(path):
+		found, err = findInZip(path)
+	default:
+		return []Source{{Path: path}}, nil
 	}
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s: no history.edn and no .edn, .edn.gz or .edn.zst file below it", path)
+	}
+	return found, err
+}
+
+// findBelow is the histories below a directory.
+func findBelow(dir string) ([]Source, error) {
 	// A trailing separator makes the walk enter a root that is itself a link.
-	root := path
+	root := dir
 	if !strings.HasSuffix(root, string(filepath.Separator)) {
 		root += string(filepath.Separator)
 	}
-	var histories, others []string
+	var files []string
 	var unreadable []error
-	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			unreadable = append(unreadable, plainPathError(err)) // and on with what is beside it
-		case d.IsDir():
-			if d.Name() == "independent" && exists(filepath.Join(filepath.Dir(p), "history.edn")) {
-				return filepath.SkipDir
-			}
-		case !d.Type().IsRegular():
-		case d.Name() == "history.edn":
-			histories = append(histories, p)
-		case isEDN(d.Name()):
-			others = append(others, p)
+		case d.Type().IsRegular():
+			files = append(files, filepath.ToSlash(strings.TrimPrefix(p, root)))
 		}
 		return nil
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, plainPathError(err)
-	case len(histories) > 0:
-		return histories, errors.Join(unreadable...)
-	case len(others) > 0:
-		return others, errors.Join(unreadable...)
-	case len(unreadable) > 0:
-		return nil, errors.Join(unreadable...)
 	}
-	return nil, fmt.Errorf("%s: no history.edn and no .edn, .edn.gz or .edn.zst file below it", path)
-}
-
-func isEDN(name string) bool {
-	return strings.HasSuffix(name, ".edn") || strings.HasSuffix(name, ".edn.gz") || strings.HasSuffix(name, ".edn.zst")
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+	var found []Source
+	for _, f := range histories(files) {
+		found = append(found, stored(filepath.ToSlash(dir), f))
+	}
+	return found, errors.Join(unreadable...)
 }

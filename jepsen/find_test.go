@@ -39,10 +39,12 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		for i := range found {
-			found[i], _ = filepath.Rel(root, found[i])
+		var below []string
+		for _, s := range found {
+			path, _ := filepath.Rel(root, s.Path)
+			below = append(below, path)
 		}
-		if got := strings.Join(found, " "); got != c.want {
+		if got := strings.Join(below, " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -58,5 +60,22 @@ func TestSymbolicLinksAreFollowedOnlyWhereTheyAreGiven(t *testing.T) {
 	}
 	if found, err := Find(filepath.Join(root, "latest")); err != nil || len(found) != 1 {
 		t.Errorf("%v (%v): the given link was not followed", found, err)
+	}
+}
+
+func TestAStoresLayoutTellsTestAndTime(t *testing.T) {
+	const time = "20250623T184232.292Z"
+	for _, c := range []struct{ root, below, test, time string }{
+		{"store", "redis/" + time + "/history.edn", "redis", time},
+		{"store/redis", time + "/history.edn", "redis", time},
+		{"store/redis/" + time, "history.edn", "redis", time},
+		{"old.tar.gz", "archive/store/redis/" + time + "/history.edn", "redis", time},
+		{"store", "redis/latest/history.edn", "redis/latest", ""},
+		{"tests", "history.edn", "tests", ""},
+		{"tests", "a/b.edn.gz", "a/b.edn.gz", ""},
+	} {
+		if s := stored(c.root, c.below); s.Test != c.test || s.Time != c.time || s.Path != c.root+"/"+c.below {
+			t.Errorf("%s, %s: %+v", c.root, c.below, s)
+		}
 	}
 }

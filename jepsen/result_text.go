@@ -87,14 +87,7 @@ func printable(s string) string {
 
 // summary says what was checked, and how.
 func (r *Result) summary() string {
-	model := r.Model
-	if r.Init != "" {
-		model += " from " + r.Init
-	}
-	if r.Inferred {
-		model += " (inferred)"
-	}
-	s := fmt.Sprintf("%s, %d operations", model, r.History.Operations())
+	s := fmt.Sprintf("%s, %d operations", r.modelText(), r.History.Operations())
 	if r.Keys != nil {
 		s += fmt.Sprintf(" of %d keys", len(r.Keys))
 	}
@@ -108,6 +101,17 @@ func (r *Result) summary() string {
 		s += ", verified"
 	}
 	return s + fmt.Sprintf(", %.1f ms", r.Ms)
+}
+
+func (r *Result) modelText() string {
+	model := r.Model
+	if r.Init != "" {
+		model += " from " + r.Init
+	}
+	if r.Inferred {
+		model += " (inferred)"
+	}
+	return model
 }
 
 // Name is an operation as people speak of it: "process 13's :read 471 (index

@@ -1,17 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,11 +18,14 @@ import (
 
 const checkHelp = `Reads each history and says whether it is linearizable. A PATH is a history
 (.edn or the .log form, plain, .gz or .zst; told apart by content), - for
-standard input, or a directory: every history.edn below it, or else every .edn.
+standard input, or a directory or an archive of them (.tar, .tar.gz, .tar.zst,
+.zip), such as a store: every history.edn in it, or else every .edn.
 
 Examples:
    clew check store/latest/history.edn
    clew check --model cas-register --init 0 history.edn
+   clew check store/                       # a table and a summary
+   clew check --models tests.edn old-stores.tar.gz
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
    xzcat history.edn.xz | clew check --model mutex -
 
@@ -49,6 +47,8 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
 			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
+			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
+			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
 			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again: replay the witness, have the core decided by another engine"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
 		),
@@ -71,6 +71,9 @@ type checker struct {
 	stdout, stderr io.Writer
 	lifeline       bool
 	progress       *progress
+	table          *jepsen.Table // nil: a text for each history
+	models         storeModels   // by the test's name
+	failFast       bool
 
 	witness, core, svg string // files for the evidence, "" for none
 }
@@ -95,6 +98,7 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 		witness:  c.String("witness"),
 		core:     c.String("core"),
 		svg:      c.String("svg"),
+		failFast: c.Bool("fail-fast"),
 	}
 	switch {
 	case !c.Args().Present():
@@ -116,6 +120,11 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 		return nil, nil, err
 	}
 	k.options.Memory = fallback.NewBudget(limit)
+	if file := c.String("models"); file != "" {
+		if k.models, err = readStoreModels(file, c); err != nil {
+			return nil, nil, err
+		}
+	}
 	return k, c.Args().Slice(), nil
 }
 
@@ -127,138 +136,6 @@ func count(list []string, s string) int {
 		}
 	}
 	return n
-}
-
-// answer is what became of one history.
-type answer struct {
-	result *jepsen.Result
-	err    error  // it is unreadable
-	bug    string // clew panicked
-}
-
-// run checks every history below the paths, several at once, and prints the
-// answers in order. It returns the exit status.
-func (k *checker) run(ctx context.Context, paths []string) (int, error) {
-	if k.lifeline {
-		watchLifeline(k.stderr)
-	}
-	var files []string
-	broken := map[string]error{}
-	for _, path := range paths {
-		found, err := jepsen.Find(path)
-		if err != nil {
-			// Of a directory, what can be read is checked all the same.
-			found, broken[path] = append(found, path), err
-		}
-		files = append(files, found...)
-	}
-	if len(files) != 1 && k.witness+k.core+k.svg != "" {
-		return 0, fmt.Errorf("--witness, --core and --svg are for a single history, not for %d", len(files))
-	}
-	k.progress = newProgress(k.stderr, len(files))
-	defer k.progress.stop()
-	if len(files) == 1 {
-		k.options.Passed = &k.progress.passed
-	}
-	answers := make([]chan answer, len(files))
-	for i := range answers {
-		answers[i] = make(chan answer, 1)
-	}
-	go k.work(ctx, files, broken, answers)
-	var t tally
-	for i := range files {
-		a := <-answers[i]
-		answers[i] = nil
-		if err := k.report(files[i], a, &t); err != nil {
-			return 0, err
-		}
-		k.progress.file()
-	}
-	if k.output == "text" && len(files) > 1 {
-		k.progress.stop()
-		fmt.Fprintf(k.stdout, "%d histories: %d valid, %d invalid, %d unknown, %d unreadable\n",
-			len(files), t.valid, t.invalid, t.unknown, t.unreadable)
-	}
-	return t.status(), nil
-}
-
-// work checks the files with as many goroutines as there are processors.
-func (k *checker) work(ctx context.Context, files []string, broken map[string]error, answers []chan answer) {
-	next := make(chan int)
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			for i := range next {
-				answers[i] <- k.check(ctx, files[i], broken[files[i]])
-			}
-		}()
-	}
-	for i := range files {
-		next <- i
-	}
-	close(next)
-	group.Wait()
-}
-
-// check reads and checks one history.
-func (k *checker) check(ctx context.Context, file string, broken error) (a answer) {
-	defer func() {
-		if p := recover(); p != nil {
-			a = answer{bug: fmt.Sprintf("%v\n%s", p, debug.Stack())}
-		}
-	}()
-	if broken != nil {
-		return answer{err: broken}
-	}
-	start := time.Now()
-	h, err := k.read(ctx, file)
-	if err != nil {
-		return answer{err: err}
-	}
-	if h == nil {
-		return answer{result: &jepsen.Result{File: file, Model: k.spec.Name, Init: k.spec.Init, Cause: "interrupted"}}
-	}
-	k.progress.operations(h.Operations())
-	r, err := clew.Check(ctx, h, k.spec, k.options)
-	if err != nil {
-		return answer{err: located(h, err)}
-	}
-	r.File = file
-	r.Ms = float64(time.Since(start).Microseconds()) / 1000
-	return answer{result: r}
-}
-
-// read reads a history, nil if it is interrupted. The reading goes on then, but
-// nobody waits for it: standard input may never end.
-func (k *checker) read(ctx context.Context, file string) (*jepsen.History, error) {
-	type outcome struct {
-		h     *jepsen.History
-		err   error
-		panic any
-	}
-	done := make(chan outcome, 1)
-	if ctx.Err() != nil {
-		return nil, nil
-	}
-	go func() {
-		var o outcome
-		defer func() {
-			o.panic = recover()
-			done <- o
-		}()
-		o.h, o.err = jepsen.ReadFile(file, readOptions(k.spec))
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, nil
-	case o := <-done:
-		if o.panic != nil {
-			panic(o.panic)
-		}
-		return o.h, o.err
-	}
 }
 
 // tally counts the verdicts.
@@ -280,37 +157,34 @@ func (t *tally) status() int {
 
 // report prints one answer: results to standard output, what went wrong to
 // standard error as well.
-func (k *checker) report(file string, a answer, t *tally) error {
+func (k *checker) report(j *job, a answer, t *tally) error {
 	k.progress.clear()
-	r := a.result
 	switch {
 	case a.bug != "":
 		t.bugs++
-		reportBug(k.stderr, file+": "+a.bug)
+		reportBug(k.stderr, j.Path+": "+a.bug)
 		return nil
 	case a.err != nil:
 		t.unreadable++
 		fmt.Fprintln(k.stderr, "clew:", strings.ReplaceAll(a.err.Error(), "\n", "\nclew: "))
-		if k.output == "text" {
-			return nil
-		}
-		r = &jepsen.Result{File: file, Model: k.spec.Name, Init: k.spec.Init, Cause: "unreadable", Error: a.err.Error()}
-	case r.Verdict == jepsen.Valid:
+		a.out = k.render(j, &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: a.err.Error()})
+	case a.verdict == jepsen.Valid:
 		t.valid++
-	case r.Verdict == jepsen.Invalid:
+	case a.verdict == jepsen.Invalid:
 		t.invalid++
 	default:
 		t.unknown++
 	}
-	if r.History != nil {
-		for _, w := range r.History.Warnings {
-			fmt.Fprintf(k.stderr, "clew: %s: warning: %s\n", file, w)
+	for _, w := range a.warnings {
+		fmt.Fprintf(k.stderr, "clew: %s: warning: %s\n", j.Path, w)
+	}
+	if a.result != nil {
+		if err := k.evidence(a.result); err != nil {
+			return err
 		}
 	}
-	if err := k.evidence(r); err != nil {
-		return err
-	}
-	return k.print(r)
+	_, err := io.WriteString(k.stdout, a.out)
+	return err
 }
 
 // evidence writes the files that were asked for.
@@ -339,20 +213,23 @@ func (k *checker) evidence(r *jepsen.Result) error {
 	return nil
 }
 
-func (k *checker) print(r *jepsen.Result) error {
-	var err error
-	switch k.output {
-	case "edn":
-		_, err = fmt.Fprintln(k.stdout, r.EDN())
-	case "json":
-		var line []byte
-		if line, err = json.Marshal(r); err == nil {
-			_, err = fmt.Fprintf(k.stdout, "%s\n", line)
+// render is what standard output says of a result.
+func (k *checker) render(j *job, r *jepsen.Result) string {
+	switch {
+	case k.table != nil:
+		return k.table.Row(j.Source, r)
+	case k.output == "edn":
+		return r.EDN() + "\n"
+	case k.output == "json":
+		line, err := json.Marshal(r)
+		if err != nil {
+			panic(err) // a result is numbers and text
 		}
-	default:
-		_, err = io.WriteString(k.stdout, r.Text())
+		return string(line) + "\n"
+	case r.Cause == "unreadable":
+		return "" // standard error has it
 	}
-	return err
+	return r.Text()
 }
 
 // watchLifeline ends the process when standard input closes: whoever started it

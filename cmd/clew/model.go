@@ -39,7 +39,7 @@ func choiceFlag(name, normal, other, usage string) cli.Flag {
 
 // modelSpec is what the model flags say. It makes sense, as far as can be said
 // before any history is read.
-func modelSpec(c *cli.Context) (models.Spec, error) {
+func modelSpec(c flags) (models.Spec, error) {
 	s := models.Spec{
 		Name:             c.String("model"),
 		Init:             c.String("init"),

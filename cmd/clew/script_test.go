@@ -1,6 +1,9 @@
 package main
 
 import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -26,6 +29,7 @@ func TestMain(m *testing.M) {
 //	said FILE                 standard output is the file, but for times (N ms),
 //	                          engines (ENGINE) and explanations in JSON (WHY)
 //	pack FORM FILE PACKED     compress a file with gzip or zstd
+//	archive DIR ARCHIVE       put a directory into a .tar, .tar.gz or .zip
 //	hard N FILE               write a history that takes time to decide
 //	trim FILE                 take the last newline off a file
 //
@@ -44,9 +48,10 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"status": status,
-			"said":   said,
-			"pack":   pack,
+			"status":  status,
+			"said":    said,
+			"pack":    pack,
+			"archive": archive,
 			"trim": func(ts *testscript.TestScript, _ bool, args []string) {
 				text := strings.TrimSuffix(ts.ReadFile(args[0]), "\n")
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
@@ -87,6 +92,7 @@ var variable = []struct {
 	{regexp.MustCompile(`:ms [0-9.E-]+`), ":ms N"},
 	{regexp.MustCompile(`"ms":[0-9.e-]+`), `"ms":N`},
 	{regexp.MustCompile(`clew/[a-z-]+`), "ENGINE"},
+	{regexp.MustCompile(`(?m)(ENGINE) +[0-9.]+$`), "$1      N"},
 	{regexp.MustCompile(`"explanation":"[^"]+"`), `"explanation":"WHY"`},
 }
 
@@ -110,6 +116,29 @@ func pack(ts *testscript.TestScript, neg bool, args []string) {
 	form := map[string]func(string) string{"gzip": gzipped, "zstd": zstandard}[args[0]]
 	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[2])), 0o777))
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(form(ts.ReadFile(args[1]))), 0o666))
+}
+
+func archive(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: archive DIR ARCHIVE")
+	}
+	dir, name := os.DirFS(ts.MkAbs(args[0])), args[1]
+	var b bytes.Buffer
+	switch {
+	case strings.HasSuffix(name, ".zip"):
+		z := zip.NewWriter(&b)
+		ts.Check(z.AddFS(dir))
+		ts.Check(z.Close())
+	default:
+		t := tar.NewWriter(&b)
+		ts.Check(t.AddFS(dir))
+		ts.Check(t.Close())
+	}
+	text := b.String()
+	if strings.HasSuffix(name, ".gz") {
+		text = gzipped(text)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o666))
 }
 
 // clewReading starts clew as a process and returns once it has read most of

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"clew/internal/gen"
+)
+
+// aStore is a store of that many runs and the verdict of each, by its path.
+func aStore(t *testing.T, runs int) map[string]any {
+	t.Helper()
+	r := gen.Rand(5)
+	verdicts := map[string]any{}
+	for i := range runs {
+		path := filepath.Join("store", fmt.Sprintf("test-%d", i%7), fmt.Sprintf("20250101T%06d.000Z", i), "history.edn")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		kind := []gen.LongKind{gen.Linearizable, gen.Linearizable, gen.ImpossibleRead}[i%3]
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = gen.Long(f, gen.LongOptions{Model: "register", Operations: 200 + r.IntN(200), Processes: 5, Values: 5, Kind: kind, Seed: uint64(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		verdicts[path] = kind == gen.Linearizable
+	}
+	return verdicts
+}
+
+func files(t *testing.T, root string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		all = append(all, p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestAStoreOfAThousandTestsIsCheckedWithinTheMemoryLimit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	want := aStore(t, 1000)
+	cmd := exec.Command("clew", "check", "--output", "json", "--memory-limit", "256MB", "store")
+	out, err := cmd.Output()
+	if got := cmd.ProcessState.ExitCode(); got != exitInvalid {
+		t.Fatalf("status %d: %v", got, err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines for %d runs", len(lines), len(want))
+	}
+	last := ""
+	for _, line := range lines {
+		var r struct {
+			File  string
+			Valid any
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Valid != want[r.File] {
+			t.Errorf("%s: %v, want %v", r.File, r.Valid, want[r.File])
+		}
+		if r.File <= last {
+			t.Errorf("%s comes after %s", r.File, last)
+		}
+		last = r.File
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && runtime.GOOS == "linux" && usage.Maxrss > 256<<10 {
+		t.Errorf("peak memory %d kB, more than the limit", usage.Maxrss)
+	}
+	summary, _ := exec.Command("clew", "check", "store").Output()
+	if !strings.HasSuffix(string(summary), "\n1000 histories: 667 valid, 333 invalid, 0 unknown, 0 unreadable\n") {
+		t.Errorf("%s", summary[max(0, len(summary)-200):])
+	}
+}
+
+func TestAKilledRunLeavesWholeLinesAndNoFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	aStore(t, 300)
+	before := files(t, ".")
+	cmd := exec.Command("clew", "check", "--output", "json", "store")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(out)
+	for n := 0; ; n++ {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			if line != "" {
+				t.Errorf("half a line: %s", line)
+			}
+			break
+		}
+		if !json.Valid([]byte(line)) {
+			t.Errorf("no result: %s", line)
+		}
+		if n == 20 {
+			cmd.Process.Kill()
+		}
+	}
+	cmd.Wait()
+	if after := files(t, "."); len(after) != len(before) {
+		t.Errorf("%d files, %d before", len(after), len(before))
+	}
+}

@@ -1,0 +1,228 @@
+package jepsen
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Source is where a history is: a file, standard input, or a member of an
+// archive.
+type Source struct {
+	// Path is how people name it. A member's is ARCHIVE/MEMBER.
+	Path string
+	// Stored says that it was found in a directory or an archive; then Test and
+	// Time are what the store's layout TEST/TIME/history.edn says, Time is "" and
+	// Test the path below the directory where the layout is another.
+	Stored     bool
+	Test, Time string
+	// InOrder says that reading it forwards the archive: sources of one archive
+	// are read one at a time, best in the order in which they were found.
+	InOrder bool
+
+	open func() (io.ReadCloser, error) // nil: Path is a file, or "-"
+}
+
+// Read reads the history.
+func (s Source) Read(opts Options) (*History, error) {
+	if s.open == nil {
+		return ReadFile(s.Path, opts)
+	}
+	r, err := s.open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	defer r.Close()
+	return Read(r, s.Path, opts)
+}
+
+// stored is a source below a root, which may be an archive.
+func stored(root, below string) Source {
+	s := Source{Path: strings.TrimSuffix(root, "/") + "/" + below, Stored: true, Test: below}
+	if path.Base(below) != "history.edn" {
+		return s
+	}
+	run := path.Dir(path.Join(root, below))
+	switch dir := path.Dir(below); {
+	case timestamp.MatchString(path.Base(run)):
+		s.Test, s.Time = path.Base(path.Dir(run)), path.Base(run)
+	case dir == ".":
+		s.Test = path.Base(run)
+	default:
+		s.Test = dir
+	}
+	return s
+}
+
+// timestamp is how Jepsen names the folder of a run.
+var timestamp = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}`)
+
+// histories chooses among the files of a directory or archive: every
+// history.edn, or, where there is none, everything that ends in .edn, .edn.gz or
+// .edn.zst. What is in the independent/ folder beside a history.edn is part of
+// that one.
+func histories(files []string) []string {
+	all := map[string]bool{}
+	for _, f := range files {
+		all[f] = true
+	}
+	part := func(f string) bool {
+		for dir := path.Dir(f); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if path.Base(dir) == "independent" && all[path.Join(path.Dir(dir), "history.edn")] {
+				return true
+			}
+		}
+		return false
+	}
+	var whole, others []string
+	for _, f := range files {
+		switch {
+		case part(f):
+		case path.Base(f) == "history.edn":
+			whole = append(whole, f)
+		case isEDN(f):
+			others = append(others, f)
+		}
+	}
+	if len(whole) > 0 {
+		return whole
+	}
+	return others
+}
+
+func isEDN(name string) bool {
+	return strings.HasSuffix(name, ".edn") || strings.HasSuffix(name, ".edn.gz") || strings.HasSuffix(name, ".edn.zst")
+}
+
+// isTar and isZip say so by name.
+func isTar(name string) bool {
+	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
+
+// findInZip is the histories in a zip archive, by name. It stays open.
+func findInZip(file string) ([]Source, error) {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, plainPathError(err))
+	}
+	members := map[string]*zip.File{}
+	var names []string
+	for _, f := range z.File {
+		if f.Mode().IsRegular() {
+			name := path.Clean(f.Name)
+			members[name] = f
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var found []Source
+	for _, name := range histories(slices.Compact(names)) {
+		s := stored(file, name)
+		s.open = members[name].Open
+		found = append(found, s)
+	}
+	return found, nil
+}
+
+// findInTar is the histories in a tar archive, in its order. The archive is
+// read once for their names, and once more for what is in them.
+func findInTar(file string) ([]Source, error) {
+	t := &tarball{file: file}
+	if err := t.begin(); err != nil {
+		return nil, err
+	}
+	defer t.end()
+	var names []string
+	at := map[string]int{}
+	for {
+		header, err := t.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if header.Typeflag == tar.TypeReg {
+			name := path.Clean(header.Name)
+			if _, seen := at[name]; !seen {
+				names = append(names, name)
+			}
+			at[name] = t.passed // a later member of the same name replaces it
+		}
+	}
+	var found []Source
+	for _, name := range histories(names) {
+		s := stored(file, name)
+		s.InOrder = true
+		s.open = func() (io.ReadCloser, error) { return t.open(at[name]) }
+		found = append(found, s)
+	}
+	return found, nil
+}
+
+// tarball reads a tar archive, compressed or not, from front to back.
+type tarball struct {
+	file   string
+	f      *os.File // nil where it is not open
+	z      io.ReadCloser
+	r      *tar.Reader
+	passed int // members
+}
+
+func (t *tarball) begin() error {
+	f, err := Open(t.file)
+	if err != nil {
+		return err
+	}
+	z, err := decompress(bufio.NewReaderSize(f, 1<<16))
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("%s: %w", t.file, err)
+	}
+	t.f, t.z, t.r, t.passed = f, z, tar.NewReader(z), 0
+	return nil
+}
+
+func (t *tarball) end() {
+	if t.f != nil {
+		t.z.Close()
+		t.f.Close()
+		t.f = nil
+	}
+}
+
+func (t *tarball) next() (*tar.Header, error) {
+	header, err := t.r.Next()
+	t.passed++
+	return header, err
+}
+
+// open goes on to a member, from the front if it is behind.
+func (t *tarball) open(member int) (io.ReadCloser, error) {
+	if t.f == nil || t.passed >= member {
+		t.end()
+		if err := t.begin(); err != nil {
+			return nil, err
+		}
+	}
+	for t.passed < member {
+		if _, err := t.next(); err != nil {
+			return nil, err
+		}
+	}
+	return io.NopCloser(t.r), nil
+}

@@ -1,0 +1,67 @@
+package jepsen
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table shows the results of a store, a line for each run, as they come.
+type Table struct{ test, time int } // widths
+
+// NewTable is a table for sources. Its columns are as wide as they need, so far
+// as that is known before anything is checked.
+func NewTable(sources []Source) Table {
+	t := Table{test: len("test")}
+	for _, s := range sources {
+		t.test = max(t.test, utf8.RuneCountInString(testOf(s)))
+		t.time = max(t.time, len(s.Time))
+	}
+	return t
+}
+
+func testOf(s Source) string {
+	if s.Stored {
+		return s.Test
+	}
+	return s.Path
+}
+
+// widths of the other columns; what is longer moves its line to the right.
+const (
+	modelWidth   = len("cas-register (inferred)")
+	verdictWidth = len("unreadable")
+	engineWidth  = len("clew/fast-cas-register")
+)
+
+// Header is the first line.
+func (t Table) Header() string { return t.line("test", "time", "model", "verdict", "engine", "ms") }
+
+// Row is the line of a result; below it, where it is invalid, why.
+func (t Table) Row(s Source, r *Result) string {
+	verdict := map[Verdict]string{Valid: "valid", Invalid: "INVALID", Unknown: r.Cause}[r.Verdict]
+	ms := fmt.Sprintf("%.1f", r.Ms)
+	if r.History == nil {
+		ms = "" // it was not checked
+	}
+	row := t.line(testOf(s), s.Time, r.modelText(), verdict, r.Analyzer, ms)
+	if r.Verdict == Invalid {
+		row += "    " + r.sentence() + "\n"
+	}
+	return printable(row)
+}
+
+func (t Table) line(test, time, model, verdict, engine, ms string) string {
+	var b strings.Builder
+	column := func(s string, width int) {
+		b.WriteString(s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + "  ")
+	}
+	column(test, t.test)
+	if t.time > 0 {
+		column(time, t.time)
+	}
+	column(model, modelWidth)
+	column(verdict, verdictWidth)
+	column(engine, engineWidth)
+	return strings.TrimRight(b.String()+ms, " ") + "\n"
+}
