@@ -274,5 +274,5 @@ func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, d deci
 	if r.Explanation = explainFast(part, d.why); r.Explanation == "" {
 		r.Explanation = explain(r, paths[0])
 	}
-	r.Hint = hint(h, spec, part, d.Fail)
+	r.Hint, r.LikelyInit = hint(h, spec, part, d.Fail)
 }

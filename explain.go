@@ -277,29 +277,29 @@ func ambiguity(part *models.Operations, a fastpath.Ambiguity) string {
 	return fmt.Sprintf("value %s %sis %s by %s%s and %s by op %d", value, initial, made, noun, strings.Join(ops, " and "), seen, index(a.Reader))
 }
 
-// hint is what a user may have forgotten, where the failure looks like it: the
-// initial value of a register, or that values are [key value] of independent
-// keys.
-func hint(h *jepsen.History, spec models.Spec, ops *models.Operations, fail int32) string {
+// hint says what a user may have forgotten, where the failure looks like it: the
+// initial value of a register, which it returns too, or that values are [key
+// value] of independent keys.
+func hint(h *jepsen.History, spec models.Spec, ops *models.Operations, fail int32) (text, init string) {
 	if spec.Name != "register" && spec.Name != "cas-register" {
-		return ""
+		return "", ""
 	}
 	if allPairs(h, spec) {
-		return "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own"
+		return "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own", ""
 	}
 	if spec.Init != "" {
-		return ""
+		return "", ""
 	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
 		if ops.Res[row] != fail {
 			continue
 		}
 		if op := ops.Op(row); (op.Kind == models.Read || op.Kind == models.CAS) && !written(ops, op.A) && first(ops, row) {
-			value := h.Values.Text(edn.ID(op.A))
-			return fmt.Sprintf("nothing writes %s: if it is the initial value, give --init %s", value, value)
+			init = h.Values.Text(edn.ID(op.A))
+			return fmt.Sprintf("nothing writes %s: if it is the initial value, give --init %s", init, init), init
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // written says whether any operation leaves a value.

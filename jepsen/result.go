@@ -43,6 +43,7 @@ type Result struct {
 	Core        []int32 // operations
 	Explanation string
 	Hint        string // what the user may have forgotten, or ""
+	LikelyInit  string // an initial value that the failing operation suggests, or ""
 
 	// Unknown.
 	Cause string // "timeout", ..
@@ -81,6 +82,12 @@ func (r *Result) FailingKey() *KeyResult {
 		}
 	}
 	return first
+}
+
+// FailingIndex is the :index of the first failing completion.
+func (r *Result) FailingIndex() int64 {
+	f := r.FirstFailing()
+	return f.History.Index[f.Op]
 }
 
 // event is the failing completion as an event of the whole history.

@@ -30,6 +30,9 @@ type Source struct {
 	open func() (io.ReadCloser, error) // nil: Path is a file, or "-"
 }
 
+// Member says whether it is a member of an archive.
+func (s Source) Member() bool { return s.open != nil }
+
 // Read reads the history.
 func (s Source) Read(opts Options) (*History, error) {
 	if s.open == nil {

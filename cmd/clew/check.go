@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
-	"clew/fallback"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -40,9 +39,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		ArgsUsage:   "PATH...",
 		Description: checkHelp,
 		Flags: append(modelFlags(),
-			&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")},
-			&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
-			&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "what all searches together may use: a `SIZE` such as 512MB or 8GB"},
+			algorithmFlag(), timeLimitFlag(), memoryLimitFlag(),
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`FORMAT`: text, edn or json (one result a line)"},
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
@@ -84,13 +81,7 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 		return nil, nil, err
 	}
 	k := &checker{
-		spec: spec,
-		options: clew.Options{
-			Algorithm:   c.String("algorithm"),
-			TimeLimit:   c.Duration("time-limit"),
-			Independent: c.Bool("independent"),
-			Verify:      c.Bool("verify"),
-		},
+		spec:     spec,
 		output:   c.String("output"),
 		stdout:   stdout,
 		stderr:   stderr,
@@ -105,21 +96,15 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 		return nil, nil, errors.New("no history given; clew check --help shows how")
 	case k.output != "text" && k.output != "edn" && k.output != "json":
 		return nil, nil, fmt.Errorf("--output is text, edn or json, not %q", k.output)
-	case c.IsSet("time-limit") && k.options.TimeLimit <= 0:
-		return nil, nil, fmt.Errorf("--time-limit is a positive duration, not %s", k.options.TimeLimit)
 	case count(c.Args().Slice(), "-") > 1:
 		return nil, nil, errors.New("standard input (-) can be read only once")
 	case k.lifeline && count(c.Args().Slice(), "-") > 0:
 		return nil, nil, errors.New("--stdin-is-lifeline does not go together with reading a history from standard input (-)")
 	}
-	if err := clew.CheckAlgorithm(k.options.Algorithm); err != nil {
+	if k.options, err = searchOptions(c); err != nil {
 		return nil, nil, err
 	}
-	limit, err := memoryLimit(c.String("memory-limit"))
-	if err != nil {
-		return nil, nil, err
-	}
-	k.options.Memory = fallback.NewBudget(limit)
+	k.options.Verify = c.Bool("verify")
 	if file := c.String("models"); file != "" {
 		if k.models, err = readStoreModels(file, c); err != nil {
 			return nil, nil, err

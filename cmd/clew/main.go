@@ -80,6 +80,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		Commands: []*cli.Command{
 			checkCommand(stdout, stderr, status),
 			verifyCommand(stdout, status),
+			compareCommand(stdout, stderr, status),
 			{
 				Name: "models", Usage: "list the models", OnUsageError: usageError,
 				Action: func(*cli.Context) error { return listModels(stdout) },

@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"clew"
 	"clew/edn"
+	"clew/fallback"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -72,6 +75,37 @@ func modelSpec(c flags) (models.Spec, error) {
 
 // readOptions is how histories are paired for a model.
 func readOptions(s models.Spec) jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
+
+// algorithmFlag, timeLimitFlag and memoryLimitFlag say how to search.
+func algorithmFlag() cli.Flag {
+	return &cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")}
+}
+
+func timeLimitFlag() cli.Flag {
+	return &cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"}
+}
+
+func memoryLimitFlag() cli.Flag {
+	return &cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "what all searches together may use: a `SIZE` such as 512MB or 8GB"}
+}
+
+// searchOptions is what these flags say, and --independent.
+func searchOptions(c *cli.Context) (clew.Options, error) {
+	o := clew.Options{
+		Algorithm:   c.String("algorithm"),
+		TimeLimit:   c.Duration("time-limit"),
+		Independent: c.Bool("independent"),
+	}
+	if c.IsSet("time-limit") && o.TimeLimit <= 0 {
+		return o, fmt.Errorf("--time-limit is a positive duration, not %s", o.TimeLimit)
+	}
+	if err := clew.CheckAlgorithm(o.Algorithm); err != nil {
+		return o, err
+	}
+	limit, err := memoryLimit(c.String("memory-limit"))
+	o.Memory = fallback.NewBudget(limit)
+	return o, err
+}
 
 // located is an error about a history with its file in front, unless it has a
 // place of its own.

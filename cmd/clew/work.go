@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"clew"
@@ -31,9 +30,9 @@ type job struct {
 	broken      error // it could not be found
 	spec        models.Spec
 	independent bool
-	answer      chan answer
 
 	h       *jepsen.History // once it has been read
+	ahead   answer          // where it has been read ahead in vain
 	reading time.Duration
 }
 
@@ -58,16 +57,23 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	k.header(jobs)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go k.work(ctx, jobs)
 	var t tally
 	done := 0
-	for ; done < len(jobs) && !(k.failFast && t.invalid > 0); done++ {
-		a := <-jobs[done].answer
-		if err := k.report(jobs[done], a, &t); err != nil {
-			return 0, err
+	var failed error
+	inOrder(len(jobs), func(i int) {
+		if jobs[i].InOrder {
+			jobs[i].ahead = k.guarded(func() answer { return answer{err: k.read(ctx, jobs[i])} })
 		}
-		jobs[done] = nil
+	}, func(i int) answer {
+		return k.guarded(func() answer { return k.check(ctx, jobs[i]) })
+	}, func(i int, a answer) bool {
+		failed = k.report(jobs[i], a, &t)
 		k.progress.file()
+		done++
+		return failed == nil && !(k.failFast && t.invalid > 0)
+	})
+	if failed != nil {
+		return 0, failed
 	}
 	if k.output == "text" && len(jobs) > 1 {
 		k.progress.stop()
@@ -85,7 +91,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 func (k *checker) jobs(paths []string) []*job {
 	var jobs []*job
 	add := func(s jepsen.Source, broken error) {
-		j := &job{Source: s, broken: broken, spec: k.spec, independent: k.options.Independent, answer: make(chan answer, 1)}
+		j := &job{Source: s, broken: broken, spec: k.spec, independent: k.options.Independent}
 		if m, ok := k.models[s.Test]; ok && s.Stored {
 			j.spec, j.independent = m.spec, m.independent
 		}
@@ -120,34 +126,6 @@ func (k *checker) header(jobs []*job) {
 	}
 }
 
-// work checks the histories with as many goroutines as there are processors.
-// Those that are read in order are read here, while others are checked.
-func (k *checker) work(ctx context.Context, jobs []*job) {
-	next := make(chan *job)
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			for j := range next {
-				j.answer <- k.guarded(func() answer { return k.check(ctx, j) })
-			}
-		}()
-	}
-	for _, j := range jobs {
-		if j.InOrder {
-			a := k.guarded(func() answer { return answer{err: k.read(ctx, j)} })
-			if a.err != nil || a.bug != "" {
-				j.answer <- a
-				continue
-			}
-		}
-		next <- j
-	}
-	close(next)
-	group.Wait()
-}
-
 // guarded turns a panic into an answer.
 func (k *checker) guarded(f func() answer) (a answer) {
 	defer func() {
@@ -163,7 +141,10 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	if j.broken != nil {
 		return answer{err: j.broken}
 	}
-	if j.h == nil && !j.InOrder {
+	if j.ahead.err != nil || j.ahead.bug != "" {
+		return j.ahead
+	}
+	if !j.InOrder {
 		if err := k.read(ctx, j); err != nil {
 			return answer{err: err}
 		}
@@ -228,5 +209,43 @@ func (k *checker) read(ctx context.Context, j *job) error {
 		}
 		j.h = o.h
 		return o.err
+	}
+}
+
+// inOrder calls do for 0 to n-1, as many at once as there are processors, and
+// done with each outcome in order, until done says false. Before do, ahead is
+// called in order, one at a time, where it is not nil.
+func inOrder[T any](n int, ahead func(i int), do func(i int) T, done func(i int, x T) bool) {
+	outcomes := make([]chan T, n)
+	for i := range outcomes {
+		outcomes[i] = make(chan T, 1)
+	}
+	stop := make(chan struct{})
+	defer close(stop)
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), n) {
+		go func() {
+			for i := range next {
+				outcomes[i] <- do(i)
+			}
+		}()
+	}
+	go func() {
+		defer close(next)
+		for i := range n {
+			if ahead != nil {
+				ahead(i)
+			}
+			select {
+			case next <- i:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	for i := range n {
+		if !done(i, <-outcomes[i]) {
+			return
+		}
 	}
 }

@@ -1,0 +1,169 @@
+package clew
+
+import (
+	"context"
+	"fmt"
+
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Agreement says how a claim compares with our own result.
+type Agreement uint8
+
+// The agreements. A claim of unknown is KnossosUnknown whatever we find; where
+// we find nothing, it is NotComparable.
+const (
+	NotComparable Agreement = iota
+	Agree
+	Disagree
+	KnossosUnknown
+)
+
+func (a Agreement) String() string {
+	return [...]string{"not comparable", "agree", "DISAGREE", "knossos unknown"}[a]
+}
+
+// Comparison is a claim beside our own result.
+type Comparison struct {
+	Claim     jepsen.Claim
+	Result    *jepsen.Result // of the claim's key where it is about one; nil where there is none
+	Agreement Agreement
+	// Why says why it is not comparable, where two verdicts agree what differs,
+	// or which known difference explains it.
+	Why string
+}
+
+// Compare checks a history again for every claim about it. Specs without a
+// model take the claim's. A claim of one key goes with the key's own history. It
+// is an error if the options make no sense.
+func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []jepsen.Claim) ([]Comparison, error) {
+	if err := CheckAlgorithm(o.Algorithm); err != nil {
+		return nil, err
+	}
+	o.Verify = true
+	c := comparer{ctx: ctx, h: h, o: o, done: map[question]answered{}}
+	all := make([]Comparison, len(claims))
+	for i, claim := range claims {
+		all[i] = c.compare(claim, spec)
+	}
+	return all, nil
+}
+
+// question is a way to check a history.
+type question struct {
+	spec        models.Spec
+	independent bool
+}
+
+type answered struct {
+	r   *jepsen.Result
+	err error
+}
+
+// comparer compares claims about one history.
+type comparer struct {
+	ctx  context.Context
+	h    *jepsen.History
+	o    Options
+	done map[question]answered
+}
+
+// result is our own, of a key where the claim is about one.
+func (c *comparer) result(spec models.Spec, claim jepsen.Claim) (*jepsen.Result, error) {
+	q := question{spec, claim.IsKey || c.o.Independent}
+	a, done := c.done[q]
+	if !done {
+		o := c.o
+		o.Independent = q.independent
+		a.r, a.err = Check(c.ctx, c.h, spec, o)
+		c.done[q] = a
+	}
+	if a.err != nil || !claim.IsKey {
+		return a.r, a.err
+	}
+	v := c.h.Values
+	for _, k := range a.r.Keys {
+		if v.Same(k.Key) == v.Same(claim.Key) {
+			return k.Result, nil
+		}
+	}
+	return nil, fmt.Errorf("no op of the history has the key %s", v.Text(claim.Key))
+}
+
+func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) Comparison {
+	if spec.Name == "" {
+		spec.Name = claim.Model
+	}
+	if spec.Init == "" {
+		spec.Init = claim.Init
+	}
+	x := Comparison{Claim: claim}
+	r, err := c.result(spec, claim)
+	if err != nil {
+		x.Why = err.Error()
+		return x
+	}
+	x.Result = r
+	if x.Agreement, x.Why = agreement(claim, r); x.Agreement != Disagree {
+		return x
+	}
+	// The claim's initial value is seen nowhere in it.
+	if first := r.FirstFailing(); r.Verdict == jepsen.Invalid && spec.Init == "" && first.LikelyInit != "" {
+		from := spec
+		from.Init = first.LikelyInit
+		if other, err := c.result(from, claim); err == nil {
+			if a, _ := agreement(claim, other); a == Agree {
+				return Comparison{claim, other, Agree, "with --init " + from.Init + ", as the test seems to have had it"}
+			}
+		}
+	}
+	if as := spec; !as.Knossos {
+		as.Knossos = true
+		if other, err := c.result(as, claim); err == nil {
+			if a, _ := agreement(claim, other); a == Agree {
+				x.Why = join(x.Why, "a known difference: "+knownDifference(r.Model)+"; with --semantics knossos clew says the same")
+			}
+		}
+	}
+	return x
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// agreement compares a claim with a result. Two invalid verdicts agree if the
+// failing operation is the same, as far as both name one.
+func agreement(claim jepsen.Claim, r *jepsen.Result) (Agreement, string) {
+	switch {
+	case r.Verdict == jepsen.Unknown:
+		why := "clew: " + r.Cause
+		if r.Error != "" {
+			why += ": " + r.Error
+		}
+		return NotComparable, why
+	case claim.Verdict == jepsen.Unknown:
+		return KnossosUnknown, ""
+	case claim.Verdict != r.Verdict:
+		return Disagree, ""
+	case r.Verdict == jepsen.Invalid && claim.HasOp && r.FailingIndex() != claim.Op:
+		return Disagree, "the verdicts agree, the failing operations do not"
+	}
+	return Agree, ""
+}
+
+// knownDifference says how Knossos reads a model's values otherwise, by the
+// numbers of the README's section "Differences from Knossos".
+func knownDifference(model string) string {
+	switch model {
+	case "fifo-queue", "unordered-queue", "stack", "priority-queue":
+		return "Knossos takes nil for an element, of crashed dequeues (1) and of empty answers (2)"
+	case "set":
+		return "in Knossos only a set is a set, and no vector or list (3)"
+	}
+	return "Knossos reads some values otherwise"
+}
