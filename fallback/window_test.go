@@ -24,7 +24,7 @@ var switches = map[string]Rules{
 
 func generated(t *testing.T, spec models.Spec, o gen.Options, seed uint64) (*models.Operations, string) {
 	t.Helper()
-	o.Model = spec.Name
+	o.Model, o.Permits, o.MaxHolds = spec.Name, spec.Permits, models.DefaultMaxHolds
 	text := gen.New(gen.Rand(seed), o).Text
 	h, err := jepsen.Read(strings.NewReader(text), "h", jepsen.Options{})
 	if err != nil {
@@ -58,17 +58,29 @@ func compare(t *testing.T, ops *models.Operations, text, name string, one, other
 	return a.Verdict
 }
 
-var generatedModels = []string{"register", "cas-register", "multi-register", "mutex", "set", "fifo-queue", "unordered-queue", "stack", "priority-queue", "kv"}
+// generatedModels is every model.
+func generatedModels() []models.Spec {
+	var specs []models.Spec
+	for _, about := range models.All() {
+		spec := models.Spec{Name: about.Name}
+		if strings.HasSuffix(spec.Name, "semaphore") {
+			spec.Permits = 3
+		}
+		specs = append(specs, spec)
+	}
+	return specs
+}
 
 func TestNoRuleChangesAnAnswer(t *testing.T) {
 	n := uint64(300)
 	if os.Getenv("CLEW_LONG") == "1" {
 		n = 20_000
 	}
-	for _, model := range generatedModels {
+	for _, spec := range generatedModels() {
+		model := spec.Name
 		valid, invalid := 0, 0
 		for seed := range n {
-			ops, text := generated(t, models.Spec{Name: model}, gen.Options{}, seed)
+			ops, text := generated(t, spec, gen.Options{}, seed)
 			for name, rules := range switches {
 				compare(t, ops, text, model+", "+name, Frontier{rules}, Porcupine{})
 				switch compare(t, ops, text, model+", "+name, Window{Rules: rules}, Porcupine{}) {
@@ -90,10 +102,11 @@ func TestEnginesAgreeOnLongerHistories(t *testing.T) {
 	if os.Getenv("CLEW_LONG") == "1" {
 		n = 2000
 	}
-	for _, model := range generatedModels {
+	for _, spec := range generatedModels() {
+		model := spec.Name
 		valid, invalid, unknown := 0, 0, 0
 		for seed := range n {
-			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: 40}, 1_000_000+seed)
+			ops, text := generated(t, spec, gen.Options{Operations: 40}, 1_000_000+seed)
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			undecided := Porcupine{}.Decide(ctx, ops, Limits{Memory: NewBudget(200 << 20)}).Verdict == Unknown
 			cancel()
