@@ -2,8 +2,9 @@ package fastpath
 
 import "math/bits"
 
-// bitset is a set of small numbers that finds the last one up to a number: a
-// bit for each, then a bit for each word that is not empty, and so on.
+// bitset is a set of small numbers that finds the last one up to a number, and
+// takes them in order: a bit for each, then a bit for each word that is not
+// empty, and so on.
 type bitset [][]uint64
 
 func newBitset(n int32) bitset {
@@ -46,4 +47,27 @@ func (s bitset) last(i int32) int32 {
 		i = i/64 - 1
 	}
 	return -1
+}
+
+// takeFirst removes the least number and returns it, or -1. All are above i.
+func (s bitset) takeFirst(i int32) int32 {
+	if s[len(s)-1][0] == 0 {
+		return -1
+	}
+	k := 0
+	for i /= 64; s[k][i] == 0; i /= 64 {
+		k++
+	}
+	for ; k >= 0; k-- {
+		i = i*64 + int32(bits.TrailingZeros64(s[k][i]))
+	}
+	first := i
+	for _, level := range s {
+		i /= 64
+		level[i] &= level[i] - 1
+		if level[i] != 0 {
+			break
+		}
+	}
+	return first
 }

@@ -2,6 +2,7 @@ package fastpath
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"clew/models"
@@ -162,6 +163,30 @@ func TestBitsetFindsTheLast(t *testing.T) {
 			if s.last(i) != last || s.has(i) != naive[i] {
 				t.Fatalf("last up to %d of %d is %d, not %d", i, n, s.last(i), last)
 			}
+		}
+	}
+}
+
+func TestBitsetTakesInOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 200 {
+		n := 1 + rng.Int32N(1<<rng.IntN(20))
+		s := newBitset(n)
+		var naive []int32
+		for range 1 + rng.IntN(200) {
+			if len(naive) == 0 || rng.IntN(3) > 0 {
+				i := rng.Int32N(n)
+				if k, found := slices.BinarySearch(naive, i); !found {
+					s.add(i)
+					naive = slices.Insert(naive, k, i)
+				}
+				continue
+			}
+			below := rng.Int32N(naive[0]+1) - 1
+			if got := s.takeFirst(max(0, below)); got != naive[0] {
+				t.Fatalf("took %d of %d, not %d", got, n, naive[0])
+			}
+			naive = naive[1:]
 		}
 	}
 }

@@ -6,18 +6,16 @@ import (
 	"clew/models"
 )
 
-// # Flips: lookup-set, mutex, semaphore
+// # Flips: lookup-set
 //
 // Decides: histories of objects that are a row of independent counters, each
 // from 0 to a bound, where every operation moves one counter up or down by one
 // (a flip), or asks whether it is at 0 or at the bound (a test; the bound is 1
-// then). An element of a lookup-set is such a counter: an insert that found it
-// absent moves it up, a remove that found it present down; all others are
-// tests. A mutex is one counter, a semaphore one with its permits as the bound.
+// then). An element of a lookup-set is such a counter with the bound 1: an
+// insert that found it absent moves it up, a remove that found it present down;
+// all others are tests. Locks are one such counter; see locks.go.
 //
-// Precondition: none for lookup-set and mutex: values may repeat. A semaphore
-// whose operations take several permits at once is not decided (3-PARTITION
-// reduces to it).
+// Precondition: none. Values may repeat.
 //
 // Cost: O(operations * log(operations open at once) + events + ids).
 //
@@ -43,32 +41,12 @@ import (
 // rest, even if the flips that ran then are free to happen at any later time or
 // never, such that this is not so one operation later; or all operations of the
 // element, if only its initial state makes it fail.
-//
-// Locks are not closed under dropping operations. Their core is the history up
-// to the failure.
 
 // LookupSet decides a history of the kinds of lookup-set. init holds the
 // elements that are in the set at first.
 func LookupSet(c *models.Columns, init []int32, want Want) Decision {
 	all := withInitial(c, init, models.Insert)
 	return decideLookupSet(all, want).withoutInitial(int32(len(init)))
-}
-
-// Mutex decides a history of Acquire and Release on a lock that anybody may
-// release. init is 1 if it is held at first, else 0.
-func Mutex(c *models.Columns, init int32, want Want) Decision {
-	return decideSemaphore(c, init, 1, want)
-}
-
-// Semaphore decides a history of Acquire and Release of one permit each (B), of
-// which there are permits. init is how many are held at first.
-func Semaphore(c *models.Columns, init, permits int32, want Want) Decision {
-	for i := range c.Kind {
-		if c.B[i] != 1 {
-			return Decision{Fail: -1, Bound: -1, Reason: Ambiguity{Cause: Counted, Reader: int32(i)}}
-		}
-	}
-	return decideSemaphore(c, init, permits, want)
 }
 
 // flip is what an operation does to its counter.
@@ -87,10 +65,7 @@ var setFlips = [...]flip{
 	models.Has: testU, models.HasNot: testD,
 }
 
-var lockFlips = [...]flip{models.Acquire: up, models.Release: down}
-
-// counter is the state of an element, or of the lock. Operations are given by
-// their row plus 1.
+// counter is the state of an element. Operations are given by their row plus 1.
 type counter struct {
 	state int32
 	flips [2]int32 // open and not linearized, by direction: a heap by return
@@ -100,8 +75,6 @@ type counter struct {
 // flipSweep is a sweep over the events of a history.
 type flipSweep struct {
 	in       input
-	meaning  []flip // by kind
-	bound    int32
 	counters []counter
 	returns  []int32 // by event: the operation that returns and is not linearized, plus 1
 	// A heap is a pairing heap: child is the first child of an operation, next
@@ -130,7 +103,7 @@ func (s *flipSweep) sweep(start, state int32) int32 {
 	}
 	i := int32(0)
 	for ; i < n && s.in.Inv[i] < start; i++ {
-		if s.in.Res[i] == models.Open && s.meaning[s.in.Kind[i]] <= up {
+		if s.in.Res[i] == models.Open && setFlips[s.in.Kind[i]] <= up {
 			s.push(i)
 		}
 	}
@@ -151,7 +124,7 @@ func (s *flipSweep) sweep(start, state int32) int32 {
 }
 
 func (s *flipSweep) invoke(i int32) {
-	m := s.meaning[s.in.Kind[i]]
+	m := setFlips[s.in.Kind[i]]
 	if m <= up {
 		s.push(i)
 		return
@@ -170,11 +143,11 @@ func (s *flipSweep) invoke(i int32) {
 // finish linearizes an operation that returns, and reports whether it can.
 func (s *flipSweep) finish(i int32) bool {
 	c := &s.counters[s.in.A[i]]
-	switch m := s.meaning[s.in.Kind[i]]; m {
+	switch m := setFlips[s.in.Kind[i]]; m {
 	case testD, testU:
 		return s.flip(c, m-testD) // which linearizes the tests of the new state
 	case up:
-		return (c.state < s.bound || s.flip(c, down)) && s.flip(c, up)
+		return (c.state == 0 || s.flip(c, down)) && s.flip(c, up)
 	default:
 		return (c.state > 0 || s.flip(c, up)) && s.flip(c, down)
 	}
@@ -208,7 +181,7 @@ func (s *flipSweep) linearize(i int32) {
 
 // push adds a flip to its heap.
 func (s *flipSweep) push(i int32) {
-	root := &s.counters[s.in.A[i]].flips[s.meaning[s.in.Kind[i]]]
+	root := &s.counters[s.in.A[i]].flips[setFlips[s.in.Kind[i]]]
 	*root = s.meld(*root, i+1)
 }
 
@@ -258,7 +231,7 @@ func decideLookupSet(c *models.Columns, want Want) Decision {
 		}
 	}
 	in := newInput(c, 0)
-	s := flipSweep{in: in, meaning: setFlips[:], bound: 1, witness: want&WantWitness != 0}
+	s := flipSweep{in: in, witness: want&WantWitness != 0}
 	o := s.sweep(0, 0)
 	if o < 0 {
 		return Decision{Verdict: Valid, Fail: -1, Bound: -1, Witness: s.order}
@@ -282,7 +255,7 @@ func lookupSetCore(in input, o int32, d *Decision) {
 		}
 	}
 	sub := in.cut(in.Res[o]).pick(ops)
-	s := flipSweep{in: sub, meaning: setFlips[:], bound: 1, witness: true}
+	s := flipSweep{in: sub, witness: true}
 	fails := func(k int) bool { // from operation k on, whatever the state was
 		start, c := sub.Inv[k], *sub.Columns
 		c.Res = slices.Clone(c.Res)
@@ -291,7 +264,7 @@ func lookupSetCore(in input, o int32, d *Decision) {
 				c.Res[i] = models.Open
 			}
 		}
-		from := flipSweep{in: input{&c, 0, sub.ids}, meaning: s.meaning, bound: 1}
+		from := flipSweep{in: input{&c, 0, sub.ids}}
 		return from.sweep(start, 0) >= 0 && from.sweep(start, 1) >= 0
 	}
 	// The last few operations are likely to do.
@@ -328,59 +301,4 @@ func lookupSetCore(in input, o int32, d *Decision) {
 			d.Why.Ops[1] = ops[k]
 		}
 	}
-}
-
-func decideSemaphore(c *models.Columns, init, permits int32, want Want) Decision {
-	for i, kind := range c.Kind {
-		if int(kind) >= len(lockFlips) || c.A[i] != 0 {
-			return Decision{Fail: -1, Bound: -1, Reason: Ambiguity{Cause: Unsupported, Reader: int32(i), Value: c.A[i]}}
-		}
-	}
-	in := newInput(c, 0)
-	s := flipSweep{in: in, meaning: lockFlips[:], bound: permits, witness: want&(WantWitness|WantFailure) != 0}
-	o := s.sweep(0, init)
-	if o < 0 {
-		return Decision{Verdict: Valid, Fail: -1, Bound: -1, Witness: s.order}
-	}
-	d := Decision{Verdict: Invalid, Fail: -1, Bound: -1}
-	if want&WantFailure != 0 {
-		d.Fail, d.Bound = c.Res[o], c.Res[o]
-		d.Core = in.upTo(in.Res[o])
-		d.Why = whyLock(in, s.order, o)
-	}
-	return d
-}
-
-// upTo is the operations invoked up to event t.
-func (in input) upTo(t int32) []int32 {
-	n, _ := slices.BinarySearch(in.Inv, t)
-	ops := make([]int32, n)
-	for i := range ops {
-		ops[i] = int32(i)
-	}
-	return ops
-}
-
-// whyLock says what held, or had released, a lock when o failed, given the
-// order of what was linearized by then.
-func whyLock(in input, order []int32, o int32) Explanation {
-	if in.Kind[o] == models.Release {
-		last := Missing
-		for _, i := range order {
-			if in.Kind[i] == models.Release {
-				last = i
-			}
-		}
-		return Explanation{NotHeld, []int32{o, last}}
-	}
-	var held []int32
-	for _, i := range order {
-		if in.Kind[i] == models.Acquire {
-			held = append(held, i)
-		} else if len(held) > 0 {
-			held = held[:len(held)-1]
-		}
-	}
-	held = held[max(0, len(held)-maxHolders):]
-	return Explanation{HeldAlready, append([]int32{o}, held...)}
 }

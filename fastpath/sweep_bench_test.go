@@ -105,10 +105,10 @@ func BenchmarkLookupSet(b *testing.B) {
 }
 
 // lockRun lets each process acquire and release in turn.
-func lockRun(rng *rand.Rand, processes, permits int, owned bool) *models.Columns {
+func lockRun(rng *rand.Rand, ops, processes, permits int, owned bool) *models.Columns {
 	holds := make([]bool, processes)
 	free := permits
-	return sweepRun{benchOps, processes,
+	return sweepRun{ops, processes,
 		func(p int32) models.Op {
 			op := models.Op{Kind: models.Acquire, B: 1}
 			if holds[p] {
@@ -146,7 +146,56 @@ func BenchmarkLocks(b *testing.B) {
 		{"semaphore of 10 with owners", 10, true, func(c *models.Columns, want Want) Decision { return OwnerLock(c, Owned{Permits: 10}, want) }},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			benchSweep(b, lockRun(rand.New(rand.NewPCG(1, 2)), 40, test.permits, test.owned), test.decide)
+			benchSweep(b, lockRun(rand.New(rand.NewPCG(1, 2)), benchOps, 40, test.permits, test.owned), test.decide)
+		})
+	}
+}
+
+// BenchmarkLockShapes is mutexes that are harder than what processes do, or
+// easier, or longer.
+func BenchmarkLockShapes(b *testing.B) {
+	at := func(n int, op func(i int) (kind int, inv, res int32)) *models.Columns {
+		c := &models.Columns{Events: 2 * int32(n)}
+		for i := range n {
+			kind, inv, res := op(i)
+			c.Append(inv, res, models.Op{Kind: models.Kind(kind), B: 1})
+		}
+		return c
+	}
+	late := rand.New(rand.NewPCG(1, 2)).Perm(benchOps)
+	const half = benchOps / 2
+	for _, test := range []struct {
+		name string
+		make func() *models.Columns
+	}{
+		{"one process", func() *models.Columns {
+			return at(benchOps, func(i int) (int, int32, int32) { return i % 2, 2 * int32(i), 2*int32(i) + 1 })
+		}},
+		{"everything concurrent", func() *models.Columns {
+			return at(benchOps, func(i int) (int, int32, int32) { return i % 2, int32(i), benchOps + int32(late[i]) })
+		}},
+		// The releases are open for most of the time, and each is needed early.
+		{"releases return much later", func() *models.Columns {
+			return at(benchOps, func(i int) (int, int32, int32) {
+				if i < half {
+					return 1, int32(i), 2*benchOps - 1 - int32(i)
+				}
+				inv := half + 2*int32(i-half)
+				return 0, inv, inv + 1
+			})
+		}},
+		{"5000 processes", func() *models.Columns {
+			return lockRun(rand.New(rand.NewPCG(1, 2)), benchOps, 5000, 1, false)
+		}},
+		{"10000 operations", func() *models.Columns {
+			return lockRun(rand.New(rand.NewPCG(1, 2)), 10_000, 40, 1, false)
+		}},
+		{"4000000 operations", func() *models.Columns {
+			return lockRun(rand.New(rand.NewPCG(1, 2)), 4_000_000, 40, 1, false)
+		}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			benchSweep(b, test.make(), func(c *models.Columns, want Want) Decision { return Mutex(c, 0, want) })
 		})
 	}
 }

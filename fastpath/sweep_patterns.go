@@ -1,6 +1,6 @@
 package fastpath
 
-// The violations that the sweeps (flips.go, ownerlocks.go, bag.go, growset.go)
+// The violations that the sweeps (flips.go, locks.go, ownerlocks.go, bag.go, growset.go)
 // find. They are numbered apart from those of the other types.
 const (
 	// Unchanged: Ops[0] found or left its element present, or absent, as it
