@@ -18,7 +18,9 @@ import "clew/models"
 //
 // Rests on two sweeps. Counting: an enqueue is there from its invocation on, a
 // dequeue takes at its return; a value that is not there then is the first
-// failing completion. Nothing else can go wrong without empty answers. Gaps:
+// failing completion. Nothing else can go wrong without empty answers. (Where
+// every dequeue is paired with an enqueue invoked before it returned, the count
+// is right and needs no sweep.) Gaps:
 // between two events the bag may be empty if no value was certainly inside then
 // (its enqueue had returned, its dequeue not been invoked), and if crashed
 // dequeues can have taken all that nothing else took: as many must have been
@@ -83,16 +85,22 @@ func decideBag(in input, witness bool) result {
 			b.returns[res] = int32(i) + 1
 		}
 	}
-	if o := b.count(witness && !empties); o >= 0 {
-		return result{verdict: Invalid, keys: []int32{o}, end: in.Res[o], why: b.tooOften(o)}
+	var a Ambiguity
+	if empties {
+		a = b.pair()
 	}
-	if !empties {
+	if !empties || a.Cause != NotAmbiguous { // else all are paired, and the count is right
+		if o := b.count(witness && !empties); o >= 0 {
+			return result{verdict: Invalid, keys: []int32{o}, end: in.Res[o], why: b.tooOften(o)}
+		}
+	}
+	switch {
+	case !empties:
 		return result{verdict: Valid, witness: b.order}
-	}
-	if a := b.pair(); a.Cause != NotAmbiguous {
+	case a.Cause != NotAmbiguous:
 		return result{reason: a}
 	}
-	if e := b.findGaps(); e >= 0 {
+	if e := b.findGaps(witness); e >= 0 {
 		return result{verdict: Invalid, keys: []int32{e}, end: in.Res[e], why: b.neverEmpty(e)}
 	}
 	r := result{verdict: Valid}
@@ -107,9 +115,22 @@ type bag struct {
 	in      input
 	returns []int32 // by event: the operation that returns
 	partner []int32 // by row: what it is paired with; unused
-	gaps    []int32 // by row of an empty answer: the event before its gap, or -1
+	marks   []mark  // by event
+	gaps    []int32 // for the witness, by row of an empty answer: the event before its gap, or -1
 	order   []int32
 }
+
+// mark is what an event does to the values that are certainly inside.
+type mark uint8
+
+const (
+	nothing mark = iota
+	enters       // a value is certainly inside from now on
+	leaves       // and no longer
+	stays        // a value is that nothing known takes
+	takes        // a crashed dequeue may take such a value from now on
+	answers      // an empty answer returns
+)
 
 // unused is the partner of a crashed enqueue that nobody needs, or a dequeue
 // that did not happen.
@@ -136,14 +157,14 @@ func (b *bag) count(witness bool) int32 {
 		}
 		return -1
 	}
-	type stock struct{ there, crashed int32 } // crashed: a list of rows plus 1
-	stocks := make([]stock, in.ids)
+	type shelf struct{ there, crashed int32 } // crashed: a list of rows plus 1
+	shelves := make([]shelf, in.ids)
 	next := make([]int32, in.Len())
 	b.order = make([]int32, 0, in.Len())
 	i := int32(0)
 	for t := range in.Events {
 		if int(i) < in.Len() && in.Inv[i] == t {
-			s := &stocks[in.A[i]]
+			s := &shelves[in.A[i]]
 			switch {
 			case in.Kind[i] != models.Enqueue:
 			case in.Res[i] == models.Open:
@@ -160,7 +181,7 @@ func (b *bag) count(witness bool) int32 {
 		if o < 0 || in.Kind[o] != models.Dequeue {
 			continue
 		}
-		switch s := &stocks[in.A[o]]; {
+		switch s := &shelves[in.A[o]]; {
 		case s.there > 0:
 			s.there--
 		case s.crashed > 0:
@@ -185,20 +206,25 @@ func (b *bag) tooOften(o int32) Explanation {
 	return why
 }
 
-// pair pairs dequeues with enqueues, or says why it does not.
+// stock is what the history does with a value.
+type stock struct {
+	// dequeues are those that take part: those that completed and, for a value
+	// enqueued once, the first that crashed, if none did.
+	enqueues, returned, dequeues int32
+	first, last                  int32 // dequeues that are not paired, by invocation
+}
+
+// pair pairs dequeues with enqueues, or says why it does not: then the count may
+// be wrong. It fills in marks.
 func (b *bag) pair() Ambiguity {
 	in := b.in
-	// By value; dequeues are those that take part: those that completed and, for a
-	// value enqueued once, the first that crashed, if none did.
-	type tally struct{ enqueues, returned, dequeues int32 }
-	tallies := make([]tally, in.ids)
+	stocks := make([]stock, in.ids)
+	b.marks = make([]mark, in.Events)
 	unknown := false
 	for i, kind := range in.Kind {
-		y := &tallies[in.A[i]]
+		y := &stocks[in.A[i]]
 		open := in.Res[i] == models.Open
 		switch {
-		case kind == models.DequeueAny:
-			unknown = true
 		case kind == models.Enqueue:
 			y.enqueues++
 			if !open {
@@ -206,110 +232,111 @@ func (b *bag) pair() Ambiguity {
 			}
 		case kind == models.Dequeue && !open:
 			y.dequeues++
+		case kind == models.DequeueAny:
+			unknown = true
+			b.marks[in.Inv[i]] = takes
+		case kind == models.DequeueEmpty && !open:
+			b.marks[in.Res[i]] = answers
 		}
 	}
 	b.partner = make([]int32, in.Len())
+	next := make([]int32, in.Len()) // links lists of dequeues
 	for i, kind := range in.Kind {
-		y := &tallies[in.A[i]]
-		open := in.Res[i] == models.Open
-		switch {
-		case kind == models.Dequeue && open:
+		if kind != models.Dequeue {
+			continue
+		}
+		y := &stocks[in.A[i]]
+		if in.Res[i] == models.Open {
 			switch {
 			case y.returned == 0 || y.enqueues == y.dequeues:
 				b.partner[i] = unused // there is nothing else to take
+				continue
 			case unknown:
 				return Ambiguity{Cause: Unsupported, Reader: int32(i)}
 			case y.enqueues > 1:
 				return Ambiguity{Cause: Pairing, Reader: int32(i)}
-			default:
-				y.dequeues++
 			}
-		case kind == models.Dequeue && unknown && y.enqueues > y.dequeues:
+			y.dequeues++
+		} else if y.enqueues < y.dequeues || unknown && y.enqueues > y.dequeues {
 			return Ambiguity{Cause: Pairing, Reader: int32(i)}
 		}
+		if y.first == 0 {
+			y.first = int32(i) + 1
+		} else {
+			next[y.last] = int32(i) + 1
+		}
+		y.last = int32(i)
 	}
-	return b.match()
+	return b.match(stocks, next)
 }
 
 // match pairs the k-th enqueue of a value by return, those that crashed last,
 // with its k-th dequeue by invocation.
-func (b *bag) match() Ambiguity {
+func (b *bag) match(stocks []stock, next []int32) Ambiguity {
 	in := b.in
-	heads := make([]int32, in.ids) // the dequeues of a value that are not paired, by invocation
-	tails := make([]int32, in.ids)
-	next := make([]int32, in.Len())
-	for i, kind := range in.Kind {
-		if kind != models.Dequeue || b.partner[i] == unused {
+	for t, o := range b.returns {
+		e := o - 1
+		if e < 0 || in.Kind[e] != models.Enqueue {
 			continue
 		}
-		v := in.A[i]
-		if heads[v] == 0 {
-			heads[v] = int32(i) + 1
-		} else {
-			next[tails[v]] = int32(i) + 1
+		y := &stocks[in.A[e]]
+		d := y.first - 1
+		if d < 0 {
+			b.marks[t] = stays
+			continue
 		}
-		tails[v] = int32(i)
-	}
-	take := func(e int32) bool {
-		v := in.A[e]
-		d := heads[v]
-		if d == 0 {
-			if in.Res[e] == models.Open {
-				b.partner[e] = unused
-			}
-			return true
-		}
-		heads[v] = next[d-1]
-		b.partner[e], b.partner[d-1] = d, e+1
-		return in.Inv[e] < in.Res[d-1]
-	}
-	for _, o := range b.returns {
-		if o > 0 && in.Kind[o-1] == models.Enqueue && !take(o-1) {
-			return Ambiguity{Cause: Pairing, Reader: b.partner[o-1] - 1}
+		y.first = next[d]
+		b.partner[e], b.partner[d] = d+1, o
+		if in.Inv[d] > int32(t) {
+			b.marks[t], b.marks[in.Inv[d]] = enters, leaves
+		} else if in.Inv[e] > in.Res[d] {
+			return Ambiguity{Cause: Pairing, Reader: d}
 		}
 	}
 	for i, kind := range in.Kind {
-		if kind == models.Enqueue && in.Res[i] == models.Open && !take(int32(i)) {
-			return Ambiguity{Cause: Pairing, Reader: b.partner[i] - 1}
+		if kind != models.Enqueue || in.Res[i] != models.Open {
+			continue
+		}
+		y := &stocks[in.A[i]]
+		d := y.first - 1
+		if d < 0 {
+			b.partner[i] = unused
+			continue
+		}
+		y.first = next[d]
+		b.partner[i], b.partner[d] = d+1, int32(i)+1
+		if in.Inv[i] > in.Res[d] {
+			return Ambiguity{Cause: Pairing, Reader: d}
 		}
 	}
 	return Ambiguity{}
 }
 
-// findGaps is the sweep over the gaps. It gives every completed empty answer
+// findGaps is the sweep over the gaps. It finds for every completed empty answer
 // the latest gap before its return in which the bag may be empty, and returns
 // the first that has none, or -1.
-func (b *bag) findGaps() int32 {
-	in := b.in
-	b.gaps = make([]int32, in.Len())
-	inside, left, takers := int32(0), int32(0), int32(0)
+func (b *bag) findGaps(witness bool) int32 {
+	if witness {
+		b.gaps = make([]int32, b.in.Len())
+	}
+	inside := [...]int32{answers: 0, enters: 1, leaves: -1}
+	short := [...]int32{answers: 0, stays: 1, takes: -1}
+	certain, missing := int32(0), int32(0) // values certainly inside; crashed dequeues that are missing
 	good := int32(-1)
-	i := int32(0)
-	for t := range in.Events {
-		if int(i) < in.Len() && in.Inv[i] == t {
-			switch {
-			case in.Kind[i] == models.DequeueAny:
-				takers++
-			case in.Kind[i] == models.Dequeue && b.partner[i] > 0 && in.Res[b.partner[i]-1] < t:
-				inside--
+	for t, m := range b.marks {
+		if m == answers {
+			e := b.returns[t] - 1
+			if good < b.in.Inv[e] {
+				return e
 			}
-			i++
-		} else if o := b.returns[t] - 1; o >= 0 {
-			switch {
-			case in.Kind[o] == models.DequeueEmpty:
-				if good < in.Inv[o] {
-					return o
-				}
-				b.gaps[o] = good
-			case in.Kind[o] != models.Enqueue:
-			case b.partner[o] == 0:
-				left++
-			case in.Inv[b.partner[o]-1] > t:
-				inside++
+			if witness {
+				b.gaps[e] = good
 			}
 		}
-		if inside == 0 && left <= takers {
-			good = t
+		certain += inside[m]
+		missing += short[m]
+		if certain == 0 && missing <= 0 {
+			good = int32(t)
 		}
 	}
 	return -1

@@ -201,10 +201,10 @@ func BenchmarkLockShapes(b *testing.B) {
 }
 
 // bagRun enqueues and dequeues, and asks a bag that is kept nearly empty.
-func bagRun(rng *rand.Rand, empties bool) *models.Columns {
+func bagRun(rng *rand.Rand, ops, processes int, empties bool) *models.Columns {
 	var in []int32
 	fresh, wanted := int32(0), int32(0)
-	return sweepRun{benchOps, 40,
+	return sweepRun{ops, processes,
 		func(int32) models.Op {
 			if rng.IntN(2) == 0 || wanted >= fresh && !empties { // else all might wait
 				fresh++
@@ -233,9 +233,16 @@ func bagRun(rng *rand.Rand, empties bool) *models.Columns {
 }
 
 func BenchmarkUnorderedQueue(b *testing.B) {
-	for _, empties := range []bool{false, true} {
-		b.Run(fmt.Sprintf("empties=%v", empties), func(b *testing.B) {
-			c := bagRun(rand.New(rand.NewPCG(1, 2)), empties)
+	for _, test := range []struct {
+		ops, processes int
+		empties        bool
+	}{
+		{benchOps, 40, false}, {benchOps, 40, true},
+		{benchOps, 1, true}, {benchOps, 5000, true}, {benchOps, benchOps, true},
+		{10_000, 40, true}, {4_000_000, 40, true},
+	} {
+		b.Run(fmt.Sprintf("%d processes, %d operations, empties=%v", test.processes, test.ops, test.empties), func(b *testing.B) {
+			c := bagRun(rand.New(rand.NewPCG(1, 2)), test.ops, test.processes, test.empties)
 			for i := range c.Kind { // dequeues that still wait at the end
 				if c.Res[i] == models.Open && c.Kind[i] == models.Dequeue {
 					c.Kind[i] = models.DequeueAny
