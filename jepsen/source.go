@@ -49,6 +49,9 @@ func (s Source) Read(opts Options) (*History, error) {
 // stored is a source below a root, which may be an archive.
 func stored(root, below string) Source {
 	s := Source{Path: strings.TrimSuffix(root, "/") + "/" + below, Stored: true, Test: below}
+	if root == "." || root == "./" {
+		s.Path = below
+	}
 	if path.Base(below) != "history.edn" {
 		return s
 	}
