@@ -178,15 +178,11 @@ func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations,
 	var finals []models.State
 	var points []point
 	for i, part := range parts {
-		run, err := models.Replay(part.Model, &part.Columns, decisions[i].Order)
+		last, err := models.Finals(part.Model, &part.Columns, decisions[i].Order)
 		if err != nil {
 			panic("a witness does not replay: " + err.Error())
 		}
-		state := part.Model.Init()
-		if len(run) > 0 {
-			state = run[len(run)-1]
-		}
-		finals = append(finals, state)
+		finals = append(finals, last...)
 		points = append(points, pointsOf(part, decisions[i].Order)...)
 	}
 	state := finals[0]

@@ -73,14 +73,14 @@ const (
 // decide decides operations, part by part where the model has parts and the
 // fast path does not decide them all at once.
 func (d *decider) decide(ops *models.Operations) ([]*models.Operations, []decision) {
-	parts := ops.Parts()
-	if len(parts) > 1 && d.notFast(ops) == "" {
+	if _, parted := ops.Model.(models.Partitioner); parted && d.notFast(ops) == "" {
 		first := *d
 		first.only = true
 		if x := first.part(ops); x.Verdict != fallback.Unknown {
 			return []*models.Operations{ops}, []decision{x}
 		}
 	}
+	parts := ops.Parts()
 	return parts, d.all(parts)
 }
 

@@ -1,6 +1,9 @@
 package models
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Open is the Res of an operation that never returned, or has not returned in
 // the prefix under test: it may take effect at any time after its invocation,
@@ -46,4 +49,42 @@ func (c *Columns) Append(inv, res int32, op Op) {
 	c.Kind = append(c.Kind, op.Kind)
 	c.A = append(c.A, op.A)
 	c.B = append(c.B, op.B)
+}
+
+// grow makes room for n more operations.
+func (c *Columns) grow(n int) {
+	c.Inv = slices.Grow(c.Inv, n)
+	c.Res = slices.Grow(c.Res, n)
+	c.Kind = slices.Grow(c.Kind, n)
+	c.A = slices.Grow(c.A, n)
+	c.B = slices.Grow(c.B, n)
+}
+
+// split sorts rows by the part that they touch, in order of the parts' first row.
+// Parts are numbers from 0 on, value classes or indices of a table. Linear time.
+func (c *Columns) split(p Partitioner, rows []int32) [][]int32 {
+	var number []int32 // by part: 1 + its place in order of appearance, 0 if not seen
+	var sizes []int
+	in := make([]int32, len(rows))
+	for i, row := range rows {
+		part := int(p.Part(c.Op(row)))
+		if part >= len(number) {
+			number = append(number, make([]int32, part+1-len(number)+len(number)/2)...)
+		}
+		if number[part] == 0 {
+			sizes = append(sizes, 0)
+			number[part] = int32(len(sizes))
+		}
+		in[i] = number[part] - 1
+		sizes[in[i]]++
+	}
+	lists := make([][]int32, len(sizes))
+	room := make([]int32, len(rows))
+	for i, n := range sizes {
+		lists[i], room = room[:0:n], room[n:]
+	}
+	for i, row := range rows {
+		lists[in[i]] = append(lists[in[i]], row)
+	}
+	return lists
 }

@@ -42,6 +42,46 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	return run, nil
 }
 
+// Finals is what Replay ends with: the last state of each part where the model has
+// parts, else the last state. It keeps no others: a run of n rows has n states,
+// which may each be as large as the history has values.
+func Finals(m Model, c *Columns, order []int32) ([]State, error) {
+	p, ok := m.(Partitioner)
+	if !ok || len(order) == 0 {
+		last, err := final(m, c, order)
+		return []State{last}, err
+	}
+	var finals []State
+	for _, rows := range c.split(p, order) {
+		last, err := final(m, c, rows)
+		if err != nil {
+			return nil, err
+		}
+		finals = append(finals, last)
+	}
+	return finals, nil
+}
+
+func final(m Model, c *Columns, order []int32) (State, error) {
+	states, next := []State{m.Init()}, []State(nil)
+	for i, row := range order {
+		op := c.Op(row)
+		next = next[:0]
+		for _, s := range states {
+			next = m.Step(next, s, op)
+		}
+		if len(next) == 0 {
+			return nil, &ReplayError{i, m.Why(states[0], op)}
+		}
+		if len(next) > 1 {
+			slices.SortFunc(next, slices.Compare)
+			next = slices.CompactFunc(next, slices.Equal)
+		}
+		states, next = next, states
+	}
+	return states[0], nil
+}
+
 // leadingTo is the state of the set from which op leads to next.
 func leadingTo(m Model, set []State, op Op, next State) State {
 	for _, s := range set {
@@ -54,7 +94,8 @@ func leadingTo(m Model, set []State, op Op, next State) State {
 	panic("replay: a state without a predecessor")
 }
 
-// ReplayError says at which position of an order the replay failed.
+// ReplayError says at which position of an order, or of a part's, the replay
+// failed.
 type ReplayError struct {
 	Position int
 	Why      string

@@ -43,3 +43,57 @@ func TestReplaySaysWhereAndWhyItIsStuck(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestFinalsIsWhatReplayEndsWith(t *testing.T) {
+	m, c := queue(t, Op{Enqueue, 1, 0}, Op{Enqueue, 2, 0}, Op{Enqueue, 3, 0}, Op{Kind: DequeueAny}, Op{Dequeue, 1, 0}, Op{Kind: DequeueAny})
+	for n := range c.Len() {
+		order := []int32{0, 1, 2, 3, 4, 5}[:n]
+		want := m.Init()
+		if run, err := Replay(m, c, order); err != nil {
+			t.Fatal(err)
+		} else if n > 0 {
+			want = run[n-1]
+		}
+		if got, err := Finals(m, c, order); err != nil || len(got) != 1 || !slices.Equal(got[0], want) {
+			t.Errorf("after %d steps %v, %v; want [%v]", n, got, err, want)
+		}
+	}
+	_, err := Finals(m, c, []int32{0, 3, 5})
+	var stuck *ReplayError
+	if !errors.As(err, &stuck) || stuck.Position != 2 {
+		t.Errorf("a step that cannot happen: %v", err)
+	}
+}
+
+func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
+	v := edn.NewValues()
+	init, err := v.Parse([]byte("#{7 8}"), edn.Pos{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newLookupSet(Spec{}, v, &init)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := func(n int64) int32 { return int32(v.InternInt(n)) }
+	c := &Columns{}
+	for i, op := range []Op{{Insert, id(9), 0}, {Remove, id(7), 0}, {Insert, id(1), 0}, {InsertPresent, id(8), 0}, {Remove, id(9), 0}, {Insert, id(900), 0}} {
+		c.Append(int32(2*i), int32(2*i+1), op)
+	}
+	for n := range c.Len() + 1 {
+		order := []int32{0, 1, 2, 3, 4, 5}[:n]
+		want := m.Init()
+		if run, err := Replay(m, c, order); err != nil {
+			t.Fatal(err)
+		} else if n > 0 {
+			want = run[n-1]
+		}
+		finals, err := Finals(m, c, order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.(Partitioner).Join(finals); !slices.Equal(got, want) {
+			t.Errorf("after %d steps %v, want %v", n, got, want)
+		}
+	}
+}

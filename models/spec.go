@@ -181,6 +181,8 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 	}
 	ops := &Operations{Model: d, History: h}
 	ops.Events = int32(len(h.Type))
+	ops.grow(h.Operations())
+	ops.Of = make([]int32, 0, h.Operations())
 	for o := int32(0); o < int32(h.Operations()); o++ {
 		status := h.Status[o]
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
@@ -228,6 +230,8 @@ func (s Spec) readError(h *jepsen.History, o int32, e entry, err error) error {
 func (o *Operations) Select(rows []int32) *Operations {
 	part := &Operations{Model: o.Model, History: o.History}
 	part.Events = o.Events
+	part.grow(len(rows))
+	part.Of = make([]int32, 0, len(rows))
 	for _, i := range rows {
 		part.Append(o.Inv[i], o.Res[i], o.Op(i))
 		part.Of = append(part.Of, o.Of[i])
@@ -284,18 +288,13 @@ func (o *Operations) Parts() []*Operations {
 	if !ok || o.Len() == 0 {
 		return []*Operations{o}
 	}
-	rows := map[int32][]int32{}
-	var order []int32
-	for i := range o.Inv {
-		k := p.Part(o.Op(int32(i)))
-		if rows[k] == nil {
-			order = append(order, k)
-		}
-		rows[k] = append(rows[k], int32(i))
+	all := make([]int32, o.Len())
+	for i := range all {
+		all[i] = int32(i)
 	}
 	var parts []*Operations
-	for _, k := range order {
-		parts = append(parts, o.Select(rows[k]))
+	for _, rows := range o.split(p, all) {
+		parts = append(parts, o.Select(rows))
 	}
 	return parts
 }
