@@ -25,15 +25,18 @@ type Event struct {
 	Type, Process, F, Value, Key ID     // Nil where absent
 	Index                        int64  // not interned: all are different
 	Has                          Fields // which keys are present
-	Text                         []byte // the op map as it stands in the input; stays valid
+	Text                         []byte // the op map as it stands in the input, until the next one is read
 	Line, Col                    int    // of its opening brace, from 1
+	End                          int64  // the offset of what follows it
+
+	layout *step  // how it is printed, if that is known
+	others []byte // the values of other keys then, each with a newline
 }
 
 // The input is read in blocks. The first is small, since many histories are.
-// Events refer to the block that they stand in, which hence is never reused.
 const (
 	firstBlock = 64 << 10
-	fullBlock  = 1 << 20
+	fullBlock  = 256 << 10
 )
 
 // Reader reads the op maps of a history: bare ones one after another, or those
@@ -53,6 +56,12 @@ type Reader struct {
 	wrapPos Pos
 	closed  bool   // the wrapper has been closed
 	pending string // a tag or metadata that awaits its op map
+
+	steps   step // the root of what has been learned
+	known   int  // how many steps there are
+	entries []extent
+	others  []byte
+	words   [64]word // keywords seen lately, by hash
 }
 
 // NewReader returns a reader of the history in r. The file is for messages. The
@@ -80,6 +89,7 @@ func (r *Reader) Next(ev *Event) error {
 		case end >= 0:
 			r.at = end
 			if isOp {
+				ev.End = r.s.start.Offset + int64(end)
 				return nil
 			}
 		case r.s.more:
@@ -208,6 +218,12 @@ func (r *Reader) dispatch(i int) int {
 // op reads the op map at i.
 func (r *Reader) op(i int, ev *Event) int {
 	s := &r.s
+	if len(r.steps.next) > 0 {
+		if end := r.quick(i, ev); end >= 0 || s.more {
+			return end
+		}
+	}
+	r.entries = r.entries[:0]
 	*ev = Event{Line: s.start.Line, Col: s.start.Col}
 	s.forgiven = nil
 	if !s.push(i) {
@@ -231,6 +247,9 @@ func (r *Reader) op(i int, ev *Event) int {
 	if isClient := ev.Has&HasProcess == 0 || s.v.Kind(ev.Process) == KindInt; isClient && s.forgiven != nil {
 		s.err = s.forgiven
 		return -1
+	}
+	if s.forgiven == nil && r.known < maxSteps {
+		r.learn(i, at)
 	}
 	at++
 	ev.Text = s.data[i:at:at]
@@ -263,17 +282,20 @@ func (r *Reader) entry(key int, ev *Event) int {
 	if isCloser(s.data[at]) {
 		return s.fail(at, "expected a value for "+clip(s.data[key:end])+", found "+string(s.data[at]))
 	}
+	begin := at
 	switch has {
 	case 0:
-		return s.skip(at, "a value")
+		at = s.skip(at, "a value")
 	case HasIndex | hasOtherIndex:
-		return r.index(at, ev)
+		at = r.index(at, ev)
+	default:
+		// What the nemesis did may be no value, and does not matter.
+		s.lenient = has == HasValue
+		*dst, at = s.value(at)
+		s.lenient = false
+		ev.Has |= has
 	}
-	// What the nemesis did may be no value, and does not matter.
-	s.lenient = has == HasValue
-	*dst, at = s.value(at)
-	s.lenient = false
-	ev.Has |= has
+	r.entries = append(r.entries, extent{key, end, begin, at, has})
 	return at
 }
 
@@ -313,9 +335,9 @@ func (ev *Event) field(name []byte) (*ID, Fields) {
 	return nil, 0
 }
 
-// refill moves what is not read yet to the start of a new block and fills it. A
-// block is at least twice as long as what is moved, so that a long op map is
-// scanned again only a few times.
+// refill moves what is not read yet to the start of a block and fills it. A block
+// is at least twice as long as what is moved, so that a long op map is scanned
+// again only a few times.
 func (r *Reader) refill() error {
 	if r.inErr != nil {
 		return r.inputError()
@@ -326,9 +348,12 @@ func (r *Reader) refill() error {
 		size = r.first
 	}
 	rest := s.data[r.at:]
-	block := make([]byte, max(size, 2*len(rest)))
-	n := copy(block, rest)
 	s.advance(r.at)
+	block := s.data[:cap(s.data)]
+	if size = max(size, 2*len(rest)); len(block) < size {
+		block = make([]byte, size)
+	}
+	n := copy(block, rest)
 	s.start.Offset += int64(r.at)
 	n = r.fill(block, n)
 	first := s.data == nil

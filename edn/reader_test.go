@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -313,22 +314,60 @@ func TestReadingWhatWasSeenBeforeAllocatesNothingPerEvent(t *testing.T) {
 	}
 }
 
-func TestBlocksAreNotReused(t *testing.T) {
-	r := NewReader(bytes.NewReader(ordinaryHistory(3000)), "", NewValues())
-	r.first, r.block = 100, 300
-	var all bytes.Buffer
-	var texts [][]byte
-	var ev Event
-	for r.Next(&ev) == nil {
-		texts = append(texts, ev.Text)
+func TestTextsKeepsWhatWasRead(t *testing.T) {
+	history := string(ordinaryHistory(1000)) + strings.Join([]string{
+		`{:type :ok, :process 3, :f :read, :value nil, :index 4000, :time -5, :error "a } b"}`,
+		`{:type :info, :process :nemesis, :f :start, :value {n1 10.0.0.1}}`,
+		`{:type :info, :process :nemesis, :f :start, :value {:a "x"}}`,
+		`{:index 7, :type :ok, :process 3N, :f "f", :value #{3 2.5 1N}, :key "k", :x [:a #object[x]], :y ##NaN}`,
+		`{:index 7, :type :ok, :process 3, :f :f, :value #{3 2.5 1N}, :key [:k "k"], :x [:a #object[x]], :y ##NaN}`,
+		`{:index 8, :type :ok, :process 3, :f :f, :value (1 #a \c), :key nil, :x [:b], :y 1}`,
+		"{:index 9, :type :ok, :process 3, :f :f, :value \"a\nb\", :key nil, :x [\n:b], :y 1}",
+		`{:index 9, :type :ok, :process 3, :f :f, :value "` + strings.Repeat("long ", 100_000) + `"}`,
+		`{:index 10, :type :ok, :process 3, :f :f, :value 1}`, "",
+	}, "\n") + string(ordinaryHistory(1000))
+	for _, block := range []int{100, 1000, fullBlock} {
+		v := NewValues()
+		r := NewReader(strings.NewReader(history), "", v)
+		r.first, r.block = block, block
+		var texts Texts
+		var events []Event
+		var want []string
+		laidOut := 0
+		var ev Event
+		for r.Next(&ev) == nil {
+			texts.Add(&ev)
+			if len(want)%7 == 3 {
+				texts.DropLast()
+				texts.Add(&Event{})
+				texts.DropLast()
+				texts.Add(&ev)
+			}
+			if ev.layout != nil {
+				laidOut++
+			}
+			ev.Process = v.Same(ev.Process)
+			events, want = append(events, ev), append(want, string(ev.Text))
+		}
+		if r.err != io.EOF || len(events) != 2009 || laidOut < 1980 {
+			t.Fatalf("%d events, %d of them like others, %v", len(events), laidOut, r.err)
+		}
+		for i, text := range want {
+			got := texts.Text(i, v, &events[i])
+			if string(got) != text && printed(t, v, got) != printed(t, v, []byte(text)) {
+				t.Errorf("blocks of %d, event %d: %s, want %s", block, i, got, text)
+			}
+		}
 	}
-	for _, text := range texts {
-		all.Write(text)
-		all.WriteByte('\n')
+}
+
+// printed is a text as it prints once read.
+func printed(t *testing.T, v *Values, text []byte) string {
+	id, err := v.ParseLenient(text)
+	if err != nil {
+		t.Error(err)
 	}
-	if !bytes.Equal(all.Bytes(), ordinaryHistory(3000)) {
-		t.Error("the texts of the events are not those of the input")
-	}
+	return v.Text(id)
 }
 
 func TestLongHistoriesAreReadAlikeInAnyBlocks(t *testing.T) {
@@ -360,6 +399,63 @@ func FuzzReader(f *testing.F) {
 		got, err := collectEvents(small)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("%q in blocks of %d:\ngot  %q, %v\nwant %q, %v", text, block, got, err, want, wantErr)
+		}
+	})
+}
+
+// FuzzQuick reads op maps that may be like others with what has been learned and
+// without, which must not make a difference.
+func FuzzQuick(f *testing.F) {
+	usual := []string{"0", ":invoke", "0", ":add", "[1 true]", "nil", "12", "[:a]"}
+	opMap := func(values []string) string {
+		var b strings.Builder
+		for i, key := range []string{"{:index ", ", :type ", ", :process ", ", :f ", ", :value ", ", :key ", ", :time ", ", :error "} {
+			b.WriteString(key + values[i])
+		}
+		return b.String() + "}"
+	}
+	for i := range usual {
+		for _, odd := range []string{
+			"", " 1", "1 ", "00", "01", "08", "-0", "-1", "1N", "0x1", "1.5", "+1", "1x", "12a3", "1/2", "/", "1234567", "12345678", "123456789012345678", "1234567890123456789", "9223372036854775808",
+			":", "::", ":a", ":\x00a", ":a\x00", ":\x00add", ":a\"b\"", ":8-bytes8", ":8-bytes8:", ":fifteen-bytes-a", ":sixteen-bytes-ab", ":seventeen-bytes-a", ":invoke;\n", ":é", "nil", "nill", "tru", "true", "false", "falsey",
+			"[]", "[1]", "[ 1]", "[1 ]", "[1,2]", "[1  2]", "[nil true false :a -1 12345678]", "[1 [2]]", "[1x]", "[1", "1]", "#_1 2", "#_", "^a 1", "#^a 1", ";\n 1", "1;\n", "\"a\\nb\"", "\"\n\"", "\"é\"",
+			"#{1 1}", "##NaN", "\\ ", "\\a", "\\,", "(1)", "{:a}", "}", "#a 1", "#'x", "@x", strings.Repeat("[", 999) + strings.Repeat("]", 999), strings.Repeat("[", 1000) + strings.Repeat("]", 1000),
+		} {
+			other := slices.Clone(usual)
+			other[i] = odd
+			f.Add(opMap(usual), opMap(other))
+			f.Add(opMap(other), opMap(usual))
+		}
+	}
+	for _, odd := range []string{
+		strings.ReplaceAll(opMap(usual), ":key", ":keys"), strings.ReplaceAll(opMap(usual), ":key nil", ":key #_a nil"), strings.ReplaceAll(opMap(usual), ", ", "\n"),
+		strings.ReplaceAll(opMap(usual), ":index ", ":index"), strings.ReplaceAll(opMap(usual), "}", " }"), strings.ReplaceAll(opMap(usual), "}", ""), "{}", "{\\ :a}", "{\\ 1 :a}", "{:f :f}", "{:f 1 :f 2}",
+	} {
+		f.Add(opMap(usual), odd)
+		f.Add(odd, opMap(usual))
+	}
+	f.Add(`{:value"x" :f :a}`, `{:valuexxxxxxxxx :f :a}`)
+	f.Add(`{:value "x":f :a}`, `{:value false:f :a}`)
+	f.Add("{:value\n1, :f :a}", "{:value\n2, :f :a}\n ]")
+	f.Fuzz(func(t *testing.T, first, other string) {
+		history := first + "\n" + other + " " + first + other + "\n" + other
+		read := func(known int) (values, events []string, err error) {
+			v := NewValues()
+			r := NewReader(strings.NewReader(history), "h.edn", v)
+			r.known = known
+			events, err = collectEvents(r)
+			for id := range v.Len() {
+				values = append(values, v.Text(ID(id)))
+			}
+			return values, events, err
+		}
+		wantValues, want, wantErr := read(maxSteps)
+		values, got, err := read(0)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) || strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Fatalf("%q:\ngot  %q, %v\nwant %q, %v", history, got, err, want, wantErr)
+		}
+		if !slices.Equal(values, wantValues) && !strings.Contains(history, "##NaN") {
+			t.Fatalf("%q: values are numbered otherwise:\ngot  %q\nwant %q", history, values, wantValues)
 		}
 	})
 }

@@ -63,8 +63,10 @@ var bytesOf = func() (t [256]uint8) {
 
 // advance moves the mark, from which lines and columns are counted, to i.
 func (s *scanner) advance(i int) {
-	s.start.Line, s.start.Col = s.lineCol(i)
-	s.mark = i
+	if i > s.mark {
+		s.start.Line, s.start.Col = s.lineCol(i)
+		s.mark = i
+	}
 }
 
 // pos is the place of data[i], which must not lie before the mark.

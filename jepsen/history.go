@@ -3,6 +3,7 @@ package jepsen
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"clew/edn"
 )
@@ -52,7 +53,7 @@ type History struct {
 	Line    []int32
 	Col     []int32
 	OpOf    []int32 // the operation that the event belongs to
-	text    [][]byte
+	texts   edn.Texts
 
 	// Operations.
 	Invocation []int32 // event
@@ -123,11 +124,12 @@ type Options struct {
 type builder struct {
 	h          *History
 	opts       Options
-	types      [4]edn.ID        // the keywords of the types
-	dense      map[edn.ID]int32 // process integer -> row of Processes
-	open       []int32          // by process: its open operation, or None
-	last       []int32          // by process: its last completed operation, or None
-	indices    map[int64]int64  // index -> position, only once they do not ascend
+	types      [4]edn.ID       // the keywords of the types
+	dense      []int32         // by process integer: 1 + its row of Processes, 0 if it has none
+	bytes      int64           // the length of the input, 0 if unknown
+	open       []int32         // by process: its open operation, or None
+	last       []int32         // by process: its last completed operation, or None
+	indices    map[int64]int64 // index -> position, only once they do not ascend
 	lastIndex  int64
 	noIndex    int64 // events without a usable :index
 	firstNo    int64 // position of the first of them
@@ -139,7 +141,6 @@ func newBuilder(name string, values *edn.Values, opts Options) *builder {
 	b := &builder{
 		h:         &History{File: name, Values: values},
 		opts:      opts,
-		dense:     map[edn.ID]int32{},
 		lastIndex: math.MinInt64,
 	}
 	for t := Invoke; t <= Info; t++ {
@@ -178,6 +179,9 @@ func (b *builder) add(e *edn.Event) error {
 		return err
 	}
 	ev := int32(len(h.Type))
+	if len(h.Type) == cap(h.Type) {
+		b.reserve(e.End)
+	}
 	h.Type = append(h.Type, t)
 	h.Process = append(h.Process, b.process(h.Values.Same(e.Process)))
 	h.F = append(h.F, h.Values.Same(e.F))
@@ -187,8 +191,31 @@ func (b *builder) add(e *edn.Event) error {
 	h.Line = append(h.Line, int32(e.Line))
 	h.Col = append(h.Col, int32(e.Col))
 	h.OpOf = append(h.OpOf, None)
-	h.text = append(h.text, e.Text)
+	h.texts.Add(e)
 	return b.pair(ev)
+}
+
+// reserve makes room for more events: for as many as the rest of the input holds
+// if they are as long as those before, or as many again. Reallocation would cost
+// more time than all else here, and touch several times the memory.
+func (b *builder) reserve(read int64) {
+	h, n := b.h, len(b.h.Type)
+	more := max(n, 512)
+	if left := b.bytes - read; n >= 512 && left > 0 {
+		more = min(int(float64(n)*float64(left)/float64(read)*1.02)+64, 64*n)
+	}
+	h.Type = slices.Grow(h.Type, more)
+	h.Process = slices.Grow(h.Process, more)
+	h.F = slices.Grow(h.F, more)
+	h.Value = slices.Grow(h.Value, more)
+	h.Key = slices.Grow(h.Key, more)
+	h.Index = slices.Grow(h.Index, more)
+	h.Line = slices.Grow(h.Line, more)
+	h.Col = slices.Grow(h.Col, more)
+	h.OpOf = slices.Grow(h.OpOf, more)
+	h.Invocation = slices.Grow(h.Invocation, more/2)
+	h.Completion = slices.Grow(h.Completion, more/2)
+	h.Status = slices.Grow(h.Status, more/2)
 }
 
 func (b *builder) typeOf(e *edn.Event) (Type, error) {
@@ -206,15 +233,16 @@ func (b *builder) typeOf(e *edn.Event) (Type, error) {
 
 // process numbers the client processes in order of appearance.
 func (b *builder) process(id edn.ID) int32 {
-	p, ok := b.dense[id]
-	if !ok {
-		p = int32(len(b.h.Processes))
-		b.dense[id] = p
+	if int(id) >= len(b.dense) {
+		b.dense = append(b.dense, make([]int32, int(id)+1-len(b.dense))...)
+	}
+	if b.dense[id] == 0 {
 		b.h.Processes = append(b.h.Processes, id)
+		b.dense[id] = int32(len(b.h.Processes))
 		b.open = append(b.open, None)
 		b.last = append(b.last, None)
 	}
-	return p
+	return b.dense[id] - 1
 }
 
 // index is the op's own :index, else its position. Duplicates are looked for
@@ -308,7 +336,8 @@ func (b *builder) unpaired(ev int32) error {
 func (b *builder) dropLast() {
 	h, n := b.h, len(b.h.Type)-1
 	h.Type, h.Process, h.F, h.Value, h.Key = h.Type[:n], h.Process[:n], h.F[:n], h.Value[:n], h.Key[:n]
-	h.Index, h.Line, h.Col, h.OpOf, h.text = h.Index[:n], h.Line[:n], h.Col[:n], h.OpOf[:n], h.text[:n]
+	h.Index, h.Line, h.Col, h.OpOf = h.Index[:n], h.Line[:n], h.Col[:n], h.OpOf[:n]
+	h.texts.DropLast()
 }
 
 // name is an event as errors begin with it: "process 3's :ok :read".

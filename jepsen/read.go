@@ -28,6 +28,7 @@ func Read(r io.Reader, name string, opts Options) (*History, error) {
 		return nil, &Error{name, 1, 1, "expected EDN or log lines, found " + what}
 	}
 	b := newBuilder(name, edn.NewValues(), opts)
+	b.bytes = size(r, in)
 	log, err := isLog(buffered)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -41,6 +42,18 @@ func Read(r io.Reader, name string, opts Options) (*History, error) {
 		return nil, err
 	}
 	return b.finish(), nil
+}
+
+// size is the length of a file that is read as it is, 0 if it is not known.
+func size(r io.Reader, in io.Reader) int64 {
+	f, ok := r.(*os.File)
+	if _, packed := in.(compressed); !ok || packed {
+		return 0
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return info.Size()
+	}
+	return 0
 }
 
 // ReadFile reads the history in a file; "-" is standard input.

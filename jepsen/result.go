@@ -300,7 +300,7 @@ func (h *History) opMap(event int32, value edn.ID) edn.ID {
 // written is the keys and values of an op as they stand in its file.
 func (h *History) written(event int32) []edn.ID {
 	v := h.Values
-	if text := h.text[event]; text != nil {
+	if text := h.text(event); len(text) > 0 {
 		if id, err := v.ParseLenient(text); err == nil {
 			return append([]edn.ID(nil), v.Items(id)...)
 		}
@@ -310,6 +310,19 @@ func (h *History) written(event int32) []edn.ID {
 	m.put("type", v.InternKeyword(h.Type[event].String()[1:]))
 	m.put("f", h.F[event])
 	return m.kvs
+}
+
+// text is the op of an event as it stands in its file, or so that it prints the
+// same once it is read; empty if it is no op map.
+func (h *History) text(event int32) []byte {
+	return h.texts.Text(int(event), h.Values, &edn.Event{
+		Type:    h.Values.InternKeyword(h.Type[event].String()[1:]),
+		Process: h.Processes[h.Process[event]],
+		F:       h.F[event],
+		Value:   h.Value[event],
+		Key:     h.Key[event],
+		Index:   h.Index[event],
+	})
 }
 
 // mapOf builds a map.

@@ -1,0 +1,125 @@
+package edn
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strconv"
+)
+
+// Texts keeps the texts of the op maps of a history. Of op maps that are printed
+// alike it keeps only the values that an Event does not hold, some 10 bytes.
+type Texts struct {
+	chunks  [][]byte
+	layouts []*step
+	n       int
+	last    int     // where the last text begins, in its chunk
+	marks   []place // of every marked-th text
+}
+
+// place is where a text begins.
+type place struct{ chunk, at int }
+
+const (
+	firstChunk = 4 << 10
+	fullChunk  = 256 << 10
+	marked     = 64
+)
+
+// Add keeps the text of an event, which is nil if the event is no op map.
+func (t *Texts) Add(ev *Event) {
+	layout, text := 0, ev.Text
+	if ev.layout != nil {
+		layout, text = t.layout(ev.layout), ev.others
+	}
+	const header = 1 + binary.MaxVarintLen64
+	need := header + len(text)
+	if len(t.chunks) == 0 || cap(t.chunks[len(t.chunks)-1])-len(t.chunks[len(t.chunks)-1]) < need {
+		size := fullChunk
+		if len(t.chunks) == 0 {
+			size = firstChunk
+		}
+		t.chunks = append(t.chunks, make([]byte, 0, max(size, need)))
+	}
+	chunk := &t.chunks[len(t.chunks)-1]
+	t.last = len(*chunk)
+	if t.n%marked == 0 {
+		t.marks = append(t.marks, place{len(t.chunks) - 1, t.last})
+	}
+	t.n++
+	b := append(*chunk, byte(layout))
+	b = binary.AppendUvarint(b, uint64(len(text)))
+	*chunk = append(b, text...)
+}
+
+// layout is the number of a layout, from 1.
+func (t *Texts) layout(l *step) int {
+	for i, old := range t.layouts {
+		if old == l {
+			return i + 1
+		}
+	}
+	t.layouts = append(t.layouts, l)
+	return len(t.layouts)
+}
+
+// DropLast forgets the text added last. It may be called once after each Add.
+func (t *Texts) DropLast() {
+	t.n--
+	t.marks = t.marks[:(t.n+marked-1)/marked]
+	chunk := &t.chunks[len(t.chunks)-1]
+	*chunk = (*chunk)[:t.last]
+}
+
+// Text returns the i-th text, from 0, or one that prints the same once it is read.
+// The event must have what the event of that text had.
+func (t *Texts) Text(i int, v *Values, ev *Event) []byte {
+	p := t.marks[i/marked]
+	for left := i % marked; ; left-- {
+		for p.at == len(t.chunks[p.chunk]) {
+			p = place{p.chunk + 1, 0}
+		}
+		b := t.chunks[p.chunk][p.at:]
+		n, size := binary.Uvarint(b[1:])
+		end := 1 + size + int(n)
+		if left == 0 {
+			return t.rebuild(int(b[0]), b[1+size:end], v, ev)
+		}
+		p.at += end
+	}
+}
+
+func (t *Texts) rebuild(layout int, text []byte, v *Values, ev *Event) []byte {
+	if layout == 0 {
+		return text
+	}
+	var steps []*step
+	for s := t.layouts[layout-1]; s.parent != nil; s = s.parent {
+		steps = append(steps, s)
+	}
+	var b []byte
+	for _, s := range slices.Backward(steps) {
+		b = append(b, s.text...)
+		switch s.has {
+		case HasType:
+			b = v.AppendText(b, ev.Type)
+		case HasF:
+			b = v.AppendText(b, ev.F)
+		case HasProcess:
+			n, _ := v.Int(ev.Process) // Its class may go by another spelling.
+			b = strconv.AppendInt(b, n, 10)
+		case HasValue:
+			b = v.AppendText(b, ev.Value)
+		case HasKey:
+			b = v.AppendText(b, ev.Key)
+		case HasIndex | hasOtherIndex:
+			b = strconv.AppendInt(b, ev.Index, 10)
+		case 0:
+			if !s.end {
+				other, rest, _ := bytes.Cut(text, newline)
+				b, text = append(b, other...), rest
+			}
+		}
+	}
+	return b
+}
