@@ -61,21 +61,16 @@ func (c *Columns) grow(n int) {
 }
 
 // split sorts rows by the part that they touch, in order of the parts' first row.
-// Parts are numbers from 0 on, value classes or indices of a table. Linear time.
+// Linear time.
 func (c *Columns) split(p Partitioner, rows []int32) [][]int32 {
-	var number []int32 // by part: 1 + its place in order of appearance, 0 if not seen
+	var number numbering
 	var sizes []int
 	in := make([]int32, len(rows))
 	for i, row := range rows {
-		part := int(p.Part(c.Op(row)))
-		if part >= len(number) {
-			number = append(number, make([]int32, part+1-len(number)+len(number)/2)...)
-		}
-		if number[part] == 0 {
+		in[i] = number.of(p.Part(c.Op(row)))
+		if int(in[i]) == len(sizes) {
 			sizes = append(sizes, 0)
-			number[part] = int32(len(sizes))
 		}
-		in[i] = number[part] - 1
 		sizes[in[i]]++
 	}
 	lists := make([][]int32, len(sizes))
@@ -87,4 +82,22 @@ func (c *Columns) split(p Partitioner, rows []int32) [][]int32 {
 		lists[in[i]] = append(lists[in[i]], row)
 	}
 	return lists
+}
+
+// numbering numbers the parts of a model from 0 on, in order of appearance. Parts
+// are value classes or indices of a table, and hence no larger than an array.
+type numbering struct {
+	number []int32 // by part: 1 + its number, 0 if it has none
+	count  int32
+}
+
+func (n *numbering) of(part int32) int32 {
+	if int(part) >= len(n.number) {
+		n.number = append(n.number, make([]int32, int(part)+1-len(n.number))...)
+	}
+	if n.number[part] == 0 {
+		n.count++
+		n.number[part] = n.count
+	}
+	return n.number[part] - 1
 }

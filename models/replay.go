@@ -46,40 +46,35 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 // parts, else the last state. It keeps no others: a run of n rows has n states,
 // which may each be as large as the history has values.
 func Finals(m Model, c *Columns, order []int32) ([]State, error) {
-	p, ok := m.(Partitioner)
-	if !ok || len(order) == 0 {
-		last, err := final(m, c, order)
-		return []State{last}, err
-	}
-	var finals []State
-	for _, rows := range c.split(p, order) {
-		last, err := final(m, c, rows)
-		if err != nil {
-			return nil, err
-		}
-		finals = append(finals, last)
-	}
-	return finals, nil
-}
-
-func final(m Model, c *Columns, order []int32) (State, error) {
-	states, next := []State{m.Init()}, []State(nil)
+	p, parted := m.(Partitioner)
+	var number numbering
+	sets := [][]State{{m.Init()}} // by part: the states that it may be in
+	var next []State
 	for i, row := range order {
-		op := c.Op(row)
+		op, part := c.Op(row), 0
+		if parted {
+			if part = int(number.of(p.Part(op))); part == len(sets) {
+				sets = append(sets, []State{m.Init()})
+			}
+		}
 		next = next[:0]
-		for _, s := range states {
+		for _, s := range sets[part] {
 			next = m.Step(next, s, op)
 		}
 		if len(next) == 0 {
-			return nil, &ReplayError{i, m.Why(states[0], op)}
+			return nil, &ReplayError{i, m.Why(sets[part][0], op)}
 		}
 		if len(next) > 1 {
 			slices.SortFunc(next, slices.Compare)
 			next = slices.CompactFunc(next, slices.Equal)
 		}
-		states, next = next, states
+		sets[part] = append(sets[part][:0], next...)
 	}
-	return states[0], nil
+	finals := make([]State, len(sets))
+	for i, set := range sets {
+		finals[i] = set[0]
+	}
+	return finals, nil
 }
 
 // leadingTo is the state of the set from which op leads to next.
@@ -94,8 +89,7 @@ func leadingTo(m Model, set []State, op Op, next State) State {
 	panic("replay: a state without a predecessor")
 }
 
-// ReplayError says at which position of an order, or of a part's, the replay
-// failed.
+// ReplayError says at which position of an order the replay failed.
 type ReplayError struct {
 	Position int
 	Why      string
