@@ -8,7 +8,8 @@
 // and skips the rest leniently, since Jepsen prints things in :error and
 // :exception that no EDN reader accepts. [Values] is the table of all values
 // met: each is interned once, as a small integer, and two values are equal in
-// the sense of Clojure's = if and only if [Values.Same] says so.
+// the sense of Clojure's = if and only if [Values.Same] says so. [Texts] keeps
+// how the op maps were written.
 //
 //	vals := edn.NewValues()
 //	r := edn.NewReader(file, "history.edn", vals)
