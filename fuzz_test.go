@@ -17,14 +17,16 @@ import (
 // decided without a panic, by every algorithm alike, with evidence that stands
 // up, and the result map reads back.
 func FuzzCheck(f *testing.F) {
-	names := []string{"register", "cas-register", "multi-register", "mutex", "set", "fifo-queue", "unordered-queue", "kv"}
-	for i, name := range names {
+	var specs []models.Spec
+	for i, about := range models.All() {
+		spec := withParameters(gen.Rand(1), models.Spec{Name: about.Name})
+		specs = append(specs, spec)
 		for seed := range uint64(4) {
-			f.Add(uint8(i), gen.New(gen.Rand(seed), gen.Options{Model: name}).Text)
+			f.Add(uint8(i), gen.New(gen.Rand(seed), genOptions(spec)).Text)
 		}
 	}
 	f.Fuzz(func(t *testing.T, model uint8, text string) {
-		spec := models.Spec{Name: names[int(model)%len(names)]}
+		spec := specs[int(model)%len(specs)]
 		h, err := jepsen.Read(strings.NewReader(text), "h", jepsen.Options{})
 		if err != nil || h.Operations() > 12 {
 			return

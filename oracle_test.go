@@ -62,6 +62,8 @@ func withParameters(r *rand.Rand, s models.Spec) models.Spec {
 		s.Permits = 1 + r.IntN(3)
 	case "reentrant-mutex", "reentrant-fenced-mutex":
 		s.MaxHolds = 1 + r.IntN(3)
+	case "priority-queue":
+		s.Priority = [...]string{"max", "min"}[r.IntN(2)]
 	}
 	if owned := strings.HasPrefix(s.Name, "owner-") || strings.HasPrefix(s.Name, "reentrant-") || s.Name == "fenced-mutex"; owned {
 		s.Threads = max(0, r.IntN(6)-1)
@@ -78,7 +80,7 @@ func specName(s models.Spec) string {
 		on   bool
 		name string
 	}{{s.Knossos, "knossos"}, {s.NilReadsExact, "nil reads exact"}, {s.ObserveFailedCAS, "failed cas observe"},
-		{s.Init != "", "from " + s.Init}, {s.Permits > 0, fmt.Sprint(s.Permits, " permits")},
+		{s.Init != "", "from " + s.Init}, {s.Priority == "min", "least first"}, {s.Permits > 0, fmt.Sprint(s.Permits, " permits")},
 		{s.MaxHolds > 0, fmt.Sprint(s.MaxHolds, " holds")}, {s.Threads > 0, fmt.Sprint(s.Threads, " threads")}} {
 		if flag.on {
 			name += ", " + flag.name
@@ -152,7 +154,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 
 func genOptions(s models.Spec) gen.Options {
 	return gen.Options{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
-		Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads}
+		Least: s.Priority == "min", Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads}
 }
 
 // counts say what the histories of a configuration were like.
@@ -285,7 +287,7 @@ func oracleOptions(s models.Spec) oracle.Options {
 
 func naiveOptions(s models.Spec) oracle.NaiveOptions {
 	return oracle.NaiveOptions{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
-		Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads}
+		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads}
 }
 
 func event(h *jepsen.History, e int32) string {

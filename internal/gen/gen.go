@@ -38,6 +38,7 @@ type Options struct {
 	Processes        int  // 5 if 0
 	Values           int  // 4 if 0
 	Unique           bool // a container's values are each added once at most
+	Least            bool // a priority-queue hands out the least first
 	Init             bool // some have an initial value
 	Permits          int  // of semaphores
 	MaxHolds         int  // of reentrant locks

@@ -100,7 +100,7 @@ func newObject(g *generator) object {
 	case "stack":
 		return &queue{g: g, add: []string{":push"}, remove: []string{":pop"}, peeks: true, may: last}
 	case "priority-queue":
-		return &queue{g: g, add: []string{":enqueue", ":insert"}, remove: []string{":dequeue", ":poll"}, peeks: true, may: highest}
+		return &queue{g: g, add: []string{":enqueue", ":insert"}, remove: []string{":dequeue", ":poll"}, peeks: true, may: g.highest}
 	case "kv":
 		return &kv{g: g, now: map[string]string{}}
 	}
@@ -525,13 +525,19 @@ func whichever(elements []string) []int {
 }
 
 // highest is the elements that no other comes before.
-func highest(elements []string) []int {
+func (g *generator) highest(elements []string) []int {
+	priority := func(e string) float64 {
+		if g.o.Least {
+			return -Number(e)
+		}
+		return Number(e)
+	}
 	var best []int
 	for i, e := range elements {
 		switch {
-		case len(best) == 0 || Number(e) > Number(elements[best[0]]):
+		case len(best) == 0 || priority(e) > priority(elements[best[0]]):
 			best = []int{i}
-		case Number(e) == Number(elements[best[0]]):
+		case priority(e) == priority(elements[best[0]]):
 			best = append(best, i)
 		}
 	}

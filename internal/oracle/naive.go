@@ -14,6 +14,7 @@ type NaiveOptions struct {
 	Knossos          bool
 	NilReadsExact    bool
 	ObserveFailedCAS bool
+	Least            bool   // a priority-queue hands out the least first
 	Init             string // "": the model's default
 	Permits          int
 	MaxHolds         int
@@ -443,12 +444,16 @@ func naiveStack(o NaiveOptions, s []string, a naiveOp) [][]string {
 	})
 }
 
-// naivePriority holds numbers; the highest come first, equal ones in any order.
+// naivePriority holds numbers; the highest come first (or the least), equal ones
+// in any order.
 func naivePriority(o NaiveOptions, s []string, a naiveOp) [][]string {
 	number := func(text string) float64 {
 		n, err := strconv.ParseFloat(strings.TrimSuffix(text, "N"), 64)
 		if err != nil {
 			panic("naive: no number: " + text)
+		}
+		if o.Least {
+			return -n
 		}
 		return n
 	}
