@@ -40,7 +40,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	}
 	for i, c := range keys {
 		key := c.result(d, o)
-		r.Keys = append(r.Keys, jepsen.KeyResult{Key: keyed.Keys[i], Events: histories[i].WholeEvent, Result: key})
+		r.Keys = append(r.Keys, jepsen.KeyResult{Key: keyed.Keys[i], Result: key})
 		r.Verified = r.Verified && key.Verified
 	}
 	together(r)

@@ -55,6 +55,10 @@ type History struct {
 	OpOf    []int32 // the operation that the event belongs to
 	texts   edn.Texts
 
+	// Of a key's history: the whole one, and by event its event there.
+	whole      *History
+	wholeEvent []int32
+
 	// Operations.
 	Invocation []int32 // event
 	Completion []int32 // event, or None

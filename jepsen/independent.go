@@ -26,8 +26,7 @@ type Keyed struct {
 // of every key.
 type KeyHistory struct {
 	*History
-	WholeOp    []int32 // by operation: the operation of the whole history
-	WholeEvent []int32 // by event: the event of the whole history
+	WholeOp []int32 // by operation: the operation of the whole history
 }
 
 // maxCopies bounds the copies of operations without a key: each key has them
@@ -156,7 +155,7 @@ func (k *Keyed) History(row int) *KeyHistory {
 	}
 	slices.Sort(events)
 	h := &History{File: whole.File, Values: whole.Values, Processes: whole.Processes,
-		Events: len(events) + whole.Skipped, Skipped: whole.Skipped}
+		Events: len(events) + whole.Skipped, Skipped: whole.Skipped, whole: whole, wholeEvent: events}
 	at := make(map[int32]int32, len(ops)) // operation of the whole -> here
 	for _, e := range events {
 		ev, op := int32(len(h.Type)), whole.OpOf[e]
@@ -170,7 +169,7 @@ func (k *Keyed) History(row int) *KeyHistory {
 		}
 		h.copyEvent(whole, e, at[op])
 	}
-	return &KeyHistory{h, ops, events}
+	return &KeyHistory{h, ops}
 }
 
 // copyEvent appends an event of another history to the columns.
@@ -184,5 +183,4 @@ func (h *History) copyEvent(from *History, e, op int32) {
 	h.Line = append(h.Line, from.Line[e])
 	h.Col = append(h.Col, from.Col[e])
 	h.OpOf = append(h.OpOf, op)
-	h.text = append(h.text, from.text[e])
 }

@@ -57,8 +57,7 @@ type Result struct {
 
 // KeyResult is the result of one independent key. Its History is the key's.
 type KeyResult struct {
-	Key    edn.ID
-	Events []int32 // by event of the key: the event of the whole history
+	Key edn.ID
 	*Result
 }
 
@@ -91,7 +90,7 @@ func (r *Result) FailingIndex() int64 {
 }
 
 // event is the failing completion as an event of the whole history.
-func (k *KeyResult) event() int32 { return k.Events[k.Op] }
+func (k *KeyResult) event() int32 { return k.History.wholeEvent[k.Op] }
 
 // Config is a configuration: a state, the operation linearized last (or None)
 // and those that were open.
@@ -315,6 +314,9 @@ func (h *History) written(event int32) []edn.ID {
 // text is the op of an event as it stands in its file, or so that it prints the
 // same once it is read; empty if it is no op map.
 func (h *History) text(event int32) []byte {
+	if h.whole != nil {
+		return h.whole.text(h.wholeEvent[event])
+	}
 	return h.texts.Text(int(event), h.Values, &edn.Event{
 		Type:    h.Values.InternKeyword(h.Type[event].String()[1:]),
 		Process: h.Processes[h.Process[event]],
