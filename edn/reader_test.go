@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	goedn "olympos.io/encoding/edn"
 )
@@ -282,7 +281,8 @@ func TestNestingIsBounded(t *testing.T) {
 	}
 }
 
-func TestMillionsOfBracketsAreRefusedQuickly(t *testing.T) {
+// Anything worse than linear time would not come back before the test's timeout.
+func TestMillionsOfBracketsAreRefused(t *testing.T) {
 	const n = 10_000_000 / raceFactor
 	for _, unit := range []string{"[", "(", "{", "#{", "#a ", "#_ ", "^", "^a ", "#a(", "{:value ", "'", "\\", "\"\"", ";", "#", ":", "1"} {
 		count := n
@@ -291,13 +291,9 @@ func TestMillionsOfBracketsAreRefusedQuickly(t *testing.T) {
 		}
 		text := []byte(strings.Repeat(unit, count))
 		for _, prefix := range []string{"", "{:value ", "{:value [", "{:error ", "{:error ["} {
-			begin := time.Now()
 			_, err := collectEvents(NewReader(io.MultiReader(strings.NewReader(prefix), bytes.NewReader(text)), "", NewValues()))
 			if err == nil && (prefix != "" || unit != ";") {
 				t.Errorf("%s%s..: no error", prefix, unit)
-			}
-			if d := time.Since(begin); d > time.Second {
-				t.Errorf("%s%s..: took %v", prefix, unit, d)
 			}
 		}
 	}
