@@ -1,0 +1,109 @@
+// Command bench measures clew on histories that it makes, and prints a table.
+//
+//	go run ./internal/bench search
+//	go run ./internal/bench search -limit 10s -only '^1k'
+//
+// It builds clew once and runs it as users do, one process for each entry and
+// one at a time, so that memory is what a process held and a search that runs
+// away harms nobody. Entries over a limit say so. What counts are ratios within
+// one run. It ends with status 1 where a verdict is wrong, or where two engines
+// contradict each other.
+//
+// A table is one file with a function, and one line in tables.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+)
+
+// tables are what can be measured, by name.
+var tables = map[string]func(*bench) error{
+	"search": search,
+}
+
+// bench is one run of this program.
+type bench struct {
+	ctx    context.Context
+	limits limits
+	only   *regexp.Regexp // the rows that are measured, by name
+	out    io.Writer      // for the table
+	status io.Writer      // for progress; nil where nobody looks
+	clew   string         // the program
+	dir    string         // for histories
+	wrong  int            // verdicts
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	names := strings.Join(slices.Sorted(maps.Keys(tables)), ", ")
+	flags := flag.NewFlagSet("bench TABLE [flags], where TABLE is one of "+names, flag.ExitOnError)
+	limit := flags.Duration("limit", time.Minute, "give up on an entry after this time")
+	gigabytes := flags.Int64("memory", 8, "give up on an entry that takes this many gigabytes")
+	only := flags.String("only", "", "measure only rows whose name matches this `pattern`")
+	if len(args) == 0 || tables[args[0]] == nil {
+		return fmt.Errorf("which table: %s?", names)
+	}
+	flags.Parse(args[1:])
+	pattern, err := regexp.Compile(*only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	dir, err := os.MkdirTemp("", "clew-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{ctx: ctx, limits: limits{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir}
+	if isatty.IsTerminal(os.Stderr.Fd()) {
+		b.status = os.Stderr
+	}
+	if b.clew, err = buildClew(ctx, dir); err != nil {
+		return err
+	}
+	if err := tables[args[0]](b); err != nil {
+		return err
+	}
+	if b.wrong > 0 {
+		return fmt.Errorf("%d verdicts are wrong", b.wrong)
+	}
+	return nil
+}
+
+// buildClew builds clew into a folder.
+func buildClew(ctx context.Context, dir string) (string, error) {
+	program := filepath.Join(dir, "clew")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "clew/cmd/clew").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return program, nil
+}
+
+// progress says what is going on now.
+func (b *bench) progress(format string, args ...any) {
+	if b.status != nil {
+		fmt.Fprintf(b.status, "\r\033[K"+format, args...)
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// limits bound one entry of a table.
+type limits struct {
+	time   time.Duration
+	memory int64 // bytes
+}
+
+func (l limits) tooLong() string { return "> " + duration(l.time) }
+func (l limits) tooMuch() string { return fmt.Sprintf("> %d GB", l.memory>>30) }
+
+// measurement is what one run of clew took.
+type measurement struct {
+	verdict string // "valid", "invalid"; "" where there is none
+	over    string // there is none: the limit that was reached
+	wall    time.Duration
+	cpu     time.Duration // user and system
+	memory  int64         // resident bytes at the peak
+}
+
+// grace is how far past its time limit clew may be before it is killed.
+const grace = 5 * time.Second
+
+// poll is how often the memory of a running clew is looked at.
+const poll = 20 * time.Millisecond
+
+// measure runs clew check on a file. clew keeps its limits by itself, and is
+// killed where it does not: its budget counts what a search holds, the limit
+// here is what the process holds.
+func (b *bench) measure(file string, args ...string) (measurement, error) {
+	args = append([]string{"check", "--output", "json", "--time-limit", b.limits.time.String(),
+		"--memory-limit", strconv.FormatInt(b.limits.memory, 10)}, args...)
+	ctx, stop := context.WithTimeout(b.ctx, b.limits.time+grace)
+	defer stop()
+	ctx, kill := context.WithCancel(ctx)
+	defer kill()
+	cmd := exec.CommandContext(ctx, b.clew, append(args, file)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		return measurement{}, err
+	}
+	watched := make(chan bool)
+	go func() { watched <- outgrows(ctx, cmd.Process.Pid, b.limits.memory, kill) }()
+	err := cmd.Wait()
+	m := measurement{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	kill()
+	outgrew := <-watched
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		m.memory = usage.Maxrss << 10
+	}
+	switch {
+	case b.ctx.Err() != nil:
+		return m, b.ctx.Err()
+	case outgrew:
+		m.over = b.limits.tooMuch()
+		return m, nil
+	case cmd.ProcessState.ExitCode() < 0: // killed
+		m.over = b.limits.tooLong()
+		return m, nil
+	}
+	if m.read(stdout.Bytes(), b.limits) {
+		return m, nil
+	}
+	return m, fmt.Errorf("%s: %v\n%s%s", cmd, err, stdout.Bytes(), stderr.Bytes())
+}
+
+// read takes the verdict from a line of clew's JSON. It says whether there was
+// one, or else a limit.
+func (m *measurement) read(line []byte, l limits) bool {
+	var result struct {
+		Valid any
+		Cause string
+	}
+	if json.Unmarshal(line, &result) != nil {
+		return false
+	}
+	switch {
+	case result.Valid == true:
+		m.verdict = "valid"
+	case result.Valid == false:
+		m.verdict = "invalid"
+	case result.Cause == "timeout":
+		m.over = l.tooLong()
+	case result.Cause == "out-of-memory":
+		m.over = l.tooMuch()
+	case result.Cause == "ambiguous" || result.Cause == "depth-exhausted":
+		m.over = result.Cause
+	}
+	return m.verdict != "" || m.over != ""
+}
+
+// outgrows kills a process once it holds more than its limit, and says whether
+// it did. It returns when the context is done. Should the machine run out of
+// memory before, this process is the one to go. Where there is no /proc nothing
+// is watched.
+func outgrows(ctx context.Context, pid int, limit int64, kill func()) bool {
+	proc := fmt.Sprintf("/proc/%d/", pid)
+	os.WriteFile(proc+"oom_score_adj", []byte("1000"), 0)
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		text, err := os.ReadFile(proc + "statm")
+		if err != nil {
+			continue // it is ending
+		}
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			pages, err := strconv.ParseInt(fields[1], 10, 64)
+			if err == nil && pages*int64(os.Getpagesize()) > limit {
+				kill()
+				return true
+			}
+		}
+	}
+}

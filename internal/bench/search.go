@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"clew/internal/gen"
+)
+
+// search measures the general search where histories are ambiguous, each engine
+// beside porcupine:
+//
+//   - cas-registers with five values, linearizable, by length and concurrency;
+//   - the same with crashed operations, linearizable and not: a stale read, and
+//     one of a value that nobody writes, near the end;
+//   - crashed writes before one bad read, at nine of which Knossos runs out of
+//     memory;
+//   - Horn & Kroening's benchmark of partitions: 4 threads of 70,000 operations on
+//     a set of 24 values. Our bar is 0.5 s by window.
+func search(b *bench) error {
+	c := b.compare(len("10k operations, 10 processes, 100 crashed, impossible read"), "porcupine", "window", "frontier", "auto")
+	for _, part := range []func(*comparison) error{lengths, crashed, badReads, partitions} {
+		if err := part(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fewValues is how many values make the registers ambiguous: Jepsen's tests
+// write five.
+const fewValues = 5
+
+func lengths(c *comparison) error {
+	for _, n := range []int{1e3, 1e4, 1e5, 1e6} {
+		for _, processes := range []int{5, 10, 20, 40} {
+			name := fmt.Sprintf("%s operations, %d processes", thousands(n), processes)
+			o := gen.LongOptions{Model: "cas-register", Operations: n, Processes: processes, Values: fewValues}
+			if err := c.row(name, "valid", long(o), "--model", o.Model); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func crashed(c *comparison) error {
+	kinds := []struct {
+		kind          gen.LongKind
+		name, verdict string
+	}{{gen.Linearizable, "linearizable", "valid"}, {gen.StaleRead, "stale read", "invalid"}, {gen.ImpossibleRead, "impossible read", "invalid"}}
+	for _, n := range []int{1e3, 1e4} {
+		for _, crashes := range []int{0, 5, 10, 20, 40, 100} {
+			for _, k := range kinds {
+				name := fmt.Sprintf("%s operations, 10 processes, %d crashed, %s", thousands(n), crashes, k.name)
+				o := gen.LongOptions{Model: "cas-register", Operations: n, Processes: 10, Values: fewValues, Crashed: crashes, Kind: k.kind}
+				if err := c.row(name, k.verdict, long(o), "--model", o.Model); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// badReads is a series: who cannot do 20 crashed writes cannot do 30.
+func badReads(c *comparison) error {
+	c.series()
+	defer c.alone()
+	for n := 1; n <= 100; n++ {
+		if n > 20 && n%10 != 0 {
+			continue
+		}
+		if err := c.row(fmt.Sprintf("%d crashed writes before one bad read", n), "invalid", badRead(n), "--model", "cas-register"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func partitions(c *comparison) error {
+	o := gen.LongOptions{Model: "lookup-set", Operations: 4 * 70_000, Processes: 4, Values: 24}
+	return c.row("set of 24 values, 4 threads of 70k operations", "valid", long(o), "--model", o.Model)
+}
+
+// long writes one of gen's long histories.
+func long(o gen.LongOptions) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := gen.Long(w, o)
+		return err
+	}
+}
+
+// badRead writes n crashed writes of different values, and then one read of a
+// value that nobody wrote.
+func badRead(n int) func(io.Writer) error {
+	return func(w io.Writer) error {
+		for i := range n {
+			fmt.Fprintf(w, "{:process %d, :type :invoke, :f :write, :value %d}\n{:process %[1]d, :type :info, :f :write, :value %[2]d}\n", i, i)
+		}
+		_, err := fmt.Fprintf(w, "{:process %d, :type :invoke, :f :read, :value nil}\n{:process %[1]d, :type :ok, :f :read, :value %[1]d}\n", n)
+		return err
+	}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// table prints rows as they come, in columns of fixed width: what an
+// interrupted run has measured stands there.
+type table struct {
+	w       io.Writer
+	columns []column
+}
+
+// column is a column of a table, under the heading of its group.
+type column struct {
+	group, name string
+	width       int
+}
+
+// newTable prints the head of a table.
+func newTable(w io.Writer, columns ...column) *table {
+	t := &table{w, columns}
+	groups, names := make([]string, len(columns)), make([]string, len(columns))
+	for i, c := range columns {
+		if names[i] = c.name; i == 0 || c.group != columns[i-1].group {
+			groups[i] = c.group
+		}
+	}
+	t.row(groups...)
+	t.row(names...)
+	return t
+}
+
+// row prints cells: the first to the left, the others to the right.
+func (t *table) row(cells ...string) {
+	var line strings.Builder
+	for i, c := range t.columns {
+		width := c.width
+		if i == 0 {
+			width = -width
+		}
+		fmt.Fprintf(&line, "%*s  ", width, cells[i])
+	}
+	fmt.Fprintln(t.w, strings.TrimRight(line.String(), " "))
+}
+
+// comparison is a table with a history a row and some engines side by side. The
+// first engine is what the others are compared with.
+type comparison struct {
+	*bench
+	engines []string
+	table   *table
+	lost    map[string]bool // in a series: the engines that were over a limit
+}
+
+// compare begins a table. width is of the longest name.
+func (b *bench) compare(width int, engines ...string) *comparison {
+	columns := []column{{"", "history", width}}
+	for i, e := range engines {
+		columns = append(columns, column{e, "wall", 8}, column{e, "cpu", 8}, column{e, "memory", 8})
+		if i > 0 {
+			columns = append(columns, column{e, "faster", 7}, column{e, "smaller", 7})
+		}
+	}
+	return &comparison{b, engines, newTable(b.out, append(columns, column{"", "verdict", 8})...), nil}
+}
+
+// series begins rows of which each is harder than the one before: an engine that
+// was over a limit in one is not asked again, and its entries say so.
+func (c *comparison) series() { c.lost = map[string]bool{} }
+
+// alone ends a series.
+func (c *comparison) alone() { c.lost = nil }
+
+// row measures a history, which write writes. want is its verdict, or "" where
+// it is not known by construction. args go to clew, --model among them.
+func (c *comparison) row(name, want string, write func(io.Writer) error, args ...string) error {
+	if !c.only.MatchString(name) {
+		return nil
+	}
+	c.progress("%s: writing", name)
+	file, err := c.history(write)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file)
+	cells := []string{name}
+	verdicts := map[string]bool{}
+	var first measurement
+	for i, engine := range c.engines {
+		if c.lost[engine] {
+			cells = append(cells, "lost", "-", "-")
+			if i > 0 {
+				cells = append(cells, "-", "-")
+			}
+			continue
+		}
+		c.progress("%s: %s", name, engine)
+		m, err := c.measure(file, append([]string{"--algorithm", engine}, args...)...)
+		if err != nil {
+			c.progress("")
+			return err
+		}
+		cells = append(cells, m.cells()...)
+		if i == 0 {
+			first = m
+		} else {
+			cells = append(cells, against(first, m, c.limits)...)
+		}
+		if m.verdict != "" {
+			verdicts[m.verdict] = true
+		} else if c.lost != nil {
+			c.lost[engine] = true
+		}
+	}
+	c.progress("")
+	c.table.row(append(cells, c.verdict(verdicts, want))...)
+	return nil
+}
+
+// history writes a history to a file.
+func (b *bench) history(write func(io.Writer) error) (string, error) {
+	f, err := os.Create(filepath.Join(b.dir, "history.edn"))
+	if err != nil {
+		return "", err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	err = errors.Join(write(w), w.Flush(), f.Close())
+	return f.Name(), err
+}
+
+// verdict is what the engines that decided say together.
+func (b *bench) verdict(found map[string]bool, want string) string {
+	switch {
+	case len(found) == 0:
+		return "-"
+	case len(found) > 1 || want != "" && !found[want]:
+		b.wrong++
+		return "WRONG"
+	case found["valid"]:
+		return "valid"
+	}
+	return "invalid"
+}
+
+// cells is a measurement in three columns.
+func (m measurement) cells() []string {
+	if m.over != "" {
+		return []string{m.over, duration(m.cpu), megabytes(m.memory)}
+	}
+	return []string{duration(m.wall), duration(m.cpu), megabytes(m.memory)}
+}
+
+// against is how many times faster, in processor time, and smaller m is than the
+// first engine's measurement: other work on the machine disturbs that less than
+// it does the time that passes. Where only that one was over a limit it is at least so much; no
+// figure stands where m was, or where the first was not asked.
+func against(first, m measurement, l limits) []string {
+	if m.over != "" || first == (measurement{}) {
+		return []string{"-", "-"}
+	}
+	faster := float64(first.cpu) / float64(m.cpu)
+	smaller := float64(first.memory) / float64(m.memory)
+	switch first.over {
+	case "":
+		return []string{times(faster), times(smaller)}
+	case l.tooLong():
+		return []string{"> " + times(faster), "-"}
+	case l.tooMuch():
+		return []string{"-", "> " + times(float64(l.memory)/float64(m.memory))}
+	}
+	return []string{"-", "-"}
+}
+
+func times(x float64) string {
+	if x >= 9.95 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.1f", x)
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", d.Seconds()*1000)
+	case d < time.Second:
+		return fmt.Sprintf("%.0f ms", d.Seconds()*1000)
+	case d < 10*time.Second:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + " s"
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+func megabytes(n int64) string {
+	if n < 10<<30 && n >= 1<<30 {
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	}
+	return fmt.Sprintf("%d MB", n>>20)
+}
+
+// thousands writes 10000 as 10k, and 1000000 as 1M.
+func thousands(n int) string {
+	for _, unit := range slices.Backward([]struct {
+		n    int
+		name string
+	}{{1e3, "k"}, {1e6, "M"}}) {
+		if n >= unit.n && n%unit.n == 0 {
+			return fmt.Sprint(n/unit.n) + unit.name
+		}
+	}
+	return fmt.Sprint(n)
+}
