@@ -43,6 +43,8 @@ type Options struct {
 	Permits          int  // of semaphores
 	MaxHolds         int  // of reentrant locks
 	Threads          int  // a lock's owner is the process modulo this; 0: the process
+
+	Crashes float64 // the rate of crashes, drawn too if 0
 }
 
 // History is a generated history.
@@ -144,7 +146,9 @@ func (g *generator) draw() {
 	}
 	g.values = drawValues(r, values, 1+r.IntN(upTo(g.o.Values, 4)))
 	rate := func(choices ...float64) float64 { return choices[r.IntN(len(choices))] }
-	g.crashes = rate(0, 0, 0.1, 0.3, 0.6)
+	if g.crashes = rate(0, 0, 0.1, 0.3, 0.6); g.o.Crashes > 0 {
+		g.crashes = g.o.Crashes
+	}
 	g.fails = rate(0, 0.1, 0.3)
 	g.reuse = rate(0, 0.5, 1)
 	g.late = rate(0, 0, 0.5)

@@ -1,0 +1,451 @@
+package fallback
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// The oracle judges small histories. Small histories have missed unsound pruning
+// before: here the engines judge each other on longer ones, a third of them at
+// the boundary where one crashed operation more or less decides.
+
+// rivals are the engines that decide every history, and what each may take: a
+// decision past its limit is undecided, and counted.
+var rivals = []rival{
+	{"auto", Auto{}, patience},
+	{"window", Window{}, patience},
+	{"frontier", Frontier{}, patience},
+	{"porcupine", Porcupine{}, patience / 4},
+}
+
+// rival is an engine under a name.
+type rival struct {
+	name     string
+	engine   Engine
+	patience time.Duration
+}
+
+const (
+	patience      = 200 * time.Millisecond
+	rivalMemory   = 64 << 20
+	longestRival  = 2000 // operations
+	shortestRival = 20
+)
+
+func (r rival) decide(ops *models.Operations) Answer {
+	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
+	defer cancel()
+	return Check(ctx, r.engine, ops, Limits{Memory: NewBudget(rivalMemory)})
+}
+
+// maimed are the two searches with some of their rules switched off, by the
+// number of the history.
+func maimed(n int) []rival {
+	names := []string{"no eager reads", "no canonical order", "no domination", "no rule on"}
+	name := names[n%len(names)]
+	return []rival{
+		{"window, " + name, Window{Rules: switches[name]}, patience / 4},
+		{"frontier, " + name, Frontier{switches[name]}, patience / 4},
+	}
+}
+
+// contest is what became of the histories of one source.
+type contest struct {
+	histories, valid, invalid int
+	single                    int            // were decided by one engine only
+	cores                     int            // were decided again by another engine
+	boundaries                int            // between linearizable and not
+	undecided                 map[string]int // by engine
+}
+
+func newContest() *contest { return &contest{undecided: map[string]int{}} }
+
+// decide has all engines decide a history, and says where they contradict each
+// other or the evidence is none.
+func (c *contest) decide(ops *models.Operations, engines []rival) (Verdict, error) {
+	var answers []Answer
+	var by []rival
+	for _, r := range engines {
+		a := r.decide(ops)
+		if a.Verdict == Unknown {
+			c.undecided[r.name]++
+			continue
+		}
+		if err := shows(ops, a); err != nil {
+			return 0, fmt.Errorf("%s: %w", r.name, err)
+		}
+		answers, by = append(answers, a), append(by, r)
+	}
+	c.histories++
+	if len(answers) < 2 {
+		c.single++
+	}
+	if len(answers) == 0 {
+		return Unknown, nil
+	}
+	a := answers[0]
+	for i, b := range answers {
+		if a.Verdict != b.Verdict || a.Verdict == Invalid && a.Fail != b.Fail {
+			return 0, fmt.Errorf("%s says %d (event %d), %s %d (event %d)", by[0].name, a.Verdict, a.Fail, by[i].name, b.Verdict, b.Fail)
+		}
+	}
+	if a.Verdict == Valid {
+		c.valid++
+		return Valid, nil
+	}
+	c.invalid++
+	return Invalid, c.core(ops, a, by)
+}
+
+// core has the core that one engine finds decided by the others.
+func (c *contest) core(ops *models.Operations, a Answer, by []rival) error {
+	finder := by[(c.invalid)%len(by)]
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	rows := Core(ctx, finder.engine, ops, a, Limits{Memory: NewBudget(rivalMemory)})
+	if failing := int32(slices.Index(ops.Res, a.Fail)); !slices.Contains(rows, failing) {
+		return fmt.Errorf("the core of %s lacks the failing operation", finder.name)
+	}
+	core, _ := ops.Select(rows).Prefix(a.Fail)
+	for _, r := range by {
+		if r.name == finder.name {
+			continue
+		}
+		switch r.decide(core).Verdict {
+		case Valid:
+			return fmt.Errorf("the core of %s is linearizable, says %s", finder.name, r.name)
+		case Invalid:
+			c.cores++
+			return nil
+		}
+	}
+	return nil
+}
+
+// shows says why an answer's order does not show what it should: all operations
+// that returned, or that did before the failure, in an order that time and model
+// allow.
+func shows(ops *models.Operations, a Answer) error {
+	columns := &ops.Columns
+	if a.Verdict == Invalid {
+		columns = opened(ops, a.Fail)
+	}
+	stands := make([]bool, columns.Len())
+	latest := int32(-1)
+	for i, row := range a.Order {
+		if stands[row] {
+			return fmt.Errorf("row %d stands in the order twice", row)
+		}
+		stands[row] = true
+		if columns.Res[row] < latest {
+			return fmt.Errorf("row %d had returned before one began that stands before it, at %d", row, i)
+		}
+		latest = max(latest, columns.Inv[row])
+	}
+	for row, res := range columns.Res {
+		if res != models.Open && !stands[row] {
+			return fmt.Errorf("row %d is missing in the order", row)
+		}
+	}
+	if a.Verdict == Invalid && latest > a.Fail {
+		return fmt.Errorf("the order knows what began after the failure")
+	}
+	_, err := models.Replay(ops.Model, columns, a.Order)
+	return err
+}
+
+// boundary takes crashed operations out of a history until one more changes the
+// verdict, and returns it with and without that one. It is false where none
+// does, or where that cannot be decided.
+func boundary(r *rand.Rand, ops *models.Operations) (with, without *models.Operations, ok bool) {
+	var crashed []int32
+	for row, res := range ops.Res {
+		if res == models.Open {
+			crashed = append(crashed, int32(row))
+		}
+	}
+	r.Shuffle(len(crashed), func(i, j int) { crashed[i], crashed[j] = crashed[j], crashed[i] })
+	keep := func(n int) *models.Operations {
+		stays := make([]bool, ops.Len())
+		for row, res := range ops.Res {
+			stays[row] = res != models.Open
+		}
+		for _, row := range crashed[:n] {
+			stays[row] = true
+		}
+		var rows []int32
+		for row, stay := range stays {
+			if stay {
+				rows = append(rows, int32(row))
+			}
+		}
+		return ops.Select(rows)
+	}
+	judge := rivals[0]
+	// A crashed operation is a choice: with more of them more is linearizable.
+	low, high := 0, len(crashed)
+	if high == 0 || judge.decide(keep(0)).Verdict != Invalid || judge.decide(ops).Verdict != Valid {
+		return nil, nil, false
+	}
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		switch judge.decide(keep(middle)).Verdict {
+		case Valid:
+			high = middle
+		case Invalid:
+			low = middle
+		default:
+			return nil, nil, false
+		}
+	}
+	return keep(high), keep(low), true
+}
+
+// source makes histories of a model. init is the initial value, "" for the
+// model's default.
+type source struct {
+	name string
+	spec models.Spec
+	text func(r *rand.Rand) (text, init string)
+}
+
+// operations is a history, by the parts of the model.
+func (s source) operations(t *testing.T, r *rand.Rand) []*models.Operations {
+	t.Helper()
+	text, init := s.text(r)
+	h, err := jepsen.Read(strings.NewReader(text), "h", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.spec.Init = init
+	ops, err := s.spec.Read(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ops.Parts()
+}
+
+// sources are gen's short histories made longer, which have everything that
+// histories can have, and its long ones, with an exact number of crashes.
+func sources() []source {
+	var all []source
+	for _, about := range models.All() {
+		spec := models.Spec{Name: about.Name}
+		switch spec.Name {
+		case "semaphore", "owner-semaphore":
+			spec.Permits = 3
+		case "reentrant-mutex", "reentrant-fenced-mutex":
+			spec.MaxHolds = 2
+		}
+		all = append(all, source{spec.Name, spec, func(r *rand.Rand) (string, string) { return mixed(r, spec) }})
+	}
+	for _, model := range []string{"register", "cas-register", "multi-register", "lookup-set", "fifo-queue", "unordered-queue"} {
+		all = append(all, source{"long " + model, models.Spec{Name: model}, func(r *rand.Rand) (string, string) { return runLong(r, model), "" }})
+	}
+	return all
+}
+
+// crashCounts are how many operations of a history crash, about.
+var crashCounts = []int{0, 2, 5, 10, 20, 40}
+
+// size is a number of operations, every order of magnitude with the same chance.
+func size(r *rand.Rand) int {
+	return int(shortestRival * math.Pow(longestRival/shortestRival, r.Float64()))
+}
+
+func mixed(r *rand.Rand, spec models.Spec) (text, init string) {
+	n := size(r)
+	o := gen.Options{Model: spec.Name, Operations: n, Processes: 2 + r.IntN(7), Values: 2 + r.IntN(3), Init: true,
+		Permits: spec.Permits, MaxHolds: spec.MaxHolds}
+	o.Crashes = (float64(crashCounts[r.IntN(len(crashCounts))]) + 0.1) / float64(n)
+	for {
+		// One that is random throughout fails at its beginning.
+		if h := gen.New(r, o); h.Way != gen.Guess {
+			return h.Text, h.Init
+		}
+	}
+}
+
+func runLong(r *rand.Rand, model string) string {
+	n, most := size(r), 9
+	if model == "multi-register" || strings.HasSuffix(model, "queue") {
+		n, most = min(n, 200), 4 // these have many states, and are hard to decide
+	}
+	o := gen.LongOptions{Model: model, Operations: n, Processes: 2 + r.IntN(most), Values: 2 + r.IntN(4), Keys: 2 + r.IntN(2),
+		Crashed: min(crashCounts[r.IntN(len(crashCounts))], n/10), At: 0.2 + 0.8*r.Float64(), Seed: r.Uint64()}
+	o.Kind = [...]gen.LongKind{gen.Linearizable, gen.Linearizable, gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}[r.IntN(5)]
+	if strings.HasSuffix(model, "queue") && o.Kind != gen.Linearizable {
+		o.Kind = gen.ImpossibleRead
+	}
+	var b strings.Builder
+	if _, err := gen.Long(&b, o); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+func TestEnginesAgreeWithEachOtherUpToTwoThousandOperations(t *testing.T) {
+	n := 9
+	if testing.Short() {
+		n = 5
+	}
+	if os.Getenv("CLEW_LONG") == "1" {
+		n = 20_000 / len(sources())
+	}
+	for s, source := range sources() {
+		t.Run(source.name, func(t *testing.T) {
+			c := newContest()
+			for i := range n {
+				r := gen.Rand(uint64(1_000_000*s + i))
+				engines := append(slices.Clone(rivals), maimed(i)...)
+				if where := fmt.Sprintf("history %d", i); i%3 > 0 || !c.meetAtBoundary(t, r, source, engines, where) {
+					c.meet(t, source.operations(t, r), Unknown, engines, where)
+				}
+			}
+			t.Logf("%d histories: %d valid, %d invalid, %d boundaries, %d cores decided again, %d decided by less than two engines; undecided: %v",
+				c.histories, c.valid, c.invalid, c.boundaries, c.cores, c.single, c.undecided)
+			if c.valid == 0 || c.invalid == 0 || c.single > c.histories/2 {
+				t.Error("that tells too little")
+			}
+		})
+	}
+}
+
+// boundaryTries is how many histories are tried for one with a boundary.
+const boundaryTries = 20
+
+// meetAtBoundary has the engines decide both sides of a boundary, and says
+// whether one was found.
+func (c *contest) meetAtBoundary(t *testing.T, r *rand.Rand, s source, engines []rival, where string) bool {
+	t.Helper()
+	for range boundaryTries {
+		for _, part := range s.operations(t, r) {
+			if with, without, ok := boundary(r, part); ok {
+				c.boundaries++
+				c.meet(t, []*models.Operations{with}, Valid, engines, where+" with the deciding crash")
+				c.meet(t, []*models.Operations{without}, Invalid, engines, where+" without the deciding crash")
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// meet has the engines decide the parts of a history. want, where known, is the
+// verdict.
+func (c *contest) meet(t *testing.T, parts []*models.Operations, want Verdict, engines []rival, where string) {
+	t.Helper()
+	for _, ops := range parts {
+		v, err := c.decide(ops, engines)
+		if err == nil && want != Unknown && v != Unknown && v != want {
+			err = fmt.Errorf("the engines say %d, and the bisection %d", v, want)
+		}
+		if err == nil {
+			continue
+		}
+		small := shrink(ops, func(ops *models.Operations) bool {
+			_, err := newContest().decide(ops, engines)
+			return err != nil
+		})
+		t.Fatalf("%s, %d operations: %v; smaller:\n%s", where, ops.Len(), err, rowsText(small))
+	}
+}
+
+// shrink takes rows out of a history as long as something is wrong with it.
+func shrink(ops *models.Operations, wrong func(*models.Operations) bool) *models.Operations {
+	for chunk := ops.Len() / 2; chunk > 0; chunk /= 2 {
+		for from := 0; from < ops.Len(); {
+			var rows []int32
+			for row := range int32(ops.Len()) {
+				if int(row) < from || int(row) >= from+chunk {
+					rows = append(rows, row)
+				}
+			}
+			if fewer := ops.Select(rows); wrong(fewer) {
+				ops = fewer
+			} else {
+				from += chunk
+			}
+		}
+	}
+	return ops
+}
+
+func rowsText(ops *models.Operations) string {
+	var b strings.Builder
+	for row := range int32(ops.Len()) {
+		fmt.Fprintf(&b, "%d-%d %+v\n", ops.Inv[row], ops.Res[row], ops.Op(row))
+	}
+	return b.String()
+}
+
+// liar answers as Window does, but for one lie.
+type liar struct {
+	lie func(a *Answer, ops *models.Operations)
+}
+
+func (liar) Name() string { return "liar" }
+
+func (l liar) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+	a := Window{}.Decide(ctx, ops, limits)
+	l.lie(&a, ops)
+	return a
+}
+
+func TestTheContestCatchesALiar(t *testing.T) {
+	for _, c := range []struct {
+		name, caught string
+		lie          func(a *Answer, ops *models.Operations)
+	}{
+		{"one that never finds a failure", "missing", func(a *Answer, ops *models.Operations) { a.Verdict = Valid }},
+		{"one that fails everything at the end", "(event", func(a *Answer, ops *models.Operations) {
+			if ends := completions(ops); len(ends) > 0 {
+				a.Verdict, a.Fail = Invalid, ends[len(ends)-1]
+			}
+		}},
+		{"one whose order is no linearization", "before", func(a *Answer, ops *models.Operations) { slices.Reverse(a.Order) }},
+		{"one that leaves out the last", "missing", func(a *Answer, ops *models.Operations) {
+			a.Order = a.Order[:max(0, len(trim(&ops.Columns, a.Order))-1)]
+		}},
+		{"one that repeats the first", "twice", func(a *Answer, ops *models.Operations) {
+			if len(a.Order) > 0 {
+				a.Order = append(a.Order, a.Order[0])
+			}
+		}},
+		{"one that fails what is linearizable, for its cores", "linearizable", func(a *Answer, ops *models.Operations) {
+			if ends := completions(ops); a.Verdict == Valid && len(ends) > 0 && ops.Len() < 20 {
+				a.Verdict, a.Fail = Invalid, ends[len(ends)-1]
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			caught := 0
+			for seed := range uint64(150) {
+				ops, _ := generated(t, models.Spec{Name: "cas-register"}, gen.Options{Operations: 60}, seed)
+				// Twice, so that the core is the liar's in one of them.
+				contest := newContest()
+				for range 2 {
+					_, err := contest.decide(ops, []rival{rivals[1], {"liar", liar{c.lie}, patience}})
+					if err != nil && strings.Contains(err.Error(), c.caught) {
+						caught++
+					}
+				}
+			}
+			t.Logf("caught %d times in 300", caught)
+			if caught < 5 {
+				t.Errorf("caught %d times in 300 only", caught)
+			}
+		})
+	}
+}
