@@ -55,8 +55,8 @@ func maimed(n int) []rival {
 	names := []string{"no eager reads", "no canonical order", "no domination", "no rule on"}
 	name := names[n%len(names)]
 	return []rival{
-		{"window, " + name, Window{Rules: switches[name]}, patience / 4},
-		{"frontier, " + name, Frontier{switches[name]}, patience / 4},
+		{"window, " + name, Window{Rules: switches[name]}, patience / 8},
+		{"frontier, " + name, Frontier{switches[name]}, patience / 8},
 	}
 }
 

@@ -12,6 +12,7 @@ package gen
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -143,6 +144,9 @@ func (g *generator) draw() {
 	values := pool
 	if g.o.Model == "priority-queue" {
 		values = ordered
+	}
+	for n := len(values); n < g.o.Values; n++ {
+		values = append(slices.Clip(values), value{fmt.Sprint(100 + n)})
 	}
 	g.values = drawValues(r, values, 1+r.IntN(upTo(g.o.Values, 4)))
 	rate := func(choices ...float64) float64 { return choices[r.IntN(len(choices))] }
