@@ -70,7 +70,9 @@ func TestASVGShowsTheCoreAndWhatWasOpen(t *testing.T) {
 		{:process 3 :type :invoke :f :write :value 9}
 		{:process 3 :type :fail   :f :write :value 9}
 		{:process 4 :type :invoke :f :read :value nil}
-		{:process 4 :type :ok     :f :read :value 1}`, 0, 4)
+		{:process 4 :type :ok     :f :read :value 1}
+		{:process 2 :type :ok     :f :write :value 8}`, 0, 4)
+	r.Op--
 	d := draw(t, r)
 	if got := strings.Join(d.lanes, ", "); got != "process 0, process 2, process 4" {
 		t.Errorf("rows: %s", got)
