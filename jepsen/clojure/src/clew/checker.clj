@@ -1,0 +1,596 @@
+(ns clew.checker
+  "Linearizability checkers for Jepsen tests that have clew do the work:
+  linearizable stands in for jepsen.checker/linearizable, independent for
+  jepsen.independent/checker around it.
+
+  A check writes the client operations to a file, runs `clew check` on it and
+  reads one EDN map from its standard output. It never throws, and whatever goes
+  wrong is a result with :valid? :unknown and an :error:
+
+    :cannot-run          clew did not start: it is missing, or the options, the
+                         model or the folder make no sense
+    :command-failed      it ended with another exit status than 0, 1 or 2, by a
+                         signal, or because this thread was interrupted
+    :timeout             it did not end in time, and was killed
+    :unparsable-output   it printed something else than one result map
+    :exit-code-mismatch  its exit status contradicts the verdict that it printed
+
+  This file needs Clojure and Jepsen (0.1.12 or later) and nothing else; it may
+  be copied into a project."
+  (:require [clojure.edn :as edn]
+            [clojure.java.io :as io]
+            [clojure.string :as str]
+            [clojure.tools.logging :refer [warn]]
+            [jepsen.checker :as checker]
+            [jepsen.store :as store])
+  (:import (java.io File PushbackReader RandomAccessFile Writer)
+           (java.nio.file Files)
+           (java.nio.file.attribute FileAttribute)
+           (java.util HashMap List)
+           (java.util.concurrent TimeUnit)))
+
+(def max-shown
+  "How many :configs and :final-paths a result keeps, as in Jepsen."
+  10)
+
+(def max-drawn-keys
+  "Of how many failing keys independent leaves a picture."
+  10)
+
+(def max-answer-bytes
+  "What clew may print; more is no answer."
+  (* 256 1024 1024))
+
+(def ^:dynamic *grace-ms*
+  "How long after its own :time-limit clew is given to end before it is killed:
+  the limit does not count the reading of the history."
+  30000)
+
+;; Failures
+
+(defn- fail!
+  "Gives up with one of the errors above. It is caught in `total`."
+  ([error message] (fail! error message {}))
+  ([error message more]
+   (throw (ex-info message (assoc more ::error error)))))
+
+(defn- failure
+  "The result for whatever was thrown."
+  [^Throwable t]
+  (let [data        (ex-data t)
+        interrupted (or (instance? InterruptedException t)
+                        (instance? java.nio.channels.ClosedByInterruptException t))]
+    (when interrupted
+      (.interrupt (Thread/currentThread)))
+    (merge {:valid? :unknown, :configs [], :final-paths []}
+           (cond
+             (::error data) (assoc (dissoc data ::error) :error (::error data), :message (.getMessage t))
+             interrupted    {:error :command-failed, :cause :interrupted, :message "interrupted while clew ran"}
+             :else          {:error :cannot-run, :message (str t)}))))
+
+(defn- total
+  "What f returns, or else the result that says why there is none. Errors are
+  caught too: Jepsen would drop the results of every other checker for them."
+  [f]
+  (try
+    (f)
+    (catch Throwable t
+      (let [result (failure t)]
+        (warn "clew gave no verdict:" (:error result) (:message result))
+        result))))
+
+;; Writing the history
+
+(defn- encodable?
+  "A lone surrogate would turn into a question mark, and equal another one."
+  [^String s]
+  (= s (String. (.getBytes s "UTF-8") "UTF-8")))
+
+(defn- readable?
+  "Whether a keyword or symbol reads back as itself: (keyword \"a b\") does not."
+  [token]
+  (try
+    (= token (edn/read-string (str token)))
+    (catch Exception _ false)))
+
+(defn- plain-fn
+  "A function that turns any value into plain EDN, such that two values are equal
+  afterwards if and only if they were before. What EDN does not know becomes
+  #clew/object [n text], with the same n for equal objects."
+  []
+  (let [objects (HashMap.)
+        tokens  (HashMap.)]
+    (letfn [(object [x]
+              (when-not (.containsKey objects x)
+                (let [text (try (str x) (catch Throwable _ (str (class x))))
+                      text (subs text 0 (min 80 (count text)))]
+                  (.put objects x (tagged-literal 'clew/object
+                                                  [(.size objects) (if (encodable? text) text "?")]))))
+              (.get objects x))
+            (token [x]
+              (when-not (.containsKey tokens x)
+                (.put tokens x (readable? x)))
+              (if (.get tokens x) x (object x)))
+            (entries [x]
+              (persistent! (reduce (fn [m ^java.util.Map$Entry e]
+                                     (assoc! m (plain (.getKey e)) (plain (.getValue e))))
+                                   (transient {}) x)))
+            (plain [x]
+              (cond
+                (or (nil? x) (boolean? x) (int? x)) x
+                (string? x)         (if (encodable? x) x (object x))
+                (or (keyword? x)
+                    (symbol? x))    (token x)
+                (instance? Float x) (double x)
+                (or (integer? x) (ratio? x) (decimal? x)
+                    (instance? Double x) (inst? x) (uuid? x))
+                (if (instance? java.time.Instant x) (object x) x)
+                (char? x)           (if (or (< 32 (int x) 127) (char-name-string x)) x (object x))
+                (number? x)         (.longValue ^Number x) ; as Clojure compares it
+                (record? x)         (tagged-literal (symbol (.getName (class x))) (entries x))
+                (tagged-literal? x) (tagged-literal (:tag x) (plain (:form x)))
+                (instance? java.util.Map x) (entries x)
+                (instance? java.util.Set x) (into #{} (map plain) x)
+                (or (sequential? x)
+                    (instance? List x))     (mapv plain x)
+                :else               (object x)))]
+      plain)))
+
+(defmacro ^:private printing
+  "Runs body with printing in full, whatever a REPL has set."
+  [& body]
+  `(binding [*print-length* nil, *print-level* nil, *print-meta* false, *print-dup* false
+             *print-readably* true, *print-namespace-maps* false]
+     ~@body))
+
+(defn- client? [op] (integer? (:process op)))
+
+(defn- numbered
+  "A function (number position op): the op's :index if the client operations of
+  the history have ascending ones, else its position."
+  [history]
+  (let [ascending (reduce (fn [before op]
+                            (let [index (:index op)]
+                              (cond
+                                (not (client? op))                    before
+                                (and (int? index) (< before index)) index
+                                :else                                 (reduced nil))))
+                          -1 history)]
+    (if ascending
+      (fn [_ op] (:index op))
+      (fn [position _] position))))
+
+(defn- write-history!
+  "Writes the client operations, one a line, with what clew reads of them."
+  [file history number]
+  (let [plain (plain-fn)
+        print (fn [^Writer w x]
+                (if (int? x)
+                  (.write w (str x))
+                  (print-method (plain x) w)))]
+    (printing
+      (with-open [^Writer w (io/writer file :encoding "UTF-8")]
+        (reduce (fn [position op]
+                  (when (client? op)
+                    (.write w "{:index ")    (print w (number position op))
+                    (.write w ", :process ") (print w (:process op))
+                    (.write w ", :type ")    (print w (:type op))
+                    (.write w ", :f ")       (print w (:f op))
+                    (.write w ", :value ")   (print w (:value op))
+                    (when-some [k (:key op)]
+                      (.write w ", :key ")
+                      (print w k))
+                    (.write w "}\n"))
+                  (inc position))
+                0 history)))))
+
+;; The command line
+
+(defn- text
+  "A value as EDN text."
+  [x]
+  (printing (pr-str ((plain-fn) x))))
+
+(defn- model-flags
+  "The model as flags: a Knossos model, known by its class, so that Knossos need
+  not be there; a name; or a map with a :name and more flags."
+  [model]
+  (let [init  (fn [name value] {:model name, :init value})
+        items (fn [name items] (cond-> {:model name} (seq items) (assoc :init (vec items))))]
+    (cond
+      (nil? model) {}
+      (or (keyword? model) (symbol? model) (string? model)) {:model (name model)}
+      (record? model)
+      (case (.getName (class model))
+        "knossos.model.Register"       (init "register" (:value model))
+        "knossos.model.CASRegister"    (init "cas-register" (:value model))
+        "knossos.model.MultiRegister"  (init "multi-register" (into {} model))
+        "knossos.model.Set"            (init "set" (set (:s model)))
+        "knossos.model.UnorderedQueue" (items "unordered-queue" (:pending model))
+        "knossos.model.FIFOQueue"      (items "fifo-queue" (:pending model))
+        "knossos.model.Mutex"          (if (:locked? model)
+                                         (fail! :cannot-run "clew's mutex starts free, and this one is locked")
+                                         {:model "mutex"})
+        (fail! :cannot-run (str "clew does not know the model " (.getName (class model))
+                                "; give the name of one that it knows, such as :cas-register (clew models lists them)")))
+      (and (map? model) (:name model)) (assoc (dissoc model :name) :model (:name model))
+      :else (fail! :cannot-run (str "expected a Knossos model, a keyword or {:name .. :init ..} as :model, found "
+                                    (text model))))))
+
+(defn- flag
+  "A keyword and its value as an argument, nil where the value is nil or false."
+  [[k v]]
+  (let [flag (str "--" (name k))]
+    (cond
+      (= :init k)                               (str flag "=" (text v))
+      (not v)                                   nil
+      (true? v)                                 flag
+      (and (= :time-limit k) (number? v))       (str flag "=" (long v) "ms")
+      (or (keyword? v) (symbol? v) (string? v)) (str flag "=" (name v))
+      :else                                     (str flag "=" (text v)))))
+
+(defn- arguments
+  "The command as a vector of strings. Flags that a check relies on come last,
+  where they win."
+  [options ours file]
+  (let [command (or (:command options) ["clew"])]
+    (-> (mapv str (if (string? command) [command] command))
+        (conj "check")
+        (into (keep flag) (merge (model-flags (:model options)) (dissoc options :command :model)))
+        (conj "--output=edn" "--stdin-is-lifeline")
+        (into (keep flag) ours)
+        (conj (.getAbsolutePath ^File file)))))
+
+(def ^:private unit-ms
+  {"ns" 1e-6, "us" 1e-3, "µs" 1e-3, "ms" 1, "s" 1e3, "m" 60e3, "h" 3600e3})
+
+(defn- limit-ms
+  "A :time-limit in milliseconds: a number is that many, as in Knossos, a string
+  such as \"1m30s\" is what clew takes. nil for none, or one that clew refuses."
+  [limit]
+  (cond
+    (number? limit) (long limit)
+    (string? limit) (let [parts (re-seq #"([0-9.]+)(ns|us|µs|ms|s|m|h)" limit)]
+                      (when (and (seq parts) (= limit (apply str (map first parts))))
+                        (try
+                          (long (reduce + (for [[_ n unit] parts]
+                                            (* (Double/parseDouble n) (unit-ms unit)))))
+                          (catch NumberFormatException _ nil))))))
+
+;; Running it
+
+(defmacro ^:private on-java-9
+  "The form, where the JVM is not older than the classes that it names."
+  [form]
+  (when (try (Class/forName "java.lang.ProcessHandle") (catch ClassNotFoundException _ nil))
+    form))
+
+(on-java-9
+  (defn- kill-tree!
+    "Kills a process, then its descendants: those it had, and those that they
+    have begun since."
+    [^java.lang.ProcessHandle handle]
+    (let [descendants (vec (iterator-seq (.iterator (.descendants handle))))]
+      (.destroyForcibly handle)
+      (run! kill-tree! descendants))))
+
+(defn- kill!
+  "Kills a process that still runs, with its descendants, and waits for it. There
+  is no asking first: a child may ignore it, and clew has nothing to tidy up."
+  [^Process process]
+  (when (.isAlive process)
+    (on-java-9 (kill-tree! (.toHandle process)))
+    (.destroyForcibly process)
+    (.waitFor process 5 TimeUnit/SECONDS)))
+
+(defn- execute!
+  "Runs a command, its outputs in files, and returns its exit status. It does not
+  outlive this function, nor (as long as it minds its lifeline, the standard input
+  that stays open until then) the JVM."
+  [command ^File stdout ^File stderr limit]
+  (let [builder (doto (ProcessBuilder. ^List command)
+                  (.redirectOutput stdout)
+                  (.redirectError stderr))
+        ^Process process (try
+                           (.start builder)
+                           (catch java.io.IOException e
+                             (fail! :cannot-run (.getMessage e))))]
+    (try
+      (cond
+        (nil? limit)                                         (.waitFor process)
+        (.waitFor process (long limit) TimeUnit/MILLISECONDS) (.exitValue process)
+        :else (fail! :timeout (str "clew still ran after " limit " ms, and was killed")))
+      (finally
+        (kill! process)
+        (try
+          (.close (.getOutputStream process))
+          (catch java.io.IOException _))))))
+
+(defn- tail
+  "The end of a file, where it is said what went wrong."
+  [^File file]
+  (with-open [f (RandomAccessFile. file "r")]
+    (let [n     (min 1000 (.length f))
+          bytes (byte-array n)]
+      (.seek f (- (.length f) n))
+      (.readFully f bytes)
+      (str/trim (String. bytes "UTF-8")))))
+
+;; Reading the answer
+
+(defn- tagged
+  "Records of classes that are not here, as plain data: Jepsen cannot store
+  everything, and does not read unknown tags back."
+  [tag value]
+  (if (= 'clew/object tag)
+    (second value)
+    {:tag tag, :value value}))
+
+(defn- read-answer
+  "The one EDN map in a file."
+  [^File file]
+  (let [garbage #(fail! :unparsable-output (str "expected one result map from clew, found " %))]
+    (when (< max-answer-bytes (.length file))
+      (garbage (str (.length file) " bytes")))
+    (with-open [r (PushbackReader. (io/reader file :encoding "UTF-8"))]
+      (let [end    (Object.)
+            next   #(try
+                      (edn/read {:eof end, :default tagged} r)
+                      (catch Throwable t
+                        (garbage (str "what is no EDN: " (.getMessage t)))))
+            answer (next)]
+        (cond
+          (identical? end answer)    (garbage "nothing")
+          (not (map? answer))        (garbage "another form")
+          (not (identical? end (next))) (garbage "more than one form")
+          :else                      answer)))))
+
+(defn- verdict!
+  "The :valid? of a result map, which is one of three."
+  [result]
+  (let [valid? (when (map? result) (:valid? result))]
+    (if (contains? #{true false :unknown} valid?)
+      valid?
+      (fail! :unparsable-output (str "clew's result has no :valid? of true, false or :unknown, but " (text valid?))))))
+
+(defn- op? [x]
+  (and (map? x) (int? (:index x)) (contains? x :process) (contains? x :f)))
+
+(defn- map-ops
+  "Plain data with (f op) for every op map in it, and vectors for sequences."
+  [f x]
+  (cond
+    (op? x)         (f x)
+    (map? x)        (into {} (map (fn [[k v]] [k (map-ops f v)])) x)
+    (set? x)        (into #{} (map (partial map-ops f)) x)
+    (sequential? x) (mapv (partial map-ops f) x)
+    :else           x))
+
+(defn- originals
+  "The history's own operations, with all their keys, by the numbers that are
+  wanted. An invocation has the value that it returned, as in Knossos's results."
+  [history number wanted]
+  (:found
+    (reduce (fn [{:keys [position open] :as state} op]
+              (let [state (assoc state :position (inc position))]
+                (if-not (client? op)
+                  state
+                  (let [process (:process op)
+                        n       (number position op)
+                        begun   (get open process)
+                        state   (cond-> state
+                                  begun (update :open dissoc process)
+                                  (and begun (= :ok (:type op))) (assoc-in [:found begun :value] (:value op)))]
+                    (if-not (contains? wanted n)
+                      state
+                      (cond-> (assoc-in state [:found n] (assoc (into {} op) :index n))
+                        (= :invoke (:type op)) (assoc-in [:open process] n)))))))
+            {:position 0, :open {}, :found {}}
+            history)))
+
+(defn- cut
+  "A result map of clew's with no more than anybody reads."
+  [result]
+  (verdict! result)
+  (let [some-of #(vec (take max-shown %))]
+    (-> result (update :configs some-of) (update :final-paths some-of))))
+
+(defn- with-originals
+  "Results with the history's own operations in place of what clew echoes."
+  [results history number]
+  (let [wanted (volatile! #{})
+        _      (map-ops (fn [op] (vswap! wanted conj (:index op)) op) results)
+        own    (originals history number @wanted)]
+    (map-ops (fn [op]
+               (let [mine (get own (:index op))]
+                 (if (and mine (= (:type mine) (:type op)) (= (:process mine) (:process op)))
+                   mine
+                   op)))
+             results)))
+
+;; Checking
+
+(def ^:private claimed
+  "The folders that checks write to, each with a number: two checks of a test
+  may run at once, and must not overwrite the other's history."
+  (atom #{}))
+
+(defn- claim! [folder]
+  (loop [n 1]
+    (let [claim      [folder n]
+          [before _] (swap-vals! claimed conj claim)]
+      (if (contains? before claim)
+        (recur (inc n))
+        claim))))
+
+(defn- store-folder
+  "The folder in Jepsen's store for what a check leaves, or nil: a test without a
+  name has none."
+  [test opts]
+  (when (and (:name test) (:start-time test))
+    (try
+      (let [^File folder (.getParentFile (.getAbsoluteFile ^File (store/path! test (:subdirectory opts) "linear.svg")))]
+        (if (and (.isDirectory folder) (.canWrite folder))
+          folder
+          (warn "clew's files are not kept: cannot write to" (str folder))))
+      (catch Throwable t
+        (warn t "clew's files are not kept")))))
+
+(defn- delete-tree! [^File folder]
+  (run! #(.delete ^File %) (reverse (file-seq folder))))
+
+(defn- ask
+  "Runs clew on a history and returns (f answer). ours are the flags of this
+  check; draw? has it draw a picture of a failure."
+  [options ours draw? test history number opts f]
+  (let [scratch (.toFile (Files/createTempDirectory "clew" (make-array FileAttribute 0)))
+        folder  (store-folder test opts)
+        claim   (claim! (or folder scratch))]
+    (try
+      (let [suffix  (if (= 1 (peek claim)) "" (str "-" (peek claim)))
+            in      #(io/file (first claim) %)
+            file    (in (str "linearizable-history" suffix ".edn"))
+            stdout  (io/file scratch "answer.edn")
+            stderr  (in (str "linearizable" suffix ".log"))
+            picture (when (and folder draw?)
+                      {:svg (.getPath ^File (in (str "linear" suffix ".svg")))})
+            limit   (limit-ms (:time-limit options))
+            command (arguments options (merge ours picture) file)
+            _       (write-history! file history number)
+            status  (execute! command stdout stderr (when limit (+ limit *grace-ms*)))]
+        (try
+          (when-not (contains? #{0 1 2} status)
+            (fail! :command-failed (str "clew ended with exit status " status)))
+          (let [answer (cond-> (read-answer stdout)
+                         (nil? folder) (dissoc :file)) ; nobody will find it
+                valid? (verdict! answer)]
+            (when (not= status ({true 0, false 1, :unknown 2} valid?))
+              (fail! :exit-code-mismatch (str "clew printed :valid? " valid? " and ended with exit status " status)))
+            (try
+              (f answer)
+              (catch Exception e
+                (if (::error (ex-data e))
+                  (throw e)
+                  (fail! :unparsable-output (str "clew's result makes no sense: " e))))))
+          (catch clojure.lang.ExceptionInfo e
+            (let [said (tail stderr)]
+              (fail! (::error (ex-data e))
+                     (cond-> (.getMessage e) (seq said) (str "; it said: " said))
+                     {:exit status})))))
+      (finally
+        (swap! claimed disj claim)
+        (delete-tree! scratch)))))
+
+(defn- check-one [options test history opts]
+  (let [number (numbered history)]
+    (ask options {} true test history number opts #(with-originals (cut %) history number))))
+
+(defn linearizable
+  "A checker for linearizability, in place of jepsen.checker/linearizable. Options:
+
+    :model         a Knossos model, such as (model/cas-register 0); or the name of
+                   one of clew's, such as :stack; or {:name :cas-register, :init 0},
+                   with more flags of the model; or nil: clew infers it
+    :algorithm     :auto by default; Jepsen's :linear, :wgl and :competition are
+                   known
+    :time-limit    in milliseconds, as in Knossos, or a string such as \"5m\"
+    :memory-limit  a string such as \"8GB\", or bytes
+    :command       what to run, [\"clew\"] by default, looked up on the PATH of
+                   the control node
+
+  Every other option is a flag of `clew check`: {:nil-reads :exact} is
+  --nil-reads=exact, {:verify true} is --verify.
+
+  Results are Knossos's, with :core, :explanation and :stats. In the test's
+  folder it leaves linearizable-history.edn, linearizable.log (what clew said on
+  standard error) and, where the history is not linearizable, linear.svg."
+  [options]
+  (reify checker/Checker
+    (check [_ test history opts]
+      (total #(check-one options test history opts)))))
+
+;; Many keys at once
+
+(defn- tuple? [x] (instance? clojure.lang.MapEntry x))
+
+(defn- keyed
+  "The client operations with a tuple for every value. A completion without one
+  has the key of its invocation."
+  [history]
+  (persistent!
+    (:ops
+      (reduce (fn [{:keys [ops open] :as state} op]
+                (let [process (:process op)
+                      value   (:value op)
+                      invoke? (= :invoke (:type op))]
+                  (cond
+                    (not (client? op)) state
+                    (tuple? value)
+                    (assoc state :ops (conj! ops op)
+                                 :open (if invoke? (assoc open process (key value)) (dissoc open process)))
+                    (and (not invoke?) (contains? open process))
+                    (assoc state :ops (conj! ops (assoc op :value (clojure.lang.MapEntry/create (get open process) value)))
+                                 :open (dissoc open process))
+                    :else
+                    (fail! :cannot-run
+                           (str "the value of " (text (select-keys op [:index :process :type :f :value]))
+                                " is no independent/tuple; jepsen.independent/checker hands such an operation to every key")))))
+              {:ops (transient []), :open {}}
+              history))))
+
+(defn- of-key
+  "The operations of a key, without it."
+  [ops k]
+  (into [] (keep (fn [op]
+                   (when (= k (key (:value op)))
+                     (assoc op :value (val (:value op))))))
+        ops))
+
+(defn- merge-valid [verdicts]
+  (cond
+    (some false? verdicts)  false
+    (every? true? verdicts) true
+    :else                   :unknown))
+
+(defn- sorted
+  "A map, sorted where its keys can be compared."
+  [m]
+  (try
+    (into (sorted-map) m)
+    (catch ClassCastException _ m)))
+
+(defn- check-keys [options test history opts]
+  (let [ops (keyed history)
+        ks  (distinct (map (comp key :value) ops))]
+    (if (empty? ks)
+      {:valid? true, :results {}, :failures []}
+      (let [number  (numbered ops)
+            bare    (mapv #(assoc % :value (val (:value %))) ops)
+            by-text (into {} (map (juxt #(edn/read-string {:default tagged} (text %)) identity)) ks)
+            collect (fn [answer]
+                      (let [given (into {} (map (fn [[k r]] [(get by-text k k) r])) (:results answer))
+                            mine  (for [k ks]
+                                    (cut (or (get given k)
+                                             (fail! :unparsable-output (str "clew printed no result for the key " (text k))))))]
+                        (zipmap ks (with-originals mine bare number))))
+            results (ask options {:independent true} false test ops number opts collect)
+            bad     (filterv (comp false? :valid? results) (keys (sorted results)))]
+        ; A picture is of one history.
+        (when (store-folder test opts)
+          (doseq [k (take max-drawn-keys bad)]
+            (total #(check-one options test (of-key ops k)
+                               {:subdirectory [(:subdirectory opts) "independent" k]}))))
+        {:valid?   (merge-valid (map :valid? (vals results)))
+         :results  (sorted results)
+         :failures bad}))))
+
+(defn independent
+  "A checker for tests of many keys, in place of
+  (jepsen.independent/checker (linearizable options)): all keys are handed to one
+  clew process, where that one starts a process a key. The results are
+  {:valid? .., :results {key result}, :failures [key ..]}; of the first failing
+  keys it leaves a history and a picture below independent/."
+  [options]
+  (reify checker/Checker
+    (check [_ test history opts]
+      (total #(check-keys options test history opts)))))

@@ -1,0 +1,605 @@
+(ns clew.checker-test
+  "Runs against real clew, which is on the PATH, and against shell scripts that
+  misbehave in its place; with stand-ins for Jepsen, or with Jepsen itself. `run`
+  beside this folder sets all of that up."
+  (:require [clew.checker :as clew]
+            [clojure.edn :as edn]
+            [clojure.java.io :as io]
+            [clojure.java.shell :refer [sh]]
+            [clojure.string :as str]
+            [clojure.test :refer [deftest is testing]]
+            [jepsen.checker :as checker]
+            [jepsen.independent :as independent]
+            [jepsen.store :as store]
+            [knossos.model :as model])
+  (:import (java.io File)))
+
+;; Histories
+
+(defn history
+  "Operations one after another: each is [process f value] or, where the
+  completion's differs, [process f value returned]; returned may be :crash."
+  [& ops]
+  (->> ops
+       (mapcat (fn [[process f value & [returned :as more]]]
+                 (let [op {:process process, :f f, :node "n1"}]
+                   [(assoc op :type :invoke, :value value)
+                    (if (= :crash returned)
+                      (assoc op :type :info, :value value, :error "no answer")
+                      (assoc op :type :ok, :value (if more returned value)))])))
+       (map-indexed (fn [i op] (assoc op :index i, :time (* 1000 i))))
+       vec))
+
+(def good (history [0 :write 1] [1 :read nil 1]))
+(def bad  (history [0 :write 1] [0 :write 2] [1 :read nil 1]))
+
+(defn update-vals* [f m] (into {} (map (fn [[k v]] [k (f v)])) m)) ; Clojure 1.11 has it
+
+;; Commands in clew's place
+
+(def folder (doto (io/file "scripts") .mkdirs))
+(def counter (atom 0))
+
+(defn file [suffix] (io/file folder (str (swap! counter inc) suffix)))
+
+(defn script
+  "A program with that text."
+  [& lines]
+  (let [f (file ".sh")]
+    (spit f (str "#!/bin/sh\n" (str/join "\n" lines) "\n"))
+    (.setExecutable f true)
+    [(.getAbsolutePath ^File f)]))
+
+(defn check
+  ([options history] (check options nil history))
+  ([options test history]
+   (checker/check (clew/linearizable options) test history {})))
+
+(defn eventually
+  "Waits for (f) to be true. A minute stands for never."
+  [f]
+  (loop [n 0]
+    (or (f)
+        (when (< n 6000)
+          (Thread/sleep 10)
+          (recur (inc n))))))
+
+(defn running? [pid]
+  (let [{:keys [out]} (sh "ps" "-o" "stat=" "-p" (str pid))]
+    (not (or (str/blank? out) (str/starts-with? (str/trim out) "Z")))))
+
+(defn pids
+  "The process ids in a file, once there are n lines."
+  [f n]
+  (eventually #(when (.exists ^File f)
+                 (let [lines (str/split-lines (slurp f))]
+                   (when (and (= n (count lines)) (str/ends-with? (slurp f) "\n"))
+                     lines)))))
+
+;; Verdicts
+
+(def cases
+  "For every model of clew's: a valid history and an invalid one, and the flags
+  that it needs."
+  {"register"         [(history [0 :write 1] [1 :read nil 1])
+                       (history [0 :write 1] [1 :read nil 2])]
+   "cas-register"     [(history [0 :write 1] [1 :cas [1 2]] [1 :read nil 2])
+                       (history [0 :write 1] [1 :cas [2 3]])]
+   "versioned-register" [(history [0 :write [nil 1] [1 1]] [1 :read [nil nil] [1 1]])
+                         (history [0 :write [nil 1] [1 1]] [1 :read [nil nil] [2 1]])]
+   "multi-register"   [(history [0 :txn [[:write :x 1] [:write :y 2]]] [1 :txn [[:read :x nil]] [[:read :x 1]]])
+                       (history [0 :txn [[:write :x 1] [:write :y 2]]] [1 :txn [[:read :x nil]] [[:read :x 2]]])]
+   "mutex"            [(history [0 :acquire nil] [0 :release nil] [1 :acquire nil])
+                       (history [0 :acquire nil] [1 :acquire nil])]
+   "semaphore"        [(history [0 :acquire nil] [1 :acquire nil])
+                       (history [0 :acquire nil] [1 :acquire nil] [2 :acquire nil])
+                       {:permits 2}]
+   "owner-mutex"      [(history [0 :acquire nil] [0 :release nil])
+                       (history [0 :acquire nil] [1 :release nil])]
+   "reentrant-mutex"  [(history [0 :acquire nil] [0 :acquire nil])
+                       (history [0 :acquire nil] [0 :acquire nil] [0 :acquire nil])]
+   "owner-semaphore"  [(history [0 :acquire nil] [1 :acquire nil] [1 :release nil])
+                       (history [0 :acquire nil] [1 :release nil])
+                       {:permits 2}]
+   "fenced-mutex"     [(history [0 :acquire nil {:client :a, :fence 1}] [0 :release nil {:client :a, :fence 1}])
+                       (history [0 :acquire nil {:client :a, :fence 1}] [1 :acquire nil {:client :b, :fence 2}])]
+   "reentrant-fenced-mutex" [(history [0 :acquire nil {:client :a, :fence 1}] [0 :acquire nil {:client :a, :fence 1}])
+                             (history [0 :acquire nil {:client :a, :fence 1}] [1 :acquire nil {:client :b, :fence 2}])]
+   "set"              [(history [0 :add 1] [1 :read nil #{1}])
+                       (history [0 :add 1] [1 :read nil #{}])]
+   "lookup-set"       [(history [0 :insert 1 [1 true]] [1 :contains 1 [1 true]])
+                       (history [0 :insert 1 [1 true]] [1 :contains 1 [1 false]])]
+   "fifo-queue"       [(history [0 :enqueue 1] [0 :enqueue 2] [1 :dequeue nil 1])
+                       (history [0 :enqueue 1] [0 :enqueue 2] [1 :dequeue nil 2])]
+   "unordered-queue"  [(history [0 :enqueue 1] [0 :enqueue 2] [1 :dequeue nil 2])
+                       (history [0 :enqueue 1] [1 :dequeue nil 1] [1 :dequeue nil 1])]
+   "stack"            [(history [0 :push 1] [0 :push 2] [1 :pop nil 2])
+                       (history [0 :push 1] [0 :push 2] [1 :pop nil 1])]
+   "priority-queue"   [(history [0 :enqueue 1] [0 :enqueue 2] [1 :dequeue nil 2])
+                       (history [0 :enqueue 1] [0 :enqueue 2] [1 :dequeue nil 1])]
+   "kv"               (let [of-x (fn [h] (mapv #(assoc % :key "x") h))]
+                        [(of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "ab"]))
+                         (of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "a"]))])})
+
+(deftest every-model-has-its-verdicts
+  (let [models (map #(first (str/split % #" ")) (str/split-lines (:out (sh "clew" "models"))))]
+    (is (= (set models) (set (keys cases)))))
+  (doseq [[name [valid invalid flags]] cases
+          [history verdict] [[valid true] [invalid false]]
+          model [(keyword name) (merge {:name name} flags)]
+          :when (or (map? model) (nil? flags))]
+    (testing (str model " " verdict)
+      (let [result (check {:model model} history)]
+        (is (= verdict (:valid? result)) (pr-str result))))))
+
+(deftest knossos-models-are-known-by-their-class
+  (doseq [[model ops verdict]
+          [[(model/register)         [[0 :read nil nil] [0 :write 1] [0 :read nil 1]] true]
+           [(model/register 5)       [[0 :read nil 5]] true]
+           [(model/register 5)       [[0 :read nil 6]] false]
+           [(model/cas-register)     [[0 :cas [nil 1]]] true]
+           [(model/cas-register 0)   [[0 :cas [0 1]] [0 :read nil 1]] true]
+           [(model/cas-register 0)   [[0 :cas [1 0]]] false]
+           [(model/cas-register "a") [[0 :read nil "a"]] true]
+           [(model/multi-register {:x 1}) [[0 :txn [[:read :x 1]]]] true]
+           [(model/multi-register {:x 1}) [[0 :txn [[:read :x 2]]]] false]
+           [(model/multi-register {}) [[0 :txn [[:write :x 2] [:read :x 2]]]] true]
+           [(model/mutex)            [[0 :acquire nil]] true]
+           [(model/mutex)            [[0 :release nil]] false]
+           [(model/set)              [[0 :add 1] [0 :read nil #{1}]] true]
+           [(model/set)              [[0 :read nil #{1}]] false]
+           [(model/unordered-queue)  [[0 :enqueue 1] [0 :dequeue nil 1]] true]
+           [(model/unordered-queue)  [[0 :dequeue nil 1]] false]
+           [(model/fifo-queue)       [[0 :enqueue 1] [0 :enqueue 2] [0 :dequeue nil 1]] true]
+           [(model/fifo-queue)       [[0 :enqueue 1] [0 :enqueue 2] [0 :dequeue nil 2]] false]
+           [(update (model/fifo-queue) :pending conj 7) [[0 :dequeue nil 7]] true]
+           [:cas-register            [[0 :write 1] [0 :cas [1 2]]] true]
+           [{:name :cas-register, :init 0} [[0 :cas [0 1]]] true]
+           [{:name :cas-register, :init -1} [[0 :read nil -1]] true]
+           [nil                      [[0 :write 1] [0 :read nil 2]] false]]]
+    (testing (pr-str model ops)
+      (let [result (check {:model model} (apply history ops))]
+        (is (= verdict (:valid? result)) (pr-str result))))))
+
+(deftest algorithms-and-flags-are-passed-on
+  (doseq [algorithm [:linear :wgl :competition :auto :window]]
+    (is (true? (:valid? (check {:model :register, :algorithm algorithm} good))))
+    (is (false? (:valid? (check {:model :register, :algorithm algorithm} bad)))))
+  (is (= :clew/frontier (:analyzer (check {:model :register, :algorithm :linear} good))))
+  (is (= :clew/window (:analyzer (check {:model :register, :algorithm :wgl} good))))
+  (is (:verified? (check {:model :register, :verify true, :memory-limit "1GB", :time-limit 60000} good)))
+  (let [seen   (file ".args")
+        result (check {:command      (script (str "printf '%s\\n' \"$@\" > " (.getAbsolutePath ^File seen))
+                                             "echo '{:valid? true}'")
+                       :model        {:name :semaphore, :permits 2}
+                       :init         "a b"
+                       :time-limit   1500
+                       :memory-limit 1000000
+                       :nil-reads    :exact
+                       :verify       true
+                       :svg          nil
+                       :output       :json}
+                      good)
+        lines  (str/split-lines (slurp seen))]
+    (is (true? (:valid? result)))
+    (is (= "check" (first lines)))
+    (is (= #{"--model=semaphore" "--permits=2" "--init=\"a b\"" "--time-limit=1500ms" "--memory-limit=1000000"
+             "--nil-reads=exact" "--verify" "--output=json" "--output=edn" "--stdin-is-lifeline"}
+           (set (butlast (rest lines)))))
+    (is (< (.indexOf lines "--output=json") (.indexOf lines "--output=edn")) "the last one wins")
+    (is (.isAbsolute (io/file (last lines))))))
+
+(deftest time-limits-are-read-as-clew-reads-them
+  (doseq [[limit ms] {nil nil, 1500 1500, "1500ms" 1500, "1.5s" 1500, "1m30s" 90000, "1h" 3600000,
+                      "soon" nil, "5" nil, "1..5s" nil, "5 s" nil}]
+    (is (= ms (#'clew/limit-ms limit)) (pr-str limit))))
+
+;; Results
+
+(deftest results-hold-the-history-s-own-operations
+  (let [own    (assoc-in bad [5 :debug] {:tried ["n1" "n2"]})
+        result (check {:model (model/register)} own)]
+    (is (false? (:valid? result)))
+    (is (= (own 5) (:op result)))
+    (is (= (own 3) (:previous-ok result)))
+    (is (vector? (:configs result)))
+    (is (vector? (:final-paths result)))
+    (is (= (own 5) (:op (last (first (:final-paths result))))))
+    (is (= [(assoc (own 4) :value 1)] (:pending (first (:configs result))))
+        "an invocation has the value that it returned")
+    (is (= '{:tag knossos.model.Inconsistent, :value {:msg "2≠1"}}
+           (:model (last (first (:final-paths result))))))
+    (is (= result (edn/read-string (pr-str result))) "it is plain data")
+    (is (nil? (:file result)) "the file is gone")))
+
+(deftest configs-and-final-paths-are-cut
+  (let [ops    (repeat 30 {:op nil})
+        result (check {:command (script (str "echo '" (pr-str {:valid? false, :configs ops, :final-paths ops}) "'; exit 1"))
+                       :model   :register}
+                      good)]
+    (is (= [10 10] (map (comp count result) [:configs :final-paths])))))
+
+(deftest operations-are-numbered-where-their-indices-do-not
+  (doseq [change [#(dissoc % :index) #(assoc % :index 7) #(assoc % :index nil)]]
+    (let [result (check {:model :register} (mapv change bad))]
+      (is (false? (:valid? result)))
+      (is (= [5 1] ((juxt :index :value) (:op result))))
+      (is (= "n1" (:node (:op result))))))
+  (testing "indices of a larger history are kept"
+    (let [result (check {:model :register} (mapv #(update % :index * 10) bad))]
+      (is (= 50 (:index (:op result)))))))
+
+(deftest only-clients-count
+  (let [nemesis {:process :nemesis, :type :info, :f :write, :value 9}
+        result  (check {:model :register} (vec (cons (assoc nemesis :index 0)
+                                                     (map #(update % :index inc) bad))))]
+    (is (= 6 (:index (:op result))))
+    (is (= 0 (get-in result [:stats :skipped])))
+    (is (true? (:valid? (check {:model :register} [nemesis]))))
+    (is (true? (:valid? (check {:model :register} []))))
+    (is (true? (:valid? (check {:model :register} nil))))))
+
+(defrecord Point [x y])
+
+(deftest values-that-edn-cannot-hold
+  (let [object (Object.)
+        same   (fn [a b]
+                 (:valid? (check {:model :register} (history [0 :write a] [0 :read nil b]))))]
+    (doseq [[a b] [[object object]
+                   [#"a" #"a"]
+                   [inc inc] [inc dec]
+                   [(keyword "a b") (keyword "a b")] [(keyword "a b") (keyword "a c")]
+                   [(keyword "a}") :a] [(symbol "1") 1] [(symbol "true") true]
+                   [(java.net.URI. "a:b") (java.net.URI. "a:b")] [(java.net.URI. "a:b") (java.net.URI. "a:c")]
+                   [(java.util.ArrayList. [1 2]) [1 2]] [(java.util.ArrayList. [1 2]) [2 1]]
+                   [(java.util.HashMap. {:a object}) {:a object}] [{:a object} {:a (Object.)}]
+                   [#{object} #{object}] [[object] [(Object.)]] [(list 1 object) [1 object]]
+                   [(->Point 1 object) (->Point 1 object)] [(->Point 1 2) (->Point 1 3)] [(->Point 1 2) {:x 1, :y 2}]
+                   [(range 5) [0 1 2 3 4]] [(map inc [1]) '(2)] [1 1N] [1 1.0] [(float 0.1) 0.1] [(float 0.5) 0.5] [##NaN ##NaN]
+                   ["\ud800" "?"] ["\ud800" "\ud801"] ["\"\\\n" "\"\\\n"] [\newline \newline] [(char 0) (char 0)] [(char 0) (char 1)]
+                   [1/2 0.5] [1.0M 1.0M] [#inst "2020" #inst "2020"]
+                   [(java.time.Instant/ofEpochMilli 5) (java.time.Instant/ofEpochMilli 5)]
+                   [(tagged-literal 'x object) (tagged-literal 'x object)]
+                   [(byte-array 2) (byte-array 2)] [(java.util.concurrent.atomic.AtomicLong. 5) 5]]]
+      (is (= (= a b) (same a b)) (pr-str a b)))
+    (testing "which come back as they were"
+      (let [h      (history [0 :write [object]] [0 :read nil #"a"])
+            result (check {:model :register} h)]
+        (is (false? (:valid? result)))
+        (is (= (h 3) (:op result)))
+        (is (identical? object (get-in result [:previous-ok :value 0])))))
+    (testing "and a REPL's settings do not matter"
+      (binding [*print-length* 1, *print-level* 1, *print-namespace-maps* true, *print-meta* true]
+        (is (true? (same [1 [2 {:a/b [^:c [3] 4]}]] [1 [2 {:a/b [[3] 4]}]])))
+        (is (false? (same [1 [2 {:a/b [^:c [3] 4]}]] [1 [2 {:a/b [[3] 5]}]])))))))
+
+;; What a check leaves behind
+
+(defn named [name] {:name name, :start-time "20200101T000000.000Z"})
+
+(defn stored [test & path] (io/file (apply store/path! test path)))
+
+(deftest a-test-with-a-name-keeps-files
+  (let [test   (named "files")
+        result (check {:model :register} test bad)]
+    (is (false? (:valid? result)))
+    (is (= 6 (count (str/split-lines (slurp (stored test "linearizable-history.edn"))))))
+    (is (= (.getAbsolutePath ^File (stored test "linearizable-history.edn")) (:file result)))
+    (is (.exists ^File (stored test "linearizable.log")))
+    (with-open [in (io/input-stream (stored test "linear.svg"))]
+      (is (= "svg" (-> (doto (javax.xml.parsers.DocumentBuilderFactory/newInstance)
+                         (.setFeature "http://apache.org/xml/features/nonvalidating/load-external-dtd" false))
+                       .newDocumentBuilder (.parse in) .getDocumentElement .getTagName)))))
+  (let [test (named "valid")]
+    (is (true? (:valid? (check {:model :register} test good))))
+    (is (not (.exists ^File (stored test "linear.svg"))))))
+
+(deftest standard-error-is-kept
+  (let [test   (named "log")
+        result (check {:model :register, :no-such-flag 1} test good)]
+    (is (= :command-failed (:error result)))
+    (is (= 254 (:exit result)))
+    (is (str/includes? (:message result) "unknown flag --no-such-flag"))
+    (is (str/includes? (slurp (stored test "linearizable.log")) "unknown flag --no-such-flag"))))
+
+(deftest two-checks-of-a-test-do-not-overwrite-each-other
+  (let [test    (named "two")
+        checker (checker/compose {:a (clew/linearizable {:model :register})
+                                  :b (reify checker/Checker
+                                       (check [_ test _ opts]
+                                         (checker/check (clew/linearizable {:model :register}) test good opts)))
+                                  :c (clew/linearizable {:model :register})})]
+    (dotimes [_ 5]
+      (is (= [false true false] (map (comp :valid? (checker/check checker test bad {})) [:a :b :c]))))
+    (is (empty? @@#'clew/claimed))))
+
+(deftest temporary-files-are-removed
+  (let [scratch #(set (filter (fn [n] (str/starts-with? n "clew"))
+                              (.list (io/file (System/getProperty "java.io.tmpdir")))))
+        before  (scratch)]
+    (check {:model :register} bad)
+    (check {:model :register, :command ["/no/such/clew"]} bad)
+    (is (= before (scratch)))))
+
+;; What can go wrong
+
+(defn harmless
+  "Checks under compose beside a checker that is well, and returns the result."
+  [options]
+  (let [well   (reify checker/Checker (check [_ _ _ _] {:valid? true, :well true}))
+        result (checker/check (checker/compose {:clew (clew/linearizable options), :well well})
+                              {} good {})]
+    (is (= {:valid? true, :well true} (:well result)))
+    (is (= :unknown (:valid? result) (:valid? (:clew result))))
+    (is (= [[] []] ((juxt :configs :final-paths) (:clew result))))
+    (:clew result)))
+
+(deftest every-failure-is-unknown-and-has-a-name
+  (doseq [[what options error]
+          [["a missing binary" {:command ["/no/such/clew"]} :cannot-run]
+           ["a command that is not on the PATH" {:command ["no-such-clew"]} :cannot-run]
+           ["a folder" {:command ["/"]} :cannot-run]
+           ["no command" {:command []} :cannot-run]
+           ["an unknown Knossos model" {:model model/noop} :cannot-run]
+           ["a locked mutex" {:model (assoc (model/mutex) :locked? true)} :cannot-run]
+           ["no model" {:model 5} :cannot-run]
+           ["a model without a name" {:model {:init 0}} :cannot-run]
+           ["an unknown model" {:model :no-such-model} :command-failed]
+           ["an unknown algorithm" {:algorithm :none} :command-failed]
+           ["a value that the model cannot read" {:model :mutex} :command-failed]
+           ["options that are none" 5 :cannot-run]
+           ["exit status 17" {:command (script "exit 17")} :command-failed]
+           ["exit status 17 after an answer" {:command (script "echo '{:valid? true}'; exit 17")} :command-failed]
+           ["a signal" {:command (script "kill -9 $$")} :command-failed]
+           ["garbage" {:command (script "echo '{:valid? true'")} :unparsable-output]
+           ["a closing bracket" {:command (script "echo '{:valid? true})'")} :unparsable-output]
+           ["two maps" {:command (script "echo '{:valid? true} {:valid? true}'")} :unparsable-output]
+           ["no map" {:command (script "echo '[:valid? true]'")} :unparsable-output]
+           ["another verdict" {:command (script "echo '{:valid? :maybe}'")} :unparsable-output]
+           ["no verdict" {:command (script "echo '{:foo 1}'")} :unparsable-output]
+           ["configs that are none" {:command (script "echo '{:valid? true :configs 5}'")} :unparsable-output]
+           ["nothing" {:command (script "exit 0")} :unparsable-output]
+           ["nothing, and exit status 2" {:command (script "exit 2")} :unparsable-output]
+           ["binary data" {:command (script "head -c 10000 /bin/sh")} :unparsable-output]
+           ["brackets without end" {:command (script "yes '[' | head -n 100000")} :unparsable-output]
+           ["true and exit status 1" {:command (script "echo '{:valid? true}'; exit 1")} :exit-code-mismatch]
+           ["false and exit status 0" {:command (script "echo '{:valid? false}'")} :exit-code-mismatch]
+           ["unknown and exit status 0" {:command (script "echo '{:valid? :unknown}'")} :exit-code-mismatch]
+           ["3 MB of garbage on both streams"
+            {:command (script "yes garbage | head -c 3000000 >&2; yes garbage | head -c 3000000")} :unparsable-output]]]
+    (testing what
+      (let [result (harmless (if (map? options) (merge {:model :register} options) options))]
+        (is (= error (:error result)) (pr-str result))
+        (is (string? (:message result)))
+        (is (< (count (:message result)) 5000))))))
+
+(deftest three-megabytes-on-both-streams-are-no-failure
+  (let [result (check {:model   :register
+                       :command (script "yes noise | head -c 3000000 >&2"
+                                        "echo '{:valid? true :padding \"'"
+                                        "yes noise | head -c 3000000"
+                                        "echo '\"}'")}
+                      good)]
+    (is (true? (:valid? result)))
+    (is (= 3000001 (count (:padding result))))))
+
+(deftest what-a-check-is-given-may-be-nothing
+  (doseq [test [nil {} {:name "x"} {:start-time "y"}]
+          opts [nil {}]]
+    (is (true? (:valid? (checker/check (clew/linearizable {:model :register}) test good opts)))))
+  (testing "or of the wrong kind"
+    (doseq [history [5 [5] [{}] [{:process 0}] [{:process 0, :type :ok, :f :read}] (cons {:process 0} (lazy-seq (throw (Error.))))]]
+      (is (contains? #{:unknown true} (:valid? (check {:model :register} history))) (pr-str (type history)))))
+  (testing "such as values that cannot be printed"
+    (let [array (object-array 1)
+          list  (java.util.ArrayList.)]
+      (aset array 0 array)
+      (.add list list)
+      (is (true? (:valid? (check {:model :register} (history [0 :write array])))))
+      (is (= :cannot-run (:error (check {:model :register} (history [0 :write list]))))))))
+
+(deftest a-folder-that-cannot-be-made-does-not-matter
+  (spit (doto (io/file "store" "blocked") io/make-parents) "a file in its place")
+  (is (false? (:valid? (check {:model :register} (named "blocked") bad)))))
+
+;; Nothing survives
+
+(deftest a-child-that-does-not-end-is-killed-with-its-descendants
+  (let [f      (file ".pids")
+        result (binding [clew/*grace-ms* 300]
+                 (check {:model      :register
+                         :time-limit 200
+                         :command    (script "trap '' TERM INT HUP"
+                                             (str "(trap '' TERM; echo $$ >> " (.getAbsolutePath ^File f) "; sleep 1000) &")
+                                             (str "sleep 1000 & echo $! >> " (.getAbsolutePath ^File f))
+                                             "while :; do sleep 1000; done")}
+                        good))]
+    (is (= :timeout (:error result)) (pr-str result))
+    (doseq [pid (pids f 2)]
+      (is (eventually #(not (running? pid))) pid))))
+
+(deftest clew-s-own-time-limit-is-an-answer
+  ; Transactions at once that a search tries every set of, as in hard_test.go.
+  (let [txn    (fn [i] [[:w (mod i 5) i] [:w (mod (inc i) 5) i]])
+        reads  [[:r 0 0] [:r 1 1] [:r 2 2] [:r 3 3] [:r 4 4]]
+        events (concat (for [i (range 60)] {:process i, :type :invoke, :f :txn, :value (txn i)})
+                       (for [i (range 60)] {:process i, :type :ok, :f :txn, :value (txn i)})
+                       [{:process 0, :type :invoke, :f :txn, :value reads}
+                        {:process 0, :type :ok, :f :txn, :value reads}])
+        result (check {:model :multi-register, :time-limit 200} (vec events))]
+    (is (= [:unknown :timeout nil] ((juxt :valid? :cause :error) result)))))
+
+(deftest an-interrupt-kills-the-child
+  (let [f      (file ".pids")
+        result (promise)
+        thread (Thread. #(let [r (check {:model   :register
+                                         :command (script (str "sleep 1000 & echo $! > " (.getAbsolutePath ^File f))
+                                                          (str "echo $$ >> " (.getAbsolutePath ^File f))
+                                                          "wait")}
+                                        good)]
+                           (deliver result [r (.isInterrupted (Thread/currentThread))])))]
+    (.start thread)
+    (let [both (pids f 2)]
+      (is (every? running? both))
+      (.interrupt thread)
+      (let [[r interrupted] (deref result 10000 nil)]
+        (is (= [:unknown :command-failed :interrupted] ((juxt :valid? :error :cause) r)))
+        (is interrupted "the thread still knows"))
+      (doseq [pid both]
+        (is (eventually #(not (running? pid))) pid)))))
+
+(deftest clew-ends-with-the-jvm
+  (let [f     (file ".pid")
+        never (file ".fifo")
+        form  `(do (require '~'clew.checker '~'jepsen.checker)
+                   (jepsen.checker/check
+                     (clew.checker/linearizable
+                       ; clew itself, which waits for a history that never comes
+                       {:model :register
+                        :command ~(script (str "echo $$ > " (.getAbsolutePath ^File f))
+                                          (str "exec clew \"$@\" " (.getAbsolutePath ^File never)))})
+                     nil [] nil))
+        _     (sh "mkfifo" (.getPath ^File never))
+        jvm   (-> (ProcessBuilder. ^java.util.List
+                    [(str (System/getProperty "java.home") "/bin/java")
+                     "-cp" (System/getProperty "java.class.path") "clojure.main" "-e" (pr-str form)])
+                  (.redirectErrorStream true)
+                  (.redirectOutput (io/file folder "jvm.log"))
+                  .start)
+        [pid] (or (pids f 1) (throw (Exception. ^String (slurp (io/file folder "jvm.log")))))]
+    (is (running? pid))
+    (.destroyForcibly jvm) ; kill -9
+    (.waitFor jvm)
+    (is (eventually #(not (running? pid))))))
+
+;; Many keys
+
+(defn of-key [k h] (mapv #(update % :value (fn [v] (independent/tuple k v))) h))
+
+(defn interleaved
+  "Histories of many keys as one."
+  [& parts]
+  (vec (map-indexed #(assoc %2 :index %1)
+                    (mapcat (fn [i h] (map #(update % :process + (* 10 i)) h)) (range) parts))))
+
+(deftest it-works-under-independent-checker
+  (let [test    (named "independent")
+        h       (interleaved (of-key 1 good) (of-key 2 bad) (of-key [3 4] good))
+        h       (vec (remove #(vector? (key (:value %))) h))
+        result  (checker/check (independent/checker (clew/linearizable {:model :register})) test h {})]
+    (is (= {:valid? false, :failures [2]} (select-keys result [:valid? :failures])))
+    (is (= {1 true, 2 false} (update-vals* :valid? (:results result))))
+    (is (= (assoc (h 9) :value 1) (get-in result [:results 2 :op])))
+    (is (.exists ^File (stored test "independent" 2 "linear.svg")))
+    (is (.exists ^File (stored test "independent" 1 "linearizable-history.edn")))))
+
+(deftest keys-go-to-one-process
+  (let [h      (interleaved (of-key 1 good) (of-key "two" bad) (of-key #"3" good))
+        seen   (file ".edn")
+        regex  (-> (h 10) :value key)
+        answer {:valid?   false
+                :results  {1     {:valid? true, :configs [], :final-paths []}
+                           "two" {:valid? false, :op (update (h 9) :value vec), :configs (repeat 20 {}), :final-paths []}
+                           'X    {:valid? :unknown}}
+                :failures ["two"]}
+        answer (str/replace (pr-str answer) "X" "#clew/object [0 \"3\"]")
+        result (checker/check
+                 (clew/independent {:model   :register
+                                    :command (script (str "for f; do :; done; cp $f " (.getAbsolutePath ^File seen))
+                                                     (str "cat <<'END'\n" answer "\nEND")
+                                                     "exit 1")})
+                 nil h {})]
+    (is (= [false ["two"]] ((juxt :valid? :failures) result)))
+    (is (= {1 true, "two" false, regex :unknown} (update-vals* :valid? (:results result))))
+    (is (= (assoc (h 9) :value 1) (get-in result [:results "two" :op])))
+    (is (= 10 (count (get-in result [:results "two" :configs]))))
+    (is (= "{:index 4, :process 10, :type :invoke, :f :write, :value [\"two\" 1]}"
+           (nth (str/split-lines (slurp seen)) 4)))))
+
+(deftest operations-without-a-key
+  (let [options {:model :register, :command (script "cat $(for f; do :; done; echo $f) >&2; exit 17")}
+        run     #(checker/check (clew/independent options) nil % {})]
+    (is (= :cannot-run (:error (run good))))
+    (is (= {:valid? true, :results {}, :failures []} (run [])))
+    (testing "are completions of one that has it"
+      (is (str/includes? (:message (run (update-in (of-key 1 good) [3 :value] val)))
+                         "{:index 3, :process 1, :type :ok, :f :read, :value [1 1]}")))))
+
+(deftest a-key-without-a-result-is-unknown
+  (let [h      (interleaved (of-key 1 good) (of-key 2 good))
+        answer #(checker/check (clew/independent {:command (script (str "echo '" (pr-str %) "'"))}) nil h {})
+        fine   {:valid? true, :configs [], :final-paths []}]
+    (is (= true (:valid? (answer {:valid? true, :results {1 fine, 2 fine}}))))
+    (is (= :unparsable-output (:error (answer {:valid? true, :results {1 fine}}))))
+    (is (= :unparsable-output (:error (answer {:valid? true, :results {1 fine, 2 {}}}))))
+    (is (= :unparsable-output (:error (answer {:valid? true}))))))
+
+(def clew-knows-independent?
+  (str/includes? (:out (sh "clew" "check" "--help")) "--independent"))
+
+(deftest clew-checks-many-keys-at-once
+  (if-not clew-knows-independent?
+    (println "clew check has no --independent yet: its test is skipped")
+    (let [test    (named "keys")
+          options {:model (model/register)}
+          h       (interleaved (of-key 1 good) (of-key 2 bad) (of-key 3 good))
+          one     (checker/check (clew/independent options) test h {})
+          many    (checker/check (independent/checker (clew/linearizable options)) nil h {})
+          shape   (fn [r] (-> (select-keys r [:valid? :failures :results])
+                              (update :results (fn [rs] (update-vals* #(select-keys % [:valid? :op :previous-ok]) rs)))))]
+      (is (= (shape many) (shape one)))
+      (is (= [2] (:failures one)))
+      (is (.exists ^File (stored test "independent" 2 "linear.svg"))))))
+
+;; README
+
+(defn blocks
+  "The Clojure code in a README, block by block."
+  [readme]
+  (map second (re-seq #"(?s)```clojure\n(.*?)```" (slurp readme))))
+
+(deftest the-readmes-code-runs
+  (doseq [readme ["README.md" "main/README.md"]
+          :let [code (blocks (io/resource readme))]]
+    (is (seq code) readme)
+    (doseq [block code]
+      (binding [*ns* (create-ns 'example.readme)]
+        (refer-clojure)
+        (load-string block))))
+  (testing "and its test passes"
+    (let [result ((resolve 'example.register-test/run))]
+      (is (true? (get-in result [:results :valid?])) (pr-str (:results result)))
+      (is (= 200 (get-in result [:results :stats :operations])))
+      (is (.exists ^File (stored result "linearizable-history.edn"))))
+    (is (= {:test 1, :pass 1, :fail 0, :error 0}
+           (binding [clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)]
+             (clojure.test/test-vars [(resolve 'example.register-test/the-register-is-linearizable)])
+             @clojure.test/*report-counters*)))))
+
+;; Speed
+
+(deftest a-long-history
+  ; Ten processes that take turns; what it takes is printed, and not judged.
+  (let [n      200000
+        h      (into [] (mapcat (fn [i]
+                                  (let [op {:process (mod i 10), :f (if (even? i) :write :read), :time (* 1000 i)}
+                                        v  (* 2 (quot i 2))]
+                                    [(assoc op :index (* 2 i), :type :invoke, :value (when (even? i) v))
+                                     (assoc op :index (inc (* 2 i)), :type :ok, :value v)])))
+                     (range n))
+        start  (System/nanoTime)
+        result (check {:model (model/cas-register 0)} (named "long") h)
+        ms     (quot (- (System/nanoTime) start) 1000000)]
+    (println n "operations:" ms "ms, of which clew" (get-in result [:stats :ms]))
+    (is (true? (:valid? result)))
+    (is (= n (get-in result [:stats :operations])))))
+
+; What is tested here would fill the screen.
+(def logger
+  (doto (java.util.logging.Logger/getLogger "clew.checker")
+    (.setLevel java.util.logging.Level/OFF)))
+
+(defn -main []
+  (let [{:keys [test pass fail error]} (clojure.test/run-tests 'clew.checker-test)]
+    (shutdown-agents)
+    (System/exit (if (and (pos? test) (pos? pass) (zero? (+ fail error))) 0 1))))
