@@ -93,7 +93,15 @@ func misordered(ops *models.Operations, order []int32, end int32) string {
 			return "an operation is missing"
 		}
 	}
-	if _, err := models.Replay(ops.Model, &ops.Columns, order); err != nil {
+	c := models.Columns{Events: ops.Events}
+	for row := range int32(ops.Len()) {
+		op := ops.Op(row)
+		if ops.Res[row] >= end {
+			op = ops.Opened(row)
+		}
+		c.Append(ops.Inv[row], ops.Res[row], op)
+	}
+	if _, err := models.Replay(ops.Model, &c, order); err != nil {
 		return err.Error()
 	}
 	return ""
