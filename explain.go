@@ -116,6 +116,10 @@ func explainSweep(t teller, pattern fastpath.Pattern, ops []int32) string {
 			return s
 		}
 		return s + "; the release before was of " + t.who(ops[1])
+	case fastpath.FenceTooLow:
+		return "the fence of " + t.name(ops[0]) + " is not greater than that of " + t.name(ops[1]) + ", which had acquired before"
+	case fastpath.FenceDiffers:
+		return t.name(ops[0]) + " shows another fence than " + t.name(ops[1]) + ", with which it was still held"
 	case fastpath.TakenTooOften:
 		if len(ops) == 1 {
 			return t.did(ops[0]) + ", but nothing had added it by then"

@@ -1,6 +1,8 @@
 package clew
 
 import (
+	"math"
+
 	"clew/fastpath"
 	"clew/models"
 )
@@ -28,15 +30,25 @@ var fastPaths = map[string]fastPath{
 		return fastpath.OwnerLock(c, fastpath.Owned{Holds: 1}, want)
 	},
 	"reentrant-mutex": func(_ models.Model, s models.Spec, c *models.Columns, want fastpath.Want) fastpath.Decision {
-		holds := s.MaxHolds
-		if holds == 0 {
-			holds = models.DefaultMaxHolds
-		}
-		return fastpath.OwnerLock(c, fastpath.Owned{Holds: int32(holds)}, want)
+		return fastpath.OwnerLock(c, fastpath.Owned{Holds: maxHolds(s)}, want)
 	},
 	"owner-semaphore": func(_ models.Model, s models.Spec, c *models.Columns, want fastpath.Want) fastpath.Decision {
 		return fastpath.OwnerLock(c, fastpath.Owned{Permits: int32(s.Permits)}, want)
 	},
+	"fenced-mutex": func(_ models.Model, _ models.Spec, c *models.Columns, want fastpath.Want) fastpath.Decision {
+		return fastpath.FencedLock(c, 1, want)
+	},
+	"reentrant-fenced-mutex": func(_ models.Model, s models.Spec, c *models.Columns, want fastpath.Want) fastpath.Decision {
+		return fastpath.FencedLock(c, maxHolds(s), want)
+	},
+}
+
+// maxHolds is how often the owner of a reentrant lock may hold it.
+func maxHolds(s models.Spec) int32 {
+	if s.MaxHolds == 0 {
+		return models.DefaultMaxHolds
+	}
+	return int32(min(s.MaxHolds, math.MaxInt32))
 }
 
 // startEmpty are the containers whose fast path takes no initial contents.

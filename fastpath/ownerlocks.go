@@ -51,11 +51,15 @@ func OwnerLock(c *models.Columns, lock Owned, want Want) Decision {
 			return Decision{Fail: -1, Bound: -1, Reason: Ambiguity{Cause: Unsupported, Reader: int32(i), Value: c.A[i]}}
 		}
 	}
+	return decideOwned(c, &ownerSweep{lock: lock}, want)
+}
+
+// decideOwned decides a history of Acquire and Release by a sweep.
+func decideOwned(c *models.Columns, s *ownerSweep, want Want) Decision {
 	owners := *c
 	owners.B = c.A // counts are no ids
-	in := newInput(&owners, 0)
-	in.B = c.B
-	s := ownerSweep{in: in, lock: lock}
+	s.in = newInput(&owners, 0)
+	s.in.B = c.B
 	a := s.prepare()
 	o := s.sweep()
 	if o < 0 && a.Cause != NotAmbiguous {
@@ -72,7 +76,7 @@ func OwnerLock(c *models.Columns, lock Owned, want Want) Decision {
 	d := Decision{Verdict: Invalid, Fail: -1, Bound: -1}
 	if want&WantFailure != 0 {
 		d.Fail, d.Bound = c.Res[o], c.Res[o]
-		d.Core = in.upTo(in.Res[o])
+		d.Core = s.in.upTo(s.in.Res[o])
 		d.Why = s.why(o)
 	}
 	return d
@@ -89,6 +93,7 @@ type ownerSweep struct {
 	holders int32
 	lost    []int32 // crashed releases that did not happen yet
 	order   []int32
+	fences  *fences // nil: acquires have none
 }
 
 // prepare fills in returns. It finds the first operation that was invoked while
@@ -158,6 +163,9 @@ func (s *ownerSweep) release(i int32) {
 	s.total -= int64(n)
 	if s.held[owner] == 0 {
 		s.holders--
+		if s.fences != nil {
+			s.fences.held = 0
+		}
 	}
 	s.order = append(s.order, i)
 }
@@ -174,6 +182,9 @@ func (s *ownerSweep) acquire(i int32) bool {
 		}
 		s.release(s.lost[len(s.lost)-1])
 		s.lost = s.lost[:len(s.lost)-1]
+	}
+	if s.fences != nil && !s.fences.show(i, s.in.B[i]) {
+		return false
 	}
 	if s.held[owner] == 0 {
 		s.holders++
@@ -195,6 +206,9 @@ func (s *ownerSweep) fits(owner, n int32) bool {
 // why says what held, or had released, the lock when o failed.
 func (s *ownerSweep) why(o int32) Explanation {
 	in := s.in
+	if s.fences != nil && s.fences.wrong.Pattern != NoPattern {
+		return s.fences.wrong
+	}
 	if in.Kind[o] == models.Release {
 		last := Missing // the owner's release before it
 		for _, i := range s.order {

@@ -3,6 +3,7 @@ package fastpath
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"clew/models"
@@ -143,10 +144,15 @@ func BenchmarkLocks(b *testing.B) {
 		{"mutex", 1, false, func(c *models.Columns, want Want) Decision { return Mutex(c, 0, want) }},
 		{"semaphore of 10", 10, false, func(c *models.Columns, want Want) Decision { return Semaphore(c, 0, 10, want) }},
 		{"owner-mutex", 1, true, func(c *models.Columns, want Want) Decision { return OwnerLock(c, Owned{Holds: 1}, want) }},
+		{"reentrant-fenced-mutex", 1, true, func(c *models.Columns, want Want) Decision { return FencedLock(c, 2, want) }},
 		{"semaphore of 10 with owners", 10, true, func(c *models.Columns, want Want) Decision { return OwnerLock(c, Owned{Permits: 10}, want) }},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			benchSweep(b, lockRun(rand.New(rand.NewPCG(1, 2)), benchOps, 40, test.permits, test.owned), test.decide)
+			c := lockRun(rand.New(rand.NewPCG(1, 2)), benchOps, 40, test.permits, test.owned)
+			if strings.Contains(test.name, "fenced") {
+				showFences(c)
+			}
+			benchSweep(b, c, test.decide)
 		})
 	}
 }
@@ -197,6 +203,24 @@ func BenchmarkLockShapes(b *testing.B) {
 		b.Run(test.name, func(b *testing.B) {
 			benchSweep(b, test.make(), func(c *models.Columns, want Want) Decision { return Mutex(c, 0, want) })
 		})
+	}
+}
+
+// showFences has acquires show fences, in the order of their returns.
+func showFences(c *models.Columns) {
+	returns := make([]int32, c.Events)
+	for i, res := range c.Res {
+		c.B[i] = 0
+		if c.Kind[i] == models.Acquire && res != models.Open {
+			returns[res] = int32(i) + 1
+		}
+	}
+	fence := int32(0)
+	for _, i := range returns {
+		if i > 0 {
+			fence++
+			c.B[i-1] = fence
+		}
 	}
 }
 

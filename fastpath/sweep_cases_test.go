@@ -129,7 +129,7 @@ func sparse(c *models.Columns, factor int32) *models.Columns {
 // containers values, are sparse.
 func TestGapsBetweenEventsDoNotMatter(t *testing.T) {
 	const factor, step = 1000, 1_000_003
-	for _, k := range slices.Concat(flipTypes, bagTypes[:3], growSetTypes[:1], ownerTypes) {
+	for _, k := range slices.Concat(flipTypes, bagTypes[:3], growSetTypes[:1], ownerTypes, fencedTypes) {
 		t.Run(k.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 6))
 			for range 2000 {
@@ -164,7 +164,7 @@ func TestLongSweeps(t *testing.T) {
 		histories = 1000
 	}
 	bag := bagType("bag with empties, 300 values", 300, true, false)
-	for _, k := range slices.Concat(flipTypes, bagTypes[:1], []*sweepType{bag}, growSetTypes, ownerTypes) {
+	for _, k := range slices.Concat(flipTypes, bagTypes[:1], []*sweepType{bag}, growSetTypes, ownerTypes, fencedTypes) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(7, 8))
