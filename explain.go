@@ -2,6 +2,7 @@ package clew
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"clew/edn"
@@ -144,6 +145,48 @@ func explainSweep(t teller, pattern fastpath.Pattern, ops []int32) string {
 	case fastpath.NotASet:
 		return t.name(ops[0]) + " read what is no set"
 	}
+	return explainVersions(t, pattern, ops)
+}
+
+// explainVersions is explainFast for versioned registers, whose operations have
+// the version plus 1 in A.
+func explainVersions(t teller, pattern fastpath.Pattern, ops []int32) string {
+	version := func(row int32) int {
+		if row == fastpath.Initial {
+			return int(t.part.Model.Init()[0])
+		}
+		return int(t.part.A[row]) - 1
+	}
+	switch pattern {
+	case fastpath.MadeTwice:
+		return t.name(ops[0]) + " and " + t.name(ops[1]) + " cannot both have made version " + strconv.Itoa(version(ops[0]))
+	case fastpath.BeforeFirst:
+		return t.name(ops[0]) + " is of a version from before the first"
+	case fastpath.WrongVersion:
+		if version(ops[0]) == version(ops[1]) {
+			return t.name(ops[0]) + " made what " + t.name(ops[1]) + " had read before it began"
+		}
+		return t.name(ops[0]) + " began after " + t.name(ops[1]) + " had returned, but is of an earlier version"
+	case fastpath.OtherValue:
+		if ops[1] == fastpath.Initial {
+			return t.name(ops[0]) + " does not agree with the value at first"
+		}
+		return t.name(ops[0]) + " does not agree with " + t.name(ops[1]) + " on the value of version " + strconv.Itoa(min(version(ops[0]), version(ops[1])))
+	case fastpath.NoUpdate:
+		missing := version(ops[0]) - version(ops[1])
+		if t.part.Kind[ops[0]] != models.Read {
+			missing--
+		}
+		s := t.name(ops[0]) + " needs an update that follows version " + strconv.Itoa(version(ops[1])) + ", and none is left that can be it"
+		if missing > 1 {
+			s = fmt.Sprintf("%s needs %d updates that follow version %d, and too few are left that can be them", t.name(ops[0]), missing, version(ops[1]))
+		}
+		return s
+	case fastpath.TooFewUpdates:
+		return t.name(ops[0]) + " is of a version that takes more updates than had begun by then"
+	case fastpath.NeverCurrent:
+		return t.name(ops[0]) + " read a value that no version had while it ran"
+	}
 	return ""
 }
 
@@ -255,6 +298,10 @@ func ambiguity(part *models.Operations, a fastpath.Ambiguity) string {
 		return fmt.Sprintf("op %d began while an older one of its owner, op %d, was open", index(a.Reader), index(a.Producers[0]))
 	case fastpath.Counted:
 		return fmt.Sprintf("op %d is of several permits that belong to nobody", index(a.Reader))
+	case fastpath.Versionless:
+		return fmt.Sprintf("op %d does not say which version it made", index(a.Reader))
+	case fastpath.Unplaced:
+		return fmt.Sprintf("op %d needs a version or value that may be of several operations which never returned", index(a.Reader))
 	case fastpath.Pairing:
 		return fmt.Sprintf("value %s was added several times, and it matters which of them op %d took", h.Values.Text(edn.ID(a.Value)), index(a.Reader))
 	case fastpath.Branching:

@@ -3,6 +3,7 @@ package clew
 import (
 	"math"
 
+	"clew/edn"
 	"clew/fastpath"
 	"clew/models"
 )
@@ -34,6 +35,10 @@ var fastPaths = map[string]fastPath{
 	},
 	"owner-semaphore": func(_ models.Model, s models.Spec, c *models.Columns, want fastpath.Want) fastpath.Decision {
 		return fastpath.OwnerLock(c, fastpath.Owned{Permits: int32(s.Permits)}, want)
+	},
+	"versioned-register": func(m models.Model, _ models.Spec, c *models.Columns, want fastpath.Want) fastpath.Decision {
+		return fastpath.VersionedRegister(c, fastpath.Versions{First: m.Init()[0], Value: m.Init()[1],
+			Nil: int32(edn.Nil), Args: m.(interface{ Args() [][2]int32 }).Args()}, want)
 	},
 	"fenced-mutex": func(_ models.Model, _ models.Spec, c *models.Columns, want fastpath.Want) fastpath.Decision {
 		return fastpath.FencedLock(c, 1, want)

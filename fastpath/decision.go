@@ -187,6 +187,8 @@ type algorithm struct {
 	always func(op models.Op) bool
 	// explain explains a minimal core; nil: decide does.
 	explain func(core input) Explanation
+	// keysAreCore says that the keys are a core, and that decide explains them.
+	keysAreCore bool
 }
 
 // needs appends to out the operations that a sub-history with operation o must

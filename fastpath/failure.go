@@ -36,6 +36,10 @@ func (a *algorithm) failure(in input, r result, d *Decision) {
 			low = t
 		case before.verdict == Valid:
 			d.Fail = d.Bound
+			if a.keysAreCore {
+				d.Core, d.Why = r.keys, r.why
+				return
+			}
 			a.core(in.cut(d.Fail), r.keys, d)
 			return
 		default:

@@ -95,6 +95,9 @@ func (m *versioned) read(o operation) (op Op, keep bool, err error) {
 
 func (m *versioned) Init() State { return m.init }
 
+// Args is what B of an operation is a place in.
+func (m *versioned) Args() [][2]int32 { return m.args }
+
 func (m *versioned) Mutates(op Op) bool { return op.Kind != Read }
 
 func (m *versioned) Step(dst []State, s State, op Op) []State {

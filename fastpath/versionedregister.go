@@ -1,0 +1,663 @@
+package fastpath
+
+import (
+	"cmp"
+	"slices"
+
+	"clew/models"
+)
+
+// # Versioned register
+//
+// Decides: a register that counts its updates (write, cas), where operations
+// say the version that they made or read, and the value. A is the version plus
+// 1, 0 where an operation does not say it; B is a place in Versions.Args.
+//
+// Precondition: every update that returned says its version. Then versions
+// order all that returned, except reads without a version. Updates that never
+// returned mostly say none. They fill gaps: versions that some operation needs
+// and nobody that returned made. Which fills which is decided if it is certain
+// what was read before and in each gap, or if none of them is a cas; else the
+// history may be ambiguous. Likewise, which version a read without one saw
+// may be ambiguous if there are such updates.
+//
+// Cost: O(operations + u log u + r log(operations)), where u updates never
+// returned and r reads are without a version; to find the first failing
+// completion, so much as often as it takes to halve the history.
+//
+// Rests on: the order of versions. An operation fits if it returned after all
+// that stand before it were invoked; a running maximum tells. Let due(v) be the
+// first return of the updates to v and later versions, and the reads of these.
+//
+// Lemma: updates that never returned can fill gaps if and only if each fits the
+// values of its gap, to v, and was invoked before due(v). Proof: nothing
+// that stands after it returned before it was invoked then, and what never
+// returned may stand behind everything that did.
+//
+// The updates invoked in time for a gap are so for all later gaps, since due
+// never falls. Hence what matters is how many of each sort are invoked by when:
+//
+//   - An update that never returned but says its version is for one gap only:
+//     it goes first. (In a prefix most gaps are filled so.)
+//   - Where the values before and in all gaps are known, say p and x, a cas
+//     from p to x can only fill gaps of p and x, a write of x also others: the
+//     cas goes first. The gap cannot gain by sparing it for a later one, which
+//     can take what this one takes instead.
+//   - Where there is no cas, gaps of known value come first, in ascending
+//     order, and each takes of the fitting writes the one invoked last. Then
+//     at any time as few of the early ones are taken as can be, and what is left
+//     is best for the gaps that take any value.
+//
+// With both cas and gaps of unknown value, an order that this finds is one;
+// where it finds none, the gaps cannot be filled if they cannot if every cas is
+// taken for a write. Else the history is ambiguous.
+//
+// Reads without a version go to the first version of their value that is not
+// before that of a read that returned before, nor before any other operation
+// that did. No linearization has them earlier.
+//
+// Crashed operations: see above. They are left out unless they fill a gap.
+//
+// # Core
+//
+// A choice of operations leaves room for others: what is not chosen may have
+// made any version, with any value, at any time. Where one or two operations
+// contradict this, they are the core. Where updates are missing, it is the
+// history up to the failure.
+
+// Versions says what the operations of a versioned register mean.
+type Versions struct {
+	First, Value int32 // the version and the value at first
+	Nil          int32 // the value that says nothing where it was read
+	// Args holds, by B, the value that was written or read, or what a cas
+	// expects and leaves.
+	Args [][2]int32
+}
+
+// The violations of a versioned register.
+const (
+	// MadeTwice: Ops[0] and Ops[1] made the same version.
+	MadeTwice Pattern = 140 + iota
+
+	// BeforeFirst: Ops[0] made or read a version from before the first.
+	BeforeFirst
+
+	// WrongVersion: Ops[0] began after Ops[1] had returned, but is of an earlier
+	// version; or it made the version that Ops[1] read.
+	WrongVersion
+
+	// OtherValue: Ops[0] does not agree with Ops[1] (Initial: the value at first)
+	// on the value of a version that both made, read or found.
+	OtherValue
+
+	// NoUpdate: some update between Ops[1] (Initial: the version at first) and
+	// Ops[0] is missing, though their versions say that there was one: those
+	// that had begun by then cannot have made it, or were needed elsewhere.
+	NoUpdate
+
+	// TooFewUpdates: Ops[0] is of a version that takes more updates than had
+	// begun by then.
+	TooFewUpdates
+
+	// NeverCurrent: Ops[0] read a value that no version had while it ran.
+	NeverCurrent
+)
+
+// Causes of ambiguity that a versioned register has.
+const (
+	// Versionless: Reader updated the register and does not say which version
+	// it made.
+	Versionless Cause = 120 + iota
+
+	// Unplaced: Reader needs a version, or a value, that may be of several
+	// operations which never returned.
+	Unplaced
+)
+
+// VersionedRegister decides a history of Read, Write and CAS on a versioned
+// register.
+func VersionedRegister(c *models.Columns, register Versions, want Want) Decision {
+	for i, kind := range c.Kind {
+		if kind > models.CAS {
+			return Decision{Fail: -1, Bound: -1, Reason: Ambiguity{Cause: Unsupported, Reader: int32(i), Value: c.A[i]}}
+		}
+	}
+	a := algorithm{keysAreCore: true, decide: func(in input, witness bool) result {
+		s := versionSweep{in: in, Versions: register}
+		return s.decide(witness)
+	}}
+	in := input{Columns: c}
+	r := a.decide(in, want&WantWitness != 0)
+	d := Decision{Verdict: r.verdict, Reason: r.reason, Witness: r.witness, Fail: -1, Bound: -1}
+	if r.verdict == Invalid && want&WantFailure != 0 {
+		a.failure(in, r, &d)
+		if d.Fail >= 0 && d.Core == nil {
+			d.Core = slices.DeleteFunc(in.upTo(d.Fail), func(i int32) bool { return c.Kind[i] == models.Read && c.Res[i] > d.Fail })
+		}
+	}
+	if d.Reason.Cause != NotAmbiguous {
+		d.Reason.Value = register.Args[c.B[d.Reason.Reader]][0]
+	}
+	return d
+}
+
+// version is what is known of a version.
+type version struct {
+	update int32 // who made it, plus 1
+	read   int32 // a read of its value, plus 1
+	// The first return and the last invocation of its reads.
+	minRes, maxInv int32
+}
+
+type versionSweep struct {
+	in input
+	Versions
+	versions []version // from First to the last that an operation which returned names
+	last     int32     // the last return
+	open     []int32   // updates that did not return
+	unnamed  []int32   // reads without a version
+	at       []int32   // the versions that these saw
+	gaps     []int32   // versions without an update that returned
+	due      []int32   // by gap
+}
+
+func (s *versionSweep) decide(witness bool) result {
+	if r, found := s.measure(); found {
+		return r
+	}
+	versionless, r, found := s.enter()
+	if found {
+		return r
+	}
+	if r, found = s.compare(); found {
+		return r
+	}
+	if versionless >= 0 {
+		return result{reason: Ambiguity{Cause: Versionless, Reader: versionless}}
+	}
+	if len(s.gaps) > 0 {
+		if r := s.fillGaps(); r.verdict != Valid {
+			return r
+		}
+	}
+	if len(s.unnamed) > 0 {
+		if r := s.place(); r.verdict != Valid {
+			return r
+		}
+	}
+	r = result{verdict: Valid}
+	if witness {
+		r.witness = s.order()
+	}
+	return r
+}
+
+// wrong is a violation that some operations show by themselves.
+func (s *versionSweep) wrong(pattern Pattern, ops ...int32) result {
+	r := result{verdict: Invalid, end: -1, why: Explanation{pattern, ops}}
+	for _, i := range ops {
+		if i != Initial {
+			r.keys = append(r.keys, i)
+			r.end = max(r.end, s.in.Res[i])
+		}
+	}
+	slices.Sort(r.keys)
+	return r
+}
+
+// missing is a violation that takes the whole history.
+func (s *versionSweep) missing(why Explanation) result {
+	return result{verdict: Invalid, end: s.last, loose: true, why: why}
+}
+
+// measure finds how many versions there are, and what contradicts the first.
+func (s *versionSweep) measure() (r result, found bool) {
+	in := s.in
+	top, highest, updates := s.First+1, int32(-1), int32(0)
+	for i, res := range in.Res {
+		if in.Kind[i] != models.Read {
+			updates++
+		}
+		if res == models.Open {
+			continue
+		}
+		s.last = max(s.last, res)
+		v := in.A[i]
+		if v > top {
+			top, highest = v, int32(i)
+		}
+		if v > 0 && v <= s.First+2 {
+			if r, found = s.early(int32(i)); found {
+				return r, true
+			}
+		}
+	}
+	n := top - s.First - 1
+	if n > updates {
+		r = result{verdict: Invalid, end: in.Res[highest], why: Explanation{TooFewUpdates, []int32{highest}}}
+		return r, true
+	}
+	s.versions = make([]version, n+1)
+	for v := range s.versions {
+		s.versions[v].minRes, s.versions[v].maxInv = models.Open, -1
+	}
+	return r, false
+}
+
+// early compares an operation of one of the first versions with what was there
+// at first.
+func (s *versionSweep) early(i int32) (r result, found bool) {
+	kind, v, value := s.in.Kind[i], s.in.A[i]-1-s.First, s.Args[s.in.B[i]][0]
+	switch {
+	case v < 0 || v == 0 && kind != models.Read:
+		return s.wrong(BeforeFirst, i), true
+	case v == 0 && value != s.Nil && value != s.Value || v == 1 && kind == models.CAS && value != s.Value:
+		return s.wrong(OtherValue, i, Initial), true
+	}
+	return r, false
+}
+
+// enter puts the operations into their versions. versionless is an update that
+// returned without one, or -1.
+func (s *versionSweep) enter() (versionless int32, r result, found bool) {
+	in := s.in
+	versionless = -1
+	for k, a := range in.A {
+		i, res := int32(k), in.Res[k]
+		if in.Kind[i] != models.Read {
+			switch {
+			case res == models.Open:
+				s.open = append(s.open, i)
+			case a == 0:
+				versionless = i
+			default:
+				v := &s.versions[a-1-s.First]
+				if v.update != 0 {
+					return versionless, s.wrong(MadeTwice, i, v.update-1), true
+				}
+				v.update = i + 1
+			}
+			continue
+		}
+		if res == models.Open {
+			continue
+		}
+		if a == 0 {
+			s.unnamed = append(s.unnamed, i)
+			continue
+		}
+		v := &s.versions[a-1-s.First]
+		v.minRes, v.maxInv = min(v.minRes, res), max(v.maxInv, in.Inv[i])
+		if value := s.Args[in.B[i]][0]; value == s.Nil {
+			continue
+		} else if v.read == 0 {
+			v.read = i + 1
+		} else if value != s.leaves(v.read-1) {
+			return versionless, s.wrong(OtherValue, i, v.read-1), true
+		}
+	}
+	return versionless, r, false
+}
+
+// leaves is the value that is there after an operation.
+func (s *versionSweep) leaves(i int32) int32 {
+	args := s.Args[s.in.B[i]]
+	if s.in.Kind[i] == models.CAS {
+		return args[1]
+	}
+	return args[0]
+}
+
+// compare checks the operations that returned, in the order of versions, and
+// finds the gaps.
+func (s *versionSweep) compare() (r result, found bool) {
+	in := s.in
+	latest := int32(-1) // invocation so far
+	for k := range s.versions {
+		v := &s.versions[k]
+		if o := v.update - 1; o >= 0 {
+			if in.Res[o] < latest {
+				return s.wrong(WrongVersion, in.opInvoked(latest), o), true
+			}
+			latest = max(latest, in.Inv[o])
+			if v.read != 0 && s.leaves(v.read-1) != s.leaves(o) {
+				return s.wrong(OtherValue, v.read-1, o), true
+			}
+			if in.Kind[o] == models.CAS {
+				if by, value, told := s.told(int32(k) - 1); told && value != s.Args[in.B[o]][0] {
+					return s.wrong(OtherValue, o, by), true
+				}
+			}
+		} else if k > 0 {
+			s.gaps = append(s.gaps, int32(k))
+		}
+		if v.minRes < latest {
+			return s.wrong(WrongVersion, in.opInvoked(latest), in.opReturning(v.minRes)), true
+		}
+		latest = max(latest, v.maxInv)
+	}
+	return r, false
+}
+
+// told is the value of a version, if it is known, and by whom: what made it, a
+// read, or a cas that found it.
+func (s *versionSweep) told(v int32) (by, value int32, ok bool) {
+	if v == 0 {
+		return Initial, s.Value, true
+	}
+	if by = s.versions[v].update - 1; by >= 0 {
+		return by, s.leaves(by), true
+	}
+	if by = s.versions[v].read - 1; by >= 0 {
+		return by, s.leaves(by), true
+	}
+	if int(v)+1 < len(s.versions) {
+		by = s.versions[v+1].update - 1
+		if by >= 0 && s.in.Kind[by] == models.CAS && s.in.Res[by] != models.Open {
+			return by, s.Args[s.in.B[by]][0], true
+		}
+	}
+	return Missing, 0, false
+}
+
+// fillGaps finds updates that did not return for the gaps.
+func (s *versionSweep) fillGaps() result {
+	s.due = make([]int32, len(s.gaps))
+	due, k := int32(models.Open), len(s.gaps)-1
+	for v := len(s.versions) - 1; k >= 0; v-- {
+		due = min(due, s.versions[v].minRes)
+		if s.gaps[k] == int32(v) {
+			s.due[k] = due
+			k--
+		} else {
+			due = min(due, s.in.Res[s.versions[v].update-1])
+		}
+	}
+	bad, certain := s.fill(false)
+	if bad < 0 {
+		return result{verdict: Valid}
+	}
+	if !certain {
+		for _, v := range s.gaps {
+			s.versions[v].update = 0
+		}
+		if worse, _ := s.fill(true); worse >= 0 {
+			bad, certain = worse, true
+		}
+	}
+	below, above := s.gaps[bad]-1, s.gaps[bad]
+	for s.returned(above) == Missing {
+		above++
+	}
+	if !certain {
+		return result{reason: Ambiguity{Cause: Unplaced, Reader: s.returned(above)}}
+	}
+	for below > 0 && s.returned(below) == Missing {
+		below--
+	}
+	return s.missing(Explanation{NoUpdate, []int32{s.returned(above), s.returned(below)}})
+}
+
+// returned is an operation of a version that returned, or Missing.
+func (s *versionSweep) returned(v int32) int32 {
+	switch x := s.versions[v]; {
+	case x.update != 0 && s.in.Res[x.update-1] != models.Open:
+		return x.update - 1
+	case x.read != 0:
+		return x.read - 1
+	case x.minRes != models.Open:
+		return s.in.opReturning(x.minRes)
+	}
+	return Missing
+}
+
+// The rounds in which gaps are filled.
+const (
+	bothKnown = iota // the values before and in the gap are known
+	named            // by updates that say their version
+	valueKnown
+	anyValue
+	rounds
+)
+
+// fill fills the gaps. It returns the number of one that it could not fill, or
+// -1, and whether nothing can. cas may be taken for writes.
+func (s *versionSweep) fill(casAreWrites bool) (bad int, certain bool) {
+	spare := newSpare(s, casAreWrites)
+	for round := range rounds {
+		if round != named {
+			spare.sort(round == anyValue)
+		}
+		for k, v := range s.gaps {
+			if s.versions[v].update != 0 {
+				continue
+			}
+			_, value, told := s.told(v)
+			_, before, known := s.told(v - 1)
+			if round == bothKnown && !(told && known) || round == valueKnown && !told {
+				continue
+			}
+			if casAreWrites {
+				known = false
+			}
+			row := Missing
+			if round == bothKnown || round == named {
+				row = spare.named(v, s.due[k], func(i int32) bool {
+					return (!told || s.leaves(i) == value) &&
+						(casAreWrites || s.in.Kind[i] == models.Write || known && s.Args[s.in.B[i]][0] == before)
+				})
+			}
+			if round == named && row == Missing {
+				continue
+			}
+			if row == Missing && known {
+				row = spare.take(before, value, s.due[k])
+			}
+			if row == Missing {
+				row = spare.take(fromAny, value, s.due[k])
+			}
+			if row == Missing {
+				return k, round == bothKnown || casAreWrites || !spare.cas
+			}
+			s.versions[v].update = row + 1
+		}
+	}
+	return -1, true
+}
+
+// fromAny is what a write expects to find.
+const fromAny int32 = -1
+
+// spare is the updates that did not return and fill no gap yet.
+type spare struct {
+	s            *versionSweep
+	casAreWrites bool
+	cas          bool    // there is one
+	byVersion    []int32 // those that say their version
+	rest         []int32
+	used         []bool // by their place in rest
+	sorted       []spareUpdate
+	groups       []spareGroup
+	below        []int32 // by place in sorted: the next of its stack, plus 1
+	anyValue     bool
+}
+
+// spareUpdate is an update that says no version.
+type spareUpdate struct {
+	from, to int32
+	place    int32 // in rest
+}
+
+// spareGroup is those of a sort, sorted[next:end] and a stack of those that were
+// invoked in time.
+type spareGroup struct{ from, to, next, end, top int32 }
+
+func newSpare(s *versionSweep, casAreWrites bool) *spare {
+	p := &spare{s: s, casAreWrites: casAreWrites}
+	for _, i := range s.open {
+		p.cas = p.cas || s.in.Kind[i] == models.CAS
+		v := s.in.A[i] - 1 - s.First
+		switch {
+		case s.in.A[i] == 0:
+			p.rest = append(p.rest, i)
+		case v > 0 && int(v) < len(s.versions) && s.versions[v].update == 0:
+			p.byVersion = append(p.byVersion, i)
+		}
+	}
+	slices.SortStableFunc(p.byVersion, func(i, j int32) int { return cmp.Compare(s.in.A[i], s.in.A[j]) })
+	p.used = make([]bool, len(p.rest))
+	p.below = make([]int32, len(p.rest))
+	return p
+}
+
+// named is an update to a version, invoked before an event, that fits, or
+// Missing.
+func (p *spare) named(v, before int32, fits func(i int32) bool) int32 {
+	in := p.s.in
+	k, _ := slices.BinarySearchFunc(p.byVersion, v, func(i, v int32) int { return cmp.Compare(in.A[i]-1-p.s.First, v) })
+	for ; k < len(p.byVersion) && in.A[p.byVersion[k]]-1-p.s.First == v; k++ {
+		if i := p.byVersion[k]; in.Inv[i] < before && fits(i) {
+			return i
+		}
+	}
+	return Missing
+}
+
+// sort prepares for gaps in ascending order; the value that an update leaves
+// may not matter.
+func (p *spare) sort(anyValue bool) {
+	p.anyValue = anyValue
+	p.sorted, p.groups = p.sorted[:0], p.groups[:0]
+	for k, i := range p.rest {
+		if p.used[k] {
+			continue
+		}
+		u := spareUpdate{fromAny, p.s.leaves(i), int32(k)}
+		if p.s.in.Kind[i] == models.CAS && !p.casAreWrites {
+			u.from = p.s.Args[p.s.in.B[i]][0]
+		}
+		if anyValue {
+			u.to = 0
+		}
+		p.sorted = append(p.sorted, u)
+	}
+	slices.SortFunc(p.sorted, func(a, b spareUpdate) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.place, b.place))
+	})
+	for k, u := range p.sorted {
+		if n := len(p.groups); n == 0 || p.groups[n-1].from != u.from || p.groups[n-1].to != u.to {
+			p.groups = append(p.groups, spareGroup{from: u.from, to: u.to, next: int32(k)})
+		}
+		p.groups[len(p.groups)-1].end = int32(k) + 1
+	}
+}
+
+// take takes the update of a sort that was invoked last before an event. It
+// returns Missing where there is none.
+func (p *spare) take(from, to, before int32) int32 {
+	if p.anyValue {
+		to = 0
+	}
+	n, found := slices.BinarySearchFunc(p.groups, spareGroup{from: from, to: to}, func(a, b spareGroup) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
+	if !found {
+		return Missing
+	}
+	g := &p.groups[n]
+	for g.next < g.end && p.s.in.Inv[p.rest[p.sorted[g.next].place]] < before {
+		p.below[g.next] = g.top
+		g.next++
+		g.top = g.next
+	}
+	if g.top == 0 {
+		return Missing
+	}
+	place := p.sorted[g.top-1].place
+	g.top = p.below[g.top-1]
+	p.used[place] = true
+	return p.rest[place]
+}
+
+// place finds versions for the reads without one.
+func (s *versionSweep) place() result {
+	in := s.in
+	n := len(s.versions)
+	latest := make([]int32, n) // invocation of what stands before reads of a version
+	due := make([]int32, n+1)  // return of what stands behind reads of the version before
+	byValue := make([]uint64, n)
+	t := int32(-1)
+	for v := range s.versions {
+		if o := s.versions[v].update - 1; o >= 0 {
+			t = max(t, in.Inv[o])
+		}
+		latest[v] = t
+		t = max(t, s.versions[v].maxInv)
+		_, value, _ := s.told(int32(v))
+		byValue[v] = uint64(value)<<32 | uint64(v)
+	}
+	slices.Sort(byValue)
+	due[n] = models.Open
+	for v := n - 1; v >= 0; v-- {
+		due[v] = min(due[v+1], s.versions[v].minRes)
+		if o := s.versions[v].update - 1; o >= 0 {
+			due[v] = min(due[v], in.Res[o])
+		}
+	}
+	byRes := make([]uint64, len(s.unnamed))
+	for k, i := range s.unnamed {
+		byRes[k] = uint64(in.Res[i])<<32 | uint64(k)
+	}
+	slices.Sort(byRes)
+	s.at = make([]int32, len(s.unnamed))
+	low := int32(0) // no read that begins now saw less
+	for k, i := range s.unnamed {
+		for ; int32(byRes[0]>>32) < in.Inv[i]; byRes = byRes[1:] {
+			low = max(low, s.at[uint32(byRes[0])])
+		}
+		for due[low+1] < in.Inv[i] {
+			low++
+		}
+		value := s.leaves(i)
+		p, _ := slices.BinarySearch(byValue, uint64(value)<<32|uint64(low))
+		if p < n && int32(byValue[p]>>32) == value && latest[uint32(byValue[p])] < in.Res[i] {
+			s.at[k] = int32(uint32(byValue[p]))
+			continue
+		}
+		if len(s.gaps) > 0 || slices.ContainsFunc(s.open, func(o int32) bool { return s.leaves(o) == value && in.Inv[o] < in.Res[i] }) {
+			return result{reason: Ambiguity{Cause: Unplaced, Reader: i}}
+		}
+		return s.missing(Explanation{NeverCurrent, []int32{i}})
+	}
+	return result{verdict: Valid}
+}
+
+// order is the order of versions.
+func (s *versionSweep) order() []int32 {
+	in := s.in
+	first := make([]int32, len(s.versions)) // the first read, plus 1
+	next := make([]int32, in.Len())
+	k := len(s.unnamed)
+	for i := int32(in.Len()) - 1; i >= 0; i-- {
+		if in.Kind[i] != models.Read || in.Res[i] == models.Open {
+			continue
+		}
+		v := in.A[i] - 1 - s.First
+		if in.A[i] == 0 {
+			k--
+			v = s.at[k]
+		}
+		next[i] = first[v]
+		first[v] = i + 1
+	}
+	order := make([]int32, 0, in.Len())
+	for v := range s.versions {
+		if o := s.versions[v].update; o != 0 {
+			order = append(order, o-1)
+		}
+		for i := first[v]; i != 0; i = next[i-1] {
+			order = append(order, i-1)
+		}
+	}
+	return order
+}
