@@ -308,3 +308,51 @@ func BenchmarkGrowSet(b *testing.B) {
 		benchSweep(b, c, func(c *models.Columns, want Want) Decision { return GrowSet(c, nil, sets, want) })
 	})
 }
+
+// versionedRun is writes, cas and reads that say their version. Of a hundred,
+// some crashed, and do not say it: updates that happened, and, in place of
+// reads, updates that did not.
+func versionedRun(rng *rand.Rand, ops, processes, crashed int) (*models.Columns, [][2]int32) {
+	var args [][2]int32
+	version, value := int32(0), int32(1)
+	c := sweepRun{ops, processes,
+		func(int32) models.Op {
+			args = append(args, [2]int32{1 + rng.Int32N(5), 1 + rng.Int32N(5)})
+			return models.Op{Kind: models.Kind(rng.IntN(3)), B: int32(len(args)) - 1}
+		},
+		func(op models.Op) (models.Op, bool) {
+			arg := &args[op.B]
+			switch op.Kind {
+			case models.Read:
+				arg[0] = value
+			case models.Write:
+				version, value = version+1, arg[0]
+			case models.CAS:
+				arg[0] = value
+				version, value = version+1, arg[1]
+			}
+			op.A = version + 1
+			return op, true
+		}}.run(rng)
+	for i, kind := range c.Kind {
+		if rng.IntN(100) < crashed {
+			c.A[i], c.Res[i] = 0, models.Open
+			if kind == models.Read {
+				c.Kind[i] = models.Write + models.Kind(rng.IntN(2))
+				args[c.B[i]][0] = 1 + rng.Int32N(5)
+			}
+		}
+	}
+	return c, args
+}
+
+func BenchmarkVersionedRegister(b *testing.B) {
+	for _, crashed := range []int{0, 5} {
+		b.Run(fmt.Sprintf("%d%% crashed", crashed), func(b *testing.B) {
+			c, args := versionedRun(rand.New(rand.NewPCG(1, 2)), benchOps, 40, crashed)
+			benchSweep(b, c, func(c *models.Columns, want Want) Decision {
+				return VersionedRegister(c, Versions{Value: 1, Args: args}, want)
+			})
+		})
+	}
+}

@@ -129,7 +129,7 @@ func sparse(c *models.Columns, factor int32) *models.Columns {
 // containers values, are sparse.
 func TestGapsBetweenEventsDoNotMatter(t *testing.T) {
 	const factor, step = 1000, 1_000_003
-	for _, k := range slices.Concat(flipTypes, bagTypes[:3], growSetTypes[:1], ownerTypes, fencedTypes) {
+	for _, k := range slices.Concat(flipTypes, bagTypes[:3], growSetTypes[:1], ownerTypes, fencedTypes, versionedTypes) {
 		t.Run(k.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 6))
 			for range 2000 {

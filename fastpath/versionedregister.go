@@ -1,7 +1,6 @@
 package fastpath
 
 import (
-	"cmp"
 	"slices"
 
 	"clew/models"
@@ -16,47 +15,26 @@ import (
 // Precondition: every update that returned says its version. Then versions
 // order all that returned, except reads without a version. Updates that never
 // returned mostly say none. They fill gaps: versions that some operation needs
-// and nobody that returned made. Which fills which is decided if it is certain
-// what was read before and in each gap, or if none of them is a cas; else the
-// history may be ambiguous. Likewise, which version a read without one saw
-// may be ambiguous if there are such updates.
+// and that nothing which returned made. Whether they can is decided if it is
+// certain which value each gap follows, or if none of them is a cas; else the
+// history may be ambiguous (versiongaps.go). Likewise, which version a read
+// without one saw may be ambiguous if there are such updates.
 //
-// Cost: O(operations + u log u + r log(operations)), where u updates never
-// returned and r reads are without a version; to find the first failing
-// completion, so much as often as it takes to halve the history.
+// Cost: O(operations + u log u + r log operations), where u updates never
+// returned and r reads are without a version, and where the gaps are hard to
+// fill up to stepsPerOperation more steps for each operation; to find the first
+// failing completion, so much as often as it takes to halve the history.
 //
-// Rests on: the order of versions. An operation fits if it returned after all
-// that stand before it were invoked; a running maximum tells. Let due(v) be the
-// first return of the updates to v and later versions, and the reads of these.
-//
-// Lemma: updates that never returned can fill gaps if and only if each fits the
-// values of its gap, to v, and was invoked before due(v). Proof: nothing
-// that stands after it returned before it was invoked then, and what never
-// returned may stand behind everything that did.
-//
-// The updates invoked in time for a gap are so for all later gaps, since due
-// never falls. Hence what matters is how many of each sort are invoked by when:
-//
-//   - An update that never returned but says its version is for one gap only:
-//     it goes first. (In a prefix most gaps are filled so.)
-//   - Where the values before and in all gaps are known, say p and x, a cas
-//     from p to x can only fill gaps of p and x, a write of x also others: the
-//     cas goes first. The gap cannot gain by sparing it for a later one, which
-//     can take what this one takes instead.
-//   - Where there is no cas, gaps of known value come first, in ascending
-//     order, and each takes of the fitting writes the one invoked last. Then
-//     at any time as few of the early ones are taken as can be, and what is left
-//     is best for the gaps that take any value.
-//
-// With both cas and gaps of unknown value, an order that this finds is one;
-// where it finds none, the gaps cannot be filled if they cannot if every cas is
-// taken for a write. Else the history is ambiguous.
+// Rests on: the order of versions. It is a linearization if each operation
+// returned after all before it were invoked: a running maximum tells. Reads of
+// one version may stand in any order.
 //
 // Reads without a version go to the first version of their value that is not
 // before that of a read that returned before, nor before any other operation
-// that did. No linearization has them earlier.
+// that did. No linearization has them earlier, so if that is too late for one
+// of them no linearization has it at all.
 //
-// Crashed operations: see above. They are left out unless they fill a gap.
+// Crashed operations: they are left out unless they fill a gap.
 //
 // # Core
 //
@@ -157,8 +135,7 @@ type versionSweep struct {
 	open     []int32   // updates that did not return
 	unnamed  []int32   // reads without a version
 	at       []int32   // the versions that these saw
-	gaps     []int32   // versions without an update that returned
-	due      []int32   // by gap
+	gaps     []gap
 }
 
 func (s *versionSweep) decide(witness bool) result {
@@ -329,7 +306,7 @@ func (s *versionSweep) compare() (r result, found bool) {
 				}
 			}
 		} else if k > 0 {
-			s.gaps = append(s.gaps, int32(k))
+			s.gaps = append(s.gaps, gap{version: int32(k)})
 		}
 		if v.minRes < latest {
 			return s.wrong(WrongVersion, in.opInvoked(latest), in.opReturning(v.minRes)), true
@@ -358,225 +335,6 @@ func (s *versionSweep) told(v int32) (by, value int32, ok bool) {
 		}
 	}
 	return Missing, 0, false
-}
-
-// fillGaps finds updates that did not return for the gaps.
-func (s *versionSweep) fillGaps() result {
-	s.due = make([]int32, len(s.gaps))
-	due, k := int32(models.Open), len(s.gaps)-1
-	for v := len(s.versions) - 1; k >= 0; v-- {
-		due = min(due, s.versions[v].minRes)
-		if s.gaps[k] == int32(v) {
-			s.due[k] = due
-			k--
-		} else {
-			due = min(due, s.in.Res[s.versions[v].update-1])
-		}
-	}
-	bad, certain := s.fill(false)
-	if bad < 0 {
-		return result{verdict: Valid}
-	}
-	if !certain {
-		for _, v := range s.gaps {
-			s.versions[v].update = 0
-		}
-		if worse, _ := s.fill(true); worse >= 0 {
-			bad, certain = worse, true
-		}
-	}
-	below, above := s.gaps[bad]-1, s.gaps[bad]
-	for s.returned(above) == Missing {
-		above++
-	}
-	if !certain {
-		return result{reason: Ambiguity{Cause: Unplaced, Reader: s.returned(above)}}
-	}
-	for below > 0 && s.returned(below) == Missing {
-		below--
-	}
-	return s.missing(Explanation{NoUpdate, []int32{s.returned(above), s.returned(below)}})
-}
-
-// returned is an operation of a version that returned, or Missing.
-func (s *versionSweep) returned(v int32) int32 {
-	switch x := s.versions[v]; {
-	case x.update != 0 && s.in.Res[x.update-1] != models.Open:
-		return x.update - 1
-	case x.read != 0:
-		return x.read - 1
-	case x.minRes != models.Open:
-		return s.in.opReturning(x.minRes)
-	}
-	return Missing
-}
-
-// The rounds in which gaps are filled.
-const (
-	bothKnown = iota // the values before and in the gap are known
-	named            // by updates that say their version
-	valueKnown
-	anyValue
-	rounds
-)
-
-// fill fills the gaps. It returns the number of one that it could not fill, or
-// -1, and whether nothing can. cas may be taken for writes.
-func (s *versionSweep) fill(casAreWrites bool) (bad int, certain bool) {
-	spare := newSpare(s, casAreWrites)
-	for round := range rounds {
-		if round != named {
-			spare.sort(round == anyValue)
-		}
-		for k, v := range s.gaps {
-			if s.versions[v].update != 0 {
-				continue
-			}
-			_, value, told := s.told(v)
-			_, before, known := s.told(v - 1)
-			if round == bothKnown && !(told && known) || round == valueKnown && !told {
-				continue
-			}
-			if casAreWrites {
-				known = false
-			}
-			row := Missing
-			if round == bothKnown || round == named {
-				row = spare.named(v, s.due[k], func(i int32) bool {
-					return (!told || s.leaves(i) == value) &&
-						(casAreWrites || s.in.Kind[i] == models.Write || known && s.Args[s.in.B[i]][0] == before)
-				})
-			}
-			if round == named && row == Missing {
-				continue
-			}
-			if row == Missing && known {
-				row = spare.take(before, value, s.due[k])
-			}
-			if row == Missing {
-				row = spare.take(fromAny, value, s.due[k])
-			}
-			if row == Missing {
-				return k, round == bothKnown || casAreWrites || !spare.cas
-			}
-			s.versions[v].update = row + 1
-		}
-	}
-	return -1, true
-}
-
-// fromAny is what a write expects to find.
-const fromAny int32 = -1
-
-// spare is the updates that did not return and fill no gap yet.
-type spare struct {
-	s            *versionSweep
-	casAreWrites bool
-	cas          bool    // there is one
-	byVersion    []int32 // those that say their version
-	rest         []int32
-	used         []bool // by their place in rest
-	sorted       []spareUpdate
-	groups       []spareGroup
-	below        []int32 // by place in sorted: the next of its stack, plus 1
-	anyValue     bool
-}
-
-// spareUpdate is an update that says no version.
-type spareUpdate struct {
-	from, to int32
-	place    int32 // in rest
-}
-
-// spareGroup is those of a sort, sorted[next:end] and a stack of those that were
-// invoked in time.
-type spareGroup struct{ from, to, next, end, top int32 }
-
-func newSpare(s *versionSweep, casAreWrites bool) *spare {
-	p := &spare{s: s, casAreWrites: casAreWrites}
-	for _, i := range s.open {
-		p.cas = p.cas || s.in.Kind[i] == models.CAS
-		v := s.in.A[i] - 1 - s.First
-		switch {
-		case s.in.A[i] == 0:
-			p.rest = append(p.rest, i)
-		case v > 0 && int(v) < len(s.versions) && s.versions[v].update == 0:
-			p.byVersion = append(p.byVersion, i)
-		}
-	}
-	slices.SortStableFunc(p.byVersion, func(i, j int32) int { return cmp.Compare(s.in.A[i], s.in.A[j]) })
-	p.used = make([]bool, len(p.rest))
-	p.below = make([]int32, len(p.rest))
-	return p
-}
-
-// named is an update to a version, invoked before an event, that fits, or
-// Missing.
-func (p *spare) named(v, before int32, fits func(i int32) bool) int32 {
-	in := p.s.in
-	k, _ := slices.BinarySearchFunc(p.byVersion, v, func(i, v int32) int { return cmp.Compare(in.A[i]-1-p.s.First, v) })
-	for ; k < len(p.byVersion) && in.A[p.byVersion[k]]-1-p.s.First == v; k++ {
-		if i := p.byVersion[k]; in.Inv[i] < before && fits(i) {
-			return i
-		}
-	}
-	return Missing
-}
-
-// sort prepares for gaps in ascending order; the value that an update leaves
-// may not matter.
-func (p *spare) sort(anyValue bool) {
-	p.anyValue = anyValue
-	p.sorted, p.groups = p.sorted[:0], p.groups[:0]
-	for k, i := range p.rest {
-		if p.used[k] {
-			continue
-		}
-		u := spareUpdate{fromAny, p.s.leaves(i), int32(k)}
-		if p.s.in.Kind[i] == models.CAS && !p.casAreWrites {
-			u.from = p.s.Args[p.s.in.B[i]][0]
-		}
-		if anyValue {
-			u.to = 0
-		}
-		p.sorted = append(p.sorted, u)
-	}
-	slices.SortFunc(p.sorted, func(a, b spareUpdate) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.place, b.place))
-	})
-	for k, u := range p.sorted {
-		if n := len(p.groups); n == 0 || p.groups[n-1].from != u.from || p.groups[n-1].to != u.to {
-			p.groups = append(p.groups, spareGroup{from: u.from, to: u.to, next: int32(k)})
-		}
-		p.groups[len(p.groups)-1].end = int32(k) + 1
-	}
-}
-
-// take takes the update of a sort that was invoked last before an event. It
-// returns Missing where there is none.
-func (p *spare) take(from, to, before int32) int32 {
-	if p.anyValue {
-		to = 0
-	}
-	n, found := slices.BinarySearchFunc(p.groups, spareGroup{from: from, to: to}, func(a, b spareGroup) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
-	})
-	if !found {
-		return Missing
-	}
-	g := &p.groups[n]
-	for g.next < g.end && p.s.in.Inv[p.rest[p.sorted[g.next].place]] < before {
-		p.below[g.next] = g.top
-		g.next++
-		g.top = g.next
-	}
-	if g.top == 0 {
-		return Missing
-	}
-	place := p.sorted[g.top-1].place
-	g.top = p.below[g.top-1]
-	p.used[place] = true
-	return p.rest[place]
 }
 
 // place finds versions for the reads without one.
