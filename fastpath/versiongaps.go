@@ -28,17 +28,19 @@ import (
 //
 //   - An update that never returned but says its version suits one gap only: it
 //     goes first. (In a prefix most gaps are filled so.)
-//   - The others are matched greedily in the order of gaps: a cas before a write,
-//     which suits more gaps; what was invoked last first, which suits fewer.
+//   - The others are matched greedily: a cas before a write, which suits more
+//     gaps; what was invoked last first, which suits fewer. Gaps come in
+//     ascending order, or, if there is no cas, those of unknown value last: then
+//     no gap is ever left over that could be filled.
 //   - Where nothing is left, an augmenting path is sought (Berge 1957). Without
-//     one no matching fills the gaps up to there. Paths are rare; all together
-//     may take stepsPerOperation steps for each operation, else the history is
-//     ambiguous.
+//     one no matching fills the gaps so far. Paths are rare; all together may take
+//     stepsPerOperation steps for each operation, else the history is ambiguous.
 //
-// After a gap of unknown value a cas may or may not suit, depending on what fills
-// that. Writes alone are tried there. What this fills is filled; if it fails, the
-// gaps cannot be filled if those after known values cannot, or if all cannot when
-// every cas is taken for a write. Else the history is ambiguous.
+// Behind a gap of unknown value a cas may or may not suit, depending on what fills
+// that. Writes are tried there, then a cas together with an update before it that
+// leaves what it expects. What this fills is filled; if it fails, the gaps cannot
+// be filled if those behind known values cannot, or if all cannot when every cas
+// is taken for a write. Else the history is ambiguous.
 
 // fillGaps finds updates that did not return for the gaps.
 func (s *versionSweep) fillGaps() result {
