@@ -375,9 +375,6 @@ func (m *fitting) both(k int32) bool {
 		}
 		m.fills[p], g.place = -1, int32(p)+1
 		m.fills[q], before.place = -1, q+1
-		if next := int(k) + 1; next < len(s.gaps) && s.gaps[next].version == g.version+1 && !s.gaps[next].sure {
-			s.gaps[next].from = s.leaves(i)
-		}
 		return true
 	}
 	return false
