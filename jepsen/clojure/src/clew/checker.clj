@@ -131,8 +131,9 @@
                 (tagged-literal? x) (tagged-literal (:tag x) (plain (:form x)))
                 (instance? java.util.Map x) (entries x)
                 (instance? java.util.Set x) (into #{} (map plain) x)
+                (vector? x)         (mapv plain x)
                 (or (sequential? x)
-                    (instance? List x))     (mapv plain x)
+                    (instance? List x))     (apply list (map plain x))
                 :else               (object x)))]
       plain)))
 
@@ -443,7 +444,7 @@
   "Runs clew on a history and returns (f answer). ours are the flags of this
   check; draw? has it draw a picture of a failure."
   [options ours draw? test history number opts f]
-  (let [scratch (.toFile (Files/createTempDirectory "clew" (make-array FileAttribute 0)))
+  (let [scratch (.toFile (Files/createTempDirectory "clew-check" (make-array FileAttribute 0)))
         folder  (store-folder test opts)
         claim   (claim! (or folder scratch))]
     (try
@@ -513,37 +514,46 @@
 
 (defn- tuple? [x] (instance? clojure.lang.MapEntry x))
 
+(defn- unwrapped [op]
+  (if (tuple? (:value op))
+    (update op :value val)
+    op))
+
 (defn- keyed
-  "The client operations with a tuple for every value. A completion without one
-  has the key of its invocation."
+  "The client operations. A completion without a tuple gets the key of its
+  invocation, where that has one."
   [history]
   (persistent!
     (:ops
       (reduce (fn [{:keys [ops open] :as state} op]
-                (let [process (:process op)
-                      value   (:value op)
-                      invoke? (= :invoke (:type op))]
-                  (cond
-                    (not (client? op)) state
-                    (tuple? value)
-                    (assoc state :ops (conj! ops op)
-                                 :open (if invoke? (assoc open process (key value)) (dissoc open process)))
-                    (and (not invoke?) (contains? open process))
-                    (assoc state :ops (conj! ops (assoc op :value (clojure.lang.MapEntry/create (get open process) value)))
-                                 :open (dissoc open process))
-                    :else
-                    (fail! :cannot-run
-                           (str "the value of " (text (select-keys op [:index :process :type :f :value]))
-                                " is no independent/tuple; jepsen.independent/checker hands such an operation to every key")))))
+                (let [{:keys [process type value]} op
+                      begun (find open process)
+                      op    (if (and begun (not= :invoke type) (not (tuple? value)))
+                              (assoc op :value (clojure.lang.MapEntry/create (val begun) value))
+                              op)]
+                  (if (client? op)
+                    {:ops  (conj! ops op)
+                     :open (if (and (= :invoke type) (tuple? value))
+                             (assoc open process (key value))
+                             (dissoc open process))}
+                    state)))
               {:ops (transient []), :open {}}
               history))))
+
+(defn- unlike-a-tuple
+  "An operation as clew must see it: where its value is a vector, but no tuple, it
+  becomes a list, which equals it. An operation without a key is of every key."
+  [op]
+  (let [value (:value op)]
+    (if (and (vector? value) (not (tuple? value)))
+      (assoc op :value (apply list value))
+      op)))
 
 (defn- of-key
   "The operations of a key, without it."
   [ops k]
-  (into [] (keep (fn [op]
-                   (when (= k (key (:value op)))
-                     (assoc op :value (val (:value op))))))
+  (into [] (comp (filter #(or (not (tuple? (:value %))) (= k (key (:value %)))))
+                 (map unwrapped))
         ops))
 
 (defn- merge-valid [verdicts]
@@ -561,11 +571,11 @@
 
 (defn- check-keys [options test history opts]
   (let [ops (keyed history)
-        ks  (distinct (map (comp key :value) ops))]
-    (if (empty? ks)
+        ks  (distinct (map key (filter tuple? (map :value ops))))]
+    (if (empty? ops)
       {:valid? true, :results {}, :failures []}
       (let [number  (numbered ops)
-            bare    (mapv #(assoc % :value (val (:value %))) ops)
+            bare    (mapv unwrapped ops)
             by-text (into {} (map (juxt #(edn/read-string {:default tagged} (text %)) identity)) ks)
             collect (fn [answer]
                       (let [given (into {} (map (fn [[k r]] [(get by-text k k) r])) (:results answer))
@@ -573,7 +583,7 @@
                                     (cut (or (get given k)
                                              (fail! :unparsable-output (str "clew printed no result for the key " (text k))))))]
                         (zipmap ks (with-originals mine bare number))))
-            results (ask options {:independent true} false test ops number opts collect)
+            results (ask options {:independent true} false test (map unlike-a-tuple ops) number opts collect)
             bad     (filterv (comp false? :valid? results) (keys (sorted results)))]
         ; A picture is of one history.
         (when (store-folder test opts)

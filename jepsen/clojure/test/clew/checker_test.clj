@@ -326,7 +326,7 @@
     (is (empty? @@#'clew/claimed))))
 
 (deftest temporary-files-are-removed
-  (let [scratch #(set (filter (fn [n] (str/starts-with? n "clew"))
+  (let [scratch #(set (filter (fn [n] (str/starts-with? n "clew-check"))
                               (.list (io/file (System/getProperty "java.io.tmpdir")))))
         before  (scratch)]
     (check {:model :register} bad)
@@ -474,6 +474,7 @@
         _     (sh "mkfifo" (.getPath ^File never))
         jvm   (-> (ProcessBuilder. ^java.util.List
                     [(str (System/getProperty "java.home") "/bin/java")
+                     (str "-Djava.io.tmpdir=" (System/getProperty "java.io.tmpdir"))
                      "-cp" (System/getProperty "java.class.path") "clojure.main" "-e" (pr-str form)])
                   (.redirectErrorStream true)
                   (.redirectOutput (io/file folder "jvm.log"))
@@ -527,14 +528,31 @@
     (is (= "{:index 4, :process 10, :type :invoke, :f :write, :value [\"two\" 1]}"
            (nth (str/split-lines (slurp seen)) 4)))))
 
+(defn check-keys [options test h]
+  (checker/check (clew/independent options) test h {}))
+
 (deftest operations-without-a-key
-  (let [options {:model :register, :command (script "cat $(for f; do :; done; echo $f) >&2; exit 17")}
-        run     #(checker/check (clew/independent options) nil % {})]
-    (is (= :cannot-run (:error (run good))))
-    (is (= {:valid? true, :results {}, :failures []} (run [])))
-    (testing "are completions of one that has it"
-      (is (str/includes? (:message (run (update-in (of-key 1 good) [3 :value] val)))
-                         "{:index 3, :process 1, :type :ok, :f :read, :value [1 1]}")))))
+  (is (= {:valid? true, :results {}, :failures []} (check-keys {:model :register} nil [])))
+  (testing "are an error if all are"
+    (is (= :command-failed (:error (check-keys {:model :register} nil (history [0 :write [1 2]]))))))
+  (testing "have that of their invocation"
+    (let [test   (named "completion")
+          h      (-> (interleaved (of-key 1 bad) (of-key 2 bad)
+                                  [{:process 0, :type :invoke, :f :write, :value (independent/tuple 1 3)}
+                                   {:process 0, :type :info, :f :write, :value [2 3]}])
+                     (update-in [5 :value] val))
+          result (check-keys {:model :register} test h)]
+      (is (= [1 2] (:failures result)))
+      (is (= [5 1] ((juxt :index :value) (get-in result [:results 1 :op]))))
+      (is (= [8 6] (for [k [1 2]]
+                     (count (str/split-lines (slurp (stored test "independent" k "linearizable-history.edn")))))))))
+  (testing "count for every key"
+    (let [cas    (history [5 :cas [1 2]])
+          result (check-keys {:model :cas-register} (named "every key")
+                             (interleaved (of-key 1 (history [0 :write 1])) (of-key 2 (history [0 :write 2])) cas))]
+      (is (= {1 true, 2 false} (update-vals* :valid? (:results result))))
+      (is (= [1 2] (get-in result [:results 2 :op :value])))
+      (is (= 4 (count (str/split-lines (slurp (stored (named "every key") "independent" 2 "linearizable-history.edn")))))))))
 
 (deftest a-key-without-a-result-is-unknown
   (let [h      (interleaved (of-key 1 good) (of-key 2 good))
@@ -545,22 +563,17 @@
     (is (= :unparsable-output (:error (answer {:valid? true, :results {1 fine, 2 {}}}))))
     (is (= :unparsable-output (:error (answer {:valid? true}))))))
 
-(def clew-knows-independent?
-  (str/includes? (:out (sh "clew" "check" "--help")) "--independent"))
-
 (deftest clew-checks-many-keys-at-once
-  (if-not clew-knows-independent?
-    (println "clew check has no --independent yet: its test is skipped")
-    (let [test    (named "keys")
-          options {:model (model/register)}
-          h       (interleaved (of-key 1 good) (of-key 2 bad) (of-key 3 good))
-          one     (checker/check (clew/independent options) test (in-jepsen h) {})
-          many    (checker/check (independent/checker (clew/linearizable options)) (named "keys, one by one") (in-jepsen h) {})
-          shape   (fn [r] (-> (select-keys r [:valid? :failures :results])
-                              (update :results (fn [rs] (update-vals* #(select-keys % [:valid? :op :previous-ok]) rs)))))]
-      (is (= (shape many) (shape one)))
-      (is (= [2] (:failures one)))
-      (is (.exists ^File (stored test "independent" 2 "linear.svg"))))))
+  (let [test    (named "keys")
+        options {:model (model/register)}
+        h       (interleaved (of-key 1 good) (of-key 2 bad) (of-key 3 good))
+        one     (checker/check (clew/independent options) test (in-jepsen h) {})
+        many    (checker/check (independent/checker (clew/linearizable options)) (named "keys, one by one") (in-jepsen h) {})
+        shape   (fn [r] (-> (select-keys r [:valid? :failures :results])
+                            (update :results (fn [rs] (update-vals* #(select-keys % [:valid? :op :previous-ok]) rs)))))]
+    (is (= (shape many) (shape one)))
+    (is (= [2] (:failures one)))
+    (is (.exists ^File (stored test "independent" 2 "linear.svg")))))
 
 ;; README
 
@@ -613,11 +626,11 @@
 (defn -main
   "Runs the tests of the given names, or all."
   [& names]
-  (let [{:keys [test pass fail error]}
-        (if names
-          (binding [clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)]
-            (clojure.test/test-vars (map #(ns-resolve 'clew.checker-test (symbol %)) names))
-            @clojure.test/*report-counters*)
-          (clojure.test/run-tests 'clew.checker-test))]
-    (shutdown-agents)
-    (System/exit (if (and (pos? test) (pos? pass) (zero? (+ fail error))) 0 1))))
+  (binding [clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)]
+    (if names
+      (clojure.test/test-vars (map #(ns-resolve 'clew.checker-test (symbol %)) names))
+      (clojure.test/test-all-vars 'clew.checker-test))
+    (let [{:keys [pass fail error] :as counts} @clojure.test/*report-counters*]
+      (clojure.test/do-report (assoc counts :type :summary))
+      (shutdown-agents)
+      (System/exit (if (and (pos? pass) (zero? (+ fail error))) 0 1)))))
