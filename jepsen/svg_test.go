@@ -20,7 +20,7 @@ func failing(t *testing.T, history string, core ...int32) *Result {
 }
 
 // drawing is what an SVG picture shows.
-type drawing struct{ lanes, bars, open, wrong, texts []string }
+type drawing struct{ lanes, bars, texts []string }
 
 func draw(t *testing.T, r *Result) drawing {
 	t.Helper()
