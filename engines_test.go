@@ -105,7 +105,7 @@ func TestFastPathsAgreeWithTheGeneralSearchUpToTwoThousandOperations(t *testing.
 			}
 			t.Logf("%d histories: %d valid, %d invalid, %d boundaries, %d by the fast path, %d decided by one algorithm only; undecided: %v",
 				b.histories, b.valid, b.invalid, b.boundaries, b.fast, b.single, b.undecided)
-			if b.valid == 0 || b.invalid == 0 || b.fast == 0 || b.single > b.histories/2 {
+			if b.valid == 0 || b.invalid == 0 || b.fast == 0 && strings.HasPrefix(source.name, "long ") || 4*b.single > 3*b.histories {
 				t.Error("that tells too little")
 			}
 		})
