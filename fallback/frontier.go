@@ -16,8 +16,8 @@ import (
 // that are about to pass one: from each it linearizes what it must for the
 // returning operation to be linearized, and no more.
 //
-// Of equal configurations only those with the fewest crashed operations used
-// are kept (an antichain), and those that use few are expanded first. So it is
+// Of configurations that make others redundant only those are kept (an
+// antichain), and those that use few crashed operations are expanded first. So it is
 // strong where much has crashed and the history is not linearizable, where
 // Window has to try all; it is weak where much is concurrent.
 //
@@ -30,173 +30,231 @@ func (Frontier) Name() string { return "frontier" }
 
 // Decide implements Engine.
 func (f Frontier) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	s := &frontierSearch{layout: newLayout(ctx, f.Rules, ops, limits)}
-	defer func() { limits.Memory.give(s.taken) }()
-	last, failed := s.run()
+	l := newLayout(ctx, f.Rules, ops, limits)
+	defer func() { limits.Memory.give(l.taken) }()
+	if l.cause != "" {
+		return Answer{Cause: l.cause}
+	}
+	s := newFrontierSearch(newMoves(l))
+	s.start(0, s.space.number(ops.Model.Init()), make([]uint64, s.width))
+	failed := s.run(0, int32(len(s.ends)))
 	switch {
 	case s.cause != "":
 		return Answer{Cause: s.cause}
 	case failed >= 0:
-		return Answer{Verdict: Invalid, Order: last.order(), Fail: s.ends[failed]}
+		return Answer{Verdict: Invalid, Order: s.settle(s.orderTo(s.layer.trail[0])), Fail: s.ends[failed]}
 	}
-	return Answer{Verdict: Valid, Order: last.order()}
+	return Answer{Verdict: Valid, Order: s.settle(s.orderTo(s.layer.trail[0]))}
 }
 
 // frontierSearch is one run.
 type frontierSearch struct {
-	*layout
-	layer  []*config            // about to pass the return at hand
-	seen   map[string][]*config // at that return, by state and mask
-	queue  [][]*config          // to be expanded, by how many crashed operations they use
-	passed map[string][]*config // past it, by state and mask
-	next   []*config
-	bytes  int64 // of what is dropped after the return
-	ticks  int
+	*moves
+	layer, next layer      // about to pass the return at hand, and past it
+	seen        *antichain // at that return
+	seenTrail   []int32    // by configuration of seen
+	queue       [][]int32  // of seen, to be expanded, by how many crashed operations they use
+	passed      *antichain // past it
+	passedTrail []int32
+
+	trail           []step // how configurations were reached
+	collect         int    // the length at which the trail is rid of what leads nowhere
+	silent          bool   // nobody wants to know how
+	steps, maxSteps int    // it gives up after maxSteps, unless that is 0
+
+	c    []uint64 // a configuration in the making
+	rows []int32  // what it has linearized since the one it was made of
 }
 
-// config is a configuration, with the way to it.
-type config struct {
-	state int32
-	mask  []uint64
-	used  []int32
-	rows  []int32 // linearized since parent
-	from  *config
+// layer is configurations at one return.
+type layer struct {
+	states  []int32
+	configs []uint64 // width for each
+	trail   []int32  // where the way to each ends
 }
 
-// order is the rows linearized up to a configuration.
-func (c *config) order() []int32 {
+// step is a row of an order (see settle), and the step before or -1.
+type step struct{ row, before int32 }
+
+// firstCollection is the length of the trail when it is cleaned up first.
+const firstCollection = 1 << 14
+
+func newFrontierSearch(m *moves) *frontierSearch {
+	return &frontierSearch{moves: m, seen: newAntichain(m, false), passed: newAntichain(m, false), c: make([]uint64, m.width), collect: firstCollection}
+}
+
+// start adds a configuration to the first layer.
+func (s *frontierSearch) start(k, state int32, c []uint64) {
+	s.layer.states = append(s.layer.states, state)
+	s.layer.configs = append(s.layer.configs, c...)
+	s.layer.trail = append(s.layer.trail, -1)
+}
+
+// orderTo is the rows linearized up to a step; see settle.
+func (s *frontierSearch) orderTo(at int32) []int32 {
 	var order []int32
-	for ; c != nil; c = c.from {
-		for _, row := range slices.Backward(c.rows) {
-			order = append(order, row)
-		}
+	for ; at >= 0; at = s.trail[at].before {
+		order = append(order, s.trail[at].row)
 	}
 	slices.Reverse(order)
 	return order
 }
 
-// base is the nearest configuration on the way, c among them, at which rows were
-// linearized, or the first of all: the others need not be kept.
-func (c *config) base() *config {
-	if len(c.rows) == 0 && c.from != nil {
-		return c.from
-	}
-	return c
-}
-
-// uses is how many crashed operations a configuration uses.
-func (c *config) uses() int {
-	n := int32(0)
-	for _, u := range c.used {
-		n += u
-	}
-	return int(n)
-}
-
-// run sweeps the returns. It returns a configuration that got furthest, and the
-// return that none could pass, or -1.
-func (s *frontierSearch) run() (last *config, failed int32) {
-	if s.cause != "" {
-		return nil, -1
-	}
-	s.layer = []*config{{state: s.space.number(s.ops.Model.Init()), mask: make([]uint64, s.words), used: make([]int32, len(s.crashed))}}
-	for k := range int32(len(s.ends)) {
-		s.pass(k)
-		if !s.poll() {
-			return nil, -1
+// run sweeps the returns from k up to the one before end. It returns the one
+// that no configuration could pass, or -1.
+func (s *frontierSearch) run(k, end int32) (failed int32) {
+	for ; k < end; k++ {
+		s.passAll(k)
+		if s.maxSteps > 0 && s.steps >= s.maxSteps || !s.tick() {
+			return -1
 		}
-		if len(s.next) == 0 {
-			return s.layer[0], k
+		if len(s.next.states) == 0 {
+			return k
 		}
-		s.layer = s.next
-		if s.limits.Passed != nil {
+		s.layer, s.next = s.next, s.layer
+		if s.limits.Passed != nil && !s.silent {
 			s.limits.Passed.Store(int64(k) + 1)
 		}
+		if len(s.trail) > s.collect {
+			s.sweep()
+		}
 	}
-	return s.layer[0], -1
+	return -1
 }
 
-// pass finds the configurations past the k-th return.
-func (s *frontierSearch) pass(k int32) {
-	s.seen, s.passed = map[string][]*config{}, map[string][]*config{}
-	s.queue, s.next = s.queue[:0], nil
-	before := s.bytes
-	s.bytes = 0
-	for _, c := range s.layer {
-		s.expect(k, &config{state: c.state, mask: slices.Clone(c.mask), used: c.used, from: c.base()})
+// passAll finds the configurations past the k-th return.
+func (s *frontierSearch) passAll(k int32) {
+	s.seen.empty()
+	s.passed.empty()
+	s.seenTrail, s.passedTrail, s.queue = s.seenTrail[:0], s.passedTrail[:0], s.queue[:0]
+	for i, state := range s.layer.states {
+		copy(s.c, s.layer.configs[i*s.width:])
+		s.expect(k, state, s.layer.trail[i])
 	}
-	returning := s.slot[s.openRows(k)[0]]
 	for uses := 0; uses < len(s.queue); uses++ {
 		for i := 0; i < len(s.queue[uses]); i++ {
-			c := s.queue[uses][i]
-			if s.ticks++; s.cause != "" || s.ticks%64 == 0 && !s.poll() {
+			if s.steps++; s.steps == s.maxSteps || !s.tick() {
 				return
 			}
-			if hasBit(c.mask, returning) {
-				s.arrive(c, returning)
-			} else {
-				s.expand(k, c)
+			if at := s.queue[uses][i]; !s.seen.isDead(at) {
+				s.expand(k, at)
 			}
 		}
 	}
-	s.give(before)
+	s.next.states, s.next.configs, s.next.trail = s.next.states[:0], s.next.configs[:0], s.next.trail[:0]
+	for i := range s.passed.n {
+		if s.passed.isDead(i) {
+			continue
+		}
+		state, c := s.passed.config(i)
+		s.next.states = append(grow(s.layout, s.next.states, 1), state)
+		s.next.configs = append(grow(s.layout, s.next.configs, s.width), c...)
+		s.next.trail = append(grow(s.layout, s.next.trail, 1), s.passedTrail[i])
+	}
 }
 
-// expect queues a configuration at the k-th return, with the reads that fit it,
-// unless an equal one is there.
-func (s *frontierSearch) expect(k int32, c *config) {
-	c.rows = s.read(c.rows, k, c.mask, c.state)
-	if !s.add(s.seen, c) {
+// expect queues the configuration in the making at the k-th return, with the
+// reads that fit it, unless it is redundant. trail is where the way to it ends,
+// but for s.rows.
+func (s *frontierSearch) expect(k, state, trail int32) {
+	s.rows = s.read(s.rows, k, s.c, state)
+	if !s.seen.covered(k, state, s.c) {
+		at := s.seen.add(k, state, s.c)
+		s.seenTrail = append(grow(s.layout, s.seenTrail, 1), s.extend(trail))
+		uses := s.uses(s.c)
+		for len(s.queue) <= uses {
+			if len(s.queue) < cap(s.queue) {
+				s.queue = s.queue[:len(s.queue)+1]
+				s.queue[len(s.queue)-1] = s.queue[len(s.queue)-1][:0]
+			} else {
+				s.queue = append(s.queue, nil)
+			}
+		}
+		s.queue[uses] = append(grow(s.layout, s.queue[uses], 1), at)
+	}
+	s.rows = s.rows[:0]
+}
+
+// extend adds s.rows to the trail.
+func (s *frontierSearch) extend(trail int32) int32 {
+	if s.silent {
+		return -1
+	}
+	for _, row := range s.rows {
+		s.trail = append(grow(s.layout, s.trail, 1), step{row, trail})
+		trail = int32(len(s.trail)) - 1
+	}
+	return trail
+}
+
+// expand lets a configuration of seen pass the k-th return, where it may, and
+// queues what else it leads to there.
+func (s *frontierSearch) expand(k, at int32) {
+	returning := s.openRows(k)[0]
+	state, c := s.seen.config(at)
+	if s.discharged(c, returning) && !s.free(c, returning) {
+		copy(s.c, c)
+		s.arrive(k, state, at)
 		return
 	}
-	uses := c.uses()
-	for len(s.queue) <= uses {
-		s.queue = append(s.queue, nil)
-	}
-	s.queue[uses] = append(s.queue[uses], c)
-}
-
-// add adds a configuration to an antichain, unless it is redundant there.
-func (s *frontierSearch) add(to map[string][]*config, c *config) bool {
-	key := s.keyOf(0, c.state, c.mask)
-	for _, other := range to[string(key)] {
-		if s.covers(other.used, c.used) {
-			return false
-		}
-	}
-	to[string(key)] = append(to[string(key)], c)
-	bytes := int64(200 + len(key) + 8*len(c.mask) + 4*len(c.used))
-	s.bytes += bytes
-	s.take(bytes + s.space.spent())
-	return true
-}
-
-// expand queues what a configuration leads to at the k-th return.
-func (s *frontierSearch) expand(k int32, c *config) {
 	for choice := range s.choices(k) {
-		row, crash, ok := s.choose(k, choice, c.mask, c.used)
+		_, c := s.seen.config(at)
+		row, crash, ok := s.choose(k, choice, state, c)
 		if !ok {
 			continue
 		}
-		for _, state := range s.space.step(c.state, s.class[row]) {
-			to := &config{state: state, mask: slices.Clone(c.mask), used: c.used, rows: []int32{row}, from: c.base()}
-			if crash < 0 {
-				setBit(to.mask, s.slot[row])
-			} else {
-				to.used = slices.Clone(c.used)
-				to.used[crash]++
-			}
-			s.expect(k, to)
+		if row == passes {
+			copy(s.c, c)
+			s.rows = append(s.rows, ^returning)
+			s.arrive(k, state, at)
+			continue
+		}
+		for _, to := range s.space.step(state, s.class[row]) {
+			copy(s.c, c)
+			s.use(k, s.c, row, crash)
+			s.rows = append(s.rows, row)
+			s.expect(k, to, s.seenTrail[at])
 		}
 	}
 }
 
-// arrive lets a configuration pass the return, whose operation it has
-// linearized.
-func (s *frontierSearch) arrive(c *config, returning int32) {
-	past := &config{state: c.state, mask: slices.Clone(c.mask), used: c.used, from: c.base()}
-	clearBit(past.mask, returning)
-	if s.add(s.passed, past) {
-		s.next = append(s.next, past)
+// arrive lets the configuration in the making, made of one of seen, pass the k-th
+// return.
+func (s *frontierSearch) arrive(k, state, from int32) {
+	s.moves.pass(k, s.c)
+	if !s.passed.covered(k+1, state, s.c) {
+		s.passed.add(k+1, state, s.c)
+		s.passedTrail = append(grow(s.layout, s.passedTrail, 1), s.extend(s.seenTrail[from]))
 	}
+	s.rows = s.rows[:0]
+}
+
+// sweep takes what leads to no configuration of the layer off the trail.
+func (s *frontierSearch) sweep() {
+	const reached = -2
+	to := make([]int32, len(s.trail)) // where a step goes
+	for _, at := range s.layer.trail {
+		for ; at >= 0 && to[at] != reached; at = s.trail[at].before {
+			to[at] = reached
+		}
+	}
+	kept := int32(0)
+	for i, x := range s.trail {
+		if to[i] != reached {
+			continue
+		}
+		if x.before >= 0 {
+			x.before = to[x.before]
+		}
+		s.trail[kept] = x
+		to[i] = kept
+		kept++
+	}
+	for i, at := range s.layer.trail {
+		if at >= 0 {
+			s.layer.trail[i] = to[at]
+		}
+	}
+	s.trail = s.trail[:kept]
+	s.collect = max(firstCollection, 2*int(kept))
 }

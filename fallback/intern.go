@@ -14,9 +14,26 @@ type space struct {
 	byHash map[uint64][]int32
 	next   map[uint64][]int32 // by state<<32 | class: the states that the class's operation leads to
 	ops    []models.Op        // by class
+	reads  []bool             // by class: it can never change a state
+	blind  []bool             // by class: it overwrites
 	buffer []models.State
 	bytes  int64 // what all this holds, about, since it was last asked
+
+	// The first states have a table instead, by state and class: a state,
+	// unknownStep, noStep, or where neither says it, manySteps.
+	table []int32
+	few   int32   // how many states have it
+	self  []int32 // self[n] is n
 }
+
+const (
+	unknownStep int32 = -1 - iota
+	noStep
+	manySteps
+)
+
+// maxTable bounds the entries of the table.
+const maxTable = 1 << 16
 
 // newSpace also classes the operations: rows of equal meaning have one class.
 func newSpace(ops *models.Operations) (s *space, class []int32) {
@@ -30,15 +47,20 @@ func newSpace(ops *models.Operations) (s *space, class []int32) {
 			c = int32(len(s.ops))
 			classes[op] = c
 			s.ops = append(s.ops, op)
+			s.reads = append(s.reads, !s.model.Mutates(op))
+			overwriting, ok := s.model.(models.Overwriting)
+			s.blind = append(s.blind, ok && overwriting.Overwrites(op))
 		}
 		class[i] = c
 	}
+	s.few = int32(maxTable / max(len(s.ops), 1))
+	s.bytes = 150 * int64(len(s.ops))
 	return s, class
 }
 
 // number is the number of a state.
 func (s *space) number(state models.State) int32 {
-	h := hash([]models.State{state})
+	h := hashState(state)
 	for _, n := range s.byHash[h] {
 		if slices.Equal(s.states[n], state) {
 			return n
@@ -46,13 +68,46 @@ func (s *space) number(state models.State) int32 {
 	}
 	n := int32(len(s.states))
 	s.states = append(s.states, state)
+	s.self = append(s.self, n)
+	if n < s.few {
+		for range s.ops {
+			s.table = append(s.table, unknownStep)
+		}
+		s.bytes += 8 * int64(len(s.ops))
+	}
 	s.byHash[h] = append(s.byHash[h], n)
-	s.bytes += 100 + 4*int64(len(state))
+	s.bytes += 150 + 4*int64(len(state))
 	return n
 }
 
 // step is the states that a class's operation leads to from a state, each once.
 func (s *space) step(state, class int32) []int32 {
+	if state >= s.few {
+		return s.lookUp(state, class)
+	}
+	at := int(state)*len(s.ops) + int(class)
+	switch to := s.table[at]; to {
+	case noStep:
+		return nil
+	case unknownStep:
+		next := s.lookUp(state, class)
+		switch len(next) {
+		case 0:
+			s.table[at] = noStep
+		case 1:
+			s.table[at] = next[0]
+		default:
+			s.table[at] = manySteps
+		}
+		return next
+	case manySteps:
+		return s.lookUp(state, class)
+	default:
+		return s.self[to : to+1]
+	}
+}
+
+func (s *space) lookUp(state, class int32) []int32 {
 	key := uint64(uint32(state))<<32 | uint64(uint32(class))
 	next, known := s.next[key]
 	if known {
@@ -65,7 +120,7 @@ func (s *space) step(state, class int32) []int32 {
 		}
 	}
 	s.next[key] = next
-	s.bytes += 60 + 4*int64(len(next))
+	s.bytes += 90 + 4*int64(len(next))
 	return next
 }
 
@@ -74,4 +129,13 @@ func (s *space) spent() int64 {
 	n := s.bytes
 	s.bytes = 0
 	return n
+}
+
+// hashState is FNV-1a over the numbers of a state.
+func hashState(state models.State) uint64 {
+	h := uint64(14695981039346656037)
+	for _, x := range state {
+		h = (h ^ uint64(uint32(x))) * 1099511628211
+	}
+	return h
 }

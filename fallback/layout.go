@@ -2,8 +2,8 @@ package fallback
 
 import (
 	"context"
-	"encoding/binary"
 	"slices"
+	"unsafe"
 
 	"clew/models"
 )
@@ -11,7 +11,7 @@ import (
 // Rules switch off, for tests, what shrinks a search over compressed
 // configurations and loses nothing (window.go says why).
 type Rules struct {
-	NoEagerReads, NoCanonicalOrder, NoDomination bool
+	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof bool
 }
 
 // layout is what the searches over compressed configurations know of the
@@ -31,7 +31,6 @@ type layout struct {
 	openFrom []int   // .. from here, to the next return's
 	crashed  []crashClass
 
-	key   []byte
 	taken int64
 	cause Cause
 }
@@ -128,38 +127,6 @@ func rowsAt(ops *models.Operations) []int32 {
 // openRows is the rows open at the k-th return, which is the first one's.
 func (l *layout) openRows(k int32) []int32 { return l.open[l.openFrom[k]:l.openFrom[k+1]] }
 
-// choices is how many ways to go on there are at the k-th return: its open rows,
-// then the crash classes.
-func (l *layout) choices(k int32) int {
-	return l.openFrom[k+1] - l.openFrom[k] + len(l.crashed)
-}
-
-// choose is the row of a choice; false where it is none. crash is its crash
-// class, or -1.
-func (l *layout) choose(k int32, choice int, mask []uint64, used []int32) (row int32, crash int, ok bool) {
-	open := l.openRows(k)
-	if choice < len(open) {
-		return open[choice], -1, l.mayGo(open, choice, mask)
-	}
-	crash = choice - len(open)
-	c, n := &l.crashed[crash], used[crash]
-	if int(n) == len(c.rows) || l.ops.Inv[c.rows[n]] > l.ends[k] || !l.NoCanonicalOrder && l.hasTwin(open, mask, c.class) {
-		return 0, 0, false
-	}
-	return c.rows[n], crash, true
-}
-
-// mayGo says whether the i-th open row is a choice: it is not linearized, it can
-// change the state or is the one that returns, and no row of the same meaning
-// comes before it.
-func (l *layout) mayGo(open []int32, i int, mask []uint64) bool {
-	row := open[i]
-	if hasBit(mask, l.slot[row]) || i > 0 && !l.NoEagerReads && !l.ops.Model.Mutates(l.ops.Op(row)) {
-		return false
-	}
-	return l.NoCanonicalOrder || !l.hasTwin(open[:i], mask, l.class[row])
-}
-
 // hasTwin says whether a row of a class is open and not linearized.
 func (l *layout) hasTwin(open []int32, mask []uint64, class int32) bool {
 	for _, o := range open {
@@ -168,46 +135,6 @@ func (l *layout) hasTwin(open []int32, mask []uint64, class int32) bool {
 		}
 	}
 	return false
-}
-
-// read linearizes the open rows that change nothing and fit the state, and
-// appends them to order.
-func (l *layout) read(order []int32, k int32, mask []uint64, state int32) []int32 {
-	if l.NoEagerReads {
-		return order
-	}
-	for _, row := range l.openRows(k) {
-		if !hasBit(mask, l.slot[row]) && !l.ops.Model.Mutates(l.ops.Op(row)) && len(l.space.step(state, l.class[row])) > 0 {
-			setBit(mask, l.slot[row])
-			order = append(order, row)
-		}
-	}
-	return order
-}
-
-// covers says whether a configuration with a's used counts makes an equal one
-// with b's redundant: whatever b may still use, so may a.
-func (l *layout) covers(a, b []int32) bool {
-	if l.NoDomination {
-		return slices.Equal(a, b)
-	}
-	for i, n := range a {
-		if n > b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// keyOf is a configuration without its used counts, as bytes.
-func (l *layout) keyOf(k, state int32, mask []uint64) []byte {
-	key := binary.LittleEndian.AppendUint32(l.key[:0], uint32(k))
-	key = binary.LittleEndian.AppendUint32(key, uint32(state))
-	for _, w := range mask {
-		key = binary.LittleEndian.AppendUint64(key, w)
-	}
-	l.key = key
-	return key
 }
 
 // poll says whether the search may go on.
@@ -228,6 +155,18 @@ func (l *layout) take(bytes int64) {
 func (l *layout) give(bytes int64) {
 	l.taken -= bytes
 	l.limits.Memory.give(bytes)
+}
+
+// grow makes room for n more, and takes its bytes.
+func grow[T any](l *layout, s []T, n int) []T {
+	if len(s)+n <= cap(s) {
+		return s
+	}
+	before := cap(s)
+	s = slices.Grow(s, max(n, len(s)/4))
+	var x T
+	l.take(int64(cap(s)-before) * int64(unsafe.Sizeof(x)))
+	return s
 }
 
 func hasBit(mask []uint64, i int32) bool { return mask[i>>6]&(1<<(i&63)) != 0 }

@@ -2,7 +2,6 @@ package fallback
 
 import (
 	"context"
-	"slices"
 
 	"clew/models"
 )
@@ -14,10 +13,12 @@ import (
 // linearizable histories it is nearly linear, and what it remembers is only
 // what failed: memory follows the busiest stretch, not the length.
 //
-// A configuration is (k, state, mask, used): the search is about to pass the
-// k-th return, every operation that returned before is linearized, mask says
-// which of those open there are, and used how many of each class of crashed
-// operations. Crashed operations of equal meaning are interchangeable, so a
+// A configuration is (k, state, discharged, gone, used): the search is about to
+// pass the k-th return, and every operation that returned before is linearized.
+// Of those open there, some are discharged, which may return, and some are gone,
+// which cannot be linearized any more; without the rules below these are the
+// same, those that are linearized. used is how many of each class of crashed
+// operations are. Crashed operations of equal meaning are interchangeable, so a
 // class holds a count, and its k-th use needs the k-th earliest invocation. It
 // is Wing & Gong's search with Lowe's memory, except that a configuration is as
 // wide as the concurrency instead of as long as the history.
@@ -31,15 +32,28 @@ import (
 //   - Eager reads. An open operation that can never change a state is
 //     linearized as soon as it fits: wherever it stands later, taking it away
 //     there changes nothing, and putting it here does not either.
+//   - Covering. An operation that overwrites whatever was there (a write) can
+//     stand right before another one that does, where nobody sees it: once some
+//     overwriting operation is linearized, all others that are open are
+//     discharged (covered): they may return as if they were linearized, and may
+//     still be used until then. When a covered one returns there are two ways to
+//     go on: it is used, or it never is and stands right before the operation
+//     that overwrote last; that one is linearized after it began.
 //   - Canonical order. Of open operations of equal meaning the one that returns
 //     first goes first, and a crashed one only where no open one of its meaning
 //     is left: in a linearization that has them otherwise they can be exchanged,
 //     since the one that goes first now may go later, and the other one began
-//     early enough.
-//   - Domination. What failed with some crashed operations used fails with more
-//     of them used: they only were choices.
+//     early enough. Where the later one must happen and the earlier one need
+//     not, both are tried.
+//   - Domination. Of two configurations that differ only in what is discharged,
+//     what can still be used and how many crashed operations are used, one that
+//     has discharged all that the other has, and can use all that it can, makes
+//     it redundant: whatever the other does next, so can this one. An operation
+//     that only the other one must linearize is a read, which can be left out,
+//     or a covered one, which can be left covered.
 //
-// The furthest return that an exhausted search is about to pass is the first
+// A search that gets stuck asks local.go whether the last operations alone show
+// why. The furthest return that an exhausted search is about to pass is the first
 // failing completion: the operations up to just before it have a linearization,
 // which the search found, and those up to it have none, or it would have gone
 // on.
@@ -57,37 +71,41 @@ func (Window) Name() string { return "window" }
 
 // Decide implements Engine.
 func (w Window) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	s := &windowSearch{layout: newLayout(ctx, w.Rules, ops, limits), maxSteps: w.MaxSteps, furthest: -1, failed: map[string][][]int32{}}
-	defer func() { limits.Memory.give(s.taken) }()
+	l := newLayout(ctx, w.Rules, ops, limits)
+	defer func() { limits.Memory.give(l.taken) }()
+	if l.cause != "" {
+		return Answer{Cause: l.cause}
+	}
+	s := &windowSearch{moves: newMoves(l), maxSteps: w.MaxSteps, furthest: -1, patience: firstPatience}
 	found := s.run()
 	switch {
 	case s.cause != "":
 		return Answer{Cause: s.cause}
 	case found:
-		return Answer{Verdict: Valid, Order: s.order}
+		return Answer{Verdict: Valid, Order: s.settle(s.order)}
 	}
-	return Answer{Verdict: Invalid, Order: s.best, Fail: s.ends[s.furthest]}
+	return Answer{Verdict: Invalid, Order: s.settle(s.best), Fail: s.ends[s.furthest]}
 }
 
 // windowSearch is one run.
 type windowSearch struct {
-	*layout
+	*moves
 
-	stack []frame
-	masks []uint64 // words for every frame
-	used  []int32  // len(crashed) for every frame
-	order []int32  // rows linearized so far
+	stack   []frame
+	configs []uint64 // width for every frame
+	order   []int32  // rows linearized so far; see settle
 
 	furthest int     // the furthest return that the search was about to pass
 	best     []int32 // the order with which it got there first
 	shared   int     // how long best and order are known to agree
 
-	failed          map[string][][]int32 // by return, state and mask: the used counts that failed
+	failed          *antichain // with used and discharged the other way round: what covers fails as well
 	maxSteps, steps int
+
+	stuck, patience int // steps since it got further, and after how many it asks for a local proof
 }
 
-// frame is a configuration under test; its mask and used counts are in masks
-// and used.
+// frame is a configuration under test; its words are in configs.
 type frame struct {
 	k      int32 // the return to pass
 	state  int32
@@ -101,8 +119,8 @@ func (s *windowSearch) run() bool {
 	if s.cause != "" {
 		return false
 	}
-	s.masks = make([]uint64, s.words)
-	s.used = make([]int32, len(s.crashed))
+	s.failed = newAntichain(s.moves, true)
+	s.configs = make([]uint64, s.width, 64*s.width)
 	if s.enter(0, s.space.number(s.ops.Model.Init())) {
 		return true
 	}
@@ -110,7 +128,10 @@ func (s *windowSearch) run() bool {
 		if s.steps++; s.steps == s.maxSteps {
 			s.cause = GaveUp
 		}
-		if s.cause != "" || s.steps%256 == 0 && !s.poll() {
+		if !s.tick() {
+			return false
+		}
+		if s.stuck++; s.stuck > s.patience && s.failsLocally() {
 			return false
 		}
 		if s.next() {
@@ -126,12 +147,19 @@ func (s *windowSearch) run() bool {
 func (s *windowSearch) next() bool {
 	top := len(s.stack) - 1
 	f := &s.stack[top]
-	mask := s.masks[top*s.words : (top+1)*s.words]
-	used := s.used[top*len(s.crashed) : (top+1)*len(s.crashed)]
-	for ; int(f.choice) < s.choices(f.k); f.choice, f.branch = f.choice+1, 0 {
-		row, crash, ok := s.choose(f.k, int(f.choice), mask, used)
+	c := s.configs[top*s.width : (top+1)*s.width]
+	for n := int32(s.choices(f.k)); f.choice < n; f.choice, f.branch = f.choice+1, 0 {
+		row, crash, ok := s.choose(f.k, int(f.choice), f.state, c)
 		if !ok {
 			continue
+		}
+		if row == passes {
+			f.choice++
+			s.truncate(int(f.order))
+			s.push(c)
+			s.order = append(s.order, ^s.openRows(f.k)[0])
+			s.pass(f.k, s.configs[(top+1)*s.width:])
+			return s.enter(f.k+1, f.state)
 		}
 		to := s.space.step(f.state, s.class[row])
 		if int(f.branch) == len(to) {
@@ -141,27 +169,27 @@ func (s *windowSearch) next() bool {
 		f.branch++
 		s.truncate(int(f.order))
 		s.order = append(s.order, row)
-		s.masks = append(s.masks[:(top+1)*s.words], mask...)
-		s.used = append(s.used[:(top+1)*len(s.crashed)], used...)
-		if crash < 0 {
-			setBit(s.masks[(top+1)*s.words:], s.slot[row])
-		} else {
-			s.used[(top+1)*len(s.crashed)+crash]++
-		}
+		s.push(c)
+		s.use(f.k, s.configs[(top+1)*s.width:], row, crash)
 		return s.enter(f.k, state)
 	}
-	s.fail(f, mask, used)
+	s.fail(f, c)
 	s.stack = s.stack[:top]
 	return false
 }
 
-// enter goes on to a configuration whose mask and used counts lie above those of
-// the top: it linearizes what can be at once, passes returns that are
-// linearized, and pushes it unless it is known to fail. It says whether nothing
-// is left to pass.
+// push puts a copy of the top configuration above it.
+func (s *windowSearch) push(c []uint64) {
+	n := len(s.stack) * s.width
+	s.configs = append(grow(s.layout, s.configs[:n], s.width), c...)
+}
+
+// enter goes on to a configuration whose words lie above those of the top: it
+// linearizes what can be at once, passes returns that are linearized, and pushes
+// it unless it is known to fail. It says whether nothing is left to pass.
 func (s *windowSearch) enter(k, state int32) bool {
 	depth := len(s.stack)
-	mask := s.masks[depth*s.words : (depth+1)*s.words]
+	c := s.configs[depth*s.width : (depth+1)*s.width]
 	for {
 		if int(k) > s.furthest {
 			s.gotTo(int(k))
@@ -169,17 +197,15 @@ func (s *windowSearch) enter(k, state int32) bool {
 		if int(k) == len(s.ends) {
 			return true
 		}
-		s.order = s.read(s.order, k, mask, state)
-		returning := s.slot[s.openRows(k)[0]]
-		if !hasBit(mask, returning) {
+		s.order = s.read(s.order, k, c, state)
+		if returning := s.openRows(k)[0]; !s.discharged(c, returning) || s.free(c, returning) {
 			break
 		}
-		clearBit(mask, returning)
+		s.pass(k, c)
 		k++
 	}
-	used := s.used[depth*len(s.crashed) : (depth+1)*len(s.crashed)]
-	if !s.hasFailed(k, state, mask, used) {
-		s.stack = append(s.stack, frame{k: k, state: state, order: int32(len(s.order))})
+	if !s.hasFailed(k, state, c) {
+		s.stack = append(grow(s.layout, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order))})
 	}
 	return false
 }
@@ -187,7 +213,7 @@ func (s *windowSearch) enter(k, state int32) bool {
 // gotTo notes that the search got further than before. Only what has changed
 // since the last time is copied.
 func (s *windowSearch) gotTo(k int) {
-	s.furthest = k
+	s.furthest, s.stuck, s.patience = k, 0, firstPatience
 	s.best = append(s.best[:s.shared], s.order[s.shared:]...)
 	s.shared = len(s.order)
 	if s.limits.Passed != nil {
@@ -200,20 +226,24 @@ func (s *windowSearch) truncate(n int) {
 	s.shared = min(s.shared, n)
 }
 
-// hasFailed says whether a configuration is known to fail.
-func (s *windowSearch) hasFailed(k, state int32, mask []uint64, used []int32) bool {
-	for _, u := range s.failed[string(s.keyOf(k, state, mask))] {
-		if s.covers(u, used) {
-			return true
-		}
-	}
-	return false
+// hasFailed says whether a configuration is known to fail: some that covers it
+// does.
+func (s *windowSearch) hasFailed(k, state int32, c []uint64) bool {
+	return s.failed.covered(k, state, c)
 }
 
 // fail remembers a configuration that failed, and forgets those that it covers.
-func (s *windowSearch) fail(f *frame, mask []uint64, used []int32) {
-	key := s.keyOf(f.k, f.state, mask)
-	list := slices.DeleteFunc(s.failed[string(key)], func(u []int32) bool { return s.covers(used, u) })
-	s.failed[string(key)] = append(list, slices.Clone(used))
-	s.take(int64(120+len(key)+4*len(used)) + s.space.spent())
+func (s *windowSearch) fail(f *frame, c []uint64) {
+	s.failed.add(f.k, f.state, c)
+}
+
+// firstPatience is after how many steps without getting further a search asks
+// for a local proof first.
+const firstPatience = 2000
+
+// failsLocally says whether the failure of the furthest return has a local
+// proof. The next one is asked for much later.
+func (s *windowSearch) failsLocally() bool {
+	s.patience *= 4
+	return !s.NoLocalProof && s.failsWithin(int32(s.furthest), s.stuck)
 }

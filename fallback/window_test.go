@@ -19,7 +19,9 @@ var switches = map[string]Rules{
 	"no eager reads":     {NoEagerReads: true},
 	"no canonical order": {NoCanonicalOrder: true},
 	"no domination":      {NoDomination: true},
-	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true},
+	"no covering":        {NoCovering: true},
+	"no local proof":     {NoLocalProof: true},
+	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true},
 }
 
 func generated(t *testing.T, spec models.Spec, o gen.Options, seed uint64) (*models.Operations, string) {

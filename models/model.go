@@ -53,6 +53,12 @@ type Replacing interface {
 	Sees(op Op, value int32) bool
 }
 
+// Overwriting is a model with operations that can happen in every state and
+// leave the same one, whatever it was.
+type Overwriting interface {
+	Overwrites(op Op) bool
+}
+
 // opener is a model that reads an operation otherwise where it is still open
 // in the prefix under test.
 type opener interface {

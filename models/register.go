@@ -106,6 +106,9 @@ func (r *register) Step(dst []State, s State, op Op) []State {
 
 func (r *register) Mutates(op Op) bool { return op.Kind == Write || op.Kind == CAS }
 
+// Overwrites makes registers Overwriting.
+func (r *register) Overwrites(op Op) bool { return op.Kind == Write }
+
 // Touches makes registers Valued. A failed cas that is observed needs some
 // other value to be there.
 func (r *register) Touches(op Op) (values []int32, all bool) {

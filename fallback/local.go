@@ -1,0 +1,75 @@
+package fallback
+
+// # Local proofs
+//
+// Decides: whether a failure follows from the last operations before it alone.
+//
+// Precondition: the model has few states. A search that got stuck knows a
+// linearization of what lies before the failing completion, however long that
+// is; what it would have to exhaust is all the other ways to get there. Instead
+// the frontier is swept (frontier.go) over the last returns, from all states
+// that any sequence of operations leads to, with every operation that was open
+// at the beginning both discharged and still to be used, and no crashed one
+// used: these configurations make all redundant that can be there. If none of
+// theirs passes the failing completion, no configuration does.
+//
+// Complexity: that of the frontier over the few returns; how many are looked at
+// doubles until they show it, or the steps are used up.
+
+// maxStates is how many states a model may have for a local proof.
+const maxStates = 64
+
+// firstSpan is how many returns the first attempt looks at.
+const firstSpan = 32
+
+// failsWithin says whether a local proof that takes no more than some steps
+// shows that no configuration passes the k-th return.
+func (m *moves) failsWithin(k int32, steps int) bool {
+	states := m.allStates()
+	if states == 0 {
+		return false
+	}
+	for span := int32(firstSpan); steps > 0 && span < 4*k; span *= 2 {
+		from := max(k-span, 0)
+		before := m.taken
+		s := newFrontierSearch(m)
+		s.silent, s.maxSteps = true, steps
+		for state := range states {
+			s.start(from, state, s.anything(from))
+		}
+		failed := s.run(from, k+1)
+		m.give(m.taken - before)
+		if failed == k {
+			return true
+		}
+		steps -= s.steps
+	}
+	return false
+}
+
+// allStates is how many states there are, 0 where they are too many. They are
+// numbered from 0 on.
+func (m *moves) allStates() int32 {
+	m.space.number(m.ops.Model.Init())
+	for state := 0; state < len(m.space.states); state++ {
+		for class := range m.space.ops {
+			m.space.step(int32(state), int32(class))
+			if len(m.space.states) > maxStates {
+				return 0
+			}
+		}
+	}
+	return int32(len(m.space.states))
+}
+
+// anything is a configuration at the k-th return that makes all with its state
+// redundant. What began after the return before cannot have been linearized.
+func (m *moves) anything(k int32) []uint64 {
+	c := make([]uint64, m.width)
+	for _, row := range m.openRows(k) {
+		if k > 0 && m.ops.Inv[row] < m.ends[k-1] {
+			setBit(c, m.slot[row])
+		}
+	}
+	return c
+}

@@ -1,0 +1,491 @@
+package fallback
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// moves is configurations and how one leads to another (window.go says what they
+// are and why the rules hold).
+//
+// A configuration at a return is some words: the slots that are discharged,
+// whose operations may return; the slots that are gone, whose operations can no
+// longer be used; and how many crashed operations of each class are used, bit
+// by bit.
+type moves struct {
+	*layout
+	width  int      // words of a configuration
+	exact  []uint64 // by return: the slots of open rows that are neither reads nor overwriting
+	blind  []uint64 // by return: the slots of open rows that overwrite
+	counts []count  // by crash class
+	guard  []uint64 // the bit above every count
+	work   int      // since the context was last polled
+}
+
+// count is where the used operations of a crash class are counted.
+type count struct {
+	word  int
+	shift uint
+	mask  uint64
+}
+
+// workPerPoll bounds the work between two looks at the context.
+const workPerPoll = 1 << 15
+
+func newMoves(l *layout) *moves {
+	m := &moves{layout: l}
+	m.pack()
+	if m.take(16 * int64(l.words) * int64(len(l.ends)+1)); m.cause != "" {
+		return m
+	}
+	m.exact = make([]uint64, l.words*(len(l.ends)+1))
+	m.blind = make([]uint64, l.words*(len(l.ends)+1))
+	for k := range l.ends {
+		for _, row := range l.openRows(int32(k)) {
+			switch class := l.class[row]; {
+			case l.space.blind[class]:
+				setBit(m.blind[k*l.words:], l.slot[row])
+			case !l.space.reads[class]:
+				setBit(m.exact[k*l.words:], l.slot[row])
+			}
+		}
+	}
+	return m
+}
+
+// pack gives every crash class its bits: enough for all of its operations, and
+// one above.
+func (m *moves) pack() {
+	m.width = 2 * m.words
+	shift := uint(64)
+	for _, c := range m.crashed {
+		n := uint(bits.Len(uint(len(c.rows))))
+		if shift+n+1 > 64 {
+			m.guard = append(m.guard, 0)
+			m.width++
+			shift = 0
+		}
+		m.counts = append(m.counts, count{m.width - 1, shift, 1<<n - 1})
+		m.guard[len(m.guard)-1] |= 1 << (shift + n)
+		shift += n + 1
+	}
+}
+
+// used is how many crashed operations of a class a configuration uses.
+func (m *moves) used(c []uint64, crash int) int {
+	n := m.counts[crash]
+	return int(c[n.word] >> n.shift & n.mask)
+}
+
+// uses is how many crashed operations a configuration uses.
+func (m *moves) uses(c []uint64) int {
+	n := 0
+	for crash := range m.counts {
+		n += m.used(c, crash)
+	}
+	return n
+}
+
+func (m *moves) discharged(c []uint64, row int32) bool { return hasBit(c, m.slot[row]) }
+
+// free says whether an open row can still be used.
+func (m *moves) free(c []uint64, row int32) bool {
+	if m.space.reads[m.class[row]] {
+		return !m.discharged(c, row)
+	}
+	return !hasBit(c[m.words:], m.slot[row])
+}
+
+// covers says whether a configuration makes another at the same return, with the
+// same state, redundant: it discharges all that the other does, and can use all
+// that the other can.
+func (m *moves) covers(a, b []uint64) bool {
+	if m.NoDomination {
+		return slices.Equal(a, b)
+	}
+	for i := range m.words {
+		if b[i]&^a[i] != 0 || a[m.words+i]&^b[m.words+i] != 0 {
+			return false
+		}
+	}
+	for i, guard := range m.guard {
+		if ((b[2*m.words+i]|guard)-a[2*m.words+i])&guard != guard {
+			return false
+		}
+	}
+	return true
+}
+
+// choices is how many places there are in the list of ways to go on at the k-th
+// return; most are none. The order is a guess at what leads on: an operation that
+// overwrites takes away the state that others need, so those that change it
+// otherwise come first, as far as they can happen; and what lets the returning
+// one happen comes before what does not.
+func (m *moves) choices(k int32) int { return 4 + 4*m.others(k) }
+
+func (m *moves) others(k int32) int {
+	return m.openFrom[k+1] - m.openFrom[k] - 1 + len(m.crashed)
+}
+
+// passes is the row of a choice that lets the return pass by itself: the
+// operation that returns is discharged, and not used.
+const passes int32 = -1
+
+// choose is the row of a choice, or passes; false where it is none. crash is its
+// crash class, or -1.
+func (m *moves) choose(k int32, choice int, state int32, c []uint64) (row int32, crash int, ok bool) {
+	open := m.openRows(k)
+	n := m.others(k)
+	m.work++
+	switch {
+	case choice < 2:
+		row, ok = m.itself(open, state, c, choice, true)
+		return row, -1, ok
+	case choice < 2+2*n:
+		row, crash, ok = m.other(open, k, (choice-2)%n, false, c)
+		return row, crash, ok && m.enables(state, row, open[0], c) == (choice-2 < n)
+	case choice < 4+2*n:
+		row, ok = m.itself(open, state, c, choice-2-2*n, false)
+		return row, -1, ok
+	}
+	row, crash, ok = m.other(open, k, (choice-4-2*n)%n, true, c)
+	return row, crash, ok && m.enables(state, row, open[0], c) == (choice-4-2*n < n)
+}
+
+// itself is a choice that is about the returning operation: to use it or, where it
+// is discharged, to let it pass.
+func (m *moves) itself(open []int32, state int32, c []uint64, choice int, early bool) (row int32, ok bool) {
+	returning := open[0]
+	if !m.discharged(c, returning) {
+		return returning, choice == 0 && early != m.space.blind[m.class[returning]]
+	}
+	if early == m.useful(open, state, c) {
+		return passes, false
+	}
+	if early == (choice == 0) {
+		return passes, true
+	}
+	return returning, true
+}
+
+// other is the i-th choice among the other open rows and the crash classes, where
+// it is one that overwrites, or one that does not.
+func (m *moves) other(open []int32, k int32, i int, blind bool, c []uint64) (row int32, crash int, ok bool) {
+	if i++; i < len(open) {
+		row = open[i]
+		return row, -1, m.space.blind[m.class[row]] == blind && m.mayGo(open, i, c)
+	}
+	crash = i - len(open)
+	if m.space.blind[m.crashed[crash].class] != blind {
+		return 0, crash, false
+	}
+	row, ok = m.crash(open, k, crash, c)
+	return row, crash, ok
+}
+
+// mayGo says whether the i-th open row is a choice: it is free and can change the
+// state, and no row of the same meaning comes before it.
+func (m *moves) mayGo(open []int32, i int, c []uint64) bool {
+	row := open[i]
+	class := m.class[row]
+	if !m.free(c, row) || m.space.reads[class] && !m.NoEagerReads {
+		return false
+	}
+	if m.NoCanonicalOrder {
+		return true
+	}
+	m.work += i
+	for _, o := range open[:i] {
+		if m.class[o] == class && m.free(c, o) && (m.space.blind[class] || !m.discharged(c, o) || m.discharged(c, row)) {
+			return false
+		}
+	}
+	return true
+}
+
+// crash is the next row of a crash class; false where there is none.
+func (m *moves) crash(open []int32, k int32, crash int, c []uint64) (row int32, ok bool) {
+	class, n := &m.crashed[crash], m.used(c, crash)
+	if n == len(class.rows) || m.ops.Inv[class.rows[n]] > m.ends[k] {
+		return 0, false
+	}
+	if !m.NoCanonicalOrder {
+		m.work += len(open)
+		for _, o := range open {
+			if m.class[o] == class.class && m.free(c, o) {
+				return 0, false
+			}
+		}
+	}
+	return class.rows[n], true
+}
+
+// enables says whether the returning operation must still happen, cannot now, and
+// can after a row.
+func (m *moves) enables(state, row, returning int32, c []uint64) bool {
+	class := m.class[returning]
+	if m.discharged(c, returning) || len(m.space.step(state, class)) > 0 {
+		return false
+	}
+	for _, to := range m.space.step(state, m.class[row]) {
+		if len(m.space.step(to, class)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// useful says whether some open operation that must happen, and cannot now, can
+// after the one that returns.
+func (m *moves) useful(open []int32, state int32, c []uint64) bool {
+	to := m.space.step(state, m.class[open[0]])
+	if len(to) == 0 {
+		return false
+	}
+	m.work += len(open)
+	for _, o := range open[1:] {
+		if !m.discharged(c, o) && len(m.space.step(state, m.class[o])) == 0 && len(m.space.step(to[0], m.class[o])) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// use marks a row as used in a configuration at the k-th return.
+func (m *moves) use(k int32, c []uint64, row int32, crash int) {
+	class := m.class[row]
+	if returning := m.openRows(k)[0]; row != returning && m.discharged(c, returning) {
+		// It could return as it is: what comes before it does so for its sake.
+		clearBit(c, m.slot[returning])
+	}
+	if m.space.blind[class] && !m.NoCovering {
+		for i, blind := range m.blind[int(k)*m.words : (int(k)+1)*m.words] {
+			c[i] |= blind &^ c[m.words+i]
+		}
+	}
+	if crash >= 0 {
+		n := m.counts[crash]
+		c[n.word] += 1 << n.shift
+		return
+	}
+	setBit(c, m.slot[row])
+	if !m.space.reads[class] {
+		setBit(c[m.words:], m.slot[row])
+	}
+}
+
+// read linearizes the open rows that change nothing and fit the state, and
+// appends them to order.
+func (m *moves) read(order []int32, k int32, c []uint64, state int32) []int32 {
+	if m.NoEagerReads {
+		return order
+	}
+	for _, row := range m.openRows(k) {
+		if class := m.class[row]; m.space.reads[class] && !m.discharged(c, row) && len(m.space.step(state, class)) > 0 {
+			setBit(c, m.slot[row])
+			order = append(order, row)
+		}
+	}
+	return order
+}
+
+// pass frees the slot of the operation that returns.
+func (m *moves) pass(k int32, c []uint64) {
+	slot := m.slot[m.openRows(k)[0]]
+	clearBit(c, slot)
+	clearBit(c[m.words:], slot)
+}
+
+// settle makes a linearization of the order of a search: a row that passed its
+// return discharged without having been used stands in it as its complement,
+// and belongs right before the operation that overwrote last.
+func (m *moves) settle(order []int32) []int32 {
+	type place struct{ before, row int32 }
+	var places []place // ascending
+	last := int32(-1)
+	for i, row := range order {
+		switch {
+		case row < 0:
+			places = append(places, place{last, ^row})
+		case m.space.blind[m.class[row]]:
+			last = int32(i)
+		}
+	}
+	if len(places) == 0 {
+		return order
+	}
+	settled := make([]int32, 0, len(order))
+	for i, row := range order {
+		for ; len(places) > 0 && places[0].before == int32(i); places = places[1:] {
+			settled = append(settled, places[0].row)
+		}
+		if row >= 0 {
+			settled = append(settled, row)
+		}
+	}
+	return settled
+}
+
+// tick polls the context where enough work was done.
+func (m *moves) tick() bool {
+	if m.work++; m.work > workPerPoll {
+		m.work = 0
+		return m.poll()
+	}
+	return m.cause == ""
+}
+
+// antichain is configurations none of which makes another one redundant.
+type antichain struct {
+	*moves
+	chunks [][]uint64
+	n      int32
+	heads  []int32 // the first of a list of configurations, plus 1
+	reuse  bool    // what is redundant makes room
+	free   []int32
+}
+
+// A configuration in a chunk stands behind two words: its return and state, and
+// the next of its list, plus 1, or dead.
+const (
+	chunkBits = 8
+	header    = 2
+	dead      = ^uint64(0)
+	minHeads  = 64
+)
+
+func newAntichain(m *moves, reuse bool) *antichain {
+	return &antichain{moves: m, reuse: reuse, heads: make([]int32, minHeads)}
+}
+
+func (a *antichain) record(i int32) []uint64 {
+	stride := header + a.width
+	at := int(i) & (1<<chunkBits - 1) * stride
+	return a.chunks[i>>chunkBits][at : at+stride]
+}
+
+func (a *antichain) config(i int32) (state int32, c []uint64) {
+	r := a.record(i)
+	return int32(uint32(r[0])), r[header:]
+}
+
+func (a *antichain) isDead(i int32) bool { return a.record(i)[1] == dead }
+
+func keyOf(k, state int32) uint64 { return uint64(uint32(k))<<32 | uint64(uint32(state)) }
+
+// bucket is the list that a configuration belongs to.
+func (a *antichain) bucket(key uint64, c []uint64) *int32 {
+	h := key * 0x9e3779b97f4a7c15
+	k := int(key >> 32)
+	for i, exact := range a.exact[k*a.words : (k+1)*a.words] {
+		h = (h ^ h>>29 ^ c[i]&exact) * 0xbf58476d1ce4e5b9
+	}
+	return &a.heads[(h^h>>32)&uint64(len(a.heads)-1)]
+}
+
+// covered says whether a configuration is redundant.
+func (a *antichain) covered(k, state int32, c []uint64) bool {
+	key := keyOf(k, state)
+	for i := *a.bucket(key, c); i != 0; {
+		r := a.record(i - 1)
+		if r[0] == key && a.covers(r[header:], c) {
+			return true
+		}
+		i = int32(r[1])
+		a.work++
+	}
+	return false
+}
+
+// add adds a configuration that is not redundant, and takes out those that it
+// makes so. It returns where it stands.
+func (a *antichain) add(k, state int32, c []uint64) int32 {
+	key := keyOf(k, state)
+	head := a.bucket(key, c)
+	for at := uint64(*head); at != 0; {
+		r := a.record(int32(at) - 1)
+		next := r[1]
+		if r[0] == key && a.covers(c, r[header:]) {
+			a.unlink(head, int32(at))
+		}
+		at = next
+	}
+	i := a.room()
+	if a.cause != "" {
+		return i
+	}
+	r := a.record(i)
+	head = a.bucket(key, c)
+	r[0], r[1] = key, uint64(*head)
+	copy(r[header:], c)
+	*head = i + 1
+	return i
+}
+
+// unlink takes a configuration, given plus 1, out of its list.
+func (a *antichain) unlink(head *int32, which int32) {
+	r := a.record(which - 1)
+	if *head == which {
+		*head = int32(r[1])
+	} else {
+		at := *head
+		for int32(a.record(at - 1)[1]) != which {
+			at = int32(a.record(at - 1)[1])
+		}
+		a.record(at - 1)[1] = r[1]
+	}
+	r[1] = dead
+	if a.reuse {
+		a.free = append(a.free, which-1)
+	}
+}
+
+// room is a place for a configuration.
+func (a *antichain) room() int32 {
+	if n := len(a.free); n > 0 {
+		i := a.free[n-1]
+		a.free = a.free[:n-1]
+		return i
+	}
+	if int(a.n)>>chunkBits == len(a.chunks) {
+		words := (header + a.width) << chunkBits
+		if a.take(8*int64(words) + 4<<chunkBits + a.space.spent()); a.cause != "" {
+			return 0
+		}
+		a.chunks = append(a.chunks, make([]uint64, words))
+	}
+	if int(a.n) >= len(a.heads) {
+		a.rehash()
+	}
+	a.n++
+	return a.n - 1
+}
+
+func (a *antichain) rehash() {
+	if n := 2 * len(a.heads); n <= cap(a.heads) {
+		a.heads = a.heads[:n]
+		clear(a.heads)
+	} else if a.take(2 * int64(n)); a.cause != "" {
+		return
+	} else {
+		a.heads = make([]int32, n)
+	}
+	for i := range a.n {
+		r := a.record(i)
+		if r[1] == dead {
+			continue
+		}
+		head := a.bucket(r[0], r[header:])
+		r[1] = uint64(*head)
+		*head = i + 1
+	}
+}
+
+// empty forgets all.
+func (a *antichain) empty() {
+	for len(a.heads) > minHeads && 8*int(a.n) < len(a.heads) {
+		a.heads = a.heads[:len(a.heads)/2]
+	}
+	clear(a.heads)
+	a.n, a.free = 0, a.free[:0]
+}
