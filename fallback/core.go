@@ -1,6 +1,7 @@
 package fallback
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -24,10 +25,8 @@ const (
 //   - operations that change nothing;
 //   - the operations of a value, where the model is closed under dropping a
 //     value (for values that some operation ties together, all of theirs);
-//   - an operation that makes a value which nothing that stays sees once it has
-//     begun, where a value is gone once another replaces it: in a linearization
-//     the next operation to depend on the state comes after the next one that
-//     replaces it, so it does not matter what was there before.
+//   - operations whose values nothing that stays can have seen, where a value is
+//     gone once another replaces it (sight.go).
 //
 // So whatever still fails shows a real failure, and more operations never mend
 // it, which is what the bisection rests on. Where a model allows nothing of
@@ -40,20 +39,14 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, a Answer, 
 			rows = append(rows, i)
 		}
 	}
+	if r, ok := ops.Model.(models.Replacing); ok {
+		return m.replaced(r, rows)
+	}
+	rows = m.minimize(split(rows, m.readOnly))
 	if v, ok := ops.Model.(models.Valued); ok {
-		rows = m.minimize(split(rows, func(i int32) bool {
-			_, all := v.Touches(ops.Op(i))
-			return all && m.readOnly(i)
-		}))
 		rows = m.minimize(m.values(v, rows))
 	}
-	for n := len(rows) + 1; len(rows) < n; {
-		n = len(rows)
-		rows = m.minimize(split(rows, m.readOnly))
-		if r, ok := ops.Model.(models.Replacing); ok {
-			rows = m.minimize(split(rows, m.unseen(r, rows)))
-		}
-	}
+	rows = m.minimize(split(rows, m.readOnly))
 	slices.Sort(rows)
 	return rows
 }
@@ -65,6 +58,7 @@ type minimizer struct {
 	ctx    context.Context
 	engine Engine
 	limits Limits
+	sight  *sight // where not nil, only what lies within it may be left out
 	checks int
 	rows   int // of all checks
 }
@@ -74,14 +68,21 @@ func (m *minimizer) spent() bool {
 	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.ctx.Err() != nil
 }
 
+func (m *minimizer) isFailing(i int32) bool { return m.ops.Res[i] == m.fail }
+
 // fails says whether rows are not linearizable. Where it cannot know it says
 // that they are.
 func (m *minimizer) fails(rows []int32) bool {
 	if m.spent() {
 		return false
 	}
-	m.checks, m.rows = m.checks+1, m.rows+len(rows)
 	slices.Sort(rows)
+	if m.sight != nil {
+		if rows = m.sight.within(rows); !slices.ContainsFunc(rows, m.isFailing) {
+			return false
+		}
+	}
+	m.checks, m.rows = m.checks+1, m.rows+len(rows)
 	cut, _ := m.ops.Select(rows).Prefix(m.fail)
 	return m.engine.Decide(m.ctx, cut, m.limits).Verdict == Invalid
 }
@@ -99,6 +100,13 @@ func (m *minimizer) minimize(fixed []int32, units [][]int32) []int32 {
 	}
 	for len(units) > 0 && !m.fails(with(0)) {
 		low, high := 0, len(units) // with(low) does not fail, with(high) does
+		for n := 1; n < high; n *= 2 {
+			if m.fails(with(n)) {
+				high = n
+			} else {
+				low = n
+			}
+		}
 		for high-low > 1 {
 			if middle := low + (high-low)/2; m.fails(with(middle)) {
 				high = middle
@@ -134,21 +142,67 @@ func (m *minimizer) readOnly(i int32) bool {
 	return m.ops.Res[i] != m.fail && !m.ops.Model.Mutates(m.ops.Op(i))
 }
 
-// unseen says which of the rows make a value that no other one sees after they
-// have begun.
-func (m *minimizer) unseen(r models.Replacing, rows []int32) func(int32) bool {
-	return func(i int32) bool {
-		value, makes := r.Makes(m.ops.Op(i))
-		if !makes || m.ops.Res[i] == m.fail {
-			return false
+// firstWindow is how many operations the first window holds.
+const firstWindow = 16
+
+// replaced is a small part of rows that fails where a value is gone once another
+// replaces it. It lies within the smallest of growing windows, of those rows that
+// return last, that does.
+func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {
+	slices.Sort(rows)
+	byRes := slices.Clone(rows)
+	slices.SortFunc(byRes, func(a, b int32) int { return cmp.Compare(m.ops.Res[b], m.ops.Res[a]) })
+	late, _ := slices.BinarySearchFunc(byRes, m.fail, func(a, t int32) int { return cmp.Compare(t, m.ops.Res[a]) })
+	window := rows
+	for n := firstWindow; late+n < len(rows); n *= 4 {
+		some := slices.Clone(byRes[:late+n])
+		slices.Sort(some)
+		m.sight = newSight(m.ops, r, rows, some)
+		if m.fails(slices.Clone(some)) {
+			window = m.sight.within(some)
+			break
 		}
-		for _, j := range rows {
-			if j != i && m.ops.Res[j] > m.ops.Inv[i] && r.Sees(m.ops.Op(j), value) {
-				return false
+	}
+	for n := len(rows) + 1; len(rows) < n; {
+		m.sight = newSight(m.ops, r, rows, window)
+		window = m.minimize(split(window, func(i int32) bool { return !m.isFailing(i) }))
+		slices.Sort(window)
+		n = len(rows)
+		rows, window = m.withoutValues(r, rows, m.sight.within(window))
+	}
+	return window
+}
+
+// withoutValues leaves values out of the rows, as long as what is left of the
+// window still fails and is closed in what is left of the rows.
+func (m *minimizer) withoutValues(r models.Replacing, rows, window []int32) (fewer, left []int32) {
+	v, ok := m.ops.Model.(models.Valued)
+	if !ok {
+		return rows, window
+	}
+	_, units := m.values(v, rows)
+	for _, unit := range units {
+		slices.Sort(unit)
+		if left := minus(window, unit); len(left) < len(window) {
+			fewer := minus(rows, unit)
+			m.sight = newSight(m.ops, r, fewer, left)
+			if m.fails(slices.Clone(left)) {
+				rows, window = fewer, m.sight.within(left)
 			}
 		}
-		return true
 	}
+	return rows, window
+}
+
+// minus is what is in a and not in b; both ascend.
+func minus(a, b []int32) []int32 {
+	var rest []int32
+	for _, x := range a {
+		if _, in := slices.BinarySearch(b, x); !in {
+			rest = append(rest, x)
+		}
+	}
+	return rest
 }
 
 // values parts rows by the values that they touch: those that touch none, or
