@@ -29,9 +29,11 @@ type Options struct {
 	// Verify re-checks the evidence: a witness is replayed, a core decided again
 	// by another engine.
 	Verify bool
-	// Passed, where not nil, follows the number of operations linearized so
-	// far.
+	// Passed, where not nil, follows the number of completions passed so far.
 	Passed *atomic.Int64
+	// Held, where not nil, follows the number of configurations that the search
+	// holds.
+	Held *atomic.Int64
 }
 
 // Algorithms are the names that Options.Algorithm knows. "auto" is the fast path

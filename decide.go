@@ -2,6 +2,7 @@ package clew
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 
@@ -16,7 +17,7 @@ import (
 type decision struct {
 	fallback.Answer
 	analyzer string
-	reason   string               // ambiguous: why
+	reason   string               // unknown: why the fast path cannot say, or how far the search got
 	core     []int32              // rows, where the fast path found it
 	why      fastpath.Explanation // likewise
 }
@@ -54,7 +55,7 @@ func newDecider(ctx context.Context, spec models.Spec, o Options) *decider {
 		spec:   spec,
 		engine: engines[o.Algorithm],
 		only:   o.Algorithm == "fast",
-		limits: fallback.Limits{Memory: o.Memory, Passed: o.Passed},
+		limits: fallback.Limits{Memory: o.Memory, Passed: o.Passed, Held: o.Held},
 	}
 	if d.only || o.Algorithm == "" || o.Algorithm == "auto" {
 		d.fast = fastPaths[spec.Name]
@@ -153,11 +154,14 @@ func (d *decider) part(part *models.Operations) decision {
 		return d.search(part, nil)
 	}
 	fast := func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+		c.Stop = func() bool { return d.ctx.Err() != nil }
 		return d.fast(part.Model, d.spec, c, want)
 	}
 	f := fast(&part.Columns, fastpath.WantWitness|fastpath.WantFailure)
 	x := decision{analyzer: "clew/fast-" + d.spec.Name, core: f.Core, why: f.Why}
 	switch {
+	case f.Reason.Cause == fastpath.Stopped:
+		return d.stopped(x)
 	case f.Verdict == fastpath.Valid:
 		x.Answer = fallback.Answer{Verdict: fallback.Valid, Order: f.Witness}
 		return x
@@ -166,6 +170,9 @@ func (d *decider) part(part *models.Operations) decision {
 		// fast path can show it.
 		cut, rows := part.Prefix(f.Fail - 1)
 		before := fast(&cut.Columns, fastpath.WantWitness)
+		if before.Reason.Cause == fastpath.Stopped {
+			return d.stopped(x)
+		}
 		if before.Verdict != fastpath.Valid {
 			// What is open there may be ambiguous, though the failure is certain.
 			cut, rows = part.Prefix(f.Fail)
@@ -189,6 +196,13 @@ func (d *decider) part(part *models.Operations) decision {
 	return d.search(part, nil)
 }
 
+// stopped is the decision of a fast path that the context stopped.
+func (d *decider) stopped(x decision) decision {
+	x.Answer = fallback.Answer{Cause: fallback.Stopped(d.ctx)}
+	x.reason = "the fast path was still at it"
+	return x
+}
+
 // notFast says why the fast path is not for a part, or "".
 func (d *decider) notFast(part *models.Operations) string {
 	switch {
@@ -207,10 +221,24 @@ func (d *decider) search(cut *models.Operations, rows []int32) decision {
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By
 	}
+	if x.Verdict == fallback.Unknown {
+		x.reason = fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", x.Passed, completed(cut), x.Held)
+	}
 	if rows != nil {
 		x = x.renumber(rows)
 	}
 	return x
+}
+
+// completed is how many operations returned.
+func completed(ops *models.Operations) int {
+	n := 0
+	for _, res := range ops.Res {
+		if res != models.Open {
+			n++
+		}
+	}
+	return n
 }
 
 // core is the operations of a part's core.

@@ -31,7 +31,8 @@ const (
 // Limits bound a search. Time is bounded by the context.
 type Limits struct {
 	Memory *Budget       // nil: unbounded
-	Passed *atomic.Int64 // where not nil: operations linearized so far, for progress
+	Passed *atomic.Int64 // where not nil: completions passed so far, for progress
+	Held   *atomic.Int64 // where not nil: configurations held at the moment, likewise
 }
 
 // Budget is an amount of memory that searches share.
@@ -80,6 +81,10 @@ type Answer struct {
 	Cause   Cause  // Unknown
 	By      string // the engine whose answer it is, where several were asked; else ""
 
+	// Passed and Held say how far it got, where Unknown: the completions up to
+	// which it found a linearization, and the configurations that it held then.
+	Passed, Held int64
+
 	// Order is, where Valid, the linearization, and where Invalid, one of the
 	// operations up to just before Fail. Optional operations that never happen
 	// are left out.
@@ -97,8 +102,8 @@ type Engine interface {
 	Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer
 }
 
-// stopped is the cause for which a context is done.
-func stopped(ctx context.Context) Cause {
+// Stopped is the cause for which a context is done.
+func Stopped(ctx context.Context) Cause {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return Timeout
 	}

@@ -32,15 +32,16 @@ func (Frontier) Name() string { return "frontier" }
 func (f Frontier) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
 	l := newLayout(ctx, f.Rules, ops, limits)
 	defer func() { limits.Memory.give(l.taken) }()
+	m := newMoves(l)
 	if l.cause != "" {
 		return Answer{Cause: l.cause}
 	}
-	s := newFrontierSearch(newMoves(l))
+	s := newFrontierSearch(m)
 	s.start(0, s.space.number(ops.Model.Init()), make([]uint64, s.width))
 	failed := s.run(0, int32(len(s.ends)))
 	switch {
 	case s.cause != "":
-		return Answer{Cause: s.cause}
+		return Answer{Cause: s.cause, Passed: int64(s.at), Held: s.held()}
 	case failed >= 0:
 		return Answer{Verdict: Invalid, Order: s.settle(s.orderTo(s.layer.trail[0])), Fail: s.ends[failed]}
 	}
@@ -59,6 +60,7 @@ type frontierSearch struct {
 
 	trail           []step // how configurations were reached
 	collect         int    // the length at which the trail is rid of what leads nowhere
+	at              int32  // the return at hand
 	silent          bool   // nobody wants to know how
 	steps, maxSteps int    // it gives up after maxSteps, unless that is 0
 
@@ -104,6 +106,7 @@ func (s *frontierSearch) orderTo(at int32) []int32 {
 // that no configuration could pass, or -1.
 func (s *frontierSearch) run(k, end int32) (failed int32) {
 	for ; k < end; k++ {
+		s.at = k
 		s.passAll(k)
 		if s.maxSteps > 0 && s.steps >= s.maxSteps || !s.tick() {
 			return -1
@@ -112,14 +115,26 @@ func (s *frontierSearch) run(k, end int32) (failed int32) {
 			return k
 		}
 		s.layer, s.next = s.next, s.layer
-		if s.limits.Passed != nil && !s.silent {
-			s.limits.Passed.Store(int64(k) + 1)
-		}
+		s.report(k + 1)
 		if len(s.trail) > s.collect {
 			s.sweep()
 		}
 	}
 	return -1
+}
+
+// held is how many configurations it holds.
+func (s *frontierSearch) held() int64 {
+	return int64(len(s.layer.states)) + int64(s.seen.n) + int64(s.passed.n)
+}
+
+func (s *frontierSearch) report(passed int32) {
+	if s.limits.Passed != nil && !s.silent {
+		s.limits.Passed.Store(int64(passed))
+	}
+	if s.limits.Held != nil && !s.silent {
+		s.limits.Held.Store(s.held())
+	}
 }
 
 // passAll finds the configurations past the k-th return.

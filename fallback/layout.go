@@ -43,6 +43,9 @@ type crashClass struct {
 
 func newLayout(ctx context.Context, r Rules, ops *models.Operations, limits Limits) *layout {
 	l := &layout{Rules: r, ctx: ctx, ops: ops, limits: limits}
+	if !l.poll() {
+		return l
+	}
 	l.space, l.class = newSpace(ops)
 	l.slot = make([]int32, ops.Len())
 	at := rowsAt(ops)
@@ -77,7 +80,13 @@ func (l *layout) layOut(at []int32) {
 	classAt := map[int32]int{}
 	var open, free []int32
 	slots := int32(0)
+	polled := 0
 	for e, row := range at {
+		if e+len(l.open)-polled > workPerPoll {
+			if polled = e + len(l.open); !l.poll() {
+				return
+			}
+		}
 		switch {
 		case row < 0:
 		case l.ops.Res[row] == models.Open:
@@ -140,7 +149,7 @@ func (l *layout) hasTwin(open []int32, mask []uint64, class int32) bool {
 // poll says whether the search may go on.
 func (l *layout) poll() bool {
 	if l.cause == "" && l.ctx.Err() != nil {
-		l.cause = stopped(l.ctx)
+		l.cause = Stopped(l.ctx)
 	}
 	return l.cause == ""
 }

@@ -34,6 +34,9 @@ const workPerPoll = 1 << 15
 
 func newMoves(l *layout) *moves {
 	m := &moves{layout: l}
+	if l.cause != "" {
+		return m
+	}
 	m.pack()
 	if m.take(16 * int64(l.words) * int64(len(l.ends)+1)); m.cause != "" {
 		return m

@@ -43,7 +43,7 @@ func (Porcupine) Name() string { return "porcupine" }
 // Decide implements Engine.
 func (Porcupine) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
 	if ctx.Err() != nil {
-		return Answer{Cause: stopped(ctx)}
+		return Answer{Cause: Stopped(ctx)}
 	}
 	n := int64(ops.Len())
 	s := &porcupineSearch{ctx: ctx, ops: ops, limits: limits, entry: n/8 + entryBytes}
@@ -57,6 +57,8 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, limits Limi
 	switch {
 	case s.panicked != nil:
 		panic(s.panicked)
+	case s.cause != "" && s.furthest != nil:
+		return Answer{Cause: s.cause, Passed: int64(s.furthest.passed), Held: s.held}
 	case s.cause != "":
 		return Answer{Cause: s.cause}
 	case int(s.furthest.passed) < len(s.ends):
@@ -88,6 +90,7 @@ type porcupineSearch struct {
 	newest      *node // made by the last step
 	newestBytes int64
 
+	held     int64 // configurations
 	steps    int
 	cause    Cause // why it refuses to go on
 	panicked any
@@ -164,7 +167,7 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 		}
 	}()
 	if s.steps++; s.steps%64 == 0 && s.cause == "" && s.ctx.Err() != nil {
-		s.cause = stopped(s.ctx)
+		s.cause = Stopped(s.ctx)
 	}
 	from, row := state.(*node), input.(int32)
 	s.refund(from)
@@ -180,6 +183,7 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 		return false, state
 	}
 	s.newest, s.newestBytes = s.push(from, row, states), bytes
+	s.held++
 	return true, s.newest
 }
 
@@ -188,6 +192,7 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 func (s *porcupineSearch) refund(from *node) {
 	if s.newest != nil && s.newest != from {
 		s.release(s.newestBytes)
+		s.held--
 	}
 	s.newest = nil
 }

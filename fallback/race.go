@@ -8,8 +8,9 @@ import (
 
 // Race runs engines side by side, each with its share of the memory, and takes
 // the first verdict: they are exact, so it does not matter whose it is. The
-// others are stopped, and have ended before it answers. Where none decides, the verdict is unknown for the cause of
-// the first engine of the list.
+// others are stopped, and have ended before it answers. Where none decides, the
+// verdict is unknown for the cause of the first engine of the list; the furthest
+// of them counts, and what they held together.
 type Race []Engine
 
 // Name implements Engine.
@@ -32,7 +33,7 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 				f.panic = recover()
 				finished <- f
 			}()
-			f.answer = e.Decide(ctx, ops, Limits{limits.Memory.share(len(r)), limits.Passed})
+			f.answer = e.Decide(ctx, ops, Limits{Memory: limits.Memory.share(len(r)), Passed: limits.Passed, Held: limits.Held})
 		}()
 	}
 	answers := make([]Answer, len(r))
@@ -53,6 +54,12 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 	}
 	if panicked != nil {
 		panic(panicked)
+	}
+	if winner < 0 {
+		for _, a := range answers[1:] {
+			answers[0].Passed = max(answers[0].Passed, a.Passed)
+			answers[0].Held += a.Held
+		}
 	}
 	return answers[max(winner, 0)]
 }

@@ -73,14 +73,15 @@ func (Window) Name() string { return "window" }
 func (w Window) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
 	l := newLayout(ctx, w.Rules, ops, limits)
 	defer func() { limits.Memory.give(l.taken) }()
+	m := newMoves(l)
 	if l.cause != "" {
 		return Answer{Cause: l.cause}
 	}
-	s := &windowSearch{moves: newMoves(l), maxSteps: w.MaxSteps, furthest: -1, patience: firstPatience}
+	s := &windowSearch{moves: m, maxSteps: w.MaxSteps, furthest: -1, patience: firstPatience}
 	found := s.run()
 	switch {
 	case s.cause != "":
-		return Answer{Cause: s.cause}
+		return Answer{Cause: s.cause, Passed: int64(max(s.furthest, 0)), Held: s.held()}
 	case found:
 		return Answer{Verdict: Valid, Order: s.settle(s.order)}
 	}
@@ -178,6 +179,15 @@ func (s *windowSearch) next() bool {
 	return false
 }
 
+// held is how many configurations it holds: those under test, and those that
+// failed.
+func (s *windowSearch) held() int64 {
+	if s.failed == nil {
+		return 0
+	}
+	return int64(len(s.stack)) + int64(s.failed.n) - int64(len(s.failed.free))
+}
+
 // push puts a copy of the top configuration above it.
 func (s *windowSearch) push(c []uint64) {
 	n := len(s.stack) * s.width
@@ -218,6 +228,9 @@ func (s *windowSearch) gotTo(k int) {
 	s.shared = len(s.order)
 	if s.limits.Passed != nil {
 		s.limits.Passed.Store(int64(k))
+	}
+	if s.limits.Held != nil {
+		s.limits.Held.Store(s.held())
 	}
 }
 

@@ -191,5 +191,5 @@ type forever struct{}
 func (forever) Name() string { return "forever" }
 func (forever) Decide(ctx context.Context, _ *models.Operations, _ Limits) Answer {
 	<-ctx.Done()
-	return Answer{Cause: stopped(ctx)}
+	return Answer{Cause: Stopped(ctx)}
 }

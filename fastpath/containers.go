@@ -422,6 +422,7 @@ func (c *contents) chain(inv, res int32, counts func(e *element) bool) []int32 {
 
 // decide prepares a history and decides it.
 func (k *container) decide(in input, witness bool) result {
+	in.poll()
 	c, r := prepare(in)
 	if c == nil {
 		return r

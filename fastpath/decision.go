@@ -66,6 +66,7 @@ const (
 	Repeated           // Reader may have seen the value from more than one operation
 	Unsupported        // Reader is an operation of a kind that is not handled here
 	Branching          // Reader and others took values that are not known, in too many possible ways
+	Stopped            // it was told to give up
 )
 
 // Ambiguity is why a procedure could not decide.
@@ -196,10 +197,19 @@ type algorithm struct {
 type needs func(o int32, out []int32) []int32
 
 // run decides a history and gathers the evidence that is wanted.
-func (a *algorithm) run(c *models.Columns, init int32, want Want) Decision {
+func (a *algorithm) run(c *models.Columns, init int32, want Want) (d Decision) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case stopped{}:
+			d = Decision{Reason: Ambiguity{Cause: Stopped}, Fail: -1, Bound: -1}
+		default:
+			panic(p)
+		}
+	}()
 	in := newInput(c, init)
 	r := a.decide(in, want&WantWitness != 0)
-	d := Decision{Verdict: r.verdict, Reason: r.reason, Witness: r.witness, Fail: -1, Bound: -1}
+	d = Decision{Verdict: r.verdict, Reason: r.reason, Witness: r.witness, Fail: -1, Bound: -1}
 	if r.verdict == Invalid && want&WantFailure != 0 {
 		a.failure(in, r, &d)
 		d.Fail = in.original(d.Fail, c)

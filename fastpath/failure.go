@@ -23,6 +23,7 @@ var maxDescents = 16
 func (a *algorithm) failure(in input, r result, d *Decision) {
 	low := int32(-1) // the history up to here was not found to be invalid
 	for round := 0; ; round++ {
+		in.poll()
 		d.Bound = r.end
 		t := r.end - 1
 		if (r.loose || round >= maxDescents) && low+1 < t {

@@ -264,7 +264,7 @@ func lookupSetCore(in input, o int32, d *Decision) {
 				c.Res[i] = models.Open
 			}
 		}
-		from := flipSweep{in: input{&c, 0, sub.ids}}
+		from := flipSweep{in: input{Columns: &c, ids: sub.ids, stop: sub.stop}}
 		return from.sweep(start, 0) >= 0 && from.sweep(start, 1) >= 0
 	}
 	// The last few operations are likely to do.

@@ -501,7 +501,7 @@ func choices(list []int32, n int) (all [][]int32) {
 
 // tryGrowSetCore makes a choice the core, if it is not linearizable.
 func tryGrowSetCore(in input, sets [][]int32, reads, values []int32, d *Decision) bool {
-	sub := input{Columns: &models.Columns{Events: in.Events}, ids: in.ids}
+	sub := input{Columns: &models.Columns{Events: in.Events}, ids: in.ids, stop: in.stop}
 	var seen [][]int32
 	var core []int32
 	for i, kind := range in.Kind {

@@ -9,7 +9,7 @@ func withInitial(c *models.Columns, init []int32, kind models.Kind) *models.Colu
 		return c
 	}
 	k := int32(len(init))
-	all := &models.Columns{Events: c.Events + 2*k}
+	all := &models.Columns{Events: c.Events + 2*k, Stop: c.Stop}
 	for i, v := range init {
 		all.Append(2*int32(i), 2*int32(i)+1, models.Op{Kind: kind, A: v})
 	}

@@ -19,6 +19,18 @@ type input struct {
 	*models.Columns
 	init int32 // id of the initial value
 	ids  int32
+	stop func() bool // nil, or whether to give up
+}
+
+// stopped is what poll panics with.
+type stopped struct{}
+
+// poll is called before work that may take long. It ends the decision where
+// nobody waits for it any more.
+func (in input) poll() {
+	if in.stop != nil && in.stop() {
+		panic(stopped{})
+	}
 }
 
 func newInput(c *models.Columns, init int32) input {
@@ -26,7 +38,7 @@ func newInput(c *models.Columns, init int32) input {
 	for i := range c.A {
 		top = max(top, c.A[i], c.B[i])
 	}
-	in := input{c, init, top + 1}
+	in := input{c, init, top + 1, c.Stop}
 	limit := int64(c.Len())*sparseFactor + sparseFree
 	if int64(c.Events) > limit {
 		in = in.denseEvents()
@@ -83,7 +95,7 @@ func (in input) denseIDs() input {
 	}
 	c := *in.Columns
 	c.A, c.B = dense(c.A), dense(c.B)
-	return input{&c, dense([]int32{in.init})[0], int32(len(ids))}
+	return input{&c, dense([]int32{in.init})[0], int32(len(ids)), in.stop}
 }
 
 // original is the event of c, the columns that in was made of, which in calls

@@ -68,6 +68,7 @@ type checker struct {
 	stdout, stderr io.Writer
 	lifeline       bool
 	progress       *progress
+	memory         int64         // bytes that all searches together may use
 	table          *jepsen.Table // nil: a text for each history
 	models         storeModels   // by the test's name
 	failFast       bool
@@ -109,6 +110,9 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, e
 		if k.models, err = readStoreModels(file, c); err != nil {
 			return nil, nil, err
 		}
+	}
+	if k.memory, err = memoryLimit(c.String("memory-limit")); err != nil {
+		return nil, nil, err
 	}
 	return k, c.Args().Slice(), nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 )
@@ -23,6 +25,15 @@ func memoryLimit(flag string) (int64, error) {
 		return 0, fmt.Errorf("--memory-limit is a size such as 512MB or 8GB, not %q", flag)
 	}
 	return n << shift, nil
+}
+
+// collectBefore has the garbage collector work harder before searches would take
+// more than what they may, on top of what is there already: else garbage
+// could double it.
+func collectBefore(limit int64) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	debug.SetMemoryLimit(int64(m.HeapAlloc) + min(limit, math.MaxInt64/2))
 }
 
 // availableMemory is what the process could use: what the kernel says is

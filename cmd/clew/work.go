@@ -155,6 +155,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	}
 	start := time.Now()
 	k.progress.operations(h.Operations())
+	collectBefore(k.memory)
 	o := k.options
 	o.Independent = j.independent
 	r, err := clew.Check(ctx, h, j.spec, o)

@@ -1,0 +1,72 @@
+package fallback
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"clew/models"
+)
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// What a search has taken off its budget is what the heap holds for it.
+func TestWhatASearchHoldsIsWhatItsBudgetSays(t *testing.T) {
+	const limit = 12 << 20
+	ordinary := simulated(20_000, 20, 5, 0, 1)
+	for name, ops := range map[string]*models.Operations{"many states": endless(20, counter{}), "few states": ordinary} {
+		for _, engine := range []string{"window", "frontier"} {
+			if engine == "frontier" && name == "few states" {
+				continue // it needs little, for long
+			}
+			t.Run(engine+", "+name, func(t *testing.T) {
+				before := heap()
+				l := newLayout(context.Background(), Rules{NoDomination: true, NoCovering: true, NoLocalProof: true}, ops, Limits{Memory: NewBudget(limit)})
+				m := newMoves(l)
+				var search any
+				if engine == "window" {
+					s := &windowSearch{moves: m, furthest: -1, patience: firstPatience}
+					s.run()
+					search = s
+				} else {
+					s := newFrontierSearch(m)
+					s.start(0, s.space.number(ops.Model.Init()), make([]uint64, s.width))
+					s.run(0, int32(len(s.ends)))
+					search = s
+				}
+				held := heap() - before
+				runtime.KeepAlive(search)
+				if l.cause != OutOfMemory {
+					t.Skipf("it was decided with %d bytes", l.taken)
+				}
+				if held > limit*12/10 || held < limit*6/10 {
+					t.Errorf("the heap holds %d bytes for a budget of %d", held, limit)
+				}
+			})
+		}
+	}
+}
+
+func TestAnUnknownAnswerSaysHowFarTheSearchGot(t *testing.T) {
+	// It goes well up to the tenth return, and then nowhere.
+	ops := &models.Operations{Model: counter{}}
+	for i := range int32(10) {
+		ops.Append(2*i, 2*i+1, models.Op{A: i})
+	}
+	for i := range int32(20) {
+		ops.Append(20+i, 41+i, models.Op{A: i})
+	}
+	ops.Append(40, 61, models.Op{Kind: 1})
+	ops.Events = 62
+	for _, e := range []Engine{Window{}, Frontier{}, Porcupine{}, Auto{}, Race{Frontier{}, Window{}}} {
+		a := e.Decide(context.Background(), ops, Limits{Memory: NewBudget(1 << 20)})
+		if a.Cause != OutOfMemory || a.Passed < 10 || a.Held < 100 {
+			t.Errorf("%s: %s after %d returns with %d configurations, want out-of-memory after 10 or more with some hundreds", e.Name(), a.Cause, a.Passed, a.Held)
+		}
+	}
+}
