@@ -19,7 +19,8 @@ const progressDelay = 500 * time.Millisecond
 // operations that the search has linearized. It shows nothing where standard
 // error is no terminal.
 type progress struct {
-	passed atomic.Int64 // operations linearized, of a single history
+	passed atomic.Int64 // completions passed, of a single history
+	held   atomic.Int64 // configurations held in its search
 	total  atomic.Int64 // its operations
 	files  int
 
@@ -75,6 +76,9 @@ func (p *progress) show(w io.Writer) {
 	now, total := int64(p.done), int64(p.files)
 	if p.files == 1 {
 		now, total = p.passed.Load(), p.total.Load()
+		if held := p.held.Load(); held > 0 {
+			p.bar.Describe(fmt.Sprintf("checking operations, %d configurations held", held))
+		}
 	}
 	if total > 0 {
 		p.bar.ChangeMax64(total)
