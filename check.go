@@ -219,7 +219,9 @@ type point struct{ at, op int32 }
 // inOrder is the operations in order of their points. Those at the same point
 // keep their order.
 func inOrder(points []point) []int32 {
-	slices.SortStableFunc(points, func(a, b point) int { return int(a.at - b.at) })
+	if byTime := func(a, b point) int { return int(a.at - b.at) }; !slices.IsSortedFunc(points, byTime) {
+		slices.SortStableFunc(points, byTime)
+	}
 	ops := make([]int32, len(points))
 	for i, p := range points {
 		ops[i] = p.op
@@ -249,13 +251,15 @@ func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, d deci
 		}
 		return part.Of[row]
 	}
-	config, paths := fallback.Explain(part, d.Answer)
-	r.Op, r.LastOp = d.Fail, of(config.Last)
-	c := jepsen.Config{Model: model.Record(config.State), Last: r.LastOp}
-	for _, row := range config.Pending {
-		c.Pending = append(c.Pending, of(row))
+	configs, paths := fallback.Explain(part, d.Answer)
+	r.Op, r.LastOp = d.Fail, of(configs[0].Last)
+	for _, config := range configs {
+		c := jepsen.Config{Model: model.Record(config.State), Last: of(config.Last)}
+		for _, row := range config.Pending {
+			c.Pending = append(c.Pending, of(row))
+		}
+		r.Configs = append(r.Configs, c)
 	}
-	r.Configs = []jepsen.Config{c}
 	for _, path := range paths {
 		var steps []jepsen.Step
 		for _, s := range path {

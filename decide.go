@@ -134,7 +134,7 @@ func sideBySide(n int, f func(i int)) {
 
 // renumber gives the rows of a prefix their numbers in the whole.
 func (x decision) renumber(rows []int32) decision {
-	for _, list := range [][]int32{x.Order, x.core, x.why.Ops} {
+	for _, list := range append([][]int32{x.Order, x.core, x.why.Ops}, x.Others...) {
 		for i, row := range list {
 			if row >= 0 {
 				list[i] = rows[row]

@@ -17,6 +17,7 @@ func Check(ctx context.Context, engine Engine, ops *models.Operations, limits Li
 	if a.Verdict != Invalid || !ops.ReadsOpenOtherwise() {
 		return a
 	}
+	a.Others = nil // they read open operations as completed
 	// With less known about open operations a prefix can only fail later.
 	ends := completions(ops)
 	valid := sort.Search(len(ends), func(i int) bool { return ends[i] >= a.Fail })

@@ -89,6 +89,9 @@ type Answer struct {
 	// operations up to just before Fail. Optional operations that never happen
 	// are left out.
 	Order []int32
+	// Others are, where Invalid and where the engine knows them, other
+	// linearizations up to just before Fail, for their configurations.
+	Others [][]int32
 	// Fail is the first failing completion, an event, where Invalid.
 	Fail int32
 }

@@ -28,30 +28,53 @@ type Step struct {
 // pending operations: Knossos lists them all, and runs out of memory at nine.
 const MaxPaths = 10
 
+// MaxConfigs bounds the configurations.
+const MaxConfigs = 10
+
 // Explain shows why the operations of an Invalid answer cannot be linearized past
-// the failure: the configuration that the linearization up to there leads to,
-// and final paths from it, the shortest first. Each path goes on with some
-// pending operations in some order and ends where the failing one cannot
+// the failure: the configurations that the linearizations up to there lead to,
+// and final paths from the first one, the shortest first. Each path goes on with
+// some pending operations in some order and ends where the failing one cannot
 // happen: it never can, or the failure would not be one. Where a model knows
 // less of an open operation than of a returned one, the failing one may have
 // happened already, and then returned what it cannot have: that is the path.
-func Explain(ops *models.Operations, a Answer) (Config, [][]Step) {
+func Explain(ops *models.Operations, a Answer) ([]Config, [][]Step) {
 	cut := opened(ops, a.Fail)
-	order := trim(cut, a.Order)
-	run, err := models.Replay(ops.Model, cut, order)
+	configs := []Config{configAt(ops, cut, a.Order, a.Fail)}
+	for _, order := range a.Others {
+		if len(configs) == MaxConfigs {
+			break
+		}
+		c := configAt(ops, cut, order, a.Fail)
+		if !slices.ContainsFunc(configs, c.equal) {
+			configs = append(configs, c)
+		}
+	}
+	return configs, paths(ops, cut, configs[0], a.Fail)
+}
+
+func (c Config) equal(o Config) bool {
+	return c.Last == o.Last && slices.Equal(c.State, o.State) && slices.Equal(c.Pending, o.Pending)
+}
+
+// configAt is the configuration that an order leads to.
+func configAt(ops *models.Operations, cut *models.Columns, order []int32, fail int32) Config {
+	order = trim(cut, order)
+	state, err := models.Final(ops.Model, cut, order)
 	if err != nil {
 		panic("the linearization of a prefix does not replay: " + err.Error())
 	}
-	config := Config{State: ops.Model.Init(), Last: -1}
-	if len(order) > 0 {
-		config.State, config.Last = run[len(run)-1], order[len(order)-1]
+	config := Config{State: state, Last: -1}
+	done := make([]bool, ops.Len())
+	for _, row := range order {
+		done[row], config.Last = true, row
 	}
-	for i := int32(0); i < int32(ops.Len()) && ops.Inv[i] < a.Fail; i++ {
-		if ops.Res[i] >= a.Fail && !slices.Contains(order, i) {
+	for i := int32(0); i < int32(ops.Len()) && ops.Inv[i] < fail; i++ {
+		if ops.Res[i] >= fail && !done[i] {
 			config.Pending = append(config.Pending, i)
 		}
 	}
-	return config, paths(ops, cut, config, a.Fail)
+	return config
 }
 
 // opened is the columns as they stand just before event t: what returns later

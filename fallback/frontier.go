@@ -43,7 +43,11 @@ func (f Frontier) Decide(ctx context.Context, ops *models.Operations, limits Lim
 	case s.cause != "":
 		return Answer{Cause: s.cause, Passed: int64(s.at), Held: s.held()}
 	case failed >= 0:
-		return Answer{Verdict: Invalid, Order: s.settle(s.orderTo(s.layer.trail[0])), Fail: s.ends[failed]}
+		a := Answer{Verdict: Invalid, Order: s.settle(s.orderTo(s.layer.trail[0])), Fail: s.ends[failed]}
+		for _, at := range s.layer.trail[1:min(len(s.layer.trail), MaxConfigs)] {
+			a.Others = append(a.Others, s.settle(s.orderTo(at)))
+		}
+		return a
 	}
 	return Answer{Verdict: Valid, Order: s.settle(s.orderTo(s.layer.trail[0]))}
 }

@@ -70,3 +70,24 @@ func TestAnUnknownAnswerSaysHowFarTheSearchGot(t *testing.T) {
 		}
 	}
 }
+
+func TestAFailureShowsSeveralConfigurations(t *testing.T) {
+	// Two writes at the same time, and then a read of neither value.
+	ops := simulated(200, 5, 2, 0, 3)
+	n := ops.Events
+	ops.Append(n, n+2, models.Op{Kind: models.Write, A: 0})
+	ops.Append(n+1, n+3, models.Op{Kind: models.Write, A: 1})
+	ops.Append(n+4, n+5, models.Op{Kind: models.Read, A: 2})
+	ops.Events = n + 6
+	for _, e := range []Engine{Window{}, Frontier{}, Auto{}} {
+		a := Check(context.Background(), e, ops, Limits{})
+		if a.Verdict != Invalid || a.Fail != n+5 {
+			t.Fatalf("%s: %+v", e.Name(), a)
+		}
+		configs, _ := Explain(ops, a)
+		t.Logf("%s: %d", e.Name(), len(configs))
+		if len(configs) < 2 || len(configs) > MaxConfigs {
+			t.Errorf("%s: %d configurations, want 2 or more", e.Name(), len(configs))
+		}
+	}
+}

@@ -130,9 +130,9 @@ func TestTheFirstFailingCompletionIsTheFurthestReached(t *testing.T) {
 	if a.Verdict != Invalid || a.Fail != 9 {
 		t.Errorf("%+v, want a failure at event 9", a)
 	}
-	config, paths := Explain(ops, a)
-	if len(config.Pending) != 1 || config.Pending[0] != 4 || len(paths) != 1 || paths[0][len(paths[0])-1].Why != "never" {
-		t.Errorf("%+v, %+v", config, paths)
+	configs, paths := Explain(ops, a)
+	if len(configs[0].Pending) != 1 || configs[0].Pending[0] != 4 || len(paths) != 1 || paths[0][len(paths[0])-1].Why != "never" {
+		t.Errorf("%+v, %+v", configs, paths)
 	}
 	if core := Core(context.Background(), Porcupine{}, ops, a, Limits{}); len(core) != 5 {
 		t.Errorf("core %v: the model allows nothing to be left out", core)

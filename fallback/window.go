@@ -2,6 +2,7 @@ package fallback
 
 import (
 	"context"
+	"slices"
 
 	"clew/models"
 )
@@ -85,7 +86,12 @@ func (w Window) Decide(ctx context.Context, ops *models.Operations, limits Limit
 	case found:
 		return Answer{Verdict: Valid, Order: s.settle(s.order)}
 	}
-	return Answer{Verdict: Invalid, Order: s.settle(s.best), Fail: s.ends[s.furthest]}
+	a := Answer{Verdict: Invalid, Order: s.settle(s.best), Fail: s.ends[s.furthest]}
+	for _, o := range s.others {
+		order := slices.Concat(s.best[:o.shared], o.rest)
+		a.Others = append(a.Others, s.settle(order))
+	}
+	return a
 }
 
 // windowSearch is one run.
@@ -99,11 +105,18 @@ type windowSearch struct {
 	furthest int     // the furthest return that the search was about to pass
 	best     []int32 // the order with which it got there first
 	shared   int     // how long best and order are known to agree
+	others   []other // orders with which it got there again, up to MaxConfigs
 
 	failed          *antichain // with used and discharged the other way round: what covers fails as well
 	maxSteps, steps int
 
 	stuck, patience int // steps since it got further, and after how many it asks for a local proof
+}
+
+// other is an order: the first shared rows of best, and the rest.
+type other struct {
+	shared int
+	rest   []int32
 }
 
 // frame is a configuration under test; its words are in configs.
@@ -199,10 +212,16 @@ func (s *windowSearch) push(c []uint64) {
 // it unless it is known to fail. It says whether nothing is left to pass.
 func (s *windowSearch) enter(k, state int32) bool {
 	depth := len(s.stack)
+	from := -1 // the return at which the top is
+	if depth > 0 {
+		from = int(s.stack[depth-1].k)
+	}
 	c := s.configs[depth*s.width : (depth+1)*s.width]
 	for {
 		if int(k) > s.furthest {
 			s.gotTo(int(k))
+		} else if int(k) == s.furthest && int(k) > from && len(s.others) < MaxConfigs {
+			s.others = append(s.others, other{s.shared, slices.Clone(s.order[s.shared:])})
 		}
 		if int(k) == len(s.ends) {
 			return true
@@ -223,7 +242,7 @@ func (s *windowSearch) enter(k, state int32) bool {
 // gotTo notes that the search got further than before. Only what has changed
 // since the last time is copied.
 func (s *windowSearch) gotTo(k int) {
-	s.furthest, s.stuck, s.patience = k, 0, firstPatience
+	s.furthest, s.stuck, s.patience, s.others = k, 0, firstPatience, s.others[:0]
 	s.best = append(s.best[:s.shared], s.order[s.shared:]...)
 	s.shared = len(s.order)
 	if s.limits.Passed != nil {

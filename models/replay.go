@@ -98,3 +98,16 @@ type ReplayError struct {
 func (e *ReplayError) Error() string {
 	return fmt.Sprintf("position %d: %s", e.Position, e.Why)
 }
+
+// Final is the state that Replay's run ends in, the initial one where nothing
+// runs. Like Finals it keeps no others.
+func Final(m Model, c *Columns, order []int32) (State, error) {
+	finals, err := Finals(m, c, order)
+	if err != nil {
+		return nil, err
+	}
+	if p, parted := m.(Partitioner); parted {
+		return p.Join(finals), nil
+	}
+	return finals[0], nil
+}

@@ -52,7 +52,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	k.progress = newProgress(k.stderr, len(jobs))
 	defer k.progress.stop()
 	if len(jobs) == 1 {
-		k.options.Passed = &k.progress.passed
+		k.options.Passed, k.options.Held = &k.progress.passed, &k.progress.held
 	}
 	k.header(jobs)
 	ctx, stop := context.WithCancel(ctx)
