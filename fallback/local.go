@@ -19,8 +19,9 @@ package fallback
 // maxStates is how many states a model may have for a local proof.
 const maxStates = 64
 
-// firstSpan is how many returns the first attempt looks at.
-const firstSpan = 32
+// firstSpan is how many returns the first attempt looks at. It is a switch for
+// tests.
+var firstSpan int32 = 32
 
 // failsWithin says whether a local proof that takes no more than some steps
 // shows that no configuration passes the k-th return.
@@ -29,7 +30,7 @@ func (m *moves) failsWithin(k int32, steps int) bool {
 	if states == 0 {
 		return false
 	}
-	for span := int32(firstSpan); steps > 0 && span < 4*k; span *= 2 {
+	for span := firstSpan; steps > 0 && span < 4*k; span *= 2 {
 		from := max(k-span, 0)
 		before := m.taken
 		s := newFrontierSearch(m)

@@ -270,8 +270,8 @@ func (s *windowSearch) fail(f *frame, c []uint64) {
 }
 
 // firstPatience is after how many steps without getting further a search asks
-// for a local proof first.
-const firstPatience = 2000
+// for a local proof first. It is a switch for tests.
+var firstPatience = 2000
 
 // failsLocally says whether the failure of the furthest return has a local
 // proof. The next one is asked for much later.

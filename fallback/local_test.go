@@ -1,0 +1,76 @@
+package fallback
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"clew/internal/gen"
+	"clew/models"
+)
+
+// Local proofs are asked for at once here, of ever longer ends of the history.
+func TestALocalProofIsOne(t *testing.T) {
+	patience, span := firstPatience, firstSpan
+	defer func() { firstPatience, firstSpan = patience, span }()
+	firstPatience, firstSpan = 1, 1
+	n := uint64(1000)
+	if os.Getenv("CLEW_LONG") == "1" {
+		n = 20_000
+	}
+	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set"} {
+		valid, invalid := 0, 0
+		for seed := range n {
+			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: int(8 + seed%12)}, seed)
+			switch compare(t, ops, text, model, Window{}, Frontier{Rules{NoCovering: true, NoDomination: true}}) {
+			case Valid:
+				valid++
+			case Invalid:
+				invalid++
+			}
+		}
+		if valid == 0 || invalid == 0 {
+			t.Errorf("%s: %d valid, %d invalid: one verdict is missing", model, valid, invalid)
+		}
+	}
+}
+
+// More operations do not mend a core.
+func TestACoreFailsWithWhateverElse(t *testing.T) {
+	n := uint64(300)
+	if os.Getenv("CLEW_LONG") == "1" {
+		n = 5000
+	}
+	smaller := 0
+	for _, model := range []string{"register", "cas-register"} {
+		for seed := range n {
+			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: int(5 + seed%30)}, seed)
+			a := Window{}.Decide(context.Background(), ops, Limits{})
+			if a.Verdict != Invalid {
+				continue
+			}
+			core := Core(context.Background(), Window{}, ops, a, Limits{})
+			if len(core) < ops.Len() {
+				smaller++
+			}
+			r := rand.New(rand.NewPCG(seed, 1))
+			for try := range 5 {
+				var rows []int32
+				for i := range int32(ops.Len()) {
+					if slices.Contains(core, i) || try > 0 && r.IntN(4) < try {
+						rows = append(rows, i)
+					}
+				}
+				cut, _ := ops.Select(rows).Prefix(a.Fail)
+				if v := (Porcupine{}).Decide(context.Background(), cut, Limits{}).Verdict; v != Invalid {
+					t.Fatalf("%s: core %v is linearizable with rows %v of\n%s", model, core, rows, text)
+				}
+			}
+		}
+	}
+	if smaller == 0 {
+		t.Error("no core was smaller than its history")
+	}
+}
