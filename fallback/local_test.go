@@ -23,7 +23,7 @@ func TestALocalProofIsOne(t *testing.T) {
 	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set"} {
 		valid, invalid := 0, 0
 		for seed := range n {
-			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: int(8 + seed%12)}, seed)
+			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: int(10 + seed%20)}, seed)
 			switch compare(t, ops, text, model, Window{}, Frontier{Rules{NoCovering: true, NoDomination: true}}) {
 			case Valid:
 				valid++

@@ -277,5 +277,5 @@ var firstPatience = 2000
 // proof. The next one is asked for much later.
 func (s *windowSearch) failsLocally() bool {
 	s.patience *= 4
-	return !s.NoLocalProof && s.failsWithin(int32(s.furthest), s.stuck)
+	return !s.NoLocalProof && s.failsWithin(int32(s.furthest), max(s.stuck, 1000))
 }
