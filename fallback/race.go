@@ -70,15 +70,19 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 // strong everywhere.
 type Auto struct{}
 
-// easySteps is how long a history counts as easy: some tens of milliseconds.
-const easySteps = 100_000
+// easySteps is how long a history counts as easy, some tens of milliseconds, and
+// easyPerOperation where it is long: ten busy processes take 4 to 5.
+const (
+	easySteps        = 100_000
+	easyPerOperation = 20
+)
 
 // Name implements Engine.
 func (Auto) Name() string { return "auto" }
 
 // Decide implements Engine.
 func (Auto) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	a := Window{MaxSteps: max(easySteps, 4*ops.Len())}.Decide(ctx, ops, limits)
+	a := Window{MaxSteps: max(easySteps, easyPerOperation*ops.Len())}.Decide(ctx, ops, limits)
 	if a.Cause == GaveUp {
 		return Race{Window{}, Frontier{}}.Decide(ctx, ops, limits)
 	}
