@@ -93,6 +93,7 @@ var variable = []struct {
 	{regexp.MustCompile(`"ms":[0-9.e-]+`), `"ms":N`},
 	{regexp.MustCompile(`clew/[a-z-]+`), "ENGINE"},
 	{regexp.MustCompile(`(?m)(ENGINE) +[0-9.]+$`), "$1      N"},
+	{regexp.MustCompile(`held \d+ configurations`), "held N configurations"},
 	{regexp.MustCompile(`"explanation":"[^"]+"`), `"explanation":"WHY"`},
 }
 
