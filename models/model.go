@@ -57,6 +57,11 @@ type Replacing interface {
 // leave the same one, whatever it was.
 type Overwriting interface {
 	Overwrites(op Op) bool
+// SingleValue is a Replacing model whose operations are the register's: Read,
+// Write, CAS and FailedCAS, and whose state is the value.
+type SingleValue interface {
+	Replacing
+	SingleValue()
 }
 
 // opener is a model that reads an operation otherwise where it is still open

@@ -134,6 +134,9 @@ func (r *register) Sees(op Op, value int32) bool {
 	return op.Kind == FailedCAS || op.Kind != Write && op.A == value
 }
 
+// SingleValue says that registers are.
+func (r *register) SingleValue() {}
+
 func (r *register) Why(s State, op Op) string {
 	state, a := edn.ID(s[0]), edn.ID(op.A)
 	switch {

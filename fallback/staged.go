@@ -1,0 +1,188 @@
+package fallback
+
+import (
+	"context"
+
+	"clew/models"
+)
+
+// Staged decides registers and cas-registers by stages that forget and bring
+// back the counts of crashed operations.
+//
+// Precondition: the model is a models.SingleValue. Complexity: exponential in
+// the concurrency in the worst case; how many have crashed matters little.
+//
+//  1. A depth-first search with learning (staged_search.go) that may visit few
+//     more nodes than there are returns. It finds most linearizations.
+//  2. The graph of all nodes with the counts forgotten. What cannot get to the
+//     end even then does not in fact.
+//  3. Prices for what has crashed, by subgradient steps (staged_prices.go). They
+//     refute what needs more of it than there is, or suggest a linearization.
+//  4. and 5. The search again with the prices as bounds, restarted with growing
+//     budgets, and new prices for as far as it got.
+//
+// The first failing completion is found by deciding prefixes: what the search
+// got to is one with a linearization, and the graph grows only as far as a
+// prefix needs.
+//
+// staged_space.go says why nothing is lost; all stages walk over the same nodes.
+// The bound of stage 3 is Lagrangian relaxation (Held & Karp, 1970); the
+// learning is that of nogood recording (Dechter, 1990).
+type Staged struct{ StagedRules }
+
+// StagedRules switch off, for tests, what shrinks the search and loses nothing,
+// and force the later stages.
+type StagedRules struct {
+	NoTwins     bool // no exchange of operations of equal meaning, or of a cas and a write
+	NoRuleG     bool // a write is tried though a cas is left
+	NoBalance   bool // writes do not make up for cas when needs are matched
+	BoundsOnly  bool // graph and prices do not decide, they only prune
+	FirstBudget int  // where not 0, of every search
+}
+
+// Name implements Engine.
+func (Staged) Name() string { return "staged" }
+
+// Decide implements Engine.
+func (d Staged) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+	if _, ok := ops.Model.(models.SingleValue); !ok {
+		return Answer{Cause: GaveUp}
+	}
+	l := newLayout(ctx, Rules{}, ops, limits)
+	defer func() { limits.Memory.give(l.taken) }()
+	if l.cause != "" {
+		return Answer{Cause: l.cause}
+	}
+	x := newRegisterSearch(newRegisterSpace(l, d.StagedRules))
+	verdict := x.run()
+	switch {
+	case x.cause != "":
+		return Answer{Cause: x.cause}
+	case verdict == Invalid:
+		return Answer{Verdict: Invalid, Order: x.follow(x.best), Fail: x.ends[x.far]}
+	}
+	return Answer{Verdict: Valid, Order: x.follow(x.best)}
+}
+
+// Budgets of the search, in nodes.
+const (
+	quickPerReturn = 1.25
+	quickMore      = 200
+	firstBudget    = 20_000
+)
+
+// run finds the furthest return with a linearization up to it, x.far.
+func (x *registerSearch) run() Verdict {
+	n := int32(len(x.ends))
+	failing := n + 1 // the least return known not to be reached
+	if x.quick(n) == Invalid {
+		failing = n
+	}
+	for ahead := int32(1); x.cause == "" && x.far < n && x.far+1 < failing; {
+		goal := x.far + (failing-x.far)/2
+		if failing > n {
+			goal = min(n, x.far+ahead)
+			ahead *= 4
+		}
+		if x.decide(goal) == Invalid {
+			failing = min(goal, x.goal)
+		}
+	}
+	if x.far < n {
+		return Invalid
+	}
+	return Valid
+}
+
+// quick is stage 1.
+func (x *registerSearch) quick(goal int32) Verdict {
+	budget := int(quickPerReturn*float64(goal)) + quickMore
+	if x.FirstBudget > 0 {
+		budget = x.FirstBudget
+	}
+	return x.search(goal, budget, nil)
+}
+
+// decide decides whether return goal is reached. Where it is, x.far has got
+// there; where not, x.goal is a return up to it that is not reached. It is
+// Unknown only where a limit stopped it.
+func (x *registerSearch) decide(goal int32) Verdict {
+	if v := x.quick(goal); v != Unknown || x.cause != "" {
+		return v
+	}
+	if goal > x.horizon && !x.graph(goal) {
+		return Unknown
+	}
+	x.goal = goal
+	if depth := x.depthOf[x.start()]; depth < goal && !x.BoundsOnly {
+		x.goal = depth + 1
+		return Invalid
+	}
+	effort := bidEffort{windows: 8, rounds: 60}
+	if v := x.offer(goal, effort); v != Unknown || x.cause != "" {
+		return v
+	}
+	return x.rounds(goal, effort)
+}
+
+// keepPrices is how many price systems serve as bounds.
+const keepPrices = 4
+
+// offer is stage 3 for a prefix. The prices stay as a bound where they do not
+// decide.
+func (x *registerSearch) offer(goal int32, effort bidEffort) Verdict {
+	x.goal = goal
+	v, p := x.bid(goal, effort)
+	if v == Valid || x.cause != "" {
+		x.give(p.bytes())
+		return v
+	}
+	x.bounds = append(x.bounds, p)
+	if len(x.bounds) > keepPrices {
+		x.give(x.bounds[0].bytes())
+		x.bounds = x.bounds[1:]
+	}
+	if x.BoundsOnly {
+		return Unknown
+	}
+	return v
+}
+
+// rounds is stages 4 and 5.
+func (x *registerSearch) rounds(goal int32, effort bidEffort) Verdict {
+	budget := firstBudget
+	if x.FirstBudget > 0 {
+		budget = x.FirstBudget
+	}
+	last := int32(-1)
+	for round := 0; ; round++ {
+		var order *prices
+		if round%2 == 1 && len(x.bounds) > 0 {
+			order = x.bounds[len(x.bounds)-1]
+		}
+		if v := x.search(goal, budget, order); v != Unknown || x.cause != "" {
+			return v
+		}
+		budget *= 2
+		end := min(goal, x.far+1)
+		if end == last {
+			effort.grow()
+		}
+		last = end
+		v := x.offer(end, effort)
+		for passed, blocked := end, goal; v == Valid && blocked-passed > 1; {
+			middle := passed + (blocked-passed)/2
+			switch w := x.offer(middle, effort); {
+			case x.cause != "" || w == Invalid:
+				v = w
+			case w == Valid:
+				passed = middle
+			default:
+				blocked = middle
+			}
+		}
+		if x.cause != "" || v == Invalid || v == Valid && x.far >= goal {
+			return v
+		}
+	}
+}

@@ -1,0 +1,597 @@
+package fallback
+
+import (
+	"cmp"
+	"slices"
+)
+
+// need says that a failure holds where at least n crashed operations of a class
+// are used. A list of needs has at most one of each class; of a class without
+// one nothing is needed.
+type need struct{ class, n int32 }
+
+// nogood is why a node fails: no configuration of it whose used counts meet the
+// needs gets to return goal. It fails for any later goal too.
+type nogood struct {
+	goal  int32
+	needs []need
+}
+
+// registerSearch is a depth-first search over nodes that learns from what fails.
+//
+// Where a node with the used counts U has failed, needs say which of the counts
+// mattered: every configuration of the node with at least those used fails. They
+// are put together from the needs of the children; for a run, from those of its
+// target less what the run used, and from the classes that would have made
+// another run and are exhausted. Classes that did not matter are forgotten by
+// themselves.
+//
+// Rule G picks the class of a step by what is left, so other counts may pick
+// another one. Where a write was used for want of a cas and its count matters,
+// the cas being exhausted is needed too. Conversely, counts that use a write
+// where U used the cas have the cas exhausted, which is as many as can be needed.
+type registerSearch struct {
+	*registerSpace
+	goal int32
+	used []int32
+
+	nogoods map[int32][]nogood // by node
+	bounds  []*prices
+	ranked  []int32 // the nodes of the graph, by rank
+	depthOf []int32 // by node, where known: the furthest return up to horizon that it gets to (graph)
+	horizon int32
+
+	stack  []stagedFrame
+	moves  []move // by frame: the child under test
+	best   []move // the moves to the furthest return
+	shared int    // how long moves and best are known to agree
+	far    int32
+
+	dense   []int32 // by class
+	listed  []int32
+	budget  int
+	nodes   int
+	deepest int
+	priced  *prices // where not nil, children are ordered by it
+}
+
+// move is an edge with the classes of its run.
+type move struct {
+	edge edge
+	run  []int32
+}
+
+// stagedFrame is a node under test.
+type stagedFrame struct {
+	node     int32
+	next     int32 // the child to be tried next
+	order    []int32
+	needs    []need    // of the children that failed, not yet put together
+	runs     [][]int32 // to be tried for the child at hand
+	length   int32     // of these; 0 where the child has not begun
+	longer   bool      // there may be longer runs
+	reachTo  []int32   // by value: steps to the target by what is left, -1 where there are none
+	bytes    int64     // that the runs were charged with
+	charging bool      // the child at hand is a run
+}
+
+func newRegisterSearch(x *registerSpace) *registerSearch {
+	n := len(x.classes)
+	return &registerSearch{registerSpace: x, used: make([]int32, n), nogoods: map[int32][]nogood{}, dense: make([]int32, n)}
+}
+
+// search looks for a way to return goal. It is Unknown where budget nodes were
+// not enough, or the limits stopped it.
+func (x *registerSearch) search(goal int32, budget int, order *prices) Verdict {
+	x.goal, x.budget, x.nodes, x.priced = goal, budget, 0, order
+	for i := range x.stack {
+		x.dropRuns(&x.stack[i])
+	}
+	x.stack, x.moves, x.shared = x.stack[:0], x.moves[:0], 0
+	clear(x.used)
+	if x.push(x.start()) {
+		return Valid
+	}
+	if _, fails := x.refuted(x.stack[0].node); fails {
+		return Invalid
+	}
+	for len(x.stack) > 0 {
+		if x.steps++; x.steps%64 == 0 && !x.poll() || x.cause != "" || x.nodes > x.budget {
+			return Unknown
+		}
+		f := &x.stack[len(x.stack)-1]
+		child, more := x.nextChild(f)
+		if !more {
+			needs := x.together(f.needs)
+			x.learn(f.node, needs)
+			x.stack = x.stack[:len(x.stack)-1]
+			if len(x.stack) > 0 {
+				x.failed(&x.stack[len(x.stack)-1], needs)
+			}
+			continue
+		}
+		if needs, fails := x.refuted(child); fails {
+			x.failed(f, needs)
+		} else if x.push(child) {
+			return Valid
+		}
+	}
+	return Invalid
+}
+
+// push puts a node on the stack, and says whether it is at the goal.
+func (x *registerSearch) push(n int32) bool {
+	x.nodes++
+	if e := x.e[n]; e > x.far || x.best == nil {
+		x.far = e
+		x.best = append(x.best[:x.shared], x.moves[x.shared:]...)
+		x.shared = len(x.moves)
+		if x.limits.Passed != nil {
+			x.limits.Passed.Store(int64(e))
+		}
+	}
+	if x.e[n] >= x.goal {
+		return true
+	}
+	f := stagedFrame{node: n}
+	children := x.children(n)
+	if x.priced != nil && x.e[n] < x.priced.goal && len(children) > 1 {
+		f.order = x.cheapest(n, children)
+	}
+	if x.stack = append(x.stack, f); len(x.stack) > x.deepest {
+		x.deepest = len(x.stack)
+		x.take(250)
+	}
+	return false
+}
+
+// cheapest is the order of children by what they cost to the goal.
+func (x *registerSearch) cheapest(n int32, children []edge) []int32 {
+	p := x.priced
+	p.measure(x.registerSpace, n)
+	cost := make([]int64, len(children))
+	order := make([]int32, len(children))
+	for i, c := range children {
+		order[i], cost[i] = int32(i), p.toGo(c.to)
+		if c.land >= 0 {
+			cost[i] += p.dist[c.land]
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(cost[i], cost[j]) })
+	return order
+}
+
+// at is the child at hand.
+func (x *registerSearch) at(f *stagedFrame) edge {
+	i := f.next
+	if f.order != nil {
+		i = f.order[i]
+	}
+	return x.children(f.node)[i]
+}
+
+// nextChild goes on to the next child, or the next run to the one at hand, pays
+// for it, and returns its node.
+func (x *registerSearch) nextChild(f *stagedFrame) (node int32, more bool) {
+	for f.next < x.count[f.node] {
+		c := x.at(f)
+		if c.land < 0 {
+			x.move(c, nil)
+			return c.to, true
+		}
+		if !f.charging {
+			if needs, fails := x.refutedUnpaid(f.node, c); fails {
+				f.needs = append(f.needs, needs...)
+				f.next++
+				continue
+			}
+			x.beginRuns(f, c.land)
+		}
+		for len(f.runs) == 0 && f.longer {
+			f.length++
+			x.dropRuns(f)
+			f.runs, f.longer = x.runs(f, c.land)
+		}
+		if len(f.runs) == 0 || x.cause != "" {
+			x.endRuns(f)
+			continue
+		}
+		run := f.runs[0]
+		f.runs = f.runs[1:]
+		for _, k := range run {
+			x.used[k]++
+		}
+		x.move(c, run)
+		return c.to, true
+	}
+	return 0, false
+}
+
+func (x *registerSearch) dropRuns(f *stagedFrame) {
+	x.give(f.bytes)
+	f.runs, f.bytes = nil, 0
+}
+
+func (x *registerSearch) endRuns(f *stagedFrame) {
+	f.next++
+	x.dropRuns(f)
+	f.charging, f.length, f.longer, f.reachTo = false, 0, false, nil
+}
+
+// move notes what the top frame tries.
+func (x *registerSearch) move(c edge, run []int32) {
+	n := len(x.stack) - 1
+	x.shared = min(x.shared, n)
+	x.moves = append(x.moves[:n], move{c, run})
+}
+
+// failed puts the needs of the child under test into its parent's.
+func (x *registerSearch) failed(f *stagedFrame, needs []need) {
+	run := x.moves[len(x.stack)-1].run
+	if run == nil {
+		f.needs = append(f.needs, needs...)
+		f.next++
+		return
+	}
+	for _, k := range run {
+		x.used[k]--
+	}
+	free := !slices.ContainsFunc(needs, func(d need) bool { return d.n > x.used[d.class] })
+	if free { // it fails whatever the run to it uses
+		f.needs = append(f.needs, needs...)
+		x.endRuns(f)
+		return
+	}
+	for _, d := range needs {
+		if !x.NoRuleG && d.class == run[0] && x.classes[d.class].from < 0 {
+			x.needCAS(f, d.class)
+		}
+		if slices.Contains(run, d.class) {
+			d.n--
+		}
+		if d.n > 0 {
+			f.needs = append(f.needs, d)
+		}
+	}
+}
+
+// needCAS needs the crashed cas in whose place a write was used to be exhausted.
+func (x *registerSearch) needCAS(f *stagedFrame, write int32) {
+	s, to := x.s[f.node], x.classes[write].to
+	for _, t := range x.from[s] {
+		if t.value == to {
+			x.ban(f.node)
+			if !x.banned.has(t.class) {
+				x.exhausted(f, t.class)
+			}
+		}
+	}
+}
+
+// exhausted needs a class to be exhausted.
+func (x *registerSearch) exhausted(f *stagedFrame, class int32) {
+	if n := x.invoked(class, x.e[f.node]); n > 0 {
+		f.needs = append(f.needs, need{class, n})
+	}
+}
+
+// beginRuns finds from which values what is left leads to the target, and needs
+// that what might have made another run is exhausted.
+//
+// Let F be the values that runs from here reach by what is left, and R those
+// from which what is left leads to the target. Any other run has a first step
+// that is exhausted now: from F into R, or out of F to beyond R, from where it
+// has to come into R by a cas that is exhausted too.
+func (x *registerSearch) beginRuns(f *stagedFrame, target int32) {
+	f.charging, f.longer = true, true
+	x.ban(f.node)
+	e, s := x.e[f.node], x.s[f.node]
+	left := func(c int32) bool { return !x.banned.has(c) && x.left(c, e, x.used[c]) }
+	to := slices.Repeat([]int32{-1}, len(x.values))
+	to[target] = 0
+	x.queue = append(x.queue[:0], target)
+	for i := 0; i < len(x.queue); i++ {
+		for _, t := range x.into[x.queue[i]] {
+			if to[t.value] < 0 && left(t.class) {
+				to[t.value] = to[x.queue[i]] + 1
+				x.queue = append(x.queue, t.value)
+			}
+		}
+	}
+	f.reachTo = to
+	into := slices.Clone(x.queue)
+	clear(x.hops)
+	x.hops[s] = 1
+	x.queue = append(x.queue[:0], s)
+	for y, c := range x.writes {
+		if c >= 0 && !x.saved.has(int32(y)) && left(c) && x.hops[y] == 0 {
+			x.hops[y] = 1
+			x.queue = append(x.queue, int32(y))
+		}
+	}
+	for i := 0; i < len(x.queue); i++ {
+		for _, t := range x.from[x.queue[i]] {
+			if x.hops[t.value] == 0 && left(t.class) && !(x.queue[i] == s && x.saved.has(t.value)) {
+				x.hops[t.value] = 1
+				x.queue = append(x.queue, t.value)
+			}
+		}
+	}
+	exhausted := func(c int32) {
+		if c >= 0 && !x.banned.has(c) && !left(c) {
+			x.exhausted(f, c)
+		}
+	}
+	for _, y := range into {
+		if y == s {
+			continue
+		}
+		direct := int32(-1)
+		for _, t := range x.into[y] {
+			switch {
+			case t.value == s:
+				direct = t.class
+			case x.hops[t.value] > 0 || to[t.value] < 0:
+				exhausted(t.class)
+			}
+		}
+		// Of the classes of a first step one that is left will do: the other one's
+		// count matters only where failed says so.
+		write := x.writes[y]
+		if x.saved.has(y) {
+			write = -1
+		}
+		served := func(c int32) bool { return c >= 0 && !x.NoRuleG && left(c) }
+		if !served(direct) && !served(write) {
+			exhausted(direct)
+			exhausted(write)
+		}
+	}
+}
+
+// runs is the simple runs of f.length steps that what is left allows, and
+// whether there may be longer ones.
+func (x *registerSearch) runs(f *stagedFrame, target int32) (runs [][]int32, longer bool) {
+	x.ban(f.node)
+	e, s := x.e[f.node], x.s[f.node]
+	clear(x.hops)
+	x.hops[s] = 1
+	run := make([]int32, 0, f.length)
+	var walk func(v int32)
+	step := func(y, c int32) {
+		switch {
+		case f.reachTo[y] < 0 || x.hops[y] > 0:
+			return
+		case int32(len(run))+1+f.reachTo[y] > f.length:
+			longer = true
+			return
+		}
+		run = append(run, c)
+		switch {
+		case y != target:
+			x.hops[y] = 1
+			walk(y)
+			x.hops[y] = 0
+		case int32(len(run)) == f.length:
+			runs = append(runs, slices.Clone(run))
+			f.bytes += 24 + 4*int64(len(run))
+		}
+		run = run[:len(run)-1]
+	}
+	left := func(c int32) bool { return !x.banned.has(c) && x.left(c, e, x.used[c]) }
+	walk = func(v int32) {
+		if x.steps++; x.cause != "" || x.steps%64 == 0 && !x.poll() {
+			return
+		}
+		for _, t := range x.from[v] {
+			if left(t.class) {
+				step(t.value, t.class)
+			}
+		}
+		if v != s {
+			return
+		}
+		for y, c := range x.writes {
+			if c < 0 || int32(y) == s || x.saved.has(int32(y)) || !left(c) || x.hasCAS(s, int32(y), left) {
+				continue
+			}
+			step(int32(y), c)
+		}
+	}
+	walk(s)
+	x.take(f.bytes)
+	return runs, longer
+}
+
+// hasCAS is rule G: a write is only used where no cas is left.
+func (x *registerSearch) hasCAS(from, to int32, left func(int32) bool) bool {
+	for _, t := range x.from[from] {
+		if t.value == to {
+			return !x.NoRuleG && left(t.class)
+		}
+	}
+	return false
+}
+
+// refuted says whether a node fails with the used counts, and what that needs.
+func (x *registerSearch) refuted(n int32) (needs []need, fails bool) {
+	if int(n) < len(x.depthOf) && x.depthOf[n] >= 0 && x.depthOf[n] < min(x.goal, x.horizon) {
+		return nil, true
+	}
+	least := int32(-1)
+	for _, g := range x.nogoods[n] {
+		if g.goal > x.goal {
+			continue
+		}
+		if list, ok := x.matches(g.needs); ok {
+			sum := int32(0)
+			for _, d := range list {
+				sum += d.n
+			}
+			if least < 0 || sum < least {
+				least, needs = sum, list
+			}
+		}
+	}
+	if least >= 0 {
+		return needs, true
+	}
+	for _, p := range x.bounds {
+		if needs, fails := x.tooDear(p, x.e[n], p.toGo(n)); fails {
+			return needs, true
+		}
+	}
+	return nil, false
+}
+
+// refutedUnpaid says whether the target of a run fails before the run is paid
+// for, or is too dear for every run.
+func (x *registerSearch) refutedUnpaid(n int32, c edge) ([]need, bool) {
+	if needs, fails := x.refuted(c.to); fails {
+		return needs, true
+	}
+	for _, p := range x.bounds {
+		if p.goal > x.goal || x.e[n] >= p.goal {
+			continue
+		}
+		p.measure(x.registerSpace, n)
+		if needs, fails := x.tooDear(p, x.e[n], p.dist[c.land]+p.toGo(c.to)); fails {
+			return needs, true
+		}
+	}
+	return nil, false
+}
+
+// tooDear is weak duality: what is used and what is still to pay exceed the
+// supply. The used counts are lowered as long as they do.
+func (x *registerSearch) tooDear(p *prices, e int32, toGo int64) ([]need, bool) {
+	if p.goal > x.goal || e >= p.goal {
+		return nil, false
+	}
+	mu, supply := p.from(e)
+	sum := toGo - supply
+	for c, u := range x.used {
+		sum += mu[c] * int64(u)
+	}
+	if sum <= 0 {
+		return nil, false
+	}
+	var needs []need
+	for c, u := range x.used {
+		if mu[c] == 0 || u == 0 {
+			continue
+		}
+		less := min(int64(u), (sum-1)/mu[c])
+		sum -= less * mu[c]
+		if rest := int64(u) - less; rest > 0 {
+			needs = append(needs, need{int32(c), int32(rest)})
+		}
+	}
+	return needs, true
+}
+
+// matches says whether needs are met by the used counts, and balances them so
+// that every one of them is met by itself. A crashed write does what a cas to
+// the same value does: where fewer cas are used than needed, as many more
+// writes make up for it.
+func (x *registerSearch) matches(needs []need) ([]need, bool) {
+	exact := true
+	for _, d := range needs {
+		if x.used[d.class] < d.n {
+			if x.NoBalance || x.classes[d.class].from < 0 || x.writes[x.classes[d.class].to] < 0 {
+				return nil, false
+			}
+			exact = false
+		}
+	}
+	if exact {
+		return needs, true
+	}
+	list := x.together(needs)
+	for i, d := range list {
+		if u := x.used[d.class]; u < d.n {
+			list = append(list, need{x.writes[x.classes[d.class].to], d.n - u})
+			list[i].n = u
+		}
+	}
+	x.listed = x.listed[:0]
+	for _, d := range list {
+		if x.dense[d.class] == 0 && d.n > 0 {
+			x.listed = append(x.listed, d.class)
+		}
+		x.dense[d.class] += d.n
+	}
+	list = list[:0]
+	ok := true
+	for _, c := range x.listed {
+		ok = ok && x.dense[c] <= x.used[c]
+		list = append(list, need{c, x.dense[c]})
+		x.dense[c] = 0
+	}
+	return list, ok
+}
+
+// together is the needs with one for each class.
+func (x *registerSearch) together(needs []need) []need {
+	x.listed = x.listed[:0]
+	for _, d := range needs {
+		if x.dense[d.class] == 0 {
+			x.listed = append(x.listed, d.class)
+		}
+		x.dense[d.class] = max(x.dense[d.class], d.n)
+	}
+	list := make([]need, len(x.listed))
+	for i, c := range x.listed {
+		list[i] = need{c, x.dense[c]}
+		x.dense[c] = 0
+	}
+	return list
+}
+
+// learn remembers why a node failed, and forgets what that implies.
+func (x *registerSearch) learn(n int32, needs []need) {
+	for _, d := range needs {
+		x.dense[d.class] = d.n
+	}
+	list := slices.DeleteFunc(x.nogoods[n], func(g nogood) bool {
+		if g.goal < x.goal {
+			return false
+		}
+		covered := 0
+		for _, d := range g.needs {
+			if m := x.dense[d.class]; m > 0 && m <= d.n {
+				covered++
+			}
+		}
+		return covered == len(needs)
+	})
+	for _, d := range needs {
+		x.dense[d.class] = 0
+	}
+	x.nogoods[n] = append(list, nogood{x.goal, needs})
+	x.take(80 + 8*int64(len(needs)))
+}
+
+// follow is the rows that moves linearize.
+func (x *registerSearch) follow(moves []move) []int32 {
+	var order []int32
+	read := func(row int32) { order = append(order, row) }
+	used := make([]int32, len(x.classes))
+	clear(x.mask)
+	e := x.advance(0, 0, read)
+	s := int32(0)
+	for _, m := range moves {
+		for _, c := range m.run {
+			order = append(order, x.classes[c].rows[used[c]])
+			used[c]++
+			s = x.classes[c].to
+		}
+		if row := m.edge.row; row >= 0 {
+			setBit(x.mask, x.slot[row])
+			order = append(order, row)
+			s = x.b[row]
+		}
+		e = x.advance(e, s, read)
+	}
+	return order
+}
