@@ -40,8 +40,9 @@ type Options struct {
 // where there is one and the history is unambiguous, else the general search;
 // "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
 // "wgl" is too), "frontier" ("linear") and "porcupine" are the general search with
-// that engine alone, "competition" with all of them in a race.
-var Algorithms = []string{"auto", "fast", "window", "wgl", "frontier", "linear", "porcupine", "competition"}
+// that engine alone, and so is "staged", which only knows registers;
+// "competition" has all of them in a race.
+var Algorithms = []string{"auto", "fast", "window", "wgl", "frontier", "linear", "staged", "porcupine", "competition"}
 
 // CheckAlgorithm says whether a name is one of Algorithms.
 func CheckAlgorithm(name string) error {
@@ -79,7 +80,7 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 }
 
 func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*jepsen.Result, error) {
-	c, err := read(h, spec)
+	c, err := read(h, spec, o)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ type checking struct {
 }
 
 // read gives the operations their meaning.
-func read(h *jepsen.History, spec models.Spec) (*checking, error) {
+func read(h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
 	c := &checking{h: h, spec: spec}
 	var err error
 	if spec.Name == "" {
@@ -113,8 +114,13 @@ func read(h *jepsen.History, spec models.Spec) (*checking, error) {
 			return nil, err
 		}
 	}
-	c.ops, err = c.spec.Read(h)
-	return c, err
+	if c.ops, err = c.spec.Read(h); err != nil {
+		return nil, err
+	}
+	if _, single := c.ops.Model.(models.SingleValue); o.Algorithm == "staged" && !single {
+		return nil, fmt.Errorf("the algorithm staged decides register and cas-register, not %s", c.spec.Name)
+	}
+	return c, nil
 }
 
 // decide finds the verdict and the core.

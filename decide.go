@@ -35,6 +35,7 @@ var engines = map[string]fallback.Engine{
 	"wgl":         fallback.Window{},
 	"frontier":    fallback.Frontier{},
 	"linear":      fallback.Frontier{},
+	"staged":      fallback.Staged{},
 	"porcupine":   fallback.Porcupine{},
 	"competition": fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}},
 }

@@ -26,7 +26,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	keys := make([]*checking, len(keyed.Keys))
 	for i := range keys {
 		histories[i] = keyed.History(i)
-		if keys[i], err = read(histories[i].History, spec); err != nil {
+		if keys[i], err = read(histories[i].History, spec, o); err != nil {
 			return nil, err
 		}
 	}

@@ -57,6 +57,8 @@ type Replacing interface {
 // leave the same one, whatever it was.
 type Overwriting interface {
 	Overwrites(op Op) bool
+}
+
 // SingleValue is a Replacing model whose operations are the register's: Read,
 // Write, CAS and FailedCAS, and whose state is the value.
 type SingleValue interface {

@@ -32,7 +32,8 @@ import (
 
 // tables are what can be measured, by name.
 var tables = map[string]func(*bench) error{
-	"search": search,
+	"crashes": crashes,
+	"search":  search,
 }
 
 // bench is one run of this program.
@@ -40,6 +41,7 @@ type bench struct {
 	ctx    context.Context
 	limits limits
 	only   *regexp.Regexp // the rows that are measured, by name
+	among  []string       // the engines that are measured; nil: all of the table's
 	out    io.Writer      // for the table
 	status io.Writer      // for progress; nil where nobody looks
 	clew   string         // the program
@@ -60,6 +62,7 @@ func run(args []string) error {
 	limit := flags.Duration("limit", time.Minute, "give up on an entry after this time")
 	gigabytes := flags.Int64("memory", 8, "give up on an entry that takes this many gigabytes")
 	only := flags.String("only", "", "measure only rows whose name matches this `pattern`")
+	among := flags.String("engines", "", "measure only these of the table's engines, `a,b`")
 	if len(args) == 0 || tables[args[0]] == nil {
 		return fmt.Errorf("which table: %s?", names)
 	}
@@ -76,6 +79,9 @@ func run(args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{ctx: ctx, limits: limits{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir}
+	if *among != "" {
+		b.among = strings.Split(*among, ",")
+	}
 	if isatty.IsTerminal(os.Stderr.Fd()) {
 		b.status = os.Stderr
 	}

@@ -64,6 +64,9 @@ type comparison struct {
 // compare begins a table. width is of the longest name.
 func (b *bench) compare(width int, engines ...string) *comparison {
 	columns := []column{{"", "history", width}}
+	if b.among != nil {
+		engines = slices.DeleteFunc(slices.Clone(engines), func(e string) bool { return !slices.Contains(b.among, e) })
+	}
 	for i, e := range engines {
 		columns = append(columns, column{e, "wall", 8}, column{e, "cpu", 8}, column{e, "memory", 8})
 		if i > 0 {
