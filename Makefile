@@ -1,4 +1,4 @@
-.PHONY: test ci oracle fuzz bench bench-search
+.PHONY: test ci oracle fuzz bench bench-search bench-crashes
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -6,3 +6,4 @@ oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback ./fastpath
 fuzz: ; for f in FuzzReader FuzzParse; do go test -run xxx -fuzz $$f -fuzztime 60s ./edn || exit 1; done; go test -run xxx -fuzz FuzzCheck -fuzztime 60s .
 bench: ; go test -run '^$$' -bench . -benchmem . ./edn ./fallback ./fastpath
 bench-search: ; go run ./internal/bench search $(ARGS)
+bench-crashes: ; go run ./internal/bench crashes -limit 30s $(ARGS)

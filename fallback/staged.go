@@ -71,6 +71,10 @@ const (
 	firstBudget    = 20_000
 )
 
+// firstHorizon is up to which return a prefix is decided first, where the quick
+// search has failed.
+const firstHorizon = 4096
+
 // run finds the furthest return with a linearization up to it, x.far.
 func (x *registerSearch) run() Verdict {
 	n := int32(len(x.ends))
@@ -78,14 +82,20 @@ func (x *registerSearch) run() Verdict {
 	if x.quick(n) == Invalid {
 		failing = n
 	}
-	for ahead := int32(1); x.cause == "" && x.far < n && x.far+1 < failing; {
+	probe := int32(0)
+	for x.cause == "" && x.far < n && x.far+1 < failing {
 		goal := x.far + (failing-x.far)/2
-		if failing > n {
-			goal = min(n, x.far+ahead)
-			ahead *= 4
+		switch {
+		case failing > n:
+			goal = min(n, 2*x.far+firstHorizon)
+		case probe > x.far:
+			goal, probe = probe, 0
 		}
 		if x.decide(goal) == Invalid {
 			failing = min(goal, x.goal)
+			if x.horizon > 0 && x.depthOf[x.start()] == failing-1 {
+				probe = failing - 1 // what fails without counts mostly fails there with them
+			}
 		}
 	}
 	if x.far < n {
@@ -107,9 +117,6 @@ func (x *registerSearch) quick(goal int32) Verdict {
 // there; where not, x.goal is a return up to it that is not reached. It is
 // Unknown only where a limit stopped it.
 func (x *registerSearch) decide(goal int32) Verdict {
-	if v := x.quick(goal); v != Unknown || x.cause != "" {
-		return v
-	}
 	if goal > x.horizon && !x.graph(goal) {
 		return Unknown
 	}
@@ -134,12 +141,12 @@ func (x *registerSearch) offer(goal int32, effort bidEffort) Verdict {
 	x.goal = goal
 	v, p := x.bid(goal, effort)
 	if v == Valid || x.cause != "" {
-		x.give(p.bytes())
+		x.give(p.taken)
 		return v
 	}
 	x.bounds = append(x.bounds, p)
 	if len(x.bounds) > keepPrices {
-		x.give(x.bounds[0].bytes())
+		x.give(x.bounds[0].taken)
 		x.bounds = x.bounds[1:]
 	}
 	if x.BoundsOnly {

@@ -1,8 +1,11 @@
 package fallback
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
+
+	"clew/models"
 )
 
 // graph is what can be known with the counts of crashed operations forgotten:
@@ -82,7 +85,7 @@ func (x *registerSearch) byRank(nodes []int32) []int32 {
 // bring. The returns up to the goal are parted into windows; lambda[k][c] is the
 // price of class c's supply up to the end of window k, so that a use in window k
 // is charged mu[k][c], the sum of the prices from k on. Then (weak duality, exact
-// in integers) no way is cheaper than toGo, and none that keeps within the
+// in integers) no way is cheaper than ahead, and none that keeps within the
 // supply is dearer than the supply at its price.
 type prices struct {
 	goal    int32
@@ -91,19 +94,45 @@ type prices struct {
 	supply  [][]int64 // invoked before the end of a window, by class
 	mu      [][]int64
 	worth   []int64 // of the supply from a window on
-	ahead   []int64 // by node: toGo
+	ahead   []fare  // by node: to the goal
+	taken   int64   // bytes
 
-	dist []int64 // by value: the price of the cheapest run, after measure
+	// Nodes that differ only in what does not matter to runs are one group.
+	groups []runGroup
+	slot   []int32 // by edge: where the price of its run is, or -1
+	fares  []fare  // by slot
+
+	dist []fare  // by value: of the cheapest run, after measure
 	via  []int32 // by value: its last class
 	open []int32
+}
+
+// fare is what a way costs, and how many crashed operations it uses: where prices
+// are equal, and at first they are all nothing, fewer are better.
+type fare struct {
+	cost int64
+	uses int32
+}
+
+func (f fare) plus(g fare) fare { return fare{f.cost + g.cost, f.uses + g.uses} }
+func (f fare) less(g fare) bool {
+	return f.cost < g.cost || f.cost == g.cost && f.uses < g.uses
 }
 
 // never is the price of what cannot be reached.
 const never = math.MaxInt64 / 4
 
+// runGroup is nodes of one window and value at which the same classes are there
+// and the same ones have open twins.
+type runGroup struct {
+	node  int32   // one of them
+	lands []int32 // the values that runs lead to, and their slots
+	slots []int32
+}
+
 func (x *registerSearch) newPrices(goal, windows int32) *prices {
 	windows = min(windows, goal)
-	p := &prices{goal: goal, windows: windows, worth: make([]int64, windows), dist: make([]int64, len(x.values)), via: make([]int32, len(x.values))}
+	p := &prices{goal: goal, windows: windows, worth: make([]int64, windows), dist: make([]fare, len(x.values)), via: make([]int32, len(x.values))}
 	for k := range windows {
 		last := int32((int64(k+1)*int64(goal)+int64(windows)-1)/int64(windows)) - 1 // the last return of window k
 		supply := make([]int64, len(x.classes))
@@ -114,17 +143,76 @@ func (x *registerSearch) newPrices(goal, windows int32) *prices {
 		p.lambda = append(p.lambda, make([]int64, len(x.classes)))
 		p.mu = append(p.mu, make([]int64, len(x.classes)))
 	}
-	p.ahead = make([]int64, len(x.e))
-	x.take(p.bytes())
+	p.ahead = make([]fare, len(x.e))
+	p.group(x)
+	p.taken = 16*int64(len(p.ahead)) + 4*int64(len(p.slot)) + 28*int64(len(p.fares)) + 80*int64(len(p.groups)) + 24*int64(windows)*int64(len(x.classes))
+	x.take(p.taken)
 	return p
 }
 
-func (p *prices) bytes() int64 {
-	classes := int64(0)
-	if p.windows > 0 {
-		classes = int64(len(p.mu[0]))
+// group finds the groups and the slots of all runs before the goal.
+func (p *prices) group(x *registerSearch) {
+	var begins []int32 // of the classes, in order
+	for _, c := range x.classes {
+		begins = append(begins, c.inv[0])
 	}
-	return 8*int64(len(p.ahead)) + 24*int64(p.windows)*classes + 12*int64(len(p.dist))
+	slices.Sort(begins)
+	p.slot = slices.Repeat([]int32{-1}, len(x.edges))
+	groupAt := map[string]int32{}
+	var key []byte
+	var marks []int32
+	for i, n := range x.ranked {
+		if i%256 == 0 && !x.poll() {
+			return
+		}
+		e, s := x.e[n], x.s[n]
+		if e >= p.goal || x.depthOf[n] < p.goal || !slices.ContainsFunc(x.children(n), func(c edge) bool { return c.land >= 0 }) {
+			continue
+		}
+		marks = marks[:0]
+		mask := x.maskOf(n)
+		for _, row := range x.openRows(e) {
+			if hasBit(mask, x.registerSpace.slot[row]) {
+				continue
+			}
+			if c := x.twin[row]; c >= 0 && x.left(c, e, 0) {
+				marks = append(marks, c)
+			}
+			if x.kind[row] == models.CAS && x.a[row] == s {
+				marks = append(marks, int32(len(x.classes))+x.b[row])
+			}
+		}
+		slices.Sort(marks)
+		there, _ := slices.BinarySearch(begins, x.ends[e])
+		key = binary.LittleEndian.AppendUint32(key[:0], uint32(p.window(e)))
+		key = binary.LittleEndian.AppendUint32(key, uint32(there))
+		key = binary.LittleEndian.AppendUint32(key, uint32(s))
+		for _, m := range slices.Compact(marks) {
+			key = binary.LittleEndian.AppendUint32(key, uint32(m))
+		}
+		g, ok := groupAt[string(key)]
+		if !ok {
+			g = int32(len(p.groups))
+			groupAt[string(key)] = g
+			p.groups = append(p.groups, runGroup{node: n})
+		}
+		for i := x.first[n]; i < x.first[n]+x.count[n]; i++ {
+			if land := x.edges[i].land; land >= 0 {
+				p.slot[i] = p.groups[g].slotOf(land, &p.fares)
+			}
+		}
+	}
+}
+
+// slotOf is the slot of a group's runs to a value.
+func (g *runGroup) slotOf(land int32, fares *[]fare) int32 {
+	if i := slices.Index(g.lands, land); i >= 0 {
+		return g.slots[i]
+	}
+	slot := int32(len(*fares))
+	*fares = append(*fares, fare{})
+	g.lands, g.slots = append(g.lands, land), append(g.slots, slot)
+	return slot
 }
 
 // window is the window of return e.
@@ -137,12 +225,21 @@ func (p *prices) from(e int32) ([]int64, int64) {
 	return p.mu[k], p.worth[k]
 }
 
-// toGo is the least that must be paid from a node.
-func (p *prices) toGo(n int32) int64 {
+// toGo is the least that must be paid from a node, if it is known.
+func (p *prices) toGo(n int32) fare {
 	if int(n) < len(p.ahead) {
 		return p.ahead[n]
 	}
-	return 0
+	return fare{}
+}
+
+// toRun is the least that must be paid for the run of the i-th edge, if it is
+// known.
+func (p *prices) toRun(i int32) fare {
+	if int(i) < len(p.slot) && p.slot[i] >= 0 {
+		return p.fares[p.slot[i]]
+	}
+	return fare{}
 }
 
 // sum works out what follows from lambda.
@@ -170,32 +267,32 @@ func (p *prices) measure(x *registerSpace, n int32) {
 	e, s := x.e[n], x.s[n]
 	mu, _ := p.from(e)
 	for y := range p.dist {
-		p.dist[y], p.via[y] = never, -1
+		p.dist[y], p.via[y] = fare{never, 0}, -1
 	}
 	p.open = p.open[:0]
-	offer := func(y, c int32, from int64) {
+	offer := func(y, c int32, from fare) {
 		if y == s || x.banned.has(c) || !x.left(c, e, 0) {
 			return
 		}
-		if d := from + mu[c]; d < p.dist[y] {
-			if p.dist[y] == never {
+		if d := from.plus(fare{mu[c], 1}); d.less(p.dist[y]) {
+			if p.via[y] < 0 {
 				p.open = append(p.open, y)
 			}
 			p.dist[y], p.via[y] = d, c
 		}
 	}
 	for _, t := range x.from[s] {
-		offer(t.value, t.class, 0)
+		offer(t.value, t.class, fare{})
 	}
 	for y, c := range x.writes {
 		if c >= 0 && !x.saved.has(int32(y)) {
-			offer(int32(y), c, 0)
+			offer(int32(y), c, fare{})
 		}
 	}
 	for len(p.open) > 0 {
 		nearest := 0
 		for i, y := range p.open {
-			if p.dist[y] < p.dist[p.open[nearest]] {
+			if p.dist[y].less(p.dist[p.open[nearest]]) {
 				nearest = i
 			}
 		}
@@ -225,46 +322,46 @@ func (p *prices) run(x *registerSpace, land int32) []int32 {
 	return values
 }
 
-// reprice sets the prices ahead of all nodes, from the last to the first.
+// reprice sets what is ahead of all nodes, from the last to the first.
 func (x *registerSearch) reprice(p *prices) bool {
 	p.sum()
-	for i, n := range slices.Backward(x.ranked) {
+	for i, g := range p.groups {
 		if i%256 == 0 && !x.poll() {
 			return false
 		}
-		switch {
-		case x.e[n] >= p.goal:
-			p.ahead[n] = 0
-			continue
-		case x.depthOf[n] < p.goal:
-			p.ahead[n] = never
-			continue
+		p.measure(x.registerSpace, g.node)
+		for i, land := range g.lands {
+			p.fares[g.slots[i]] = p.dist[land]
 		}
-		_, p.ahead[n] = x.cheapestChild(p, n)
+	}
+	for i, n := range slices.Backward(x.ranked) {
+		switch {
+		case i%1024 == 0 && !x.poll():
+			return false
+		case x.e[n] >= p.goal:
+			p.ahead[n] = fare{}
+		case x.depthOf[n] < p.goal:
+			p.ahead[n] = fare{never, 0}
+		default:
+			_, p.ahead[n] = x.cheapestChild(p, n)
+		}
 	}
 	return true
 }
 
 // cheapestChild is the child of a node that costs least to the goal.
-func (x *registerSearch) cheapestChild(p *prices, n int32) (edge, int64) {
-	least, best, measured := int64(never), edge{to: -1}, false
-	for _, c := range x.children(n) {
-		cost := p.toGo(c.to)
-		if cost >= least {
-			continue
+func (x *registerSearch) cheapestChild(p *prices, n int32) (child edge, least fare) {
+	least = fare{never, 0}
+	for i := x.first[n]; i < x.first[n]+x.count[n]; i++ {
+		cost := p.ahead[x.edges[i].to]
+		if slot := p.slot[i]; slot >= 0 {
+			cost = cost.plus(p.fares[slot])
 		}
-		if c.land >= 0 {
-			if !measured {
-				p.measure(x.registerSpace, n)
-				measured = true
-			}
-			cost += p.dist[c.land]
-		}
-		if cost < least {
-			least, best = cost, c
+		if cost.less(least) {
+			least, child = cost, x.edges[i]
 		}
 	}
-	return best, least
+	return child, least
 }
 
 // bidEffort is how hard bid tries: in how many windows, and how often the prices
@@ -297,7 +394,7 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (Verdict, *prices) {
 		if !x.reprice(p) {
 			return Unknown, p
 		}
-		if p.ahead[start] > p.worth[0] {
+		if p.ahead[start].cost > p.worth[0] {
 			return Invalid, p
 		}
 		uses, ok := x.cheapestWay(p, start)
@@ -322,7 +419,7 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (Verdict, *prices) {
 	if !x.reprice(p) {
 		return Unknown, p
 	}
-	if p.ahead[start] > p.worth[0] {
+	if p.ahead[start].cost > p.worth[0] {
 		return Invalid, p
 	}
 	if _, ok := x.cheapestWay(p, start); ok {

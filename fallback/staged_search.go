@@ -1,9 +1,6 @@
 package fallback
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // need says that a failure holds where at least n crashed operations of a class
 // are used. A list of needs has at most one of each class; of a class without
@@ -147,40 +144,44 @@ func (x *registerSearch) push(n int32) bool {
 
 // cheapest is the order of children by what they cost to the goal.
 func (x *registerSearch) cheapest(n int32, children []edge) []int32 {
-	p := x.priced
-	p.measure(x.registerSpace, n)
-	cost := make([]int64, len(children))
+	cost := make([]fare, len(children))
 	order := make([]int32, len(children))
 	for i, c := range children {
-		order[i], cost[i] = int32(i), p.toGo(c.to)
-		if c.land >= 0 {
-			cost[i] += p.dist[c.land]
-		}
+		order[i], cost[i] = int32(i), x.priced.toGo(c.to).plus(x.priced.toRun(x.first[n]+int32(i)))
 	}
-	slices.SortStableFunc(order, func(i, j int32) int { return cmp.Compare(cost[i], cost[j]) })
+	slices.SortStableFunc(order, func(i, j int32) int {
+		switch a, b := cost[i], cost[j]; {
+		case a.less(b):
+			return -1
+		case b.less(a):
+			return 1
+		}
+		return 0
+	})
 	return order
 }
 
-// at is the child at hand.
-func (x *registerSearch) at(f *stagedFrame) edge {
+// at is the edge to the child at hand.
+func (x *registerSearch) at(f *stagedFrame) int32 {
 	i := f.next
 	if f.order != nil {
 		i = f.order[i]
 	}
-	return x.children(f.node)[i]
+	return x.first[f.node] + i
 }
 
 // nextChild goes on to the next child, or the next run to the one at hand, pays
 // for it, and returns its node.
 func (x *registerSearch) nextChild(f *stagedFrame) (node int32, more bool) {
 	for f.next < x.count[f.node] {
-		c := x.at(f)
+		i := x.at(f)
+		c := x.edges[i]
 		if c.land < 0 {
 			x.move(c, nil)
 			return c.to, true
 		}
 		if !f.charging {
-			if needs, fails := x.refutedUnpaid(f.node, c); fails {
+			if needs, fails := x.refutedUnpaid(f.node, i); fails {
 				f.needs = append(f.needs, needs...)
 				f.next++
 				continue
@@ -437,7 +438,7 @@ func (x *registerSearch) refuted(n int32) (needs []need, fails bool) {
 		return needs, true
 	}
 	for _, p := range x.bounds {
-		if needs, fails := x.tooDear(p, x.e[n], p.toGo(n)); fails {
+		if needs, fails := x.tooDear(p, x.e[n], p.toGo(n).cost); fails {
 			return needs, true
 		}
 	}
@@ -446,16 +447,12 @@ func (x *registerSearch) refuted(n int32) (needs []need, fails bool) {
 
 // refutedUnpaid says whether the target of a run fails before the run is paid
 // for, or is too dear for every run.
-func (x *registerSearch) refutedUnpaid(n int32, c edge) ([]need, bool) {
-	if needs, fails := x.refuted(c.to); fails {
+func (x *registerSearch) refutedUnpaid(n, i int32) ([]need, bool) {
+	if needs, fails := x.refuted(x.edges[i].to); fails {
 		return needs, true
 	}
 	for _, p := range x.bounds {
-		if p.goal > x.goal || x.e[n] >= p.goal {
-			continue
-		}
-		p.measure(x.registerSpace, n)
-		if needs, fails := x.tooDear(p, x.e[n], p.dist[c.land]+p.toGo(c.to)); fails {
+		if needs, fails := x.tooDear(p, x.e[n], p.toRun(i).cost+p.toGo(x.edges[i].to).cost); fails {
 			return needs, true
 		}
 	}

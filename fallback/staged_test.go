@@ -175,9 +175,6 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	n := uint64(600)
 	if long() {
 		n = 100_000
-		if s := os.Getenv("N"); s != "" {
-			fmt.Sscan(s, &n)
-		}
 	}
 	verdicts, edges, pairs, unknown := [3]int{}, 0, 0, 0
 	for seed := range n {

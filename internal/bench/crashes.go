@@ -1,16 +1,27 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"slices"
+	"syscall"
+	"time"
 
+	"clew/fallback"
 	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
 )
 
 // crashes measures ambiguous cas-registers with many crashed operations: where
 // every known checker gives up when such a history is not linearizable.
 func crashes(b *bench) error {
 	c := b.compare(len("10k operations, 10 processes, 10 values, 500 crashed, impossible read"), "porcupine", "window", "frontier", "staged", "auto")
-	return crashGrid(c)
+	if err := crashGrid(c); err != nil {
+		return err
+	}
+	return boundaries(b)
 }
 
 func crashGrid(c *comparison) error {
@@ -34,4 +45,130 @@ func crashGrid(c *comparison) error {
 		}
 	}
 	return nil
+}
+
+// boundaries measures histories that one crashed operation more or less makes
+// linearizable or not: they are the hardest there are. Each is decided on both
+// sides, in this process; the time is CPU.
+func boundaries(b *bench) error {
+	fmt.Fprintln(b.out)
+	t := newTable(b.out, column{"", "boundary", 45}, column{"", "decided", 8}, column{"", "undecided", 9},
+		column{"cpu", "median", 8}, column{"cpu", "99%", 8}, column{"cpu", "most", 8}, column{"", "<= 250 ms", 10})
+	for _, processes := range []int{5, 10} {
+		for _, crashed := range []int{40, 200} {
+			name := fmt.Sprintf("1k operations, %d processes, 5 values, %d crashed", processes, crashed)
+			if !b.only.MatchString(name) {
+				continue
+			}
+			if err := b.boundary(t, name, gen.LongOptions{Model: "cas-register", Operations: 1000, Processes: processes, Values: fewValues, Crashed: crashed}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// boundaryHistories is how many histories stand for a line of the table.
+const boundaryHistories = 50
+
+func (b *bench) boundary(t *table, name string, o gen.LongOptions) error {
+	var took []time.Duration
+	undecided, quick := 0, 0
+	for i := range boundaryHistories {
+		b.progress("%s: history %d", name, i)
+		o.Seed = uint64(i)
+		with, without, err := b.bisect(o)
+		if err != nil {
+			return err
+		}
+		if with == nil {
+			undecided++
+			continue
+		}
+		for want, ops := range map[fallback.Verdict]*models.Operations{fallback.Valid: with, fallback.Invalid: without} {
+			before := cpu()
+			v := b.decide(ops)
+			switch d := cpu() - before; {
+			case v == fallback.Unknown:
+				undecided++
+			case v != want:
+				b.wrong++
+			default:
+				took = append(took, d)
+				if d <= 250*time.Millisecond {
+					quick++
+				}
+			}
+		}
+	}
+	b.progress("")
+	if len(took) == 0 {
+		return nil
+	}
+	slices.Sort(took)
+	t.row(name, fmt.Sprint(len(took)), fmt.Sprint(undecided), duration(took[len(took)/2]), duration(took[len(took)*99/100]),
+		duration(took[len(took)-1]), fmt.Sprintf("%.2f%%", 100*float64(quick)/float64(len(took)+undecided)))
+	return nil
+}
+
+// bisect takes crashed operations out of a linearizable history, in any order,
+// until one more makes it fail: that is with and without it. They are nil where
+// it could not be decided.
+func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err error) {
+	var text bytes.Buffer
+	if _, err := gen.Long(&text, o); err != nil {
+		return nil, nil, err
+	}
+	h, err := jepsen.Read(&text, "history", jepsen.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	ops, err := models.Spec{Name: o.Model}.Read(h)
+	if err != nil {
+		return nil, nil, err
+	}
+	var crashed []int
+	for row, res := range ops.Res {
+		if res == models.Open {
+			crashed = append(crashed, row)
+		}
+	}
+	gen.Rand(o.Seed).Shuffle(len(crashed), func(i, j int) { crashed[i], crashed[j] = crashed[j], crashed[i] })
+	taken := func(n int) *models.Operations {
+		var rows []int32
+		for row := range ops.Len() {
+			if !slices.Contains(crashed[:n], row) {
+				rows = append(rows, int32(row))
+			}
+		}
+		return ops.Select(rows)
+	}
+	valid, invalid := 0, len(crashed)
+	if b.decide(taken(invalid)) != fallback.Invalid {
+		return nil, nil, nil // all its crashes are of no use, or it is not known
+	}
+	for invalid-valid > 1 {
+		switch middle := (valid + invalid) / 2; b.decide(taken(middle)) {
+		case fallback.Valid:
+			valid = middle
+		case fallback.Invalid:
+			invalid = middle
+		default:
+			return nil, nil, nil
+		}
+	}
+	return taken(valid), taken(invalid), nil
+}
+
+func (b *bench) decide(ops *models.Operations) fallback.Verdict {
+	ctx, cancel := context.WithTimeout(b.ctx, b.limits.time)
+	defer cancel()
+	return fallback.Staged{}.Decide(ctx, ops, fallback.Limits{Memory: fallback.NewBudget(b.limits.memory)}).Verdict
+}
+
+// cpu is the CPU time that this process has taken.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
