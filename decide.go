@@ -37,7 +37,7 @@ var engines = map[string]fallback.Engine{
 	"linear":      fallback.Frontier{},
 	"staged":      fallback.Staged{},
 	"porcupine":   fallback.Porcupine{},
-	"competition": fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}},
+	"competition": fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, fallback.Staged{}},
 }
 
 // decider decides parts by the path that the options ask for.

@@ -67,14 +67,18 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 // Auto is the general search that is asked where nobody asks for an engine:
 // Window alone as long as the history is easy, so that the same history always
 // gets the same evidence, and then Window and Frontier in a race. Neither is
-// strong everywhere.
+// strong everywhere. Where many operations of a register have crashed it is
+// Staged first, and then among the others; where many of another model have,
+// Relaxed before the race.
 type Auto struct{}
 
 // easySteps is how long a history counts as easy, some tens of milliseconds, and
-// easyPerOperation where it is long: ten busy processes take 4 to 5.
+// easyPerOperation where it is long: ten busy processes take 4 to 5. easyNodes is
+// the like for Staged, some tenths of a second.
 const (
 	easySteps        = 100_000
 	easyPerOperation = 20
+	easyNodes        = 500_000
 )
 
 // Name implements Engine.
@@ -82,10 +86,20 @@ func (Auto) Name() string { return "auto" }
 
 // Decide implements Engine.
 func (Auto) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	a := Window{MaxSteps: max(easySteps, easyPerOperation*ops.Len())}.Decide(ctx, ops, limits)
-	if a.Cause == GaveUp {
-		return Race{Window{}, Frontier{}}.Decide(ctx, ops, limits)
+	race, first := Race{Window{}, Frontier{}}, Engine(Window{MaxSteps: max(easySteps, easyPerOperation*ops.Len())})
+	many := manyCrashed(ops)
+	if _, single := ops.Model.(models.SingleValue); single && many {
+		race, first, many = append(race, Staged{}), Staged{MaxNodes: max(easyNodes, 4*ops.Len())}, false
 	}
-	a.By = Window{}.Name()
-	return a
+	a := first.Decide(ctx, ops, limits)
+	if a.Cause != GaveUp {
+		a.By = first.Name()
+		return a
+	}
+	if many {
+		if a := refute(ctx, race, ops, limits); a.Verdict == Invalid {
+			return a
+		}
+	}
+	return race.Decide(ctx, ops, limits)
 }

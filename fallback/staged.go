@@ -28,7 +28,12 @@ import (
 // staged_space.go says why nothing is lost; all stages walk over the same nodes.
 // The bound of stage 3 is Lagrangian relaxation (Held & Karp, 1970); the
 // learning is that of nogood recording (Dechter, 1990).
-type Staged struct{ StagedRules }
+type Staged struct {
+	StagedRules
+	// MaxNodes, where not 0, is how many nodes it may hold before it gives up, and
+	// the measure of how long it may search.
+	MaxNodes int
+}
 
 // StagedRules switch off, for tests, what shrinks the search and loses nothing,
 // and force the later stages.
@@ -54,6 +59,7 @@ func (d Staged) Decide(ctx context.Context, ops *models.Operations, limits Limit
 		return Answer{Cause: l.cause}
 	}
 	x := newRegisterSearch(newRegisterSpace(l, d.StagedRules))
+	x.maxNodes = d.MaxNodes
 	verdict := x.run()
 	switch {
 	case x.cause != "":

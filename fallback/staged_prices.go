@@ -27,7 +27,7 @@ func (x *registerSearch) graph(goal int32) bool {
 	}
 	see(nodes[0])
 	for i := 0; i < len(nodes); i++ {
-		if i%64 == 0 && !x.poll() || x.cause != "" {
+		if i%64 == 0 && !x.goOn() || x.cause != "" {
 			return false
 		}
 		n := nodes[i]
@@ -162,7 +162,7 @@ func (p *prices) group(x *registerSearch) {
 	var key []byte
 	var marks []int32
 	for i, n := range x.ranked {
-		if i%256 == 0 && !x.poll() {
+		if i%256 == 0 && !x.goOn() {
 			return
 		}
 		e, s := x.e[n], x.s[n]
@@ -326,7 +326,7 @@ func (p *prices) run(x *registerSpace, land int32) []int32 {
 func (x *registerSearch) reprice(p *prices) bool {
 	p.sum()
 	for i, g := range p.groups {
-		if i%256 == 0 && !x.poll() {
+		if i%256 == 0 && !x.goOn() {
 			return false
 		}
 		p.measure(x.registerSpace, g.node)
@@ -336,7 +336,7 @@ func (x *registerSearch) reprice(p *prices) bool {
 	}
 	for i, n := range slices.Backward(x.ranked) {
 		switch {
-		case i%1024 == 0 && !x.poll():
+		case i%1024 == 0 && !x.goOn():
 			return false
 		case x.e[n] >= p.goal:
 			p.ahead[n] = fare{}

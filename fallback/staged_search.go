@@ -49,7 +49,9 @@ type registerSearch struct {
 	budget  int
 	nodes   int
 	deepest int
-	priced  *prices // where not nil, children are ordered by it
+
+	maxNodes int     // 0: no limit
+	priced   *prices // where not nil, children are ordered by it
 }
 
 // move is an edge with the classes of its run.
@@ -77,6 +79,17 @@ func newRegisterSearch(x *registerSpace) *registerSearch {
 	return &registerSearch{registerSpace: x, used: make([]int32, n), nogoods: map[int32][]nogood{}, dense: make([]int32, n)}
 }
 
+// stepsPerNode is how many steps each node of maxNodes allows for.
+const stepsPerNode = 4
+
+// goOn says whether the search may go on.
+func (x *registerSearch) goOn() bool {
+	if x.maxNodes > 0 && x.cause == "" && (len(x.e) > x.maxNodes || x.steps/stepsPerNode > x.maxNodes) {
+		x.cause = GaveUp
+	}
+	return x.poll()
+}
+
 // search looks for a way to return goal. It is Unknown where budget nodes were
 // not enough, or the limits stopped it.
 func (x *registerSearch) search(goal int32, budget int, order *prices) Verdict {
@@ -93,7 +106,7 @@ func (x *registerSearch) search(goal int32, budget int, order *prices) Verdict {
 		return Invalid
 	}
 	for len(x.stack) > 0 {
-		if x.steps++; x.steps%64 == 0 && !x.poll() || x.cause != "" || x.nodes > x.budget {
+		if x.steps++; x.steps%64 == 0 && !x.goOn() || x.cause != "" || x.nodes > x.budget {
 			return Unknown
 		}
 		f := &x.stack[len(x.stack)-1]
@@ -381,7 +394,7 @@ func (x *registerSearch) runs(f *stagedFrame, target int32) (runs [][]int32, lon
 	}
 	left := func(c int32) bool { return !x.banned.has(c) && x.left(c, e, x.used[c]) }
 	walk = func(v int32) {
-		if x.steps++; x.cause != "" || x.steps%64 == 0 && !x.poll() {
+		if x.steps++; x.cause != "" || x.steps%64 == 0 && !x.goOn() {
 			return
 		}
 		for _, t := range x.from[v] {

@@ -151,7 +151,7 @@ func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judg
 		if config != "as it is" && r.IntN(3) > 0 {
 			continue
 		}
-		a := Staged{rules}.Decide(ctx, ops, Limits{})
+		a := Staged{StagedRules: rules}.Decide(ctx, ops, Limits{})
 		if a.Verdict == Unknown {
 			t.Errorf("%s, %s: undecided after 10 s", name, config)
 			continue
@@ -229,7 +229,7 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 			if name != "as it is" && r.IntN(3) > 0 {
 				continue
 			}
-			a := Staged{rules}.Decide(context.Background(), ops, Limits{})
+			a := Staged{StagedRules: rules}.Decide(context.Background(), ops, Limits{})
 			if (a.Verdict == Valid) != want.Linearizable || a.Verdict == Invalid && a.Fail != want.Fail || a.Verdict == Unknown {
 				t.Fatalf("seed %d, %s: %+v, the oracle says %+v of\n%s", seed, name, a, want, rowsText(ops))
 			}
@@ -259,8 +259,41 @@ func TestStagedAgreesOnHistoriesAsTheyAreRead(t *testing.T) {
 		for seed := range n {
 			ops, text := generated(t, spec, gen.Options{ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}, seed)
 			for name, rules := range stagedConfigs {
-				compare(t, ops, text, spec.Name+", "+name, Staged{rules}, Frontier{})
+				compare(t, ops, text, spec.Name+", "+name, Staged{StagedRules: rules}, Frontier{})
 			}
+		}
+	}
+}
+
+// A crashed class that never ends explains all that the real one explains.
+func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
+	n := uint64(300)
+	if long() {
+		n = 10_000
+	}
+	for _, model := range generatedModels {
+		refuted, invalid := 0, 0
+		for seed := range n {
+			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: 14, Crashes: 0.4}, seed)
+			want := Frontier{}.Decide(context.Background(), ops, Limits{})
+			a := refute(context.Background(), Window{}, ops, Limits{})
+			if want.Verdict == Invalid {
+				invalid++
+			}
+			switch {
+			case a.Verdict != Invalid:
+				continue
+			case want.Verdict != Invalid || want.Fail != a.Fail && !ops.ReadsOpenOtherwise():
+				t.Fatalf("%s: refuted at %d, but it is %d (event %d):\n%s", model, a.Fail, want.Verdict, want.Fail, text)
+			}
+			if err := shows(ops, a); err != nil {
+				t.Fatalf("%s: %v\n%s", model, err, text)
+			}
+			refuted++
+		}
+		t.Logf("%s: %d of %d refuted", model, refuted, invalid)
+		if refuted == 0 {
+			t.Errorf("%s: nothing was refuted", model)
 		}
 	}
 }

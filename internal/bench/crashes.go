@@ -163,7 +163,7 @@ func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err
 func (b *bench) decide(ops *models.Operations) fallback.Verdict {
 	ctx, cancel := context.WithTimeout(b.ctx, b.limits.time)
 	defer cancel()
-	return fallback.Staged{}.Decide(ctx, ops, fallback.Limits{Memory: fallback.NewBudget(b.limits.memory)}).Verdict
+	return fallback.Auto{}.Decide(ctx, ops, fallback.Limits{Memory: fallback.NewBudget(b.limits.memory)}).Verdict
 }
 
 // cpu is the CPU time that this process has taken.
