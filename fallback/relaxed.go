@@ -36,9 +36,10 @@ func refute(ctx context.Context, engine Engine, ops *models.Operations, limits L
 	return a
 }
 
-// maxRelaxedStates is how many states a model may have. Without limits on what
-// is added, some have no end of ever larger ones.
-const maxRelaxedStates = 2000
+// maxRelaxedStates is how many states a model may have. Some have no end of ever
+// larger ones where what is added has no limit; the search goes by breadth so
+// that it meets the small ones.
+const maxRelaxedStates = 500
 
 // relaxed decides operations as if each crashed one could happen again and again
 // once it is invoked. What is not linearizable even then is not linearizable, and
@@ -55,7 +56,7 @@ func relaxed(ctx context.Context, ops *models.Operations, limits Limits, maxStep
 		k, state int32
 		mask     []uint64
 	}
-	var stack []node
+	var queue []node
 	seen, furthest := map[string]bool{}, int32(-1)
 	enter := func(k, state int32, mask []uint64) {
 		for int(k) < len(l.ends) {
@@ -67,7 +68,7 @@ func relaxed(ctx context.Context, ops *models.Operations, limits Limits, maxStep
 			}
 			if key := nodeKey(k, state, mask); !seen[key] {
 				seen[key] = true
-				stack = append(stack, node{k, state, mask})
+				queue = append(queue, node{k, state, mask})
 				l.take(int64(120+2*len(key)) + l.space.spent())
 			}
 			break
@@ -77,12 +78,12 @@ func relaxed(ctx context.Context, ops *models.Operations, limits Limits, maxStep
 	if l.cause == "" {
 		enter(0, l.space.number(ops.Model.Init()), make([]uint64, l.words))
 	}
-	for steps := 0; len(stack) > 0; steps++ {
+	for steps := 0; len(queue) > 0; steps++ {
 		if steps == maxSteps || len(l.space.states) > maxRelaxedStates || int(furthest) == len(l.ends) || l.cause != "" || steps%64 == 0 && !l.poll() {
 			return 0, false
 		}
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
+		n := queue[0]
+		queue = queue[1:]
 		open := l.openRows(n.k)
 		for i, row := range open {
 			class := l.class[row]

@@ -271,10 +271,11 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 	if long() {
 		n = 10_000
 	}
-	for _, model := range generatedModels {
+	for _, spec := range generatedModels() {
+		model := spec.Name
 		refuted, invalid := 0, 0
 		for seed := range n {
-			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: 14, Crashes: 0.4}, seed)
+			ops, text := generated(t, spec, gen.Options{Operations: 14, Crashes: 0.4}, seed)
 			want := Frontier{}.Decide(context.Background(), ops, Limits{})
 			a := refute(context.Background(), Window{}, ops, Limits{})
 			if want.Verdict == Invalid {
