@@ -67,7 +67,7 @@ func together(r *jepsen.Result) {
 	if shown.Error != "" {
 		r.Error = name + shown.Error
 	}
-	if shown.Explanation != "" {
+	if shown.Verdict == jepsen.Invalid {
 		r.Explanation, r.Hint = name+shown.Explanation, shown.Hint
 	}
 }

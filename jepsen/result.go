@@ -30,6 +30,9 @@ type Result struct {
 	Analyzer string // "clew/porcupine"
 	Ms       float64
 	Verified bool // the evidence was checked again
+	// Explanation is a sentence: why it is invalid, or which crashed operations
+	// took effect in the witness. Else it is "".
+	Explanation string
 
 	// Valid.
 	Final   edn.ID  // the final state
@@ -41,7 +44,6 @@ type Result struct {
 	Configs     []Config
 	Paths       [][]Step
 	Core        []int32 // operations
-	Explanation string
 	Hint        string // what the user may have forgotten, or ""
 	LikelyInit  string // an initial value that the failing operation suggests, or ""
 

@@ -35,6 +35,8 @@ func (r *Result) Text() string {
 		r.writeKeys(&b)
 	case r.Verdict == Invalid:
 		r.writeFailure(&b)
+	case r.Explanation != "":
+		fmt.Fprintf(&b, "  %s\n", r.Explanation)
 	}
 	return printable(b.String())
 }
