@@ -1,0 +1,206 @@
+package fallback
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"clew/edn"
+	"clew/internal/gen"
+	"clew/models"
+)
+
+// rowOf is a row of columns: its invocation and return (0: it crashed), what it
+// does, and its values. The register starts with 0.
+type rowOf struct {
+	inv, res int32
+	kind     models.Kind
+	a, b     int32
+}
+
+func registerOf(rows ...rowOf) *models.Operations {
+	m, err := models.Spec{Name: "cas-register", ObserveFailedCAS: true}.Model(edn.NewValues())
+	if err != nil {
+		panic(err)
+	}
+	ops := &models.Operations{Model: m}
+	for i, r := range rows {
+		res := r.res
+		if res == 0 {
+			res = models.Open
+		}
+		ops.Append(r.inv, res, models.Op{Kind: r.kind, A: r.a, B: r.b})
+		ops.Of = append(ops.Of, int32(i))
+		ops.Events = max(ops.Events, r.inv+1, r.res+1)
+	}
+	return ops
+}
+
+const (
+	read, write, cas, failedCAS = models.Read, models.Write, models.CAS, models.FailedCAS
+)
+
+// TestTheExchangesOfStaged has a history for each rule of staged_space.go: the
+// verdict is what it would be without the rule, and the linearization is the one
+// that the rule leads to.
+func TestTheExchangesOfStaged(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		rows          []rowOf
+		fail          int32 // -1: it is linearizable
+		first, second int32 // rows that stand in this order
+		rules         StagedRules
+	}{
+		{"rule G: a crashed cas serves a step before a crashed write",
+			// The second read of 1 needs the write, since nothing leads there from 2.
+			[]rowOf{{0, 0, write, 1, 0}, {1, 0, cas, 0, 1}, {2, 3, read, 1, 0}, {4, 5, write, 2, 0}, {6, 7, read, 1, 0}},
+			-1, 1, 0, StagedRules{NoRuleG: true}},
+		{"rule G: the write serves it where no cas is left",
+			[]rowOf{{0, 0, write, 1, 0}, {1, 0, cas, 0, 1}, {2, 3, read, 1, 0}, {4, 5, write, 0, 0}, {6, 7, read, 1, 0}, {8, 9, write, 0, 0}, {10, 11, read, 1, 0}},
+			11, 1, 0, StagedRules{NoRuleG: true}},
+		{"an open operation goes before a crashed one of equal meaning",
+			[]rowOf{{0, 0, write, 1, 0}, {1, 8, write, 1, 0}, {2, 3, read, 1, 0}, {4, 5, write, 2, 0}, {6, 7, read, 1, 0}},
+			-1, 1, 0, StagedRules{NoTwins: true}},
+		{"of open operations of equal meaning the one that returns first goes first",
+			[]rowOf{{0, 9, write, 1, 0}, {1, 6, write, 1, 0}, {2, 3, read, 1, 0}, {4, 5, write, 2, 0}, {7, 8, read, 1, 0}},
+			-1, 1, 0, StagedRules{NoTwins: true}},
+		{"an open cas goes before an open write of the same value that returns later",
+			[]rowOf{{0, 7, write, 1, 0}, {1, 6, cas, 0, 1}, {2, 3, read, 1, 0}, {4, 5, read, 1, 0}},
+			-1, 1, 0, StagedRules{NoTwins: true}},
+		{"a run begins with a write",
+			[]rowOf{{0, 0, cas, 1, 2}, {1, 0, write, 1, 0}, {2, 3, read, 2, 0}},
+			-1, 1, 0, StagedRules{}},
+		{"a run up to a cas",
+			[]rowOf{{0, 0, write, 3, 0}, {1, 2, cas, 3, 4}, {3, 4, read, 4, 0}},
+			-1, 0, 1, StagedRules{}},
+		{"a run for a cas that failed leads to any other value",
+			[]rowOf{{0, 0, write, 3, 0}, {1, 2, failedCAS, 0, 0}, {3, 4, read, 3, 0}},
+			-1, 0, 1, StagedRules{}},
+		{"a class that is not invoked yet counts as exhausted",
+			[]rowOf{{0, 1, read, 1, 0}, {2, 0, write, 1, 0}, {3, 4, read, 1, 0}},
+			1, -1, -1, StagedRules{}},
+		{"supply counts up to where it is used",
+			[]rowOf{{0, 0, write, 1, 0}, {1, 2, read, 1, 0}, {3, 4, write, 2, 0}, {5, 6, read, 1, 0}, {7, 0, write, 1, 0}},
+			6, 0, 1, StagedRules{}},
+	} {
+		ops := registerOf(c.rows...)
+		for _, rules := range []StagedRules{{}, {FirstBudget: 1}, {FirstBudget: 1, BoundsOnly: true}, c.rules} {
+			a := Staged{StagedRules: rules}.Decide(context.Background(), ops, Limits{})
+			if (a.Verdict == Valid) != (c.fail < 0) || a.Verdict == Invalid && a.Fail != c.fail {
+				t.Errorf("%s, %+v: %+v, want a failure at %d", c.name, rules, a, c.fail)
+				continue
+			}
+			if err := shows(ops, a); err != nil {
+				t.Errorf("%s, %+v: %v", c.name, rules, err)
+			}
+			first, second := slices.Index(a.Order, c.first), slices.Index(a.Order, c.second)
+			if rules == (StagedRules{}) && c.first >= 0 && (first < 0 || second >= 0 && second < first) {
+				t.Errorf("%s: %v, want %d before %d", c.name, a.Order, c.first, c.second)
+			}
+		}
+	}
+}
+
+// searchOf is a search over operations, before it begins.
+func searchOf(ops *models.Operations) *registerSearch {
+	return newRegisterSearch(newRegisterSpace(newLayout(context.Background(), Rules{}, ops, Limits{}), StagedRules{}))
+}
+
+func TestARunVisitsAValueOnce(t *testing.T) {
+	x := searchOf(registerOf(rowOf{0, 0, cas, 0, 1}, rowOf{1, 0, cas, 1, 0}, rowOf{2, 0, cas, 0, 2}, rowOf{3, 0, cas, 1, 2}, rowOf{4, 0, cas, 2, 1}, rowOf{5, 6, read, 2, 0}))
+	f := &stagedFrame{node: x.start()}
+	x.beginRuns(f, x.values[2])
+	var all []int
+	for f.longer {
+		f.length++
+		f.runs, f.longer = x.runs(f, x.values[2])
+		for _, run := range f.runs {
+			all = append(all, len(run))
+		}
+	}
+	if !slices.Equal(all, []int{1, 2}) {
+		t.Errorf("runs of %v steps, want one of 1 and one of 2", all)
+	}
+}
+
+func TestCrashedWritesMakeUpForCASInNeeds(t *testing.T) {
+	x := searchOf(registerOf(rowOf{0, 0, write, 1, 0}, rowOf{1, 0, cas, 0, 1}, rowOf{2, 0, write, 1, 0}, rowOf{3, 4, read, 1, 0}))
+	w, c := x.writes[x.values[1]], x.from[0][0].class
+	for _, m := range []struct {
+		used  [2]int32 // of the write and the cas
+		needs []need
+		match bool
+	}{
+		{[2]int32{0, 1}, []need{{c, 1}}, true},
+		{[2]int32{1, 0}, []need{{c, 1}}, true},
+		{[2]int32{0, 0}, []need{{c, 1}}, false},
+		{[2]int32{1, 0}, []need{{c, 1}, {w, 1}}, false},
+		{[2]int32{2, 0}, []need{{c, 1}, {w, 1}}, true},
+		{[2]int32{0, 1}, []need{{w, 1}}, false}, // a cas does not do what a write does
+	} {
+		x.used[w], x.used[c] = m.used[0], m.used[1]
+		list, match := x.matches(m.needs)
+		if match != m.match {
+			t.Errorf("used %v, needs %v: %v, want %v", m.used, m.needs, match, m.match)
+		}
+		for _, d := range list {
+			if match && d.n > x.used[d.class] {
+				t.Errorf("used %v, needs %v: balanced to %v, which are not met", m.used, m.needs, list)
+			}
+		}
+	}
+}
+
+// The prices of a supply that does not suffice say so without any search.
+func TestPricesRefuteWhatNeedsMoreThanThereIs(t *testing.T) {
+	rows := []rowOf{{0, 0, write, 1, 0}, {1, 0, write, 1, 0}}
+	for e := int32(2); e < 14; e += 4 {
+		rows = append(rows, rowOf{e, e + 1, write, 2, 0}, rowOf{e + 2, e + 3, read, 1, 0})
+	}
+	x := searchOf(registerOf(rows...)) // three reads of 1, each after a write of 2
+	n := int32(len(x.ends))
+	if !x.graph(n) || x.depthOf[x.start()] != n {
+		t.Fatal("without counts it is linearizable")
+	}
+	for goal, want := range map[int32]Verdict{n: Invalid, n - 1: Valid} {
+		if v, _ := x.bid(goal, bidEffort{windows: 8, rounds: 60}); v != want {
+			t.Errorf("up to %d of %d returns: %d, want %d", goal, n, v, want)
+		}
+	}
+}
+
+func TestStagedStopsAtItsLimits(t *testing.T) {
+	s := shape{n: 4000, processes: 12, values: 6, crashes: 300, reads: 4, writes: 1}
+	r := gen.Rand(1)
+	ops := crashing(r, s)
+	disturb(r, ops, s.values)
+	rules := StagedRules{BoundsOnly: true, FirstBudget: 10} // it would take long
+	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+		budget := NewBudget(1 << 30)
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		start := time.Now()
+		a := Staged{StagedRules: rules}.Decide(ctx, ops, Limits{Memory: budget})
+		t.Logf("stopped %v after the limit", time.Since(start)-limit)
+		cancel()
+		if a.Verdict != Unknown || a.Cause != Timeout {
+			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
+		}
+		if left := budget.left.Load(); left != 1<<30 {
+			t.Errorf("%d bytes of the budget are left, want all", left)
+		}
+	}
+	budget := NewBudget(2 << 20)
+	if a := (Staged{StagedRules: rules}).Decide(context.Background(), ops, Limits{Memory: budget}); a.Verdict != Unknown || a.Cause != OutOfMemory {
+		t.Errorf("%d %q, want unknown for the memory", a.Verdict, a.Cause)
+	}
+	if left := budget.left.Load(); left != 2<<20 {
+		t.Errorf("%d bytes of the budget are left, want all", left)
+	}
+	if a := (Staged{MaxNodes: 100, StagedRules: rules}).Decide(context.Background(), ops, Limits{}); a.Cause != GaveUp {
+		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
+	}
+	if a := (Staged{}).Decide(context.Background(), endless(3, counter{}), Limits{}); a.Cause != GaveUp {
+		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
+	}
+}
