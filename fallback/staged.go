@@ -74,7 +74,7 @@ func (d Staged) Decide(ctx context.Context, ops *models.Operations, limits Limit
 const (
 	quickPerReturn = 1.25
 	quickMore      = 200
-	firstBudget    = 20_000
+	firstBudget    = 4000
 )
 
 // firstHorizon is up to which return a prefix is decided first, where the quick
@@ -88,9 +88,11 @@ func (x *registerSearch) run() Verdict {
 	if x.quick(n) == Invalid {
 		failing = n
 	}
-	probe := int32(0)
+	probe, ahead := int32(0), int32(1)
 	for x.cause == "" && x.far < n && x.far+1 < failing {
-		goal := x.far + (failing-x.far)/2
+		// The search seldom stops short of where it fails.
+		goal := min(x.far+(failing-x.far)/2, x.far+ahead)
+		ahead *= 4
 		switch {
 		case failing > n:
 			goal = min(n, 2*x.far+firstHorizon)
@@ -98,7 +100,7 @@ func (x *registerSearch) run() Verdict {
 			goal, probe = probe, 0
 		}
 		if x.decide(goal) == Invalid {
-			failing = min(goal, x.goal)
+			failing, ahead = min(goal, x.goal), 1
 			if x.horizon > 0 && x.depthOf[x.start()] == failing-1 {
 				probe = failing - 1 // what fails without counts mostly fails there with them
 			}
@@ -170,7 +172,7 @@ func (x *registerSearch) rounds(goal int32, effort bidEffort) Verdict {
 	last := int32(-1)
 	for round := 0; ; round++ {
 		var order *prices
-		if round%2 == 1 && len(x.bounds) > 0 {
+		if round%2 == 0 && len(x.bounds) > 0 {
 			order = x.bounds[len(x.bounds)-1]
 		}
 		if v := x.search(goal, budget, order); v != Unknown || x.cause != "" {
