@@ -68,6 +68,13 @@ func TestTheExchangesOfStaged(t *testing.T) {
 		{"an open cas goes before an open write of the same value that returns later",
 			[]rowOf{{0, 7, write, 1, 0}, {1, 6, cas, 0, 1}, {2, 3, read, 1, 0}, {4, 5, read, 1, 0}},
 			-1, 1, 0, StagedRules{NoTwins: true}},
+		{"where a write stands in for a cas, that the cas is used counts",
+			// The first read of 1 tries the shorter run, with the cas from 0, which the
+			// second needs so that the third has the write.
+			[]rowOf{{0, 0, cas, 4, 0}, {1, 0, cas, 0, 1}, {2, 0, cas, 4, 6}, {3, 0, cas, 6, 7}, {4, 0, cas, 7, 1}, {5, 0, write, 1, 0},
+				{6, 7, write, 4, 0}, {8, 9, read, 1, 0}, {10, 11, write, 0, 0}, {12, 13, read, 1, 0},
+				{14, 0, cas, 0, 8}, {15, 0, cas, 8, 1}, {16, 17, write, 3, 0}, {18, 19, read, 1, 0}},
+			-1, 4, 1, StagedRules{NoRuleG: true}},
 		{"a run begins with a write",
 			[]rowOf{{0, 0, cas, 1, 2}, {1, 0, write, 1, 0}, {2, 3, read, 2, 0}},
 			-1, 1, 0, StagedRules{}},
@@ -148,6 +155,18 @@ func TestCrashedWritesMakeUpForCASInNeeds(t *testing.T) {
 			if match && d.n > x.used[d.class] {
 				t.Errorf("used %v, needs %v: balanced to %v, which are not met", m.used, m.needs, list)
 			}
+		}
+	}
+}
+
+func TestWhatDoesNotGetFarMayGetLessFar(t *testing.T) {
+	x := searchOf(registerOf(rowOf{0, 0, write, 1, 0}, rowOf{1, 2, read, 1, 0}))
+	x.goal = 5
+	x.learn(x.start(), nil)
+	for goal, want := range map[int32]bool{4: false, 5: true, 6: true} {
+		x.goal = goal
+		if _, fails := x.refuted(x.start()); fails != want {
+			t.Errorf("learned for return 5, at %d: %v", goal, fails)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func boundaries(b *bench) error {
 }
 
 // boundaryHistories is how many histories stand for a line of the table.
-const boundaryHistories = 250
+const boundaryHistories = 1000
 
 func (b *bench) boundary(t *table, name string, o gen.LongOptions) error {
 	var took []time.Duration
