@@ -74,11 +74,11 @@ type Auto struct{}
 
 // easySteps is how long a history counts as easy, some tens of milliseconds, and
 // easyPerOperation where it is long: ten busy processes take 4 to 5. easyNodes is
-// the like for Staged, some tenths of a second.
+// the like for Staged, a second or two.
 const (
 	easySteps        = 100_000
 	easyPerOperation = 20
-	easyNodes        = 500_000
+	easyNodes        = 2_000_000
 )
 
 // Name implements Engine.

@@ -80,7 +80,7 @@ func newRegisterSearch(x *registerSpace) *registerSearch {
 }
 
 // stepsPerNode is how many steps each node of maxNodes allows for.
-const stepsPerNode = 4
+const stepsPerNode = 1
 
 // goOn says whether the search may go on.
 func (x *registerSearch) goOn() bool {

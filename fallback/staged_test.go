@@ -172,7 +172,7 @@ func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judg
 // TestMediumHistoriesAtTheBoundary is the one that finds mistakes: small
 // histories alone missed an unsound rule.
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
-	n := uint64(600)
+	n := uint64(300)
 	if long() {
 		n = 100_000
 	}
