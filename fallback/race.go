@@ -66,8 +66,8 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 
 // Auto is the general search that is asked where nobody asks for an engine:
 // Window alone as long as the history is easy, so that the same history always
-// gets the same evidence, and then Window and Frontier in a race. Neither is
-// strong everywhere. Where many operations of a register have crashed it is
+// gets the same evidence, and then Window and Frontier in a race, with Porcupine
+// where few have crashed and its memory is small. None is strong everywhere. Where many operations of a register have crashed it is
 // Staged first, and then among the others; where many of another model have,
 // Relaxed before the race.
 type Auto struct{}
@@ -81,21 +81,38 @@ const (
 	easyNodes        = 2_000_000
 )
 
+// porcupineRows is how many operations Porcupine's memory, which grows with the
+// square of them, is no matter for.
+const porcupineRows = 2000
+
 // Name implements Engine.
 func (Auto) Name() string { return "auto" }
 
+// racers are the engines that race where a history is hard.
+func racers(ops *models.Operations) Race {
+	race := Race{Window{}, Frontier{}}
+	_, single := ops.Model.(models.SingleValue)
+	switch many := manyCrashed(ops); {
+	case many && single:
+		return append(race, Staged{})
+	case !many && ops.Len() <= porcupineRows:
+		return append(race, Porcupine{})
+	}
+	return race
+}
+
 // Decide implements Engine.
 func (Auto) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	race, first := Race{Window{}, Frontier{}}, Engine(Window{MaxSteps: max(easySteps, easyPerOperation*ops.Len())})
-	many := manyCrashed(ops)
+	first, many := Engine(Window{MaxSteps: max(easySteps, easyPerOperation*ops.Len())}), manyCrashed(ops)
 	if _, single := ops.Model.(models.SingleValue); single && many {
-		race, first, many = append(race, Staged{}), Staged{MaxNodes: max(easyNodes, 4*ops.Len())}, false
+		first, many = Staged{MaxNodes: max(easyNodes, 4*ops.Len())}, false
 	}
 	a := first.Decide(ctx, ops, limits)
 	if a.Cause != GaveUp {
 		a.By = first.Name()
 		return a
 	}
+	race := racers(ops)
 	if many {
 		if a := refute(ctx, race, ops, limits); a.Verdict == Invalid {
 			return a

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"clew/edn"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -192,4 +193,38 @@ func (forever) Name() string { return "forever" }
 func (forever) Decide(ctx context.Context, _ *models.Operations, _ Limits) Answer {
 	<-ctx.Done()
 	return Answer{Cause: Stopped(ctx)}
+}
+
+func TestWhoRacesDependsOnLengthAndCrashes(t *testing.T) {
+	for _, c := range []struct {
+		model           string
+		length, crashed int
+		want            string
+	}{
+		{"register", 100, 0, "window frontier porcupine"},
+		{"register", porcupineRows + 1, 0, "window frontier"},
+		{"register", 100, fewCrashed + 1, "window frontier staged"},
+		{"fifo-queue", 100, fewCrashed, "window frontier porcupine"},
+		{"fifo-queue", 100, fewCrashed + 1, "window frontier"},
+	} {
+		m, err := models.Spec{Name: c.model}.Model(edn.NewValues())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops := &models.Operations{Model: m}
+		for i := range int32(c.length) {
+			res := 2*i + 1
+			if int(i) < c.crashed {
+				res = models.Open
+			}
+			ops.Append(2*i, res, models.Op{})
+		}
+		var names []string
+		for _, e := range racers(ops) {
+			names = append(names, e.Name())
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s, %d operations, %d crashed: %s, want %s", c.model, c.length, c.crashed, got, c.want)
+		}
+	}
 }
