@@ -39,13 +39,13 @@ type Result struct {
 	Witness []int32 // the operations in order of linearization
 
 	// Invalid.
-	Op          int32 // the first failing completion, an event
-	LastOp      int32 // the operation linearized last before it, or None
-	Configs     []Config
-	Paths       [][]Step
-	Core        []int32 // operations
-	Hint        string // what the user may have forgotten, or ""
-	LikelyInit  string // an initial value that the failing operation suggests, or ""
+	Op         int32 // the first failing completion, an event
+	LastOp     int32 // the operation linearized last before it, or None
+	Configs    []Config
+	Paths      [][]Step
+	Core       []int32 // operations
+	Hint       string  // what the user may have forgotten, or ""
+	LikelyInit string  // an initial value that the failing operation suggests, or ""
 
 	// Unknown.
 	Cause string // "timeout", ..
