@@ -205,7 +205,7 @@ func (b *builder) add(e *edn.Event) error {
 func (b *builder) reserve(read int64) {
 	h, n := b.h, len(b.h.Type)
 	more := max(n, 512)
-	if left := b.bytes - read; n >= 512 && left > 0 {
+	if left := b.bytes - read; n >= 512 && read > 0 && left > 0 {
 		more = min(int(float64(n)*float64(left)/float64(read)*1.02)+64, 64*n)
 	}
 	h.Type = slices.Grow(h.Type, more)
