@@ -221,7 +221,7 @@ func (s *scanner) number(i int) (ID, int) {
 	if n, ok := plainInt(text); ok {
 		return s.v.InternInt(n), end
 	}
-	if id, ok := s.v.tokens[string(text)]; ok {
+	if id, ok := s.v.tokens[string(text)]; ok && s.v.forms[id].kind != KindOpaque {
 		return id, end
 	}
 	t, ok := readNumber(string(text))
@@ -444,7 +444,7 @@ func (s *scanner) character(i int) (ID, int) {
 		return Nil, -1
 	}
 	text := string(s.data[i:end])
-	if id, ok := s.v.tokens[text]; ok {
+	if id, ok := s.v.tokens[text]; ok && s.v.forms[id].kind != KindOpaque {
 		return id, end
 	}
 	canonical, ok := readChar(text)

@@ -539,6 +539,18 @@ func TestNestedDiscardsAreBounded(t *testing.T) {
 	}
 }
 
+func TestWhatIsNoValueDoesNotBecomeOneByBeingKept(t *testing.T) {
+	for _, text := range []string{"1x3", `\nobody`} {
+		v := NewValues()
+		if id, err := v.ParseLenient([]byte(text)); err != nil || v.Kind(id) != KindOpaque {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if id, err := v.Parse([]byte(text), Pos{}); err == nil {
+			t.Errorf("%s is read as %s", text, v.Text(id))
+		}
+	}
+}
+
 func TestParseLenientKeepsWhatIsNoValueAsText(t *testing.T) {
 	v := NewValues()
 	id, err := v.ParseLenient([]byte("{:error {:at 1x3, :odd {:a},\n :same #{1 1}} :value 2}"))
