@@ -3,6 +3,7 @@ package clew_test
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -256,6 +257,57 @@ func TestRedisStoreHasJepsensVerdictAndFailingOp(t *testing.T) {
 		if compared == 0 {
 			t.Errorf("%s: no linearizability result", file)
 		}
+	}
+}
+
+// TestOtherMonitorsHistoriesHaveTheVerdictInTheirName checks the files of other
+// monitors' test suites, in their own text forms, by the fast path and by another
+// engine.
+func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
+	files, fast := 0, 0
+	for _, root := range []string{archive.Path(t, "linp"), archive.Path(t, "limo")} {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			files++
+			want := strconv.FormatBool(filepath.Base(filepath.Dir(path)) == "safe" || strings.HasPrefix(entry.Name(), "lin_"))
+			h, err := jepsen.ReadFile(path, jepsen.Options{})
+			if err != nil {
+				t.Error(err)
+				return nil
+			}
+			spec := models.Spec{}
+			if spec.Name, err = models.Infer(h); err != nil {
+				t.Errorf("%s: %v", path, err)
+				return nil
+			}
+			var first *jepsen.Result
+			for _, algorithm := range []string{"auto", "porcupine"} {
+				r, err := clew.Check(context.Background(), h, spec, clew.Options{Algorithm: algorithm, Verify: true})
+				if err != nil {
+					t.Errorf("%s: %v", path, err)
+					return nil
+				}
+				if first == nil {
+					first = r
+				}
+				if verdictText(r) != want || r.Verdict == jepsen.Invalid && r.Op != first.Op {
+					t.Errorf("%s: %s at event %d by %s, expected %s", path, verdictText(r), r.Op, r.Analyzer, want)
+				}
+			}
+			if strings.HasPrefix(first.Analyzer, "clew/fast-") {
+				fast++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d files, %d of them by the fast path", files, fast)
+	if files != 158 {
+		t.Errorf("%d files, expected 158", files)
 	}
 }
 

@@ -41,6 +41,7 @@ const None int32 = -1
 // invocation, in that order.
 type History struct {
 	File   string // the file it was read from
+	Model  string // what its text says that it is a history of, "" if it does not
 	Values *edn.Values
 
 	// Events.
@@ -171,8 +172,8 @@ func (b *builder) add(e *edn.Event) error {
 	if h.Events == math.MaxInt32 {
 		return &Error{h.File, e.Line, e.Col, "more events than clew can number (2^31)"}
 	}
-	if e.Has&(edn.HasProcess|edn.HasType|edn.HasF) == 0 {
-		return &Error{h.File, e.Line, e.Col, "the map is no op: it has no :process, :type and :f"}
+	if err := isOp(h.File, e); err != nil {
+		return err
 	}
 	if k := h.Values.Kind(e.Process); k != edn.KindInt {
 		h.Skipped++
@@ -220,6 +221,14 @@ func (b *builder) reserve(read int64) {
 	h.Invocation = slices.Grow(h.Invocation, more/2)
 	h.Completion = slices.Grow(h.Completion, more/2)
 	h.Status = slices.Grow(h.Status, more/2)
+}
+
+// isOp is an error for a map that is no op.
+func isOp(file string, e *edn.Event) error {
+	if e.Has&(edn.HasProcess|edn.HasType|edn.HasF) == 0 {
+		return &Error{file, e.Line, e.Col, "the map is no op: it has no :process, :type and :f"}
+	}
+	return nil
 }
 
 func (b *builder) typeOf(e *edn.Event) (Type, error) {

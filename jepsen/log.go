@@ -23,7 +23,7 @@ import (
 // maxLine bounds a line of the .log form.
 const maxLine = 64 << 20
 
-func readLog(r io.Reader, b *builder) error {
+func readLog(r io.Reader, b *builder, take func(*edn.Event) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 1<<16), maxLine)
 	// Unlike an op map, a line that was cut off may still be an event, one with
@@ -40,7 +40,7 @@ func readLog(r io.Reader, b *builder) error {
 	for lines.Scan() {
 		pos.Line++
 		line := bytes.Clone(lines.Bytes())
-		if err := logLine(line, pos, b); err != nil {
+		if err := logLine(line, pos, b, take); err != nil {
 			return err
 		}
 		pos.Offset += int64(len(line)) + 1
@@ -59,7 +59,7 @@ func readLog(r io.Reader, b *builder) error {
 // separator stands between a log line's logger and its message.
 var separator = []byte(" - ")
 
-func logLine(line []byte, pos edn.Pos, b *builder) error {
+func logLine(line []byte, pos edn.Pos, b *builder, take func(*edn.Event) error) error {
 	body := bytes.Trim(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), blanks)
 	if len(body) == 0 || body[0] == ';' {
 		return nil
@@ -94,7 +94,12 @@ func logLine(line []byte, pos edn.Pos, b *builder) error {
 	if len(fields) > 3 {
 		e.Value, e.Has = fields[3], e.Has|edn.HasValue
 	}
-	return b.add(&e)
+	if len(fields) > 4 {
+		v := b.h.Values
+		e.Text = appendOp(nil, v, []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type,
+			v.InternKeyword("f"), e.F, v.InternKeyword("value"), e.Value, v.InternKeyword("error"), fields[4]})
+	}
+	return take(&e)
 }
 
 // blanks may stand around a line.

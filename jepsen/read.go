@@ -14,31 +14,12 @@ import (
 	"clew/edn"
 )
 
-// Read reads one history: EDN or the .log form, plain or compressed with gzip
-// or zstd, told apart by content. Name stands for it in errors. Errors are
+// Read reads one history in any of the forms, plain or compressed with gzip or
+// zstd, told apart by content. Name stands for it in errors. Errors are
 // *edn.Error or *Error with file, line and column, or I/O errors. Linear time.
 func Read(r io.Reader, name string, opts Options) (*History, error) {
-	in, err := decompress(bufio.NewReaderSize(r, 1<<16))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	defer in.Close()
-	buffered := bufio.NewReaderSize(in, 1<<16)
-	if what := foreign(buffered); what != "" {
-		return nil, &Error{name, 1, 1, "expected EDN or log lines, found " + what}
-	}
 	b := newBuilder(name, edn.NewValues(), opts)
-	b.bytes = size(r, in)
-	log, err := isLog(buffered)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if log {
-		err = readLog(buffered, b)
-	} else {
-		err = readEDN(buffered, b)
-	}
-	if err != nil {
+	if err := b.readEvents(r, "", b.add); err != nil {
 		return nil, err
 	}
 	return b.finish(), nil
@@ -88,7 +69,7 @@ func plainPathError(err error) error {
 	return err
 }
 
-func readEDN(r io.Reader, b *builder) error {
+func readEDN(r io.Reader, b *builder, take func(*edn.Event) error) error {
 	reader := edn.NewReader(r, b.h.File, b.h.Values)
 	var e edn.Event
 	for {
@@ -97,7 +78,7 @@ func readEDN(r io.Reader, b *builder) error {
 		} else if err != nil {
 			return err
 		}
-		if err := b.add(&e); err != nil {
+		if err := take(&e); err != nil {
 			return err
 		}
 	}
@@ -182,23 +163,4 @@ func isUTF16(head []byte) bool {
 	mark := head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff
 	ascii := func(c byte) bool { return c >= '\t' && c < 0x7f }
 	return mark || ascii(head[0]) && head[1] == 0 || head[0] == 0 && ascii(head[1])
-}
-
-// isLog says whether the first character that is no white space cannot begin
-// EDN's op maps: a letter, a digit or a colon begins a log line.
-func isLog(r *bufio.Reader) (bool, error) {
-	for n := 1; ; n++ {
-		head, err := r.Peek(n)
-		if len(head) < n {
-			if err == io.EOF || errors.Is(err, bufio.ErrBufferFull) {
-				return false, nil
-			}
-			return false, err
-		}
-		switch c := head[n-1]; {
-		case c <= ' ', c == ',', c == 0xef, c == 0xbb, c == 0xbf: // white space and the byte order mark
-		default:
-			return c == ':' || c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z', nil
-		}
-	}
 }

@@ -299,9 +299,12 @@ func (o *Operations) Parts() []*Operations {
 	return parts
 }
 
-// Infer says which model the :f's of a history stand for; an error lists the
-// candidates. Neither the initial value nor independent keys are ever inferred.
+// Infer says which model a history is of, if its text does, and else which one its
+// :f's stand for; an error lists the candidates. Neither the initial value nor independent keys are ever inferred.
 func Infer(h *jepsen.History) (string, error) {
+	if h.Model != "" {
+		return h.Model, nil
+	}
 	name, err := infer(h)
 	if _, unknown := lookup(name); err == nil && unknown != nil {
 		return "", fmt.Errorf("this looks like a %s, which clew does not know; it knows %s", name, names())

@@ -81,6 +81,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			checkCommand(stdout, stderr, status),
 			verifyCommand(stdout, status),
 			compareCommand(stdout, stderr, status),
+			convertCommand(stdout, stderr),
 			{
 				Name: "models", Usage: "list the models", OnUsageError: usageError,
 				Action: func(*cli.Context) error { return listModels(stdout) },

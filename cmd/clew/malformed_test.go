@@ -174,10 +174,7 @@ var malformed = []struct{ name, args, input, message string }{
 <html><body>404</body></html>
 `,
 		"h.edn:1:1: expected EDN or log lines, found HTML or XML"},
-	{"a JSON array of ops", "", `[{"process": 0, "type": "invoke", "f": "write", "value": 1}]
-`,
-		"h.edn:1:2: the map is no op: it has no :process, :type and :f"},
-	{"JSON lines", "", `{"process":0,"type":"invoke","f":"write","value":1}
+	{"a map in JSON that is no op", "", `{"name": "etcd", "nodes": ["n1", "n2"]}
 `,
 		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
 	{"a map that is no op", "", `{:name "etcd", :nodes ["n1" "n2"]}
@@ -241,6 +238,177 @@ process: 0
 		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 42"},
 	{"a date first", "", "2026-01-01 00:00:00 GMT [jepsen worker 0] 0 :invoke :read nil\n",
 		"h.edn:1:1: expected a number, found 2026-01-01"},
+
+	// JSON.
+	{"JSON with a comma too many", "", `{"process":0,"type":"invoke","f":"write","value":1}
+  {"process":0,"type":"ok","f":"write","value":1,}
+`,
+		"h.edn:2:50: the JSON is malformed: invalid character '}' looking for beginning of object key string"},
+	{"JSON with a bracket closed by a brace", "", `{"process":0,"type":"invoke","f":"write","value":"é[" , "x": [1}}`,
+		"h.edn:1:64: the JSON is malformed: invalid character '}' after array element"},
+	{"JSON that ends in an op", "", `{"process":0,"type":"invoke","f":"write","value":1}
+{"process":0,"type":"ok","f":"write","value":1`,
+		"h.edn:2:47: expected } to close { opened at 2:1, found end of input"},
+	{"a JSON array that ends early", "", `[{"process":0,"type":"invoke","f":"write","value":1},
+`,
+		"h.edn:2:1: expected ] to close [ opened at 1:1, found end of input"},
+	{"a JSON array without commas", "", `[{"process":0,"type":"invoke","f":"write","value":1} {"process":0,"type":"ok","f":"write","value":1}]`,
+		"h.edn:1:54: expected , or ] after an op, found {"},
+	{"a JSON array with a comma at its end", "", `[{"process":0,"type":"invoke","f":"write","value":1},]`,
+		"h.edn:1:54: expected an op, found ]"},
+	{"JSON after the array", "", `[{"process":0,"type":"invoke","f":"write","value":1}]
+[]`,
+		"h.edn:2:1: expected end of input, found an array"},
+	{"a number among JSON ops", "", `{"process":0,"type":"invoke","f":"write","value":1}
+42`,
+		"h.edn:2:1: expected an op as a JSON object, found a number"},
+	{"JSON that is not UTF-8", "", "{\"process\":0,\"type\":\"invoke\",\"f\":\"write\",\"value\":\"\xff\"}",
+		"h.edn:1:1: the op is not UTF-8, which JSON is"},
+	{"EDN in JSON that is none", "", `{"process":0,"type":"invoke","f":"write","value":1}
+{"process":0,"type":"ok","f":"write","value":{"edn":"#{1"}}`,
+		"h.edn:2:1: the op's {\"edn\": \"#{1\"} holds no EDN value: expected } to close { opened at 1:2, found end of input"},
+	{"EDN in JSON that is two values", "", `{"process":0,"type":"invoke","f":"write","value":{"edn":"1} {:process 1"}}`,
+		"h.edn:1:1: the op's {\"edn\": \"1} {:process 1\"} holds no EDN value: expected end of input, found }"},
+	{"EDN in JSON in the place of an op that is none", "", `{"process":0,"type":"invoke","f":"write"}
+{"edn":"[{:process 0}]"}`,
+		"h.edn:2:1: expected an op map, found [{:process 0}]"},
+	{"a key twice in JSON", "", `{"process":0,"type":"invoke","f":"write","value":1,"value":2}`,
+		"h.edn:1:1: duplicate key :value"},
+	{"a key twice in a value in JSON", "", `{"process":0,"type":"invoke","f":"write","value":{"a":1,"a":2}}`,
+		"h.edn:1:1: duplicate key :a"},
+	{"a number that EDN does not take", "", `{"process":0,"type":"invoke","f":"write","value":{"edn":"1x3"}}`,
+		"h.edn:1:1: expected a number, found 1x3"},
+	{"JSON a thousand levels deep", "", `{"process":0,"type":"invoke","f":"write","value":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + "}",
+		"h.edn:1:1: expected at most 1000 levels of nesting, found more"},
+	{"JSON a hundred thousand levels deep", "", `{"process":0,"type":"invoke","f":"write","value":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
+		"h.edn:1:10049: the JSON is malformed: invalid character '[' exceeded max depth"},
+	{"an unknown type in JSON", "", `{"process":0,"type":"invoke","f":"write","value":1}
+	{"process":0,"type":"done it","f":"write","value":1}`,
+		`h.edn:2:2: the op has :type "done it"; expected :invoke, :ok, :fail or :info`},
+	{":ok without invocation in JSON", "", `[
+ {"process":3,"type":"ok","f":"read","value":1}]`,
+		"h.edn:2:2: process 3's :ok :read (index 0) has no invocation: it is the first event of its process"},
+
+	// The text forms of other monitors.
+	{"a line of fastlin with three words", "", "# queue\nenq 1 2\n",
+		"h.edn:2:1: expected METHOD VALUE START END, found enq 1 2"},
+	{"a line of fastlin that ends before it begins", "", "# queue\n  enq 1 3 3\n",
+		"h.edn:2:3: expected a time after 3, found 3"},
+	{"a line of fastlin with a time that is none", "", "# queue\nenq 1 x 3\n",
+		"h.edn:2:1: expected a time as an integer, found x"},
+	{"a line of fastlin with a value that is no integer", "", "# queue\nenq a 0 3\n",
+		"h.edn:2:1: expected an integer for the value, found a"},
+	{"a method that is none", "", "# queue\n\"enq\" 1 0 3\n",
+		"h.edn:2:1: expected a method such as enq, found \"enq\""},
+	{"a line of fptlin with four words", "", "# queue\n0 1 2 POP\n",
+		"h.edn:2:1: expected PROCESS START END METHOD VALUE, found 0 1 2 POP"},
+	{"a line of fptlin with a process that is none", "", "0 1 2 ENQ 1\nx 3 4 ENQ 1\n",
+		"h.edn:2:1: expected a process such as 0, found x"},
+	{"a line of fptlin with an answer that is none", "", "# set\n0 1 2 INSERT 1 2\n",
+		"h.edn:2:1: expected 0 or 1 for the answer, found 2"},
+	{"operations of one process at the same time in fptlin", "", "# queue\n0 1 4 ENQ 1\n0 2 3 ENQ 2\n",
+		"h.edn:3:1: process 0's :invoke :enqueue (index 1) begins while its :invoke :enqueue (index 0, line 2) is still open; expected a completion first"},
+	{"a return without a call", "", "[1] call pop\n[1] return\n  [1] return\n",
+		"h.edn:3:3: thread 1 returns, but has not called"},
+	{"two calls of a thread", "", "[1] call pop\n[1] call pop\n",
+		"h.edn:2:1: thread 1 calls while its call on line 1 has not returned"},
+	{"a thread that throws", "", "[1] call pop\n[1] throws\n",
+		"h.edn:2:1: expected call or return, found throws"},
+	{"a call of nothing", "", "[1] call (1)\n",
+		"h.edn:1:1: expected a method such as push(1) after call, found (1)"},
+	{"a line of LiMo without a thread", "", "# @object atomic-stack\n[1] call pop\ncall pop\n",
+		"h.edn:3:1: expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found call pop"},
+
+	// Conversion: what a form cannot hold.
+	{"a crashed operation in fastlin", "convert --to fastlin h.edn", `{:process 0, :type :invoke, :f :enqueue, :value 1}
+{:process 0, :type :info, :f :enqueue, :value 1}
+`,
+		"h.edn:2:1: fastlin cannot hold process 0's :info :enqueue: it has no crashed operations"},
+	{"an operation that never ends in fptlin", "convert --to fptlin h.edn", `{:process 0, :type :invoke, :f :enqueue, :value 1}
+`,
+		"h.edn:1:1: fptlin cannot hold process 0's :invoke :enqueue: it has no crashed operations, and this one never ends"},
+	{"an operation that failed in LiMo", "convert --to limo h.edn", `{:process 0, :type :invoke, :f :pop, :value nil}
+{:process 0, :type :fail, :f :pop, :value nil}
+`,
+		"h.edn:2:1: limo cannot hold process 0's :fail :pop: it has no operations that failed"},
+	{"a process that goes on after a crash in LiMo", "convert --to limo h.edn", `{:process 0, :type :invoke, :f :push, :value 1}
+{:process 0, :type :info, :f :push, :value 1}
+{:process 0, :type :invoke, :f :push, :value 2}
+`,
+		"h.edn:3:1: limo cannot hold process 0's :invoke :push: there a process whose operation has crashed (index 0, line 1) begins no other"},
+	{"a crashed dequeue that says what it takes in LiMo", "convert --to limo h.edn", `{:process 0, :type :invoke, :f :dequeue, :value 1}
+`,
+		"h.edn:1:1: limo cannot hold process 0's :invoke :dequeue: a crashed call has no value there, and this one has 1"},
+	{"a value that is no integer in fastlin", "convert --to fastlin h.edn", `{:process 0, :type :invoke, :f :push, :value 1.5}
+{:process 0, :type :ok, :f :push, :value 1.5}
+`,
+		"h.edn:2:1: fastlin cannot hold process 0's :ok :push: its value 1.5 is no integer"},
+	{"-1 in fptlin", "convert --to fptlin h.edn", `{:process 0, :type :invoke, :f :push, :value -1}
+{:process 0, :type :ok, :f :push, :value -1}
+`,
+		"h.edn:2:1: fptlin cannot hold process 0's :ok :push: -1 stands for an empty container there"},
+	{"a process below 0 in fptlin", "convert --to fptlin h.edn", `{:process -1, :type :invoke, :f :push, :value 1}
+{:process -1, :type :ok, :f :push, :value 1}
+`,
+		"h.edn:1:1: fptlin cannot hold process -1's :invoke :push: a process is an integer from 0 on there"},
+	{"a register in LiMo", "convert --to limo h.edn", write,
+		"h.edn:1:1: limo cannot hold process 0's :invoke :write: it has queues and stacks"},
+	{"a register in fptlin", "convert --to fptlin h.edn", write,
+		"h.edn:1:1: fptlin cannot hold process 0's :invoke :write: it has queues, stacks, priority queues and sets"},
+	{"a drain in fastlin", "convert --to fastlin h.edn", `{:process 0, :type :invoke, :f :enqueue, :value 1}
+{:process 0, :type :ok, :f :enqueue, :value 1}
+{:process 0, :type :invoke, :f :drain, :value nil}
+{:process 0, :type :ok, :f :drain, :value [1]}
+`,
+		"h.edn:3:1: fastlin cannot hold process 0's :invoke :drain: a queue has :dequeue, :enqueue, :peek there"},
+	{"a set in fastlin", "convert --to fastlin h.edn", `{:process 0, :type :invoke, :f :contains, :value 1}
+{:process 0, :type :ok, :f :contains, :value [1 true]}
+`,
+		"h.edn:1:1: fastlin cannot hold process 0's :invoke :contains: it has no set"},
+	{"a set's answer that is none in fptlin", "convert --to fptlin h.edn", `{:process 0, :type :invoke, :f :contains, :value 1}
+{:process 0, :type :ok, :f :contains, :value 1}
+`,
+		"h.edn:2:1: fptlin cannot hold process 0's :ok :contains: expected [VALUE true] or [VALUE false] for its value, found 1"},
+	{"a nemesis in fastlin", "convert --to fastlin h.edn", "{:process :nemesis, :type :info, :f :start}\n",
+		"h.edn:1:1: fastlin cannot hold process :nemesis's :info :start: it has no place for processes that are no clients"},
+	{"a :key in a log", "convert --to log h.edn", "{:process 0, :type :invoke, :f :get, :key \"a\"}\n",
+		"h.edn:1:1: log cannot hold process 0's :invoke :get: it has no place for a :key"},
+	{"a process with a name in a log", "convert --to log h.edn", "{:process \"n1\", :type :invoke, :f :read}\n",
+		"h.edn:1:1: log cannot hold process \"n1\"'s :invoke :read: a process is an integer or a keyword there"},
+	{"a type that is no keyword in a log", "convert --to log h.edn", "{:process 0, :type \"ok\", :f :read}\n",
+		"h.edn:1:1: log cannot hold process 0's \"ok\" :read: a type is a keyword there"},
+	{"what is no value in a log", "convert --to log h.edn", "{:process :nemesis, :type :info, :f :kill, :value 1x3}\n",
+		"h.edn:1:1: log cannot hold process :nemesis's :info :kill: it has a value that is no EDN"},
+	{"text that is not UTF-8 in JSON", "convert --to jsonl h.edn", write + "{:process 0, :type :invoke, :f :write, :value \"\\ud800\"}\n",
+		"h.edn:3:1: jsonl cannot hold process 0's :invoke :write: it has text that is not UTF-8"},
+	{"what is no value and holds a comment in JSON", "convert --to json h.edn", "{:process :nemesis, :type :info, :f :kill, :value {:a ; no\n :b :c}}\n",
+		"h.edn:1:1: json cannot hold process :nemesis's :info :kill: it has a value that is no EDN"},
+	{"what is no value and holds a comment in EDN", "convert --to edn h.edn", "{:process :nemesis, :type :info, :f :kill, :value {:a ; no\n :b :c}}\n",
+		"h.edn:1:1: edn cannot hold process :nemesis's :info :kill: it has a value that is no EDN"},
+	{"a key that nobody reads twice", "convert --to edn h.edn", write + "{:process 0, :type :invoke, :f :read, :x 1, :x 2}\n",
+		"h.edn:3:45: duplicate key :x"},
+	{"a conversion of no op", "convert --to jsonl h.edn", "{:a 1}\n",
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+	{"a conversion of what does not pair to a queue", "convert --to fastlin h.edn", "{:process 0, :type :ok, :f :enqueue, :value 1}\n",
+		"h.edn:1:1: process 0's :ok :enqueue (index 0) has no invocation: it is the first event of its process"},
+	{"a form that is forced", "convert --from json --to edn h.edn", write,
+		"h.edn:1:2: the JSON is malformed: invalid character ':' looking for beginning of object key string"},
+	{"another form that is forced", "convert --from limo --to edn h.edn", write,
+		"h.edn:1:1: expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found {:process 0, :type :invoke, :f :write, :value 1}"},
+	{"a conversion without a form", "convert h.edn", write,
+		"convert needs --to with one of edn, jsonl, json, log, fastlin, fptlin, limo"},
+	{"a conversion to an unknown form", "convert --to yaml h.edn", write,
+		`--to: expected one of edn, jsonl, json, log, fastlin, fptlin, limo, not "yaml"`},
+	{"a conversion from an unknown form", "convert --to edn --from yaml h.edn", write,
+		`--from: expected one of edn, jsonl, json, log, fastlin, fptlin, limo, not "yaml"`},
+	{"a conversion of nothing", "convert --to edn", write,
+		"convert takes one history; clew convert --help shows how"},
+	{"a conversion of two histories", "convert --to edn h.edn h.edn", write,
+		"convert takes one history; clew convert --help shows how"},
+	{"a conversion of a missing file", "convert --to edn nothing.edn", write,
+		"nothing.edn: no such file or directory"},
+	{"a conversion of a directory", "convert --to edn empty", write,
+		"empty: read empty: is a directory"},
 
 	// Pairing.
 	{":ok without invocation", "", "{:process 3, :type :ok, :f :read, :value 1}\n",

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"clew/jepsen"
+)
+
+const convertHelp = `Writes a history in another form, to standard output or to a file, whole or not
+at all. FILE is a history (plain, .gz or .zst), or - for standard input.
+
+   edn       op maps as Jepsen writes them, one a line
+   jsonl     JSON objects, one a line; json: one array of them. "type" and "f"
+             are strings; what JSON cannot say is {"edn": "TEXT"}
+   log       INFO  jepsen.util - 0 :invoke :read nil
+   fastlin   METHOD VALUE START END            queues, stacks, priority queues
+   fptlin    PROCESS START END METHOD VALUE    and sets
+   limo      [THREAD] call push(1), [THREAD] return: queues and stacks
+
+EDN and JSON hold everything. What another form cannot hold is an error that
+names the event, such as a crashed operation in fastlin.
+
+Examples:
+   clew convert --to jsonl history.edn | jq -c 'select(.type == "fail")'
+   clew convert --to edn -o history.edn history.json
+   clew convert --from log --to edn jepsen.log
+
+Exit status: 0, or 254 for bad arguments, unreadable input, or a history that the
+form cannot hold.`
+
+func convertCommand(stdout, stderr io.Writer) *cli.Command {
+	return &cli.Command{
+		Name:        "convert",
+		Usage:       "write a history in another form",
+		ArgsUsage:   "FILE",
+		Description: convertHelp,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + jepsen.FormNames()},
+			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read"},
+			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`"},
+		},
+		Action: func(c *cli.Context) error {
+			to, from, err := formFlags(c)
+			if err != nil {
+				return err
+			}
+			path := c.Args().First()
+			var refused error
+			write := func(w io.Writer) error {
+				var warnings []string
+				warnings, refused = convert(c.Context, w, path, from, to)
+				for _, line := range warnings {
+					fmt.Fprintf(stderr, "clew: %s: warning: %s\n", path, line)
+				}
+				return refused
+			}
+			if out := c.String("o"); out != "" {
+				if err := writeWhole(out, write); err != nil && err != refused {
+					return fmt.Errorf("-o %s: %w", out, err)
+				}
+				return refused
+			}
+			return printWhole(stdout, write)
+		},
+	}
+}
+
+func formFlags(c *cli.Context) (to, from jepsen.Form, err error) {
+	if c.NArg() != 1 {
+		return "", "", errors.New("convert takes one history; clew convert --help shows how")
+	}
+	if !c.IsSet("to") {
+		return "", "", fmt.Errorf("convert needs --to with one of %s", jepsen.FormNames())
+	}
+	if to, err = jepsen.FormOf(c.String("to")); err != nil {
+		return "", "", fmt.Errorf("--to: %w", err)
+	}
+	if c.IsSet("from") {
+		if from, err = jepsen.FormOf(c.String("from")); err != nil {
+			return "", "", fmt.Errorf("--from: %w", err)
+		}
+	}
+	return to, from, nil
+}
+
+// convert writes the history in a file, "-" for standard input, in another form.
+// Where it is interrupted the writing goes on, but nobody waits for it.
+func convert(ctx context.Context, w io.Writer, path string, from, to jepsen.Form) ([]string, error) {
+	in, name := os.Stdin, "standard input"
+	if path != "-" {
+		f, err := jepsen.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in, name = f, path
+	}
+	type outcome struct {
+		warnings []string
+		err      error
+		panic    any
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			o.panic = recover()
+			done <- o
+		}()
+		o.warnings, o.err = jepsen.Convert(w, in, name, from, to)
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, errors.New("interrupted")
+	case o := <-done:
+		if o.panic != nil {
+			panic(o.panic)
+		}
+		return o.warnings, o.err
+	}
+}
+
+// printWhole has a text printed whole or not at all.
+func printWhole(stdout io.Writer, write func(io.Writer) error) error {
+	f, err := os.CreateTemp("", "clew-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if err := write(f); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(stdout, f)
+	return err
+}

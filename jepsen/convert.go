@@ -1,0 +1,219 @@
+package jepsen
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"clew/edn"
+)
+
+// Convert reads a history in one form, or, if from is "", in the one that its
+// content tells, and writes it in another. Name stands for it in errors.
+//
+// EDN and JSON hold everything, and histories that do not pair too. A log holds
+// :process, :type, :f, :value and :error, the other forms operations that
+// succeeded with integers (LiMo's crashed, too, and with words). What has no
+// place there is an error that names the event, but for keys of no meaning to a
+// checker, such as :time: they are left out, and the warnings say so. In the face
+// of an error, what has been written is no history.
+func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
+	b := newBuilder(name, edn.NewValues(), Options{})
+	c := &converter{b: b, to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
+	take := c.text
+	switch to {
+	case FormEDN:
+		take = c.edn
+	case FormJSON, FormJSONL:
+		take = c.json
+	case FormLog:
+		take = c.log
+	}
+	if err := b.readEvents(r, from, take); err != nil {
+		return nil, err
+	}
+	switch to {
+	case FormEDN, FormJSONL, FormLog:
+	case FormJSON:
+		if c.n == 0 {
+			c.w.WriteByte('[')
+		}
+		c.w.WriteString("\n]\n")
+	default:
+		if err := c.operations(b.finish()); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.dropped) > 0 {
+		b.warn("%s has no place for %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
+	}
+	return b.h.Warnings, c.w.Flush()
+}
+
+// converter writes a history. What the writer has to say comes with Flush.
+type converter struct {
+	scratch
+	b       *builder
+	to      Form
+	w       *bufio.Writer
+	n       int // events written
+	jsonOps jsonWriter
+	line    []byte
+	dropped map[string]bool // keys
+	object  object          // of the forms for containers
+}
+
+// refuse is an error that names an event.
+func (c *converter) refuse(e *edn.Event, format string, args ...any) error {
+	v := c.b.h.Values
+	return &Error{c.b.h.File, e.Line, e.Col, fmt.Sprintf("%s cannot hold process %s's %s %s: ", c.to, v.Text(e.Process), v.Text(e.Type), v.Text(e.F)) +
+		fmt.Sprintf(format, args...)}
+}
+
+// op is the keys and values of an event, in the order in which they are written,
+// and the table that holds them.
+func (c *converter) op(e *edn.Event) (*edn.Values, []edn.ID, error) {
+	if err := isOp(c.b.h.File, e); err != nil {
+		return nil, nil, err
+	}
+	if e.Text == nil {
+		v := c.b.h.Values
+		kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type, v.InternKeyword("f"), e.F}
+		if e.Has&edn.HasValue != 0 {
+			kvs = append(kvs, v.InternKeyword("value"), e.Value)
+		}
+		return v, kvs, nil
+	}
+	v := c.values()
+	id, err := v.ParseLenient(e.Text)
+	if err == nil && v.Kind(id) != edn.KindMap {
+		// What is no map for the reader of values is one for the reader of ops, as
+		// long as no key that counts stands in it twice.
+		_, err = v.Parse(e.Text, edn.Pos{File: c.b.h.File, Line: e.Line, Col: e.Col})
+	}
+	return v, v.Items(id), err
+}
+
+// appendOp appends an op map as Jepsen prints it.
+func appendOp(dst []byte, v *edn.Values, kvs []edn.ID) []byte {
+	dst = append(dst, '{')
+	for i := 0; i < len(kvs); i += 2 {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = v.AppendText(dst, kvs[i])
+		dst = append(dst, ' ')
+		dst = v.AppendText(dst, kvs[i+1])
+	}
+	return append(dst, '}')
+}
+
+func (c *converter) edn(e *edn.Event) error {
+	v, kvs, err := c.op(e)
+	if err != nil {
+		return err
+	}
+	c.line = appendOp(c.line[:0], v, kvs)
+	if bytes.IndexByte(c.line, ';') >= 0 {
+		if id, err := c.values().ParseLenient(c.line); err != nil || c.v.Kind(id) != edn.KindMap {
+			return c.refuse(e, "it has a value that is no EDN")
+		}
+	}
+	return c.put(c.line)
+}
+
+func (c *converter) json(e *edn.Event) error {
+	v, kvs, err := c.op(e)
+	if err != nil {
+		return err
+	}
+	text, bad := c.jsonOps.op(v, kvs)
+	switch {
+	case bad != "":
+		return c.refuse(e, "it %s", bad)
+	case c.to == FormJSONL:
+		return c.put(text)
+	case c.n == 0:
+		c.w.WriteString("[\n")
+	default:
+		c.w.WriteString(",\n")
+	}
+	c.n++
+	c.w.Write(text)
+	return nil
+}
+
+// put writes a line.
+func (c *converter) put(line []byte) error {
+	c.n++
+	c.w.Write(line)
+	return c.w.WriteByte('\n')
+}
+
+// drop notes the keys of an op that have no place, and those that it must have.
+func (c *converter) drop(e *edn.Event, held ...string) error {
+	if e.Has&edn.HasKey != 0 {
+		return c.refuse(e, "it has no place for a :key")
+	}
+	v, kvs, err := c.op(e)
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(kvs); i += 2 {
+		if key := v.Text(kvs[i]); !slices.Contains(held, key) {
+			c.dropped[key] = true
+		}
+	}
+	return nil
+}
+
+// log writes an event as a line of a log, and reads it again: what stands in one
+// is known by its first words.
+func (c *converter) log(e *edn.Event) error {
+	if err := c.drop(e, ":process", ":type", ":f", ":value", ":error"); err != nil {
+		return err
+	}
+	v := c.b.h.Values
+	switch k := v.Kind(e.Process); {
+	case k != edn.KindInt && k != edn.KindKeyword:
+		return c.refuse(e, "a process is an integer or a keyword there")
+	case v.Kind(e.Type) != edn.KindKeyword:
+		return c.refuse(e, "a type is a keyword there")
+	}
+	fields := []string{v.Text(e.Process), v.Text(e.Type), v.Text(e.F)}
+	failure, hasFailure, err := c.failure(e)
+	if err != nil {
+		return err
+	}
+	if hasFailure || e.Has&edn.HasValue != 0 {
+		fields = append(fields, v.Text(e.Value))
+	}
+	if hasFailure {
+		fields = append(fields, failure)
+	}
+	event := []byte(strings.Join(fields, "\t"))
+	ids, err := c.values().ParseAll(event, edn.Pos{})
+	same := err == nil && len(ids) == len(fields) && startsLikeEvent(event)
+	for i := 0; same && i < len(ids); i++ {
+		same = c.v.Text(ids[i]) == fields[i]
+	}
+	if !same {
+		return c.refuse(e, "it has a value that is no EDN")
+	}
+	return c.put(append([]byte("INFO  jepsen.util - "), event...))
+}
+
+// failure is the :error of an op.
+func (c *converter) failure(e *edn.Event) (text string, ok bool, err error) {
+	v, kvs, err := c.op(e)
+	for i := 0; err == nil && i < len(kvs); i += 2 {
+		if isKeyword(v, kvs[i], "error") {
+			return v.Text(kvs[i+1]), true, nil
+		}
+	}
+	return "", false, err
+}

@@ -1,0 +1,218 @@
+package jepsen
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clew/edn"
+	"clew/internal/archive"
+	"clew/internal/gen"
+)
+
+// converted is a text in another form.
+func converted(t testing.TB, text string, to Form) string {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := Convert(&out, strings.NewReader(text), "h", "", to); err != nil {
+		t.Fatalf("to %s: %v\n%s", to, err, text)
+	}
+	return out.String()
+}
+
+// events are the events of a text, in their exact spelling: what a log holds of
+// each, or the op map with all its keys.
+func events(t testing.TB, text string, withKeys bool) []string {
+	t.Helper()
+	b := newBuilder("h", edn.NewValues(), Options{})
+	v := b.h.Values
+	var all []string
+	err := b.readEvents(strings.NewReader(text), "", func(e *edn.Event) error {
+		s := fmt.Sprintf("%s %s %s %s", v.Text(e.Process), v.Text(e.Type), v.Text(e.F), v.Text(e.Value))
+		if withKeys {
+			s += fmt.Sprintf(" %s %d %b", v.Text(e.Key), e.Index, e.Has)
+			id, err := v.ParseLenient(e.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s += " " + v.Text(id)
+		}
+		all = append(all, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func same(t testing.TB, name string, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d events, want %d", name, len(got), len(want))
+		return
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Errorf("%s: event %d is\n%s\nwant\n%s", name, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+// everyValue is a history with a value of every kind, in every place.
+const everyValue = `; a comment
+[{:index 0, :time 1, :process 0, :type :invoke, :f :write, :value [nil true 1 -1 1N 007 +1 4/2 0x1f 9223372036854775807 9223372036854775808]}
+ {:process 0, :type :ok, :f :write, :value [1.0 -0.0 1e3 1. 1.5M 1/3 ##NaN ##Inf 1e400 0.1e-7]}
+ {:process :nemesis, :type :info, :f :start, :value {:a 1, "b" 2}, :x {:a {:b "c"}, "d e" #{}}, :edn {:edn 1}, :y {:edn "1"}}
+ {:process "nemesis", :type "info", :f "start", :value [:k "k" sym ns/sym :ns/k \a \newline (1 [2] ()) #{1} #inst "2020-01-01" #my/tag {:a 1} #"re;\d"]}
+ {:process nil, :type :in/fo, :f nil, "a b" 1, "" 2}
+ {:process 1, :type :invoke, :f :txn, :value [[:r "r" nil] ["r" :x 1] [:append 1 [:a "b"]] (:r 1 2) :r [] {:a ["r" 1]} ["not a name" 1]]}
+ {:value [["r" "x" 1]], :f "txn", :process 2, :type :invoke}
+ {:F "txn", :value [["r" "x" 1]], :f :read, :process 2, :type :invoke}
+ {:process -1, :type :invoke, :f :write, :value "\"\\/\b\f\n\r\t\u0001\u007f\u2028é😀<&>;"}
+ {:process 3, 4 5, :type :invoke, :f :write}
+ {:process 3, "type" 5, :type :invoke, :f [:a "b"]}
+ {:type :info :f :log :value 13 :error {:a}}
+ {:type :info :f :log :value 1x3 :error {:a} :process :nemesis}
+ {:edn "x", :f 1}]`
+
+func TestJSONHoldsEverything(t *testing.T) {
+	want := events(t, everyValue, true)
+	if len(want) != 14 {
+		t.Fatalf("%d events", len(want))
+	}
+	for _, to := range []Form{FormEDN, FormJSONL, FormJSON} {
+		other := converted(t, everyValue, to)
+		same(t, string(to), events(t, other, true), want)
+		same(t, string(to)+" and back", events(t, converted(t, other, FormEDN), true), want)
+	}
+}
+
+func TestJSONIsWhatElleCLIReads(t *testing.T) {
+	const history = `{:index 0, :time 3, :process 0, :type :invoke, :f :txn, :value [[:r 1 nil] [:append 2 3]]}
+{:index 1, :process :nemesis, :type :info, :f :start, :value :majority, :error [:x "y"]}
+`
+	const want = `{"index":0,"time":3,"process":0,"type":"invoke","f":"txn","value":[["r",1,null],["append",2,3]]}
+{"index":1,"process":"nemesis","type":"info","f":"start","value":{"edn":":majority"},"error":[{"edn":":x"},"y"]}
+`
+	if got := converted(t, history, FormJSONL); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	first, second, _ := strings.Cut(strings.TrimSpace(want), "\n")
+	for _, text := range []string{want, "[" + first + " ,\n\t" + second + "] \n", "\ufeff" + first + second,
+		strings.NewReplacer(`"f":"txn","value"`, `"f" : "txn" , "va\u006cue"`).Replace(want)} {
+		if got := converted(t, text, FormEDN); got != history {
+			t.Errorf("%s\nis read as\n%s", text, got)
+		}
+	}
+	if got := converted(t, "", FormJSON) + converted(t, "", FormJSONL); got != "[\n]\n" {
+		t.Errorf("nothing is %s", got)
+	}
+}
+
+func TestGeneratedHistoriesComeBackFromJSONAndLogs(t *testing.T) {
+	for _, model := range []string{"register", "cas-register", "versioned-register", "multi-register", "set", "lookup-set", "fifo-queue",
+		"unordered-queue", "stack", "priority-queue", "kv", "mutex", "owner-semaphore", "reentrant-fenced-mutex"} {
+		r := gen.Rand(11)
+		for i := range 50 {
+			h := gen.New(r, gen.Options{Model: model, Permits: 2, MaxHolds: 2})
+			name := fmt.Sprintf("%s %d", model, i)
+			want := events(t, h.Text, true)
+			same(t, name, events(t, converted(t, h.Text, FormJSONL), true), want)
+			same(t, name, events(t, converted(t, converted(t, h.Text, FormJSON), FormEDN), true), want)
+			if model == "kv" {
+				continue
+			}
+			log := converted(t, h.Text, FormLog)
+			want = events(t, h.Text, false)
+			same(t, name+" log", events(t, log, false), want)
+			same(t, name+" log and back", events(t, converted(t, log, FormEDN), false), want)
+		}
+	}
+}
+
+// TestRealHistoriesComeBackFromJSON takes every history of the archive that can
+// be read to JSON lines and back.
+func TestRealHistoriesComeBackFromJSON(t *testing.T) {
+	files, skipped := 0, 0
+	err := filepath.WalkDir(archive.Path(t), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		want, err := Read(bytes.NewReader(text), path, Options{AnyFailedF: true})
+		if err != nil {
+			skipped++
+			return nil
+		}
+		files++
+		lines := converted(t, string(text), FormJSONL)
+		got, err := Read(strings.NewReader(lines), path, Options{AnyFailedF: true})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			return nil
+		}
+		same(t, path, columns(got), columns(want))
+		isEDN := detect(text) == FormEDN
+		original := events(t, string(text), isEDN)
+		same(t, path, events(t, lines, isEDN), original)
+		same(t, path, events(t, converted(t, lines, FormEDN), isEDN), original)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d histories, %d other files", files, skipped)
+	if files < 500 {
+		t.Errorf("only %d histories", files)
+	}
+}
+
+// columns are the events and operations of a history, but for their lines.
+func columns(h *History) []string {
+	all := []string{fmt.Sprint(h.Events, h.Skipped, h.Processes)}
+	for e := range h.Type {
+		all = append(all, fmt.Sprint(h.Type[e], h.Process[e], h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]), h.Values.Text(h.Key[e]), h.Index[e], h.OpOf[e]))
+	}
+	for op := range h.Invocation {
+		all = append(all, fmt.Sprint(h.Invocation[op], h.Completion[op], h.Status[op]))
+	}
+	return all
+}
+
+// FuzzConvert takes texts to JSON and back.
+func FuzzConvert(f *testing.F) {
+	f.Add(everyValue)
+	f.Add(`{"edn":"{:process 0 :type :invoke}"}`)
+	f.Add("{:process 0 :type :ok :value {:a ; c\n :b :c}}")
+	f.Add("# queue\nenq 1 0 2\n")
+	for seed := range uint64(4) {
+		f.Add(gen.New(gen.Rand(seed), gen.Options{Model: "multi-register"}).Text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var out bytes.Buffer
+		if _, err := Convert(&out, strings.NewReader(text), "h", "", FormJSONL); err != nil {
+			return
+		}
+		var want bytes.Buffer
+		if _, err := Convert(&want, strings.NewReader(text), "h", "", FormEDN); err != nil {
+			t.Fatalf("JSON holds it, but EDN does not: %v\n%s", err, text)
+		}
+		if out.Len() > 0 && detect(out.Bytes()) != FormJSON {
+			t.Fatalf("not seen to be JSON:\n%s", out.String())
+		}
+		var got bytes.Buffer
+		if _, err := Convert(&got, bytes.NewReader(out.Bytes()), "h", "", FormEDN); err != nil {
+			t.Fatalf("%v\n%s", err, out.String())
+		}
+		same(t, out.String(), events(t, got.String(), true), events(t, want.String(), true))
+	})
+}
