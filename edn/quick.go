@@ -274,7 +274,10 @@ func (r *Reader) quickVector(i int) (ID, int) {
 			break
 		}
 		items = append(items, id)
-		switch at = end; s.data[at] {
+		if at = end; at == len(s.data) {
+			break
+		}
+		switch s.data[at] {
 		case ' ':
 			continue
 		case ']':

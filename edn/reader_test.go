@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -535,6 +536,33 @@ func TestNestedDiscardsAreBounded(t *testing.T) {
 		err := NewReader(strings.NewReader(text), "f", NewValues()).Next(new(Event))
 		if err == nil || !strings.HasSuffix(err.Error(), "expected at most 1000 levels of nesting, found more") {
 			t.Error(err)
+		}
+	}
+}
+
+// TestAHistoryMayEndAnywhere reads every beginning of a history whose op maps are
+// alike: the last one is then an error, or it is not there at all.
+func TestAHistoryMayEndAnywhere(t *testing.T) {
+	var text []byte
+	var ends []int
+	for _, value := range []string{"[:read 1]", "12345678", "[:read :a-long-keyword]", "[-1 nil true]", "[[:r :x nil] [:w :y 2]]", "{:a 1}", ":ok", `"a\nb"`} {
+		for range 2 {
+			text = append(text, "{:type :ok, :f :txn, :value "+value+", :process 3, :index 77, :time 123456789, :error "+value+"}\n"...)
+			ends = append(ends, len(text)-1)
+		}
+	}
+	for n := range len(text) {
+		r := NewReader(bytes.NewReader(text[:n]), "", NewValues())
+		whole := sort.SearchInts(ends, n+1)
+		var ev Event
+		read := 0
+		err := r.Next(&ev)
+		for ; err == nil; err = r.Next(&ev) {
+			read++
+		}
+		isWhole := n == 0 || text[n-1] == '\n' || text[n-1] == '}' && slices.Contains(ends, n)
+		if read != whole || (err == io.EOF) != isWhole {
+			t.Fatalf("%d of %d op maps, %v, in\n%s", read, whole, err, text[:n])
 		}
 	}
 }
