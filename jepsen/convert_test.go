@@ -213,6 +213,9 @@ func FuzzConvert(f *testing.F) {
 		if _, err := Convert(&got, bytes.NewReader(out.Bytes()), "h", "", FormEDN); err != nil {
 			t.Fatalf("%v\n%s", err, out.String())
 		}
-		same(t, out.String(), events(t, got.String(), true), events(t, want.String(), true))
+		if got.String() != want.String() { // the keys of an op may have been sorted
+			const edn = "; neither a log nor binary data\n"
+			same(t, out.String(), events(t, edn+got.String(), true), events(t, edn+want.String(), true))
+		}
 	})
 }
