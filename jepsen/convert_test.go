@@ -194,6 +194,8 @@ func FuzzConvert(f *testing.F) {
 	f.Add(`{"edn":"{:process 0 :type :invoke}"}`)
 	f.Add("{:process 0 :type :ok :value {:a ; c\n :b :c}}")
 	f.Add("# queue\nenq 1 0 2\n")
+	f.Add("{:\x7f 0 :type :invoke}")
+	f.Add("{:process 0 :type :invoke :value [:a]}\n{:process 0 :type :invoke :value [:a") // cut off
 	for seed := range uint64(4) {
 		f.Add(gen.New(gen.Rand(seed), gen.Options{Model: "multi-register"}).Text)
 	}

@@ -522,7 +522,9 @@ func (w *jsonWriter) escaped(s string) {
 	if err := e.Encode(s); err != nil {
 		panic(err) // it is a string
 	}
-	w.out = append(w.out, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	// The one control character that it leaves as it is would look like binary data.
+	quoted := bytes.ReplaceAll(b.Bytes(), []byte{0x7f}, []byte(`\u007f`))
+	w.out = append(w.out, bytes.TrimSuffix(quoted, []byte("\n"))...)
 }
 
 // readsBack says whether a value's text gives the same text when it is read. The
