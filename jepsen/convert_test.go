@@ -115,6 +115,15 @@ func TestJSONIsWhatElleCLIReads(t *testing.T) {
 	}
 }
 
+func TestNumbersInJSONAreExact(t *testing.T) {
+	const numbers = `[0, -0, 12345678901234567890123, 1.10, 1e3, 1E+3, -1.5e-7, 0.1234567890123456789]`
+	got := converted(t, `{"process":0,"type":"ok","f":"read","value":`+numbers+`}`, FormEDN)
+	want := "{:process 0, :type :ok, :f :read, :value " + strings.ReplaceAll(numbers, ",", "") + "}\n"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 func TestGeneratedHistoriesComeBackFromJSONAndLogs(t *testing.T) {
 	for _, model := range []string{"register", "cas-register", "versioned-register", "multi-register", "set", "lookup-set", "fifo-queue",
 		"unordered-queue", "stack", "priority-queue", "kv", "mutex", "owner-semaphore", "reentrant-fenced-mutex"} {
