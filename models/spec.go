@@ -97,6 +97,7 @@ var registry = []entry{
 	{"unordered-queue", ":enqueue v, :dequeue, :drain", "a bag", newUnorderedQueue},
 	{"stack", ":push v, :pop, :peek", "last in, first out", newStack},
 	{"priority-queue", ":enqueue v (or :insert), :dequeue (or :poll), :peek", "the element of highest priority first", newPriorityQueue},
+	{"java-queue", ":offer v, :poll, :peek, :size, :isEmpty, :clear, :contains v, :remove v, :addAll [v ..], :containsAll, :removeAll, :retainAll, :toArray, :toString", "java.util.Queue, first in, first out", newJavaQueue},
 	{"kv", ":get, :put, :append with :key and :value", "strings by key", newKV},
 }
 

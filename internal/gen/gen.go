@@ -141,10 +141,7 @@ func (g *generator) draw() {
 	// Of two draws the larger: long histories tell more.
 	g.operations = max(r.IntN(most+1), r.IntN(most+1))
 	g.processes = 1 + r.IntN(upTo(g.o.Processes, 5))
-	values := pool
-	if g.o.Model == "priority-queue" {
-		values = ordered
-	}
+	values := g.pool()
 	for n := len(values); n < g.o.Values; n++ {
 		values = append(slices.Clip(values), value{fmt.Sprint(100 + n)})
 	}
@@ -162,6 +159,17 @@ func (g *generator) draw() {
 	for p := range g.processes {
 		g.procs = append(g.procs, &process{number: p})
 	}
+}
+
+// pool is the values that the model can have.
+func (g *generator) pool() []value {
+	switch g.o.Model {
+	case "priority-queue":
+		return ordered
+	case "java-queue":
+		return printed
+	}
+	return pool
 }
 
 func (g *generator) chance(p float64) bool { return g.r.Float64() < p }

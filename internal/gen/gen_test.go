@@ -49,6 +49,7 @@ func TestEveryFeatureOfHistoriesTurnsUp(t *testing.T) {
 		{"owner-semaphore", []string{":value 2", ":permits 2", ":client \"n0\"", ":client \"n1\""}},
 		{"reentrant-fenced-mutex", []string{":fence 0", ":fence 1", ":fence 2N", ":client", "{}"}},
 		{"versioned-register", []string{"[nil nil]", "[nil [", "[1 ", "(2 ", ":value nil"}},
+		{"java-queue", []string{":toString", `"[1, 2]"`, `"[]"`, ":retainAll", ":containsAll", ":value []", ":value true", ":value nil", "1N"}},
 		{"kv", []string{":append", ":key", ":get", `"ab"`}},
 	} {
 		var all strings.Builder

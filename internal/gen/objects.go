@@ -101,6 +101,8 @@ func newObject(g *generator) object {
 		return &queue{g: g, add: []string{":push"}, remove: []string{":pop"}, peeks: true, may: last}
 	case "priority-queue":
 		return &queue{g: g, add: []string{":enqueue", ":insert"}, remove: []string{":dequeue", ":poll"}, peeks: true, may: g.highest}
+	case "java-queue":
+		return &javaQueue{g: g}
 	case "kv":
 		return &kv{g: g, now: map[string]string{}}
 	}

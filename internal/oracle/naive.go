@@ -141,8 +141,9 @@ func (x form) get(key string) form {
 	return isNil
 }
 
-// naiveRead reads forms. Strings hold neither white space nor brackets.
+// naiveRead reads forms.
 func naiveRead(text string) ([]form, error) {
+	text = naiveShield(text)
 	for _, bracket := range []string{"#{", "[", "]", "(", ")", "}"} {
 		text = strings.ReplaceAll(text, bracket, " "+bracket+" ")
 	}
@@ -213,7 +214,8 @@ var naiveSpecs = map[string]naiveSpec{
 	"fifo-queue": naiveFIFO, "unordered-queue": naiveBag,
 	"stack": naiveStack, "priority-queue": naivePriority,
 	"lookup-set": naiveLookupSet, "versioned-register": naiveVersioned,
-	"semaphore": naiveSemaphore, "owner-semaphore": naiveSemaphore,
+	"java-queue": naiveJava,
+	"semaphore":  naiveSemaphore, "owner-semaphore": naiveSemaphore,
 	"owner-mutex": naiveOwnerMutex, "reentrant-mutex": naiveOwnerMutex,
 	"fenced-mutex": naiveFenced, "reentrant-fenced-mutex": naiveFenced,
 }

@@ -1,0 +1,90 @@
+package oracle
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// naiveJava is java.util.Queue. It makes up what the call answers and compares
+// it with what was answered.
+func naiveJava(_ NaiveOptions, s []string, a naiveOp) [][]string {
+	argument := a.given.canon()
+	var arguments []string
+	for _, x := range a.given.items {
+		arguments = append(arguments, x.canon())
+	}
+	next, answer := slices.Clone(s), "nil"
+	yes := func(b bool) { answer = strconv.FormatBool(b) }
+	keep := func(wanted func(x string) bool) {
+		next = nil
+		for _, x := range s {
+			if wanted(x) {
+				next = append(next, x)
+			}
+		}
+		yes(len(next) != len(s))
+	}
+	switch a.f {
+	case ":offer":
+		next, answer = append(next, argument), "true"
+	case ":poll", ":peek":
+		if len(s) > 0 {
+			answer = s[0]
+			if a.f == ":poll" {
+				next = next[1:]
+			}
+		}
+	case ":size":
+		answer = strconv.Itoa(len(s))
+	case ":isEmpty":
+		yes(len(s) == 0)
+	case ":clear":
+		return [][]string{nil}
+	case ":contains":
+		yes(slices.Contains(s, argument))
+	case ":remove":
+		gone := false
+		keep(func(x string) bool {
+			first := x == argument && !gone
+			gone = gone || first
+			return !first
+		})
+	case ":addAll":
+		next = append(next, arguments...)
+		yes(len(arguments) > 0)
+	case ":containsAll":
+		answer = "true"
+		for _, x := range arguments {
+			if !slices.Contains(s, x) {
+				answer = "false"
+			}
+		}
+	case ":removeAll":
+		keep(func(x string) bool { return !slices.Contains(arguments, x) })
+	case ":retainAll":
+		keep(func(x string) bool { return slices.Contains(arguments, x) })
+	case ":toArray":
+		answer = "[" + strings.Join(s, " ") + "]"
+	case ":toString":
+		answer = naiveShield(`"[` + strings.ReplaceAll(strings.Join(s, ", "), `"`, "") + `]"`)
+	default:
+		panic("naive: java-queue has no " + a.f)
+	}
+	return stay(next, a.crashed || a.value.canon() == answer)
+}
+
+// naiveShield turns white space, commas and brackets in strings into other
+// characters, so that they do not look like those between forms.
+func naiveShield(text string) string {
+	inside := false
+	return strings.Map(func(r rune) rune {
+		if r == '"' {
+			inside = !inside
+		}
+		if inside && strings.ContainsRune(" ,[](){}#", r) {
+			return 0xe000 + r
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,333 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Kinds of java-queue. A is the element, an index into lists or texts, or what
+// size answered. B is the answer of those that answer true or false.
+const (
+	javaOffer Kind = iota
+	javaPoll
+	javaPollNothing // found the queue empty
+	javaPollAny     // crashed
+	javaPeek
+	javaPeekNothing
+	javaSize
+	javaIsEmpty
+	javaClear
+	javaContains
+	javaRemove
+	javaAddAll
+	javaContainsAll
+	javaRemoveAll
+	javaRetainAll
+	javaToArray
+	javaToString
+)
+
+// Answers of the operations that answer true or false.
+const (
+	answersAny   int32 = -1 // crashed
+	answersFalse int32 = 0
+	answersTrue  int32 = 1
+)
+
+// javaFs is what the kinds are called.
+var javaFs = [...]string{
+	javaOffer: "offer", javaPoll: "poll", javaPollNothing: "poll", javaPollAny: "poll", javaPeek: "peek", javaPeekNothing: "peek", javaSize: "size",
+	javaIsEmpty: "isEmpty", javaClear: "clear", javaContains: "contains", javaRemove: "remove", javaAddAll: "addAll", javaContainsAll: "containsAll",
+	javaRemoveAll: "removeAll", javaRetainAll: "retainAll", javaToArray: "toArray", javaToString: "toString",
+}
+
+// javaQueue is java.util.Queue as an unbounded queue such as
+// ConcurrentLinkedQueue has it, every method atomic. The value of an invocation
+// is the method's argument, that of a completion what the method returned:
+//
+//	:offer v -> true          :poll -> v, nil where it was empty   :peek -> likewise
+//	:size -> n                :isEmpty -> true or false            :clear -> anything
+//	:contains v -> ..         :remove v -> .. (the first one)      :addAll [v ..] -> ..
+//	:containsAll [v ..] -> .. :removeAll [v ..] -> ..              :retainAll [v ..] -> ..
+//	:toArray -> [v ..]        :toString -> "[v, w]"
+//
+// with .. for true or false; of addAll, removeAll and retainAll it says whether
+// the queue changed. An operation that crashed may take effect, with any
+// answer. The queue holds no nil. A state holds the elements, first in first.
+type javaQueue struct {
+	v     *edn.Values
+	kinds map[edn.ID]Kind
+	init  State
+	lists [][]int32
+	texts []string // what toString returned
+
+	odd edn.ID // an element of which nobody knows how Java prints it, or Nil
+}
+
+func newJavaQueue(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
+	m := &javaQueue{v: v, kinds: map[edn.ID]Kind{}, odd: edn.Nil}
+	for kind, f := range slices.Backward(javaFs[:]) {
+		m.kinds[v.InternKeyword(f)] = Kind(kind) // the first of those of one name
+	}
+	if init != nil {
+		if k := v.Kind(*init); k != edn.KindVector && k != edn.KindList {
+			return nil, fmt.Errorf("java-queue's --init is a vector of its elements such as [1 2], not %s", v.Text(*init))
+		}
+		list, err := m.list(*init, true)
+		if err != nil {
+			return nil, fmt.Errorf("java-queue's --init: %w", err)
+		}
+		m.init = list
+	}
+	return m, nil
+}
+
+func (m *javaQueue) read(o operation) (Op, bool, error) {
+	kind, known := m.kinds[o.f]
+	if !known {
+		return Op{}, false, errUnknownF
+	}
+	op := Op{Kind: kind, B: answersAny}
+	if err := m.argument(&op, o.given); err != nil {
+		return op, false, err
+	}
+	if o.status != jepsen.Crashed {
+		if err := m.answer(&op, o.value); err != nil {
+			return op, false, err
+		}
+	} else if kind == javaPoll {
+		op.Kind = javaPollAny
+	}
+	return op, o.status != jepsen.Crashed || m.Mutates(op), nil
+}
+
+// argument reads what the method was called with.
+func (m *javaQueue) argument(op *Op, given edn.ID) (err error) {
+	switch op.Kind {
+	case javaOffer, javaContains, javaRemove:
+		op.A, err = m.element(given, op.Kind == javaOffer)
+	case javaAddAll, javaContainsAll, javaRemoveAll, javaRetainAll:
+		if k := m.v.Kind(given); !isCollection(k) {
+			return fmt.Errorf("expected [v ..], a collection of elements, in the invocation, found %s", m.v.Text(given))
+		}
+		var list []int32
+		list, err = m.list(given, op.Kind == javaAddAll)
+		op.A = m.newList(list)
+	}
+	return err
+}
+
+// element is the class of an element. Only what is added need be one.
+func (m *javaQueue) element(id edn.ID, added bool) (int32, error) {
+	if added {
+		switch m.v.Kind(id) {
+		case edn.KindNil:
+			return 0, errors.New("expected an element, found nil, which a java.util.Queue does not hold")
+		case edn.KindInt:
+			if _, fits := m.v.Int(id); !fits {
+				m.odd = id
+			}
+		case edn.KindBool, edn.KindString, edn.KindKeyword, edn.KindSymbol:
+		default:
+			m.odd = id
+		}
+	}
+	return int32(m.v.Same(id)), nil
+}
+
+func (m *javaQueue) list(id edn.ID, added bool) (list []int32, err error) {
+	for _, item := range m.v.Items(id) {
+		x, err := m.element(item, added)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+func (m *javaQueue) newList(list []int32) int32 {
+	m.lists = append(m.lists, list)
+	return int32(len(m.lists) - 1)
+}
+
+// answer reads what the method returned.
+func (m *javaQueue) answer(op *Op, value edn.ID) error {
+	switch op.Kind {
+	case javaPoll, javaPeek:
+		if op.A = int32(m.v.Same(value)); value == edn.Nil {
+			op.Kind++ // found nothing
+		}
+		return nil
+	case javaClear:
+		return nil
+	case javaSize:
+		n, ok := m.v.Int(value)
+		if !ok || n != int64(int32(n)) {
+			return fmt.Errorf("expected a number of elements, found %s", m.v.Text(value))
+		}
+		op.A = int32(n)
+		return nil
+	case javaToArray:
+		if k := m.v.Kind(value); k != edn.KindVector && k != edn.KindList {
+			return fmt.Errorf("expected [v ..], the elements in order, found %s", m.v.Text(value))
+		}
+		list, err := m.list(value, false)
+		op.A = m.newList(list)
+		return err
+	case javaToString:
+		if m.v.Kind(value) != edn.KindString {
+			return fmt.Errorf(`expected a string such as "[1, 2]", found %s`, m.v.Text(value))
+		}
+		m.texts = append(m.texts, m.v.Str(value))
+		op.A = int32(len(m.texts) - 1)
+		return nil
+	}
+	switch value {
+	case edn.True:
+		op.B = answersTrue
+	case edn.False:
+		op.B = answersFalse
+	default:
+		return fmt.Errorf("expected true or false, found %s", m.v.Text(value))
+	}
+	return nil
+}
+
+// finish refuses toString where it cannot be told how an element prints: equal
+// ones such as [1] and (1) print otherwise.
+func (m *javaQueue) finish(c *Columns) (int32, error) {
+	if i := slices.Index(c.Kind, javaToString); i >= 0 && m.odd != edn.Nil {
+		return int32(i), fmt.Errorf("expected elements that are integers, strings, keywords, symbols or booleans, found %s among them", m.v.Text(m.odd))
+	}
+	return 0, nil
+}
+
+func (m *javaQueue) Init() State { return m.init }
+
+func (m *javaQueue) Mutates(op Op) bool {
+	switch op.Kind {
+	case javaPoll, javaPollAny, javaClear:
+		return true
+	case javaOffer, javaRemove, javaAddAll, javaRemoveAll, javaRetainAll:
+		return op.B != answersFalse
+	}
+	return false
+}
+
+func (m *javaQueue) Step(dst []State, s State, op Op) []State {
+	next, possible := s, false
+	switch op.Kind {
+	case javaOffer:
+		next, possible = append(slices.Clone(s), op.A), op.B != answersFalse
+	case javaPoll:
+		if possible = len(s) > 0 && s[0] == op.A; possible {
+			next = s[1:]
+		}
+	case javaPollAny:
+		if possible = true; len(s) > 0 {
+			next = s[1:]
+		}
+	case javaPeek:
+		possible = len(s) > 0 && s[0] == op.A
+	case javaPollNothing, javaPeekNothing:
+		possible = len(s) == 0
+	case javaSize:
+		possible = int(op.A) == len(s)
+	case javaIsEmpty:
+		possible = op.says(len(s) == 0)
+	case javaClear:
+		next, possible = nil, true
+	case javaContains:
+		possible = op.says(slices.Contains(s, op.A))
+	case javaRemove:
+		i := slices.Index(s, op.A)
+		if possible = op.says(i >= 0); i >= 0 {
+			next = slices.Delete(slices.Clone(s), i, i+1)
+		}
+	case javaAddAll:
+		next, possible = slices.Concat(s, m.lists[op.A]), op.says(len(m.lists[op.A]) > 0)
+	case javaContainsAll:
+		possible = op.says(!slices.ContainsFunc(m.lists[op.A], func(x int32) bool { return !slices.Contains(s, x) }))
+	case javaRemoveAll, javaRetainAll:
+		next = slices.DeleteFunc(slices.Clone(s), func(x int32) bool { return slices.Contains(m.lists[op.A], x) == (op.Kind == javaRemoveAll) })
+		possible = op.says(len(next) < len(s))
+	case javaToArray:
+		possible = slices.Equal(s, m.lists[op.A])
+	case javaToString:
+		possible = m.prints(s, m.texts[op.A])
+	}
+	if possible {
+		dst = append(dst, next)
+	}
+	return dst
+}
+
+// says whether the operation may have returned an answer.
+func (op Op) says(answer bool) bool { return op.B == answersAny || (op.B == answersTrue) == answer }
+
+// prints says whether a text is what java.util.AbstractCollection.toString makes
+// of the elements.
+func (m *javaQueue) prints(s State, text string) bool {
+	rest, ok := strings.CutPrefix(text, "[")
+	for i, x := range s {
+		if i > 0 && ok {
+			rest, ok = strings.CutPrefix(rest, ", ")
+		}
+		if ok {
+			rest, ok = strings.CutPrefix(rest, m.text(edn.ID(x)))
+		}
+	}
+	return ok && rest == "]"
+}
+
+// text is an element as its toString prints it.
+func (m *javaQueue) text(x edn.ID) string {
+	if n, fits := m.v.Int(x); fits {
+		return strconv.FormatInt(n, 10) // however it is spelled
+	}
+	return str(m.v, x)
+}
+
+// Touches makes java-queue Valued.
+func (m *javaQueue) Touches(op Op) (values []int32, all bool) {
+	switch op.Kind {
+	case javaOffer, javaPoll, javaPeek, javaContains, javaRemove:
+		return []int32{op.A}, false
+	case javaAddAll, javaContainsAll, javaRemoveAll:
+		return m.lists[op.A], false
+	case javaSize, javaRetainAll, javaToArray, javaToString:
+		return nil, true
+	case javaIsEmpty:
+		return nil, op.B == answersFalse
+	}
+	return nil, false
+}
+
+func (m *javaQueue) Why(s State, op Op) string {
+	answer := "nil"
+	switch op.Kind {
+	case javaPoll, javaPeek:
+		answer = m.v.Text(edn.ID(op.A))
+	case javaSize:
+		answer = strconv.Itoa(int(op.A))
+	case javaToArray:
+		answer = m.v.Text(m.v.InternVector(ids(m.lists[op.A])))
+	case javaToString:
+		answer = strconv.Quote(m.texts[op.A])
+	case javaPollNothing, javaPeekNothing:
+	default:
+		answer = strconv.FormatBool(op.B == answersTrue)
+	}
+	return fmt.Sprintf("%s can't return %s from %s", javaFs[op.Kind], answer, m.v.Text(m.v.InternVector(ids(s))))
+}
+
+func (m *javaQueue) Record(s State) edn.ID {
+	return record(m.v, "clew.model.JavaQueue", "items", m.v.InternVector(ids(s)))
+}
