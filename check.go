@@ -29,6 +29,8 @@ type Options struct {
 	// Verify re-checks the evidence: a witness is replayed, a core decided again
 	// by another engine.
 	Verify bool
+	// Depth is how deep "hitting" looks for a witness; 0 is DefaultDepth.
+	Depth int
 	// Passed, where not nil, follows the number of completions passed so far.
 	Passed *atomic.Int64
 	// Held, where not nil, follows the number of configurations that the search
@@ -40,9 +42,10 @@ type Options struct {
 // where there is one and the history is unambiguous, else the general search;
 // "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
 // "wgl" is too), "frontier" ("linear") and "porcupine" are the general search with
-// that engine alone, and so is "staged", which only knows registers;
-// "competition" has all of them in a race.
-var Algorithms = []string{"auto", "fast", "window", "wgl", "frontier", "linear", "staged", "porcupine", "competition"}
+// that engine alone, and so is "staged", which only knows registers, and
+// "hitting", which only ever finds witnesses; "competition" has all of them in a
+// race.
+var Algorithms = []string{"auto", "fast", "window", "wgl", "frontier", "linear", "staged", "porcupine", "hitting", "competition"}
 
 // CheckAlgorithm says whether a name is one of Algorithms.
 func CheckAlgorithm(name string) error {
@@ -61,6 +64,9 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	start := time.Now()
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return nil, err
+	}
+	if o.Depth < 0 || o.Depth > 0 && o.Algorithm != "hitting" {
+		return nil, fmt.Errorf("a depth is a number of at least 1, and goes with the algorithm hitting; found %d with %q", o.Depth, o.Algorithm)
 	}
 	if o.TimeLimit > 0 {
 		var cancel context.CancelFunc
@@ -139,7 +145,7 @@ func (c *checking) result(d *decider, o Options) *jepsen.Result {
 	r := &jepsen.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
 		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Error: c.verdict.reason,
-		Op: jepsen.None, LastOp: jepsen.None,
+		Depth: c.verdict.depth, Op: jepsen.None, LastOp: jepsen.None,
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
@@ -162,6 +168,7 @@ type conclusion struct {
 	verdict                 jepsen.Verdict
 	analyzer, cause, reason string
 	failing                 int // where Invalid, the part that fails first; else -1
+	depth                   int // where Valid, of the deepest witness
 }
 
 // conclude puts the verdicts of the parts together. One failing part is enough
@@ -171,11 +178,14 @@ func conclude(decisions []decision) conclusion {
 	for i, d := range decisions {
 		switch {
 		case d.Verdict == fallback.Unknown && c.verdict != jepsen.Invalid:
-			c = conclusion{jepsen.Unknown, d.analyzer, string(d.Cause), d.reason, -1}
+			c = conclusion{verdict: jepsen.Unknown, analyzer: d.analyzer, cause: string(d.Cause), reason: d.reason, failing: -1}
 		case d.Verdict == fallback.Invalid && (c.failing < 0 || d.Fail < decisions[c.failing].Fail):
-			c = conclusion{jepsen.Invalid, d.analyzer, "", "", i}
+			c = conclusion{verdict: jepsen.Invalid, analyzer: d.analyzer, failing: i}
 		case c.analyzer == "":
 			c.analyzer = d.analyzer
+		}
+		if c.verdict == jepsen.Valid {
+			c.depth = max(c.depth, d.Depth)
 		}
 	}
 	return c

@@ -37,8 +37,16 @@ var engines = map[string]fallback.Engine{
 	"linear":      fallback.Frontier{},
 	"staged":      fallback.Staged{},
 	"porcupine":   fallback.Porcupine{},
-	"competition": fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, fallback.Staged{}},
+	"hitting":     fallback.Hitting{Depth: DefaultDepth},
+	"competition": fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, fallback.Staged{}, fallback.Hitting{Depth: raceDepth}},
 }
+
+// DefaultDepth is how deep "hitting" looks for a witness, and raceDepth how deep
+// it does beside others: what is deeper they find sooner.
+const (
+	DefaultDepth = 5
+	raceDepth    = 2
+)
 
 // decider decides parts by the path that the options ask for.
 type decider struct {
@@ -57,6 +65,9 @@ func newDecider(ctx context.Context, spec models.Spec, o Options) *decider {
 		engine: engines[o.Algorithm],
 		only:   o.Algorithm == "fast",
 		limits: fallback.Limits{Memory: o.Memory, Passed: o.Passed, Held: o.Held},
+	}
+	if o.Algorithm == "hitting" && o.Depth > 0 {
+		d.engine = fallback.Hitting{Depth: o.Depth}
 	}
 	if d.only || o.Algorithm == "" || o.Algorithm == "auto" {
 		d.fast = fastPaths[spec.Name]
@@ -90,6 +101,9 @@ func (d *decider) decide(ops *models.Operations) ([]*models.Operations, []decisi
 func (d *decider) all(parts []*models.Operations) []decision {
 	if len(parts) == 1 {
 		return []decision{d.part(parts[0])}
+	}
+	if _, never := d.engine.(fallback.Hitting); never {
+		return eachPart(parts, d.part) // none fails early, and a prefix needs more depth
 	}
 	for horizon := int32(firstHorizon); ; horizon *= horizonGrowth {
 		if horizon >= parts[0].Events/horizonGrowth {
@@ -222,7 +236,10 @@ func (d *decider) search(cut *models.Operations, rows []int32) decision {
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By
 	}
-	if x.Verdict == fallback.Unknown {
+	switch {
+	case x.Cause == fallback.DepthExhausted:
+		x.reason = fmt.Sprintf("none of %d schedules, up to depth %d, is a linearization", x.Schedules, x.Depth)
+	case x.Verdict == fallback.Unknown:
 		x.reason = fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", x.Passed, completed(cut), x.Held)
 	}
 	if rows != nil {

@@ -63,6 +63,11 @@ func together(r *jepsen.Result) {
 		shown = &r.Keys[0]
 	}
 	r.Verdict, r.Analyzer, r.Cause = shown.Verdict, shown.Analyzer, shown.Cause
+	for _, k := range r.Keys {
+		if r.Verdict == jepsen.Valid {
+			r.Depth = max(r.Depth, k.Depth)
+		}
+	}
 	name := "key " + r.History.Values.Text(shown.Key) + ": "
 	if shown.Error != "" {
 		r.Error = name + shown.Error

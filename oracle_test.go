@@ -240,8 +240,14 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 
 // engines says what is wrong with what the algorithms find.
 func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
-	for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine"} {
+	for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"} {
 		r, err := checked(h, spec, algorithm)
+		if err == nil && algorithm == "hitting" && r.Cause == string(fallback.DepthExhausted) {
+			if want.Linearizable && ops.Len() <= hittingDepth {
+				return fmt.Errorf("--algorithm hitting: no witness of %d operations at depth %d", ops.Len(), hittingDepth)
+			}
+			continue // it only ever finds witnesses
+		}
 		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == string(clew.Ambiguous) {
 			continue // not for the fast path
 		}
@@ -269,8 +275,16 @@ func checked(h *jepsen.History, spec models.Spec, algorithm string) (r *jepsen.R
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return clew.Check(context.Background(), h, spec, clew.Options{Algorithm: algorithm})
+	o := clew.Options{Algorithm: algorithm}
+	if algorithm == "hitting" {
+		o.Depth = hittingDepth
+	}
+	return clew.Check(context.Background(), h, spec, o)
 }
+
+// hittingDepth is less than the usual depth, which takes long where there is no
+// witness.
+const hittingDepth = 3
 
 func readText(spec models.Spec, text string) (*jepsen.History, *models.Operations, error) {
 	h, err := jepsen.Read(strings.NewReader(text), "", jepsen.Options{})

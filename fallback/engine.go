@@ -26,6 +26,8 @@ const (
 	Timeout     Cause = "timeout"
 	OutOfMemory Cause = "out-of-memory"
 	Interrupted Cause = "interrupted"
+	// DepthExhausted is Hitting's: no schedule of its families is a witness.
+	DepthExhausted Cause = "depth-exhausted"
 )
 
 // Limits bound a search. Time is bounded by the context.
@@ -94,6 +96,12 @@ type Answer struct {
 	Others [][]int32
 	// Fail is the first failing completion, an event, where Invalid.
 	Fail int32
+
+	// Depth is, where Hitting says Valid, the depth at which it found the
+	// linearization, and where it does not, the one up to which it has looked.
+	// Schedules is how many it has tried.
+	Depth     int
+	Schedules int64
 }
 
 // Engine decides whether operations are linearizable.

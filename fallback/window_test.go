@@ -29,6 +29,11 @@ func generated(t *testing.T, spec models.Spec, o gen.Options, seed uint64) (*mod
 	t.Helper()
 	o.Model, o.Permits, o.MaxHolds = spec.Name, spec.Permits, models.DefaultMaxHolds
 	text := gen.New(gen.Rand(seed), o).Text
+	return readText(t, spec, text), text
+}
+
+func readText(t *testing.T, spec models.Spec, text string) *models.Operations {
+	t.Helper()
 	h, err := jepsen.Read(strings.NewReader(text), "h", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +42,7 @@ func generated(t *testing.T, spec models.Spec, o gen.Options, seed uint64) (*mod
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ops, text
+	return ops
 }
 
 // compare decides operations by two engines: they agree on the verdict and on

@@ -1,6 +1,8 @@
 package jepsen
 
 import (
+	"fmt"
+
 	"clew/edn"
 )
 
@@ -37,6 +39,7 @@ type Result struct {
 	// Valid.
 	Final   edn.ID  // the final state
 	Witness []int32 // the operations in order of linearization
+	Depth   int     // of the strong d-hitting family that the witness is of, or 0
 
 	// Invalid.
 	Op         int32 // the first failing completion, an event
@@ -205,7 +208,10 @@ func (r *Result) fill(m *mapOf) {
 }
 
 func (r *Result) sentence() string {
-	if r.Hint == "" {
+	switch {
+	case r.Verdict == Valid && r.Depth > 0:
+		return fmt.Sprintf("witness found at depth %d", r.Depth)
+	case r.Hint == "":
 		return r.Explanation
 	}
 	return r.Explanation + " (" + r.Hint + ")"

@@ -99,6 +99,9 @@ func (r *Result) summary() string {
 	if r.Analyzer != "" {
 		s += ", " + r.Analyzer
 	}
+	if r.Depth > 0 {
+		s += fmt.Sprintf(", found at depth %d", r.Depth)
+	}
 	if r.Verified {
 		s += ", verified"
 	}

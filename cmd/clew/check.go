@@ -40,7 +40,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		ArgsUsage:   "PATH...",
 		Description: checkHelp,
 		Flags: append(modelFlags(),
-			algorithmFlag(), timeLimitFlag(), memoryLimitFlag(),
+			algorithmFlag(), depthFlag(), timeLimitFlag(), memoryLimitFlag(),
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`FORMAT`: text, edn or json (one result a line)"},
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},

@@ -57,7 +57,7 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, as for clew check"},
 			&cli.StringFlag{Name: "knossos", Usage: "run `CMD` for histories without results"},
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
-			algorithmFlag(), timeLimitFlag(), memoryLimitFlag(),
+			algorithmFlag(), depthFlag(), timeLimitFlag(), memoryLimitFlag(),
 			&cli.StringFlag{Name: "output", Value: "text", Usage: "`FORMAT`: text or json (one comparison a line)"},
 		),
 		Action: func(c *cli.Context) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -76,9 +77,13 @@ func modelSpec(c flags) (models.Spec, error) {
 // readOptions is how histories are paired for a model.
 func readOptions(s models.Spec) jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
 
-// algorithmFlag, timeLimitFlag and memoryLimitFlag say how to search.
+// algorithmFlag, depthFlag, timeLimitFlag and memoryLimitFlag say how to search.
 func algorithmFlag() cli.Flag {
 	return &cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")}
+}
+
+func depthFlag() cli.Flag {
+	return &cli.IntFlag{Name: "depth", DefaultText: strconv.Itoa(clew.DefaultDepth), Usage: "how many operations in a certain order --algorithm hitting tries: `D`"}
 }
 
 func timeLimitFlag() cli.Flag {
@@ -93,11 +98,17 @@ func memoryLimitFlag() cli.Flag {
 func searchOptions(c *cli.Context) (clew.Options, error) {
 	o := clew.Options{
 		Algorithm:   c.String("algorithm"),
+		Depth:       c.Int("depth"),
 		TimeLimit:   c.Duration("time-limit"),
 		Independent: c.Bool("independent"),
 	}
-	if c.IsSet("time-limit") && o.TimeLimit <= 0 {
+	switch {
+	case c.IsSet("time-limit") && o.TimeLimit <= 0:
 		return o, fmt.Errorf("--time-limit is a positive duration, not %s", o.TimeLimit)
+	case c.IsSet("depth") && o.Algorithm != "hitting":
+		return o, fmt.Errorf("--depth goes with --algorithm hitting, not with %s", o.Algorithm)
+	case c.IsSet("depth") && o.Depth < 1:
+		return o, fmt.Errorf("--depth is a number of at least 1, not %d", o.Depth)
 	}
 	if err := clew.CheckAlgorithm(o.Algorithm); err != nil {
 		return o, err

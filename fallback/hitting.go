@@ -1,0 +1,171 @@
+package fallback
+
+import (
+	"context"
+	"slices"
+
+	"clew/models"
+)
+
+// Hitting looks for a witness among the schedules of strong d-hitting families
+// (schedules.go), of depth 1, 2 and so on up to Depth: whether some order of few
+// operations matters, and not how all others are ordered. Ozkan, Majumdar &
+// Niksic found that real histories of concurrent containers have such a witness
+// nearly always: 99.9% of them at d <= 5.
+//
+// Precondition: none. It says Valid where a schedule replays, and finds every
+// history whose witnesses include all those schedules that strongly hit one
+// tuple of Depth operations; one of at most Depth operations is decided, if it
+// is linearizable. It never says Invalid: otherwise the verdict is unknown,
+// DepthExhausted. Complexity: at most m n^(d-1) schedules of linear time each,
+// of which a replay is given up at the first step that cannot happen; memory for
+// the states that were met.
+//
+// Crashed operations are optional chains: at most Depth of them take effect.
+type Hitting struct {
+	Depth int // at least 1
+}
+
+// Name implements Engine.
+func (Hitting) Name() string { return "hitting" }
+
+// Decide implements Engine.
+func (h Hitting) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+	if ctx.Err() != nil {
+		return Answer{Cause: Stopped(ctx)}
+	}
+	if len(completions(ops)) == 0 {
+		return Answer{Verdict: Valid, Depth: 1} // nothing has to happen
+	}
+	r := &replayer{ctx: ctx, ops: ops, limits: limits}
+	defer func() { limits.Memory.give(r.taken) }()
+	if !r.take(familyBytes(ops.Len(), h.Depth)) {
+		return Answer{Cause: r.cause}
+	}
+	r.forget()
+	f := newFamily(&ops.Columns, h.Depth, r.poll)
+	for depth := 1; depth <= h.Depth; depth++ {
+		switch {
+		case f.each(depth, r.fails):
+		case r.cause != "":
+			return Answer{Cause: r.cause, Schedules: r.tried}
+		default:
+			order := slices.Clone(r.order)
+			return Answer{Verdict: Valid, Order: order, Depth: depth, Schedules: r.tried}
+		}
+	}
+	return Answer{Cause: DepthExhausted, Depth: h.Depth, Schedules: r.tried}
+}
+
+// maxMemo bounds the states that are remembered from one schedule to the next.
+const maxMemo = 64 << 20
+
+// replayer replays one schedule after the other. Those that begin alike share
+// the replay of what they begin with.
+type replayer struct {
+	ctx    context.Context
+	ops    *models.Operations
+	limits Limits
+	cause  Cause
+	taken  int64 // of the memory
+	memo   int64 // of that, for states
+
+	space *space
+	class []int32 // by row
+
+	order  []int32 // the last schedule, as far as it was replayed; where stuck, its last step is the one that cannot happen
+	stuck  bool
+	states []int32 // after i steps of it: states[ends[i-1]:ends[i]], the set of states
+	ends   []int
+
+	tried    int64
+	furthest int
+}
+
+func (r *replayer) take(bytes int64) bool {
+	r.taken += bytes
+	if !r.limits.Memory.take(bytes) && r.cause == "" {
+		r.cause = OutOfMemory
+	}
+	return r.cause == ""
+}
+
+// forget forgets all states and the last schedule.
+func (r *replayer) forget() {
+	r.limits.Memory.give(r.memo)
+	r.taken -= r.memo
+	r.memo = 0
+	r.space, r.class = newSpace(r.ops)
+	r.states = append(r.states[:0], r.space.number(r.ops.Model.Init()))
+	r.ends = append(r.ends[:0], 1)
+	r.order, r.stuck = r.order[:0], false
+}
+
+// fails says whether a schedule is no witness. It says that it is not where the
+// search has to end; then cause says why.
+func (r *replayer) fails(schedule []int32) bool {
+	r.tried++
+	if r.memo > maxMemo {
+		r.forget()
+	}
+	if !r.poll() {
+		return false
+	}
+	same := 0
+	for same < len(r.order) && same < len(schedule) && r.order[same] == schedule[same] {
+		same++
+	}
+	if same == len(r.order) && r.stuck {
+		return true
+	}
+	r.order = r.order[:same]
+	r.ends = r.ends[:same+1]
+	r.states = r.states[:r.ends[same]]
+	for i, row := range schedule[same:] {
+		if i&255 == 255 && !r.poll() {
+			return false
+		}
+		r.order = append(r.order, row)
+		if r.stuck = !r.step(row); r.stuck {
+			return true
+		}
+	}
+	return false
+}
+
+// step appends the states that a row leads to, and says whether there are any.
+func (r *replayer) step(row int32) bool {
+	n := len(r.ends)
+	from, to := 0, r.ends[n-1]
+	if n > 1 {
+		from = r.ends[n-2]
+	}
+	for i := from; i < to; i++ {
+		for _, next := range r.space.step(r.states[i], r.class[row]) {
+			if !slices.Contains(r.states[to:], next) {
+				r.states = append(r.states, next)
+			}
+		}
+	}
+	if len(r.states) == to {
+		return false
+	}
+	r.ends = append(r.ends, len(r.states))
+	return true
+}
+
+// poll says whether the search may go on.
+func (r *replayer) poll() bool {
+	if bytes := r.space.spent(); bytes > 0 {
+		r.memo += bytes
+		r.take(bytes)
+	}
+	if n := len(r.order); n > r.furthest && r.limits.Passed != nil {
+		r.furthest = n
+		r.limits.Passed.Store(int64(n))
+	}
+	if r.cause == "" && r.ctx.Err() != nil {
+		r.cause = Stopped(r.ctx)
+	}
+	return r.cause == ""
+}

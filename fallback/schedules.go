@@ -1,0 +1,250 @@
+package fallback
+
+import (
+	"math"
+	"slices"
+
+	"clew/models"
+)
+
+// family streams strong d-hitting families of schedules (Ozkan, Majumdar &
+// Niksic, "Checking linearizability using hitting families", PPoPP 2019,
+// Algorithm 1).
+//
+// Operations are a poset: x < y where x returned before y began. A schedule is a
+// linear extension of it. It strongly hits a tuple (x1 .. xd) where each xi runs
+// as late as it can: whatever comes after xi is some xj with j >= i, or had to
+// wait for one. A family is strongly d-hitting where some schedule of it strongly
+// hits every tuple of d operations that can run in this order.
+//
+// The poset is covered by chains. The family has a schedule for every chain and
+// every tuple (x2 .. xd), at most m n^(d-1) for n operations in m chains, and the
+// x1 of one chain share it. Algorithm 1 inserts one operation after another:
+// those of the tuple and of the chain as late as possible, others right
+// after their last predecessor. What comes out is the operations sorted by
+//
+//   - level: the greatest j for which xj <= y, or 1;
+//   - rung: how many operations of the chain are <= y;
+//   - and among equals by any order that extends the poset, here that of the
+//     returns.
+//
+// and so it is built here, by counting, in time linear in n. Both numbers only
+// grow along the poset, so this is a schedule. It strongly hits every tuple: what
+// comes after xj, j >= 2, is of a level k >= j, and hence xk or after it, since
+// no xk with k > j is before xj. What comes after an x1 of the chain is of a
+// higher level, or of level 1 and of x1's rung or a higher one, and hence x1 or
+// after it.
+//
+// Crashed operations: one may take effect at any time after its invocation, or
+// never. Nothing comes after it, so it is a chain by itself, and optional: it
+// is in the schedules of its own chain and of the tuples that name it, and left
+// out of all others. Without crashes the chains are the processes, or fewer: a
+// process takes the chain of one that will not go on, as Jepsen's do after a
+// crash. So there are as many as operations are open at once.
+type family struct {
+	c      *models.Columns
+	chains [][]int32 // rows
+	after  []int32   // by row: the first row that begins once it has returned
+	byRes  []int32   // rows by return, crashed ones last
+	poll   func() bool
+
+	order  []int32   // rows by rung and return
+	rung   []int32   // by row
+	level  [][]int32 // by length of the tuple so far and row; leftOut where it is in no schedule
+	tuple  []int32
+	result []int32
+	start  []int32 // by key: where it begins
+
+	seen []uint64 // fingerprints of schedules, hashed
+}
+
+// leftOut is the level of a crashed operation that a schedule does not name.
+const leftOut = -1
+
+// maxSeen bounds the schedules that are remembered: 8 MB. Up to half of it they
+// find a place within so many probes; then later ones take the places of
+// earlier ones.
+const (
+	maxSeen = 1 << 20
+	probes  = 32
+)
+
+// newFamily is for families up to a depth. Where poll says false, each ends.
+func newFamily(c *models.Columns, depth int, poll func() bool) *family {
+	n := c.Len()
+	f := &family{c: c, poll: poll, after: make([]int32, n), byRes: make([]int32, n), order: make([]int32, n), rung: make([]int32, n),
+		result: make([]int32, n), start: make([]int32, max(n, depth)+2)}
+	for range depth {
+		f.level = append(f.level, make([]int32, n))
+	}
+	for i := range int32(n) {
+		j, _ := slices.BinarySearch(c.Inv, c.Res[i])
+		f.after[i], f.byRes[i] = int32(j), i
+	}
+	slices.SortFunc(f.byRes, func(a, b int32) int { return int(c.Res[a] - c.Res[b]) })
+	f.chain()
+	places := 1
+	for places < maxSeen && float64(places) < 4*familyBound(len(f.chains), n, depth) {
+		places *= 2
+	}
+	f.seen = make([]uint64, places)
+	return f
+}
+
+// familyBound is m n^(d-1).
+func familyBound(chains, n, depth int) float64 {
+	return float64(chains) * math.Pow(float64(n), float64(depth-1))
+}
+
+// chain covers the rows with as few chains as are possible: each takes up the
+// chain whose last row has returned.
+func (f *family) chain() {
+	var free []int // chains whose last row has returned
+	returned := 0
+	at := make([]int, f.c.Len()) // by row: its chain
+	for i := range int32(f.c.Len()) {
+		for f.c.Res[f.byRes[returned]] < f.c.Inv[i] {
+			free = append(free, at[f.byRes[returned]])
+			returned++
+		}
+		n := len(f.chains)
+		if last := len(free) - 1; last >= 0 && f.c.Res[i] != models.Open {
+			n, free = free[last], free[:last]
+		} else {
+			f.chains = append(f.chains, nil)
+		}
+		f.chains[n] = append(f.chains[n], i)
+		at[i] = n
+	}
+}
+
+// familyBytes is what a family holds, about.
+func familyBytes(n, depth int) int64 { return int64(4*n*(8+depth)) + 8*maxSeen }
+
+// each calls yield with the schedules of the family of a depth, those left out
+// that it knows to have been yielded before, and returns false where yield
+// or poll did. A schedule is good until yield returns.
+func (f *family) each(depth int, yield func(schedule []int32) bool) bool {
+	for _, chain := range f.chains {
+		f.choose(chain)
+		if !f.extend(depth, chain, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// choose makes a chain the one whose rows go late.
+func (f *family) choose(chain []int32) {
+	for i := range f.level[0] {
+		f.level[0][i] = 0
+		if f.c.Res[i] == models.Open {
+			f.level[0][i] = leftOut
+		}
+	}
+	f.level[0][chain[0]] = 0 // it may have crashed
+	own, before := int32(0), int32(0)
+	for i := range f.rung {
+		for before < own && f.c.Res[chain[before]] < f.c.Inv[i] {
+			before++
+		}
+		f.rung[i] = before
+		if int(own) < len(chain) && chain[own] == int32(i) {
+			own++
+			f.rung[i] = own
+		}
+	}
+	f.order = f.sortBy(f.order, f.byRes, f.rung)
+}
+
+// sortBy puts rows in order of their keys into dst, those of equal keys as they
+// are, and leaves out those whose key is leftOut.
+func (f *family) sortBy(dst, rows, key []int32) []int32 {
+	clear(f.start)
+	most := int32(0)
+	for _, k := range key {
+		f.start[k+1]++ // of those left out, too
+		most = max(most, k)
+	}
+	sum := int32(0)
+	for k := range most + 1 {
+		n := f.start[k+1]
+		f.start[k+1] = sum
+		sum += n
+	}
+	dst = dst[:sum]
+	for _, i := range rows {
+		if k := key[i]; k != leftOut {
+			dst[f.start[k+1]] = i
+			f.start[k+1]++
+		}
+	}
+	return dst
+}
+
+// extend goes through all tuples of depth-1 rows that begin with the one so far.
+func (f *family) extend(depth int, chain []int32, yield func([]int32) bool) bool {
+	k := int32(len(f.tuple))
+	if int(k) == depth-1 {
+		f.result = f.sortBy(f.result, f.order, f.level[k])
+		return f.known() || yield(f.result)
+	}
+	if !f.poll() {
+		return false
+	}
+	for x := range int32(f.c.Len()) {
+		// Some row of the chain has to be able to run before the tuple.
+		if x == chain[0] || f.c.Res[x] < f.c.Inv[chain[0]] || !f.mayFollow(x) {
+			continue
+		}
+		level := f.level[k+1]
+		copy(level, f.level[k])
+		for y := f.after[x]; int(y) < len(level); y++ {
+			if level[y] != leftOut {
+				level[y] = k + 1
+			}
+		}
+		level[x] = k + 1
+		f.tuple = append(f.tuple, x)
+		ok := f.extend(depth, chain, yield)
+		f.tuple = f.tuple[:k]
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// mayFollow says whether x can run after the tuple so far.
+func (f *family) mayFollow(x int32) bool {
+	for _, y := range f.tuple {
+		if x == y || f.c.Res[x] < f.c.Inv[y] {
+			return false
+		}
+	}
+	return true
+}
+
+// known says whether the schedule was yielded before, as far as that is
+// remembered. Two different schedules have the same fingerprint of 63 bits by
+// accident only.
+func (f *family) known() bool {
+	h := uint64(14695981039346656037)
+	for _, row := range f.result {
+		h = (h ^ uint64(row)) * 1099511628211
+		h ^= h >> 29
+	}
+	h |= 1 // never that of an empty place
+	last := uint64(len(f.seen) - 1)
+	for i := range uint64(min(probes, len(f.seen))) {
+		switch place := &f.seen[(h>>20+i)&last]; *place {
+		case h:
+			return true
+		case 0:
+			*place = h
+			return false
+		}
+	}
+	f.seen[h>>20&last] = h
+	return false
+}
