@@ -1,4 +1,4 @@
-.PHONY: test ci oracle fuzz bench bench-search bench-crashes
+.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-hitting
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -7,3 +7,4 @@ fuzz: ; for f in FuzzReader FuzzParse; do go test -run xxx -fuzz $$f -fuzztime 6
 bench: ; go test -run '^$$' -bench . -benchmem . ./edn ./fallback ./fastpath
 bench-search: ; go run ./internal/bench search $(ARGS)
 bench-crashes: ; go run ./internal/bench crashes -limit 30s $(ARGS)
+bench-hitting: ; go run ./internal/bench hitting $(ARGS)

@@ -43,7 +43,7 @@ func (h Hitting) Decide(ctx context.Context, ops *models.Operations, limits Limi
 		return Answer{Cause: r.cause}
 	}
 	r.forget()
-	f := newFamily(&ops.Columns, h.Depth, r.poll)
+	f := newFamily(ops, h.Depth, r.poll)
 	for depth := 1; depth <= h.Depth; depth++ {
 		switch {
 		case f.each(depth, r.fails):

@@ -75,7 +75,7 @@ func always() bool { return true }
 // checkFamily says what is wrong with the families of a poset.
 func checkFamily(t *testing.T, c *models.Columns, depth int) (tuples, schedules int) {
 	t.Helper()
-	f := newFamily(c, depth, always)
+	f := newFamily(&models.Operations{Columns: *c}, depth, always)
 	for d := 1; d <= depth; d++ {
 		// What was yielded at a lower depth is not yielded again.
 		clear(f.seen)
@@ -152,7 +152,7 @@ func TestChainsAreChains(t *testing.T) {
 	for range 500 {
 		processes := 1 + r.IntN(6)
 		c := randomPoset(r, r.IntN(40), processes)
-		f := newFamily(c, 1, always)
+		f := newFamily(&models.Operations{Columns: *c}, 1, always)
 		rows, crashed := 0, 0
 		for _, chain := range f.chains {
 			rows += len(chain)

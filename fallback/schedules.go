@@ -2,7 +2,6 @@ package fallback
 
 import (
 	"math"
-	"slices"
 
 	"clew/models"
 )
@@ -70,18 +69,30 @@ const (
 )
 
 // newFamily is for families up to a depth. Where poll says false, each ends.
-func newFamily(c *models.Columns, depth int, poll func() bool) *family {
-	n := c.Len()
-	f := &family{c: c, poll: poll, after: make([]int32, n), byRes: make([]int32, n), order: make([]int32, n), rung: make([]int32, n),
+func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
+	c, n := &ops.Columns, ops.Len()
+	f := &family{c: c, poll: poll, after: make([]int32, n), byRes: make([]int32, 0, n), order: make([]int32, n), rung: make([]int32, n),
 		result: make([]int32, n), start: make([]int32, max(n, depth)+2)}
 	for range depth {
 		f.level = append(f.level, make([]int32, n))
 	}
-	for i := range int32(n) {
-		j, _ := slices.BinarySearch(c.Inv, c.Res[i])
-		f.after[i], f.byRes[i] = int32(j), i
+	begun := int32(0)
+	for e, row := range rowsAt(ops) {
+		switch {
+		case row < 0:
+		case c.Inv[row] == int32(e):
+			f.after[row] = int32(n) // unless it returns
+			begun++
+		default:
+			f.after[row] = begun
+			f.byRes = append(f.byRes, row)
+		}
 	}
-	slices.SortFunc(f.byRes, func(a, b int32) int { return int(c.Res[a] - c.Res[b]) })
+	for i, res := range c.Res {
+		if res == models.Open {
+			f.byRes = append(f.byRes, int32(i))
+		}
+	}
 	f.chain()
 	places := 1
 	for places < maxSeen && float64(places) < 4*familyBound(len(f.chains), n, depth) {
@@ -184,13 +195,13 @@ func (f *family) sortBy(dst, rows, key []int32) []int32 {
 
 // extend goes through all tuples of depth-1 rows that begin with the one so far.
 func (f *family) extend(depth int, chain []int32, yield func([]int32) bool) bool {
+	if !f.poll() {
+		return false
+	}
 	k := int32(len(f.tuple))
 	if int(k) == depth-1 {
 		f.result = f.sortBy(f.result, f.order, f.level[k])
 		return f.known() || yield(f.result)
-	}
-	if !f.poll() {
-		return false
 	}
 	for x := range int32(f.c.Len()) {
 		// Some row of the chain has to be able to run before the tuple.

@@ -145,3 +145,16 @@ func TestFiguresAsTheyPrint(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryWitnessOfTheHittingTableReplays(t *testing.T) {
+	var out strings.Builder
+	b := &bench{ctx: context.Background(), only: regexp.MustCompile("little"), out: &out}
+	if err := b.hitting(30, 2); err != nil || b.wrong != 0 {
+		t.Errorf("%d are wrong, %v", b.wrong, err)
+	}
+	for _, line := range []string{"java-queue, little overlap", "the paper, all containers", "schedules, mean"} {
+		if !strings.Contains(out.String(), "\n"+line) {
+			t.Errorf("no %s in\n%s", line, &out)
+		}
+	}
+}

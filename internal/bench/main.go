@@ -33,6 +33,7 @@ import (
 // tables are what can be measured, by name.
 var tables = map[string]func(*bench) error{
 	"crashes": crashes,
+	"hitting": hitting,
 	"search":  search,
 }
 
