@@ -94,12 +94,18 @@ func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
 		}
 	}
 	f.chain()
-	places := 1
-	for places < maxSeen && float64(places) < 4*familyBound(len(f.chains), n, depth) {
-		places *= 2
-	}
-	f.seen = make([]uint64, places)
+	f.seen = make([]uint64, places(n, depth))
 	return f
+}
+
+// places is how many fingerprints of schedules are remembered: all, where they
+// are few.
+func places(n, depth int) int {
+	p := 1
+	for p < maxSeen && float64(p) < 2*familyBound(n, n, depth) {
+		p *= 2
+	}
+	return p
 }
 
 // familyBound is m n^(d-1).
@@ -130,7 +136,7 @@ func (f *family) chain() {
 }
 
 // familyBytes is what a family holds, about.
-func familyBytes(n, depth int) int64 { return int64(4*n*(8+depth)) + 8*maxSeen }
+func familyBytes(n, depth int) int64 { return int64(4*n*(8+depth) + 8*places(n, depth)) }
 
 // each calls yield with the schedules of the family of a depth, those left out
 // that it knows to have been yielded before, and returns false where yield
