@@ -236,9 +236,12 @@ func (d *decider) search(cut *models.Operations, rows []int32) decision {
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By
 	}
+	_, tries := d.engine.(fallback.Hitting)
 	switch {
 	case x.Cause == fallback.DepthExhausted:
 		x.reason = fmt.Sprintf("none of %d schedules, up to depth %d, is a linearization", x.Schedules, x.Depth)
+	case x.Verdict == fallback.Unknown && tries:
+		x.reason = fmt.Sprintf("the search had tried %d schedules", x.Schedules)
 	case x.Verdict == fallback.Unknown:
 		x.reason = fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", x.Passed, completed(cut), x.Held)
 	}
