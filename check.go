@@ -144,7 +144,7 @@ func (c *checking) decide(d *decider) {
 func (c *checking) result(d *decider, o Options) *jepsen.Result {
 	r := &jepsen.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
-		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Error: c.verdict.reason,
+		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Explanation: c.verdict.reason,
 		Depth: c.verdict.depth, Op: jepsen.None, LastOp: jepsen.None,
 	}
 	switch r.Verdict {

@@ -142,8 +142,8 @@ func agreement(claim jepsen.Claim, r *jepsen.Result) (Agreement, string) {
 	switch {
 	case r.Verdict == jepsen.Unknown:
 		why := "clew: " + r.Cause
-		if r.Error != "" {
-			why += ": " + r.Error
+		if r.Explanation != "" {
+			why += ": " + r.Explanation
 		}
 		return NotComparable, why
 	case claim.Verdict == jepsen.Unknown:

@@ -69,10 +69,7 @@ func together(r *jepsen.Result) {
 		}
 	}
 	name := "key " + r.History.Values.Text(shown.Key) + ": "
-	if shown.Error != "" {
-		r.Error = name + shown.Error
-	}
-	if shown.Verdict == jepsen.Invalid {
+	if shown.Verdict != jepsen.Valid && shown.Explanation != "" {
 		r.Explanation, r.Hint = name+shown.Explanation, shown.Hint
 	}
 }

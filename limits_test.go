@@ -42,7 +42,7 @@ func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Cause != cause || !strings.HasPrefix(r.Error, "the search had passed 0 of 4 completions") {
+			if r.Cause != cause || !strings.HasPrefix(r.Explanation, "the search had passed 0 of 4 completions") {
 				t.Errorf("%s: %s %q, want %s and how far it got", algorithm, r.Cause, r.Error, cause)
 			}
 		}

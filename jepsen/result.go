@@ -33,7 +33,7 @@ type Result struct {
 	Ms       float64
 	Verified bool // the evidence was checked again
 	// Explanation is a sentence: why it is invalid, or which crashed operations
-	// took effect in the witness. Else it is "".
+	// took effect in the witness, or how far the search got. Else it is "".
 	Explanation string
 
 	// Valid.
@@ -52,7 +52,7 @@ type Result struct {
 
 	// Unknown.
 	Cause string // "timeout", ..
-	Error string
+	Error string // what is wrong with what could not be read
 
 	// Keys are the results of independent keys, in order; nil where the history
 	// is one. Then the verdict is theirs together, the witness is one of the
@@ -187,13 +187,15 @@ func (r *Result) fill(m *mapOf) {
 		m.put("previous-ok", r.History.echo(r.PreviousOK()))
 		m.put("last-op", r.opBefore(r.LastOp))
 		m.put("core", v.InternList(r.each(r.Core, r.opBefore)))
-		m.put("explanation", v.InternString(r.sentence()))
 		configs, paths = r.configs(), r.paths()
 	default:
 		m.put("cause", v.InternKeyword(r.Cause))
 		if r.Error != "" {
 			m.put("error", v.InternString(r.Error))
 		}
+	}
+	if sentence := r.sentence(); r.Verdict != Valid && sentence != "" {
+		m.put("explanation", v.InternString(sentence))
 	}
 	m.put("configs", configs)
 	m.put("final-paths", paths)

@@ -1,6 +1,7 @@
 package jepsen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,8 +23,8 @@ func (r *Result) Text() string {
 		b.WriteString("INVALID")
 	default:
 		b.WriteString("unknown: " + r.Cause)
-		if r.Error != "" {
-			b.WriteString(": " + r.Error)
+		if why := cmp.Or(r.Error, r.Explanation); why != "" {
+			b.WriteString(": " + why)
 		}
 	}
 	b.WriteString("\n")
@@ -35,7 +36,7 @@ func (r *Result) Text() string {
 		r.writeKeys(&b)
 	case r.Verdict == Invalid:
 		r.writeFailure(&b)
-	case r.Explanation != "":
+	case r.Verdict == Valid && r.Explanation != "":
 		fmt.Fprintf(&b, "  %s\n", r.Explanation)
 	}
 	return printable(b.String())

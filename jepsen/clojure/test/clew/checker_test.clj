@@ -124,6 +124,8 @@
                        (history [0 :push 1] [0 :push 2] [1 :pop nil 1])]
    "priority-queue"   [(history [0 :enqueue 1] [0 :enqueue 2] [1 :dequeue nil 2])
                        (history [0 :enqueue 1] [0 :enqueue 2] [1 :dequeue nil 1])]
+   "java-queue"       [(history [0 :offer 1 true] [0 :offer 2 true] [1 :poll nil 1])
+                       (history [0 :offer 1 true] [0 :offer 2 true] [1 :poll nil 2])]
    "kv"               (let [of-x (fn [h] (mapv #(assoc % :key "x") h))]
                         [(of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "ab"]))
                          (of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "a"]))])})
