@@ -16,6 +16,7 @@ type space struct {
 	ops    []models.Op        // by class
 	reads  []bool             // by class: it can never change a state
 	blind  []bool             // by class: it overwrites
+	fixes  []bool             // by class: it leads to one state, whatever was before
 	buffer []models.State
 	bytes  int64 // what all this holds, about, since it was last asked
 
@@ -49,7 +50,10 @@ func newSpace(ops *models.Operations) (s *space, class []int32) {
 			s.ops = append(s.ops, op)
 			s.reads = append(s.reads, !s.model.Mutates(op))
 			overwriting, ok := s.model.(models.Overwriting)
-			s.blind = append(s.blind, ok && overwriting.Overwrites(op))
+			blind := ok && overwriting.Overwrites(op)
+			_, register := s.model.(models.SingleValue)
+			s.blind = append(s.blind, blind)
+			s.fixes = append(s.fixes, blind || register && op.Kind != models.FailedCAS)
 		}
 		class[i] = c
 	}

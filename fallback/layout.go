@@ -11,7 +11,7 @@ import (
 // Rules switch off, for tests, what shrinks a search over compressed
 // configurations and loses nothing (window.go says why).
 type Rules struct {
-	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof bool
+	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence bool
 }
 
 // layout is what the searches over compressed configurations know of the
@@ -30,6 +30,7 @@ type layout struct {
 	open     []int32 // by return: the rows open there, the returning one in front, the others by return ..
 	openFrom []int   // .. from here, to the next return's
 	crashed  []crashClass
+	alone    []bool // by return: its operation runs alone, and no crashed one has begun by then
 
 	taken int64
 	cause Cause
@@ -116,6 +117,19 @@ func (l *layout) layOut(at []int32) {
 	}
 	l.openFrom = append(l.openFrom, len(l.open))
 	l.words = int(slots+63) / 64
+	l.findAlone()
+}
+
+func (l *layout) findAlone() {
+	crash := int32(l.ops.Events) // the first
+	for _, c := range l.crashed {
+		crash = min(crash, l.ops.Inv[c.rows[0]])
+	}
+	l.alone = make([]bool, len(l.ends))
+	for k, end := range l.ends {
+		open := l.openRows(int32(k))
+		l.alone[k] = len(open) == 1 && (k == 0 || l.ends[k-1] < l.ops.Inv[open[0]]) && end < crash && !l.NoQuiescence
+	}
 }
 
 // rowsAt is the row that each event belongs to, or -1.

@@ -91,3 +91,40 @@ func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 		}
 	}
 }
+
+// What a search holds follows the busiest stretch, and a failure at the end is
+// that of what came after the last operation that ran alone.
+func TestQuiescenceForgetsWhatIsBefore(t *testing.T) {
+	stretches := &models.Operations{Model: simulated(1, 1, 3, 0, 0).Model}
+	for seed := range uint64(200) {
+		busy := simulated(12, 4, 3, 0, seed)
+		from := stretches.Events
+		for i := range int32(busy.Len()) {
+			stretches.Append(from+busy.Inv[i], from+busy.Res[i], busy.Op(i))
+		}
+		stretches.Events += busy.Events + 2
+		stretches.Append(stretches.Events-2, stretches.Events-1, models.Op{Kind: models.Write, A: 0})
+	}
+	stretches.Append(stretches.Events, stretches.Events+1, models.Op{Kind: models.Read, A: 1})
+	stretches.Events += 2
+	sequence := &models.Operations{Model: counter{}}
+	for i := range int32(1000) {
+		sequence.Append(2*i, 2*i+1, models.Op{Kind: models.Kind(i / 999)}) // the last one never fits
+	}
+	sequence.Events = 2000
+	for name, ops := range map[string]*models.Operations{"stretches": stretches, "a sequence": sequence} {
+		var held, steps [2]int
+		for i, off := range []bool{false, true} {
+			l := newLayout(context.Background(), Rules{NoQuiescence: off, NoLocalProof: true}, ops, Limits{})
+			s := &windowSearch{moves: newMoves(l), furthest: -1, patience: firstPatience}
+			if s.run() || s.furthest != len(l.ends)-1 {
+				t.Fatalf("%s: found a linearization, or failed at return %d of %d", name, s.furthest, len(l.ends))
+			}
+			held[i], steps[i] = cap(s.configs)/s.width, s.steps
+		}
+		t.Logf("%s: %d steps and %d configurations, without the rule %d and %d", name, steps[0], held[0], steps[1], held[1])
+		if 10*held[0] > held[1] || 5*steps[0] > 4*steps[1] {
+			t.Errorf("%s: it does not forget", name)
+		}
+	}
+}

@@ -52,6 +52,10 @@ import (
 //     it redundant: whatever the other does next, so can this one. An operation
 //     that only the other one must linearize is a read, which can be left out,
 //     or a covered one, which can be left covered.
+//   - Quiescence. After an operation that ran alone, with no crashed one begun,
+//     only the state counts. Where that can be but one, whatever was before, the
+//     configurations before it are forgotten: other ways to get there lead no
+//     further, and fail where this one does.
 //
 // A search that gets stuck asks local.go whether the last operations alone show
 // why. The furthest return that an exhausted search is about to pass is the first
@@ -110,6 +114,9 @@ type windowSearch struct {
 	failed          *antichain // with used and discharged the other way round: what covers fails as well
 	maxSteps, steps int
 
+	known      int32 // a return before which only one state can be; it is
+	knownState int32
+
 	stuck, patience int // steps since it got further, and after how many it asks for a local proof
 }
 
@@ -135,7 +142,8 @@ func (s *windowSearch) run() bool {
 	}
 	s.failed = newAntichain(s.moves, true)
 	s.configs = make([]uint64, s.width, 64*s.width)
-	if s.enter(0, s.space.number(s.ops.Model.Init())) {
+	s.knownState = s.space.number(s.ops.Model.Init())
+	if s.enter(0, s.knownState) {
 		return true
 	}
 	for len(s.stack) > 0 {
@@ -227,16 +235,31 @@ func (s *windowSearch) enter(k, state int32) bool {
 			return true
 		}
 		s.order = s.read(s.order, k, c, state)
-		if returning := s.openRows(k)[0]; !s.discharged(c, returning) || s.free(c, returning) {
+		returning := s.openRows(k)[0]
+		if !s.discharged(c, returning) || s.free(c, returning) {
 			break
 		}
 		s.pass(k, c)
-		k++
+		if k++; s.alone[k-1] && (s.space.fixes[s.class[returning]] || s.known == k-1 && len(s.space.step(s.knownState, s.class[returning])) == 1) {
+			s.known, s.knownState = k, state
+			c, from = s.forget(c), -1
+		}
 	}
 	if !s.hasFailed(k, state, c) {
 		s.stack = append(grow(s.layout, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order))})
 	}
 	return false
+}
+
+// forget forgets all configurations but the one that is entered, whose words
+// become the first.
+func (s *windowSearch) forget(c []uint64) []uint64 {
+	copy(s.configs, c)
+	s.stack = s.stack[:0]
+	if s.failed.n > 0 {
+		s.failed.empty()
+	}
+	return s.configs[:s.width]
 }
 
 // gotTo notes that the search got further than before. Only what has changed

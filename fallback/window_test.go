@@ -22,7 +22,8 @@ var switches = map[string]Rules{
 	"no domination":      {NoDomination: true},
 	"no covering":        {NoCovering: true},
 	"no local proof":     {NoLocalProof: true},
-	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true},
+	"no quiescence":      {NoQuiescence: true},
+	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true},
 }
 
 func generated(t *testing.T, spec models.Spec, o gen.Options, seed uint64) (*models.Operations, string) {
