@@ -27,6 +27,7 @@ var rivals = []rival{
 	{"window", Window{}, patience},
 	{"frontier", Frontier{}, patience},
 	{"porcupine", Porcupine{}, patience / 4},
+	{"staged", Staged{}, patience}, // registers only
 }
 
 // rival is an engine under a name.
@@ -76,7 +77,11 @@ func newContest() *contest { return &contest{undecided: map[string]int{}} }
 func (c *contest) decide(ops *models.Operations, engines []rival) (Verdict, error) {
 	var answers []Answer
 	var by []rival
+	_, register := ops.Model.(models.SingleValue)
 	for _, r := range engines {
+		if r.name == "staged" && !register {
+			continue
+		}
 		a := r.decide(ops)
 		if a.Verdict == Unknown {
 			c.undecided[r.name]++

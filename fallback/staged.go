@@ -63,7 +63,7 @@ func (d Staged) Decide(ctx context.Context, ops *models.Operations, limits Limit
 	verdict := x.run()
 	switch {
 	case x.cause != "":
-		return Answer{Cause: x.cause}
+		return Answer{Cause: x.cause, Passed: int64(x.far)}
 	case verdict == Invalid:
 		return Answer{Verdict: Invalid, Order: x.follow(x.best), Fail: x.ends[x.far]}
 	}
