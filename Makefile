@@ -3,7 +3,9 @@
 test: ; go test ./...
 ci: ; .ci/run
 oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback ./fastpath
-fuzz: ; for f in FuzzReader FuzzParse; do go test -run xxx -fuzz $$f -fuzztime 60s ./edn || exit 1; done; go test -run xxx -fuzz FuzzCheck -fuzztime 60s . && go test -run xxx -fuzz FuzzConvert -fuzztime 60s -fuzzminimizetime 10x ./jepsen
+fuzz:
+	for f in ./edn:FuzzReader ./edn:FuzzParse ./edn:FuzzQuick .:FuzzCheck ./jepsen:FuzzConvert; do \
+	  go test -run xxx -fuzz "^$${f#*:}$$" -fuzztime 60s -fuzzminimizetime 10x "$${f%:*}" || exit 1; done
 bench: ; go test -run '^$$' -bench . -benchmem . ./edn ./fallback ./fastpath
 bench-search: ; go run ./internal/bench search $(ARGS)
 bench-crashes: ; go run ./internal/bench crashes -limit 30s $(ARGS)
