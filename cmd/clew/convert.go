@@ -101,29 +101,12 @@ func convert(ctx context.Context, w io.Writer, path string, from, to jepsen.Form
 		defer f.Close()
 		in, name = f, path
 	}
-	type outcome struct {
-		warnings []string
-		err      error
-		panic    any
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			o.panic = recover()
-			done <- o
-		}()
-		o.warnings, o.err = jepsen.Convert(w, in, name, from, to)
-	}()
-	select {
-	case <-ctx.Done():
+	var warnings []string
+	var err error
+	if !await(ctx, func() { warnings, err = jepsen.Convert(w, in, name, from, to) }) {
 		return nil, errors.New("interrupted")
-	case o := <-done:
-		if o.panic != nil {
-			panic(o.panic)
-		}
-		return o.warnings, o.err
 	}
+	return warnings, err
 }
 
 // printWhole has a text printed whole or not at all.

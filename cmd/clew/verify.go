@@ -98,11 +98,11 @@ func readWitness(path string, h *jepsen.History) ([]int32, error) {
 	return jepsen.ReadWitness(f, path, h)
 }
 
-// writeWhole writes a file whole or not at all.
+// writeWhole writes a file whole or not at all. Its errors do not name the file.
 func writeWhole(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".clew-*")
 	if err != nil {
-		return err
+		return withoutPath(err)
 	}
 	defer os.Remove(f.Name()) // fails where it has been renamed
 	if err := write(f); err != nil {
@@ -116,5 +116,18 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return withoutPath(os.Rename(f.Name(), path))
+}
+
+// withoutPath is the reason of an error about a file that goes by another name.
+func withoutPath(err error) error {
+	var p *os.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err
+	case errors.As(err, &l):
+		return l.Err
+	}
+	return err
 }

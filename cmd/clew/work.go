@@ -182,34 +182,36 @@ func (k *checker) rendered(j *job, r *jepsen.Result) answer {
 // read reads a history, none if it is interrupted. The reading goes on then, but
 // nobody waits for it: standard input may never end.
 func (k *checker) read(ctx context.Context, j *job) error {
-	type outcome struct {
-		h     *jepsen.History
-		err   error
-		panic any
-	}
 	start := time.Now()
 	defer func() { j.reading = time.Since(start) }()
 	if ctx.Err() != nil {
 		return nil
 	}
-	done := make(chan outcome, 1)
+	var h *jepsen.History
+	var err error
+	if !await(ctx, func() { h, err = j.Read(readOptions(j.spec)) }) {
+		return nil
+	}
+	j.h = h
+	return err
+}
+
+// await calls f and says whether it ended before the context did. Where it did
+// not, it goes on, but nobody waits for it: what it sets is not to be read.
+func await(ctx context.Context, f func()) bool {
+	done := make(chan any, 1)
 	go func() {
-		var o outcome
-		defer func() {
-			o.panic = recover()
-			done <- o
-		}()
-		o.h, o.err = j.Read(readOptions(j.spec))
+		defer func() { done <- recover() }()
+		f()
 	}()
 	select {
 	case <-ctx.Done():
-		return nil
-	case o := <-done:
-		if o.panic != nil {
-			panic(o.panic)
+		return false
+	case p := <-done:
+		if p != nil {
+			panic(p)
 		}
-		j.h = o.h
-		return o.err
+		return true
 	}
 }
 
