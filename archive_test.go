@@ -62,7 +62,7 @@ func TestKnossosOwnHistoriesHaveItsVerdictAndFailingOp(t *testing.T) {
 		if got := verdictText(r); got != verdict {
 			t.Errorf("%s with %s: %s, Knossos says %s", file, model, got, verdict)
 		}
-		if failIndex != "" && (r.Verdict != jepsen.Invalid || strconv.FormatInt(r.History.Index[r.Op], 10) != failIndex) {
+		if failIndex != "" && (r.Verdict != jepsen.Invalid || strconv.FormatInt(r.History.Index(r.Op), 10) != failIndex) {
 			t.Errorf("%s with %s: Knossos fails at %s, we do not:\n%s", file, model, failIndex, r.Text())
 		}
 		if strconv.Itoa(r.History.Events) != events {
@@ -149,8 +149,8 @@ func TestProbesHaveKnossosVerdictWhereItsAnalyzersAgree(t *testing.T) {
 			t.Errorf("%s (%s): %s, expected %s", id, what, verdictText(r), want)
 		}
 		// Knossos counts all indices anew where the first op has none: n3.
-		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index[r.Op] != wgl.index {
-			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index[r.Op], wgl.index)
+		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index(r.Op) != wgl.index {
+			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index(r.Op), wgl.index)
 		}
 	}
 	t.Logf("%d probes on which Knossos's analyzers agree", agreed)
@@ -357,7 +357,7 @@ func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
 			}
 			switch {
 			case c.Verdict == jepsen.Invalid:
-				if got, want := h.Index[c.Op], r.History.Index[r.Op]; got != want {
+				if got, want := h.Index(c.Op), r.History.Index(r.Op); got != want {
 					t.Errorf("%s: the core fails at %d by %s, the history at %d", file, got, algorithm, want)
 				}
 				if algorithm == "fast" {

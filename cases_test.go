@@ -75,14 +75,14 @@ func conversation(d *datadriven.TestData) string {
 		fmt.Fprintf(&b, "valid: %s\n", h.Values.Text(r.Final))
 		fmt.Fprintf(&b, "witness:%s\n", indices(h, r.Witness))
 	case jepsen.Invalid:
-		fmt.Fprintf(&b, "invalid at index %d: %s\n", h.Index[r.Op], r.Explanation)
+		fmt.Fprintf(&b, "invalid at index %d: %s\n", h.Index(r.Op), r.Explanation)
 		if r.Hint != "" {
 			fmt.Fprintf(&b, "hint: %s\n", r.Hint)
 		}
 		for _, path := range r.Paths {
 			b.WriteString("path:")
 			for _, s := range path {
-				fmt.Fprintf(&b, " %d %s", h.Index[h.Invocation[s.Op]], h.Values.Text(s.Model))
+				fmt.Fprintf(&b, " %d %s", h.Index(h.Invocation[s.Op]), h.Values.Text(s.Model))
 			}
 			b.WriteString("\n")
 		}
@@ -97,7 +97,7 @@ func conversation(d *datadriven.TestData) string {
 func indices(h *jepsen.History, ops []int32) string {
 	var b strings.Builder
 	for _, op := range ops {
-		fmt.Fprintf(&b, " %d", h.Index[h.Invocation[op]])
+		fmt.Fprintf(&b, " %d", h.Index(h.Invocation[op]))
 	}
 	return b.String()
 }

@@ -286,7 +286,7 @@ func (t teller) writer(row int32) string {
 // invocation.
 func ambiguity(part *models.Operations, a fastpath.Ambiguity) string {
 	h := part.History
-	index := func(row int32) int64 { return h.Index[h.Invocation[part.Of[row]]] }
+	index := func(row int32) int64 { return h.Index(h.Invocation[part.Of[row]]) }
 	switch a.Cause {
 	case fastpath.Unsupported:
 		f := h.Values.Text(h.F[h.Invocation[part.Of[a.Reader]]])

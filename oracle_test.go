@@ -639,7 +639,7 @@ func (e *evidence) resultMap() error {
 	switch {
 	case get(id, "valid?") != edn.False:
 		return fmt.Errorf("not :valid? false: %s", text)
-	case !ok || index != e.h.Index[e.r.Op]:
+	case !ok || index != e.h.Index(e.r.Op):
 		return fmt.Errorf(":op is not the event at %s: %s", e.h.Where(e.r.Op), text)
 	case len(v.Items(configs)) != len(e.r.Configs) || len(v.Items(paths)) != len(e.r.Paths):
 		return fmt.Errorf("configurations or paths are missing from %s", text)
@@ -647,7 +647,7 @@ func (e *evidence) resultMap() error {
 	previous := edn.Nil
 	for ev := range e.r.Op {
 		if e.h.Type[ev] == jepsen.OK {
-			previous = v.InternInt(e.h.Index[ev])
+			previous = v.InternInt(e.h.Index(ev))
 		}
 	}
 	if got := get(get(id, "previous-ok"), "index"); v.Same(got) != v.Same(previous) {
@@ -703,7 +703,7 @@ func (e *evidence) jsonKeys() error {
 	if m["valid"] != (e.r.Verdict == jepsen.Valid) {
 		return fmt.Errorf("the JSON says valid: %v", m["valid"])
 	}
-	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index[e.r.Op]) || m["op-line"] != float64(e.h.Line[e.r.Op])) {
+	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.Op)) || m["op-line"] != float64(e.h.Line(e.r.Op))) {
 		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.Op))
 	}
 	return nil

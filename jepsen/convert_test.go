@@ -189,7 +189,7 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 func columns(h *History) []string {
 	all := []string{fmt.Sprint(h.Events, h.Skipped, h.Processes)}
 	for e := range h.Type {
-		all = append(all, fmt.Sprint(h.Type[e], h.Process[e], h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]), h.Values.Text(h.Key[e]), h.Index[e], h.OpOf[e]))
+		all = append(all, fmt.Sprint(h.Type[e], h.Process[e], h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]), h.Values.Text(h.Key(int32(e))), h.Index(int32(e)), h.OpOf[e]))
 	}
 	for op := range h.Invocation {
 		all = append(all, fmt.Sprint(h.Invocation[op], h.Completion[op], h.Status[op]))

@@ -27,7 +27,7 @@ func (c *converter) text(e *edn.Event) error {
 // refuseOp is an error that names an event of the history.
 func (c *converter) refuseOp(h *History, event int32, format string, args ...any) error {
 	return c.refuse(&edn.Event{Process: h.Processes[h.Process[event]], Type: h.Values.InternKeyword(h.Type[event].String()[1:]),
-		F: h.F[event], Line: int(h.Line[event]), Col: int(h.Col[event])}, format, args...)
+		F: h.F[event], Line: h.Line(event), Col: h.Col(event)}, format, args...)
 }
 
 // operations writes a history in the text form of another monitor. The times of

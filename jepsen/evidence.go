@@ -47,9 +47,10 @@ func (r *Result) WriteCore(w io.Writer) error {
 // one of its operation's events, and its :process and :type where several
 // events share an index. Errors say where, and what was expected.
 func ReadWitness(in io.Reader, name string, h *History) ([]int32, error) {
-	byIndex := make(map[int64][]int32, len(h.Index))
-	for e, index := range h.Index {
-		byIndex[index] = append(byIndex[index], int32(e))
+	byIndex := make(map[int64][]int32, h.places.n)
+	for e := range h.places.n {
+		index := h.Index(e)
+		byIndex[index] = append(byIndex[index], e)
 	}
 	v := h.Values
 	reader := edn.NewReader(in, name, v)

@@ -49,11 +49,9 @@ type History struct {
 	Process []int32 // an index into Processes
 	F       []edn.ID
 	Value   []edn.ID // as written; compare by Values.Same
-	Key     []edn.ID // the :key of the op, nil where it has none
-	Index   []int64  // the op's :index, else its position in the file
-	Line    []int32
-	Col     []int32
-	OpOf    []int32 // the operation that the event belongs to
+	OpOf    []int32  // the operation that the event belongs to
+	places  places
+	keys    []edn.ID // the :key of the op; shorter where the last ones have none
 	texts   edn.Texts
 
 	// Of a key's history: the whole one, and by event its event there.
@@ -94,9 +92,27 @@ func (h *History) OpValue(op int32) edn.ID {
 	return h.Value[h.Invocation[op]]
 }
 
+// Key is the :key of an event's op, nil where it has none.
+func (h *History) Key(event int32) edn.ID {
+	if int(event) < len(h.keys) {
+		return h.keys[event]
+	}
+	return edn.Nil
+}
+
+// setKey sets the :key of an event. That of those before has been set.
+func (h *History) setKey(event int32, key edn.ID) {
+	for key != edn.Nil && len(h.keys) < int(event) {
+		h.keys = append(h.keys, edn.Nil)
+	}
+	if key != edn.Nil {
+		h.keys = append(h.keys, key)
+	}
+}
+
 // Where names an event for an error message about it.
 func (h *History) Where(event int32) string {
-	return fmt.Sprintf("index %d, line %d", h.Index[event], h.Line[event])
+	return fmt.Sprintf("index %d, line %d", h.Index(event), h.Line(event))
 }
 
 // Error is a history that makes no sense, or an op that a model cannot read.
@@ -115,7 +131,7 @@ func (e *Error) Error() string {
 
 // Errorf is an error about an event.
 func (h *History) Errorf(event int32, format string, args ...any) error {
-	return &Error{h.File, int(h.Line[event]), int(h.Col[event]), fmt.Sprintf(format, args...)}
+	return &Error{h.File, h.Line(event), h.Col(event), fmt.Sprintf(format, args...)}
 }
 
 // Options says how a history is paired.
@@ -191,11 +207,9 @@ func (b *builder) add(e *edn.Event) error {
 	h.Process = append(h.Process, b.process(h.Values.Same(e.Process)))
 	h.F = append(h.F, h.Values.Same(e.F))
 	h.Value = append(h.Value, e.Value)
-	h.Key = append(h.Key, e.Key)
-	h.Index = append(h.Index, b.index(e, position))
-	h.Line = append(h.Line, int32(e.Line))
-	h.Col = append(h.Col, int32(e.Col))
 	h.OpOf = append(h.OpOf, None)
+	h.places.add(b.index(e, position), int32(e.Line), int32(e.Col))
+	h.setKey(ev, e.Key)
 	h.texts.Add(e)
 	return b.pair(ev)
 }
@@ -213,10 +227,6 @@ func (b *builder) reserve(read int64) {
 	h.Process = slices.Grow(h.Process, more)
 	h.F = slices.Grow(h.F, more)
 	h.Value = slices.Grow(h.Value, more)
-	h.Key = slices.Grow(h.Key, more)
-	h.Index = slices.Grow(h.Index, more)
-	h.Line = slices.Grow(h.Line, more)
-	h.Col = slices.Grow(h.Col, more)
 	h.OpOf = slices.Grow(h.OpOf, more)
 	h.Invocation = slices.Grow(h.Invocation, more/2)
 	h.Completion = slices.Grow(h.Completion, more/2)
@@ -270,8 +280,9 @@ func (b *builder) index(e *edn.Event, position int64) int64 {
 		return position
 	}
 	if b.indices == nil && n <= b.lastIndex {
-		b.indices = make(map[int64]int64, 2*len(b.h.Index))
-		for _, old := range b.h.Index {
+		b.indices = make(map[int64]int64, 2*len(b.h.OpOf))
+		for e := range b.h.places.n {
+			old := b.h.Index(e)
 			b.indices[old] = old
 		}
 	}
@@ -294,7 +305,7 @@ func (b *builder) pair(ev int32) error {
 	if h.Type[ev] == Invoke {
 		if open := b.open[p]; open != None {
 			return h.Errorf(ev, "%s (index %d) begins while its %s is still open; expected a completion first",
-				b.name(ev), h.Index[ev], b.cite(h.Invocation[open]))
+				b.name(ev), h.Index(ev), b.cite(h.Invocation[open]))
 		}
 		op := int32(len(h.Invocation))
 		h.OpOf[ev] = op
@@ -310,7 +321,7 @@ func (b *builder) pair(ev int32) error {
 	}
 	if inv := h.Invocation[op]; h.F[inv] != h.F[ev] && !(b.opts.AnyFailedF && h.Type[ev] == Fail) {
 		return h.Errorf(ev, "%s (index %d) completes its %s with another :f; expected %s",
-			b.name(ev), h.Index[ev], b.cite(inv), h.Values.Text(h.F[inv]))
+			b.name(ev), h.Index(ev), b.cite(inv), h.Values.Text(h.F[inv]))
 	}
 	h.OpOf[ev] = op
 	h.Completion[op] = ev
@@ -330,26 +341,27 @@ func (b *builder) unpaired(ev int32) error {
 		if crashed {
 			why = fmt.Sprintf("comes after its own %s", b.cite(h.Completion[last]))
 		}
-		b.warn("line %d: %s (index %d) %s; ignored", h.Line[ev], b.name(ev), h.Index[ev], why)
+		b.warn("line %d: %s (index %d) %s; ignored", h.Line(ev), b.name(ev), h.Index(ev), why)
 		b.dropLast()
 		return nil
 	}
 	switch {
 	case crashed:
 		return h.Errorf(ev, "%s (index %d) comes after its own %s; expected an invocation",
-			b.name(ev), h.Index[ev], b.cite(h.Completion[last]))
+			b.name(ev), h.Index(ev), b.cite(h.Completion[last]))
 	case last != None:
 		return h.Errorf(ev, "%s (index %d) has no invocation: the process's last operation was completed by its %s",
-			b.name(ev), h.Index[ev], b.cite(h.Completion[last]))
+			b.name(ev), h.Index(ev), b.cite(h.Completion[last]))
 	}
-	return h.Errorf(ev, "%s (index %d) has no invocation: it is the first event of its process", b.name(ev), h.Index[ev])
+	return h.Errorf(ev, "%s (index %d) has no invocation: it is the first event of its process", b.name(ev), h.Index(ev))
 }
 
 // dropLast takes an ignored event out of the columns again.
 func (b *builder) dropLast() {
 	h, n := b.h, len(b.h.Type)-1
-	h.Type, h.Process, h.F, h.Value, h.Key = h.Type[:n], h.Process[:n], h.F[:n], h.Value[:n], h.Key[:n]
-	h.Index, h.Line, h.Col, h.OpOf = h.Index[:n], h.Line[:n], h.Col[:n], h.OpOf[:n]
+	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:n], h.Process[:n], h.F[:n], h.Value[:n], h.OpOf[:n]
+	h.keys = h.keys[:min(n, len(h.keys))]
+	h.places.dropLast()
 	h.texts.DropLast()
 }
 

@@ -71,7 +71,7 @@ func (h *History) Independent() (*Keyed, error) {
 			case h.Status[op] != Succeeded: // the completion's value does not count
 			case isTuple && begun:
 				return nil, h.Errorf(res, "the op's key is %s (index %d), but its invocation's is %s (%s)",
-					h.Values.Text(ended), h.Index[res], h.Values.Text(key), h.Where(inv))
+					h.Values.Text(ended), h.Index(res), h.Values.Text(key), h.Where(inv))
 			case isTuple:
 				whole.Value[res], key, begun = value, ended, true
 			}
@@ -178,9 +178,8 @@ func (h *History) copyEvent(from *History, e, op int32) {
 	h.Process = append(h.Process, from.Process[e])
 	h.F = append(h.F, from.F[e])
 	h.Value = append(h.Value, from.Value[e])
-	h.Key = append(h.Key, from.Key[e])
-	h.Index = append(h.Index, from.Index[e])
-	h.Line = append(h.Line, from.Line[e])
-	h.Col = append(h.Col, from.Col[e])
 	h.OpOf = append(h.OpOf, op)
+	place := from.places.at(e)
+	h.setKey(h.places.n, from.Key(e))
+	h.places.add(place.index, place.line, place.col)
 }

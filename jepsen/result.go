@@ -91,7 +91,7 @@ func (r *Result) FailingKey() *KeyResult {
 // FailingIndex is the :index of the first failing completion.
 func (r *Result) FailingIndex() int64 {
 	f := r.FirstFailing()
-	return f.History.Index[f.Op]
+	return f.History.Index(f.Op)
 }
 
 // event is the failing completion as an event of the whole history.
@@ -300,7 +300,7 @@ func (h *History) opMap(event int32, value edn.ID) edn.ID {
 	v := h.Values
 	m := mapOf{v: v, kvs: h.written(event)}
 	if index := v.InternKeyword("index"); !m.has(index) {
-		m.kvs = append(m.kvs, index, v.InternInt(h.Index[event]))
+		m.kvs = append(m.kvs, index, v.InternInt(h.Index(event)))
 	}
 	m.put("value", value)
 	return m.id()
@@ -332,8 +332,8 @@ func (h *History) text(event int32) []byte {
 		Process: h.Processes[h.Process[event]],
 		F:       h.F[event],
 		Value:   h.Value[event],
-		Key:     h.Key[event],
-		Index:   h.Index[event],
+		Key:     h.Key(event),
+		Index:   h.Index(event),
 	})
 }
 

@@ -13,7 +13,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Init        *string  `json:"init"`
 		Analyzer    *string  `json:"analyzer"`
 		OpIndex     *int64   `json:"op-index"`
-		OpLine      *int32   `json:"op-line"`
+		OpLine      *int     `json:"op-line"`
 		PreviousOK  *int64   `json:"previous-ok-index"`
 		Cause       *string  `json:"cause"`
 		Error       *string  `json:"error"`
@@ -51,9 +51,11 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	case Invalid:
 		j.Valid = false
 		f := r.FirstFailing()
-		j.OpIndex, j.OpLine = &f.History.Index[f.Op], &f.History.Line[f.Op]
+		index, line := f.History.Index(f.Op), f.History.Line(f.Op)
+		j.OpIndex, j.OpLine = &index, &line
 		if p := f.PreviousOK(); p != None {
-			j.PreviousOK = &f.History.Index[p]
+			previous := f.History.Index(p)
+			j.PreviousOK = &previous
 		}
 	}
 	return json.Marshal(j)

@@ -135,9 +135,9 @@ func (h *History) Who(op int32) string {
 // its invocation.
 func (h *History) lastIndex(op int32) int64 {
 	if h.Status[op] != Crashed {
-		return h.Index[h.Completion[op]]
+		return h.Index(h.Completion[op])
 	}
-	return h.Index[h.Invocation[op]]
+	return h.Index(h.Invocation[op])
 }
 
 func (h *History) processText(op int32) string {

@@ -190,7 +190,7 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 			continue
 		}
 		inv := h.Invocation[o]
-		op, keep, err := d.read(operation{h.F[inv], h.OpValue(o), h.Key[inv], status, h.Value[inv], h.Processes[h.Process[inv]]})
+		op, keep, err := d.read(operation{h.F[inv], h.OpValue(o), h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]]})
 		if err != nil {
 			return nil, s.readError(h, o, e, err)
 		}
@@ -220,7 +220,7 @@ func (s Spec) readError(h *jepsen.History, o int32, e entry, err error) error {
 	if h.Status[o] == jepsen.Succeeded {
 		event = h.Completion[o]
 	}
-	f, index := h.Values.Text(h.F[event]), h.Index[event]
+	f, index := h.Values.Text(h.F[event]), h.Index(event)
 	if err == errUnknownF {
 		return h.Errorf(event, "%s does not know :f %s (index %d); it knows %s", s.Name, f, index, e.fs)
 	}
