@@ -125,12 +125,15 @@ func detectText(text []byte) Form {
 // the one that its content tells if form is "". Each is given to take, and valid
 // until take returns.
 func (b *builder) readEvents(r io.Reader, form Form, take func(*edn.Event) error) error {
-	in, err := decompress(bufio.NewReaderSize(r, 1<<16))
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	in, err := decompress(buffered)
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.h.File, err)
 	}
 	defer in.Close()
-	buffered := bufio.NewReaderSize(in, 1<<16)
+	if _, packed := in.(compressed); packed {
+		buffered = bufio.NewReaderSize(in, 1<<16)
+	}
 	if what := foreign(buffered); what != "" {
 		return &Error{b.h.File, 1, 1, "expected EDN or log lines, found " + what}
 	}
