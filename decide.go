@@ -170,6 +170,9 @@ func (d *decider) part(part *models.Operations) decision {
 	}
 	fast := func(c *models.Columns, want fastpath.Want) fastpath.Decision {
 		c.Stop = func() bool { return d.ctx.Err() != nil }
+		if c.Stop() {
+			return fastpath.Decision{Reason: fastpath.Ambiguity{Cause: fastpath.Stopped}}
+		}
 		return d.fast(part.Model, d.spec, c, want)
 	}
 	f := fast(&part.Columns, fastpath.WantWitness|fastpath.WantFailure)

@@ -47,12 +47,14 @@ func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 			}
 		}
 	}
-	containers := strings.NewReplacer(":write", ":enqueue", ":read", ":dequeue").Replace(ambiguous)
-	spec = models.Spec{Name: "fifo-queue"}
-	if h, _, err = readText(spec, strings.ReplaceAll(containers, ":process 1 :type :invoke :f :enqueue :value 1", ":process 1 :type :invoke :f :enqueue :value 3")); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := clew.Check(expired, h, spec, clew.Options{}); err != nil || r.Cause != "timeout" {
-		t.Errorf("fast path: %s %v, want timeout", r.Cause, err)
+	for model, f := range map[string]string{"register": ":write", "fifo-queue": ":enqueue", "unordered-queue": ":enqueue", "set": ":add", "mutex": ":acquire"} {
+		spec = models.Spec{Name: model}
+		h, _, err := readText(spec, strings.ReplaceAll("{:process 0 :type :invoke :f F :value 1}\n{:process 0 :type :ok :f F :value 1}\n", "F", f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := clew.Check(expired, h, spec, clew.Options{}); err != nil || r.Cause != "timeout" {
+			t.Errorf("fast path for %s: %q %v, want timeout", model, r.Cause, err)
+		}
 	}
 }

@@ -113,9 +113,11 @@ func (a *casPass) decide() result {
 			ends[t] = int32(i) + 1
 		}
 	}
+	a.poll()
 	if !a.link(ends) {
 		return a.result
 	}
+	a.poll()
 	clear(ends)
 	a.order(zones(ends))
 	return a.result

@@ -72,6 +72,7 @@ func decideRegister(in input, witness bool) result {
 			}
 		}
 	}
+	in.poll()
 	end := int32(-1)
 	if values[in.init].reads > 0 {
 		end = values[in.init].maxInv
