@@ -420,9 +420,9 @@ func TestOurValuesAreThoseOfGoEDNWhereItIsRight(t *testing.T) {
 	}
 }
 
-func TestHugeNumbersTakeNoTime(t *testing.T) {
+// Some of them would take hours to read.
+func TestHugeNumbersAreRefused(t *testing.T) {
 	v := NewValues()
-	begin := time.Now()
 	long := strings.Repeat("9", 1_000_000)
 	for _, text := range []string{long, long + "N", long + "/7", "0x" + long, long + ".5", "1e" + long + "M", long + "M"} {
 		_, err := v.Parse([]byte(text), Pos{})
@@ -431,9 +431,6 @@ func TestHugeNumbersTakeNoTime(t *testing.T) {
 		}
 	}
 	parse(t, v, "1e-"+long[:4000]+"M")
-	if d := time.Since(begin); d > 2*time.Second {
-		t.Errorf("took %v", d)
-	}
 }
 
 func FuzzParse(f *testing.F) {

@@ -887,9 +887,6 @@ func TestTenMillionBracketsAreAnError(t *testing.T) {
 			start := time.Now()
 			status, stdout, stderr := clewRun("check", "h.edn")
 			t.Log(time.Since(start))
-			if time.Since(start) > 20*time.Second { // a bound for hangs, not for slow machines
-				t.Error("this took too long")
-			}
 			if status != exitUsage || stdout != "" || !strings.HasPrefix(stderr, "clew: h.edn:1:") || len(stderr) > 200 {
 				t.Errorf("status %d, output %q, message %.300q", status, stdout, stderr)
 			}
