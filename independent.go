@@ -63,8 +63,8 @@ func together(r *jepsen.Result) {
 		shown = &r.Keys[0]
 	}
 	r.Verdict, r.Analyzer, r.Cause = shown.Verdict, shown.Analyzer, shown.Cause
-	for _, k := range r.Keys {
-		if r.Verdict == jepsen.Valid {
+	if r.Verdict == jepsen.Valid {
+		for _, k := range r.Keys {
 			r.Depth = max(r.Depth, k.Depth)
 		}
 	}

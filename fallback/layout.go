@@ -120,6 +120,8 @@ func (l *layout) layOut(at []int32) {
 	l.findAlone()
 }
 
+// findAlone finds the operations that run alone: nothing else is open between
+// their invocation and their return, not even a crashed one.
 func (l *layout) findAlone() {
 	crash := int32(l.ops.Events) // the first
 	for _, c := range l.crashed {

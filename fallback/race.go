@@ -67,9 +67,9 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 // Auto is the general search that is asked where nobody asks for an engine:
 // Window alone as long as the history is easy, so that the same history always
 // gets the same evidence, and then Window and Frontier in a race, with Porcupine
-// where few have crashed and its memory is small. None is strong everywhere. Where many operations of a register have crashed it is
-// Staged first, and then among the others; where many of another model have,
-// Relaxed before the race.
+// where few have crashed and its memory is small. None is strong everywhere.
+// Where many operations of a register have crashed it is Staged first, and then
+// among the others; where many of another model have, Relaxed before the race.
 type Auto struct{}
 
 // easySteps is how long a history counts as easy, some tens of milliseconds, and

@@ -102,12 +102,13 @@ func (h *History) Key(event int32) edn.ID {
 
 // setKey sets the :key of an event. That of those before has been set.
 func (h *History) setKey(event int32, key edn.ID) {
-	for key != edn.Nil && len(h.keys) < int(event) {
+	if key == edn.Nil {
+		return
+	}
+	for len(h.keys) < int(event) {
 		h.keys = append(h.keys, edn.Nil)
 	}
-	if key != edn.Nil {
-		h.keys = append(h.keys, key)
-	}
+	h.keys = append(h.keys, key)
 }
 
 // Where names an event for an error message about it.

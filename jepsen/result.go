@@ -211,8 +211,10 @@ func (r *Result) fill(m *mapOf) {
 
 func (r *Result) sentence() string {
 	switch {
-	case r.Verdict == Valid && r.Depth > 0:
+	case r.Verdict == Valid && r.Depth > 0 && r.Explanation == "":
 		return fmt.Sprintf("witness found at depth %d", r.Depth)
+	case r.Verdict == Valid && r.Depth > 0:
+		return fmt.Sprintf("witness found at depth %d: %s", r.Depth, r.Explanation)
 	case r.Hint == "":
 		return r.Explanation
 	}

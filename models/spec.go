@@ -300,8 +300,9 @@ func (o *Operations) Parts() []*Operations {
 	return parts
 }
 
-// Infer says which model a history is of, if its text does, and else which one its
-// :f's stand for; an error lists the candidates. Neither the initial value nor independent keys are ever inferred.
+// Infer says which model a history is of: the one that its text names, or else
+// that which its :f's stand for; an error lists the candidates. Neither the
+// initial value nor independent keys are ever inferred.
 func Infer(h *jepsen.History) (string, error) {
 	if h.Model != "" {
 		return h.Model, nil
