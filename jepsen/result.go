@@ -6,20 +6,6 @@ import (
 	"clew/edn"
 )
 
-// Verdict is what a checker says about a history.
-type Verdict uint8
-
-// The verdicts. Unknown comes with a cause.
-const (
-	Unknown Verdict = iota
-	Valid
-	Invalid
-)
-
-func (v Verdict) String() string {
-	return [...]string{Unknown: "undecided", Valid: "linearizable", Invalid: "not linearizable"}[v]
-}
-
 // Result is what a checker found about a History. Operations and events are
 // rows of the History's columns; models are forms of its Values.
 type Result struct {

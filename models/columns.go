@@ -13,6 +13,10 @@ const Open int32 = math.MaxInt32
 // Kind says what an operation does. Each model numbers its own kinds.
 type Kind uint8
 
+// Row numbers an operation in Columns, from 0 on in order of invocation. Rows of
+// a part or of a prefix are numbered anew.
+type Row = int32
+
 // Op is one operation as its model understands it: what it does and to which
 // values. A and B are what the kind says they are: value classes (see
 // edn.Values.Same) or indices into a table of the model's.

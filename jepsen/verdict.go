@@ -1,0 +1,32 @@
+package jepsen
+
+// Verdict is what a checker says about a history.
+type Verdict uint8
+
+// The verdicts. Unknown comes with a Cause.
+const (
+	Unknown Verdict = iota
+	Valid
+	Invalid
+)
+
+func (v Verdict) String() string {
+	return [...]string{Unknown: "undecided", Valid: "linearizable", Invalid: "not linearizable"}[v]
+}
+
+// Cause says why a verdict is Unknown.
+type Cause string
+
+// The causes of an unknown verdict.
+const (
+	Timeout     Cause = "timeout"
+	OutOfMemory Cause = "out-of-memory"
+	Interrupted Cause = "interrupted"
+	// Ambiguous: only the fast path was asked for, and it cannot decide the
+	// history.
+	Ambiguous Cause = "ambiguous"
+	// DepthExhausted: no schedule of the hitting families is a witness.
+	DepthExhausted Cause = "depth-exhausted"
+	// Unreadable: the history could not be read.
+	Unreadable Cause = "unreadable"
+)

@@ -1,0 +1,82 @@
+package models
+
+// Shape is what a near-linear decision needs to know of a model beside the
+// columns of its operations: which family of data types the model belongs to,
+// and with which parameters. Package fastpath decides by it, and knows no model
+// by name.
+//
+// A model with a Shape promises that its kinds are those that the shape names.
+type Shape interface{ shape() }
+
+// Shaped is a model that a near-linear decision may fit.
+type Shaped interface {
+	// Shape is called once all operations have been read.
+	Shape() Shape
+}
+
+// Shapes, each with the kinds that its operations have.
+type (
+	// RegisterShape is one value: Read, Write, and with CAS, CAS too. A FailedCAS
+	// fits no near-linear decision.
+	RegisterShape struct {
+		Init int32 // the value class at first
+		CAS  bool
+	}
+
+	// FIFOShape, LIFOShape and PriorityShape are containers of unique values:
+	// Enqueue, Dequeue, DequeueAny, DequeueEmpty, Peek. Priorities are B.
+	FIFOShape     struct{ Init []int32 }
+	LIFOShape     struct{ Init []int32 }
+	PriorityShape struct{ Init []int32 }
+
+	// BagShape hands out its elements in any order: the kinds of containers
+	// without Peek.
+	BagShape struct{ Init []int32 }
+
+	// LookupSetShape is a set asked element by element: Insert to HasNot.
+	LookupSetShape struct{ Init []int32 }
+
+	// GrowSetShape is a set that only grows and is read as a whole: Add, ReadSet,
+	// ReadNoSet. The A of a ReadSet is a place in Sets.
+	GrowSetShape struct {
+		Init []int32
+		Sets []State
+	}
+
+	// SemaphoreShape is permits that belong to nobody: Acquire and Release of B
+	// permits. Held are held at first. A mutex is one permit, and its B is 0.
+	SemaphoreShape struct {
+		Held, Permits int32
+		Counted       bool // B is how many permits; else it says nothing
+	}
+
+	// OwnerLockShape is a lock or semaphore that is given back by who holds it:
+	// Acquire and Release; A is the owner, B how many permits. Holds is how many
+	// permits one owner may hold (0: as many as there are), Permits how many all
+	// may hold together (0: one owner may hold any at a time).
+	OwnerLockShape struct{ Holds, Permits int32 }
+
+	// FencedLockShape is a lock with an owner whose fences grow: Acquire and
+	// Release; A is the owner, B the fence.
+	FencedLockShape struct{ Holds int32 }
+
+	// VersionsShape is a register that counts its updates: Read, Write, CAS; A is
+	// the version plus 1 or 0, B a place in Args.
+	VersionsShape struct {
+		First, Value int32 // version and value at first
+		Nil          int32 // the value that says nothing
+		Args         [][2]int32
+	}
+)
+
+func (RegisterShape) shape()   {}
+func (FIFOShape) shape()       {}
+func (LIFOShape) shape()       {}
+func (PriorityShape) shape()   {}
+func (BagShape) shape()        {}
+func (LookupSetShape) shape()  {}
+func (GrowSetShape) shape()    {}
+func (SemaphoreShape) shape()  {}
+func (OwnerLockShape) shape()  {}
+func (FencedLockShape) shape() {}
+func (VersionsShape) shape()   {}

@@ -1,0 +1,78 @@
+package models
+
+import (
+	"fmt"
+
+	"clew/edn"
+)
+
+// Teller names operations, given by their rows, as people speak of them. What
+// finds a violation tells it with a Teller's words.
+type Teller struct{ ops *Operations }
+
+// Teller is the teller of these operations.
+func (o *Operations) Teller() Teller { return Teller{o} }
+
+// Op is what a row's operation does.
+func (t Teller) Op(row Row) Op { return t.ops.Op(row) }
+
+// Init is the model's initial state.
+func (t Teller) Init() State { return t.ops.Model.Init() }
+
+// Name is an operation with its process: "process 13's :read 471 (index 983)".
+func (t Teller) Name(row Row) string { return t.ops.History.Name(t.ops.Of[row]) }
+
+// Who is the process of an operation: "process 13 (index 983)".
+func (t Teller) Who(row Row) string { return t.ops.History.Who(t.ops.Of[row]) }
+
+// Index is the :index of an operation's invocation.
+func (t Teller) Index(row Row) int64 {
+	h := t.ops.History
+	return h.Index(h.Invocation[t.ops.Of[row]])
+}
+
+// F is the :f of an operation, with "failed " before it if it failed.
+func (t Teller) F(row Row) string {
+	h := t.ops.History
+	return h.Values.Text(h.F[h.Invocation[t.ops.Of[row]]])
+}
+
+// Value is the value that an operation's A stands for.
+func (t Teller) Value(row Row) string { return t.Text(t.ops.A[row]) }
+
+// Text is a value class as EDN.
+func (t Teller) Text(class int32) string { return t.ops.History.Values.Text(edn.ID(class)) }
+
+// Did is an operation in the past tense: "value 471 was read by process 13
+// (index 983)".
+func (t Teller) Did(row Row) string { return t.tell(row, "was") }
+
+// Had is an operation in the past perfect.
+func (t Teller) Had(row Row) string { return t.tell(row, "had been") }
+
+// Adds says whether an operation is one of a container, whose values are added
+// and taken, not written and read.
+func (t Teller) Adds(row Row) bool {
+	_, ok := containerVerbs[t.F(row)]
+	return ok
+}
+
+// containerVerbs is what operations of containers do to a value, as participles.
+var containerVerbs = map[string]string{
+	":enqueue": "enqueued", ":insert": "inserted", ":push": "pushed",
+	":dequeue": "dequeued", ":poll": "polled", ":pop": "popped", ":peek": "peeked at",
+}
+
+func (t Teller) tell(row Row, be string) string {
+	op, who, a := t.ops.Op(row), t.Who(row), t.Value(row)
+	if verb, ok := containerVerbs[t.F(row)]; ok {
+		return fmt.Sprintf("value %s %s %s by %s", a, be, verb, who)
+	}
+	switch op.Kind {
+	case Write:
+		return fmt.Sprintf("value %s %s written by %s", a, be, who)
+	case CAS:
+		return fmt.Sprintf("value %s %s changed to %s by %s", a, be, t.Text(op.B), who)
+	}
+	return fmt.Sprintf("value %s %s read by %s", a, be, who)
+}
