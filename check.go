@@ -208,7 +208,7 @@ func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations,
 		state = p.Join(finals)
 	}
 	points = append(points, free(ops)...)
-	r.Final = ops.Model.Record(state)
+	r.Final = ops.Model.Record(state).ID()
 	r.Witness = inOrder(points)
 	r.Explanation = took(r.History, r.Witness)
 }
@@ -301,7 +301,7 @@ func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, d deci
 	configs, paths := fallback.Explain(part, d.Answer)
 	r.Op, r.LastOp = d.Fail, of(configs[0].Last)
 	for _, config := range configs {
-		c := jepsen.Config{Model: model.Record(config.State), Last: of(config.Last)}
+		c := jepsen.Config{Model: model.Record(config.State).ID(), Last: of(config.Last)}
 		for _, row := range config.Pending {
 			c.Pending = append(c.Pending, of(row))
 		}
@@ -312,7 +312,7 @@ func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, d deci
 		for _, s := range path {
 			record := edn.ID(0)
 			if s.State != nil || s.Why == "" {
-				record = model.Record(s.State)
+				record = model.Record(s.State).ID()
 			} else {
 				record = jepsen.Inconsistent(h.Values, s.Why)
 			}

@@ -394,7 +394,7 @@ func (e *evidence) step(states []models.State, op models.Op) []models.State {
 // printing is those states that print as a record.
 func (e *evidence) printing(states []models.State, record edn.ID) []models.State {
 	return slices.DeleteFunc(slices.Clone(states), func(s models.State) bool {
-		return !e.same(e.ops.Model.Record(s), record)
+		return !e.same(e.ops.Model.Record(s).ID(), record)
 	})
 }
 
@@ -493,7 +493,7 @@ func (e *evidence) configs(part *models.Operations) error {
 			return fmt.Errorf("configuration %d: its last operation is %d, the result's %d", i, c.Last, e.r.LastOp)
 		case !oracle.Reaches(part, e.r.Op, done, last, func(s models.State) bool {
 			state = s
-			return e.same(e.ops.Model.Record(s), c.Model)
+			return e.same(e.ops.Model.Record(s).ID(), c.Model)
 		}, oracleOptions(e.spec)):
 			return fmt.Errorf("configuration %d cannot be reached: %s, last %d, pending %v", i, e.h.Values.Text(c.Model), c.Last, c.Pending)
 		}

@@ -1,6 +1,7 @@
 package jepsen
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -394,3 +395,6 @@ func (b *builder) finish() *History {
 	}
 	return h
 }
+
+// ErrNoHistory is the error of whoever is given nil, or the zero History.
+var ErrNoHistory = errors.New("no history is given: read one, or build one")

@@ -19,29 +19,43 @@ import (
 type fencedLock struct {
 	owners
 	fAcquire, fRelease, fFence edn.ID
-	name                       string
+	record                     string
+	reentrant                  bool
 	holds                      int32 // of the owner
 	fences                     []int64
 }
 
-func newFencedMutex(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	return newFencedLock(s, v, init, 1)
+var fencedMutexDefinition = Definition{
+	Name: "fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "a lock with an owner whose fences grow",
+	Params: []Param{ParamThreads},
+	NoInit: "it starts free",
+	Record: "clew.model.FencedMutex",
+	New: func(b *Binding) (Reader, error) {
+		m := newFencedLock(b)
+		m.holds = 1
+		return m, nil
+	},
 }
 
-func newReentrantFencedMutex(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	return newFencedLock(s, v, init, s.maxHolds())
+var reentrantFencedMutexDefinition = Definition{
+	Name: "reentrant-fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "such a lock that its owner may hold several times",
+	Params: []Param{ParamMaxHolds, ParamThreads},
+	NoInit: "it starts free",
+	Record: "clew.model.ReentrantFencedMutex",
+	New: func(b *Binding) (Reader, error) {
+		m := newFencedLock(b)
+		m.holds, m.reentrant = b.Spec.maxHolds(), true
+		return m, nil
+	},
 }
 
-func newFencedLock(s Spec, v *edn.Values, init *edn.ID, holds int32) (definition, error) {
-	if init != nil {
-		return nil, fmt.Errorf("%s takes no --init: it starts free", s.Name)
-	}
-	return &fencedLock{owners: newOwners(s, v), fAcquire: v.InternKeyword("acquire"), fRelease: v.InternKeyword("release"),
-		fFence: v.InternKeyword("fence"), name: s.Name, holds: holds}, nil
+func newFencedLock(b *Binding) *fencedLock {
+	return &fencedLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release"),
+		fFence: b.v.InternKeyword("fence")}
 }
 
-// read numbers the fences as they come; finish orders them.
-func (m *fencedLock) read(o operation) (op Op, keep bool, err error) {
+// Read numbers the fences as they come; Finish orders them.
+func (m *fencedLock) Read(o Operation) (op Op, keep bool, err error) {
 	if op.Kind, err = lockKind(o.f, m.fAcquire, m.fRelease); err != nil {
 		return op, false, err
 	}
@@ -64,7 +78,7 @@ func (m *fencedLock) read(o operation) (op Op, keep bool, err error) {
 	return op, true, nil
 }
 
-func (m *fencedLock) finish(c *Columns) (int32, error) {
+func (m *fencedLock) Finish(c *Columns) (int32, error) {
 	ordered := slices.Clone(m.fences)
 	slices.Sort(ordered)
 	ordered = slices.Compact(ordered)
@@ -75,7 +89,7 @@ func (m *fencedLock) finish(c *Columns) (int32, error) {
 		}
 	}
 	m.fences = ordered
-	return m.owners.finish(c)
+	return m.owners.Finish(c)
 }
 
 func (m *fencedLock) Init() State { return State{0, 0, 0, 0} }
@@ -125,15 +139,15 @@ func (m *fencedLock) number64(n int32) int64 {
 	return m.fences[n-1]
 }
 
-func (m *fencedLock) Record(s State) edn.ID {
+func (m *fencedLock) Record(s State) edn.Value {
 	owner := edn.Nil
 	if s[0] > 0 {
 		owner = m.id(s[0] - 1)
 	}
 	number := func(n int32) edn.ID { return m.v.InternInt(m.number64(n)) }
-	if m.name == "fenced-mutex" {
-		return recordOf(m.v, "clew.model.FencedMutex", field{"owner", owner}, field{"fence", number(s[3])})
+	if !m.reentrant {
+		return record(m.v, m.record, field{"owner", owner}, field{"fence", number(s[3])})
 	}
-	return recordOf(m.v, "clew.model.ReentrantFencedMutex", field{"owner", owner}, field{"holds", m.v.InternInt(int64(s[1]))},
+	return record(m.v, m.record, field{"owner", owner}, field{"holds", m.v.InternInt(int64(s[1]))},
 		field{"fence", number(s[2])}, field{"highest-fence", number(s[3])})
 }

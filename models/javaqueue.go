@@ -61,37 +61,48 @@ var javaFs = [...]string{
 // the queue changed. An operation that crashed may take effect, with any
 // answer. The queue holds no nil. A state holds the elements, first in first.
 type javaQueue struct {
-	v     *edn.Values
-	kinds map[edn.ID]Kind
-	init  State
-	lists [][]int32
-	texts []string // what toString returned
+	v      *edn.Values
+	record string
+	kinds  map[edn.ID]Kind
+	init   State
+	lists  [][]int32
+	texts  []string // what toString returned
 
 	odd edn.ID // an element of which nobody knows how Java prints it, or Nil
 }
 
-func newJavaQueue(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	m := &javaQueue{v: v, kinds: map[edn.ID]Kind{}, odd: edn.Nil}
+var javaQueueDefinition = Definition{
+	Name: "java-queue",
+	Fs: ":offer v, :poll, :peek, :size, :isEmpty, :clear, :contains v, :remove v, " +
+		":addAll [v ..], :containsAll, :removeAll, :retainAll, :toArray, :toString",
+	About:  "java.util.Queue, first in, first out",
+	Record: "clew.model.JavaQueue",
+	New:    newJavaQueue,
+}
+
+func newJavaQueue(b *Binding) (Reader, error) {
+	v, init := b.v, b.init
+	m := &javaQueue{v: v, record: b.record, kinds: map[edn.ID]Kind{}, odd: edn.Nil}
 	for kind, f := range slices.Backward(javaFs[:]) {
 		m.kinds[v.InternKeyword(f)] = Kind(kind) // the first of those of one name
 	}
 	if init != nil {
 		if k := v.Kind(*init); k != edn.KindVector && k != edn.KindList {
-			return nil, fmt.Errorf("java-queue's --init is a vector of its elements such as [1 2], not %s", v.Text(*init))
+			return nil, paramErrorf("java-queue's %s is a vector of its elements such as [1 2], not %s", ParamInit, v.Text(*init))
 		}
 		list, err := m.list(*init, true)
 		if err != nil {
-			return nil, fmt.Errorf("java-queue's --init: %w", err)
+			return nil, paramErrorf("java-queue's %s: %v", ParamInit, err)
 		}
 		m.init = list
 	}
 	return m, nil
 }
 
-func (m *javaQueue) read(o operation) (Op, bool, error) {
+func (m *javaQueue) Read(o Operation) (Op, bool, error) {
 	kind, known := m.kinds[o.f]
 	if !known {
-		return Op{}, false, errUnknownF
+		return Op{}, false, ErrUnknownF
 	}
 	op := Op{Kind: kind, B: answersAny}
 	if err := m.argument(&op, o.given); err != nil {
@@ -202,7 +213,7 @@ func (m *javaQueue) answer(op *Op, value edn.ID) error {
 
 // finish refuses toString where it cannot be told how an element prints: equal
 // ones such as [1] and (1) print otherwise.
-func (m *javaQueue) finish(c *Columns) (int32, error) {
+func (m *javaQueue) Finish(c *Columns) (int32, error) {
 	if i := slices.Index(c.Kind, javaToString); i >= 0 && m.odd != edn.Nil {
 		return int32(i), fmt.Errorf("expected elements that are integers, strings, keywords, symbols or booleans, found %s among them", m.v.Text(m.odd))
 	}
@@ -328,6 +339,6 @@ func (m *javaQueue) Why(s State, op Op) string {
 	return fmt.Sprintf("%s can't return %s from %s", javaFs[op.Kind], answer, m.v.Text(m.v.InternVector(ids(s))))
 }
 
-func (m *javaQueue) Record(s State) edn.ID {
-	return record(m.v, "clew.model.JavaQueue", "items", m.v.InternVector(ids(s)))
+func (m *javaQueue) Record(s State) edn.Value {
+	return record(m.v, m.record, field{"items", m.v.InternVector(ids(s))})
 }

@@ -21,6 +21,7 @@ const (
 // are numbered by content, so that states compare as numbers.
 type kv struct {
 	v                   *edn.Values
+	record              string
 	fGet, fPut, fAppend edn.ID
 	init                State
 
@@ -30,9 +31,18 @@ type kv struct {
 	joined map[[2]int32]int32
 }
 
-func newKV(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
+var kvDefinition = Definition{
+	Name: "kv", Fs: ":get, :put, :append with :key and :value", About: "strings by key",
+	Record: "clew.model.KV",
+	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":get", ":put")) },
+	New:    newKV,
+}
+
+func newKV(b *Binding) (Reader, error) {
+	v, init := b.v, b.init
 	m := &kv{
 		v:       v,
+		record:  b.record,
 		fGet:    v.InternKeyword("get"),
 		fPut:    v.InternKeyword("put"),
 		fAppend: v.InternKeyword("append"),
@@ -44,11 +54,11 @@ func newKV(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
 		return m, nil
 	}
 	if v.Kind(*init) != edn.KindMap {
-		return nil, fmt.Errorf("kv's --init is a map such as {\"k\" \"v\"}, not %s", v.Text(*init))
+		return nil, paramErrorf("kv's %s is a map such as {\"k\" \"v\"}, not %s", ParamInit, v.Text(*init))
 	}
 	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
 		if v.Kind(kvs[1]) != edn.KindString {
-			return nil, fmt.Errorf("kv's --init holds strings, not %s", v.Text(kvs[1]))
+			return nil, paramErrorf("kv's %s holds strings, not %s", ParamInit, v.Text(kvs[1]))
 		}
 		m.init = set1(m.init, int32(v.Same(kvs[0])), m.numberOf(v.Str(kvs[1])))
 	}
@@ -83,7 +93,7 @@ func (m *kv) str(n int32) string {
 	return m.strs[n]
 }
 
-func (m *kv) read(o operation) (Op, bool, error) {
+func (m *kv) Read(o Operation) (Op, bool, error) {
 	var kind Kind
 	switch o.f {
 	case m.fGet:
@@ -93,7 +103,7 @@ func (m *kv) read(o operation) (Op, bool, error) {
 	case m.fAppend:
 		kind = Append
 	default:
-		return Op{}, false, errUnknownF
+		return Op{}, false, ErrUnknownF
 	}
 	if kind == Get && o.status == jepsen.Crashed {
 		return Op{}, false, nil
@@ -160,12 +170,12 @@ func (m *kv) Why(s State, op Op) string {
 
 func (m *kv) quoted(n int32) string { return m.v.Text(m.v.InternString(m.str(n))) }
 
-func (m *kv) Record(s State) edn.ID {
+func (m *kv) Record(s State) edn.Value {
 	var kvs []edn.ID
 	for i := 0; i < len(s); i += 2 {
 		kvs = append(kvs, edn.ID(s[i]), m.v.InternString(m.str(s[i+1])))
 	}
-	return m.v.InternTagged("clew.model.KV", m.v.InternMap(kvs))
+	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
 // Part is the key.

@@ -107,7 +107,7 @@ func TestWhatOperationsDo(t *testing.T) {
 					t.Errorf("stuck at %d", stuck.Position)
 				}
 			} else {
-				got = ops.History.Values.Text(ops.Model.Record(states[len(states)-1]))
+				got = ops.Model.Record(states[len(states)-1]).String()
 			}
 			if got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
@@ -164,7 +164,7 @@ func TestPartsOfALookupSetJoin(t *testing.T) {
 		}
 		finals = append(finals, states[0])
 	}
-	if got := ops.History.Values.Text(ops.Model.Record(ops.Model.(Partitioner).Join(finals))); got != "#clew.model.LookupSet{:s #{2 3 4}}" {
+	if got := ops.Model.Record(ops.Model.(Partitioner).Join(finals)).String(); got != "#clew.model.LookupSet{:s #{2 3 4}}" {
 		t.Error(got)
 	}
 }

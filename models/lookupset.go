@@ -24,23 +24,33 @@ const (
 // the others. A state holds the value classes of its elements, sorted.
 type lookupSet struct {
 	v                         *edn.Values
+	record                    string
 	fInsert, fRemove, fLookup [2]edn.ID
 	init                      State
 }
 
-func newLookupSet(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
+var lookupSetDefinition = Definition{
+	Name: "lookup-set", Fs: ":insert v (or :add), :remove v (or :delete), :contains v (or :lookup)", About: "a set asked element by element",
+	Record: "clew.model.LookupSet",
+	Object: "set",
+	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":contains") && s.Any(":add", ":insert", ":remove")) },
+	New:    newLookupSet,
+}
+
+func newLookupSet(b *Binding) (Reader, error) {
+	v, init := b.v, b.init
 	names := func(a, b string) [2]edn.ID { return [2]edn.ID{v.InternKeyword(a), v.InternKeyword(b)} }
-	m := &lookupSet{v: v, fInsert: names("insert", "add"), fRemove: names("remove", "delete"), fLookup: names("contains", "lookup")}
+	m := &lookupSet{v: v, record: b.record, fInsert: names("insert", "add"), fRemove: names("remove", "delete"), fLookup: names("contains", "lookup")}
 	if init != nil {
 		if !isCollection(v.Kind(*init)) {
-			return nil, fmt.Errorf("lookup-set's --init is a set such as #{1 2}, not %s", v.Text(*init))
+			return nil, paramErrorf("lookup-set's %s is a set such as #{1 2}, not %s", ParamInit, v.Text(*init))
 		}
 		m.init = elements(v, *init)
 	}
 	return m, nil
 }
 
-func (m *lookupSet) read(o operation) (Op, bool, error) {
+func (m *lookupSet) Read(o Operation) (Op, bool, error) {
 	var yes, no, unknown Kind
 	switch {
 	case slices.Contains(m.fInsert[:], o.f):
@@ -50,7 +60,7 @@ func (m *lookupSet) read(o operation) (Op, bool, error) {
 	case slices.Contains(m.fLookup[:], o.f):
 		yes, no = Has, HasNot
 	default:
-		return Op{}, false, errUnknownF
+		return Op{}, false, ErrUnknownF
 	}
 	if o.status == jepsen.Crashed {
 		return Op{unknown, int32(m.v.Same(o.given)), 0}, yes != Has, nil
@@ -107,8 +117,8 @@ func (m *lookupSet) Why(s State, op Op) string {
 	return m.v.Text(edn.ID(op.A)) + " is not in the set"
 }
 
-func (m *lookupSet) Record(s State) edn.ID {
-	return record(m.v, "clew.model.LookupSet", "s", m.v.InternSet(ids(s)))
+func (m *lookupSet) Record(s State) edn.Value {
+	return record(m.v, m.record, field{"s", m.v.InternSet(ids(s))})
 }
 
 // Part is the element.

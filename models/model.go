@@ -7,21 +7,36 @@ import "clew/edn"
 // once a step has returned them.
 type State = []int32
 
-// Model is a sequential specification, bound to the values of one history.
-// Its methods are safe for concurrent use.
+// Model is a sequential specification, bound to the values of one history. Its
+// methods are safe for concurrent use.
 type Model interface {
 	// Init is the initial state.
 	Init() State
 	// Step appends to dst every state that op can lead to from s. It appends
-	// none where op cannot happen in s.
+	// none if op cannot happen in s.
 	Step(dst []State, s State, op Op) []State
 	// Mutates says whether op can change a state. An operation that cannot, and
 	// that may be left out, constrains nothing.
 	Mutates(op Op) bool
-	// Why says, in Knossos's words where it has them, why op cannot happen in s.
+	// Why says, in Knossos's words if it has them, why op cannot happen in s.
 	Why(s State, op Op) string
 	// Record is the state as it prints in a result map.
-	Record(s State) edn.ID
+	Record(s State) edn.Value
+}
+
+// Reader is a model that gives the operations of its history their meaning, one
+// after the other, before anything is stepped.
+type Reader interface {
+	Model
+	// Read reads an operation. keep is false if it cannot matter. The error says
+	// what was expected; the caller adds where.
+	Read(o Operation) (op Op, keep bool, err error)
+}
+
+// Finisher is a model that needs to see all operations before it can give them
+// all of their meaning. Row is where the error is.
+type Finisher interface {
+	Finish(c *Columns) (row Row, err error)
 }
 
 // Partitioner is a model whose operations touch one part of the state each: a
@@ -59,8 +74,9 @@ type Overwriting interface {
 	Overwrites(op Op) bool
 }
 
-// SingleValue is a Replacing model whose operations are the register's: Read,
-// Write, CAS and FailedCAS, and whose state is the value.
+// SingleValue marks a Replacing model whose state is one value class and whose
+// operations are no others than Read, Write, CAS and FailedCAS: engines may go by
+// Kind, A and B instead of asking Step.
 type SingleValue interface {
 	Replacing
 	SingleValue()

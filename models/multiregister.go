@@ -17,6 +17,7 @@ const Txn Kind = 0
 // directly or through others, are apart from each other.
 type multiRegister struct {
 	v             *edn.Values
+	record        string
 	fTxn          edn.ID
 	fRead, fWrite [2]edn.ID // :read and :r, :write and :w
 	nilReadsExact bool
@@ -36,20 +37,31 @@ type microOp struct {
 	write       bool
 }
 
-func newMultiRegister(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+var multiRegisterDefinition = Definition{
+	Name: "multi-register", Fs: ":txn [[:read k v] [:write k v] ..], also :read and :write with such a vector",
+	About:  "a map of registers, read and written together",
+	Params: []Param{ParamNilReads},
+	Record: "knossos.model.MultiRegister",
+	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":txn")) },
+	New:    newMultiRegister,
+}
+
+func newMultiRegister(b *Binding) (Reader, error) {
+	v, init := b.v, b.init
 	m := &multiRegister{
 		v:             v,
+		record:        b.record,
 		fTxn:          v.InternKeyword("txn"),
 		fRead:         [2]edn.ID{v.InternKeyword("read"), v.InternKeyword("r")},
 		fWrite:        [2]edn.ID{v.InternKeyword("write"), v.InternKeyword("w")},
-		nilReadsExact: s.NilReadsExact,
+		nilReadsExact: b.Spec.NilReadsExact,
 		slot:          map[edn.ID]int32{},
 	}
 	if init == nil {
 		return m, nil
 	}
 	if v.Kind(*init) != edn.KindMap {
-		return nil, fmt.Errorf("multi-register's --init is a map such as {:x 0 :y 0}, not %s", v.Text(*init))
+		return nil, paramErrorf("multi-register's %s is a map such as {:x 0 :y 0}, not %s", ParamInit, v.Text(*init))
 	}
 	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
 		m.init[m.slotOf(kvs[0])] = int32(v.Same(kvs[1]))
@@ -89,16 +101,16 @@ func (m *multiRegister) lowest(slot int32) int32 {
 }
 
 // finish ties every slot to the lowest of its part.
-func (m *multiRegister) finish(*Columns) (row int32, err error) {
+func (m *multiRegister) Finish(*Columns) (row int32, err error) {
 	for slot := range m.tied {
 		m.tied[slot] = m.tied[m.tied[slot]] // slots tied to lower ones only, which are done
 	}
 	return 0, nil
 }
 
-func (m *multiRegister) read(o operation) (Op, bool, error) {
+func (m *multiRegister) Read(o Operation) (Op, bool, error) {
 	if o.f != m.fTxn && o.f != m.fRead[0] && o.f != m.fWrite[0] {
-		return Op{}, false, errUnknownF
+		return Op{}, false, ErrUnknownF
 	}
 	var txn []microOp
 	switch m.v.Kind(o.value) {
@@ -198,14 +210,14 @@ func (m *multiRegister) Why(s State, op Op) string {
 	return ""
 }
 
-func (m *multiRegister) Record(s State) edn.ID {
+func (m *multiRegister) Record(s State) edn.Value {
 	var kvs []edn.ID
 	for slot, key := range m.keys {
 		if value := m.value(s, int32(slot)); value != absent {
 			kvs = append(kvs, key, edn.ID(value))
 		}
 	}
-	return m.v.InternTagged("knossos.model.MultiRegister", m.v.InternMap(kvs))
+	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
 // Part is the part of the keys: all of a transaction's are in one.

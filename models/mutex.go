@@ -1,10 +1,6 @@
 package models
 
-import (
-	"fmt"
-
-	"clew/edn"
-)
+import "clew/edn"
 
 // Kinds of locks.
 const (
@@ -15,17 +11,26 @@ const (
 // mutex is a lock that anybody may release. Values say nothing.
 type mutex struct {
 	v                  *edn.Values
+	record             string
 	fAcquire, fRelease edn.ID
 }
 
-func newMutex(_ Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	if init != nil {
-		return nil, fmt.Errorf("mutex takes no --init: it starts free")
-	}
-	return &mutex{v, v.InternKeyword("acquire"), v.InternKeyword("release")}, nil
+var mutexDefinition = Definition{
+	Name: "mutex", Fs: ":acquire, :release", About: "a lock without an owner",
+	NoInit: "it starts free",
+	Record: "knossos.model.Mutex",
+	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":acquire", ":release")) },
+	New: func(b *Binding) (Reader, error) {
+		m := newMutex(b)
+		return &m, nil
+	},
 }
 
-func (m *mutex) read(o operation) (Op, bool, error) {
+func newMutex(b *Binding) mutex {
+	return mutex{b.v, b.record, b.v.InternKeyword("acquire"), b.v.InternKeyword("release")}
+}
+
+func (m *mutex) Read(o Operation) (Op, bool, error) {
 	kind, err := lockKind(o.f, m.fAcquire, m.fRelease)
 	return Op{Kind: kind}, err == nil, err
 }
@@ -38,7 +43,7 @@ func lockKind(f, acquire, release edn.ID) (Kind, error) {
 	case release:
 		return Release, nil
 	}
-	return 0, errUnknownF
+	return 0, ErrUnknownF
 }
 
 func (m *mutex) Init() State { return State{0} }
@@ -62,10 +67,10 @@ func (m *mutex) Why(_ State, op Op) string {
 	return "not held"
 }
 
-func (m *mutex) Record(s State) edn.ID {
+func (m *mutex) Record(s State) edn.Value {
 	locked := edn.False
 	if s[0] == 1 {
 		locked = edn.True
 	}
-	return record(m.v, "knossos.model.Mutex", "locked?", locked)
+	return record(m.v, m.record, field{"locked?", locked})
 }

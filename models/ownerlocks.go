@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -33,8 +32,8 @@ type owner struct {
 // -1 where its value names none.
 type claim struct{ process, client int32 }
 
-func newOwners(s Spec, v *edn.Values) owners {
-	return owners{v: v, threads: int64(s.Threads), fClient: v.InternKeyword("client"), numbers: map[owner]int32{}}
+func newOwners(b *Binding) owners {
+	return owners{v: b.v, threads: int64(b.Spec.Threads), fClient: b.v.InternKeyword("client"), numbers: map[owner]int32{}}
 }
 
 func (w *owners) number(o owner) int32 {
@@ -48,7 +47,7 @@ func (w *owners) number(o owner) int32 {
 }
 
 // enter notes whose an operation is; it becomes a row of the columns.
-func (w *owners) enter(o operation) {
+func (w *owners) enter(o Operation) {
 	process := o.process
 	if n, ok := w.v.Int(process); ok && w.threads > 0 {
 		process = w.v.InternInt(((n % w.threads) + w.threads) % w.threads)
@@ -62,8 +61,8 @@ func (w *owners) enter(o operation) {
 	w.rows = append(w.rows, c)
 }
 
-// finish puts the owners into A.
-func (w *owners) finish(c *Columns) (int32, error) {
+// Finish puts the owners into A.
+func (w *owners) Finish(c *Columns) (int32, error) {
 	named := make([]int32, len(w.list)) // by process: the client it named last, plus 1
 	for i, x := range w.rows {
 		if x.client >= 0 {
@@ -104,48 +103,63 @@ func (w *owners) text(n int32) string {
 type ownerLock struct {
 	owners
 	fAcquire, fRelease edn.ID
-	name               string
+	record             string
+	reentrant          bool  // an owner may hold it several times
 	permits            int32 // of all; 0: one owner at a time
 	holds              int32 // of one owner; 0: as many as there are
 }
 
-func newOwnerLock(s Spec, v *edn.Values, init *edn.ID) (*ownerLock, error) {
-	m := &ownerLock{owners: newOwners(s, v), fAcquire: v.InternKeyword("acquire"), fRelease: v.InternKeyword("release"), name: s.Name}
-	if init != nil {
-		return m, fmt.Errorf("%s takes no --init: it starts free", s.Name)
-	}
-	return m, nil
+var ownerMutexDefinition = Definition{
+	Name: "owner-mutex", Fs: ":acquire, :release", About: "a lock released by who holds it",
+	Params: []Param{ParamThreads},
+	NoInit: "it starts free",
+	Record: "clew.model.OwnerMutex",
+	New: func(b *Binding) (Reader, error) {
+		m := newOwnerLock(b)
+		m.holds = 1
+		return m, nil
+	},
 }
 
-func newOwnerMutex(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	m, err := newOwnerLock(s, v, init)
-	m.holds = 1
-	return m, err
+var reentrantMutexDefinition = Definition{
+	Name: "reentrant-mutex", Fs: ":acquire, :release", About: "a lock that its owner may hold several times",
+	Params: []Param{ParamMaxHolds, ParamThreads},
+	NoInit: "it starts free",
+	Record: "clew.model.ReentrantMutex",
+	New: func(b *Binding) (Reader, error) {
+		m := newOwnerLock(b)
+		m.holds, m.reentrant = b.Spec.maxHolds(), true
+		return m, nil
+	},
+}
+
+var ownerSemaphoreDefinition = Definition{
+	Name: "owner-semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits given back by who holds them",
+	Params: []Param{ParamPermits, ParamThreads},
+	NoInit: "it starts free",
+	Record: "clew.model.OwnerSemaphore",
+	New: func(b *Binding) (Reader, error) {
+		m := newOwnerLock(b)
+		m.permits = int32(b.Spec.Permits)
+		return m, nil
+	},
+}
+
+func newOwnerLock(b *Binding) *ownerLock {
+	return &ownerLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release")}
 }
 
 // DefaultMaxHolds is how often the owner of a reentrant lock may hold it.
 const DefaultMaxHolds = 2
 
-func newReentrantMutex(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	m, err := newOwnerLock(s, v, init)
-	m.holds = s.maxHolds()
-	return m, err
-}
-
 func (s Spec) maxHolds() int32 {
 	if s.MaxHolds == 0 {
 		return DefaultMaxHolds
 	}
-	return int32(min(s.MaxHolds, maxCount))
+	return int32(s.MaxHolds)
 }
 
-func newOwnerSemaphore(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	m, err := newOwnerLock(s, v, init)
-	m.permits = int32(min(s.Permits, maxCount))
-	return m, err
-}
-
-func (m *ownerLock) read(o operation) (op Op, keep bool, err error) {
+func (m *ownerLock) Read(o Operation) (op Op, keep bool, err error) {
 	if op.Kind, err = lockKind(o.f, m.fAcquire, m.fRelease); err != nil {
 		return op, false, err
 	}
@@ -229,21 +243,21 @@ func heldTimes(n int32) string {
 	return ", " + strconv.Itoa(int(n)) + " times"
 }
 
-func (m *ownerLock) Record(s State) edn.ID {
+func (m *ownerLock) Record(s State) edn.Value {
 	if m.permits > 0 {
 		var kvs []edn.ID
 		for i := 0; i < len(s); i += 2 {
 			kvs = append(kvs, m.id(s[i]), m.v.InternInt(int64(s[i+1])))
 		}
-		return recordOf(m.v, "clew.model.OwnerSemaphore",
+		return record(m.v, m.record,
 			field{"permits", m.v.InternInt(int64(m.permits))}, field{"held", m.v.InternMap(kvs)})
 	}
 	owner, holds := edn.Nil, int32(0)
 	if len(s) > 0 {
 		owner, holds = m.id(s[0]), s[1]
 	}
-	if m.name == "owner-mutex" {
-		return record(m.v, "clew.model.OwnerMutex", "owner", owner)
+	if !m.reentrant {
+		return record(m.v, m.record, field{"owner", owner})
 	}
-	return recordOf(m.v, "clew.model.ReentrantMutex", field{"owner", owner}, field{"holds", m.v.InternInt(int64(holds))})
+	return record(m.v, m.record, field{"owner", owner}, field{"holds", m.v.InternInt(int64(holds))})
 }

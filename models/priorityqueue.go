@@ -25,29 +25,38 @@ type priorityQueue struct {
 	rank           map[int32]int32
 }
 
-func newPriorityQueue(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	if s.Priority != "" && s.Priority != "max" && s.Priority != "min" {
-		return nil, fmt.Errorf("--priority is max or min, not %s", s.Priority)
-	}
-	q, err := newQueueReader(s, v, init)
-	return &priorityQueue{queueReader: q, fInsert: v.InternKeyword("insert"), fPoll: v.InternKeyword("poll"),
-		least: s.Priority == "min", rank: map[int32]int32{}}, err
+var priorityQueueDefinition = Definition{
+	Name: "priority-queue", Fs: ":enqueue v (or :insert), :dequeue (or :poll), :peek", About: "the element of highest priority first",
+	Params: []Param{ParamPriority},
+	Record: "clew.model.PriorityQueue",
+	Object: "priorityqueue",
+	Verbs: map[string]string{":enqueue": "enqueued", ":insert": "inserted", ":dequeue": "dequeued", ":poll": "polled",
+		":peek": "peeked at"},
+	Knossos: nilIsAnElement,
+	Infer:   mayBeAQueue,
+	New:     newPriorityQueue,
 }
 
-func (q *priorityQueue) read(o operation) (Op, bool, error) {
+func newPriorityQueue(b *Binding) (Reader, error) {
+	q, err := newQueueReader(b)
+	return &priorityQueue{queueReader: q, fInsert: b.v.InternKeyword("insert"), fPoll: b.v.InternKeyword("poll"),
+		least: b.Spec.Priority == "min", rank: map[int32]int32{}}, err
+}
+
+func (q *priorityQueue) Read(o Operation) (Op, bool, error) {
 	switch o.f {
 	case q.fInsert:
 		o.f = q.fEnqueue
 	case q.fPoll:
 		o.f = q.fDequeue
 	case q.fDrain:
-		return Op{}, false, errUnknownF
+		return Op{}, false, ErrUnknownF
 	}
-	return q.queueReader.read(o)
+	return q.queueReader.Read(o)
 }
 
 // finish ranks the values. O(v log v) comparisons for v different ones.
-func (q *priorityQueue) finish(c *Columns) (row int32, err error) {
+func (q *priorityQueue) Finish(c *Columns) (row int32, err error) {
 	var values []int32
 	at := map[int32]int32{} // by value: the first row that has it
 	for i, kind := range c.Kind {
@@ -143,8 +152,8 @@ func (q *priorityQueue) Why(s State, op Op) string {
 	return q.why(s, op)
 }
 
-func (q *priorityQueue) Record(s State) edn.ID {
-	return record(q.v, "clew.model.PriorityQueue", "items", q.v.InternVector(ids(s)))
+func (q *priorityQueue) Record(s State) edn.Value {
+	return record(q.v, q.record, field{"items", q.v.InternVector(ids(s))})
 }
 
 // order compares values as Clojure's compare does: nil before everything,

@@ -20,9 +20,41 @@ const (
 	DrainAny          // crashed: took some, one after the other
 )
 
+var fifoQueueDefinition = Definition{
+	Name: "fifo-queue", Fs: ":enqueue v, :dequeue, :peek, :drain", About: "first in, first out",
+	Record:  "knossos.model.FIFOQueue",
+	Object:  "queue",
+	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued", ":peek": "peeked at"},
+	Knossos: nilIsAnElement,
+	Infer:   mayBeAQueue,
+	New:     newFIFOQueue,
+}
+
+var unorderedQueueDefinition = Definition{
+	Name: "unordered-queue", Fs: ":enqueue v, :dequeue, :drain", About: "a bag",
+	Record:  "knossos.model.UnorderedQueue",
+	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
+	Knossos: nilIsAnElement,
+	Infer:   mayBeAQueue,
+	New:     newUnorderedQueue,
+}
+
+// nilIsAnElement is how Knossos differs with containers; the numbers are the
+// README's.
+const nilIsAnElement = "Knossos takes nil for an element, of crashed dequeues (1) and of empty answers (2)"
+
+// mayBeAQueue is the Infer of all queues: only their users know which.
+func mayBeAQueue(s *Seen) Fit {
+	if s.Any(":enqueue", ":dequeue") {
+		return MayFit
+	}
+	return NoFit
+}
+
 // queueReader reads the operations that queues have in common.
 type queueReader struct {
 	v                                 *edn.Values
+	record                            string
 	fEnqueue, fDequeue, fPeek, fDrain edn.ID
 	empty                             edn.ID // :empty
 	knossos                           bool
@@ -31,21 +63,23 @@ type queueReader struct {
 	empties                           bool // some completed operation found the queue empty
 }
 
-func newQueueReader(s Spec, v *edn.Values, init *edn.ID) (queueReader, error) {
+func newQueueReader(b *Binding) (queueReader, error) {
+	v := b.v
 	q := queueReader{
 		v:        v,
+		record:   b.record,
 		fEnqueue: v.InternKeyword("enqueue"),
 		fDequeue: v.InternKeyword("dequeue"),
 		fPeek:    v.InternKeyword("peek"),
 		fDrain:   v.InternKeyword("drain"),
 		empty:    v.InternKeyword("empty"),
-		knossos:  s.Knossos,
+		knossos:  b.Spec.Knossos,
 	}
-	if init != nil {
-		if k := v.Kind(*init); k != edn.KindVector && k != edn.KindList {
-			return q, fmt.Errorf("%s's --init is a vector of its elements such as [1 2], not %s", s.Name, v.Text(*init))
+	if b.init != nil {
+		if k := v.Kind(*b.init); k != edn.KindVector && k != edn.KindList {
+			return q, paramErrorf("%s's %s is a vector of its elements such as [1 2], not %s", b.Spec.Name, ParamInit, v.Text(*b.init))
 		}
-		q.init = q.classes(*init)
+		q.init = q.classes(*b.init)
 	}
 	return q, nil
 }
@@ -63,12 +97,12 @@ func (q *queueReader) saysEmpty(value edn.ID) bool {
 	return !q.knossos && (value == edn.Nil || value == q.empty)
 }
 
-func (q *queueReader) read(o operation) (Op, bool, error) {
+func (q *queueReader) Read(o Operation) (Op, bool, error) {
 	a, crashed := int32(q.v.Same(o.value)), o.status == jepsen.Crashed
 	switch o.f {
 	case q.fEnqueue:
 		if q.saysEmpty(o.value) {
-			return Op{}, false, fmt.Errorf("expected an element, found %s, which says that the queue is empty (--semantics knossos takes it for an element)", q.v.Text(o.value))
+			return Op{}, false, paramErrorf("expected an element, found %s, which says that the queue is empty (%s knossos takes it for an element)", q.v.Text(o.value), ParamSemantics)
 		}
 		return Op{Enqueue, a, 0}, true, nil
 	case q.fDequeue:
@@ -89,10 +123,10 @@ func (q *queueReader) read(o operation) (Op, bool, error) {
 	case q.fDrain:
 		return q.drain(o, crashed)
 	}
-	return Op{}, false, errUnknownF
+	return Op{}, false, ErrUnknownF
 }
 
-func (q *queueReader) drain(o operation, crashed bool) (Op, bool, error) {
+func (q *queueReader) drain(o Operation, crashed bool) (Op, bool, error) {
 	switch kind := q.v.Kind(o.value); {
 	case crashed && kind == edn.KindNil:
 		return Op{Kind: DrainAny}, true, nil
@@ -122,8 +156,8 @@ func (q *queueReader) Touches(op Op) (values []int32, all bool) {
 // holds them, first in first.
 type fifoQueue struct{ queueReader }
 
-func newFIFOQueue(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	q, err := newQueueReader(s, v, init)
+func newFIFOQueue(b *Binding) (Reader, error) {
+	q, err := newQueueReader(b)
 	return &fifoQueue{q}, err
 }
 
@@ -166,25 +200,25 @@ func (q *fifoQueue) Why(s State, op Op) string {
 	return q.why(s, op)
 }
 
-func (q *fifoQueue) Record(s State) edn.ID {
-	return record(q.v, "knossos.model.FIFOQueue", "pending", q.v.InternVector(ids(s)))
+func (q *fifoQueue) Record(s State) edn.Value {
+	return record(q.v, q.record, field{"pending", q.v.InternVector(ids(s))})
 }
 
 // unorderedQueue is a bag: it hands out its elements in any order. A state
 // holds them sorted, repeated ones repeated.
 type unorderedQueue struct{ queueReader }
 
-func newUnorderedQueue(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	q, err := newQueueReader(s, v, init)
+func newUnorderedQueue(b *Binding) (Reader, error) {
+	q, err := newQueueReader(b)
 	slices.Sort(q.init)
 	return &unorderedQueue{q}, err
 }
 
-func (q *unorderedQueue) read(o operation) (Op, bool, error) {
+func (q *unorderedQueue) Read(o Operation) (Op, bool, error) {
 	if o.f == q.fPeek {
-		return Op{}, false, errUnknownF
+		return Op{}, false, ErrUnknownF
 	}
-	return q.queueReader.read(o)
+	return q.queueReader.Read(o)
 }
 
 func (q *unorderedQueue) Step(dst []State, s State, op Op) []State {
@@ -246,8 +280,8 @@ func subsets(dst []State, kept, rest State) []State {
 
 func (q *unorderedQueue) Why(s State, op Op) string { return q.why(s, op) }
 
-func (q *unorderedQueue) Record(s State) edn.ID {
-	return record(q.v, "knossos.model.UnorderedQueue", "pending", q.v.InternVector(ids(s)))
+func (q *unorderedQueue) Record(s State) edn.Value {
+	return record(q.v, q.record, field{"pending", q.v.InternVector(ids(s))})
 }
 
 // Opened makes an open dequeue one that crashed: with empty answers a bag's

@@ -20,6 +20,7 @@ const (
 // register is one value; with cas, compare-and-set as well.
 type register struct {
 	v                *edn.Values
+	record           string
 	init             int32
 	fRead, fWrite    edn.ID
 	fCAS             edn.ID // Nil where the model has no cas
@@ -27,28 +28,48 @@ type register struct {
 	observeFailedCAS bool
 }
 
-func newRegister(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
+var registerDefinition = Definition{
+	Name: "register", Fs: ":read, :write", About: "one value",
+	Params: []Param{ParamNilReads},
+	Record: "knossos.model.Register",
+	Infer: func(s *Seen) Fit {
+		return fitsIf(s.Any(":read", ":write") && s.Only(":read", ":write"))
+	},
+	New: func(b *Binding) (Reader, error) { return newRegister(b), nil },
+}
+
+var casRegisterDefinition = Definition{
+	Name: "cas-register", Fs: ":read, :write, :cas [old new]", About: "one value with compare-and-set",
+	Params: []Param{ParamNilReads, ParamFailedCAS},
+	Record: "knossos.model.CASRegister",
+	Infer: func(s *Seen) Fit {
+		return fitsIf(s.Any(":cas") && s.Only(":read", ":write", ":cas"))
+	},
+	New: newCASRegister,
+}
+
+func newRegister(b *Binding) *register {
 	r := &register{
-		v:             v,
-		fRead:         v.InternKeyword("read"),
-		fWrite:        v.InternKeyword("write"),
-		nilReadsExact: s.NilReadsExact,
+		v:             b.v,
+		record:        b.record,
+		fRead:         b.v.InternKeyword("read"),
+		fWrite:        b.v.InternKeyword("write"),
+		nilReadsExact: b.Spec.NilReadsExact,
 	}
-	if init != nil {
-		r.init = int32(*init)
+	if b.init != nil {
+		r.init = int32(*b.init)
 	}
+	return r
+}
+
+func newCASRegister(b *Binding) (Reader, error) {
+	r := newRegister(b)
+	r.fCAS = b.v.InternKeyword("cas")
+	r.observeFailedCAS = b.Spec.ObserveFailedCAS
 	return r, nil
 }
 
-func newCASRegister(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	d, err := newRegister(s, v, init)
-	r := d.(*register)
-	r.fCAS = v.InternKeyword("cas")
-	r.observeFailedCAS = s.ObserveFailedCAS
-	return r, err
-}
-
-func (r *register) read(o operation) (Op, bool, error) {
+func (r *register) Read(o Operation) (Op, bool, error) {
 	failed := o.status == jepsen.Failed
 	switch {
 	case o.f == r.fRead:
@@ -65,7 +86,7 @@ func (r *register) read(o operation) (Op, bool, error) {
 	case failed:
 		return Op{}, false, nil
 	}
-	return Op{}, false, errUnknownF
+	return Op{}, false, ErrUnknownF
 }
 
 // pair reads [old new]. Like Knossos it ignores further elements and takes nil
@@ -134,7 +155,7 @@ func (r *register) Sees(op Op, value int32) bool {
 	return op.Kind == FailedCAS || op.Kind != Write && op.A == value
 }
 
-// SingleValue says that registers are.
+// SingleValue makes registers models of that name.
 func (r *register) SingleValue() {}
 
 func (r *register) Why(s State, op Op) string {
@@ -152,12 +173,8 @@ func (r *register) Why(s State, op Op) string {
 	return ""
 }
 
-func (r *register) Record(s State) edn.ID {
-	name := "knossos.model.Register"
-	if r.fCAS != edn.Nil {
-		name = "knossos.model.CASRegister"
-	}
-	return record(r.v, name, "value", edn.ID(s[0]))
+func (r *register) Record(s State) edn.Value {
+	return record(r.v, r.record, field{"value", edn.ID(s[0])})
 }
 
 // str is a value as Clojure's str has it inside a sentence: nil is empty, and
@@ -172,7 +189,17 @@ func str(v *edn.Values, id edn.ID) string {
 	return v.Text(id)
 }
 
-// record is a Clojure record with one field.
-func record(v *edn.Values, name, field string, value edn.ID) edn.ID {
-	return v.InternTagged(name, v.InternMap([]edn.ID{v.InternKeyword(field), value}))
+// field is a field of a record.
+type field struct {
+	name  string
+	value edn.ID
+}
+
+// record is a Clojure record.
+func record(v *edn.Values, name string, fields ...field) edn.Value {
+	var kvs []edn.ID
+	for _, f := range fields {
+		kvs = append(kvs, v.InternKeyword(f.name), f.value)
+	}
+	return v.Value(v.InternTagged(name, v.InternMap(kvs)))
 }

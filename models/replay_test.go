@@ -10,7 +10,7 @@ import (
 
 func queue(t *testing.T, kinds ...Op) (Model, *Columns) {
 	t.Helper()
-	m, err := newUnorderedQueue(Spec{Name: "unordered-queue"}, edn.NewValues(), nil)
+	m, err := newUnorderedQueue(&Binding{Spec: Spec{Name: "unordered-queue"}, v: edn.NewValues()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := newLookupSet(Spec{}, v, &init)
+	m, err := newLookupSet(&Binding{v: v, init: &init})
 	if err != nil {
 		t.Fatal(err)
 	}

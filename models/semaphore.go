@@ -2,31 +2,10 @@ package models
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"clew/edn"
 )
-
-// checkLocks says whether the parameters of locks go with the model.
-func (s Spec) checkLocks() error {
-	is := func(names ...string) bool { return slices.Contains(names, s.Name) }
-	switch needs := is("semaphore", "owner-semaphore"); {
-	case s.Permits < 0 || needs && s.Permits == 0:
-		return fmt.Errorf("%s needs --permits K, the number of its permits, at least 1", s.Name)
-	case s.Permits > 0 && !needs:
-		return fmt.Errorf("--permits goes with semaphore and owner-semaphore, not with %s", s.Name)
-	case s.MaxHolds < 0:
-		return fmt.Errorf("--max-holds is at least 1, not %d", s.MaxHolds)
-	case s.MaxHolds > 0 && !is("reentrant-mutex", "reentrant-fenced-mutex"):
-		return fmt.Errorf("--max-holds goes with reentrant locks, not with %s", s.Name)
-	case s.Threads < 0:
-		return fmt.Errorf("--threads is at least 1, not %d", s.Threads)
-	case s.Threads > 0 && !is("owner-mutex", "reentrant-mutex", "owner-semaphore", "fenced-mutex", "reentrant-fenced-mutex"):
-		return fmt.Errorf("--threads goes with locks that have an owner, not with %s", s.Name)
-	}
-	return nil
-}
 
 // semaphore hands out permits to nobody in particular. A state is how many are
 // held. Its kinds are Acquire and Release; B is how many permits.
@@ -35,24 +14,23 @@ type semaphore struct {
 	permits int32
 }
 
-func newSemaphore(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	if init != nil {
-		return nil, fmt.Errorf("semaphore takes no --init: all its permits are free at first")
-	}
-	d, err := newMutex(s, v, nil)
-	return &semaphore{*d.(*mutex), int32(s.Permits)}, err
+var semaphoreDefinition = Definition{
+	Name: "semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits that anybody may give back",
+	Params: []Param{ParamPermits},
+	NoInit: "all its permits are free at first",
+	Record: "clew.model.Semaphore",
+	New: func(b *Binding) (Reader, error) {
+		return &semaphore{newMutex(b), int32(b.Spec.Permits)}, nil
+	},
 }
 
-func (m *semaphore) read(o operation) (Op, bool, error) {
-	op, keep, err := m.mutex.read(o)
+func (m *semaphore) Read(o Operation) (Op, bool, error) {
+	op, keep, err := m.mutex.Read(o)
 	if err == nil {
 		op.B, err = count(m.v, o.value)
 	}
 	return op, keep, err
 }
-
-// maxCount bounds the permits of one operation, so that sums do not overflow.
-const maxCount = 1 << 30
 
 // count is how many permits a value speaks of: n or {:permits n}, else one.
 func count(v *edn.Values, value edn.ID) (int32, error) {
@@ -94,22 +72,7 @@ func (m *semaphore) Why(s State, op Op) string {
 	return "only " + strconv.Itoa(int(s[0])) + " permits are held"
 }
 
-func (m *semaphore) Record(s State) edn.ID {
-	return recordOf(m.v, "clew.model.Semaphore",
+func (m *semaphore) Record(s State) edn.Value {
+	return record(m.v, m.record,
 		field{"permits", m.v.InternInt(int64(m.permits))}, field{"held", m.v.InternInt(int64(s[0]))})
-}
-
-// field is a field of a record.
-type field struct {
-	name  string
-	value edn.ID
-}
-
-// recordOf is a Clojure record.
-func recordOf(v *edn.Values, name string, fields ...field) edn.ID {
-	var kvs []edn.ID
-	for _, f := range fields {
-		kvs = append(kvs, v.InternKeyword(f.name), f.value)
-	}
-	return v.InternTagged(name, v.InternMap(kvs))
 }

@@ -20,6 +20,7 @@ const (
 // sorted.
 type set struct {
 	v           *edn.Values
+	record      string
 	fAdd, fRead edn.ID
 	knossos     bool
 	init        State
@@ -27,11 +28,22 @@ type set struct {
 	reads       []edn.ID // by set: the value as it was read
 }
 
-func newSet(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	m := &set{v: v, fAdd: v.InternKeyword("add"), fRead: v.InternKeyword("read"), knossos: s.Knossos}
+var setDefinition = Definition{
+	Name: "set", Fs: ":add v, :read", About: "a set that only grows, read as a whole",
+	Record:  "knossos.model.Set",
+	Knossos: "in Knossos only a set is a set, and no vector or list (3)",
+	Infer: func(s *Seen) Fit {
+		return fitsIf(s.Any(":add") && s.Only(":add", ":read") && s.ReadsCollections())
+	},
+	New: newSet,
+}
+
+func newSet(b *Binding) (Reader, error) {
+	v, init := b.v, b.init
+	m := &set{v: v, record: b.record, fAdd: v.InternKeyword("add"), fRead: v.InternKeyword("read"), knossos: b.Spec.Knossos}
 	if init != nil {
 		if !isCollection(v.Kind(*init)) {
-			return nil, fmt.Errorf("set's --init is a set such as #{1 2}, not %s", v.Text(*init))
+			return nil, paramErrorf("set's %s is a set such as #{1 2}, not %s", ParamInit, v.Text(*init))
 		}
 		m.init = elements(v, *init)
 	}
@@ -52,13 +64,13 @@ func elements(v *edn.Values, id edn.ID) State {
 	return slices.Compact(s)
 }
 
-func (m *set) read(o operation) (Op, bool, error) {
+func (m *set) Read(o Operation) (Op, bool, error) {
 	kind := m.v.Kind(o.value)
 	switch {
 	case o.f == m.fAdd:
 		return Op{Add, int32(m.v.Same(o.value)), 0}, true, nil
 	case o.f != m.fRead:
-		return Op{}, false, errUnknownF
+		return Op{}, false, ErrUnknownF
 	case o.status == jepsen.Crashed:
 		return Op{}, false, nil
 	case kind == edn.KindSet, isCollection(kind) && !m.knossos:
@@ -102,7 +114,7 @@ func (m *set) Why(s State, op Op) string {
 	return "can't read " + m.v.Text(read) + " from " + m.v.Text(m.value(s))
 }
 
-func (m *set) Record(s State) edn.ID { return record(m.v, "knossos.model.Set", "s", m.value(s)) }
+func (m *set) Record(s State) edn.Value { return record(m.v, m.record, field{"s", m.value(s)}) }
 
 func (m *set) value(s State) edn.ID { return m.v.InternSet(ids(s)) }
 

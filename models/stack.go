@@ -19,17 +19,27 @@ const (
 // top last.
 type stack struct{ queueReader }
 
-func newStack(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	q, err := newQueueReader(s, v, init)
-	q.fEnqueue, q.fDequeue = v.InternKeyword("push"), v.InternKeyword("pop")
+var stackDefinition = Definition{
+	Name: "stack", Fs: ":push v, :pop, :peek", About: "last in, first out",
+	Record:  "clew.model.Stack",
+	Object:  "stack",
+	Verbs:   map[string]string{":push": "pushed", ":pop": "popped", ":peek": "peeked at"},
+	Knossos: nilIsAnElement,
+	Infer:   func(s *Seen) Fit { return fitsIf(s.Any(":push", ":pop")) },
+	New:     newStack,
+}
+
+func newStack(b *Binding) (Reader, error) {
+	q, err := newQueueReader(b)
+	q.fEnqueue, q.fDequeue = b.v.InternKeyword("push"), b.v.InternKeyword("pop")
 	return &stack{q}, err
 }
 
-func (q *stack) read(o operation) (Op, bool, error) {
+func (q *stack) Read(o Operation) (Op, bool, error) {
 	if o.f == q.fDrain {
-		return Op{}, false, errUnknownF
+		return Op{}, false, ErrUnknownF
 	}
-	return q.queueReader.read(o)
+	return q.queueReader.Read(o)
 }
 
 func (q *stack) Step(dst []State, s State, op Op) []State {
@@ -71,6 +81,6 @@ func (q *stack) Why(s State, op Op) string {
 	return q.why(s, op)
 }
 
-func (q *stack) Record(s State) edn.ID {
-	return record(q.v, "clew.model.Stack", "items", q.v.InternVector(ids(s)))
+func (q *stack) Record(s State) edn.Value {
+	return record(q.v, q.record, field{"items", q.v.InternVector(ids(s))})
 }

@@ -92,8 +92,8 @@ func TestStepsOfStacksAndPriorityQueues(t *testing.T) {
 		for n := int32(1); n <= 3; n++ {
 			c.Append(2*n, 2*n+1, Op{Kind: Enqueue, A: class(n)})
 		}
-		if f, ok := d.(finisher); ok {
-			if _, err := f.finish(c); err != nil {
+		if f, ok := d.(Finisher); ok {
+			if _, err := f.Finish(c); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -122,13 +122,13 @@ func TestEqualPrioritiesTakeAnyOfThem(t *testing.T) {
 	}
 	c := &Columns{}
 	c.Append(0, 1, Op{Kind: Dequeue, A: int32(v.Same(v.InternInt(2)))})
-	if _, err := d.(finisher).finish(c); err != nil || c.B[0] != 1 {
+	if _, err := d.(Finisher).Finish(c); err != nil || c.B[0] != 1 {
 		t.Fatal(c.B, err)
 	}
 	if next := d.Step(nil, d.Init(), Op{Kind: DequeueAny}); len(next) != 2 {
 		t.Errorf("%v", next)
 	}
-	if text := v.Text(d.Record(d.Init())); text != "#clew.model.PriorityQueue{:items [2 2 2.0 0]}" {
+	if text := d.Record(d.Init()).String(); text != "#clew.model.PriorityQueue{:items [2 2 2.0 0]}" {
 		t.Error(text)
 	}
 }

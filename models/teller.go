@@ -53,19 +53,13 @@ func (t Teller) Had(row Row) string { return t.tell(row, "had been") }
 // Adds says whether an operation is one of a container, whose values are added
 // and taken, not written and read.
 func (t Teller) Adds(row Row) bool {
-	_, ok := containerVerbs[t.F(row)]
+	_, ok := t.ops.verbs[t.F(row)]
 	return ok
-}
-
-// containerVerbs is what operations of containers do to a value, as participles.
-var containerVerbs = map[string]string{
-	":enqueue": "enqueued", ":insert": "inserted", ":push": "pushed",
-	":dequeue": "dequeued", ":poll": "polled", ":pop": "popped", ":peek": "peeked at",
 }
 
 func (t Teller) tell(row Row, be string) string {
 	op, who, a := t.ops.Op(row), t.Who(row), t.Value(row)
-	if verb, ok := containerVerbs[t.F(row)]; ok {
+	if verb, ok := t.ops.verbs[t.F(row)]; ok {
 		return fmt.Sprintf("value %s %s %s by %s", a, be, verb, who)
 	}
 	switch op.Kind {

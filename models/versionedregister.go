@@ -15,13 +15,21 @@ import (
 // version plus 1, 0 where it is not known, and B a place in args.
 type versioned struct {
 	v                   *edn.Values
+	record              string
 	fRead, fWrite, fCAS edn.ID
 	init                State
 	args                [][2]int32 // what a write leaves or a read saw; what a cas expects and leaves
 }
 
-func newVersioned(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
-	m := &versioned{v: v, fRead: v.InternKeyword("read"), fWrite: v.InternKeyword("write"), fCAS: v.InternKeyword("cas"),
+var versionedDefinition = Definition{
+	Name: "versioned-register", Fs: ":read, :write, :cas, each with [version value]", About: "a register that counts its updates",
+	Record: "clew.model.VersionedRegister",
+	New:    newVersioned,
+}
+
+func newVersioned(b *Binding) (Reader, error) {
+	v, init := b.v, b.init
+	m := &versioned{v: v, record: b.record, fRead: v.InternKeyword("read"), fWrite: v.InternKeyword("write"), fCAS: v.InternKeyword("cas"),
 		init: State{0, int32(edn.Nil)}}
 	if init == nil {
 		return m, nil
@@ -29,7 +37,7 @@ func newVersioned(s Spec, v *edn.Values, init *edn.ID) (definition, error) {
 	version, value, ok := m.pair(*init)
 	n, err := m.version(version)
 	if !ok || n == 0 || err != nil {
-		return nil, fmt.Errorf("%s's --init is [version value] such as [0 nil], not %s", s.Name, v.Text(*init))
+		return nil, paramErrorf("%s's %s is [version value] such as [0 nil], not %s", b.Spec.Name, ParamInit, v.Text(*init))
 	}
 	m.init = State{n - 1, int32(v.Same(value))}
 	return m, nil
@@ -59,9 +67,9 @@ func (m *versioned) version(id edn.ID) (int32, error) {
 	return int32(n) + 1, nil
 }
 
-func (m *versioned) read(o operation) (op Op, keep bool, err error) {
+func (m *versioned) Read(o Operation) (op Op, keep bool, err error) {
 	if o.f != m.fRead && o.f != m.fWrite && o.f != m.fCAS {
-		return op, false, errUnknownF
+		return op, false, ErrUnknownF
 	}
 	version, value, ok := m.pair(o.value)
 	if !ok && o.f == m.fRead && o.value == edn.Nil {
@@ -130,7 +138,7 @@ func (m *versioned) Why(s State, op Op) string {
 	return "can't CAS " + value(s[1]) + " from " + value(args[0]) + " to " + value(args[1])
 }
 
-func (m *versioned) Record(s State) edn.ID {
-	return recordOf(m.v, "clew.model.VersionedRegister",
+func (m *versioned) Record(s State) edn.Value {
+	return record(m.v, m.record,
 		field{"version", m.v.InternInt(int64(s[0]))}, field{"value", edn.ID(s[1])})
 }

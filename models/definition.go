@@ -1,0 +1,112 @@
+package models
+
+import (
+	"errors"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Definition is everything that is known of a model: a row of the registry, or a
+// model of one's own (see Own).
+type Definition struct {
+	Name  string // what Spec.Name calls it
+	Fs    string // the :f's that it knows, for messages: ":read, :write"
+	About string // what it is, in a few words, for lists
+
+	// Params are the parameters that it takes beside ParamInit and ParamSemantics.
+	Params []Param
+	// NoInit says why it takes no initial value, such as "it starts free"; "" if it
+	// takes one.
+	NoInit string
+
+	// Record is the name of the record as which its states print, such as
+	// "knossos.model.Register". By it others' results tell of which model they are.
+	Record string
+	// Object is what the text forms of other monitors call it, "" if they do not
+	// know it.
+	Object string
+	// Verbs say what an :f does to a value, as participles, where values are put
+	// in and taken out: ":enqueue" is "enqueued".
+	Verbs map[string]string
+	// Knossos says in which known way Knossos reads its values otherwise, "" in
+	// none.
+	Knossos string
+	// Infer says whether a history looks like one of this model; nil never says
+	// so.
+	Infer func(s *Seen) Fit
+
+	// New is the model for the values of one history. Errors about parameters are
+	// of paramErrorf's kind, or any others.
+	New func(b *Binding) (Reader, error)
+}
+
+// Binding is what a model is made for: parameters, and the values of one
+// history.
+type Binding struct {
+	Spec Spec
+
+	record string // of the definition
+	v      *edn.Values
+	init   *edn.ID // nil: none is given
+}
+
+// Values is the table of the history's values.
+func (b *Binding) Values() *edn.Values { return b.v }
+
+// Init is the initial value; false if none is given.
+func (b *Binding) Init() (edn.Value, bool) {
+	if b.init == nil {
+		return edn.Value{}, false
+	}
+	return b.v.Value(*b.init), true
+}
+
+// takes says whether the model takes a parameter.
+func (d *Definition) takes(p Param) bool {
+	for _, own := range d.Params {
+		if own == p {
+			return true
+		}
+	}
+	return p == ParamInit || p == ParamSemantics
+}
+
+// Operation is an operation of a history, for a model to read.
+type Operation struct {
+	v      *edn.Values
+	f      edn.ID
+	value  edn.ID // the completion's if it succeeded, else the invocation's
+	key    edn.ID
+	status jepsen.Status
+	// given is the invocation's value, process what names the process.
+	given, process edn.ID
+}
+
+// F is the name of the operation's :f, without the colon.
+func (o Operation) F() string {
+	if o.v.Kind(o.f) == edn.KindKeyword {
+		return o.v.Str(o.f)
+	}
+	return o.v.Text(o.f)
+}
+
+// Value is the value that counts: the completion's if the operation succeeded,
+// else the invocation's.
+func (o Operation) Value() edn.Value { return o.v.Value(o.value) }
+
+// Given is the value of the invocation.
+func (o Operation) Given() edn.Value { return o.v.Value(o.given) }
+
+// Key is the :key of the invocation, nil if it has none.
+func (o Operation) Key() edn.Value { return o.v.Value(o.key) }
+
+// Process is what names the process.
+func (o Operation) Process() edn.Value { return o.v.Value(o.process) }
+
+// Status says how the operation ended. A model sees failed operations only with
+// ParamFailedCAS.
+func (o Operation) Status() jepsen.Status { return o.status }
+
+// ErrUnknownF is what Read returns for an :f that the model does not know.
+var ErrUnknownF = errors.New("unknown :f")

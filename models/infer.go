@@ -1,0 +1,119 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Fit says how well a history fits a model, going by its :f's.
+type Fit uint8
+
+// MayFit is one of several models that a history may be of: then one has to be
+// named.
+const (
+	NoFit Fit = iota
+	MayFit
+	Fits
+)
+
+// fitsIf is Fits if a condition holds.
+func fitsIf(holds bool) Fit {
+	if holds {
+		return Fits
+	}
+	return NoFit
+}
+
+// Seen is what a history shows of its model.
+type Seen struct {
+	h  *jepsen.History
+	fs []string // the :f's, sorted
+}
+
+func seenIn(h *jepsen.History) *Seen {
+	known := map[edn.ID]bool{}
+	s := &Seen{h: h}
+	for _, inv := range h.Invocation {
+		if f := h.F[inv]; !known[f] {
+			known[f] = true
+			s.fs = append(s.fs, h.Values.Text(f))
+		}
+	}
+	sort.Strings(s.fs)
+	return s
+}
+
+// Any says whether some operation has one of these :f's, given as ":read".
+func (s *Seen) Any(fs ...string) bool {
+	return slices.ContainsFunc(s.fs, func(f string) bool { return slices.Contains(fs, f) })
+}
+
+// Only says whether no Operation has another :f.
+func (s *Seen) Only(fs ...string) bool {
+	return !slices.ContainsFunc(s.fs, func(f string) bool { return !slices.Contains(fs, f) })
+}
+
+// ReadsCollections says whether every :read that returned a value returned a
+// collection.
+func (s *Seen) ReadsCollections() bool {
+	h := s.h
+	read := h.Values.InternKeyword("read")
+	for op, inv := range h.Invocation {
+		if h.F[inv] != read || h.Status[op] != jepsen.Succeeded {
+			continue
+		}
+		switch h.Values.Kind(h.OpValue(int32(op))) {
+		case edn.KindNil, edn.KindVector, edn.KindList, edn.KindSet:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Infer says which model a history is of: the one that its text names, or else
+// that which its :f's stand for; an error lists the candidates. Neither the
+// initial value nor independent keys are ever inferred.
+func Infer(h *jepsen.History) (string, error) {
+	if h == nil || h.Values == nil {
+		return "", jepsen.ErrNoHistory
+	}
+	if h.Model != "" {
+		if d := find(func(d *Definition) bool { return d.Name == h.Model }); d != nil {
+			return d.Name, nil
+		}
+		return "", fmt.Errorf("this looks like a %s, which clew does not know; it knows %s", h.Model, names())
+	}
+	seen := seenIn(h)
+	if len(seen.fs) == 0 {
+		return registry[0].Name, nil // nothing to check: any model is as good
+	}
+	fitting, candidates := "", []string(nil)
+	for _, d := range registry {
+		if d.Infer == nil {
+			continue
+		}
+		switch d.Infer(seen) {
+		case MayFit:
+			candidates = append(candidates, d.Name)
+		case Fits:
+			if fitting == "" {
+				fitting = d.Name
+			}
+		}
+	}
+	fs := strings.Join(seen.fs, ", ")
+	switch n := len(candidates); {
+	case n > 1:
+		list := strings.Join(candidates[:n-1], ", ") + " or " + candidates[n-1]
+		return "", paramErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, list)
+	case fitting == "":
+		return "", paramErrorf("cannot infer the model from %s; give %s with one of %s", fs, ParamModel, names())
+	}
+	return fitting, nil
+}

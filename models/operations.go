@@ -1,0 +1,86 @@
+package models
+
+import "clew/jepsen"
+
+// Operations are the operations of a history as a model reads them.
+type Operations struct {
+	Columns
+	Model   Model
+	History *jepsen.History
+	Of      []int32 // by row: the operation of the history
+
+	verbs map[string]string // of the model's definition
+}
+
+// Select is the operations in the given rows, which ascend.
+func (o *Operations) Select(rows []int32) *Operations {
+	part := &Operations{Model: o.Model, History: o.History, verbs: o.verbs}
+	part.Events = o.Events
+	part.grow(len(rows))
+	part.Of = make([]int32, 0, len(rows))
+	for _, i := range rows {
+		part.Append(o.Inv[i], o.Res[i], o.Op(i))
+		part.Of = append(part.Of, o.Of[i])
+	}
+	return part
+}
+
+// Prefix is the operations invoked up to event t, as they stand there, and
+// which rows they are: those not completed by then are optional, and keep the
+// value that they will return (which is Knossos's meaning).
+func (o *Operations) Prefix(t int32) (cut *Operations, rows []int32) {
+	cut = &Operations{Model: o.Model, History: o.History, verbs: o.verbs}
+	cut.Events = t + 1
+	rows = []int32{}
+	for i := int32(0); i < int32(o.Len()) && o.Inv[i] <= t; i++ {
+		op, res := o.Op(i), o.Res[i]
+		if res > t {
+			op, res = o.Opened(i), Open
+			if !o.Model.Mutates(op) {
+				continue
+			}
+		}
+		cut.Append(o.Inv[i], res, op)
+		cut.Of = append(cut.Of, o.Of[i])
+		rows = append(rows, i)
+	}
+	return cut, rows
+}
+
+// Opened is row i as a prefix that ends before its return has it. What never
+// returns means the same everywhere.
+func (o *Operations) Opened(i int32) Op {
+	if opener, ok := o.Model.(opener); ok && o.Res[i] != Open {
+		return opener.Opened(o.Op(i))
+	}
+	return o.Op(i)
+}
+
+// ReadsOpenOtherwise says whether some operation counts for less while it is
+// open than once it has returned.
+func (o *Operations) ReadsOpenOtherwise() bool {
+	for i := int32(0); i < int32(o.Len()); i++ {
+		if o.Opened(i) != o.Op(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Parts splits the rows by the model's partition, in order of the parts' first
+// operation. It is one part where the model has none.
+func (o *Operations) Parts() []*Operations {
+	p, ok := o.Model.(Partitioner)
+	if !ok || o.Len() == 0 {
+		return []*Operations{o}
+	}
+	all := make([]int32, o.Len())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	var parts []*Operations
+	for _, rows := range o.split(p, all) {
+		parts = append(parts, o.Select(rows))
+	}
+	return parts
+}

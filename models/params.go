@@ -1,0 +1,211 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"clew/edn"
+)
+
+// Param names a parameter of models, as Spec.Set takes it.
+type Param string
+
+// The parameters. ParamInit is the initial value, as EDN.
+const (
+	ParamModel     Param = "model"
+	ParamInit      Param = "init"
+	ParamNilReads  Param = "nil-reads"  // any, exact
+	ParamFailedCAS Param = "failed-cas" // ignore, observe
+	ParamSemantics Param = "semantics"  // jepsen, knossos
+	ParamPriority  Param = "priority"   // max, min
+	ParamPermits   Param = "permits"    // a number
+	ParamMaxHolds  Param = "max-holds"  // a number
+	ParamThreads   Param = "threads"    // a number
+)
+
+// param is what is known of a parameter.
+type param struct {
+	name Param
+	// choices are its values, the default first; nil if it is a number.
+	choices []string
+	// given says, of choices, whether the other one was chosen, and is the number
+	// of others, 0 if none was given.
+	given func(s *Spec) int
+	set   func(s *Spec, choice string, n int)
+	// with says with which models it goes, "" if naming them says it best.
+	with string
+	// needed says for what a model that takes it needs it, "" if it does not.
+	needed string
+}
+
+var params = []param{
+	{name: ParamNilReads, choices: []string{"any", "exact"}, with: "registers",
+		given: func(s *Spec) int { return truth(s.NilReadsExact) },
+		set:   func(s *Spec, choice string, _ int) { s.NilReadsExact = choice == "exact" }},
+	{name: ParamFailedCAS, choices: []string{"ignore", "observe"},
+		given: func(s *Spec) int { return truth(s.ObserveFailedCAS) },
+		set:   func(s *Spec, choice string, _ int) { s.ObserveFailedCAS = choice == "observe" }},
+	{name: ParamSemantics, choices: []string{"jepsen", "knossos"},
+		given: func(s *Spec) int { return truth(s.Knossos) },
+		set:   func(s *Spec, choice string, _ int) { s.Knossos = choice == "knossos" }},
+	{name: ParamPriority, choices: []string{"max", "min"},
+		given: func(s *Spec) int { return truth(s.Priority != "") },
+		set:   func(s *Spec, choice string, _ int) { s.Priority = choice }},
+	{name: ParamPermits, needed: "the number of its permits",
+		given: func(s *Spec) int { return s.Permits },
+		set:   func(s *Spec, _ string, n int) { s.Permits = n }},
+	{name: ParamMaxHolds, with: "reentrant locks",
+		given: func(s *Spec) int { return s.MaxHolds },
+		set:   func(s *Spec, _ string, n int) { s.MaxHolds = n }},
+	{name: ParamThreads, with: "locks that have an owner",
+		given: func(s *Spec) int { return s.Threads },
+		set:   func(s *Spec, _ string, n int) { s.Threads = n }},
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// maxCount bounds every number that is a parameter, and the permits and versions
+// of one operation, so that sums do not overflow.
+const maxCount = 1 << 30
+
+// Set sets a parameter from its text: the one parser of parameters. Errors are
+// ParamErrors. Whether the model takes it is for Check to say.
+func (s *Spec) Set(p Param, text string) error {
+	switch p {
+	case ParamModel:
+		s.Name = text
+		return nil
+	case ParamInit:
+		if text == "" {
+			return paramErrorf("%s is an EDN value such as 0 or nil, not empty", ParamInit)
+		}
+		s.Init = text
+		_, err := s.initial(edn.NewValues())
+		return err
+	}
+	i := slices.IndexFunc(params, func(known param) bool { return known.name == p })
+	if i < 0 {
+		return paramErrorf("unknown parameter %q; models take %s", string(p), paramNames())
+	}
+	known := params[i]
+	if known.choices != nil {
+		if !slices.Contains(known.choices, text) {
+			return known.noChoice(text)
+		}
+		known.set(s, text, 0)
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil || n < 1:
+		return paramErrorf("%s is a number of at least 1, not %s", p, text)
+	case n > maxCount:
+		return paramErrorf("%s is at most %d, not %s", p, maxCount, text)
+	}
+	known.set(s, "", n)
+	return nil
+}
+
+func (k param) noChoice(text string) error {
+	return paramErrorf("%s is %s, not %q", k.name, strings.Join(k.choices, " or "), text)
+}
+
+func paramNames() string {
+	names := []string{string(ParamModel), string(ParamInit)}
+	for _, known := range params {
+		names = append(names, string(known.name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkParams says whether the parameters make sense for a model.
+func (s Spec) checkParams(d *Definition) error {
+	if s.Init != "" && d.NoInit != "" {
+		return paramErrorf("%s takes no %s: %s", d.Name, ParamInit, d.NoInit)
+	}
+	if s.Priority != "" && s.Priority != "max" && s.Priority != "min" {
+		return paramErrorf("%s is max or min, not %q", ParamPriority, s.Priority)
+	}
+	for _, known := range params {
+		n := known.given(&s)
+		switch takes := d.takes(known.name); {
+		case takes && known.needed != "" && n < 1:
+			return paramErrorf("%s needs %s K, %s, at least 1", d.Name, known.name, known.needed)
+		case n < 0:
+			return paramErrorf("%s is at least 1, not %d", known.name, n)
+		case n > maxCount:
+			return paramErrorf("%s is at most %d, not %d", known.name, maxCount, n)
+		case n > 0 && !takes:
+			return known.misplaced(d)
+		}
+	}
+	return nil
+}
+
+// misplaced is the error of a parameter that a model does not take.
+func (k param) misplaced(d *Definition) error {
+	with := k.with
+	if with == "" {
+		with = takers(k.name)
+	}
+	what := ""
+	if k.choices != nil && k.name != ParamPriority {
+		what = " " + k.choices[1] // the default goes with every model
+	}
+	return paramErrorf("%s%s goes with %s, not with %s", k.name, what, with, d.Name)
+}
+
+// takers names the models that take a parameter.
+func takers(p Param) string {
+	var names []string
+	for _, d := range registry {
+		if d.takes(p) {
+			names = append(names, d.Name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// initial is the initial value in a table, nil if none is given.
+func (s *Spec) initial(v *edn.Values) (*edn.ID, error) {
+	if s.Init == "" {
+		return nil, nil
+	}
+	id, err := v.Parse([]byte(s.Init), edn.Pos{Line: 1, Col: 1})
+	if err != nil {
+		return nil, paramErrorf("%s:%v", ParamInit, err)
+	}
+	id = v.Same(id)
+	return &id, nil
+}
+
+// ParamError is an error that names parameters: as Spec.Set does, or as Spell
+// spells them.
+type ParamError struct {
+	format string
+	args   []any
+}
+
+// paramErrorf is a ParamError; parameters among the args are Params.
+func paramErrorf(format string, args ...any) error { return &ParamError{format, args} }
+
+func (e *ParamError) Error() string { return fmt.Sprintf(e.format, e.args...) }
+
+// Spell is the error with its parameters named otherwise, such as by the flags
+// that set them.
+func (e *ParamError) Spell(name func(Param) string) string {
+	args := slices.Clone(e.args)
+	for i, arg := range args {
+		if p, ok := arg.(Param); ok {
+			args[i] = name(p)
+		}
+	}
+	return fmt.Sprintf(e.format, args...)
+}

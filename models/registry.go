@@ -1,0 +1,71 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// registry is all models, a line for each. Where the :f's of a history fit
+// several of them the first one counts.
+var registry = []*Definition{
+	&registerDefinition,
+	&casRegisterDefinition,
+	&versionedDefinition,
+	&multiRegisterDefinition,
+	&mutexDefinition,
+	&semaphoreDefinition,
+	&ownerMutexDefinition,
+	&reentrantMutexDefinition,
+	&ownerSemaphoreDefinition,
+	&fencedMutexDefinition,
+	&reentrantFencedMutexDefinition,
+	&setDefinition,
+	&lookupSetDefinition,
+	&fifoQueueDefinition,
+	&unorderedQueueDefinition,
+	&stackDefinition,
+	&priorityQueueDefinition,
+	&javaQueueDefinition,
+	&kvDefinition,
+}
+
+// All describes every model.
+func All() []Definition {
+	var all []Definition
+	for _, d := range registry {
+		all = append(all, *d)
+	}
+	return all
+}
+
+// OfRecord is the model whose states others show as records of a name, without
+// its namespace; false if there is none.
+func OfRecord(name string) (model string, ok bool) {
+	if d := find(func(d *Definition) bool { return d.Record[strings.LastIndexByte(d.Record, '.')+1:] == name }); d != nil {
+		return d.Name, true
+	}
+	return "", false
+}
+
+func find(is func(d *Definition) bool) *Definition {
+	if i := slices.IndexFunc(registry, is); i >= 0 {
+		return registry[i]
+	}
+	return nil
+}
+
+func lookup(name string) (*Definition, error) {
+	if d := find(func(d *Definition) bool { return d.Name == name }); d != nil {
+		return d, nil
+	}
+	return nil, fmt.Errorf("unknown model %q; clew knows %s", name, names())
+}
+
+func names() string {
+	var list []string
+	for _, d := range registry {
+		list = append(list, d.Name)
+	}
+	return strings.Join(list, ", ")
+}
