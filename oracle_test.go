@@ -2,10 +2,8 @@ package clew_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
@@ -226,7 +224,7 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 		c.empty++
 	}
 	if g.Way == gen.Run && !want.Linearizable {
-		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", event(h, want.Fail))
+		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, want.Fail))
 	}
 	naive, err := oracle.Naive(g.Text, naiveOptions(spec))
 	if err != nil {
@@ -252,7 +250,7 @@ func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 			continue // not for the fast path
 		}
 		if err == nil {
-			err = compare(r, ops, want, spec)
+			err = oracle.Examine(r, ops, want, oracleOptions(spec))
 		}
 		if err != nil {
 			return fmt.Errorf("--algorithm %s: %w", algorithm, err)
@@ -302,411 +300,6 @@ func oracleOptions(s models.Spec) oracle.Options {
 func naiveOptions(s models.Spec) oracle.NaiveOptions {
 	return oracle.NaiveOptions{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
 		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads}
-}
-
-func event(h *jepsen.History, e int32) string {
-	if e < 0 {
-		return "no event"
-	}
-	return fmt.Sprintf("event %d (%s)", e, h.Where(e))
-}
-
-// compareAnswer says where a verdict or the first failing completion disagrees
-// with the oracle.
-func compareAnswer(r *jepsen.Result, want oracle.Answer) error {
-	switch {
-	case r.Verdict == jepsen.Unknown:
-		return fmt.Errorf("unknown (%s %s); the oracle says linearizable: %t", r.Cause, r.Error, want.Linearizable)
-	case (r.Verdict == jepsen.Valid) != want.Linearizable:
-		return fmt.Errorf("valid: %t; the oracle says linearizable: %t, first failing completion %s",
-			r.Verdict == jepsen.Valid, want.Linearizable, event(r.History, want.Fail))
-	case r.Op != want.Fail:
-		return fmt.Errorf("first failing completion %s; the oracle says %s", event(r.History, r.Op), event(r.History, want.Fail))
-	}
-	return nil
-}
-
-// compare says where a result or its evidence disagrees with the oracle.
-func compare(r *jepsen.Result, ops *models.Operations, want oracle.Answer, spec models.Spec) error {
-	e := &evidence{r: r, h: r.History, ops: ops, spec: spec, row: map[int32]int32{}}
-	for row, op := range ops.Of {
-		e.row[op] = int32(row)
-	}
-	if err := compareAnswer(r, want); err != nil {
-		return err
-	}
-	checks := []func() error{e.witness}
-	if !want.Linearizable {
-		checks = []func() error{e.failure, e.core}
-	}
-	for _, check := range append(checks, e.resultMap, e.jsonKeys) {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// evidence checks what a result shows. Models are compared as they print, since
-// the states of two readings of a history need not have the same numbers.
-type evidence struct {
-	r    *jepsen.Result
-	h    *jepsen.History
-	ops  *models.Operations
-	spec models.Spec
-	row  map[int32]int32 // by operation of the history
-
-	reached []models.State // by configuration: its state
-}
-
-func (e *evidence) op(row int32) models.Op {
-	return models.Op{Kind: e.ops.Kind[row], A: e.ops.A[row], B: e.ops.B[row]}
-}
-
-// opAt is a row's operation as it stands just before event t.
-func (e *evidence) opAt(row, t int32) models.Op {
-	op := e.op(row)
-	if !oracleOptions(e.spec).Bag || e.ops.Res[row] < t || e.ops.Res[row] == models.Open || !slices.Contains(e.ops.Kind, models.DequeueEmpty) {
-		return op
-	}
-	switch op.Kind {
-	case models.Dequeue:
-		return models.Op{Kind: models.DequeueAny}
-	case models.Drain:
-		return models.Op{Kind: models.DrainAny}
-	}
-	return op
-}
-
-func (e *evidence) same(a, b edn.ID) bool { return e.h.Values.Same(a) == e.h.Values.Same(b) }
-
-// step is the states to which some of the given ones lead.
-func (e *evidence) step(states []models.State, op models.Op) []models.State {
-	seen := map[string]models.State{}
-	for _, s := range states {
-		for _, next := range e.ops.Model.Step(nil, s, op) {
-			seen[fmt.Sprint(next)] = next
-		}
-	}
-	return slices.Collect(maps.Values(seen))
-}
-
-// printing is those states that print as a record.
-func (e *evidence) printing(states []models.State, record edn.ID) []models.State {
-	return slices.DeleteFunc(slices.Clone(states), func(s models.State) bool {
-		return !e.same(e.ops.Model.Record(s).ID(), record)
-	})
-}
-
-// witness checks that Witness is a linearization that leads to Final.
-func (e *evidence) witness() error {
-	states := []models.State{e.ops.Model.Init()}
-	happened := map[int32]bool{}
-	for i, op := range e.r.Witness {
-		row, counts := e.row[op]
-		switch {
-		case !counts && e.h.Status[op] != jepsen.Succeeded:
-			return fmt.Errorf("witness %v: operation %d does not count", e.r.Witness, op)
-		case happened[op]:
-			return fmt.Errorf("witness %v: operation %d happens twice", e.r.Witness, op)
-		}
-		happened[op] = true
-		for _, earlier := range e.r.Witness[:i] {
-			if e.h.Status[op] != jepsen.Crashed && e.h.Completion[op] < e.h.Invocation[earlier] {
-				return fmt.Errorf("witness %v: operation %d returned before %d began", e.r.Witness, op, earlier)
-			}
-		}
-		if !counts {
-			continue // it says nothing, such as a read of nil
-		}
-		if states = e.step(states, e.op(row)); len(states) == 0 {
-			return fmt.Errorf("witness %v: operation %d cannot happen", e.r.Witness, op)
-		}
-	}
-	for row, res := range e.ops.Res {
-		if res != models.Open && !happened[e.ops.Of[row]] {
-			return fmt.Errorf("witness %v: operation %d is missing", e.r.Witness, e.ops.Of[row])
-		}
-	}
-	if len(e.printing(states, e.r.Final)) == 0 {
-		return fmt.Errorf("witness %v does not lead to %s", e.r.Witness, e.h.Values.Text(e.r.Final))
-	}
-	return nil
-}
-
-// failure checks the configurations and what follows from them. They are of the
-// part of the failing operation, or of everything where it was decided at once.
-func (e *evidence) failure() error {
-	var err error
-	for _, part := range []*models.Operations{e.part(), e.ops} {
-		e.reached = nil
-		if err = e.configs(part); err == nil {
-			err = e.finalPaths()
-		}
-		if err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-// part is the operations that the failing one is checked with: those of its key.
-func (e *evidence) part() *models.Operations {
-	p, ok := e.ops.Model.(models.Partitioner)
-	failing := e.op(int32(slices.Index(e.ops.Res, e.r.Op)))
-	return e.rows(func(row int32) bool { return !ok || p.Part(e.op(row)) == p.Part(failing) })
-}
-
-// configs checks that each configuration can be reached before the failure, by
-// all operations of a part that had returned and those open ones that are not
-// pending.
-func (e *evidence) configs(part *models.Operations) error {
-	if n := len(e.r.Configs); n < 1 || n > 10 {
-		return fmt.Errorf("%d configurations", n)
-	}
-	for i, c := range e.r.Configs {
-		var done []int32
-		last, failing, pending := int32(-1), false, slices.Clone(c.Pending)
-		for row, op := range part.Of {
-			if op == c.Last {
-				last = int32(row)
-			}
-			if k := slices.Index(pending, op); k >= 0 {
-				if part.Inv[row] >= e.r.Op || part.Res[row] < e.r.Op {
-					return fmt.Errorf("configuration %d: operation %d is not open at the failure", i, op)
-				}
-				failing = failing || part.Res[row] == e.r.Op
-				pending = slices.Delete(pending, k, k+1)
-				continue
-			}
-			if part.Inv[row] < e.r.Op {
-				done = append(done, int32(row))
-			}
-		}
-		var state models.State
-		switch {
-		case len(pending) > 0:
-			return fmt.Errorf("configuration %d: pending %v are unknown or repeated", i, pending)
-		case !failing && !e.mayHaveHappened():
-			return fmt.Errorf("configuration %d: the failing operation is not pending", i)
-		case c.Last != e.r.LastOp && i == 0:
-			return fmt.Errorf("configuration %d: its last operation is %d, the result's %d", i, c.Last, e.r.LastOp)
-		case !oracle.Reaches(part, e.r.Op, done, last, func(s models.State) bool {
-			state = s
-			return e.same(e.ops.Model.Record(s).ID(), c.Model)
-		}, oracleOptions(e.spec)):
-			return fmt.Errorf("configuration %d cannot be reached: %s, last %d, pending %v", i, e.h.Values.Text(c.Model), c.Last, c.Pending)
-		}
-		e.reached = append(e.reached, state)
-	}
-	return nil
-}
-
-// mayHaveHappened says whether the failing operation may have been linearized
-// before it returned, with another outcome than it returned: so it is with a bag
-// that was seen empty, where an open dequeue may have taken any element.
-func (e *evidence) mayHaveHappened() bool {
-	row := e.row[e.h.OpOf[e.r.Op]]
-	return e.opAt(row, e.r.Op) != e.op(row)
-}
-
-// core checks that a core holds the failing operation and is not linearizable,
-// cut at the first failing completion.
-func (e *evidence) core() error {
-	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.Op]) {
-		return fmt.Errorf("core %v: it does not hold the failing operation", e.r.Core)
-	}
-	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
-	if part.Len() != len(e.r.Core) {
-		return fmt.Errorf("core %v: an operation does not count, or comes twice", e.r.Core)
-	}
-	if a := oracle.Decide(part, oracleOptions(e.spec)); a.Linearizable || a.Fail > e.r.Op {
-		return fmt.Errorf("core %v: it is linearizable up to the failure", e.r.Core)
-	}
-	return nil
-}
-
-// rows is those operations for which keep holds.
-func (e *evidence) rows(keep func(row int32) bool) *models.Operations {
-	part := &models.Operations{Model: e.ops.Model, History: e.h}
-	part.Events = e.ops.Events
-	for row := range int32(e.ops.Len()) {
-		if keep(row) {
-			part.Inv, part.Res = append(part.Inv, e.ops.Inv[row]), append(part.Res, e.ops.Res[row])
-			part.Kind, part.A, part.B = append(part.Kind, e.ops.Kind[row]), append(part.A, e.ops.A[row]), append(part.B, e.ops.B[row])
-			part.Of = append(part.Of, e.ops.Of[row])
-		}
-	}
-	return part
-}
-
-// finalPaths checks every step of every path.
-func (e *evidence) finalPaths() error {
-	if n := len(e.r.Paths); n < 1 || n > 10 {
-		return fmt.Errorf("%d final paths", n)
-	}
-	for i, path := range e.r.Paths {
-		if err := e.path(path); err != nil {
-			return fmt.Errorf("path %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// path checks that a path starts from some configuration, goes on with pending
-// operations and ends with the failing one, which cannot happen there.
-func (e *evidence) path(path []jepsen.Step) error {
-	var err error
-	for i, c := range e.r.Configs {
-		if err = e.pathFrom(c, e.reached[i], path); err == nil {
-			return nil
-		}
-	}
-	return err
-}
-
-func (e *evidence) pathFrom(c jepsen.Config, state models.State, path []jepsen.Step) error {
-	steps := path
-	if c.Last != jepsen.None {
-		if len(steps) == 0 || steps[0].Op != c.Last || !e.same(steps[0].Model, c.Model) {
-			return errors.New("it does not begin with the configuration's last operation and model")
-		}
-		steps = steps[1:]
-	}
-	states := []models.State{state}
-	if len(steps) == 0 {
-		return errors.New("it is too short")
-	}
-	end := steps[len(steps)-1]
-	if end.Op != e.h.OpOf[e.r.Op] {
-		return fmt.Errorf("it ends with operation %d", end.Op)
-	}
-	used := map[int32]bool{end.Op: true}
-	for _, s := range steps[:len(steps)-1] {
-		if used[s.Op] || !slices.Contains(c.Pending, s.Op) {
-			return fmt.Errorf("operation %d is not pending, or comes twice", s.Op)
-		}
-		used[s.Op] = true
-		if states = e.printing(e.step(states, e.opAt(e.row[s.Op], e.r.Op)), s.Model); len(states) == 0 {
-			return fmt.Errorf("operation %d does not lead to %s", s.Op, e.h.Values.Text(s.Model))
-		}
-	}
-	failing, but := e.op(e.row[end.Op]), ""
-	switch {
-	case !slices.Contains(c.Pending, end.Op):
-		but = ": it has happened before, with another outcome"
-	case len(e.step(states, failing)) > 0:
-		return errors.New("the failing operation is possible at its end")
-	}
-	for _, s := range states {
-		if e.same(end.Model, jepsen.Inconsistent(e.h.Values, e.ops.Model.Why(s, failing)+but)) {
-			return nil
-		}
-	}
-	return fmt.Errorf("it ends in %s, not in the model's words", e.h.Values.Text(end.Model))
-}
-
-// resultMap checks that the EDN reads back and has the contract's keys.
-func (e *evidence) resultMap() error {
-	text := e.r.EDN()
-	v := edn.NewValues()
-	id, err := v.Parse([]byte(text), edn.Pos{Line: 1, Col: 1})
-	if err != nil {
-		return fmt.Errorf("%w in %s", err, text)
-	}
-	want := ":analyzer :configs :final-paths :model :stats :valid?"
-	if e.r.Verdict == jepsen.Invalid {
-		want = ":analyzer :configs :core :explanation :final-paths :last-op :op :previous-ok :stats :valid?"
-	}
-	if got := keysOf(v, id); got != want {
-		return fmt.Errorf("the result map has the keys %s, not %s", got, want)
-	}
-	get := func(id edn.ID, key string) edn.ID {
-		value, _ := v.Get(id, v.InternKeyword(key))
-		return value
-	}
-	configs, paths := get(id, "configs"), get(id, "final-paths")
-	if v.Kind(configs) != edn.KindList || v.Kind(paths) != edn.KindList {
-		return fmt.Errorf("configurations or paths are no list in %s", text)
-	}
-	if e.r.Verdict == jepsen.Valid {
-		if get(id, "valid?") != edn.True || len(v.Items(configs))+len(v.Items(paths)) > 0 {
-			return fmt.Errorf("not a valid result's map: %s", text)
-		}
-		return nil
-	}
-	index, ok := v.Int(get(get(id, "op"), "index"))
-	switch {
-	case get(id, "valid?") != edn.False:
-		return fmt.Errorf("not :valid? false: %s", text)
-	case !ok || index != e.h.Index(e.r.Op):
-		return fmt.Errorf(":op is not the event at %s: %s", e.h.Where(e.r.Op), text)
-	case len(v.Items(configs)) != len(e.r.Configs) || len(v.Items(paths)) != len(e.r.Paths):
-		return fmt.Errorf("configurations or paths are missing from %s", text)
-	}
-	previous := edn.Nil
-	for ev := range e.r.Op {
-		if e.h.Type[ev] == jepsen.OK {
-			previous = v.InternInt(e.h.Index(ev))
-		}
-	}
-	if got := get(get(id, "previous-ok"), "index"); v.Same(got) != v.Same(previous) {
-		return fmt.Errorf(":previous-ok has index %s, not %s", v.Text(got), v.Text(previous))
-	}
-	for _, c := range v.Items(configs) {
-		if got := keysOf(v, c); got != ":last-op :model :pending" {
-			return fmt.Errorf("a configuration has the keys %s", got)
-		}
-		for _, op := range v.Items(get(c, "pending")) {
-			if get(op, "type") != v.InternKeyword("invoke") {
-				return fmt.Errorf("a pending operation is no invocation: %s", v.Text(op))
-			}
-		}
-	}
-	for _, path := range v.Items(paths) {
-		steps := v.Items(path)
-		for i, step := range steps {
-			if got := keysOf(v, step); got != ":model :op" {
-				return fmt.Errorf("a step has the keys %s", got)
-			}
-			inconsistent := v.Str(get(step, "model")) == "knossos.model.Inconsistent"
-			if inconsistent != (i == len(steps)-1) {
-				return fmt.Errorf("step %d of %d has the model %s", i, len(steps), v.Text(get(step, "model")))
-			}
-		}
-	}
-	return nil
-}
-
-func keysOf(v *edn.Values, id edn.ID) string {
-	var keys []string
-	for items := v.Items(id); len(items) > 1; items = items[2:] {
-		keys = append(keys, v.Text(items[0]))
-	}
-	return strings.Join(keys, " ")
-}
-
-// jsonKeys checks that the JSON has the contract's keys.
-func (e *evidence) jsonKeys() error {
-	text, err := json.Marshal(e.r)
-	if err != nil {
-		return err
-	}
-	var m map[string]any
-	if err := json.Unmarshal(text, &m); err != nil {
-		return fmt.Errorf("%w in %s", err, text)
-	}
-	const want = "analyzer cause crashed error events explanation file init model ms op-index op-line operations previous-ok-index valid verified"
-	if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
-		return fmt.Errorf("the JSON has the keys %s, not %s", got, want)
-	}
-	if m["valid"] != (e.r.Verdict == jepsen.Valid) {
-		return fmt.Errorf("the JSON says valid: %v", m["valid"])
-	}
-	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.Op)) || m["op-line"] != float64(e.h.Line(e.r.Op))) {
-		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.Op))
-	}
-	return nil
 }
 
 // TestHistoriesThatWereOnceDecidedWrongly holds the smallest histories of bugs
@@ -910,7 +503,7 @@ func TestTheOracleCatchesAnEngineThatLies(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := oracle.Decide(ops, oracleOptions(spec))
-				err = compare(resultOf(h, ops, lyingEngine{c.lie}), ops, want, spec)
+				err = oracle.Examine(resultOf(h, ops, lyingEngine{c.lie}), ops, want, oracleOptions(spec))
 				if err != nil && strings.HasPrefix(err.Error(), c.caught) {
 					caught++
 				}
@@ -981,7 +574,7 @@ func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.tamper(r)
-			err = compare(r, ops, oracle.Decide(ops, oracleOptions(spec)), spec)
+			err = oracle.Examine(r, ops, oracle.Decide(ops, oracleOptions(spec)), oracleOptions(spec))
 			if (err == nil) != (c.caught == "") || err != nil && !strings.Contains(err.Error(), c.caught) {
 				t.Errorf("found %v; expected %q", err, c.caught)
 			}
