@@ -87,6 +87,10 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	}
 	for _, c := range app.Commands {
 		c.OnUsageError = usageError
+		// Only clew itself has a help command: behind another command, "h" and
+		// "help" are paths. Its help stays that of a command without commands.
+		c.HideHelpCommand = true
+		c.CustomHelpTemplate = cli.CommandHelpTemplate
 	}
 	return app
 }
