@@ -32,7 +32,7 @@ is the one that the results show, else it is inferred.
 FILE appended. It prints Knossos's result map, or a line "FILE<TAB>true" as
 Knossos's own command line does. It gets twice the time limit, or 10 minutes.
 
---verdicts TABLE has columns parted by tabs: file, verdict, and where its first
+--verdicts TABLE has columns parted by tabs: file, verdict, and if its first
 line names them model (cas-register:0 is one from 0), algo, ms and fail_index.
 Files are below PATH, or beside the table.
 

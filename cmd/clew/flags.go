@@ -20,7 +20,7 @@ import (
 // map in a file of models too.
 func modelFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's where it is not given"},
+		&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's if it is not given"},
 		&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN`"},
 		&cli.StringFlag{Name: "nil-reads", Value: "any", Usage: "what a read of nil says: nothing (`any`), or that it saw nil (exact)"},
 		&cli.StringFlag{Name: "failed-cas", Value: "ignore", Usage: "what a failed cas says: nothing (`ignore`), or that it saw another value (observe)"},

@@ -69,7 +69,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		ExitErrHandler:       func(*cli.Context, error) {},
 		OnUsageError:         usageError,
 		Description: "clew reads histories as Jepsen writes them and says whether they are linearizable,\n" +
-			"with the operation that cannot be explained where they are not.",
+			"and if they are not, which operation cannot be explained.",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return fmt.Errorf("unknown command %q; clew knows %s (clew --help)", c.Args().First(), commandNames(c.App))
