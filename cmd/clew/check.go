@@ -1,18 +1,19 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"clew"
 	"clew/jepsen"
-	"clew/models"
 )
 
 const checkHelp = `Reads each history and says whether it is linearizable. A PATH is a history
@@ -33,15 +34,16 @@ Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable, 255 a bug in clew; the first that applies of 255, 1, 254,
 2, 0.`
 
+var checkForms = []string{"text", "edn", "json"}
+
 func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "check",
 		Usage:       "check histories",
 		ArgsUsage:   "PATH...",
 		Description: checkHelp,
-		Flags: append(modelFlags(),
-			algorithmFlag(), depthFlag(), timeLimitFlag(), memoryLimitFlag(),
-			&cli.StringFlag{Name: "output", Value: "text", Usage: "`FORMAT`: text, edn or json (one result a line)"},
+		Flags: slices.Concat(modelFlags(), searchFlags(), []cli.Flag{
+			outputFlag(checkForms, "result"),
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
 			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
@@ -49,73 +51,57 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
 			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again: replay the witness, have the core decided by another engine"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
-		),
+		}),
 		Action: func(c *cli.Context) error {
-			k, paths, err := newChecker(c, stdout, stderr)
+			k, err := newChecker(c, stdout, stderr)
 			if err != nil {
 				return err
 			}
-			*status, err = k.run(c.Context, paths)
+			*status, err = k.run(c.Context, c.Args().Slice())
 			return err
 		},
 	}
 }
 
+var outcomeOf = map[jepsen.Verdict]outcome{jepsen.Valid: valid, jepsen.Invalid: invalid, jepsen.Unknown: unknown}
+
 // checker is one run of clew check.
 type checker struct {
-	spec           models.Spec
-	options        clew.Options
-	output         string
-	stdout, stderr io.Writer
-	lifeline       bool
-	progress       *progress
-	memory         int64         // bytes that all searches together may use
-	table          *jepsen.Table // nil: a text for each history
-	models         storeModels   // by the test's name
-	failFast       bool
-
-	witness, core, svg string // files for the evidence, "" for none
+	runner
+	output   string
+	evidence evidence
+	lifeline bool
+	memory   int64         // bytes that all searches together may use
+	table    *jepsen.Table // nil: a text for each history
 }
 
-func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, []string, error) {
-	spec, err := modelSpec(c)
-	if err != nil {
-		return nil, nil, err
-	}
+func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 	k := &checker{
-		spec:     spec,
-		output:   c.String("output"),
-		stdout:   stdout,
-		stderr:   stderr,
+		runner:   runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")},
+		evidence: evidence{c.String("witness"), c.String("core"), c.String("svg")},
 		lifeline: c.Bool("stdin-is-lifeline"),
-		witness:  c.String("witness"),
-		core:     c.String("core"),
-		svg:      c.String("svg"),
-		failFast: c.Bool("fail-fast"),
 	}
-	switch {
+	var err error
+	if k.reading, err = modelSpec(given(c)); err != nil {
+		return nil, err
+	}
+	output, badOutput := outputForm(c, checkForms)
+	switch k.output = output; {
 	case !c.Args().Present():
-		return nil, nil, errors.New("no history given; clew check --help shows how")
-	case k.output != "text" && k.output != "edn" && k.output != "json":
-		return nil, nil, fmt.Errorf("--output is text, edn or json, not %q", k.output)
+		return nil, errors.New("no history given; clew check --help shows how")
+	case badOutput != nil:
+		return nil, badOutput
 	case count(c.Args().Slice(), "-") > 1:
-		return nil, nil, errors.New("standard input (-) can be read only once")
+		return nil, errors.New("standard input (-) can be read only once")
 	case k.lifeline && count(c.Args().Slice(), "-") > 0:
-		return nil, nil, errors.New("--stdin-is-lifeline does not go together with reading a history from standard input (-)")
+		return nil, errors.New("--stdin-is-lifeline does not go together with reading a history from standard input (-)")
 	}
-	if k.options, err = searchOptions(c); err != nil {
-		return nil, nil, err
+	if k.options, k.memory, err = searchOptions(c); err != nil {
+		return nil, err
 	}
 	k.options.Verify = c.Bool("verify")
-	if file := c.String("models"); file != "" {
-		if k.models, err = readStoreModels(file, c); err != nil {
-			return nil, nil, err
-		}
-	}
-	if k.memory, err = memoryLimit(c.String("memory-limit")); err != nil {
-		return nil, nil, err
-	}
-	return k, c.Args().Slice(), nil
+	k.models, err = givenModels(c)
+	return k, err
 }
 
 func count(list []string, s string) int {
@@ -128,79 +114,117 @@ func count(list []string, s string) int {
 	return n
 }
 
-// tally counts the verdicts.
-type tally struct{ valid, invalid, unknown, unreadable, bugs int }
-
-func (t *tally) status() int {
-	switch {
-	case t.bugs > 0:
-		return exitBug
-	case t.invalid > 0:
-		return exitInvalid
-	case t.unreadable > 0:
-		return exitUsage
-	case t.unknown > 0:
-		return exitUnknown
+// run checks every history below the paths, several at once, and prints the
+// answers in order. It returns the exit status.
+func (k *checker) run(ctx context.Context, paths []string) (int, error) {
+	if k.lifeline {
+		watchLifeline(k.stderr)
 	}
-	return exitValid
+	jobs := k.find(paths)
+	if len(jobs) != 1 && k.evidence.asked() {
+		return 0, fmt.Errorf("--witness, --core and --svg are for a single history, not for %d", len(jobs))
+	}
+	if err := k.models.unused(jobs); err != nil {
+		return 0, err
+	}
+	k.progress = newProgress(k.stderr, len(jobs))
+	if len(jobs) == 1 {
+		k.options.Passed, k.options.Held = &k.progress.passed, &k.progress.held
+	}
+	k.header(jobs)
+	done, err := k.all(ctx, jobs, k.check)
+	if err != nil {
+		return 0, err
+	}
+	if k.output == "text" && len(jobs) > 1 {
+		left := ""
+		if done < len(jobs) {
+			left = fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
+		}
+		fmt.Fprintln(k.stdout, k.tally.summary(len(jobs), "histories", valid, invalid, unknown, unreadable)+left)
+	}
+	return k.tally.status(), nil
 }
 
-// report prints one answer: results to standard output, what went wrong to
-// standard error as well.
-func (k *checker) report(j *job, a answer, t *tally) error {
-	k.progress.clear()
-	switch {
-	case a.bug != "":
-		t.bugs++
-		reportBug(k.stderr, j.Path+": "+a.bug)
-		return nil
-	case a.err != nil:
-		t.unreadable++
-		fmt.Fprintln(k.stderr, "clew:", strings.ReplaceAll(a.err.Error(), "\n", "\nclew: "))
-		a.out = k.render(j, &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: a.err.Error()})
-	case a.verdict == jepsen.Valid:
-		t.valid++
-	case a.verdict == jepsen.Invalid:
-		t.invalid++
-	default:
-		t.unknown++
-	}
-	for _, w := range a.warnings {
-		fmt.Fprintf(k.stderr, "clew: %s: warning: %s\n", j.Path, w)
-	}
-	if a.result != nil {
-		if err := k.evidence(a.result); err != nil {
-			return err
+// find is what the paths stand for. Of a directory, what can be read is checked
+// even if something cannot.
+func (k *checker) find(paths []string) []*job {
+	var jobs []*job
+	for _, path := range paths {
+		found, err := jepsen.Find(path)
+		for _, s := range found {
+			jobs = append(jobs, k.job(s, nil))
+		}
+		if err != nil {
+			jobs = append(jobs, k.job(jepsen.Source{Path: path}, err))
 		}
 	}
-	_, err := io.WriteString(k.stdout, a.out)
-	return err
+	return jobs
 }
 
-// evidence writes the files that were asked for.
-func (k *checker) evidence(r *jepsen.Result) error {
-	for _, e := range []struct {
-		flag, path string
-		verdict    jepsen.Verdict
-		write      func(io.Writer) error
-	}{
-		{"--witness", k.witness, jepsen.Valid, r.WriteWitness},
-		{"--core", k.core, jepsen.Invalid, r.FirstFailing().WriteCore},
-		{"--svg", k.svg, jepsen.Invalid, r.FirstFailing().WriteSVG},
-	} {
-		switch {
-		case e.path == "":
-		case r.Verdict != e.verdict:
-			fmt.Fprintf(k.stderr, "clew: %s: nothing to write for %s: the history is %s\n", r.File, e.flag, r.Verdict)
-		case r.Verdict == jepsen.Valid && r.Witness == nil:
-			fmt.Fprintf(k.stderr, "clew: %s: nothing to write for %s: operations without a key take effect once for every key\n", r.File, e.flag)
-		default:
-			if err := writeWhole(e.path, e.write); err != nil {
-				return fmt.Errorf("%s %s: %w", e.flag, e.path, err)
-			}
+// header begins the table, if there is to be one: for what was found in
+// directories and archives.
+func (k *checker) header(jobs []*job) {
+	var sources []jepsen.Source
+	stored := false
+	for _, j := range jobs {
+		sources = append(sources, j.Source)
+		stored = stored || j.Stored
+	}
+	if k.output == "text" && stored && len(jobs) > 1 {
+		table := jepsen.NewTable(sources)
+		k.table = &table
+		io.WriteString(k.stdout, table.Header())
+	}
+}
+
+// check reads and checks one history.
+func (k *checker) check(ctx context.Context, j *job) answer {
+	switch {
+	case j.missing != nil:
+		return k.unreadable(j, j.missing)
+	case j.ahead.bug != "":
+		return j.ahead
+	case j.ahead.err != nil:
+		return k.unreadable(j, j.ahead.err)
+	case !j.InOrder:
+		if err := j.read(ctx); err != nil {
+			return k.unreadable(j, err)
 		}
 	}
-	return nil
+	h := j.h
+	if j.h = nil; h == nil {
+		return k.answer(j, &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "interrupted"})
+	}
+	start := time.Now()
+	k.progress.operations(h.Operations())
+	collectBefore(k.memory)
+	r, err := clew.Check(ctx, h, j.spec, k.optionsOf(j))
+	if err != nil {
+		return k.unreadable(j, located(h, err))
+	}
+	r.File = j.Path
+	r.Ms = float64((j.took + time.Since(start)).Microseconds()) / 1000
+	return k.answer(j, r)
+}
+
+// unreadable is the answer for a history that cannot be read.
+func (k *checker) unreadable(j *job, err error) answer {
+	r := &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: err.Error()}
+	return answer{err: err, out: k.render(j, r)}
+}
+
+// answer is the answer that a result is.
+func (k *checker) answer(j *job, r *jepsen.Result) answer {
+	a := answer{out: k.render(j, r)}
+	a.of[outcomeOf[r.Verdict]]++
+	if r.History != nil {
+		a.warnings = r.History.Warnings
+	}
+	if k.evidence.asked() {
+		a.evidence = func() error { return k.evidence.write(r, k.stderr) }
+	}
+	return a
 }
 
 // render is what standard output says of a result.

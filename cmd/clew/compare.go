@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 
 	"clew"
 	"clew/jepsen"
-	"clew/models"
 )
 
 const compareHelp = `Checks histories again and says whether clew agrees with what Knossos said of
@@ -34,7 +32,7 @@ is the one that the results show, else it is inferred.
 FILE appended. It prints Knossos's result map, or a line "FILE<TAB>true" as
 Knossos's own command line does. It gets twice the time limit, or 10 minutes.
 
---verdicts TABLE has columns parted by tabs: file, verdict, and where its first
+--verdicts TABLE has columns parted by tabs: file, verdict, and if its first
 line names them model (cas-register:0 is one from 0), algo, ms and fail_index.
 Files are below PATH, or beside the table.
 
@@ -47,19 +45,19 @@ Examples:
 Exit status: 0 nothing disagrees, 1 some disagreement, 2 nothing comparable, 254
 bad arguments or unreadable input.`
 
+var compareForms = []string{"text", "json"}
+
 func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "compare",
 		Usage:       "compare with Knossos's results",
 		ArgsUsage:   "PATH...",
 		Description: compareHelp,
-		Flags: append(modelFlags(),
+		Flags: slices.Concat(modelFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, as for clew check"},
 			&cli.StringFlag{Name: "knossos", Usage: "run `CMD` for histories without results"},
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
-			algorithmFlag(), depthFlag(), timeLimitFlag(), memoryLimitFlag(),
-			&cli.StringFlag{Name: "output", Value: "text", Usage: "`FORMAT`: text or json (one comparison a line)"},
-		),
+		}, searchFlags(), []cli.Flag{outputFlag(compareForms, "comparison")}),
 		Action: func(c *cli.Context) error {
 			k, err := newComparer(c, stdout, stderr)
 			if err != nil {
@@ -71,36 +69,31 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	}
 }
 
-// comparer is one run of clew compare.
-type comparer struct {
-	spec           models.Spec
-	models         storeModels
-	options        clew.Options
-	knossos        string
-	json           bool
-	items          []comparable
-	stdout, stderr io.Writer
-	progress       *progress
+var outcomeOfClaim = map[clew.Agreement]outcome{
+	clew.Agree: agree, clew.Disagree: disagree, clew.KnossosUnknown: knossosUnknown, clew.NotComparable: notComparable,
 }
 
-// comparable is a history, and what a table says of it.
-type comparable struct {
-	job
-	claims []jepsen.Claim // nil: what its results.edn says
+// comparer is one run of clew compare.
+type comparer struct {
+	runner
+	knossos string
+	json    bool
+	jobs    []*job
 }
 
 func newComparer(c *cli.Context, stdout, stderr io.Writer) (*comparer, error) {
-	spec, err := modelSpec(c)
-	if err != nil {
+	k := &comparer{runner: runner{stdout: stdout, stderr: stderr}, knossos: c.String("knossos")}
+	var err error
+	if k.reading, err = modelSpec(given(c)); err != nil {
 		return nil, err
 	}
-	k := &comparer{spec: spec, knossos: c.String("knossos"), json: c.String("output") == "json", stdout: stdout, stderr: stderr}
-	if k.options, err = searchOptions(c); err != nil {
+	if k.options, _, err = searchOptions(c); err != nil {
 		return nil, err
 	}
-	switch output := c.String("output"); {
-	case output != "text" && output != "json":
-		return nil, fmt.Errorf("--output is text or json, not %q", output)
+	output, err := outputForm(c, compareForms)
+	switch k.json = output == "json"; {
+	case err != nil:
+		return nil, err
 	case c.IsSet("verdicts") && k.knossos != "":
 		return nil, errors.New("--verdicts and --knossos do not go together")
 	case c.IsSet("verdicts") && c.NArg() > 1:
@@ -108,24 +101,18 @@ func newComparer(c *cli.Context, stdout, stderr io.Writer) (*comparer, error) {
 	case !c.IsSet("verdicts") && !c.Args().Present():
 		return nil, errors.New("no history given; clew compare --help shows how")
 	}
-	if file := c.String("models"); file != "" {
-		if k.models, err = readStoreModels(file, c); err != nil {
-			return nil, err
-		}
+	if k.models, err = givenModels(c); err != nil {
+		return nil, err
 	}
 	if c.IsSet("verdicts") {
-		return k, k.table(c.String("verdicts"), c.Args().First())
+		return k, k.findTable(c.String("verdicts"), c.Args().First())
 	}
 	for _, path := range c.Args().Slice() {
 		if err := k.find(path); err != nil {
 			return nil, err
 		}
 	}
-	var jobs []*job
-	for i := range k.items {
-		jobs = append(jobs, &k.items[i].job)
-	}
-	return k, k.models.unused(jobs)
+	return k, k.models.unused(k.jobs)
 }
 
 // find adds the histories below a path.
@@ -141,21 +128,13 @@ func (k *comparer) find(path string) error {
 		if s.Member() {
 			return fmt.Errorf("%s: compare reads directories, not archives; unpack it first", path)
 		}
-		k.add(s, nil)
+		k.jobs = append(k.jobs, k.job(s, nil))
 	}
 	return nil
 }
 
-func (k *comparer) add(s jepsen.Source, claims []jepsen.Claim) {
-	x := comparable{job{Source: s, spec: k.spec, independent: k.options.Independent}, claims}
-	if m, ok := k.models[s.Test]; ok && s.Stored {
-		x.spec, x.independent = m.spec, m.independent
-	}
-	k.items = append(k.items, x)
-}
-
-// table adds the histories of a table, in its order, each once.
-func (k *comparer) table(path, dir string) error {
+// findTable adds the histories of a table, in its order, each once.
+func (k *comparer) findTable(path, dir string) error {
 	f, err := jepsen.Open(path)
 	if err != nil {
 		return err
@@ -168,135 +147,80 @@ func (k *comparer) table(path, dir string) error {
 	if dir == "" {
 		dir = filepath.Dir(path)
 	}
-	at := map[string]int{}
+	of := map[string]*job{}
 	for _, row := range rows {
-		i, seen := at[row.File]
-		if !seen {
-			i = len(k.items)
-			at[row.File] = i
-			k.add(jepsen.Source{Path: filepath.Join(dir, row.File)}, []jepsen.Claim{})
+		j := of[row.File]
+		if j == nil {
+			j = k.job(jepsen.Source{Path: filepath.Join(dir, row.File)}, nil)
+			of[row.File] = j
+			k.jobs = append(k.jobs, j)
 		}
-		k.items[i].claims = append(k.items[i].claims, row.Claim)
+		j.claims = append(j.claims, row.Claim)
 	}
 	return nil
-}
-
-// compared is what became of a history: a line or more for each claim.
-type compared struct {
-	lines []string
-	count map[clew.Agreement]int
-	times [2]float64 // Knossos's and ours, of claims with a time
-	err   error
-	bug   string // clew panicked
 }
 
 // run compares every history and prints the answers in order. It returns the
 // exit status.
 func (k *comparer) run(ctx context.Context) (int, error) {
-	k.progress = newProgress(k.stderr, len(k.items))
-	defer k.progress.stop()
-	total := compared{count: map[clew.Agreement]int{}}
-	unreadable, bugs := 0, 0
-	var failed error
-	inOrder(len(k.items), nil, func(i int) (c compared) {
-		defer func() {
-			if p := recover(); p != nil {
-				c.bug = fmt.Sprintf("%v\n%s", p, debug.Stack())
-			}
-		}()
-		return k.compare(ctx, &k.items[i])
-	}, func(i int, x compared) bool {
-		k.progress.clear()
-		if x.bug != "" {
-			bugs++
-			reportBug(k.stderr, k.items[i].Path+": "+x.bug)
-		}
-		if x.err != nil {
-			unreadable++
-			fmt.Fprintln(k.stderr, "clew:", x.err)
-		}
-		for _, line := range x.lines {
-			if _, failed = io.WriteString(k.stdout, line); failed != nil {
-				return false
-			}
-		}
-		for a, n := range x.count {
-			total.count[a] += n
-		}
-		total.times[0] += x.times[0]
-		total.times[1] += x.times[1]
-		k.progress.file()
-		return true
-	})
-	if failed != nil {
-		return 0, failed
+	k.progress = newProgress(k.stderr, len(k.jobs))
+	if _, err := k.all(ctx, k.jobs, k.compare); err != nil {
+		return 0, err
 	}
-	if !k.json {
-		k.progress.stop()
-		n := total.count
-		s := fmt.Sprintf("%d results: %d agree, %d disagree, %d unknown to knossos, %d not comparable",
-			n[clew.Agree]+n[clew.Disagree]+n[clew.KnossosUnknown]+n[clew.NotComparable],
-			n[clew.Agree], n[clew.Disagree], n[clew.KnossosUnknown], n[clew.NotComparable])
-		if total.times[0] > 0 {
-			s += fmt.Sprintf("; knossos took %.0f ms, clew %.0f ms", total.times[0], total.times[1])
+	if t := &k.tally; !k.json {
+		results := t.of[agree] + t.of[disagree] + t.of[knossosUnknown] + t.of[notComparable]
+		times := ""
+		if t.knossosMs > 0 {
+			times = fmt.Sprintf("; knossos took %.0f ms, clew %.0f ms", t.knossosMs, t.clewMs)
 		}
-		fmt.Fprintln(k.stdout, s)
+		fmt.Fprintln(k.stdout, t.summary(results, "results", agree, disagree, knossosUnknown, notComparable)+times)
 	}
-	switch {
-	case bugs > 0:
-		return exitBug, nil
-	case total.count[clew.Disagree] > 0:
-		return exitInvalid, nil
-	case unreadable > 0:
-		return exitUsage, nil
-	case total.count[clew.Agree] == 0:
-		return exitUnknown, nil
-	}
-	return exitValid, nil
+	return k.tally.status(), nil
 }
 
 // compare compares one history with what is claimed of it.
-func (k *comparer) compare(ctx context.Context, x *comparable) (c compared) {
-	c.count = map[clew.Agreement]int{}
-	h, err := x.Read(readOptions(x.spec))
+func (k *comparer) compare(ctx context.Context, j *job) answer {
+	h, err := j.Read(readOptions(j.spec))
 	if err != nil {
-		c.err = err
-		return c
+		return answer{err: err}
 	}
-	claims := x.claims
+	claims := j.claims
 	if claims == nil {
-		if claims, err = k.results(ctx, x, h); err != nil {
-			c.err = err
-			return c
+		if claims, err = k.results(ctx, j, h); err != nil {
+			return answer{err: err}
 		}
 	}
 	if len(claims) == 0 {
 		none := clew.Comparison{Why: "there is no result of a linearizability checker in a results.edn beside it"}
-		c.count[none.Agreement]++
-		c.lines = append(c.lines, k.line(x, h, none))
-		return c
+		return k.answer(j, h, []clew.Comparison{none})
 	}
-	o := k.options
-	o.Independent = x.independent
-	all, err := clew.Compare(ctx, h, x.spec, o, claims)
+	all, err := clew.Compare(ctx, h, j.spec, k.optionsOf(j), claims)
 	if err != nil {
-		c.err = err
-		return c
+		return answer{err: err}
 	}
-	for _, one := range all {
-		c.count[one.Agreement]++
-		c.lines = append(c.lines, k.line(x, h, one))
-		if one.Result != nil && one.Claim.Ms > 0 {
-			c.times[0] += one.Claim.Ms
-			c.times[1] += one.Result.Ms
+	return k.answer(j, h, all)
+}
+
+// answer is the answer that comparisons are: a line or more for each claim.
+func (k *comparer) answer(j *job, h *jepsen.History, all []clew.Comparison) (a answer) {
+	render := line
+	if k.json {
+		render = jsonLine
+	}
+	for _, c := range all {
+		a.out += render(j.Path, h, c)
+		a.of[outcomeOfClaim[c.Agreement]]++
+		if c.Result != nil && c.Claim.Ms > 0 {
+			a.knossosMs += c.Claim.Ms
+			a.clewMs += c.Result.Ms
 		}
 	}
-	return c
+	return a
 }
 
 // results is what the results.edn beside a history says, or Knossos itself.
-func (k *comparer) results(ctx context.Context, x *comparable, h *jepsen.History) ([]jepsen.Claim, error) {
-	path := filepath.Join(filepath.Dir(x.Path), "results.edn")
+func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
+	path := filepath.Join(filepath.Dir(j.Path), "results.edn")
 	if f, err := os.Open(path); err == nil {
 		defer f.Close()
 		claims, err := jepsen.ReadClaims(f, path, h.Values)
@@ -307,23 +231,19 @@ func (k *comparer) results(ctx context.Context, x *comparable, h *jepsen.History
 	if k.knossos == "" {
 		return nil, nil
 	}
-	return k.runKnossos(ctx, x, h)
+	return k.runKnossos(ctx, j, h)
 }
 
-// knossosTime is what Knossos gets where there is no time limit.
+// knossosTime is what Knossos gets if there is no time limit.
 const knossosTime = 10 * time.Minute
 
 // runKnossos has Knossos check a history. A command that fails, or says nothing
 // that can be understood, is an error; one that takes too long is a claim of
 // unknown.
-func (k *comparer) runKnossos(ctx context.Context, x *comparable, h *jepsen.History) ([]jepsen.Claim, error) {
-	spec := x.spec
-	if spec.Name == "" {
-		name, err := models.Infer(h)
-		if err != nil {
-			return nil, located(h, err)
-		}
-		spec.Name = name
+func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
+	spec, err := inferred(j.spec, h)
+	if err != nil {
+		return nil, err
 	}
 	limit := knossosTime
 	if k.options.TimeLimit > 0 {
@@ -331,7 +251,7 @@ func (k *comparer) runKnossos(ctx context.Context, x *comparable, h *jepsen.Hist
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", k.knossos+` "$@"`, "sh", "--model", spec.Name, x.Path)
+	cmd := exec.CommandContext(ctx, "sh", "-c", k.knossos+` "$@"`, "sh", "--model", spec.Name, j.Path)
 	endWholeGroup(cmd)
 	start := time.Now()
 	out, err := cmd.Output()
@@ -339,7 +259,7 @@ func (k *comparer) runKnossos(ctx context.Context, x *comparable, h *jepsen.Hist
 	if ctx.Err() != nil {
 		return []jepsen.Claim{claim}, nil
 	}
-	if claims, mapErr := jepsen.ReadClaims(strings.NewReader(string(out)), x.Path, h.Values); mapErr == nil && len(claims) == 1 {
+	if claims, mapErr := jepsen.ReadClaims(strings.NewReader(string(out)), j.Path, h.Values); mapErr == nil && len(claims) == 1 {
 		claims[0].Checker, claims[0].Ms = claim.Checker, claim.Ms
 		return claims, nil
 	}
@@ -357,12 +277,12 @@ func (k *comparer) runKnossos(ctx context.Context, x *comparable, h *jepsen.Hist
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return nil, fmt.Errorf("%s: --knossos: %w: %s", x.Path, err, firstLine(string(exit.Stderr)))
+		return nil, fmt.Errorf("%s: --knossos: %w: %s", j.Path, err, firstLine(string(exit.Stderr)))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: --knossos: %w", x.Path, err)
+		return nil, fmt.Errorf("%s: --knossos: %w", j.Path, err)
 	}
-	return nil, fmt.Errorf("%s: --knossos: expected a result map or FILE<TAB>true, found %q", x.Path, firstLine(string(out)))
+	return nil, fmt.Errorf("%s: --knossos: expected a result map or FILE<TAB>true, found %q", j.Path, firstLine(string(out)))
 }
 
 func firstLine(s string) string {
@@ -371,115 +291,4 @@ func firstLine(s string) string {
 		s = s[:100]
 	}
 	return s
-}
-
-// line shows a comparison.
-func (k *comparer) line(x *comparable, h *jepsen.History, c clew.Comparison) string {
-	if k.json {
-		return k.jsonLine(x, h, c)
-	}
-	s := fmt.Sprintf("%-15s  %s", c.Agreement, x.Path)
-	if c.Claim.Checker != "" {
-		s += "  " + c.Claim.Checker
-	}
-	if c.Claim.IsKey {
-		s += "  key " + h.Values.Text(c.Claim.Key)
-	}
-	switch c.Agreement {
-	case clew.Agree:
-		s += "  " + claimed(c.Claim)
-	case clew.KnossosUnknown:
-		s += "  clew says " + found(c.Result)
-	}
-	if c.Claim.Ms > 0 && c.Result != nil {
-		s += fmt.Sprintf("  (knossos %.0f ms, clew %.1f ms)", c.Claim.Ms, c.Result.Ms)
-	}
-	if c.Agreement != clew.Disagree {
-		if c.Why != "" {
-			s += "  " + c.Why
-		}
-		return s + "\n"
-	}
-	s += "\n    knossos says " + claimed(c.Claim)
-	if c.Claim.OpText != "" {
-		s += ": " + c.Claim.OpText
-	}
-	s += "\n    clew says " + found(c.Result)
-	if c.Result.Verified {
-		s += ", verified"
-	}
-	if c.Why != "" {
-		s += "\n    " + c.Why
-	}
-	return s + "\n" + proof(c.Result)
-}
-
-// claimed and found are a verdict with the failing operation.
-func claimed(c jepsen.Claim) string {
-	if c.HasOp {
-		return fmt.Sprintf("INVALID at index %d", c.Op)
-	}
-	return map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: "unknown"}[c.Verdict]
-}
-
-func found(r *jepsen.Result) string {
-	switch r.Verdict {
-	case jepsen.Valid:
-		return "valid"
-	case jepsen.Invalid:
-		return fmt.Sprintf("INVALID at index %d", r.FailingIndex())
-	}
-	return "unknown: " + r.Cause
-}
-
-// proof is our evidence, as clew check shows it.
-func proof(r *jepsen.Result) string {
-	if r.Verdict == jepsen.Valid {
-		return fmt.Sprintf("    a linearization of all %d operations was found and replayed; clew check --witness FILE writes it\n", len(r.Witness))
-	}
-	var b strings.Builder
-	_, text, _ := strings.Cut(r.Text(), "\n")
-	for line := range strings.Lines(text) {
-		if line != "\n" {
-			b.WriteString("  ")
-		}
-		b.WriteString(line)
-	}
-	return b.String() + "\n"
-}
-
-// jsonLine is a comparison as JSON. Keys that do not apply are null.
-func (k *comparer) jsonLine(x *comparable, h *jepsen.History, c clew.Comparison) string {
-	type claim struct {
-		Valid   any      `json:"valid"`
-		OpIndex *int64   `json:"op-index"`
-		Ms      *float64 `json:"ms"`
-	}
-	j := struct {
-		File      string         `json:"file"`
-		Checker   string         `json:"checker"`
-		Key       *string        `json:"key"`
-		Agreement string         `json:"agreement"`
-		Why       string         `json:"why"`
-		Knossos   *claim         `json:"knossos"`
-		Clew      *jepsen.Result `json:"clew"`
-	}{File: x.Path, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, Clew: c.Result}
-	if c.Claim.IsKey {
-		key := h.Values.Text(c.Claim.Key)
-		j.Key = &key
-	}
-	if c.Result != nil || c.Claim != (jepsen.Claim{}) {
-		j.Knossos = &claim{Valid: map[jepsen.Verdict]any{jepsen.Valid: true, jepsen.Invalid: false, jepsen.Unknown: "unknown"}[c.Claim.Verdict]}
-		if c.Claim.HasOp {
-			j.Knossos.OpIndex = &c.Claim.Op
-		}
-		if c.Claim.Ms > 0 {
-			j.Knossos.Ms = &c.Claim.Ms
-		}
-	}
-	line, err := json.Marshal(j)
-	if err != nil {
-		panic(err) // it is numbers and text
-	}
-	return string(line) + "\n"
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -90,39 +89,16 @@ func formFlags(c *cli.Context) (to, from jepsen.Form, err error) {
 }
 
 // convert writes the history in a file, "-" for standard input, in another form.
-// Where it is interrupted the writing goes on, but nobody waits for it.
+// If it is interrupted the writing goes on, but nobody waits for it.
 func convert(ctx context.Context, w io.Writer, path string, from, to jepsen.Form) ([]string, error) {
-	in, name := os.Stdin, "standard input"
-	if path != "-" {
-		f, err := jepsen.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in, name = f, path
+	in, name, err := open(path)
+	if err != nil {
+		return nil, err
 	}
+	defer in.Close()
 	var warnings []string
-	var err error
 	if !await(ctx, func() { warnings, err = jepsen.Convert(w, in, name, from, to) }) {
 		return nil, errors.New("interrupted")
 	}
 	return warnings, err
-}
-
-// printWhole has a text printed whole or not at all.
-func printWhole(stdout io.Writer, write func(io.Writer) error) error {
-	f, err := os.CreateTemp("", "clew-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if err := write(f); err != nil {
-		return err
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	_, err = io.Copy(stdout, f)
-	return err
 }

@@ -10,14 +10,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
-	"runtime/debug"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
-
-	"clew/models"
 )
 
 // Exit statuses, which the contract fixes.
@@ -39,13 +34,15 @@ func main() {
 
 // run is the whole program, with everything that it touches passed in.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
-	defer func() {
-		if p := recover(); p != nil {
-			status = reportBug(stderr, fmt.Sprintf("%v\n%s", p, debug.Stack()))
-		}
-	}()
-	app := newApp(stdout, stderr, &status)
-	if err := app.RunContext(ctx, permute(app, args)); err != nil {
+	var err error
+	bug := guarded(func() {
+		app := newApp(stdout, stderr, &status)
+		err = app.RunContext(ctx, permute(app, args))
+	})
+	switch {
+	case bug != "":
+		return reportBug(stderr, bug)
+	case err != nil:
 		fmt.Fprintln(stderr, "clew:", err)
 		return exitUsage
 	}
@@ -58,6 +55,8 @@ func reportBug(stderr io.Writer, what string) int {
 	return exitBug
 }
 
+// newApp is the command line. A command that ends without an error sets the
+// status.
 func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	app := &cli.App{
 		Name:                 "clew",
@@ -70,7 +69,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		ExitErrHandler:       func(*cli.Context, error) {},
 		OnUsageError:         usageError,
 		Description: "clew reads histories as Jepsen writes them and says whether they are linearizable,\n" +
-			"with the operation that cannot be explained where they are not.",
+			"and if they are not, which operation cannot be explained.",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return fmt.Errorf("unknown command %q; clew knows %s (clew --help)", c.Args().First(), commandNames(c.App))
@@ -82,21 +81,16 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			verifyCommand(stdout, status),
 			compareCommand(stdout, stderr, status),
 			convertCommand(stdout, stderr),
-			{
-				Name: "models", Usage: "list the models", OnUsageError: usageError,
-				Action: func(*cli.Context) error { return listModels(stdout) },
-			},
-			{
-				Name: "version", Usage: "print the version", OnUsageError: usageError,
-				Action: func(*cli.Context) error {
-					_, err := fmt.Fprintln(stdout, "clew", version())
-					return err
-				},
-			},
+			modelsCommand(stdout),
+			versionCommand(stdout),
 		},
 	}
 	for _, c := range app.Commands {
 		c.OnUsageError = usageError
+		// Only clew itself has a help command: behind another command, "h" and
+		// "help" are paths. Its help stays that of a command without commands.
+		c.HideHelpCommand = true
+		c.CustomHelpTemplate = cli.CommandHelpTemplate
 	}
 	return app
 }
@@ -109,106 +103,4 @@ func commandNames(app *cli.App) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// usageError puts what the flag package says about an argument in our words.
-func usageError(c *cli.Context, err error, _ bool) error {
-	help := "clew --help lists the flags"
-	if c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
-		help = fmt.Sprintf("clew %s --help lists the flags", c.Command.Name)
-	}
-	msg := err.Error()
-	if name, ok := strings.CutPrefix(msg, "flag provided but not defined: -"); ok {
-		return fmt.Errorf("unknown flag --%s; %s", strings.TrimPrefix(name, "-"), help)
-	}
-	if name, ok := strings.CutPrefix(msg, "flag needs an argument: -"); ok {
-		return fmt.Errorf("--%s needs a value; %s", strings.TrimPrefix(name, "-"), help)
-	}
-	if m := badValue.FindStringSubmatch(msg); m != nil {
-		expected := "a value of another kind"
-		switch {
-		case m[2] == "time-limit":
-			expected = "a duration such as 30s or 5m"
-		case strings.HasPrefix(msg, "invalid boolean"):
-			expected = "given or not; it takes no value"
-		}
-		return fmt.Errorf("--%s is %s, not %s", m[2], expected, m[1])
-	}
-	return err
-}
-
-var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([a-z-]+): `)
-
-// permute moves a command's flags in front of its paths: urfave/cli stops
-// looking for flags at the first path, and people write them last.
-func permute(app *cli.App, args []string) []string {
-	if len(args) < 2 {
-		return args
-	}
-	var command *cli.Command
-	for _, c := range app.Commands {
-		if c.HasName(args[1]) {
-			command = c
-		}
-	}
-	if command == nil {
-		return args
-	}
-	flags, paths := append([]string(nil), args[:2]...), []string{"--"}
-	rest := args[2:]
-	for i := 0; i < len(rest); i++ {
-		switch arg := rest[i]; {
-		case arg == "--":
-			paths = append(paths, rest[i+1:]...)
-			i = len(rest)
-		case len(arg) < 2 || arg[0] != '-':
-			paths = append(paths, arg)
-		case arg == "-h" || arg == "-help" || arg == "--help":
-			return append(args[:2:2], "--help") // whatever else is asked for
-		default:
-			flags = append(flags, arg)
-			if !takesValue(command, arg) {
-				break
-			}
-			if i++; i == len(rest) {
-				return flags // Nothing may follow: the value is missing.
-			}
-			flags = append(flags, rest[i])
-		}
-	}
-	return append(flags, paths...)
-}
-
-// takesValue says whether a flag's value is the next argument.
-func takesValue(command *cli.Command, arg string) bool {
-	name := arg[1:]
-	if name[0] == '-' {
-		name = name[1:]
-	}
-	for _, f := range command.Flags {
-		_, isBool := f.(*cli.BoolFlag)
-		for _, n := range f.Names() {
-			if n == name && !isBool {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func listModels(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, m := range models.All() {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Fs, m.About)
-	}
-	return t.Flush()
-}
-
-// version is what the Go toolchain recorded when it built the program.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

@@ -27,7 +27,7 @@ const write = `{:process 0, :type :invoke, :f :write, :value 1}
 `
 
 // malformed is what users may get wrong. The input is in h.edn, beside an empty
-// directory; the arguments are parted by blanks (or by | where one of them has
+// directory; the arguments are parted by blanks (or by | if one of them has
 // blanks), "check h.edn" if not given. Of the message, "clew: " and the newline
 // are left out; $MODELS, $ALGORITHMS and $COMMANDS are the lists of them.
 var malformed = []struct{ name, args, input, message string }{

@@ -37,8 +37,8 @@ func collectBefore(limit int64) {
 }
 
 // availableMemory is what the process could use: what the kernel says is
-// available, or what is left of a control group's limit. Where neither is known
-// it is 4 GB.
+// available, or what is left of a control group's limit. If neither is known it
+// is 4 GB.
 func availableMemory() int64 {
 	available := int64(4 << 30)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {

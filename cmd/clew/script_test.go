@@ -143,7 +143,7 @@ func archive(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // clewReading starts clew as a process and returns once it has read most of
-// the history from its standard input, which stays open where open says so.
+// the history from its standard input, which stays open if open says so.
 func clewReading(t *testing.T, history string, open bool, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
 	cmd := exec.Command("clew", args...)

@@ -56,7 +56,7 @@ func files(t *testing.T, root string) (all []string) {
 }
 
 // peakMemory waits for a process to end and says how much memory it had, in kB,
-// or 0 where there is no /proc. What the system says afterwards includes the
+// or 0 if there is no /proc. What the system says afterwards includes the
 // memory of the process that started it.
 func peakMemory(pid int) int {
 	peak := 0

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,60 +11,24 @@ import (
 
 	"clew/edn"
 	"clew/jepsen"
-	"clew/models"
 )
 
-// storeModel is how the histories of one test are read.
-type storeModel struct {
-	spec        models.Spec
-	independent bool
-}
+// storeModels is how the histories of a store's tests are read, by the name of
+// the test.
+type storeModels map[string]reading
 
-// storeModels are the models of a store's tests, by the name of the test.
-type storeModels map[string]storeModel
-
-// flags are the model flags, wherever they come from.
-type flags interface {
-	String(name string) string
-	Int(name string) int
-	IsSet(name string) bool
-}
-
-// entryFlags are the flags of one test: its own, else the command line's.
-type entryFlags struct {
-	*cli.Context
-	own map[string]string
-}
-
-func (f entryFlags) IsSet(name string) bool {
-	_, own := f.own[name]
-	return own || f.Context.IsSet(name)
-}
-
-func (f entryFlags) String(name string) string {
-	if s, own := f.own[name]; own {
-		return s
+// givenModels is what --models says, nil if it is not given.
+func givenModels(c *cli.Context) (storeModels, error) {
+	file := c.String("models")
+	if file == "" {
+		return nil, nil
 	}
-	return f.Context.String(name)
-}
-
-func (f entryFlags) Int(name string) int {
-	if s, own := f.own[name]; own {
-		n := 0
-		fmt.Sscan(s, &n) // what is no number is 0, which is refused as too small
-		return n
+	all, err := readStoreModels(file, given(c))
+	if err != nil {
+		return nil, fmt.Errorf("--models: %w", err)
 	}
-	return f.Context.Int(name)
+	return all, nil
 }
-
-// modelFlagNames are the keys of a test's map: the model flags.
-var modelFlagNames = func() []string {
-	var names []string
-	for _, f := range modelFlags() {
-		names = append(names, f.Names()[0])
-	}
-	return names
-}()
 
 // readStoreModels reads a file of models: a map from a test's name to a model's
 // name, or to a map of model flags, such as
@@ -72,70 +37,56 @@ var modelFlagNames = func() []string {
 //
 // Names are strings, keywords or symbols. What a test's map does not say is as
 // on the command line.
-func readStoreModels(file string, c *cli.Context) (storeModels, error) {
+func readStoreModels(file string, normal settings) (storeModels, error) {
 	f, err := jepsen.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("--models: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	text, err := io.ReadAll(f)
 	if err != nil {
-		return nil, fmt.Errorf("--models: %w", err)
+		return nil, err
 	}
 	v := edn.NewValues()
 	id, err := v.Parse(text, edn.Pos{File: file, Line: 1, Col: 1})
 	if err != nil {
-		return nil, fmt.Errorf("--models: %w", err)
+		return nil, err
 	}
 	if v.Kind(id) != edn.KindMap {
-		return nil, fmt.Errorf("--models: %s: expected a map from tests to models, found %s", file, v.Text(id))
+		return nil, fmt.Errorf("%s: expected a map from tests to models, found %s", file, v.Text(id))
 	}
 	all := storeModels{}
 	for kvs := v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
 		test := name(v, kvs[0])
-		m, err := readStoreModel(v, kvs[1], c)
-		if err != nil {
-			return nil, fmt.Errorf("--models: %s: %s: %w", file, test, err)
+		own, err := testSettings(v, kvs[1], normal)
+		if err == nil {
+			all[test], err = modelSpec(own)
 		}
-		all[test] = m
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", file, test, err)
+		}
 	}
 	return all, nil
 }
 
-func readStoreModel(v *edn.Values, id edn.ID, c *cli.Context) (storeModel, error) {
-	own := map[string]string{}
+// testSettings is what a test's map says, and normal says of everything else.
+func testSettings(v *edn.Values, id edn.ID, normal settings) (settings, error) {
+	own := maps.Clone(normal)
 	if v.Kind(id) != edn.KindMap {
 		own["model"] = name(v, id)
-	} else {
-		for kvs := v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
-			flag, value := name(v, kvs[0]), name(v, kvs[1])
-			if flag == "init" {
-				value = v.Text(kvs[1]) // any EDN value
-			}
-			if !slices.Contains(modelFlagNames, flag) {
-				return storeModel{}, fmt.Errorf("unknown key %s; it may have %s", v.Text(kvs[0]), ":"+strings.Join(modelFlagNames, ", :"))
-			}
-			own[flag] = value
+		return own, nil
+	}
+	for kvs := v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+		flag := name(v, kvs[0])
+		if !slices.Contains(modelFlagNames, flag) {
+			return nil, fmt.Errorf("unknown key %s; it may have %s", v.Text(kvs[0]), ":"+strings.Join(modelFlagNames, ", :"))
+		}
+		own[flag] = name(v, kvs[1])
+		if flag == "init" {
+			own[flag] = v.Text(kvs[1]) // any EDN value
 		}
 	}
-	f := entryFlags{c, own}
-	for _, flag := range modelFlags() {
-		if choice, ok := flag.(*cli.StringFlag); ok && choice.Action != nil {
-			if err := choice.Action(c, f.String(choice.Name)); err != nil {
-				return storeModel{}, err
-			}
-		}
-	}
-	independent := c.Bool("independent")
-	switch own["independent"] {
-	case "":
-	case "true", "false":
-		independent = own["independent"] == "true"
-	default:
-		return storeModel{}, fmt.Errorf("--independent is true or false, not %s", own["independent"])
-	}
-	spec, err := modelSpec(f)
-	return storeModel{spec, independent}, err
+	return own, nil
 }
 
 // name is the text of a keyword, symbol or string without what marks it as one.

@@ -4,14 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"clew"
 	"clew/jepsen"
-	"clew/models"
 )
 
 const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
@@ -38,96 +35,46 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 			if c.NArg() != 2 {
 				return errors.New("verify takes a history and a witness; clew verify --help shows how")
 			}
-			spec, err := modelSpec(c)
+			r, err := modelSpec(given(c))
 			if err != nil {
 				return err
 			}
-			h, err := jepsen.ReadFile(c.Args().Get(0), readOptions(spec))
-			if err != nil {
-				return err
-			}
-			verify, values := clew.Verify, h
-			if c.Bool("independent") {
-				keyed, err := h.Independent()
-				if err != nil {
-					return located(h, err)
-				}
-				verify, values = clew.VerifyKeys, keyed.Unwrapped
-			}
-			if spec, err = inferred(spec, values); err != nil {
-				return err
-			}
-			witness, err := readWitness(c.Args().Get(1), h)
-			if err != nil {
-				return err
-			}
-			var wrong *clew.WitnessError
-			switch err := verify(h, spec, witness); {
-			case errors.As(err, &wrong):
-				*status = exitInvalid
-				_, err = fmt.Fprintf(stdout, "%s: not a linearization: %v\n", c.Args().Get(1), wrong)
-				return err
-			case err != nil:
-				return located(h, err)
-			}
-			_, err = fmt.Fprintf(stdout, "%s: a linearization of %d operations (%s)\n", c.Args().Get(1), len(witness), spec.Name)
+			*status, err = verify(stdout, c.Args().Get(0), c.Args().Get(1), r)
 			return err
 		},
 	}
 }
 
-// inferred is the spec with a model, inferred where it names none.
-func inferred(s models.Spec, h *jepsen.History) (models.Spec, error) {
-	if s.Name != "" {
-		return s, nil
-	}
-	name, err := models.Infer(h)
+// verify replays a witness and says what came of it. It returns the exit status.
+func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
+	h, err := jepsen.ReadFile(history, readOptions(r.spec))
 	if err != nil {
-		return s, located(h, err)
+		return 0, err
 	}
-	s.Name = name
-	return s, nil
-}
-
-func readWitness(path string, h *jepsen.History) ([]int32, error) {
-	f, err := jepsen.Open(path)
+	replay, values := clew.Verify, h
+	if r.independent {
+		keyed, err := h.Independent()
+		if err != nil {
+			return 0, located(h, err)
+		}
+		replay, values = clew.VerifyKeys, keyed.Unwrapped
+	}
+	spec, err := inferred(r.spec, values)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	defer f.Close()
-	return jepsen.ReadWitness(f, path, h)
-}
-
-// writeWhole writes a file whole or not at all. Its errors do not name the file.
-func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".clew-*")
+	order, err := readWitness(witness, h)
 	if err != nil {
-		return withoutPath(err)
+		return 0, err
 	}
-	defer os.Remove(f.Name()) // fails where it has been renamed
-	if err := write(f); err != nil {
-		f.Close()
-		return err
+	var wrong *clew.WitnessError
+	switch err := replay(h, spec, order); {
+	case errors.As(err, &wrong):
+		_, err = fmt.Fprintf(stdout, "%s: not a linearization: %v\n", witness, wrong)
+		return exitInvalid, err
+	case err != nil:
+		return 0, located(h, err)
 	}
-	if err := f.Chmod(0o644); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return withoutPath(os.Rename(f.Name(), path))
-}
-
-// withoutPath is the reason of an error about a file that goes by another name.
-func withoutPath(err error) error {
-	var p *os.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
-		return p.Err
-	case errors.As(err, &l):
-		return l.Err
-	}
-	return err
+	_, err = fmt.Fprintf(stdout, "%s: a linearization of %d operations (%s)\n", witness, len(order), spec.Name)
+	return exitValid, err
 }

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"clew"
+	"clew/edn"
+	"clew/fallback"
+	"clew/models"
+)
+
+// modelFlags say which model reads a history, and how. Each is a key of a test's
+// map in a file of models too.
+func modelFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's if it is not given"},
+		&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN`"},
+		&cli.StringFlag{Name: "nil-reads", Value: "any", Usage: "what a read of nil says: nothing (`any`), or that it saw nil (exact)"},
+		&cli.StringFlag{Name: "failed-cas", Value: "ignore", Usage: "what a failed cas says: nothing (`ignore`), or that it saw another value (observe)"},
+		&cli.StringFlag{Name: "priority", Value: "max", Usage: "which element a priority-queue hands out first: the greatest (`max`) or the least (min)"},
+		&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "how many permits a semaphore has: `K`"},
+		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "how often the owner of a reentrant lock may hold it: `D`"},
+		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
+		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: each key is a history of its own"},
+		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "how values are read: `jepsen`, or as Knossos does (knossos)"},
+	}
+}
+
+// modelFlagNames are the model flags in the order in which they are read.
+var modelFlagNames = func() []string {
+	var names []string
+	for _, f := range modelFlags() {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}()
+
+// settings are the model flags that were given, with their values as text.
+type settings map[string]string
+
+// given is the settings of the command line.
+func given(c *cli.Context) settings {
+	s := settings{}
+	for _, name := range modelFlagNames {
+		if c.IsSet(name) {
+			s[name] = c.String(name)
+		}
+	}
+	return s
+}
+
+// reading is how a history is read.
+type reading struct {
+	spec        models.Spec
+	independent bool // each key is a history of its own
+}
+
+// modelSpec is what settings say. It makes sense, as far as can be said before
+// any history is read.
+func modelSpec(s settings) (r reading, err error) {
+	for _, name := range modelFlagNames {
+		value, set := s[name]
+		switch {
+		case !set:
+		case name == "model":
+			r.spec.Name = value
+		case name == "independent":
+			if r.independent = value == "true"; !r.independent && value != "false" {
+				err = fmt.Errorf("independent is true or false, not %s", value)
+			}
+		default:
+			err = setParameter(&r.spec, name, value)
+		}
+		if err != nil {
+			return r, fmt.Errorf("--%w", err)
+		}
+	}
+	switch {
+	case r.spec.Name != "":
+		err = r.spec.Check()
+	case r.spec.Init != "":
+		_, err = edn.NewValues().Parse([]byte(r.spec.Init), edn.Pos{File: "--init", Line: 1, Col: 1})
+	}
+	return r, err
+}
+
+// setParameter gives a spec a parameter. Errors begin with its name.
+func setParameter(s *models.Spec, name, value string) (err error) {
+	switch name {
+	case "init":
+		if s.Init = value; value == "" {
+			err = errors.New("init is an EDN value such as 0 or nil, not empty")
+		}
+	case "nil-reads":
+		s.NilReadsExact, err = choice(name, value, "any", "exact")
+	case "failed-cas":
+		s.ObserveFailedCAS, err = choice(name, value, "ignore", "observe")
+	case "semantics":
+		s.Knossos, err = choice(name, value, "jepsen", "knossos")
+	case "priority":
+		s.Priority = value
+		_, err = choice(name, value, "max", "min")
+	case "permits":
+		s.Permits, err = atLeastOne(name, value)
+	case "max-holds":
+		s.MaxHolds, err = atLeastOne(name, value)
+	case "threads":
+		s.Threads, err = atLeastOne(name, value)
+	default:
+		err = fmt.Errorf("%s is no parameter of a model", name)
+	}
+	return err
+}
+
+// choice says whether a parameter with two values has the other than normal.
+func choice(name, value, normal, other string) (bool, error) {
+	if value != normal && value != other {
+		return false, fmt.Errorf("%s is %s or %s, not %q", name, normal, other, value)
+	}
+	return value == other, nil
+}
+
+// atLeastOne is the number that a parameter is. What is no number is 0, which is
+// refused as too small.
+func atLeastOne(name, value string) (n int, err error) {
+	fmt.Sscan(value, &n)
+	if n < 1 {
+		err = fmt.Errorf("%s is a number of at least 1, not %d", name, n)
+	}
+	return n, err
+}
+
+// searchFlags say how to search.
+func searchFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")},
+		&cli.IntFlag{Name: "depth", DefaultText: strconv.Itoa(clew.DefaultDepth), Usage: "how many operations in a certain order --algorithm hitting tries: `D`"},
+		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
+		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "what all searches together may use: a `SIZE` such as 512MB or 8GB"},
+	}
+}
+
+// searchOptions is what these flags say, and the bytes that all searches
+// together may use.
+func searchOptions(c *cli.Context) (clew.Options, int64, error) {
+	o := clew.Options{
+		Algorithm: c.String("algorithm"),
+		Depth:     c.Int("depth"),
+		TimeLimit: c.Duration("time-limit"),
+	}
+	switch {
+	case c.IsSet("time-limit") && o.TimeLimit <= 0:
+		return o, 0, fmt.Errorf("--time-limit is a positive duration, not %s", o.TimeLimit)
+	case c.IsSet("depth") && o.Algorithm != "hitting":
+		return o, 0, fmt.Errorf("--depth goes with --algorithm hitting, not with %s", o.Algorithm)
+	case c.IsSet("depth") && o.Depth < 1:
+		return o, 0, fmt.Errorf("--depth is a number of at least 1, not %d", o.Depth)
+	}
+	if err := clew.CheckAlgorithm(o.Algorithm); err != nil {
+		return o, 0, err
+	}
+	limit, err := memoryLimit(c.String("memory-limit"))
+	o.Memory = fallback.NewBudget(limit)
+	return o, limit, err
+}
+
+// outputFlag says in which of some forms, the first of which is the default,
+// results are printed. Thing is what has a line in the last of them.
+func outputFlag(forms []string, thing string) cli.Flag {
+	return &cli.StringFlag{Name: "output", Value: forms[0], Usage: fmt.Sprintf("`FORMAT`: %s (one %s a line)", oneOf(forms), thing)}
+}
+
+// outputForm is what this flag says, which must be one of the forms.
+func outputForm(c *cli.Context, forms []string) (string, error) {
+	form := c.String("output")
+	if !slices.Contains(forms, form) {
+		return form, fmt.Errorf("--output is %s, not %q", oneOf(forms), form)
+	}
+	return form, nil
+}
+
+// oneOf is a list in words, such as "text, edn or json".
+func oneOf(list []string) string {
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
+// usageError puts what the flag package says about an argument in our words.
+func usageError(c *cli.Context, err error, _ bool) error {
+	help := "clew --help lists the flags"
+	if c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
+		help = fmt.Sprintf("clew %s --help lists the flags", c.Command.Name)
+	}
+	msg := err.Error()
+	if name, ok := strings.CutPrefix(msg, "flag provided but not defined: -"); ok {
+		return fmt.Errorf("unknown flag --%s; %s", strings.TrimPrefix(name, "-"), help)
+	}
+	if name, ok := strings.CutPrefix(msg, "flag needs an argument: -"); ok {
+		return fmt.Errorf("--%s needs a value; %s", strings.TrimPrefix(name, "-"), help)
+	}
+	if m := badValue.FindStringSubmatch(msg); m != nil {
+		expected := "a value of another kind"
+		switch {
+		case m[2] == "time-limit":
+			expected = "a duration such as 30s or 5m"
+		case strings.HasPrefix(msg, "invalid boolean"):
+			expected = "given or not; it takes no value"
+		}
+		return fmt.Errorf("--%s is %s, not %s", m[2], expected, m[1])
+	}
+	return err
+}
+
+var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([a-z-]+): `)
+
+// permute moves a command's flags in front of its paths: urfave/cli stops
+// looking for flags at the first path, and people write them last.
+func permute(app *cli.App, args []string) []string {
+	if len(args) < 2 {
+		return args
+	}
+	var command *cli.Command
+	for _, c := range app.Commands {
+		if c.HasName(args[1]) {
+			command = c
+		}
+	}
+	if command == nil {
+		return args
+	}
+	flags, paths := append([]string(nil), args[:2]...), []string{"--"}
+	rest := args[2:]
+	for i := 0; i < len(rest); i++ {
+		switch arg := rest[i]; {
+		case arg == "--":
+			paths = append(paths, rest[i+1:]...)
+			i = len(rest)
+		case len(arg) < 2 || arg[0] != '-':
+			paths = append(paths, arg)
+		case arg == "-h" || arg == "-help" || arg == "--help":
+			return append(args[:2:2], "--help") // whatever else is asked for
+		default:
+			flags = append(flags, arg)
+			if !takesValue(command, arg) {
+				break
+			}
+			if i++; i == len(rest) {
+				return flags // Nothing may follow: the value is missing.
+			}
+			flags = append(flags, rest[i])
+		}
+	}
+	return append(flags, paths...)
+}
+
+// takesValue says whether a flag's value is the next argument.
+func takesValue(command *cli.Command, arg string) bool {
+	name := arg[1:]
+	if name[0] == '-' {
+		name = name[1:]
+	}
+	for _, f := range command.Flags {
+		_, isBool := f.(*cli.BoolFlag)
+		for _, n := range f.Names() {
+			if n == name && !isBool {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"clew"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// job is a history to check, or to compare.
+type job struct {
+	jepsen.Source
+	reading
+	missing error          // why there is none at its path
+	claims  []jepsen.Claim // that a table makes of it; nil: what its results.edn says
+
+	h     *jepsen.History // once it has been read
+	took  time.Duration   // to read it
+	ahead answer          // if it could not be read ahead
+}
+
+// answer is what became of a job. It holds on to no history, unless evidence of
+// it is to be written: however many answers wait for an earlier one to be
+// printed, they take little memory.
+type answer struct {
+	tally
+	out      string       // what standard output says
+	warnings []string     // what standard error says
+	evidence func() error // writes files, if any were asked for
+	err      error        // it is unreadable
+	bug      string       // clew panicked
+}
+
+// guarded calls f and says what it panicked with and where, "" if it did not.
+func guarded(f func()) (bug string) {
+	defer func() {
+		if p := recover(); p != nil {
+			bug = fmt.Sprintf("%v\n%s", p, debug.Stack())
+		}
+	}()
+	f()
+	return ""
+}
+
+// outcome is what became of a history, or of a claim about one.
+type outcome int
+
+const (
+	valid outcome = iota
+	invalid
+	unknown
+	unreadable
+	panicked
+	agree
+	disagree
+	knossosUnknown
+	notComparable
+	outcomes // how many there are
+)
+
+// inSummary is an outcome in the words of a summary.
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable"}
+
+// tally counts outcomes, and adds up the milliseconds of claims that have a time.
+type tally struct {
+	of                [outcomes]int
+	knossosMs, clewMs float64
+}
+
+func (t *tally) add(u tally) {
+	for o, n := range u.of {
+		t.of[o] += n
+	}
+	t.knossosMs += u.knossosMs
+	t.clewMs += u.clewMs
+}
+
+// status is the exit status: the first that applies.
+func (t *tally) status() int {
+	switch {
+	case t.of[panicked] > 0:
+		return exitBug
+	case t.of[invalid]+t.of[disagree] > 0:
+		return exitInvalid
+	case t.of[unreadable] > 0:
+		return exitUsage
+	case t.of[unknown] > 0, t.of[valid]+t.of[agree] == 0:
+		return exitUnknown
+	}
+	return exitValid
+}
+
+// summary is a total and how many came to each of some outcomes.
+func (t *tally) summary(total int, things string, each ...outcome) string {
+	var parts []string
+	for _, o := range each {
+		parts = append(parts, fmt.Sprintf("%d %s", t.of[o], inSummary[o]))
+	}
+	return fmt.Sprintf("%d %s: %s", total, things, strings.Join(parts, ", "))
+}
+
+// runner runs jobs side by side and says in order what became of them.
+type runner struct {
+	reading        reading     // what the command line says
+	models         storeModels // what it says of some tests of a store
+	options        clew.Options
+	failFast       bool // no job is begun once a history was invalid
+	stdout, stderr io.Writer
+	progress       *progress
+	tally          tally
+}
+
+// job is a job for what was found, or for nothing if it is missing.
+func (r *runner) job(s jepsen.Source, missing error) *job {
+	j := &job{Source: s, reading: r.reading, missing: missing}
+	if own, ok := r.models[s.Test]; ok && s.Stored {
+		j.reading = own
+	}
+	return j
+}
+
+// optionsOf is how a job's history is checked.
+func (r *runner) optionsOf(j *job) clew.Options {
+	o := r.options
+	o.Independent = j.independent
+	return o
+}
+
+// all runs the jobs until one fails or nothing is left to do, and says how many
+// have been done. It fails if what is asked for cannot be written.
+func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, *job) answer) (done int, failed error) {
+	defer r.progress.stop()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	inOrder(len(jobs), func(i int) {
+		if jobs[i].InOrder {
+			jobs[i].ahead = answered(func() answer { return answer{err: jobs[i].read(ctx)} })
+		}
+	}, func(i int) answer {
+		return answered(func() answer { return do(ctx, jobs[i]) })
+	}, func(i int, a answer) bool {
+		failed = r.say(jobs[i], a)
+		r.progress.file()
+		done++
+		return failed == nil && !(r.failFast && r.tally.of[invalid] > 0)
+	})
+	return done, failed
+}
+
+// answered is an answer, if need be that clew panicked.
+func answered(f func() answer) answer {
+	var a answer
+	if bug := guarded(func() { a = f() }); bug != "" {
+		return answer{bug: bug}
+	}
+	return a
+}
+
+// say prints one answer: results to standard output, what went wrong to standard
+// error.
+func (r *runner) say(j *job, a answer) error {
+	r.progress.clear()
+	r.tally.add(a.tally)
+	switch {
+	case a.bug != "":
+		r.tally.of[panicked]++
+		reportBug(r.stderr, j.Path+": "+a.bug)
+	case a.err != nil:
+		r.tally.of[unreadable]++
+		fmt.Fprintln(r.stderr, "clew:", strings.ReplaceAll(a.err.Error(), "\n", "\nclew: "))
+	}
+	for _, w := range a.warnings {
+		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", j.Path, w)
+	}
+	if a.evidence != nil {
+		if err := a.evidence(); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(r.stdout, a.out)
+	return err
+}
+
+// read reads the job's history, none if it is interrupted. The reading goes on
+// then, but nobody waits for it: standard input may never end.
+func (j *job) read(ctx context.Context) error {
+	start := time.Now()
+	defer func() { j.took = time.Since(start) }()
+	if ctx.Err() != nil {
+		return nil
+	}
+	var h *jepsen.History
+	var err error
+	if !await(ctx, func() { h, err = j.Read(readOptions(j.spec)) }) {
+		return nil
+	}
+	j.h = h
+	return err
+}
+
+// readOptions is how histories are paired for a model.
+func readOptions(s models.Spec) jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
+
+// inferred is the spec with a model, inferred if it names none.
+func inferred(s models.Spec, h *jepsen.History) (models.Spec, error) {
+	if s.Name != "" {
+		return s, nil
+	}
+	name, err := models.Infer(h)
+	if err != nil {
+		return s, located(h, err)
+	}
+	s.Name = name
+	return s, nil
+}
+
+// located is an error about a history with its file in front, unless it has a
+// place of its own.
+func located(h *jepsen.History, err error) error {
+	var e *jepsen.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", h.File, err)
+}
+
+// await calls f and says whether it ended before the context did. If it did not,
+// it goes on, but nobody waits for it: what it sets is not to be read.
+func await(ctx context.Context, f func()) bool {
+	done := make(chan string, 1)
+	go func() { done <- guarded(f) }()
+	select {
+	case <-ctx.Done():
+		return false
+	case bug := <-done:
+		if bug != "" {
+			panic(bug)
+		}
+		return true
+	}
+}
+
+// inOrder calls do for 0 to n-1, as many at once as there are processors, and
+// done with each answer in order, until done says false. Before do, ahead is
+// called in order, one at a time.
+func inOrder(n int, ahead func(i int), do func(i int) answer, done func(i int, a answer) bool) {
+	answers := make([]chan answer, n)
+	for i := range answers {
+		answers[i] = make(chan answer, 1)
+	}
+	stop := make(chan struct{})
+	defer close(stop)
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), n) {
+		go func() {
+			for i := range next {
+				answers[i] <- do(i)
+			}
+		}()
+	}
+	go func() {
+		defer close(next)
+		for i := range n {
+			ahead(i)
+			select {
+			case next <- i:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	for i := range n {
+		if !done(i, <-answers[i]) {
+			return
+		}
+	}
+}
