@@ -210,7 +210,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 
 // unreadable is the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
-	r := &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: err.Error()}
+	r := &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: inWords(err)}
 	return answer{err: err, out: k.render(j, r)}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
-	"clew/edn"
 	"clew/fallback"
 	"clew/models"
 )
@@ -69,72 +68,32 @@ func modelSpec(s settings) (r reading, err error) {
 		value, set := s[name]
 		switch {
 		case !set:
-		case name == "model":
-			r.spec.Name = value
-		case name == "independent":
-			if r.independent = value == "true"; !r.independent && value != "false" {
-				err = fmt.Errorf("independent is true or false, not %s", value)
-			}
+		case name != "independent":
+			err = r.spec.Set(models.Param(name), value)
+		case value != "true" && value != "false":
+			err = fmt.Errorf("--independent is true or false, not %s", value)
 		default:
-			err = setParameter(&r.spec, name, value)
+			r.independent = value == "true"
 		}
 		if err != nil {
-			return r, fmt.Errorf("--%w", err)
+			return r, err
 		}
 	}
-	switch {
-	case r.spec.Name != "":
+	if r.spec.Name != "" {
 		err = r.spec.Check()
-	case r.spec.Init != "":
-		_, err = edn.NewValues().Parse([]byte(r.spec.Init), edn.Pos{File: "--init", Line: 1, Col: 1})
 	}
 	return r, err
 }
 
-// setParameter gives a spec a parameter. Errors begin with its name.
-func setParameter(s *models.Spec, name, value string) (err error) {
-	switch name {
-	case "init":
-		if s.Init = value; value == "" {
-			err = errors.New("init is an EDN value such as 0 or nil, not empty")
-		}
-	case "nil-reads":
-		s.NilReadsExact, err = choice(name, value, "any", "exact")
-	case "failed-cas":
-		s.ObserveFailedCAS, err = choice(name, value, "ignore", "observe")
-	case "semantics":
-		s.Knossos, err = choice(name, value, "jepsen", "knossos")
-	case "priority":
-		s.Priority = value
-		_, err = choice(name, value, "max", "min")
-	case "permits":
-		s.Permits, err = atLeastOne(name, value)
-	case "max-holds":
-		s.MaxHolds, err = atLeastOne(name, value)
-	case "threads":
-		s.Threads, err = atLeastOne(name, value)
-	default:
-		err = fmt.Errorf("%s is no parameter of a model", name)
+// inWords is an error as people read it: parameters of models go by their flags.
+func inWords(err error) string {
+	text := err.Error()
+	var p *models.ParamError
+	if errors.As(err, &p) {
+		flag := func(p models.Param) string { return "--" + string(p) }
+		text = strings.Replace(text, p.Error(), p.Spell(flag), 1)
 	}
-	return err
-}
-
-// choice says whether a parameter with two values has the other than normal.
-func choice(name, value, normal, other string) (bool, error) {
-	if value != normal && value != other {
-		return false, fmt.Errorf("%s is %s or %s, not %q", name, normal, other, value)
-	}
-	return value == other, nil
-}
-
-// atLeastOne is the number that a parameter is. What is no number is 0, which is
-// refused as too small.
-func atLeastOne(name, value string) (n int, err error) {
-	fmt.Sscan(value, &n)
-	if n < 1 {
-		err = fmt.Errorf("%s is a number of at least 1, not %d", name, n)
-	}
-	return n, err
+	return text
 }
 
 // searchFlags say how to search.

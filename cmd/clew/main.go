@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	case bug != "":
 		return reportBug(stderr, bug)
 	case err != nil:
-		fmt.Fprintln(stderr, "clew:", err)
+		fmt.Fprintln(stderr, "clew:", inWords(err))
 		return exitUsage
 	}
 	return status

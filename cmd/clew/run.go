@@ -175,7 +175,7 @@ func (r *runner) say(j *job, a answer) error {
 		reportBug(r.stderr, j.Path+": "+a.bug)
 	case a.err != nil:
 		r.tally.of[unreadable]++
-		fmt.Fprintln(r.stderr, "clew:", strings.ReplaceAll(a.err.Error(), "\n", "\nclew: "))
+		fmt.Fprintln(r.stderr, "clew:", strings.ReplaceAll(inWords(a.err), "\n", "\nclew: "))
 	}
 	for _, w := range a.warnings {
 		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", j.Path, w)
