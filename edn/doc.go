@@ -1,29 +1,46 @@
-// Package edn reads Jepsen histories and other EDN text, and writes EDN.
+// Package edn reads and writes EDN, the notation of Clojure's data.
 //
-// It is the lowest layer: text becomes positions, values and events here, and
-// values become text again. Nothing above this package touches bytes.
+// It is the lowest layer: it turns text into values and positions, and values
+// into text. It knows nothing of histories; package opmap, beside it, reads the
+// op maps of one.
 //
-// A [Reader] streams the op maps of a history, whether they stand one after
-// another or in one vector or list. It reads the few keys that a checker needs
-// and skips the rest leniently, since Jepsen prints things in :error and
-// :exception that no EDN reader accepts. [Values] is the table of all values
-// met: each is interned once, as a small integer, and two values are equal in
-// the sense of Clojure's = if and only if [Values.Same] says so. [Texts] keeps
-// how the op maps were written.
+//	values := edn.NewValues()
+//	id, err := values.Parse([]byte("[1 (2N)]"), edn.Pos{File: "-"})
+//	...
+//	fmt.Println(values.Text(id)) // [1 (2N)]
 //
-//	vals := edn.NewValues()
-//	r := edn.NewReader(file, "history.edn", vals)
-//	var ev edn.Event
-//	for {
-//		err := r.Next(&ev)
-//		if err == io.EOF {
-//			break
-//		}
-//		...
-//	}
+// # Terminology
+//
+// A form is a piece of EDN as it is written: 1, 1N, [1 2] and (1 2) are four
+// forms. A value is what a form stands for, in the sense of Clojure's =: 1 and
+// 1N are one value, and so are [1 2] and (1 2).
+//
+// [Values] is a table of all forms met. Each is interned: it is held once, and
+// known by an [ID], a small integer. A class is all forms of a table that are
+// one value; [Values.Same] names it by the ID of its first member. So values are
+// compared as integers, and never as text, once they have been read. IDs and
+// classes of different tables have nothing to do with each other.
+//
+// A [Value] is an ID together with its table, for programs that would rather not
+// carry both; [Values.From] and [Value.Go] go from and to plain Go.
+//
+// A text is at hand as a whole for [Values.Parse], or streams by as [Maps].
+//
+// # Errors
+//
+// What is wrong with a text is an [Error], which says where and what would have
+// been right. It is the project's one error with a place; match it by
+// [errors.As].
+//
+// # Limits
+//
+// Nesting is bounded by [MaxDepth], a number's text by [MaxNumber], and a form
+// of a stream by [MaxForm]. What exceeds them is an Error.
+//
+// # How it reads
 //
 // The scanner, the collections and the common scalars are ours: they give
-// positions, bound the nesting and allocate nothing for values seen before.
+// positions, bound the nesting and allocate nothing for forms seen before.
 // Characters, big integers and instants are decoded by olympos.io/encoding/edn,
 // which sees single tokens only, because it overflows the stack on deep nesting.
 //

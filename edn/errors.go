@@ -1,13 +1,26 @@
 package edn
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
-// Pos is a place in a text, or where a text starts: file, line and column
-// (from 1; columns count characters) and byte offset (from 0).
+// Pos is a place in a text, or where a text starts. What is not known is zero.
 type Pos struct {
-	File      string
-	Line, Col int
-	Offset    int64
+	File      string // as the user calls it
+	Line, Col int    // from 1; columns count characters
+	Offset    int64  // in bytes, from 0
+}
+
+// String is "file:line:col", without what is not known.
+func (p Pos) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.File == "":
+		return p.lineCol()
+	}
+	return p.File + ":" + p.lineCol()
 }
 
 // lineCol is the place without its file, for a second place in a message.
@@ -15,17 +28,29 @@ func (p Pos) lineCol() string {
 	return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Col)
 }
 
-// Error is a syntax error: what was expected, what was found, and where.
+// Errorf makes an Error about what stands here.
+func (p Pos) Errorf(format string, args ...any) *Error {
+	return &Error{Pos: p, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Error is what is wrong at a place in a text: what was expected and what was
+// found, in lower case. To get at the place, match it:
+//
+//	var at *edn.Error
+//	if errors.As(err, &at) {
+//		fmt.Println(at.File, at.Line, at.Col, at.Msg)
+//	}
+//
+// Errors of reading itself, such as that of a missing file, are no Errors.
 type Error struct {
 	Pos
 	Msg string
 }
 
-// Error is "file:line:col: message", without the file if it has no name.
+// Error is "file:line:col: message", without what is not known of the place.
 func (e *Error) Error() string {
-	s := e.lineCol() + ": " + e.Msg
-	if e.File != "" {
-		s = e.File + ":" + s
+	if place := e.String(); place != "" {
+		return place + ": " + e.Msg
 	}
-	return s
+	return e.Msg
 }

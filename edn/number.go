@@ -10,10 +10,6 @@ import (
 	goedn "olympos.io/encoding/edn"
 )
 
-// maxNumber bounds the length of a number's text, because conversions between
-// bases take quadratic time.
-const maxNumber = 4096
-
 // plainInt reads a decimal integer that fits an int64 and is written as Clojure
 // prints it.
 func plainInt(text []byte) (int64, bool) {
@@ -27,7 +23,7 @@ func plainInt(text []byte) (int64, bool) {
 // readNumber reads a number that begins with a digit, or a sign and a digit, in
 // any of Clojure's notations.
 func readNumber(text string) (token, bool) {
-	if len(text) > maxNumber {
+	if len(text) > MaxNumber {
 		return token{}, false
 	}
 	body := unsigned(text)

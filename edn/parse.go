@@ -83,7 +83,7 @@ func (s *scanner) rest(i int) int {
 	}
 }
 
-// required is next where a closing bracket would be an error.
+// required is next, if a closing bracket would be an error.
 func (s *scanner) required(i int, expected string) int {
 	i = s.next(i, expected)
 	if i >= 0 && isCloser(s.data[i]) {
@@ -227,8 +227,8 @@ func (s *scanner) number(i int) (ID, int) {
 	t, ok := readNumber(string(text))
 	if !ok {
 		expected := "a number"
-		if len(text) > maxNumber {
-			expected += " of at most " + strconv.Itoa(maxNumber) + " characters"
+		if len(text) > MaxNumber {
+			expected += " of at most " + strconv.Itoa(MaxNumber) + " characters"
 		}
 		return Nil, s.noValue(i, "expected "+expected+", found "+clip(text))
 	}

@@ -1,213 +1,26 @@
 package edn
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
 
-// The op maps of a history are nearly all printed alike: the same keys in the
-// same order, with the same text between the values. A Reader learns how from
-// those that it has read in the general way, entry by entry, and reads the next
-// ones by comparing what stands between the values with what it has learned. It
-// gives up on whatever is unusual, and the op map is read in the general way
-// from its start; so both give the same events and errors, which FuzzQuick tests.
+// The methods called Quick read what most values are, several bytes at a time.
+// They may be called wherever a value is awaited, and return -1 for whatever is
+// unusual: then the map must be read from Open on by the other methods, which
+// give the same values.
 
-// step is what has been met before a value, or at the end, of op maps that are
-// alike up to there: the steps of a Reader are a tree.
-type step struct {
-	text   string    // white space, a keyword that is a key, white space; or what closes
-	words  [2]uint64 // the same in little-endian order, where it is short
-	masks  [2]uint64
-	has    Fields // of the key, 0 if no checker needs it
-	end    bool   // it closes the op map
-	parent *step
-	next   []*step
-}
-
-// maxSteps bounds the tree. A history with more ways to print an op map is read
-// in the general way.
-const maxSteps = 64
-
-// extent is where the general way has found a key and its value.
-type extent struct {
-	key, keyEnd, value, valueEnd int
-	has                          Fields
-}
-
-// learn adds the op map from i to closing, which has been read, to the tree, if
-// its keys are keywords with nothing but spaces and commas around.
-func (r *Reader) learn(i, closing int) {
-	data := r.s.data
-	at, from := &r.steps, i // from is where the text of the next step begins
-	for n, e := range r.entries {
-		blank := from
-		if n == 0 {
-			blank++
-		}
-		if data[e.key] != ':' || !isSpace(data[blank:e.key]) ||
-			e.keyEnd == e.value || !isSpace(data[e.keyEnd:e.value]) {
-			return
-		}
-		if at = r.grow(at, step{text: string(data[from:e.value]), has: e.has}); at == nil {
-			return
-		}
-		from = e.valueEnd
+// QuickValue reads the value at i. It says whether the value is simple, and hence
+// has no line end in it.
+func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
+	s := &m.s
+	if !m.roomy(i) {
+		return Nil, -1, false
 	}
-	if len(r.entries) > 0 && isSpace(data[from:closing]) {
-		r.grow(at, step{text: string(data[from : closing+1]), end: true})
-	}
-}
-
-func isSpace(text []byte) bool {
-	for _, c := range text {
-		if c != ' ' && c != ',' {
-			return false
-		}
-	}
-	return true
-}
-
-// grow returns the step after another one, nil if there are too many.
-func (r *Reader) grow(parent *step, next step) *step {
-	for _, old := range parent.next {
-		if old.text == next.text {
-			return old
-		}
-	}
-	if r.known == maxSteps {
-		return nil
-	}
-	r.known++
-	next.parent = parent
-	if len(next.text) <= 16 {
-		var text, mask [16]byte
-		for i := range copy(text[:], next.text) {
-			mask[i] = 0xff
-		}
-		for i := range next.words {
-			next.words[i] = binary.LittleEndian.Uint64(text[8*i:])
-			next.masks[i] = binary.LittleEndian.Uint64(mask[8*i:])
-		}
-	}
-	parent.next = append(parent.next, &next)
-	return &next
-}
-
-// at says whether the step's text stands at i.
-func (p *step) at(data []byte, i int) bool {
-	if d := data[i:]; p.masks[0] != 0 && len(d) >= 16 {
-		return binary.LittleEndian.Uint64(d)&p.masks[0] == p.words[0] && binary.LittleEndian.Uint64(d[8:])&p.masks[1] == p.words[1]
-	} else {
-		return len(d) >= len(p.text) && string(d[:len(p.text)]) == p.text
-	}
-}
-
-// quick reads the op map at i, if it is like others. Else it returns -1: the
-// scanner wants more, or the op map must be read in the general way.
-func (r *Reader) quick(i int, ev *Event) int {
-	s := &r.s
-	*ev = Event{Line: s.start.Line, Col: s.start.Col}
-	s.open = append(s.open, i)
-	r.others = r.others[:0]
-	lines := false
-	at, step := i, &r.steps
-	for {
-		if next := step.next; len(next) > 0 && next[0].at(s.data, at) {
-			step = next[0]
-		} else if step = step.after(s.data, at); step == nil {
-			break
-		}
-		at += len(step.text)
-		if step.end {
-			s.open = s.open[:0]
-			ev.Text = s.data[i:at:at]
-			if !lines {
-				ev.layout, ev.others = step, r.others
-				if at < len(s.data) && s.data[at] == '\n' {
-					// The next op map begins a line: no need to count.
-					at++
-					s.start.Line, s.start.Col, s.mark = s.start.Line+1, 1, at
-				}
-			}
-			return at
-		}
-		begin := at
-		simple := false
-		if at, simple = r.hole(step.has, at, ev); at < 0 {
-			break
-		}
-		if !simple {
-			lines = lines || bytes.IndexByte(s.data[begin:at], '\n') >= 0
-		}
-		if step.has == 0 {
-			r.others = append(append(r.others, s.data[begin:at]...), '\n')
-		}
-		ev.Has |= step.has &^ hasOtherIndex
-	}
-	// The general way starts afresh.
-	s.open, s.items, s.spots, s.tags = s.open[:0], s.items[:0], s.spots[:0], 0
-	s.err, s.illegal = nil, false
-	return -1
-}
-
-// after is the step that goes on at i, or nil. It comes first from now on.
-func (p *step) after(data []byte, i int) *step {
-	for k, next := range p.next {
-		if next.at(data, i) {
-			p.next[0], p.next[k] = next, p.next[0]
-			return next
-		}
-	}
-	return nil
-}
-
-// hole reads the value at i of a key. It says whether the value is simple, and
-// hence has no line end in it.
-func (r *Reader) hole(has Fields, i int, ev *Event) (end int, simple bool) {
-	s := &r.s
-	if i+8 >= len(s.data) {
-		return -1, false
-	}
-	switch has {
-	case HasType:
-		ev.Type, end = r.quickKeyword(i)
-		return end, true
-	case HasF:
-		ev.F, end = r.quickKeyword(i)
-		return end, true
-	case HasProcess:
-		var n int64
-		if n, end = s.quickInt(i); end >= 0 {
-			ev.Process = s.v.InternInt(n)
-		}
-		return end, true
-	case HasIndex | hasOtherIndex:
-		ev.Index, end = s.quickInt(i)
-		return end, true
-	case HasValue:
-		ev.Value, end, simple = r.quickValue(i)
-		return end, simple
-	case HasKey:
-		ev.Key, end, simple = r.quickValue(i)
-		return end, simple
-	}
-	if end = s.quickDigits(i); end >= 0 {
-		return end, true
-	}
-	if !begins(s.data[i:]) {
-		return -1, false
-	}
-	return s.skip(i, "a value"), false
-}
-
-// quickValue reads the value at i, where at least 8 bytes follow.
-func (r *Reader) quickValue(i int) (id ID, end int, simple bool) {
-	s := &r.s
 	if s.data[i] == '[' {
-		id, end = r.quickVector(i)
+		id, end = m.quickVector(i)
 	} else {
-		id, end = r.quickScalar(i)
+		id, end = m.quickScalar(i)
 	}
 	if end >= 0 {
 		return id, end, true
@@ -218,6 +31,50 @@ func (r *Reader) quickValue(i int) (id ID, end int, simple bool) {
 	id, end = s.form(i)
 	return id, end, false
 }
+
+// QuickSkip passes over the value at i. It says whether the value is simple, and
+// hence has no line end in it.
+func (m *Maps) QuickSkip(i int) (end int, simple bool) {
+	s := &m.s
+	if !m.roomy(i) {
+		return -1, false
+	}
+	if end = s.quickDigits(i); end >= 0 {
+		return end, true
+	}
+	if !begins(s.data[i:]) {
+		return -1, false
+	}
+	return s.skip(i, "a value"), false
+}
+
+// QuickInt reads the integer at i, if it has at most 18 digits and is written as
+// Clojure prints it. It does not intern it.
+func (m *Maps) QuickInt(i int) (n int64, end int) {
+	if m.roomy(i) {
+		return m.s.quickInt(i)
+	}
+	if i < len(m.s.data) {
+		if n, end := m.s.shortInt(i); end > i {
+			return n, end
+		}
+	}
+	return 0, -1
+}
+
+// QuickLineEnd passes over the line end at i, behind the map at hand, if there is
+// one: then Next need not count lines. There must be none in the map.
+func (m *Maps) QuickLineEnd(i int) int {
+	s := &m.s
+	if i < len(s.data) && s.data[i] == '\n' {
+		i++
+		s.start.Line, s.start.Col, s.mark = s.start.Line+1, 1, i
+	}
+	return i
+}
+
+// roomy says whether at least 8 bytes follow i.
+func (m *Maps) roomy(i int) bool { return i+8 < len(m.s.data) }
 
 // begins says whether a form begins here, and nothing that stands between forms.
 func begins(text []byte) bool {
@@ -233,8 +90,8 @@ func begins(text []byte) bool {
 
 // quickScalar reads nil, true, false, a short integer or a keyword at i, where at
 // least 8 bytes follow.
-func (r *Reader) quickScalar(i int) (ID, int) {
-	s := &r.s
+func (m *Maps) quickScalar(i int) (ID, int) {
+	s := &m.s
 	switch c := s.data[i]; {
 	case bytesOf[c]&numericByte != 0:
 		n, end := s.quickInt(i)
@@ -243,7 +100,7 @@ func (r *Reader) quickScalar(i int) (ID, int) {
 		}
 		return s.v.InternInt(n), end
 	case c == ':':
-		return r.quickKeyword(i)
+		return m.QuickKeyword(i)
 	case c == 'n' || c == 't' || c == 'f':
 		w := binary.LittleEndian.Uint64(s.data[i:])
 		switch {
@@ -265,11 +122,11 @@ const (
 )
 
 // quickVector reads the vector at i of such scalars, with single spaces between.
-func (r *Reader) quickVector(i int) (ID, int) {
-	s := &r.s
+func (m *Maps) quickVector(i int) (ID, int) {
+	s := &m.s
 	items := s.items[:0]
 	for at := i + 1; at+8 < len(s.data); at++ {
-		id, end := r.quickScalar(at)
+		id, end := m.quickScalar(at)
 		if end < 0 {
 			break
 		}
@@ -343,16 +200,16 @@ type word struct {
 	id   ID
 }
 
-// quickKeyword reads the keyword at i.
-func (r *Reader) quickKeyword(i int) (ID, int) {
-	s := &r.s
+// QuickKeyword reads the keyword at i.
+func (m *Maps) QuickKeyword(i int) (ID, int) {
+	s := &m.s
 	data := s.data
-	if data[i] != ':' {
+	if i >= len(data) || data[i] != ':' {
 		return Nil, -1
 	}
 	i++
 	if i+16 > len(data) {
-		return r.newKeyword(i)
+		return m.newKeyword(i)
 	}
 	// Nearly all keywords end in a blank, a comma or a brace, and have been seen:
 	// then what stands before is a token.
@@ -367,11 +224,11 @@ func (r *Reader) quickKeyword(i int) (ID, int) {
 		text[1] <<= 64 - 8*more
 		n += more
 	}
-	slot := &r.words[((text[0]^text[1])*0x9e3779b97f4a7c15)>>58]
+	slot := &m.words[((text[0]^text[1])*0x9e3779b97f4a7c15)>>58]
 	if slot.n == n && slot.text == text && n > 0 && n < 16 { // An empty slot has n 0.
 		return slot.id, i + n
 	}
-	id, end := r.newKeyword(i)
+	id, end := m.newKeyword(i)
 	if end == i+n {
 		*slot = word{text, n, id}
 	}
@@ -387,8 +244,8 @@ func untilEnd(w uint64) int {
 }
 
 // newKeyword reads the keyword whose name begins at i.
-func (r *Reader) newKeyword(i int) (ID, int) {
-	s := &r.s
+func (m *Maps) newKeyword(i int) (ID, int) {
+	s := &m.s
 	end := s.token(i)
 	s.more = false
 	if end <= i {

@@ -6,11 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth bounds the nesting of forms. Values are read and printed by recursion,
-// and a file of ten million brackets must not exhaust the stack; no history
-// nests more than a few dozen levels.
-const MaxDepth = 1000
-
 // scanner finds forms in a text that may be the start of a longer one. Its
 // methods take the index where they begin and return the index behind what they
 // read, or -1: then either more is set, which means that the form goes on behind
@@ -34,6 +29,13 @@ type scanner struct {
 
 	start Pos // of data[0]; its line and column hold for data[mark] instead
 	mark  int
+}
+
+// begin forgets what a reading that did not come to its end has left.
+func (s *scanner) begin() {
+	s.more = false
+	s.open, s.items, s.spots = s.open[:0], s.items[:0], s.spots[:0]
+	s.tags = 0
 }
 
 const (
@@ -146,8 +148,10 @@ func (s *scanner) tooDeep(i int) bool {
 }
 
 func (s *scanner) failDepth(i int) {
-	s.fail(i, "expected at most "+strconv.Itoa(MaxDepth)+" levels of nesting, found more")
+	s.fail(i, nestedTooDeep)
 }
+
+var nestedTooDeep = "expected at most " + strconv.Itoa(MaxDepth) + " levels of nesting, found more"
 
 // pop checks that the bracket at i closes the innermost open one.
 func (s *scanner) pop(i int) bool {
@@ -423,9 +427,8 @@ func (s *scanner) foundDispatch(i int) string {
 
 // clip shortens a token for a message.
 func clip(token []byte) string {
-	const longest = 40
-	if len(token) <= longest {
+	if len(token) <= maxClip {
 		return string(token)
 	}
-	return string(token[:longest]) + ".."
+	return string(token[:maxClip]) + ".."
 }

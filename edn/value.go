@@ -1,10 +1,13 @@
 package edn
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Keyword is a keyword in plain Go, without its colon.
@@ -25,7 +28,9 @@ type Tagged struct {
 	Value any
 }
 
-// Value is a value with the table that holds it. The zero Value is nil.
+// Value is a form with the table that holds it. The zero Value is nil. Two Values
+// of one table are equal in the sense of Clojure's = if their Class is; == asks
+// whether they are one form.
 type Value struct {
 	in *Values
 	id ID
@@ -88,14 +93,18 @@ func (x Value) Get(keyword string) (Value, bool) {
 	if x.Kind() != KindMap {
 		return Value{}, false
 	}
-	id, ok := x.in.Get(x.id, x.in.InternKeyword(keyword))
+	key, known := x.in.keywords[keyword]
+	if !known {
+		return Value{}, false
+	}
+	id, ok := x.in.Get(x.id, key)
 	return Value{x.in, id}, ok
 }
 
 // Go is the value in plain Go: nil, bool, int64 (or *big.Int), *big.Rat, float64,
 // string, Keyword, Symbol, []any, List, Set, map[any]any and Tagged. What has no
-// place among these, such as a decimal or a map with a vector for a key, is the
-// Value itself.
+// place among these is the Value itself: a decimal, a character, what EDN does
+// not know, and a map with a key that is no key in Go, such as a vector.
 func (x Value) Go() any {
 	switch kind := x.Kind(); kind {
 	case KindNil:
@@ -108,13 +117,11 @@ func (x Value) Go() any {
 		}
 		return x.in.big(x.id)
 	case KindRatio:
-		if r, ok := new(big.Rat).SetString(x.String()); ok {
-			return r
-		}
+		t, _ := readNumber(x.in.Str(x.id))
+		r, _ := new(big.Rat).SetString(t.canonical)
+		return r
 	case KindFloat:
-		if f, err := strconv.ParseFloat(x.String(), 64); err == nil {
-			return f
-		}
+		return goFloat(x.in.Str(x.id))
 	case KindString:
 		return x.in.Str(x.id)
 	case KindKeyword:
@@ -129,6 +136,13 @@ func (x Value) Go() any {
 		return Tagged{x.in.Str(x.id), x.Items()[0].Go()}
 	}
 	return x
+}
+
+func goFloat(text string) float64 {
+	// Go knows ##Inf, ##-Inf and ##NaN without the ##. Of 1e400 it says that it is
+	// out of range, and infinite, which is what we want.
+	f, _ := strconv.ParseFloat(strings.TrimPrefix(text, "##"), 64)
+	return f
 }
 
 func (x Value) collection(kind Kind) any {
@@ -149,7 +163,7 @@ func (x Value) goMap() any {
 	m := map[any]any{}
 	for items := x.Items(); len(items) > 0; items = items[2:] {
 		key := items[0].Go()
-		if key != nil && !reflect.TypeOf(key).Comparable() {
+		if !isGoKey(key) {
 			return x
 		}
 		m[key] = items[1].Go()
@@ -157,15 +171,35 @@ func (x Value) goMap() any {
 	return m
 }
 
-// From interns a plain Go value: what Value.Go gives, every integer and float
-// type, and slices, arrays and maps of them. Others are an error that names the
-// type.
-func (v *Values) From(x any) (Value, error) {
-	id, err := v.from(x)
-	return Value{v, id}, err
+// isGoKey says whether an equal value finds a key again in a Go map.
+func isGoKey(key any) bool {
+	switch key.(type) {
+	case nil:
+		return true
+	case *big.Int, *big.Rat:
+		return false
+	}
+	return reflect.ValueOf(key).Comparable()
 }
 
-func (v *Values) from(x any) (ID, error) {
+// From interns a plain Go value: what Value.Go gives, every integer and float
+// type, and slices, arrays and maps of them, and pointers to them. A nil pointer
+// is nil; a nil slice or map is empty. The form of a map has its keys in the order
+// in which they print. Everything else is an error: other types, a Keyword, Symbol
+// or tag that EDN cannot spell, equal keys, and what exceeds MaxDepth or MaxNumber.
+func (v *Values) From(x any) (Value, error) {
+	id, err := v.from(x, 0)
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{v, id}, nil
+}
+
+// from is From, for what stands inside so many others.
+func (v *Values) from(x any, depth int) (ID, error) {
+	if depth > MaxDepth {
+		return Nil, errors.New(nestedTooDeep)
+	}
 	switch x := x.(type) {
 	case nil:
 		return Nil, nil
@@ -175,36 +209,110 @@ func (v *Values) from(x any) (ID, error) {
 		}
 		return v.ParseLenient([]byte(x.String()))
 	case Keyword:
-		return v.InternKeyword(string(x)), nil
+		return v.fromKeyword(string(x))
 	case Symbol:
-		return v.InternSymbol(string(x)), nil
+		return v.fromSymbol(string(x))
 	case List:
-		return v.fromItems(x, v.InternList)
+		return v.fromItems(x, v.InternList, depth)
 	case Set:
-		return v.fromItems(x, v.InternSet)
+		return v.fromItems(x, v.InternSet, depth)
 	case Tagged:
-		id, err := v.from(x.Value)
-		return v.InternTagged(x.Tag, id), err
+		return v.fromTagged(x, depth)
 	case *big.Int:
-		return v.ParseLenient([]byte(x.String()))
+		if x == nil {
+			return Nil, nil
+		}
+		return v.fromNumber(x.String())
 	case *big.Rat:
-		return v.ParseLenient([]byte(x.RatString()))
+		if x == nil {
+			return Nil, nil
+		}
+		return v.fromNumber(x.RatString())
 	}
-	return v.fromKind(reflect.ValueOf(x))
+	return v.fromKind(reflect.ValueOf(x), depth)
 }
 
-func (v *Values) fromItems(items []any, intern func([]ID) ID) (ID, error) {
+func (v *Values) fromKeyword(name string) (ID, error) {
+	if id, ok := v.keywords[name]; ok {
+		return id, nil
+	}
+	if !spells(":"+name, KindKeyword, name) {
+		return Nil, fmt.Errorf("expected the name of a keyword, without its colon, found %q", name)
+	}
+	return v.InternKeyword(name), nil
+}
+
+func (v *Values) fromSymbol(name string) (ID, error) {
+	if id, ok := v.symbols[name]; ok {
+		return id, nil
+	}
+	if !spells(name, KindSymbol, name) {
+		return Nil, fmt.Errorf("expected the name of a symbol, found %q", name)
+	}
+	return v.InternSymbol(name), nil
+}
+
+func (v *Values) fromTagged(x Tagged, depth int) (ID, error) {
+	if !spells("#"+x.Tag+" nil", KindTagged, x.Tag) {
+		return Nil, fmt.Errorf("expected a tag, without its #, found %q", x.Tag)
+	}
+	id, err := v.from(x.Value, depth+1)
+	if err != nil {
+		return Nil, err
+	}
+	return v.InternTagged(x.Tag, id), nil
+}
+
+// spells says whether a text is read as a form of that kind with that name.
+func spells(text string, kind Kind, name string) bool {
+	scratch := NewValues()
+	id, err := scratch.Parse([]byte(text), Pos{})
+	return err == nil && scratch.Kind(id) == kind && scratch.Str(id) == name
+}
+
+func (v *Values) fromNumber(text string) (ID, error) {
+	if len(text) > MaxNumber {
+		return Nil, fmt.Errorf("expected a number of at most %d characters, found one of %d", MaxNumber, len(text))
+	}
+	return v.Parse([]byte(text), Pos{})
+}
+
+func (v *Values) fromItems(items []any, intern func([]ID) ID, depth int) (ID, error) {
 	ids := make([]ID, len(items))
 	for i, item := range items {
 		var err error
-		if ids[i], err = v.from(item); err != nil {
+		if ids[i], err = v.from(item, depth+1); err != nil {
 			return Nil, err
 		}
 	}
 	return intern(ids), nil
 }
 
-func (v *Values) fromKind(x reflect.Value) (ID, error) {
+func (v *Values) fromMap(x reflect.Value, depth int) (ID, error) {
+	var entries []entry
+	for key, value := range x.Seq2() {
+		keyID, err := v.from(key.Interface(), depth+1)
+		if err != nil {
+			return Nil, err
+		}
+		valueID, err := v.from(value.Interface(), depth+1)
+		if err != nil {
+			return Nil, err
+		}
+		entries = append(entries, entry{id: keyID, value: valueID, text: v.AppendText(nil, keyID)})
+	}
+	slices.SortFunc(entries, v.compareEntries)
+	items := make([]ID, 0, 2*len(entries))
+	for _, e := range entries {
+		items = append(items, e.id, e.value)
+	}
+	if d := v.duplicate(KindMap, items); d >= 0 {
+		return Nil, fmt.Errorf("expected different keys in a map, found %s twice", v.brief(items[d]))
+	}
+	return v.InternMap(items), nil
+}
+
+func (v *Values) fromKind(x reflect.Value, depth int) (ID, error) {
 	switch x.Kind() {
 	case reflect.Bool:
 		if x.Bool() {
@@ -214,7 +322,7 @@ func (v *Values) fromKind(x reflect.Value) (ID, error) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return v.InternInt(x.Int()), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return v.ParseLenient(strconv.AppendUint(nil, x.Uint(), 10))
+		return v.fromNumber(strconv.FormatUint(x.Uint(), 10))
 	case reflect.Float32, reflect.Float64:
 		return v.InternFloat(x.Float()), nil
 	case reflect.String:
@@ -224,18 +332,14 @@ func (v *Values) fromKind(x reflect.Value) (ID, error) {
 		for i := range items {
 			items[i] = x.Index(i).Interface()
 		}
-		return v.fromItems(items, v.InternVector)
+		return v.fromItems(items, v.InternVector, depth)
 	case reflect.Map:
-		var items []any
-		for key, value := range x.Seq2() {
-			items = append(items, key.Interface(), value.Interface())
-		}
-		return v.fromItems(items, v.InternMap)
-	case reflect.Pointer, reflect.Interface:
+		return v.fromMap(x, depth)
+	case reflect.Pointer:
 		if x.IsNil() {
 			return Nil, nil
 		}
-		return v.from(x.Elem().Interface())
+		return v.from(x.Elem().Interface(), depth+1)
 	}
-	return Nil, fmt.Errorf("a value of an operation is plain Go (nil, booleans, numbers, strings, keywords, slices, maps), not %s", x.Type())
+	return Nil, fmt.Errorf("expected a value in plain Go (nil, a boolean, number, string, Keyword, Symbol, slice or map), found a %s", x.Type())
 }

@@ -45,8 +45,8 @@ const (
 	KindOpaque
 )
 
-// form is what is known of one ID. It is kept small, because histories whose
-// ops have an index or write unique values hold millions of them.
+// form is what is known of one ID. It is kept small, because a long text of many
+// different values has millions of them.
 type form struct {
 	kind Kind
 	fits bool  // an integer whose value is at
@@ -230,7 +230,7 @@ func (v *Values) internInt(n int64) (id ID, fresh bool) {
 }
 
 // growDense extends the dense range to hold n. Its length stays in proportion to
-// the number of forms, so that counters such as :index need no map.
+// the number of forms, so that counters need no map.
 func (v *Values) growDense(n int64) {
 	old := int64(len(v.dense))
 	grown := make([]ID, max(2*old, n+1))
@@ -549,8 +549,7 @@ func (v *Values) canonicalTagged(tag string, form ID) ID {
 
 // parseInstant returns the instant's text in UTC.
 func parseInstant(s string) (string, bool) {
-	const longest = 64 // go-edn should see nothing long, and nothing quoted.
-	if len(s) > longest || strings.ContainsAny(s, "\"\\") {
+	if len(s) > maxInstant || strings.ContainsAny(s, "\"\\") {
 		return "", false
 	}
 	var t time.Time

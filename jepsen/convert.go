@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // Convert reads a history in one form, or, if from is "", in the one that its
@@ -68,7 +69,7 @@ type converter struct {
 }
 
 // refuse is an error that names an event.
-func (c *converter) refuse(e *edn.Event, format string, args ...any) error {
+func (c *converter) refuse(e *opmap.Event, format string, args ...any) error {
 	v := c.b.h.Values
 	return &Error{c.b.h.File, e.Line, e.Col, fmt.Sprintf("%s cannot hold process %s's %s %s: ", c.to, v.Text(e.Process), v.Text(e.Type), v.Text(e.F)) +
 		fmt.Sprintf(format, args...)}
@@ -76,14 +77,14 @@ func (c *converter) refuse(e *edn.Event, format string, args ...any) error {
 
 // op is the keys and values of an event, in the order in which they are written,
 // and the table that holds them.
-func (c *converter) op(e *edn.Event) (*edn.Values, []edn.ID, error) {
+func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 	if err := isOp(c.b.h.File, e); err != nil {
 		return nil, nil, err
 	}
 	if e.Text == nil {
 		v := c.b.h.Values
 		kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type, v.InternKeyword("f"), e.F}
-		if e.Has&edn.HasValue != 0 {
+		if e.Has&opmap.HasValue != 0 {
 			kvs = append(kvs, v.InternKeyword("value"), e.Value)
 		}
 		return v, kvs, nil
@@ -112,7 +113,7 @@ func appendOp(dst []byte, v *edn.Values, kvs []edn.ID) []byte {
 	return append(dst, '}')
 }
 
-func (c *converter) edn(e *edn.Event) error {
+func (c *converter) edn(e *opmap.Event) error {
 	v, kvs, err := c.op(e)
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func (c *converter) edn(e *edn.Event) error {
 	return c.put(c.line)
 }
 
-func (c *converter) json(e *edn.Event) error {
+func (c *converter) json(e *opmap.Event) error {
 	v, kvs, err := c.op(e)
 	if err != nil {
 		return err
@@ -155,8 +156,8 @@ func (c *converter) put(line []byte) error {
 }
 
 // drop notes the keys of an op that have no place, and those that it must have.
-func (c *converter) drop(e *edn.Event, held ...string) error {
-	if e.Has&edn.HasKey != 0 {
+func (c *converter) drop(e *opmap.Event, held ...string) error {
+	if e.Has&opmap.HasKey != 0 {
 		return c.refuse(e, "it has no place for a :key")
 	}
 	v, kvs, err := c.op(e)
@@ -173,7 +174,7 @@ func (c *converter) drop(e *edn.Event, held ...string) error {
 
 // log writes an event as a line of a log, and reads it again: what stands in one
 // is known by its first words.
-func (c *converter) log(e *edn.Event) error {
+func (c *converter) log(e *opmap.Event) error {
 	if err := c.drop(e, ":process", ":type", ":f", ":value", ":error"); err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (c *converter) log(e *edn.Event) error {
 	if err != nil {
 		return err
 	}
-	if hasFailure || e.Has&edn.HasValue != 0 {
+	if hasFailure || e.Has&opmap.HasValue != 0 {
 		fields = append(fields, v.Text(e.Value))
 	}
 	if hasFailure {
@@ -208,7 +209,7 @@ func (c *converter) log(e *edn.Event) error {
 }
 
 // failure is the :error of an op.
-func (c *converter) failure(e *edn.Event) (text string, ok bool, err error) {
+func (c *converter) failure(e *opmap.Event) (text string, ok bool, err error) {
 	v, kvs, err := c.op(e)
 	for i := 0; err == nil && i < len(kvs); i += 2 {
 		if isKeyword(v, kvs[i], "error") {

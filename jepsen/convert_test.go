@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/internal/archive"
 	"clew/internal/gen"
 )
@@ -31,7 +32,7 @@ func events(t testing.TB, text string, withKeys bool) []string {
 	b := newBuilder("h", edn.NewValues(), Options{})
 	v := b.h.Values
 	var all []string
-	err := b.readEvents(strings.NewReader(text), "", func(e *edn.Event) error {
+	err := b.readEvents(strings.NewReader(text), "", func(e *opmap.Event) error {
 		s := fmt.Sprintf("%s %s %s %s", v.Text(e.Process), v.Text(e.Type), v.Text(e.F), v.Text(e.Value))
 		if withKeys {
 			s += fmt.Sprintf(" %s %d %b", v.Text(e.Key), e.Index, e.Has)

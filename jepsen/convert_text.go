@@ -8,10 +8,11 @@ import (
 	"unicode"
 
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // text takes an event for a form that holds operations only.
-func (c *converter) text(e *edn.Event) error {
+func (c *converter) text(e *opmap.Event) error {
 	if err := isOp(c.b.h.File, e); err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func (c *converter) text(e *edn.Event) error {
 
 // refuseOp is an error that names an event of the history.
 func (c *converter) refuseOp(h *History, event int32, format string, args ...any) error {
-	return c.refuse(&edn.Event{Process: h.Processes[h.Process[event]], Type: h.Values.InternKeyword(h.Type[event].String()[1:]),
+	return c.refuse(&opmap.Event{Process: h.Processes[h.Process[event]], Type: h.Values.InternKeyword(h.Type[event].String()[1:]),
 		F: h.F[event], Line: h.Line(event), Col: h.Col(event)}, format, args...)
 }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // WriteWitness writes the linearization of a valid result: an op map a line, in
@@ -53,9 +53,9 @@ func ReadWitness(in io.Reader, name string, h *History) ([]int32, error) {
 		byIndex[index] = append(byIndex[index], e)
 	}
 	v := h.Values
-	reader := edn.NewReader(in, name, v)
+	reader := opmap.NewReader(in, name, v)
 	var witness []int32
-	var e edn.Event
+	var e opmap.Event
 	for {
 		if err := reader.Next(&e); err == io.EOF {
 			return witness, nil
@@ -63,7 +63,7 @@ func ReadWitness(in io.Reader, name string, h *History) ([]int32, error) {
 			return nil, err
 		}
 		index := e.Index
-		if e.Has&edn.HasIndex == 0 {
+		if e.Has&opmap.HasIndex == 0 {
 			return nil, &Error{name, e.Line, e.Col, "the op has no :index; expected that of an event of the history"}
 		}
 		event := slices.IndexFunc(byIndex[index], func(event int32) bool {

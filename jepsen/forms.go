@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // Form is a text form of histories.
@@ -124,7 +125,7 @@ func detectText(text []byte) Form {
 // readEvents reads the events of a history, compressed or not, in a form, or in
 // the one that its content tells if form is "". Each is given to take, and valid
 // until take returns.
-func (b *builder) readEvents(r io.Reader, form Form, take func(*edn.Event) error) error {
+func (b *builder) readEvents(r io.Reader, form Form, take func(*opmap.Event) error) error {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	in, err := decompress(buffered)
 	if err != nil {
@@ -202,10 +203,10 @@ func (t *translation) at(line int) place {
 	return t.places[0]
 }
 
-func (b *builder) readTranslated(next func() ([]byte, place, error), take func(*edn.Event) error) error {
+func (b *builder) readTranslated(next func() ([]byte, place, error), take func(*opmap.Event) error) error {
 	t := &translation{next: next, first: 1}
-	reader := edn.NewReader(t, b.h.File, b.h.Values)
-	var e edn.Event
+	reader := opmap.NewReader(t, b.h.File, b.h.Values)
+	var e opmap.Event
 	for {
 		err := reader.Next(&e)
 		if err == io.EOF {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // Type is the type of an event.
@@ -53,7 +54,7 @@ type History struct {
 	OpOf    []int32  // the operation that the event belongs to
 	places  places
 	keys    []edn.ID // the :key of the op; shorter where the last ones have none
-	texts   edn.Texts
+	texts   opmap.Texts
 
 	// Of a key's history: the whole one, and by event its event there.
 	whole      *History
@@ -183,7 +184,7 @@ func (b *builder) warn(format string, args ...any) {
 }
 
 // add takes the next event of the file.
-func (b *builder) add(e *edn.Event) error {
+func (b *builder) add(e *opmap.Event) error {
 	h := b.h
 	position := int64(h.Events)
 	h.Events++
@@ -236,21 +237,21 @@ func (b *builder) reserve(read int64) {
 }
 
 // isOp is an error for a map that is no op.
-func isOp(file string, e *edn.Event) error {
-	if e.Has&(edn.HasProcess|edn.HasType|edn.HasF) == 0 {
+func isOp(file string, e *opmap.Event) error {
+	if e.Has&(opmap.HasProcess|opmap.HasType|opmap.HasF) == 0 {
 		return &Error{file, e.Line, e.Col, "the map is no op: it has no :process, :type and :f"}
 	}
 	return nil
 }
 
-func (b *builder) typeOf(e *edn.Event) (Type, error) {
+func (b *builder) typeOf(e *opmap.Event) (Type, error) {
 	for t, id := range b.types {
 		if e.Type == id {
 			return Type(t), nil
 		}
 	}
 	found := "has no :type"
-	if e.Has&edn.HasType != 0 {
+	if e.Has&opmap.HasType != 0 {
 		found = "has :type " + b.h.Values.Text(e.Type)
 	}
 	return 0, &Error{b.h.File, e.Line, e.Col, "the op " + found + "; expected :invoke, :ok, :fail or :info"}
@@ -272,9 +273,9 @@ func (b *builder) process(id edn.ID) int32 {
 
 // index is the op's own :index, else its position. Duplicates are looked for
 // in a map only once the indices do not ascend: ordinary histories never do.
-func (b *builder) index(e *edn.Event, position int64) int64 {
+func (b *builder) index(e *opmap.Event, position int64) int64 {
 	n := e.Index
-	if e.Has&edn.HasIndex == 0 {
+	if e.Has&opmap.HasIndex == 0 {
 		if b.noIndex == 0 {
 			b.firstNo = position
 		}

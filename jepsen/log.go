@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // The .log form is what Jepsen prints while a test runs, one event a line, its
@@ -23,7 +24,7 @@ import (
 // maxLine bounds a line of the .log form.
 const maxLine = 64 << 20
 
-func readLog(r io.Reader, b *builder, take func(*edn.Event) error) error {
+func readLog(r io.Reader, b *builder, take func(*opmap.Event) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 1<<16), maxLine)
 	// Unlike an op map, a line that was cut off may still be an event, one with
@@ -59,7 +60,7 @@ func readLog(r io.Reader, b *builder, take func(*edn.Event) error) error {
 // separator stands between a log line's logger and its message.
 var separator = []byte(" - ")
 
-func logLine(line []byte, pos edn.Pos, b *builder, take func(*edn.Event) error) error {
+func logLine(line []byte, pos edn.Pos, b *builder, take func(*opmap.Event) error) error {
 	body := bytes.Trim(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), blanks)
 	if len(body) == 0 || body[0] == ';' {
 		return nil
@@ -89,10 +90,10 @@ func logLine(line []byte, pos edn.Pos, b *builder, take func(*edn.Event) error) 
 	if len(fields) < 3 || len(fields) > 5 {
 		return &Error{pos.File, pos.Line, pos.Col, "expected PROCESS :TYPE :F VALUE, found " + clip(text)}
 	}
-	e := edn.Event{Process: fields[0], Type: fields[1], F: fields[2],
-		Has: edn.HasProcess | edn.HasType | edn.HasF, Line: pos.Line, Col: pos.Col}
+	e := opmap.Event{Process: fields[0], Type: fields[1], F: fields[2],
+		Has: opmap.HasProcess | opmap.HasType | opmap.HasF, Line: pos.Line, Col: pos.Col}
 	if len(fields) > 3 {
-		e.Value, e.Has = fields[3], e.Has|edn.HasValue
+		e.Value, e.Has = fields[3], e.Has|opmap.HasValue
 	}
 	if len(fields) > 4 {
 		v := b.h.Values

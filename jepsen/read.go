@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // Read reads one history in any of the forms, plain or compressed with gzip or
@@ -69,9 +70,9 @@ func plainPathError(err error) error {
 	return err
 }
 
-func readEDN(r io.Reader, b *builder, take func(*edn.Event) error) error {
-	reader := edn.NewReader(r, b.h.File, b.h.Values)
-	var e edn.Event
+func readEDN(r io.Reader, b *builder, take func(*opmap.Event) error) error {
+	reader := opmap.NewReader(r, b.h.File, b.h.Values)
+	var e opmap.Event
 	for {
 		if err := reader.Next(&e); err == io.EOF {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // Result is what a checker found about a History. Operations and events are
@@ -315,7 +316,7 @@ func (h *History) text(event int32) []byte {
 	if h.whole != nil {
 		return h.whole.text(h.wholeEvent[event])
 	}
-	return h.texts.Text(int(event), h.Values, &edn.Event{
+	return h.texts.Text(int(event), h.Values, &opmap.Event{
 		Type:    h.Values.InternKeyword(h.Type[event].String()[1:]),
 		Process: h.Processes[h.Process[event]],
 		F:       h.F[event],

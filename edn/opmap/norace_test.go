@@ -1,5 +1,5 @@
 //go:build !race
 
-package edn
+package opmap
 
 const raceFactor = 1

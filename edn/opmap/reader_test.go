@@ -1,4 +1,4 @@
-package edn
+package opmap
 
 import (
 	"bytes"
@@ -14,7 +14,10 @@ import (
 	"testing"
 	"testing/iotest"
 
-	goedn "olympos.io/encoding/edn"
+	olympos "olympos.io/encoding/edn"
+
+	"clew/edn"
+	"clew/edn/internal/goedn"
 )
 
 // collectEvents prints what a reader gives, with values as text, and its error.
@@ -29,7 +32,7 @@ func collectEvents(r *Reader) ([]string, error) {
 		if err != nil {
 			return got, err
 		}
-		v := r.s.v
+		v := r.values
 		index := "nil"
 		if ev.Has&HasIndex != 0 {
 			index = fmt.Sprint(ev.Index)
@@ -42,13 +45,13 @@ func collectEvents(r *Reader) ([]string, error) {
 // readers reads a text in all the ways that must not make a difference.
 func readers(text string) map[string]*Reader {
 	all := map[string]*Reader{
-		"whole":    NewReader(strings.NewReader(text), "h.edn", NewValues()),
-		"one byte": NewReader(iotest.OneByteReader(strings.NewReader(text)), "h.edn", NewValues()),
-		"data err": NewReader(iotest.DataErrReader(strings.NewReader(text)), "h.edn", NewValues()),
+		"whole":    NewReader(strings.NewReader(text), "h.edn", edn.NewValues()),
+		"one byte": NewReader(iotest.OneByteReader(strings.NewReader(text)), "h.edn", edn.NewValues()),
+		"data err": NewReader(iotest.DataErrReader(strings.NewReader(text)), "h.edn", edn.NewValues()),
 	}
 	for _, size := range []int{4, 7, 16, 61} {
-		r := NewReader(strings.NewReader(text), "h.edn", NewValues())
-		r.first, r.block = size, size
+		r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
+		r.maps.Blocks(size, size)
 		all[fmt.Sprintf("blocks of %d", size)] = r
 	}
 	return all
@@ -188,7 +191,7 @@ func TestMalformedInputIsAnErrorWithItsPlace(t *testing.T) {
 				t.Errorf("%q, %s:\ngot  %v\nwant h.edn:%s", c.text, name, err, c.want)
 				continue
 			}
-			var syntax *Error
+			var syntax *edn.Error
 			if !errors.As(err, &syntax) || offsetOf(c.text, syntax.Pos) != int(syntax.Offset) {
 				t.Errorf("%q, %s: %v has offset %d", c.text, name, err, syntax.Offset)
 			}
@@ -200,7 +203,7 @@ func TestMalformedInputIsAnErrorWithItsPlace(t *testing.T) {
 }
 
 // offsetOf finds a line and column the slow way.
-func offsetOf(text string, p Pos) int {
+func offsetOf(text string, p edn.Pos) int {
 	offset := 0
 	if strings.HasPrefix(text, "\xef\xbb\xbf") {
 		offset = 3
@@ -217,23 +220,6 @@ func offsetOf(text string, p Pos) int {
 	return -1
 }
 
-func TestASingleFormMustBeAlone(t *testing.T) {
-	for text, want := range map[string]string{
-		"":      "5:9: expected a value, found end of input",
-		" ; x":  "5:13: expected a value, found end of input",
-		"1 2":   "5:11: expected end of input, found a number",
-		"1 #_":  "5:13: expected a value after #_, found end of input",
-		"]":     "5:9: expected a value, found ]",
-		"[1\n ": "6:2: expected ] to close [ opened at 5:9, found end of input",
-		"#":     "5:10: expected a tag after #, found end of input",
-	} {
-		_, err := NewValues().Parse([]byte(text), Pos{Line: 5, Col: 9, Offset: 100})
-		if err == nil || err.Error() != want {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
-	}
-}
-
 func TestAnInputWithoutOpsEndsAtOnce(t *testing.T) {
 	for _, text := range []string{"", " \n,", "; only a comment", "#_{}", "[]", "()", "\xef\xbb\xbf"} {
 		for name, r := range readers(text) {
@@ -247,13 +233,13 @@ func TestAnInputWithoutOpsEndsAtOnce(t *testing.T) {
 func TestErrorsOfTheInputNameTheFile(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, text := range []string{"", "{:type :ok}", "{:type :ok} {:type"} {
-		r := NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), "h.edn", NewValues())
+		r := NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), "h.edn", edn.NewValues())
 		got, err := collectEvents(r)
 		if !errors.Is(err, broken) || err.Error() != "h.edn: disk on fire" || len(got) != min(1, len(text)) {
 			t.Errorf("%q: got %q, %v", text, got, err)
 		}
 	}
-	r := NewReader(stuck{}, "h.edn", NewValues())
+	r := NewReader(stuck{}, "h.edn", edn.NewValues())
 	if err := r.Next(&Event{}); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("a reader that gives nothing: got %v", err)
 	}
@@ -267,12 +253,12 @@ func TestNestingIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		open, closing string
 		deepest       int
-	}{{"[", "]", MaxDepth - 1}, {"(", ")", MaxDepth - 1}, {"{1 ", "}", MaxDepth - 1}, {"#{", "}", MaxDepth - 1}, {"#a ", "", MaxDepth - 1}} {
+	}{{"[", "]", edn.MaxDepth - 1}, {"(", ")", edn.MaxDepth - 1}, {"{1 ", "}", edn.MaxDepth - 1}, {"#{", "}", edn.MaxDepth - 1}, {"#a ", "", edn.MaxDepth - 1}} {
 		for _, key := range []string{":value", ":error"} {
 			for _, extra := range []int{0, 1} {
 				n := c.deepest + extra
 				text := "{" + key + " " + strings.Repeat(c.open, n) + "1" + strings.Repeat(c.closing, n) + "}"
-				_, err := collectEvents(NewReader(strings.NewReader(text), "", NewValues()))
+				_, err := collectEvents(NewReader(strings.NewReader(text), "", edn.NewValues()))
 				wantErr := extra == 1 && (c.closing != "" || key == ":value") // Skipping a tag takes no depth.
 				if (err != nil) != wantErr || err != nil && !strings.HasSuffix(err.Error(), ": expected at most 1000 levels of nesting, found more") {
 					t.Errorf("%d %s in %s: got %v", n, c.open, key, err)
@@ -292,7 +278,7 @@ func TestMillionsOfBracketsAreRefused(t *testing.T) {
 		}
 		text := []byte(strings.Repeat(unit, count))
 		for _, prefix := range []string{"", "{:value ", "{:value [", "{:error ", "{:error ["} {
-			_, err := collectEvents(NewReader(io.MultiReader(strings.NewReader(prefix), bytes.NewReader(text)), "", NewValues()))
+			_, err := collectEvents(NewReader(io.MultiReader(strings.NewReader(prefix), bytes.NewReader(text)), "", edn.NewValues()))
 			if err == nil && (prefix != "" || unit != ";") {
 				t.Errorf("%s%s..: no error", prefix, unit)
 			}
@@ -302,7 +288,7 @@ func TestMillionsOfBracketsAreRefused(t *testing.T) {
 
 func TestReadingWhatWasSeenBeforeAllocatesNothingPerEvent(t *testing.T) {
 	text := ordinaryHistory(20_000)
-	v := NewValues()
+	v := edn.NewValues()
 	allocs := testing.AllocsPerRun(5, func() {
 		readAll(t, NewReader(bytes.NewReader(text), "", v))
 	})
@@ -323,16 +309,17 @@ func TestTextsKeepsWhatWasRead(t *testing.T) {
 		`{:index 9, :type :ok, :process 3, :f :f, :value "` + strings.Repeat("long ", 100_000) + `"}`,
 		`{:index 10, :type :ok, :process 3, :f :f, :value 1}`, "",
 	}, "\n") + string(ordinaryHistory(1000))
-	for _, block := range []int{100, 1000, fullBlock} {
-		v := NewValues()
+	for _, block := range []int{100, 1000, 1 << 18} {
+		v := edn.NewValues()
 		r := NewReader(strings.NewReader(history), "", v)
-		r.first, r.block = block, block
+		r.maps.Blocks(block, block)
 		var texts Texts
 		var events []Event
 		var want []string
 		laidOut := 0
 		var ev Event
-		for r.Next(&ev) == nil {
+		err := r.Next(&ev)
+		for ; err == nil; err = r.Next(&ev) {
 			texts.Add(&ev)
 			if len(want)%7 == 3 {
 				texts.DropLast()
@@ -346,8 +333,8 @@ func TestTextsKeepsWhatWasRead(t *testing.T) {
 			ev.Process = v.Same(ev.Process)
 			events, want = append(events, ev), append(want, string(ev.Text))
 		}
-		if r.err != io.EOF || len(events) != 2009 || laidOut < 1980 {
-			t.Fatalf("%d events, %d of them like others, %v", len(events), laidOut, r.err)
+		if err != io.EOF || len(events) != 2009 || laidOut < 1980 {
+			t.Fatalf("%d events, %d of them like others, %v", len(events), laidOut, err)
 		}
 		for i, text := range want {
 			got := texts.Text(i, v, &events[i])
@@ -359,7 +346,7 @@ func TestTextsKeepsWhatWasRead(t *testing.T) {
 }
 
 // printed is a text as it prints once read.
-func printed(t *testing.T, v *Values, text []byte) string {
+func printed(t *testing.T, v *edn.Values, text []byte) string {
 	id, err := v.ParseLenient(text)
 	if err != nil {
 		t.Error(err)
@@ -369,7 +356,7 @@ func printed(t *testing.T, v *Values, text []byte) string {
 
 func TestLongHistoriesAreReadAlikeInAnyBlocks(t *testing.T) {
 	text := "(" + string(ordinaryHistory(2000)) + ")"
-	want, err := collectEvents(NewReader(strings.NewReader(text), "", NewValues()))
+	want, err := collectEvents(NewReader(strings.NewReader(text), "", edn.NewValues()))
 	if err != nil || len(want) != 2000 {
 		t.Fatalf("got %d events, %v", len(want), err)
 	}
@@ -389,10 +376,10 @@ func FuzzReader(f *testing.F) {
 		f.Add([]byte(text), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, block uint8) {
-		whole := NewReader(bytes.NewReader(text), "", NewValues())
+		whole := NewReader(bytes.NewReader(text), "", edn.NewValues())
 		want, wantErr := collectEvents(whole)
-		small := NewReader(iotest.OneByteReader(bytes.NewReader(text)), "", NewValues())
-		small.first, small.block = int(block)+4, int(block)+1
+		small := NewReader(iotest.OneByteReader(bytes.NewReader(text)), "", edn.NewValues())
+		small.maps.Blocks(int(block)+4, int(block)+1)
 		got, err := collectEvents(small)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) || strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Fatalf("%q in blocks of %d:\ngot  %q, %v\nwant %q, %v", text, block, got, err, want, wantErr)
@@ -437,12 +424,12 @@ func FuzzQuick(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, other string) {
 		history := first + "\n" + other + " " + first + other + "\n" + other
 		read := func(known int) (values, events []string, err error) {
-			v := NewValues()
+			v := edn.NewValues()
 			r := NewReader(strings.NewReader(history), "h.edn", v)
 			r.known = known
 			events, err = collectEvents(r)
 			for id := range v.Len() {
-				values = append(values, v.Text(ID(id)))
+				values = append(values, v.Text(edn.ID(id)))
 			}
 			return values, events, err
 		}
@@ -473,7 +460,7 @@ func TestRealHistoriesAreRead(t *testing.T) {
 			return err
 		}
 		files++
-		v := NewValues()
+		v := edn.NewValues()
 		var ev Event
 		for r := NewReader(bytes.NewReader(text), path, v); ; {
 			err := r.Next(&ev)
@@ -482,7 +469,7 @@ func TestRealHistoriesAreRead(t *testing.T) {
 			}
 			if err != nil {
 				t.Log(err)
-				var syntax *Error
+				var syntax *edn.Error
 				if !errors.As(err, &syntax) {
 					t.Errorf("%v is no syntax error", err)
 				}
@@ -501,17 +488,17 @@ func TestRealHistoriesAreRead(t *testing.T) {
 }
 
 // compareWithGoEDN says whether go-edn can read the event.
-func compareWithGoEDN(t *testing.T, v *Values, ev *Event) bool {
-	var theirs map[goedn.Keyword]any
-	if goedn.Unmarshal(ev.Text, &theirs) != nil {
+func compareWithGoEDN(t *testing.T, v *edn.Values, ev *Event) bool {
+	var theirs map[olympos.Keyword]any
+	if olympos.Unmarshal(ev.Text, &theirs) != nil {
 		return false
 	}
-	fields := map[goedn.Keyword]ID{"type": ev.Type, "process": ev.Process, "f": ev.F, "value": ev.Value, "key": ev.Key}
+	fields := map[olympos.Keyword]edn.ID{"type": ev.Type, "process": ev.Process, "f": ev.F, "value": ev.Value, "key": ev.Key}
 	if ev.Has&HasIndex != 0 {
 		fields["index"] = v.InternInt(ev.Index)
 	}
 	for key, ours := range fields {
-		if id := goednValue(t, v, theirs[key]); v.Same(id) != v.Same(ours) {
+		if id := goedn.Value(t, v, theirs[key]); v.Same(id) != v.Same(ours) {
 			t.Errorf("line %d: %s is %s, go-edn's %s", ev.Line, key, v.Text(ours), v.Text(id))
 		}
 	}
@@ -521,7 +508,7 @@ func compareWithGoEDN(t *testing.T, v *Values, ev *Event) bool {
 func TestWhatIsNoValueIsForgivenToTheNemesisOnly(t *testing.T) {
 	read := func(process string) (Event, error) {
 		var ev Event
-		return ev, NewReader(strings.NewReader("{:value {n1 10.0.0.1 n2 {:a}} :process "+process+"}"), "f", NewValues()).Next(&ev)
+		return ev, NewReader(strings.NewReader("{:value {n1 10.0.0.1 n2 {:a}} :process "+process+"}"), "f", edn.NewValues()).Next(&ev)
 	}
 	if _, err := read(":nemesis"); err != nil {
 		t.Error(err)
@@ -533,7 +520,7 @@ func TestWhatIsNoValueIsForgivenToTheNemesisOnly(t *testing.T) {
 
 func TestNestedDiscardsAreBounded(t *testing.T) {
 	for _, text := range []string{strings.Repeat("#_ ", 2000), "{:value " + strings.Repeat("#_ ", 2000)} {
-		err := NewReader(strings.NewReader(text), "f", NewValues()).Next(new(Event))
+		err := NewReader(strings.NewReader(text), "f", edn.NewValues()).Next(new(Event))
 		if err == nil || !strings.HasSuffix(err.Error(), "expected at most 1000 levels of nesting, found more") {
 			t.Error(err)
 		}
@@ -552,7 +539,7 @@ func TestAHistoryMayEndAnywhere(t *testing.T) {
 		}
 	}
 	for n := range len(text) {
-		r := NewReader(bytes.NewReader(text[:n]), "", NewValues())
+		r := NewReader(bytes.NewReader(text[:n]), "", edn.NewValues())
 		whole := sort.SearchInts(ends, n+1)
 		var ev Event
 		read := 0
@@ -564,32 +551,5 @@ func TestAHistoryMayEndAnywhere(t *testing.T) {
 		if read != whole || (err == io.EOF) != isWhole {
 			t.Fatalf("%d of %d op maps, %v, in\n%s", read, whole, err, text[:n])
 		}
-	}
-}
-
-func TestWhatIsNoValueDoesNotBecomeOneByBeingKept(t *testing.T) {
-	for _, text := range []string{"1x3", `\nobody`} {
-		v := NewValues()
-		if id, err := v.ParseLenient([]byte(text)); err != nil || v.Kind(id) != KindOpaque {
-			t.Fatalf("%s: %v", text, err)
-		}
-		if id, err := v.Parse([]byte(text), Pos{}); err == nil {
-			t.Errorf("%s is read as %s", text, v.Text(id))
-		}
-	}
-}
-
-func TestParseLenientKeepsWhatIsNoValueAsText(t *testing.T) {
-	v := NewValues()
-	id, err := v.ParseLenient([]byte("{:error {:at 1x3, :odd {:a},\n :same #{1 1}} :value 2}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "{:error {:at 1x3, :odd {:a}, :same #{1 1}}, :value 2}"
-	if got := v.Text(id); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if _, err := v.ParseLenient([]byte("{:a [1}")); err == nil {
-		t.Error("brackets that do not match were accepted")
 	}
 }

@@ -1,10 +1,12 @@
-package edn
+package opmap
 
 import (
 	"bytes"
 	"fmt"
 	"io"
 	"testing"
+
+	"clew/edn"
 )
 
 // ordinaryHistory is a history of n events of a register, as Jepsen writes it.
@@ -45,7 +47,7 @@ func BenchmarkReader(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		readAll(b, NewReader(bytes.NewReader(text), "", NewValues()))
+		readAll(b, NewReader(bytes.NewReader(text), "", edn.NewValues()))
 	}
 }
 
@@ -57,7 +59,7 @@ func BenchmarkReaderOfUniqueValues(b *testing.B) {
 	b.SetBytes(int64(h.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		readAll(b, NewReader(bytes.NewReader(h.Bytes()), "", NewValues()))
+		readAll(b, NewReader(bytes.NewReader(h.Bytes()), "", edn.NewValues()))
 	}
 }
 
@@ -73,6 +75,6 @@ func BenchmarkReaderOfSets(b *testing.B) {
 	b.SetBytes(int64(h.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		readAll(b, NewReader(bytes.NewReader(h.Bytes()), "", NewValues()))
+		readAll(b, NewReader(bytes.NewReader(h.Bytes()), "", edn.NewValues()))
 	}
 }

@@ -1,14 +1,17 @@
-package edn
+package opmap
 
 import (
 	"bytes"
 	"encoding/binary"
 	"slices"
 	"strconv"
+
+	"clew/edn"
 )
 
-// Texts keeps the texts of the op maps of a history. Of op maps that are printed
-// alike it keeps only the values that an Event does not hold, some 10 bytes.
+// Texts keeps the texts of the op maps of a history, numbered from 0 as they are
+// added. Of op maps that are printed alike it keeps only the values that an Event
+// does not hold, some 10 bytes.
 type Texts struct {
 	chunks  [][]byte
 	layouts []*step
@@ -20,6 +23,9 @@ type Texts struct {
 // place is where a text begins.
 type place struct{ chunk, at int }
 
+// The texts are kept in chunks, in bytes: the first is small, since many histories
+// are, and a text that is longer gets a chunk of its own. A text is found by
+// passing over at most marked others.
 const (
 	firstChunk = 4 << 10
 	fullChunk  = 256 << 10
@@ -73,7 +79,7 @@ func (t *Texts) DropLast() {
 
 // Text returns the i-th text, from 0, or one that prints the same once it is read.
 // The event must have what the event of that text had.
-func (t *Texts) Text(i int, v *Values, ev *Event) []byte {
+func (t *Texts) Text(i int, v *edn.Values, ev *Event) []byte {
 	p := t.marks[i/marked]
 	for left := i % marked; ; left-- {
 		for p.at == len(t.chunks[p.chunk]) {
@@ -89,7 +95,7 @@ func (t *Texts) Text(i int, v *Values, ev *Event) []byte {
 	}
 }
 
-func (t *Texts) rebuild(layout int, text []byte, v *Values, ev *Event) []byte {
+func (t *Texts) rebuild(layout int, text []byte, v *edn.Values, ev *Event) []byte {
 	if layout == 0 {
 		return text
 	}
@@ -116,7 +122,7 @@ func (t *Texts) rebuild(layout int, text []byte, v *Values, ev *Event) []byte {
 			b = strconv.AppendInt(b, ev.Index, 10)
 		case 0:
 			if !s.end {
-				other, rest, _ := bytes.Cut(text, newline)
+				other, rest, _ := bytes.Cut(text, []byte{'\n'})
 				b, text = append(b, other...), rest
 			}
 		}

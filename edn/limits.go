@@ -1,0 +1,28 @@
+package edn
+
+// What a text may ask for is bounded, so that no file can exhaust the stack, the
+// memory or the time of a program that reads it.
+const (
+	// MaxDepth bounds the nesting of forms: values are read and printed by
+	// recursion. No history nests more than a few dozen levels.
+	MaxDepth = 1000
+
+	// MaxNumber bounds the length of a number's text in bytes, because
+	// conversions between bases take quadratic time.
+	MaxNumber = 4096
+
+	// MaxForm bounds the length in bytes of one of [Maps], and of what stands
+	// between two. It is held in memory as a whole, and the number of its items
+	// must fit an int32.
+	MaxForm = 1 << 30
+
+	// maxInstant bounds the text of an #inst that is read as a time. A longer one
+	// is no instant, and equals its text only.
+	maxInstant = 64
+
+	// maxClip is how much of a token a message quotes.
+	maxClip = 40
+
+	// maxEmptyReads is how often in a row an io.Reader may give nothing.
+	maxEmptyReads = 100
+)

@@ -1,0 +1,386 @@
+package edn
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// The input is read in blocks. The first is small, since many texts are.
+const (
+	firstBlock = 64 << 10
+	fullBlock  = 256 << 10
+)
+
+// Maps are the maps of a text that streams by: bare ones one after another, or
+// those in one vector or list, with tags, metadata, comments and discarded forms
+// between them. What it keeps of the text is one block, or the map at hand if
+// that is longer. It is meant for readers of such maps that look at some keys
+// only, as package opmap does; [Values.Parse] reads a text that is at hand.
+//
+// Next finds a map, and the caller reads it key by key, by indices in Data:
+//
+//	for {
+//		i, err := maps.Next()
+//		if err != nil {
+//			return err // io.EOF at the end
+//		}
+//		at := maps.Open(i)
+//		for at >= 0 {
+//			key, end := maps.Key(at)
+//			if key == end {
+//				at = maps.Close(key)
+//				break
+//			}
+//			at = maps.Skip(maps.Item(key, end))
+//		}
+//		if !maps.Done(at) {
+//			continue // Next gives the map again with more of it, or the error.
+//		}
+//		...
+//	}
+//
+// A method that reads returns the index behind what it has read, or -1; given a
+// -1, it returns one. Whatever was read of a map that is not done must be thrown
+// away. Values that were interned meanwhile may stay.
+type Maps struct {
+	s            scanner
+	in           io.Reader
+	inErr        error  // what the input ended with
+	err          error  // what Next ended with
+	what         string // what the maps are called in messages
+	first, later int    // lengths of blocks
+	longest      int    // MaxForm, except in tests
+
+	at      int  // where in the scanner's data to go on
+	started bool // a map or a wrapper has been met
+	wrapper byte // the bracket around all maps, or 0
+	wrapPos Pos
+	closed  bool   // the wrapper has been closed
+	pending string // a tag or metadata that awaits its map
+
+	words [64]word // keywords seen lately, by hash
+}
+
+// NewMaps returns the maps in r, whose values are to be interned in v. In error
+// messages the file is called by its name, and a map by what it is, such as "an
+// op map".
+func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
+	m := &Maps{in: r, what: what, first: firstBlock, later: fullBlock, longest: MaxForm}
+	m.s.v = v
+	m.s.start = Pos{File: file, Line: 1, Col: 1}
+	return m
+}
+
+// Blocks sets how many bytes of the text are read at first, and how many later,
+// instead of 64 KiB and 256 KiB. It must be called before Next.
+func (m *Maps) Blocks(first, later int) { m.first, m.later = first, later }
+
+// Next returns where in Data the next map begins. Its error is io.EOF at the
+// end, an *Error if the text is no sequence of maps, or an error of the
+// underlying reader with the name of the file; and the same again if it is
+// called after that.
+func (m *Maps) Next() (int, error) {
+	s := &m.s
+	for m.err == nil {
+		m.at = s.blank(m.at)
+		if s.atEnd(m.at) {
+			m.err = m.refillOrFinish()
+			continue
+		}
+		s.advance(m.at)
+		if s.data[m.at] == '{' && !m.closed {
+			m.started, m.pending = true, ""
+			return m.at, nil
+		}
+		m.Done(m.element(m.at))
+	}
+	return -1, m.err
+}
+
+// Done ends the reading of a map: end is what the last method returned. It says
+// whether the map has been read. If not, Next gives it again with more of it, or
+// returns the error.
+func (m *Maps) Done(end int) bool {
+	switch {
+	case end >= 0:
+		m.at = end
+		return true
+	case m.s.more:
+		m.err = m.refill()
+	default:
+		m.err = m.s.err
+	}
+	return false
+}
+
+// More says whether the last -1 means that the map goes on behind Data.
+func (m *Maps) More() bool { return m.s.more }
+
+// Data is the part of the text that is at hand. It is valid until Next is called.
+func (m *Maps) Data() []byte { return m.s.data }
+
+// Place is the line and the column, from 1, of the map that Next has found.
+func (m *Maps) Place() (line, col int) { return m.s.start.Line, m.s.start.Col }
+
+// Offset is the place in the text, from 0, of Data[i].
+func (m *Maps) Offset(i int) int64 { return m.s.start.Offset + int64(i) }
+
+// Open begins to read the map whose brace is at i, or begins again.
+func (m *Maps) Open(i int) int {
+	s := &m.s
+	s.begin()
+	s.err, s.illegal = nil, false
+	s.open = append(s.open, i)
+	return i + 1
+}
+
+// Key returns where the next key begins and ends, or twice where the map's
+// closing bracket is.
+func (m *Maps) Key(i int) (key, end int) {
+	if i < 0 {
+		return -1, -1
+	}
+	s := &m.s
+	switch key = s.next(i, ""); {
+	case key < 0:
+		return -1, -1
+	case isCloser(s.data[key]):
+		return key, key
+	case s.data[key] == ':':
+		end = s.token(key)
+	default:
+		end = s.skip(key, "a key")
+	}
+	return key, end
+}
+
+// Item returns where the value of the key begins that Key has found.
+func (m *Maps) Item(key, end int) int {
+	if end < 0 {
+		return -1
+	}
+	s := &m.s
+	at := s.next(end, "")
+	if at >= 0 && isCloser(s.data[at]) {
+		return s.fail(at, "expected a value for "+clip(s.data[key:end])+", found "+string(s.data[at]))
+	}
+	return at
+}
+
+// Close ends the map whose closing bracket is at i.
+func (m *Maps) Close(i int) int {
+	if i < 0 || !m.s.pop(i) {
+		return -1
+	}
+	return i + 1
+}
+
+// Value reads and interns the value that begins at i.
+func (m *Maps) Value(i int) (ID, int) {
+	if i < 0 {
+		return Nil, -1
+	}
+	return m.s.value(i)
+}
+
+// Lenient is Value, but keeps what is no value, such as 10.0.0.1 or {:a}, as
+// opaque text. Then it also returns the error that Value would have met first.
+func (m *Maps) Lenient(i int) (id ID, end int, forgiven error) {
+	s := &m.s
+	s.lenient, s.forgiven = true, nil
+	id, end = m.Value(i)
+	s.lenient = false
+	return id, end, s.forgiven
+}
+
+// Skip passes over the value that begins at i, whatever it holds, as long as
+// brackets match and strings end.
+func (m *Maps) Skip(i int) int {
+	if i < 0 {
+		return -1
+	}
+	return m.s.skip(i, "a value")
+}
+
+// Fail makes a syntax error at i of the map at hand. It returns -1.
+func (m *Maps) Fail(i int, msg string) int { return m.s.fail(i, msg) }
+
+// Refuse makes an error that is located already the one of the map at hand. It
+// returns -1.
+func (m *Maps) Refuse(err error) int {
+	m.s.err = err
+	return -1
+}
+
+func (m *Maps) refillOrFinish() error {
+	if !m.s.final {
+		return m.refill()
+	}
+	if m.pending != "" || m.wrapper != 0 && !m.closed {
+		m.unexpected(m.at, "end of input")
+		return m.s.err
+	}
+	return io.EOF
+}
+
+// expected says what may come next.
+func (m *Maps) expected() string {
+	switch {
+	case m.pending != "":
+		return m.what + " after " + m.pending
+	case m.closed:
+		return "end of input"
+	}
+	return m.what
+}
+
+// unexpected fails because of what was found at i.
+func (m *Maps) unexpected(i int, found string) int {
+	expected := m.expected()
+	if m.wrapper != 0 && !m.closed && m.pending == "" && found == "end of input" {
+		expected = closes(m.wrapper, m.wrapPos)
+	}
+	return m.s.fail(i, "expected "+expected+", found "+found)
+}
+
+// element reads what begins at i between maps: a bracket of the wrapper, a
+// discarded form, a tag or metadata.
+func (m *Maps) element(i int) int {
+	s := &m.s
+	s.begin()
+	c := s.data[i]
+	switch {
+	case m.closed:
+		return m.noMap(i)
+	case (c == '[' || c == '(') && !m.started:
+		m.started, m.pending = true, ""
+		m.wrapper, m.wrapPos = c, s.pos(i)
+		return i + 1
+	case isCloser(c):
+		return m.unwrap(i)
+	case c == '^':
+		return m.meta(i + 1)
+	case c == '#':
+		return m.dispatch(i)
+	}
+	return m.noMap(i)
+}
+
+// noMap fails with what begins at i, once enough of it is there to name it.
+func (m *Maps) noMap(i int) int {
+	s := &m.s
+	if c := s.data[i]; c == '#' && i+1 == len(s.data) && !s.final {
+		s.more = true
+		return -1
+	} else if bytesOf[c]&delimByte == 0 && c != '#' && s.token(i) < 0 {
+		return -1
+	}
+	return m.unexpected(i, s.found(i))
+}
+
+// unwrap reads the closing bracket at i, which should be the wrapper's.
+func (m *Maps) unwrap(i int) int {
+	c := m.s.data[i]
+	switch {
+	case m.wrapper == 0 || m.pending != "":
+		return m.unexpected(i, string(c))
+	case closer(m.wrapper) != c:
+		return m.s.fail(i, "expected "+closes(m.wrapper, m.wrapPos)+", found "+string(c))
+	}
+	m.closed = true
+	return i + 1
+}
+
+func (m *Maps) meta(i int) int {
+	end := m.s.skip(i, "metadata after ^")
+	if end >= 0 {
+		m.pending = "metadata"
+	}
+	return end
+}
+
+func (m *Maps) dispatch(i int) int {
+	s := &m.s
+	if i+1 == len(s.data) {
+		return s.unfinished("a tag after #")
+	}
+	switch s.data[i+1] {
+	case '_':
+		return s.skip(i+2, "a value after #_")
+	case '^':
+		return m.meta(i + 2)
+	case '{', '"', '#', '\'', '<':
+		return m.noMap(i)
+	}
+	end := s.token(i + 1)
+	if end < 0 {
+		return -1
+	}
+	if end == i+1 {
+		return s.fail(i, "expected a tag after #")
+	}
+	m.pending = clip(s.data[i:end])
+	return end
+}
+
+// refill moves what is not read yet to the start of a block and fills it. A block
+// is at least twice as long as what is moved, up to the longest form, so that a
+// long map is scanned again only a few times.
+func (m *Maps) refill() error {
+	if m.inErr != nil {
+		return m.inputError()
+	}
+	s := &m.s
+	size := m.later
+	if s.data == nil {
+		size = m.first
+	}
+	s.advance(m.at)
+	rest := s.data[m.at:]
+	if len(rest) >= m.longest {
+		s.fail(m.at, "expected a form of at most "+strconv.Itoa(m.longest)+" bytes, found a longer one")
+		return s.err
+	}
+	block := s.data[:cap(s.data)]
+	if size = max(size, min(2*len(rest), m.longest)); len(block) < size {
+		block = make([]byte, size)
+	}
+	n := copy(block, rest)
+	s.start.Offset += int64(m.at)
+	n = m.fill(block, n)
+	first := s.data == nil
+	s.data, s.mark, m.at = block[:n], 0, 0
+	s.final = m.inErr == io.EOF
+	if first && bytes.HasPrefix(s.data, byteOrderMark) {
+		s.mark, m.at = len(byteOrderMark), len(byteOrderMark)
+	}
+	return nil
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// fill reads until the block is full or the input ends.
+func (m *Maps) fill(block []byte, n int) int {
+	for empty := 0; n < len(block) && m.inErr == nil; {
+		k, err := m.in.Read(block[n:])
+		n += k
+		m.inErr = err
+		if empty++; k > 0 {
+			empty = 0
+		}
+		if err == nil && empty == maxEmptyReads {
+			m.inErr = io.ErrNoProgress
+		}
+	}
+	return n
+}
+
+// inputError is reached with all that was read used up.
+func (m *Maps) inputError() error {
+	if m.s.start.File == "" {
+		return m.inErr
+	}
+	return fmt.Errorf("%s: %w", m.s.start.File, m.inErr)
+}

@@ -1,0 +1,90 @@
+package edn
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestAFormOfAStreamHasABound(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+	}{
+		{"{:a 1} {:a \"" + strings.Repeat("x", 200) + "\"}", "f:1:8: expected a form of at most 100 bytes, found a longer one"},
+		{"{:a 1}\n [" + strings.Repeat(" ", 200), "f:2:2: expected a map, found a vector"},
+		{"{:a 1} #_[" + strings.Repeat(" ", 200), "f:1:8: expected a form of at most 100 bytes, found a longer one"},
+		{"{:a 1} ;" + strings.Repeat(" ", 200), "f:1:8: expected a form of at most 100 bytes, found a longer one"},
+		{"{:a \"" + strings.Repeat("x", 90) + "\"}" + strings.Repeat(" ", 200) + "{}", "EOF"},
+	} {
+		m := NewMaps(strings.NewReader(c.text), "f", "a map", NewValues())
+		m.Blocks(10, 10)
+		m.longest = 100
+		var err error
+		for err == nil {
+			var i int
+			if i, err = m.Next(); err == nil {
+				m.Done(skipMap(m, i))
+			}
+		}
+		if err.Error() != c.want {
+			t.Errorf("%.20s..: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+// skipMap is the loop of the doc comment of Maps.
+func skipMap(m *Maps, i int) int {
+	at := m.Open(i)
+	for at >= 0 {
+		key, end := m.Key(at)
+		if key == end {
+			return m.Close(key)
+		}
+		at = m.Skip(m.Item(key, end))
+	}
+	return at
+}
+
+func TestMapsGiveTheirKeysAndPlaces(t *testing.T) {
+	const text = "[{:a 1}\n {:b [2], 3 x}]"
+	for _, block := range []int{1, 7, 1000} {
+		m := NewMaps(strings.NewReader(text), "f", "a map", NewValues())
+		m.Blocks(block, block)
+		var got bytes.Buffer
+		for {
+			i, err := m.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, col := m.Place()
+			begin := m.Offset(i)
+			if end := skipMap(m, i); m.Done(end) {
+				fmt.Fprintf(&got, "%d:%d %d-%d ", line, col, begin, m.Offset(end))
+			}
+		}
+		if want := "1:2 1-7 2:2 9-22 "; got.String() != want {
+			t.Errorf("blocks of %d: got %s, want %s", block, &got, want)
+		}
+	}
+}
+
+// What failed stays failed, whatever is called next.
+func TestReadingOnAfterAFailureFails(t *testing.T) {
+	m := NewMaps(strings.NewReader("{:a 1x}"), "", "a map", NewValues())
+	if _, err := m.Next(); err != nil {
+		t.Fatal(err)
+	}
+	key, end := m.Key(-1)
+	_, value := m.Value(-1)
+	_, lenient, _ := m.Lenient(-1)
+	for _, at := range []int{key, end, value, lenient, m.Item(-1, -1), m.Skip(-1), m.Close(-1)} {
+		if at != -1 {
+			t.Errorf("got %d", at)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+// Package opmap reads the op maps of Jepsen histories that are written as EDN.
+//
+// A [Reader] streams them, whether they stand one after another or in one vector
+// or list. It takes the few keys that a checker needs (:type, :process, :f,
+// :value, :index and :key) and skips the rest leniently, since Jepsen prints
+// things in :error and :exception that no EDN reader accepts. [Texts] keeps how
+// the op maps were written, in little memory.
+//
+//	values := edn.NewValues()
+//	r := opmap.NewReader(file, "history.edn", values)
+//	var ev opmap.Event
+//	for {
+//		err := r.Next(&ev)
+//		if err == io.EOF {
+//			break
+//		}
+//		...
+//	}
+//
+// # Terminology
+//
+// An op map is a map such as {:type :invoke, :process 0, :f :write, :value 1}:
+// Jepsen calls it an op. An [Event] is an op map that has been read, one of a
+// history: it says that a process has invoked something, or what came of it. An
+// operation is an invocation together with its completion; which events belong
+// together is for package jepsen to say, and so is what an event must have. Here
+// any map is an op map, even {}. Forms, values, IDs and classes are those of
+// package edn.
+package opmap

@@ -1,0 +1,183 @@
+package opmap
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// The op maps of a history are nearly all printed alike: the same keys in the
+// same order, with the same text between the values. A Reader learns how from
+// those that it has read in the general way, entry by entry, and reads the next
+// ones by comparing what stands between the values with what it has learned. It
+// gives up on whatever is unusual, and the op map is read in the general way
+// from its start; so both give the same events and errors, which FuzzQuick tests.
+
+// step is what has been met before a value, or at the end, of op maps that are
+// alike up to there: the steps of a Reader are a tree.
+type step struct {
+	text   string    // white space, a keyword that is a key, white space; or what closes
+	words  [2]uint64 // the same in little-endian order, if it is short
+	masks  [2]uint64
+	has    Fields // of the key, 0 if no checker needs it
+	end    bool   // it closes the op map
+	parent *step
+	next   []*step
+}
+
+// maxSteps bounds the tree. In a history with more ways to print an op map, those
+// met later are read in the general way. A layout's number must fit a byte.
+const maxSteps = 64
+
+// extent is where the general way has found a key and its value.
+type extent struct {
+	key, keyEnd, value, valueEnd int
+	has                          Fields
+}
+
+// learn adds the op map from i to closing, which has been read, to the tree, if
+// its keys are keywords with nothing but spaces and commas around.
+func (r *Reader) learn(i, closing int) {
+	data := r.maps.Data()
+	at, from := &r.steps, i // from is where the text of the next step begins
+	for n, e := range r.entries {
+		blank := from
+		if n == 0 {
+			blank++
+		}
+		if data[e.key] != ':' || !isSpace(data[blank:e.key]) ||
+			e.keyEnd == e.value || !isSpace(data[e.keyEnd:e.value]) {
+			return
+		}
+		if at = r.grow(at, step{text: string(data[from:e.value]), has: e.has}); at == nil {
+			return
+		}
+		from = e.valueEnd
+	}
+	if len(r.entries) > 0 && isSpace(data[from:closing]) {
+		r.grow(at, step{text: string(data[from : closing+1]), end: true})
+	}
+}
+
+func isSpace(text []byte) bool {
+	for _, c := range text {
+		if c != ' ' && c != ',' {
+			return false
+		}
+	}
+	return true
+}
+
+// grow returns the step after another one, nil if there are too many.
+func (r *Reader) grow(parent *step, next step) *step {
+	for _, old := range parent.next {
+		if old.text == next.text {
+			return old
+		}
+	}
+	if r.known == maxSteps {
+		return nil
+	}
+	r.known++
+	next.parent = parent
+	if len(next.text) <= 16 {
+		var text, mask [16]byte
+		for i := range copy(text[:], next.text) {
+			mask[i] = 0xff
+		}
+		for i := range next.words {
+			next.words[i] = binary.LittleEndian.Uint64(text[8*i:])
+			next.masks[i] = binary.LittleEndian.Uint64(mask[8*i:])
+		}
+	}
+	parent.next = append(parent.next, &next)
+	return &next
+}
+
+// at says whether the step's text stands at i.
+func (p *step) at(data []byte, i int) bool {
+	if d := data[i:]; p.masks[0] != 0 && len(d) >= 16 {
+		return binary.LittleEndian.Uint64(d)&p.masks[0] == p.words[0] && binary.LittleEndian.Uint64(d[8:])&p.masks[1] == p.words[1]
+	} else {
+		return len(d) >= len(p.text) && string(d[:len(p.text)]) == p.text
+	}
+}
+
+// quick reads the op map at i, if it is like others. Else it returns -1: more of
+// it is wanted, or it must be read in the general way.
+func (r *Reader) quick(i int, ev *Event) int {
+	data := r.maps.Data()
+	*ev = Event{}
+	ev.Line, ev.Col = r.maps.Place()
+	r.maps.Open(i)
+	r.others = r.others[:0]
+	lines := false
+	at, step := i, &r.steps
+	for {
+		if next := step.next; len(next) > 0 && next[0].at(data, at) {
+			step = next[0]
+		} else if step = step.after(data, at); step == nil {
+			return -1
+		}
+		at += len(step.text)
+		if step.end {
+			ev.Text = data[i:at:at]
+			if !lines {
+				ev.layout, ev.others = step, r.others
+				at = r.maps.QuickLineEnd(at)
+			}
+			return at
+		}
+		begin := at
+		simple := false
+		if at, simple = r.hole(step.has, at, ev); at < 0 {
+			return -1
+		}
+		if !simple {
+			lines = lines || bytes.IndexByte(data[begin:at], '\n') >= 0
+		}
+		if step.has == 0 {
+			r.others = append(append(r.others, data[begin:at]...), '\n')
+		}
+		ev.Has |= step.has &^ hasOtherIndex
+	}
+}
+
+// after is the step that goes on at i, or nil. It comes first from now on.
+func (p *step) after(data []byte, i int) *step {
+	for k, next := range p.next {
+		if next.at(data, i) {
+			p.next[0], p.next[k] = next, p.next[0]
+			return next
+		}
+	}
+	return nil
+}
+
+// hole reads the value at i of a key. It says whether the value is simple, and
+// hence has no line end in it.
+func (r *Reader) hole(has Fields, i int, ev *Event) (end int, simple bool) {
+	switch has {
+	case HasType:
+		ev.Type, end = r.maps.QuickKeyword(i)
+		return end, true
+	case HasF:
+		ev.F, end = r.maps.QuickKeyword(i)
+		return end, true
+	case HasProcess:
+		var n int64
+		if n, end = r.maps.QuickInt(i); end >= 0 {
+			ev.Process = r.values.InternInt(n)
+		}
+		return end, true
+	case HasIndex | hasOtherIndex:
+		ev.Index, end = r.maps.QuickInt(i)
+		return end, true
+	case HasValue:
+		ev.Value, end, simple = r.maps.QuickValue(i)
+		return end, simple
+	case HasKey:
+		ev.Key, end, simple = r.maps.QuickValue(i)
+		return end, simple
+	}
+	return r.maps.QuickSkip(i)
+}

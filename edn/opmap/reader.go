@@ -1,0 +1,175 @@
+package opmap
+
+import (
+	"io"
+
+	"clew/edn"
+)
+
+// Fields is a set of the keys of an op map.
+type Fields uint8
+
+// The keys that a Reader takes from an op map.
+const (
+	HasType Fields = 1 << iota
+	HasProcess
+	HasF
+	HasValue
+	HasIndex // an integer that fits an int64
+	HasKey
+	hasOtherIndex // an :index that is none
+)
+
+// Event is one op map of a history.
+type Event struct {
+	Type, Process, F, Value, Key edn.ID // Nil if absent
+	Index                        int64  // not interned: all are different
+	Has                          Fields // which keys are present
+	Text                         []byte // the op map as it stands in the input, until the next one is read
+	Line, Col                    int    // of its opening brace, from 1
+	End                          int64  // the offset of what follows it
+
+	layout *step  // how it is printed, if that is known
+	others []byte // the values of other keys then, each with a newline
+}
+
+// Reader reads the op maps of a history: bare ones one after another, or those
+// in one vector or list. It streams: what it keeps of the input is one block, or
+// the op map at hand if that is longer.
+type Reader struct {
+	maps   *edn.Maps
+	values *edn.Values
+
+	steps    step // the root of what has been learned
+	known    int  // how many steps there are
+	entries  []extent
+	others   []byte
+	forgiven error // what is wrong with the :value of the op map at hand
+}
+
+// NewReader returns a reader of the history in r. The file is for messages. The
+// values of the events are interned in v.
+func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
+	return &Reader{maps: edn.NewMaps(r, file, "an op map", v), values: v}
+}
+
+// Next reads the next op map into ev. It returns io.EOF at the end, an
+// *edn.Error if the input is no history, or an error of the underlying reader
+// with the name of the file; and the same again if it is called after that.
+func (r *Reader) Next(ev *Event) error {
+	for {
+		i, err := r.maps.Next()
+		if err != nil {
+			return err
+		}
+		if end := r.op(i, ev); r.maps.Done(end) {
+			ev.End = r.maps.Offset(end)
+			return nil
+		}
+	}
+}
+
+// op reads the op map at i.
+func (r *Reader) op(i int, ev *Event) int {
+	if len(r.steps.next) > 0 {
+		if end := r.quick(i, ev); end >= 0 || r.maps.More() {
+			return end
+		}
+	}
+	r.entries, r.forgiven = r.entries[:0], nil
+	*ev = Event{}
+	ev.Line, ev.Col = r.maps.Place()
+	closing := r.maps.Open(i)
+	for {
+		key, end := r.maps.Key(closing)
+		if key == end {
+			closing = key
+			break
+		}
+		closing = r.entry(key, end, ev)
+	}
+	end := r.maps.Close(closing)
+	if end < 0 {
+		return -1
+	}
+	if isClient := ev.Has&HasProcess == 0 || r.values.Kind(ev.Process) == edn.KindInt; isClient && r.forgiven != nil {
+		return r.maps.Refuse(r.forgiven)
+	}
+	if r.forgiven == nil && r.known < maxSteps {
+		r.learn(i, closing)
+	}
+	ev.Text = r.maps.Data()[i:end:end]
+	return end
+}
+
+// entry reads a key of an op map, which ends at the given index, and its value.
+func (r *Reader) entry(key, end int, ev *Event) int {
+	if end < 0 {
+		return -1
+	}
+	data := r.maps.Data()
+	var dst *edn.ID
+	var has Fields
+	if data[key] == ':' {
+		dst, has = ev.field(data[key+1 : end])
+	}
+	if ev.Has&has != 0 {
+		return r.maps.Fail(key, "duplicate key "+string(data[key:end]))
+	}
+	begin := r.maps.Item(key, end)
+	if begin < 0 {
+		return -1
+	}
+	at := begin
+	switch has {
+	case 0:
+		at = r.maps.Skip(at)
+	case HasIndex | hasOtherIndex:
+		at = r.index(at, ev)
+	case HasValue:
+		// What the nemesis did may be no value, and does not matter.
+		ev.Value, at, r.forgiven = r.maps.Lenient(at)
+		ev.Has |= has
+	default:
+		*dst, at = r.maps.Value(at)
+		ev.Has |= has
+	}
+	r.entries = append(r.entries, extent{key, end, begin, at, has})
+	return at
+}
+
+// index reads the :index at i.
+func (r *Reader) index(i int, ev *Event) int {
+	if n, end := r.maps.QuickInt(i); end >= 0 {
+		ev.Index, ev.Has = n, ev.Has|HasIndex
+		return end
+	}
+	id, end := r.maps.Value(i)
+	if end < 0 {
+		return -1
+	}
+	if n, ok := r.values.Int(id); ok {
+		ev.Index, ev.Has = n, ev.Has|HasIndex
+	} else {
+		ev.Has |= hasOtherIndex
+	}
+	return end
+}
+
+func (ev *Event) field(name []byte) (*edn.ID, Fields) {
+	switch string(name) {
+	case "type":
+		return &ev.Type, HasType
+	case "process":
+		return &ev.Process, HasProcess
+	case "f":
+		return &ev.F, HasF
+	case "value":
+		return &ev.Value, HasValue
+	case "index":
+		return nil, HasIndex | hasOtherIndex
+	case "key":
+		return &ev.Key, HasKey
+	}
+	return nil, 0
+}
