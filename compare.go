@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
+	"clew/report"
 )
 
 // Agreement says how a claim compares with our own result.
@@ -26,8 +28,8 @@ func (a Agreement) String() string {
 
 // Comparison is a claim beside our own result.
 type Comparison struct {
-	Claim     jepsen.Claim
-	Result    *jepsen.Result // of the claim's key where it is about one; nil where there is none
+	Claim     store.Claim
+	Result    *report.Result // of the claim's key where it is about one; nil where there is none
 	Agreement Agreement
 	// Why says why it is not comparable, where two verdicts agree what differs,
 	// or which known difference explains it.
@@ -37,7 +39,7 @@ type Comparison struct {
 // Compare checks a history again for every claim about it. Specs without a
 // model take the claim's. A claim of one key goes with the key's own history. It
 // is an error if the options make no sense.
-func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []jepsen.Claim) ([]Comparison, error) {
+func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []store.Claim) ([]Comparison, error) {
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ type question struct {
 }
 
 type answered struct {
-	r   *jepsen.Result
+	r   *report.Result
 	err error
 }
 
@@ -70,7 +72,7 @@ type comparer struct {
 }
 
 // result is our own, of a key where the claim is about one.
-func (c *comparer) result(spec models.Spec, claim jepsen.Claim) (*jepsen.Result, error) {
+func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, error) {
 	q := question{spec, claim.IsKey || c.o.Independent}
 	a, done := c.done[q]
 	if !done {
@@ -84,14 +86,14 @@ func (c *comparer) result(spec models.Spec, claim jepsen.Claim) (*jepsen.Result,
 	}
 	v := c.h.Values
 	for _, k := range a.r.Keys {
-		if v.Same(k.Key) == v.Same(claim.Key) {
+		if k.Key.Class() == v.Value(claim.Key).Class() {
 			return k.Result, nil
 		}
 	}
 	return nil, fmt.Errorf("no op of the history has the key %s", v.Text(claim.Key))
 }
 
-func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) Comparison {
+func (c *comparer) compare(claim store.Claim, spec models.Spec) Comparison {
 	if spec.Name == "" {
 		spec.Name = claim.Model
 	}
@@ -138,10 +140,10 @@ func join(a, b string) string {
 
 // agreement compares a claim with a result. Two invalid verdicts agree if the
 // failing operation is the same, as far as both name one.
-func agreement(claim jepsen.Claim, r *jepsen.Result) (Agreement, string) {
+func agreement(claim store.Claim, r *report.Result) (Agreement, string) {
 	switch {
 	case r.Verdict == jepsen.Unknown:
-		why := "clew: " + r.Cause
+		why := "clew: " + string(r.Cause)
 		if r.Explanation != "" {
 			why += ": " + r.Explanation
 		}
@@ -150,7 +152,7 @@ func agreement(claim jepsen.Claim, r *jepsen.Result) (Agreement, string) {
 		return KnossosUnknown, ""
 	case claim.Verdict != r.Verdict:
 		return Disagree, ""
-	case r.Verdict == jepsen.Invalid && claim.HasOp && r.FailingIndex() != claim.Op:
+	case r.Verdict == jepsen.Invalid && claim.HasOp && r.FailingIndex() != claim.OpIndex:
 		return Disagree, "the verdicts agree, the failing operations do not"
 	}
 	return Agree, ""

@@ -1,6 +1,6 @@
 // Package clew checks histories for linearizability.
 //
-//	h, err := jepsen.ReadFile("history.edn", jepsen.Options{})
+//	h, err := clew.ReadFile("history.edn", jepsen.Options{})
 //	..
 //	r, err := clew.Check(ctx, h, models.Spec{Name: "cas-register"}, clew.Options{})
 //	..

@@ -21,6 +21,7 @@ import (
 	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // How many histories a model gets, shared by its configurations.
@@ -180,7 +181,7 @@ func (c *counts) check(t *testing.T, spec models.Spec, g gen.History) bool {
 func smallest(spec models.Spec, text string) string {
 	lines := strings.Split(strings.Trim(text, "[]\n"), "\n")
 	wrong := func(lines []string) bool {
-		var unreadable *jepsen.Error
+		var unreadable *edn.Error
 		err := new(counts).examine(spec, gen.History{Text: strings.Join(lines, "\n") + "\n", Way: gen.Guess})
 		return err != nil && !errors.As(err, &unreadable)
 	}
@@ -226,7 +227,7 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 		c.empty++
 	}
 	if g.Way == gen.Run && !want.Linearizable {
-		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", event(h, want.Fail))
+		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", event(h, jepsen.Event(want.Fail)))
 	}
 	naive, err := oracle.Naive(g.Text, naiveOptions(spec))
 	if err != nil {
@@ -242,13 +243,13 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
 	for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"} {
 		r, err := checked(h, spec, algorithm)
-		if err == nil && algorithm == "hitting" && r.Cause == string(fallback.DepthExhausted) {
+		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {
 			if want.Linearizable && ops.Len() <= hittingDepth {
 				return fmt.Errorf("--algorithm hitting: no witness of %d operations at depth %d", ops.Len(), hittingDepth)
 			}
 			continue // it only ever finds witnesses
 		}
-		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == string(clew.Ambiguous) {
+		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == jepsen.Ambiguous {
 			continue // not for the fast path
 		}
 		if err == nil {
@@ -269,7 +270,7 @@ func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 }
 
 // checked is clew.Check, with a panic as an error.
-func checked(h *jepsen.History, spec models.Spec, algorithm string) (r *jepsen.Result, err error) {
+func checked(h *jepsen.History, spec models.Spec, algorithm string) (r *report.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -287,7 +288,7 @@ func checked(h *jepsen.History, spec models.Spec, algorithm string) (r *jepsen.R
 const hittingDepth = 3
 
 func readText(spec models.Spec, text string) (*jepsen.History, *models.Operations, error) {
-	h, err := jepsen.Read(strings.NewReader(text), "", jepsen.Options{})
+	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -304,7 +305,7 @@ func naiveOptions(s models.Spec) oracle.NaiveOptions {
 		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads}
 }
 
-func event(h *jepsen.History, e int32) string {
+func event(h *jepsen.History, e jepsen.Event) string {
 	if e < 0 {
 		return "no event"
 	}
@@ -313,22 +314,22 @@ func event(h *jepsen.History, e int32) string {
 
 // compareAnswer says where a verdict or the first failing completion disagrees
 // with the oracle.
-func compareAnswer(r *jepsen.Result, want oracle.Answer) error {
+func compareAnswer(r *report.Result, want oracle.Answer) error {
 	switch {
 	case r.Verdict == jepsen.Unknown:
 		return fmt.Errorf("unknown (%s %s); the oracle says linearizable: %t", r.Cause, r.Error, want.Linearizable)
 	case (r.Verdict == jepsen.Valid) != want.Linearizable:
 		return fmt.Errorf("valid: %t; the oracle says linearizable: %t, first failing completion %s",
-			r.Verdict == jepsen.Valid, want.Linearizable, event(r.History, want.Fail))
-	case r.Op != want.Fail:
-		return fmt.Errorf("first failing completion %s; the oracle says %s", event(r.History, r.Op), event(r.History, want.Fail))
+			r.Verdict == jepsen.Valid, want.Linearizable, event(r.History, jepsen.Event(want.Fail)))
+	case r.FailEvent != jepsen.Event(want.Fail):
+		return fmt.Errorf("first failing completion %s; the oracle says %s", event(r.History, r.FailEvent), event(r.History, jepsen.Event(want.Fail)))
 	}
 	return nil
 }
 
 // compare says where a result or its evidence disagrees with the oracle.
-func compare(r *jepsen.Result, ops *models.Operations, want oracle.Answer, spec models.Spec) error {
-	e := &evidence{r: r, h: r.History, ops: ops, spec: spec, row: map[int32]int32{}}
+func compare(r *report.Result, ops *models.Operations, want oracle.Answer, spec models.Spec) error {
+	e := &evidence{r: r, h: r.History, ops: ops, spec: spec, row: map[jepsen.Operation]int32{}}
 	for row, op := range ops.Of {
 		e.row[op] = int32(row)
 	}
@@ -350,11 +351,11 @@ func compare(r *jepsen.Result, ops *models.Operations, want oracle.Answer, spec 
 // evidence checks what a result shows. Models are compared as they print, since
 // the states of two readings of a history need not have the same numbers.
 type evidence struct {
-	r    *jepsen.Result
+	r    *report.Result
 	h    *jepsen.History
 	ops  *models.Operations
 	spec models.Spec
-	row  map[int32]int32 // by operation of the history
+	row  map[jepsen.Operation]int32 // by operation of the history
 
 	reached []models.State // by configuration: its state
 }
@@ -401,7 +402,7 @@ func (e *evidence) printing(states []models.State, record edn.ID) []models.State
 // witness checks that Witness is a linearization that leads to Final.
 func (e *evidence) witness() error {
 	states := []models.State{e.ops.Model.Init()}
-	happened := map[int32]bool{}
+	happened := map[jepsen.Operation]bool{}
 	for i, op := range e.r.Witness {
 		row, counts := e.row[op]
 		switch {
@@ -428,8 +429,8 @@ func (e *evidence) witness() error {
 			return fmt.Errorf("witness %v: operation %d is missing", e.r.Witness, e.ops.Of[row])
 		}
 	}
-	if len(e.printing(states, e.r.Final)) == 0 {
-		return fmt.Errorf("witness %v does not lead to %s", e.r.Witness, e.h.Values.Text(e.r.Final))
+	if len(e.printing(states, e.r.Final.ID())) == 0 {
+		return fmt.Errorf("witness %v does not lead to %s", e.r.Witness, e.r.Final)
 	}
 	return nil
 }
@@ -450,10 +451,13 @@ func (e *evidence) failure() error {
 	return err
 }
 
+// fail is the failing completion, as models have it.
+func (e *evidence) fail() int32 { return int32(e.r.FailEvent) }
+
 // part is the operations that the failing one is checked with: those of its key.
 func (e *evidence) part() *models.Operations {
 	p, ok := e.ops.Model.(models.Partitioner)
-	failing := e.op(int32(slices.Index(e.ops.Res, e.r.Op)))
+	failing := e.op(int32(slices.Index(e.ops.Res, e.fail())))
 	return e.rows(func(row int32) bool { return !ok || p.Part(e.op(row)) == p.Part(failing) })
 }
 
@@ -472,14 +476,14 @@ func (e *evidence) configs(part *models.Operations) error {
 				last = int32(row)
 			}
 			if k := slices.Index(pending, op); k >= 0 {
-				if part.Inv[row] >= e.r.Op || part.Res[row] < e.r.Op {
+				if part.Inv[row] >= e.fail() || part.Res[row] < e.fail() {
 					return fmt.Errorf("configuration %d: operation %d is not open at the failure", i, op)
 				}
-				failing = failing || part.Res[row] == e.r.Op
+				failing = failing || part.Res[row] == e.fail()
 				pending = slices.Delete(pending, k, k+1)
 				continue
 			}
-			if part.Inv[row] < e.r.Op {
+			if part.Inv[row] < e.fail() {
 				done = append(done, int32(row))
 			}
 		}
@@ -489,13 +493,13 @@ func (e *evidence) configs(part *models.Operations) error {
 			return fmt.Errorf("configuration %d: pending %v are unknown or repeated", i, pending)
 		case !failing && !e.mayHaveHappened():
 			return fmt.Errorf("configuration %d: the failing operation is not pending", i)
-		case c.Last != e.r.LastOp && i == 0:
-			return fmt.Errorf("configuration %d: its last operation is %d, the result's %d", i, c.Last, e.r.LastOp)
-		case !oracle.Reaches(part, e.r.Op, done, last, func(s models.State) bool {
+		case c.Last != e.r.LastOperation && i == 0:
+			return fmt.Errorf("configuration %d: its last operation is %d, the result's %d", i, c.Last, e.r.LastOperation)
+		case !oracle.Reaches(part, e.fail(), done, last, func(s models.State) bool {
 			state = s
-			return e.same(e.ops.Model.Record(s), c.Model)
+			return e.same(e.ops.Model.Record(s), c.State.ID())
 		}, oracleOptions(e.spec)):
-			return fmt.Errorf("configuration %d cannot be reached: %s, last %d, pending %v", i, e.h.Values.Text(c.Model), c.Last, c.Pending)
+			return fmt.Errorf("configuration %d cannot be reached: %s, last %d, pending %v", i, c.State, c.Last, c.Pending)
 		}
 		e.reached = append(e.reached, state)
 	}
@@ -506,21 +510,21 @@ func (e *evidence) configs(part *models.Operations) error {
 // before it returned, with another outcome than it returned: so it is with a bag
 // that was seen empty, where an open dequeue may have taken any element.
 func (e *evidence) mayHaveHappened() bool {
-	row := e.row[e.h.OpOf[e.r.Op]]
-	return e.opAt(row, e.r.Op) != e.op(row)
+	row := e.row[e.h.OpOf[e.r.FailEvent]]
+	return e.opAt(row, e.fail()) != e.op(row)
 }
 
 // core checks that a core holds the failing operation and is not linearizable,
 // cut at the first failing completion.
 func (e *evidence) core() error {
-	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.Op]) {
+	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.FailEvent]) {
 		return fmt.Errorf("core %v: it does not hold the failing operation", e.r.Core)
 	}
 	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
 	if part.Len() != len(e.r.Core) {
 		return fmt.Errorf("core %v: an operation does not count, or comes twice", e.r.Core)
 	}
-	if a := oracle.Decide(part, oracleOptions(e.spec)); a.Linearizable || a.Fail > e.r.Op {
+	if a := oracle.Decide(part, oracleOptions(e.spec)); a.Linearizable || a.Fail > e.fail() {
 		return fmt.Errorf("core %v: it is linearizable up to the failure", e.r.Core)
 	}
 	return nil
@@ -555,7 +559,7 @@ func (e *evidence) finalPaths() error {
 
 // path checks that a path starts from some configuration, goes on with pending
 // operations and ends with the failing one, which cannot happen there.
-func (e *evidence) path(path []jepsen.Step) error {
+func (e *evidence) path(path []report.Step) error {
 	var err error
 	for i, c := range e.r.Configs {
 		if err = e.pathFrom(c, e.reached[i], path); err == nil {
@@ -565,10 +569,10 @@ func (e *evidence) path(path []jepsen.Step) error {
 	return err
 }
 
-func (e *evidence) pathFrom(c jepsen.Config, state models.State, path []jepsen.Step) error {
+func (e *evidence) pathFrom(c report.Config, state models.State, path []report.Step) error {
 	steps := path
 	if c.Last != jepsen.None {
-		if len(steps) == 0 || steps[0].Op != c.Last || !e.same(steps[0].Model, c.Model) {
+		if len(steps) == 0 || steps[0].Operation != c.Last || !e.same(steps[0].State.ID(), c.State.ID()) {
 			return errors.New("it does not begin with the configuration's last operation and model")
 		}
 		steps = steps[1:]
@@ -578,32 +582,32 @@ func (e *evidence) pathFrom(c jepsen.Config, state models.State, path []jepsen.S
 		return errors.New("it is too short")
 	}
 	end := steps[len(steps)-1]
-	if end.Op != e.h.OpOf[e.r.Op] {
-		return fmt.Errorf("it ends with operation %d", end.Op)
+	if end.Operation != e.h.OpOf[e.r.FailEvent] {
+		return fmt.Errorf("it ends with operation %d", end.Operation)
 	}
-	used := map[int32]bool{end.Op: true}
+	used := map[jepsen.Operation]bool{end.Operation: true}
 	for _, s := range steps[:len(steps)-1] {
-		if used[s.Op] || !slices.Contains(c.Pending, s.Op) {
-			return fmt.Errorf("operation %d is not pending, or comes twice", s.Op)
+		if used[s.Operation] || !slices.Contains(c.Pending, s.Operation) {
+			return fmt.Errorf("operation %d is not pending, or comes twice", s.Operation)
 		}
-		used[s.Op] = true
-		if states = e.printing(e.step(states, e.opAt(e.row[s.Op], e.r.Op)), s.Model); len(states) == 0 {
-			return fmt.Errorf("operation %d does not lead to %s", s.Op, e.h.Values.Text(s.Model))
+		used[s.Operation] = true
+		if states = e.printing(e.step(states, e.opAt(e.row[s.Operation], e.fail())), s.State.ID()); len(states) == 0 {
+			return fmt.Errorf("operation %d does not lead to %s", s.Operation, s.State)
 		}
 	}
-	failing, but := e.op(e.row[end.Op]), ""
+	failing, but := e.op(e.row[end.Operation]), ""
 	switch {
-	case !slices.Contains(c.Pending, end.Op):
+	case !slices.Contains(c.Pending, end.Operation):
 		but = ": it has happened before, with another outcome"
 	case len(e.step(states, failing)) > 0:
 		return errors.New("the failing operation is possible at its end")
 	}
 	for _, s := range states {
-		if e.same(end.Model, jepsen.Inconsistent(e.h.Values, e.ops.Model.Why(s, failing)+but)) {
+		if end.Why == e.ops.Model.Why(s, failing)+but {
 			return nil
 		}
 	}
-	return fmt.Errorf("it ends in %s, not in the model's words", e.h.Values.Text(end.Model))
+	return fmt.Errorf("it ends in %s, not in the model's words", end.Why)
 }
 
 // resultMap checks that the EDN reads back and has the contract's keys.
@@ -639,13 +643,13 @@ func (e *evidence) resultMap() error {
 	switch {
 	case get(id, "valid?") != edn.False:
 		return fmt.Errorf("not :valid? false: %s", text)
-	case !ok || index != e.h.Index(e.r.Op):
-		return fmt.Errorf(":op is not the event at %s: %s", e.h.Where(e.r.Op), text)
+	case !ok || index != e.h.Index(e.r.FailEvent):
+		return fmt.Errorf(":op is not the event at %s: %s", e.h.Where(e.r.FailEvent), text)
 	case len(v.Items(configs)) != len(e.r.Configs) || len(v.Items(paths)) != len(e.r.Paths):
 		return fmt.Errorf("configurations or paths are missing from %s", text)
 	}
 	previous := edn.Nil
-	for ev := range e.r.Op {
+	for ev := range e.r.FailEvent {
 		if e.h.Type[ev] == jepsen.OK {
 			previous = v.InternInt(e.h.Index(ev))
 		}
@@ -703,8 +707,8 @@ func (e *evidence) jsonKeys() error {
 	if m["valid"] != (e.r.Verdict == jepsen.Valid) {
 		return fmt.Errorf("the JSON says valid: %v", m["valid"])
 	}
-	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.Op)) || m["op-line"] != float64(e.h.Line(e.r.Op))) {
-		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.Op))
+	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.FailEvent)) || m["op-line"] != float64(e.h.Line(e.r.FailEvent))) {
+		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.FailEvent))
 	}
 	return nil
 }
@@ -758,8 +762,8 @@ func TestHistoriesThatWereOnceDecidedWrongly(t *testing.T) {
 				t.Error(err)
 			}
 			r, err := checked(h, c.spec, "auto")
-			if want := `#clew.model.KV{"x" ""}`; c.spec.Name == "kv" && err == nil && h.Values.Text(r.Final) != want {
-				t.Errorf("the final state is %s; expected %s", h.Values.Text(r.Final), want)
+			if want := `#clew.model.KV{"x" ""}`; c.spec.Name == "kv" && err == nil && r.Final.String() != want {
+				t.Errorf("the final state is %s; expected %s", r.Final.String(), want)
 			}
 		})
 	}
@@ -862,13 +866,13 @@ func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, limits 
 }
 
 // resultOf is an engine's answer as a result without evidence.
-func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *jepsen.Result {
-	r := &jepsen.Result{History: h, Op: jepsen.None, LastOp: jepsen.None}
+func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *report.Result {
+	r := &report.Result{History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
 	switch a := fallback.Check(context.Background(), engine, ops, fallback.Limits{}); a.Verdict {
 	case fallback.Valid:
 		r.Verdict = jepsen.Valid
 	case fallback.Invalid:
-		r.Verdict, r.Op = jepsen.Invalid, a.Fail
+		r.Verdict, r.FailEvent = jepsen.Invalid, jepsen.Event(a.Fail)
 	}
 	return r
 }
@@ -947,28 +951,28 @@ func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
 	spec := models.Spec{Name: "fifo-queue"}
 	for _, c := range []struct {
 		name, text, caught string
-		tamper             func(r *jepsen.Result)
+		tamper             func(r *report.Result)
 	}{
-		{"nothing was", passing, "", func(*jepsen.Result) {}},
-		{"nothing was there either", failing, "", func(*jepsen.Result) {}},
-		{"a witness in an order that real time forbids", twice, "returned before", func(r *jepsen.Result) { slices.Reverse(r.Witness) }},
-		{"a witness in an order that the model forbids", passing, "cannot happen", func(r *jepsen.Result) { slices.Reverse(r.Witness) }},
-		{"a witness without a crashed operation", passing, "cannot happen", func(r *jepsen.Result) {
-			r.Witness = slices.DeleteFunc(r.Witness, func(op int32) bool { return op == 1 })
+		{"nothing was", passing, "", func(*report.Result) {}},
+		{"nothing was there either", failing, "", func(*report.Result) {}},
+		{"a witness in an order that real time forbids", twice, "returned before", func(r *report.Result) { slices.Reverse(r.Witness) }},
+		{"a witness in an order that the model forbids", passing, "cannot happen", func(r *report.Result) { slices.Reverse(r.Witness) }},
+		{"a witness without a crashed operation", passing, "cannot happen", func(r *report.Result) {
+			r.Witness = slices.DeleteFunc(r.Witness, func(op jepsen.Operation) bool { return op == 1 })
 		}},
-		{"a witness that ends early", passing, "is missing", func(r *jepsen.Result) { r.Witness = r.Witness[:len(r.Witness)-1] }},
-		{"a witness with an operation twice", passing, "happens twice", func(r *jepsen.Result) { r.Witness = append(r.Witness, r.Witness[0]) }},
-		{"another final state", passing, "does not lead to", func(r *jepsen.Result) { r.Final = edn.Nil }},
-		{"a pending operation left out", failing, "cannot be reached", func(r *jepsen.Result) { r.Configs[0].Pending = withoutOp(r.Configs[0].Pending, 1) }},
-		{"the failing operation not pending", failing, "the failing operation is not pending", func(r *jepsen.Result) { r.Configs[0].Pending = withoutOp(r.Configs[0].Pending, 2) }},
-		{"another model in the configuration", failing, "cannot be reached", func(r *jepsen.Result) { r.Configs[0].Model = edn.Nil }},
-		{"no configuration", failing, "0 configurations", func(r *jepsen.Result) { r.Configs = nil }},
-		{"no path", failing, "0 final paths", func(r *jepsen.Result) { r.Paths = nil }},
-		{"a path without its start", failing, "does not begin", func(r *jepsen.Result) { r.Paths[0] = r.Paths[0][1:] }},
-		{"a path without its end", failing, "it ends with operation", func(r *jepsen.Result) { r.Paths[1] = r.Paths[1][:2] }},
-		{"another model in a path", failing, "does not lead to", func(r *jepsen.Result) { r.Paths[1][1].Model = r.Paths[1][0].Model }},
-		{"another message", failing, "not in the model's words", func(r *jepsen.Result) {
-			r.Paths[0][1].Model = jepsen.Inconsistent(r.History.Values, "it did not feel like it")
+		{"a witness that ends early", passing, "is missing", func(r *report.Result) { r.Witness = r.Witness[:len(r.Witness)-1] }},
+		{"a witness with an operation twice", passing, "happens twice", func(r *report.Result) { r.Witness = append(r.Witness, r.Witness[0]) }},
+		{"another final state", passing, "does not lead to", func(r *report.Result) { r.Final = edn.Value{} }},
+		{"a pending operation left out", failing, "cannot be reached", func(r *report.Result) { r.Configs[0].Pending = withoutOp(r.Configs[0].Pending, 1) }},
+		{"the failing operation not pending", failing, "the failing operation is not pending", func(r *report.Result) { r.Configs[0].Pending = withoutOp(r.Configs[0].Pending, 2) }},
+		{"another model in the configuration", failing, "cannot be reached", func(r *report.Result) { r.Configs[0].State = edn.Value{} }},
+		{"no configuration", failing, "0 configurations", func(r *report.Result) { r.Configs = nil }},
+		{"no path", failing, "0 final paths", func(r *report.Result) { r.Paths = nil }},
+		{"a path without its start", failing, "does not begin", func(r *report.Result) { r.Paths[0] = r.Paths[0][1:] }},
+		{"a path without its end", failing, "it ends with operation", func(r *report.Result) { r.Paths[1] = r.Paths[1][:2] }},
+		{"another model in a path", failing, "does not lead to", func(r *report.Result) { r.Paths[1][1].State = r.Paths[1][0].State }},
+		{"another message", failing, "not in the model's words", func(r *report.Result) {
+			r.Paths[0][1].Why = "it did not feel like it"
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -989,6 +993,6 @@ func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
 	}
 }
 
-func withoutOp(ops []int32, op int32) []int32 {
-	return slices.DeleteFunc(slices.Clone(ops), func(o int32) bool { return o == op })
+func withoutOp(ops []jepsen.Operation, op jepsen.Operation) []jepsen.Operation {
+	return slices.DeleteFunc(slices.Clone(ops), func(o jepsen.Operation) bool { return o == op })
 }

@@ -1,9 +1,13 @@
 package edn
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Pos is a place in a text, or where a text starts: file, line and column
-// (from 1; columns count characters) and byte offset (from 0).
+// (from 1; columns count characters) and byte offset (from 0). Line 0 is no place,
+// such as that of an operation which a program has made.
 type Pos struct {
 	File      string
 	Line, Col int
@@ -15,17 +19,29 @@ func (p Pos) lineCol() string {
 	return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Col)
 }
 
-// Error is a syntax error: what was expected, what was found, and where.
+// Error is an error about a text: what was expected, what was found, and where.
 type Error struct {
 	Pos
 	Msg string
 }
 
-// Error is "file:line:col: message", without the file if it has no name.
+// Errorf is an error about what stands there.
+func (p Pos) Errorf(format string, args ...any) *Error {
+	return &Error{p, fmt.Sprintf(format, args...)}
+}
+
+// Error is "file:line:col: message", without the file if it has no name, and
+// without the place if there is none.
 func (e *Error) Error() string {
-	s := e.lineCol() + ": " + e.Msg
-	if e.File != "" {
-		s = e.File + ":" + s
+	s := e.Msg
+	if e.Line > 0 {
+		s = e.lineCol() + ": " + s
 	}
-	return s
+	switch {
+	case e.File == "":
+		return s
+	case e.Line == 0:
+		return e.File + ": " + s
+	}
+	return e.File + ":" + s
 }

@@ -41,7 +41,7 @@ type Operations struct {
 	Columns
 	Model   Model
 	History *jepsen.History
-	Of      []int32 // by row: the operation of the history
+	Of      []jepsen.Operation // by row: the operation of the history
 }
 
 // definition is what a model's file provides: a Model and how to read its
@@ -183,8 +183,8 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 	ops := &Operations{Model: d, History: h}
 	ops.Events = int32(len(h.Type))
 	ops.grow(h.Operations())
-	ops.Of = make([]int32, 0, h.Operations())
-	for o := int32(0); o < int32(h.Operations()); o++ {
+	ops.Of = make([]jepsen.Operation, 0, h.Operations())
+	for o := jepsen.Operation(0); int(o) < h.Operations(); o++ {
 		status := h.Status[o]
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
 			continue
@@ -196,12 +196,12 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 		}
 		res := Open
 		if status != jepsen.Crashed {
-			res = h.Completion[o]
+			res = int32(h.Completion[o])
 		}
 		if !keep || res == Open && !d.Mutates(op) {
 			continue
 		}
-		ops.Append(inv, res, op)
+		ops.Append(int32(inv), res, op)
 		ops.Of = append(ops.Of, o)
 	}
 	if f, ok := d.(finisher); ok {
@@ -215,7 +215,7 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 // errUnknownF is the error of read for a :f that the model does not know.
 var errUnknownF = errors.New("unknown :f")
 
-func (s Spec) readError(h *jepsen.History, o int32, e entry, err error) error {
+func (s Spec) readError(h *jepsen.History, o jepsen.Operation, e entry, err error) error {
 	event := h.Invocation[o]
 	if h.Status[o] == jepsen.Succeeded {
 		event = h.Completion[o]
@@ -232,7 +232,7 @@ func (o *Operations) Select(rows []int32) *Operations {
 	part := &Operations{Model: o.Model, History: o.History}
 	part.Events = o.Events
 	part.grow(len(rows))
-	part.Of = make([]int32, 0, len(rows))
+	part.Of = make([]jepsen.Operation, 0, len(rows))
 	for _, i := range rows {
 		part.Append(o.Inv[i], o.Res[i], o.Op(i))
 		part.Of = append(part.Of, o.Of[i])
@@ -304,8 +304,8 @@ func (o *Operations) Parts() []*Operations {
 // that which its :f's stand for; an error lists the candidates. Neither the
 // initial value nor independent keys are ever inferred.
 func Infer(h *jepsen.History) (string, error) {
-	if h.Model != "" {
-		return h.Model, nil
+	if model, named := ofObject[h.Object]; named {
+		return model, nil
 	}
 	name, err := infer(h)
 	if _, unknown := lookup(name); err == nil && unknown != nil {
@@ -367,7 +367,7 @@ func readsCollections(h *jepsen.History) bool {
 		if h.F[inv] != read || h.Status[op] != jepsen.Succeeded {
 			continue
 		}
-		switch h.Values.Kind(h.OpValue(int32(op))) {
+		switch h.Values.Kind(h.OpValue(jepsen.Operation(op))) {
 		case edn.KindNil, edn.KindVector, edn.KindList, edn.KindSet:
 		default:
 			return false

@@ -13,6 +13,7 @@ import (
 	"clew"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 const checkHelp = `Reads each history and says whether it is linearizable. A PATH is a history
@@ -70,7 +71,7 @@ type checker struct {
 	lifeline       bool
 	progress       *progress
 	memory         int64         // bytes that all searches together may use
-	table          *jepsen.Table // nil: a text for each history
+	table          *report.Table // nil: a text for each history
 	models         storeModels   // by the test's name
 	failFast       bool
 
@@ -157,7 +158,7 @@ func (k *checker) report(j *job, a answer, t *tally) error {
 	case a.err != nil:
 		t.unreadable++
 		fmt.Fprintln(k.stderr, "clew:", strings.ReplaceAll(a.err.Error(), "\n", "\nclew: "))
-		a.out = k.render(j, &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: a.err.Error()})
+		a.out = k.render(j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: jepsen.Unreadable, Error: a.err.Error()})
 	case a.verdict == jepsen.Valid:
 		t.valid++
 	case a.verdict == jepsen.Invalid:
@@ -178,7 +179,7 @@ func (k *checker) report(j *job, a answer, t *tally) error {
 }
 
 // evidence writes the files that were asked for.
-func (k *checker) evidence(r *jepsen.Result) error {
+func (k *checker) evidence(r *report.Result) error {
 	for _, e := range []struct {
 		flag, path string
 		verdict    jepsen.Verdict
@@ -204,7 +205,7 @@ func (k *checker) evidence(r *jepsen.Result) error {
 }
 
 // render is what standard output says of a result.
-func (k *checker) render(j *job, r *jepsen.Result) string {
+func (k *checker) render(j *job, r *report.Result) string {
 	switch {
 	case k.table != nil:
 		return k.table.Row(j.Source, r)
@@ -216,7 +217,7 @@ func (k *checker) render(j *job, r *jepsen.Result) string {
 			panic(err) // a result is numbers and text
 		}
 		return string(line) + "\n"
-	case r.Cause == "unreadable":
+	case r.Cause == jepsen.Unreadable:
 		return "" // standard error has it
 	}
 	return r.Text()

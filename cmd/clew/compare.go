@@ -16,8 +16,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/files"
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
+	"clew/report"
 )
 
 const compareHelp = `Checks histories again and says whether clew agrees with what Knossos said of
@@ -86,7 +89,7 @@ type comparer struct {
 // comparable is a history, and what a table says of it.
 type comparable struct {
 	job
-	claims []jepsen.Claim // nil: what its results.edn says
+	claims []store.Claim // nil: what its results.edn says
 }
 
 func newComparer(c *cli.Context, stdout, stderr io.Writer) (*comparer, error) {
@@ -133,7 +136,7 @@ func (k *comparer) find(path string) error {
 	if path == "-" {
 		return errors.New("compare reads results beside histories in files, not standard input (-)")
 	}
-	found, err := jepsen.Find(path)
+	found, err := store.Find(path)
 	if err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func (k *comparer) find(path string) error {
 	return nil
 }
 
-func (k *comparer) add(s jepsen.Source, claims []jepsen.Claim) {
+func (k *comparer) add(s store.Source, claims []store.Claim) {
 	x := comparable{job{Source: s, spec: k.spec, independent: k.options.Independent}, claims}
 	if m, ok := k.models[s.Test]; ok && s.Stored {
 		x.spec, x.independent = m.spec, m.independent
@@ -156,12 +159,12 @@ func (k *comparer) add(s jepsen.Source, claims []jepsen.Claim) {
 
 // table adds the histories of a table, in its order, each once.
 func (k *comparer) table(path, dir string) error {
-	f, err := jepsen.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	rows, err := jepsen.ReadTable(f, path)
+	rows, err := store.ReadTable(f, path)
 	if err != nil {
 		return err
 	}
@@ -174,7 +177,7 @@ func (k *comparer) table(path, dir string) error {
 		if !seen {
 			i = len(k.items)
 			at[row.File] = i
-			k.add(jepsen.Source{Path: filepath.Join(dir, row.File)}, []jepsen.Claim{})
+			k.add(store.Source{Path: filepath.Join(dir, row.File)}, []store.Claim{})
 		}
 		k.items[i].claims = append(k.items[i].claims, row.Claim)
 	}
@@ -284,6 +287,7 @@ func (k *comparer) compare(ctx context.Context, x *comparable) (c compared) {
 		return c
 	}
 	for _, one := range all {
+		one.Why = asFlags(one.Why)
 		c.count[one.Agreement]++
 		c.lines = append(c.lines, k.line(x, h, one))
 		if one.Result != nil && one.Claim.Ms > 0 {
@@ -295,11 +299,11 @@ func (k *comparer) compare(ctx context.Context, x *comparable) (c compared) {
 }
 
 // results is what the results.edn beside a history says, or Knossos itself.
-func (k *comparer) results(ctx context.Context, x *comparable, h *jepsen.History) ([]jepsen.Claim, error) {
+func (k *comparer) results(ctx context.Context, x *comparable, h *jepsen.History) ([]store.Claim, error) {
 	path := filepath.Join(filepath.Dir(x.Path), "results.edn")
 	if f, err := os.Open(path); err == nil {
 		defer f.Close()
-		claims, err := jepsen.ReadClaims(f, path, h.Values)
+		claims, err := store.ReadClaims(f, path, h.Values, models.OfRecord)
 		if err != nil || len(claims) > 0 {
 			return claims, err
 		}
@@ -316,7 +320,7 @@ const knossosTime = 10 * time.Minute
 // runKnossos has Knossos check a history. A command that fails, or says nothing
 // that can be understood, is an error; one that takes too long is a claim of
 // unknown.
-func (k *comparer) runKnossos(ctx context.Context, x *comparable, h *jepsen.History) ([]jepsen.Claim, error) {
+func (k *comparer) runKnossos(ctx context.Context, x *comparable, h *jepsen.History) ([]store.Claim, error) {
 	spec := x.spec
 	if spec.Name == "" {
 		name, err := models.Infer(h)
@@ -335,11 +339,11 @@ func (k *comparer) runKnossos(ctx context.Context, x *comparable, h *jepsen.Hist
 	endWholeGroup(cmd)
 	start := time.Now()
 	out, err := cmd.Output()
-	claim := jepsen.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}
+	claim := store.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}
 	if ctx.Err() != nil {
-		return []jepsen.Claim{claim}, nil
+		return []store.Claim{claim}, nil
 	}
-	if claims, mapErr := jepsen.ReadClaims(strings.NewReader(string(out)), x.Path, h.Values); mapErr == nil && len(claims) == 1 {
+	if claims, mapErr := store.ReadClaims(strings.NewReader(string(out)), x.Path, h.Values, models.OfRecord); mapErr == nil && len(claims) == 1 {
 		claims[0].Checker, claims[0].Ms = claim.Checker, claim.Ms
 		return claims, nil
 	}
@@ -353,7 +357,7 @@ func (k *comparer) runKnossos(ctx context.Context, x *comparable, h *jepsen.Hist
 		case !tab || verdict != ":unknown" && verdict != "unknown":
 			continue
 		}
-		return []jepsen.Claim{claim}, nil
+		return []store.Claim{claim}, nil
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -415,25 +419,25 @@ func (k *comparer) line(x *comparable, h *jepsen.History, c clew.Comparison) str
 }
 
 // claimed and found are a verdict with the failing operation.
-func claimed(c jepsen.Claim) string {
+func claimed(c store.Claim) string {
 	if c.HasOp {
-		return fmt.Sprintf("INVALID at index %d", c.Op)
+		return fmt.Sprintf("INVALID at index %d", c.OpIndex)
 	}
 	return map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: "unknown"}[c.Verdict]
 }
 
-func found(r *jepsen.Result) string {
+func found(r *report.Result) string {
 	switch r.Verdict {
 	case jepsen.Valid:
 		return "valid"
 	case jepsen.Invalid:
 		return fmt.Sprintf("INVALID at index %d", r.FailingIndex())
 	}
-	return "unknown: " + r.Cause
+	return "unknown: " + string(r.Cause)
 }
 
 // proof is our evidence, as clew check shows it.
-func proof(r *jepsen.Result) string {
+func proof(r *report.Result) string {
 	if r.Verdict == jepsen.Valid {
 		return fmt.Sprintf("    a linearization of all %d operations was found and replayed; clew check --witness FILE writes it\n", len(r.Witness))
 	}
@@ -462,16 +466,16 @@ func (k *comparer) jsonLine(x *comparable, h *jepsen.History, c clew.Comparison)
 		Agreement string         `json:"agreement"`
 		Why       string         `json:"why"`
 		Knossos   *claim         `json:"knossos"`
-		Clew      *jepsen.Result `json:"clew"`
+		Clew      *report.Result `json:"clew"`
 	}{File: x.Path, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, Clew: c.Result}
 	if c.Claim.IsKey {
 		key := h.Values.Text(c.Claim.Key)
 		j.Key = &key
 	}
-	if c.Result != nil || c.Claim != (jepsen.Claim{}) {
+	if c.Result != nil || c.Claim != (store.Claim{}) {
 		j.Knossos = &claim{Valid: map[jepsen.Verdict]any{jepsen.Valid: true, jepsen.Invalid: false, jepsen.Unknown: "unknown"}[c.Claim.Verdict]}
 		if c.Claim.HasOp {
-			j.Knossos.OpIndex = &c.Claim.Op
+			j.Knossos.OpIndex = &c.Claim.OpIndex
 		}
 		if c.Claim.Ms > 0 {
 			j.Knossos.Ms = &c.Claim.Ms

@@ -118,12 +118,25 @@ func searchOptions(c *cli.Context) (clew.Options, error) {
 	return o, err
 }
 
+// asFlags is a message of the library about one of its options as the command line
+// has it: with the flag's dashes.
+func asFlags(msg string) string {
+	rest, ours := strings.CutPrefix(msg, "independent: ")
+	switch {
+	case !ours:
+		return msg
+	case msg == jepsen.ErrNoTuples.Error():
+		return "--independent, but " + rest
+	}
+	return "--independent: " + rest
+}
+
 // located is an error about a history with its file in front, unless it has a
 // place of its own.
 func located(h *jepsen.History, err error) error {
-	var e *jepsen.Error
+	var e *edn.Error
 	if errors.As(err, &e) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", h.File, err)
+	return fmt.Errorf("%s: %s", h.File, asFlags(err.Error()))
 }

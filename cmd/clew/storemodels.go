@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew/edn"
-	"clew/jepsen"
+	"clew/internal/files"
 	"clew/models"
 )
 
@@ -73,7 +73,7 @@ var modelFlagNames = func() []string {
 // Names are strings, keywords or symbols. What a test's map does not say is as
 // on the command line.
 func readStoreModels(file string, c *cli.Context) (storeModels, error) {
-	f, err := jepsen.Open(file)
+	f, err := files.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("--models: %w", err)
 	}

@@ -10,8 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/files"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
@@ -42,7 +44,7 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 			if err != nil {
 				return err
 			}
-			h, err := jepsen.ReadFile(c.Args().Get(0), readOptions(spec))
+			h, err := clew.ReadFile(c.Args().Get(0), readOptions(spec))
 			if err != nil {
 				return err
 			}
@@ -89,13 +91,13 @@ func inferred(s models.Spec, h *jepsen.History) (models.Spec, error) {
 	return s, nil
 }
 
-func readWitness(path string, h *jepsen.History) ([]int32, error) {
-	f, err := jepsen.Open(path)
+func readWitness(path string, h *jepsen.History) ([]jepsen.Operation, error) {
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return jepsen.ReadWitness(f, path, h)
+	return report.ReadWitness(f, path, h)
 }
 
 // writeWhole writes a file whole or not at all. Its errors do not name the file.

@@ -10,7 +10,9 @@ import (
 
 	"clew"
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
+	"clew/report"
 )
 
 // answer is what became of one history. It holds on to no history, so that
@@ -19,14 +21,14 @@ type answer struct {
 	verdict  jepsen.Verdict
 	warnings []string
 	out      string         // what standard output says
-	result   *jepsen.Result // where evidence is asked for
+	result   *report.Result // where evidence is asked for
 	err      error          // it is unreadable
 	bug      string         // clew panicked
 }
 
 // job is a history to check.
 type job struct {
-	jepsen.Source
+	store.Source
 	broken      error // it could not be found
 	spec        models.Spec
 	independent bool
@@ -90,7 +92,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 // jobs is what the paths stand for.
 func (k *checker) jobs(paths []string) []*job {
 	var jobs []*job
-	add := func(s jepsen.Source, broken error) {
+	add := func(s store.Source, broken error) {
 		j := &job{Source: s, broken: broken, spec: k.spec, independent: k.options.Independent}
 		if m, ok := k.models[s.Test]; ok && s.Stored {
 			j.spec, j.independent = m.spec, m.independent
@@ -98,13 +100,13 @@ func (k *checker) jobs(paths []string) []*job {
 		jobs = append(jobs, j)
 	}
 	for _, path := range paths {
-		found, err := jepsen.Find(path)
+		found, err := store.Find(path)
 		for _, s := range found {
 			add(s, nil)
 		}
 		if err != nil {
 			// Of a directory, what can be read is checked all the same.
-			add(jepsen.Source{Path: path}, err)
+			add(store.Source{Path: path}, err)
 		}
 	}
 	return jobs
@@ -113,14 +115,14 @@ func (k *checker) jobs(paths []string) []*job {
 // header begins the table, where there is one: for what was found in
 // directories and archives.
 func (k *checker) header(jobs []*job) {
-	var sources []jepsen.Source
+	var sources []store.Source
 	any := false
 	for _, j := range jobs {
 		sources = append(sources, j.Source)
 		any = any || j.Stored
 	}
 	if k.output == "text" && any && len(jobs) > 1 {
-		table := jepsen.NewTable(sources)
+		table := report.NewTable(sources)
 		k.table = &table
 		io.WriteString(k.stdout, table.Header())
 	}
@@ -151,7 +153,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	}
 	h := j.h
 	if j.h = nil; h == nil {
-		return k.rendered(j, &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "interrupted"})
+		return k.rendered(j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: jepsen.Interrupted})
 	}
 	start := time.Now()
 	k.progress.operations(h.Operations())
@@ -168,7 +170,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 }
 
 // rendered is the answer that a result is.
-func (k *checker) rendered(j *job, r *jepsen.Result) answer {
+func (k *checker) rendered(j *job, r *report.Result) answer {
 	a := answer{verdict: r.Verdict, out: k.render(j, r)}
 	if r.History != nil {
 		a.warnings = r.History.Warnings

@@ -9,7 +9,7 @@ import (
 
 // floor is how high a folder lies. A package imports only what lies lower.
 var floor = map[string]int{
-	"edn": 1, "jepsen": 2, "models": 3, "fastpath": 4, "fallback": 4, "clew": 5, "cmd": 6,
+	"edn": 1, "jepsen": 2, "models": 3, "fastpath": 4, "fallback": 4, "report": 5, "clew": 6, "cmd": 7,
 }
 
 // folder is the top-level folder of a package of this module, "clew" for its

@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"clew/edn"
 	"clew/internal/archive"
 	"clew/internal/gen"
+	"clew/jepsen"
 )
 
 // converted is a text in another form.
@@ -28,10 +29,10 @@ func converted(t testing.TB, text string, to Form) string {
 // each, or the op map with all its keys.
 func events(t testing.TB, text string, withKeys bool) []string {
 	t.Helper()
-	b := newBuilder("h", edn.NewValues(), Options{})
-	v := b.h.Values
+	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
+	v := b.Values()
 	var all []string
-	err := b.readEvents(strings.NewReader(text), "", func(e *edn.Event) error {
+	in := input{b: b, file: "h", values: v, take: func(e *edn.Event) error {
 		s := fmt.Sprintf("%s %s %s %s", v.Text(e.Process), v.Text(e.Type), v.Text(e.F), v.Text(e.Value))
 		if withKeys {
 			s += fmt.Sprintf(" %s %d %b", v.Text(e.Key), e.Index, e.Has)
@@ -43,8 +44,8 @@ func events(t testing.TB, text string, withKeys bool) []string {
 		}
 		all = append(all, s)
 		return nil
-	})
-	if err != nil {
+	}}
+	if err := in.read(strings.NewReader(text), ""); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -157,14 +158,14 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		want, err := Read(bytes.NewReader(text), path, Options{AnyFailedF: true})
+		want, err := Read(bytes.NewReader(text), path, jepsen.Options{AnyFailedF: true})
 		if err != nil {
 			skipped++
 			return nil
 		}
 		files++
 		lines := converted(t, string(text), FormJSONL)
-		got, err := Read(strings.NewReader(lines), path, Options{AnyFailedF: true})
+		got, err := Read(strings.NewReader(lines), path, jepsen.Options{AnyFailedF: true})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			return nil
@@ -186,10 +187,10 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 }
 
 // columns are the events and operations of a history, but for their lines.
-func columns(h *History) []string {
+func columns(h *jepsen.History) []string {
 	all := []string{fmt.Sprint(h.Events, h.Skipped, h.Processes)}
 	for e := range h.Type {
-		all = append(all, fmt.Sprint(h.Type[e], h.Process[e], h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]), h.Values.Text(h.Key(int32(e))), h.Index(int32(e)), h.OpOf[e]))
+		all = append(all, fmt.Sprint(h.Type[e], h.Process[e], h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]), h.Values.Text(h.Key(jepsen.Event(e))), h.Index(jepsen.Event(e)), h.OpOf[e]))
 	}
 	for op := range h.Invocation {
 		all = append(all, fmt.Sprint(h.Invocation[op], h.Completion[op], h.Status[op]))

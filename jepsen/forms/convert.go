@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/jepsen"
 )
 
 // Convert reads a history in one form, or, if from is "", in the one that its
@@ -22,18 +23,24 @@ import (
 // checker, such as :time: they are left out, and the warnings say so. In the face
 // of an error, what has been written is no history.
 func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
-	b := newBuilder(name, edn.NewValues(), Options{})
-	c := &converter{b: b, to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
-	take := c.text
+	if w == nil || r == nil {
+		return nil, fmt.Errorf("%s: expected a writer and a reader, found nil", name)
+	}
+	if _, err := FormOf(string(to)); err != nil {
+		return nil, err
+	}
+	b := jepsen.NewBuilder(jepsen.Options{File: name})
+	c := &converter{b: b, file: name, table: b.Values(), to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
+	in := input{b: b, file: name, values: c.table, take: c.text}
 	switch to {
 	case FormEDN:
-		take = c.edn
+		in.take = c.edn
 	case FormJSON, FormJSONL:
-		take = c.json
+		in.take = c.json
 	case FormLog:
-		take = c.log
+		in.take = c.log
 	}
-	if err := b.readEvents(r, from, take); err != nil {
+	if err := in.read(r, from); err != nil {
 		return nil, err
 	}
 	switch to {
@@ -44,20 +51,26 @@ func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []s
 		}
 		c.w.WriteString("\n]\n")
 	default:
-		if err := c.operations(b.finish()); err != nil {
+		h, err := b.History()
+		if err != nil {
+			return nil, err
+		}
+		if err := c.operations(h); err != nil {
 			return nil, err
 		}
 	}
 	if len(c.dropped) > 0 {
-		b.warn("%s has no place for %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
+		b.Warn("%s has no place for %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
 	}
-	return b.h.Warnings, c.w.Flush()
+	return b.Warnings(), c.w.Flush()
 }
 
 // converter writes a history. What the writer has to say comes with Flush.
 type converter struct {
 	scratch
-	b       *builder
+	b       *jepsen.Builder
+	file    string
+	table   *edn.Values // of the events' values
 	to      Form
 	w       *bufio.Writer
 	n       int // events written
@@ -69,19 +82,18 @@ type converter struct {
 
 // refuse is an error that names an event.
 func (c *converter) refuse(e *edn.Event, format string, args ...any) error {
-	v := c.b.h.Values
-	return &Error{c.b.h.File, e.Line, e.Col, fmt.Sprintf("%s cannot hold process %s's %s %s: ", c.to, v.Text(e.Process), v.Text(e.Type), v.Text(e.F)) +
-		fmt.Sprintf(format, args...)}
+	return edn.Pos{File: c.file, Line: e.Line, Col: e.Col}.Errorf("%s cannot hold process %s's %s %s: %s",
+		c.to, c.table.Text(e.Process), c.table.Text(e.Type), c.table.Text(e.F), fmt.Sprintf(format, args...))
 }
 
 // op is the keys and values of an event, in the order in which they are written,
 // and the table that holds them.
 func (c *converter) op(e *edn.Event) (*edn.Values, []edn.ID, error) {
-	if err := isOp(c.b.h.File, e); err != nil {
+	if err := jepsen.CheckOp(c.file, e); err != nil {
 		return nil, nil, err
 	}
 	if e.Text == nil {
-		v := c.b.h.Values
+		v := c.table
 		kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type, v.InternKeyword("f"), e.F}
 		if e.Has&edn.HasValue != 0 {
 			kvs = append(kvs, v.InternKeyword("value"), e.Value)
@@ -93,23 +105,9 @@ func (c *converter) op(e *edn.Event) (*edn.Values, []edn.ID, error) {
 	if err == nil && v.Kind(id) != edn.KindMap {
 		// What is no map for the reader of values is one for the reader of ops, as
 		// long as no key that counts stands in it twice.
-		_, err = v.Parse(e.Text, edn.Pos{File: c.b.h.File, Line: e.Line, Col: e.Col})
+		_, err = v.Parse(e.Text, edn.Pos{File: c.file, Line: e.Line, Col: e.Col})
 	}
 	return v, v.Items(id), err
-}
-
-// appendOp appends an op map as Jepsen prints it.
-func appendOp(dst []byte, v *edn.Values, kvs []edn.ID) []byte {
-	dst = append(dst, '{')
-	for i := 0; i < len(kvs); i += 2 {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = v.AppendText(dst, kvs[i])
-		dst = append(dst, ' ')
-		dst = v.AppendText(dst, kvs[i+1])
-	}
-	return append(dst, '}')
 }
 
 func (c *converter) edn(e *edn.Event) error {
@@ -117,7 +115,7 @@ func (c *converter) edn(e *edn.Event) error {
 	if err != nil {
 		return err
 	}
-	c.line = appendOp(c.line[:0], v, kvs)
+	c.line = v.AppendMap(c.line[:0], kvs)
 	if bytes.IndexByte(c.line, ';') >= 0 {
 		if id, err := c.values().ParseLenient(c.line); err != nil || c.v.Kind(id) != edn.KindMap {
 			return c.refuse(e, "it has a value that is no EDN")
@@ -177,7 +175,7 @@ func (c *converter) log(e *edn.Event) error {
 	if err := c.drop(e, ":process", ":type", ":f", ":value", ":error"); err != nil {
 		return err
 	}
-	v := c.b.h.Values
+	v := c.table
 	switch k := v.Kind(e.Process); {
 	case k != edn.KindInt && k != edn.KindKeyword:
 		return c.refuse(e, "a process is an integer or a keyword there")
