@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -42,7 +43,7 @@ func (t Table) Header() string { return t.line("test", "time", "model", "verdict
 
 // Row is the line of a result; below it, if it is invalid, why.
 func (t Table) Row(s store.Source, r *Result) string {
-	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: string(r.Cause)}[r.Verdict]
+	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(r.Cause), "unknown")}[r.Verdict]
 	ms := fmt.Sprintf("%.1f", r.Ms)
 	if r.History == nil {
 		ms = "" // it was not checked
