@@ -79,16 +79,16 @@ func (h *History) ProcessName(op Operation) string {
 	return h.Values.Text(h.Processes[h.Process[h.Invocation[op]]])
 }
 
-// MaxCall bounds the text of an operation in sentences and pictures.
-const MaxCall = 40
+// maxCall bounds the text of an operation in sentences and pictures.
+const maxCall = 40
 
-// Call is what an operation did: ":read 471". It has at most MaxCall characters.
+// Call is what an operation did: ":read 471". It has at most maxCall characters.
 func (h *History) Call(op Operation) string {
 	s := h.Values.Text(h.F[h.Invocation[op]])
 	if value := h.OpValue(op); value != edn.Nil {
 		s += " " + h.Values.Text(value)
 	}
-	return text.Shorten(s, MaxCall)
+	return text.Shorten(s, maxCall)
 }
 
 // EventMap is the op map of an event with all its keys. Like Knossos it adds an

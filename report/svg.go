@@ -204,11 +204,14 @@ func (r *Result) svgOp(op jepsen.Operation, y int, at func(event jepsen.Event) i
 	}
 }
 
+// maxWhy bounds why the failing one cannot be, in characters.
+const maxWhy = 40
+
 // label is what an operation did, and for the failing one why it cannot be.
 func (r *Result) label(op jepsen.Operation) string {
 	s := r.History.Call(op)
 	if why := r.why(); r.History.OpOf[r.FailEvent] == op && why != "" {
-		s += " ✗ " + text.Shorten(why, jepsen.MaxCall)
+		s += " ✗ " + text.Shorten(why, maxWhy)
 	}
 	return printable(s)
 }

@@ -42,7 +42,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 		ArgsUsage:   "FILE",
 		Description: convertHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.FormNames()},
+			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names()},
 			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read"},
 			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`"},
 		},
@@ -77,13 +77,13 @@ func formFlags(c *cli.Context) (to, from forms.Form, err error) {
 		return "", "", errors.New("convert takes one history; clew convert --help shows how")
 	}
 	if !c.IsSet("to") {
-		return "", "", fmt.Errorf("convert needs --to with one of %s", forms.FormNames())
+		return "", "", fmt.Errorf("convert needs --to with one of %s", forms.Names())
 	}
-	if to, err = forms.FormOf(c.String("to")); err != nil {
+	if to, err = forms.Named(c.String("to")); err != nil {
 		return "", "", fmt.Errorf("--to: %w", err)
 	}
 	if c.IsSet("from") {
-		if from, err = forms.FormOf(c.String("from")); err != nil {
+		if from, err = forms.Named(c.String("from")); err != nil {
 			return "", "", fmt.Errorf("--from: %w", err)
 		}
 	}

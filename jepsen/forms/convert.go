@@ -26,26 +26,26 @@ func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []s
 	if w == nil || r == nil {
 		return nil, fmt.Errorf("%s: expected a writer and a reader, found nil", name)
 	}
-	if _, err := FormOf(string(to)); err != nil {
+	if _, err := Named(string(to)); err != nil {
 		return nil, err
 	}
 	b := jepsen.NewBuilder(jepsen.Options{File: name})
 	c := &converter{b: b, file: name, table: b.Values(), to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
 	in := input{b: b, file: name, values: c.table, take: c.text}
 	switch to {
-	case FormEDN:
+	case EDN:
 		in.take = c.edn
-	case FormJSON, FormJSONL:
+	case JSON, JSONL:
 		in.take = c.json
-	case FormLog:
+	case Log:
 		in.take = c.log
 	}
 	if err := in.read(r, from); err != nil {
 		return nil, err
 	}
 	switch to {
-	case FormEDN, FormJSONL, FormLog:
-	case FormJSON:
+	case EDN, JSONL, Log:
+	case JSON:
 		if c.n == 0 {
 			c.w.WriteByte('[')
 		}
@@ -133,7 +133,7 @@ func (c *converter) json(e *edn.Event) error {
 	switch {
 	case bad != "":
 		return c.refuse(e, "it %s", bad)
-	case c.to == FormJSONL:
+	case c.to == JSONL:
 		return c.put(text)
 	case c.n == 0:
 		c.w.WriteString("[\n")

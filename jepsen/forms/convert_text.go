@@ -38,14 +38,14 @@ func (c *converter) operations(h *jepsen.History) error {
 	c.object = o
 	switch {
 	case o.word == "":
-	case c.to == FormLiMo && o.limo == "", c.to == FormFastlin && o.word == "set":
+	case c.to == LiMo && o.limo == "", c.to == Fastlin && o.word == "set":
 		return c.refuseOp(h, h.Invocation[0], "it has no %s", o.word)
-	case c.to == FormLiMo:
+	case c.to == LiMo:
 		c.put([]byte("# @object " + o.limo))
 	default:
 		c.put([]byte("# " + o.word))
 	}
-	if c.to == FormLiMo {
+	if c.to == LiMo {
 		return c.calls(h)
 	}
 	for op, inv := range h.Invocation {
@@ -111,7 +111,7 @@ func (c *converter) timed(h *jepsen.History, op jepsen.Operation, inv jepsen.Eve
 	if err != nil {
 		return nil, err
 	}
-	if c.to == FormFastlin {
+	if c.to == Fastlin {
 		return fmt.Appendf(nil, "%s %s %d %d", method, value, inv, ev), nil
 	}
 	process, err := c.process(h, inv)
@@ -123,16 +123,16 @@ func (c *converter) timed(h *jepsen.History, op jepsen.Operation, inv jepsen.Eve
 
 func (c *converter) method(h *jepsen.History, inv jepsen.Event) (string, error) {
 	method, known := c.object.method[h.Values.Text(h.F[inv])]
-	if !known || c.to == FormLiMo && method == "peek" {
+	if !known || c.to == LiMo && method == "peek" {
 		var fs []string
 		for f, m := range c.object.method {
-			if c.to != FormLiMo || m != "peek" {
+			if c.to != LiMo || m != "peek" {
 				fs = append(fs, f)
 			}
 		}
 		slices.Sort(fs)
 		switch {
-		case len(fs) < 2 && c.to == FormLiMo:
+		case len(fs) < 2 && c.to == LiMo:
 			return "", c.refuseOp(h, inv, "it has queues and stacks")
 		case len(fs) < 2:
 			return "", c.refuseOp(h, inv, "it has queues, stacks, priority queues and sets")
@@ -172,18 +172,18 @@ func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string)
 			return "", "", c.refuseOp(h, at, "expected [VALUE true] or [VALUE false] for its value, found %s", v.Text(h.OpValue(op)))
 		}
 	} else if !adds(function(method)) && (id == edn.Nil || isKeyword(v, id, "empty")) {
-		if c.to == FormLiMo {
+		if c.to == LiMo {
 			return "empty", "", nil
 		}
 		return strconv.Itoa(empty), "", nil
 	}
 	n, isInt := v.Int(id)
 	switch {
-	case c.to == FormLiMo && v.Kind(id) == edn.KindString && isWord(v.Str(id)):
+	case c.to == LiMo && v.Kind(id) == edn.KindString && isWord(v.Str(id)):
 		return v.Str(id), "", nil
 	case !isInt:
 		return "", "", c.refuseOp(h, at, "its value %s is no integer", v.Text(id))
-	case n == empty && c.to != FormLiMo && c.object.word != "set":
+	case n == empty && c.to != LiMo && c.object.word != "set":
 		return "", "", c.refuseOp(h, at, "%d stands for an empty container there", empty)
 	}
 	return strconv.FormatInt(n, 10), answer, nil

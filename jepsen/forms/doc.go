@@ -9,7 +9,7 @@
 //	h, err := forms.ReadFile("history.json", jepsen.Options{})
 //
 // Adding a form takes a file here that turns its text into ops of EDN, a line in
-// Forms and one in what tells forms apart.
+// All and one in what tells forms apart.
 //
 // The package does not look for histories in folders and archives, which package
 // store does, and does not pair events, which jepsen.Builder does.

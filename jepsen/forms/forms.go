@@ -11,34 +11,34 @@ import (
 // Form is a text form of histories.
 type Form string
 
-// The forms. FormJSON is one array of ops and FormJSONL an op a line; what reads
+// The forms. JSON is one array of ops and JSONL an op a line; what reads
 // one reads the other.
 const (
-	FormEDN     Form = "edn"
-	FormJSONL   Form = "jsonl"
-	FormJSON    Form = "json"
-	FormLog     Form = "log"
-	FormFastlin Form = "fastlin"
-	FormFptlin  Form = "fptlin"
-	FormLiMo    Form = "limo"
+	EDN     Form = "edn"
+	JSONL   Form = "jsonl"
+	JSON    Form = "json"
+	Log     Form = "log"
+	Fastlin Form = "fastlin"
+	Fptlin  Form = "fptlin"
+	LiMo    Form = "limo"
 )
 
-// Forms are all forms.
-var Forms = []Form{FormEDN, FormJSONL, FormJSON, FormLog, FormFastlin, FormFptlin, FormLiMo}
+// All are all forms.
+var All = []Form{EDN, JSONL, JSON, Log, Fastlin, Fptlin, LiMo}
 
-// FormNames lists the forms, for messages.
-func FormNames() string {
+// Names lists the forms, for messages.
+func Names() string {
 	var names []string
-	for _, f := range Forms {
+	for _, f := range All {
 		names = append(names, string(f))
 	}
 	return strings.Join(names, ", ")
 }
 
-// FormOf is the form of that name.
-func FormOf(name string) (Form, error) {
-	if !slices.Contains(Forms, Form(name)) {
-		return "", fmt.Errorf("expected one of %s, not %q", FormNames(), name)
+// Named is the form of that name.
+func Named(name string) (Form, error) {
+	if !slices.Contains(All, Form(name)) {
+		return "", fmt.Errorf("expected one of %s, not %q", Names(), name)
 	}
 	return Form(name), nil
 }
@@ -54,25 +54,25 @@ var (
 func detect(head []byte) Form {
 	text := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n\v\f,\x1c\x1d\x1e\x1f")
 	if len(text) == 0 {
-		return FormEDN
+		return EDN
 	}
 	switch c := text[0]; {
 	case c == '{' && isJSONObject(text):
-		return FormJSON
+		return JSON
 	case c == '[' && isJSONObject(bytes.TrimLeft(text[1:], " \t\r\n")):
-		return FormJSON
+		return JSON
 	case c == '[' && limoEvent.Match(text):
-		return FormLiMo
+		return LiMo
 	case c == '#' && len(text) > 1 && strings.IndexByte(" \t\r\n@", text[1]) >= 0:
 		return detectText(text)
 	case fptlinLine.Match(text):
-		return FormFptlin
+		return Fptlin
 	case fastlinLine.Match(text):
-		return FormFastlin
+		return Fastlin
 	case c == ':' || c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
-		return FormLog
+		return Log
 	}
-	return FormEDN
+	return EDN
 }
 
 // isJSONObject says whether a text begins with a brace, a string and a colon. In
@@ -101,17 +101,17 @@ func detectText(text []byte) Form {
 		case rest[0] == '#':
 			headed = headed || heading(string(rest)) != ""
 		case limoEvent.Match(rest) || headed && rest[0] == '[':
-			return FormLiMo
+			return LiMo
 		case fptlinLine.Match(rest) || headed && rest[0] >= '0' && rest[0] <= '9':
-			return FormFptlin
+			return Fptlin
 		case fastlinLine.Match(rest) || headed:
-			return FormFastlin
+			return Fastlin
 		default:
-			return FormEDN
+			return EDN
 		}
 	}
 	if headed {
-		return FormFastlin
+		return Fastlin
 	}
-	return FormEDN
+	return EDN
 }

@@ -78,11 +78,11 @@ func (in *input) read(r io.Reader, form Form) error {
 		form = detect(head)
 	}
 	switch form {
-	case FormJSON, FormJSONL:
+	case JSON, JSONL:
 		return in.translated(newJSONReader(buffered, in.file).next)
-	case FormFastlin, FormFptlin, FormLiMo:
+	case Fastlin, Fptlin, LiMo:
 		return in.translated(newTextReader(buffered, form, in).next)
-	case FormLog:
+	case Log:
 		return in.log(buffered)
 	}
 	if !packed {

@@ -33,7 +33,7 @@ import (
 // object is a container in the text forms.
 type object struct {
 	word   string            // jepsen.History.Object, which is in the heading of fastlin and fptlin
-	limo   string            // in LiMo's, "" where it does not know it
+	limo   string            // in LiMo's, "" if it does not know it
 	method map[string]string // its methods, by :f
 }
 
@@ -146,7 +146,7 @@ func (r *textReader) more() (bool, error) {
 
 // next is the next event as EDN.
 func (r *textReader) next() ([]byte, place, error) {
-	if r.form == FormLiMo {
+	if r.form == LiMo {
 		more, err := r.more()
 		if err != nil || !more {
 			return nil, place{}, cmp.Or(err, io.EOF)
@@ -188,7 +188,7 @@ func (r *textReader) all() error {
 			break
 		}
 		words := strings.Fields(r.line)
-		if r.form == FormFastlin {
+		if r.form == Fastlin {
 			err = r.fastlin(words)
 		} else {
 			err = r.fptlin(words)

@@ -47,34 +47,34 @@ func TestTextFormsOfOtherMonitors(t *testing.T) {
 
 func TestFormsAreToldByContent(t *testing.T) {
 	for text, want := range map[string]Form{
-		"":                                  FormEDN,
-		" \n,{:process 0}":                  FormEDN,
-		"; x\n[{}]":                         FormEDN,
-		"[]":                                FormEDN,
-		"({:a 1})":                          FormEDN,
-		`{"a" 1}`:                           FormEDN,
-		"#jepsen.history.Op{:index 0}":      FormEDN,
-		"#!/bin/sh":                         FormEDN,
-		"# Title\n\nProse.":                 FormEDN,
-		"[1 2]":                             FormEDN,
-		"[[:invoke]]":                       FormEDN,
-		`{"a": 1}`:                          FormJSON,
-		"\ufeff [ {\n\"a\\\"\" :1}]":        FormJSON,
-		`{"` + strings.Repeat("a", 1<<17):   FormJSON,
-		"INFO  jepsen.util - 0 :invoke":     FormLog,
-		"0\t:invoke\t:read\tnil":            FormLog,
-		":nemesis :info :start":             FormLog,
-		"42":                                FormLog,
-		"Hello, world.":                     FormLog,
-		"enq 1 2":                           FormLog,
-		"enq 1 2 3":                         FormFastlin,
-		"# queue\nenq 1 2":                  FormFastlin,
-		"#\n# by X\nenq 1 2 3":              FormFastlin,
-		"0 1 2 ENQ 3":                       FormFptlin,
-		"# stack\n0 1 2 3":                  FormFptlin,
-		"[1] call pop":                      FormLiMo,
-		"# by X\n  [1] return 1":            FormLiMo,
-		"#@object atomic-queue\n[1] throws": FormLiMo,
+		"":                                  EDN,
+		" \n,{:process 0}":                  EDN,
+		"; x\n[{}]":                         EDN,
+		"[]":                                EDN,
+		"({:a 1})":                          EDN,
+		`{"a" 1}`:                           EDN,
+		"#jepsen.history.Op{:index 0}":      EDN,
+		"#!/bin/sh":                         EDN,
+		"# Title\n\nProse.":                 EDN,
+		"[1 2]":                             EDN,
+		"[[:invoke]]":                       EDN,
+		`{"a": 1}`:                          JSON,
+		"\ufeff [ {\n\"a\\\"\" :1}]":        JSON,
+		`{"` + strings.Repeat("a", 1<<17):   JSON,
+		"INFO  jepsen.util - 0 :invoke":     Log,
+		"0\t:invoke\t:read\tnil":            Log,
+		":nemesis :info :start":             Log,
+		"42":                                Log,
+		"Hello, world.":                     Log,
+		"enq 1 2":                           Log,
+		"enq 1 2 3":                         Fastlin,
+		"# queue\nenq 1 2":                  Fastlin,
+		"#\n# by X\nenq 1 2 3":              Fastlin,
+		"0 1 2 ENQ 3":                       Fptlin,
+		"# stack\n0 1 2 3":                  Fptlin,
+		"[1] call pop":                      LiMo,
+		"# by X\n  [1] return 1":            LiMo,
+		"#@object atomic-queue\n[1] throws": LiMo,
 	} {
 		if got := detect([]byte(text)); got != want {
 			t.Errorf("%.40q is %s, want %s", text, got, want)
@@ -87,9 +87,9 @@ func TestFormsAreToldByContent(t *testing.T) {
 func heldBy(form Form, h *jepsen.History, op jepsen.Operation) (text string, ok bool) {
 	v, id := h.Values, h.OpValue(op)
 	f := strings.NewReplacer(":add", ":insert", ":delete", ":remove", ":lookup", ":contains").Replace(v.Text(h.F[h.Invocation[op]]))
-	known := map[Form]string{FormFastlin: ":enqueue :dequeue :push :pop :insert :poll :peek", FormLiMo: ":enqueue :dequeue :push :pop",
-		FormFptlin: ":enqueue :dequeue :push :pop :insert :poll :peek :remove :contains"}[form]
-	if !slices.Contains(strings.Fields(known), f) || h.Status[op] == jepsen.Failed || h.Status[op] == jepsen.Crashed && form != FormLiMo {
+	known := map[Form]string{Fastlin: ":enqueue :dequeue :push :pop :insert :poll :peek", LiMo: ":enqueue :dequeue :push :pop",
+		Fptlin: ":enqueue :dequeue :push :pop :insert :poll :peek :remove :contains"}[form]
+	if !slices.Contains(strings.Fields(known), f) || h.Status[op] == jepsen.Failed || h.Status[op] == jepsen.Crashed && form != LiMo {
 		return "", false
 	}
 	if id == edn.Nil || isKeyword(v, id, "empty") {
@@ -100,16 +100,16 @@ func heldBy(form Form, h *jepsen.History, op jepsen.Operation) (text string, ok 
 	}
 	if items := v.Items(id); len(items) == 2 && strings.Contains(":insert :remove :contains", f) {
 		n, ok := v.Int(items[0])
-		return fmt.Sprint(f, n, items[1]), ok && form == FormFptlin
+		return fmt.Sprint(f, n, items[1]), ok && form == Fptlin
 	}
 	if h.Status[op] == jepsen.Crashed && strings.Contains(":dequeue :pop", f) {
 		return "", false // it says which element it takes
 	}
-	if form == FormLiMo && v.Kind(id) == edn.KindString {
+	if form == LiMo && v.Kind(id) == edn.KindString {
 		return f + v.Str(id), regexp.MustCompile(`^[a-z]+$`).MatchString(v.Str(id))
 	}
 	n, ok := v.Int(id)
-	if n == -1 && form != FormLiMo {
+	if n == -1 && form != LiMo {
 		return "", false // an empty container's answer
 	}
 	return fmt.Sprint(f, n), ok
@@ -126,7 +126,7 @@ func shape(form Form, h *jepsen.History) (all []string, ok bool) {
 		}
 		dead[h.Process[e]] = h.Status[op] == jepsen.Crashed
 		process, _ := h.Values.Int(h.Processes[h.Process[e]])
-		if form == FormFastlin {
+		if form == Fastlin {
 			process = int64(op)
 		}
 		if isCall || h.Status[op] != jepsen.Crashed {
@@ -140,9 +140,9 @@ func shape(form Form, h *jepsen.History) (all []string, ok bool) {
 // form can hold are not refused, and come back.
 func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 	for form, models := range map[Form][]string{
-		FormFastlin: {"fifo-queue", "stack", "priority-queue", "lookup-set", "register"},
-		FormFptlin:  {"fifo-queue", "stack", "priority-queue", "lookup-set", "mutex"},
-		FormLiMo:    {"fifo-queue", "unordered-queue", "stack", "lookup-set"},
+		Fastlin: {"fifo-queue", "stack", "priority-queue", "lookup-set", "register"},
+		Fptlin:  {"fifo-queue", "stack", "priority-queue", "lookup-set", "mutex"},
+		LiMo:    {"fifo-queue", "unordered-queue", "stack", "lookup-set"},
 	} {
 		for _, model := range models {
 			r := gen.Rand(7)
@@ -179,7 +179,7 @@ func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 				same(t, fmt.Sprintf("%s of\n%s", form, text), got, want)
 			}
 			t.Logf("%s of %s: %d held, %d refused, %d crashed operations", form, model, held, refused, crashed)
-			if none := model == "register" || model == "mutex" || model == "lookup-set" && form != FormFptlin; !none && held < 50 || refused < 50 {
+			if none := model == "register" || model == "mutex" || model == "lookup-set" && form != Fptlin; !none && held < 50 || refused < 50 {
 				t.Errorf("%s of %s: %d held, %d refused", form, model, held, refused)
 			}
 		}

@@ -27,7 +27,7 @@ type Claim struct {
 	Model    string // the model's name, as far as the claim shows it, else ""
 	Init     string // its initial value, as far as the claim shows it, else ""
 	Analyzer string
-	Ms       float64 // 0 where it is not known
+	Ms       float64 // 0 if it is not known
 }
 
 // maxClaimDepth bounds how deep in a results.edn a claim is looked for: checkers
