@@ -16,6 +16,7 @@ import (
 	"clew/internal/archive"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // specOf reads "cas-register:0" or "multi-register:{:x 0 :y 0}": a model with
@@ -26,21 +27,21 @@ func specOf(text string) models.Spec {
 }
 
 // checkFile checks a file of the archive, once for all tests.
-func checkFile(path string, spec models.Spec) (*jepsen.Result, error) {
+func checkFile(path string, spec models.Spec) (*report.Result, error) {
 	type question struct {
 		path string
 		spec models.Spec
 	}
-	check, _ := checkedFiles.LoadOrStore(question{path, spec}, sync.OnceValues(func() (*jepsen.Result, error) {
+	check, _ := checkedFiles.LoadOrStore(question{path, spec}, sync.OnceValues(func() (*report.Result, error) {
 		return checkAnew(path, spec)
 	}))
-	return check.(func() (*jepsen.Result, error))()
+	return check.(func() (*report.Result, error))()
 }
 
 var checkedFiles sync.Map
 
-func checkAnew(path string, spec models.Spec) (*jepsen.Result, error) {
-	h, err := jepsen.ReadFile(path, jepsen.Options{AnyFailedF: spec.Knossos})
+func checkAnew(path string, spec models.Spec) (*report.Result, error) {
+	h, err := clew.ReadFile(path, jepsen.Options{AnyFailedF: spec.Knossos})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func TestKnossosOwnHistoriesHaveItsVerdictAndFailingOp(t *testing.T) {
 		if got := verdictText(r); got != verdict {
 			t.Errorf("%s with %s: %s, Knossos says %s", file, model, got, verdict)
 		}
-		if failIndex != "" && (r.Verdict != jepsen.Invalid || strconv.FormatInt(r.History.Index(r.Op), 10) != failIndex) {
+		if failIndex != "" && (r.Verdict != jepsen.Invalid || strconv.FormatInt(r.History.Index(r.FailEvent), 10) != failIndex) {
 			t.Errorf("%s with %s: Knossos fails at %s, we do not:\n%s", file, model, failIndex, r.Text())
 		}
 		if strconv.Itoa(r.History.Events) != events {
@@ -74,7 +75,7 @@ func TestKnossosOwnHistoriesHaveItsVerdictAndFailingOp(t *testing.T) {
 	}
 }
 
-func verdictText(r *jepsen.Result) string {
+func verdictText(r *report.Result) string {
 	return [...]string{jepsen.Unknown: "unknown", jepsen.Valid: "true", jepsen.Invalid: "false"}[r.Verdict]
 }
 
@@ -149,8 +150,8 @@ func TestProbesHaveKnossosVerdictWhereItsAnalyzersAgree(t *testing.T) {
 			t.Errorf("%s (%s): %s, expected %s", id, what, verdictText(r), want)
 		}
 		// Knossos counts all indices anew where the first op has none: n3.
-		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index(r.Op) != wgl.index {
-			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index(r.Op), wgl.index)
+		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index(r.FailEvent) != wgl.index {
+			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index(r.FailEvent), wgl.index)
 		}
 	}
 	t.Logf("%d probes on which Knossos's analyzers agree", agreed)
@@ -272,7 +273,7 @@ func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 			}
 			files++
 			want := strconv.FormatBool(filepath.Base(filepath.Dir(path)) == "safe" || strings.HasPrefix(entry.Name(), "lin_"))
-			h, err := jepsen.ReadFile(path, jepsen.Options{})
+			h, err := clew.ReadFile(path, jepsen.Options{})
 			if err != nil {
 				t.Error(err)
 				return nil
@@ -282,7 +283,7 @@ func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 				t.Errorf("%s: %v", path, err)
 				return nil
 			}
-			var first *jepsen.Result
+			var first *report.Result
 			for _, algorithm := range []string{"auto", "porcupine"} {
 				r, err := clew.Check(context.Background(), h, spec, clew.Options{Algorithm: algorithm, Verify: true})
 				if err != nil {
@@ -292,8 +293,8 @@ func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 				if first == nil {
 					first = r
 				}
-				if verdictText(r) != want || r.Verdict == jepsen.Invalid && r.Op != first.Op {
-					t.Errorf("%s: %s at event %d by %s, expected %s", path, verdictText(r), r.Op, r.Analyzer, want)
+				if verdictText(r) != want || r.Verdict == jepsen.Invalid && r.FailEvent != first.FailEvent {
+					t.Errorf("%s: %s at event %d by %s, expected %s", path, verdictText(r), r.FailEvent, r.Analyzer, want)
 				}
 			}
 			if strings.HasPrefix(first.Analyzer, "clew/fast-") {
@@ -347,7 +348,7 @@ func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, algorithm := range []string{"auto", "porcupine", "fast"} {
-			h, err := jepsen.Read(bytes.NewReader(text.Bytes()), "core of "+file, jepsen.Options{})
+			h, err := clew.Read(bytes.NewReader(text.Bytes()), "core of "+file, jepsen.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -357,13 +358,13 @@ func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
 			}
 			switch {
 			case c.Verdict == jepsen.Invalid:
-				if got, want := h.Index(c.Op), r.History.Index(r.Op); got != want {
+				if got, want := h.Index(c.FailEvent), r.History.Index(r.FailEvent); got != want {
 					t.Errorf("%s: the core fails at %d by %s, the history at %d", file, got, algorithm, want)
 				}
 				if algorithm == "fast" {
 					byFastPath++
 				}
-			case algorithm == "fast" && c.Cause == string(clew.Ambiguous) && !strings.HasPrefix(r.Analyzer, "clew/fast-"):
+			case algorithm == "fast" && c.Cause == jepsen.Ambiguous && !strings.HasPrefix(r.Analyzer, "clew/fast-"):
 				ambiguous++
 			default:
 				t.Errorf("%s: its core is %s by %s:\n%s", file, c.Verdict, algorithm, text.String())

@@ -19,7 +19,7 @@ func BenchmarkRedisStore(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, file := range files {
-		h, err := jepsen.ReadFile(file, jepsen.Options{})
+		h, err := clew.ReadFile(file, jepsen.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func conversation(d *datadriven.TestData) string {
 			spec.Name = arg.Key
 		}
 	}
-	h, err := jepsen.Read(strings.NewReader(d.Input+"\n"), "h", jepsen.Options{AnyFailedF: spec.Knossos})
+	h, err := clew.Read(strings.NewReader(d.Input+"\n"), "h", jepsen.Options{AnyFailedF: spec.Knossos})
 	if err != nil {
 		return fmt.Sprintf("error: %v\n", err)
 	}
@@ -72,17 +72,21 @@ func conversation(d *datadriven.TestData) string {
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
-		fmt.Fprintf(&b, "valid: %s\n", h.Values.Text(r.Final))
+		fmt.Fprintf(&b, "valid: %s\n", r.Final)
 		fmt.Fprintf(&b, "witness:%s\n", indices(h, r.Witness))
 	case jepsen.Invalid:
-		fmt.Fprintf(&b, "invalid at index %d: %s\n", h.Index(r.Op), r.Explanation)
+		fmt.Fprintf(&b, "invalid at index %d: %s\n", h.Index(r.FailEvent), r.Explanation)
 		if r.Hint != "" {
 			fmt.Fprintf(&b, "hint: %s\n", r.Hint)
 		}
 		for _, path := range r.Paths {
 			b.WriteString("path:")
 			for _, s := range path {
-				fmt.Fprintf(&b, " %d %s", h.Index(h.Invocation[s.Op]), h.Values.Text(s.Model))
+				state := s.State.String()
+				if s.Why != "" {
+					state = "#knossos.model.Inconsistent{:msg " + h.Values.Text(h.Values.InternString(s.Why)) + "}"
+				}
+				fmt.Fprintf(&b, " %d %s", h.Index(h.Invocation[s.Operation]), state)
 			}
 			b.WriteString("\n")
 		}
@@ -94,7 +98,7 @@ func conversation(d *datadriven.TestData) string {
 }
 
 // indices names operations by the indices of their invocations.
-func indices(h *jepsen.History, ops []int32) string {
+func indices(h *jepsen.History, ops []jepsen.Operation) string {
 	var b strings.Builder
 	for _, op := range ops {
 		fmt.Fprintf(&b, " %d", h.Index(h.Invocation[op]))

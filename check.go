@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"clew/edn"
 	"clew/fallback"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // Options say how a history is checked.
@@ -60,7 +60,7 @@ func CheckAlgorithm(name string) error {
 // the history or the options make no sense; whatever stops the search is a
 // Result with an unknown verdict. It is not safe to check one History from
 // several goroutines at once.
-func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*jepsen.Result, error) {
+func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	start := time.Now()
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	return r, nil
 }
 
-func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*jepsen.Result, error) {
+func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	c, err := read(h, spec, o)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ type checking struct {
 	parts     []*models.Operations
 	decisions []decision
 	verdict   conclusion
-	core      []int32
+	core      []jepsen.Operation
 	took      time.Duration
 }
 
@@ -141,11 +141,11 @@ func (c *checking) decide(d *decider) {
 }
 
 // result is the verdict with its evidence.
-func (c *checking) result(d *decider, o Options) *jepsen.Result {
-	r := &jepsen.Result{
+func (c *checking) result(d *decider, o Options) *report.Result {
+	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
 		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Explanation: c.verdict.reason,
-		Depth: c.verdict.depth, Op: jepsen.None, LastOp: jepsen.None,
+		Depth: c.verdict.depth, FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
@@ -165,10 +165,11 @@ func (c *checking) result(d *decider, o Options) *jepsen.Result {
 
 // conclusion is the verdict of the parts together.
 type conclusion struct {
-	verdict                 jepsen.Verdict
-	analyzer, cause, reason string
-	failing                 int // where Invalid, the part that fails first; else -1
-	depth                   int // where Valid, of the deepest witness
+	verdict          jepsen.Verdict
+	analyzer, reason string
+	cause            jepsen.Cause
+	failing          int // if Invalid, the part that fails first; else -1
+	depth            int // if Valid, of the deepest witness
 }
 
 // conclude puts the verdicts of the parts together. One failing part is enough
@@ -178,7 +179,7 @@ func conclude(decisions []decision) conclusion {
 	for i, d := range decisions {
 		switch {
 		case d.Verdict == fallback.Unknown && c.verdict != jepsen.Invalid:
-			c = conclusion{verdict: jepsen.Unknown, analyzer: d.analyzer, cause: string(d.Cause), reason: d.reason, failing: -1}
+			c = conclusion{verdict: jepsen.Unknown, analyzer: d.analyzer, cause: jepsen.Cause(d.Cause), reason: d.reason, failing: -1}
 		case d.Verdict == fallback.Invalid && (c.failing < 0 || d.Fail < decisions[c.failing].Fail):
 			c = conclusion{verdict: jepsen.Invalid, analyzer: d.analyzer, failing: i}
 		case c.analyzer == "":
@@ -192,7 +193,7 @@ func conclude(decisions []decision) conclusion {
 }
 
 // valid fills in the witness and the final state.
-func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations, decisions []decision) {
+func valid(r *report.Result, ops *models.Operations, parts []*models.Operations, decisions []decision) {
 	var finals []models.State
 	var points []point
 	for i, part := range parts {
@@ -208,7 +209,7 @@ func valid(r *jepsen.Result, ops *models.Operations, parts []*models.Operations,
 		state = p.Join(finals)
 	}
 	points = append(points, free(ops)...)
-	r.Final = ops.Model.Record(state).ID()
+	r.Final = ops.Model.Record(state)
 	r.Witness = inOrder(points)
 	r.Explanation = took(r.History, r.Witness)
 }
@@ -218,8 +219,8 @@ const maxTook = 5
 
 // took says which crashed operations took effect in a witness, or "". After what
 // returned last none had to.
-func took(h *jepsen.History, witness []int32) string {
-	var crashed []int32
+func took(h *jepsen.History, witness []jepsen.Operation) string {
+	var crashed []jepsen.Operation
 	count := 0
 	for _, op := range witness {
 		if h.Status[op] == jepsen.Crashed {
@@ -254,22 +255,25 @@ func free(ops *models.Operations) []point {
 	var points []point
 	for op, done := range read {
 		if !done && h.Status[op] == jepsen.Succeeded {
-			points = append(points, point{h.Invocation[op], int32(op)})
+			points = append(points, point{h.Invocation[op], jepsen.Operation(op)})
 		}
 	}
 	return points
 }
 
 // point is where an operation takes effect: just after event at.
-type point struct{ at, op int32 }
+type point struct {
+	at jepsen.Event
+	op jepsen.Operation
+}
 
 // inOrder is the operations in order of their points. Those at the same point
 // keep their order.
-func inOrder(points []point) []int32 {
+func inOrder(points []point) []jepsen.Operation {
 	if byTime := func(a, b point) int { return int(a.at - b.at) }; !slices.IsSortedFunc(points, byTime) {
 		slices.SortStableFunc(points, byTime)
 	}
-	ops := make([]int32, len(points))
+	ops := make([]jepsen.Operation, len(points))
 	for i, p := range points {
 		ops[i] = p.op
 	}
@@ -284,39 +288,39 @@ func pointsOf(part *models.Operations, order []int32) []point {
 	points := make([]point, len(order))
 	for i, row := range order {
 		at = max(at, part.Inv[row])
-		points[i] = point{at, part.Of[row]}
+		points[i] = point{jepsen.Event(at), part.Of[row]}
 	}
 	return points
 }
 
 // invalid fills in where and why.
-func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, d decision) {
+func invalid(r *report.Result, spec models.Spec, part *models.Operations, d decision) {
 	h, model := r.History, part.Model
-	of := func(row int32) int32 {
+	of := func(row int32) jepsen.Operation {
 		if row < 0 {
 			return jepsen.None
 		}
 		return part.Of[row]
 	}
 	configs, paths := fallback.Explain(part, d.Answer)
-	r.Op, r.LastOp = d.Fail, of(configs[0].Last)
+	r.FailEvent, r.LastOperation = jepsen.Event(d.Fail), of(configs[0].Last)
 	for _, config := range configs {
-		c := jepsen.Config{Model: model.Record(config.State).ID(), Last: of(config.Last)}
+		c := report.Config{State: model.Record(config.State), Last: of(config.Last)}
 		for _, row := range config.Pending {
 			c.Pending = append(c.Pending, of(row))
 		}
 		r.Configs = append(r.Configs, c)
 	}
 	for _, path := range paths {
-		var steps []jepsen.Step
+		var steps []report.Step
 		for _, s := range path {
-			record := edn.ID(0)
+			step := report.Step{Operation: of(s.Row)}
 			if s.State != nil || s.Why == "" {
-				record = model.Record(s.State).ID()
+				step.State = model.Record(s.State)
 			} else {
-				record = jepsen.Inconsistent(h.Values, s.Why)
+				step.Why = s.Why
 			}
-			steps = append(steps, jepsen.Step{Op: of(s.Row), Model: record})
+			steps = append(steps, step)
 		}
 		r.Paths = append(r.Paths, steps)
 	}

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
+	"clew/report"
 )
 
 // Agreement says how a claim compares with our own result.
@@ -26,18 +28,20 @@ func (a Agreement) String() string {
 
 // Comparison is a claim beside our own result.
 type Comparison struct {
-	Claim     jepsen.Claim
-	Result    *jepsen.Result // of the claim's key where it is about one; nil where there is none
+	Claim     store.Claim
+	Result    *report.Result // of the claim's key where it is about one; nil where there is none
 	Agreement Agreement
 	// Why says why it is not comparable, where two verdicts agree what differs,
 	// or which known difference explains it.
 	Why string
+	// Err is the error because of which it is not comparable, if it is an error.
+	Err error
 }
 
 // Compare checks a history again for every claim about it. Specs without a
 // model take the claim's. A claim of one key goes with the key's own history. It
 // is an error if the options make no sense.
-func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []jepsen.Claim) ([]Comparison, error) {
+func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []store.Claim) ([]Comparison, error) {
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return nil, err
 	}
@@ -57,7 +61,7 @@ type question struct {
 }
 
 type answered struct {
-	r   *jepsen.Result
+	r   *report.Result
 	err error
 }
 
@@ -70,7 +74,7 @@ type comparer struct {
 }
 
 // result is our own, of a key where the claim is about one.
-func (c *comparer) result(spec models.Spec, claim jepsen.Claim) (*jepsen.Result, error) {
+func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, error) {
 	q := question{spec, claim.IsKey || c.o.Independent}
 	a, done := c.done[q]
 	if !done {
@@ -84,14 +88,14 @@ func (c *comparer) result(spec models.Spec, claim jepsen.Claim) (*jepsen.Result,
 	}
 	v := c.h.Values
 	for _, k := range a.r.Keys {
-		if v.Same(k.Key) == v.Same(claim.Key) {
+		if k.Key.Class() == v.Value(claim.Key).Class() {
 			return k.Result, nil
 		}
 	}
 	return nil, fmt.Errorf("no op of the history has the key %s", v.Text(claim.Key))
 }
 
-func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) Comparison {
+func (c *comparer) compare(claim store.Claim, spec models.Spec) Comparison {
 	if spec.Name == "" {
 		spec.Name = claim.Model
 	}
@@ -101,7 +105,7 @@ func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) Comparison {
 	x := Comparison{Claim: claim}
 	r, err := c.result(spec, claim)
 	if err != nil {
-		x.Why = err.Error()
+		x.Err, x.Why = err, err.Error()
 		return x
 	}
 	x.Result = r
@@ -114,7 +118,7 @@ func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) Comparison {
 		from.Init = first.LikelyInit
 		if other, err := c.result(from, claim); err == nil {
 			if a, _ := agreement(claim, other); a == Agree {
-				return Comparison{claim, other, Agree, "with --init " + from.Init + ", as the test seems to have had it"}
+				return Comparison{Claim: claim, Result: other, Agreement: Agree, Why: "with --init " + from.Init + ", as the test seems to have had it"}
 			}
 		}
 	}
@@ -122,7 +126,7 @@ func (c *comparer) compare(claim jepsen.Claim, spec models.Spec) Comparison {
 		as.Knossos = true
 		if other, err := c.result(as, claim); err == nil {
 			if a, _ := agreement(claim, other); a == Agree {
-				x.Why = join(x.Why, "a known difference: "+knownDifference(r.Model)+"; with --semantics knossos clew says the same")
+				x.Why = join(x.Why, "a known difference: "+knownDifference(r)+"; with --semantics knossos clew says the same")
 			}
 		}
 	}
@@ -138,10 +142,10 @@ func join(a, b string) string {
 
 // agreement compares a claim with a result. Two invalid verdicts agree if the
 // failing operation is the same, as far as both name one.
-func agreement(claim jepsen.Claim, r *jepsen.Result) (Agreement, string) {
+func agreement(claim store.Claim, r *report.Result) (Agreement, string) {
 	switch {
 	case r.Verdict == jepsen.Unknown:
-		why := "clew: " + r.Cause
+		why := "clew: " + string(r.Cause)
 		if r.Explanation != "" {
 			why += ": " + r.Explanation
 		}
@@ -150,7 +154,7 @@ func agreement(claim jepsen.Claim, r *jepsen.Result) (Agreement, string) {
 		return KnossosUnknown, ""
 	case claim.Verdict != r.Verdict:
 		return Disagree, ""
-	case r.Verdict == jepsen.Invalid && claim.HasOp && r.FailingIndex() != claim.Op:
+	case r.Verdict == jepsen.Invalid && claim.HasOp && r.FailingIndex() != claim.OpIndex:
 		return Disagree, "the verdicts agree, the failing operations do not"
 	}
 	return Agree, ""
@@ -158,12 +162,9 @@ func agreement(claim jepsen.Claim, r *jepsen.Result) (Agreement, string) {
 
 // knownDifference says how Knossos reads a model's values otherwise, by the
 // numbers of the README's section "Differences from Knossos".
-func knownDifference(model string) string {
-	switch model {
-	case "fifo-queue", "unordered-queue", "stack", "priority-queue":
-		return "Knossos takes nil for an element, of crashed dequeues (1) and of empty answers (2)"
-	case "set":
-		return "in Knossos only a set is a set, and no vector or list (3)"
+func knownDifference(r *report.Result) string {
+	if d, err := (models.Spec{Name: r.Model}).Definition(); err == nil && d.Knossos != "" {
+		return d.Knossos
 	}
 	return "Knossos reads some values otherwise"
 }

@@ -10,6 +10,7 @@ import (
 
 	"clew/fallback"
 	"clew/fastpath"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -266,12 +267,12 @@ func completed(ops *models.Operations) int {
 }
 
 // core is the operations of a part's core.
-func (d *decider) core(part *models.Operations, x decision) []int32 {
+func (d *decider) core(part *models.Operations, x decision) []jepsen.Operation {
 	rows := x.core
 	if rows == nil {
 		rows = fallback.Core(d.ctx, d.engine, part, x.Answer, fallback.Limits{Memory: d.limits.Memory})
 	}
-	ops := make([]int32, len(rows))
+	ops := make([]jepsen.Operation, len(rows))
 	for i, row := range rows {
 		ops[i] = part.Of[row]
 	}

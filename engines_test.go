@@ -15,6 +15,7 @@ import (
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // The fast paths and the general search judge each other on histories that are
@@ -123,7 +124,7 @@ func (s longSource) make(r *rand.Rand) (text string, fail int) {
 // finds a core linearizable.
 func (b *bout) check(t *testing.T, s longSource, text string, fail int) {
 	t.Helper()
-	var first *jepsen.Result
+	var first *report.Result
 	decided := 0
 	b.histories++
 	for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
@@ -138,12 +139,12 @@ func (b *bout) check(t *testing.T, s longSource, text string, fail int) {
 		case r.Verdict == jepsen.Unknown:
 			b.undecided[algorithm]++
 			continue
-		case fail != unsaid && (r.Verdict == jepsen.Valid) != (fail < 0), fail >= 0 && r.Op != int32(fail):
-			t.Fatalf("%s says %v, at event %d; by construction it fails at %d:\n%s", algorithm, r.Verdict, r.Op, fail, text)
+		case fail != unsaid && (r.Verdict == jepsen.Valid) != (fail < 0), fail >= 0 && r.FailEvent != jepsen.Event(fail):
+			t.Fatalf("%s says %v, at event %d; by construction it fails at %d:\n%s", algorithm, r.Verdict, r.FailEvent, fail, text)
 		case first == nil:
 			first = r
-		case r.Verdict != first.Verdict || r.Op != first.Op:
-			t.Fatalf("%s says %v, at event %d; %s %v, at %d:\n%s", first.Analyzer, first.Verdict, first.Op, r.Analyzer, r.Verdict, r.Op, text)
+		case r.Verdict != first.Verdict || r.FailEvent != first.FailEvent:
+			t.Fatalf("%s says %v, at event %d; %s %v, at %d:\n%s", first.Analyzer, first.Verdict, first.FailEvent, r.Analyzer, r.Verdict, r.FailEvent, text)
 		}
 		decided++
 	}
@@ -158,8 +159,8 @@ func (b *bout) check(t *testing.T, s longSource, text string, fail int) {
 }
 
 // decideLong decides a history within bounds, with a panic as an error.
-func decideLong(spec models.Spec, text, algorithm string) (r *jepsen.Result, err error) {
-	h, err := jepsen.Read(strings.NewReader(text), "", jepsen.Options{})
+func decideLong(spec models.Spec, text, algorithm string) (r *report.Result, err error) {
+	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -179,23 +180,23 @@ func (b *bout) boundary(t *testing.T, r *rand.Rand, s longSource) bool {
 	t.Helper()
 	for range 20 {
 		text, _ := s.make(r)
-		h, err := jepsen.Read(strings.NewReader(text), "", jepsen.Options{})
+		h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var done, crashed []int32
+		var done, crashed []jepsen.Operation
 		for op, status := range h.Status {
 			switch status {
 			case jepsen.Crashed:
-				crashed = append(crashed, int32(op))
+				crashed = append(crashed, jepsen.Operation(op))
 			case jepsen.Succeeded:
-				done = append(done, int32(op))
+				done = append(done, jepsen.Operation(op))
 			}
 		}
 		r.Shuffle(len(crashed), func(i, j int) { crashed[i], crashed[j] = crashed[j], crashed[i] })
 		keep := func(n int) string {
 			var b strings.Builder
-			if err := (&jepsen.Result{History: h, Core: append(done[:len(done):len(done)], crashed[:n]...)}).WriteCore(&b); err != nil {
+			if err := (&report.Result{History: h, Core: append(done[:len(done):len(done)], crashed[:n]...)}).WriteCore(&b); err != nil {
 				t.Fatal(err)
 			}
 			return b.String()

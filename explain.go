@@ -10,16 +10,17 @@ import (
 	"clew/fastpath"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // explain says in one sentence what cannot happen, and after what.
-func explain(r *jepsen.Result, path []fallback.Step) string {
+func explain(r *report.Result, path []fallback.Step) string {
 	h := r.History
-	s := h.Name(h.OpOf[r.Op]) + " cannot happen"
-	if r.LastOp == jepsen.None {
+	s := h.Name(h.OpOf[r.FailEvent]) + " cannot happen"
+	if r.LastOperation == jepsen.None {
 		s += " at first"
 	} else {
-		s += " after " + h.Name(r.LastOp)
+		s += " after " + h.Name(r.LastOperation)
 	}
 	s += ": " + path[len(path)-1].Why
 	switch n := len(r.Configs[0].Pending) - 1; {
@@ -380,7 +381,7 @@ func allPairs(h *jepsen.History, spec models.Spec) bool {
 	cas := h.Values.InternKeyword("cas")
 	pairs := 0
 	for op, inv := range h.Invocation {
-		value := h.OpValue(int32(op))
+		value := h.OpValue(jepsen.Operation(op))
 		if value == edn.Nil || h.F[inv] == cas {
 			continue
 		}

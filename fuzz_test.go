@@ -11,6 +11,7 @@ import (
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // FuzzCheck reads any text as a history with any model: what can be read is
@@ -27,11 +28,11 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, model uint8, text string) {
 		spec := specs[int(model)%len(specs)]
-		h, err := jepsen.Read(strings.NewReader(text), "h", jepsen.Options{})
+		h, err := clew.Read(strings.NewReader(text), "h", jepsen.Options{})
 		if err != nil || h.Operations() > 12 {
 			return
 		}
-		var first *jepsen.Result
+		var first *report.Result
 		for _, algorithm := range []string{"auto", "porcupine"} {
 			r, err := clew.Check(context.Background(), h, spec, clew.Options{Algorithm: algorithm, Verify: true, TimeLimit: time.Second})
 			if err != nil {
@@ -43,8 +44,8 @@ func FuzzCheck(f *testing.F) {
 			if first == nil {
 				first = r
 			}
-			if r.Verdict != first.Verdict || r.Op != first.Op {
-				t.Errorf("%s says %s at event %d; %s %s at %d", r.Analyzer, r.Verdict, r.Op, first.Analyzer, first.Verdict, first.Op)
+			if r.Verdict != first.Verdict || r.FailEvent != first.FailEvent {
+				t.Errorf("%s says %s at event %d; %s %s at %d", r.Analyzer, r.Verdict, r.FailEvent, first.Analyzer, first.Verdict, first.FailEvent)
 			}
 			if _, err := edn.NewValues().ParseLenient([]byte(r.EDN())); err != nil {
 				t.Errorf("%v in %s", err, r.EDN())

@@ -6,12 +6,13 @@ import (
 
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // checkKeys checks every key of a history of independent keys: read one after
 // the other, decided side by side within the shared limits, each by its best
 // path.
-func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*jepsen.Result, error) {
+func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	keyed, err := h.Independent()
 	if err != nil {
 		return nil, err
@@ -33,14 +34,14 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	d := newDecider(ctx, spec, o)
 	sideBySide(len(keys), func(i int) { keys[i].decide(d) })
 
-	r := &jepsen.Result{
+	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred,
 		Verdict: jepsen.Valid, Verified: o.Verify,
-		Op: jepsen.None, LastOp: jepsen.None,
+		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
 	for i, c := range keys {
 		key := c.result(d, o)
-		r.Keys = append(r.Keys, jepsen.KeyResult{Key: keyed.Keys[i], Result: key})
+		r.Keys = append(r.Keys, report.KeyResult{Key: h.Values.Value(keyed.Keys[i]), Result: key})
 		r.Verified = r.Verified && key.Verified
 	}
 	together(r)
@@ -52,7 +53,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 
 // together is the verdict of the keys together: that of the first failing one,
 // else of the first undecided one, else of any.
-func together(r *jepsen.Result) {
+func together(r *report.Result) {
 	shown := r.FailingKey()
 	for i := range r.Keys {
 		if shown == nil && r.Keys[i].Verdict == jepsen.Unknown {
@@ -68,7 +69,7 @@ func together(r *jepsen.Result) {
 			r.Depth = max(r.Depth, k.Depth)
 		}
 	}
-	name := "key " + r.History.Values.Text(shown.Key) + ": "
+	name := "key " + shown.Key.String() + ": "
 	if shown.Verdict != jepsen.Valid && shown.Explanation != "" {
 		r.Explanation, r.Hint = name+shown.Explanation, shown.Hint
 	}
@@ -77,10 +78,10 @@ func together(r *jepsen.Result) {
 // wholeWitness merges the witnesses of the keys into one of the whole history.
 // Every operation takes effect at the latest invocation up to it in its own
 // key's order, which is before it returns.
-func wholeWitness(h *jepsen.History, histories []*jepsen.KeyHistory, keys []jepsen.KeyResult) []int32 {
+func wholeWitness(h *jepsen.History, histories []*jepsen.KeyHistory, keys []report.KeyResult) []jepsen.Operation {
 	var points []point
 	for i, k := range keys {
-		at := int32(-1)
+		at := jepsen.Event(jepsen.None)
 		for _, op := range k.Witness {
 			whole := histories[i].WholeOp[op]
 			at = max(at, h.Invocation[whole])
@@ -93,18 +94,18 @@ func wholeWitness(h *jepsen.History, histories []*jepsen.KeyHistory, keys []jeps
 // VerifyKeys is Verify for a history of independent keys: the operations of
 // every key, in the order of the witness, are a linearization of the key's
 // history.
-func VerifyKeys(h *jepsen.History, spec models.Spec, witness []int32) error {
+func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	keyed, err := h.Independent()
 	if err != nil {
 		return err
 	}
 	for i, key := range keyed.Keys {
 		own := keyed.History(i)
-		here := make(map[int32]int32, len(own.WholeOp))
+		here := make(map[jepsen.Operation]jepsen.Operation, len(own.WholeOp))
 		for op, whole := range own.WholeOp {
-			here[whole] = int32(op)
+			here[whole] = jepsen.Operation(op)
 		}
-		var ops []int32
+		var ops []jepsen.Operation
 		var positions []int
 		for at, whole := range witness {
 			if op, ok := here[whole]; ok {

@@ -13,6 +13,7 @@ import (
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // keyedHistory is a history of independent keys, and those of its keys alone.
@@ -63,7 +64,7 @@ func interleave(r *rand.Rand, keys []*jepsen.History, every *jepsen.History) key
 
 func readLines(t *testing.T, lines []string) *jepsen.History {
 	t.Helper()
-	h, err := jepsen.Read(strings.NewReader(strings.Join(lines, "\n")), "h.edn", jepsen.Options{})
+	h, err := clew.Read(strings.NewReader(strings.Join(lines, "\n")), "h.edn", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ var milliseconds, spelling = regexp.MustCompile(`:ms [0-9.]+`), regexp.MustCompi
 
 // comparable is a result map without what may differ: the time, and which
 // spelling of equal values stands for them.
-func comparable(r *jepsen.Result) string {
+func comparable(r *report.Result) string {
 	text := spelling.ReplaceAllString(milliseconds.ReplaceAllString(r.EDN(), ""), "$1")
 	return strings.NewReplacer("(", "[", ")", "]", "-0.0", "0.0").Replace(text)
 }
@@ -86,7 +87,7 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 		spec := models.Spec{Name: []string{"register", "cas-register", "fifo-queue"}[r.IntN(3)]}
 		one := func() *jepsen.History {
 			for {
-				h, err := jepsen.Read(strings.NewReader(gen.New(r, gen.Options{Model: spec.Name}).Text), "", jepsen.Options{})
+				h, err := clew.Read(strings.NewReader(gen.New(r, gen.Options{Model: spec.Name}).Text), "", jepsen.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -117,7 +118,7 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 			t.Fatalf("%d keys, not %d\n%s", len(got.Keys), len(keys), strings.Join(k.whole, "\n"))
 		}
 		for _, key := range got.Keys {
-			name := whole.Values.Text(key.Key)
+			name := key.Key.String()
 			alone, err := clew.Check(context.Background(), readLines(t, k.alone[name]), spec, clew.Options{Verify: true})
 			if err != nil {
 				t.Fatal(err)
@@ -128,7 +129,7 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 			}
 			if alone.Verdict == jepsen.Invalid {
 				want = jepsen.Invalid
-				if index := alone.History.Index(alone.Op); first < 0 || index < first {
+				if index := alone.History.Index(alone.FailEvent); first < 0 || index < first {
 					first = index
 				}
 			}
@@ -136,8 +137,8 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 		if got.Verdict != want {
 			t.Fatalf("verdict %v, not %v\n%s", got.Verdict, want, strings.Join(k.whole, "\n"))
 		}
-		if f := got.FirstFailing(); want == jepsen.Invalid && f.History.Index(f.Op) != first {
-			t.Fatalf("fails first at %d, not %d\n%s", f.History.Index(f.Op), first, strings.Join(k.whole, "\n"))
+		if f := got.FirstFailing(); want == jepsen.Invalid && f.History.Index(f.FailEvent) != first {
+			t.Fatalf("fails first at %d, not %d\n%s", f.History.Index(f.FailEvent), first, strings.Join(k.whole, "\n"))
 		}
 		if got.Verdict == jepsen.Valid && (got.Witness == nil) != (every.Operations() > 0) {
 			t.Fatalf("a witness is for histories whose operations have one key each\n%s", strings.Join(k.whole, "\n"))

@@ -8,6 +8,7 @@ import (
 
 	"clew"
 	"clew/fallback"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -31,7 +32,7 @@ func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 	expired, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
 	for _, algorithm := range []string{"window", "frontier", "porcupine", "competition"} {
-		for cause, c := range map[string]struct {
+		for cause, c := range map[jepsen.Cause]struct {
 			ctx     context.Context
 			options clew.Options
 		}{

@@ -19,6 +19,7 @@ import (
 	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // How many histories a model gets, shared by its configurations.
@@ -178,7 +179,7 @@ func (c *counts) check(t *testing.T, spec models.Spec, g gen.History) bool {
 func smallest(spec models.Spec, text string) string {
 	lines := strings.Split(strings.Trim(text, "[]\n"), "\n")
 	wrong := func(lines []string) bool {
-		var unreadable *jepsen.Error
+		var unreadable *edn.Error
 		err := new(counts).examine(spec, gen.History{Text: strings.Join(lines, "\n") + "\n", Way: gen.Guess})
 		return err != nil && !errors.As(err, &unreadable)
 	}
@@ -224,7 +225,7 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 		c.empty++
 	}
 	if g.Way == gen.Run && !want.Linearizable {
-		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, want.Fail))
+		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, jepsen.Event(want.Fail)))
 	}
 	naive, err := oracle.Naive(g.Text, naiveOptions(spec))
 	if err != nil {
@@ -240,13 +241,13 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
 	for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"} {
 		r, err := checked(h, spec, algorithm)
-		if err == nil && algorithm == "hitting" && r.Cause == string(fallback.DepthExhausted) {
+		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {
 			if want.Linearizable && ops.Len() <= hittingDepth {
 				return fmt.Errorf("--algorithm hitting: no witness of %d operations at depth %d", ops.Len(), hittingDepth)
 			}
 			continue // it only ever finds witnesses
 		}
-		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == string(clew.Ambiguous) {
+		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == jepsen.Ambiguous {
 			continue // not for the fast path
 		}
 		if err == nil {
@@ -267,7 +268,7 @@ func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 }
 
 // checked is clew.Check, with a panic as an error.
-func checked(h *jepsen.History, spec models.Spec, algorithm string) (r *jepsen.Result, err error) {
+func checked(h *jepsen.History, spec models.Spec, algorithm string) (r *report.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -285,7 +286,7 @@ func checked(h *jepsen.History, spec models.Spec, algorithm string) (r *jepsen.R
 const hittingDepth = 3
 
 func readText(spec models.Spec, text string) (*jepsen.History, *models.Operations, error) {
-	h, err := jepsen.Read(strings.NewReader(text), "", jepsen.Options{})
+	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -351,8 +352,8 @@ func TestHistoriesThatWereOnceDecidedWrongly(t *testing.T) {
 				t.Error(err)
 			}
 			r, err := checked(h, c.spec, "auto")
-			if want := `#clew.model.KV{"x" ""}`; c.spec.Name == "kv" && err == nil && h.Values.Text(r.Final) != want {
-				t.Errorf("the final state is %s; expected %s", h.Values.Text(r.Final), want)
+			if want := `#clew.model.KV{"x" ""}`; c.spec.Name == "kv" && err == nil && r.Final.String() != want {
+				t.Errorf("the final state is %s; expected %s", r.Final.String(), want)
 			}
 		})
 	}
@@ -455,13 +456,13 @@ func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, limits 
 }
 
 // resultOf is an engine's answer as a result without evidence.
-func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *jepsen.Result {
-	r := &jepsen.Result{History: h, Op: jepsen.None, LastOp: jepsen.None}
+func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *report.Result {
+	r := &report.Result{History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
 	switch a := fallback.Check(context.Background(), engine, ops, fallback.Limits{}); a.Verdict {
 	case fallback.Valid:
 		r.Verdict = jepsen.Valid
 	case fallback.Invalid:
-		r.Verdict, r.Op = jepsen.Invalid, a.Fail
+		r.Verdict, r.FailEvent = jepsen.Invalid, jepsen.Event(a.Fail)
 	}
 	return r
 }
@@ -540,28 +541,28 @@ func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
 	spec := models.Spec{Name: "fifo-queue"}
 	for _, c := range []struct {
 		name, text, caught string
-		tamper             func(r *jepsen.Result)
+		tamper             func(r *report.Result)
 	}{
-		{"nothing was", passing, "", func(*jepsen.Result) {}},
-		{"nothing was there either", failing, "", func(*jepsen.Result) {}},
-		{"a witness in an order that real time forbids", twice, "returned before", func(r *jepsen.Result) { slices.Reverse(r.Witness) }},
-		{"a witness in an order that the model forbids", passing, "cannot happen", func(r *jepsen.Result) { slices.Reverse(r.Witness) }},
-		{"a witness without a crashed operation", passing, "cannot happen", func(r *jepsen.Result) {
-			r.Witness = slices.DeleteFunc(r.Witness, func(op int32) bool { return op == 1 })
+		{"nothing was", passing, "", func(*report.Result) {}},
+		{"nothing was there either", failing, "", func(*report.Result) {}},
+		{"a witness in an order that real time forbids", twice, "returned before", func(r *report.Result) { slices.Reverse(r.Witness) }},
+		{"a witness in an order that the model forbids", passing, "cannot happen", func(r *report.Result) { slices.Reverse(r.Witness) }},
+		{"a witness without a crashed operation", passing, "cannot happen", func(r *report.Result) {
+			r.Witness = slices.DeleteFunc(r.Witness, func(op jepsen.Operation) bool { return op == 1 })
 		}},
-		{"a witness that ends early", passing, "is missing", func(r *jepsen.Result) { r.Witness = r.Witness[:len(r.Witness)-1] }},
-		{"a witness with an operation twice", passing, "happens twice", func(r *jepsen.Result) { r.Witness = append(r.Witness, r.Witness[0]) }},
-		{"another final state", passing, "does not lead to", func(r *jepsen.Result) { r.Final = edn.Nil }},
-		{"a pending operation left out", failing, "cannot be reached", func(r *jepsen.Result) { r.Configs[0].Pending = withoutOp(r.Configs[0].Pending, 1) }},
-		{"the failing operation not pending", failing, "the failing operation is not pending", func(r *jepsen.Result) { r.Configs[0].Pending = withoutOp(r.Configs[0].Pending, 2) }},
-		{"another model in the configuration", failing, "cannot be reached", func(r *jepsen.Result) { r.Configs[0].Model = edn.Nil }},
-		{"no configuration", failing, "0 configurations", func(r *jepsen.Result) { r.Configs = nil }},
-		{"no path", failing, "0 final paths", func(r *jepsen.Result) { r.Paths = nil }},
-		{"a path without its start", failing, "does not begin", func(r *jepsen.Result) { r.Paths[0] = r.Paths[0][1:] }},
-		{"a path without its end", failing, "it ends with operation", func(r *jepsen.Result) { r.Paths[1] = r.Paths[1][:2] }},
-		{"another model in a path", failing, "does not lead to", func(r *jepsen.Result) { r.Paths[1][1].Model = r.Paths[1][0].Model }},
-		{"another message", failing, "not in the model's words", func(r *jepsen.Result) {
-			r.Paths[0][1].Model = jepsen.Inconsistent(r.History.Values, "it did not feel like it")
+		{"a witness that ends early", passing, "is missing", func(r *report.Result) { r.Witness = r.Witness[:len(r.Witness)-1] }},
+		{"a witness with an operation twice", passing, "happens twice", func(r *report.Result) { r.Witness = append(r.Witness, r.Witness[0]) }},
+		{"another final state", passing, "does not lead to", func(r *report.Result) { r.Final = edn.Value{} }},
+		{"a pending operation left out", failing, "cannot be reached", func(r *report.Result) { r.Configs[0].Pending = withoutOp(r.Configs[0].Pending, 1) }},
+		{"the failing operation not pending", failing, "the failing operation is not pending", func(r *report.Result) { r.Configs[0].Pending = withoutOp(r.Configs[0].Pending, 2) }},
+		{"another model in the configuration", failing, "cannot be reached", func(r *report.Result) { r.Configs[0].State = edn.Value{} }},
+		{"no configuration", failing, "0 configurations", func(r *report.Result) { r.Configs = nil }},
+		{"no path", failing, "0 final paths", func(r *report.Result) { r.Paths = nil }},
+		{"a path without its start", failing, "does not begin", func(r *report.Result) { r.Paths[0] = r.Paths[0][1:] }},
+		{"a path without its end", failing, "it ends with operation", func(r *report.Result) { r.Paths[1] = r.Paths[1][:2] }},
+		{"another model in a path", failing, "does not lead to", func(r *report.Result) { r.Paths[1][1].State = r.Paths[1][0].State }},
+		{"another message", failing, "not in the model's words", func(r *report.Result) {
+			r.Paths[0][1].Why = "it did not feel like it"
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -582,6 +583,6 @@ func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
 	}
 }
 
-func withoutOp(ops []int32, op int32) []int32 {
-	return slices.DeleteFunc(slices.Clone(ops), func(o int32) bool { return o == op })
+func withoutOp(ops []jepsen.Operation, op jepsen.Operation) []jepsen.Operation {
+	return slices.DeleteFunc(slices.Clone(ops), func(o jepsen.Operation) bool { return o == op })
 }

@@ -7,6 +7,7 @@ import (
 	"clew/fallback"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // WitnessError says why a witness is no linearization, and at which position of
@@ -24,7 +25,7 @@ func (e *WitnessError) Error() string { return fmt.Sprintf("position %d: %s", e.
 // after it had returned; and the model can take every step. It shares nothing
 // with the engines: the model's sequential step, and one pass over the witness.
 // Linear time.
-func Verify(h *jepsen.History, spec models.Spec, witness []int32) error {
+func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	ops, err := spec.Read(h)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func Verify(h *jepsen.History, spec models.Spec, witness []int32) error {
 	}
 	seen := make([]bool, h.Operations())
 	var rows, positions []int32
-	latest := int32(-1) // the operation that began last so far
+	latest := jepsen.Operation(jepsen.None) // the operation that began last so far
 	for i, op := range witness {
 		switch {
 		case op < 0 || int(op) >= len(seen):
@@ -60,7 +61,7 @@ func Verify(h *jepsen.History, spec models.Spec, witness []int32) error {
 	}
 	for op, done := range seen {
 		if !done && (h.Status[op] == jepsen.Succeeded || h.Status[op] == jepsen.Failed && rowOf[op] != jepsen.None) {
-			return &WitnessError{len(witness), h.Name(int32(op)) + " is missing"}
+			return &WitnessError{len(witness), h.Name(jepsen.Operation(op)) + " is missing"}
 		}
 	}
 	var stuck *models.ReplayError
@@ -73,7 +74,7 @@ func Verify(h *jepsen.History, spec models.Spec, witness []int32) error {
 
 // verify re-checks the evidence of a result and says so in it: a witness is
 // replayed; a core is decided by another engine than the one that found it.
-func (d *decider) verify(r *jepsen.Result, spec models.Spec, parts []*models.Operations, failing int) error {
+func (d *decider) verify(r *report.Result, spec models.Spec, parts []*models.Operations, failing int) error {
 	switch r.Verdict {
 	case jepsen.Valid:
 		r.Verified = true
@@ -86,7 +87,7 @@ func (d *decider) verify(r *jepsen.Result, spec models.Spec, parts []*models.Ope
 	return nil
 }
 
-func (d *decider) verifyCore(r *jepsen.Result, part *models.Operations) (bool, error) {
+func (d *decider) verifyCore(r *report.Result, part *models.Operations) (bool, error) {
 	inCore := make([]bool, r.History.Operations())
 	for _, op := range r.Core {
 		inCore[op] = true
@@ -97,7 +98,7 @@ func (d *decider) verifyCore(r *jepsen.Result, part *models.Operations) (bool, e
 			rows = append(rows, int32(row))
 		}
 	}
-	core, _ := part.Select(rows).Prefix(r.Op)
+	core, _ := part.Select(rows).Prefix(int32(r.FailEvent))
 	again := *d
 	again.fast, again.only, again.engine = nil, false, fallback.Porcupine{}
 	if r.Analyzer == "clew/porcupine" {

@@ -1,6 +1,7 @@
 package edn
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -28,9 +29,11 @@ func (p Pos) lineCol() string {
 	return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Col)
 }
 
-// Errorf makes an Error about what stands here.
+// Errorf makes an Error about what stands here. As with fmt.Errorf, %w wraps an
+// error.
 func (p Pos) Errorf(format string, args ...any) *Error {
-	return &Error{Pos: p, Msg: fmt.Sprintf(format, args...)}
+	err := fmt.Errorf(format, args...)
+	return &Error{Pos: p, Msg: err.Error(), Err: errors.Unwrap(err)}
 }
 
 // Error is what is wrong at a place in a text: what was expected and what was
@@ -45,7 +48,11 @@ func (p Pos) Errorf(format string, args ...any) *Error {
 type Error struct {
 	Pos
 	Msg string
+	Err error // what is wrong with it, if that is an error of its own
 }
+
+// Unwrap is that error.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Error is "file:line:col: message", without what is not known of the place.
 func (e *Error) Error() string {

@@ -175,6 +175,19 @@ func (v *Values) Get(id, key ID) (ID, bool) {
 	return Nil, false
 }
 
+// Put is the keys and values of a map with the value of a keyword replaced, or
+// added if there is none.
+func (v *Values) Put(kvs []ID, keyword string, value ID) []ID {
+	key := v.InternKeyword(keyword)
+	for i := 0; i < len(kvs); i += 2 {
+		if kvs[i] == key {
+			kvs[i+1] = value
+			return kvs
+		}
+	}
+	return append(kvs, key, value)
+}
+
 // add appends a form in a class of its own.
 func (v *Values) add(f form) ID {
 	id := ID(len(v.forms))

@@ -48,6 +48,21 @@ func (v *Values) AppendText(dst []byte, id ID) []byte {
 	return append(dst, v.texts[f.n]...)
 }
 
+// AppendMap appends the keys and values of a map in their order, as Jepsen prints
+// an op.
+func (v *Values) AppendMap(dst []byte, kvs []ID) []byte {
+	dst = append(dst, '{')
+	for i := 0; i < len(kvs); i += 2 {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = v.AppendText(dst, kvs[i])
+		dst = append(dst, ' ')
+		dst = v.AppendText(dst, kvs[i+1])
+	}
+	return append(dst, '}')
+}
+
 func (v *Values) appendItems(dst []byte, open byte, items []ID, closing byte) []byte {
 	dst = append(dst, open)
 	for i, item := range items {

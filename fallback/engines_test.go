@@ -13,6 +13,7 @@ import (
 
 	"clew/internal/gen"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -229,7 +230,7 @@ type source struct {
 func (s source) operations(t *testing.T, r *rand.Rand) []*models.Operations {
 	t.Helper()
 	text, init := s.text(r)
-	h, err := jepsen.Read(strings.NewReader(text), "h", jepsen.Options{})
+	h, err := forms.Read(strings.NewReader(text), "h", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

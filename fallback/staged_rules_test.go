@@ -8,6 +8,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/gen"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -31,7 +32,7 @@ func registerOf(rows ...rowOf) *models.Operations {
 			res = models.Open
 		}
 		ops.Append(r.inv, res, models.Op{Kind: r.kind, A: r.a, B: r.b})
-		ops.Of = append(ops.Of, int32(i))
+		ops.Of = append(ops.Of, jepsen.Operation(i))
 		ops.Events = max(ops.Events, r.inv+1, r.res+1)
 	}
 	return ops

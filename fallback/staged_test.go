@@ -11,6 +11,7 @@ import (
 	"clew/edn"
 	"clew/internal/gen"
 	"clew/internal/oracle"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -121,7 +122,7 @@ func crashing(r *rand.Rand, s shape) *models.Operations {
 	ops.Events = event
 	for i, o := range all {
 		ops.Append(o.inv, o.res, o.op)
-		ops.Of = append(ops.Of, int32(i))
+		ops.Of = append(ops.Of, jepsen.Operation(i))
 	}
 	return ops
 }

@@ -11,6 +11,7 @@ import (
 	"clew/edn"
 	"clew/internal/gen"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -35,7 +36,7 @@ func generated(t *testing.T, spec models.Spec, o gen.Options, seed uint64) (*mod
 
 func readText(t *testing.T, spec models.Spec, text string) *models.Operations {
 	t.Helper()
-	h, err := jepsen.Read(strings.NewReader(text), "h", jepsen.Options{})
+	h, err := forms.Read(strings.NewReader(text), "h", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,23 @@
-// Package jepsen is Jepsen's world: histories as Jepsen writes them, the
-// directories and files that hold them, and result maps as Knossos prints
-// them.
+// Package jepsen is a history as Jepsen understands it: events of processes,
+// paired into operations.
 //
-// Histories come in several forms, of which EDN is one. JSON and the forms of
-// other monitors are translated into it, an op a line. Convert goes from each form
-// to each.
+// A History is made once and never changed. It is columns: one row for every
+// event of a client (an Event, which is the time as well), one row for every
+// operation (an Operation), in order of invocation. Values are numbers in its
+// table; History.Op shows an operation in plain Go instead.
 //
-// A History is read once (Read, ReadFile) and never changed: its client events
-// are columns, and the operations are paired over them. A Result says what a
-// checker found about a History and renders it as EDN, as JSON and as text.
+// There are three ways to make one. A Builder takes events one by one, in the
+// order in which they happened, and pairs them by process; FromIntervals takes
+// operations with the times of their call and return; and package forms reads the
+// text of a history in any of its forms, which it feeds to a Builder too.
 //
-// The package knows nothing of models or of how a verdict is reached.
+//	b := jepsen.NewBuilder(jepsen.Options{})
+//	b.Invoke(0, "write", 1)
+//	b.OK(0, "write", 1)
+//	h, err := b.History()
+//
+// History.Independent parts a history by the keys of its values.
+//
+// The package touches no bytes, and knows nothing of models nor of how a verdict
+// is reached; it only says what a Verdict is.
 package jepsen

@@ -17,16 +17,16 @@ type Keyed struct {
 	// Keys are the keys, numbers first and in order.
 	Keys []edn.ID
 
-	of       []int32   // by operation: its row of Keys, or None
-	keyOps   [][]int32 // by row of Keys: its operations
-	everyKey []int32   // the operations without a key
+	of       []int32       // by operation: its row of Keys, or None
+	keyOps   [][]Operation // by row of Keys: its operations
+	everyKey []Operation   // the operations without a key
 }
 
 // KeyHistory is the history of one key. Its operations without a key are those
 // of every key.
 type KeyHistory struct {
 	*History
-	WholeOp []int32 // by operation: the operation of the whole history
+	WholeOp []Operation // by operation: the operation of the whole history
 }
 
 // maxCopies bounds the copies of operations without a key: each key has them
@@ -35,11 +35,11 @@ const maxCopies = 50_000_000
 
 // ErrNoTuples is the error of Independent for a history without any tuple:
 // checking nothing must not pass for a verdict.
-var ErrNoTuples = errors.New("--independent, but no op has a value of the form [key value]")
+var ErrNoTuples = errors.New("independent: no op has a value of the form [key value]")
 
 // Independent parts a history by the keys of its values. A tuple is a vector of
 // two, which is how Jepsen prints it. An operation belongs to the key in its
-// invocation or completion, and to every key where neither has one. It is an
+// invocation or completion, and to every key if neither has one. It is an
 // error if there is no tuple at all, or if the two name different keys. Linear
 // time and space, but for operations without a key.
 func (h *History) Independent() (*Keyed, error) {
@@ -84,23 +84,23 @@ func (h *History) Independent() (*Keyed, error) {
 		return nil, ErrNoTuples
 	}
 	k.sort(rows)
-	k.keyOps = make([][]int32, len(k.Keys))
+	k.keyOps = make([][]Operation, len(k.Keys))
 	for op, r := range k.of {
 		if r == None {
-			k.everyKey = append(k.everyKey, int32(op))
+			k.everyKey = append(k.everyKey, Operation(op))
 		} else {
-			k.keyOps[r] = append(k.keyOps[r], int32(op))
+			k.keyOps[r] = append(k.keyOps[r], Operation(op))
 		}
 	}
 	if n := len(k.everyKey); n*len(k.Keys) > maxCopies {
-		return nil, fmt.Errorf("--independent: %d operations have no [key value] and count for each of %d keys; clew takes %d such copies",
+		return nil, fmt.Errorf("independent: %d operations have no [key value] and count for each of %d keys; clew takes %d such copies",
 			n, len(k.Keys), maxCopies)
 	}
 	return k, nil
 }
 
 // tuple is the key and the value of an event, if its value is a tuple.
-func (h *History) tuple(event int32) (key, value edn.ID, ok bool) {
+func (h *History) tuple(event Event) (key, value edn.ID, ok bool) {
 	id := h.Value[event]
 	if h.Values.Kind(id) != edn.KindVector {
 		return 0, 0, false
@@ -146,7 +146,7 @@ func (k *Keyed) History(row int) *KeyHistory {
 	whole := k.Unwrapped
 	ops := slices.Concat(k.keyOps[row], k.everyKey)
 	slices.Sort(ops)
-	var events []int32
+	var events []Event
 	for _, op := range ops {
 		events = append(events, whole.Invocation[op])
 		if c := whole.Completion[op]; c != None {
@@ -154,13 +154,13 @@ func (k *Keyed) History(row int) *KeyHistory {
 		}
 	}
 	slices.Sort(events)
-	h := &History{File: whole.File, Values: whole.Values, Processes: whole.Processes,
+	h := &History{File: whole.File, Values: whole.Values, Processes: whole.Processes, built: whole.built,
 		Events: len(events) + whole.Skipped, Skipped: whole.Skipped, whole: whole, wholeEvent: events}
-	at := make(map[int32]int32, len(ops)) // operation of the whole -> here
+	at := make(map[Operation]Operation, len(ops)) // operation of the whole -> here
 	for _, e := range events {
-		ev, op := int32(len(h.Type)), whole.OpOf[e]
+		ev, op := Event(len(h.Type)), whole.OpOf[e]
 		if whole.Type[e] == Invoke {
-			at[op] = int32(len(h.Invocation))
+			at[op] = Operation(len(h.Invocation))
 			h.Invocation = append(h.Invocation, ev)
 			h.Completion = append(h.Completion, None)
 			h.Status = append(h.Status, whole.Status[op])
@@ -173,7 +173,7 @@ func (k *Keyed) History(row int) *KeyHistory {
 }
 
 // copyEvent appends an event of another history to the columns.
-func (h *History) copyEvent(from *History, e, op int32) {
+func (h *History) copyEvent(from *History, e Event, op Operation) {
 	h.Type = append(h.Type, from.Type[e])
 	h.Process = append(h.Process, from.Process[e])
 	h.F = append(h.F, from.F[e])

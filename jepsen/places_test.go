@@ -18,7 +18,7 @@ func TestPlacesAreThoseThatWereAdded(t *testing.T) {
 				want = want[:len(want)-1]
 				continue
 			}
-			next.event = int32(len(want))
+			next.event = Event(len(want))
 			switch r.IntN(6) {
 			case 0:
 				next.index = r.Int64() - r.Int64()

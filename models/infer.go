@@ -67,7 +67,7 @@ func (s *Seen) ReadsCollections() bool {
 		if h.F[inv] != read || h.Status[op] != jepsen.Succeeded {
 			continue
 		}
-		switch h.Values.Kind(h.OpValue(int32(op))) {
+		switch h.Values.Kind(h.OpValue(jepsen.Operation(op))) {
 		case edn.KindNil, edn.KindVector, edn.KindList, edn.KindSet:
 		default:
 			return false
@@ -83,11 +83,11 @@ func Infer(h *jepsen.History) (string, error) {
 	if h == nil || h.Values == nil {
 		return "", jepsen.ErrNoHistory
 	}
-	if h.Model != "" {
-		if d := find(func(d *Definition) bool { return d.Name == h.Model }); d != nil {
+	if h.Object != "" {
+		if d := find(func(d *Definition) bool { return d.Object == h.Object }); d != nil {
 			return d.Name, nil
 		}
-		return "", fmt.Errorf("this looks like a %s, which clew does not know; it knows %s", h.Model, names())
+		return "", fmt.Errorf("this looks like a %s, which clew does not know; it knows %s", h.Object, names())
 	}
 	seen := seenIn(h)
 	if len(seen.fs) == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 // readRun reads operations, one after the other, each written as "process f
@@ -30,7 +31,7 @@ func readRun(t *testing.T, s Spec, lines ...string) (*Operations, error) {
 			event(":ok", answer)
 		}
 	}
-	h, err := jepsen.Read(strings.NewReader(text.String()), "h.edn", jepsen.Options{})
+	h, err := forms.Read(strings.NewReader(text.String()), "h.edn", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

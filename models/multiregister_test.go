@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -31,7 +32,7 @@ func TestKeysOfATransactionAreInOnePart(t *testing.T) {
 			"[[0] [1 2 3 4 5] [6]]"},
 		{"not tied by a read that says nothing", []string{"[[:w :x 1] [:r :y nil]]", "[[:w :y 1]]"}, "[[0] [1]]"},
 	} {
-		h, err := jepsen.Read(strings.NewReader(txns(c.txns...)), "h.edn", jepsen.Options{})
+		h, err := forms.Read(strings.NewReader(txns(c.txns...)), "h.edn", jepsen.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +40,7 @@ func TestKeysOfATransactionAreInOnePart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var parts [][]int32
+		var parts [][]jepsen.Operation
 		var finals []models.State
 		for _, part := range ops.Parts() {
 			parts = append(parts, part.Of)

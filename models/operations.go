@@ -7,7 +7,7 @@ type Operations struct {
 	Columns
 	Model   Model
 	History *jepsen.History
-	Of      []int32 // by row: the operation of the history
+	Of      []jepsen.Operation // by row: the operation of the history
 
 	verbs map[string]string // of the model's definition
 }
@@ -17,7 +17,7 @@ func (o *Operations) Select(rows []int32) *Operations {
 	part := &Operations{Model: o.Model, History: o.History, verbs: o.verbs}
 	part.Events = o.Events
 	part.grow(len(rows))
-	part.Of = make([]int32, 0, len(rows))
+	part.Of = make([]jepsen.Operation, 0, len(rows))
 	for _, i := range rows {
 		part.Append(o.Inv[i], o.Res[i], o.Op(i))
 		part.Of = append(part.Of, o.Of[i])

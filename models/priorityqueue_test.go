@@ -7,6 +7,7 @@ import (
 
 	"clew/edn"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 func parseAll(t *testing.T, v *edn.Values, texts []string) []edn.ID {
@@ -69,7 +70,7 @@ func readPriority(t *testing.T, s Spec, values ...string) (*Operations, error) {
 	for _, v := range values {
 		text.WriteString("{:process 0, :type :invoke, :f :insert, :value " + v + "}\n{:process 0, :type :ok, :f :insert, :value " + v + "}\n")
 	}
-	h, err := jepsen.Read(strings.NewReader(text.String()), "h.edn", jepsen.Options{})
+	h, err := forms.Read(strings.NewReader(text.String()), "h.edn", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

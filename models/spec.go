@@ -102,8 +102,8 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 	ops := &Operations{Model: m, History: h, verbs: d.Verbs}
 	ops.Events = int32(len(h.Type))
 	ops.grow(h.Operations())
-	ops.Of = make([]int32, 0, h.Operations())
-	for o := int32(0); o < int32(h.Operations()); o++ {
+	ops.Of = make([]jepsen.Operation, 0, h.Operations())
+	for o := jepsen.Operation(0); int(o) < h.Operations(); o++ {
 		status := h.Status[o]
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
 			continue
@@ -115,12 +115,12 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 		}
 		res := Open
 		if status != jepsen.Crashed {
-			res = h.Completion[o]
+			res = int32(h.Completion[o])
 		}
 		if !keep || res == Open && !m.Mutates(op) {
 			continue
 		}
-		ops.Append(inv, res, op)
+		ops.Append(int32(inv), res, op)
 		ops.Of = append(ops.Of, o)
 	}
 	if f, ok := m.(Finisher); ok {
@@ -132,7 +132,7 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 }
 
 // readError is an error about an operation that the model cannot read.
-func readError(h *jepsen.History, o int32, d *Definition, err error) error {
+func readError(h *jepsen.History, o jepsen.Operation, d *Definition, err error) error {
 	event := h.Invocation[o]
 	if h.Status[o] == jepsen.Succeeded {
 		event = h.Completion[o]
@@ -141,5 +141,5 @@ func readError(h *jepsen.History, o int32, d *Definition, err error) error {
 	if errors.Is(err, ErrUnknownF) {
 		return h.Errorf(event, "%s does not know :f %s (index %d); it knows %s", d.Name, f, index, d.Fs)
 	}
-	return h.Errorf(event, "%s cannot read the value of %s (index %d): %v; it knows %s", d.Name, f, index, err, d.Fs)
+	return h.Errorf(event, "%s cannot read the value of %s (index %d): %w; it knows %s", d.Name, f, index, err, d.Fs)
 }

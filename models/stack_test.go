@@ -7,6 +7,7 @@ import (
 
 	"clew/edn"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 func TestStacksAndPriorityQueuesReadAsQueuesDo(t *testing.T) {
@@ -29,7 +30,7 @@ func TestStacksAndPriorityQueuesReadAsQueuesDo(t *testing.T) {
 {:process 4, :type :invoke, :f :peek}
 `
 		text = strings.NewReplacer(":f :add", ":f :"+test.add, ":f :remove", ":f :"+test.remove).Replace(text)
-		h, err := jepsen.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
+		h, err := forms.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,7 @@ func TestStacksAndPriorityQueuesReadAsQueuesDo(t *testing.T) {
 			if test.model == "fifo-queue" && strings.HasPrefix(bad, ":drain") {
 				continue
 			}
-			h, err := jepsen.Read(strings.NewReader("{:process 0, :type :invoke, :f "+bad+"}"), "h.edn", jepsen.Options{})
+			h, err := forms.Read(strings.NewReader("{:process 0, :type :invoke, :f "+bad+"}"), "h.edn", jepsen.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,8 @@ import (
 
 	"clew"
 	"clew/jepsen"
+	"clew/jepsen/store"
+	"clew/report"
 )
 
 const checkHelp = `Reads each history and says whether it is linearizable. A PATH is a history
@@ -72,7 +74,7 @@ type checker struct {
 	evidence evidence
 	lifeline bool
 	memory   int64         // bytes that all searches together may use
-	table    *jepsen.Table // nil: a text for each history
+	table    *report.Table // nil: a text for each history
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
@@ -151,12 +153,12 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 func (k *checker) find(paths []string) []*job {
 	var jobs []*job
 	for _, path := range paths {
-		found, err := jepsen.Find(path)
+		found, err := store.Find(path)
 		for _, s := range found {
 			jobs = append(jobs, k.job(s, nil))
 		}
 		if err != nil {
-			jobs = append(jobs, k.job(jepsen.Source{Path: path}, err))
+			jobs = append(jobs, k.job(store.Source{Path: path}, err))
 		}
 	}
 	return jobs
@@ -165,14 +167,14 @@ func (k *checker) find(paths []string) []*job {
 // header begins the table, if there is to be one: for what was found in
 // directories and archives.
 func (k *checker) header(jobs []*job) {
-	var sources []jepsen.Source
+	var sources []store.Source
 	stored := false
 	for _, j := range jobs {
 		sources = append(sources, j.Source)
 		stored = stored || j.Stored
 	}
 	if k.output == "text" && stored && len(jobs) > 1 {
-		table := jepsen.NewTable(sources)
+		table := report.NewTable(sources)
 		k.table = &table
 		io.WriteString(k.stdout, table.Header())
 	}
@@ -194,7 +196,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	}
 	h := j.h
 	if j.h = nil; h == nil {
-		return k.answer(j, &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "interrupted"})
+		return k.answer(j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "interrupted"})
 	}
 	start := time.Now()
 	k.progress.operations(h.Operations())
@@ -210,12 +212,12 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 
 // unreadable is the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
-	r := &jepsen.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: inWords(err)}
+	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: inWords(err)}
 	return answer{err: err, out: k.render(j, r)}
 }
 
 // answer is the answer that a result is.
-func (k *checker) answer(j *job, r *jepsen.Result) answer {
+func (k *checker) answer(j *job, r *report.Result) answer {
 	a := answer{out: k.render(j, r)}
 	a.of[outcomeOf[r.Verdict]]++
 	if r.History != nil {
@@ -228,7 +230,7 @@ func (k *checker) answer(j *job, r *jepsen.Result) answer {
 }
 
 // render is what standard output says of a result.
-func (k *checker) render(j *job, r *jepsen.Result) string {
+func (k *checker) render(j *job, r *report.Result) string {
 	switch {
 	case k.table != nil:
 		return k.table.Row(j.Source, r)

@@ -15,7 +15,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/files"
 	"clew/jepsen"
+	"clew/jepsen/store"
+	"clew/models"
 )
 
 const compareHelp = `Checks histories again and says whether clew agrees with what Knossos said of
@@ -120,7 +123,7 @@ func (k *comparer) find(path string) error {
 	if path == "-" {
 		return errors.New("compare reads results beside histories in files, not standard input (-)")
 	}
-	found, err := jepsen.Find(path)
+	found, err := store.Find(path)
 	if err != nil {
 		return err
 	}
@@ -135,12 +138,12 @@ func (k *comparer) find(path string) error {
 
 // findTable adds the histories of a table, in its order, each once.
 func (k *comparer) findTable(path, dir string) error {
-	f, err := jepsen.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	rows, err := jepsen.ReadTable(f, path)
+	rows, err := store.ReadTable(f, path)
 	if err != nil {
 		return err
 	}
@@ -151,7 +154,7 @@ func (k *comparer) findTable(path, dir string) error {
 	for _, row := range rows {
 		j := of[row.File]
 		if j == nil {
-			j = k.job(jepsen.Source{Path: filepath.Join(dir, row.File)}, nil)
+			j = k.job(store.Source{Path: filepath.Join(dir, row.File)}, nil)
 			of[row.File] = j
 			k.jobs = append(k.jobs, j)
 		}
@@ -198,6 +201,11 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 	if err != nil {
 		return answer{err: err}
 	}
+	for i := range all {
+		if all[i].Err != nil {
+			all[i].Why = inWords(all[i].Err)
+		}
+	}
 	return k.answer(j, h, all)
 }
 
@@ -219,11 +227,11 @@ func (k *comparer) answer(j *job, h *jepsen.History, all []clew.Comparison) (a a
 }
 
 // results is what the results.edn beside a history says, or Knossos itself.
-func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
+func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	path := filepath.Join(filepath.Dir(j.Path), "results.edn")
 	if f, err := os.Open(path); err == nil {
 		defer f.Close()
-		claims, err := jepsen.ReadClaims(f, path, h.Values)
+		claims, err := store.ReadClaims(f, path, h.Values, models.OfRecord)
 		if err != nil || len(claims) > 0 {
 			return claims, err
 		}
@@ -240,7 +248,7 @@ const knossosTime = 10 * time.Minute
 // runKnossos has Knossos check a history. A command that fails, or says nothing
 // that can be understood, is an error; one that takes too long is a claim of
 // unknown.
-func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]jepsen.Claim, error) {
+func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	spec, err := inferred(j.spec, h)
 	if err != nil {
 		return nil, err
@@ -255,11 +263,11 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 	endWholeGroup(cmd)
 	start := time.Now()
 	out, err := cmd.Output()
-	claim := jepsen.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}
+	claim := store.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}
 	if ctx.Err() != nil {
-		return []jepsen.Claim{claim}, nil
+		return []store.Claim{claim}, nil
 	}
-	if claims, mapErr := jepsen.ReadClaims(strings.NewReader(string(out)), j.Path, h.Values); mapErr == nil && len(claims) == 1 {
+	if claims, mapErr := store.ReadClaims(strings.NewReader(string(out)), j.Path, h.Values, models.OfRecord); mapErr == nil && len(claims) == 1 {
 		claims[0].Checker, claims[0].Ms = claim.Checker, claim.Ms
 		return claims, nil
 	}
@@ -273,7 +281,7 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 		case !tab || verdict != ":unknown" && verdict != "unknown":
 			continue
 		}
-		return []jepsen.Claim{claim}, nil
+		return []store.Claim{claim}, nil
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -7,6 +7,8 @@ import (
 
 	"clew"
 	"clew/jepsen"
+	"clew/jepsen/store"
+	"clew/report"
 )
 
 // line is a comparison as text: a line, and our evidence if we disagree.
@@ -48,25 +50,25 @@ func line(path string, h *jepsen.History, c clew.Comparison) string {
 }
 
 // claimed and found are a verdict with the failing operation.
-func claimed(c jepsen.Claim) string {
+func claimed(c store.Claim) string {
 	if c.HasOp {
-		return fmt.Sprintf("INVALID at index %d", c.Op)
+		return fmt.Sprintf("INVALID at index %d", c.OpIndex)
 	}
 	return map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: "unknown"}[c.Verdict]
 }
 
-func found(r *jepsen.Result) string {
+func found(r *report.Result) string {
 	switch r.Verdict {
 	case jepsen.Valid:
 		return "valid"
 	case jepsen.Invalid:
 		return fmt.Sprintf("INVALID at index %d", r.FailingIndex())
 	}
-	return "unknown: " + r.Cause
+	return "unknown: " + string(r.Cause)
 }
 
 // proof is our evidence, as clew check shows it.
-func proof(r *jepsen.Result) string {
+func proof(r *report.Result) string {
 	if r.Verdict == jepsen.Valid {
 		return fmt.Sprintf("    a linearization of all %d operations was found and replayed; clew check --witness FILE writes it\n", len(r.Witness))
 	}
@@ -95,16 +97,16 @@ func jsonLine(path string, h *jepsen.History, c clew.Comparison) string {
 		Agreement string         `json:"agreement"`
 		Why       string         `json:"why"`
 		Knossos   *claim         `json:"knossos"`
-		Clew      *jepsen.Result `json:"clew"`
+		Clew      *report.Result `json:"clew"`
 	}{File: path, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, Clew: c.Result}
 	if c.Claim.IsKey {
 		key := h.Values.Text(c.Claim.Key)
 		j.Key = &key
 	}
-	if c.Result != nil || c.Claim != (jepsen.Claim{}) {
+	if c.Result != nil || c.Claim != (store.Claim{}) {
 		j.Knossos = &claim{Valid: map[jepsen.Verdict]any{jepsen.Valid: true, jepsen.Invalid: false, jepsen.Unknown: "unknown"}[c.Claim.Verdict]}
 		if c.Claim.HasOp {
-			j.Knossos.OpIndex = &c.Claim.Op
+			j.Knossos.OpIndex = &c.Claim.OpIndex
 		}
 		if c.Claim.Ms > 0 {
 			j.Knossos.Ms = &c.Claim.Ms

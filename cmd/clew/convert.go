@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/urfave/cli/v2"
+	"clew/jepsen/forms"
 
-	"clew/jepsen"
+	"github.com/urfave/cli/v2"
 )
 
 const convertHelp = `Writes a history in another form, to standard output or to a file, whole or not
@@ -40,7 +40,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 		ArgsUsage:   "FILE",
 		Description: convertHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + jepsen.FormNames()},
+			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names()},
 			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read"},
 			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`"},
 		},
@@ -70,18 +70,18 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 	}
 }
 
-func formFlags(c *cli.Context) (to, from jepsen.Form, err error) {
+func formFlags(c *cli.Context) (to, from forms.Form, err error) {
 	if c.NArg() != 1 {
 		return "", "", errors.New("convert takes one history; clew convert --help shows how")
 	}
 	if !c.IsSet("to") {
-		return "", "", fmt.Errorf("convert needs --to with one of %s", jepsen.FormNames())
+		return "", "", fmt.Errorf("convert needs --to with one of %s", forms.Names())
 	}
-	if to, err = jepsen.FormOf(c.String("to")); err != nil {
+	if to, err = forms.Named(c.String("to")); err != nil {
 		return "", "", fmt.Errorf("--to: %w", err)
 	}
 	if c.IsSet("from") {
-		if from, err = jepsen.FormOf(c.String("from")); err != nil {
+		if from, err = forms.Named(c.String("from")); err != nil {
 			return "", "", fmt.Errorf("--from: %w", err)
 		}
 	}
@@ -90,14 +90,14 @@ func formFlags(c *cli.Context) (to, from jepsen.Form, err error) {
 
 // convert writes the history in a file, "-" for standard input, in another form.
 // If it is interrupted the writing goes on, but nobody waits for it.
-func convert(ctx context.Context, w io.Writer, path string, from, to jepsen.Form) ([]string, error) {
+func convert(ctx context.Context, w io.Writer, path string, from, to forms.Form) ([]string, error) {
 	in, name, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	var warnings []string
-	if !await(ctx, func() { warnings, err = jepsen.Convert(w, in, name, from, to) }) {
+	if !await(ctx, func() { warnings, err = forms.Convert(w, in, name, from, to) }) {
 		return nil, errors.New("interrupted")
 	}
 	return warnings, err

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"clew/internal/files"
 	"clew/jepsen"
+	"clew/report"
 )
 
 // open opens a file, or "-" for standard input, with the name that messages have
@@ -16,18 +18,18 @@ func open(path string) (in io.ReadCloser, name string, err error) {
 	if path == "-" {
 		return io.NopCloser(os.Stdin), "standard input", nil
 	}
-	in, err = jepsen.Open(path)
+	in, err = files.Open(path)
 	return in, path, err
 }
 
 // readWitness reads an order of a history's operations.
-func readWitness(path string, h *jepsen.History) ([]int32, error) {
-	f, err := jepsen.Open(path)
+func readWitness(path string, h *jepsen.History) ([]jepsen.Operation, error) {
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return jepsen.ReadWitness(f, path, h)
+	return report.ReadWitness(f, path, h)
 }
 
 // evidence is the files for what proves a verdict, "" for none.
@@ -38,7 +40,7 @@ func (e evidence) asked() bool { return e != evidence{} }
 
 // write writes what a result has of what was asked for, and says to stderr what
 // it has not.
-func (e evidence) write(r *jepsen.Result, stderr io.Writer) error {
+func (e evidence) write(r *report.Result, stderr io.Writer) error {
 	for _, x := range []struct {
 		flag, path string
 		verdict    jepsen.Verdict

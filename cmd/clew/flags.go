@@ -12,6 +12,7 @@ import (
 
 	"clew"
 	"clew/fallback"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -93,8 +94,17 @@ func inWords(err error) string {
 		flag := func(p models.Param) string { return "--" + string(p) }
 		text = strings.Replace(text, p.Error(), p.Spell(flag), 1)
 	}
-	return text
+	return asFlags(text)
 }
+
+// asFlags is a message of the library in which its option independent goes by its
+// flag.
+func asFlags(text string) string {
+	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
+	return ofKeys.ReplaceAllString(text, "${1}--independent: ")
+}
+
+var ofKeys = regexp.MustCompile(`(^|: )independent: `)
 
 // searchFlags say how to search.
 func searchFlags() []cli.Flag {

@@ -11,16 +11,18 @@ import (
 	"time"
 
 	"clew"
+	"clew/edn"
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
 )
 
 // job is a history to check, or to compare.
 type job struct {
-	jepsen.Source
+	store.Source
 	reading
-	missing error          // why there is none at its path
-	claims  []jepsen.Claim // that a table makes of it; nil: what its results.edn says
+	missing error         // why there is none at its path
+	claims  []store.Claim // that a table makes of it; nil: what its results.edn says
 
 	h     *jepsen.History // once it has been read
 	took  time.Duration   // to read it
@@ -119,7 +121,7 @@ type runner struct {
 }
 
 // job is a job for what was found, or for nothing if it is missing.
-func (r *runner) job(s jepsen.Source, missing error) *job {
+func (r *runner) job(s store.Source, missing error) *job {
 	j := &job{Source: s, reading: r.reading, missing: missing}
 	if own, ok := r.models[s.Test]; ok && s.Stored {
 		j.reading = own
@@ -225,7 +227,7 @@ func inferred(s models.Spec, h *jepsen.History) (models.Spec, error) {
 // located is an error about a history with its file in front, unless it has a
 // place of its own.
 func located(h *jepsen.History, err error) error {
-	var e *jepsen.Error
+	var e *edn.Error
 	if errors.As(err, &e) {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/jepsen"
+	"clew/jepsen/store"
 )
 
 // answersOf runs jobs with the given paths and returns what clew says of them.
@@ -14,7 +14,7 @@ func answersOf(failFast bool, do func(context.Context, *job) answer, paths ...st
 	r = &runner{stdout: &out, stderr: &err, failFast: failFast, progress: newProgress(&err, len(paths))}
 	var jobs []*job
 	for _, path := range paths {
-		jobs = append(jobs, r.job(jepsen.Source{Path: path}, nil))
+		jobs = append(jobs, r.job(store.Source{Path: path}, nil))
 	}
 	done, _ = r.all(context.Background(), jobs, do)
 	return r, done, out.String(), err.String()

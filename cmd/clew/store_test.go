@@ -43,7 +43,7 @@ func aStore(t *testing.T, runs int) map[string]any {
 	return verdicts
 }
 
-func files(t *testing.T, root string) (all []string) {
+func filesBelow(t *testing.T, root string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		all = append(all, p)
@@ -118,7 +118,7 @@ func TestAStoreOfAThousandTestsIsCheckedWithinTheMemoryLimit(t *testing.T) {
 func TestAKilledRunLeavesWholeLinesAndNoFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	aStore(t, 300)
-	before := files(t, ".")
+	before := filesBelow(t, ".")
 	cmd := exec.Command("clew", "check", "--output", "json", "store")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -144,7 +144,7 @@ func TestAKilledRunLeavesWholeLinesAndNoFiles(t *testing.T) {
 		}
 	}
 	cmd.Wait()
-	if after := files(t, "."); len(after) != len(before) {
+	if after := filesBelow(t, "."); len(after) != len(before) {
 		t.Errorf("%d files, %d before", len(after), len(before))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew/edn"
-	"clew/jepsen"
+	"clew/internal/files"
 )
 
 // storeModels is how the histories of a store's tests are read, by the name of
@@ -38,7 +38,7 @@ func givenModels(c *cli.Context) (storeModels, error) {
 // Names are strings, keywords or symbols. What a test's map does not say is as
 // on the command line.
 func readStoreModels(file string, normal settings) (storeModels, error) {
-	f, err := jepsen.Open(file)
+	f, err := files.Open(file)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
-	"clew/jepsen"
 )
 
 const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
@@ -47,7 +46,7 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 
 // verify replays a witness and says what came of it. It returns the exit status.
 func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
-	h, err := jepsen.ReadFile(history, readOptions(r.spec))
+	h, err := clew.ReadFile(history, readOptions(r.spec))
 	if err != nil {
 		return 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"clew/fallback"
 	"clew/internal/gen"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -119,7 +120,7 @@ func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err
 	if _, err := gen.Long(&text, o); err != nil {
 		return nil, nil, err
 	}
-	h, err := jepsen.Read(&text, "history", jepsen.Options{})
+	h, err := forms.Read(&text, "history", jepsen.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

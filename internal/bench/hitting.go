@@ -8,6 +8,7 @@ import (
 	"clew/fallback"
 	"clew/internal/gen"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -103,7 +104,7 @@ func (b *bench) families(name, model string, quiet float64, histories, counted i
 		if b.ctx.Err() != nil {
 			return nil, b.ctx.Err()
 		}
-		h, err := jepsen.Read(strings.NewReader(gen.Threads(seed, model, hittingThreads, hittingEach, quiet).Text), "", jepsen.Options{})
+		h, err := forms.Read(strings.NewReader(gen.Threads(seed, model, hittingThreads, hittingEach, quiet).Text), "", jepsen.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +140,7 @@ func (b *bench) families(name, model string, quiet float64, histories, counted i
 
 // verify counts a witness that does not replay as a wrong verdict.
 func (b *bench) verify(h *jepsen.History, spec models.Spec, ops *models.Operations, order []int32) {
-	witness := make([]int32, len(order))
+	witness := make([]jepsen.Operation, len(order))
 	for i, row := range order {
 		witness[i] = ops.Of[row]
 	}

@@ -10,6 +10,7 @@ import (
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
@@ -33,7 +34,7 @@ func TestALongHistoryFailsWhereItSaysAndNowhereElse(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					h, err := jepsen.Read(bytes.NewReader(text.Bytes()), "", jepsen.Options{})
+					h, err := forms.Read(bytes.NewReader(text.Bytes()), "", jepsen.Options{})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -2,14 +2,23 @@
 package house
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"clew/models"
 )
 
 // floor is how high a folder lies. A package imports only what lies lower.
 var floor = map[string]int{
-	"edn": 1, "jepsen": 2, "models": 3, "fastpath": 4, "fallback": 4, "clew": 5, "cmd": 6,
+	"edn": 1, "jepsen": 2, "models": 3, "fastpath": 4, "fallback": 4, "report": 5, "clew": 6, "cmd": 7,
 }
 
 // folder is the top-level folder of a package of this module, "clew" for its
@@ -34,14 +43,14 @@ func TestImportsPointDownwards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packages := 0
+	seen := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		from := folder(fields[0])
 		if from == "" {
 			continue
 		}
-		packages++
+		seen[from] = true
 		for _, path := range fields[1:] {
 			to := folder(path)
 			if to != "" && to != from && floor[to] >= floor[from] {
@@ -49,7 +58,115 @@ func TestImportsPointDownwards(t *testing.T) {
 			}
 		}
 	}
-	if packages < len(floor) {
-		t.Errorf("only %d of the house's packages were seen", packages)
+	if len(seen) < len(floor) {
+		t.Errorf("only %d of the house's rooms were seen", len(seen))
+	}
+}
+
+// source is a Go file that is no test, by its path below the project.
+type source struct {
+	path string
+	fset *token.FileSet
+	file *ast.File
+}
+
+// sources are all of them.
+func sources(t *testing.T) []source {
+	t.Helper()
+	const root = "../.."
+	var all []source
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && p != root:
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go"):
+			return nil
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, p, nil, parser.SkipObjectResolution)
+		rel, _ := filepath.Rel(root, p)
+		all = append(all, source{filepath.ToSlash(rel), fset, file})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Fatalf("only %d files were found", len(all))
+	}
+	return all
+}
+
+// maxLines is how long a function may be: what fits a screen.
+const maxLines = 80
+
+func TestFunctionsFitAScreen(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, decl := range s.file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := s.fset.Position(f.End()).Line - s.fset.Position(f.Pos()).Line + 1; n > maxLines {
+				t.Errorf("%s: %s has %d lines; expected at most %d", s.path, f.Name.Name, n, maxLines)
+			}
+		}
+	}
+}
+
+// maxFiles is how many files a package may have beside its tests. Models have a
+// file each.
+const maxFiles = 15
+
+func TestPackagesAreSmall(t *testing.T) {
+	files := map[string]int{}
+	for _, s := range sources(t) {
+		files[path.Dir(s.path)]++
+	}
+	for dir, n := range files {
+		if n > maxFiles && dir != "models" {
+			t.Errorf("%s has %d files; expected at most %d", dir, n, maxFiles)
+		}
+	}
+}
+
+// A model's name stands in its own file only. The generators, benchmarks and
+// oracles that tests share name models too, and so do the text forms of other
+// monitors, by words of their own that may be the same.
+func TestModelsHaveOneHome(t *testing.T) {
+	names := map[string]bool{}
+	for _, d := range models.All() {
+		names[d.Name] = true
+	}
+	homes := map[string]map[string]bool{}
+	for _, s := range sources(t) {
+		if strings.HasPrefix(s.path, "internal/") || strings.HasPrefix(s.path, "jepsen/forms/") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if kv, ok := n.(*ast.KeyValueExpr); ok {
+				if key, ok := kv.Key.(*ast.Ident); ok && key.Name == "Object" {
+					return false // what other monitors call it
+				}
+			}
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if name, err := strconv.Unquote(lit.Value); err == nil && names[name] {
+				if homes[name] == nil {
+					homes[name] = map[string]bool{}
+				}
+				homes[name][s.path] = true
+			}
+			return true
+		})
+	}
+	for name := range names {
+		if len(homes[name]) != 1 {
+			t.Errorf("%q stands in %d files: %v; expected one", name, len(homes[name]), homes[name])
+		}
 	}
 }

@@ -11,10 +11,11 @@ import (
 	"clew/edn"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // Event names an event for a message.
-func Event(h *jepsen.History, e int32) string {
+func Event(h *jepsen.History, e jepsen.Event) string {
 	if e < 0 {
 		return "no event"
 	}
@@ -23,22 +24,22 @@ func Event(h *jepsen.History, e int32) string {
 
 // ExamineVerdict says where a verdict or the first failing completion disagrees
 // with the oracle.
-func ExamineVerdict(r *jepsen.Result, want Answer) error {
+func ExamineVerdict(r *report.Result, want Answer) error {
 	switch {
 	case r.Verdict == jepsen.Unknown:
 		return fmt.Errorf("unknown (%s %s); the oracle says linearizable: %t", r.Cause, r.Error, want.Linearizable)
 	case (r.Verdict == jepsen.Valid) != want.Linearizable:
 		return fmt.Errorf("valid: %t; the oracle says linearizable: %t, first failing completion %s",
-			r.Verdict == jepsen.Valid, want.Linearizable, Event(r.History, want.Fail))
-	case r.Op != want.Fail:
-		return fmt.Errorf("first failing completion %s; the oracle says %s", Event(r.History, r.Op), Event(r.History, want.Fail))
+			r.Verdict == jepsen.Valid, want.Linearizable, Event(r.History, jepsen.Event(want.Fail)))
+	case r.FailEvent != jepsen.Event(want.Fail):
+		return fmt.Errorf("first failing completion %s; the oracle says %s", Event(r.History, r.FailEvent), Event(r.History, jepsen.Event(want.Fail)))
 	}
 	return nil
 }
 
 // Examine says where a result or its evidence disagrees with the oracle.
-func Examine(r *jepsen.Result, ops *models.Operations, want Answer, o Options) error {
-	e := &evidence{r: r, h: r.History, ops: ops, options: o, row: map[int32]int32{}}
+func Examine(r *report.Result, ops *models.Operations, want Answer, o Options) error {
+	e := &evidence{r: r, h: r.History, ops: ops, options: o, row: map[jepsen.Operation]int32{}}
 	for row, op := range ops.Of {
 		e.row[op] = int32(row)
 	}
@@ -60,11 +61,11 @@ func Examine(r *jepsen.Result, ops *models.Operations, want Answer, o Options) e
 // evidence checks what a result shows. Models are compared as they print, since
 // the states of two readings of a history need not have the same numbers.
 type evidence struct {
-	r       *jepsen.Result
+	r       *report.Result
 	h       *jepsen.History
 	ops     *models.Operations
 	options Options
-	row     map[int32]int32 // by operation of the history
+	row     map[jepsen.Operation]int32 // by operation of the history
 
 	reached []models.State // by configuration: its state
 }
@@ -111,7 +112,7 @@ func (e *evidence) printing(states []models.State, record edn.ID) []models.State
 // witness checks that Witness is a linearization that leads to Final.
 func (e *evidence) witness() error {
 	states := []models.State{e.ops.Model.Init()}
-	happened := map[int32]bool{}
+	happened := map[jepsen.Operation]bool{}
 	for i, op := range e.r.Witness {
 		row, counts := e.row[op]
 		switch {
@@ -138,8 +139,8 @@ func (e *evidence) witness() error {
 			return fmt.Errorf("witness %v: operation %d is missing", e.r.Witness, e.ops.Of[row])
 		}
 	}
-	if len(e.printing(states, e.r.Final)) == 0 {
-		return fmt.Errorf("witness %v does not lead to %s", e.r.Witness, e.h.Values.Text(e.r.Final))
+	if len(e.printing(states, e.r.Final.ID())) == 0 {
+		return fmt.Errorf("witness %v does not lead to %s", e.r.Witness, e.r.Final)
 	}
 	return nil
 }
@@ -160,10 +161,13 @@ func (e *evidence) failure() error {
 	return err
 }
 
+// fail is the failing completion, as models have it.
+func (e *evidence) fail() int32 { return int32(e.r.FailEvent) }
+
 // part is the operations that the failing one is checked with: those of its key.
 func (e *evidence) part() *models.Operations {
 	p, ok := e.ops.Model.(models.Partitioner)
-	failing := e.op(int32(slices.Index(e.ops.Res, e.r.Op)))
+	failing := e.op(int32(slices.Index(e.ops.Res, e.fail())))
 	return e.rows(func(row int32) bool { return !ok || p.Part(e.op(row)) == p.Part(failing) })
 }
 
@@ -182,14 +186,14 @@ func (e *evidence) configs(part *models.Operations) error {
 				last = int32(row)
 			}
 			if k := slices.Index(pending, op); k >= 0 {
-				if part.Inv[row] >= e.r.Op || part.Res[row] < e.r.Op {
+				if part.Inv[row] >= e.fail() || part.Res[row] < e.fail() {
 					return fmt.Errorf("configuration %d: operation %d is not open at the failure", i, op)
 				}
-				failing = failing || part.Res[row] == e.r.Op
+				failing = failing || part.Res[row] == e.fail()
 				pending = slices.Delete(pending, k, k+1)
 				continue
 			}
-			if part.Inv[row] < e.r.Op {
+			if part.Inv[row] < e.fail() {
 				done = append(done, int32(row))
 			}
 		}
@@ -199,13 +203,13 @@ func (e *evidence) configs(part *models.Operations) error {
 			return fmt.Errorf("configuration %d: pending %v are unknown or repeated", i, pending)
 		case !failing && !e.mayHaveHappened():
 			return fmt.Errorf("configuration %d: the failing operation is not pending", i)
-		case c.Last != e.r.LastOp && i == 0:
-			return fmt.Errorf("configuration %d: its last operation is %d, the result's %d", i, c.Last, e.r.LastOp)
-		case !Reaches(part, e.r.Op, done, last, func(s models.State) bool {
+		case c.Last != e.r.LastOperation && i == 0:
+			return fmt.Errorf("configuration %d: its last operation is %d, the result's %d", i, c.Last, e.r.LastOperation)
+		case !Reaches(part, e.fail(), done, last, func(s models.State) bool {
 			state = s
-			return e.same(e.ops.Model.Record(s).ID(), c.Model)
+			return e.same(e.ops.Model.Record(s).ID(), c.State.ID())
 		}, e.options):
-			return fmt.Errorf("configuration %d cannot be reached: %s, last %d, pending %v", i, e.h.Values.Text(c.Model), c.Last, c.Pending)
+			return fmt.Errorf("configuration %d cannot be reached: %s, last %d, pending %v", i, c.State, c.Last, c.Pending)
 		}
 		e.reached = append(e.reached, state)
 	}
@@ -216,21 +220,21 @@ func (e *evidence) configs(part *models.Operations) error {
 // before it returned, with another outcome than it returned: so it is with a bag
 // that was seen empty, where an open dequeue may have taken any element.
 func (e *evidence) mayHaveHappened() bool {
-	row := e.row[e.h.OpOf[e.r.Op]]
-	return e.opAt(row, e.r.Op) != e.op(row)
+	row := e.row[e.h.OpOf[e.r.FailEvent]]
+	return e.opAt(row, e.fail()) != e.op(row)
 }
 
 // core checks that a core holds the failing operation and is not linearizable,
 // cut at the first failing completion.
 func (e *evidence) core() error {
-	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.Op]) {
+	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.FailEvent]) {
 		return fmt.Errorf("core %v: it does not hold the failing operation", e.r.Core)
 	}
 	part := e.rows(func(row int32) bool { return slices.Contains(e.r.Core, e.ops.Of[row]) })
 	if part.Len() != len(e.r.Core) {
 		return fmt.Errorf("core %v: an operation does not count, or comes twice", e.r.Core)
 	}
-	if a := Decide(part, e.options); a.Linearizable || a.Fail > e.r.Op {
+	if a := Decide(part, e.options); a.Linearizable || a.Fail > e.fail() {
 		return fmt.Errorf("core %v: it is linearizable up to the failure", e.r.Core)
 	}
 	return nil
@@ -265,7 +269,7 @@ func (e *evidence) finalPaths() error {
 
 // path checks that a path starts from some configuration, goes on with pending
 // operations and ends with the failing one, which cannot happen there.
-func (e *evidence) path(path []jepsen.Step) error {
+func (e *evidence) path(path []report.Step) error {
 	var err error
 	for i, c := range e.r.Configs {
 		if err = e.pathFrom(c, e.reached[i], path); err == nil {
@@ -275,10 +279,10 @@ func (e *evidence) path(path []jepsen.Step) error {
 	return err
 }
 
-func (e *evidence) pathFrom(c jepsen.Config, state models.State, path []jepsen.Step) error {
+func (e *evidence) pathFrom(c report.Config, state models.State, path []report.Step) error {
 	steps := path
 	if c.Last != jepsen.None {
-		if len(steps) == 0 || steps[0].Op != c.Last || !e.same(steps[0].Model, c.Model) {
+		if len(steps) == 0 || steps[0].Operation != c.Last || !e.same(steps[0].State.ID(), c.State.ID()) {
 			return errors.New("it does not begin with the configuration's last operation and model")
 		}
 		steps = steps[1:]
@@ -288,32 +292,32 @@ func (e *evidence) pathFrom(c jepsen.Config, state models.State, path []jepsen.S
 		return errors.New("it is too short")
 	}
 	end := steps[len(steps)-1]
-	if end.Op != e.h.OpOf[e.r.Op] {
-		return fmt.Errorf("it ends with operation %d", end.Op)
+	if end.Operation != e.h.OpOf[e.r.FailEvent] {
+		return fmt.Errorf("it ends with operation %d", end.Operation)
 	}
-	used := map[int32]bool{end.Op: true}
+	used := map[jepsen.Operation]bool{end.Operation: true}
 	for _, s := range steps[:len(steps)-1] {
-		if used[s.Op] || !slices.Contains(c.Pending, s.Op) {
-			return fmt.Errorf("operation %d is not pending, or comes twice", s.Op)
+		if used[s.Operation] || !slices.Contains(c.Pending, s.Operation) {
+			return fmt.Errorf("operation %d is not pending, or comes twice", s.Operation)
 		}
-		used[s.Op] = true
-		if states = e.printing(e.step(states, e.opAt(e.row[s.Op], e.r.Op)), s.Model); len(states) == 0 {
-			return fmt.Errorf("operation %d does not lead to %s", s.Op, e.h.Values.Text(s.Model))
+		used[s.Operation] = true
+		if states = e.printing(e.step(states, e.opAt(e.row[s.Operation], e.fail())), s.State.ID()); len(states) == 0 {
+			return fmt.Errorf("operation %d does not lead to %s", s.Operation, s.State)
 		}
 	}
-	failing, but := e.op(e.row[end.Op]), ""
+	failing, but := e.op(e.row[end.Operation]), ""
 	switch {
-	case !slices.Contains(c.Pending, end.Op):
+	case !slices.Contains(c.Pending, end.Operation):
 		but = ": it has happened before, with another outcome"
 	case len(e.step(states, failing)) > 0:
 		return errors.New("the failing operation is possible at its end")
 	}
 	for _, s := range states {
-		if e.same(end.Model, jepsen.Inconsistent(e.h.Values, e.ops.Model.Why(s, failing)+but)) {
+		if end.Why == e.ops.Model.Why(s, failing)+but {
 			return nil
 		}
 	}
-	return fmt.Errorf("it ends in %s, not in the model's words", e.h.Values.Text(end.Model))
+	return fmt.Errorf("it ends in %s, not in the model's words", end.Why)
 }
 
 // resultMap checks that the EDN reads back and has the contract's keys.
@@ -349,13 +353,13 @@ func (e *evidence) resultMap() error {
 	switch {
 	case get(id, "valid?") != edn.False:
 		return fmt.Errorf("not :valid? false: %s", text)
-	case !ok || index != e.h.Index(e.r.Op):
-		return fmt.Errorf(":op is not the event at %s: %s", e.h.Where(e.r.Op), text)
+	case !ok || index != e.h.Index(e.r.FailEvent):
+		return fmt.Errorf(":op is not the event at %s: %s", e.h.Where(e.r.FailEvent), text)
 	case len(v.Items(configs)) != len(e.r.Configs) || len(v.Items(paths)) != len(e.r.Paths):
 		return fmt.Errorf("configurations or paths are missing from %s", text)
 	}
 	previous := edn.Nil
-	for ev := range e.r.Op {
+	for ev := range e.r.FailEvent {
 		if e.h.Type[ev] == jepsen.OK {
 			previous = v.InternInt(e.h.Index(ev))
 		}
@@ -413,8 +417,8 @@ func (e *evidence) jsonKeys() error {
 	if m["valid"] != (e.r.Verdict == jepsen.Valid) {
 		return fmt.Errorf("the JSON says valid: %v", m["valid"])
 	}
-	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.Op)) || m["op-line"] != float64(e.h.Line(e.r.Op))) {
-		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.Op))
+	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.FailEvent)) || m["op-line"] != float64(e.h.Line(e.r.FailEvent))) {
+		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.FailEvent))
 	}
 	return nil
 }

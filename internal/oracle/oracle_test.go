@@ -8,12 +8,13 @@ import (
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/models"
 )
 
 func read(t *testing.T, spec models.Spec, text string) *models.Operations {
 	t.Helper()
-	h, err := jepsen.Read(strings.NewReader(text), "", jepsen.Options{})
+	h, err := forms.Read(strings.NewReader(text), "", jepsen.Options{})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}

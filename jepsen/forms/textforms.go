@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"bufio"
@@ -32,31 +32,30 @@ import (
 
 // object is a container in the text forms.
 type object struct {
-	model  string
-	word   string            // in the heading of fastlin and fptlin
-	limo   string            // in LiMo's, "" where it does not know it
+	word   string            // jepsen.History.Object, which is in the heading of fastlin and fptlin
+	limo   string            // in LiMo's, "" if it does not know it
 	method map[string]string // its methods, by :f
 }
 
-// objects are the containers. What else a model calls an operation is written as
+// objects are the containers. What else an operation may be called is written as
 // the form's own method.
 var objects = []object{
-	{"priority-queue", "priorityqueue", "", map[string]string{":insert": "insert", ":enqueue": "insert", ":poll": "poll", ":dequeue": "poll", ":peek": "peek"}},
-	{"fifo-queue", "queue", "atomic-queue", map[string]string{":enqueue": "enq", ":dequeue": "deq", ":peek": "peek"}},
-	{"stack", "stack", "atomic-stack", map[string]string{":push": "push", ":pop": "pop", ":peek": "peek"}},
-	{"lookup-set", "set", "", map[string]string{":insert": "insert", ":add": "insert", ":remove": "remove",
+	{"priorityqueue", "", map[string]string{":insert": "insert", ":enqueue": "insert", ":poll": "poll", ":dequeue": "poll", ":peek": "peek"}},
+	{"queue", "atomic-queue", map[string]string{":enqueue": "enq", ":dequeue": "deq", ":peek": "peek"}},
+	{"stack", "atomic-stack", map[string]string{":push": "push", ":pop": "pop", ":peek": "peek"}},
+	{"set", "", map[string]string{":insert": "insert", ":add": "insert", ":remove": "remove",
 		":delete": "remove", ":contains": "contains", ":lookup": "contains"}},
 }
 
-// heading is the model that a comment names, or "".
+// heading is the object that a comment names, or "".
 func heading(comment string) string {
 	words := strings.Fields(strings.TrimLeft(comment, "#"))
 	for _, o := range objects {
 		switch {
 		case len(words) == 1 && words[0] == o.word:
-			return o.model
+			return o.word
 		case len(words) == 2 && words[0] == "@object" && o.limo != "" && words[1] == o.limo:
-			return o.model
+			return o.word
 		}
 	}
 	return ""
@@ -79,7 +78,7 @@ func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":inse
 // textReader reads the events of a text form as EDN.
 type textReader struct {
 	scratch
-	h     *History
+	in    *input
 	form  Form
 	lines *bufio.Scanner
 	n     int    // the line at hand
@@ -107,14 +106,14 @@ type textEnd struct {
 	complete bool
 }
 
-func newTextReader(in io.Reader, form Form, h *History) *textReader {
-	r := &textReader{h: h, form: form, lines: bufio.NewScanner(in), open: map[int]textOp{}}
-	r.lines.Buffer(make([]byte, 1<<12), maxLine)
-	return r
+func newTextReader(r io.Reader, form Form, in *input) *textReader {
+	t := &textReader{in: in, form: form, lines: bufio.NewScanner(r), open: map[int]textOp{}}
+	t.lines.Buffer(make([]byte, 1<<12), maxLine)
+	return t
 }
 
 func (r *textReader) fail(format string, args ...any) error {
-	return &Error{r.h.File, r.n, r.col, fmt.Sprintf(format, args...)}
+	return r.in.at(r.n, r.col).Errorf(format, args...)
 }
 
 // more goes on to the next line that holds an event, if there is one.
@@ -128,7 +127,9 @@ func (r *textReader) more() (bool, error) {
 		switch {
 		case r.line == "":
 		case r.line[0] == '#':
-			r.h.Model = cmp.Or(heading(r.line), r.h.Model)
+			if word := heading(r.line); word != "" {
+				r.in.b.SetObject(word)
+			}
 		default:
 			return true, nil
 		}
@@ -137,15 +138,15 @@ func (r *textReader) more() (bool, error) {
 	case nil:
 		return false, nil
 	case bufio.ErrTooLong:
-		return false, &Error{r.h.File, r.n + 1, 1, "line longer than 64 MB"}
+		return false, r.in.at(r.n+1, 1).Errorf("line longer than 64 MB")
 	default:
-		return false, fmt.Errorf("%s: %w", r.h.File, err)
+		return false, fmt.Errorf("%s: %w", r.in.file, err)
 	}
 }
 
 // next is the next event as EDN.
 func (r *textReader) next() ([]byte, place, error) {
-	if r.form == FormLiMo {
+	if r.form == LiMo {
 		more, err := r.more()
 		if err != nil || !more {
 			return nil, place{}, cmp.Or(err, io.EOF)
@@ -187,7 +188,7 @@ func (r *textReader) all() error {
 			break
 		}
 		words := strings.Fields(r.line)
-		if r.form == FormFastlin {
+		if r.form == Fastlin {
 			err = r.fastlin(words)
 		} else {
 			err = r.fptlin(words)

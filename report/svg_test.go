@@ -1,4 +1,4 @@
-package jepsen
+package report
 
 import (
 	"bytes"
@@ -7,16 +7,19 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 // failing is a result of a history whose last event fails, with a core.
-func failing(t *testing.T, history string, core ...int32) *Result {
+func failing(t *testing.T, history string, core ...jepsen.Operation) *Result {
 	t.Helper()
-	h, err := Read(strings.NewReader(history), "h.edn", Options{})
+	h, err := forms.Read(strings.NewReader(history), "h.edn", jepsen.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Result{File: "h.edn", History: h, Verdict: Invalid, Op: int32(len(h.Type) - 1), LastOp: None, Core: core, Explanation: "because"}
+	return &Result{File: "h.edn", History: h, Verdict: jepsen.Invalid, FailEvent: jepsen.Event(len(h.Type) - 1), LastOperation: jepsen.None, Core: core, Explanation: "because"}
 }
 
 // drawing is what an SVG picture shows.
@@ -72,7 +75,7 @@ func TestASVGShowsTheCoreAndWhatWasOpen(t *testing.T) {
 		{:process 4 :type :invoke :f :read :value nil}
 		{:process 4 :type :ok     :f :read :value 1}
 		{:process 2 :type :ok     :f :write :value 8}`, 0, 4)
-	r.Op--
+	r.FailEvent--
 	d := draw(t, r)
 	if got := strings.Join(d.lanes, ", "); got != "process 0, process 2, process 4" {
 		t.Errorf("rows: %s", got)
@@ -99,10 +102,10 @@ func TestASVGHoldsAnyText(t *testing.T) {
 
 func TestASVGIsBounded(t *testing.T) {
 	var b strings.Builder
-	var core []int32
+	var core []jepsen.Operation
 	for i := range 1000 {
 		fmt.Fprintf(&b, "{:process %d :type :invoke :f :write :value %d}\n{:process %d :type :info :f :write}\n", i, i, i)
-		core = append(core, int32(i))
+		core = append(core, jepsen.Operation(i))
 	}
 	b.WriteString("{:process 0 :type :invoke :f :read}\n{:process 0 :type :ok :f :read :value :x}")
 	d := draw(t, failing(t, b.String(), append(core[500:], 1000)...))

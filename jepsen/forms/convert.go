@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"bufio"
@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"clew/edn"
 	"clew/edn/opmap"
+
+	"clew/edn"
+	"clew/jepsen"
 )
 
 // Convert reads a history in one form, or, if from is "", in the one that its
@@ -23,42 +25,54 @@ import (
 // checker, such as :time: they are left out, and the warnings say so. In the face
 // of an error, what has been written is no history.
 func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
-	b := newBuilder(name, edn.NewValues(), Options{})
-	c := &converter{b: b, to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
-	take := c.text
-	switch to {
-	case FormEDN:
-		take = c.edn
-	case FormJSON, FormJSONL:
-		take = c.json
-	case FormLog:
-		take = c.log
+	if w == nil || r == nil {
+		return nil, fmt.Errorf("%s: expected a writer and a reader, found nil", name)
 	}
-	if err := b.readEvents(r, from, take); err != nil {
+	if _, err := Named(string(to)); err != nil {
+		return nil, err
+	}
+	b := jepsen.NewBuilder(jepsen.Options{File: name})
+	c := &converter{b: b, file: name, table: b.Values(), to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
+	in := input{b: b, file: name, values: c.table, take: c.text}
+	switch to {
+	case EDN:
+		in.take = c.edn
+	case JSON, JSONL:
+		in.take = c.json
+	case Log:
+		in.take = c.log
+	}
+	if err := in.read(r, from); err != nil {
 		return nil, err
 	}
 	switch to {
-	case FormEDN, FormJSONL, FormLog:
-	case FormJSON:
+	case EDN, JSONL, Log:
+	case JSON:
 		if c.n == 0 {
 			c.w.WriteByte('[')
 		}
 		c.w.WriteString("\n]\n")
 	default:
-		if err := c.operations(b.finish()); err != nil {
+		h, err := b.History()
+		if err != nil {
+			return nil, err
+		}
+		if err := c.operations(h); err != nil {
 			return nil, err
 		}
 	}
 	if len(c.dropped) > 0 {
-		b.warn("%s has no place for %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
+		b.Warn("%s has no place for %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
 	}
-	return b.h.Warnings, c.w.Flush()
+	return b.Warnings(), c.w.Flush()
 }
 
 // converter writes a history. What the writer has to say comes with Flush.
 type converter struct {
 	scratch
-	b       *builder
+	b       *jepsen.Builder
+	file    string
+	table   *edn.Values // of the events' values
 	to      Form
 	w       *bufio.Writer
 	n       int // events written
@@ -70,19 +84,18 @@ type converter struct {
 
 // refuse is an error that names an event.
 func (c *converter) refuse(e *opmap.Event, format string, args ...any) error {
-	v := c.b.h.Values
-	return &Error{c.b.h.File, e.Line, e.Col, fmt.Sprintf("%s cannot hold process %s's %s %s: ", c.to, v.Text(e.Process), v.Text(e.Type), v.Text(e.F)) +
-		fmt.Sprintf(format, args...)}
+	return edn.Pos{File: c.file, Line: e.Line, Col: e.Col}.Errorf("%s cannot hold process %s's %s %s: %s",
+		c.to, c.table.Text(e.Process), c.table.Text(e.Type), c.table.Text(e.F), fmt.Sprintf(format, args...))
 }
 
 // op is the keys and values of an event, in the order in which they are written,
 // and the table that holds them.
 func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
-	if err := isOp(c.b.h.File, e); err != nil {
+	if err := jepsen.CheckOp(c.file, e); err != nil {
 		return nil, nil, err
 	}
 	if e.Text == nil {
-		v := c.b.h.Values
+		v := c.table
 		kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type, v.InternKeyword("f"), e.F}
 		if e.Has&opmap.HasValue != 0 {
 			kvs = append(kvs, v.InternKeyword("value"), e.Value)
@@ -94,23 +107,9 @@ func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 	if err == nil && v.Kind(id) != edn.KindMap {
 		// What is no map for the reader of values is one for the reader of ops, as
 		// long as no key that counts stands in it twice.
-		_, err = v.Parse(e.Text, edn.Pos{File: c.b.h.File, Line: e.Line, Col: e.Col})
+		_, err = v.Parse(e.Text, edn.Pos{File: c.file, Line: e.Line, Col: e.Col})
 	}
 	return v, v.Items(id), err
-}
-
-// appendOp appends an op map as Jepsen prints it.
-func appendOp(dst []byte, v *edn.Values, kvs []edn.ID) []byte {
-	dst = append(dst, '{')
-	for i := 0; i < len(kvs); i += 2 {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = v.AppendText(dst, kvs[i])
-		dst = append(dst, ' ')
-		dst = v.AppendText(dst, kvs[i+1])
-	}
-	return append(dst, '}')
 }
 
 func (c *converter) edn(e *opmap.Event) error {
@@ -118,7 +117,7 @@ func (c *converter) edn(e *opmap.Event) error {
 	if err != nil {
 		return err
 	}
-	c.line = appendOp(c.line[:0], v, kvs)
+	c.line = v.AppendMap(c.line[:0], kvs)
 	if bytes.IndexByte(c.line, ';') >= 0 {
 		if id, err := c.values().ParseLenient(c.line); err != nil || c.v.Kind(id) != edn.KindMap {
 			return c.refuse(e, "it has a value that is no EDN")
@@ -136,7 +135,7 @@ func (c *converter) json(e *opmap.Event) error {
 	switch {
 	case bad != "":
 		return c.refuse(e, "it %s", bad)
-	case c.to == FormJSONL:
+	case c.to == JSONL:
 		return c.put(text)
 	case c.n == 0:
 		c.w.WriteString("[\n")
@@ -178,7 +177,7 @@ func (c *converter) log(e *opmap.Event) error {
 	if err := c.drop(e, ":process", ":type", ":f", ":value", ":error"); err != nil {
 		return err
 	}
-	v := c.b.h.Values
+	v := c.table
 	switch k := v.Kind(e.Process); {
 	case k != edn.KindInt && k != edn.KindKeyword:
 		return c.refuse(e, "a process is an integer or a keyword there")

@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"fmt"
@@ -7,49 +7,51 @@ import (
 	"strings"
 	"unicode"
 
-	"clew/edn"
 	"clew/edn/opmap"
+
+	"clew/edn"
+	"clew/jepsen"
 )
 
 // text takes an event for a form that holds operations only.
 func (c *converter) text(e *opmap.Event) error {
-	if err := isOp(c.b.h.File, e); err != nil {
+	if err := jepsen.CheckOp(c.file, e); err != nil {
 		return err
 	}
-	if c.b.h.Values.Kind(e.Process) != edn.KindInt {
+	if c.table.Kind(e.Process) != edn.KindInt {
 		return c.refuse(e, "it has no place for processes that are no clients")
 	}
 	if err := c.drop(e, ":process", ":type", ":f", ":value"); err != nil {
 		return err
 	}
-	return c.b.add(e)
+	return c.b.Add(e)
 }
 
 // refuseOp is an error that names an event of the history.
-func (c *converter) refuseOp(h *History, event int32, format string, args ...any) error {
-	return c.refuse(&opmap.Event{Process: h.Processes[h.Process[event]], Type: h.Values.InternKeyword(h.Type[event].String()[1:]),
+func (c *converter) refuseOp(h *jepsen.History, event jepsen.Event, format string, args ...any) error {
+	return c.refuse(&opmap.Event{Process: h.Processes[h.Process[event]], Type: h.Values.InternKeyword(h.Type[event].Name()),
 		F: h.F[event], Line: h.Line(event), Col: h.Col(event)}, format, args...)
 }
 
 // operations writes a history in the text form of another monitor. The times of
 // events are their positions.
-func (c *converter) operations(h *History) error {
+func (c *converter) operations(h *jepsen.History) error {
 	o := objectOf(h)
 	c.object = o
 	switch {
 	case o.word == "":
-	case c.to == FormLiMo && o.limo == "", c.to == FormFastlin && o.word == "set":
+	case c.to == LiMo && o.limo == "", c.to == Fastlin && o.word == "set":
 		return c.refuseOp(h, h.Invocation[0], "it has no %s", o.word)
-	case c.to == FormLiMo:
+	case c.to == LiMo:
 		c.put([]byte("# @object " + o.limo))
 	default:
 		c.put([]byte("# " + o.word))
 	}
-	if c.to == FormLiMo {
+	if c.to == LiMo {
 		return c.calls(h)
 	}
 	for op, inv := range h.Invocation {
-		line, err := c.timed(h, int32(op), inv)
+		line, err := c.timed(h, jepsen.Operation(op), inv)
 		if err != nil {
 			return err
 		}
@@ -61,23 +63,23 @@ func (c *converter) operations(h *History) error {
 // objectOf is the container that a history is of: what its text says, or else its
 // :f's. An :insert may be a set's or a priority queue's; with one, or a :poll,
 // :enqueue is a priority queue's too.
-func objectOf(h *History) object {
+func objectOf(h *jepsen.History) object {
 	seen := map[string]bool{}
 	for _, inv := range h.Invocation {
 		seen[h.Values.Text(h.F[inv])] = true
 	}
 	isSet := seen[":contains"] || seen[":lookup"] || seen[":remove"] || seen[":delete"] || seen[":add"]
 	for op, inv := range h.Invocation {
-		if !isSet && h.Status[op] == Succeeded && h.Values.Text(h.F[inv]) == ":insert" {
-			answer := h.OpValue(int32(op))
+		if !isSet && h.Status[op] == jepsen.Succeeded && h.Values.Text(h.F[inv]) == ":insert" {
+			answer := h.OpValue(jepsen.Operation(op))
 			kind := h.Values.Kind(answer)
 			isSet = kind == edn.KindVector || kind == edn.KindList || kind == edn.KindBool && answer != h.Value[inv]
 		}
 	}
 	for _, o := range objects {
 		switch {
-		case h.Model != "":
-			if o.model == h.Model {
+		case h.Object != "":
+			if o.word == h.Object {
 				return o
 			}
 		case isSet != (o.word == "set"):
@@ -93,25 +95,25 @@ func objectOf(h *History) object {
 }
 
 // timed is the line of an operation in fastlin or fptlin.
-func (c *converter) timed(h *History, op, inv int32) ([]byte, error) {
+func (c *converter) timed(h *jepsen.History, op jepsen.Operation, inv jepsen.Event) ([]byte, error) {
 	method, err := c.method(h, inv)
 	if err != nil {
 		return nil, err
 	}
 	ev := h.Completion[op]
 	switch {
-	case h.Status[op] == Failed:
+	case h.Status[op] == jepsen.Failed:
 		return nil, c.refuseOp(h, ev, "it has no operations that failed")
-	case h.Status[op] == Crashed && ev == None:
+	case h.Status[op] == jepsen.Crashed && ev == jepsen.None:
 		return nil, c.refuseOp(h, inv, "it has no crashed operations, and this one never ends")
-	case h.Status[op] == Crashed:
+	case h.Status[op] == jepsen.Crashed:
 		return nil, c.refuseOp(h, ev, "it has no crashed operations")
 	}
 	value, answer, err := c.value(h, op, method)
 	if err != nil {
 		return nil, err
 	}
-	if c.to == FormFastlin {
+	if c.to == Fastlin {
 		return fmt.Appendf(nil, "%s %s %d %d", method, value, inv, ev), nil
 	}
 	process, err := c.process(h, inv)
@@ -121,18 +123,18 @@ func (c *converter) timed(h *History, op, inv int32) ([]byte, error) {
 	return fmt.Appendf(nil, "%d %d %d %s %s%s", process, inv, ev, strings.ToUpper(method), value, answer), nil
 }
 
-func (c *converter) method(h *History, inv int32) (string, error) {
+func (c *converter) method(h *jepsen.History, inv jepsen.Event) (string, error) {
 	method, known := c.object.method[h.Values.Text(h.F[inv])]
-	if !known || c.to == FormLiMo && method == "peek" {
+	if !known || c.to == LiMo && method == "peek" {
 		var fs []string
 		for f, m := range c.object.method {
-			if c.to != FormLiMo || m != "peek" {
+			if c.to != LiMo || m != "peek" {
 				fs = append(fs, f)
 			}
 		}
 		slices.Sort(fs)
 		switch {
-		case len(fs) < 2 && c.to == FormLiMo:
+		case len(fs) < 2 && c.to == LiMo:
 			return "", c.refuseOp(h, inv, "it has queues and stacks")
 		case len(fs) < 2:
 			return "", c.refuseOp(h, inv, "it has queues, stacks, priority queues and sets")
@@ -142,7 +144,7 @@ func (c *converter) method(h *History, inv int32) (string, error) {
 	return method, nil
 }
 
-func (c *converter) process(h *History, ev int32) (int64, error) {
+func (c *converter) process(h *jepsen.History, ev jepsen.Event) (int64, error) {
 	process, fits := h.Values.Int(h.Processes[h.Process[ev]])
 	if !fits || process < 0 {
 		return 0, c.refuseOp(h, ev, "a process is an integer from 0 on there")
@@ -152,9 +154,9 @@ func (c *converter) process(h *History, ev int32) (int64, error) {
 
 // value is the value of an operation that succeeded, or of a crashed call, and
 // in fptlin's sets what it answered.
-func (c *converter) value(h *History, op int32, method string) (value, answer string, err error) {
+func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string) (value, answer string, err error) {
 	v, id, at := h.Values, h.OpValue(op), h.Invocation[op]
-	if h.Status[op] == Succeeded {
+	if h.Status[op] == jepsen.Succeeded {
 		at = h.Completion[op]
 	}
 	if c.object.word == "set" {
@@ -172,18 +174,18 @@ func (c *converter) value(h *History, op int32, method string) (value, answer st
 			return "", "", c.refuseOp(h, at, "expected [VALUE true] or [VALUE false] for its value, found %s", v.Text(h.OpValue(op)))
 		}
 	} else if !adds(function(method)) && (id == edn.Nil || isKeyword(v, id, "empty")) {
-		if c.to == FormLiMo {
+		if c.to == LiMo {
 			return "empty", "", nil
 		}
 		return strconv.Itoa(empty), "", nil
 	}
 	n, isInt := v.Int(id)
 	switch {
-	case c.to == FormLiMo && v.Kind(id) == edn.KindString && isWord(v.Str(id)):
+	case c.to == LiMo && v.Kind(id) == edn.KindString && isWord(v.Str(id)):
 		return v.Str(id), "", nil
 	case !isInt:
 		return "", "", c.refuseOp(h, at, "its value %s is no integer", v.Text(id))
-	case n == empty && c.to != FormLiMo && c.object.word != "set":
+	case n == empty && c.to != LiMo && c.object.word != "set":
 		return "", "", c.refuseOp(h, at, "%d stands for an empty container there", empty)
 	}
 	return strconv.FormatInt(n, 10), answer, nil
@@ -198,10 +200,10 @@ func isWord(s string) bool {
 }
 
 // calls writes the events of a history as LiMo's calls and returns.
-func (c *converter) calls(h *History) error {
-	ended := map[int32]int32{} // the crashed operations, by process
+func (c *converter) calls(h *jepsen.History) error {
+	ended := map[int32]jepsen.Event{} // the crashed operations, by process
 	for e, op := range h.OpOf {
-		ev := int32(e)
+		ev := jepsen.Event(e)
 		process, err := c.process(h, ev)
 		if err != nil {
 			return err
@@ -210,12 +212,12 @@ func (c *converter) calls(h *History) error {
 		if err != nil {
 			return err
 		}
-		if h.Status[op] == Failed {
+		if h.Status[op] == jepsen.Failed {
 			return c.refuseOp(h, h.Completion[op], "it has no operations that failed")
 		}
 		value, _, err := c.value(h, op, method)
 		isCall := ev == h.Invocation[op]
-		crashed := h.Status[op] == Crashed
+		crashed := h.Status[op] == jepsen.Crashed
 		if before, dead := ended[h.Process[ev]]; isCall && dead {
 			return c.refuseOp(h, ev, "there a process whose operation has crashed (%s) begins no other", h.Where(before))
 		}

@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"bytes"
@@ -10,26 +10,27 @@ import (
 
 	"clew/edn"
 	"clew/internal/gen"
+	"clew/jepsen"
 )
 
 func TestTextFormsOfOtherMonitors(t *testing.T) {
-	for _, c := range []struct{ name, text, model, want string }{
-		{"fastlin", "# queue\nenq 2 0 1\ndeq -1 1 3\nenq 3 1 2\n", "fifo-queue",
+	for _, c := range []struct{ name, text, object, want string }{
+		{"fastlin", "# queue\nenq 2 0 1\ndeq -1 1 3\nenq 3 1 2\n", "queue",
 			"0 :invoke :enqueue 2; 0 :ok :enqueue 2; 1 :invoke :dequeue nil; 2 :invoke :enqueue 3; 2 :ok :enqueue 3; 1 :ok :dequeue nil"},
 		{"fastlin without a heading", "push 2 0 1\npop 2 1 3", "",
 			"0 :invoke :push 2; 0 :ok :push 2; 1 :invoke :pop nil; 1 :ok :pop 2"},
-		{"fptlin", "# set\n2 0 2 CONTAINS 2 0\n0 1 4 INSERT 2 1\n", "lookup-set",
+		{"fptlin", "# set\n2 0 2 CONTAINS 2 0\n0 1 4 INSERT 2 1\n", "set",
 			"2 :invoke :contains 2; 0 :invoke :insert 2; 2 :ok :contains [2 false]; 0 :ok :insert [2 true]"},
 		{"fptlin without a heading", "7 1 5 ENQ 10", "", "7 :invoke :enqueue 10; 7 :ok :enqueue 10"},
 		{"LiMo", "# by X\n# @object atomic-stack\n\n[1] call push(a)\n  [2] call pop\n[1] return\n  [2] return a\n[1] call pop(b)\n[2] call push 7\n[1] return # x\n", "stack",
 			`1 :invoke :push "a"; 2 :invoke :pop nil; 1 :ok :push "a"; 2 :ok :pop "a"; 1 :invoke :pop nil; 2 :invoke :push 7; 1 :ok :pop "b"`},
 		{"LiMo, empty", "[1] call deq()\r\n[1] return empty\r\n[1] call deq\r\n[1] return", "",
 			"1 :invoke :dequeue nil; 1 :ok :dequeue nil; 1 :invoke :dequeue nil; 1 :ok :dequeue nil"},
-		{"LiMo, other values", "# @object atomic-queue\n[1] call enq(?<0,1>)\n[1] return", "fifo-queue",
+		{"LiMo, other values", "# @object atomic-queue\n[1] call enq(?<0,1>)\n[1] return", "queue",
 			`1 :invoke :enqueue "?<0,1>"; 1 :ok :enqueue "?<0,1>"`},
 		{"a heading alone", "# stack\n", "stack", ""},
 	} {
-		h, err := Read(strings.NewReader(c.text), c.name, Options{})
+		h, err := Read(strings.NewReader(c.text), c.name, jepsen.Options{})
 		if err != nil {
 			t.Error(err)
 			continue
@@ -38,42 +39,42 @@ func TestTextFormsOfOtherMonitors(t *testing.T) {
 		for e := range h.Type {
 			got = append(got, fmt.Sprint(h.Values.Text(h.Processes[h.Process[e]]), " ", h.Type[e], " ", h.Values.Text(h.F[e]), " ", h.Values.Text(h.Value[e])))
 		}
-		if s := strings.Join(got, "; "); s != c.want || h.Model != c.model {
-			t.Errorf("%s: model %q\ngot  %s\nwant %s", c.name, h.Model, s, c.want)
+		if s := strings.Join(got, "; "); s != c.want || h.Object != c.object {
+			t.Errorf("%s: object %q\ngot  %s\nwant %s", c.name, h.Object, s, c.want)
 		}
 	}
 }
 
 func TestFormsAreToldByContent(t *testing.T) {
 	for text, want := range map[string]Form{
-		"":                                  FormEDN,
-		" \n,{:process 0}":                  FormEDN,
-		"; x\n[{}]":                         FormEDN,
-		"[]":                                FormEDN,
-		"({:a 1})":                          FormEDN,
-		`{"a" 1}`:                           FormEDN,
-		"#jepsen.history.Op{:index 0}":      FormEDN,
-		"#!/bin/sh":                         FormEDN,
-		"# Title\n\nProse.":                 FormEDN,
-		"[1 2]":                             FormEDN,
-		"[[:invoke]]":                       FormEDN,
-		`{"a": 1}`:                          FormJSON,
-		"\ufeff [ {\n\"a\\\"\" :1}]":        FormJSON,
-		`{"` + strings.Repeat("a", 1<<17):   FormJSON,
-		"INFO  jepsen.util - 0 :invoke":     FormLog,
-		"0\t:invoke\t:read\tnil":            FormLog,
-		":nemesis :info :start":             FormLog,
-		"42":                                FormLog,
-		"Hello, world.":                     FormLog,
-		"enq 1 2":                           FormLog,
-		"enq 1 2 3":                         FormFastlin,
-		"# queue\nenq 1 2":                  FormFastlin,
-		"#\n# by X\nenq 1 2 3":              FormFastlin,
-		"0 1 2 ENQ 3":                       FormFptlin,
-		"# stack\n0 1 2 3":                  FormFptlin,
-		"[1] call pop":                      FormLiMo,
-		"# by X\n  [1] return 1":            FormLiMo,
-		"#@object atomic-queue\n[1] throws": FormLiMo,
+		"":                                  EDN,
+		" \n,{:process 0}":                  EDN,
+		"; x\n[{}]":                         EDN,
+		"[]":                                EDN,
+		"({:a 1})":                          EDN,
+		`{"a" 1}`:                           EDN,
+		"#jepsen.history.Op{:index 0}":      EDN,
+		"#!/bin/sh":                         EDN,
+		"# Title\n\nProse.":                 EDN,
+		"[1 2]":                             EDN,
+		"[[:invoke]]":                       EDN,
+		`{"a": 1}`:                          JSON,
+		"\ufeff [ {\n\"a\\\"\" :1}]":        JSON,
+		`{"` + strings.Repeat("a", 1<<17):   JSON,
+		"INFO  jepsen.util - 0 :invoke":     Log,
+		"0\t:invoke\t:read\tnil":            Log,
+		":nemesis :info :start":             Log,
+		"42":                                Log,
+		"Hello, world.":                     Log,
+		"enq 1 2":                           Log,
+		"enq 1 2 3":                         Fastlin,
+		"# queue\nenq 1 2":                  Fastlin,
+		"#\n# by X\nenq 1 2 3":              Fastlin,
+		"0 1 2 ENQ 3":                       Fptlin,
+		"# stack\n0 1 2 3":                  Fptlin,
+		"[1] call pop":                      LiMo,
+		"# by X\n  [1] return 1":            LiMo,
+		"#@object atomic-queue\n[1] throws": LiMo,
 	} {
 		if got := detect([]byte(text)); got != want {
 			t.Errorf("%.40q is %s, want %s", text, got, want)
@@ -83,12 +84,12 @@ func TestFormsAreToldByContent(t *testing.T) {
 
 // heldBy says whether a form holds an operation that succeeded, or that crashed
 // for good, and what the form makes of it.
-func heldBy(form Form, h *History, op int32) (text string, ok bool) {
+func heldBy(form Form, h *jepsen.History, op jepsen.Operation) (text string, ok bool) {
 	v, id := h.Values, h.OpValue(op)
 	f := strings.NewReplacer(":add", ":insert", ":delete", ":remove", ":lookup", ":contains").Replace(v.Text(h.F[h.Invocation[op]]))
-	known := map[Form]string{FormFastlin: ":enqueue :dequeue :push :pop :insert :poll :peek", FormLiMo: ":enqueue :dequeue :push :pop",
-		FormFptlin: ":enqueue :dequeue :push :pop :insert :poll :peek :remove :contains"}[form]
-	if !slices.Contains(strings.Fields(known), f) || h.Status[op] == Failed || h.Status[op] == Crashed && form != FormLiMo {
+	known := map[Form]string{Fastlin: ":enqueue :dequeue :push :pop :insert :poll :peek", LiMo: ":enqueue :dequeue :push :pop",
+		Fptlin: ":enqueue :dequeue :push :pop :insert :poll :peek :remove :contains"}[form]
+	if !slices.Contains(strings.Fields(known), f) || h.Status[op] == jepsen.Failed || h.Status[op] == jepsen.Crashed && form != LiMo {
 		return "", false
 	}
 	if id == edn.Nil || isKeyword(v, id, "empty") {
@@ -99,36 +100,36 @@ func heldBy(form Form, h *History, op int32) (text string, ok bool) {
 	}
 	if items := v.Items(id); len(items) == 2 && strings.Contains(":insert :remove :contains", f) {
 		n, ok := v.Int(items[0])
-		return fmt.Sprint(f, n, items[1]), ok && form == FormFptlin
+		return fmt.Sprint(f, n, items[1]), ok && form == Fptlin
 	}
-	if h.Status[op] == Crashed && strings.Contains(":dequeue :pop", f) {
+	if h.Status[op] == jepsen.Crashed && strings.Contains(":dequeue :pop", f) {
 		return "", false // it says which element it takes
 	}
-	if form == FormLiMo && v.Kind(id) == edn.KindString {
+	if form == LiMo && v.Kind(id) == edn.KindString {
 		return f + v.Str(id), regexp.MustCompile(`^[a-z]+$`).MatchString(v.Str(id))
 	}
 	n, ok := v.Int(id)
-	if n == -1 && form != FormLiMo {
+	if n == -1 && form != LiMo {
 		return "", false // an empty container's answer
 	}
 	return fmt.Sprint(f, n), ok
 }
 
 // shape is what a form holds of a history, but for fastlin's processes.
-func shape(form Form, h *History) (all []string, ok bool) {
+func shape(form Form, h *jepsen.History) (all []string, ok bool) {
 	dead := map[int32]bool{}
 	for e, op := range h.OpOf {
 		text, held := heldBy(form, h, op)
-		isCall := h.Invocation[op] == int32(e)
+		isCall := h.Invocation[op] == jepsen.Event(e)
 		if !held || isCall && dead[h.Process[e]] {
 			return nil, false
 		}
-		dead[h.Process[e]] = h.Status[op] == Crashed
+		dead[h.Process[e]] = h.Status[op] == jepsen.Crashed
 		process, _ := h.Values.Int(h.Processes[h.Process[e]])
-		if form == FormFastlin {
+		if form == Fastlin {
 			process = int64(op)
 		}
-		if isCall || h.Status[op] != Crashed {
+		if isCall || h.Status[op] != jepsen.Crashed {
 			all = append(all, fmt.Sprint(process, isCall, text))
 		}
 	}
@@ -139,9 +140,9 @@ func shape(form Form, h *History) (all []string, ok bool) {
 // form can hold are not refused, and come back.
 func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 	for form, models := range map[Form][]string{
-		FormFastlin: {"fifo-queue", "stack", "priority-queue", "lookup-set", "register"},
-		FormFptlin:  {"fifo-queue", "stack", "priority-queue", "lookup-set", "mutex"},
-		FormLiMo:    {"fifo-queue", "unordered-queue", "stack", "lookup-set"},
+		Fastlin: {"fifo-queue", "stack", "priority-queue", "lookup-set", "register"},
+		Fptlin:  {"fifo-queue", "stack", "priority-queue", "lookup-set", "mutex"},
+		LiMo:    {"fifo-queue", "unordered-queue", "stack", "lookup-set"},
 	} {
 		for _, model := range models {
 			r := gen.Rand(7)
@@ -151,7 +152,7 @@ func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 				if model == "priority-queue" { // or it may look like a FIFO queue
 					text = strings.NewReplacer(":enqueue", ":insert", ":dequeue", ":poll").Replace(text)
 				}
-				h, err := Read(strings.NewReader(text), "h", Options{})
+				h, err := Read(strings.NewReader(text), "h", jepsen.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,7 +171,7 @@ func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 				}
 				held++
 				crashed += h.CrashedCount()
-				back, err := Read(&out, "back", Options{})
+				back, err := Read(&out, "back", jepsen.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -178,7 +179,7 @@ func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 				same(t, fmt.Sprintf("%s of\n%s", form, text), got, want)
 			}
 			t.Logf("%s of %s: %d held, %d refused, %d crashed operations", form, model, held, refused, crashed)
-			if none := model == "register" || model == "mutex" || model == "lookup-set" && form != FormFptlin; !none && held < 50 || refused < 50 {
+			if none := model == "register" || model == "mutex" || model == "lookup-set" && form != Fptlin; !none && held < 50 || refused < 50 {
 				t.Errorf("%s of %s: %d held, %d refused", form, model, held, refused)
 			}
 		}

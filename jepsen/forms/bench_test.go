@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"clew/jepsen"
 )
 
 // BenchmarkReadFile reads a history as Jepsen prints it: 4 processes that add
@@ -28,7 +30,7 @@ func BenchmarkReadFile(b *testing.B) {
 	b.SetBytes(int64(h.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := ReadFile(path, Options{}); err != nil {
+		if _, err := ReadFile(path, jepsen.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package jepsen
+package store
 
 import (
 	"errors"
@@ -7,14 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"clew/internal/files"
 )
 
-// Find is the histories that a path stands for: the file itself, or, where it
-// is a directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
-// history.edn in it, or, where there is none, every file that ends in .edn,
+// Find is the histories that a path stands for: the file itself, or, if it is a
+// directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
+// history.edn in it, or, if there is none, every file that ends in .edn,
 // .edn.gz or .edn.zst. Symbolic links below the directory are not followed, and
 // the independent/ folder beside a history.edn is skipped: its histories are
-// parts of that one. The order is by name, and in a tar archive its own. Where
+// parts of that one. The order is by name, and in a tar archive its own. If
 // a part of the directory cannot be read, there are histories and an error.
 func Find(path string) ([]Source, error) {
 	if path == "-" {
@@ -25,7 +27,7 @@ func Find(path string) ([]Source, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, plainPathError(err)
+		return nil, files.PathError(err)
 	}
 	var found []Source
 	switch {
@@ -51,22 +53,22 @@ func findBelow(dir string) ([]Source, error) {
 	if !strings.HasSuffix(root, string(filepath.Separator)) {
 		root += string(filepath.Separator)
 	}
-	var files []string
+	var below []string
 	var unreadable []error
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			unreadable = append(unreadable, plainPathError(err)) // and on with what is beside it
+			unreadable = append(unreadable, files.PathError(err)) // and on with what is beside it
 		case d.Type().IsRegular():
-			files = append(files, filepath.ToSlash(strings.TrimPrefix(p, root)))
+			below = append(below, filepath.ToSlash(strings.TrimPrefix(p, root)))
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, plainPathError(err)
+		return nil, files.PathError(err)
 	}
 	var found []Source
-	for _, f := range histories(files) {
+	for _, f := range histories(below) {
 		found = append(found, stored(filepath.ToSlash(dir), f))
 	}
 	return found, errors.Join(unreadable...)

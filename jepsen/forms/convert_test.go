@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"bytes"
@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"clew/edn"
 	"clew/edn/opmap"
+
 	"clew/internal/archive"
 	"clew/internal/gen"
+	"clew/jepsen"
 )
 
 // converted is a text in another form.
@@ -29,10 +30,10 @@ func converted(t testing.TB, text string, to Form) string {
 // each, or the op map with all its keys.
 func events(t testing.TB, text string, withKeys bool) []string {
 	t.Helper()
-	b := newBuilder("h", edn.NewValues(), Options{})
-	v := b.h.Values
+	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
+	v := b.Values()
 	var all []string
-	err := b.readEvents(strings.NewReader(text), "", func(e *opmap.Event) error {
+	in := input{b: b, file: "h", values: v, take: func(e *opmap.Event) error {
 		s := fmt.Sprintf("%s %s %s %s", v.Text(e.Process), v.Text(e.Type), v.Text(e.F), v.Text(e.Value))
 		if withKeys {
 			s += fmt.Sprintf(" %s %d %b", v.Text(e.Key), e.Index, e.Has)
@@ -44,8 +45,8 @@ func events(t testing.TB, text string, withKeys bool) []string {
 		}
 		all = append(all, s)
 		return nil
-	})
-	if err != nil {
+	}}
+	if err := in.read(strings.NewReader(text), ""); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -87,10 +88,10 @@ func TestJSONHoldsEverything(t *testing.T) {
 	if len(want) != 14 {
 		t.Fatalf("%d events", len(want))
 	}
-	for _, to := range []Form{FormEDN, FormJSONL, FormJSON} {
+	for _, to := range []Form{EDN, JSONL, JSON} {
 		other := converted(t, everyValue, to)
 		same(t, string(to), events(t, other, true), want)
-		same(t, string(to)+" and back", events(t, converted(t, other, FormEDN), true), want)
+		same(t, string(to)+" and back", events(t, converted(t, other, EDN), true), want)
 	}
 }
 
@@ -101,24 +102,24 @@ func TestJSONIsWhatElleCLIReads(t *testing.T) {
 	const want = `{"index":0,"time":3,"process":0,"type":"invoke","f":"txn","value":[["r",1,null],["append",2,3]]}
 {"index":1,"process":"nemesis","type":"info","f":"start","value":{"edn":":majority"},"error":[{"edn":":x"},"y"]}
 `
-	if got := converted(t, history, FormJSONL); got != want {
+	if got := converted(t, history, JSONL); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	first, second, _ := strings.Cut(strings.TrimSpace(want), "\n")
 	for _, text := range []string{want, "[" + first + " ,\n\t" + second + "] \n", "\ufeff" + first + second,
 		strings.NewReplacer(`"f":"txn","value"`, `"f" : "txn" , "va\u006cue"`).Replace(want)} {
-		if got := converted(t, text, FormEDN); got != history {
+		if got := converted(t, text, EDN); got != history {
 			t.Errorf("%s\nis read as\n%s", text, got)
 		}
 	}
-	if got := converted(t, "", FormJSON) + converted(t, "", FormJSONL); got != "[\n]\n" {
+	if got := converted(t, "", JSON) + converted(t, "", JSONL); got != "[\n]\n" {
 		t.Errorf("nothing is %s", got)
 	}
 }
 
 func TestNumbersInJSONAreExact(t *testing.T) {
 	const numbers = `[0, -0, 12345678901234567890123, 1.10, 1e3, 1E+3, -1.5e-7, 0.1234567890123456789]`
-	got := converted(t, `{"process":0,"type":"ok","f":"read","value":`+numbers+`}`, FormEDN)
+	got := converted(t, `{"process":0,"type":"ok","f":"read","value":`+numbers+`}`, EDN)
 	want := "{:process 0, :type :ok, :f :read, :value " + strings.ReplaceAll(numbers, ",", "") + "}\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -133,15 +134,15 @@ func TestGeneratedHistoriesComeBackFromJSONAndLogs(t *testing.T) {
 			h := gen.New(r, gen.Options{Model: model, Permits: 2, MaxHolds: 2})
 			name := fmt.Sprintf("%s %d", model, i)
 			want := events(t, h.Text, true)
-			same(t, name, events(t, converted(t, h.Text, FormJSONL), true), want)
-			same(t, name, events(t, converted(t, converted(t, h.Text, FormJSON), FormEDN), true), want)
+			same(t, name, events(t, converted(t, h.Text, JSONL), true), want)
+			same(t, name, events(t, converted(t, converted(t, h.Text, JSON), EDN), true), want)
 			if model == "kv" {
 				continue
 			}
-			log := converted(t, h.Text, FormLog)
+			log := converted(t, h.Text, Log)
 			want = events(t, h.Text, false)
 			same(t, name+" log", events(t, log, false), want)
-			same(t, name+" log and back", events(t, converted(t, log, FormEDN), false), want)
+			same(t, name+" log and back", events(t, converted(t, log, EDN), false), want)
 		}
 	}
 }
@@ -158,23 +159,23 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		want, err := Read(bytes.NewReader(text), path, Options{AnyFailedF: true})
+		want, err := Read(bytes.NewReader(text), path, jepsen.Options{AnyFailedF: true})
 		if err != nil {
 			skipped++
 			return nil
 		}
 		files++
-		lines := converted(t, string(text), FormJSONL)
-		got, err := Read(strings.NewReader(lines), path, Options{AnyFailedF: true})
+		lines := converted(t, string(text), JSONL)
+		got, err := Read(strings.NewReader(lines), path, jepsen.Options{AnyFailedF: true})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			return nil
 		}
 		same(t, path, columns(got), columns(want))
-		isEDN := detect(text) == FormEDN
+		isEDN := detect(text) == EDN
 		original := events(t, string(text), isEDN)
 		same(t, path, events(t, lines, isEDN), original)
-		same(t, path, events(t, converted(t, lines, FormEDN), isEDN), original)
+		same(t, path, events(t, converted(t, lines, EDN), isEDN), original)
 		return nil
 	})
 	if err != nil {
@@ -187,10 +188,10 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 }
 
 // columns are the events and operations of a history, but for their lines.
-func columns(h *History) []string {
+func columns(h *jepsen.History) []string {
 	all := []string{fmt.Sprint(h.Events, h.Skipped, h.Processes)}
 	for e := range h.Type {
-		all = append(all, fmt.Sprint(h.Type[e], h.Process[e], h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]), h.Values.Text(h.Key(int32(e))), h.Index(int32(e)), h.OpOf[e]))
+		all = append(all, fmt.Sprint(h.Type[e], h.Process[e], h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]), h.Values.Text(h.Key(jepsen.Event(e))), h.Index(jepsen.Event(e)), h.OpOf[e]))
 	}
 	for op := range h.Invocation {
 		all = append(all, fmt.Sprint(h.Invocation[op], h.Completion[op], h.Status[op]))
@@ -211,18 +212,18 @@ func FuzzConvert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var out bytes.Buffer
-		if _, err := Convert(&out, strings.NewReader(text), "h", "", FormJSONL); err != nil {
+		if _, err := Convert(&out, strings.NewReader(text), "h", "", JSONL); err != nil {
 			return
 		}
 		var want bytes.Buffer
-		if _, err := Convert(&want, strings.NewReader(text), "h", "", FormEDN); err != nil {
+		if _, err := Convert(&want, strings.NewReader(text), "h", "", EDN); err != nil {
 			t.Fatalf("JSON holds it, but EDN does not: %v\n%s", err, text)
 		}
-		if out.Len() > 0 && detect(out.Bytes()) != FormJSON {
+		if out.Len() > 0 && detect(out.Bytes()) != JSON {
 			t.Fatalf("not seen to be JSON:\n%s", out.String())
 		}
 		var got bytes.Buffer
-		if _, err := Convert(&got, bytes.NewReader(out.Bytes()), "h", "", FormEDN); err != nil {
+		if _, err := Convert(&got, bytes.NewReader(out.Bytes()), "h", "", EDN); err != nil {
 			t.Fatalf("%v\n%s", err, out.String())
 		}
 		if got.String() != want.String() { // the keys of an op may have been sorted

@@ -1,9 +1,13 @@
-package jepsen
+package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"clew/jepsen"
+	"clew/jepsen/store"
 )
 
 // Table shows the results of a store, a line for each run, as they come.
@@ -11,7 +15,7 @@ type Table struct{ test, time int } // widths
 
 // NewTable is a table for sources. Its columns are as wide as they need, so far
 // as that is known before anything is checked.
-func NewTable(sources []Source) Table {
+func NewTable(sources []store.Source) Table {
 	t := Table{test: len("test")}
 	for _, s := range sources {
 		t.test = max(t.test, utf8.RuneCountInString(testOf(s)))
@@ -20,7 +24,7 @@ func NewTable(sources []Source) Table {
 	return t
 }
 
-func testOf(s Source) string {
+func testOf(s store.Source) string {
 	if s.Stored {
 		return s.Test
 	}
@@ -37,15 +41,15 @@ const (
 // Header is the first line.
 func (t Table) Header() string { return t.line("test", "time", "model", "verdict", "engine", "ms") }
 
-// Row is the line of a result; below it, where it is invalid, why.
-func (t Table) Row(s Source, r *Result) string {
-	verdict := map[Verdict]string{Valid: "valid", Invalid: "INVALID", Unknown: r.Cause}[r.Verdict]
+// Row is the line of a result; below it, if it is invalid, why.
+func (t Table) Row(s store.Source, r *Result) string {
+	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(r.Cause), "unknown")}[r.Verdict]
 	ms := fmt.Sprintf("%.1f", r.Ms)
 	if r.History == nil {
 		ms = "" // it was not checked
 	}
 	row := t.line(testOf(s), s.Time, r.modelText(), verdict, r.Analyzer, ms)
-	if r.Verdict == Invalid {
+	if r.Verdict == jepsen.Invalid {
 		row += "    " + r.sentence() + "\n"
 	}
 	return printable(row)

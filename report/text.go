@@ -1,4 +1,4 @@
-package jepsen
+package report
 
 import (
 	"cmp"
@@ -8,21 +8,26 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"clew/edn"
+	"clew/jepsen"
 )
 
 // Text is the result for people: one line, and for an invalid history what is
 // wrong, where, and a picture of the operations around it.
 func (r *Result) Text() string {
 	var b strings.Builder
-	b.WriteString(r.File + ": ")
+	if r.File != "" {
+		b.WriteString(r.File + ": ")
+	}
 	switch r.Verdict {
-	case Valid:
+	case jepsen.Valid:
 		b.WriteString("valid")
-	case Invalid:
+	case jepsen.Invalid:
 		b.WriteString("INVALID")
 	default:
-		b.WriteString("unknown: " + r.Cause)
+		b.WriteString("unknown")
+		if r.Cause != "" {
+			b.WriteString(": " + string(r.Cause))
+		}
 		if why := cmp.Or(r.Error, r.Explanation); why != "" {
 			b.WriteString(": " + why)
 		}
@@ -34,9 +39,9 @@ func (r *Result) Text() string {
 	switch {
 	case r.Keys != nil:
 		r.writeKeys(&b)
-	case r.Verdict == Invalid:
+	case r.Verdict == jepsen.Invalid:
 		r.writeFailure(&b)
-	case r.Verdict == Valid && r.Explanation != "":
+	case r.Verdict == jepsen.Valid && r.Explanation != "":
 		fmt.Fprintf(&b, "  %s\n", r.Explanation)
 	}
 	return printable(b.String())
@@ -57,15 +62,15 @@ const maxKeys = 10
 func (r *Result) writeKeys(b *strings.Builder) {
 	shown := 0
 	for _, k := range r.Keys {
-		if k.Verdict == Valid {
+		if k.Verdict == jepsen.Valid {
 			continue
 		}
 		if shown++; shown > maxKeys {
 			continue
 		}
-		name := k.History.Values.Text(k.Key)
+		name := k.Key
 		switch k.Verdict {
-		case Invalid:
+		case jepsen.Invalid:
 			fmt.Fprintf(b, "\n  key %s: INVALID\n", name)
 			k.writeFailure(b)
 		default:
@@ -120,84 +125,40 @@ func (r *Result) modelText() string {
 	return model
 }
 
-// Name is an operation as people speak of it: "process 13's :read 471 (index
-// 983)", the index being that of its completion where it has one.
-func (h *History) Name(op int32) string {
-	return fmt.Sprintf("process %s's %s (index %d)", h.processText(op), h.call(op), h.lastIndex(op))
-}
-
-// Who is the process of an operation and where it is: "process 13 (index 983)".
-func (h *History) Who(op int32) string {
-	return fmt.Sprintf("process %s (index %d)", h.processText(op), h.lastIndex(op))
-}
-
-// lastIndex is the index of an operation's completion where it has one, else of
-// its invocation.
-func (h *History) lastIndex(op int32) int64 {
-	if h.Status[op] != Crashed {
-		return h.Index(h.Completion[op])
-	}
-	return h.Index(h.Invocation[op])
-}
-
-func (h *History) processText(op int32) string {
-	return h.Values.Text(h.Processes[h.Process[h.Invocation[op]]])
-}
-
-// maxCall bounds the text of an operation in sentences and pictures.
-const maxCall = 40
-
-// call is what an operation did: ":read 471".
-func (h *History) call(op int32) string {
-	s := h.Values.Text(h.F[h.Invocation[op]])
-	if value := h.OpValue(op); value != edn.Nil {
-		s += " " + h.Values.Text(value)
-	}
-	return shorten(s)
-}
-
-// shorten is a text of at most maxCall characters.
-func shorten(s string) string {
-	if utf8.RuneCountInString(s) > maxCall {
-		s = string([]rune(s)[:maxCall-1]) + "…"
-	}
-	return s
-}
-
 // maxPicture bounds the operations in a picture.
 const maxPicture = 12
 
 // picture draws the operations around the failure, one a line, in order of
-// invocation: from invocation to completion, an arrow where it stayed open.
+// invocation: from invocation to completion, an arrow if it stayed open.
 func (r *Result) picture() string {
 	h := r.History
 	ops := r.around()
-	var events []int32 // the ends of the bars, in order
+	var events []jepsen.Event // the ends of the bars, in order
 	for _, op := range ops {
 		events = append(events, h.Invocation[op])
-		if c := h.Completion[op]; c != None && c <= r.Op && h.Status[op] != Crashed {
+		if c := h.Completion[op]; c != jepsen.None && c <= r.FailEvent && h.Status[op] != jepsen.Crashed {
 			events = append(events, c)
 		}
 	}
 	slices.Sort(events)
 	const column = 3
-	at := func(e int32) int { i, _ := slices.BinarySearch(events, e); return column * i }
+	at := func(e jepsen.Event) int { i, _ := slices.BinarySearch(events, e); return column * i }
 	process, call := 0, 0
 	for _, op := range ops {
-		process = max(process, utf8.RuneCountInString(h.processText(op)))
-		call = max(call, utf8.RuneCountInString(h.call(op)))
+		process = max(process, utf8.RuneCountInString(h.ProcessName(op)))
+		call = max(call, utf8.RuneCountInString(h.Call(op)))
 	}
 	var b strings.Builder
 	for _, op := range ops {
 		from, to, end := at(h.Invocation[op]), column*len(events), "─▶"
-		if c := h.Completion[op]; c != None && c <= r.Op && h.Status[op] != Crashed {
+		if c := h.Completion[op]; c != jepsen.None && c <= r.FailEvent && h.Status[op] != jepsen.Crashed {
 			to, end = at(c), "┤"
 		}
-		if h.Completion[op] == r.Op {
+		if h.Completion[op] == r.FailEvent {
 			end = "┤ ✗ " + r.why()
 		}
-		fmt.Fprintf(&b, "  process %-*s  %s%s  %s├%s%s\n", process, h.processText(op), h.call(op),
-			strings.Repeat(" ", call-utf8.RuneCountInString(h.call(op))),
+		fmt.Fprintf(&b, "  process %-*s  %s%s  %s├%s%s\n", process, h.ProcessName(op), h.Call(op),
+			strings.Repeat(" ", call-utf8.RuneCountInString(h.Call(op))),
 			strings.Repeat(" ", from), strings.Repeat("─", to-from-1), end)
 	}
 	return b.String()
@@ -208,30 +169,28 @@ func (r *Result) why() string {
 	if len(r.Paths) == 0 {
 		return ""
 	}
-	path, v := r.Paths[0], r.History.Values
-	record := v.Items(path[len(path)-1].Model)[0]
-	msg, _ := v.Get(record, v.InternKeyword("msg"))
-	return v.Str(msg)
+	path := r.Paths[0]
+	return path[len(path)-1].Why
 }
 
 // around is the failing operation, the core, what was open at the failure, and
 // what returned last before it: at most maxPicture, in order of invocation.
-func (r *Result) around() []int32 {
+func (r *Result) around() []jepsen.Operation {
 	h := r.History
-	ops := []int32{h.OpOf[r.Op]}
-	add := func(op int32) {
-		if op != None && len(ops) < maxPicture && !slices.Contains(ops, op) && h.Status[op] != Failed {
+	ops := []jepsen.Operation{h.OpOf[r.FailEvent]}
+	add := func(op jepsen.Operation) {
+		if op != jepsen.None && len(ops) < maxPicture && !slices.Contains(ops, op) && h.Status[op] != jepsen.Failed {
 			ops = append(ops, op)
 		}
 	}
-	add(r.LastOp)
+	add(r.LastOperation)
 	if len(r.Core) <= maxPicture {
 		for _, op := range r.Core {
 			add(op)
 		}
 	}
-	for e := r.Op - 1; e >= 0 && len(ops) < maxPicture/2; e-- {
-		if h.Type[e] == OK {
+	for e := r.FailEvent - 1; e >= 0 && len(ops) < maxPicture/2; e-- {
+		if h.Type[e] == jepsen.OK {
 			add(h.OpOf[e])
 		}
 	}

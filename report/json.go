@@ -1,6 +1,10 @@
-package jepsen
+package report
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"clew/jepsen"
+)
 
 // MarshalJSON is the result as one JSON object: the verdict and where to look.
 // Keys that do not apply are null. Of independent keys the earliest failure is
@@ -28,14 +32,14 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}{
 		File: r.File, Valid: "unknown", Ms: r.Ms,
 		Model: orNull(r.Model), Init: orNull(r.Init), Analyzer: orNull(r.Analyzer),
-		Cause: orNull(r.Cause), Error: orNull(r.Error), Explanation: orNull(r.sentence()),
+		Cause: orNull(string(r.Cause)), Error: orNull(r.Error), Explanation: orNull(r.sentence()),
 	}
 	if r.Keys != nil {
 		n := len(r.Keys)
 		j.Keys = &n
 		for _, k := range r.Keys {
-			if k.Verdict == Invalid {
-				j.Failures = append(j.Failures, k.History.Values.Text(k.Key))
+			if k.Verdict == jepsen.Invalid {
+				j.Failures = append(j.Failures, k.Key.String())
 			}
 		}
 	}
@@ -46,14 +50,17 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		j.Events, j.Operations, j.Crashed = h.Events, h.Operations(), h.CrashedCount()
 	}
 	switch r.Verdict {
-	case Valid:
+	case jepsen.Valid:
 		j.Valid = true
-	case Invalid:
+	case jepsen.Invalid:
 		j.Valid = false
 		f := r.FirstFailing()
-		index, line := f.History.Index(f.Op), f.History.Line(f.Op)
-		j.OpIndex, j.OpLine = &index, &line
-		if p := f.PreviousOK(); p != None {
+		index, line := f.History.Index(f.FailEvent), f.History.Line(f.FailEvent)
+		j.OpIndex = &index
+		if line > 0 {
+			j.OpLine = &line
+		}
+		if p := f.PreviousOK(); p != jepsen.None {
 			previous := f.History.Index(p)
 			j.PreviousOK = &previous
 		}

@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"bufio"
@@ -8,8 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"clew/edn"
 	"clew/edn/opmap"
+
+	"clew/edn"
 )
 
 // The .log form is what Jepsen prints while a test runs, one event a line, its
@@ -24,7 +25,8 @@ import (
 // maxLine bounds a line of the .log form.
 const maxLine = 64 << 20
 
-func readLog(r io.Reader, b *builder, take func(*opmap.Event) error) error {
+// log reads a history of that form.
+func (in *input) log(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 1<<16), maxLine)
 	// Unlike an op map, a line that was cut off may still be an event, one with
@@ -37,22 +39,22 @@ func readLog(r io.Reader, b *builder, take func(*opmap.Event) error) error {
 		}
 		return n, line, err
 	})
-	pos := edn.Pos{File: b.h.File, Col: 1}
+	pos := edn.Pos{File: in.file, Col: 1}
 	for lines.Scan() {
 		pos.Line++
 		line := bytes.Clone(lines.Bytes())
-		if err := logLine(line, pos, b, take); err != nil {
+		if err := in.logLine(line, pos); err != nil {
 			return err
 		}
 		pos.Offset += int64(len(line)) + 1
 	}
 	if err := lines.Err(); err == bufio.ErrTooLong {
-		return &Error{b.h.File, pos.Line + 1, 1, "line longer than 64 MB"}
+		return in.at(pos.Line+1, 1).Errorf("line longer than 64 MB")
 	} else if err != nil {
-		return fmt.Errorf("%s: %w", b.h.File, err)
+		return fmt.Errorf("%s: %w", in.file, err)
 	}
 	if cut {
-		b.warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", pos.Line)
+		in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", pos.Line)
 	}
 	return nil
 }
@@ -60,7 +62,7 @@ func readLog(r io.Reader, b *builder, take func(*opmap.Event) error) error {
 // separator stands between a log line's logger and its message.
 var separator = []byte(" - ")
 
-func logLine(line []byte, pos edn.Pos, b *builder, take func(*opmap.Event) error) error {
+func (in *input) logLine(line []byte, pos edn.Pos) error {
 	body := bytes.Trim(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), blanks)
 	if len(body) == 0 || body[0] == ';' {
 		return nil
@@ -72,7 +74,7 @@ func logLine(line []byte, pos edn.Pos, b *builder, take func(*opmap.Event) error
 			if isLevel(body) {
 				return nil
 			}
-			return &Error{pos.File, pos.Line, 1, fmt.Sprintf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", clip(body))}
+			return in.at(pos.Line, 1).Errorf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", clip(body))
 		}
 		text, logged = after, true
 	}
@@ -83,12 +85,12 @@ func logLine(line []byte, pos edn.Pos, b *builder, take func(*opmap.Event) error
 	before := line[:len(bytes.TrimRight(line, blanks))-len(text)]
 	pos.Col += utf8.RuneCount(before)
 	pos.Offset += int64(len(before))
-	fields, err := b.h.Values.ParseAll(text, pos)
+	fields, err := in.values.ParseAll(text, pos)
 	if err != nil {
 		return err
 	}
 	if len(fields) < 3 || len(fields) > 5 {
-		return &Error{pos.File, pos.Line, pos.Col, "expected PROCESS :TYPE :F VALUE, found " + clip(text)}
+		return in.at(pos.Line, pos.Col).Errorf("expected PROCESS :TYPE :F VALUE, found %s", clip(text))
 	}
 	e := opmap.Event{Process: fields[0], Type: fields[1], F: fields[2],
 		Has: opmap.HasProcess | opmap.HasType | opmap.HasF, Line: pos.Line, Col: pos.Col}
@@ -96,11 +98,11 @@ func logLine(line []byte, pos edn.Pos, b *builder, take func(*opmap.Event) error
 		e.Value, e.Has = fields[3], e.Has|opmap.HasValue
 	}
 	if len(fields) > 4 {
-		v := b.h.Values
-		e.Text = appendOp(nil, v, []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type,
+		v := in.values
+		e.Text = v.AppendMap(nil, []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type,
 			v.InternKeyword("f"), e.F, v.InternKeyword("value"), e.Value, v.InternKeyword("error"), fields[4]})
 	}
-	return take(&e)
+	return in.take(&e)
 }
 
 // blanks may stand around a line.

@@ -1,4 +1,4 @@
-package jepsen
+package store
 
 import (
 	"archive/tar"
@@ -11,6 +11,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"clew/internal/files"
+	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 // Source is where a history is: a file, standard input, or a member of an
@@ -19,8 +23,8 @@ type Source struct {
 	// Path is how people name it. A member's is ARCHIVE/MEMBER.
 	Path string
 	// Stored says that it was found in a directory or an archive; then Test and
-	// Time are what the store's layout TEST/TIME/history.edn says, Time is "" and
-	// Test the path below the directory where the layout is another.
+	// Time are what the store's layout TEST/TIME/history.edn says; if the layout is
+	// another, Time is "" and Test the path below the directory.
 	Stored     bool
 	Test, Time string
 	// InOrder says that reading it forwards the archive: sources of one archive
@@ -34,16 +38,16 @@ type Source struct {
 func (s Source) Member() bool { return s.open != nil }
 
 // Read reads the history.
-func (s Source) Read(opts Options) (*History, error) {
+func (s Source) Read(opts jepsen.Options) (*jepsen.History, error) {
 	if s.open == nil {
-		return ReadFile(s.Path, opts)
+		return forms.ReadFile(s.Path, opts)
 	}
 	r, err := s.open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
 	defer r.Close()
-	return Read(r, s.Path, opts)
+	return forms.Read(r, s.Path, opts)
 }
 
 // stored is a source below a root, which may be an archive.
@@ -71,12 +75,12 @@ func stored(root, below string) Source {
 var timestamp = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}`)
 
 // histories chooses among the files of a directory or archive: every
-// history.edn, or, where there is none, everything that ends in .edn, .edn.gz or
+// history.edn, or, if there is none, everything that ends in .edn, .edn.gz or
 // .edn.zst. What is in the independent/ folder beside a history.edn is part of
 // that one.
-func histories(files []string) []string {
+func histories(paths []string) []string {
 	all := map[string]bool{}
-	for _, f := range files {
+	for _, f := range paths {
 		all[f] = true
 	}
 	part := func(f string) bool {
@@ -88,7 +92,7 @@ func histories(files []string) []string {
 		return false
 	}
 	var whole, others []string
-	for _, f := range files {
+	for _, f := range paths {
 		switch {
 		case part(f):
 		case path.Base(f) == "history.edn":
@@ -123,7 +127,7 @@ func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
 func findInZip(file string) ([]Source, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, plainPathError(err))
+		return nil, fmt.Errorf("%s: %w", file, files.PathError(err))
 	}
 	members := map[string]*zip.File{}
 	var names []string
@@ -183,18 +187,18 @@ func findInTar(file string) ([]Source, error) {
 // tarball reads a tar archive, compressed or not, from front to back.
 type tarball struct {
 	file   string
-	f      *os.File // nil where it is not open
+	f      *os.File // nil if it is not open
 	z      io.ReadCloser
 	r      *tar.Reader
 	passed int // members
 }
 
 func (t *tarball) begin() error {
-	f, err := Open(t.file)
+	f, err := files.Open(t.file)
 	if err != nil {
 		return err
 	}
-	z, err := decompress(bufio.NewReaderSize(f, 1<<16))
+	z, _, err := files.Decompress(bufio.NewReaderSize(f, 1<<16))
 	if err != nil {
 		f.Close()
 		return fmt.Errorf("%s: %w", t.file, err)

@@ -1,4 +1,4 @@
-package jepsen
+package forms
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"clew/jepsen"
 )
 
 func TestALongLogIsReadFromItsFile(t *testing.T) {
@@ -18,7 +20,7 @@ func TestALongLogIsReadFromItsFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(log.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h, err := ReadFile(path, Options{})
+	h, err := ReadFile(path, jepsen.Options{})
 	if err != nil || h.Operations() != operations {
 		t.Errorf("%d operations (%v), expected %d", h.Operations(), err, operations)
 	}

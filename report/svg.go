@@ -1,4 +1,4 @@
-package jepsen
+package report
 
 import (
 	"cmp"
@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"clew/internal/text"
+	"clew/jepsen"
 )
 
 // maxDrawn bounds the operations in an SVG picture: the core of a lock is all of
@@ -89,9 +92,12 @@ type svgText struct {
 
 // WriteSVG draws an invalid result: a row for every process, and in it a bar for
 // every operation of the core and every one that was open at the failure, from
-// its invocation to its completion, or to the failure where it was open then.
+// its invocation to its completion, or to the failure if it was open then.
 // Distances are counted in events, not in time. The failing operation is red.
 func (r *Result) WriteSVG(w io.Writer) error {
+	if !r.fails() {
+		return fmt.Errorf("a picture is of a failure; found a history that is %s", r.Verdict)
+	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -107,19 +113,19 @@ func (r *Result) WriteSVG(w io.Writer) error {
 func (r *Result) svg() svgPicture {
 	h := r.History
 	ops, omitted := r.drawn()
-	var events []int32 // the ends of the bars, in order
+	var events []jepsen.Event // the ends of the bars, in order
 	label, wrong, name := 0, 0, 0
 	for _, op := range ops {
 		events = append(events, h.Invocation[op])
 		if c := h.Completion[op]; !r.openAtFailure(op) {
 			events = append(events, c)
 		}
-		if n := utf8.RuneCountInString(r.label(op)); h.OpOf[r.Op] == op {
+		if n := utf8.RuneCountInString(r.label(op)); h.OpOf[r.FailEvent] == op {
 			wrong = n
 		} else {
 			label = max(label, n)
 		}
-		name = max(name, utf8.RuneCountInString(h.processText(op)))
+		name = max(name, utf8.RuneCountInString(h.ProcessName(op)))
 	}
 	slices.Sort(events)
 	rows := r.lanes(ops)
@@ -129,10 +135,10 @@ func (r *Result) svg() svgPicture {
 	// failing one, whose label says most.
 	column := max(30, (label+2)*svgCharacter/2)
 	left := svgMargin + (len("process ")+name+2)*svgCharacter
-	at := func(event int32) int { i, _ := slices.BinarySearch(events, event); return left + i*column }
+	at := func(event jepsen.Event) int { i, _ := slices.BinarySearch(events, event); return left + i*column }
 	head := r.heading(omitted)
 	top := svgMargin + (len(head)+1)*svgLine
-	cut := at(r.Op)
+	cut := at(r.FailEvent)
 	// Labels may reach beyond their bars, and beyond the failure.
 	p := svgPicture{
 		Width:  max(cut+max(label, wrong)*svgCharacter, svgWrap*svgCharacter) + svgMargin,
@@ -147,7 +153,7 @@ func (r *Result) svg() svgPicture {
 	for i, row := range rows {
 		y := top + i*svgRow
 		lane := svgLane{
-			Name: svgText{X: svgMargin, Y: y + svgLine + svgBar - 3, Text: "process " + h.processText(row[0])},
+			Name: svgText{X: svgMargin, Y: y + svgLine + svgBar - 3, Text: "process " + h.ProcessName(row[0])},
 			Rule: svgStroke{svgMargin, y + svgRow - 5, p.Width - svgMargin, y + svgRow - 5, "rule"},
 		}
 		for _, op := range row {
@@ -160,12 +166,12 @@ func (r *Result) svg() svgPicture {
 
 // lanes puts operations into rows, a row for every process, and one more for
 // what a process did after it had crashed without a new number.
-func (r *Result) lanes(ops []int32) [][]int32 {
+func (r *Result) lanes(ops []jepsen.Operation) [][]jepsen.Operation {
 	h := r.History
-	var rows [][]int32
-	process := func(op int32) int32 { return h.Process[h.Invocation[op]] }
+	var rows [][]jepsen.Operation
+	process := func(op jepsen.Operation) int32 { return h.Process[h.Invocation[op]] }
 	for _, op := range ops {
-		i := slices.IndexFunc(rows, func(row []int32) bool {
+		i := slices.IndexFunc(rows, func(row []jepsen.Operation) bool {
 			last := row[len(row)-1]
 			return process(last) == process(op) && !r.openAtFailure(last)
 		})
@@ -174,18 +180,18 @@ func (r *Result) lanes(ops []int32) [][]int32 {
 		}
 		rows[i] = append(rows[i], op)
 	}
-	slices.SortStableFunc(rows, func(a, b []int32) int { return cmp.Compare(process(a[0]), process(b[0])) })
+	slices.SortStableFunc(rows, func(a, b []jepsen.Operation) int { return cmp.Compare(process(a[0]), process(b[0])) })
 	return rows
 }
 
 // svgOp is the bar of an operation in the row that begins at y.
-func (r *Result) svgOp(op int32, y int, at func(event int32) int) svgOp {
+func (r *Result) svgOp(op jepsen.Operation, y int, at func(event jepsen.Event) int) svgOp {
 	h := r.History
-	from, to, class := at(h.Invocation[op]), at(r.Op), "bar"
-	text := svgText{X: from, Y: y + svgLine - 5, Text: r.label(op)}
+	from, to, class := at(h.Invocation[op]), at(r.FailEvent), "bar"
+	label := svgText{X: from, Y: y + svgLine - 5, Text: r.label(op)}
 	switch {
-	case h.OpOf[r.Op] == op:
-		class, text.Class = "bar wrong", "wrong"
+	case h.OpOf[r.FailEvent] == op:
+		class, label.Class = "bar wrong", "wrong"
 	case r.openAtFailure(op):
 		class = "bar open"
 	default:
@@ -194,15 +200,18 @@ func (r *Result) svgOp(op int32, y int, at func(event int32) int) svgOp {
 	return svgOp{
 		Title: printable(h.Name(op)),
 		Bar:   svgRect{X: from, Y: y + svgLine, Width: to - from, Height: svgBar, Class: class},
-		Label: text,
+		Label: label,
 	}
 }
 
+// maxWhy bounds why the failing one cannot be, in characters.
+const maxWhy = 40
+
 // label is what an operation did, and for the failing one why it cannot be.
-func (r *Result) label(op int32) string {
-	s := r.History.call(op)
-	if why := r.why(); r.History.OpOf[r.Op] == op && why != "" {
-		s += " ✗ " + shorten(why)
+func (r *Result) label(op jepsen.Operation) string {
+	s := r.History.Call(op)
+	if why := r.why(); r.History.OpOf[r.FailEvent] == op && why != "" {
+		s += " ✗ " + text.Shorten(why, maxWhy)
 	}
 	return printable(s)
 }
@@ -248,26 +257,26 @@ func wrap(s string, width int) []string {
 
 // openAtFailure says whether an operation was open at the failure. The failing
 // one has just returned.
-func (r *Result) openAtFailure(op int32) bool {
+func (r *Result) openAtFailure(op jepsen.Operation) bool {
 	h := r.History
 	c := h.Completion[op]
-	return c == None || c > r.Op || h.Status[op] == Crashed
+	return c == jepsen.None || c > r.FailEvent || h.Status[op] == jepsen.Crashed
 }
 
 // drawn is the operations of a picture in order of invocation: the failing one,
 // then those of the core and those that were open, the latest first, up to
 // maxDrawn. It says how many more there are.
-func (r *Result) drawn() (ops []int32, omitted int) {
+func (r *Result) drawn() (ops []jepsen.Operation, omitted int) {
 	h := r.History
-	failing := h.OpOf[r.Op]
-	var rest, open []int32
+	failing := h.OpOf[r.FailEvent]
+	var rest, open []jepsen.Operation
 	for _, op := range r.Core {
 		if op != failing {
 			rest = append(rest, op)
 		}
 	}
-	for op := int32(0); op < int32(h.Operations()) && h.Invocation[op] < r.Op; op++ {
-		if r.openAtFailure(op) && h.Status[op] != Failed && !slices.Contains(r.Core, op) {
+	for op := jepsen.Operation(0); int(op) < h.Operations() && h.Invocation[op] < r.FailEvent; op++ {
+		if r.openAtFailure(op) && h.Status[op] != jepsen.Failed && !slices.Contains(r.Core, op) {
 			open = append(open, op)
 		}
 	}

@@ -1,0 +1,92 @@
+// Package files opens files, compressed or not. Its errors name the file and
+// what is wrong with it, and no system call.
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Open opens a file. Its error names the file, and not the system call.
+func Open(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, PathError(err)
+	}
+	return f, nil
+}
+
+// PathError says "PATH: no such file or directory", without the name of the
+// system call.
+func PathError(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}
+
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// Decompress is what is in r: decompressed if it begins as gzip or zstd, which
+// packed says, else r itself.
+func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
+	head, err := r.Peek(4)
+	if err != nil && err != io.EOF {
+		return nil, false, err
+	}
+	switch {
+	case len(head) == 1 && head[0] == gzipMagic[0]: // by itself it would be white space
+		return nil, true, compressedError("gzip", io.EOF)
+	case bytes.HasPrefix(head, gzipMagic):
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, true, compressedError("gzip", err)
+		}
+		return compressed{"gzip", z}, true, nil
+	case bytes.HasPrefix(head, zstdMagic):
+		d, err := zstd.NewReader(r)
+		if err != nil {
+			return nil, true, compressedError("zstd", err)
+		}
+		return compressed{"zstd", d.IOReadCloser()}, true, nil
+	}
+	return io.NopCloser(r), false, nil
+}
+
+// compressed says in its errors that it is the compression that is broken.
+type compressed struct {
+	form string
+	io.ReadCloser
+}
+
+func (c compressed) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = compressedError(c.form, err)
+	}
+	return n, err
+}
+
+func compressedError(form string, err error) error {
+	var p *os.PathError
+	switch {
+	case errors.As(err, &p):
+		return p.Err // the file cannot be read at all
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the %s data is cut off: expected more of it, found the end of the file", form)
+	case errors.Is(err, gzip.ErrChecksum) || errors.Is(err, zstd.ErrCRCMismatch):
+		return fmt.Errorf("the %s data is damaged: its checksum does not match", form)
+	}
+	return fmt.Errorf("the %s data is damaged: %w", form, err)
+}

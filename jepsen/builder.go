@@ -1,0 +1,337 @@
+package jepsen
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"clew/edn/opmap"
+
+	"clew/edn"
+)
+
+// Options says how a history is paired.
+type Options struct {
+	// File is what errors call the history; what reads a file sets it.
+	File string
+	// AnyFailedF accepts a :fail whose :f differs from its invocation's, as
+	// Knossos does: both events are dropped anyway.
+	AnyFailedF bool
+}
+
+// Builder makes a History of events, pairing them by process as they come. A
+// process has one operation open at a time.
+//
+// Programs call Invoke, OK, Fail and Info, in the order in which the events
+// happened. Values are plain Go, as edn.Values.From takes them; as in Jepsen, the
+// value of an OK is the one that counts, so that of a write is what it wrote. The
+// first event that makes no sense is the error of History, and what comes after it
+// is passed over.
+//
+// What reads the text of a history calls Add instead, and may tell what else it
+// knows with Warn, SetObject and Expect.
+type Builder struct {
+	h    *History
+	opts Options
+	err  error // the first, of events that make no sense
+	done bool  // the history has been handed out
+
+	types      [4]edn.ID // the keywords of the types
+	fs         map[string]edn.ID
+	dense      []int32         // by process integer: 1 + its row of Processes, 0 if it has none
+	bytes      int64           // the length of the input, 0 if unknown
+	open       []Operation     // by process: its open operation, or None
+	last       []Operation     // by process: its last completed operation, or None
+	indices    map[int64]int64 // index -> position, only once they do not ascend
+	lastIndex  int64
+	noIndex    int64 // events without a usable :index
+	firstNo    int64 // position of the first of them
+	duplicates int
+	warned     int
+}
+
+// NewBuilder returns a Builder of a history without events.
+func NewBuilder(o Options) *Builder {
+	b := &Builder{
+		h:         &History{File: o.File, Values: edn.NewValues()},
+		opts:      o,
+		fs:        map[string]edn.ID{},
+		lastIndex: math.MinInt64,
+	}
+	for t := Invoke; t <= Info; t++ {
+		b.types[t] = b.h.Values.InternKeyword(t.Name())
+	}
+	return b
+}
+
+// Values is the table of the history's values.
+func (b *Builder) Values() *edn.Values {
+	if b == nil || b.h == nil {
+		return nil
+	}
+	return b.h.Values
+}
+
+// Invoke is the beginning of an operation: process calls f ("write") with value.
+func (b *Builder) Invoke(process int, f string, value any, with ...Extra) {
+	b.event(Invoke, process, f, value, with)
+}
+
+// OK says that the open operation of a process succeeded, and with which value.
+func (b *Builder) OK(process int, f string, value any, with ...Extra) {
+	b.event(OK, process, f, value, with)
+}
+
+// Fail says that the open operation of a process did not happen.
+func (b *Builder) Fail(process int, f string, value any, with ...Extra) {
+	b.event(Fail, process, f, value, with)
+}
+
+// Info says that nobody knows what became of the open operation of a process: it
+// may happen at any time from its invocation on, or never. So may an operation
+// that gets no completion at all.
+func (b *Builder) Info(process int, f string, value any, with ...Extra) {
+	b.event(Info, process, f, value, with)
+}
+
+// Extra is one more key of an event. See With.
+type Extra struct {
+	key   string
+	value any
+}
+
+// With gives an event another key: "index", which is its position if it has
+// none, "key", which some models read, or any that is only to be shown.
+func With(key string, value any) Extra { return Extra{key, value} }
+
+// ErrNoBuilder is the error of a Builder that NewBuilder has not made.
+var ErrNoBuilder = errors.New("a nil or zero Builder; NewBuilder makes one that builds a history")
+
+// errDone is the error of a Builder that has handed out its history.
+var errDone = errors.New("an event came after History; expected it before, since a history never changes")
+
+// History is the history of all events, or the error of the first that makes no
+// sense, an *edn.Error. The Builder takes no more events then.
+func (b *Builder) History() (*History, error) {
+	switch {
+	case b == nil || b.h == nil:
+		return nil, ErrNoBuilder
+	case b.err != nil:
+		return nil, b.err
+	case !b.done:
+		b.done = true
+		b.finish()
+	}
+	return b.h, nil
+}
+
+// event takes an event in plain Go.
+func (b *Builder) event(t Type, process int, f string, value any, with []Extra) {
+	if b == nil || b.h == nil || b.err != nil {
+		return
+	}
+	b.h.built = true
+	e, err := b.plain(process, f, value, with)
+	if err != nil {
+		b.err = b.at(nil).Errorf("event %d, process %d's %s %q: %v", b.h.Events, process, t, f, err)
+		return
+	}
+	e.Type = b.types[t]
+	if len(with) > 0 {
+		e.Text = b.text(e, with)
+	}
+	b.Add(e)
+}
+
+// plain is an event without its type.
+func (b *Builder) plain(process int, f string, value any, with []Extra) (*opmap.Event, error) {
+	v := b.h.Values
+	e := &opmap.Event{Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue, Line: b.h.Events + 1}
+	e.Process = v.InternInt(int64(process))
+	var err error
+	if e.F, err = b.f(f); err != nil {
+		return nil, err
+	}
+	x, err := v.From(value)
+	if err != nil {
+		return nil, err
+	}
+	e.Value = x.ID()
+	for _, extra := range with {
+		x, err := v.From(extra.value)
+		switch key := extra.key; {
+		case err != nil:
+			return nil, fmt.Errorf("its :%s: %w", key, err)
+		case key == "process" || key == "type" || key == "f" || key == "value":
+			return nil, fmt.Errorf("expected another key, found :%s", key)
+		case key == "key":
+			e.Key, e.Has = x.ID(), e.Has|opmap.HasKey
+		case key == "index":
+			n, isInt := x.Int()
+			if !isInt {
+				return nil, fmt.Errorf("expected an integer for its :index, found %s", x)
+			}
+			e.Index, e.Has = n, e.Has|opmap.HasIndex
+		}
+	}
+	return e, nil
+}
+
+// f is the keyword of an :f. Its colon may stand before it.
+func (b *Builder) f(name string) (edn.ID, error) {
+	if id, known := b.fs[name]; known {
+		return id, nil
+	}
+	v := b.h.Values
+	word := strings.TrimPrefix(name, ":")
+	id, err := v.Parse([]byte(":"+word), edn.Pos{})
+	if err != nil || v.Kind(id) != edn.KindKeyword || v.Str(id) != word {
+		return edn.Nil, errors.New(`expected an :f such as "write"`)
+	}
+	b.fs[name] = id
+	return id, nil
+}
+
+// text is the op map of an event with other keys.
+func (b *Builder) text(e *opmap.Event, with []Extra) []byte {
+	v := b.h.Values
+	kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type,
+		v.InternKeyword("f"), e.F, v.InternKeyword("value"), e.Value}
+	for _, extra := range with {
+		if x, err := v.From(extra.value); err == nil { // plain has seen it
+			kvs = v.Put(kvs, extra.key, x.ID())
+		}
+	}
+	return v.AppendMap(nil, kvs)
+}
+
+// Add takes the next event of a text. It says at once what is wrong with it, and
+// so does History.
+func (b *Builder) Add(e *opmap.Event) error {
+	switch {
+	case b == nil || b.h == nil:
+		return ErrNoBuilder
+	case e == nil:
+		return errors.New("expected an event, found nil")
+	case b.done:
+		b.err = errDone
+	}
+	if b.err == nil {
+		b.err = b.add(e)
+	}
+	return b.err
+}
+
+// Expect says how long the text is that events come from, so that there can be
+// room for all of them.
+func (b *Builder) Expect(bytes int64) {
+	if b != nil {
+		b.bytes = bytes
+	}
+}
+
+// SetObject says what the text says that it is a history of: see History.Object.
+func (b *Builder) SetObject(word string) {
+	if b != nil && b.h != nil {
+		b.h.Object = word
+	}
+}
+
+// maxWarnings bounds what one history can say; the rest is counted.
+const maxWarnings = 10
+
+// Warn adds to the history's warnings, up to a bound.
+func (b *Builder) Warn(format string, args ...any) {
+	if b == nil || b.h == nil {
+		return
+	}
+	b.warned++
+	if b.warned <= maxWarnings {
+		b.h.Warnings = append(b.h.Warnings, fmt.Sprintf(format, args...))
+	}
+}
+
+// Warnings are those so far.
+func (b *Builder) Warnings() []string {
+	if b == nil || b.h == nil {
+		return nil
+	}
+	return b.h.Warnings
+}
+
+// at is where an event of the text begins, nowhere if a program makes them.
+func (b *Builder) at(e *opmap.Event) edn.Pos {
+	if b.h.built {
+		return edn.Pos{File: b.h.File}
+	}
+	return edn.Pos{File: b.h.File, Line: e.Line, Col: e.Col}
+}
+
+// line begins a warning about an event.
+func (b *Builder) line(n int) string {
+	if b.h.built {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", n)
+}
+
+// add takes the next event.
+func (b *Builder) add(e *opmap.Event) error {
+	h := b.h
+	position := int64(h.Events)
+	h.Events++
+	if h.Events == math.MaxInt32 {
+		return b.at(e).Errorf("more events than clew can number (2^31)")
+	}
+	if err := CheckOp(h.File, e); err != nil {
+		return err
+	}
+	if k := h.Values.Kind(e.Process); k != edn.KindInt {
+		h.Skipped++
+		return nil
+	}
+	t, err := b.typeOf(e)
+	if err != nil {
+		return err
+	}
+	return b.pair(b.push(t, e, position))
+}
+
+// CheckOp is an error for a map that is no op.
+func CheckOp(file string, e *opmap.Event) error {
+	if e.Has&(opmap.HasProcess|opmap.HasType|opmap.HasF) == 0 {
+		return edn.Pos{File: file, Line: e.Line, Col: e.Col}.Errorf("the map is no op: it has no :process, :type and :f")
+	}
+	return nil
+}
+
+func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
+	for t, id := range b.types {
+		if e.Type == id {
+			return Type(t), nil
+		}
+	}
+	found := "has no :type"
+	if e.Has&opmap.HasType != 0 {
+		found = "has :type " + b.h.Values.Text(e.Type)
+	}
+	return 0, b.at(e).Errorf("the op %s; expected :invoke, :ok, :fail or :info", found)
+}
+
+// finish says what only the whole history shows.
+func (b *Builder) finish() {
+	h := b.h
+	if b.noIndex > 0 && b.lastIndex != math.MinInt64 {
+		b.Warn("events without an integer :index: %d, the first at position %d; their position counts", b.noIndex, b.firstNo)
+	}
+	if b.duplicates > 1 {
+		b.Warn("events that repeat an :index: %d", b.duplicates)
+	}
+	if len(h.Type) == 0 {
+		b.Warn("no operations of clients (processes that are integers): nothing to check")
+	}
+	if more := b.warned - maxWarnings; more > 0 {
+		h.Warnings = append(h.Warnings, fmt.Sprintf("and %d more warnings", more))
+	}
+}

@@ -1,0 +1,91 @@
+package jepsen
+
+import (
+	"slices"
+
+	"clew/edn/opmap"
+
+	"clew/edn"
+)
+
+// push appends an event to the columns.
+func (b *Builder) push(t Type, e *opmap.Event, position int64) Event {
+	h := b.h
+	ev := Event(len(h.Type))
+	if len(h.Type) == cap(h.Type) {
+		b.reserve(e.End)
+	}
+	h.Type = append(h.Type, t)
+	h.Process = append(h.Process, b.process(h.Values.Same(e.Process)))
+	h.F = append(h.F, h.Values.Same(e.F))
+	h.Value = append(h.Value, e.Value)
+	h.OpOf = append(h.OpOf, None)
+	h.places.add(b.index(e, position), int32(e.Line), int32(e.Col))
+	h.setKey(ev, e.Key)
+	h.texts.Add(e)
+	return ev
+}
+
+// reserve makes room for more events: for as many as the rest of the input holds
+// if they are as long as those before, or as many again. Reallocation would cost
+// more time than all else here, and touch several times the memory.
+func (b *Builder) reserve(read int64) {
+	h, n := b.h, len(b.h.Type)
+	more := max(n, 512)
+	if left := b.bytes - read; n >= 512 && read > 0 && left > 0 {
+		more = min(int(float64(n)*float64(left)/float64(read)*1.02)+64, 64*n)
+	}
+	h.Type = slices.Grow(h.Type, more)
+	h.Process = slices.Grow(h.Process, more)
+	h.F = slices.Grow(h.F, more)
+	h.Value = slices.Grow(h.Value, more)
+	h.OpOf = slices.Grow(h.OpOf, more)
+	h.Invocation = slices.Grow(h.Invocation, more/2)
+	h.Completion = slices.Grow(h.Completion, more/2)
+	h.Status = slices.Grow(h.Status, more/2)
+}
+
+// process numbers the client processes in order of appearance.
+func (b *Builder) process(id edn.ID) int32 {
+	if int(id) >= len(b.dense) {
+		b.dense = append(b.dense, make([]int32, int(id)+1-len(b.dense))...)
+	}
+	if b.dense[id] == 0 {
+		b.h.Processes = append(b.h.Processes, id)
+		b.dense[id] = int32(len(b.h.Processes))
+		b.open = append(b.open, None)
+		b.last = append(b.last, None)
+	}
+	return b.dense[id] - 1
+}
+
+// index is the op's own :index, else its position. Duplicates are looked for
+// in a map only once the indices do not ascend: ordinary histories never do.
+func (b *Builder) index(e *opmap.Event, position int64) int64 {
+	n := e.Index
+	if e.Has&opmap.HasIndex == 0 {
+		if b.noIndex == 0 {
+			b.firstNo = position
+		}
+		b.noIndex++
+		return position
+	}
+	if b.indices == nil && n <= b.lastIndex {
+		b.indices = make(map[int64]int64, 2*len(b.h.OpOf))
+		for e := range b.h.places.n {
+			old := b.h.Index(e)
+			b.indices[old] = old
+		}
+	}
+	if b.indices != nil {
+		if _, dup := b.indices[n]; dup {
+			b.duplicates++
+			if b.duplicates == 1 {
+				b.Warn("%san earlier event has :index %d too; position counts", b.line(e.Line), n)
+			}
+		}
+		b.indices[n] = position
+	}
+	b.lastIndex = n
+	return n
+}

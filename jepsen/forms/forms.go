@@ -1,0 +1,117 @@
+package forms
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Form is a text form of histories.
+type Form string
+
+// The forms. JSON is one array of ops and JSONL an op a line; what reads
+// one reads the other.
+const (
+	EDN     Form = "edn"
+	JSONL   Form = "jsonl"
+	JSON    Form = "json"
+	Log     Form = "log"
+	Fastlin Form = "fastlin"
+	Fptlin  Form = "fptlin"
+	LiMo    Form = "limo"
+)
+
+// All are all forms.
+var All = []Form{EDN, JSONL, JSON, Log, Fastlin, Fptlin, LiMo}
+
+// Names lists the forms, for messages.
+func Names() string {
+	var names []string
+	for _, f := range All {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Named is the form of that name.
+func Named(name string) (Form, error) {
+	if !slices.Contains(All, Form(name)) {
+		return "", fmt.Errorf("expected one of %s, not %q", Names(), name)
+	}
+	return Form(name), nil
+}
+
+var (
+	limoEvent   = regexp.MustCompile(`^\[[0-9]+\][ \t]*(call|return)\b`)
+	fptlinLine  = regexp.MustCompile(`^[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Za-z]`)
+	fastlinLine = regexp.MustCompile(`^[A-Za-z]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*(\n|$)`)
+)
+
+// detect tells a history's form by its beginning. What is none of the others is
+// EDN, whose reader says what is wrong with it.
+func detect(head []byte) Form {
+	text := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n\v\f,\x1c\x1d\x1e\x1f")
+	if len(text) == 0 {
+		return EDN
+	}
+	switch c := text[0]; {
+	case c == '{' && isJSONObject(text):
+		return JSON
+	case c == '[' && isJSONObject(bytes.TrimLeft(text[1:], " \t\r\n")):
+		return JSON
+	case c == '[' && limoEvent.Match(text):
+		return LiMo
+	case c == '#' && len(text) > 1 && strings.IndexByte(" \t\r\n@", text[1]) >= 0:
+		return detectText(text)
+	case fptlinLine.Match(text):
+		return Fptlin
+	case fastlinLine.Match(text):
+		return Fastlin
+	case c == ':' || c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
+		return Log
+	}
+	return EDN
+}
+
+// isJSONObject says whether a text begins with a brace, a string and a colon. In
+// EDN the colon would begin a keyword, but ops have no strings for keys.
+func isJSONObject(text []byte) bool {
+	if len(text) == 0 || text[0] != '{' {
+		return false
+	}
+	text = bytes.TrimLeft(text[1:], " \t\r\n")
+	if len(text) == 0 || text[0] != '"' {
+		return false
+	}
+	end := literal(text, 0)
+	rest := bytes.TrimLeft(text[min(end, len(text)):], " \t\r\n")
+	return len(rest) == 0 || rest[0] == ':'
+}
+
+// detectText tells apart the forms whose comments begin with #, by the heading
+// and the first line that is no comment.
+func detectText(text []byte) Form {
+	headed := false
+	for line := range bytes.Lines(text) {
+		rest := bytes.TrimSpace(line)
+		switch {
+		case len(rest) == 0:
+		case rest[0] == '#':
+			headed = headed || heading(string(rest)) != ""
+		case limoEvent.Match(rest) || headed && rest[0] == '[':
+			return LiMo
+		case fptlinLine.Match(rest) || headed && rest[0] >= '0' && rest[0] <= '9':
+			return Fptlin
+		case fastlinLine.Match(rest) || headed:
+			return Fastlin
+		default:
+			return EDN
+		}
+	}
+	if headed {
+		return Fastlin
+	}
+	return EDN
+}

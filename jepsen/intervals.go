@@ -1,0 +1,102 @@
+package jepsen
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"clew/edn/opmap"
+)
+
+// Interval is an operation that is given by the times of its call and return, as
+// tracers and other checkers write them down. Times are of any one clock, in any
+// unit.
+type Interval struct {
+	Process int
+	F       string // "read"
+	Input   any    // what it was called with, in plain Go as edn.Values.From takes it
+	Output  any    // what it returned; nil: as Input, which is right for a write
+	Key     any    // the :key, for a model that reads one
+	Call    int64
+	Return  int64  // says nothing if it crashed
+	Status  Status // Succeeded if it is not given
+}
+
+// FromIntervals is the history of operations with times, in any order. Operations
+// whose times touch are concurrent: of what happens at one time, calls come
+// first. A process may have several operations at once. The operations are
+// numbered in order of their calls, those of one time as they are given; so if
+// ops is sorted by Call, Operation(i) is ops[i]. O(n log n) time.
+func FromIntervals(ops []Interval) (*History, error) {
+	if len(ops) >= math.MaxInt32/2 {
+		return nil, fmt.Errorf("%d intervals are more than clew can number (2^30)", len(ops))
+	}
+	b := NewBuilder(Options{})
+	b.h.built = true
+	ends, err := b.ends(ops)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(ends, end.compare)
+	row := make([]Operation, len(ops)) // by interval
+	for position, e := range ends {
+		e.event.Line = position + 1
+		b.h.Events++
+		ev := b.push(e.kind, &e.event, int64(position))
+		if e.kind == Invoke {
+			row[e.interval] = b.h.begin(ev)
+		} else {
+			b.h.end(row[e.interval], ev)
+		}
+	}
+	return b.History()
+}
+
+// end is the call or the return of an interval.
+type end struct {
+	time     int64
+	kind     Type
+	interval int
+	event    opmap.Event
+}
+
+// compare puts ends in order of time, calls first.
+func (e end) compare(o end) int {
+	return cmp.Or(cmp.Compare(e.time, o.time), cmp.Compare(min(e.kind, OK), min(o.kind, OK)), cmp.Compare(e.interval, o.interval))
+}
+
+// ends are the calls and returns of intervals.
+func (b *Builder) ends(ops []Interval) ([]end, error) {
+	ends := make([]end, 0, 2*len(ops))
+	for i, o := range ops {
+		wrong := func(what any) error { return fmt.Errorf("interval %d (process %d's %s): %v", i, o.Process, o.F, what) }
+		if o.Status > Crashed {
+			return nil, wrong("expected the status Succeeded, Failed or Crashed")
+		}
+		if o.Status != Crashed && o.Return < o.Call {
+			return nil, wrong(fmt.Sprintf("it returns at %d, before its call at %d", o.Return, o.Call))
+		}
+		var with []Extra
+		if o.Key != nil {
+			with = append(with, With("key", o.Key))
+		}
+		call, err := b.plain(o.Process, o.F, o.Input, with)
+		if err != nil {
+			return nil, wrong(err)
+		}
+		ends = append(ends, end{o.Call, Invoke, i, *call})
+		if o.Status == Crashed {
+			continue
+		}
+		if o.Output != nil && o.Status == Succeeded {
+			x, err := b.h.Values.From(o.Output)
+			if err != nil {
+				return nil, wrong(err)
+			}
+			call.Value = x.ID()
+		}
+		ends = append(ends, end{o.Return, map[Status]Type{Succeeded: OK, Failed: Fail}[o.Status], i, *call})
+	}
+	return ends, nil
+}

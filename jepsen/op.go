@@ -1,0 +1,159 @@
+package jepsen
+
+import (
+	"fmt"
+
+	"clew/edn/opmap"
+
+	"clew/edn"
+	"clew/internal/text"
+)
+
+// Op is an operation in plain Go, for those who walk a result. Its values are
+// what edn.Value.Go makes of them.
+type Op struct {
+	Process int    // 0 if no int holds it; String has it all the same
+	F       string // "read"
+	Value   any    // what it returned if it succeeded, else what it was called with
+	Key     any    // the :key of its invocation, nil if it has none
+	Status  Status
+	Index   int64 // the :index of its completion, of its invocation if it crashed
+	Line    int   // where that stands in the file, 0 if the history was built
+
+	name string
+}
+
+// String is the operation as people speak of it: "process 13's :read 471 (index
+// 983)".
+func (o Op) String() string { return o.name }
+
+// Op is an operation in plain Go.
+func (h *History) Op(op Operation) Op {
+	inv := h.Invocation[op]
+	process, _ := h.Values.Int(h.Processes[h.Process[inv]])
+	f := h.Values.Value(h.F[inv])
+	name := f.String()
+	if keyword, ok := f.Go().(edn.Keyword); ok {
+		name = string(keyword)
+	}
+	return Op{
+		Process: fits(process),
+		F:       name,
+		Value:   h.Values.Value(h.OpValue(op)).Go(),
+		Key:     h.Values.Value(h.Key(inv)).Go(),
+		Status:  h.Status[op],
+		Index:   h.Index(h.lastEvent(op)),
+		Line:    h.Line(h.lastEvent(op)),
+		name:    h.Name(op),
+	}
+}
+
+// fits is a number as an int, 0 if it is too large for one.
+func fits(n int64) int {
+	if int64(int(n)) != n {
+		return 0
+	}
+	return int(n)
+}
+
+// Name is an operation as people speak of it: "process 13's :read 471 (index
+// 983)", the index being that of its completion if it has one.
+func (h *History) Name(op Operation) string {
+	return fmt.Sprintf("process %s's %s (index %d)", h.ProcessName(op), h.Call(op), h.Index(h.lastEvent(op)))
+}
+
+// Who is the process of an operation and where it is: "process 13 (index 983)".
+func (h *History) Who(op Operation) string {
+	return fmt.Sprintf("process %s (index %d)", h.ProcessName(op), h.Index(h.lastEvent(op)))
+}
+
+// lastEvent is an operation's completion if it has one that tells anything, else
+// its invocation.
+func (h *History) lastEvent(op Operation) Event {
+	if h.Status[op] != Crashed {
+		return h.Completion[op]
+	}
+	return h.Invocation[op]
+}
+
+// ProcessName is the integer that names an operation's process.
+func (h *History) ProcessName(op Operation) string {
+	return h.Values.Text(h.Processes[h.Process[h.Invocation[op]]])
+}
+
+// maxCall bounds the text of an operation in sentences and pictures.
+const maxCall = 40
+
+// Call is what an operation did: ":read 471". It has at most maxCall characters.
+func (h *History) Call(op Operation) string {
+	s := h.Values.Text(h.F[h.Invocation[op]])
+	if value := h.OpValue(op); value != edn.Nil {
+		s += " " + h.Values.Text(value)
+	}
+	return text.Shorten(s, maxCall)
+}
+
+// EventMap is the op map of an event with all its keys. Like Knossos it adds an
+// :index if there is none, and a nil :value.
+func (h *History) EventMap(event Event) edn.Value {
+	return h.opMap(event, h.Value[event])
+}
+
+// OperationMap is an operation's invocation with the value that it returned if it
+// succeeded, as Knossos shows pending operations.
+func (h *History) OperationMap(op Operation) edn.Value {
+	return h.opMap(h.Invocation[op], h.OpValue(op))
+}
+
+func (h *History) opMap(event Event, value edn.ID) edn.Value {
+	v := h.Values
+	kvs := h.written(event)
+	if index := v.InternKeyword("index"); !hasKey(kvs, index) {
+		kvs = append(kvs, index, v.InternInt(h.Index(event)))
+	}
+	return v.Value(v.InternMap(v.Put(kvs, "value", value)))
+}
+
+func hasKey(kvs []edn.ID, key edn.ID) bool {
+	for i := 0; i < len(kvs); i += 2 {
+		if kvs[i] == key {
+			return true
+		}
+	}
+	return false
+}
+
+// written is the keys and values of an op as they stand in its file.
+func (h *History) written(event Event) []edn.ID {
+	v := h.Values
+	if text := h.text(event); len(text) > 0 {
+		if id, err := v.ParseLenient(text); err == nil {
+			return append([]edn.ID(nil), v.Items(id)...)
+		}
+	}
+	kvs := []edn.ID{
+		v.InternKeyword("process"), h.Processes[h.Process[event]],
+		v.InternKeyword("type"), v.InternKeyword(h.Type[event].Name()),
+		v.InternKeyword("f"), h.F[event],
+	}
+	if key := h.Key(event); key != edn.Nil {
+		kvs = v.Put(kvs, "key", key)
+	}
+	return kvs
+}
+
+// text is the op of an event as it stands in its file, or so that it prints the
+// same once it is read; empty if it is no op map.
+func (h *History) text(event Event) []byte {
+	if h.whole != nil {
+		return h.whole.text(h.wholeEvent[event])
+	}
+	return h.texts.Text(int(event), h.Values, &opmap.Event{
+		Type:    h.Values.InternKeyword(h.Type[event].Name()),
+		Process: h.Processes[h.Process[event]],
+		F:       h.F[event],
+		Value:   h.Value[event],
+		Key:     h.Key(event),
+		Index:   h.Index(event),
+	})
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Claim is what somebody else says of the linearizability of a history, or of
+// one of its keys.
+type Claim struct {
+	// Checker says where it stands: ":linear", ":workload :linear", or the
+	// algorithm of a table's row.
+	Checker string
+	// Key is the independent key that it is about, if IsKey.
+	Key   edn.ID
+	IsKey bool
+
+	Verdict  jepsen.Verdict
+	OpIndex  int64 // the :index of the failing operation, if HasOp
+	HasOp    bool
+	OpText   string // the failing operation, as EDN
+	Model    string // the model's name, as far as the claim shows it, else ""
+	Init     string // its initial value, as far as the claim shows it, else ""
+	Analyzer string
+	Ms       float64 // 0 if it is not known
+}
+
+// maxClaimDepth bounds how deep in a results.edn a claim is looked for: checkers
+// nest a few levels.
+const maxClaimDepth = 20
+
+// ReadClaims finds the results of linearizability checkers in a results.edn,
+// whatever they are called and however deep they stand, keys of
+// jepsen.independent included. They are in the order of the text. modelOf knows
+// the models of records such as "CASRegister", as models.OfRecord does; a claim's
+// model is that of the first record in it that it knows. nil knows none.
+func ReadClaims(in io.Reader, name string, v *edn.Values, modelOf func(record string) (model string, ok bool)) ([]Claim, error) {
+	if in == nil || v == nil {
+		return nil, fmt.Errorf("%s: expected a reader and a table of values, found nil", name)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	id, err := v.ParseLenient(text)
+	if err != nil {
+		var e *edn.Error
+		if errors.As(err, &e) {
+			e.Pos.File = name
+		}
+		return nil, err
+	}
+	if v.Kind(id) != edn.KindMap {
+		return nil, edn.Pos{File: name, Line: 1, Col: 1}.Errorf("expected a map of results, found something else")
+	}
+	c := claims{v: v, modelOf: modelOf, valid: v.InternKeyword("valid?"), results: v.InternKeyword("results"), failures: v.InternKeyword("failures")}
+	c.find(id, Claim{}, 0)
+	return c.found, nil
+}
+
+// claims collects the claims in a map of results.
+type claims struct {
+	v                        *edn.Values
+	modelOf                  func(record string) (model string, ok bool)
+	valid, results, failures edn.ID
+	found                    []Claim
+}
+
+func (c *claims) get(m edn.ID, key string) (edn.ID, bool) {
+	return c.v.Get(m, c.v.InternKeyword(key))
+}
+
+// find looks for claims in a map of results, which is the checker's that at
+// names.
+func (c *claims) find(m edn.ID, at Claim, depth int) {
+	v := c.v
+	if v.Kind(m) == edn.KindTagged {
+		m = v.Items(m)[0] // a record of results
+	}
+	if v.Kind(m) != edn.KindMap || depth > maxClaimDepth {
+		return
+	}
+	if c.isClaim(m) {
+		c.found = append(c.found, c.claim(m, at))
+		return
+	}
+	perKey, hasResults := v.Get(m, c.results)
+	_, hasFailures := v.Get(m, c.failures)
+	if hasResults && hasFailures && v.Kind(perKey) == edn.KindMap && !at.IsKey {
+		for kvs := v.Items(perKey); len(kvs) > 0; kvs = kvs[2:] {
+			key := at
+			key.Key, key.IsKey = kvs[0], true
+			c.find(kvs[1], key, depth+1)
+		}
+		return
+	}
+	for kvs := v.Items(m); len(kvs) > 0; kvs = kvs[2:] {
+		below := at
+		below.Checker = strings.TrimSpace(at.Checker + " " + v.Text(kvs[0]))
+		c.find(kvs[1], below, depth+1)
+	}
+}
+
+// isClaim says whether a map is what a linearizability checker answers: it has a
+// verdict, and configurations, final paths or a cause.
+func (c *claims) isClaim(m edn.ID) bool {
+	if _, ok := c.v.Get(m, c.valid); !ok {
+		return false
+	}
+	for _, key := range []string{"configs", "final-paths"} {
+		if _, ok := c.get(m, key); ok {
+			return true
+		}
+	}
+	if analyzer, ok := c.get(m, "analyzer"); ok {
+		switch c.v.Text(analyzer) {
+		case ":linear", ":wgl", ":competition":
+			return true
+		}
+	}
+	return false
+}
+
+func (c *claims) claim(m edn.ID, at Claim) Claim {
+	v := c.v
+	switch valid, _ := v.Get(m, c.valid); valid {
+	case edn.True:
+		at.Verdict = jepsen.Valid
+	case edn.False:
+		at.Verdict = jepsen.Invalid
+	}
+	if op, ok := c.get(m, "op"); ok && at.Verdict == jepsen.Invalid {
+		if v.Kind(op) == edn.KindTagged {
+			op = v.Items(op)[0] // #jepsen.history.Op{..}
+		}
+		at.OpText = v.Text(op)
+		if v.Kind(op) == edn.KindMap {
+			index, _ := c.get(op, "index")
+			at.OpIndex, at.HasOp = v.Int(index)
+		}
+	}
+	if analyzer, ok := c.get(m, "analyzer"); ok && analyzer != edn.Nil {
+		at.Analyzer = strings.TrimPrefix(v.Text(analyzer), ":")
+	}
+	if c.modelOf != nil {
+		at.Model = c.model(m, 0)
+	}
+	return at
+}
+
+// model is the model of the first record of one in a form, or "".
+func (c *claims) model(id edn.ID, depth int) string {
+	v := c.v
+	if v.Kind(id) == edn.KindTagged {
+		if tag, ok := strings.CutPrefix(v.Text(id), "#"); ok {
+			tag, _, _ = strings.Cut(tag, "{")
+			name := tag[strings.LastIndexByte(tag, '.')+1:]
+			if model, known := c.modelOf(strings.TrimSpace(name)); known {
+				return model
+			}
+		}
+	}
+	if depth > maxClaimDepth {
+		return ""
+	}
+	for _, item := range v.Items(id) {
+		if model := c.model(item, depth+1); model != "" {
+			return model
+		}
+	}
+	return ""
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// TableRow is a claim of a table of verdicts, and the file that it is about.
+type TableRow struct {
+	File string
+	Claim
+}
+
+// ReadTable reads a table of verdicts, its columns parted by tabs: file and
+// verdict, in this order; or, if the first line names them, file and verdict
+// in any order, and as far as there are any, model (with ":INIT" for an initial
+// value), algo, ms and fail_index. A verdict is true, valid or ok, false, invalid
+// or illegal, or unknown.
+func ReadTable(in io.Reader, name string) ([]TableRow, error) {
+	columns := map[string]int{"file": 0, "verdict": 1}
+	var rows []TableRow
+	lines := bufio.NewScanner(in)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimRight(lines.Text(), "\r")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.Split(line, "\t")
+		if named := index(fields); n == 1 && named != nil {
+			columns = named
+			continue
+		}
+		at := edn.Pos{File: name, Line: n, Col: 1}
+		field := func(column string) string {
+			if i, ok := columns[column]; ok && i < len(fields) {
+				return fields[i]
+			}
+			return ""
+		}
+		row := TableRow{File: field("file")}
+		row.Checker = field("algo")
+		row.Model, row.Init, _ = strings.Cut(field("model"), ":")
+		switch strings.ToLower(field("verdict")) {
+		case "true", "valid", "ok":
+			row.Verdict = jepsen.Valid
+		case "false", "invalid", "illegal":
+			row.Verdict = jepsen.Invalid
+		case "unknown", ":unknown":
+		default:
+			return nil, at.Errorf("expected a verdict (true, false or unknown), found %q", field("verdict"))
+		}
+		var err error
+		if ms := field("ms"); ms != "" {
+			if row.Ms, err = strconv.ParseFloat(ms, 64); err != nil {
+				return nil, at.Errorf("expected milliseconds, found %q", ms)
+			}
+		}
+		if fail := field("fail_index"); fail != "" {
+			if row.OpIndex, err = strconv.ParseInt(fail, 10, 64); err != nil {
+				return nil, at.Errorf("expected the index of the failing operation, found %q", fail)
+			}
+			row.HasOp = true
+		}
+		rows = append(rows, row)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(rows) == 0 {
+		return nil, edn.Pos{File: name, Line: 1, Col: 1}.Errorf("expected a table of verdicts, found none")
+	}
+	return rows, nil
+}
+
+// index is the columns of a table by name, nil if a line does not name them.
+func index(fields []string) map[string]int {
+	at := map[string]int{}
+	for i, f := range fields {
+		at[f] = i
+	}
+	if _, ok := at["file"]; !ok {
+		return nil
+	}
+	if _, ok := at["verdict"]; !ok {
+		return nil
+	}
+	return at
+}

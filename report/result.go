@@ -1,0 +1,145 @@
+package report
+
+import (
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Result is what a checker found about a History. Operations and events are
+// rows of the History's columns. The zero Result is an unknown verdict.
+type Result struct {
+	File     string          // what the caller calls the history
+	History  *jepsen.History // nil if the history could not be read
+	Verdict  jepsen.Verdict
+	Model    string // the model's name
+	Init     string // its initial value as EDN, "" if it was not given
+	Inferred bool   // the model was inferred
+	Analyzer string // "clew/porcupine"
+	Ms       float64
+	Verified bool // the evidence was checked again
+	// Explanation is a sentence: why it is invalid, or which crashed operations
+	// took effect in the witness, or how far the search got. Else it is "".
+	Explanation string
+
+	// Valid.
+	Final   edn.Value          // the final state
+	Witness []jepsen.Operation // in order of linearization
+	Depth   int                // of the strong d-hitting family that the witness is of, or 0
+
+	// Invalid.
+	FailEvent     jepsen.Event     // the first failing completion
+	LastOperation jepsen.Operation // linearized last before it, or None
+	Configs       []Config
+	Paths         [][]Step
+	Core          []jepsen.Operation // few operations that fail by themselves
+	Hint          string             // what the user may have forgotten, or ""
+	LikelyInit    string             // an initial value that the failing operation suggests, or ""
+
+	// Unknown.
+	Cause jepsen.Cause
+	Error string // what is wrong with what could not be read
+
+	// Keys are the results of independent keys, in order; nil if the history is
+	// one. Then the verdict is theirs together, the witness is one of the
+	// whole history, and what is said of a failure stands in the keys' results.
+	Keys []KeyResult
+}
+
+// KeyResult is the result of one independent key. Its History is the key's.
+type KeyResult struct {
+	Key edn.Value
+	*Result
+}
+
+// FirstFailing is the result whose failing completion is the earliest: of one
+// of the keys if there are any, else r itself.
+func (r *Result) FirstFailing() *Result {
+	if k := r.FailingKey(); k != nil {
+		return k.Result
+	}
+	return r
+}
+
+// FailingKey is the independent key that fails first in the file, nil if none
+// does.
+func (r *Result) FailingKey() *KeyResult {
+	var first *KeyResult
+	for i := range r.Keys {
+		k := &r.Keys[i]
+		if k.Verdict == jepsen.Invalid && (first == nil || k.event() < first.event()) {
+			first = k
+		}
+	}
+	return first
+}
+
+// FailingIndex is the :index of the first failing completion, -1 if there is
+// none.
+func (r *Result) FailingIndex() int64 {
+	f := r.FirstFailing()
+	if !f.fails() {
+		return -1
+	}
+	return f.History.Index(f.FailEvent)
+}
+
+// fails says whether the result is one of a failure, and not of keys.
+func (r *Result) fails() bool {
+	return r.Verdict == jepsen.Invalid && r.History != nil && r.Keys == nil
+}
+
+// event is the failing completion as an event of the whole history.
+func (k *KeyResult) event() jepsen.Event { return k.History.InWhole(k.FailEvent) }
+
+// Config is a configuration: a state, the operation linearized last (or None)
+// and those that were open.
+type Config struct {
+	State   edn.Value
+	Last    jepsen.Operation
+	Pending []jepsen.Operation
+}
+
+// Step is a step of a final path: an operation and the state after it, or why
+// there is none, which makes it the last.
+type Step struct {
+	Operation jepsen.Operation
+	State     edn.Value
+	Why       string // "" if the operation can happen
+}
+
+// PreviousOK is the :ok event before the failing one, or None.
+func (r *Result) PreviousOK() jepsen.Event {
+	for e := r.FailEvent - 1; e >= 0; e-- {
+		if r.History.Type[e] == jepsen.OK {
+			return e
+		}
+	}
+	return jepsen.None
+}
+
+// Failing is the operation whose completion fails first, of one of the keys if
+// there are any; false if the verdict is not Invalid.
+func (r *Result) Failing() (jepsen.Op, bool) {
+	f := r.FirstFailing()
+	if !f.fails() {
+		return jepsen.Op{}, false
+	}
+	return f.History.Op(f.History.OpOf[f.FailEvent]), true
+}
+
+// WitnessOps is the witness in plain Go.
+func (r *Result) WitnessOps() []jepsen.Op { return r.ops(r.Witness) }
+
+// CoreOps is the core in plain Go, of the key that fails first if there are any.
+func (r *Result) CoreOps() []jepsen.Op {
+	f := r.FirstFailing()
+	return f.ops(f.Core)
+}
+
+func (r *Result) ops(rows []jepsen.Operation) []jepsen.Op {
+	var ops []jepsen.Op
+	for _, op := range rows {
+		ops = append(ops, r.History.Op(op))
+	}
+	return ops
+}

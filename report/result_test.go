@@ -1,0 +1,75 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"clew/jepsen"
+	"clew/jepsen/store"
+)
+
+func TestZeroValuesAreShown(t *testing.T) {
+	for _, r := range []*Result{{}, {History: new(jepsen.History)}} {
+		if got := r.EDN(); !strings.Contains(got, ":valid? :unknown") || !strings.Contains(got, ":cause nil") {
+			t.Errorf("EDN: %s", got)
+		}
+		if got := r.Text(); !strings.HasPrefix(got, "unknown\n") {
+			t.Errorf("text: %q", got)
+		}
+		if line, err := json.Marshal(r); err != nil || !strings.Contains(string(line), `"valid":"unknown"`) {
+			t.Errorf("JSON: %s, %v", line, err)
+		}
+		if err := r.WriteSVG(io.Discard); err == nil {
+			t.Error("it draws no failure")
+		}
+		if r.WriteWitness(io.Discard) != nil || r.WriteCore(io.Discard) != nil {
+			t.Error("it does not write an empty witness or core")
+		}
+		if _, fails := r.Failing(); fails || r.FailingIndex() != -1 || r.WitnessOps() != nil || r.CoreOps() != nil {
+			t.Error("it has operations")
+		}
+		if got := NewTable(nil).Row(store.Source{}, r); strings.TrimSpace(got) != "unknown" && !strings.HasPrefix(strings.TrimSpace(got), "unknown ") {
+			t.Errorf("row: %q", got)
+		}
+	}
+	if _, err := ReadWitness(nil, "w", nil); err == nil {
+		t.Error("ReadWitness reads nothing at all")
+	}
+}
+
+func TestAResultNamesItsOperations(t *testing.T) {
+	r := failing(t, `
+		{:process 0 :type :invoke :f :write :value 1}
+		{:process 0 :type :ok     :f :write :value 1}
+		{:process 1 :type :invoke :f :read :value nil}
+		{:process 1 :type :ok     :f :read :value 2}`, 0, 1)
+	op, fails := r.Failing()
+	if got := fmt.Sprint(op, " ", fails, " ", r.FailingIndex()); got != "process 1's :read 2 (index 3) true 3" {
+		t.Errorf("it fails at %s", got)
+	}
+	if got := fmt.Sprint(r.CoreOps()); got != "[process 0's :write 1 (index 1) process 1's :read 2 (index 3)]" {
+		t.Errorf("the core is %s", got)
+	}
+	r.Witness = []jepsen.Operation{1, 0}
+	if got := fmt.Sprint(r.WitnessOps()); got != "[process 1's :read 2 (index 3) process 0's :write 1 (index 1)]" {
+		t.Errorf("the witness is %s", got)
+	}
+}
+
+// TestWhyIsARecordInTheMap: Knossos shows why a step cannot happen in the place of
+// the state.
+func TestWhyIsARecordInTheMap(t *testing.T) {
+	r := failing(t, `
+		{:process 1 :type :invoke :f :read :value nil}
+		{:process 1 :type :ok     :f :read :value 2}`, 0)
+	r.Paths = [][]Step{{{Operation: 0, Why: "can't read 2 from register 1"}}}
+	if got := r.EDN(); !strings.Contains(got, `:model #knossos.model.Inconsistent{:msg "can't read 2 from register 1"}`) {
+		t.Errorf("%s", got)
+	}
+	if got := r.Text(); !strings.Contains(got, "┤ ✗ can't read 2 from register 1\n") {
+		t.Errorf("%s", got)
+	}
+}
