@@ -143,7 +143,7 @@ func TestBuildersSayWhatMakesNoSense(t *testing.T) {
 			func(b *jepsen.Builder) { b.Invoke(0, "write", 1); b.Info(0, "write", 1); b.OK(0, "write", 1) }},
 		{`event 0, process 3's :invoke "a b": expected an :f such as "write"`, func(b *jepsen.Builder) { b.Invoke(3, "a b", 1) }},
 		{`event 0, process 3's :invoke "": expected an :f such as "write"`, func(b *jepsen.Builder) { b.Invoke(3, "", 1) }},
-		{`event 1, process 1's :invoke "write": a value of an operation is plain Go (nil, booleans, numbers, strings, keywords, slices, maps), not chan int`,
+		{`event 1, process 1's :invoke "write": expected a value in plain Go (nil, a boolean, number, string, Keyword, Symbol, slice or map), found a chan int`,
 			func(b *jepsen.Builder) { b.Invoke(0, "write", 1); b.Invoke(1, "write", make(chan int)) }},
 		{`event 0, process 1's :invoke "write": expected another key, found :f`,
 			func(b *jepsen.Builder) { b.Invoke(1, "write", 1, jepsen.With("f", 1)) }},
@@ -244,7 +244,7 @@ func TestIntervalsThatMakeNoSense(t *testing.T) {
 		{jepsen.Interval{Process: 1, F: "read", Call: 7, Return: 5, Status: jepsen.Failed}, "interval 1 (process 1's read): it returns at 5, before its call at 7"},
 		{jepsen.Interval{Process: 1, Return: 5}, `interval 1 (process 1's ): expected an :f such as "write"`},
 		{jepsen.Interval{Process: 1, F: "read", Status: 9}, "interval 1 (process 1's read): expected the status Succeeded, Failed or Crashed"},
-		{jepsen.Interval{Process: 1, F: "read", Output: struct{}{}}, "interval 1 (process 1's read): a value of an operation is plain Go (nil, booleans, numbers, strings, keywords, slices, maps), not struct {}"},
+		{jepsen.Interval{Process: 1, F: "read", Output: struct{}{}}, "interval 1 (process 1's read): expected a value in plain Go (nil, a boolean, number, string, Keyword, Symbol, slice or map), found a struct {}"},
 	} {
 		if _, err := jepsen.FromIntervals([]jepsen.Interval{{F: "read", Return: 1}, c.op}); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
