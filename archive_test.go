@@ -363,7 +363,7 @@ func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
 				if algorithm == "fast" {
 					byFastPath++
 				}
-			case algorithm == "fast" && c.Cause == string(clew.Ambiguous) && !strings.HasPrefix(r.Analyzer, "clew/fast-"):
+			case algorithm == "fast" && c.Cause == string(jepsen.Ambiguous) && !strings.HasPrefix(r.Analyzer, "clew/fast-"):
 				ambiguous++
 			default:
 				t.Errorf("%s: its core is %s by %s:\n%s", file, c.Verdict, algorithm, text.String())

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"clew/edn"
-	"clew/fallback"
 	"clew/fastpath"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // explain says in one sentence what cannot happen, and after what.
-func explain(r *jepsen.Result, path []fallback.Step) string {
+func explain(r *jepsen.Result, path []report.Step) string {
 	h := r.History
 	s := h.Name(h.OpOf[r.Op]) + " cannot happen"
 	if r.LastOp == jepsen.None {

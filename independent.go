@@ -30,8 +30,8 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			return nil, err
 		}
 	}
-	d := newDecider(ctx, spec, o)
-	sideBySide(len(keys), func(i int) { keys[i].decide(d) })
+	d, lim := newDecider(spec, o), o.limits()
+	sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
 
 	r := &jepsen.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred,
@@ -39,7 +39,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		Op: jepsen.None, LastOp: jepsen.None,
 	}
 	for i, c := range keys {
-		key := c.result(d, o)
+		key := c.result(ctx, d, o)
 		r.Keys = append(r.Keys, jepsen.KeyResult{Key: keyed.Keys[i], Result: key})
 		r.Verified = r.Verified && key.Verified
 	}

@@ -18,6 +18,7 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/internal/gen"
+	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
@@ -242,13 +243,13 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
 	for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"} {
 		r, err := checked(h, spec, algorithm)
-		if err == nil && algorithm == "hitting" && r.Cause == string(fallback.DepthExhausted) {
+		if err == nil && algorithm == "hitting" && r.Cause == string(jepsen.DepthExhausted) {
 			if want.Linearizable && ops.Len() <= hittingDepth {
 				return fmt.Errorf("--algorithm hitting: no witness of %d operations at depth %d", ops.Len(), hittingDepth)
 			}
 			continue // it only ever finds witnesses
 		}
-		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == string(clew.Ambiguous) {
+		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == string(jepsen.Ambiguous) {
 			continue // not for the fast path
 		}
 		if err == nil {
@@ -857,18 +858,18 @@ type lyingEngine struct {
 
 func (lyingEngine) Name() string { return "lying" }
 
-func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, limits fallback.Limits) fallback.Answer {
-	return e.lie(fallback.Porcupine{}.Decide(ctx, ops, limits), ops)
+func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+	return e.lie(fallback.Porcupine{}.Decide(ctx, ops, lim), ops)
 }
 
 // resultOf is an engine's answer as a result without evidence.
 func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *jepsen.Result {
 	r := &jepsen.Result{History: h, Op: jepsen.None, LastOp: jepsen.None}
-	switch a := fallback.Check(context.Background(), engine, ops, fallback.Limits{}); a.Verdict {
-	case fallback.Valid:
+	switch a := fallback.Check(context.Background(), engine, ops, limits.Limits{}); a.Verdict {
+	case jepsen.Valid:
 		r.Verdict = jepsen.Valid
-	case fallback.Invalid:
-		r.Verdict, r.Op = jepsen.Invalid, a.Fail
+	case jepsen.Invalid:
+		r.Verdict, r.Op = jepsen.Invalid, a.FailEvent
 	}
 	return r
 }
@@ -881,24 +882,24 @@ func TestTheOracleCatchesAnEngineThatLies(t *testing.T) {
 	}{
 		{"one that always says valid", "valid: true; the oracle says linearizable: false",
 			func(a fallback.Answer, _ *models.Operations) fallback.Answer {
-				return fallback.Answer{Verdict: fallback.Valid}
+				return fallback.Answer{Verdict: jepsen.Valid}
 			}},
 		{"one that takes a valid history for invalid", "valid: false; the oracle says linearizable: true",
 			func(a fallback.Answer, ops *models.Operations) fallback.Answer {
-				return fallback.Answer{Verdict: fallback.Invalid, Fail: ops.Events - 1}
+				return fallback.Answer{Verdict: jepsen.Invalid, FailEvent: ops.Events - 1}
 			}},
 		{"one that finds the failure too late", "first failing completion",
 			func(a fallback.Answer, ops *models.Operations) fallback.Answer {
 				for _, res := range ops.Res {
-					if a.Verdict == fallback.Invalid && res != models.Open {
-						a.Fail = max(a.Fail, res)
+					if a.Verdict == jepsen.Invalid && res != models.Open {
+						a.FailEvent = max(a.FailEvent, res)
 					}
 				}
 				return a
 			}},
 		{"one that never knows", "unknown",
 			func(fallback.Answer, *models.Operations) fallback.Answer {
-				return fallback.Answer{Cause: fallback.Timeout}
+				return fallback.Answer{Cause: jepsen.Timeout}
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

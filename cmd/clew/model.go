@@ -10,7 +10,6 @@ import (
 
 	"clew"
 	"clew/edn"
-	"clew/fallback"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -114,7 +113,7 @@ func searchOptions(c *cli.Context) (clew.Options, error) {
 		return o, err
 	}
 	limit, err := memoryLimit(c.String("memory-limit"))
-	o.Memory = fallback.NewBudget(limit)
+	o.Memory = clew.NewMemory(limit)
 	return o, err
 }
 

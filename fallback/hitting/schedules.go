@@ -1,8 +1,9 @@
-package fallback
+package hitting
 
 import (
 	"math"
 
+	"clew/fallback"
 	"clew/models"
 )
 
@@ -77,7 +78,7 @@ func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
 		f.level = append(f.level, make([]int32, n))
 	}
 	begun := int32(0)
-	for e, row := range rowsAt(ops) {
+	for e, row := range fallback.RowsAt(ops) {
 		switch {
 		case row < 0:
 		case c.Inv[row] == int32(e):

@@ -1,4 +1,5 @@
-package fallback
+// Package report shows what was found: why a history is not linearizable.
+package report
 
 import (
 	"slices"
@@ -11,15 +12,15 @@ import (
 // be.
 type Config struct {
 	State   models.State
-	Last    int32   // the row linearized last, or -1
-	Pending []int32 // rows open at the failure that are not linearized, the failing one among them
+	Last    models.Row   // linearized last, or -1
+	Pending []models.Row // open at the failure that are not linearized, the failing one among them
 }
 
 // Step is a step of a final path: a row and the state after it. The last step
 // of a path is the failing row, which cannot happen: its State is nil, and Why
 // says why in the model's words.
 type Step struct {
-	Row   int32
+	Row   models.Row
 	State models.State
 	Why   string
 }
@@ -31,26 +32,27 @@ const MaxPaths = 10
 // MaxConfigs bounds the configurations.
 const MaxConfigs = 10
 
-// Explain shows why the operations of an Invalid answer cannot be linearized past
-// the failure: the configurations that the linearizations up to there lead to,
-// and final paths from the first one, the shortest first. Each path goes on with
-// some pending operations in some order and ends where the failing one cannot
-// happen: it never can, or the failure would not be one. Where a model knows
-// less of an open operation than of a returned one, the failing one may have
-// happened already, and then returned what it cannot have: that is the path.
-func Explain(ops *models.Operations, a Answer) ([]Config, [][]Step) {
-	cut := opened(ops, a.Fail)
-	configs := []Config{configAt(ops, cut, a.Order, a.Fail)}
-	for _, order := range a.Others {
+// Explain shows why operations cannot be linearized past a failure, given the first
+// failing completion, an event, a linearization of what is before it, and others
+// if any are known. It shows the configurations that these lead to, that of order
+// first, and final paths from the first one, the shortest first. Each path goes on
+// with some pending operations in some order and ends where the failing one cannot
+// happen: it never can, or the failure would not be one. If a model knows less of
+// an open operation than of a returned one, the failing one may have happened
+// already, and then returned what it cannot have: that is the path.
+func Explain(ops *models.Operations, fail int32, order []models.Row, others [][]models.Row) ([]Config, [][]Step) {
+	cut := opened(ops, fail)
+	configs := []Config{configAt(ops, cut, order, fail)}
+	for _, other := range others {
 		if len(configs) == MaxConfigs {
 			break
 		}
-		c := configAt(ops, cut, order, a.Fail)
+		c := configAt(ops, cut, other, fail)
 		if !slices.ContainsFunc(configs, c.equal) {
 			configs = append(configs, c)
 		}
 	}
-	return configs, paths(ops, cut, configs[0], a.Fail)
+	return configs, paths(ops, cut, configs[0], fail)
 }
 
 func (c Config) equal(o Config) bool {
@@ -58,7 +60,7 @@ func (c Config) equal(o Config) bool {
 }
 
 // configAt is the configuration that an order leads to.
-func configAt(ops *models.Operations, cut *models.Columns, order []int32, fail int32) Config {
+func configAt(ops *models.Operations, cut *models.Columns, order []models.Row, fail int32) Config {
 	order = trim(cut, order)
 	state, err := models.Final(ops.Model, cut, order)
 	if err != nil {
@@ -93,7 +95,7 @@ func opened(ops *models.Operations, t int32) *models.Columns {
 
 // trim takes open operations off the end of a linearization: nothing returned
 // needs them.
-func trim(c *models.Columns, order []int32) []int32 {
+func trim(c *models.Columns, order []models.Row) []models.Row {
 	n := len(order)
 	for n > 0 && c.Res[order[n-1]] == models.Open {
 		n--
@@ -115,10 +117,10 @@ func paths(ops *models.Operations, cut *models.Columns, config Config, fail int3
 	type partial struct {
 		steps []Step
 		state models.State
-		used  []int32
+		used  []models.Row
 	}
 	var found [][]Step
-	queue := []partial{{start, config.State, []int32{failing}}}
+	queue := []partial{{start, config.State, []models.Row{failing}}}
 	for len(queue) > 0 && len(found) < MaxPaths {
 		p := queue[0]
 		queue = queue[1:]
