@@ -63,7 +63,7 @@ func CheckAlgorithm(name string) error {
 }
 
 // Check decides whether a history is linearizable with respect to a model, and
-// shows why. Where the spec names no model, it is inferred. An error means that
+// shows why. If the spec names no model, it is inferred. An error means that
 // the history or the options make no sense; whatever stops the search is a
 // Result with an unknown verdict. It is not safe to check one History from
 // several goroutines at once.

@@ -20,10 +20,10 @@ import (
 //
 // Of configurations that make others redundant only those are kept (an
 // antichain), and those that use few crashed operations are expanded first. So it is
-// strong where much has crashed and the history is not linearizable, where
-// Window has to try all; it is weak where much is concurrent.
+// strong if much has crashed and the history is not linearizable, when Window has to
+// try all; it is weak if much is concurrent.
 //
-// Where no configuration passes a return, that is the first failing completion,
+// If no configuration passes a return, that is the first failing completion,
 // and those that were about to pass it are what survived.
 type Frontier struct{ Rules }
 
@@ -208,7 +208,7 @@ func (s *frontierSearch) extend(trail int32) int32 {
 	return trail
 }
 
-// expand lets a configuration of seen pass the k-th return, where it may, and
+// expand lets a configuration of seen pass the k-th return, if it may, and
 // queues what else it leads to there.
 func (s *frontierSearch) expand(k, at int32) {
 	returning := s.OpenRows(k)[0]

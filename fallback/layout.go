@@ -140,8 +140,8 @@ func (l *Layout) findAlone() {
 }
 
 // RowsAt is the row that each event belongs to, or -1.
-func RowsAt(ops *models.Operations) []int32 {
-	at := make([]int32, ops.Events)
+func RowsAt(ops *models.Operations) []models.Row {
+	at := make([]models.Row, ops.Events)
 	for i := range at {
 		at[i] = -1
 	}
@@ -155,10 +155,10 @@ func RowsAt(ops *models.Operations) []int32 {
 }
 
 // OpenRows is the rows open at the k-th return, which is the first one's.
-func (l *Layout) OpenRows(k int32) []int32 { return l.open[l.openFrom[k]:l.openFrom[k+1]] }
+func (l *Layout) OpenRows(k int32) []models.Row { return l.open[l.openFrom[k]:l.openFrom[k+1]] }
 
 // HasTwin says whether a row of a class is open and not linearized.
-func (l *Layout) HasTwin(open []int32, mask []uint64, class int32) bool {
+func (l *Layout) HasTwin(open []models.Row, mask []uint64, class int32) bool {
 	for _, o := range open {
 		if l.Class[o] == class && !HasBit(mask, l.Slot[o]) {
 			return true

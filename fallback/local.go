@@ -48,7 +48,7 @@ func (m *moves) failsWithin(k int32, steps int) bool {
 	return false
 }
 
-// allStates is how many states there are, 0 where they are too many. They are
+// allStates is how many states there are, 0 if they are too many. They are
 // numbered from 0 on.
 func (m *moves) allStates() int32 {
 	m.space.Number(m.Ops.Model.Init())

@@ -134,7 +134,7 @@ func (m *moves) others(k int32) int {
 // operation that returns is discharged, and not used.
 const passes int32 = -1
 
-// choose is the row of a choice, or passes; false where it is none. crash is its
+// choose is the row of a choice, or passes; false if it is none. crash is its
 // crash class, or -1.
 func (m *moves) choose(k int32, choice int, state int32, c []uint64) (row int32, crash int, ok bool) {
 	open := m.OpenRows(k)
@@ -155,8 +155,8 @@ func (m *moves) choose(k int32, choice int, state int32, c []uint64) (row int32,
 	return row, crash, ok && m.enables(state, row, open[0], c) == (choice-4-2*n < n)
 }
 
-// itself is a choice that is about the returning operation: to use it or, where it
-// is discharged, to let it pass.
+// itself is a choice that is about the returning operation: to use it or, if it is
+// discharged, to let it pass.
 func (m *moves) itself(open []int32, state int32, c []uint64, choice int, early bool) (row int32, ok bool) {
 	returning := open[0]
 	if !m.discharged(c, returning) {
@@ -171,8 +171,8 @@ func (m *moves) itself(open []int32, state int32, c []uint64, choice int, early 
 	return returning, true
 }
 
-// other is the i-th choice among the other open rows and the crash classes, where
-// it is one that overwrites, or one that does not.
+// other is the i-th choice among the other open rows and the crash classes, if it
+// is one that overwrites, or one that does not.
 func (m *moves) other(open []int32, k int32, i int, blind bool, c []uint64) (row int32, crash int, ok bool) {
 	if i++; i < len(open) {
 		row = open[i]
@@ -206,7 +206,7 @@ func (m *moves) mayGo(open []int32, i int, c []uint64) bool {
 	return true
 }
 
-// crash is the next row of a crash class; false where there is none.
+// crash is the next row of a crash class; false if there is none.
 func (m *moves) crash(open []int32, k int32, crash int, c []uint64) (row int32, ok bool) {
 	class, n := &m.Crashed[crash], m.used(c, crash)
 	if n == len(class.Rows) || m.Ops.Inv[class.Rows[n]] > m.Ends[k] {
@@ -329,7 +329,7 @@ func (m *moves) settle(order []int32) []int32 {
 	return settled
 }
 
-// tick polls the context where enough work was done.
+// tick polls the context if enough work was done.
 func (m *moves) tick() bool {
 	if m.work++; m.work > workPerPoll {
 		m.work = 0

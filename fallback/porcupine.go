@@ -51,7 +51,7 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	s := &porcupineSearch{ctx: ctx, ops: ops, limits: lim, entry: n/8 + entryBytes}
 	defer func() { lim.Memory.Give(s.taken) }()
 	if s.reserve(n * (eventsBytes + s.entry)) {
-		// Every completed operation is remembered at least once: where that
+		// Every completed operation is remembered at least once: if that
 		// cannot fit, there is no point in starting.
 		s.release(n * s.entry)
 		s.run()
@@ -263,7 +263,7 @@ func hash(states []models.State) uint64 {
 }
 
 // order is the linearization that ends in a node. Going back from any of its
-// states, a crashed operation happened only where the state before it is
+// states, a crashed operation happened only if the state before it is
 // not the state after it.
 func (s *porcupineSearch) order(last *node) []int32 {
 	var order []int32

@@ -43,10 +43,10 @@ import (
 //     go on: it is used, or it never is and stands right before the operation
 //     that overwrote last; that one is linearized after it began.
 //   - Canonical order. Of open operations of equal meaning the one that returns
-//     first goes first, and a crashed one only where no open one of its meaning
+//     first goes first, and a crashed one only if no open one of its meaning
 //     is left: in a linearization that has them otherwise they can be exchanged,
 //     since the one that goes first now may go later, and the other one began
-//     early enough. Where the later one must happen and the earlier one need
+//     early enough. If the later one must happen and the earlier one need
 //     not, both are tried.
 //   - Domination. Of two configurations that differ only in what is discharged,
 //     what can still be used and how many crashed operations are used, one that
@@ -55,7 +55,7 @@ import (
 //     that only the other one must linearize is a read, which can be left out,
 //     or a covered one, which can be left covered.
 //   - Quiescence. After an operation that ran alone, with no crashed one begun,
-//     only the state counts. Where that can be but one, whatever was before, the
+//     only the state counts. If that can be but one, whatever was before, the
 //     configurations before it are forgotten: other ways to get there lead no
 //     further, and fail where this one does.
 //
@@ -66,7 +66,7 @@ import (
 // on.
 type Window struct {
 	Rules
-	// MaxSteps, where not 0, is the number of steps after which it gives up.
+	// MaxSteps, if not 0, is the number of steps after which it gives up.
 	MaxSteps int
 }
 
@@ -163,7 +163,7 @@ func (s *windowSearch) run() bool {
 }
 
 // next tries the next choice of the configuration on top, and says whether that
-// completes a linearization. Where there is none left the configuration has
+// completes a linearization. If there is none left the configuration has
 // failed.
 func (s *windowSearch) next() bool {
 	top := len(s.stack) - 1

@@ -15,7 +15,7 @@ import (
 // how many have crashed.
 //
 // It visits every node up to return goal, and finds for each the furthest return
-// that is reached from it. It is false where a limit stopped it.
+// that is reached from it. It is false if a limit stopped it.
 func (x *registerSearch) graph(goal int32) bool {
 	seen := make([]bool, len(x.e))
 	nodes := []int32{x.start()}
@@ -109,7 +109,7 @@ type prices struct {
 	open []int32
 }
 
-// fare is what a way costs, and how many crashed operations it uses: where prices
+// fare is what a way costs, and how many crashed operations it uses: if prices
 // are equal, and at first they are all nothing, fewer are better.
 type fare struct {
 	cost int64

@@ -7,7 +7,7 @@ import (
 	"clew/jepsen"
 )
 
-// need says that a failure holds where at least n crashed operations of a class
+// need says that a failure holds if at least n crashed operations of a class
 // are used. A list of needs has at most one of each class; of a class without
 // one nothing is needed.
 type need struct{ class, n int32 }
@@ -21,7 +21,7 @@ type nogood struct {
 
 // registerSearch is a depth-first search over nodes that learns from what fails.
 //
-// Where a node with the used counts U has failed, needs say which of the counts
+// If a node with the used counts U has failed, needs say which of the counts
 // mattered: every configuration of the node with at least those used fails. They
 // are put together from the needs of the children; for a run, from those of its
 // target less what the run used, and from the classes that would have made
@@ -29,9 +29,9 @@ type nogood struct {
 // themselves.
 //
 // Rule G picks the class of a step by what is left, so other counts may pick
-// another one. Where a write was used for want of a cas and its count matters,
+// another one. If a write was used for want of a cas and its count matters,
 // the cas being exhausted is needed too. Conversely, counts that use a write
-// where U used the cas have the cas exhausted, which is as many as can be needed.
+// for which U used the cas have the cas exhausted, which is as many as can be needed.
 type registerSearch struct {
 	*registerSpace
 	goal int32
@@ -40,7 +40,7 @@ type registerSearch struct {
 	nogoods map[int32][]nogood // by node
 	bounds  []*prices
 	ranked  []int32 // the nodes of the graph, by rank
-	depthOf []int32 // by node, where known: the furthest return up to horizon that it gets to (graph)
+	depthOf []int32 // by node, if known: the furthest return up to horizon that it gets to (graph)
 	horizon int32
 
 	stack  []frame
@@ -56,7 +56,7 @@ type registerSearch struct {
 	deepest int
 
 	maxNodes int     // 0: no limit
-	priced   *prices // where not nil, children are ordered by it
+	priced   *prices // unless nil, children are ordered by it
 }
 
 // move is an edge with the classes of its run.
@@ -72,9 +72,9 @@ type frame struct {
 	order    []int32
 	needs    []need    // of the children that failed, not yet put together
 	runs     [][]int32 // to be tried for the child at hand
-	length   int32     // of these; 0 where the child has not begun
+	length   int32     // of these; 0 if the child has not begun
 	longer   bool      // there may be longer runs
-	reachTo  []int32   // by value: steps to the target by what is left, -1 where there are none
+	reachTo  []int32   // by value: steps to the target by what is left, -1 if there are none
 	bytes    int64     // that the runs were charged with
 	charging bool      // the child at hand is a run
 }
@@ -95,7 +95,7 @@ func (x *registerSearch) goOn() bool {
 	return x.Poll()
 }
 
-// search looks for a way to return goal. It is Unknown where budget nodes were
+// search looks for a way to return goal. It is Unknown if budget nodes were
 // not enough, or the limits stopped it.
 func (x *registerSearch) search(goal int32, budget int, order *prices) jepsen.Verdict {
 	x.goal, x.budget, x.nodes, x.priced = goal, budget, 0, order
@@ -355,7 +355,7 @@ func (x *registerSearch) beginRuns(f *frame, target int32) {
 			}
 		}
 		// Of the classes of a first step one that is left will do: the other one's
-		// count matters only where failed says so.
+		// count matters only if failed says so.
 		write := x.writes[y]
 		if x.saved.has(y) {
 			write = -1
@@ -422,7 +422,7 @@ func (x *registerSearch) runs(f *frame, target int32) (runs [][]int32, longer bo
 	return runs, longer
 }
 
-// hasCAS is rule G: a write is only used where no cas is left.
+// hasCAS is rule G: a write is only used if no cas is left.
 func (x *registerSearch) hasCAS(from, to int32, left func(int32) bool) bool {
 	for _, t := range x.from[from] {
 		if t.value == to {
@@ -507,7 +507,7 @@ func (x *registerSearch) tooDear(p *prices, e int32, toGo int64) ([]need, bool) 
 
 // matches says whether needs are met by the used counts, and balances them so
 // that every one of them is met by itself. A crashed write does what a cas to
-// the same value does: where fewer cas are used than needed, as many more
+// the same value does: if fewer cas are used than needed, as many more
 // writes make up for it.
 func (x *registerSearch) matches(needs []need) ([]need, bool) {
 	exact := true

@@ -25,7 +25,7 @@ import (
 //   - an open operation goes before a crashed one of equal meaning, and of open
 //     ones the one that returns first;
 //   - an open cas from s to b goes before an open write of b that returns later,
-//     where the value is s;
+//     if the value is s;
 //   - a crashed cas from x to y goes before a crashed write of y (rule G).
 //
 // Every edge linearizes a completed operation, so nodes have ranks.
@@ -45,10 +45,10 @@ type registerSpace struct {
 
 	e, s   []int32 // by node
 	masks  []uint64
-	first  []int32 // by node: its edges from here .., or -1 where they are not known
+	first  []int32 // by node: its edges from here .., or -1 if they are not known
 	count  []int32
 	edges  []edge
-	table  []int32 // hash table of nodes, -1 where it is free
+	table  []int32 // hash table of nodes, -1 if it is free
 	mask   []uint64
 	banned stamps // crash classes that have an open twin
 	saved  stamps // values to which an open cas from the node's value leads
@@ -60,7 +60,7 @@ type registerSpace struct {
 
 // runClass is crashed writes of a value, or cas of two values.
 type runClass struct {
-	from, to int32 // from is -1 where it is a write
+	from, to int32 // from is -1 if it is a write
 	rows     []int32
 	inv      []int32 // by row
 }
@@ -68,8 +68,8 @@ type runClass struct {
 // runStep is a crashed cas, seen from one of its values.
 type runStep struct{ value, class int32 }
 
-// edge is a run up to a value (or none, where land is -1) and an open row (or
-// none, where row is -1).
+// edge is a run up to a value (or none, if land is -1) and an open row (or
+// none, if row is -1).
 type edge struct{ to, row, land int32 }
 
 // stamps is a set of numbers that is emptied in constant time.
@@ -165,7 +165,7 @@ func (x *registerSpace) fits(row, s int32) bool {
 }
 
 // advance linearizes in x.mask all open reads that fit, and passes returns that
-// are linearized. read, where not nil, gets the rows.
+// are linearized. read, unless nil, gets the rows.
 func (x *registerSpace) advance(e, s int32, read func(row int32)) int32 {
 	for int(e) < len(x.Ends) {
 		open := x.OpenRows(e)
@@ -257,7 +257,7 @@ func (x *registerSpace) invoked(c, e int32) int32 {
 	return int32(n)
 }
 
-// left says whether a class has one left before return e where used are used.
+// left says whether a class has one left before return e if used are used.
 func (x *registerSpace) left(c, e, used int32) bool {
 	inv := x.classes[c].inv
 	return int(used) < len(inv) && inv[used] < x.Ends[e]
@@ -286,7 +286,7 @@ func (x *registerSpace) ban(n int32) {
 
 // reach finds the values that runs lead to from a node, if every class could be
 // used without limit once it is invoked: their distances in steps are in x.hops,
-// 0 where there is none, and the values in the order of distance.
+// 0 if there is none, and the values in the order of distance.
 func (x *registerSpace) reach(n int32) []int32 {
 	x.ban(n)
 	clear(x.hops)

@@ -81,7 +81,7 @@ const (
 	firstBudget    = 4000
 )
 
-// firstHorizon is up to which return a prefix is decided first, where the quick
+// firstHorizon is up to which return a prefix is decided first, if the quick
 // search has failed.
 const firstHorizon = 4096
 
@@ -125,9 +125,9 @@ func (x *registerSearch) quick(goal int32) jepsen.Verdict {
 	return x.search(goal, budget, nil)
 }
 
-// decide decides whether return goal is reached. Where it is, x.far has got
-// there; where not, x.goal is a return up to it that is not reached. It is
-// Unknown only where a limit stopped it.
+// decide decides whether return goal is reached. If it is, x.far has got
+// there; if not, x.goal is a return up to it that is not reached. It is
+// Unknown only if a limit stopped it.
 func (x *registerSearch) decide(goal int32) jepsen.Verdict {
 	if goal > x.horizon && !x.graph(goal) {
 		return jepsen.Unknown
@@ -147,7 +147,7 @@ func (x *registerSearch) decide(goal int32) jepsen.Verdict {
 // keepPrices is how many price systems serve as bounds.
 const keepPrices = 4
 
-// offer is stage 3 for a prefix. The prices stay as a bound where they do not
+// offer is stage 3 for a prefix. The prices stay as a bound if they do not
 // decide.
 func (x *registerSearch) offer(goal int32, effort bidEffort) jepsen.Verdict {
 	x.goal = goal
