@@ -9,7 +9,7 @@ import "clew/internal/limits"
 // histories themselves hold is not counted.
 type Memory struct{ budget *limits.Budget }
 
-// NewMemory is that many bytes.
+// NewMemory is that many bytes. The zero Memory, like none at all, has no end.
 func NewMemory(bytes int64) *Memory { return &Memory{limits.NewBudget(bytes)} }
 
 // limits are the bounds that the options set, beside the time.
