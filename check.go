@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"clew/fallback"
+	"clew/fallback/auto"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -22,7 +23,7 @@ type Options struct {
 	TimeLimit time.Duration
 	// Memory is what the search may use, possibly together with other checks;
 	// nil is no limit.
-	Memory *fallback.Budget
+	Memory *Memory
 	// Independent: the values are [key value] tuples, and each key is a history of
 	// its own.
 	Independent bool
@@ -31,21 +32,26 @@ type Options struct {
 	Verify bool
 	// Depth is how deep "hitting" looks for a witness; 0 is DefaultDepth.
 	Depth int
-	// Passed, where not nil, follows the number of completions passed so far.
+	// Passed, unless nil, follows the number of completions passed so far.
 	Passed *atomic.Int64
-	// Held, where not nil, follows the number of configurations that the search
+	// Held, unless nil, follows the number of configurations that the search
 	// holds.
 	Held *atomic.Int64
 }
 
 // Algorithms are the names that Options.Algorithm knows. "auto" is the fast path
-// where there is one and the history is unambiguous, else the general search;
+// if there is one and the history is unambiguous, else the general search;
 // "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
 // "wgl" is too), "frontier" ("linear") and "porcupine" are the general search with
 // that engine alone, and so is "staged", which only knows registers, and
 // "hitting", which only ever finds witnesses; "competition" has all of them in a
 // race.
-var Algorithms = []string{"auto", "fast", "window", "wgl", "frontier", "linear", "staged", "porcupine", "hitting", "competition"}
+var Algorithms = slices.Insert(auto.Names(), 1, onlyFast)
+
+const onlyFast = "fast"
+
+// DefaultDepth is how deep "hitting" looks for a witness.
+const DefaultDepth = auto.DefaultDepth
 
 // CheckAlgorithm says whether a name is one of Algorithms.
 func CheckAlgorithm(name string) error {
@@ -56,7 +62,7 @@ func CheckAlgorithm(name string) error {
 }
 
 // Check decides whether a history is linearizable with respect to a model, and
-// shows why. Where the spec names no model, it is inferred. An error means that
+// shows why. If the spec names no model, it is inferred. An error means that
 // the history or the options make no sense; whatever stops the search is a
 // Result with an unknown verdict. It is not safe to check one History from
 // several goroutines at once.
@@ -90,9 +96,9 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	if err != nil {
 		return nil, err
 	}
-	d := newDecider(ctx, c.spec, o)
-	c.decide(d)
-	return c.result(d, o), nil
+	d := newDecider(c.spec, o)
+	c.decide(ctx, d, o.limits())
+	return c.result(ctx, d, o), nil
 }
 
 // checking is a history under way to its result. Reading and showing the result
@@ -130,18 +136,18 @@ func read(h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
 }
 
 // decide finds the verdict and the core.
-func (c *checking) decide(d *decider) {
+func (c *checking) decide(ctx context.Context, d *decider, lim limits.Limits) {
 	start := time.Now()
-	c.parts, c.decisions = d.decide(c.ops)
+	c.parts, c.decisions = d.decide(ctx, c.ops, lim)
 	c.verdict = conclude(c.decisions)
 	if f := c.verdict.failing; f >= 0 {
-		c.core = d.core(c.parts[f], c.decisions[f])
+		c.core = d.core(ctx, c.parts[f], c.decisions[f], lim)
 	}
 	c.took = time.Since(start)
 }
 
 // result is the verdict with its evidence.
-func (c *checking) result(d *decider, o Options) *report.Result {
+func (c *checking) result(ctx context.Context, d *decider, o Options) *report.Result {
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
 		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Explanation: c.verdict.reason,
@@ -155,7 +161,7 @@ func (c *checking) result(d *decider, o Options) *report.Result {
 		r.Core = c.core
 	}
 	if o.Verify {
-		if err := d.verify(r, c.spec, c.parts, c.verdict.failing); err != nil {
+		if err := d.verify(ctx, r, c.spec, c.parts, c.verdict.failing, o.limits()); err != nil {
 			panic("the evidence does not stand up: " + err.Error())
 		}
 	}
@@ -178,9 +184,9 @@ func conclude(decisions []decision) conclusion {
 	c := conclusion{verdict: jepsen.Valid, failing: -1}
 	for i, d := range decisions {
 		switch {
-		case d.Verdict == fallback.Unknown && c.verdict != jepsen.Invalid:
-			c = conclusion{verdict: jepsen.Unknown, analyzer: d.analyzer, cause: jepsen.Cause(d.Cause), reason: d.reason, failing: -1}
-		case d.Verdict == fallback.Invalid && (c.failing < 0 || d.Fail < decisions[c.failing].Fail):
+		case d.Verdict == jepsen.Unknown && c.verdict != jepsen.Invalid:
+			c = conclusion{verdict: jepsen.Unknown, analyzer: d.analyzer, cause: d.Cause, reason: d.reason, failing: -1}
+		case d.Verdict == jepsen.Invalid && (c.failing < 0 || d.FailEvent < decisions[c.failing].FailEvent):
 			c = conclusion{verdict: jepsen.Invalid, analyzer: d.analyzer, failing: i}
 		case c.analyzer == "":
 			c.analyzer = d.analyzer
@@ -295,37 +301,11 @@ func pointsOf(part *models.Operations, order []int32) []point {
 
 // invalid fills in where and why.
 func invalid(r *report.Result, spec models.Spec, part *models.Operations, d decision) {
-	h, model := r.History, part.Model
-	of := func(row int32) jepsen.Operation {
-		if row < 0 {
-			return jepsen.None
-		}
-		return part.Of[row]
-	}
-	configs, paths := fallback.Explain(part, d.Answer)
-	r.FailEvent, r.LastOperation = jepsen.Event(d.Fail), of(configs[0].Last)
-	for _, config := range configs {
-		c := report.Config{State: model.Record(config.State), Last: of(config.Last)}
-		for _, row := range config.Pending {
-			c.Pending = append(c.Pending, of(row))
-		}
-		r.Configs = append(r.Configs, c)
-	}
-	for _, path := range paths {
-		var steps []report.Step
-		for _, s := range path {
-			step := report.Step{Operation: of(s.Row)}
-			if s.State != nil || s.Why == "" {
-				step.State = model.Record(s.State)
-			} else {
-				step.Why = s.Why
-			}
-			steps = append(steps, step)
-		}
-		r.Paths = append(r.Paths, steps)
-	}
+	r.FailEvent = jepsen.Event(d.FailEvent)
+	r.Configs, r.Paths = report.Explain(part, r.FailEvent, d.Order, d.Others)
+	r.LastOperation = r.Configs[0].Last
 	if r.Explanation = explainFast(part, d.why); r.Explanation == "" {
-		r.Explanation = explain(r, paths[0])
+		r.Explanation = explain(r)
 	}
-	r.Hint, r.LikelyInit = hint(h, spec, part, d.Fail)
+	r.Hint, r.LikelyInit = hint(spec, part, r.FailEvent)
 }

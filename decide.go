@@ -2,14 +2,11 @@ package clew
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"clew/fallback"
+	"clew/fallback/auto"
 	"clew/fastpath"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -19,158 +16,49 @@ type decision struct {
 	fallback.Answer
 	analyzer string
 	reason   string               // unknown: why the fast path cannot say, or how far the search got
-	core     []int32              // rows, where the fast path found it
-	why      fastpath.Explanation // likewise
+	core     []models.Row         // if the fast path found it
+	why      fastpath.Explanation // likewise, with rows
 }
 
-// Ambiguous is the cause of an unknown verdict where only the fast path was
-// asked for and the history is ambiguous.
-const Ambiguous fallback.Cause = "ambiguous"
-
-// engines are the general searches, by the algorithm that was asked for.
-var engines = map[string]fallback.Engine{
-	"":            fallback.Auto{},
-	"auto":        fallback.Auto{},
-	"fast":        fallback.Auto{},
-	"window":      fallback.Window{},
-	"wgl":         fallback.Window{},
-	"frontier":    fallback.Frontier{},
-	"linear":      fallback.Frontier{},
-	"staged":      fallback.Staged{},
-	"porcupine":   fallback.Porcupine{},
-	"hitting":     fallback.Hitting{Depth: DefaultDepth},
-	"competition": fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, fallback.Staged{}, fallback.Hitting{Depth: raceDepth}},
+// renumber gives the rows of a decision about a cut their numbers in the whole.
+func (x decision) renumber(cut models.Cut) decision {
+	x.Renumber(cut)
+	cut.Whole(x.core, x.why.Ops)
+	return x
 }
-
-// DefaultDepth is how deep "hitting" looks for a witness, and raceDepth how deep
-// it does beside others: what is deeper they find sooner.
-const (
-	DefaultDepth = 5
-	raceDepth    = 2
-)
 
 // decider decides parts by the path that the options ask for.
 type decider struct {
-	ctx    context.Context
 	spec   models.Spec
 	fast   fastPath // nil: the model has none, or it is not asked for
 	engine fallback.Engine
 	only   bool // the fast path or nothing
-	limits fallback.Limits
 }
 
-func newDecider(ctx context.Context, spec models.Spec, o Options) *decider {
-	d := &decider{
-		ctx:    ctx,
-		spec:   spec,
-		engine: engines[o.Algorithm],
-		only:   o.Algorithm == "fast",
-		limits: fallback.Limits{Memory: o.Memory, Passed: o.Passed, Held: o.Held},
+func newDecider(spec models.Spec, o Options) *decider {
+	d := &decider{spec: spec, only: o.Algorithm == onlyFast}
+	general := o.Algorithm
+	if d.only {
+		general = ""
 	}
-	if o.Algorithm == "hitting" && o.Depth > 0 {
-		d.engine = fallback.Hitting{Depth: o.Depth}
-	}
-	if d.only || o.Algorithm == "" || o.Algorithm == "auto" {
+	d.engine = auto.Engine(general, o.Depth)
+	if general == "" || general == "auto" {
 		d.fast = fastPaths[spec.Name]
 	}
 	return d
 }
 
-// A history of several parts is decided in growing prefixes: where one part
-// fails early, what the others do later does not matter, however hard it is to
-// decide. firstHorizon is the number of events in the first prefix.
-const (
-	firstHorizon  = 512
-	horizonGrowth = 4
-)
-
-// decide decides operations, part by part where the model has parts and the
-// fast path does not decide them all at once.
-func (d *decider) decide(ops *models.Operations) ([]*models.Operations, []decision) {
-	if _, parted := ops.Model.(models.Partitioner); parted && d.notFast(ops) == "" {
-		first := *d
-		first.only = true
-		if x := first.part(ops); x.Verdict != fallback.Unknown {
-			return []*models.Operations{ops}, []decision{x}
-		}
-	}
-	parts := ops.Parts()
-	return parts, d.all(parts)
-}
-
-// all decides the parts up to the earliest failing completion.
-func (d *decider) all(parts []*models.Operations) []decision {
-	if len(parts) == 1 {
-		return []decision{d.part(parts[0])}
-	}
-	if _, never := d.engine.(fallback.Hitting); never {
-		return eachPart(parts, d.part) // none fails early, and a prefix needs more depth
-	}
-	for horizon := int32(firstHorizon); ; horizon *= horizonGrowth {
-		if horizon >= parts[0].Events/horizonGrowth {
-			return eachPart(parts, d.part)
-		}
-		decisions := eachPart(parts, func(part *models.Operations) decision {
-			cut, rows := part.Prefix(horizon)
-			return d.part(cut).renumber(rows)
-		})
-		if slices.ContainsFunc(decisions, func(x decision) bool { return x.Verdict != fallback.Valid }) {
-			return decisions
-		}
-	}
-}
-
-// eachPart decides the parts side by side.
-func eachPart(parts []*models.Operations, decide func(*models.Operations) decision) []decision {
-	decisions := make([]decision, len(parts))
-	sideBySide(len(parts), func(i int) { decisions[i] = decide(parts[i]) })
-	return decisions
-}
-
-// sideBySide calls f for 0 to n-1 with as many goroutines as there are
-// processors. A panic in one comes back as one of this goroutine.
-func sideBySide(n int, f func(i int)) {
-	panics := make([]any, n)
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		group.Go(func() error {
-			defer func() { panics[i] = recover() }()
-			f(i)
-			return nil
-		})
-	}
-	group.Wait()
-	for _, p := range panics {
-		if p != nil {
-			panic(p)
-		}
-	}
-}
-
-// renumber gives the rows of a prefix their numbers in the whole.
-func (x decision) renumber(rows []int32) decision {
-	for _, list := range append([][]int32{x.Order, x.core, x.why.Ops}, x.Others...) {
-		for i, row := range list {
-			if row >= 0 {
-				list[i] = rows[row]
-			}
-		}
-	}
-	return x
-}
-
-// part decides one part: by the fast path where it knows, else by the general
+// part decides one part: by the fast path if it knows, else by the general
 // search.
-func (d *decider) part(part *models.Operations) decision {
+func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.Limits) decision {
 	if reason := d.notFast(part); reason != "" {
 		if d.only {
-			return decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.spec.Name, reason: reason}
+			return decision{Answer: fallback.Answer{Cause: jepsen.Ambiguous}, analyzer: "clew/fast-" + d.spec.Name, reason: reason}
 		}
-		return d.search(part, nil)
+		return d.search(ctx, part, lim)
 	}
 	fast := func(c *models.Columns, want fastpath.Want) fastpath.Decision {
-		c.Stop = func() bool { return d.ctx.Err() != nil }
+		c.Stop = func() bool { return ctx.Err() != nil }
 		if c.Stop() {
 			return fastpath.Decision{Reason: fastpath.Ambiguity{Cause: fastpath.Stopped}}
 		}
@@ -180,44 +68,42 @@ func (d *decider) part(part *models.Operations) decision {
 	x := decision{analyzer: "clew/fast-" + d.spec.Name, core: f.Core, why: f.Why}
 	switch {
 	case f.Reason.Cause == fastpath.Stopped:
-		return d.stopped(x)
+		return stopped(ctx, x)
 	case f.Verdict == fastpath.Valid:
-		x.Answer = fallback.Answer{Verdict: fallback.Valid, Order: f.Witness}
+		x.Answer = fallback.Answer{Verdict: jepsen.Valid, Order: f.Witness}
 		return x
 	case f.Verdict == fastpath.Invalid && f.Fail >= 0:
 		// Everything up to just before the failure has a linearization, and the
 		// fast path can show it.
-		cut, rows := part.Prefix(f.Fail - 1)
+		cut := part.Prefix(f.Fail - 1)
 		before := fast(&cut.Columns, fastpath.WantWitness)
 		if before.Reason.Cause == fastpath.Stopped {
-			return d.stopped(x)
+			return stopped(ctx, x)
 		}
 		if before.Verdict != fastpath.Valid {
 			// What is open there may be ambiguous, though the failure is certain.
-			cut, rows = part.Prefix(f.Fail)
-			return d.search(cut, rows)
+			cut = part.Prefix(f.Fail)
+			return d.search(ctx, cut.Operations, lim).renumber(cut)
 		}
-		x.Answer = fallback.Answer{Verdict: fallback.Invalid, Fail: f.Fail, Order: before.Witness}
-		for i, row := range x.Order {
-			x.Order[i] = rows[row]
-		}
+		x.Answer = fallback.Answer{Verdict: jepsen.Invalid, FailEvent: f.Fail, Order: before.Witness}
+		x.Renumber(cut)
 		return x
 	case d.only:
-		x.Answer = fallback.Answer{Cause: Ambiguous}
+		x.Answer = fallback.Answer{Cause: jepsen.Ambiguous}
 		x.reason = ambiguity(part, f.Reason)
 		return x
 	case f.Verdict == fastpath.Invalid:
 		// It fails for certain, but some prefix is ambiguous: the search finds
 		// where, and need not look further than where it surely has failed.
-		cut, rows := part.Prefix(f.Bound)
-		return d.search(cut, rows)
+		cut := part.Prefix(f.Bound)
+		return d.search(ctx, cut.Operations, lim).renumber(cut)
 	}
-	return d.search(part, nil)
+	return d.search(ctx, part, lim)
 }
 
 // stopped is the decision of a fast path that the context stopped.
-func (d *decider) stopped(x decision) decision {
-	x.Answer = fallback.Answer{Cause: fallback.Stopped(d.ctx)}
+func stopped(ctx context.Context, x decision) decision {
+	x.Answer = fallback.Answer{Cause: limits.Stopped(ctx)}
 	x.reason = "the fast path was still at it"
 	return x
 }
@@ -233,44 +119,23 @@ func (d *decider) notFast(part *models.Operations) string {
 	return ""
 }
 
-// search decides operations by the general search. rows, where not nil, are
-// their numbers in the whole.
-func (d *decider) search(cut *models.Operations, rows []int32) decision {
-	x := decision{Answer: fallback.Check(d.ctx, d.engine, cut, d.limits)}
+// search decides operations by the general search.
+func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits.Limits) decision {
+	x := decision{Answer: fallback.Check(ctx, d.engine, ops, lim)}
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By
 	}
-	_, tries := d.engine.(fallback.Hitting)
-	switch {
-	case x.Cause == fallback.DepthExhausted:
-		x.reason = fmt.Sprintf("none of %d schedules, up to depth %d, is a linearization", x.Schedules, x.Depth)
-	case x.Verdict == fallback.Unknown && tries:
-		x.reason = fmt.Sprintf("the search had tried %d schedules", x.Schedules)
-	case x.Verdict == fallback.Unknown:
-		x.reason = fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", x.Passed, completed(cut), x.Held)
-	}
-	if rows != nil {
-		x = x.renumber(rows)
+	if x.Verdict == jepsen.Unknown {
+		x.reason = x.HowFar(ops)
 	}
 	return x
 }
 
-// completed is how many operations returned.
-func completed(ops *models.Operations) int {
-	n := 0
-	for _, res := range ops.Res {
-		if res != models.Open {
-			n++
-		}
-	}
-	return n
-}
-
 // core is the operations of a part's core.
-func (d *decider) core(part *models.Operations, x decision) []jepsen.Operation {
+func (d *decider) core(ctx context.Context, part *models.Operations, x decision, lim limits.Limits) []jepsen.Operation {
 	rows := x.core
 	if rows == nil {
-		rows = fallback.Core(d.ctx, d.engine, part, x.Answer, fallback.Limits{Memory: d.limits.Memory})
+		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, limits.Limits{Memory: lim.Memory})
 	}
 	ops := make([]jepsen.Operation, len(rows))
 	for i, row := range rows {

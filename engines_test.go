@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"clew"
-	"clew/fallback"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -20,7 +19,7 @@ import (
 
 // The fast paths and the general search judge each other on histories that are
 // far too long for the oracle, a third of them at the boundary where one crashed
-// operation more or less decides. fallback/engines_test.go does so where no
+// operation more or less decides. fallback/auto/engines_test.go does so where no
 // fast path applies.
 
 // longSource makes histories that a model's fast path decides. fail is the index
@@ -170,7 +169,7 @@ func decideLong(spec models.Spec, text, algorithm string) (r *report.Result, err
 		}
 	}()
 	return clew.Check(context.Background(), h, spec,
-		clew.Options{Algorithm: algorithm, Verify: true, TimeLimit: 200 * time.Millisecond, Memory: fallback.NewBudget(64 << 20)})
+		clew.Options{Algorithm: algorithm, Verify: true, TimeLimit: 200 * time.Millisecond, Memory: clew.NewMemory(64 << 20)})
 }
 
 // boundary makes a history, and takes crashed operations out of it until one

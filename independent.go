@@ -31,8 +31,8 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			return nil, err
 		}
 	}
-	d := newDecider(ctx, spec, o)
-	sideBySide(len(keys), func(i int) { keys[i].decide(d) })
+	d, lim := newDecider(spec, o), o.limits()
+	sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
 
 	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred,
@@ -40,7 +40,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
 	for i, c := range keys {
-		key := c.result(d, o)
+		key := c.result(ctx, d, o)
 		r.Keys = append(r.Keys, report.KeyResult{Key: h.Values.Value(keyed.Keys[i]), Result: key})
 		r.Verified = r.Verified && key.Verified
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"clew"
-	"clew/fallback"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -37,7 +36,7 @@ func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 			options clew.Options
 		}{
 			"timeout":       {expired, clew.Options{Algorithm: algorithm}},
-			"out-of-memory": {context.Background(), clew.Options{Algorithm: algorithm, Memory: fallback.NewBudget(10)}},
+			"out-of-memory": {context.Background(), clew.Options{Algorithm: algorithm, Memory: clew.NewMemory(10)}},
 		} {
 			r, err := clew.Check(c.ctx, h, spec, c.options)
 			if err != nil {

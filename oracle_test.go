@@ -16,6 +16,7 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/internal/gen"
+	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
@@ -451,18 +452,18 @@ type lyingEngine struct {
 
 func (lyingEngine) Name() string { return "lying" }
 
-func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, limits fallback.Limits) fallback.Answer {
-	return e.lie(fallback.Porcupine{}.Decide(ctx, ops, limits), ops)
+func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+	return e.lie(fallback.Porcupine{}.Decide(ctx, ops, lim), ops)
 }
 
 // resultOf is an engine's answer as a result without evidence.
 func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *report.Result {
 	r := &report.Result{History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
-	switch a := fallback.Check(context.Background(), engine, ops, fallback.Limits{}); a.Verdict {
-	case fallback.Valid:
+	switch a := fallback.Check(context.Background(), engine, ops, limits.Limits{}); a.Verdict {
+	case jepsen.Valid:
 		r.Verdict = jepsen.Valid
-	case fallback.Invalid:
-		r.Verdict, r.FailEvent = jepsen.Invalid, jepsen.Event(a.Fail)
+	case jepsen.Invalid:
+		r.Verdict, r.FailEvent = jepsen.Invalid, jepsen.Event(a.FailEvent)
 	}
 	return r
 }
@@ -475,24 +476,24 @@ func TestTheOracleCatchesAnEngineThatLies(t *testing.T) {
 	}{
 		{"one that always says valid", "valid: true; the oracle says linearizable: false",
 			func(a fallback.Answer, _ *models.Operations) fallback.Answer {
-				return fallback.Answer{Verdict: fallback.Valid}
+				return fallback.Answer{Verdict: jepsen.Valid}
 			}},
 		{"one that takes a valid history for invalid", "valid: false; the oracle says linearizable: true",
 			func(a fallback.Answer, ops *models.Operations) fallback.Answer {
-				return fallback.Answer{Verdict: fallback.Invalid, Fail: ops.Events - 1}
+				return fallback.Answer{Verdict: jepsen.Invalid, FailEvent: ops.Events - 1}
 			}},
 		{"one that finds the failure too late", "first failing completion",
 			func(a fallback.Answer, ops *models.Operations) fallback.Answer {
 				for _, res := range ops.Res {
-					if a.Verdict == fallback.Invalid && res != models.Open {
-						a.Fail = max(a.Fail, res)
+					if a.Verdict == jepsen.Invalid && res != models.Open {
+						a.FailEvent = max(a.FailEvent, res)
 					}
 				}
 				return a
 			}},
 		{"one that never knows", "unknown",
 			func(fallback.Answer, *models.Operations) fallback.Answer {
-				return fallback.Answer{Cause: fallback.Timeout}
+				return fallback.Answer{Cause: jepsen.Timeout}
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,17 +1,20 @@
 package clew
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 
-	"clew/fallback"
+	"clew/fallback/auto"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
 )
 
 // WitnessError says why a witness is no linearization, and at which position of
-// it (from 0; the length of the witness where an operation is missing).
+// it (from 0; the length of the witness if an operation is missing).
 type WitnessError struct {
 	Position int
 	Msg      string
@@ -74,20 +77,20 @@ func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) err
 
 // verify re-checks the evidence of a result and says so in it: a witness is
 // replayed; a core is decided by another engine than the one that found it.
-func (d *decider) verify(r *report.Result, spec models.Spec, parts []*models.Operations, failing int) error {
+func (d *decider) verify(ctx context.Context, r *report.Result, spec models.Spec, parts []*models.Operations, failing int, lim limits.Limits) error {
 	switch r.Verdict {
 	case jepsen.Valid:
 		r.Verified = true
 		return Verify(r.History, spec, r.Witness)
 	case jepsen.Invalid:
 		var err error
-		r.Verified, err = d.verifyCore(r, parts[failing])
+		r.Verified, err = d.verifyCore(ctx, r, parts[failing], lim)
 		return err
 	}
 	return nil
 }
 
-func (d *decider) verifyCore(r *report.Result, part *models.Operations) (bool, error) {
+func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models.Operations, lim limits.Limits) (bool, error) {
 	inCore := make([]bool, r.History.Operations())
 	for _, op := range r.Core {
 		inCore[op] = true
@@ -98,16 +101,13 @@ func (d *decider) verifyCore(r *report.Result, part *models.Operations) (bool, e
 			rows = append(rows, int32(row))
 		}
 	}
-	core, _ := part.Select(rows).Prefix(int32(r.FailEvent))
+	core := part.Select(rows).Prefix(int32(r.FailEvent))
 	again := *d
-	again.fast, again.only, again.engine = nil, false, fallback.Porcupine{}
-	if r.Analyzer == "clew/porcupine" {
-		again.engine = fallback.Window{}
-	}
-	switch x := again.part(core); x.Verdict {
-	case fallback.Invalid:
+	again.fast, again.only, again.engine = nil, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
+	switch x := again.part(ctx, core.Operations, lim); x.Verdict {
+	case jepsen.Invalid:
 		return true, nil
-	case fallback.Valid:
+	case jepsen.Valid:
 		return false, errors.New("the core is linearizable, says " + x.analyzer)
 	}
 	return false, nil

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -16,26 +18,25 @@ const (
 	maxCoreRows   = 500_000
 )
 
-// Core is a small part of the operations of an Invalid answer that is, cut at
-// the first failing completion, still not linearizable. It ascends, and holds
-// the failing operation.
+// Core is a small part of operations that is, cut at the first failing completion,
+// an event, still not linearizable. It ascends, and holds the failing operation.
 //
 // What may be left out without making a linearizable history fail:
 //
 //   - operations that change nothing;
-//   - the operations of a value, where the model is closed under dropping a
+//   - the operations of a value, if the model is closed under dropping a
 //     value (for values that some operation ties together, all of theirs);
-//   - operations whose values nothing that stays can have seen, where a value is
+//   - operations whose values nothing that stays can have seen, if a value is
 //     gone once another replaces it (sight.go).
 //
 // So whatever still fails shows a real failure, and more operations never mend
-// it, which is what the bisection rests on. Where a model allows nothing of
+// it, which is what the bisection rests on. If a model allows nothing of
 // this, as locks do not, everything up to the failure is the core.
-func Core(ctx context.Context, engine Engine, ops *models.Operations, a Answer, limits Limits) []int32 {
-	m := &minimizer{ops: ops, fail: a.Fail, ctx: ctx, engine: engine, limits: limits}
-	var rows []int32
-	for i := int32(0); i < int32(ops.Len()) && ops.Inv[i] < a.Fail; i++ {
-		if ops.Res[i] <= a.Fail || ops.Model.Mutates(ops.Opened(i)) {
+func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32, lim limits.Limits) []models.Row {
+	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
+	var rows []models.Row
+	for i := models.Row(0); i < models.Row(ops.Len()) && ops.Inv[i] < fail; i++ {
+		if ops.Res[i] <= fail || ops.Model.Mutates(ops.Opened(i)) {
 			rows = append(rows, i)
 		}
 	}
@@ -57,8 +58,8 @@ type minimizer struct {
 	fail   int32
 	ctx    context.Context
 	engine Engine
-	limits Limits
-	sight  *sight // where not nil, only what lies within it may be left out
+	limits limits.Limits
+	sight  *sight // unless nil, only what lies within it may be left out
 	checks int
 	rows   int // of all checks
 }
@@ -70,7 +71,7 @@ func (m *minimizer) spent() bool {
 
 func (m *minimizer) isFailing(i int32) bool { return m.ops.Res[i] == m.fail }
 
-// fails says whether rows are not linearizable. Where it cannot know it says
+// fails says whether rows are not linearizable. If it cannot know it says
 // that they are.
 func (m *minimizer) fails(rows []int32) bool {
 	if m.spent() {
@@ -83,8 +84,8 @@ func (m *minimizer) fails(rows []int32) bool {
 		}
 	}
 	m.checks, m.rows = m.checks+1, m.rows+len(rows)
-	cut, _ := m.ops.Select(rows).Prefix(m.fail)
-	return m.engine.Decide(m.ctx, cut, m.limits).Verdict == Invalid
+	cut := m.ops.Select(rows).Prefix(m.fail)
+	return m.engine.Decide(m.ctx, cut.Operations, m.limits).Verdict == jepsen.Invalid
 }
 
 // minimize keeps of the units only those that are needed for fixed and them to
@@ -145,7 +146,7 @@ func (m *minimizer) readOnly(i int32) bool {
 // firstWindow is how many operations the first window holds.
 const firstWindow = 16
 
-// replaced is a small part of rows that fails where a value is gone once another
+// replaced is a small part of rows that fails if a value is gone once another
 // replaces it. It lies within the smallest of growing windows, of those rows that
 // return last, that does.
 func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {

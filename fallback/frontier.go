@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -18,10 +20,10 @@ import (
 //
 // Of configurations that make others redundant only those are kept (an
 // antichain), and those that use few crashed operations are expanded first. So it is
-// strong where much has crashed and the history is not linearizable, where
-// Window has to try all; it is weak where much is concurrent.
+// strong if much has crashed and the history is not linearizable, when Window has to
+// try all; it is weak if much is concurrent.
 //
-// Where no configuration passes a return, that is the first failing completion,
+// If no configuration passes a return, that is the first failing completion,
 // and those that were about to pass it are what survived.
 type Frontier struct{ Rules }
 
@@ -29,27 +31,27 @@ type Frontier struct{ Rules }
 func (Frontier) Name() string { return "frontier" }
 
 // Decide implements Engine.
-func (f Frontier) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	l := newLayout(ctx, f.Rules, ops, limits)
-	defer func() { limits.Memory.give(l.taken) }()
+func (f Frontier) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) Answer {
+	l := NewLayout(ctx, f.Rules, ops, lim)
+	defer l.Release()
 	m := newMoves(l)
-	if l.cause != "" {
-		return Answer{Cause: l.cause}
+	if l.Cause != "" {
+		return Answer{Cause: l.Cause}
 	}
 	s := newFrontierSearch(m)
-	s.start(0, s.space.number(ops.Model.Init()), make([]uint64, s.width))
-	failed := s.run(0, int32(len(s.ends)))
+	s.start(0, s.space.Number(ops.Model.Init()), make([]uint64, s.width))
+	failed := s.run(0, int32(len(s.Ends)))
 	switch {
-	case s.cause != "":
-		return Answer{Cause: s.cause, Passed: int64(s.at), Held: s.held()}
+	case s.Cause != "":
+		return Answer{Cause: s.Cause, Passed: int64(s.at), Held: s.held()}
 	case failed >= 0:
-		a := Answer{Verdict: Invalid, Order: s.settle(s.orderTo(s.layer.trail[0])), Fail: s.ends[failed]}
-		for _, at := range s.layer.trail[1:min(len(s.layer.trail), MaxConfigs)] {
+		a := Answer{Verdict: jepsen.Invalid, Order: s.settle(s.orderTo(s.layer.trail[0])), FailEvent: s.Ends[failed]}
+		for _, at := range s.layer.trail[1:min(len(s.layer.trail), maxOthers)] {
 			a.Others = append(a.Others, s.settle(s.orderTo(at)))
 		}
 		return a
 	}
-	return Answer{Verdict: Valid, Order: s.settle(s.orderTo(s.layer.trail[0]))}
+	return Answer{Verdict: jepsen.Valid, Order: s.settle(s.orderTo(s.layer.trail[0]))}
 }
 
 // frontierSearch is one run.
@@ -133,11 +135,11 @@ func (s *frontierSearch) held() int64 {
 }
 
 func (s *frontierSearch) report(passed int32) {
-	if s.limits.Passed != nil && !s.silent {
-		s.limits.Passed.Store(int64(passed))
+	if s.Limits.Passed != nil && !s.silent {
+		s.Limits.Passed.Store(int64(passed))
 	}
-	if s.limits.Held != nil && !s.silent {
-		s.limits.Held.Store(s.held())
+	if s.Limits.Held != nil && !s.silent {
+		s.Limits.Held.Store(s.held())
 	}
 }
 
@@ -166,9 +168,9 @@ func (s *frontierSearch) passAll(k int32) {
 			continue
 		}
 		state, c := s.passed.config(i)
-		s.next.states = append(grow(s.layout, s.next.states, 1), state)
-		s.next.configs = append(grow(s.layout, s.next.configs, s.width), c...)
-		s.next.trail = append(grow(s.layout, s.next.trail, 1), s.passedTrail[i])
+		s.next.states = append(grow(s.Layout, s.next.states, 1), state)
+		s.next.configs = append(grow(s.Layout, s.next.configs, s.width), c...)
+		s.next.trail = append(grow(s.Layout, s.next.trail, 1), s.passedTrail[i])
 	}
 }
 
@@ -179,7 +181,7 @@ func (s *frontierSearch) expect(k, state, trail int32) {
 	s.rows = s.read(s.rows, k, s.c, state)
 	if !s.seen.covered(k, state, s.c) {
 		at := s.seen.add(k, state, s.c)
-		s.seenTrail = append(grow(s.layout, s.seenTrail, 1), s.extend(trail))
+		s.seenTrail = append(grow(s.Layout, s.seenTrail, 1), s.extend(trail))
 		uses := s.uses(s.c)
 		for len(s.queue) <= uses {
 			if len(s.queue) < cap(s.queue) {
@@ -189,7 +191,7 @@ func (s *frontierSearch) expect(k, state, trail int32) {
 				s.queue = append(s.queue, nil)
 			}
 		}
-		s.queue[uses] = append(grow(s.layout, s.queue[uses], 1), at)
+		s.queue[uses] = append(grow(s.Layout, s.queue[uses], 1), at)
 	}
 	s.rows = s.rows[:0]
 }
@@ -200,16 +202,16 @@ func (s *frontierSearch) extend(trail int32) int32 {
 		return -1
 	}
 	for _, row := range s.rows {
-		s.trail = append(grow(s.layout, s.trail, 1), step{row, trail})
+		s.trail = append(grow(s.Layout, s.trail, 1), step{row, trail})
 		trail = int32(len(s.trail)) - 1
 	}
 	return trail
 }
 
-// expand lets a configuration of seen pass the k-th return, where it may, and
+// expand lets a configuration of seen pass the k-th return, if it may, and
 // queues what else it leads to there.
 func (s *frontierSearch) expand(k, at int32) {
-	returning := s.openRows(k)[0]
+	returning := s.OpenRows(k)[0]
 	state, c := s.seen.config(at)
 	if s.discharged(c, returning) && !s.free(c, returning) {
 		copy(s.c, c)
@@ -228,7 +230,7 @@ func (s *frontierSearch) expand(k, at int32) {
 			s.arrive(k, state, at)
 			continue
 		}
-		for _, to := range s.space.step(state, s.class[row]) {
+		for _, to := range s.space.Step(state, s.Class[row]) {
 			copy(s.c, c)
 			s.use(k, s.c, row, crash)
 			s.rows = append(s.rows, row)
@@ -243,7 +245,7 @@ func (s *frontierSearch) arrive(k, state, from int32) {
 	s.moves.pass(k, s.c)
 	if !s.passed.covered(k+1, state, s.c) {
 		s.passed.add(k+1, state, s.c)
-		s.passedTrail = append(grow(s.layout, s.passedTrail, 1), s.extend(s.seenTrail[from]))
+		s.passedTrail = append(grow(s.Layout, s.passedTrail, 1), s.extend(s.seenTrail[from]))
 	}
 	s.rows = s.rows[:0]
 }

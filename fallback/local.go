@@ -39,7 +39,7 @@ func (m *moves) failsWithin(k int32, steps int) bool {
 			s.start(from, state, s.anything(from))
 		}
 		failed := s.run(from, k+1)
-		m.give(m.taken - before)
+		m.Give(m.taken - before)
 		if failed == k {
 			return true
 		}
@@ -48,13 +48,13 @@ func (m *moves) failsWithin(k int32, steps int) bool {
 	return false
 }
 
-// allStates is how many states there are, 0 where they are too many. They are
+// allStates is how many states there are, 0 if they are too many. They are
 // numbered from 0 on.
 func (m *moves) allStates() int32 {
-	m.space.number(m.ops.Model.Init())
+	m.space.Number(m.Ops.Model.Init())
 	for state := 0; state < len(m.space.states); state++ {
 		for class := range m.space.ops {
-			m.space.step(int32(state), int32(class))
+			m.space.Step(int32(state), int32(class))
 			if len(m.space.states) > maxStates {
 				return 0
 			}
@@ -67,9 +67,9 @@ func (m *moves) allStates() int32 {
 // redundant. What began after the return before cannot have been linearized.
 func (m *moves) anything(k int32) []uint64 {
 	c := make([]uint64, m.width)
-	for _, row := range m.openRows(k) {
-		if k > 0 && m.ops.Inv[row] < m.ends[k-1] {
-			setBit(c, m.slot[row])
+	for _, row := range m.OpenRows(k) {
+		if k > 0 && m.Ops.Inv[row] < m.Ends[k-1] {
+			SetBit(c, m.Slot[row])
 		}
 	}
 	return c

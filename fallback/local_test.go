@@ -1,4 +1,4 @@
-package fallback
+package fallback_test
 
 import (
 	"context"
@@ -7,15 +7,18 @@ import (
 	"slices"
 	"testing"
 
+	"clew/fallback"
+	"clew/internal/enginetest"
 	"clew/internal/gen"
+	"clew/internal/limits"
+	"clew/internal/rows"
+	"clew/jepsen"
 	"clew/models"
 )
 
 // Local proofs are asked for at once here, of ever longer ends of the history.
 func TestALocalProofIsOne(t *testing.T) {
-	patience, span := firstPatience, firstSpan
-	defer func() { firstPatience, firstSpan = patience, span }()
-	firstPatience, firstSpan = 1, 1
+	defer fallback.ProveLocallyAtOnce()()
 	n := uint64(1000)
 	if os.Getenv("CLEW_LONG") == "1" {
 		n = 20_000
@@ -23,11 +26,11 @@ func TestALocalProofIsOne(t *testing.T) {
 	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set"} {
 		valid, invalid := 0, 0
 		for seed := range n {
-			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: int(10 + seed%20)}, seed)
-			switch compare(t, ops, text, model, Window{}, Frontier{Rules{NoCovering: true, NoDomination: true}}) {
-			case Valid:
+			ops, text := rows.Generated(t, models.Spec{Name: model}, gen.Options{Operations: int(10 + seed%20)}, seed)
+			switch enginetest.Compare(t, ops, text, model, fallback.Window{}, fallback.Frontier{Rules: fallback.Rules{NoCovering: true, NoDomination: true}}) {
+			case jepsen.Valid:
 				valid++
-			case Invalid:
+			case jepsen.Invalid:
 				invalid++
 			}
 		}
@@ -46,12 +49,12 @@ func TestACoreFailsWithWhateverElse(t *testing.T) {
 	smaller := 0
 	for _, model := range []string{"register", "cas-register"} {
 		for seed := range n {
-			ops, text := generated(t, models.Spec{Name: model}, gen.Options{Operations: int(5 + seed%30)}, seed)
-			a := Window{}.Decide(context.Background(), ops, Limits{})
-			if a.Verdict != Invalid {
+			ops, text := rows.Generated(t, models.Spec{Name: model}, gen.Options{Operations: int(5 + seed%30)}, seed)
+			a := fallback.Window{}.Decide(context.Background(), ops, limits.Limits{})
+			if a.Verdict != jepsen.Invalid {
 				continue
 			}
-			core := Core(context.Background(), Window{}, ops, a, Limits{})
+			core := fallback.Core(context.Background(), fallback.Window{}, ops, a.FailEvent, limits.Limits{})
 			if len(core) < ops.Len() {
 				smaller++
 			}
@@ -63,8 +66,8 @@ func TestACoreFailsWithWhateverElse(t *testing.T) {
 						rows = append(rows, i)
 					}
 				}
-				cut, _ := ops.Select(rows).Prefix(a.Fail)
-				if v := (Porcupine{}).Decide(context.Background(), cut, Limits{}).Verdict; v != Invalid {
+				cut := ops.Select(rows).Prefix(a.FailEvent)
+				if v := (fallback.Porcupine{}).Decide(context.Background(), cut.Operations, limits.Limits{}).Verdict; v != jepsen.Invalid {
 					t.Fatalf("%s: core %v is linearizable with rows %v of\n%s", model, core, rows, text)
 				}
 			}

@@ -1,4 +1,4 @@
-package fallback
+package fallback_test
 
 import (
 	"context"
@@ -9,8 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"clew/fallback"
+	"clew/internal/enginetest"
 	"clew/internal/gen"
+	"clew/internal/limits"
 	"clew/internal/oracle"
+	"clew/internal/rows"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -28,15 +33,15 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 			}
 		}
 	}
-	engines := []Engine{Window{}, Frontier{}}
-	for _, spec := range generatedModels() {
+	engines := []fallback.Engine{fallback.Window{}, fallback.Frontier{}}
+	for _, spec := range rows.Models() {
 		t.Run(spec.Name, func(t *testing.T) {
 			var next, valid, crashed atomic.Uint64
 			var group sync.WaitGroup
 			for range runtime.GOMAXPROCS(0) {
 				group.Go(func() {
 					for seed := next.Add(1); seed <= n && !t.Failed(); seed = next.Add(1) {
-						ops, text := generated(t, spec, gen.Options{}, 10_000_000+seed)
+						ops, text := rows.Generated(t, spec, gen.Options{}, 10_000_000+seed)
 						want := oracle.Decide(ops, oracle.Options{Bag: spec.Name == "unordered-queue"})
 						if want.Linearizable {
 							valid.Add(1)
@@ -62,46 +67,15 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 }
 
 // differs says what is wrong with an engine's answer, "" if nothing is.
-func differs(ops *models.Operations, e Engine, want oracle.Answer) string {
-	a := Check(context.Background(), e, ops, Limits{})
+func differs(ops *models.Operations, e fallback.Engine, want oracle.Answer) string {
+	a := fallback.Check(context.Background(), e, ops, limits.Limits{})
 	switch {
-	case a.Verdict == Unknown || (a.Verdict == Valid) != want.Linearizable:
+	case a.Verdict == jepsen.Unknown || (a.Verdict == jepsen.Valid) != want.Linearizable:
 		return "the verdict differs"
-	case a.Verdict == Invalid && a.Fail != want.Fail:
-		return "it fails at event " + strconv.Itoa(int(a.Fail)) + ", not at " + strconv.Itoa(int(want.Fail))
+	case a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail:
+		return "it fails at event " + strconv.Itoa(int(a.FailEvent)) + ", not at " + strconv.Itoa(int(want.Fail))
 	}
-	if a.Verdict == Valid {
-		return misordered(ops, a.Order, ops.Events)
-	}
-	return misordered(ops, a.Order, a.Fail)
-}
-
-// misordered says why an order of rows is no linearization of what has begun
-// before an event, "" if it is one.
-func misordered(ops *models.Operations, order []int32, end int32) string {
-	seen := make([]bool, ops.Len())
-	latest := int32(-1)
-	for _, row := range order {
-		if seen[row] || ops.Res[row] < latest || ops.Inv[row] >= end {
-			return "an operation stands twice, or too early, or behind one that began after it had returned"
-		}
-		seen[row] = true
-		latest = max(latest, ops.Inv[row])
-	}
-	for row, done := range seen {
-		if !done && ops.Res[row] < end {
-			return "an operation is missing"
-		}
-	}
-	c := models.Columns{Events: ops.Events}
-	for row := range int32(ops.Len()) {
-		op := ops.Op(row)
-		if ops.Res[row] >= end {
-			op = ops.Opened(row)
-		}
-		c.Append(ops.Inv[row], ops.Res[row], op)
-	}
-	if _, err := models.Replay(ops.Model, &c, order); err != nil {
+	if err := enginetest.Shows(ops, a); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -13,7 +13,7 @@ import (
 // longer be used; and how many crashed operations of each class are used, bit
 // by bit.
 type moves struct {
-	*layout
+	*Layout
 	width  int      // words of a configuration
 	exact  []uint64 // by return: the slots of open rows that are neither reads nor overwriting
 	blind  []uint64 // by return: the slots of open rows that overwrite
@@ -32,24 +32,24 @@ type count struct {
 // workPerPoll bounds the work between two looks at the context.
 const workPerPoll = 1 << 15
 
-func newMoves(l *layout) *moves {
-	m := &moves{layout: l}
-	if l.cause != "" {
+func newMoves(l *Layout) *moves {
+	m := &moves{Layout: l}
+	if l.Cause != "" {
 		return m
 	}
 	m.pack()
-	if m.take(16 * int64(l.words) * int64(len(l.ends)+1)); m.cause != "" {
+	if m.Take(16 * int64(l.Words) * int64(len(l.Ends)+1)); m.Cause != "" {
 		return m
 	}
-	m.exact = make([]uint64, l.words*(len(l.ends)+1))
-	m.blind = make([]uint64, l.words*(len(l.ends)+1))
-	for k := range l.ends {
-		for _, row := range l.openRows(int32(k)) {
-			switch class := l.class[row]; {
+	m.exact = make([]uint64, l.Words*(len(l.Ends)+1))
+	m.blind = make([]uint64, l.Words*(len(l.Ends)+1))
+	for k := range l.Ends {
+		for _, row := range l.OpenRows(int32(k)) {
+			switch class := l.Class[row]; {
 			case l.space.blind[class]:
-				setBit(m.blind[k*l.words:], l.slot[row])
+				SetBit(m.blind[k*l.Words:], l.Slot[row])
 			case !l.space.reads[class]:
-				setBit(m.exact[k*l.words:], l.slot[row])
+				SetBit(m.exact[k*l.Words:], l.Slot[row])
 			}
 		}
 	}
@@ -59,10 +59,10 @@ func newMoves(l *layout) *moves {
 // pack gives every crash class its bits: enough for all of its operations, and
 // one above.
 func (m *moves) pack() {
-	m.width = 2 * m.words
+	m.width = 2 * m.Words
 	shift := uint(64)
-	for _, c := range m.crashed {
-		n := uint(bits.Len(uint(len(c.rows))))
+	for _, c := range m.Crashed {
+		n := uint(bits.Len(uint(len(c.Rows))))
 		if shift+n+1 > 64 {
 			m.guard = append(m.guard, 0)
 			m.width++
@@ -89,14 +89,14 @@ func (m *moves) uses(c []uint64) int {
 	return n
 }
 
-func (m *moves) discharged(c []uint64, row int32) bool { return hasBit(c, m.slot[row]) }
+func (m *moves) discharged(c []uint64, row int32) bool { return HasBit(c, m.Slot[row]) }
 
 // free says whether an open row can still be used.
 func (m *moves) free(c []uint64, row int32) bool {
-	if m.space.reads[m.class[row]] {
+	if m.space.reads[m.Class[row]] {
 		return !m.discharged(c, row)
 	}
-	return !hasBit(c[m.words:], m.slot[row])
+	return !HasBit(c[m.Words:], m.Slot[row])
 }
 
 // covers says whether a configuration makes another at the same return, with the
@@ -106,13 +106,13 @@ func (m *moves) covers(a, b []uint64) bool {
 	if m.NoDomination {
 		return slices.Equal(a, b)
 	}
-	for i := range m.words {
-		if b[i]&^a[i] != 0 || a[m.words+i]&^b[m.words+i] != 0 {
+	for i := range m.Words {
+		if b[i]&^a[i] != 0 || a[m.Words+i]&^b[m.Words+i] != 0 {
 			return false
 		}
 	}
 	for i, guard := range m.guard {
-		if ((b[2*m.words+i]|guard)-a[2*m.words+i])&guard != guard {
+		if ((b[2*m.Words+i]|guard)-a[2*m.Words+i])&guard != guard {
 			return false
 		}
 	}
@@ -127,17 +127,17 @@ func (m *moves) covers(a, b []uint64) bool {
 func (m *moves) choices(k int32) int { return 4 + 4*m.others(k) }
 
 func (m *moves) others(k int32) int {
-	return m.openFrom[k+1] - m.openFrom[k] - 1 + len(m.crashed)
+	return m.openFrom[k+1] - m.openFrom[k] - 1 + len(m.Crashed)
 }
 
 // passes is the row of a choice that lets the return pass by itself: the
 // operation that returns is discharged, and not used.
 const passes int32 = -1
 
-// choose is the row of a choice, or passes; false where it is none. crash is its
+// choose is the row of a choice, or passes; false if it is none. crash is its
 // crash class, or -1.
 func (m *moves) choose(k int32, choice int, state int32, c []uint64) (row int32, crash int, ok bool) {
-	open := m.openRows(k)
+	open := m.OpenRows(k)
 	n := m.others(k)
 	m.work++
 	switch {
@@ -155,12 +155,12 @@ func (m *moves) choose(k int32, choice int, state int32, c []uint64) (row int32,
 	return row, crash, ok && m.enables(state, row, open[0], c) == (choice-4-2*n < n)
 }
 
-// itself is a choice that is about the returning operation: to use it or, where it
-// is discharged, to let it pass.
+// itself is a choice that is about the returning operation: to use it or, if it is
+// discharged, to let it pass.
 func (m *moves) itself(open []int32, state int32, c []uint64, choice int, early bool) (row int32, ok bool) {
 	returning := open[0]
 	if !m.discharged(c, returning) {
-		return returning, choice == 0 && early != m.space.blind[m.class[returning]]
+		return returning, choice == 0 && early != m.space.blind[m.Class[returning]]
 	}
 	if early == m.useful(open, state, c) {
 		return passes, false
@@ -171,15 +171,15 @@ func (m *moves) itself(open []int32, state int32, c []uint64, choice int, early 
 	return returning, true
 }
 
-// other is the i-th choice among the other open rows and the crash classes, where
-// it is one that overwrites, or one that does not.
+// other is the i-th choice among the other open rows and the crash classes, if it
+// is one that overwrites, or one that does not.
 func (m *moves) other(open []int32, k int32, i int, blind bool, c []uint64) (row int32, crash int, ok bool) {
 	if i++; i < len(open) {
 		row = open[i]
-		return row, -1, m.space.blind[m.class[row]] == blind && m.mayGo(open, i, c)
+		return row, -1, m.space.blind[m.Class[row]] == blind && m.mayGo(open, i, c)
 	}
 	crash = i - len(open)
-	if m.space.blind[m.crashed[crash].class] != blind {
+	if m.space.blind[m.Crashed[crash].Class] != blind {
 		return 0, crash, false
 	}
 	row, ok = m.crash(open, k, crash, c)
@@ -190,7 +190,7 @@ func (m *moves) other(open []int32, k int32, i int, blind bool, c []uint64) (row
 // state, and no row of the same meaning comes before it.
 func (m *moves) mayGo(open []int32, i int, c []uint64) bool {
 	row := open[i]
-	class := m.class[row]
+	class := m.Class[row]
 	if !m.free(c, row) || m.space.reads[class] && !m.NoEagerReads {
 		return false
 	}
@@ -199,39 +199,39 @@ func (m *moves) mayGo(open []int32, i int, c []uint64) bool {
 	}
 	m.work += i
 	for _, o := range open[:i] {
-		if m.class[o] == class && m.free(c, o) && (m.space.blind[class] || !m.discharged(c, o) || m.discharged(c, row)) {
+		if m.Class[o] == class && m.free(c, o) && (m.space.blind[class] || !m.discharged(c, o) || m.discharged(c, row)) {
 			return false
 		}
 	}
 	return true
 }
 
-// crash is the next row of a crash class; false where there is none.
+// crash is the next row of a crash class; false if there is none.
 func (m *moves) crash(open []int32, k int32, crash int, c []uint64) (row int32, ok bool) {
-	class, n := &m.crashed[crash], m.used(c, crash)
-	if n == len(class.rows) || m.ops.Inv[class.rows[n]] > m.ends[k] {
+	class, n := &m.Crashed[crash], m.used(c, crash)
+	if n == len(class.Rows) || m.Ops.Inv[class.Rows[n]] > m.Ends[k] {
 		return 0, false
 	}
 	if !m.NoCanonicalOrder {
 		m.work += len(open)
 		for _, o := range open {
-			if m.class[o] == class.class && m.free(c, o) {
+			if m.Class[o] == class.Class && m.free(c, o) {
 				return 0, false
 			}
 		}
 	}
-	return class.rows[n], true
+	return class.Rows[n], true
 }
 
 // enables says whether the returning operation must still happen, cannot now, and
 // can after a row.
 func (m *moves) enables(state, row, returning int32, c []uint64) bool {
-	class := m.class[returning]
-	if m.discharged(c, returning) || len(m.space.step(state, class)) > 0 {
+	class := m.Class[returning]
+	if m.discharged(c, returning) || len(m.space.Step(state, class)) > 0 {
 		return false
 	}
-	for _, to := range m.space.step(state, m.class[row]) {
-		if len(m.space.step(to, class)) > 0 {
+	for _, to := range m.space.Step(state, m.Class[row]) {
+		if len(m.space.Step(to, class)) > 0 {
 			return true
 		}
 	}
@@ -241,13 +241,13 @@ func (m *moves) enables(state, row, returning int32, c []uint64) bool {
 // useful says whether some open operation that must happen, and cannot now, can
 // after the one that returns.
 func (m *moves) useful(open []int32, state int32, c []uint64) bool {
-	to := m.space.step(state, m.class[open[0]])
+	to := m.space.Step(state, m.Class[open[0]])
 	if len(to) == 0 {
 		return false
 	}
 	m.work += len(open)
 	for _, o := range open[1:] {
-		if !m.discharged(c, o) && len(m.space.step(state, m.class[o])) == 0 && len(m.space.step(to[0], m.class[o])) > 0 {
+		if !m.discharged(c, o) && len(m.space.Step(state, m.Class[o])) == 0 && len(m.space.Step(to[0], m.Class[o])) > 0 {
 			return true
 		}
 	}
@@ -256,14 +256,14 @@ func (m *moves) useful(open []int32, state int32, c []uint64) bool {
 
 // use marks a row as used in a configuration at the k-th return.
 func (m *moves) use(k int32, c []uint64, row int32, crash int) {
-	class := m.class[row]
-	if returning := m.openRows(k)[0]; row != returning && m.discharged(c, returning) {
+	class := m.Class[row]
+	if returning := m.OpenRows(k)[0]; row != returning && m.discharged(c, returning) {
 		// It could return as it is: what comes before it does so for its sake.
-		clearBit(c, m.slot[returning])
+		ClearBit(c, m.Slot[returning])
 	}
 	if m.space.blind[class] && !m.NoCovering {
-		for i, blind := range m.blind[int(k)*m.words : (int(k)+1)*m.words] {
-			c[i] |= blind &^ c[m.words+i]
+		for i, blind := range m.blind[int(k)*m.Words : (int(k)+1)*m.Words] {
+			c[i] |= blind &^ c[m.Words+i]
 		}
 	}
 	if crash >= 0 {
@@ -271,9 +271,9 @@ func (m *moves) use(k int32, c []uint64, row int32, crash int) {
 		c[n.word] += 1 << n.shift
 		return
 	}
-	setBit(c, m.slot[row])
+	SetBit(c, m.Slot[row])
 	if !m.space.reads[class] {
-		setBit(c[m.words:], m.slot[row])
+		SetBit(c[m.Words:], m.Slot[row])
 	}
 }
 
@@ -283,9 +283,9 @@ func (m *moves) read(order []int32, k int32, c []uint64, state int32) []int32 {
 	if m.NoEagerReads {
 		return order
 	}
-	for _, row := range m.openRows(k) {
-		if class := m.class[row]; m.space.reads[class] && !m.discharged(c, row) && len(m.space.step(state, class)) > 0 {
-			setBit(c, m.slot[row])
+	for _, row := range m.OpenRows(k) {
+		if class := m.Class[row]; m.space.reads[class] && !m.discharged(c, row) && len(m.space.Step(state, class)) > 0 {
+			SetBit(c, m.Slot[row])
 			order = append(order, row)
 		}
 	}
@@ -294,9 +294,9 @@ func (m *moves) read(order []int32, k int32, c []uint64, state int32) []int32 {
 
 // pass frees the slot of the operation that returns.
 func (m *moves) pass(k int32, c []uint64) {
-	slot := m.slot[m.openRows(k)[0]]
-	clearBit(c, slot)
-	clearBit(c[m.words:], slot)
+	slot := m.Slot[m.OpenRows(k)[0]]
+	ClearBit(c, slot)
+	ClearBit(c[m.Words:], slot)
 }
 
 // settle makes a linearization of the order of a search: a row that passed its
@@ -310,7 +310,7 @@ func (m *moves) settle(order []int32) []int32 {
 		switch {
 		case row < 0:
 			places = append(places, place{last, ^row})
-		case m.space.blind[m.class[row]]:
+		case m.space.blind[m.Class[row]]:
 			last = int32(i)
 		}
 	}
@@ -329,13 +329,13 @@ func (m *moves) settle(order []int32) []int32 {
 	return settled
 }
 
-// tick polls the context where enough work was done.
+// tick polls the context if enough work was done.
 func (m *moves) tick() bool {
 	if m.work++; m.work > workPerPoll {
 		m.work = 0
-		return m.poll()
+		return m.Poll()
 	}
-	return m.cause == ""
+	return m.Cause == ""
 }
 
 // antichain is configurations none of which makes another one redundant.
@@ -380,7 +380,7 @@ func keyOf(k, state int32) uint64 { return uint64(uint32(k))<<32 | uint64(uint32
 func (a *antichain) bucket(key uint64, c []uint64) *int32 {
 	h := key * 0x9e3779b97f4a7c15
 	k := int(key >> 32)
-	for i, exact := range a.exact[k*a.words : (k+1)*a.words] {
+	for i, exact := range a.exact[k*a.Words : (k+1)*a.Words] {
 		h = (h ^ h>>29 ^ c[i]&exact) * 0xbf58476d1ce4e5b9
 	}
 	return &a.heads[(h^h>>32)&uint64(len(a.heads)-1)]
@@ -414,7 +414,7 @@ func (a *antichain) add(k, state int32, c []uint64) int32 {
 		at = next
 	}
 	i := a.room()
-	if a.cause != "" {
+	if a.Cause != "" {
 		return i
 	}
 	r := a.record(i)
@@ -452,7 +452,7 @@ func (a *antichain) room() int32 {
 	}
 	if int(a.n)>>chunkBits == len(a.chunks) {
 		words := (header + a.width) << chunkBits
-		if a.take(8*int64(words) + 4<<chunkBits + a.space.spent()); a.cause != "" {
+		if a.Take(8*int64(words) + 4<<chunkBits + a.space.Spent()); a.Cause != "" {
 			return 0
 		}
 		a.chunks = append(a.chunks, make([]uint64, words))
@@ -468,7 +468,7 @@ func (a *antichain) rehash() {
 	if n := 2 * len(a.heads); n <= cap(a.heads) {
 		a.heads = a.heads[:n]
 		clear(a.heads)
-	} else if a.take(2 * int64(n)); a.cause != "" {
+	} else if a.Take(2 * int64(n)); a.Cause != "" {
 		return
 	} else {
 		a.heads = make([]int32, n)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -41,15 +43,15 @@ type Porcupine struct{}
 func (Porcupine) Name() string { return "porcupine" }
 
 // Decide implements Engine.
-func (Porcupine) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) Answer {
 	if ctx.Err() != nil {
-		return Answer{Cause: Stopped(ctx)}
+		return Answer{Cause: limits.Stopped(ctx)}
 	}
 	n := int64(ops.Len())
-	s := &porcupineSearch{ctx: ctx, ops: ops, limits: limits, entry: n/8 + entryBytes}
-	defer func() { limits.Memory.give(s.taken) }()
+	s := &porcupineSearch{ctx: ctx, ops: ops, limits: lim, entry: n/8 + entryBytes}
+	defer func() { lim.Memory.Give(s.taken) }()
 	if s.reserve(n * (eventsBytes + s.entry)) {
-		// Every completed operation is remembered at least once: where that
+		// Every completed operation is remembered at least once: if that
 		// cannot fit, there is no point in starting.
 		s.release(n * s.entry)
 		s.run()
@@ -62,9 +64,9 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, limits Limi
 	case s.cause != "":
 		return Answer{Cause: s.cause}
 	case int(s.furthest.passed) < len(s.ends):
-		return Answer{Verdict: Invalid, Order: s.order(s.furthest), Fail: s.ends[s.furthest.passed]}
+		return Answer{Verdict: jepsen.Invalid, Order: s.order(s.furthest), FailEvent: s.ends[s.furthest.passed]}
 	}
-	return Answer{Verdict: Valid, Order: s.order(s.furthest)}
+	return Answer{Verdict: jepsen.Valid, Order: s.order(s.furthest)}
 }
 
 // What a remembered configuration and an operation's events cost beside the
@@ -78,7 +80,7 @@ const (
 type porcupineSearch struct {
 	ctx    context.Context
 	ops    *models.Operations
-	limits Limits
+	limits limits.Limits
 	entry  int64 // bytes of a remembered configuration
 	taken  int64
 
@@ -92,7 +94,7 @@ type porcupineSearch struct {
 
 	held     int64 // configurations
 	steps    int
-	cause    Cause // why it refuses to go on
+	cause    jepsen.Cause // why it refuses to go on
 	panicked any
 }
 
@@ -108,20 +110,20 @@ type node struct {
 
 func (s *porcupineSearch) reserve(bytes int64) bool {
 	s.taken += bytes
-	if s.cause == "" && !s.limits.Memory.take(bytes) {
-		s.cause = OutOfMemory
+	if s.cause == "" && !s.limits.Memory.Take(bytes) {
+		s.cause = jepsen.OutOfMemory
 	}
 	return s.cause == ""
 }
 
 func (s *porcupineSearch) release(bytes int64) {
 	s.taken -= bytes
-	s.limits.Memory.give(bytes)
+	s.limits.Memory.Give(bytes)
 }
 
 func (s *porcupineSearch) run() {
 	root := &node{states: []models.State{s.ops.Model.Init()}}
-	s.ends = completions(s.ops)
+	s.ends = Completions(s.ops)
 	s.returned = make([]bool, s.ops.Events)
 	s.stack, s.furthest = []*node{root}, root
 	if len(s.ends) == 0 {
@@ -137,7 +139,7 @@ func (s *porcupineSearch) run() {
 
 // events is what porcupine reads: the returns of crashed operations come last.
 func (s *porcupineSearch) events() []porcupine.Event {
-	at := rowsAt(s.ops)
+	at := RowsAt(s.ops)
 	events := make([]porcupine.Event, 0, 2*s.ops.Len())
 	for e, row := range at {
 		if row < 0 {
@@ -162,12 +164,12 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	defer func() {
 		// A panic in porcupine's goroutine would end the process.
 		if p := recover(); p != nil {
-			s.panicked, s.cause = p, Interrupted
+			s.panicked, s.cause = p, jepsen.Interrupted
 			ok, next = false, state
 		}
 	}()
 	if s.steps++; s.steps%64 == 0 && s.cause == "" && s.ctx.Err() != nil {
-		s.cause = Stopped(s.ctx)
+		s.cause = limits.Stopped(s.ctx)
 	}
 	from, row := state.(*node), input.(int32)
 	s.refund(from)
@@ -261,7 +263,7 @@ func hash(states []models.State) uint64 {
 }
 
 // order is the linearization that ends in a node. Going back from any of its
-// states, a crashed operation happened only where the state before it is
+// states, a crashed operation happened only if the state before it is
 // not the state after it.
 func (s *porcupineSearch) order(last *node) []int32 {
 	var order []int32

@@ -3,12 +3,14 @@ package fallback
 import (
 	"context"
 
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/models"
 )
 
 // Race runs engines side by side, each with its share of the memory, and takes
 // the first verdict: they are exact, so it does not matter whose it is. The
-// others are stopped, and have ended before it answers. Where none decides, the
+// others are stopped, and have ended before it answers. If none decides, the
 // verdict is unknown for the cause of the first engine of the list; the furthest
 // of them counts, and what they held together.
 type Race []Engine
@@ -17,7 +19,7 @@ type Race []Engine
 func (Race) Name() string { return "competition" }
 
 // Decide implements Engine.
-func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+func (r Race) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) Answer {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	type finish struct {
@@ -33,7 +35,7 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 				f.panic = recover()
 				finished <- f
 			}()
-			f.answer = e.Decide(ctx, ops, Limits{Memory: limits.Memory.share(len(r)), Passed: limits.Passed, Held: limits.Held})
+			f.answer = e.Decide(ctx, ops, limits.Limits{Memory: lim.Memory.Share(len(r)), Passed: lim.Passed, Held: lim.Held})
 		}()
 	}
 	answers := make([]Answer, len(r))
@@ -47,7 +49,7 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 		case f.panic != nil:
 			panicked = f.panic
 			stop()
-		case winner < 0 && f.answer.Verdict != Unknown:
+		case winner < 0 && f.answer.Verdict != jepsen.Unknown:
 			winner = f.place
 			stop()
 		}
@@ -62,61 +64,4 @@ func (r Race) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 		}
 	}
 	return answers[max(winner, 0)]
-}
-
-// Auto is the general search that is asked where nobody asks for an engine:
-// Window alone as long as the history is easy, so that the same history always
-// gets the same evidence, and then Window and Frontier in a race, with Porcupine
-// where few have crashed and its memory is small. None is strong everywhere.
-// Where many operations of a register have crashed it is Staged first, and then
-// among the others; where many of another model have, Relaxed before the race.
-type Auto struct{}
-
-// easySteps is how long a history counts as easy, some tens of milliseconds, and
-// easyPerOperation where it is long: ten busy processes take 4 to 5. easyNodes is
-// the like for Staged, a second or two.
-const (
-	easySteps        = 100_000
-	easyPerOperation = 20
-	easyNodes        = 2_000_000
-)
-
-// porcupineRows is how many operations Porcupine's memory, which grows with the
-// square of them, is no matter for.
-const porcupineRows = 2000
-
-// Name implements Engine.
-func (Auto) Name() string { return "auto" }
-
-// racers are the engines that race where a history is hard.
-func racers(ops *models.Operations) Race {
-	race := Race{Window{}, Frontier{}}
-	_, single := ops.Model.(models.SingleValue)
-	switch many := manyCrashed(ops); {
-	case many && single:
-		return append(race, Staged{})
-	case !many && ops.Len() <= porcupineRows:
-		return append(race, Porcupine{})
-	}
-	return race
-}
-
-// Decide implements Engine.
-func (Auto) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	first, many := Engine(Window{MaxSteps: max(easySteps, easyPerOperation*ops.Len())}), manyCrashed(ops)
-	if _, single := ops.Model.(models.SingleValue); single && many {
-		first, many = Staged{MaxNodes: max(easyNodes, 4*ops.Len())}, false
-	}
-	a := first.Decide(ctx, ops, limits)
-	if a.Cause != GaveUp {
-		a.By = first.Name()
-		return a
-	}
-	race := racers(ops)
-	if many {
-		if a := refute(ctx, race, ops, limits); a.Verdict == Invalid {
-			return a
-		}
-	}
-	return race.Decide(ctx, ops, limits)
 }

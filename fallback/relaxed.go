@@ -5,53 +5,42 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/models"
 )
 
-// fewCrashed is how many crashed operations every engine copes with.
-const fewCrashed = 10
-
-// manyCrashed says whether more have crashed.
-func manyCrashed(ops *models.Operations) bool {
-	n := 0
-	for _, res := range ops.Res {
-		if res == models.Open {
-			n++
-		}
-	}
-	return n > fewCrashed
-}
-
-// refute looks for a refutation by relaxed, and has an engine find what comes
-// before the failure. It is Unknown where there is none.
-func refute(ctx context.Context, engine Engine, ops *models.Operations, limits Limits) Answer {
-	fail, ok := relaxed(ctx, ops, limits, max(easySteps, 4*ops.Len()))
+// Refute looks for a refutation by relaxed, which takes no more than some steps,
+// and has an engine find what comes before the failure. It is Unknown if there is
+// none.
+func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limits.Limits, maxSteps int) Answer {
+	fail, ok := relaxed(ctx, ops, lim, maxSteps)
 	if !ok {
 		return Answer{}
 	}
-	a := decidePrefix(ctx, engine, ops, fail-1, limits)
-	if a.Verdict == Valid {
-		a.Verdict, a.Fail = Invalid, fail
+	a := decidePrefix(ctx, engine, ops, fail-1, lim)
+	if a.Verdict == jepsen.Valid {
+		a.Verdict, a.FailEvent = jepsen.Invalid, fail
 	}
 	return a
 }
 
 // maxRelaxedStates is how many states a model may have. Some have no end of ever
-// larger ones where what is added has no limit; the search goes by breadth so
+// larger ones if what is added has no limit; the search goes by breadth so
 // that it meets the small ones.
 const maxRelaxedStates = 500
 
 // relaxed decides operations as if each crashed one could happen again and again
 // once it is invoked. What is not linearizable even then is not linearizable, and
-// fails at the return that it gives or before. It is false where that is no
-// refutation, or where it takes too many steps: the states of some models have no
-// end then.
+// fails at the return that it gives or before. It is false if that is no
+// refutation, or if it takes too many steps: the states of some models have no end
+// then.
 //
 // Precondition: none. Complexity: linear in the configurations without their
 // used counts, which do not grow with the number of crashed operations.
-func relaxed(ctx context.Context, ops *models.Operations, limits Limits, maxSteps int) (fail int32, ok bool) {
-	l := newLayout(ctx, Rules{}, ops, limits)
-	defer func() { l.give(l.taken) }()
+func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, maxSteps int) (fail int32, ok bool) {
+	l := NewLayout(ctx, Rules{}, ops, lim)
+	defer l.Release()
 	type node struct {
 		k, state int32
 		mask     []uint64
@@ -59,65 +48,65 @@ func relaxed(ctx context.Context, ops *models.Operations, limits Limits, maxStep
 	var queue []node
 	seen, furthest := map[string]bool{}, int32(-1)
 	enter := func(k, state int32, mask []uint64) {
-		for int(k) < len(l.ends) {
+		for int(k) < len(l.Ends) {
 			l.readAll(k, state, mask)
-			if returning := l.slot[l.openRows(k)[0]]; hasBit(mask, returning) {
-				clearBit(mask, returning)
+			if returning := l.Slot[l.OpenRows(k)[0]]; HasBit(mask, returning) {
+				ClearBit(mask, returning)
 				k++
 				continue
 			}
 			if key := nodeKey(k, state, mask); !seen[key] {
 				seen[key] = true
 				queue = append(queue, node{k, state, mask})
-				l.take(int64(120+2*len(key)) + l.space.spent())
+				l.Take(int64(120+2*len(key)) + l.space.Spent())
 			}
 			break
 		}
 		furthest = max(furthest, k)
 	}
-	if l.cause == "" {
-		enter(0, l.space.number(ops.Model.Init()), make([]uint64, l.words))
+	if l.Cause == "" {
+		enter(0, l.space.Number(ops.Model.Init()), make([]uint64, l.Words))
 	}
 	for steps := 0; len(queue) > 0; steps++ {
-		if steps == maxSteps || len(l.space.states) > maxRelaxedStates || int(furthest) == len(l.ends) || l.cause != "" || steps%64 == 0 && !l.poll() {
+		if steps == maxSteps || len(l.space.states) > maxRelaxedStates || int(furthest) == len(l.Ends) || l.Cause != "" || steps%64 == 0 && !l.Poll() {
 			return 0, false
 		}
 		n := queue[0]
 		queue = queue[1:]
-		open := l.openRows(n.k)
+		open := l.OpenRows(n.k)
 		for i, row := range open {
-			class := l.class[row]
+			class := l.Class[row]
 			// A read that could happen has, and of twins the first to return goes first.
-			if hasBit(n.mask, l.slot[row]) || l.space.reads[class] || l.hasTwin(open[:i], n.mask, class) {
+			if HasBit(n.mask, l.Slot[row]) || l.space.reads[class] || l.HasTwin(open[:i], n.mask, class) {
 				continue
 			}
-			for _, state := range l.space.step(n.state, class) {
+			for _, state := range l.space.Step(n.state, class) {
 				mask := slices.Clone(n.mask)
-				setBit(mask, l.slot[row])
+				SetBit(mask, l.Slot[row])
 				enter(n.k, state, mask)
 			}
 		}
-		for _, c := range l.crashed {
+		for _, c := range l.Crashed {
 			// An open twin goes before a crashed one.
-			if ops.Inv[c.rows[0]] > l.ends[n.k] || l.hasTwin(open, n.mask, c.class) {
+			if ops.Inv[c.Rows[0]] > l.Ends[n.k] || l.HasTwin(open, n.mask, c.Class) {
 				continue
 			}
-			for _, state := range l.space.step(n.state, c.class) {
+			for _, state := range l.space.Step(n.state, c.Class) {
 				enter(n.k, state, slices.Clone(n.mask))
 			}
 		}
 	}
-	if l.cause != "" || int(furthest) == len(l.ends) {
+	if l.Cause != "" || int(furthest) == len(l.Ends) {
 		return 0, false
 	}
-	return l.ends[furthest], true
+	return l.Ends[furthest], true
 }
 
 // readAll linearizes the open rows that change nothing and fit the state.
-func (l *layout) readAll(k, state int32, mask []uint64) {
-	for _, row := range l.openRows(k) {
-		if class := l.class[row]; l.space.reads[class] && len(l.space.step(state, class)) > 0 {
-			setBit(mask, l.slot[row])
+func (l *Layout) readAll(k, state int32, mask []uint64) {
+	for _, row := range l.OpenRows(k) {
+		if class := l.Class[row]; l.space.reads[class] && len(l.space.Step(state, class)) > 0 {
+			SetBit(mask, l.Slot[row])
 		}
 	}
 }

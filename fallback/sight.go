@@ -7,7 +7,7 @@ import (
 	"clew/models"
 )
 
-// sight says which operations may be left out where a value is gone once another
+// sight says which operations may be left out if a value is gone once another
 // replaces it.
 //
 // An operation that depends on the state sees the value of the last one that

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -41,10 +43,10 @@ import (
 //     go on: it is used, or it never is and stands right before the operation
 //     that overwrote last; that one is linearized after it began.
 //   - Canonical order. Of open operations of equal meaning the one that returns
-//     first goes first, and a crashed one only where no open one of its meaning
+//     first goes first, and a crashed one only if no open one of its meaning
 //     is left: in a linearization that has them otherwise they can be exchanged,
 //     since the one that goes first now may go later, and the other one began
-//     early enough. Where the later one must happen and the earlier one need
+//     early enough. If the later one must happen and the earlier one need
 //     not, both are tried.
 //   - Domination. Of two configurations that differ only in what is discharged,
 //     what can still be used and how many crashed operations are used, one that
@@ -53,7 +55,7 @@ import (
 //     that only the other one must linearize is a read, which can be left out,
 //     or a covered one, which can be left covered.
 //   - Quiescence. After an operation that ran alone, with no crashed one begun,
-//     only the state counts. Where that can be but one, whatever was before, the
+//     only the state counts. If that can be but one, whatever was before, the
 //     configurations before it are forgotten: other ways to get there lead no
 //     further, and fail where this one does.
 //
@@ -64,33 +66,30 @@ import (
 // on.
 type Window struct {
 	Rules
-	// MaxSteps, where not 0, is the number of steps after which it gives up.
+	// MaxSteps, if not 0, is the number of steps after which it gives up.
 	MaxSteps int
 }
-
-// GaveUp is the cause of an unknown verdict after MaxSteps.
-const GaveUp Cause = "gave-up"
 
 // Name implements Engine.
 func (Window) Name() string { return "window" }
 
 // Decide implements Engine.
-func (w Window) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	l := newLayout(ctx, w.Rules, ops, limits)
-	defer func() { limits.Memory.give(l.taken) }()
+func (w Window) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) Answer {
+	l := NewLayout(ctx, w.Rules, ops, lim)
+	defer l.Release()
 	m := newMoves(l)
-	if l.cause != "" {
-		return Answer{Cause: l.cause}
+	if l.Cause != "" {
+		return Answer{Cause: l.Cause}
 	}
 	s := &windowSearch{moves: m, maxSteps: w.MaxSteps, furthest: -1, patience: firstPatience}
 	found := s.run()
 	switch {
-	case s.cause != "":
-		return Answer{Cause: s.cause, Passed: int64(max(s.furthest, 0)), Held: s.held()}
+	case s.Cause != "":
+		return Answer{Cause: s.Cause, Passed: int64(max(s.furthest, 0)), Held: s.held()}
 	case found:
-		return Answer{Verdict: Valid, Order: s.settle(s.order)}
+		return Answer{Verdict: jepsen.Valid, Order: s.settle(s.order)}
 	}
-	a := Answer{Verdict: Invalid, Order: s.settle(s.best), Fail: s.ends[s.furthest]}
+	a := Answer{Verdict: jepsen.Invalid, Order: s.settle(s.best), FailEvent: s.Ends[s.furthest]}
 	for _, o := range s.others {
 		order := slices.Concat(s.best[:o.shared], o.rest)
 		a.Others = append(a.Others, s.settle(order))
@@ -109,7 +108,7 @@ type windowSearch struct {
 	furthest int     // the furthest return that the search was about to pass
 	best     []int32 // the order with which it got there first
 	shared   int     // how long best and order are known to agree
-	others   []other // orders with which it got there again, up to MaxConfigs
+	others   []other // orders with which it got there again, up to maxOthers
 
 	failed          *antichain // with used and discharged the other way round: what covers fails as well
 	maxSteps, steps int
@@ -137,18 +136,18 @@ type frame struct {
 
 // run searches, and says whether it found a linearization.
 func (s *windowSearch) run() bool {
-	if s.cause != "" {
+	if s.Cause != "" {
 		return false
 	}
 	s.failed = newAntichain(s.moves, true)
 	s.configs = make([]uint64, s.width, 64*s.width)
-	s.knownState = s.space.number(s.ops.Model.Init())
+	s.knownState = s.space.Number(s.Ops.Model.Init())
 	if s.enter(0, s.knownState) {
 		return true
 	}
 	for len(s.stack) > 0 {
 		if s.steps++; s.steps == s.maxSteps {
-			s.cause = GaveUp
+			s.Cause = GaveUp
 		}
 		if !s.tick() {
 			return false
@@ -164,7 +163,7 @@ func (s *windowSearch) run() bool {
 }
 
 // next tries the next choice of the configuration on top, and says whether that
-// completes a linearization. Where there is none left the configuration has
+// completes a linearization. If there is none left the configuration has
 // failed.
 func (s *windowSearch) next() bool {
 	top := len(s.stack) - 1
@@ -179,11 +178,11 @@ func (s *windowSearch) next() bool {
 			f.choice++
 			s.truncate(int(f.order))
 			s.push(c)
-			s.order = append(s.order, ^s.openRows(f.k)[0])
+			s.order = append(s.order, ^s.OpenRows(f.k)[0])
 			s.pass(f.k, s.configs[(top+1)*s.width:])
 			return s.enter(f.k+1, f.state)
 		}
-		to := s.space.step(f.state, s.class[row])
+		to := s.space.Step(f.state, s.Class[row])
 		if int(f.branch) == len(to) {
 			continue
 		}
@@ -212,7 +211,7 @@ func (s *windowSearch) held() int64 {
 // push puts a copy of the top configuration above it.
 func (s *windowSearch) push(c []uint64) {
 	n := len(s.stack) * s.width
-	s.configs = append(grow(s.layout, s.configs[:n], s.width), c...)
+	s.configs = append(grow(s.Layout, s.configs[:n], s.width), c...)
 }
 
 // enter goes on to a configuration whose words lie above those of the top: it
@@ -228,25 +227,25 @@ func (s *windowSearch) enter(k, state int32) bool {
 	for {
 		if int(k) > s.furthest {
 			s.gotTo(int(k))
-		} else if int(k) == s.furthest && int(k) > from && len(s.others) < MaxConfigs {
+		} else if int(k) == s.furthest && int(k) > from && len(s.others) < maxOthers {
 			s.others = append(s.others, other{s.shared, slices.Clone(s.order[s.shared:])})
 		}
-		if int(k) == len(s.ends) {
+		if int(k) == len(s.Ends) {
 			return true
 		}
 		s.order = s.read(s.order, k, c, state)
-		returning := s.openRows(k)[0]
+		returning := s.OpenRows(k)[0]
 		if !s.discharged(c, returning) || s.free(c, returning) {
 			break
 		}
 		s.pass(k, c)
-		if k++; s.alone[k-1] && (s.space.fixes[s.class[returning]] || s.known == k-1 && len(s.space.step(s.knownState, s.class[returning])) == 1) {
+		if k++; s.alone[k-1] && (s.space.fixes[s.Class[returning]] || s.known == k-1 && len(s.space.Step(s.knownState, s.Class[returning])) == 1) {
 			s.known, s.knownState = k, state
 			c, from = s.forget(c), -1
 		}
 	}
 	if !s.hasFailed(k, state, c) {
-		s.stack = append(grow(s.layout, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order))})
+		s.stack = append(grow(s.Layout, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order))})
 	}
 	return false
 }
@@ -268,11 +267,11 @@ func (s *windowSearch) gotTo(k int) {
 	s.furthest, s.stuck, s.patience, s.others = k, 0, firstPatience, s.others[:0]
 	s.best = append(s.best[:s.shared], s.order[s.shared:]...)
 	s.shared = len(s.order)
-	if s.limits.Passed != nil {
-		s.limits.Passed.Store(int64(k))
+	if s.Limits.Passed != nil {
+		s.Limits.Passed.Store(int64(k))
 	}
-	if s.limits.Held != nil {
-		s.limits.Held.Store(s.held())
+	if s.Limits.Held != nil {
+		s.Limits.Held.Store(s.held())
 	}
 }
 

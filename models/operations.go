@@ -25,13 +25,12 @@ func (o *Operations) Select(rows []int32) *Operations {
 	return part
 }
 
-// Prefix is the operations invoked up to event t, as they stand there, and
-// which rows they are: those not completed by then are optional, and keep the
-// value that they will return (which is Knossos's meaning).
-func (o *Operations) Prefix(t int32) (cut *Operations, rows []int32) {
-	cut = &Operations{Model: o.Model, History: o.History, verbs: o.verbs}
+// Prefix is the operations invoked up to event t, as they stand there: those not
+// completed by then are optional, and keep the value that they will return (which
+// is Knossos's meaning).
+func (o *Operations) Prefix(t int32) Cut {
+	cut := Cut{&Operations{Model: o.Model, History: o.History, verbs: o.verbs}, nil}
 	cut.Events = t + 1
-	rows = []int32{}
 	for i := int32(0); i < int32(o.Len()) && o.Inv[i] <= t; i++ {
 		op, res := o.Op(i), o.Res[i]
 		if res > t {
@@ -42,9 +41,9 @@ func (o *Operations) Prefix(t int32) (cut *Operations, rows []int32) {
 		}
 		cut.Append(o.Inv[i], res, op)
 		cut.Of = append(cut.Of, o.Of[i])
-		rows = append(rows, i)
+		cut.Rows = append(cut.Rows, i)
 	}
-	return cut, rows
+	return cut
 }
 
 // Opened is row i as a prefix that ends before its return has it. What never

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
-	"clew/fallback"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -136,7 +135,7 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 		return o, 0, err
 	}
 	limit, err := memoryLimit(c.String("memory-limit"))
-	o.Memory = fallback.NewBudget(limit)
+	o.Memory = clew.NewMemory(limit)
 	return o, limit, err
 }
 

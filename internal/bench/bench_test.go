@@ -11,7 +11,7 @@ import (
 )
 
 // testBench is a bench with its own build of clew, whose table is out.
-func testBench(t *testing.T, out *strings.Builder, l limits) *bench {
+func testBench(t *testing.T, out *strings.Builder, l bounds) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	program, err := buildClew(context.Background(), dir)
@@ -23,7 +23,7 @@ func testBench(t *testing.T, out *strings.Builder, l limits) *bench {
 
 func TestMeasurementsOfATinyHistory(t *testing.T) {
 	var out strings.Builder
-	b := testBench(t, &out, limits{time.Minute, 8 << 30})
+	b := testBench(t, &out, bounds{time.Minute, 8 << 30})
 	c := b.compare(20, "porcupine", "window")
 	for _, want := range []string{"invalid", "", "valid"} {
 		if err := c.row("said to be <"+want+">", want, badRead(2), "--model", "register"); err != nil {
@@ -63,7 +63,7 @@ func TestARowThatDoesNotMatchIsNotMeasured(t *testing.T) {
 
 func TestEntriesOverALimitSaySo(t *testing.T) {
 	var out strings.Builder
-	b := &bench{ctx: context.Background(), limits: limits{time.Minute, 8 << 30}, only: regexp.MustCompile(""), out: &out, dir: t.TempDir()}
+	b := &bench{ctx: context.Background(), limits: bounds{time.Minute, 8 << 30}, only: regexp.MustCompile(""), out: &out, dir: t.TempDir()}
 	c := b.compare(20, "window")
 	row := func(cause, said string) {
 		t.Helper()
@@ -85,7 +85,7 @@ func TestEntriesOverALimitSaySo(t *testing.T) {
 
 func TestAProcessThatOutgrowsItsLimitIsKilled(t *testing.T) {
 	var out strings.Builder
-	b := testBench(t, &out, limits{10 * time.Second, 1 << 12})
+	b := testBench(t, &out, bounds{10 * time.Second, 1 << 12})
 	// It never ends by itself, and no Go program is as small as the limit.
 	b.clew = script(t, "exec sleep 20")
 	m, err := b.measure("h")
@@ -95,7 +95,7 @@ func TestAProcessThatOutgrowsItsLimitIsKilled(t *testing.T) {
 }
 
 func TestAProcessThatPrintsNoVerdictIsAnError(t *testing.T) {
-	b := &bench{ctx: context.Background(), limits: limits{time.Minute, 8 << 30}, clew: script(t, "echo what; exit 255")}
+	b := &bench{ctx: context.Background(), limits: bounds{time.Minute, 8 << 30}, clew: script(t, "echo what; exit 255")}
 	if m, err := b.measure("h"); err == nil || !strings.Contains(err.Error(), "what") {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -111,7 +111,7 @@ func script(t *testing.T, text string) string {
 }
 
 func TestRatiosNeedTwoFigures(t *testing.T) {
-	l := limits{time.Minute, 8 << 30}
+	l := bounds{time.Minute, 8 << 30}
 	quick, slow := measurement{verdict: "valid", cpu: time.Second, memory: 1 << 30}, measurement{verdict: "valid", cpu: 3 * time.Second, memory: 2 << 30}
 	late, large := measurement{over: l.tooLong(), cpu: time.Minute}, measurement{over: l.tooMuch(), cpu: time.Second}
 	for _, c := range []struct {

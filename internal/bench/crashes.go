@@ -8,8 +8,9 @@ import (
 	"syscall"
 	"time"
 
-	"clew/fallback"
+	"clew/fallback/auto"
 	"clew/internal/gen"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -86,11 +87,11 @@ func (b *bench) boundary(t *table, name string, o gen.LongOptions) error {
 			undecided++
 			continue
 		}
-		for want, ops := range map[fallback.Verdict]*models.Operations{fallback.Valid: with, fallback.Invalid: without} {
+		for want, ops := range map[jepsen.Verdict]*models.Operations{jepsen.Valid: with, jepsen.Invalid: without} {
 			before := cpu()
 			v := b.decide(ops)
 			switch d := cpu() - before; {
-			case v == fallback.Unknown:
+			case v == jepsen.Unknown:
 				undecided++
 			case v != want:
 				b.wrong++
@@ -145,14 +146,14 @@ func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err
 		return ops.Select(rows)
 	}
 	valid, invalid := 0, len(crashed)
-	if b.decide(taken(invalid)) != fallback.Invalid {
+	if b.decide(taken(invalid)) != jepsen.Invalid {
 		return nil, nil, nil // all its crashes are of no use, or it is not known
 	}
 	for invalid-valid > 1 {
 		switch middle := (valid + invalid) / 2; b.decide(taken(middle)) {
-		case fallback.Valid:
+		case jepsen.Valid:
 			valid = middle
-		case fallback.Invalid:
+		case jepsen.Invalid:
 			invalid = middle
 		default:
 			return nil, nil, nil
@@ -161,10 +162,10 @@ func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err
 	return taken(valid), taken(invalid), nil
 }
 
-func (b *bench) decide(ops *models.Operations) fallback.Verdict {
+func (b *bench) decide(ops *models.Operations) jepsen.Verdict {
 	ctx, cancel := context.WithTimeout(b.ctx, b.limits.time)
 	defer cancel()
-	return fallback.Auto{}.Decide(ctx, ops, fallback.Limits{Memory: fallback.NewBudget(b.limits.memory)}).Verdict
+	return auto.Engine("auto", 0).Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(b.limits.memory)}).Verdict
 }
 
 // cpu is the CPU time that this process has taken.

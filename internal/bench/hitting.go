@@ -5,8 +5,9 @@ import (
 	"strings"
 
 	"clew"
-	"clew/fallback"
+	"clew/fallback/hitting"
 	"clew/internal/gen"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -39,11 +40,11 @@ var hittingRows = []struct {
 	{"kv", "some overlap", 0.9},
 }
 
-// hitting prints tables like the paper's 3 and 2: how many linearizable
+// measureHitting prints tables like the paper's 3 and 2: how many linearizable
 // histories have a witness in a strong d-hitting family, and how many
 // schedules there are. Every witness is verified. Of the paper's figures, those
 // are beside them that are public: of all containers together.
-func hitting(b *bench) error { return b.hitting(hittingHistories, hittingFamilies) }
+func measureHitting(b *bench) error { return b.hitting(hittingHistories, hittingFamilies) }
 
 func (b *bench) hitting(histories, counted int) error {
 	const width = len("priority-queue, some overlap")
@@ -114,8 +115,8 @@ func (b *bench) families(name, model string, quiet float64, histories, counted i
 		}
 		chains := mostOpen(&ops.Columns)
 		f.chains += chains
-		a := fallback.Hitting{Depth: hittingDepth}.Decide(b.ctx, ops, fallback.Limits{})
-		if a.Verdict == fallback.Valid {
+		a := hitting.Engine{Depth: hittingDepth}.Decide(b.ctx, ops, limits.Limits{})
+		if a.Verdict == jepsen.Valid {
 			f.found[a.Depth]++
 			b.verify(h, spec, ops, a.Order)
 		}
@@ -127,7 +128,7 @@ func (b *bench) families(name, model string, quiet float64, histories, counted i
 		never.Model = impossible{ops.Model}
 		bound := float64(chains)
 		for d := 1; d <= hittingDepth; d++ {
-			schedules[d] += fallback.Hitting{Depth: d}.Decide(b.ctx, &never, fallback.Limits{}).Schedules
+			schedules[d] += hitting.Engine{Depth: d}.Decide(b.ctx, &never, limits.Limits{}).Schedules
 			bounds[d] += bound
 			bound *= float64(ops.Len())
 		}

@@ -33,14 +33,14 @@ import (
 // tables are what can be measured, by name.
 var tables = map[string]func(*bench) error{
 	"crashes": crashes,
-	"hitting": hitting,
+	"hitting": measureHitting,
 	"search":  search,
 }
 
 // bench is one run of this program.
 type bench struct {
 	ctx    context.Context
-	limits limits
+	limits bounds
 	only   *regexp.Regexp // the rows that are measured, by name
 	among  []string       // the engines that are measured; nil: all of the table's
 	out    io.Writer      // for the table
@@ -79,7 +79,7 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{ctx: ctx, limits: limits{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir}
+	b := &bench{ctx: ctx, limits: bounds{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir}
 	if *among != "" {
 		b.among = strings.Split(*among, ",")
 	}

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// limits bound one entry of a table.
-type limits struct {
+// bounds are those of one entry of a table.
+type bounds struct {
 	time   time.Duration
 	memory int64 // bytes
 }
 
-func (l limits) tooLong() string { return "> " + duration(l.time) }
-func (l limits) tooMuch() string { return fmt.Sprintf("> %d GB", l.memory>>30) }
+func (l bounds) tooLong() string { return "> " + duration(l.time) }
+func (l bounds) tooMuch() string { return fmt.Sprintf("> %d GB", l.memory>>30) }
 
 // measurement is what one run of clew took.
 type measurement struct {
@@ -81,7 +81,7 @@ func (b *bench) measure(file string, args ...string) (measurement, error) {
 
 // read takes the verdict from a line of clew's JSON. It says whether there was
 // one, or else a limit.
-func (m *measurement) read(line []byte, l limits) bool {
+func (m *measurement) read(line []byte, l bounds) bool {
 	var result struct {
 		Valid any
 		Cause string

@@ -166,7 +166,7 @@ func (m measurement) cells() []string {
 // first engine's measurement: other work on the machine disturbs that less than
 // it does the time that passes. Where only that one was over a limit it is at least so much; no
 // figure stands where m was, or where the first was not asked.
-func against(first, m measurement, l limits) []string {
+func against(first, m measurement, l bounds) []string {
 	if m.over != "" || first == (measurement{}) {
 		return []string{"-", "-"}
 	}

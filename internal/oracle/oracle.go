@@ -3,8 +3,8 @@
 // It is the search of Wing & Gong (1993) as they wrote it: pick any operation
 // that no other one had to precede, run it, go on; back up where that leads
 // nowhere. It shares no code with the engines in fallback, nor with
-// models.Replay, Operations.Prefix and models.VerifyOrder: of a model it uses
-// Step, and of operations their columns. The number of orders grows with the
+// models.Replay and Operations.Prefix: of a model it uses Step, and of operations
+// their columns. The number of orders grows with the
 // factorial of the number of operations; ten are a lot.
 //
 // Naive goes further and reads the text of a history by itself, with its own

@@ -1,9 +1,10 @@
-package fallback
+package staged
 
 import (
 	"math/bits"
 	"slices"
 
+	"clew/fallback"
 	"clew/models"
 )
 
@@ -24,13 +25,13 @@ import (
 //   - an open operation goes before a crashed one of equal meaning, and of open
 //     ones the one that returns first;
 //   - an open cas from s to b goes before an open write of b that returns later,
-//     where the value is s;
+//     if the value is s;
 //   - a crashed cas from x to y goes before a crashed write of y (rule G).
 //
 // Every edge linearizes a completed operation, so nodes have ranks.
 type registerSpace struct {
-	*layout
-	StagedRules
+	*fallback.Layout
+	Rules
 
 	values map[int32]int32 // value -> its number
 	kind   []models.Kind   // by row
@@ -44,10 +45,10 @@ type registerSpace struct {
 
 	e, s   []int32 // by node
 	masks  []uint64
-	first  []int32 // by node: its edges from here .., or -1 where they are not known
+	first  []int32 // by node: its edges from here .., or -1 if they are not known
 	count  []int32
 	edges  []edge
-	table  []int32 // hash table of nodes, -1 where it is free
+	table  []int32 // hash table of nodes, -1 if it is free
 	mask   []uint64
 	banned stamps // crash classes that have an open twin
 	saved  stamps // values to which an open cas from the node's value leads
@@ -59,7 +60,7 @@ type registerSpace struct {
 
 // runClass is crashed writes of a value, or cas of two values.
 type runClass struct {
-	from, to int32 // from is -1 where it is a write
+	from, to int32 // from is -1 if it is a write
 	rows     []int32
 	inv      []int32 // by row
 }
@@ -67,8 +68,8 @@ type runClass struct {
 // runStep is a crashed cas, seen from one of its values.
 type runStep struct{ value, class int32 }
 
-// edge is a run up to a value (or none, where land is -1) and an open row (or
-// none, where row is -1).
+// edge is a run up to a value (or none, if land is -1) and an open row (or
+// none, if row is -1).
 type edge struct{ to, row, land int32 }
 
 // stamps is a set of numbers that is emptied in constant time.
@@ -86,23 +87,23 @@ func (s *stamps) add(i int32)      { s.at[i] = s.now }
 func (s *stamps) has(i int32) bool { return s.at[i] == s.now }
 
 // newRegisterSpace takes time linear in the operations.
-func newRegisterSpace(l *layout, r StagedRules) *registerSpace {
-	x := &registerSpace{layout: l, StagedRules: r, values: map[int32]int32{}}
-	n := l.ops.Len()
-	x.take(24 * int64(n))
-	x.kind, x.a, x.b, x.twin = l.ops.Kind, make([]int32, n), make([]int32, n), make([]int32, n)
-	x.number(l.ops.Model.Init()[0])
+func newRegisterSpace(l *fallback.Layout, r Rules) *registerSpace {
+	x := &registerSpace{Layout: l, Rules: r, values: map[int32]int32{}}
+	n := l.Ops.Len()
+	x.Take(24 * int64(n))
+	x.kind, x.a, x.b, x.twin = l.Ops.Kind, make([]int32, n), make([]int32, n), make([]int32, n)
+	x.number(l.Ops.Model.Init()[0])
 	for i := range n {
-		x.a[i], x.b[i] = x.number(l.ops.A[i]), x.number(l.ops.B[i])
+		x.a[i], x.b[i] = x.number(l.Ops.A[i]), x.number(l.Ops.B[i])
 		if x.kind[i] == models.Write {
 			x.b[i] = x.a[i]
 		}
 	}
 	v := len(x.values)
-	x.take(64 * int64(v))
+	x.Take(64 * int64(v))
 	x.writes, x.from, x.into, x.hops = slices.Repeat([]int32{-1}, v), make([][]runStep, v), make([][]runStep, v), make([]int32, v)
 	x.group()
-	x.mask = make([]uint64, x.words)
+	x.mask = make([]uint64, x.Words)
 	x.grow()
 	return x
 }
@@ -119,30 +120,30 @@ func (x *registerSpace) number(value int32) int32 {
 // group finds the crash classes that can change the value.
 func (x *registerSpace) group() {
 	classAt := map[int32]int32{}
-	for _, c := range x.crashed {
-		row := c.rows[0]
-		k := runClass{from: -1, to: x.b[row], rows: c.rows}
+	for _, c := range x.Crashed {
+		row := c.Rows[0]
+		k := runClass{from: -1, to: x.b[row], rows: c.Rows}
 		switch {
 		case x.kind[row] == models.CAS && x.a[row] != x.b[row]:
 			k.from = x.a[row]
 		case x.kind[row] != models.Write:
 			continue
 		}
-		for _, row := range c.rows {
-			k.inv = append(k.inv, x.ops.Inv[row])
+		for _, row := range c.Rows {
+			k.inv = append(k.inv, x.Ops.Inv[row])
 		}
 		id := int32(len(x.classes))
-		x.classes, classAt[c.class] = append(x.classes, k), id
+		x.classes, classAt[c.Class] = append(x.classes, k), id
 		if k.from < 0 {
 			x.writes[k.to] = id
 		} else {
 			x.from[k.from] = append(x.from[k.from], runStep{k.to, id})
 			x.into[k.to] = append(x.into[k.to], runStep{k.from, id})
 		}
-		x.take(120 + 8*int64(len(c.rows)))
+		x.Take(120 + 8*int64(len(c.Rows)))
 	}
 	for i := range x.twin {
-		if c, ok := classAt[x.class[i]]; ok {
+		if c, ok := classAt[x.Class[i]]; ok {
 			x.twin[i] = c
 		} else {
 			x.twin[i] = -1
@@ -164,22 +165,22 @@ func (x *registerSpace) fits(row, s int32) bool {
 }
 
 // advance linearizes in x.mask all open reads that fit, and passes returns that
-// are linearized. read, where not nil, gets the rows.
+// are linearized. read, unless nil, gets the rows.
 func (x *registerSpace) advance(e, s int32, read func(row int32)) int32 {
-	for int(e) < len(x.ends) {
-		open := x.openRows(e)
+	for int(e) < len(x.Ends) {
+		open := x.OpenRows(e)
 		for _, row := range open {
-			if !hasBit(x.mask, x.slot[row]) && x.fits(row, s) {
-				setBit(x.mask, x.slot[row])
+			if !fallback.HasBit(x.mask, x.Slot[row]) && x.fits(row, s) {
+				fallback.SetBit(x.mask, x.Slot[row])
 				if read != nil {
 					read(row)
 				}
 			}
 		}
-		if !hasBit(x.mask, x.slot[open[0]]) {
+		if !fallback.HasBit(x.mask, x.Slot[open[0]]) {
 			break
 		}
-		clearBit(x.mask, x.slot[open[0]])
+		fallback.ClearBit(x.mask, x.Slot[open[0]])
 		e++
 	}
 	return e
@@ -194,7 +195,7 @@ func (x *registerSpace) start() int32 {
 // arrive is the node that x.mask, advanced, leads to.
 func (x *registerSpace) arrive(e, s int32) int32 {
 	e = x.advance(e, s, nil)
-	if int(e) == len(x.ends) {
+	if int(e) == len(x.Ends) {
 		s = 0 // nothing depends on it any more
 	}
 	at := x.hash(e, s)
@@ -208,7 +209,7 @@ func (x *registerSpace) arrive(e, s int32) int32 {
 	x.table[at] = n
 	x.e, x.s, x.first, x.count = append(x.e, e), append(x.s, s), append(x.first, -1), append(x.count, 0)
 	x.masks = append(x.masks, x.mask...)
-	x.take(40 + 8*int64(x.words))
+	x.Take(40 + 8*int64(x.Words))
 	if 2*len(x.e) > len(x.table) {
 		x.grow()
 	}
@@ -216,7 +217,7 @@ func (x *registerSpace) arrive(e, s int32) int32 {
 }
 
 func (x *registerSpace) maskOf(n int32) []uint64 {
-	return x.masks[int(n)*x.words : (int(n)+1)*x.words]
+	return x.masks[int(n)*x.Words : (int(n)+1)*x.Words]
 }
 
 func (x *registerSpace) hash(e, s int32) int {
@@ -252,14 +253,14 @@ func (x *registerSpace) rank(n int32) int32 {
 // invoked is how many crashed operations of a class were invoked before return
 // e.
 func (x *registerSpace) invoked(c, e int32) int32 {
-	n, _ := slices.BinarySearch(x.classes[c].inv, x.ends[e])
+	n, _ := slices.BinarySearch(x.classes[c].inv, x.Ends[e])
 	return int32(n)
 }
 
-// left says whether a class has one left before return e where used are used.
+// left says whether a class has one left before return e if used are used.
 func (x *registerSpace) left(c, e, used int32) bool {
 	inv := x.classes[c].inv
-	return int(used) < len(inv) && inv[used] < x.ends[e]
+	return int(used) < len(inv) && inv[used] < x.Ends[e]
 }
 
 // ban finds what an open operation does as well as a crashed one at a node.
@@ -270,8 +271,8 @@ func (x *registerSpace) ban(n int32) {
 		return
 	}
 	mask := x.maskOf(n)
-	for _, row := range x.openRows(x.e[n]) {
-		if hasBit(mask, x.slot[row]) {
+	for _, row := range x.OpenRows(x.e[n]) {
+		if fallback.HasBit(mask, x.Slot[row]) {
 			continue
 		}
 		if c := x.twin[row]; c >= 0 {
@@ -285,7 +286,7 @@ func (x *registerSpace) ban(n int32) {
 
 // reach finds the values that runs lead to from a node, if every class could be
 // used without limit once it is invoked: their distances in steps are in x.hops,
-// 0 where there is none, and the values in the order of distance.
+// 0 if there is none, and the values in the order of distance.
 func (x *registerSpace) reach(n int32) []int32 {
 	x.ban(n)
 	clear(x.hops)
@@ -327,18 +328,18 @@ func (x *registerSpace) children(n int32) []edge {
 func (x *registerSpace) expand(n int32) {
 	x.steps++
 	e, s := x.e[n], x.s[n]
-	open, mask := x.openRows(e), slices.Clone(x.maskOf(n))
+	open, mask := x.OpenRows(e), slices.Clone(x.maskOf(n))
 	first := len(x.edges)
 	goTo := func(row, land, to int32) {
 		copy(x.mask, mask)
 		if row >= 0 {
-			setBit(x.mask, x.slot[row])
+			fallback.SetBit(x.mask, x.Slot[row])
 		}
 		to = x.arrive(e, to)
 		x.edges = append(x.edges, edge{to, row, land})
 	}
 	free := func(i int) bool {
-		return !hasBit(mask, x.slot[open[i]]) && (x.NoTwins || !x.hasTwin(open[:i], mask, x.class[open[i]]))
+		return !fallback.HasBit(mask, x.Slot[open[i]]) && (x.NoTwins || !x.HasTwin(open[:i], mask, x.Class[open[i]]))
 	}
 	x.saved.empty(len(x.values))
 	for i, row := range open {
@@ -355,7 +356,7 @@ func (x *registerSpace) expand(n int32) {
 	x.wanted.empty(len(x.values))
 	for _, row := range open {
 		switch {
-		case hasBit(mask, x.slot[row]):
+		case fallback.HasBit(mask, x.Slot[row]):
 		case x.kind[row] == models.Read, x.kind[row] == models.CAS && x.a[row] == x.b[row]:
 			x.wanted.add(x.a[row])
 		case x.kind[row] == models.FailedCAS:
@@ -379,5 +380,5 @@ func (x *registerSpace) expand(n int32) {
 		}
 	}
 	x.first[n], x.count[n] = int32(first), int32(len(x.edges)-first)
-	x.take(16 * int64(x.count[n]))
+	x.Take(16 * int64(x.count[n]))
 }

@@ -1,8 +1,9 @@
-package fallback
+package hitting
 
 import (
 	"math"
 
+	"clew/fallback"
 	"clew/models"
 )
 
@@ -10,10 +11,10 @@ import (
 // Niksic, "Checking linearizability using hitting families", PPoPP 2019,
 // Algorithm 1).
 //
-// Operations are a poset: x < y where x returned before y began. A schedule is a
-// linear extension of it. It strongly hits a tuple (x1 .. xd) where each xi runs
+// Operations are a poset: x < y if x returned before y began. A schedule is a
+// linear extension of it. It strongly hits a tuple (x1 .. xd) if each xi runs
 // as late as it can: whatever comes after xi is some xj with j >= i, or had to
-// wait for one. A family is strongly d-hitting where some schedule of it strongly
+// wait for one. A family is strongly d-hitting if some schedule of it strongly
 // hits every tuple of d operations that can run in this order.
 //
 // The poset is covered by chains. The family has a schedule for every chain and
@@ -49,7 +50,7 @@ type family struct {
 
 	order  []int32   // rows by rung and return
 	rung   []int32   // by row
-	level  [][]int32 // by length of the tuple so far and row; leftOut where it is in no schedule
+	level  [][]int32 // by length of the tuple so far and row; leftOut if it is in no schedule
 	tuple  []int32
 	result []int32
 	start  []int32 // by key: where it begins
@@ -68,7 +69,7 @@ const (
 	probes  = 32
 )
 
-// newFamily is for families up to a depth. Where poll says false, each ends.
+// newFamily is for families up to a depth. If poll says false, each ends.
 func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
 	c, n := &ops.Columns, ops.Len()
 	f := &family{c: c, poll: poll, after: make([]int32, n), byRes: make([]int32, 0, n), order: make([]int32, n), rung: make([]int32, n),
@@ -77,7 +78,7 @@ func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
 		f.level = append(f.level, make([]int32, n))
 	}
 	begun := int32(0)
-	for e, row := range rowsAt(ops) {
+	for e, row := range fallback.RowsAt(ops) {
 		switch {
 		case row < 0:
 		case c.Inv[row] == int32(e):
@@ -98,7 +99,7 @@ func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
 	return f
 }
 
-// places is how many fingerprints of schedules are remembered: all, where they
+// places is how many fingerprints of schedules are remembered: all, if they
 // are few.
 func places(n, depth int) int {
 	p := 1
@@ -139,7 +140,7 @@ func (f *family) chain() {
 func familyBytes(n, depth int) int64 { return int64(4*n*(8+depth) + 8*places(n, depth)) }
 
 // each calls yield with the schedules of the family of a depth, those left out
-// that it knows to have been yielded before, and returns false where yield
+// that it knows to have been yielded before, and returns false if yield
 // or poll did. A schedule is good until yield returns.
 func (f *family) each(depth int, yield func(schedule []int32) bool) bool {
 	for _, chain := range f.chains {

@@ -1,13 +1,14 @@
-package fallback
+package staged
 
 import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"clew/edn"
-	"clew/internal/gen"
+	"clew/fallback"
+	"clew/internal/enginetest"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -51,59 +52,59 @@ func TestTheExchangesOfStaged(t *testing.T) {
 		rows          []rowOf
 		fail          int32 // -1: it is linearizable
 		first, second int32 // rows that stand in this order
-		rules         StagedRules
+		rules         Rules
 	}{
 		{"rule G: a crashed cas serves a step before a crashed write",
 			// The second read of 1 needs the write, since nothing leads there from 2.
 			[]rowOf{{0, 0, write, 1, 0}, {1, 0, cas, 0, 1}, {2, 3, read, 1, 0}, {4, 5, write, 2, 0}, {6, 7, read, 1, 0}},
-			-1, 1, 0, StagedRules{NoRuleG: true}},
+			-1, 1, 0, Rules{NoRuleG: true}},
 		{"rule G: the write serves it where no cas is left",
 			[]rowOf{{0, 0, write, 1, 0}, {1, 0, cas, 0, 1}, {2, 3, read, 1, 0}, {4, 5, write, 0, 0}, {6, 7, read, 1, 0}, {8, 9, write, 0, 0}, {10, 11, read, 1, 0}},
-			11, 1, 0, StagedRules{NoRuleG: true}},
+			11, 1, 0, Rules{NoRuleG: true}},
 		{"an open operation goes before a crashed one of equal meaning",
 			[]rowOf{{0, 0, write, 1, 0}, {1, 8, write, 1, 0}, {2, 3, read, 1, 0}, {4, 5, write, 2, 0}, {6, 7, read, 1, 0}},
-			-1, 1, 0, StagedRules{NoTwins: true}},
+			-1, 1, 0, Rules{NoTwins: true}},
 		{"of open operations of equal meaning the one that returns first goes first",
 			[]rowOf{{0, 9, write, 1, 0}, {1, 6, write, 1, 0}, {2, 3, read, 1, 0}, {4, 5, write, 2, 0}, {7, 8, read, 1, 0}},
-			-1, 1, 0, StagedRules{NoTwins: true}},
+			-1, 1, 0, Rules{NoTwins: true}},
 		{"an open cas goes before an open write of the same value that returns later",
 			[]rowOf{{0, 7, write, 1, 0}, {1, 6, cas, 0, 1}, {2, 3, read, 1, 0}, {4, 5, read, 1, 0}},
-			-1, 1, 0, StagedRules{NoTwins: true}},
+			-1, 1, 0, Rules{NoTwins: true}},
 		{"where a write stands in for a cas, that the cas is used counts",
 			// The first read of 1 tries the shorter run, with the cas from 0, which the
 			// second needs so that the third has the write.
 			[]rowOf{{0, 0, cas, 4, 0}, {1, 0, cas, 0, 1}, {2, 0, cas, 4, 6}, {3, 0, cas, 6, 7}, {4, 0, cas, 7, 1}, {5, 0, write, 1, 0},
 				{6, 7, write, 4, 0}, {8, 9, read, 1, 0}, {10, 11, write, 0, 0}, {12, 13, read, 1, 0},
 				{14, 0, cas, 0, 8}, {15, 0, cas, 8, 1}, {16, 17, write, 3, 0}, {18, 19, read, 1, 0}},
-			-1, 4, 1, StagedRules{NoRuleG: true}},
+			-1, 4, 1, Rules{NoRuleG: true}},
 		{"a run begins with a write",
 			[]rowOf{{0, 0, cas, 1, 2}, {1, 0, write, 1, 0}, {2, 3, read, 2, 0}},
-			-1, 1, 0, StagedRules{}},
+			-1, 1, 0, Rules{}},
 		{"a run up to a cas",
 			[]rowOf{{0, 0, write, 3, 0}, {1, 2, cas, 3, 4}, {3, 4, read, 4, 0}},
-			-1, 0, 1, StagedRules{}},
+			-1, 0, 1, Rules{}},
 		{"a run for a cas that failed leads to any other value",
 			[]rowOf{{0, 0, write, 3, 0}, {1, 2, failedCAS, 0, 0}, {3, 4, read, 3, 0}},
-			-1, 0, 1, StagedRules{}},
+			-1, 0, 1, Rules{}},
 		{"a class that is not invoked yet counts as exhausted",
 			[]rowOf{{0, 1, read, 1, 0}, {2, 0, write, 1, 0}, {3, 4, read, 1, 0}},
-			1, -1, -1, StagedRules{}},
+			1, -1, -1, Rules{}},
 		{"supply counts up to where it is used",
 			[]rowOf{{0, 0, write, 1, 0}, {1, 2, read, 1, 0}, {3, 4, write, 2, 0}, {5, 6, read, 1, 0}, {7, 0, write, 1, 0}},
-			6, 0, 1, StagedRules{}},
+			6, 0, 1, Rules{}},
 	} {
 		ops := registerOf(c.rows...)
-		for _, rules := range []StagedRules{{}, {FirstBudget: 1}, {FirstBudget: 1, BoundsOnly: true}, c.rules} {
-			a := Staged{StagedRules: rules}.Decide(context.Background(), ops, Limits{})
-			if (a.Verdict == Valid) != (c.fail < 0) || a.Verdict == Invalid && a.Fail != c.fail {
+		for _, rules := range []Rules{{}, {FirstBudget: 1}, {FirstBudget: 1, BoundsOnly: true}, c.rules} {
+			a := Engine{Rules: rules}.Decide(context.Background(), ops, limits.Limits{})
+			if (a.Verdict == jepsen.Valid) != (c.fail < 0) || a.Verdict == jepsen.Invalid && a.FailEvent != c.fail {
 				t.Errorf("%s, %+v: %+v, want a failure at %d", c.name, rules, a, c.fail)
 				continue
 			}
-			if err := shows(ops, a); err != nil {
+			if err := enginetest.Shows(ops, a); err != nil {
 				t.Errorf("%s, %+v: %v", c.name, rules, err)
 			}
 			first, second := slices.Index(a.Order, c.first), slices.Index(a.Order, c.second)
-			if rules == (StagedRules{}) && c.first >= 0 && (first < 0 || second >= 0 && second < first) {
+			if rules == (Rules{}) && c.first >= 0 && (first < 0 || second >= 0 && second < first) {
 				t.Errorf("%s: %v, want %d before %d", c.name, a.Order, c.first, c.second)
 			}
 		}
@@ -112,12 +113,12 @@ func TestTheExchangesOfStaged(t *testing.T) {
 
 // searchOf is a search over operations, before it begins.
 func searchOf(ops *models.Operations) *registerSearch {
-	return newRegisterSearch(newRegisterSpace(newLayout(context.Background(), Rules{}, ops, Limits{}), StagedRules{}))
+	return newRegisterSearch(newRegisterSpace(fallback.NewLayout(context.Background(), fallback.Rules{}, ops, limits.Limits{}), Rules{}))
 }
 
 func TestARunVisitsAValueOnce(t *testing.T) {
 	x := searchOf(registerOf(rowOf{0, 0, cas, 0, 1}, rowOf{1, 0, cas, 1, 0}, rowOf{2, 0, cas, 0, 2}, rowOf{3, 0, cas, 1, 2}, rowOf{4, 0, cas, 2, 1}, rowOf{5, 6, read, 2, 0}))
-	f := &stagedFrame{node: x.start()}
+	f := &frame{node: x.start()}
 	x.beginRuns(f, x.values[2])
 	var all []int
 	for f.longer {
@@ -179,48 +180,13 @@ func TestPricesRefuteWhatNeedsMoreThanThereIs(t *testing.T) {
 		rows = append(rows, rowOf{e, e + 1, write, 2, 0}, rowOf{e + 2, e + 3, read, 1, 0})
 	}
 	x := searchOf(registerOf(rows...)) // three reads of 1, each after a write of 2
-	n := int32(len(x.ends))
+	n := int32(len(x.Ends))
 	if !x.graph(n) || x.depthOf[x.start()] != n {
 		t.Fatal("without counts it is linearizable")
 	}
-	for goal, want := range map[int32]Verdict{n: Invalid, n - 1: Valid} {
+	for goal, want := range map[int32]jepsen.Verdict{n: jepsen.Invalid, n - 1: jepsen.Valid} {
 		if v, _ := x.bid(goal, bidEffort{windows: 8, rounds: 60}); v != want {
 			t.Errorf("up to %d of %d returns: %d, want %d", goal, n, v, want)
 		}
-	}
-}
-
-func TestStagedStopsAtItsLimits(t *testing.T) {
-	s := shape{n: 4000, processes: 12, values: 6, crashes: 300, reads: 4, writes: 1}
-	r := gen.Rand(1)
-	ops := crashing(r, s)
-	disturb(r, ops, s.values)
-	rules := StagedRules{BoundsOnly: true, FirstBudget: 10} // it would take long
-	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
-		budget := NewBudget(1 << 30)
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		start := time.Now()
-		a := Staged{StagedRules: rules}.Decide(ctx, ops, Limits{Memory: budget})
-		t.Logf("stopped %v after the limit", time.Since(start)-limit)
-		cancel()
-		if a.Verdict != Unknown || a.Cause != Timeout {
-			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
-		}
-		if left := budget.left.Load(); left != 1<<30 {
-			t.Errorf("%d bytes of the budget are left, want all", left)
-		}
-	}
-	budget := NewBudget(2 << 20)
-	if a := (Staged{StagedRules: rules}).Decide(context.Background(), ops, Limits{Memory: budget}); a.Verdict != Unknown || a.Cause != OutOfMemory {
-		t.Errorf("%d %q, want unknown for the memory", a.Verdict, a.Cause)
-	}
-	if left := budget.left.Load(); left != 2<<20 {
-		t.Errorf("%d bytes of the budget are left, want all", left)
-	}
-	if a := (Staged{MaxNodes: 100, StagedRules: rules}).Decide(context.Background(), ops, Limits{}); a.Cause != GaveUp {
-		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
-	}
-	if a := (Staged{}).Decide(context.Background(), endless(3, counter{}), Limits{}); a.Cause != GaveUp {
-		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }

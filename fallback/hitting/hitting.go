@@ -1,19 +1,24 @@
-package fallback
+// Package hitting looks for witnesses among few schedules: those of strong
+// d-hitting families.
+package hitting
 
 import (
 	"context"
 	"slices"
 
+	"clew/fallback"
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/models"
 )
 
-// Hitting looks for a witness among the schedules of strong d-hitting families
+// Engine looks for a witness among the schedules of strong d-hitting families
 // (schedules.go), of depth 1, 2 and so on up to Depth: whether some order of few
 // operations matters, and not how all others are ordered. Ozkan, Majumdar &
 // Niksic found that real histories of concurrent containers have such a witness
 // nearly always: 99.9% of them at d <= 5.
 //
-// Precondition: none. It says Valid where a schedule replays, and finds every
+// Precondition: none. It says Valid if a schedule replays, and finds every
 // history whose witnesses include all those schedules that strongly hit one
 // tuple of Depth operations; one of at most Depth operations is decided, if it
 // is linearizable. It never says Invalid: otherwise the verdict is unknown,
@@ -22,25 +27,28 @@ import (
 // the states that were met.
 //
 // Crashed operations are optional chains: at most Depth of them take effect.
-type Hitting struct {
+type Engine struct {
 	Depth int // at least 1
 }
 
-// Name implements Engine.
-func (Hitting) Name() string { return "hitting" }
+// Name implements fallback.Engine.
+func (Engine) Name() string { return "hitting" }
 
-// Decide implements Engine.
-func (h Hitting) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+// OnlyWitnesses implements fallback.Witnessing.
+func (Engine) OnlyWitnesses() {}
+
+// Decide implements fallback.Engine.
+func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
 	if ctx.Err() != nil {
-		return Answer{Cause: Stopped(ctx)}
+		return fallback.Answer{Cause: limits.Stopped(ctx), Depth: 1}
 	}
-	if len(completions(ops)) == 0 {
-		return Answer{Verdict: Valid, Depth: 1} // nothing has to happen
+	if len(fallback.Completions(ops)) == 0 {
+		return fallback.Answer{Verdict: jepsen.Valid, Depth: 1} // nothing has to happen
 	}
-	r := &replayer{ctx: ctx, ops: ops, limits: limits}
-	defer func() { limits.Memory.give(r.taken) }()
+	r := &replayer{ctx: ctx, ops: ops, limits: lim}
+	defer func() { lim.Memory.Give(r.taken) }()
 	if !r.take(familyBytes(ops.Len(), h.Depth)) {
-		return Answer{Cause: r.cause}
+		return fallback.Answer{Cause: r.cause, Depth: 1}
 	}
 	r.forget()
 	f := newFamily(ops, h.Depth, r.poll)
@@ -48,13 +56,13 @@ func (h Hitting) Decide(ctx context.Context, ops *models.Operations, limits Limi
 		switch {
 		case f.each(depth, r.fails):
 		case r.cause != "":
-			return Answer{Cause: r.cause, Schedules: r.tried}
+			return fallback.Answer{Cause: r.cause, Depth: depth, Schedules: r.tried}
 		default:
 			order := slices.Clone(r.order)
-			return Answer{Verdict: Valid, Order: order, Depth: depth, Schedules: r.tried}
+			return fallback.Answer{Verdict: jepsen.Valid, Order: order, Depth: depth, Schedules: r.tried}
 		}
 	}
-	return Answer{Cause: DepthExhausted, Depth: h.Depth, Schedules: r.tried}
+	return fallback.Answer{Cause: jepsen.DepthExhausted, Depth: h.Depth, Schedules: r.tried}
 }
 
 // maxMemo bounds the states that are remembered from one schedule to the next.
@@ -65,15 +73,15 @@ const maxMemo = 64 << 20
 type replayer struct {
 	ctx    context.Context
 	ops    *models.Operations
-	limits Limits
-	cause  Cause
+	limits limits.Limits
+	cause  jepsen.Cause
 	taken  int64 // of the memory
 	memo   int64 // of that, for states
 
-	space *space
+	space *fallback.Space
 	class []int32 // by row
 
-	order  []int32 // the last schedule, as far as it was replayed; where stuck, its last step is the one that cannot happen
+	order  []int32 // the last schedule, as far as it was replayed; if stuck, its last step is the one that cannot happen
 	stuck  bool
 	states []int32 // after i steps of it: states[ends[i-1]:ends[i]], the set of states
 	ends   []int
@@ -84,24 +92,24 @@ type replayer struct {
 
 func (r *replayer) take(bytes int64) bool {
 	r.taken += bytes
-	if !r.limits.Memory.take(bytes) && r.cause == "" {
-		r.cause = OutOfMemory
+	if !r.limits.Memory.Take(bytes) && r.cause == "" {
+		r.cause = jepsen.OutOfMemory
 	}
 	return r.cause == ""
 }
 
 // forget forgets all states and the last schedule.
 func (r *replayer) forget() {
-	r.limits.Memory.give(r.memo)
+	r.limits.Memory.Give(r.memo)
 	r.taken -= r.memo
 	r.memo = 0
-	r.space, r.class = newSpace(r.ops)
-	r.states = append(r.states[:0], r.space.number(r.ops.Model.Init()))
+	r.space, r.class = fallback.NewSpace(r.ops)
+	r.states = append(r.states[:0], r.space.Number(r.ops.Model.Init()))
 	r.ends = append(r.ends[:0], 1)
 	r.order, r.stuck = r.order[:0], false
 }
 
-// fails says whether a schedule is no witness. It says that it is not where the
+// fails says whether a schedule is no witness. It says that it is not if the
 // search has to end; then cause says why.
 func (r *replayer) fails(schedule []int32) bool {
 	r.tried++
@@ -141,7 +149,7 @@ func (r *replayer) step(row int32) bool {
 		from = r.ends[n-2]
 	}
 	for i := from; i < to; i++ {
-		for _, next := range r.space.step(r.states[i], r.class[row]) {
+		for _, next := range r.space.Step(r.states[i], r.class[row]) {
 			if !slices.Contains(r.states[to:], next) {
 				r.states = append(r.states, next)
 			}
@@ -156,7 +164,7 @@ func (r *replayer) step(row int32) bool {
 
 // poll says whether the search may go on.
 func (r *replayer) poll() bool {
-	if bytes := r.space.spent(); bytes > 0 {
+	if bytes := r.space.Spent(); bytes > 0 {
 		r.memo += bytes
 		r.take(bytes)
 	}
@@ -165,7 +173,7 @@ func (r *replayer) poll() bool {
 		r.limits.Passed.Store(int64(n))
 	}
 	if r.cause == "" && r.ctx.Err() != nil {
-		r.cause = Stopped(r.ctx)
+		r.cause = limits.Stopped(r.ctx)
 	}
 	return r.cause == ""
 }

@@ -1,4 +1,4 @@
-package fallback
+package staged_test
 
 import (
 	"context"
@@ -9,15 +9,21 @@ import (
 	"time"
 
 	"clew/edn"
+	"clew/fallback"
+	"clew/fallback/auto"
+	"clew/fallback/staged"
+	"clew/internal/enginetest"
 	"clew/internal/gen"
+	"clew/internal/limits"
 	"clew/internal/oracle"
+	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
 )
 
 // stagedConfigs are the stages as they are, with each exchange off, and with the
 // later stages forced.
-var stagedConfigs = map[string]StagedRules{
+var configs = map[string]staged.Rules{
 	"as it is":              {},
 	"no twins":              {NoTwins: true},
 	"no rule G":             {NoRuleG: true},
@@ -28,6 +34,13 @@ var stagedConfigs = map[string]StagedRules{
 }
 
 func long() bool { return os.Getenv("CLEW_LONG") == "1" }
+
+// judge decides the boundaries.
+func judge(ops *models.Operations) jepsen.Verdict {
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	return fallback.Check(ctx, auto.Engine("auto", 0), ops, limits.Limits{Memory: limits.NewBudget(64 << 20)}).Verdict
+}
 
 // shape says what random operations on a register are like.
 type shape struct {
@@ -138,34 +151,34 @@ func disturb(r *rand.Rand, ops *models.Operations, values int) {
 
 // agree compares every configuration, or some of them, with what the judges
 // say, who do not always know.
-func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judges ...Engine) (verdict Verdict, compared int) {
+func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judges ...fallback.Engine) (verdict jepsen.Verdict, compared int) {
 	t.Helper()
-	decide := func(e Engine, limit time.Duration) Answer {
+	decide := func(e fallback.Engine, limit time.Duration) fallback.Answer {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		return e.Decide(ctx, ops, Limits{Memory: NewBudget(1 << 30)})
+		return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(1 << 30)})
 	}
-	var known []Answer
+	var known []fallback.Answer
 	for _, judge := range judges {
-		if b := decide(judge, 2*time.Second); b.Verdict != Unknown {
+		if b := decide(judge, 2*time.Second); b.Verdict != jepsen.Unknown {
 			known = append(known, b)
 		}
 	}
-	for config, rules := range stagedConfigs {
+	for config, rules := range configs {
 		if config != "as it is" && r.IntN(3) > 0 {
 			continue
 		}
-		a := decide(Staged{StagedRules: rules}, 20*time.Second)
-		if a.Verdict == Unknown {
+		a := decide(staged.Engine{Rules: rules}, 20*time.Second)
+		if a.Verdict == jepsen.Unknown {
 			t.Logf("%s, %s: undecided for %s", name, config, a.Cause)
 			continue
 		}
-		if err := shows(ops, a); err != nil {
-			t.Fatalf("%s: %v\n%s", config, err, rowsText(ops))
+		if err := enginetest.Shows(ops, a); err != nil {
+			t.Fatalf("%s: %v\n%s", config, err, rows.Text(ops))
 		}
 		for _, b := range known {
-			if compared++; a.Verdict != b.Verdict || a.Fail != b.Fail {
-				t.Fatalf("%s, %s: %d (event %d), a judge says %d (event %d) of\n%s", name, config, a.Verdict, a.Fail, b.Verdict, b.Fail, rowsText(ops))
+			if compared++; a.Verdict != b.Verdict || a.FailEvent != b.FailEvent {
+				t.Fatalf("%s, %s: %d (event %d), a judge says %d (event %d) of\n%s", name, config, a.Verdict, a.FailEvent, b.Verdict, b.FailEvent, rows.Text(ops))
 			}
 		}
 		verdict = a.Verdict
@@ -190,15 +203,15 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 		}
 		both := []*models.Operations{ops}
 		if seed%2 == 0 {
-			if valid, invalid, ok := boundary(r, ops); ok {
+			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
 				both = []*models.Operations{valid, invalid}
 				edges++
 			}
 		}
 		for _, ops := range both {
-			judges := []Engine{Window{MaxSteps: 300_000}, Frontier{}}
+			judges := []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}}
 			if seed%50 == 0 {
-				judges = append(judges, Porcupine{})
+				judges = append(judges, fallback.Porcupine{})
 			}
 			v, compared := agree(t, r, ops, fmt.Sprintf("seed %d", seed), judges...)
 			verdicts[v]++
@@ -208,8 +221,8 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d histories, %d of them bisected: %d comparisons, %d valid, %d invalid, %d without a judge", n, edges, pairs, verdicts[Valid], verdicts[Invalid], unknown)
-	if verdicts[Valid] == 0 || verdicts[Invalid] == 0 || edges == 0 {
+	t.Logf("%d histories, %d of them bisected: %d comparisons, %d valid, %d invalid, %d without a judge", n, edges, pairs, verdicts[jepsen.Valid], verdicts[jepsen.Invalid], unknown)
+	if verdicts[jepsen.Valid] == 0 || verdicts[jepsen.Invalid] == 0 || edges == 0 {
 		t.Error("one kind is missing")
 	}
 }
@@ -229,16 +242,16 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 			disturb(r, ops, s.values)
 		}
 		want := oracle.Decide(ops, oracle.Options{})
-		for name, rules := range stagedConfigs {
+		for name, rules := range configs {
 			if name != "as it is" && r.IntN(3) > 0 {
 				continue
 			}
-			a := Staged{StagedRules: rules}.Decide(context.Background(), ops, Limits{})
-			if (a.Verdict == Valid) != want.Linearizable || a.Verdict == Invalid && a.Fail != want.Fail || a.Verdict == Unknown {
-				t.Fatalf("seed %d, %s: %+v, the oracle says %+v of\n%s", seed, name, a, want, rowsText(ops))
+			a := staged.Engine{Rules: rules}.Decide(context.Background(), ops, limits.Limits{})
+			if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
+				t.Fatalf("seed %d, %s: %+v, the oracle says %+v of\n%s", seed, name, a, want, rows.Text(ops))
 			}
-			if err := shows(ops, a); err != nil {
-				t.Fatalf("%s: %v\n%s", name, err, rowsText(ops))
+			if err := enginetest.Shows(ops, a); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, rows.Text(ops))
 			}
 		}
 		if want.Linearizable {
@@ -261,44 +274,45 @@ func TestStagedAgreesOnHistoriesAsTheyAreRead(t *testing.T) {
 	}
 	for _, spec := range []models.Spec{{Name: "register"}, {Name: "cas-register"}, {Name: "cas-register", ObserveFailedCAS: true, NilReadsExact: true}} {
 		for seed := range n {
-			ops, text := generated(t, spec, gen.Options{ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}, seed)
-			for name, rules := range stagedConfigs {
-				compare(t, ops, text, spec.Name+", "+name, Staged{StagedRules: rules}, Frontier{})
+			ops, text := rows.Generated(t, spec, gen.Options{ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}, seed)
+			for name, rules := range configs {
+				enginetest.Compare(t, ops, text, spec.Name+", "+name, staged.Engine{Rules: rules}, fallback.Frontier{})
 			}
 		}
 	}
 }
 
-// A crashed class that never ends explains all that the real one explains.
-func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
-	n := uint64(300)
-	if long() {
-		n = 10_000
+func TestStagedStopsAtItsLimits(t *testing.T) {
+	s := shape{n: 4000, processes: 12, values: 6, crashes: 300, reads: 4, writes: 1}
+	r := gen.Rand(1)
+	ops := crashing(r, s)
+	disturb(r, ops, s.values)
+	rules := staged.Rules{BoundsOnly: true, FirstBudget: 10} // it would take long
+	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+		budget := limits.NewBudget(1 << 30)
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		start := time.Now()
+		a := staged.Engine{Rules: rules}.Decide(ctx, ops, limits.Limits{Memory: budget})
+		t.Logf("stopped %v after the limit", time.Since(start)-limit)
+		cancel()
+		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
+			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
+		}
+		if left := budget.Left(); left != 1<<30 {
+			t.Errorf("%d bytes of the budget are left, want all", left)
+		}
 	}
-	for _, spec := range generatedModels() {
-		model := spec.Name
-		refuted, invalid := 0, 0
-		for seed := range n {
-			ops, text := generated(t, spec, gen.Options{Operations: 14, Crashes: 0.4}, seed)
-			want := Frontier{}.Decide(context.Background(), ops, Limits{})
-			a := refute(context.Background(), Window{}, ops, Limits{})
-			if want.Verdict == Invalid {
-				invalid++
-			}
-			switch {
-			case a.Verdict != Invalid:
-				continue
-			case want.Verdict != Invalid || want.Fail != a.Fail && !ops.ReadsOpenOtherwise():
-				t.Fatalf("%s: refuted at %d, but it is %d (event %d):\n%s", model, a.Fail, want.Verdict, want.Fail, text)
-			}
-			if err := shows(ops, a); err != nil {
-				t.Fatalf("%s: %v\n%s", model, err, text)
-			}
-			refuted++
-		}
-		t.Logf("%s: %d of %d refuted", model, refuted, invalid)
-		if refuted == 0 {
-			t.Errorf("%s: nothing was refuted", model)
-		}
+	budget := limits.NewBudget(2 << 20)
+	if a := (staged.Engine{Rules: rules}).Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+		t.Errorf("%d %q, want unknown for the memory", a.Verdict, a.Cause)
+	}
+	if left := budget.Left(); left != 2<<20 {
+		t.Errorf("%d bytes of the budget are left, want all", left)
+	}
+	if a := (staged.Engine{MaxNodes: 100, Rules: rules}).Decide(context.Background(), ops, limits.Limits{}); a.Cause != fallback.GaveUp {
+		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
+	}
+	if a := (staged.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), limits.Limits{}); a.Cause != fallback.GaveUp {
+		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
 }

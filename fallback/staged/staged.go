@@ -1,22 +1,26 @@
-package fallback
+// Package staged decides registers of which many operations have crashed.
+package staged
 
 import (
 	"context"
 
+	"clew/fallback"
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/models"
 )
 
-// Staged decides registers and cas-registers by stages that forget and bring
+// Engine decides registers and cas-registers by stages that forget and bring
 // back the counts of crashed operations.
 //
 // Precondition: the model is a models.SingleValue. Complexity: exponential in
 // the concurrency in the worst case; how many have crashed matters little.
 //
-//  1. A depth-first search with learning (staged_search.go) that may visit few
+//  1. A depth-first search with learning (search.go) that may visit few
 //     more nodes than there are returns. It finds most linearizations.
 //  2. The graph of all nodes with the counts forgotten. What cannot get to the
 //     end even then does not in fact.
-//  3. Prices for what has crashed, by subgradient steps (staged_prices.go). They
+//  3. Prices for what has crashed, by subgradient steps (prices.go). They
 //     refute what needs more of it than there is, or suggest a linearization.
 //  4. and 5. The search again with the prices as bounds, restarted with growing
 //     budgets, and new prices for as far as it got.
@@ -25,49 +29,49 @@ import (
 // got to is one with a linearization, and the graph grows only as far as a
 // prefix needs.
 //
-// staged_space.go says why nothing is lost; all stages walk over the same nodes.
+// space.go says why nothing is lost; all stages walk over the same nodes.
 // The bound of stage 3 is Lagrangian relaxation (Held & Karp, 1970); the
 // learning is that of nogood recording (Dechter, 1990).
-type Staged struct {
-	StagedRules
-	// MaxNodes, where not 0, is how many nodes it may hold before it gives up, and
+type Engine struct {
+	Rules
+	// MaxNodes, if not 0, is how many nodes it may hold before it gives up, and
 	// the measure of how long it may search.
 	MaxNodes int
 }
 
-// StagedRules switch off, for tests, what shrinks the search and loses nothing,
+// Rules switch off, for tests, what shrinks the search and loses nothing,
 // and force the later stages.
-type StagedRules struct {
+type Rules struct {
 	NoTwins     bool // no exchange of operations of equal meaning, or of a cas and a write
 	NoRuleG     bool // a write is tried though a cas is left
 	NoBalance   bool // writes do not make up for cas when needs are matched
 	BoundsOnly  bool // graph and prices do not decide, they only prune
-	FirstBudget int  // where not 0, of every search
+	FirstBudget int  // if not 0, of every search
 }
 
-// Name implements Engine.
-func (Staged) Name() string { return "staged" }
+// Name implements fallback.Engine.
+func (Engine) Name() string { return "staged" }
 
-// Decide implements Engine.
-func (d Staged) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
+// Decide implements fallback.Engine.
+func (d Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
 	if _, ok := ops.Model.(models.SingleValue); !ok {
-		return Answer{Cause: GaveUp}
+		return fallback.Answer{Cause: fallback.GaveUp}
 	}
-	l := newLayout(ctx, Rules{}, ops, limits)
-	defer func() { limits.Memory.give(l.taken) }()
-	if l.cause != "" {
-		return Answer{Cause: l.cause}
+	l := fallback.NewLayout(ctx, fallback.Rules{}, ops, lim)
+	defer l.Release()
+	if l.Cause != "" {
+		return fallback.Answer{Cause: l.Cause}
 	}
-	x := newRegisterSearch(newRegisterSpace(l, d.StagedRules))
+	x := newRegisterSearch(newRegisterSpace(l, d.Rules))
 	x.maxNodes = d.MaxNodes
 	verdict := x.run()
 	switch {
-	case x.cause != "":
-		return Answer{Cause: x.cause, Passed: int64(x.far)}
-	case verdict == Invalid:
-		return Answer{Verdict: Invalid, Order: x.follow(x.best), Fail: x.ends[x.far]}
+	case x.Cause != "":
+		return fallback.Answer{Cause: x.Cause, Passed: int64(x.far)}
+	case verdict == jepsen.Invalid:
+		return fallback.Answer{Verdict: jepsen.Invalid, Order: x.follow(x.best), FailEvent: x.Ends[x.far]}
 	}
-	return Answer{Verdict: Valid, Order: x.follow(x.best)}
+	return fallback.Answer{Verdict: jepsen.Valid, Order: x.follow(x.best)}
 }
 
 // Budgets of the search, in nodes.
@@ -77,19 +81,19 @@ const (
 	firstBudget    = 4000
 )
 
-// firstHorizon is up to which return a prefix is decided first, where the quick
+// firstHorizon is up to which return a prefix is decided first, if the quick
 // search has failed.
 const firstHorizon = 4096
 
 // run finds the furthest return with a linearization up to it, x.far.
-func (x *registerSearch) run() Verdict {
-	n := int32(len(x.ends))
+func (x *registerSearch) run() jepsen.Verdict {
+	n := int32(len(x.Ends))
 	failing := n + 1 // the least return known not to be reached
-	if x.quick(n) == Invalid {
+	if x.quick(n) == jepsen.Invalid {
 		failing = n
 	}
 	probe, ahead := int32(0), int32(1)
-	for x.cause == "" && x.far < n && x.far+1 < failing {
+	for x.Cause == "" && x.far < n && x.far+1 < failing {
 		// The search seldom stops short of where it fails.
 		goal := min(x.far+(failing-x.far)/2, x.far+ahead)
 		ahead *= 4
@@ -99,7 +103,7 @@ func (x *registerSearch) run() Verdict {
 		case probe > x.far:
 			goal, probe = probe, 0
 		}
-		if x.decide(goal) == Invalid {
+		if x.decide(goal) == jepsen.Invalid {
 			failing, ahead = min(goal, x.goal), 1
 			if x.horizon > 0 && x.depthOf[x.start()] == failing-1 {
 				probe = failing - 1 // what fails without counts mostly fails there with them
@@ -107,13 +111,13 @@ func (x *registerSearch) run() Verdict {
 		}
 	}
 	if x.far < n {
-		return Invalid
+		return jepsen.Invalid
 	}
-	return Valid
+	return jepsen.Valid
 }
 
 // quick is stage 1.
-func (x *registerSearch) quick(goal int32) Verdict {
+func (x *registerSearch) quick(goal int32) jepsen.Verdict {
 	budget := int(quickPerReturn*float64(goal)) + quickMore
 	if x.FirstBudget > 0 {
 		budget = x.FirstBudget
@@ -121,20 +125,20 @@ func (x *registerSearch) quick(goal int32) Verdict {
 	return x.search(goal, budget, nil)
 }
 
-// decide decides whether return goal is reached. Where it is, x.far has got
-// there; where not, x.goal is a return up to it that is not reached. It is
-// Unknown only where a limit stopped it.
-func (x *registerSearch) decide(goal int32) Verdict {
+// decide decides whether return goal is reached. If it is, x.far has got
+// there; if not, x.goal is a return up to it that is not reached. It is
+// Unknown only if a limit stopped it.
+func (x *registerSearch) decide(goal int32) jepsen.Verdict {
 	if goal > x.horizon && !x.graph(goal) {
-		return Unknown
+		return jepsen.Unknown
 	}
 	x.goal = goal
 	if depth := x.depthOf[x.start()]; depth < goal && !x.BoundsOnly {
 		x.goal = depth + 1
-		return Invalid
+		return jepsen.Invalid
 	}
 	effort := bidEffort{windows: 8, rounds: 60}
-	if v := x.offer(goal, effort); v != Unknown || x.cause != "" {
+	if v := x.offer(goal, effort); v != jepsen.Unknown || x.Cause != "" {
 		return v
 	}
 	return x.rounds(goal, effort)
@@ -143,28 +147,28 @@ func (x *registerSearch) decide(goal int32) Verdict {
 // keepPrices is how many price systems serve as bounds.
 const keepPrices = 4
 
-// offer is stage 3 for a prefix. The prices stay as a bound where they do not
+// offer is stage 3 for a prefix. The prices stay as a bound if they do not
 // decide.
-func (x *registerSearch) offer(goal int32, effort bidEffort) Verdict {
+func (x *registerSearch) offer(goal int32, effort bidEffort) jepsen.Verdict {
 	x.goal = goal
 	v, p := x.bid(goal, effort)
-	if v == Valid || x.cause != "" {
-		x.give(p.taken)
+	if v == jepsen.Valid || x.Cause != "" {
+		x.Give(p.taken)
 		return v
 	}
 	x.bounds = append(x.bounds, p)
 	if len(x.bounds) > keepPrices {
-		x.give(x.bounds[0].taken)
+		x.Give(x.bounds[0].taken)
 		x.bounds = x.bounds[1:]
 	}
 	if x.BoundsOnly {
-		return Unknown
+		return jepsen.Unknown
 	}
 	return v
 }
 
 // rounds is stages 4 and 5.
-func (x *registerSearch) rounds(goal int32, effort bidEffort) Verdict {
+func (x *registerSearch) rounds(goal int32, effort bidEffort) jepsen.Verdict {
 	budget := firstBudget
 	if x.FirstBudget > 0 {
 		budget = x.FirstBudget
@@ -175,7 +179,7 @@ func (x *registerSearch) rounds(goal int32, effort bidEffort) Verdict {
 		if round%2 == 0 && len(x.bounds) > 0 {
 			order = x.bounds[len(x.bounds)-1]
 		}
-		if v := x.search(goal, budget, order); v != Unknown || x.cause != "" {
+		if v := x.search(goal, budget, order); v != jepsen.Unknown || x.Cause != "" {
 			return v
 		}
 		budget *= 2
@@ -185,18 +189,18 @@ func (x *registerSearch) rounds(goal int32, effort bidEffort) Verdict {
 		}
 		last = end
 		v := x.offer(end, effort)
-		for passed, blocked := end, goal; v == Valid && blocked-passed > 1; {
+		for passed, blocked := end, goal; v == jepsen.Valid && blocked-passed > 1; {
 			middle := passed + (blocked-passed)/2
 			switch w := x.offer(middle, effort); {
-			case x.cause != "" || w == Invalid:
+			case x.Cause != "" || w == jepsen.Invalid:
 				v = w
-			case w == Valid:
+			case w == jepsen.Valid:
 				passed = middle
 			default:
 				blocked = middle
 			}
 		}
-		if x.cause != "" || v == Invalid || v == Valid && x.far >= goal {
+		if x.Cause != "" || v == jepsen.Invalid || v == jepsen.Valid && x.far >= goal {
 			return v
 		}
 	}

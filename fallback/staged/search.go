@@ -1,8 +1,13 @@
-package fallback
+package staged
 
-import "slices"
+import (
+	"slices"
 
-// need says that a failure holds where at least n crashed operations of a class
+	"clew/fallback"
+	"clew/jepsen"
+)
+
+// need says that a failure holds if at least n crashed operations of a class
 // are used. A list of needs has at most one of each class; of a class without
 // one nothing is needed.
 type need struct{ class, n int32 }
@@ -16,7 +21,7 @@ type nogood struct {
 
 // registerSearch is a depth-first search over nodes that learns from what fails.
 //
-// Where a node with the used counts U has failed, needs say which of the counts
+// If a node with the used counts U has failed, needs say which of the counts
 // mattered: every configuration of the node with at least those used fails. They
 // are put together from the needs of the children; for a run, from those of its
 // target less what the run used, and from the classes that would have made
@@ -24,9 +29,9 @@ type nogood struct {
 // themselves.
 //
 // Rule G picks the class of a step by what is left, so other counts may pick
-// another one. Where a write was used for want of a cas and its count matters,
+// another one. If a write was used for want of a cas and its count matters,
 // the cas being exhausted is needed too. Conversely, counts that use a write
-// where U used the cas have the cas exhausted, which is as many as can be needed.
+// for which U used the cas have the cas exhausted, which is as many as can be needed.
 type registerSearch struct {
 	*registerSpace
 	goal int32
@@ -35,10 +40,10 @@ type registerSearch struct {
 	nogoods map[int32][]nogood // by node
 	bounds  []*prices
 	ranked  []int32 // the nodes of the graph, by rank
-	depthOf []int32 // by node, where known: the furthest return up to horizon that it gets to (graph)
+	depthOf []int32 // by node, if known: the furthest return up to horizon that it gets to (graph)
 	horizon int32
 
-	stack  []stagedFrame
+	stack  []frame
 	moves  []move // by frame: the child under test
 	best   []move // the moves to the furthest return
 	shared int    // how long moves and best are known to agree
@@ -51,7 +56,7 @@ type registerSearch struct {
 	deepest int
 
 	maxNodes int     // 0: no limit
-	priced   *prices // where not nil, children are ordered by it
+	priced   *prices // unless nil, children are ordered by it
 }
 
 // move is an edge with the classes of its run.
@@ -61,15 +66,15 @@ type move struct {
 }
 
 // stagedFrame is a node under test.
-type stagedFrame struct {
+type frame struct {
 	node     int32
 	next     int32 // the child to be tried next
 	order    []int32
 	needs    []need    // of the children that failed, not yet put together
 	runs     [][]int32 // to be tried for the child at hand
-	length   int32     // of these; 0 where the child has not begun
+	length   int32     // of these; 0 if the child has not begun
 	longer   bool      // there may be longer runs
-	reachTo  []int32   // by value: steps to the target by what is left, -1 where there are none
+	reachTo  []int32   // by value: steps to the target by what is left, -1 if there are none
 	bytes    int64     // that the runs were charged with
 	charging bool      // the child at hand is a run
 }
@@ -84,15 +89,15 @@ const stepsPerNode = 1
 
 // goOn says whether the search may go on.
 func (x *registerSearch) goOn() bool {
-	if x.maxNodes > 0 && x.cause == "" && (len(x.e) > x.maxNodes || x.steps/stepsPerNode > x.maxNodes) {
-		x.cause = GaveUp
+	if x.maxNodes > 0 && x.Cause == "" && (len(x.e) > x.maxNodes || x.steps/stepsPerNode > x.maxNodes) {
+		x.Cause = fallback.GaveUp
 	}
-	return x.poll()
+	return x.Poll()
 }
 
-// search looks for a way to return goal. It is Unknown where budget nodes were
+// search looks for a way to return goal. It is Unknown if budget nodes were
 // not enough, or the limits stopped it.
-func (x *registerSearch) search(goal int32, budget int, order *prices) Verdict {
+func (x *registerSearch) search(goal int32, budget int, order *prices) jepsen.Verdict {
 	x.goal, x.budget, x.nodes, x.priced = goal, budget, 0, order
 	for i := range x.stack {
 		x.dropRuns(&x.stack[i])
@@ -100,14 +105,14 @@ func (x *registerSearch) search(goal int32, budget int, order *prices) Verdict {
 	x.stack, x.moves, x.shared = x.stack[:0], x.moves[:0], 0
 	clear(x.used)
 	if x.push(x.start()) {
-		return Valid
+		return jepsen.Valid
 	}
 	if _, fails := x.refuted(x.stack[0].node); fails {
-		return Invalid
+		return jepsen.Invalid
 	}
 	for len(x.stack) > 0 {
-		if x.steps++; x.steps%64 == 0 && !x.goOn() || x.cause != "" || x.nodes > x.budget {
-			return Unknown
+		if x.steps++; x.steps%64 == 0 && !x.goOn() || x.Cause != "" || x.nodes > x.budget {
+			return jepsen.Unknown
 		}
 		f := &x.stack[len(x.stack)-1]
 		child, more := x.nextChild(f)
@@ -123,10 +128,10 @@ func (x *registerSearch) search(goal int32, budget int, order *prices) Verdict {
 		if needs, fails := x.refuted(child); fails {
 			x.failed(f, needs)
 		} else if x.push(child) {
-			return Valid
+			return jepsen.Valid
 		}
 	}
-	return Invalid
+	return jepsen.Invalid
 }
 
 // push puts a node on the stack, and says whether it is at the goal.
@@ -136,21 +141,21 @@ func (x *registerSearch) push(n int32) bool {
 		x.far = e
 		x.best = append(x.best[:x.shared], x.moves[x.shared:]...)
 		x.shared = len(x.moves)
-		if x.limits.Passed != nil {
-			x.limits.Passed.Store(int64(e))
+		if x.Limits.Passed != nil {
+			x.Limits.Passed.Store(int64(e))
 		}
 	}
 	if x.e[n] >= x.goal {
 		return true
 	}
-	f := stagedFrame{node: n}
+	f := frame{node: n}
 	children := x.children(n)
 	if x.priced != nil && x.e[n] < x.priced.goal && len(children) > 1 {
 		f.order = x.cheapest(n, children)
 	}
 	if x.stack = append(x.stack, f); len(x.stack) > x.deepest {
 		x.deepest = len(x.stack)
-		x.take(250)
+		x.Take(250)
 	}
 	return false
 }
@@ -175,7 +180,7 @@ func (x *registerSearch) cheapest(n int32, children []edge) []int32 {
 }
 
 // at is the edge to the child at hand.
-func (x *registerSearch) at(f *stagedFrame) int32 {
+func (x *registerSearch) at(f *frame) int32 {
 	i := f.next
 	if f.order != nil {
 		i = f.order[i]
@@ -185,7 +190,7 @@ func (x *registerSearch) at(f *stagedFrame) int32 {
 
 // nextChild goes on to the next child, or the next run to the one at hand, pays
 // for it, and returns its node.
-func (x *registerSearch) nextChild(f *stagedFrame) (node int32, more bool) {
+func (x *registerSearch) nextChild(f *frame) (node int32, more bool) {
 	for f.next < x.count[f.node] {
 		i := x.at(f)
 		c := x.edges[i]
@@ -206,7 +211,7 @@ func (x *registerSearch) nextChild(f *stagedFrame) (node int32, more bool) {
 			x.dropRuns(f)
 			f.runs, f.longer = x.runs(f, c.land)
 		}
-		if len(f.runs) == 0 || x.cause != "" {
+		if len(f.runs) == 0 || x.Cause != "" {
 			x.endRuns(f)
 			continue
 		}
@@ -221,12 +226,12 @@ func (x *registerSearch) nextChild(f *stagedFrame) (node int32, more bool) {
 	return 0, false
 }
 
-func (x *registerSearch) dropRuns(f *stagedFrame) {
-	x.give(f.bytes)
+func (x *registerSearch) dropRuns(f *frame) {
+	x.Give(f.bytes)
 	f.runs, f.bytes = nil, 0
 }
 
-func (x *registerSearch) endRuns(f *stagedFrame) {
+func (x *registerSearch) endRuns(f *frame) {
 	f.next++
 	x.dropRuns(f)
 	f.charging, f.length, f.longer, f.reachTo = false, 0, false, nil
@@ -240,7 +245,7 @@ func (x *registerSearch) move(c edge, run []int32) {
 }
 
 // failed puts the needs of the child under test into its parent's.
-func (x *registerSearch) failed(f *stagedFrame, needs []need) {
+func (x *registerSearch) failed(f *frame, needs []need) {
 	run := x.moves[len(x.stack)-1].run
 	if run == nil {
 		f.needs = append(f.needs, needs...)
@@ -270,7 +275,7 @@ func (x *registerSearch) failed(f *stagedFrame, needs []need) {
 }
 
 // needCAS needs the crashed cas in whose place a write was used to be exhausted.
-func (x *registerSearch) needCAS(f *stagedFrame, write int32) {
+func (x *registerSearch) needCAS(f *frame, write int32) {
 	s, to := x.s[f.node], x.classes[write].to
 	for _, t := range x.from[s] {
 		if t.value == to {
@@ -283,7 +288,7 @@ func (x *registerSearch) needCAS(f *stagedFrame, write int32) {
 }
 
 // exhausted needs a class to be exhausted.
-func (x *registerSearch) exhausted(f *stagedFrame, class int32) {
+func (x *registerSearch) exhausted(f *frame, class int32) {
 	if n := x.invoked(class, x.e[f.node]); n > 0 {
 		f.needs = append(f.needs, need{class, n})
 	}
@@ -296,7 +301,7 @@ func (x *registerSearch) exhausted(f *stagedFrame, class int32) {
 // from which what is left leads to the target. Any other run has a first step
 // that is exhausted now: from F into R, or out of F to beyond R, from where it
 // has to come into R by a cas that is exhausted too.
-func (x *registerSearch) beginRuns(f *stagedFrame, target int32) {
+func (x *registerSearch) beginRuns(f *frame, target int32) {
 	f.charging, f.longer = true, true
 	x.ban(f.node)
 	e, s := x.e[f.node], x.s[f.node]
@@ -350,7 +355,7 @@ func (x *registerSearch) beginRuns(f *stagedFrame, target int32) {
 			}
 		}
 		// Of the classes of a first step one that is left will do: the other one's
-		// count matters only where failed says so.
+		// count matters only if failed says so.
 		write := x.writes[y]
 		if x.saved.has(y) {
 			write = -1
@@ -365,7 +370,7 @@ func (x *registerSearch) beginRuns(f *stagedFrame, target int32) {
 
 // runs is the simple runs of f.length steps that what is left allows, and
 // whether there may be longer ones.
-func (x *registerSearch) runs(f *stagedFrame, target int32) (runs [][]int32, longer bool) {
+func (x *registerSearch) runs(f *frame, target int32) (runs [][]int32, longer bool) {
 	x.ban(f.node)
 	e, s := x.e[f.node], x.s[f.node]
 	clear(x.hops)
@@ -394,7 +399,7 @@ func (x *registerSearch) runs(f *stagedFrame, target int32) (runs [][]int32, lon
 	}
 	left := func(c int32) bool { return !x.banned.has(c) && x.left(c, e, x.used[c]) }
 	walk = func(v int32) {
-		if x.steps++; x.cause != "" || x.steps%64 == 0 && !x.goOn() {
+		if x.steps++; x.Cause != "" || x.steps%64 == 0 && !x.goOn() {
 			return
 		}
 		for _, t := range x.from[v] {
@@ -413,11 +418,11 @@ func (x *registerSearch) runs(f *stagedFrame, target int32) (runs [][]int32, lon
 		}
 	}
 	walk(s)
-	x.take(f.bytes)
+	x.Take(f.bytes)
 	return runs, longer
 }
 
-// hasCAS is rule G: a write is only used where no cas is left.
+// hasCAS is rule G: a write is only used if no cas is left.
 func (x *registerSearch) hasCAS(from, to int32, left func(int32) bool) bool {
 	for _, t := range x.from[from] {
 		if t.value == to {
@@ -502,7 +507,7 @@ func (x *registerSearch) tooDear(p *prices, e int32, toGo int64) ([]need, bool) 
 
 // matches says whether needs are met by the used counts, and balances them so
 // that every one of them is met by itself. A crashed write does what a cas to
-// the same value does: where fewer cas are used than needed, as many more
+// the same value does: if fewer cas are used than needed, as many more
 // writes make up for it.
 func (x *registerSearch) matches(needs []need) ([]need, bool) {
 	exact := true
@@ -579,7 +584,7 @@ func (x *registerSearch) learn(n int32, needs []need) {
 		x.dense[d.class] = 0
 	}
 	x.nogoods[n] = append(list, nogood{x.goal, needs})
-	x.take(80 + 8*int64(len(needs)))
+	x.Take(80 + 8*int64(len(needs)))
 }
 
 // follow is the rows that moves linearize.
@@ -597,7 +602,7 @@ func (x *registerSearch) follow(moves []move) []int32 {
 			s = x.classes[c].to
 		}
 		if row := m.edge.row; row >= 0 {
-			setBit(x.mask, x.slot[row])
+			fallback.SetBit(x.mask, x.Slot[row])
 			order = append(order, row)
 			s = x.b[row]
 		}

@@ -1,10 +1,12 @@
-package fallback
+package staged
 
 import (
 	"encoding/binary"
 	"math"
 	"slices"
 
+	"clew/fallback"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -13,7 +15,7 @@ import (
 // how many have crashed.
 //
 // It visits every node up to return goal, and finds for each the furthest return
-// that is reached from it. It is false where a limit stopped it.
+// that is reached from it. It is false if a limit stopped it.
 func (x *registerSearch) graph(goal int32) bool {
 	seen := make([]bool, len(x.e))
 	nodes := []int32{x.start()}
@@ -27,7 +29,7 @@ func (x *registerSearch) graph(goal int32) bool {
 	}
 	see(nodes[0])
 	for i := 0; i < len(nodes); i++ {
-		if i%64 == 0 && !x.goOn() || x.cause != "" {
+		if i%64 == 0 && !x.goOn() || x.Cause != "" {
 			return false
 		}
 		n := nodes[i]
@@ -53,7 +55,7 @@ func (x *registerSearch) graph(goal int32) bool {
 		}
 		x.depthOf[n] = depth
 	}
-	x.take(9 * int64(len(nodes)))
+	x.Take(9 * int64(len(nodes)))
 	return true
 }
 
@@ -107,7 +109,7 @@ type prices struct {
 	open []int32
 }
 
-// fare is what a way costs, and how many crashed operations it uses: where prices
+// fare is what a way costs, and how many crashed operations it uses: if prices
 // are equal, and at first they are all nothing, fewer are better.
 type fare struct {
 	cost int64
@@ -146,7 +148,7 @@ func (x *registerSearch) newPrices(goal, windows int32) *prices {
 	p.ahead = make([]fare, len(x.e))
 	p.group(x)
 	p.taken = 16*int64(len(p.ahead)) + 4*int64(len(p.slot)) + 28*int64(len(p.fares)) + 80*int64(len(p.groups)) + 24*int64(windows)*int64(len(x.classes))
-	x.take(p.taken)
+	x.Take(p.taken)
 	return p
 }
 
@@ -171,8 +173,8 @@ func (p *prices) group(x *registerSearch) {
 		}
 		marks = marks[:0]
 		mask := x.maskOf(n)
-		for _, row := range x.openRows(e) {
-			if hasBit(mask, x.registerSpace.slot[row]) {
+		for _, row := range x.OpenRows(e) {
+			if fallback.HasBit(mask, x.registerSpace.Slot[row]) {
 				continue
 			}
 			if c := x.twin[row]; c >= 0 && x.left(c, e, 0) {
@@ -183,7 +185,7 @@ func (p *prices) group(x *registerSearch) {
 			}
 		}
 		slices.Sort(marks)
-		there, _ := slices.BinarySearch(begins, x.ends[e])
+		there, _ := slices.BinarySearch(begins, x.Ends[e])
 		key = binary.LittleEndian.AppendUint32(key[:0], uint32(p.window(e)))
 		key = binary.LittleEndian.AppendUint32(key, uint32(there))
 		key = binary.LittleEndian.AppendUint32(key, uint32(s))
@@ -380,7 +382,7 @@ func (b *bidEffort) grow() {
 
 // bid looks for prices at which the way to the goal is dearer than all of the
 // supply, which refutes it, or a cheapest way that keeps within the supply.
-func (x *registerSearch) bid(goal int32, effort bidEffort) (Verdict, *prices) {
+func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *prices) {
 	p, rounds := x.newPrices(goal, int32(effort.windows)), effort.rounds
 	sum := make([][]int64, p.windows)
 	for k := range sum {
@@ -388,18 +390,18 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (Verdict, *prices) {
 	}
 	// No sum of prices may overflow: a run has fewer steps than there are values,
 	// and there is at most one for each completed operation.
-	most := int64(never) / int64(rounds+1) / int64(p.windows+1) / (int64(len(x.ends)+1)*int64(len(x.values)+1) + int64(x.ops.Len()))
+	most := int64(never) / int64(rounds+1) / int64(p.windows+1) / (int64(len(x.Ends)+1)*int64(len(x.values)+1) + int64(x.Ops.Len()))
 	start := x.start()
 	for round := range rounds {
 		if !x.reprice(p) {
-			return Unknown, p
+			return jepsen.Unknown, p
 		}
 		if p.ahead[start].cost > p.worth[0] {
-			return Invalid, p
+			return jepsen.Invalid, p
 		}
 		uses, ok := x.cheapestWay(p, start)
 		if ok {
-			return Valid, p
+			return jepsen.Valid, p
 		}
 		for k := range uses {
 			for c, u := range uses[k] {
@@ -417,15 +419,15 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (Verdict, *prices) {
 	// Single prices swing about the best ones: their average lies closer.
 	p.lambda = sum
 	if !x.reprice(p) {
-		return Unknown, p
+		return jepsen.Unknown, p
 	}
 	if p.ahead[start].cost > p.worth[0] {
-		return Invalid, p
+		return jepsen.Invalid, p
 	}
 	if _, ok := x.cheapestWay(p, start); ok {
-		return Valid, p
+		return jepsen.Valid, p
 	}
-	return Unknown, p
+	return jepsen.Unknown, p
 }
 
 // cheapestWay follows the cheapest children. It counts the uses in every window

@@ -1,4 +1,4 @@
-package fallback
+package hitting
 
 import (
 	"context"
@@ -7,8 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"clew/fallback"
 	"clew/internal/gen"
+	"clew/internal/limits"
 	"clew/internal/oracle"
+	"clew/internal/rows"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -190,17 +194,17 @@ func TestHittingFindsWitnessesOnly(t *testing.T) {
 			}
 			found, missed, invalid := 0, 0, 0
 			for seed := range uint64(n) {
-				ops, text := generated(t, spec, gen.Options{Operations: 7, Permits: 2, MaxHolds: models.DefaultMaxHolds}, 500+seed)
+				ops, text := rows.Generated(t, spec, gen.Options{Operations: 7, Permits: 2, MaxHolds: models.DefaultMaxHolds}, 500+seed)
 				want := oracle.Decide(ops, oracle.Options{Bag: about.Name == "unordered-queue"})
-				a := Hitting{depth}.Decide(context.Background(), ops, Limits{})
+				a := Engine{depth}.Decide(context.Background(), ops, limits.Limits{})
 				switch {
-				case a.Verdict == Valid:
+				case a.Verdict == jepsen.Valid:
 					found++
 					checkSchedule(t, &ops.Columns, a.Order)
 					if _, err := models.Replay(ops.Model, &ops.Columns, a.Order); err != nil || !want.Linearizable || a.Depth < 1 || a.Depth > depth {
 						t.Fatalf("%+v, %v; linearizable: %t\n%s", a, err, want.Linearizable, text)
 					}
-				case a.Verdict != Unknown || a.Cause != DepthExhausted || a.Schedules == 0:
+				case a.Verdict != jepsen.Unknown || a.Cause != jepsen.DepthExhausted || a.Schedules == 0:
 					t.Fatalf("%+v\n%s", a, text)
 				case want.Linearizable && ops.Len() <= depth:
 					t.Fatalf("no witness of %d operations at depth %d\n%s", ops.Len(), depth, text)
@@ -225,8 +229,8 @@ func TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth(t *testing.T) {
 	found := [6]int{}
 	for seed := range uint64(n) {
 		text := gen.Threads(seed, "java-queue", 7, 2, 0.9).Text
-		ops := readText(t, models.Spec{Name: "java-queue"}, text)
-		if a := (Hitting{5}).Decide(context.Background(), ops, Limits{}); a.Verdict == Valid {
+		ops := rows.Read(t, models.Spec{Name: "java-queue"}, text)
+		if a := (Engine{5}).Decide(context.Background(), ops, limits.Limits{}); a.Verdict == jepsen.Valid {
 			found[a.Depth]++
 			if _, err := models.Replay(ops.Model, &ops.Columns, a.Order); err != nil {
 				t.Fatalf("%v\n%s", err, text)
@@ -240,26 +244,26 @@ func TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth(t *testing.T) {
 }
 
 func TestHittingEndsWhenItIsToldTo(t *testing.T) {
-	ops := simulated(3000, 10, 3, 0.05, 1)
+	ops := rows.Simulated(3000, 10, 3, 0.05, 1)
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan Answer)
-	go func() { done <- Hitting{5}.Decide(ctx, ops, Limits{}) }()
+	done := make(chan fallback.Answer)
+	go func() { done <- Engine{5}.Decide(ctx, ops, limits.Limits{}) }()
 	time.Sleep(20 * time.Millisecond)
 	cancel()
-	if a := <-done; a.Verdict == Unknown && a.Cause != Interrupted {
+	if a := <-done; a.Verdict == jepsen.Unknown && a.Cause != jepsen.Interrupted {
 		t.Errorf("%+v", a)
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	if a := (Hitting{5}).Decide(ctx, ops, Limits{}); a.Verdict == Unknown && a.Cause != Timeout {
+	if a := (Engine{5}).Decide(ctx, ops, limits.Limits{}); a.Verdict == jepsen.Unknown && a.Cause != jepsen.Timeout {
 		t.Errorf("%+v", a)
 	}
 	for _, bytes := range []int64{0, 1000, familyBytes(ops.Len(), 5) + 10} {
-		b := NewBudget(bytes)
-		if a := (Hitting{5}).Decide(context.Background(), ops, Limits{Memory: b}); a.Cause != OutOfMemory {
+		b := limits.NewBudget(bytes)
+		if a := (Engine{5}).Decide(context.Background(), ops, limits.Limits{Memory: b}); a.Cause != jepsen.OutOfMemory {
 			t.Errorf("with %d bytes: %+v", bytes, a)
 		}
-		if left := b.left.Load(); left != bytes {
+		if left := b.Left(); left != bytes {
 			t.Errorf("%d of %d bytes come back", left, bytes)
 		}
 	}

@@ -1,4 +1,4 @@
-package fallback
+package auto
 
 import (
 	"context"
@@ -11,7 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"clew/fallback"
+	"clew/fallback/staged"
+	"clew/internal/enginetest"
 	"clew/internal/gen"
+	"clew/internal/limits"
+	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -24,17 +29,17 @@ import (
 // rivals are the engines that decide every history, and what each may take: a
 // decision past its limit is undecided, and counted.
 var rivals = []rival{
-	{"auto", Auto{}, patience},
-	{"window", Window{}, patience},
-	{"frontier", Frontier{}, patience},
-	{"porcupine", Porcupine{}, patience / 4},
-	{"staged", Staged{}, patience}, // registers only
+	{"auto", easyFirst{}, patience},
+	{"window", fallback.Window{}, patience},
+	{"frontier", fallback.Frontier{}, patience},
+	{"porcupine", fallback.Porcupine{}, patience / 4},
+	{"staged", staged.Engine{}, patience}, // registers only
 }
 
 // rival is an engine under a name.
 type rival struct {
 	name     string
-	engine   Engine
+	engine   fallback.Engine
 	patience time.Duration
 }
 
@@ -45,10 +50,10 @@ const (
 	shortestRival = 20
 )
 
-func (r rival) decide(ops *models.Operations) Answer {
+func (r rival) decide(ops *models.Operations) fallback.Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
 	defer cancel()
-	return Check(ctx, r.engine, ops, Limits{Memory: NewBudget(rivalMemory)})
+	return fallback.Check(ctx, r.engine, ops, limits.Limits{Memory: limits.NewBudget(rivalMemory)})
 }
 
 // maimed are the two searches with some of their rules switched off, by the
@@ -57,10 +62,13 @@ func maimed(n int) []rival {
 	names := []string{"no eager reads", "no canonical order", "no domination", "no rule on"}
 	name := names[n%len(names)]
 	return []rival{
-		{"window, " + name, Window{Rules: switches[name]}, patience / 8},
-		{"frontier, " + name, Frontier{switches[name]}, patience / 8},
+		{"window, " + name, fallback.Window{Rules: enginetest.Switches[name]}, patience / 8},
+		{"frontier, " + name, fallback.Frontier{Rules: enginetest.Switches[name]}, patience / 8},
 	}
 }
+
+// judge decides the boundaries.
+func judge(ops *models.Operations) jepsen.Verdict { return rivals[0].decide(ops).Verdict }
 
 // contest is what became of the histories of one source.
 type contest struct {
@@ -75,8 +83,8 @@ func newContest() *contest { return &contest{undecided: map[string]int{}} }
 
 // decide has all engines decide a history, and says where they contradict each
 // other or the evidence is none.
-func (c *contest) decide(ops *models.Operations, engines []rival) (Verdict, error) {
-	var answers []Answer
+func (c *contest) decide(ops *models.Operations, engines []rival) (jepsen.Verdict, error) {
+	var answers []fallback.Answer
 	var by []rival
 	_, register := ops.Model.(models.SingleValue)
 	for _, r := range engines {
@@ -84,11 +92,11 @@ func (c *contest) decide(ops *models.Operations, engines []rival) (Verdict, erro
 			continue
 		}
 		a := r.decide(ops)
-		if a.Verdict == Unknown {
+		if a.Verdict == jepsen.Unknown {
 			c.undecided[r.name]++
 			continue
 		}
-		if err := shows(ops, a); err != nil {
+		if err := enginetest.Shows(ops, a); err != nil {
 			return 0, fmt.Errorf("%s: %w", r.name, err)
 		}
 		answers, by = append(answers, a), append(by, r)
@@ -98,124 +106,45 @@ func (c *contest) decide(ops *models.Operations, engines []rival) (Verdict, erro
 		c.single++
 	}
 	if len(answers) == 0 {
-		return Unknown, nil
+		return jepsen.Unknown, nil
 	}
 	a := answers[0]
 	for i, b := range answers {
-		if a.Verdict != b.Verdict || a.Verdict == Invalid && a.Fail != b.Fail {
-			return 0, fmt.Errorf("%s says %d (event %d), %s %d (event %d)", by[0].name, a.Verdict, a.Fail, by[i].name, b.Verdict, b.Fail)
+		if a.Verdict != b.Verdict || a.Verdict == jepsen.Invalid && a.FailEvent != b.FailEvent {
+			return 0, fmt.Errorf("%s says %d (event %d), %s %d (event %d)", by[0].name, a.Verdict, a.FailEvent, by[i].name, b.Verdict, b.FailEvent)
 		}
 	}
-	if a.Verdict == Valid {
+	if a.Verdict == jepsen.Valid {
 		c.valid++
-		return Valid, nil
+		return jepsen.Valid, nil
 	}
 	c.invalid++
-	return Invalid, c.core(ops, a, by)
+	return jepsen.Invalid, c.core(ops, a, by)
 }
 
 // core has the core that one engine finds decided by the others.
-func (c *contest) core(ops *models.Operations, a Answer, by []rival) error {
+func (c *contest) core(ops *models.Operations, a fallback.Answer, by []rival) error {
 	finder := by[(c.invalid)%len(by)]
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	rows := Core(ctx, finder.engine, ops, a, Limits{Memory: NewBudget(rivalMemory)})
-	if failing := int32(slices.Index(ops.Res, a.Fail)); !slices.Contains(rows, failing) {
+	rows := fallback.Core(ctx, finder.engine, ops, a.FailEvent, limits.Limits{Memory: limits.NewBudget(rivalMemory)})
+	if failing := int32(slices.Index(ops.Res, a.FailEvent)); !slices.Contains(rows, failing) {
 		return fmt.Errorf("the core of %s lacks the failing operation", finder.name)
 	}
-	core, _ := ops.Select(rows).Prefix(a.Fail)
+	core := ops.Select(rows).Prefix(a.FailEvent)
 	for _, r := range by {
 		if r.name == finder.name {
 			continue
 		}
-		switch r.decide(core).Verdict {
-		case Valid:
+		switch r.decide(core.Operations).Verdict {
+		case jepsen.Valid:
 			return fmt.Errorf("the core of %s is linearizable, says %s", finder.name, r.name)
-		case Invalid:
+		case jepsen.Invalid:
 			c.cores++
 			return nil
 		}
 	}
 	return nil
-}
-
-// shows says why an answer's order does not show what it should: all operations
-// that returned, or that did before the failure, in an order that time and model
-// allow.
-func shows(ops *models.Operations, a Answer) error {
-	columns := &ops.Columns
-	if a.Verdict == Invalid {
-		columns = opened(ops, a.Fail)
-	}
-	stands := make([]bool, columns.Len())
-	latest := int32(-1)
-	for i, row := range a.Order {
-		if stands[row] {
-			return fmt.Errorf("row %d stands in the order twice", row)
-		}
-		stands[row] = true
-		if columns.Res[row] < latest {
-			return fmt.Errorf("row %d had returned before one began that stands before it, at %d", row, i)
-		}
-		latest = max(latest, columns.Inv[row])
-	}
-	for row, res := range columns.Res {
-		if res != models.Open && !stands[row] {
-			return fmt.Errorf("row %d is missing in the order", row)
-		}
-	}
-	if a.Verdict == Invalid && latest > a.Fail {
-		return fmt.Errorf("the order knows what began after the failure")
-	}
-	_, err := models.Replay(ops.Model, columns, a.Order)
-	return err
-}
-
-// boundary takes crashed operations out of a history until one more changes the
-// verdict, and returns it with and without that one. It is false where none
-// does, or where that cannot be decided.
-func boundary(r *rand.Rand, ops *models.Operations) (with, without *models.Operations, ok bool) {
-	var crashed []int32
-	for row, res := range ops.Res {
-		if res == models.Open {
-			crashed = append(crashed, int32(row))
-		}
-	}
-	r.Shuffle(len(crashed), func(i, j int) { crashed[i], crashed[j] = crashed[j], crashed[i] })
-	keep := func(n int) *models.Operations {
-		stays := make([]bool, ops.Len())
-		for row, res := range ops.Res {
-			stays[row] = res != models.Open
-		}
-		for _, row := range crashed[:n] {
-			stays[row] = true
-		}
-		var rows []int32
-		for row, stay := range stays {
-			if stay {
-				rows = append(rows, int32(row))
-			}
-		}
-		return ops.Select(rows)
-	}
-	judge := rivals[0]
-	// A crashed operation is a choice: with more of them more is linearizable.
-	low, high := 0, len(crashed)
-	if high == 0 || judge.decide(keep(0)).Verdict != Invalid || judge.decide(ops).Verdict != Valid {
-		return nil, nil, false
-	}
-	for high-low > 1 {
-		middle := low + (high-low)/2
-		switch judge.decide(keep(middle)).Verdict {
-		case Valid:
-			high = middle
-		case Invalid:
-			low = middle
-		default:
-			return nil, nil, false
-		}
-	}
-	return keep(high), keep(low), true
 }
 
 // source makes histories of a model. init is the initial value, "" for the
@@ -316,7 +245,7 @@ func TestEnginesAgreeWithEachOtherUpToTwoThousandOperations(t *testing.T) {
 				r := gen.Rand(uint64(1_000_000*s + i))
 				engines := append(slices.Clone(rivals), maimed(i)...)
 				if where := fmt.Sprintf("history %d", i); i%3 > 0 || !c.meetAtBoundary(t, r, source, engines, where) {
-					c.meet(t, source.operations(t, r), Unknown, engines, where)
+					c.meet(t, source.operations(t, r), jepsen.Unknown, engines, where)
 				}
 			}
 			t.Logf("%d histories: %d valid, %d invalid, %d boundaries, %d cores decided again, %d decided by less than two engines; undecided: %v",
@@ -337,10 +266,10 @@ func (c *contest) meetAtBoundary(t *testing.T, r *rand.Rand, s source, engines [
 	t.Helper()
 	for range boundaryTries {
 		for _, part := range s.operations(t, r) {
-			if with, without, ok := boundary(r, part); ok {
+			if with, without, ok := rows.Boundary(r, part, judge); ok {
 				c.boundaries++
-				c.meet(t, []*models.Operations{with}, Valid, engines, where+" with the deciding crash")
-				c.meet(t, []*models.Operations{without}, Invalid, engines, where+" without the deciding crash")
+				c.meet(t, []*models.Operations{with}, jepsen.Valid, engines, where+" with the deciding crash")
+				c.meet(t, []*models.Operations{without}, jepsen.Invalid, engines, where+" without the deciding crash")
 				return true
 			}
 		}
@@ -350,61 +279,33 @@ func (c *contest) meetAtBoundary(t *testing.T, r *rand.Rand, s source, engines [
 
 // meet has the engines decide the parts of a history. want, where known, is the
 // verdict.
-func (c *contest) meet(t *testing.T, parts []*models.Operations, want Verdict, engines []rival, where string) {
+func (c *contest) meet(t *testing.T, parts []*models.Operations, want jepsen.Verdict, engines []rival, where string) {
 	t.Helper()
 	for _, ops := range parts {
 		v, err := c.decide(ops, engines)
-		if err == nil && want != Unknown && v != Unknown && v != want {
+		if err == nil && want != jepsen.Unknown && v != jepsen.Unknown && v != want {
 			err = fmt.Errorf("the engines say %d, and the bisection %d", v, want)
 		}
 		if err == nil {
 			continue
 		}
-		small := shrink(ops, func(ops *models.Operations) bool {
+		small := rows.Shrink(ops, func(ops *models.Operations) bool {
 			_, err := newContest().decide(ops, engines)
 			return err != nil
 		})
-		t.Fatalf("%s, %d operations: %v; smaller:\n%s", where, ops.Len(), err, rowsText(small))
+		t.Fatalf("%s, %d operations: %v; smaller:\n%s", where, ops.Len(), err, rows.Text(small))
 	}
-}
-
-// shrink takes rows out of a history as long as something is wrong with it.
-func shrink(ops *models.Operations, wrong func(*models.Operations) bool) *models.Operations {
-	for chunk := ops.Len() / 2; chunk > 0; chunk /= 2 {
-		for from := 0; from < ops.Len(); {
-			var rows []int32
-			for row := range int32(ops.Len()) {
-				if int(row) < from || int(row) >= from+chunk {
-					rows = append(rows, row)
-				}
-			}
-			if fewer := ops.Select(rows); wrong(fewer) {
-				ops = fewer
-			} else {
-				from += chunk
-			}
-		}
-	}
-	return ops
-}
-
-func rowsText(ops *models.Operations) string {
-	var b strings.Builder
-	for row := range int32(ops.Len()) {
-		fmt.Fprintf(&b, "%d-%d %+v\n", ops.Inv[row], ops.Res[row], ops.Op(row))
-	}
-	return b.String()
 }
 
 // liar answers as Window does, but for one lie.
 type liar struct {
-	lie func(a *Answer, ops *models.Operations)
+	lie func(a *fallback.Answer, ops *models.Operations)
 }
 
 func (liar) Name() string { return "liar" }
 
-func (l liar) Decide(ctx context.Context, ops *models.Operations, limits Limits) Answer {
-	a := Window{}.Decide(ctx, ops, limits)
+func (l liar) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+	a := fallback.Window{}.Decide(ctx, ops, lim)
 	l.lie(&a, ops)
 	return a
 }
@@ -412,33 +313,37 @@ func (l liar) Decide(ctx context.Context, ops *models.Operations, limits Limits)
 func TestTheContestCatchesALiar(t *testing.T) {
 	for _, c := range []struct {
 		name, caught string
-		lie          func(a *Answer, ops *models.Operations)
+		lie          func(a *fallback.Answer, ops *models.Operations)
 	}{
-		{"one that never finds a failure", "missing", func(a *Answer, ops *models.Operations) { a.Verdict = Valid }},
-		{"one that fails everything at the end", "(event", func(a *Answer, ops *models.Operations) {
-			if ends := completions(ops); len(ends) > 0 {
-				a.Verdict, a.Fail = Invalid, ends[len(ends)-1]
+		{"one that never finds a failure", "missing", func(a *fallback.Answer, ops *models.Operations) { a.Verdict = jepsen.Valid }},
+		{"one that fails everything at the end", "(event", func(a *fallback.Answer, ops *models.Operations) {
+			if ends := fallback.Completions(ops); len(ends) > 0 {
+				a.Verdict, a.FailEvent = jepsen.Invalid, ends[len(ends)-1]
 			}
 		}},
-		{"one whose order is no linearization", "before", func(a *Answer, ops *models.Operations) { slices.Reverse(a.Order) }},
-		{"one that leaves out the last", "missing", func(a *Answer, ops *models.Operations) {
-			a.Order = a.Order[:max(0, len(trim(&ops.Columns, a.Order))-1)]
+		{"one whose order is no linearization", "before", func(a *fallback.Answer, ops *models.Operations) { slices.Reverse(a.Order) }},
+		{"one that leaves out the last", "missing", func(a *fallback.Answer, ops *models.Operations) {
+			last := len(a.Order) - 1
+			for last > 0 && ops.Res[a.Order[last]] == models.Open {
+				last-- // nobody needs it
+			}
+			a.Order = a.Order[:max(0, last)]
 		}},
-		{"one that repeats the first", "twice", func(a *Answer, ops *models.Operations) {
+		{"one that repeats the first", "twice", func(a *fallback.Answer, ops *models.Operations) {
 			if len(a.Order) > 0 {
 				a.Order = append(a.Order, a.Order[0])
 			}
 		}},
-		{"one that fails what is linearizable, for its cores", "linearizable", func(a *Answer, ops *models.Operations) {
-			if ends := completions(ops); a.Verdict == Valid && len(ends) > 0 && ops.Len() < 20 {
-				a.Verdict, a.Fail = Invalid, ends[len(ends)-1]
+		{"one that fails what is linearizable, for its cores", "linearizable", func(a *fallback.Answer, ops *models.Operations) {
+			if ends := fallback.Completions(ops); a.Verdict == jepsen.Valid && len(ends) > 0 && ops.Len() < 20 {
+				a.Verdict, a.FailEvent = jepsen.Invalid, ends[len(ends)-1]
 			}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			caught := 0
 			for seed := range uint64(150) {
-				ops, _ := generated(t, models.Spec{Name: "cas-register"}, gen.Options{Operations: 60}, seed)
+				ops, _ := rows.Generated(t, models.Spec{Name: "cas-register"}, gen.Options{Operations: 60}, seed)
 				// Twice, so that the core is the liar's in one of them.
 				contest := newContest()
 				for range 2 {

@@ -6,9 +6,9 @@ import (
 	"clew/models"
 )
 
-// space is the states that a search meets, numbered, with a memo of where each
+// Space is the states that a search meets, numbered, with a memo of where each
 // operation leads from each: a model's step runs once for every pair.
-type space struct {
+type Space struct {
 	model  models.Model
 	states []models.State
 	byHash map[uint64][]int32
@@ -21,7 +21,7 @@ type space struct {
 	bytes  int64 // what all this holds, about, since it was last asked
 
 	// The first states have a table instead, by state and class: a state,
-	// unknownStep, noStep, or where neither says it, manySteps.
+	// unknownStep, noStep or, if neither says it, manySteps.
 	table []int32
 	few   int32   // how many states have it
 	self  []int32 // self[n] is n
@@ -36,9 +36,9 @@ const (
 // maxTable bounds the entries of the table.
 const maxTable = 1 << 16
 
-// newSpace also classes the operations: rows of equal meaning have one class.
-func newSpace(ops *models.Operations) (s *space, class []int32) {
-	s = &space{model: ops.Model, byHash: map[uint64][]int32{}, next: map[uint64][]int32{}}
+// NewSpace also classes the operations: rows of equal meaning have one class.
+func NewSpace(ops *models.Operations) (s *Space, class []int32) {
+	s = &Space{model: ops.Model, byHash: map[uint64][]int32{}, next: map[uint64][]int32{}}
 	classes := map[models.Op]int32{}
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -62,8 +62,8 @@ func newSpace(ops *models.Operations) (s *space, class []int32) {
 	return s, class
 }
 
-// number is the number of a state.
-func (s *space) number(state models.State) int32 {
+// Number is the number of a state.
+func (s *Space) Number(state models.State) int32 {
 	h := hashState(state)
 	for _, n := range s.byHash[h] {
 		if slices.Equal(s.states[n], state) {
@@ -84,8 +84,8 @@ func (s *space) number(state models.State) int32 {
 	return n
 }
 
-// step is the states that a class's operation leads to from a state, each once.
-func (s *space) step(state, class int32) []int32 {
+// Step is the states that a class's operation leads to from a state, each once.
+func (s *Space) Step(state, class int32) []int32 {
 	if state >= s.few {
 		return s.lookUp(state, class)
 	}
@@ -111,7 +111,7 @@ func (s *space) step(state, class int32) []int32 {
 	}
 }
 
-func (s *space) lookUp(state, class int32) []int32 {
+func (s *Space) lookUp(state, class int32) []int32 {
 	key := uint64(uint32(state))<<32 | uint64(uint32(class))
 	next, known := s.next[key]
 	if known {
@@ -119,7 +119,7 @@ func (s *space) lookUp(state, class int32) []int32 {
 	}
 	s.buffer = s.model.Step(s.buffer[:0], s.states[state], s.ops[class])
 	for _, to := range s.buffer {
-		if n := s.number(to); !slices.Contains(next, n) {
+		if n := s.Number(to); !slices.Contains(next, n) {
 			next = append(next, n)
 		}
 	}
@@ -128,8 +128,8 @@ func (s *space) lookUp(state, class int32) []int32 {
 	return next
 }
 
-// spent is the bytes taken since it was last asked.
-func (s *space) spent() int64 {
+// Spent is the bytes taken since it was last asked.
+func (s *Space) Spent() int64 {
 	n := s.bytes
 	s.bytes = 0
 	return n

@@ -1,0 +1,80 @@
+package auto
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"clew/edn"
+	"clew/fallback"
+	"clew/internal/limits"
+	"clew/internal/rows"
+	"clew/jepsen"
+	"clew/models"
+)
+
+func TestAnUnknownAnswerSaysHowFarTheSearchGot(t *testing.T) {
+	// It goes well up to the tenth return, and then nowhere.
+	ops := &models.Operations{Model: rows.Counter{}}
+	for i := range int32(10) {
+		ops.Append(2*i, 2*i+1, models.Op{A: i})
+	}
+	for i := range int32(20) {
+		ops.Append(20+i, 41+i, models.Op{A: i})
+	}
+	ops.Append(40, 61, models.Op{Kind: 1})
+	ops.Events = 62
+	for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, easyFirst{}, fallback.Race{fallback.Frontier{}, fallback.Window{}}} {
+		a := e.Decide(context.Background(), ops, limits.Limits{Memory: limits.NewBudget(1 << 20)})
+		if a.Cause != jepsen.OutOfMemory || a.Passed < 10 || a.Held < 100 {
+			t.Errorf("%s: %s after %d returns with %d configurations, want out-of-memory after 10 or more with some hundreds", e.Name(), a.Cause, a.Passed, a.Held)
+		}
+	}
+}
+
+func TestWhatCannotFitIsRefusedBeforeItIsLaidOut(t *testing.T) {
+	budget := limits.NewBudget(10 << 20)
+	ops := rows.Endless(3000, rows.Counter{}) // 4.5 million open rows at all returns
+	for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}, easyFirst{}} {
+		if a := e.Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+			t.Errorf("%s: %s, want unknown for the memory", e.Name(), a.Cause)
+		}
+	}
+	if left := budget.Left(); left != 10<<20 {
+		t.Errorf("%d bytes of the budget are left, want all", left)
+	}
+}
+
+func TestWhoRacesDependsOnLengthAndCrashes(t *testing.T) {
+	for _, c := range []struct {
+		model           string
+		length, crashed int
+		want            string
+	}{
+		{"register", 100, 0, "window frontier porcupine"},
+		{"register", porcupineRows + 1, 0, "window frontier"},
+		{"register", 100, fewCrashed + 1, "window frontier staged"},
+		{"fifo-queue", 100, fewCrashed, "window frontier porcupine"},
+		{"fifo-queue", 100, fewCrashed + 1, "window frontier"},
+	} {
+		m, err := models.Spec{Name: c.model}.Model(edn.NewValues())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops := &models.Operations{Model: m}
+		for i := range int32(c.length) {
+			res := 2*i + 1
+			if int(i) < c.crashed {
+				res = models.Open
+			}
+			ops.Append(2*i, res, models.Op{})
+		}
+		var names []string
+		for _, e := range racers(ops) {
+			names = append(names, e.Name())
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s, %d operations, %d crashed: %s, want %s", c.model, c.length, c.crashed, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package fallback_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"clew/fallback"
+	"clew/internal/enginetest"
+	"clew/internal/gen"
+	"clew/internal/limits"
+	"clew/internal/rows"
+	"clew/jepsen"
+)
+
+// A crashed class that never ends explains all that the real one explains.
+func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
+	n := uint64(300)
+	if os.Getenv("CLEW_LONG") == "1" {
+		n = 10_000
+	}
+	for _, spec := range rows.Models() {
+		model := spec.Name
+		refuted, invalid := 0, 0
+		for seed := range n {
+			ops, text := rows.Generated(t, spec, gen.Options{Operations: 14, Crashes: 0.4}, seed)
+			want := fallback.Frontier{}.Decide(context.Background(), ops, limits.Limits{})
+			a := fallback.Refute(context.Background(), fallback.Window{}, ops, limits.Limits{}, 100_000)
+			if want.Verdict == jepsen.Invalid {
+				invalid++
+			}
+			switch {
+			case a.Verdict != jepsen.Invalid:
+				continue
+			case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent && !ops.ReadsOpenOtherwise():
+				t.Fatalf("%s: refuted at %d, but it is %d (event %d):\n%s", model, a.FailEvent, want.Verdict, want.FailEvent, text)
+			}
+			if err := enginetest.Shows(ops, a); err != nil {
+				t.Fatalf("%s: %v\n%s", model, err, text)
+			}
+			refuted++
+		}
+		t.Logf("%s: %d of %d refuted", model, refuted, invalid)
+		if refuted == 0 {
+			t.Errorf("%s: nothing was refuted", model)
+		}
+	}
+}

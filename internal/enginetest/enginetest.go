@@ -1,0 +1,58 @@
+// Package enginetest compares the engines of the general search with each other, for
+// tests.
+package enginetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"clew/fallback"
+	"clew/internal/limits"
+	"clew/internal/oracle"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Switches are the rules of the searches with each of them off, and with all.
+var Switches = map[string]fallback.Rules{
+	"every rule on":      {},
+	"no eager reads":     {NoEagerReads: true},
+	"no canonical order": {NoCanonicalOrder: true},
+	"no domination":      {NoDomination: true},
+	"no covering":        {NoCovering: true},
+	"no local proof":     {NoLocalProof: true},
+	"no quiescence":      {NoQuiescence: true},
+	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true},
+}
+
+// Compare decides operations by two engines: they agree on the verdict and on
+// the first failing completion, and each one's linearization replays. It is Unknown if one does not know.
+func Compare(t *testing.T, ops *models.Operations, text, name string, one, other fallback.Engine) jepsen.Verdict {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	a, b := one.Decide(ctx, ops, limits.Limits{}), other.Decide(ctx, ops, limits.Limits{})
+	if a.Verdict == jepsen.Unknown || b.Verdict == jepsen.Unknown {
+		return jepsen.Unknown
+	}
+	if a.Verdict != b.Verdict || a.Verdict == jepsen.Invalid && a.FailEvent != b.FailEvent {
+		t.Fatalf("%s: %s says %d (event %d), %s %d (event %d) of\n%s", name, one.Name(), a.Verdict, a.FailEvent, other.Name(), b.Verdict, b.FailEvent, text)
+	}
+	for _, x := range []fallback.Answer{a, b} {
+		if _, err := models.Replay(ops.Model, &ops.Columns, x.Order); err != nil {
+			t.Fatalf("%s: an order does not replay: %v in\n%s", name, err, text)
+		}
+	}
+	return a.Verdict
+}
+
+// Shows says why an answer's order does not show what it should: all operations
+// that returned, or that did before the failure, in an order that time and model
+// allow.
+func Shows(ops *models.Operations, a fallback.Answer) error {
+	if a.Verdict == jepsen.Invalid {
+		return oracle.Shows(ops, a.Order, a.FailEvent)
+	}
+	return oracle.Shows(ops, a.Order, ops.Events)
+}

@@ -1,0 +1,20 @@
+package models
+
+// Cut is a prefix of operations. Its rows are numbered anew, and Rows says which
+// rows of the whole they are.
+type Cut struct {
+	*Operations
+	Rows []Row
+}
+
+// Whole gives rows of the cut their numbers in the whole, in place. Negative ones,
+// which stand for no row, stay.
+func (c Cut) Whole(rows ...[]Row) {
+	for _, list := range rows {
+		for i, row := range list {
+			if row >= 0 {
+				list[i] = c.Rows[row]
+			}
+		}
+	}
+}

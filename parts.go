@@ -1,0 +1,87 @@
+package clew
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"clew/fallback"
+	"clew/internal/limits"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// A history of several parts is decided in growing prefixes: if one part fails
+// early, what the others do later does not matter, however hard it is to decide.
+// firstHorizon is the number of events in the first prefix.
+const (
+	firstHorizon  = 512
+	horizonGrowth = 4
+)
+
+// decide decides operations, part by part if the model has parts and the fast
+// path does not decide them all at once.
+func (d *decider) decide(ctx context.Context, ops *models.Operations, lim limits.Limits) ([]*models.Operations, []decision) {
+	if _, parted := ops.Model.(models.Partitioner); parted && d.notFast(ops) == "" {
+		first := *d
+		first.only = true
+		if x := first.part(ctx, ops, lim); x.Verdict != jepsen.Unknown {
+			return []*models.Operations{ops}, []decision{x}
+		}
+	}
+	parts := ops.Parts()
+	return parts, d.all(ctx, parts, lim)
+}
+
+// all decides the parts up to the earliest failing completion.
+func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limits.Limits) []decision {
+	if len(parts) == 1 {
+		return []decision{d.part(ctx, parts[0], lim)}
+	}
+	whole := func(part *models.Operations) decision { return d.part(ctx, part, lim) }
+	if _, never := d.engine.(fallback.Witnessing); never {
+		return eachPart(parts, whole) // none fails early, and a prefix needs more depth
+	}
+	for horizon := int32(firstHorizon); ; horizon *= horizonGrowth {
+		if horizon >= parts[0].Events/horizonGrowth {
+			return eachPart(parts, whole)
+		}
+		decisions := eachPart(parts, func(part *models.Operations) decision {
+			cut := part.Prefix(horizon)
+			return d.part(ctx, cut.Operations, lim).renumber(cut)
+		})
+		if slices.ContainsFunc(decisions, func(x decision) bool { return x.Verdict != jepsen.Valid }) {
+			return decisions
+		}
+	}
+}
+
+// eachPart decides the parts side by side.
+func eachPart(parts []*models.Operations, decide func(*models.Operations) decision) []decision {
+	decisions := make([]decision, len(parts))
+	sideBySide(len(parts), func(i int) { decisions[i] = decide(parts[i]) })
+	return decisions
+}
+
+// sideBySide calls f for 0 to n-1 with as many goroutines as there are
+// processors. A panic in one comes back as one of this goroutine.
+func sideBySide(n int, f func(i int)) {
+	panics := make([]any, n)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		group.Go(func() error {
+			defer func() { panics[i] = recover() }()
+			f(i)
+			return nil
+		})
+	}
+	group.Wait()
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
+}
