@@ -53,7 +53,8 @@ type Maps struct {
 	first, later int    // lengths of blocks
 	longest      int    // MaxForm, except in tests
 
-	at      int  // where in the scanner's data to go on
+	at      int  // where what was read last, or is to be read again, begins in the scanner's data
+	end     int  // where it ends; -1: it could not be read
 	started bool // a map or a wrapper has been met
 	wrapper byte // the bracket around all maps, or 0
 	wrapPos Pos
@@ -84,7 +85,11 @@ func (m *Maps) Blocks(first, later int) { m.first, m.later = first, later }
 func (m *Maps) Next() (int, error) {
 	s := &m.s
 	for m.err == nil {
-		m.at = s.blank(m.at)
+		if m.end < 0 {
+			m.err = m.again()
+			continue
+		}
+		m.at = s.blank(m.end)
 		if s.atEnd(m.at) {
 			m.err = m.refillOrFinish()
 			continue
@@ -94,7 +99,7 @@ func (m *Maps) Next() (int, error) {
 			m.started, m.pending = true, ""
 			return m.at, nil
 		}
-		m.Done(m.element(m.at))
+		m.end = m.element(m.at)
 	}
 	return -1, m.err
 }
@@ -103,16 +108,16 @@ func (m *Maps) Next() (int, error) {
 // whether the map has been read. If not, Next gives it again with more of it, or
 // returns the error.
 func (m *Maps) Done(end int) bool {
-	switch {
-	case end >= 0:
-		m.at = end
-		return true
-	case m.s.more:
-		m.err = m.refill()
-	default:
-		m.err = m.s.err
+	m.end = end
+	return end >= 0
+}
+
+// again is about what could not be read.
+func (m *Maps) again() error {
+	if m.s.more {
+		return m.refill()
 	}
-	return false
+	return m.s.err
 }
 
 // More says whether the last -1 means that the map goes on behind Data.
@@ -131,7 +136,6 @@ func (m *Maps) Offset(i int) int64 { return m.s.start.Offset + int64(i) }
 func (m *Maps) Open(i int) int {
 	s := &m.s
 	s.begin()
-	s.err, s.illegal = nil, false
 	s.open = append(s.open, i)
 	return i + 1
 }
@@ -351,10 +355,10 @@ func (m *Maps) refill() error {
 	s.start.Offset += int64(m.at)
 	n = m.fill(block, n)
 	first := s.data == nil
-	s.data, s.mark, m.at = block[:n], 0, 0
+	s.data, s.mark, m.at, m.end = block[:n], 0, 0, 0
 	s.final = m.inErr == io.EOF
 	if first && bytes.HasPrefix(s.data, byteOrderMark) {
-		s.mark, m.at = len(byteOrderMark), len(byteOrderMark)
+		s.mark, m.end = len(byteOrderMark), len(byteOrderMark)
 	}
 	return nil
 }

@@ -35,32 +35,26 @@ func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
 // QuickSkip passes over the value at i. It says whether the value is simple, and
 // hence has no line end in it.
 func (m *Maps) QuickSkip(i int) (end int, simple bool) {
-	s := &m.s
-	if !m.roomy(i) {
-		return -1, false
-	}
-	if end = s.quickDigits(i); end >= 0 {
+	data := m.s.data
+	for end = i; end+8 <= len(data); {
+		n := leadingDigits(binary.LittleEndian.Uint64(data[end:]))
+		if end += n; n == 8 {
+			continue
+		}
+		if end == i || bytesOf[data[end]]&delimByte == 0 {
+			break
+		}
 		return end, true
 	}
-	if !begins(s.data[i:]) {
+	if !m.roomy(i) || !begins(data[i:]) {
 		return -1, false
 	}
-	return s.skip(i, "a value"), false
+	return m.s.skip(i, "a value"), false
 }
 
 // QuickInt reads the integer at i, if it has at most 18 digits and is written as
 // Clojure prints it. It does not intern it.
-func (m *Maps) QuickInt(i int) (n int64, end int) {
-	if m.roomy(i) {
-		return m.s.quickInt(i)
-	}
-	if i < len(m.s.data) {
-		if n, end := m.s.shortInt(i); end > i {
-			return n, end
-		}
-	}
-	return 0, -1
-}
+func (m *Maps) QuickInt(i int) (n int64, end int) { return m.s.quickInt(i) }
 
 // QuickLineEnd passes over the line end at i, behind the map at hand, if there is
 // one: then Next need not count lines. There must be none in the map.
@@ -148,16 +142,15 @@ func (m *Maps) quickVector(i int) (ID, int) {
 	return Nil, -1
 }
 
-// quickInt reads an integer of at most 7 digits, or whatever shortInt does, at i,
-// where at least 8 bytes follow.
+// quickInt reads at most 7 digits at once, and leaves what is not that to shortInt.
 func (s *scanner) quickInt(i int) (int64, int) {
+	if i+8 >= len(s.data) {
+		return s.slowInt(i)
+	}
 	w := binary.LittleEndian.Uint64(s.data[i:])
 	n := leadingDigits(w)
 	if n == 0 || n == 8 || n > 1 && byte(w) == '0' || bytesOf[s.data[i+n]]&delimByte == 0 {
-		if n, end := s.shortInt(i); end > i {
-			return n, end
-		}
-		return 0, -1
+		return s.slowInt(i)
 	}
 	// The digits go to the end of the word, zeros before, and are then added up
 	// in pairs, fours and eights.
@@ -168,6 +161,15 @@ func (s *scanner) quickInt(i int) (int64, int) {
 	return int64(w), i + n
 }
 
+func (s *scanner) slowInt(i int) (int64, int) {
+	if i < len(s.data) {
+		if n, end := s.shortInt(i); end > i {
+			return n, end
+		}
+	}
+	return 0, -1
+}
+
 // zeros is eight times the character 0.
 const zeros = 0x3030303030303030
 
@@ -176,21 +178,6 @@ func leadingDigits(w uint64) int {
 	x := w ^ zeros
 	others := (x + 0x7676767676767676 | x) & 0x8080808080808080 // Carries go up only.
 	return bits.TrailingZeros64(others) / 8
-}
-
-// quickDigits returns the end of the token of digits at i, or -1.
-func (s *scanner) quickDigits(i int) int {
-	for i+8 <= len(s.data) {
-		n := leadingDigits(binary.LittleEndian.Uint64(s.data[i:]))
-		if i += n; n == 8 {
-			continue
-		}
-		if bytesOf[s.data[i]]&delimByte == 0 || bytesOf[s.data[i-1]]&numericByte == 0 {
-			return -1
-		}
-		return i
-	}
-	return -1
 }
 
 // word is a keyword of less than 16 bytes, which have been shifted to the end.

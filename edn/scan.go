@@ -34,8 +34,13 @@ type scanner struct {
 // begin forgets what a reading that did not come to its end has left.
 func (s *scanner) begin() {
 	s.more = false
-	s.open, s.items, s.spots = s.open[:0], s.items[:0], s.spots[:0]
+	s.open = s.open[:0]
+	s.items = s.items[:0]
+	s.spots = s.spots[:0]
 	s.tags = 0
+	if s.err != nil {
+		s.err, s.illegal = nil, false
+	}
 }
 
 const (

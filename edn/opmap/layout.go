@@ -105,10 +105,11 @@ func (p *step) at(data []byte, i int) bool {
 // quick reads the op map at i, if it is like others. Else it returns -1: more of
 // it is wanted, or it must be read in the general way.
 func (r *Reader) quick(i int, ev *Event) int {
-	data := r.maps.Data()
+	maps := &r.maps
+	data := maps.Data()
 	*ev = Event{}
-	ev.Line, ev.Col = r.maps.Place()
-	r.maps.Open(i)
+	ev.Line, ev.Col = maps.Place()
+	maps.Open(i)
 	r.others = r.others[:0]
 	lines := false
 	at, step := i, &r.steps
@@ -123,7 +124,7 @@ func (r *Reader) quick(i int, ev *Event) int {
 			ev.Text = data[i:at:at]
 			if !lines {
 				ev.layout, ev.others = step, r.others
-				at = r.maps.QuickLineEnd(at)
+				at = maps.QuickLineEnd(at)
 			}
 			return at
 		}
@@ -156,28 +157,29 @@ func (p *step) after(data []byte, i int) *step {
 // hole reads the value at i of a key. It says whether the value is simple, and
 // hence has no line end in it.
 func (r *Reader) hole(has Fields, i int, ev *Event) (end int, simple bool) {
+	maps := &r.maps
 	switch has {
 	case HasType:
-		ev.Type, end = r.maps.QuickKeyword(i)
+		ev.Type, end = maps.QuickKeyword(i)
 		return end, true
 	case HasF:
-		ev.F, end = r.maps.QuickKeyword(i)
+		ev.F, end = maps.QuickKeyword(i)
 		return end, true
 	case HasProcess:
 		var n int64
-		if n, end = r.maps.QuickInt(i); end >= 0 {
+		if n, end = maps.QuickInt(i); end >= 0 {
 			ev.Process = r.values.InternInt(n)
 		}
 		return end, true
 	case HasIndex | hasOtherIndex:
-		ev.Index, end = r.maps.QuickInt(i)
+		ev.Index, end = maps.QuickInt(i)
 		return end, true
 	case HasValue:
-		ev.Value, end, simple = r.maps.QuickValue(i)
+		ev.Value, end, simple = maps.QuickValue(i)
 		return end, simple
 	case HasKey:
-		ev.Key, end, simple = r.maps.QuickValue(i)
+		ev.Key, end, simple = maps.QuickValue(i)
 		return end, simple
 	}
-	return r.maps.QuickSkip(i)
+	return maps.QuickSkip(i)
 }
