@@ -320,7 +320,9 @@ func invalid(r *jepsen.Result, spec models.Spec, part *models.Operations, d deci
 		}
 		r.Paths = append(r.Paths, steps)
 	}
-	if r.Explanation = explainFast(part, d.why); r.Explanation == "" {
+	if d.why != nil {
+		r.Explanation = d.why.Tell(part.Teller())
+	} else {
 		r.Explanation = explain(r, paths[0])
 	}
 	r.Hint, r.LikelyInit = hint(h, spec, part, d.Fail)

@@ -10,6 +10,7 @@ import (
 
 	"clew/fallback"
 	"clew/fastpath"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -17,9 +18,9 @@ import (
 type decision struct {
 	fallback.Answer
 	analyzer string
-	reason   string               // unknown: why the fast path cannot say, or how far the search got
-	core     []int32              // rows, where the fast path found it
-	why      fastpath.Explanation // likewise
+	reason   string             // unknown: why the fast path cannot say, or how far the search got
+	core     []models.Row       // if the fast path found it
+	why      fastpath.Violation // likewise
 }
 
 // Ambiguous is the cause of an unknown verdict where only the fast path was
@@ -52,7 +53,7 @@ const (
 type decider struct {
 	ctx    context.Context
 	spec   models.Spec
-	fast   fastPath // nil: the model has none, or it is not asked for
+	fast   bool // the fast path is asked for, if the model has one
 	engine fallback.Engine
 	only   bool // the fast path or nothing
 	limits fallback.Limits
@@ -63,14 +64,12 @@ func newDecider(ctx context.Context, spec models.Spec, o Options) *decider {
 		ctx:    ctx,
 		spec:   spec,
 		engine: engines[o.Algorithm],
+		fast:   o.Algorithm == "fast" || o.Algorithm == "" || o.Algorithm == "auto",
 		only:   o.Algorithm == "fast",
 		limits: fallback.Limits{Memory: o.Memory, Passed: o.Passed, Held: o.Held},
 	}
 	if o.Algorithm == "hitting" && o.Depth > 0 {
 		d.engine = fallback.Hitting{Depth: o.Depth}
-	}
-	if d.only || o.Algorithm == "" || o.Algorithm == "auto" {
-		d.fast = fastPaths[spec.Name]
 	}
 	return d
 }
@@ -86,7 +85,7 @@ const (
 // decide decides operations, part by part where the model has parts and the
 // fast path does not decide them all at once.
 func (d *decider) decide(ops *models.Operations) ([]*models.Operations, []decision) {
-	if _, parted := ops.Model.(models.Partitioner); parted && d.notFast(ops) == "" {
+	if _, parted := ops.Model.(models.Partitioner); parted && d.fast {
 		first := *d
 		first.only = true
 		if x := first.part(ops); x.Verdict != fallback.Unknown {
@@ -148,91 +147,61 @@ func sideBySide(n int, f func(i int)) {
 }
 
 // renumber gives the rows of a prefix their numbers in the whole.
-func (x decision) renumber(rows []int32) decision {
-	for _, list := range append([][]int32{x.Order, x.core, x.why.Ops}, x.Others...) {
+func (x decision) renumber(rows []models.Row) decision {
+	for _, list := range append([][]models.Row{x.Order, x.core}, x.Others...) {
 		for i, row := range list {
 			if row >= 0 {
 				list[i] = rows[row]
 			}
 		}
 	}
+	fastpath.Renumber(x.why, func(row models.Row) models.Row { return rows[row] })
 	return x
 }
 
-// part decides one part: by the fast path where it knows, else by the general
+// part decides one part: by the fast path if it knows, else by the general
 // search.
 func (d *decider) part(part *models.Operations) decision {
-	if reason := d.notFast(part); reason != "" {
-		if d.only {
-			return decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.spec.Name, reason: reason}
-		}
+	if !d.fast {
 		return d.search(part, nil)
 	}
-	fast := func(c *models.Columns, want fastpath.Want) fastpath.Decision {
-		c.Stop = func() bool { return d.ctx.Err() != nil }
-		if c.Stop() {
-			return fastpath.Decision{Reason: fastpath.Ambiguity{Cause: fastpath.Stopped}}
-		}
-		return d.fast(part.Model, d.spec, c, want)
-	}
-	f := fast(&part.Columns, fastpath.WantWitness|fastpath.WantFailure)
-	x := decision{analyzer: "clew/fast-" + d.spec.Name, core: f.Core, why: f.Why}
+	x := decision{Answer: fallback.Answer{Cause: Ambiguous}, analyzer: "clew/fast-" + d.spec.Name}
+	path, refusal := fastPath(part.Model)
 	switch {
-	case f.Reason.Cause == fastpath.Stopped:
-		return d.stopped(x)
-	case f.Verdict == fastpath.Valid:
+	case path == nil && !d.only:
+		return d.search(part, nil)
+	case refusal != "":
+		x.reason = "the fast path for " + d.spec.Name + " " + refusal
+		return x
+	case path == nil:
+		x.reason = "there is no fast path for " + d.spec.Name
+		return x
+	}
+	f := path.Decide(d.ctx, &part.Columns, fastpath.WantWitness|fastpath.WantFailure)
+	x.core, x.why = f.Core, f.Why
+	_, stopped := f.Reason.(fastpath.Stopped)
+	switch {
+	case stopped:
+		x.Cause = fallback.Stopped(d.ctx)
+		x.reason = f.Reason.Tell(part.Teller())
+	case f.Verdict == jepsen.Valid:
 		x.Answer = fallback.Answer{Verdict: fallback.Valid, Order: f.Witness}
-		return x
-	case f.Verdict == fastpath.Invalid && f.Fail >= 0:
-		// Everything up to just before the failure has a linearization, and the
-		// fast path can show it.
-		cut, rows := part.Prefix(f.Fail - 1)
-		before := fast(&cut.Columns, fastpath.WantWitness)
-		if before.Reason.Cause == fastpath.Stopped {
-			return d.stopped(x)
-		}
-		if before.Verdict != fastpath.Valid {
-			// What is open there may be ambiguous, though the failure is certain.
-			cut, rows = part.Prefix(f.Fail)
-			return d.search(cut, rows)
-		}
-		x.Answer = fallback.Answer{Verdict: fallback.Invalid, Fail: f.Fail, Order: before.Witness}
-		for i, row := range x.Order {
-			x.Order[i] = rows[row]
-		}
-		return x
+	case f.Verdict == jepsen.Invalid && f.FailEvent >= 0:
+		x.Answer = fallback.Answer{Verdict: fallback.Invalid, Fail: f.FailEvent, Order: f.Before}
 	case d.only:
-		x.Answer = fallback.Answer{Cause: Ambiguous}
-		x.reason = ambiguity(part, f.Reason)
-		return x
-	case f.Verdict == fastpath.Invalid:
+		x.reason = f.Reason.Tell(part.Teller())
+	case f.Verdict == jepsen.Invalid:
 		// It fails for certain, but some prefix is ambiguous: the search finds
 		// where, and need not look further than where it surely has failed.
-		cut, rows := part.Prefix(f.Bound)
+		cut, rows := part.Prefix(f.BoundEvent)
 		return d.search(cut, rows)
+	default:
+		return d.search(part, nil)
 	}
-	return d.search(part, nil)
-}
-
-// stopped is the decision of a fast path that the context stopped.
-func (d *decider) stopped(x decision) decision {
-	x.Answer = fallback.Answer{Cause: fallback.Stopped(d.ctx)}
-	x.reason = "the fast path was still at it"
 	return x
 }
 
-// notFast says why the fast path is not for a part, or "".
-func (d *decider) notFast(part *models.Operations) string {
-	switch {
-	case d.fast == nil:
-		return "there is no fast path for " + d.spec.Name
-	case startEmpty[d.spec.Name] && len(part.Model.Init()) > 0:
-		return "the fast path for " + d.spec.Name + " takes no initial contents"
-	}
-	return ""
-}
-
-// search decides operations by the general search. rows, where not nil, are
+// search decides operations by the general search. rows, if not nil, are
 // their numbers in the whole.
 func (d *decider) search(cut *models.Operations, rows []int32) decision {
 	x := decision{Answer: fallback.Check(d.ctx, d.engine, cut, d.limits)}

@@ -99,7 +99,7 @@ func (d *decider) verifyCore(r *jepsen.Result, part *models.Operations) (bool, e
 	}
 	core, _ := part.Select(rows).Prefix(r.Op)
 	again := *d
-	again.fast, again.only, again.engine = nil, false, fallback.Porcupine{}
+	again.fast, again.only, again.engine = false, false, fallback.Porcupine{}
 	if r.Analyzer == "clew/porcupine" {
 		again.engine = fallback.Window{}
 	}
