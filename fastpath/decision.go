@@ -43,7 +43,7 @@ type Decision struct {
 	Witness []models.Row
 
 	// FailEvent is the event of the first failing completion: the first completion
-	// with which the history up to it is not linearizable, where operations that
+	// with which the history up to it is not linearizable, in which operations that
 	// are still open may take effect, with the value that they will return, or
 	// not. It is -1 if it is not known: the history is not linearizable, but some
 	// prefix is ambiguous. Even then the history up to BoundEvent is not

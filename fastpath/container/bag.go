@@ -14,18 +14,18 @@ import (
 // Decides: enqueues, dequeues, and dequeues that found the bag empty. Drains
 // are not decided here.
 //
-// Precondition: none where no completed dequeue found the bag empty. Otherwise
+// Precondition: none if no completed dequeue found the bag empty. Otherwise
 // it must not matter which of several enqueues of one value a dequeue took: the
 // k-th enqueue of a value by return is paired with its k-th dequeue by
 // invocation, and every enqueue must have been invoked before its dequeue
-// returned; where dequeues crashed that may have taken anything, no value that
+// returned; if dequeues crashed that may have taken anything, no value that
 // was dequeued may have been enqueued more often.
 //
 // Cost: O(operations + events + ids).
 //
 // Rests on two sweeps. Counting: an enqueue is there from its invocation on, a
 // dequeue takes at its return; a value that is not there then is the first
-// failing completion. Nothing else can go wrong without empty answers. (Where
+// failing completion. Nothing else can go wrong without empty answers. (If
 // every dequeue is paired with an enqueue invoked before it returned, the count
 // is right and needs no sweep.) Gaps:
 // between two events the bag may be empty if no value was certainly inside then
@@ -36,8 +36,8 @@ import (
 // So an empty answer needs one such gap while it runs.
 //
 // Crashed operations: a crashed enqueue is left out unless a dequeue takes its
-// value. A crashed dequeue of a known value can be left out where nothing is
-// ever found empty, and else takes what it can as soon as it can. Where other
+// value. A crashed dequeue of a known value can be left out if nothing is
+// ever found empty, and else takes what it can as soon as it can. If other
 // dequeues crashed, too, that could have taken anything, this is not decided.
 //
 // In a prefix that is searched for the first failing completion, dequeues that
@@ -421,7 +421,7 @@ func (b *bag) witness() []int32 {
 	return order
 }
 
-// cutBag is the history up to event t, where open dequeues may take anything.
+// cutBag is the history up to event t, in which open dequeues may take anything.
 func cutBag(in fastpath.Input, t int32) fastpath.Input {
 	cut := in.Cut(t)
 	kinds := make([]models.Kind, cut.Len())

@@ -20,7 +20,7 @@ import (
 //
 // Precondition: every value is added once, adds that crashed counted if some
 // completed operation saw the value. Containers are closed under dropping the
-// operations of a value, so where the others are not linearizable the history
+// operations of a value, so if the others are not linearizable the history
 // is not; else it is Ambiguous.
 //
 // Rests on: Lee and Mathur, "Efficient Decrease-and-Conquer Linearizability
@@ -128,8 +128,8 @@ type contents struct {
 	reason   fastpath.Ambiguity
 }
 
-// prepare reads the operations. It fails where some value alone shows that the
-// history is not linearizable, or where a kind is not handled.
+// prepare reads the operations. It fails if some value alone shows that the
+// history is not linearizable, or if a kind is not handled.
 func prepare(in fastpath.Input) (*contents, fastpath.Result) {
 	c := &contents{Input: in, of: make([]int32, in.IDs)}
 	if bad := c.adds(); bad != none {

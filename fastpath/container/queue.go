@@ -346,15 +346,15 @@ func (q *queueOrder) witness() []int32 {
 	return order
 }
 
-// matchQueue says which values the unknown dequeues took, where there is no
+// matchQueue says which values the unknown dequeues took, if there is no
 // peek. A value that nothing is known to have taken in time has to be gone when
 // the dequeue of one that came in after it returns, and when the queue was
 // empty. Unknown dequeues suffice iff the k-th of them was invoked before the
 // k-th of these events (Hall).
 //
-// Where an empty answer may take effect in several slots, each is judged by
+// If an empty answer may take effect in several slots, each is judged by
 // itself: for every point in time only the last slot before it counts. That is
-// not exact where values have open dequeues of their own; if it goes wrong, or
+// not exact if values have open dequeues of their own; if it goes wrong, or
 // an empty answer has no slot, there is no shortcut.
 func matchQueue(c *contents) (m matching, ok bool) {
 	if c.peeks > 0 {

@@ -14,7 +14,7 @@ import (
 //
 // Decides: push, pop, peek and empty answers of a stack, as containers.go says.
 //
-// Cost: O(operations + ids) in practice, by watched zones (stackwatch.go); where
+// Cost: O(operations + ids) in practice, by watched zones (stackwatch.go); if
 // those are watched too often, O(operations log operations) by a segment tree
 // (stacktree.go). Both stay, and are compared in tests.
 //
@@ -107,7 +107,7 @@ func (s *stackZones) safely(op, slot int32) {
 	}
 }
 
-// residue is the result where only some zones could be taken away.
+// residue is the result if only some zones could be taken away.
 func (s *stackZones) residue(order []int32) fastpath.Result {
 	gone := make([]bool, len(s.zones))
 	for _, k := range order {

@@ -11,8 +11,8 @@ import (
 // log operations) whatever the history.
 //
 // Rests on: Lee and Mathur's data structure. A tree over the slots keeps how
-// many of the remaining zones cover each. Where a slot is covered by one zone
-// only, the peeks of its value that may take effect there are safe; where by
+// many of the remaining zones cover each. If a slot is covered by one zone
+// only, the peeks of its value that may take effect there are safe; if by
 // none, all operations that may are. Each slot turns up at most twice.
 
 // byTree takes values away.

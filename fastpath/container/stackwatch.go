@@ -10,7 +10,7 @@ package container
 // Rests on: the slots that no remaining zone covers begin where a zone ends, or
 // before everything. Each end of a zone watches one zone that covers it, the
 // last to start; only when that one is taken away a new one is looked for, and
-// where there is none a gap begins. A gap makes safe the pops that may return
+// if there is none a gap begins. A gap makes safe the pops that may return
 // after it began, and the pushes that may be invoked before it ends, at the
 // start of the next zone. A push is invoked before the next zone that starts,
 // and a pop returns after the last zone that ends, so a search by order of

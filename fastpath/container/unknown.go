@@ -19,7 +19,7 @@ import (
 // Decides: which values the unknown removes took, so that the rest, with a
 // remove of each of these values that never returned, is linearizable.
 //
-// Precondition: those of the container. Where the search for the values
+// Precondition: those of the container. If the search for the values
 // branches too often the history is Ambiguous.
 //
 // Cost: a decision for every value taken, and about as many again, with a
@@ -158,7 +158,7 @@ func (s *taker) original(ops, rows []int32) []int32 {
 	return old
 }
 
-// matched is the result where a matching settles it.
+// matched is the result if a matching settles it.
 func (s *taker) matched(m matching) fastpath.Result {
 	if m.invalid {
 		return s.fail(nil, m.elements)
@@ -365,7 +365,7 @@ func (s *taker) core(h fastpath.Input, r fastpath.Result, rows []int32) fastpath
 }
 
 // minimal is a minimal core of h. What shows that h is not linearizable is
-// mostly small; where it is not, the first failing completion is looked for.
+// mostly small; if it is not, the first failing completion is looked for.
 func (s *taker) minimal(h fastpath.Input, r fastpath.Result) []int32 {
 	if sub := h.Pick(r.Keys); !r.Loose && s.plain.Invalid(sub) {
 		var core []int32

@@ -12,9 +12,9 @@ import (
 // Decides: a lock with an owner, who may hold it several times, whose acquires
 // may show a fence. An acquire of the free lock shows a fence greater than all
 // before it, or none; one by who holds it already shows the fence that it is
-// held with, or none. Where it is held without a fence so far, the acquire may
+// held with, or none. If it is held without a fence so far, the acquire may
 // bring one, which is greater than all before it. A is the owner, B the number
-// of the fence in the order of fences, 0 where none is shown.
+// of the fence in the order of fences, 0 if none is shown.
 //
 // Precondition: that of locks with an owner (ownerlocks.go): no owner begins an
 // operation while an older one of its own is open.

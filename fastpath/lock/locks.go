@@ -26,7 +26,7 @@ import (
 // first, which alone can be the next to be linearized, and a bitset of the
 // others. Events at which nothing has to happen are not looked at.
 //
-// Crashed operations: one that never returns is taken where no other is left.
+// Crashed operations: one that never returns is taken if no other is left.
 //
 // # Core
 //

@@ -18,7 +18,7 @@ import (
 //
 // Precondition: no owner begins an operation while an older one of its own is
 // open. This holds for Jepsen's processes, since a process that crashes is
-// replaced by one of another number; it does not where owners are threads or
+// replaced by one of another number; it does not if owners are threads or
 // clients that go on after a crash. What fails before the first such operation
 // is decided nevertheless.
 //

@@ -35,7 +35,7 @@ import (
 // saw did happen, too: known is followed back from every completed reader,
 // with the time of the first one as the time by which all of it has happened.
 //
-// Where values are ambiguous the blocks of what is known are still blocks, or
+// If values are ambiguous the blocks of what is known are still blocks, or
 // parts of them, so a violation among them is a violation. Only a cas whose
 // producer is unknown begins no block.
 //

@@ -12,7 +12,7 @@ import (
 //
 // Precondition: every value that a completed read saw was written once, the
 // initial value and writes that crashed counted. Repeated writes of values
-// that nobody saw do no harm. Where the precondition fails, the procedure of
+// that nobody saw do no harm. If the precondition fails, the procedure of
 // the cas-register, which is slower and rules out more, has the last word.
 //
 // Cost: O(operations + ids), no sort.

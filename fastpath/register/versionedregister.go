@@ -13,9 +13,9 @@ import (
 
 // # Versioned register
 //
-// Decides: a register that counts its updates (write, cas), where operations
+// Decides: a register that counts its updates (write, cas), whose operations
 // say the version that they made or read, and the value. A is the version plus
-// 1, 0 where an operation does not say it; B is a place in the shape's Args.
+// 1, 0 if an operation does not say it; B is a place in the shape's Args.
 //
 // Precondition: every update that returned says its version. Then versions
 // order all that returned, except reads without a version. Updates that never
@@ -26,7 +26,7 @@ import (
 // without one saw may be ambiguous if there are such updates.
 //
 // Cost: O(operations + u log u + r log operations), where u updates never
-// returned and r reads are without a version, and where the gaps are hard to
+// returned and r reads are without a version, and if the gaps are hard to
 // fill up to stepsPerOperation more steps for each operation; to find the first
 // failing completion, so much as often as it takes to halve the history.
 //
@@ -44,8 +44,8 @@ import (
 // # Core
 //
 // A choice of operations leaves room for others: what is not chosen may have
-// made any version, with any value, at any time. Where one or two operations
-// contradict this, they are the core. Where updates are missing, it is the
+// made any version, with any value, at any time. If one or two operations
+// contradict this, they are the core. If updates are missing, it is the
 // history up to the failure.
 
 // versionedRegister decides a history of Read, Write and CAS on a versioned

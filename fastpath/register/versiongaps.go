@@ -25,7 +25,7 @@ import (
 //
 // So if it is told which value a gap follows, what suits it depends on nothing
 // else: it is all writes, and all cas that expect that value; only those that
-// leave the value of the gap, where this is told. What remains is to match gaps
+// leave the value of the gap, if this is told. What remains is to match gaps
 // and updates. due never falls from one version to the next, so an update that
 // is in time for a gap is in time for all later gaps.
 //
@@ -35,7 +35,7 @@ import (
 //     gaps; what was invoked last first, which suits fewer. Gaps come in
 //     ascending order, or, if there is no cas, those of unknown value last: then
 //     no gap is ever left over that could be filled.
-//   - Where nothing is left, an augmenting path is sought (Berge 1957). Without
+//   - If nothing is left, an augmenting path is sought (Berge 1957). Without
 //     one no matching fills the gaps so far. Paths are rare; all together may take
 //     stepsPerOperation steps for each operation, else the history is ambiguous.
 //
@@ -122,8 +122,8 @@ type filling uint8
 
 const (
 	strictly     filling = iota // what is found can be
-	onlySure                    // gaps after unknown values are left out: where others cannot be filled, all cannot
-	casAreWrites                // likewise, where every cas is taken for a write
+	onlySure                    // gaps after unknown values are left out: if others cannot be filled, all cannot
+	casAreWrites                // likewise, with every cas taken for a write
 )
 
 // fill fills the gaps, in ascending order. It returns the number of the first
@@ -151,7 +151,7 @@ func (s *versionSweep) fill(how filling) (bad int, certain bool) {
 }
 
 // ordered is the gaps in the order in which they are filled: ascending, but
-// where any write suits a gap of unknown value it comes after the others.
+// if any write suits a gap of unknown value it comes after the others.
 func (m *fitting) ordered() []int32 {
 	var told, wild []int32
 	for k, g := range m.s.gaps {
@@ -336,7 +336,7 @@ func (m *fitting) take(k int32) bool {
 }
 
 // repair fills gap k with an update that fills another gap, for which there is
-// another, and so on until one fills none: an augmenting path. Where there is
+// another, and so on until one fills none: an augmenting path. If there is
 // no path, all gaps up to k cannot be filled.
 func (m *fitting) repair(k int32) bool {
 	m.queue = append(m.queue[:0], k)

@@ -28,7 +28,7 @@ import (
 // returns first. (Any linearization can be changed into the sweep's: flips of
 // one counter in one direction that are both open can change places, and what
 // is not needed yet can wait.) Tests cost nothing and are linearized as soon as
-// the state allows. Where no flip helps an operation that returns, no order of
+// the state allows. If no flip helps an operation that returns, no order of
 // the events so far is a linearization: that return is the first failing
 // completion.
 //

@@ -16,7 +16,7 @@ import (
 // Precondition: none. A value may be added many times.
 //
 // Cost: O(operations + events + ids + the sizes of all sets read), no sort. It
-// knows ids only by the values of adds and of sets: where they are sparse they
+// knows ids only by the values of adds and of sets: if they are sparse they
 // are renumbered, at the price of a sort.
 //
 // Rests on: reads must form a chain by inclusion; reads of equal sets are a

@@ -195,36 +195,39 @@ func (k *Type) Compare(t *testing.T, n *Counts, c *models.Columns) fastpath.Deci
 	if err := k.Replay(k.before(c, d)); err != nil {
 		t.Fatalf("witness %v of what was before %d: %v\n%s", d.Before, d.FailEvent, err, Show(c))
 	}
+	if problem := k.problem(c, d); problem != "" {
+		t.Fatalf("core %v is %s, cut at %d; %+v\n%s", d.Core, problem, d.FailEvent, d.Why, Show(c))
+	}
+	return d
+}
+
+// problem says what is wrong with a core or its violation, or "".
+func (k *Type) problem(c *models.Columns, d fastpath.Decision) string {
 	fail := int32(slices.Index(c.Res, d.FailEvent))
-	problem := ""
 	core, rows := k.Cut(c, d.FailEvent)
 	core = RowsOf(core, rows, d.Core)
 	switch {
 	case !slices.IsSorted(d.Core) || len(slices.Compact(slices.Clone(d.Core))) != len(d.Core):
-		problem = "not ascending"
+		return "not ascending"
 	case !slices.Contains(d.Core, fail):
-		problem = "without the failing operation"
+		return "without the failing operation"
 	case core.Len() != len(d.Core):
-		problem = "of operations that say nothing yet"
+		return "of operations that say nothing yet"
 	case k.Linearizable(core):
-		problem = "linearizable"
+		return "linearizable"
 	case d.Why == nil || len(d.Why.Rows()) == 0:
-		problem = "not explained"
-	default:
-		problem = k.Core(k, c, d)
+		return "not explained"
 	}
-	if problem == "" {
-		_, never := d.Why.(*fastpath.NeverAdded)
-		for _, row := range d.Why.Rows() {
-			if i := *row; i >= 0 && !slices.Contains(d.Core, i) && (!never || c.Inv[i] < d.FailEvent) {
-				problem = "explained by others"
-			}
+	if problem := k.Core(k, c, d); problem != "" {
+		return problem
+	}
+	_, never := d.Why.(*fastpath.NeverAdded)
+	for _, row := range d.Why.Rows() {
+		if i := *row; i >= 0 && !slices.Contains(d.Core, i) && (!never || c.Inv[i] < d.FailEvent) {
+			return "explained by others"
 		}
 	}
-	if problem != "" {
-		t.Fatalf("core %v is %s, cut at %d; %+v\n%s", d.Core, problem, d.FailEvent, d.Why, Show(c))
-	}
-	return d
+	return ""
 }
 
 // before is the history up to just before the failure, and the witness of it that
@@ -366,31 +369,16 @@ func (k *Type) Run(rng *rand.Rand, ops, processes int, crash float64) *models.Co
 		case p.op == 0:
 		case !p.happens:
 			op := c.Op(p.op - 1)
-			ways := []models.Op{op}
-			if k.Like != nil {
-				ways = append(ways, k.Like(op)...)
-			}
-			way := -1
-			var after []string
-			for w := range ways {
-				after = after[:0]
-				for _, s := range states {
-					after = k.Next(after, ways[w], s)
-				}
-				if len(after) > 0 {
-					way = w
-					break
-				}
-			}
+			way, after := k.happen(op, states)
 			crashes := rng.Float64() < crash
-			if way < 0 {
+			if len(after) == 0 {
 				if p.waited++; p.waited < 8 {
 					break
 				}
 				crashes = true
 			} else if !crashes || rng.IntN(2) == 0 {
 				states = append([]string{}, after[rng.IntN(len(after))])
-				op = ways[way]
+				op = way
 			}
 			i := p.op - 1
 			p.happens = true
@@ -417,6 +405,24 @@ func (k *Type) Run(rng *rand.Rand, ops, processes int, crash float64) *models.Co
 		}
 	}
 	return c
+}
+
+// happen is what an operation turns out to have been when it happens in one of
+// some states, and the states after it; there are none if it cannot.
+func (k *Type) happen(op models.Op, states []string) (way models.Op, after []string) {
+	ways := []models.Op{op}
+	if k.Like != nil {
+		ways = append(ways, k.Like(op)...)
+	}
+	for _, way := range ways {
+		for _, s := range states {
+			after = k.Next(after, way, s)
+		}
+		if len(after) > 0 {
+			return way, after
+		}
+	}
+	return op, nil
 }
 
 func withoutOwner(op models.Op, owned bool) models.Op {
