@@ -2,11 +2,11 @@
 
 test: ; go test ./...
 ci: ; .ci/run
-oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback/... ./fastpath
+oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback/... ./fastpath/...
 fuzz:
 	for f in ./edn/opmap:FuzzReader ./edn:FuzzParse ./edn/opmap:FuzzQuick .:FuzzCheck ./jepsen/forms:FuzzConvert; do \
 	  go test -run xxx -fuzz "^$${f#*:}$$" -fuzztime 60s -fuzzminimizetime 10x "$${f%:*}" || exit 1; done
-bench: ; go test -run '^$$' -bench . -benchmem . ./edn/... ./fallback/... ./fastpath
+bench: ; go test -run '^$$' -bench . -benchmem . ./edn/... ./jepsen/... ./fallback/... ./fastpath/...
 bench-search: ; go run ./internal/bench search $(ARGS)
 bench-crashes: ; go run ./internal/bench crashes -limit 30s $(ARGS)
 bench-hitting: ; go run ./internal/bench hitting $(ARGS)

@@ -304,7 +304,9 @@ func invalid(r *report.Result, spec models.Spec, part *models.Operations, d deci
 	r.FailEvent = jepsen.Event(d.FailEvent)
 	r.Configs, r.Paths = report.Explain(part, r.FailEvent, d.Order, d.Others)
 	r.LastOperation = r.Configs[0].Last
-	if r.Explanation = explainFast(part, d.why); r.Explanation == "" {
+	if d.why != nil {
+		r.Explanation = d.why.Tell(part.Teller())
+	} else {
 		r.Explanation = explain(r)
 	}
 	r.Hint, r.LikelyInit = hint(spec, part, r.FailEvent)

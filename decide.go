@@ -15,22 +15,23 @@ import (
 type decision struct {
 	fallback.Answer
 	analyzer string
-	reason   string               // unknown: why the fast path cannot say, or how far the search got
-	core     []models.Row         // if the fast path found it
-	why      fastpath.Explanation // likewise, with rows
+	reason   string             // unknown: why the fast path cannot say, or how far the search got
+	core     []models.Row       // if the fast path found it
+	why      fastpath.Violation // likewise
 }
 
 // renumber gives the rows of a decision about a cut their numbers in the whole.
 func (x decision) renumber(cut models.Cut) decision {
 	x.Renumber(cut)
-	cut.Whole(x.core, x.why.Ops)
+	cut.Whole(x.core)
+	fastpath.Renumber(x.why, func(row models.Row) models.Row { return cut.Rows[row] })
 	return x
 }
 
 // decider decides parts by the path that the options ask for.
 type decider struct {
 	spec   models.Spec
-	fast   fastPath // nil: the model has none, or it is not asked for
+	fast   bool // the fast path is asked for, if the model has one
 	engine fallback.Engine
 	only   bool // the fast path or nothing
 }
@@ -42,81 +43,50 @@ func newDecider(spec models.Spec, o Options) *decider {
 		general = ""
 	}
 	d.engine = auto.Engine(general, o.Depth)
-	if general == "" || general == "auto" {
-		d.fast = fastPaths[spec.Name]
-	}
+	d.fast = general == "" || general == "auto"
 	return d
 }
 
 // part decides one part: by the fast path if it knows, else by the general
 // search.
 func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.Limits) decision {
-	if reason := d.notFast(part); reason != "" {
-		if d.only {
-			return decision{Answer: fallback.Answer{Cause: jepsen.Ambiguous}, analyzer: "clew/fast-" + d.spec.Name, reason: reason}
-		}
+	if !d.fast {
 		return d.search(ctx, part, lim)
 	}
-	fast := func(c *models.Columns, want fastpath.Want) fastpath.Decision {
-		c.Stop = func() bool { return ctx.Err() != nil }
-		if c.Stop() {
-			return fastpath.Decision{Reason: fastpath.Ambiguity{Cause: fastpath.Stopped}}
-		}
-		return d.fast(part.Model, d.spec, c, want)
-	}
-	f := fast(&part.Columns, fastpath.WantWitness|fastpath.WantFailure)
-	x := decision{analyzer: "clew/fast-" + d.spec.Name, core: f.Core, why: f.Why}
+	x := decision{Answer: fallback.Answer{Cause: jepsen.Ambiguous}, analyzer: "clew/fast-" + d.spec.Name}
+	path, refusal := fastPath(part.Model)
 	switch {
-	case f.Reason.Cause == fastpath.Stopped:
-		return stopped(ctx, x)
-	case f.Verdict == fastpath.Valid:
+	case path == nil && !d.only:
+		return d.search(ctx, part, lim)
+	case refusal != "":
+		x.reason = "the fast path for " + d.spec.Name + " " + refusal
+		return x
+	case path == nil:
+		x.reason = "there is no fast path for " + d.spec.Name
+		return x
+	}
+	f := path.Decide(ctx, &part.Columns, fastpath.WantWitness|fastpath.WantFailure)
+	x.core, x.why = f.Core, f.Why
+	_, stopped := f.Reason.(fastpath.Stopped)
+	switch {
+	case stopped:
+		x.Cause = limits.Stopped(ctx)
+		x.reason = f.Reason.Tell(part.Teller())
+	case f.Verdict == jepsen.Valid:
 		x.Answer = fallback.Answer{Verdict: jepsen.Valid, Order: f.Witness}
-		return x
-	case f.Verdict == fastpath.Invalid && f.Fail >= 0:
-		// Everything up to just before the failure has a linearization, and the
-		// fast path can show it.
-		cut := part.Prefix(f.Fail - 1)
-		before := fast(&cut.Columns, fastpath.WantWitness)
-		if before.Reason.Cause == fastpath.Stopped {
-			return stopped(ctx, x)
-		}
-		if before.Verdict != fastpath.Valid {
-			// What is open there may be ambiguous, though the failure is certain.
-			cut = part.Prefix(f.Fail)
-			return d.search(ctx, cut.Operations, lim).renumber(cut)
-		}
-		x.Answer = fallback.Answer{Verdict: jepsen.Invalid, FailEvent: f.Fail, Order: before.Witness}
-		x.Renumber(cut)
-		return x
+	case f.Verdict == jepsen.Invalid && f.FailEvent >= 0:
+		x.Answer = fallback.Answer{Verdict: jepsen.Invalid, FailEvent: f.FailEvent, Order: f.Before}
 	case d.only:
-		x.Answer = fallback.Answer{Cause: jepsen.Ambiguous}
-		x.reason = ambiguity(part, f.Reason)
-		return x
-	case f.Verdict == fastpath.Invalid:
+		x.reason = f.Reason.Tell(part.Teller())
+	case f.Verdict == jepsen.Invalid:
 		// It fails for certain, but some prefix is ambiguous: the search finds
 		// where, and need not look further than where it surely has failed.
-		cut := part.Prefix(f.Bound)
+		cut := part.Prefix(f.BoundEvent)
 		return d.search(ctx, cut.Operations, lim).renumber(cut)
+	default:
+		return d.search(ctx, part, lim)
 	}
-	return d.search(ctx, part, lim)
-}
-
-// stopped is the decision of a fast path that the context stopped.
-func stopped(ctx context.Context, x decision) decision {
-	x.Answer = fallback.Answer{Cause: limits.Stopped(ctx)}
-	x.reason = "the fast path was still at it"
 	return x
-}
-
-// notFast says why the fast path is not for a part, or "".
-func (d *decider) notFast(part *models.Operations) string {
-	switch {
-	case d.fast == nil:
-		return "there is no fast path for " + d.spec.Name
-	case startEmpty[d.spec.Name] && len(part.Model.Init()) > 0:
-		return "the fast path for " + d.spec.Name + " takes no initial contents"
-	}
-	return ""
 }
 
 // search decides operations by the general search.

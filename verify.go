@@ -103,7 +103,7 @@ func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models
 	}
 	core := part.Select(rows).Prefix(int32(r.FailEvent))
 	again := *d
-	again.fast, again.only, again.engine = nil, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
+	again.fast, again.only, again.engine = false, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
 	switch x := again.part(ctx, core.Operations, lim); x.Verdict {
 	case jepsen.Invalid:
 		return true, nil

@@ -3,6 +3,7 @@ package fastpath
 import (
 	"slices"
 
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -14,72 +15,67 @@ import (
 // if the history just before it is linearizable we are done, else the evidence
 // there gives a lower bound. Each round costs a decision, two rounds are usual.
 
-// maxDescents is the number of rounds after which the bound is halved instead,
-// so that no history can make us take as many rounds as it has completions.
-var maxDescents = 16
+// MaxDescents is the number of rounds after which the bound is halved instead,
+// so that no history can make us take as many rounds as it has completions. It
+// is a switch for tests.
+var MaxDescents = 16
 
-// failure finds the first failing completion of a history that r has found to
-// be invalid, then the core.
-func (a *algorithm) failure(in input, r result, d *Decision) {
+// Failure finds the first failing completion of a history that r has found to
+// be invalid, then the core. If a witness is wanted it finds that of the history
+// before, too.
+func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 	low := int32(-1) // the history up to here was not found to be invalid
 	for round := 0; ; round++ {
-		in.poll()
-		d.Bound = r.end
-		t := r.end - 1
-		if (r.loose || round >= maxDescents) && low+1 < t {
-			t = low + (r.end-low)/2
+		in.Poll()
+		d.BoundEvent = r.End
+		t := r.End - 1
+		if (r.Loose || round >= MaxDescents) && low+1 < t {
+			t = low + (r.End-low)/2
 		}
-		before := a.decide(in.cut(t), false)
+		just := t == r.End-1
+		before := a.Decide(in.Cut(t), witness && just)
 		switch {
-		case before.verdict == Invalid:
+		case before.Verdict == jepsen.Invalid:
 			r = before
-		case t < r.end-1:
+		case !just:
 			low = t
-		case before.verdict == Valid:
-			d.Fail = d.Bound
-			if a.keysAreCore {
-				d.Core, d.Why = r.keys, r.why
+		case before.Verdict == jepsen.Valid:
+			d.FailEvent, d.Before = d.BoundEvent, before.Witness
+			if a.KeysAreCore {
+				d.Core, d.Why = r.Keys, r.Why
 				return
 			}
-			a.core(in.cut(d.Fail), r.keys, d)
+			a.Core(in.Cut(d.FailEvent), r.Keys, d)
 			return
 		default:
-			d.Reason = before.reason
+			d.Reason = before.Reason
 			return
 		}
 	}
 }
 
-// core finds a minimal core of in, which holds the keys, and explains it.
-func (a *algorithm) core(in input, keys []int32, d *Decision) {
+// Core finds a minimal core of in, which holds the keys, and explains it.
+func (a *Algorithm) Core(in Input, keys []models.Row, d *Decision) {
 	ops := a.grow(in, keys)
-	sub := in.pick(ops)
-	kept := a.shrink(sub)
-	sub = sub.pick(kept)
+	sub := in.Pick(ops)
+	kept := a.Shrink(sub)
+	sub = sub.Pick(kept)
 	for _, k := range kept {
 		d.Core = append(d.Core, ops[k])
 	}
-	why := Explanation{}
-	if a.explain != nil {
-		why = a.explain(sub)
-	} else if r := a.decide(sub, false); r.verdict == Invalid {
-		why = r.why
+	if a.Explain != nil {
+		d.Why = a.Explain(sub)
+	} else if r := a.Decide(sub, false); r.Verdict == jepsen.Invalid {
+		d.Why = r.Why
 	}
-	if why.Pattern != NoPattern {
-		d.Why = Explanation{why.Pattern, slices.Clone(why.Ops)}
-		for i, o := range d.Why.Ops {
-			if o != Initial {
-				d.Why.Ops[i] = d.Core[o]
-			}
-		}
-	}
+	Renumber(d.Why, func(o models.Row) models.Row { return d.Core[o] })
 }
 
 // grow returns a closed sub-history, in ascending order, that is invalid: the
 // keys with what they need if that suffices, else more and more of the latest
 // operations.
-func (a *algorithm) grow(in input, keys []int32) []int32 {
-	need := a.needs(in)
+func (a *Algorithm) grow(in Input, keys []int32) []int32 {
+	need := a.Needs(in)
 	for extra := 0; ; extra = 2*extra + len(keys) {
 		seeds := slices.Clone(keys)
 		for o := in.Len() - 1; o >= 0 && o >= in.Len()-extra; o-- {
@@ -91,18 +87,18 @@ func (a *algorithm) grow(in input, keys []int32) []int32 {
 			}
 		}
 		ops := need.closure(in.Len(), seeds)
-		if extra >= in.Len() || a.invalid(in.pick(ops)) {
+		if extra >= in.Len() || a.Invalid(in.Pick(ops)) {
 			return ops
 		}
 	}
 }
 
 // stays says whether an operation belongs to every choice.
-func (a *algorithm) stays(op models.Op) bool { return a.always != nil && a.always(op) }
+func (a *Algorithm) stays(op models.Op) bool { return a.Always != nil && a.Always(op) }
 
 // closure returns the operations that seeds need, themselves included, in
 // ascending order.
-func (need needs) closure(n int, seeds []int32) []int32 {
+func (need Needs) closure(n int, seeds []int32) []int32 {
 	in := make([]bool, n)
 	var ops, todo []int32
 	for _, o := range seeds {
@@ -130,14 +126,14 @@ func (need needs) closure(n int, seeds []int32) []int32 {
 	return ops
 }
 
-// shrink returns a minimal invalid closed choice of the operations of in, which
+// Shrink returns a minimal invalid closed choice of the operations of in, which
 // is invalid as a whole. From the latest on it leaves out operations with those
 // that need them, more at a time while that goes well. A closed sub-history of
 // a linearizable one is linearizable, so an operation that could not be left
 // out once never can, nor can what it needs: one pass is enough.
-func (a *algorithm) shrink(in input) []int32 {
+func (a *Algorithm) Shrink(in Input) []int32 {
 	n := in.Len()
-	need := a.needs(in)
+	need := a.Needs(in)
 	kept := make([]int32, n)
 	for i := range kept {
 		kept[i] = int32(i)
@@ -154,7 +150,7 @@ func (a *algorithm) shrink(in input) []int32 {
 		out := kept[max(0, end-size):end]
 		without := need.without(n, kept, out, fixed)
 		switch {
-		case a.invalid(in.pick(without)):
+		case a.Invalid(in.Pick(without)):
 			kept = without
 			end, _ = slices.BinarySearch(kept, out[0])
 			size *= 2
@@ -171,7 +167,7 @@ func (a *algorithm) shrink(in input) []int32 {
 
 // without is kept less the operations of out that are not fixed, and less all
 // that needs one of these.
-func (need needs) without(n int, kept, out []int32, fixed []bool) []int32 {
+func (need Needs) without(n int, kept, out []int32, fixed []bool) []int32 {
 	gone := make([]bool, n)
 	for _, o := range out {
 		gone[o] = !fixed[o]
@@ -198,13 +194,13 @@ func (need needs) without(n int, kept, out []int32, fixed []bool) []int32 {
 	return rest
 }
 
-// invalid decides a sub-history. The procedure may find ambiguous what it can
+// Invalid decides a sub-history. The procedure may find ambiguous what it can
 // decide with the whole history around it; small ones are searched then.
-func (a *algorithm) invalid(in input) bool {
-	switch r := a.decide(in, false); {
-	case r.verdict != Ambiguous:
-		return r.verdict == Invalid
-	case a.step != nil && in.Len() <= maxSearch:
+func (a *Algorithm) Invalid(in Input) bool {
+	switch r := a.Decide(in, false); {
+	case r.Verdict != jepsen.Unknown:
+		return r.Verdict == jepsen.Invalid
+	case a.Step != nil && in.Len() <= maxSearch:
 		return !a.search(in)
 	}
 	return false
@@ -215,7 +211,7 @@ func (a *algorithm) invalid(in input) bool {
 const maxSearch = 16
 
 // search tries all orders of a tiny history.
-func (a *algorithm) search(in input) bool {
+func (a *Algorithm) search(in Input) bool {
 	type config struct {
 		done  uint32
 		state int32
@@ -246,11 +242,11 @@ func (a *algorithm) search(in input) bool {
 			if c.done>>i&1 != 0 {
 				continue
 			}
-			if state, ok := a.step(in.Op(i), c.state); ok && try(config{c.done | 1<<i, state}) {
+			if state, ok := a.Step(in.Op(i), c.state); ok && try(config{c.done | 1<<i, state}) {
 				return true
 			}
 		}
 		return false
 	}
-	return try(config{0, in.init})
+	return try(config{0, in.Init})
 }

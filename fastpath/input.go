@@ -1,12 +1,13 @@
 package fastpath
 
 import (
+	"context"
 	"slices"
 
 	"clew/models"
 )
 
-// The algorithms keep arrays by event and by value id. Where columns name far
+// The algorithms keep arrays by event and by value id. If columns name far
 // more events or ids than they have operations (one key of many), they are
 // renumbered first, at the price of a sort.
 const (
@@ -14,43 +15,49 @@ const (
 	sparseFree   = 256
 )
 
-// input is a history as the algorithms read it: all ids lie in [0, ids).
-type input struct {
+// Sparse says whether a range of so many numbers is too wide for arrays over it,
+// given the number of things that have one.
+func Sparse(numbers, things int64) bool { return numbers > things*sparseFactor+sparseFree }
+
+// Input is a history as the algorithms read it: all ids lie in [0, IDs). It is
+// made by NewInput, or by PlainInput.
+type Input struct {
 	*models.Columns
-	init int32 // id of the initial value
-	ids  int32
-	stop func() bool // nil, or whether to give up
+	Init int32 // id of the initial value
+	IDs  int32
+	ctx  context.Context // nil: nothing stops the decision
 }
 
-// stopped is what poll panics with.
-type stopped struct{}
-
-// poll is called before work that may take long. It ends the decision where
-// nobody waits for it any more.
-func (in input) poll() {
-	if in.stop != nil && in.stop() {
-		panic(stopped{})
+// Poll is called before work that may take long. It ends the decision if nobody
+// waits for it any more.
+func (in Input) Poll() {
+	if in.ctx != nil {
+		poll(in.ctx)
 	}
 }
 
-func newInput(c *models.Columns, init int32) input {
+// NewInput is columns whose A and B are ids, as init is. Events and ids are
+// renumbered if they are sparse; rows stay as they are.
+func NewInput(ctx context.Context, c *models.Columns, init int32) Input {
 	top := init
 	for i := range c.A {
 		top = max(top, c.A[i], c.B[i])
 	}
-	in := input{c, init, top + 1, c.Stop}
-	limit := int64(c.Len())*sparseFactor + sparseFree
-	if int64(c.Events) > limit {
-		in = in.denseEvents()
+	in := Input{c, init, top + 1, ctx}
+	if Sparse(int64(c.Events), int64(c.Len())) {
+		in = in.DenseEvents()
 	}
-	if init < 0 || int64(top) >= limit {
-		in = in.denseIDs()
+	if init < 0 || Sparse(int64(top)+1, int64(c.Len())) {
+		in = in.DenseIDs()
 	}
 	return in
 }
 
-// denseEvents renumbers the events without gaps.
-func (in input) denseEvents() input {
+// PlainInput is columns as they stand. IDs and Init are 0.
+func PlainInput(ctx context.Context, c *models.Columns) Input { return Input{Columns: c, ctx: ctx} }
+
+// DenseEvents renumbers the events without gaps.
+func (in Input) DenseEvents() Input {
 	byRes := make([]uint64, 0, in.Len()) // res, then operation
 	for i, r := range in.Res {
 		if r != models.Open {
@@ -79,9 +86,9 @@ func (in input) denseEvents() input {
 	return in
 }
 
-// denseIDs renumbers the ids without gaps, keeping their order.
-func (in input) denseIDs() input {
-	ids := append([]int32{in.init}, in.A...)
+// DenseIDs renumbers the ids without gaps, keeping their order.
+func (in Input) DenseIDs() Input {
+	ids := append([]int32{in.Init}, in.A...)
 	ids = append(ids, in.B...)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -95,32 +102,42 @@ func (in input) denseIDs() input {
 	}
 	c := *in.Columns
 	c.A, c.B = dense(c.A), dense(c.B)
-	return input{&c, dense([]int32{in.init})[0], int32(len(ids)), in.stop}
+	return Input{&c, dense([]int32{in.Init})[0], int32(len(ids)), in.ctx}
 }
 
-// original is the event of c, the columns that in was made of, which in calls
-// t; t is a completion, or -1.
-func (in input) original(t int32, c *models.Columns) int32 {
+// Original is the event of c, the columns that in was made of, which in calls t;
+// t is a completion, or -1.
+func (in Input) Original(t int32, c *models.Columns) int32 {
 	if t < 0 || in.Columns == c {
 		return t
 	}
-	return c.Res[in.opReturning(t)]
+	return c.Res[in.OpReturning(t)]
 }
 
-// opReturning is the operation that returns at event t; -1 if t is -1.
-func (in input) opReturning(t int32) int32 {
+// OpReturning is the operation that returns at event t; -1 if t is -1.
+func (in Input) OpReturning(t int32) models.Row {
 	return int32(slices.Index(in.Res, t))
 }
 
-// opInvoked is the operation invoked at event t.
-func (in input) opInvoked(t int32) int32 {
+// OpInvoked is the operation invoked at event t.
+func (in Input) OpInvoked(t int32) models.Row {
 	i, _ := slices.BinarySearch(in.Inv, t)
 	return int32(i)
 }
 
-// cut is the history up to and including event t. Operations keep their
-// indices; those that return later are open and keep their value.
-func (in input) cut(t int32) input {
+// UpTo is the operations invoked before event t.
+func (in Input) UpTo(t int32) []models.Row {
+	n, _ := slices.BinarySearch(in.Inv, t)
+	ops := make([]models.Row, n)
+	for i := range ops {
+		ops[i] = int32(i)
+	}
+	return ops
+}
+
+// Cut is the history up to and including event t. Operations keep their rows;
+// those that return later are open and keep their value.
+func (in Input) Cut(t int32) Input {
 	n, _ := slices.BinarySearch(in.Inv, t+1)
 	c := models.Columns{Events: t + 1, Inv: in.Inv[:n], Res: make([]int32, n),
 		Kind: in.Kind[:n], A: in.A[:n], B: in.B[:n]}
@@ -134,12 +151,13 @@ func (in input) cut(t int32) input {
 	return in
 }
 
-// pick is the history of some operations alone; ops ascend.
-func (in input) pick(ops []int32) input {
+// Pick is the history of some operations alone; ops ascend. Events and ids are
+// renumbered without gaps.
+func (in Input) Pick(ops []models.Row) Input {
 	c := &models.Columns{Events: in.Events}
 	for _, o := range ops {
 		c.Append(in.Inv[o], in.Res[o], in.Op(o))
 	}
 	in.Columns = c
-	return in.denseEvents().denseIDs()
+	return in.DenseEvents().DenseIDs()
 }

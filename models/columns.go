@@ -38,10 +38,6 @@ type Columns struct {
 	Res    []int32
 	Kind   []Kind
 	A, B   []int32
-
-	// Stop, where not nil, says whether a decision should give up. It is asked
-	// now and then, and may be asked from any goroutine.
-	Stop func() bool
 }
 
 // Len is the number of operations.

@@ -115,6 +115,9 @@ func (m *fencedLock) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Shape makes fenced locks Shaped.
+func (m *fencedLock) Shape() Shape { return FencedLockShape{m.holds} }
+
 func (m *fencedLock) Why(s State, op Op) string {
 	owner, holds, fence, greatest := s[0]-1, s[1], s[2], s[3]
 	switch {

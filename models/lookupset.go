@@ -110,6 +110,9 @@ func (m *lookupSet) Mutates(op Op) bool {
 // Touches makes lookup-set Valued.
 func (m *lookupSet) Touches(op Op) (values []int32, all bool) { return []int32{op.A}, false }
 
+// Shape makes lookup-set Shaped.
+func (m *lookupSet) Shape() Shape { return LookupSetShape{m.init} }
+
 func (m *lookupSet) Why(s State, op Op) string {
 	if _, found := slices.BinarySearch(s, op.A); found {
 		return m.v.Text(edn.ID(op.A)) + " is in the set"

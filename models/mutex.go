@@ -60,6 +60,9 @@ func (m *mutex) Step(dst []State, s State, op Op) []State {
 
 func (m *mutex) Mutates(Op) bool { return true }
 
+// Shape makes mutex Shaped.
+func (m *mutex) Shape() Shape { return SemaphoreShape{Permits: 1} }
+
 func (m *mutex) Why(_ State, op Op) string {
 	if op.Kind == Acquire {
 		return "already held"

@@ -221,6 +221,9 @@ func total(s State) int64 {
 	return n
 }
 
+// Shape makes locks with an owner Shaped.
+func (m *ownerLock) Shape() Shape { return OwnerLockShape{Holds: m.holds, Permits: m.permits} }
+
 func (m *ownerLock) Why(s State, op Op) string {
 	i, holds := place(s, op.A)
 	switch {

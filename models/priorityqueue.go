@@ -145,6 +145,9 @@ func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Shape makes priority-queue Shaped.
+func (q *priorityQueue) Shape() Shape { return PriorityShape{q.init} }
+
 func (q *priorityQueue) Why(s State, op Op) string {
 	if op.Kind == Dequeue && len(s) == 0 {
 		return "can't dequeue " + str(q.v, edn.ID(op.A)) + " from empty priority queue"

@@ -193,6 +193,9 @@ func (q *fifoQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Shape makes fifo-queue Shaped.
+func (q *fifoQueue) Shape() Shape { return FIFOShape{q.init} }
+
 func (q *fifoQueue) Why(s State, op Op) string {
 	if op.Kind == Dequeue && len(s) == 0 {
 		return "can't dequeue " + str(q.v, edn.ID(op.A)) + " from empty queue"
@@ -277,6 +280,9 @@ func subsets(dst []State, kept, rest State) []State {
 	}
 	return dst
 }
+
+// Shape makes unordered-queue Shaped.
+func (q *unorderedQueue) Shape() Shape { return BagShape{q.init} }
 
 func (q *unorderedQueue) Why(s State, op Op) string { return q.why(s, op) }
 

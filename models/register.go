@@ -158,6 +158,9 @@ func (r *register) Sees(op Op, value int32) bool {
 // SingleValue makes registers models of that name.
 func (r *register) SingleValue() {}
 
+// Shape makes registers Shaped.
+func (r *register) Shape() Shape { return RegisterShape{Init: r.init, CAS: r.fCAS != edn.Nil} }
+
 func (r *register) Why(s State, op Op) string {
 	state, a := edn.ID(s[0]), edn.ID(op.A)
 	switch {

@@ -65,6 +65,9 @@ func (m *semaphore) Step(dst []State, s State, op Op) []State {
 	return only(dst, held)
 }
 
+// Shape makes semaphore Shaped.
+func (m *semaphore) Shape() Shape { return SemaphoreShape{Permits: m.permits, Counted: true} }
+
 func (m *semaphore) Why(s State, op Op) string {
 	if op.Kind == Acquire {
 		return "only " + strconv.Itoa(int(m.permits-s[0])) + " of " + strconv.Itoa(int(m.permits)) + " permits are free"

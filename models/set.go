@@ -83,8 +83,8 @@ func (m *set) Read(o Operation) (Op, bool, error) {
 	return Op{}, false, fmt.Errorf("expected the set that was read, found %s", m.v.Text(o.value))
 }
 
-// Sets is the sets that were read; the A of a ReadSet is a place in it.
-func (m *set) Sets() []State { return m.sets }
+// Shape makes set Shaped.
+func (m *set) Shape() Shape { return GrowSetShape{Init: m.init, Sets: m.sets} }
 
 func (m *set) Init() State { return m.init }
 

@@ -67,6 +67,9 @@ func (q *stack) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Shape makes stack Shaped.
+func (q *stack) Shape() Shape { return LIFOShape{q.init} }
+
 func (q *stack) Why(s State, op Op) string {
 	v := str(q.v, edn.ID(op.A))
 	switch op.Kind {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"clew/edn"
+	"clew/jepsen"
 )
 
 // Teller names operations, given by their rows, as people speak of them. What
@@ -33,6 +34,14 @@ func (t Teller) Index(row Row) int64 {
 
 // F is the :f of an operation, with "failed " before it if it failed.
 func (t Teller) F(row Row) string {
+	if h := t.ops.History; h.Status[t.ops.Of[row]] == jepsen.Failed {
+		return "failed " + t.verb(row)
+	}
+	return t.verb(row)
+}
+
+// verb is the :f of an operation.
+func (t Teller) verb(row Row) string {
 	h := t.ops.History
 	return h.Values.Text(h.F[h.Invocation[t.ops.Of[row]]])
 }
@@ -53,13 +62,13 @@ func (t Teller) Had(row Row) string { return t.tell(row, "had been") }
 // Adds says whether an operation is one of a container, whose values are added
 // and taken, not written and read.
 func (t Teller) Adds(row Row) bool {
-	_, ok := t.ops.verbs[t.F(row)]
+	_, ok := t.ops.verbs[t.verb(row)]
 	return ok
 }
 
 func (t Teller) tell(row Row, be string) string {
 	op, who, a := t.ops.Op(row), t.Who(row), t.Value(row)
-	if verb, ok := t.ops.verbs[t.F(row)]; ok {
+	if verb, ok := t.ops.verbs[t.verb(row)]; ok {
 		return fmt.Sprintf("value %s %s %s by %s", a, be, verb, who)
 	}
 	switch op.Kind {

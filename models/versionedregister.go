@@ -103,8 +103,10 @@ func (m *versioned) Read(o Operation) (op Op, keep bool, err error) {
 
 func (m *versioned) Init() State { return m.init }
 
-// Args is what B of an operation is a place in.
-func (m *versioned) Args() [][2]int32 { return m.args }
+// Shape makes versioned-register Shaped.
+func (m *versioned) Shape() Shape {
+	return VersionsShape{First: m.init[0], Value: m.init[1], Nil: int32(edn.Nil), Args: m.args}
+}
 
 func (m *versioned) Mutates(op Op) bool { return op.Kind != Read }
 

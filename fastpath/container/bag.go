@@ -1,0 +1,559 @@
+package container
+
+import (
+	"context"
+	"fmt"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Unordered queue (a bag)
+//
+// Decides: enqueues, dequeues, and dequeues that found the bag empty. Drains
+// are not decided here.
+//
+// Precondition: none if no completed dequeue found the bag empty. Otherwise
+// it must not matter which of several enqueues of one value a dequeue took: the
+// k-th enqueue of a value by return is paired with its k-th dequeue by
+// invocation, and every enqueue must have been invoked before its dequeue
+// returned; if dequeues crashed that may have taken anything, no value that
+// was dequeued may have been enqueued more often.
+//
+// Cost: O(operations + events + ids).
+//
+// Rests on two sweeps. Counting: an enqueue is there from its invocation on, a
+// dequeue takes at its return; a value that is not there then is the first
+// failing completion. Nothing else can go wrong without empty answers. (If
+// every dequeue is paired with an enqueue invoked before it returned, the count
+// is right and needs no sweep.) Gaps:
+// between two events the bag may be empty if no value was certainly inside then
+// (its enqueue had returned, its dequeue not been invoked), and if crashed
+// dequeues can have taken all that nothing else took: as many must have been
+// invoked as such values been enqueued. Whether one gap is used does not matter
+// to another: what crashed dequeues took by the earlier, they took by the later.
+// So an empty answer needs one such gap while it runs.
+//
+// Crashed operations: a crashed enqueue is left out unless a dequeue takes its
+// value. A crashed dequeue of a known value can be left out if nothing is
+// ever found empty, and else takes what it can as soon as it can. If other
+// dequeues crashed, too, that could have taken anything, this is not decided.
+//
+// In a prefix that is searched for the first failing completion, dequeues that
+// are open count as crashed and may take anything, as in models: an empty answer
+// could depend on them.
+//
+// # Core
+//
+// A choice is a set of values and of empty answers: the operations of these
+// values and, if there are empty answers, all crashed dequeues that may have
+// taken anything. It has the operation that fails. The core is a choice that is
+// not linearizable, cut at the first failing completion, while no smaller one
+// is. (The operation that fails can be a dequeue: while it was open it could
+// have taken what an empty answer wants gone.)
+
+// bagWith decides a history of the kinds of containers without Peek. init holds
+// the elements that are in the bag at first.
+func bagWith(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
+	all := fastpath.WithInitial(c, init, models.Enqueue)
+	return runBag(ctx, all, want).WithoutInitial(len(init))
+}
+
+func runBag(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+	in := fastpath.NewInput(ctx, c, 0)
+	r := decideBag(in, want&fastpath.WantWitness != 0)
+	d := fastpath.Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
+	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
+		bagFailure(in, r, &d)
+		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent, c), in.Original(d.BoundEvent, c)
+	}
+	return d
+}
+
+// decideBag's End is where an empty answer failed, which is where the history
+// is likely, but not sure, to fail first.
+func decideBag(in fastpath.Input, witness bool) fastpath.Result {
+	empties := false
+	for i, kind := range in.Kind {
+		switch {
+		case kind > models.DequeueEmpty || kind == models.DequeueAny && in.Res[i] != models.Open:
+			return fastpath.Result{Reason: &fastpath.Unsupported{Op: int32(i)}}
+		case kind == models.DequeueEmpty && in.Res[i] != models.Open:
+			empties = true
+		}
+	}
+	b := bag{in: in, returns: make([]int32, in.Events)}
+	for i, res := range in.Res {
+		if res != models.Open {
+			b.returns[res] = int32(i) + 1
+		}
+	}
+	var a fastpath.Ambiguity
+	if empties {
+		a = b.pair()
+	}
+	if !empties || a != nil { // else all are paired, and the count is right
+		if o := b.count(witness && !empties); o >= 0 {
+			return fastpath.Result{Verdict: jepsen.Invalid, Keys: []int32{o}, End: in.Res[o], Why: b.tooOften(o)}
+		}
+	}
+	switch {
+	case !empties:
+		return fastpath.Result{Verdict: jepsen.Valid, Witness: b.order}
+	case a != nil:
+		return fastpath.Result{Reason: a}
+	}
+	if e := b.findGaps(witness); e >= 0 {
+		return fastpath.Result{Verdict: jepsen.Invalid, Keys: []int32{e}, End: in.Res[e], Why: b.neverEmpty(e)}
+	}
+	r := fastpath.Result{Verdict: jepsen.Valid}
+	if witness {
+		r.Witness = b.witness()
+	}
+	return r
+}
+
+// bag is what is known of a history. Operations are rows plus 1.
+type bag struct {
+	in      fastpath.Input
+	returns []int32 // by event: the operation that returns
+	partner []int32 // by row: what it is paired with; unused
+	marks   []mark  // by event
+	gaps    []int32 // for the witness, by row of an empty answer: the event before its gap, or -1
+	order   []int32
+}
+
+// mark is what an event does to the values that are certainly inside.
+type mark uint8
+
+const (
+	nothing mark = iota
+	enters       // a value is certainly inside from now on
+	leaves       // and no longer
+	stays        // a value is that nothing known takes
+	takes        // a crashed dequeue may take such a value from now on
+	answers      // an empty answer returns
+)
+
+// unused is the partner of a crashed enqueue that nobody needs, or a dequeue
+// that did not happen.
+const unused = -1
+
+// count is the counting sweep. It returns the dequeue that fails, or -1.
+// Crashed enqueues that are not needed stay out of the order.
+func (b *bag) count(witness bool) int32 {
+	in := b.in
+	if !witness {
+		there := make([]int32, in.IDs)
+		i := 0
+		for t := range in.Events {
+			if i < in.Len() && in.Inv[i] == t {
+				if in.Kind[i] == models.Enqueue {
+					there[in.A[i]]++
+				}
+				i++
+			} else if o := b.returns[t]; o > 0 && in.Kind[o-1] == models.Dequeue {
+				if there[in.A[o-1]]--; there[in.A[o-1]] < 0 {
+					return o - 1
+				}
+			}
+		}
+		return -1
+	}
+	type shelf struct{ there, crashed int32 } // crashed: a list of rows plus 1
+	shelves := make([]shelf, in.IDs)
+	next := make([]int32, in.Len())
+	b.order = make([]int32, 0, in.Len())
+	i := int32(0)
+	for t := range in.Events {
+		if int(i) < in.Len() && in.Inv[i] == t {
+			s := &shelves[in.A[i]]
+			switch {
+			case in.Kind[i] != models.Enqueue:
+			case in.Res[i] == models.Open:
+				next[i] = s.crashed
+				s.crashed = i + 1
+			default:
+				s.there++
+				b.order = append(b.order, i)
+			}
+			i++
+			continue
+		}
+		o := b.returns[t] - 1
+		if o < 0 || in.Kind[o] != models.Dequeue {
+			continue
+		}
+		switch s := &shelves[in.A[o]]; {
+		case s.there > 0:
+			s.there--
+		case s.crashed > 0:
+			b.order = append(b.order, s.crashed-1)
+			s.crashed = next[s.crashed-1]
+		default:
+			return o
+		}
+		b.order = append(b.order, o)
+	}
+	return -1
+}
+
+// tooOften names the dequeues that took the value of o before it.
+func (b *bag) tooOften(o int32) fastpath.Violation {
+	why := &TakenTooOften{Taker: o}
+	for i, kind := range b.in.Kind {
+		if kind == models.Dequeue && b.in.A[i] == b.in.A[o] && b.in.Res[i] < b.in.Res[o] && len(why.Before) < fastpath.MaxNamed {
+			why.Before = append(why.Before, int32(i))
+		}
+	}
+	return why
+}
+
+// stock is what the history does with a value.
+type stock struct {
+	// dequeues are those that take part: those that completed and, for a value
+	// enqueued once, the first that crashed, if none did.
+	enqueues, returned, dequeues int32
+	first, last                  int32 // dequeues that are not paired, by invocation
+}
+
+// pair pairs dequeues with enqueues, or says why it does not: then the count may
+// be wrong. It fills in marks.
+func (b *bag) pair() fastpath.Ambiguity {
+	in := b.in
+	stocks := make([]stock, in.IDs)
+	b.marks = make([]mark, in.Events)
+	unknown := false
+	for i, kind := range in.Kind {
+		y := &stocks[in.A[i]]
+		open := in.Res[i] == models.Open
+		switch {
+		case kind == models.Enqueue:
+			y.enqueues++
+			if !open {
+				y.returned++
+			}
+		case kind == models.Dequeue && !open:
+			y.dequeues++
+		case kind == models.DequeueAny:
+			unknown = true
+			b.marks[in.Inv[i]] = takes
+		case kind == models.DequeueEmpty && !open:
+			b.marks[in.Res[i]] = answers
+		}
+	}
+	b.partner = make([]int32, in.Len())
+	next := make([]int32, in.Len()) // links lists of dequeues
+	for i, kind := range in.Kind {
+		if kind != models.Dequeue {
+			continue
+		}
+		y := &stocks[in.A[i]]
+		if in.Res[i] == models.Open {
+			switch {
+			case y.returned == 0 || y.enqueues == y.dequeues:
+				b.partner[i] = unused // there is nothing else to take
+				continue
+			case unknown:
+				return &fastpath.Unsupported{Op: int32(i)}
+			case y.enqueues > 1:
+				return &Pairing{int32(i)}
+			}
+			y.dequeues++
+		} else if y.enqueues < y.dequeues || unknown && y.enqueues > y.dequeues {
+			return &Pairing{int32(i)}
+		}
+		if y.first == 0 {
+			y.first = int32(i) + 1
+		} else {
+			next[y.last] = int32(i) + 1
+		}
+		y.last = int32(i)
+	}
+	return b.match(stocks, next)
+}
+
+// match pairs the k-th enqueue of a value by return, those that crashed last,
+// with its k-th dequeue by invocation.
+func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
+	in := b.in
+	for t, o := range b.returns {
+		e := o - 1
+		if e < 0 || in.Kind[e] != models.Enqueue {
+			continue
+		}
+		y := &stocks[in.A[e]]
+		d := y.first - 1
+		if d < 0 {
+			b.marks[t] = stays
+			continue
+		}
+		y.first = next[d]
+		b.partner[e], b.partner[d] = d+1, o
+		if in.Inv[d] > int32(t) {
+			b.marks[t], b.marks[in.Inv[d]] = enters, leaves
+		} else if in.Inv[e] > in.Res[d] {
+			return &Pairing{d}
+		}
+	}
+	for i, kind := range in.Kind {
+		if kind != models.Enqueue || in.Res[i] != models.Open {
+			continue
+		}
+		y := &stocks[in.A[i]]
+		d := y.first - 1
+		if d < 0 {
+			b.partner[i] = unused
+			continue
+		}
+		y.first = next[d]
+		b.partner[i], b.partner[d] = d+1, int32(i)+1
+		if in.Inv[i] > in.Res[d] {
+			return &Pairing{d}
+		}
+	}
+	return nil
+}
+
+// findGaps is the sweep over the gaps. It finds for every completed empty answer
+// the latest gap before its return in which the bag may be empty, and returns
+// the first that has none, or -1.
+func (b *bag) findGaps(witness bool) int32 {
+	if witness {
+		b.gaps = make([]int32, b.in.Len())
+	}
+	inside := [...]int32{answers: 0, enters: 1, leaves: -1}
+	short := [...]int32{answers: 0, stays: 1, takes: -1}
+	certain, missing := int32(0), int32(0) // values certainly inside; crashed dequeues that are missing
+	good := int32(-1)
+	for t, m := range b.marks {
+		if m == answers {
+			e := b.returns[t] - 1
+			if good < b.in.Inv[e] {
+				return e
+			}
+			if witness {
+				b.gaps[e] = good
+			}
+		}
+		certain += inside[m]
+		missing += short[m]
+		if certain == 0 && missing <= 0 {
+			good = int32(t)
+		}
+	}
+	return -1
+}
+
+// neverEmpty names enqueues whose values were certainly inside while e ran.
+func (b *bag) neverEmpty(e int32) fastpath.Violation {
+	in := b.in
+	why := &NeverEmpty{Empty: e}
+	for i, kind := range in.Kind {
+		if kind != models.Enqueue || in.Res[i] > in.Res[e] || len(why.Adds) >= fastpath.MaxNamed {
+			continue
+		}
+		if d := b.partner[i]; d == 0 || in.Inv[d-1] > in.Inv[e] && in.Inv[d-1] > in.Res[i] {
+			why.Adds = append(why.Adds, int32(i))
+		}
+	}
+	return why
+}
+
+// witness puts a value's enqueue at its return and its dequeue at its
+// invocation, or both at one event if they overlap; what crashed dequeues took
+// goes just before the next gap that an empty answer uses.
+func (b *bag) witness() []int32 {
+	in := b.in
+	inGap := make([]int32, in.Events) // the empty answers of the gap after an event: a list
+	next := make([]int32, in.Len())
+	last := int32(-1)
+	for i, kind := range in.Kind {
+		if kind == models.DequeueEmpty && in.Res[i] != models.Open {
+			g := b.gaps[i]
+			next[i], inGap[g] = inGap[g], int32(i)+1
+			last = max(last, g)
+		}
+	}
+	order := make([]int32, 0, in.Len())
+	var takers []int32
+	left := 0
+	i := int32(0)
+	for t := range in.Events {
+		if int(i) < in.Len() && in.Inv[i] == t {
+			p := b.partner[i] - 1
+			switch {
+			case in.Kind[i] == models.DequeueAny:
+				takers = append(takers, i)
+			case p < 0 || in.Inv[p] > t:
+			case t > last && in.Kind[i] == models.Enqueue && in.Res[p] == models.Open:
+				b.partner[i] = 0 // nobody needs the dequeue
+			case t > last && in.Res[i] == models.Open && in.Kind[i] == models.Dequeue:
+				if in.Res[p] > t {
+					b.partner[p] = 0 // likewise
+				}
+			case in.Kind[i] == models.Enqueue: // within its dequeue, which had begun
+				order = append(order, i, p)
+			case in.Res[p] < t:
+				order = append(order, i)
+			default:
+				order = append(order, p, i)
+			}
+			i++
+		} else if o := b.returns[t] - 1; o >= 0 && in.Kind[o] == models.Enqueue {
+			if d := b.partner[o]; d == 0 || in.Inv[d-1] > t {
+				order = append(order, o)
+				if d == 0 {
+					left++
+				}
+			}
+		}
+		if inGap[t] == 0 {
+			continue
+		}
+		order = append(order, takers[:left]...)
+		takers, left = takers[left:], 0
+		for e := inGap[t]; e > 0; e = next[e-1] {
+			order = append(order, e-1)
+		}
+	}
+	return order
+}
+
+// cutBag is the history up to event t, in which open dequeues may take anything.
+func cutBag(in fastpath.Input, t int32) fastpath.Input {
+	cut := in.Cut(t)
+	kinds := make([]models.Kind, cut.Len())
+	for i := range kinds {
+		kinds[i] = in.Kind[i]
+		if kinds[i] == models.Dequeue && in.Res[i] > t && in.Res[i] != models.Open {
+			kinds[i] = models.DequeueAny
+		}
+	}
+	cut.Kind = kinds
+	return cut
+}
+
+// bagFailure finds the first failing completion, a witness of what was before it,
+// and the core. Prefixes are tried around where the history seems to fail, in
+// growing steps, then halfway.
+func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
+	low, high := int32(-1), in.Events-1 // valid up to here; invalid up to there
+	guess, step := r.End, int32(1)
+	for low+1 < high {
+		in.Poll()
+		t := guess
+		if t <= low || t >= high || step > in.Events/4 {
+			t = low + (high-low)/2
+		}
+		before := decideBag(cutBag(in, t), t == high-1)
+		switch before.Verdict {
+		case jepsen.Invalid:
+			high, r = t, before
+			guess = min(t-1, before.End)
+		case jepsen.Valid:
+			low = t
+			d.Before = before.Witness
+			guess = t + step
+			step *= 2
+		default:
+			d.BoundEvent, d.Reason, d.Before = high, before.Reason, nil
+			return
+		}
+	}
+	d.FailEvent, d.BoundEvent = high, high
+	if d.Before == nil { // it was not known yet that this prefix is the last
+		d.Before = decideBag(cutBag(in, low), true).Witness
+	}
+	if _, empty := r.Why.(*NeverEmpty); empty {
+		cut := cutBag(in, high)
+		o := in.OpReturning(high)
+		cut.B = make([]int32, cut.Len())
+		for _, i := range needsValue(cut)(o, []int32{o}) {
+			cut.B[i] = 1
+		}
+		bagCore.Core(cut, append(r.Keys, o), d)
+		return
+	}
+	d.Why = r.Why
+	for i, kind := range in.Kind {
+		if in.A[i] == in.A[r.Keys[0]] && (kind == models.Enqueue && in.Inv[i] < high || kind == models.Dequeue && in.Res[i] <= high) {
+			d.Core = append(d.Core, int32(i))
+		}
+	}
+}
+
+// bagCore is what the shared machinery needs to find a core. B marks the
+// operation that fails, and those of its value.
+var bagCore = &fastpath.Algorithm{
+	Decide: decideBag,
+	Needs:  needsValue,
+	Always: func(op models.Op) bool { return op.Kind == models.DequeueAny || op.B != 0 },
+}
+
+// needsValue keeps the operations of a value together.
+func needsValue(in fastpath.Input) fastpath.Needs {
+	byValue := make([][]int32, in.IDs)
+	has := func(o int32) bool { return in.Kind[o] == models.Enqueue || in.Kind[o] == models.Dequeue }
+	for i := range int32(in.Len()) {
+		if has(i) {
+			byValue[in.A[i]] = append(byValue[in.A[i]], i)
+		}
+	}
+	return func(o int32, out []int32) []int32 {
+		if !has(o) {
+			return out
+		}
+		return append(out, byValue[in.A[o]]...)
+	}
+}
+
+// TakenTooOften: Taker took a value that had been added at most as often as it
+// was taken before, by Before, the latest last. If nothing took it before,
+// nothing had added it. At most fastpath.MaxNamed operations are named.
+type TakenTooOften struct {
+	Taker  models.Row
+	Before []models.Row
+}
+
+// Rows are the operations.
+func (v *TakenTooOften) Rows() []*models.Row { return append(fastpath.RowsOf(v.Before), &v.Taker) }
+
+// Tell is the sentence.
+func (v *TakenTooOften) Tell(t models.Teller) string {
+	if len(v.Before) == 0 {
+		return t.Did(v.Taker) + ", but nothing had added it by then"
+	}
+	return t.Did(v.Taker) + ", but had not been added often enough: " + fastpath.TellWho(t, v.Before) + " had taken it before"
+}
+
+// NeverEmpty: Empty found the bag empty, but all the time that it ran it held
+// something: some of the values that Adds added were certainly inside, or, if
+// there are none, more than crashed operations can have taken.
+type NeverEmpty struct {
+	Empty models.Row
+	Adds  []models.Row
+}
+
+// Rows are the operations.
+func (v *NeverEmpty) Rows() []*models.Row { return append(fastpath.RowsOf(v.Adds), &v.Empty) }
+
+// Tell is the sentence.
+func (v *NeverEmpty) Tell(t models.Teller) string {
+	if len(v.Adds) == 0 {
+		return t.Who(v.Empty) + " found it empty, but more was certainly inside all the time than crashed operations can have taken"
+	}
+	return t.Who(v.Empty) + " found it empty, but all the time that it looked " + certainly(t, v.Adds) + " inside"
+}
+
+// Pairing: it matters which of the operations that added its value Taker took.
+type Pairing struct{ Taker models.Row }
+
+// Rows are the operations.
+func (a *Pairing) Rows() []*models.Row { return []*models.Row{&a.Taker} }
+
+// Tell is the sentence.
+func (a *Pairing) Tell(t models.Teller) string {
+	return fmt.Sprintf("value %s was added several times, and it matters which of them op %d took", t.Value(a.Taker), t.Index(a.Taker))
+}

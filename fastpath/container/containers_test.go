@@ -1,0 +1,552 @@
+package container
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew/fastpath"
+	"clew/fastpath/internal/testkit"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// kind is one of the containers, for tests. A state of the oracle holds two
+// bytes for each element, value and priority, in the order in which they came.
+type kind struct {
+	name  string
+	shape models.Shape
+	// fronts is which elements of a state can be removed.
+	fronts func(s string) []int
+}
+
+var (
+	queueKind = &kind{"queue", models.FIFOShape{}, func(s string) []int { return []int{0} }}
+	stackKind = &kind{"stack", models.LIFOShape{}, func(s string) []int { return []int{len(s) - 2} }}
+	heapKind  = &kind{"priority queue", models.PriorityShape{}, func(s string) []int {
+		var best []int
+		for i := 0; i < len(s); i += 2 {
+			if len(best) > 0 && s[i+1] > s[best[0]+1] {
+				best = nil
+			}
+			if len(best) == 0 || s[i+1] == s[best[0]+1] {
+				best = append(best, i)
+			}
+		}
+		return best
+	}}
+	allKinds = []*kind{queueKind, heapKind, stackKind}
+)
+
+func (k *kind) next(dst []string, op models.Op, s string) []string {
+	switch {
+	case op.Kind == models.Enqueue:
+		return append(dst, s+string([]byte{byte(op.A), byte(op.B)}))
+	case op.Kind == models.DequeueEmpty:
+		if s == "" {
+			dst = append(dst, s)
+		}
+		return dst
+	case s == "":
+		return dst
+	}
+	for _, i := range k.fronts(s) {
+		switch {
+		case op.Kind != models.DequeueAny && s[i] != byte(op.A):
+		case op.Kind == models.Peek:
+			return append(dst, s)
+		default:
+			dst = append(dst, s[:i]+s[i+2:])
+		}
+	}
+	return dst
+}
+
+func (k *kind) decide(c *models.Columns, want fastpath.Want) fastpath.Decision {
+	return testkit.Decide(Path, k.shape, c, want)
+}
+
+func (k *kind) oracle(c *models.Columns) *testkit.Oracle { return testkit.NewOracle(c, "", k.next) }
+
+// replay checks a witness: every step is possible, no operation stands after
+// one that was invoked after it had returned, nothing that returned is
+// missing, and the last operation is one that returned.
+func (k *kind) replay(c *models.Columns, witness []int32) error {
+	in := make([]bool, c.Len())
+	states, latest := []string{""}, int32(-1)
+	for n, i := range witness {
+		if in[i] {
+			return fmt.Errorf("position %d: operation %d again", n, i)
+		}
+		in[i] = true
+		if c.Res[i] < latest {
+			return fmt.Errorf("position %d: operation %d had returned before an earlier one was invoked", n, i)
+		}
+		latest = max(latest, c.Inv[i])
+		if c.Res[i] == models.Open && n+1 == len(witness) {
+			return fmt.Errorf("position %d: operation %d never returned, nor did anything see it", n, i)
+		}
+		var next []string
+		for _, s := range states {
+			next = k.next(next, c.Op(i), s)
+		}
+		slices.Sort(next)
+		if states = slices.Compact(next); len(states) == 0 {
+			return fmt.Errorf("position %d: operation %d cannot happen", n, i)
+		}
+	}
+	for i := range in {
+		if !in[i] && c.Res[i] != models.Open {
+			return fmt.Errorf("operation %d is missing", i)
+		}
+	}
+	return nil
+}
+
+// showContainer prints a history for people.
+func showContainer(c *models.Columns) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d events\n", c.Events)
+	for i := range c.Len() {
+		res := fmt.Sprint(c.Res[i])
+		if c.Res[i] == models.Open {
+			res = "-"
+		}
+		fmt.Fprintf(&s, "%3d: %s %d (%d) [%d,%s]\n", i, kindNames[c.Kind[i]], c.A[i], c.B[i], c.Inv[i], res)
+	}
+	return s.String()
+}
+
+var kindNames = []string{"add", "remove", "any", "empty", "peek", "drain", "drain-any"}
+
+// check compares a decision and all its evidence with the oracle.
+func (k *kind) check(t *testing.T, n *testkit.Counts, c *models.Columns) {
+	t.Helper()
+	fatal := func(format string, args ...any) {
+		t.Helper()
+		t.Fatalf("%s: %s\n%s", k.name, fmt.Sprintf(format, args...), showContainer(c))
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			fatal("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	o := k.oracle(c)
+	d := k.decide(c, fastpath.WantWitness|fastpath.WantFailure)
+	n.Histories++
+	if d.Verdict == jepsen.Unknown {
+		n.Ambiguous++
+		if !repeated(c, d.Reason) {
+			fatal("ambiguous: %+v", d.Reason)
+		}
+		return
+	}
+	want := o.FirstFailing()
+	if (want < 0) != (d.Verdict == jepsen.Valid) {
+		fatal("%v, first failing completion is %d", d.Verdict, want)
+	}
+	if d.Verdict == jepsen.Valid {
+		n.Valid++
+		if err := k.replay(c, d.Witness); err != nil {
+			fatal("witness %v: %v", d.Witness, err)
+		}
+		return
+	}
+	n.Invalid++
+	if d.FailEvent < 0 {
+		n.FailUnknown++
+		if !repeated(c, d.Reason) || d.BoundEvent < want {
+			fatal("bound %d, first failing completion %d: %+v", d.BoundEvent, want, d.Reason)
+		}
+		return
+	}
+	if d.FailEvent != want {
+		fatal("first failing completion %d, not %d", want, d.FailEvent)
+	}
+	if err := k.replay(testkit.Cut(c, want-1), d.Before); err != nil {
+		fatal("witness %v of what was before %d: %v", d.Before, want, err)
+	}
+	n.Failed(d.Core, d.Why)
+	if problem := coreProblem(o, d); problem != "" {
+		fatal("core %v, cut at %d, is %s", d.Core, d.FailEvent, problem)
+	}
+	if !whyHolds(c, d) {
+		fatal("core %v, violation %T%+v", d.Core, d.Why, d.Why)
+	}
+}
+
+// repeated says whether a reason for ambiguity is true.
+func repeated(c *models.Columns, reason fastpath.Ambiguity) bool {
+	r, ok := reason.(*fastpath.Repeated)
+	if !ok {
+		return false
+	}
+	a, b, value := r.Producers[0], r.Producers[1], c.A[r.Reader]
+	return a != b && c.Kind[a] == models.Enqueue && c.A[a] == value && c.Kind[b] == models.Enqueue && c.A[b] == value
+}
+
+// coreProblem says what is wrong with a core: it is made of all operations of
+// some values, of empty answers, and of all unknown removes.
+func coreProblem(o *testkit.Oracle, d fastpath.Decision) string {
+	c, core, always := o.C, uint32(0), uint32(0)
+	units := map[int32]uint32{} // by value, or less than 0
+	for i := range int32(c.Len()) {
+		switch {
+		case c.Inv[i] > d.FailEvent:
+		case c.Kind[i] == models.DequeueAny:
+			always |= 1 << i
+		case c.Kind[i] == models.DequeueEmpty:
+			units[-1-i] = 1 << i
+		default:
+			units[c.A[i]] |= 1 << i
+		}
+	}
+	for _, i := range d.Core {
+		core |= 1 << i
+	}
+	fail := slices.Index(c.Res, d.FailEvent)
+	switch {
+	case !slices.IsSorted(d.Core) || bits.OnesCount32(core) != len(d.Core):
+		return "not ascending"
+	case core>>fail&1 == 0:
+		return "without the failing operation"
+	case core&always != always:
+		return "without some unknown removes"
+	case o.Linearizable(d.FailEvent, core):
+		return "linearizable"
+	}
+	for v, unit := range units {
+		switch {
+		case core&unit == 0:
+		case core&unit != unit:
+			return fmt.Sprintf("without some operations of value %d", v)
+		case !o.Linearizable(d.FailEvent, core&^unit):
+			return fmt.Sprintf("not minimal: %d is too much", v)
+		}
+	}
+	return ""
+}
+
+// whyHolds checks what a violation claims.
+func whyHolds(c *models.Columns, d fastpath.Decision) bool {
+	before := func(a, b int32) bool { return b == fastpath.Missing || c.Res[a] < c.Inv[b] }
+	if d.Why == nil {
+		return true
+	}
+	later := fastpath.Missing
+	if v, never := d.Why.(*fastpath.NeverAdded); never {
+		later = v.Adder
+	}
+	for _, o := range d.Why.Rows() {
+		if *o != fastpath.Missing && *o != later && !slices.Contains(d.Core, *o) {
+			return false
+		}
+	}
+	switch v := d.Why.(type) {
+	case *fastpath.NeverAdded:
+		return later == fastpath.Missing || c.Kind[later] == models.Enqueue && c.A[v.Taker] == c.A[later] && c.Inv[later] > d.FailEvent
+	case *RemovedTwice:
+		return v.First != v.Second && c.Kind[v.First] == models.Dequeue && c.Kind[v.Second] == models.Dequeue &&
+			c.A[v.First] == c.A[v.Second] && c.A[v.First] == c.A[v.Adder] && c.Kind[v.Adder] == models.Enqueue
+	case *SeenAfterRemoved:
+		return c.Kind[v.Peek] == models.Peek && c.A[v.Remove] == c.A[v.Peek] && before(v.Remove, v.Peek)
+	case *NotEmpty:
+		return c.Kind[v.Empty] == models.DequeueEmpty && len(v.Adds) > 0
+	case *Overtaken:
+		for _, o := range v.Higher {
+			if c.B[o] <= c.B[v.Taker] {
+				return false
+			}
+		}
+		return len(v.Higher) > 0
+	case *OutOfOrder:
+		return before(v.V, v.W) && before(v.TookW, v.TookV) && c.A[v.W] == c.A[v.TookW] && c.A[v.V] != c.A[v.W] &&
+			(v.TookV == fastpath.Missing || c.A[v.TookV] == c.A[v.V])
+	case *BothFirst:
+		return before(v.FirstV, v.TookV) && before(v.FirstW, v.TookW) && c.A[v.FirstV] != c.A[v.FirstW]
+	case *Buried:
+		return before(v.Below, v.Above) && before(v.Took, v.TookAbove) && c.A[v.Below] == c.A[v.Took] && c.A[v.Below] != c.A[v.Above]
+	}
+	return false
+}
+
+// run is a history of a real container: each operation takes effect at a random
+// instant between its invocation and its completion.
+type containerRun struct {
+	ops, processes int
+	adds, peeks    float64 // shares of the operations; the others are removes
+	crash          float64 // share of operations that never return
+	unknown        float64 // share of crashed removes whose value is not known
+	values         int32   // values added; 0: each once
+	priorities     int32   // how many; 0: nearly each value has its own
+	capUnknown     int
+	order          func(v int32) int32
+}
+
+func (s containerRun) run(k *kind, rng *rand.Rand) *models.Columns {
+	type process struct {
+		op                     int32
+		busy, applied, crashes bool
+	}
+	c := &models.Columns{}
+	procs := make([]process, s.processes)
+	busy := 0
+	content := newReal(k)
+	fresh, unknown := int32(0), 0
+	for started := 0; ; {
+		p := &procs[rng.IntN(s.processes)]
+		switch {
+		case !p.busy && started == s.ops:
+			if busy == 0 {
+				return c
+			}
+		case !p.busy:
+			started++
+			busy++
+			*p = process{op: int32(c.Len()), busy: true, crashes: rng.Float64() < s.crash}
+			op := models.Op{Kind: models.Dequeue}
+			switch x := rng.Float64(); {
+			case x < s.adds:
+				op = models.Op{Kind: models.Enqueue, A: fresh}
+				fresh++
+				if s.values > 0 {
+					op.A = rng.Int32N(s.values)
+				}
+				switch {
+				case k != heapKind:
+				case s.order != nil:
+					op.B = s.order(op.A)
+				case s.priorities > 0:
+					op.B = op.A * 7 % s.priorities
+				default:
+					op.B = int32(uint64(op.A) * 2654435761 % uint64(s.ops))
+				}
+			case x < s.adds+s.peeks:
+				op.Kind = models.Peek
+			}
+			c.Append(c.Events, models.Open, op)
+			c.Events++
+		case !p.applied:
+			p.applied = true
+			i := p.op
+			left := p.crashes && rng.IntN(2) == 0 // never takes effect
+			if c.Kind[i] == models.Enqueue {
+				if !left {
+					content.add(c.A[i], c.B[i])
+				}
+				break
+			}
+			v, pri, ok := content.front()
+			if !ok {
+				c.Kind[i] = models.DequeueEmpty
+				break
+			}
+			c.A[i], c.B[i] = v, pri
+			if c.Kind[i] == models.Dequeue {
+				if !left {
+					content.remove()
+				}
+				if p.crashes && rng.Float64() < s.unknown && (s.capUnknown == 0 || unknown < s.capUnknown) {
+					unknown++
+					c.Kind[i], c.A[i], c.B[i] = models.DequeueAny, 0, 0
+				}
+			}
+		default:
+			p.busy = false
+			busy--
+			if !p.crashes {
+				c.Res[p.op] = c.Events
+			}
+			c.Events++
+		}
+	}
+}
+
+// real is a sequential container.
+type real struct {
+	k    *kind
+	list [][2]int32
+	head int
+}
+
+func newReal(k *kind) *real { return &real{k: k} }
+
+func (r *real) add(v, pri int32) {
+	r.list = append(r.list, [2]int32{v, pri})
+	if r.k != heapKind {
+		return
+	}
+	for i := len(r.list) - 1; i > 0 && r.list[(i-1)/2][1] < r.list[i][1]; i = (i - 1) / 2 {
+		r.list[i], r.list[(i-1)/2] = r.list[(i-1)/2], r.list[i]
+	}
+}
+
+func (r *real) at() int {
+	if r.k == stackKind {
+		return len(r.list) - 1
+	}
+	return r.head
+}
+
+func (r *real) front() (v, pri int32, ok bool) {
+	if len(r.list) == r.head {
+		return 0, 0, false
+	}
+	x := r.list[r.at()]
+	return x[0], x[1], true
+}
+
+func (r *real) remove() {
+	switch r.k {
+	case queueKind:
+		r.head++
+	case stackKind:
+		r.list = r.list[:len(r.list)-1]
+	default:
+		last := len(r.list) - 1
+		r.list[0] = r.list[last]
+		r.list = r.list[:last]
+		for i := 0; 2*i+1 < last; {
+			j := 2*i + 1
+			if j+1 < last && r.list[j+1][1] > r.list[j][1] {
+				j++
+			}
+			if r.list[j][1] <= r.list[i][1] {
+				break
+			}
+			r.list[i], r.list[j] = r.list[j], r.list[i]
+			i = j
+		}
+	}
+}
+
+// smallContainer makes a random history: half of them runs, some of these
+// with an operation spoiled; half of them anything.
+func smallContainer(k *kind, rng *rand.Rand) *models.Columns {
+	s := containerRun{ops: 2 + rng.IntN(10), processes: 1 + rng.IntN(6), adds: 0.3 + 0.4*rng.Float64(),
+		crash: max(0, 0.8*rng.Float64()-0.3), unknown: max(0, 1.5*rng.Float64()-0.5), capUnknown: 4}
+	if rng.IntN(2) == 0 {
+		s.peeks = rng.Float64() * (1 - s.adds)
+	}
+	if rng.IntN(6) == 0 {
+		s.values = 2 + rng.Int32N(8)
+	}
+	s.priorities = 1 + rng.Int32N(5)
+	c := s.run(k, rng)
+	if rng.IntN(2) == 0 {
+		if rng.IntN(2) == 0 {
+			i := rng.IntN(c.Len())
+			other := c.Op(rng.Int32N(int32(c.Len())))
+			switch {
+			case other.Kind == models.DequeueAny || c.Kind[i] == models.DequeueAny || c.Kind[i] == models.Enqueue:
+			case other.Kind == models.DequeueEmpty:
+				c.Kind[i], c.A[i], c.B[i] = models.DequeueEmpty, 0, 0
+			default:
+				c.A[i], c.B[i] = other.A, other.B
+				if c.Kind[i] == models.DequeueEmpty {
+					c.Kind[i] = models.Dequeue
+				}
+			}
+		}
+		return c
+	}
+	return scramble(c, rng, s.priorities)
+}
+
+// scramble gives the operations of a history other kinds and values, mostly
+// adding each value once and removing it once.
+func scramble(c *models.Columns, rng *rand.Rand, priorities int32) *models.Columns {
+	n := int32(0)
+	var left []int32
+	peeks := rng.IntN(2)
+	empties := rng.IntN(12)
+	for i := range c.Inv {
+		op := models.Op{Kind: models.Enqueue, A: n}
+		switch x := rng.IntN(10); {
+		case x < 4 || n == 0 || len(left) == 0 && x < 7:
+			left = append(left, n)
+			n++
+		case c.Res[i] == models.Open && rng.IntN(2) == 0:
+			op = models.Op{Kind: models.DequeueAny}
+		case rng.IntN(12) < empties-7:
+			op = models.Op{Kind: models.DequeueEmpty}
+		case x < 9-2*peeks:
+			if len(left) > 0 && rng.IntN(40) > 0 {
+				k := rng.IntN(len(left))
+				op = models.Op{Kind: models.Dequeue, A: left[k]}
+				left = slices.Delete(left, k, k+1)
+			} else {
+				op = models.Op{Kind: models.Dequeue, A: rng.Int32N(n)}
+			}
+		default:
+			op = models.Op{Kind: models.Peek, A: rng.Int32N(n)}
+		}
+		c.Kind[i], c.A[i], c.B[i] = op.Kind, op.A, 0
+	}
+	// Permuting the values lets them be removed before they are added.
+	perm := rng.Perm(int(n) + 1)
+	some := rng.IntN(3) == 0
+	for i, kind := range c.Kind {
+		if !hasValue(kind) {
+			continue
+		}
+		if some && kind != models.Enqueue {
+			c.A[i] = int32(perm[c.A[i]])
+		}
+		c.B[i] = c.A[i] * 3 % priorities
+	}
+	return c
+}
+
+func TestRandomContainers(t *testing.T) {
+	histories := 20_000
+	if testkit.Long {
+		histories = 1_000_000
+	}
+	for _, k := range allKinds {
+		t.Run(k.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			var n testkit.Counts
+			unknown := 0
+			for range histories {
+				c := smallContainer(k, rng)
+				if slices.Contains(c.Kind, models.DequeueAny) {
+					unknown++
+				}
+				if k != heapKind {
+					clear(c.B)
+				}
+				k.check(t, &n, c)
+				if rng.IntN(8) == 0 {
+					k.checkPrefixes(t, c)
+				}
+			}
+			t.Log(&n, "; with unknown removes:", unknown)
+		})
+	}
+}
+
+// checkPrefixes decides every prefix that ends in a completion.
+func (k *kind) checkPrefixes(t *testing.T, c *models.Columns) {
+	t.Helper()
+	fail := k.oracle(c).FirstFailing()
+	for _, end := range c.Res {
+		if end == models.Open {
+			continue
+		}
+		prefix := testkit.Cut(c, end)
+		d := k.decide(prefix, fastpath.WantWitness)
+		if d.Verdict != jepsen.Unknown && (d.Verdict == jepsen.Invalid) != (fail >= 0 && fail <= end) {
+			t.Fatalf("%s up to %d: %v, first failing completion is %d\n%s", k.name, end, d.Verdict, fail, showContainer(c))
+		}
+		if d.Verdict == jepsen.Valid {
+			if err := k.replay(prefix, d.Witness); err != nil {
+				t.Fatalf("%s up to %d: %v\n%s", k.name, end, err, showContainer(c))
+			}
+		}
+	}
+}

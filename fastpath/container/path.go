@@ -1,0 +1,38 @@
+// Package container decides queues, stacks, priority queues and bags in
+// near-linear time. Path is all that it exports beside the violations and
+// ambiguities that it finds, which a caller may tell apart by a type switch.
+package container
+
+import (
+	"context"
+
+	"clew/fastpath"
+	"clew/models"
+)
+
+// Path is the family of containers. Those that keep an order are decided if they
+// are empty at first.
+func Path(shape models.Shape) (path fastpath.Path, refusal string) {
+	switch s := shape.(type) {
+	case models.FIFOShape:
+		return startsEmpty(fifoQueue, s.Init)
+	case models.LIFOShape:
+		return startsEmpty(stack, s.Init)
+	case models.PriorityShape:
+		return startsEmpty(priorityQueue, s.Init)
+	case models.BagShape:
+		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return bagWith(ctx, c, s.Init, want)
+		}, ""
+	}
+	return nil, ""
+}
+
+func startsEmpty(a *fastpath.Algorithm, init []int32) (path fastpath.Path, refusal string) {
+	if len(init) > 0 {
+		return nil, "takes no initial contents"
+	}
+	return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+		return a.Run(ctx, c, 0, want)
+	}, ""
+}

@@ -1,0 +1,309 @@
+package container
+
+import (
+	"math/bits"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Priority queue
+//
+// Decides: insert, poll, peek and empty answers of a priority queue, as
+// containers.go says; poll and peek may return any of the elements of highest
+// priority. B of an operation is the rank of its priority, and the highest comes
+// first.
+//
+// Cost: O(operations + ids + priorities), but for a factor that grows like the
+// inverse of Ackermann's function; ranks are sorted by their digits.
+//
+// Rests on: Lee and Mathur's procedure: a poll or peek needs a slot that no
+// zone of a value of higher priority covers. Going from the highest priority
+// down, the slots covered so far are kept in a bitmap; words that are full are
+// skipped (union-find). Of equal priorities none is in the way of another, so a
+// group is examined first, and covers then.
+//
+// Why these slots suffice, and the order of the witness: a value comes in in
+// the last slot before its zone, or, if it was peeked earlier, in the last slot
+// before that is not covered; it goes in the first slot from mInv on that is
+// not covered. All other slots in which it is inside and its zone is not are
+// covered by zones of still higher priority, so nothing lower is taken or seen
+// there. Within a slot first the higher ones go, then the lower ones; then the
+// lower ones come in, then the higher ones.
+//
+// Crashed operations: containers.go.
+
+var priorityQueue = (&container{plain: decidePriority, why: whyPriority}).algorithm()
+
+func whyPriority(c *contents) fastpath.Violation { return decidePriority(c, false).Why }
+
+func decidePriority(c *contents, witness bool) fastpath.Result {
+	slots, filled, bad := c.emptySlots()
+	if bad != none {
+		return c.fail(nil, filled, bad)
+	}
+	p := &priorityPass{contents: c, cover: newCover(c.Events+1, witness)}
+	if witness {
+		p.placed = make([]placed, 0, c.Len())
+		p.count = make([]int32, c.Events+2)
+	}
+	p.sort()
+	for rest := p.order; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].rank == rest[0].rank {
+			n++
+		}
+		for k := range rest[:n] {
+			if bad := p.examine(&rest[k]); bad != none {
+				return p.overtaken(rest[k].element, bad)
+			}
+		}
+		for _, x := range rest[:n] {
+			if x.aRes < x.mInv {
+				p.cover.add(x.aRes, x.mInv)
+			}
+		}
+		rest = rest[n:]
+	}
+	r := fastpath.Result{Verdict: jepsen.Valid}
+	if witness {
+		r.Witness = p.witness(slots)
+	}
+	return r
+}
+
+// priorityPass goes through the elements from the highest priority down.
+type priorityPass struct {
+	*contents
+	order []ranked
+	cover *cover
+
+	// For the witness.
+	placed []placed
+	count  []int32 // by slot: operations
+}
+
+// placed is the slot of an operation, complemented if it comes among the last
+// there.
+type placed struct{ op, slot int32 }
+
+func (p *priorityPass) priority(i int32) int32 { return p.B[p.elements[i].add] }
+
+// ranked is what counts of an element, at hand while elements are visited in
+// an order that is not theirs.
+type ranked struct {
+	rank             int32 // the highest is 0
+	element          int32
+	aRes, mInv, rRes int32
+}
+
+// sort lists the elements, the highest priority first: a radix sort, in whose
+// passes memory is not visited at random.
+func (p *priorityPass) sort() {
+	const bits, digits = 11, 1 << 11
+	p.order = make([]ranked, len(p.elements))
+	for i := range p.elements {
+		e := &p.elements[i]
+		p.order[i] = ranked{p.IDs - 1 - p.B[e.add], int32(i), e.aRes, e.mInv, e.rRes}
+	}
+	other := make([]ranked, len(p.order))
+	for shift := 0; p.IDs>>shift > 0; shift += bits {
+		var from [digits + 1]int32
+		for k := range p.order {
+			from[p.order[k].rank>>shift%digits+1]++
+		}
+		for d := range digits {
+			from[d+1] += from[d]
+		}
+		for k := range p.order {
+			d := p.order[k].rank >> shift % digits
+			other[from[d]] = p.order[k]
+			from[d]++
+		}
+		p.order, other = other, p.order
+	}
+}
+
+// examine looks for slots for the operations of an element. It returns one that
+// has none, or none. A remove that never happened has a slot of its own.
+func (p *priorityPass) examine(x *ranked) (bad int32) {
+	out := p.cover.next(x.mInv)
+	if out >= x.rRes {
+		return p.elements[x.element].rem
+	}
+	if p.peeks > 0 {
+		e := &p.elements[x.element]
+		for _, o := range p.peeksOf(x.element) {
+			if inv, res := p.peekSpan(e, o); p.cover.next(inv) >= res {
+				return o
+			}
+		}
+	}
+	if p.placed != nil {
+		p.place(x.element, &p.elements[x.element], out)
+	}
+	return none
+}
+
+// place gives the operations of an element slots: out is that of its remove.
+// Operations that come among the last are placed the last one first.
+func (p *priorityPass) place(i int32, e *element, out int32) {
+	if e.rem != none && out < e.aRes { // comes and goes
+		p.put(e.rem, ^out)
+		for _, o := range p.peeksOf(i) {
+			p.put(o, ^out)
+		}
+		p.put(e.add, ^out)
+		return
+	}
+	in := e.aRes - 1
+	for _, o := range p.peeksOf(i) {
+		inv, res := p.peekSpan(e, o)
+		if s := p.cover.next(max(inv, e.aRes)); s < res {
+			p.put(o, s)
+			continue
+		}
+		in = p.cover.previous(e.aRes - 1)
+		p.put(o, ^in)
+	}
+	p.put(e.add, ^in)
+	if e.rem != none {
+		p.put(e.rem, out)
+	}
+}
+
+func (p *priorityPass) put(o, slot int32) {
+	p.placed = append(p.placed, placed{o, slot})
+	p.count[max(slot, ^slot)]++
+}
+
+// overtaken is the result for operation o of an element, all of whose slots are
+// covered.
+func (p *priorityPass) overtaken(i, o int32) fastpath.Result {
+	e := &p.elements[i]
+	inv, res := e.mInv, e.rRes
+	if o != e.rem {
+		inv, res = p.peekSpan(e, o)
+	}
+	chain := p.chain(inv, res, func(x *element) bool { return p.B[x.add] > p.priority(i) })
+	why := &Overtaken{Taker: o}
+	for _, x := range chain {
+		why.Higher = append(why.Higher, p.elements[x].add)
+	}
+	return p.fail(why, append(chain, i))
+}
+
+// Overtaken: Taker took or saw a value, but all the time that it ran some of the
+// values of higher priority that Higher added were certainly inside.
+type Overtaken struct {
+	Taker  models.Row
+	Higher []models.Row
+}
+
+// Rows are the operations.
+func (v *Overtaken) Rows() []*models.Row { return append(fastpath.RowsOf(v.Higher), &v.Taker) }
+
+// Tell is the sentence.
+func (v *Overtaken) Tell(t models.Teller) string {
+	return t.Did(v.Taker) + ", but all the time that it ran " + certainly(t, v.Higher) + " inside, of higher priority"
+}
+
+// witness puts the operations in order of slots.
+func (p *priorityPass) witness(slots []int32) []int32 {
+	for _, s := range slots {
+		p.count[s]++
+	}
+	firsts, lasts := p.count, make([]int32, len(p.count))
+	sum := int32(0)
+	for s, n := range p.count {
+		firsts[s] = sum
+		sum += n
+		lasts[s] = sum
+	}
+	order := make([]int32, sum)
+	for _, x := range p.placed {
+		if s := x.slot; s >= 0 {
+			order[firsts[s]] = x.op
+			firsts[s]++
+		} else {
+			lasts[^s]--
+			order[lasts[^s]] = x.op
+		}
+	}
+	for k, o := range p.empties {
+		order[firsts[slots[k]]] = o
+		firsts[slots[k]]++
+	}
+	return order
+}
+
+// cover is a set of slots that grows.
+type cover struct {
+	words []uint64
+	after []int32 // by word: a word from it on before which all are full
+	since []int32 // by word: likewise backwards; nil if not asked for
+}
+
+// newCover makes an empty set of the slots from 0 on. The last one is never
+// added.
+func newCover(slots int32, backwards bool) *cover {
+	n := slots/64 + 2
+	c := &cover{words: make([]uint64, n), after: make([]int32, n)}
+	for w := range c.after {
+		c.after[w] = int32(w)
+	}
+	if backwards {
+		c.since = make([]int32, n)
+		copy(c.since, c.after)
+	}
+	return c
+}
+
+// find follows the links from a word, halving the path.
+func find(link []int32, w int32) int32 {
+	for link[w] != w {
+		link[w] = link[link[w]]
+		w = link[w]
+	}
+	return w
+}
+
+// add adds the slots from a to b-1.
+func (c *cover) add(a, b int32) {
+	for w := find(c.after, a/64); w <= (b-1)/64; w = find(c.after, w+1) {
+		bits := ^uint64(0)
+		if w == a/64 {
+			bits <<= a % 64
+		}
+		if w == (b-1)/64 {
+			bits &= ^uint64(0) >> (63 - (b-1)%64)
+		}
+		if c.words[w] |= bits; c.words[w] == ^uint64(0) {
+			c.after[w] = w + 1
+			if c.since != nil && w > 0 {
+				c.since[w] = w - 1
+			}
+		}
+	}
+}
+
+// next is the first slot from s on that is not in the set.
+func (c *cover) next(s int32) int32 {
+	w := s / 64
+	if free := ^c.words[w] >> (s % 64); free != 0 {
+		return s + int32(bits.TrailingZeros64(free))
+	}
+	w = find(c.after, w+1)
+	return w*64 + int32(bits.TrailingZeros64(^c.words[w]))
+}
+
+// previous is the last slot up to s that is not in the set; there is one.
+func (c *cover) previous(s int32) int32 {
+	w := s / 64
+	if free := ^c.words[w] << (63 - s%64); free != 0 {
+		return s - int32(bits.LeadingZeros64(free))
+	}
+	w = find(c.since, w-1)
+	return w*64 + 63 - int32(bits.LeadingZeros64(^c.words[w]))
+}

@@ -1,0 +1,284 @@
+package container
+
+import (
+	"cmp"
+	"slices"
+
+	"clew/fastpath"
+	"clew/fastpath/internal/bitset"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Stack
+//
+// Decides: push, pop, peek and empty answers of a stack, as containers.go says.
+//
+// Cost: O(operations + ids) in practice, by watched zones (stackwatch.go); if
+// those are watched too often, O(operations log operations) by a segment tree
+// (stacktree.go). Both stay, and are compared in tests.
+//
+// Rests on: Lee and Mathur's decrease and conquer. A value whose zone is empty
+// can be pushed, peeked and popped at one instant, wherever that is, and is no
+// hindrance. Of the others some value must lie at the bottom for as long as it
+// is in: its operations take effect in slots that no zone of another one
+// covers. Any value of which that is true may be taken for it; the history is
+// linearizable iff the rest is. What is left when no value is of that kind shows
+// that the history is not linearizable.
+//
+// Witness: values are entered into one list of operations, from the bottom up,
+// in the order in which they were taken away. The operations of each stand
+// together when it is entered, after the last one whose slot lies before the
+// zone.
+//
+// Crashed operations: containers.go.
+
+var stack = (&container{plain: decideStack, why: whyStack}).algorithm()
+
+// looseResidue is the number of values left from which on their last return
+// says little about where the history went wrong.
+const looseResidue = 64
+
+// stackZones is the values of a stack that have a zone, in order of its start.
+type stackZones struct {
+	*contents
+	zones     []zone
+	elementOf []int32 // by zone
+	safe      []int32 // for the witness, by operation: a slot that is not covered
+}
+
+// zone is a value with a zone, which is [b, c). It was pushed between a and b,
+// and popped between c and d.
+type zone struct{ a, b, c, d int32 }
+
+func decideStack(c *contents, witness bool) fastpath.Result {
+	slots, filled, bad := c.emptySlots()
+	if bad != none {
+		return c.fail(nil, filled, bad)
+	}
+	s := newStackZones(c)
+	if witness {
+		s.safe = make([]int32, c.Len())
+	}
+	// Both find the order in which values can be taken away, of as many as
+	// possible.
+	order, done := s.byWatching()
+	if !done {
+		order = s.byTree()
+	}
+	if len(order) < len(s.zones) {
+		return s.residue(order)
+	}
+	r := fastpath.Result{Verdict: jepsen.Valid}
+	if witness {
+		r.Witness = s.witness(order, slots)
+	}
+	return r
+}
+
+func newStackZones(c *contents) *stackZones {
+	s := &stackZones{contents: c}
+	at := make([]int32, c.Events) // by event: the element whose zone starts there, plus 1
+	n := 0
+	for i := range c.elements {
+		if e := &c.elements[i]; e.forward() {
+			at[e.aRes] = int32(i) + 1
+			n++
+		}
+	}
+	s.elementOf, s.zones = make([]int32, 0, n), make([]zone, 0, n)
+	for _, i := range at {
+		if i != 0 {
+			e := &c.elements[i-1]
+			s.elementOf = append(s.elementOf, i-1)
+			s.zones = append(s.zones, zone{e.aInv, e.aRes, e.mInv, e.rRes})
+		}
+	}
+	return s
+}
+
+// element is that of zone k.
+func (s *stackZones) element(k int32) *element { return &s.elements[s.elementOf[k]] }
+
+// safely notes a slot for an operation.
+func (s *stackZones) safely(op, slot int32) {
+	if s.safe != nil && op != none {
+		s.safe[op] = slot
+	}
+}
+
+// residue is the result if only some zones could be taken away.
+func (s *stackZones) residue(order []int32) fastpath.Result {
+	gone := make([]bool, len(s.zones))
+	for _, k := range order {
+		gone[k] = true
+	}
+	var left []int32
+	for k, g := range gone {
+		if !g {
+			left = append(left, s.elementOf[k])
+		}
+	}
+	r := s.fail(nil, left)
+	r.Loose = len(left) >= looseResidue
+	return r
+}
+
+// witness enters the empty answers, the values with a zone from the bottom up,
+// then the others.
+func (s *stackZones) witness(order, slots []int32) []int32 {
+	l := newSlotList(s.Len(), s.Events+1)
+	last := none
+	for k, op := range s.empties {
+		l.insert(last, op, slots[k])
+		last = op
+	}
+	for _, k := range order {
+		s.enter(l, s.elementOf[k], s.zones[k].b-1)
+	}
+	for i := range s.elements {
+		e := &s.elements[i]
+		if e.forward() {
+			continue
+		}
+		s.safely(e.add, e.mInv)
+		s.safely(e.rem, e.mInv)
+		for _, o := range s.peeksOf(int32(i)) {
+			s.safe[o] = e.mInv
+		}
+		s.enter(l, int32(i), e.mInv)
+	}
+	return l.list()
+}
+
+// enter puts the operations of an element after the last one in a slot up to
+// before.
+func (s *stackZones) enter(l *slotList, i, before int32) {
+	e := &s.elements[i]
+	anchor := l.last(before)
+	low, high := l.around(anchor)
+	clamp := func(o int32) int32 { return max(low, min(high, s.safe[o])) }
+	first, end := clamp(e.add), int32(-1)
+	peeks := s.peeksOf(i)
+	if len(peeks) > 0 {
+		peeks = slices.Clone(peeks)
+		slices.SortFunc(peeks, func(o, p int32) int { return cmp.Compare(clamp(o), clamp(p)) })
+		first = min(first, clamp(peeks[0]))
+		end = clamp(peeks[len(peeks)-1])
+	}
+	anchor = l.insert(anchor, e.add, first)
+	for _, o := range peeks {
+		anchor = l.insert(anchor, o, clamp(o))
+	}
+	if e.rem != none {
+		l.insert(anchor, e.rem, max(end, clamp(e.rem)))
+	}
+}
+
+// whyStack explains a minimal core.
+func whyStack(c *contents) fastpath.Violation {
+	if len(c.elements) != 2 {
+		return nil
+	}
+	for i := range c.elements {
+		v, w := &c.elements[i], &c.elements[1-i]
+		if v.aRes >= w.aInv {
+			continue
+		}
+		covered := func(inv, res int32) bool { return w.aRes <= inv && res <= w.mInv }
+		buried := none
+		for _, o := range c.peeksOf(int32(i)) {
+			if inv, res := c.Inv[o], c.Res[o]; covered(inv, res) {
+				buried = o
+			}
+		}
+		if v.rem != none && covered(c.Inv[v.rem], v.rRes) {
+			buried = v.rem
+		}
+		if buried != none {
+			return &Buried{c.OpReturning(v.aRes), w.add, buried, c.opAt(w.mInv)}
+		}
+	}
+	return nil
+}
+
+// Buried: Below, which added a value, or took or saw it, had returned before
+// Above, the add of another, was invoked. While Took ran, which took or saw the
+// first value, the other was certainly inside, on top of it: TookAbove is the
+// operation that took or saw that one later, or Missing if it was never taken.
+type Buried struct{ Below, Above, Took, TookAbove models.Row }
+
+// Rows are the operations.
+func (v *Buried) Rows() []*models.Row {
+	return []*models.Row{&v.Below, &v.Above, &v.Took, &v.TookAbove}
+}
+
+// Tell is the sentence.
+func (v *Buried) Tell(t models.Teller) string {
+	s := t.Did(v.Took) + ", but all the time that it ran value " + t.Value(v.Above) + " was inside, on top of it: " +
+		t.Did(v.Above) + " after " + t.Had(v.Below)
+	if v.TookAbove == fastpath.Missing {
+		return s + ", and had not been taken by then"
+	}
+	return s + ", and " + t.Did(v.TookAbove) + " only later"
+}
+
+// slotList is a list of operations in order of their slots.
+type slotList struct {
+	head int32      // the first operation, or none
+	next []int32    // by operation: the one after it, or none
+	slot []int32    // by operation
+	tail []int32    // by slot: the last operation in it
+	used bitset.Set // slots that hold an operation
+}
+
+func newSlotList(ops int, slots int32) *slotList {
+	return &slotList{head: none, next: make([]int32, ops), slot: make([]int32, ops),
+		tail: make([]int32, slots), used: bitset.New(slots)}
+}
+
+// last is the last operation in a slot up to s, or none.
+func (l *slotList) last(s int32) int32 {
+	if s = l.used.Last(s); s < 0 {
+		return none
+	}
+	return l.tail[s]
+}
+
+// around is the slots of an operation and the one after it.
+func (l *slotList) around(o int32) (low, high int32) {
+	next := l.head
+	if o != none {
+		low, next = l.slot[o], l.next[o]
+	}
+	if next == none {
+		return low, int32(len(l.tail)) - 1
+	}
+	return low, l.slot[next]
+}
+
+// insert puts an operation after another one, none for the first, and returns
+// it.
+func (l *slotList) insert(after, o, slot int32) int32 {
+	if after == none {
+		l.next[o], l.head = l.head, o
+	} else {
+		l.next[o], l.next[after] = l.next[after], o
+	}
+	l.slot[o] = slot
+	if !l.used.Has(slot) {
+		l.used.Add(slot)
+		l.tail[slot] = o
+	} else if l.tail[slot] == after {
+		l.tail[slot] = o
+	}
+	return o
+}
+
+func (l *slotList) list() []int32 {
+	order := make([]int32, 0, len(l.next))
+	for o := l.head; o != none; o = l.next[o] {
+		order = append(order, o)
+	}
+	return order
+}

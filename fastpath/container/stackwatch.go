@@ -1,0 +1,295 @@
+package container
+
+// # Stack, by watched zones
+//
+// Decides which values of a stack can be taken away (stack.go).
+//
+// Cost: O(operations * concurrent pushes * log) at worst, linear in practice;
+// it gives up after maxWatches watches per value.
+//
+// Rests on: the slots that no remaining zone covers begin where a zone ends, or
+// before everything. Each end of a zone watches one zone that covers it, the
+// last to start; only when that one is taken away a new one is looked for, and
+// if there is none a gap begins. A gap makes safe the pops that may return
+// after it began, and the pushes that may be invoked before it ends, at the
+// start of the next zone. A push is invoked before the next zone that starts,
+// and a pop returns after the last zone that ends, so a search by order of
+// starts, or of ends, finds each of them once.
+//
+// A peek waits until push and pop of its value are safe. Then zones that cover
+// all its slots are its certificate; it watches them and tries again when one
+// is taken away.
+
+// maxWatches bounds the watches per value, on average. A switch for tests.
+var maxWatches = 64
+
+type stackWatch struct {
+	*stackZones
+	starts  []int32  // by slot: how many zones start there or before
+	endAt   []int32  // by zone: its place among the zones by end
+	byEnd   []int32  // zones by end
+	pushes  *maxTree // by zone: the complement of a, while the push is not safe
+	pops    *maxTree // by place in byEnd: d, while the pop is not safe
+	ends    *maxTree // by zone: c, until it is taken away
+	after   []int32  // by zone: itself, or one from which to look for the next that remains
+	first   []bool   // by zone: it has been first after a gap
+	gone    []bool
+	open    []uint8 // by zone: of push and pop, how many are not safe
+	watched []int32 // by zone: an end that watches it, plus 1
+	next    []int32 // by end: another one that watches the same, plus 1
+	watches int
+
+	peeking      []int32       // by zone: peeks that are not safe
+	retry        []peekOf      // to be tried
+	tries        []int32       // by operation: how often a peek has been tried
+	certificates []certificate // of peeks that were not safe
+	helps        []int32       // by zone: the last certificate that it is part of, plus 1
+
+	free, order []int32
+}
+
+// peekOf is a peek of the value of zone k.
+type peekOf struct{ k, op int32 }
+
+// certificate says that a zone helps to cover all slots of a peek. It counts
+// until the peek is tried again.
+type certificate struct {
+	peekOf
+	try, before int32
+}
+
+// byWatching takes values away; done is false if it gave up.
+func (s *stackZones) byWatching() (order []int32, done bool) {
+	if len(s.zones) == 0 {
+		return nil, true
+	}
+	w := newStackWatch(s)
+	w.start()
+	for {
+		w.tryPeeks()
+		if len(w.free) == 0 {
+			return w.order, true
+		}
+		if w.watches > maxWatches*(len(s.zones)+w.peeks) {
+			return nil, false
+		}
+		from := len(w.order)
+		w.order = append(w.order, w.free...)
+		w.free = w.free[:0]
+		for _, k := range w.order[from:] {
+			w.gone[k] = true
+			w.ends.set(k, -1)
+			w.after[k] = k + 1
+		}
+		for _, k := range w.order[from:] {
+			w.takeAway(k)
+		}
+	}
+}
+
+func newStackWatch(s *stackZones) *stackWatch {
+	n := len(s.zones)
+	w := &stackWatch{
+		stackZones: s,
+		starts:     make([]int32, s.Events),
+		endAt:      make([]int32, n),
+		byEnd:      make([]int32, 0, n),
+		pushes:     newMaxTree(n),
+		ends:       newMaxTree(n),
+		after:      make([]int32, n+1),
+		first:      make([]bool, n),
+		gone:       make([]bool, n),
+		open:       make([]uint8, n),
+		watched:    make([]int32, n),
+		next:       make([]int32, n),
+		order:      make([]int32, 0, n),
+	}
+	for k := range s.zones {
+		z := &s.zones[k]
+		w.pushes.put(int32(k), ^z.a)
+		w.ends.put(int32(k), z.c)
+		w.after[k] = int32(k)
+		w.open[k] = 2
+	}
+	w.after[n] = int32(n)
+	w.pushes.build()
+	w.ends.build()
+	if w.peeks > 0 {
+		w.peeking, w.helps, w.tries = make([]int32, n), make([]int32, n), make([]int32, s.Len())
+		for k := range s.zones {
+			w.peeking[k] = int32(len(s.peeksOf(s.elementOf[k])))
+		}
+	}
+	return w
+}
+
+// start finds the gaps that are there from the start, and has all other ends
+// watch. Of the zones that cover a slot those are kept on a stack that are the
+// last to start of all that end as late.
+func (w *stackWatch) start() {
+	events := make([]int32, w.Events) // the zone that starts, plus 1; that ends, complemented
+	for k := range w.zones {
+		z := &w.zones[k]
+		events[z.b] = int32(k) + 1
+		if z.c < w.Events {
+			events[z.c] = ^int32(k)
+		}
+	}
+	n := int32(0)
+	var gaps, stack []int32
+	for t, x := range events {
+		switch {
+		case x > 0:
+			n++
+			for len(stack) > 0 && w.zones[stack[len(stack)-1]].c < w.zones[x-1].c {
+				stack = stack[:len(stack)-1]
+			}
+			stack = append(stack, x-1)
+		case x < 0:
+			u := ^x
+			w.endAt[u] = int32(len(w.byEnd))
+			w.byEnd = append(w.byEnd, u)
+			for len(stack) > 0 && w.zones[stack[len(stack)-1]].c <= int32(t) {
+				stack = stack[:len(stack)-1]
+			}
+			if len(stack) > 0 {
+				w.watch(stack[len(stack)-1], u)
+			} else {
+				gaps = append(gaps, u)
+			}
+		}
+		w.starts[t] = n
+	}
+	w.pops = newMaxTree(len(w.byEnd))
+	for i, u := range w.byEnd {
+		w.pops.put(int32(i), w.zones[u].d)
+	}
+	for k := range w.zones {
+		if z := &w.zones[k]; z.d > w.Events { // there is a gap after everything
+			if z.c < w.Events {
+				w.pops.put(w.endAt[k], -1)
+			}
+			w.safely(w.element(int32(k)).rem, w.Events)
+			w.opSafe(int32(k))
+		}
+	}
+	w.pops.build()
+	w.left(0)
+	for _, u := range gaps {
+		w.gap(u)
+	}
+}
+
+// watch has the end of zone u watch zone k.
+func (w *stackWatch) watch(k, u int32) {
+	w.watched[k], w.next[u] = u+1, w.watched[k]
+	w.watches++
+}
+
+// gap handles the gap that begins where zone u ends.
+func (w *stackWatch) gap(u int32) {
+	c := w.zones[u].c
+	for i := w.pops.findLast(w.endAt[u], c); i >= 0; i = w.pops.findLast(i, c) {
+		w.pops.set(i, -1)
+		k := w.byEnd[i]
+		w.safely(w.element(k).rem, c)
+		w.opSafe(k)
+	}
+	w.left(w.starts[c])
+}
+
+// left handles the gap that ends where the next remaining zone from z on
+// starts.
+func (w *stackWatch) left(z int32) {
+	z = find(w.after, z)
+	if int(z) == len(w.zones) || w.first[z] {
+		return
+	}
+	w.first[z] = true
+	b := w.zones[z].b
+	for k := w.pushes.findFirst(z, ^b); k >= 0; k = w.pushes.findFirst(k, ^b) {
+		w.pushes.set(k, -1<<31)
+		w.safely(w.element(k).add, b-1)
+		w.opSafe(k)
+	}
+}
+
+// opSafe counts a push or pop of zone k that is safe. With both, peeks are
+// tried.
+func (w *stackWatch) opSafe(k int32) {
+	if w.open[k]--; w.open[k] > 0 {
+		return
+	}
+	if w.peeks == 0 || w.peeking[k] == 0 {
+		w.free = append(w.free, k)
+		return
+	}
+	for _, o := range w.peeksOf(w.elementOf[k]) {
+		w.retry = append(w.retry, peekOf{k, o})
+	}
+}
+
+func (w *stackWatch) tryPeeks() {
+	for _, p := range w.retry {
+		w.tryPeek(p)
+	}
+	w.retry = w.retry[:0]
+}
+
+// tryPeek looks for a slot of a peek that no zone of another value covers.
+func (w *stackWatch) tryPeek(p peekOf) {
+	from := len(w.certificates)
+	x, res := w.peekSpan(w.element(p.k), p.op)
+	for x < res {
+		j := none
+		if x < w.Events {
+			j = w.ends.findLast(w.starts[x]-1, x)
+		}
+		if j == p.k {
+			j = w.ends.findLast(p.k-1, x)
+		}
+		if j == none {
+			w.certificates = w.certificates[:from]
+			w.safely(p.op, x)
+			if w.peeking[p.k]--; w.peeking[p.k] == 0 {
+				w.free = append(w.free, p.k)
+			}
+			return
+		}
+		w.certificates = append(w.certificates, certificate{p, w.tries[p.op], j})
+		x = w.zones[j].c
+	}
+	for i := from; i < len(w.certificates); i++ {
+		c := &w.certificates[i]
+		c.before, w.helps[c.before] = w.helps[c.before], int32(i)+1
+		w.watches++
+	}
+}
+
+// takeAway looks for what zone k alone stood in the way of.
+func (w *stackWatch) takeAway(k int32) {
+	if w.first[k] {
+		w.left(k)
+	}
+	for u := w.watched[k]; u != 0; {
+		u--
+		next := w.next[u]
+		if !w.gone[u] {
+			if j := w.ends.findLast(k-1, w.zones[u].c); j != none {
+				w.watch(j, u)
+			} else {
+				w.gap(u)
+			}
+		}
+		u = next
+	}
+	if w.peeks == 0 {
+		return
+	}
+	for i := w.helps[k]; i != 0; i = w.certificates[i-1].before {
+		if c := &w.certificates[i-1]; c.try == w.tries[c.op] {
+			w.tries[c.op]++
+			w.retry = append(w.retry, c.peekOf)
+		}
+	}
+}

@@ -1,0 +1,536 @@
+package register
+
+import (
+	"slices"
+	"strings"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # CAS register
+//
+// Decides: Read, Write and CAS of one register with an initial value. A cas that
+// crashed may have failed: then it did nothing. FailedCAS is not supported: it
+// makes a history ambiguous.
+//
+// Precondition: of what every completed read or cas saw there is one possible
+// producer: the initial value, a write or a cas, crashed ones counted. Here
+// "possible" is narrower than "of the same value":
+//
+//   - the producer was invoked before somebody knew of its effect, and
+//   - (the prune) no completed operation stands wholly between producer and
+//     reader that replaced the value or saw another one.
+//
+// Cost: O(operations + ids), no sort.
+//
+// Rests on: Gibbons and Korach's zones (zones.go), with blocks that are
+// chains: a cas stands directly after what it saw (reads may come between),
+// so a write, the cas that replaced it, the cas that replaced that, .. and the
+// reads of each are one block with a fixed order.
+//
+// Crashed operations: what nobody saw is left out, as for the register. What a
+// completed operation saw did happen, and what a crashed cas that happened
+// saw did happen, too: known is followed back from every completed reader,
+// with the time of the first one as the time by which all of it has happened.
+//
+// If values are ambiguous the blocks of what is known are still blocks, or
+// parts of them, so a violation among them is a violation. Only a cas whose
+// producer is unknown begins no block.
+//
+// The core is as for the register (register.go).
+
+var casRegister = &fastpath.Algorithm{Decide: decideCAS, Needs: needsProducers, Step: stepRegister, Later: laterWriter}
+
+// prune switches the prune off in tests. It rules out ambiguity, never changes
+// a verdict.
+var prune = true
+
+// Nodes are what can produce a value: the initial value is node first,
+// operation i is node i+2, and 0 is none.
+const first int32 = 1
+
+func nodeOf(op int32) int32 { return op + 2 }
+func opOf(node int32) int32 { return node - 2 } // Initial for first
+
+// casNode is what is known of an operation, mostly as a producer.
+type casNode struct {
+	known          int32 // the node of the completed operation that first showed that it happened
+	next           int32 // the cas that replaced its value
+	minRes, maxInv int32 // over the reads that saw it
+}
+
+// tops are the producers of a value that return last, of those invoked so far.
+// A reader that cannot have seen the one cannot have seen any that returned
+// earlier; so the two tell whether there are none, one or more to be seen.
+type tops struct{ last, second int32 }
+
+type casPass struct {
+	fastpath.Input
+	nodes  []casNode
+	values []tops
+	prune  *replaced // nil: do not
+	saw    []int32   // for the witness: the node that a read saw
+	linked int32     // how many cas have a known producer
+	fastpath.Result
+}
+
+// decideCAS tries without the prune first, which costs more than all the rest.
+func decideCAS(in fastpath.Input, witness bool) fastpath.Result {
+	for i, kind := range in.Kind {
+		if kind > models.CAS {
+			return fastpath.Result{Reason: &fastpath.Unsupported{Op: int32(i)}}
+		}
+	}
+	a := newCASPass(in, witness)
+	r := a.decide()
+	if _, repeated := r.Reason.(*fastpath.Repeated); r.Verdict == jepsen.Unknown && repeated && prune {
+		a = newCASPass(in, witness)
+		a.prune = newReplaced(in)
+		r = a.decide()
+	}
+	return r
+}
+
+func newCASPass(in fastpath.Input, witness bool) *casPass {
+	a := &casPass{Input: in, nodes: make([]casNode, in.Len()+2), values: make([]tops, in.IDs)}
+	a.nodes[first] = casNode{minRes: models.Open, maxInv: -1}
+	a.values[in.Init].last = first
+	if witness {
+		a.saw = make([]int32, in.Len())
+	}
+	return a
+}
+
+func (a *casPass) decide() fastpath.Result {
+	ends := make([]int32, a.Events) // the operation that returns, plus 1
+	for i, t := range a.Res {
+		if t != models.Open {
+			ends[t] = int32(i) + 1
+		}
+	}
+	a.Poll()
+	if !a.link(ends) {
+		return a.Result
+	}
+	a.Poll()
+	clear(ends)
+	a.order(zones(ends))
+	return a.Result
+}
+
+// leaves is the value that an operation leaves, if it changes the state.
+func leaves(in fastpath.Input, o int32) (value int32, ok bool) {
+	switch in.Kind[o] {
+	case models.Write:
+		return in.A[o], true
+	case models.CAS:
+		return in.B[o], in.A[o] != in.B[o]
+	}
+	return 0, false
+}
+
+// isRead is true of a cas that changes nothing, too.
+func (a *casPass) isRead(o int32) bool {
+	return a.Kind[o] == models.Read || a.Kind[o] == models.CAS && a.A[o] == a.B[o]
+}
+
+func (a *casPass) inv(node int32) int32 {
+	if node == first {
+		return -1
+	}
+	return a.Inv[opOf(node)]
+}
+
+func (a *casPass) res(node int32) int32 {
+	if node == first {
+		return -1
+	}
+	return a.Res[opOf(node)]
+}
+
+// link goes through the events and finds what every completed operation saw,
+// when it returns. It reports whether there is reason to go on.
+func (a *casPass) link(ends []int32) bool {
+	next := 0 // operation to be invoked
+	for t, e := range ends {
+		switch {
+		case e != 0:
+			if !a.complete(e - 1) {
+				return false
+			}
+		case next < len(a.Inv) && a.Inv[next] == int32(t):
+			a.invoke(int32(next))
+			next++
+		}
+	}
+	return true
+}
+
+// invoke makes an operation a possible producer of what it leaves.
+func (a *casPass) invoke(o int32) {
+	x := nodeOf(o)
+	a.nodes[x] = casNode{minRes: models.Open, maxInv: -1}
+	v, ok := leaves(a.Input, o)
+	if !ok {
+		return
+	}
+	top := &a.values[v]
+	switch {
+	case top.last == 0 || a.Res[o] > a.res(top.last):
+		top.last, top.second = x, top.last
+	case top.second == 0 || a.Res[o] > a.res(top.second):
+		top.second = x
+	}
+}
+
+// complete follows known effects back from an operation that returns.
+func (a *casPass) complete(o int32) bool {
+	by := nodeOf(o)
+	for a.nodes[nodeOf(o)].known == 0 {
+		a.nodes[nodeOf(o)].known = by
+		if a.Kind[o] == models.Write {
+			return true
+		}
+		p, ok := a.producer(o)
+		if !ok {
+			return a.Verdict != jepsen.Invalid && (a.prune != nil || !prune)
+		}
+		if !a.attach(o, p) {
+			return false
+		}
+		if p == first {
+			return true
+		}
+		o = opOf(p)
+	}
+	return true
+}
+
+// producer is the one node whose value o can have seen, if there is just one.
+// If there is none the history is invalid.
+func (a *casPass) producer(o int32) (node int32, ok bool) {
+	top := a.values[a.A[o]]
+	last, second := top.last, top.second
+	if a.prune != nil {
+		if second != 0 && a.prune.replacedBefore(a.res(second), a.A[o], a.Inv[o]) {
+			second = 0
+		}
+		if last != 0 && a.prune.replacedBefore(a.res(last), a.A[o], a.Inv[o]) {
+			last = 0
+		}
+	}
+	switch {
+	case top.last == 0:
+		a.fail(&NeverWritten{o, fastpath.Missing})
+	case last == 0:
+		q := a.prune.by(a.res(top.last), a.A[o])
+		a.fail(&Overwritten{o, opOf(top.last), q})
+	case second != 0:
+		if a.Reason == nil {
+			a.Reason = &fastpath.Repeated{Reader: o, Producers: [2]models.Row{opOf(second), opOf(last)}}
+		}
+	default:
+		return last, true
+	}
+	return 0, false
+}
+
+// attach notes that o saw what node p left. No two cas can.
+func (a *casPass) attach(o, p int32) bool {
+	x := &a.nodes[p]
+	if a.isRead(o) {
+		x.minRes, x.maxInv = min(x.minRes, a.Res[o]), max(x.maxInv, a.Inv[o])
+		if a.saw != nil {
+			a.saw[o] = p
+		}
+		return true
+	}
+	if x.next != 0 {
+		a.fail(&ReplacedTwice{opOf(x.next), o, opOf(p)})
+		return false
+	}
+	x.next = nodeOf(o)
+	a.linked++
+	return true
+}
+
+// order puts the chains in order, or finds that there is none.
+func (a *casPass) order(z zones) {
+	start, ok := a.chain(first)
+	if !ok {
+		return
+	}
+	end := start.maxInv
+	var starts []int32
+	if a.saw != nil {
+		starts = make([]int32, a.Events)
+	}
+	for i, kind := range a.Kind {
+		x := nodeOf(int32(i))
+		if kind != models.Write || a.nodes[x].known == 0 {
+			continue
+		}
+		b, ok := a.chain(x)
+		if !ok {
+			return
+		}
+		if s := z.add(b); starts != nil {
+			starts[s] = x
+		}
+	}
+	if x, y, found := z.clash(end); found {
+		a.fail(interleaved(a.Input, x, y))
+		return
+	}
+	if a.Reason != nil {
+		return
+	}
+	if a.linked != 0 {
+		a.fail(&Circle{a.circle()})
+		return
+	}
+	a.Verdict = jepsen.Valid
+	if a.saw != nil {
+		a.Witness = a.casWitness(starts)
+	}
+}
+
+// chain walks along the cas that follow node x and sums up the block. Nothing
+// in it may return before something that stands earlier was invoked.
+func (a *casPass) chain(x int32) (b block, ok bool) {
+	b = block{models.Open, -1}
+	for p := x; p != 0; p = a.nodes[p].next {
+		n := &a.nodes[p]
+		if p != first {
+			if a.res(p) < b.maxInv {
+				a.backwards(a.res(p), b.maxInv)
+				return b, false
+			}
+			b.minRes, b.maxInv = min(b.minRes, a.res(p)), max(b.maxInv, a.inv(p))
+		}
+		if n.minRes < b.maxInv {
+			a.backwards(n.minRes, b.maxInv)
+			return b, false
+		}
+		b.minRes, b.maxInv = min(b.minRes, n.minRes), max(b.maxInv, n.maxInv)
+		if p != x {
+			a.linked--
+		}
+	}
+	return b, true
+}
+
+// backwards fails because of the return at event res, before the invocation of
+// what it depends on at event inv.
+func (a *casPass) backwards(res, inv int32) {
+	a.fail(&Backwards{a.OpReturning(res), a.OpInvoked(inv)})
+}
+
+// fail makes the history invalid. The operations of the violation show it, and
+// those that show that they happened. When these have returned the history has
+// gone wrong.
+func (a *casPass) fail(why fastpath.Violation) {
+	a.Result = fastpath.Result{Verdict: jepsen.Invalid, Why: why}
+	for _, row := range why.Rows() {
+		o := *row
+		if o < 0 {
+			continue
+		}
+		a.Keys = append(a.Keys, o)
+		if by := a.nodes[nodeOf(o)].known; by != 0 {
+			a.Keys = append(a.Keys, opOf(by))
+			a.End = max(a.End, a.res(by))
+		}
+	}
+}
+
+// Overwritten: Reader saw a value last written by Writer (or Initial), though
+// Replacer, which ran between them, had replaced it or saw another.
+type Overwritten struct{ Reader, Writer, Replacer models.Row }
+
+// Rows are the operations.
+func (v *Overwritten) Rows() []*models.Row { return []*models.Row{&v.Reader, &v.Writer, &v.Replacer} }
+
+// Tell is the sentence.
+func (v *Overwritten) Tell(t models.Teller) string {
+	s := t.Did(v.Reader) + " after " + t.Had(v.Replacer)
+	if v.Writer == fastpath.Initial {
+		return s + "; it was the initial value"
+	}
+	return s + "; before that, " + t.Had(v.Writer)
+}
+
+// Backwards: in a chain of cas, each replacing what the one before it left,
+// Later comes after Earlier (each a link, or a read of what a link left). But
+// Later had returned before Earlier was invoked.
+type Backwards struct{ Later, Earlier models.Row }
+
+// Rows are the operations.
+func (v *Backwards) Rows() []*models.Row { return []*models.Row{&v.Later, &v.Earlier} }
+
+// Tell is the sentence.
+func (v *Backwards) Tell(t models.Teller) string {
+	return t.Did(v.Earlier) + " after " + t.Had(v.Later) + ", which needs it done before"
+}
+
+// ReplacedTwice: First and Second are cas operations that both replaced the one
+// value that Writer (or Initial) had written.
+type ReplacedTwice struct{ First, Second, Writer models.Row }
+
+// Rows are the operations.
+func (v *ReplacedTwice) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Writer} }
+
+// Tell is the sentence.
+func (v *ReplacedTwice) Tell(t models.Teller) string {
+	left := "was there at first"
+	if v.Writer != fastpath.Initial {
+		left = t.Who(v.Writer) + " had written"
+	}
+	return "only one can have replaced what " + left + ", but " + t.Did(v.First) + ", and " + t.Did(v.Second)
+}
+
+// Circle: each operation is a cas that saw the value which only the next one
+// leaves, and the last saw that of the first: none can have begun.
+type Circle struct{ CAS []models.Row }
+
+// Rows are the operations.
+func (v *Circle) Rows() []*models.Row { return fastpath.RowsOf(v.CAS) }
+
+// Tell is the sentence.
+func (v *Circle) Tell(t models.Teller) string {
+	var each []string
+	for _, op := range v.CAS {
+		each = append(each, t.Did(op))
+	}
+	return "none of these can have come first: " + strings.Join(each, ", ")
+}
+
+// circle finds cas operations each of which saw what another of them left.
+func (a *casPass) circle() []int32 {
+	in := make([]bool, len(a.nodes)) // reached from a chain's start
+	mark := func(x int32) {
+		for ; x != 0 && !in[x]; x = a.nodes[x].next {
+			in[x] = true
+		}
+	}
+	mark(first)
+	for i, kind := range a.Kind {
+		if kind == models.Write {
+			mark(nodeOf(int32(i)))
+		}
+	}
+	for x := first + 1; int(x) < len(in); x++ {
+		if !in[x] && a.nodes[x].next != 0 {
+			var ops []int32
+			for p := x; len(ops) == 0 || p != x; p = a.nodes[p].next {
+				ops = append(ops, opOf(p))
+			}
+			slices.Reverse(ops)
+			return ops
+		}
+	}
+	return nil
+}
+
+// casWitness puts the blocks in the order of their zones' starts, each along
+// its chain, with the reads of each node directly after it.
+func (a *casPass) casWitness(starts []int32) []int32 {
+	after := make([]int32, len(a.nodes)) // where the next read of a node goes
+	for _, p := range a.saw {
+		after[p]++
+	}
+	order := make([]int32, a.Len())
+	k := a.place(first, order, after, 0)
+	for _, x := range starts {
+		if x != 0 {
+			k = a.place(x, order, after, k)
+		}
+	}
+	for o, p := range a.saw {
+		if p != 0 {
+			order[after[p]] = int32(o)
+			after[p]++
+		}
+	}
+	return order[:k]
+}
+
+// place puts a chain into the order from position k on, and leaves room for
+// its reads: after holds how many there are, then where they go.
+func (a *casPass) place(x int32, order, after []int32, k int32) int32 {
+	for p := x; p != 0; p = a.nodes[p].next {
+		if p != first {
+			order[k] = opOf(p)
+			k++
+		}
+		k, after[p] = k+after[p], k
+	}
+	return k
+}
+
+// replaced answers by when a value had certainly been replaced.
+type replaced struct {
+	in   fastpath.Input
+	next []int32 // by event: the first operation invoked at it or later
+	from []soon  // by operation: of it and those invoked later
+}
+
+// soon holds, of completed operations, the one that returns first, and the one
+// that returns first of those that do not confirm the same value.
+type soon struct {
+	res1, value1 int32 // the value that it saw and kept; -1 if it replaced it
+	res2         int32
+}
+
+func newReplaced(in fastpath.Input) *replaced {
+	n := in.Len()
+	r := &replaced{in, make([]int32, in.Events+1), make([]soon, n+1)}
+	s := soon{models.Open, -1, models.Open}
+	r.from[n] = s
+	t := in.Events
+	for i := n - 1; i >= 0; i-- {
+		for ; t > in.Inv[i]; t-- {
+			r.next[t] = int32(i) + 1
+		}
+		value, res := in.A[i], in.Res[i]
+		if _, changes := leaves(in, int32(i)); changes {
+			value = -1
+		}
+		switch {
+		case res < s.res1:
+			if value != s.value1 {
+				s.res2 = s.res1
+			}
+			s.res1, s.value1 = res, value
+		case value != s.value1:
+			s.res2 = min(s.res2, res)
+		}
+		r.from[i] = s
+	}
+	return r
+}
+
+// until is the event by which value, produced by an operation that returned at
+// event res, had been replaced: a later operation that returns then wrote, or
+// saw another value.
+func (r *replaced) until(res, value int32) int32 {
+	if res == models.Open {
+		return models.Open
+	}
+	s := r.from[r.next[res+1]]
+	if s.value1 == value {
+		return s.res2
+	}
+	return s.res1
+}
+
+func (r *replaced) replacedBefore(res, value, event int32) bool {
+	return r.until(res, value) <= event
+}
+
+// by is the operation that until means.
+func (r *replaced) by(res, value int32) int32 {
+	return r.in.OpReturning(r.until(res, value))
+}

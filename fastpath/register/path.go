@@ -1,0 +1,30 @@
+// Package register decides registers in near-linear time: read and write, with
+// cas, and with versions. Path is all that it exports beside the violations and
+// ambiguities that it finds, which a caller may tell apart by a type switch.
+package register
+
+import (
+	"context"
+
+	"clew/fastpath"
+	"clew/models"
+)
+
+// Path is the family of registers.
+func Path(shape models.Shape) (path fastpath.Path, refusal string) {
+	switch s := shape.(type) {
+	case models.RegisterShape:
+		algorithm := register
+		if s.CAS {
+			algorithm = casRegister
+		}
+		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return algorithm.Run(ctx, c, s.Init, want)
+		}, ""
+	case models.VersionsShape:
+		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return versionedRegister(ctx, c, s, want)
+		}, ""
+	}
+	return nil, ""
+}

@@ -1,0 +1,87 @@
+package register
+
+import (
+	"slices"
+
+	"clew/fastpath"
+	"clew/models"
+)
+
+// What cores of registers are made of: see register.go.
+
+// producers lists, by value, the operations that leave it, by invocation.
+type producers struct {
+	fastpath.Input
+	from []int32 // by value, where its producers begin in ops
+	ops  []int32
+}
+
+// needsProducers is the needs of the registers.
+func needsProducers(in fastpath.Input) fastpath.Needs {
+	l := &producers{in, make([]int32, in.IDs+2), make([]int32, in.Len())}
+	for i := range in.Inv {
+		if v, ok := leaves(in, int32(i)); ok {
+			l.from[v+2]++
+		}
+	}
+	for v := range in.IDs {
+		l.from[v+2] += l.from[v+1]
+	}
+	for i := range in.Inv {
+		if v, ok := leaves(in, int32(i)); ok {
+			l.ops[l.from[v+1]] = int32(i)
+			l.from[v+1]++
+		}
+	}
+	return l.seenBy
+}
+
+// seenBy appends what operation o may have seen, as far as operations on the
+// same value tell: all that was invoked before it returned and not separated
+// from it by another completed one. If anything left the value, some of it is
+// among them.
+func (l *producers) seenBy(o int32, out []int32) []int32 {
+	if l.Kind[o] == models.Write {
+		return out
+	}
+	later := int32(-1) // the last invocation of those that returned before o
+	for _, p := range slices.Backward(l.ops[l.from[l.A[o]]:l.from[l.A[o]+1]]) {
+		if p == o || l.Inv[p] > l.Res[o] {
+			continue
+		}
+		if l.Res[p] > later {
+			out = append(out, p)
+		}
+		if l.Res[p] < l.Inv[o] {
+			later = max(later, l.Inv[p])
+		}
+	}
+	return out
+}
+
+// stepRegister is a register, with cas.
+func stepRegister(op models.Op, state int32) (int32, bool) {
+	switch op.Kind {
+	case models.Write:
+		return op.A, true
+	case models.CAS:
+		return op.B, op.A == state
+	}
+	return state, op.A == state
+}
+
+// laterWriter finds the first operation invoked after the failure that leaves a
+// value which had never been written.
+func laterWriter(c *models.Columns, why fastpath.Violation, failEvent int32) {
+	never, ok := why.(*NeverWritten)
+	if !ok {
+		return
+	}
+	in := fastpath.Input{Columns: c}
+	for p := range int32(c.Len()) {
+		if v, ok := leaves(in, p); ok && v == c.A[never.Reader] && c.Inv[p] > failEvent {
+			never.Writer = p
+			return
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package register
+
+import (
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Register
+//
+// Decides: Read and Write of one register with an initial value.
+//
+// Precondition: every value that a completed read saw was written once, the
+// initial value and writes that crashed counted. Repeated writes of values
+// that nobody saw do no harm. If the precondition fails, the procedure of
+// the cas-register, which is slower and rules out more, has the last word.
+//
+// Cost: O(operations + ids), no sort.
+//
+// Rests on: Gibbons and Korach, "Testing shared memories" (SIAM J. Comput.
+// 1997), and the lemma in zones.go. A write and its reads are a block. The
+// initial value is a write before everything.
+//
+// Crashed operations: a crashed read says nothing and is dropped. A crashed
+// write that nobody saw can be left out of every linearization: all that
+// followed it saw other values, so another write stands between. A crashed
+// write that somebody saw did happen; it never returned, so it does not force
+// anything to come after it: a return at infinity says just that.
+//
+// # Core
+//
+// A core is a choice of operations in which no read, and no cas, is parted
+// from what it may have seen. With each of them the core holds every operation
+// that wrote the value it saw, that was invoked before it returned, and that
+// is not separated from it by another completed write of the same value.
+// (Otherwise a lone read would be a core whenever its write could be left out,
+// and explain nothing.) A read of a value that nothing had written is a core
+// of its own. Among such choices that are not linearizable, cut at the first
+// failing completion, the core is minimal: none is a proper part of it.
+
+var register = &fastpath.Algorithm{Decide: decideRegister, Needs: needsProducers, Step: stepRegister, Later: laterWriter}
+
+// regValue is what is known of the reads of a value.
+type regValue struct {
+	write          int32 // the write of it, plus 1; writtenAtFirst; 0 if there is none
+	reads          int32 // how many; in the witness, where the next one goes
+	minRes, maxInv int32 // over the reads, later over the block
+}
+
+const writtenAtFirst = -1
+
+func decideRegister(in fastpath.Input, witness bool) fastpath.Result {
+	values := make([]regValue, in.IDs)
+	if bad := countReads(in, values); bad >= 0 {
+		return fastpath.Result{Reason: &fastpath.Unsupported{Op: bad}}
+	}
+	values[in.Init].write = writtenAtFirst
+	z := make(zones, in.Events)
+	var starts []int32
+	if witness {
+		starts = make([]int32, in.Events)
+	}
+	if !placeWrites(in, values, z, starts) {
+		return decideCAS(in, witness)
+	}
+	for v := range values {
+		if values[v].reads > 0 && values[v].write != writtenAtFirst {
+			if orphan := placeBlock(in, &values[v], z, starts); orphan {
+				return neverWritten(in.OpReturning(values[v].minRes), values[v].minRes)
+			}
+		}
+	}
+	in.Poll()
+	end := int32(-1)
+	if values[in.Init].reads > 0 {
+		end = values[in.Init].maxInv
+	}
+	if x, y, found := z.clash(end); found {
+		return clashOfReads(in, x, y)
+	}
+	r := fastpath.Result{Verdict: jepsen.Valid}
+	if witness {
+		r.Witness = registerWitness(in, values, starts)
+	}
+	return r
+}
+
+// countReads gathers the completed reads of each value. It returns an
+// operation that is neither read nor write, or -1.
+func countReads(in fastpath.Input, values []regValue) int32 {
+	for i, kind := range in.Kind {
+		if kind != models.Read {
+			if kind != models.Write {
+				return int32(i)
+			}
+			continue
+		}
+		if in.Res[i] == models.Open {
+			continue
+		}
+		v := &values[in.A[i]]
+		if v.reads == 0 {
+			v.minRes = models.Open
+		}
+		v.reads++
+		v.minRes = min(v.minRes, in.Res[i])
+		v.maxInv = in.Inv[i] // invocations ascend
+	}
+	return -1
+}
+
+// placeWrites notes who wrote the values that were seen, and enters the
+// completed writes that nobody saw as blocks of their own. It reports whether
+// the precondition holds.
+func placeWrites(in fastpath.Input, values []regValue, z zones, starts []int32) bool {
+	for i, kind := range in.Kind {
+		if kind != models.Write {
+			continue
+		}
+		v := &values[in.A[i]]
+		switch {
+		case v.reads == 0:
+			if in.Res[i] != models.Open {
+				z.add(block{in.Res[i], in.Inv[i]})
+				if starts != nil {
+					starts[in.Inv[i]] = int32(i) + 1
+				}
+			}
+		case v.write != 0:
+			return false
+		default:
+			v.write = int32(i) + 1
+		}
+	}
+	return true
+}
+
+// placeBlock enters the block of a value that was seen. It reports a read
+// without a write, or one that returned before the write was invoked.
+func placeBlock(in fastpath.Input, v *regValue, z zones, starts []int32) (orphan bool) {
+	if v.write == 0 || in.Inv[v.write-1] > v.minRes {
+		return true
+	}
+	w := v.write - 1
+	start := z.add(block{min(v.minRes, in.Res[w]), max(v.maxInv, in.Inv[w])})
+	if starts != nil {
+		starts[start] = v.write
+	}
+	return false
+}
+
+// NeverWritten: Reader saw a value that nothing had written when it returned.
+// Writer is the first that wrote it later, or Missing.
+type NeverWritten struct{ Reader, Writer models.Row }
+
+// Rows are the operations.
+func (v *NeverWritten) Rows() []*models.Row { return []*models.Row{&v.Reader, &v.Writer} }
+
+// Tell is the sentence.
+func (v *NeverWritten) Tell(t models.Teller) string {
+	s := t.Did(v.Reader) + ", but nothing had written it by then"
+	if v.Writer != fastpath.Missing {
+		s += "; " + t.Did(v.Writer) + " only later"
+	}
+	return s
+}
+
+// neverWritten is the result for an operation that returned, by event end,
+// having seen a value that nothing had written by then.
+func neverWritten(o, end int32) fastpath.Result {
+	return fastpath.Result{Verdict: jepsen.Invalid, Keys: []int32{o}, End: end, Why: &NeverWritten{o, fastpath.Missing}}
+}
+
+// clashOfReads is the result for two blocks that stand before each other. The
+// history has gone wrong when Y has an operation that returned (X had before)
+// and those reads have returned whose invocation matters: a write whose
+// invocation matters is known by then.
+func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
+	r := fastpath.Result{Verdict: jepsen.Invalid, Why: interleaved(in, x, y), End: y.minRes}
+	for _, o := range r.Why.Rows() {
+		if in.Kind[*o] == models.Read {
+			r.End = max(r.End, in.Res[*o])
+		}
+		r.Keys = append(r.Keys, *o)
+	}
+	return r
+}
+
+// registerWitness puts the blocks in the order of their zones' starts, after
+// the reads of the initial value: each a write, then its reads by invocation.
+func registerWitness(in fastpath.Input, values []regValue, starts []int32) []int32 {
+	order := make([]int32, in.Len())
+	first := &values[in.Init]
+	k := int32(0)
+	if first.write == writtenAtFirst {
+		k, first.reads = first.reads, 0
+	}
+	for _, w := range starts {
+		if w == 0 {
+			continue
+		}
+		order[k] = w - 1
+		k++
+		if v := &values[in.A[w-1]]; v.reads > 0 && v.write == w {
+			k, v.reads = k+v.reads, k
+		}
+	}
+	for i, kind := range in.Kind {
+		if kind == models.Read && in.Res[i] != models.Open {
+			v := &values[in.A[i]]
+			order[v.reads] = int32(i)
+			v.reads++
+		}
+	}
+	return order[:k]
+}

@@ -1,0 +1,482 @@
+package register
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Versioned register
+//
+// Decides: a register that counts its updates (write, cas), whose operations
+// say the version that they made or read, and the value. A is the version plus
+// 1, 0 if an operation does not say it; B is a place in the shape's Args.
+//
+// Precondition: every update that returned says its version. Then versions
+// order all that returned, except reads without a version. Updates that never
+// returned mostly say none. They fill gaps: versions that some operation needs
+// and that nothing which returned made. Whether they can is decided if it is
+// certain which value each gap follows, or if none of them is a cas; else the
+// history may be ambiguous (versiongaps.go). Likewise, which version a read
+// without one saw may be ambiguous if there are such updates.
+//
+// Cost: O(operations + u log u + r log operations), where u updates never
+// returned and r reads are without a version, and if the gaps are hard to
+// fill up to stepsPerOperation more steps for each operation; to find the first
+// failing completion, so much as often as it takes to halve the history.
+//
+// Rests on: the order of versions. It is a linearization if each operation
+// returned after all before it were invoked: a running maximum tells. Reads of
+// one version may stand in any order.
+//
+// Reads without a version go to the first version of their value that is not
+// before that of a read that returned before, nor before any other operation
+// that did. No linearization has them earlier, so if that is too late for one
+// of them no linearization has it at all.
+//
+// Crashed operations: they are left out unless they fill a gap.
+//
+// # Core
+//
+// A choice of operations leaves room for others: what is not chosen may have
+// made any version, with any value, at any time. If one or two operations
+// contradict this, they are the core. If updates are missing, it is the
+// history up to the failure.
+
+// versionedRegister decides a history of Read, Write and CAS on a versioned
+// register.
+func versionedRegister(ctx context.Context, c *models.Columns, register models.VersionsShape, want fastpath.Want) fastpath.Decision {
+	for i, kind := range c.Kind {
+		if kind > models.CAS {
+			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+		}
+	}
+	a := fastpath.Algorithm{KeysAreCore: true, Decide: func(in fastpath.Input, witness bool) fastpath.Result {
+		s := versionSweep{in: in, VersionsShape: register}
+		return s.decide(witness)
+	}}
+	in := fastpath.PlainInput(ctx, c)
+	r := a.Decide(in, want&fastpath.WantWitness != 0)
+	d := fastpath.Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
+	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
+		a.Failure(in, r, true, &d)
+		if d.FailEvent >= 0 && d.Core == nil {
+			d.Core = slices.DeleteFunc(in.UpTo(d.FailEvent), func(i int32) bool { return c.Kind[i] == models.Read && c.Res[i] > d.FailEvent })
+		}
+	}
+	return d
+}
+
+// version is what is known of a version.
+type version struct {
+	update int32 // who made it, plus 1
+	read   int32 // a read of its value, plus 1
+	// The first return and the last invocation of its reads.
+	minRes, maxInv int32
+}
+
+type versionSweep struct {
+	in fastpath.Input
+	models.VersionsShape
+	versions []version // from First to the last that an operation which returned names
+	last     int32     // the last return
+	open     []int32   // updates that did not return
+	unnamed  []int32   // reads without a version
+	at       []int32   // the versions that these saw
+	gaps     []gap
+}
+
+func (s *versionSweep) decide(witness bool) fastpath.Result {
+	if r, found := s.measure(); found {
+		return r
+	}
+	versionless, r, found := s.enter()
+	if found {
+		return r
+	}
+	if r, found = s.compare(); found {
+		return r
+	}
+	if versionless >= 0 {
+		return fastpath.Result{Reason: &Versionless{versionless}}
+	}
+	if len(s.gaps) > 0 {
+		if r := s.fillGaps(); r.Verdict != jepsen.Valid {
+			return r
+		}
+	}
+	if len(s.unnamed) > 0 {
+		if r := s.place(); r.Verdict != jepsen.Valid {
+			return r
+		}
+	}
+	r = fastpath.Result{Verdict: jepsen.Valid}
+	if witness {
+		r.Witness = s.order()
+	}
+	return r
+}
+
+// wrong is a violation that some operations show by themselves.
+func (s *versionSweep) wrong(why fastpath.Violation) fastpath.Result {
+	r := fastpath.Result{Verdict: jepsen.Invalid, End: -1, Why: why}
+	for _, row := range why.Rows() {
+		if i := *row; i >= 0 {
+			r.Keys = append(r.Keys, i)
+			r.End = max(r.End, s.in.Res[i])
+		}
+	}
+	slices.Sort(r.Keys)
+	return r
+}
+
+// missing is a violation that takes the whole history.
+func (s *versionSweep) missing(why fastpath.Violation) fastpath.Result {
+	return fastpath.Result{Verdict: jepsen.Invalid, End: s.last, Loose: true, Why: why}
+}
+
+// measure finds how many versions there are, and what contradicts the first.
+func (s *versionSweep) measure() (r fastpath.Result, found bool) {
+	in := s.in
+	top, highest, updates := s.First+1, int32(-1), int32(0)
+	for i, res := range in.Res {
+		if in.Kind[i] != models.Read {
+			updates++
+		}
+		if res == models.Open {
+			continue
+		}
+		s.last = max(s.last, res)
+		v := in.A[i]
+		if v > top {
+			top, highest = v, int32(i)
+		}
+		if v > 0 && v <= s.First+2 {
+			if r, found = s.early(int32(i)); found {
+				return r, true
+			}
+		}
+	}
+	n := top - s.First - 1
+	if n > updates {
+		r = fastpath.Result{Verdict: jepsen.Invalid, End: in.Res[highest], Why: &TooFewUpdates{highest}}
+		return r, true
+	}
+	s.versions = make([]version, n+1)
+	for v := range s.versions {
+		s.versions[v].minRes, s.versions[v].maxInv = models.Open, -1
+	}
+	return r, false
+}
+
+// early compares an operation of one of the first versions with what was there
+// at first.
+func (s *versionSweep) early(i int32) (r fastpath.Result, found bool) {
+	kind, v, value := s.in.Kind[i], s.in.A[i]-1-s.First, s.Args[s.in.B[i]][0]
+	switch {
+	case v < 0 || v == 0 && kind != models.Read:
+		return s.wrong(&BeforeFirst{i}), true
+	case v == 0 && value != s.Nil && value != s.Value || v == 1 && kind == models.CAS && value != s.Value:
+		return s.wrong(&OtherValue{i, fastpath.Initial}), true
+	}
+	return r, false
+}
+
+// enter puts the operations into their versions. versionless is an update that
+// returned without one, or -1.
+func (s *versionSweep) enter() (versionless int32, r fastpath.Result, found bool) {
+	in := s.in
+	versionless = -1
+	for k, a := range in.A {
+		i, res := int32(k), in.Res[k]
+		if in.Kind[i] != models.Read {
+			switch {
+			case res == models.Open:
+				s.open = append(s.open, i)
+			case a == 0:
+				versionless = i
+			default:
+				v := &s.versions[a-1-s.First]
+				if v.update != 0 {
+					return versionless, s.wrong(&MadeTwice{i, v.update - 1}), true
+				}
+				v.update = i + 1
+			}
+			continue
+		}
+		if res == models.Open {
+			continue
+		}
+		if a == 0 {
+			s.unnamed = append(s.unnamed, i)
+			continue
+		}
+		v := &s.versions[a-1-s.First]
+		v.minRes, v.maxInv = min(v.minRes, res), max(v.maxInv, in.Inv[i])
+		if value := s.Args[in.B[i]][0]; value == s.Nil {
+			continue
+		} else if v.read == 0 {
+			v.read = i + 1
+		} else if value != s.leaves(v.read-1) {
+			return versionless, s.wrong(&OtherValue{i, v.read - 1}), true
+		}
+	}
+	return versionless, r, false
+}
+
+// leaves is the value that is there after an operation.
+func (s *versionSweep) leaves(i int32) int32 {
+	args := s.Args[s.in.B[i]]
+	if s.in.Kind[i] == models.CAS {
+		return args[1]
+	}
+	return args[0]
+}
+
+// compare checks the operations that returned, in the order of versions, and
+// finds the gaps.
+func (s *versionSweep) compare() (r fastpath.Result, found bool) {
+	in := s.in
+	latest := int32(-1) // invocation so far
+	for k := range s.versions {
+		v := &s.versions[k]
+		if o := v.update - 1; o >= 0 {
+			if in.Res[o] < latest {
+				return s.wrong(&WrongVersion{in.OpInvoked(latest), o}), true
+			}
+			latest = max(latest, in.Inv[o])
+			if v.read != 0 && s.leaves(v.read-1) != s.leaves(o) {
+				return s.wrong(&OtherValue{v.read - 1, o}), true
+			}
+			if in.Kind[o] == models.CAS {
+				if by, value, told := s.told(int32(k) - 1); told && value != s.Args[in.B[o]][0] {
+					return s.wrong(&OtherValue{o, by}), true
+				}
+			}
+		} else if k > 0 {
+			s.gaps = append(s.gaps, gap{version: int32(k)})
+		}
+		if v.minRes < latest {
+			return s.wrong(&WrongVersion{in.OpInvoked(latest), in.OpReturning(v.minRes)}), true
+		}
+		latest = max(latest, v.maxInv)
+	}
+	return r, false
+}
+
+// told is the value of a version, if it is known, and by whom: what made it, a
+// read, or a cas that found it.
+func (s *versionSweep) told(v int32) (by, value int32, ok bool) {
+	if v == 0 {
+		return fastpath.Initial, s.Value, true
+	}
+	if by = s.versions[v].update - 1; by >= 0 {
+		return by, s.leaves(by), true
+	}
+	if by = s.versions[v].read - 1; by >= 0 {
+		return by, s.leaves(by), true
+	}
+	if int(v)+1 < len(s.versions) {
+		by = s.versions[v+1].update - 1
+		if by >= 0 && s.in.Kind[by] == models.CAS && s.in.Res[by] != models.Open {
+			return by, s.Args[s.in.B[by]][0], true
+		}
+	}
+	return none, 0, false
+}
+
+// place finds versions for the reads without one.
+func (s *versionSweep) place() fastpath.Result {
+	in := s.in
+	n := len(s.versions)
+	latest := make([]int32, n) // invocation of what stands before reads of a version
+	due := make([]int32, n+1)  // return of what stands behind reads of the version before
+	byValue := make([]uint64, n)
+	t := int32(-1)
+	for v := range s.versions {
+		if o := s.versions[v].update - 1; o >= 0 {
+			t = max(t, in.Inv[o])
+		}
+		latest[v] = t
+		t = max(t, s.versions[v].maxInv)
+		_, value, _ := s.told(int32(v))
+		byValue[v] = uint64(value)<<32 | uint64(v)
+	}
+	slices.Sort(byValue)
+	due[n] = models.Open
+	for v := n - 1; v >= 0; v-- {
+		due[v] = min(due[v+1], s.versions[v].minRes)
+		if o := s.versions[v].update - 1; o >= 0 {
+			due[v] = min(due[v], in.Res[o])
+		}
+	}
+	byRes := make([]uint64, len(s.unnamed))
+	for k, i := range s.unnamed {
+		byRes[k] = uint64(in.Res[i])<<32 | uint64(k)
+	}
+	slices.Sort(byRes)
+	s.at = make([]int32, len(s.unnamed))
+	low := int32(0) // no read that begins now saw less
+	for k, i := range s.unnamed {
+		for ; int32(byRes[0]>>32) < in.Inv[i]; byRes = byRes[1:] {
+			low = max(low, s.at[uint32(byRes[0])])
+		}
+		for due[low+1] < in.Inv[i] {
+			low++
+		}
+		value := s.leaves(i)
+		p, _ := slices.BinarySearch(byValue, uint64(value)<<32|uint64(low))
+		if p < n && int32(byValue[p]>>32) == value && latest[uint32(byValue[p])] < in.Res[i] {
+			s.at[k] = int32(uint32(byValue[p]))
+			continue
+		}
+		if len(s.gaps) > 0 || slices.ContainsFunc(s.open, func(o int32) bool { return s.leaves(o) == value && in.Inv[o] < in.Res[i] }) {
+			return fastpath.Result{Reason: &Unplaced{i}}
+		}
+		return s.missing(&NeverCurrent{i})
+	}
+	return fastpath.Result{Verdict: jepsen.Valid}
+}
+
+// order is the order of versions.
+func (s *versionSweep) order() []int32 {
+	in := s.in
+	first := make([]int32, len(s.versions)) // the first read, plus 1
+	next := make([]int32, in.Len())
+	k := len(s.unnamed)
+	for i := int32(in.Len()) - 1; i >= 0; i-- {
+		if in.Kind[i] != models.Read || in.Res[i] == models.Open {
+			continue
+		}
+		v := in.A[i] - 1 - s.First
+		if in.A[i] == 0 {
+			k--
+			v = s.at[k]
+		}
+		next[i] = first[v]
+		first[v] = i + 1
+	}
+	order := make([]int32, 0, in.Len())
+	for v := range s.versions {
+		if o := s.versions[v].update; o != 0 {
+			order = append(order, o-1)
+		}
+		for i := first[v]; i != 0; i = next[i-1] {
+			order = append(order, i-1)
+		}
+	}
+	return order
+}
+
+// versionOf is the version that an operation says, or for Initial the first.
+func versionOf(t models.Teller, row models.Row) int {
+	if row == fastpath.Initial {
+		return int(t.Init()[0])
+	}
+	return int(t.Op(row).A) - 1
+}
+
+// MadeTwice: Second and First made the same version.
+type MadeTwice struct{ Second, First models.Row }
+
+// Rows are the operations.
+func (v *MadeTwice) Rows() []*models.Row { return []*models.Row{&v.Second, &v.First} }
+
+// Tell is the sentence.
+func (v *MadeTwice) Tell(t models.Teller) string {
+	return t.Name(v.Second) + " and " + t.Name(v.First) + " cannot both have made version " + strconv.Itoa(versionOf(t, v.Second))
+}
+
+// BeforeFirst: Op made or read a version from before the first.
+type BeforeFirst struct{ Op models.Row }
+
+// Rows are the operations.
+func (v *BeforeFirst) Rows() []*models.Row { return []*models.Row{&v.Op} }
+
+// Tell is the sentence.
+func (v *BeforeFirst) Tell(t models.Teller) string {
+	return t.Name(v.Op) + " is of a version from before the first"
+}
+
+// WrongVersion: Late began after Early had returned, but is of an earlier
+// version; or it made the version that Early read.
+type WrongVersion struct{ Late, Early models.Row }
+
+// Rows are the operations.
+func (v *WrongVersion) Rows() []*models.Row { return []*models.Row{&v.Late, &v.Early} }
+
+// Tell is the sentence.
+func (v *WrongVersion) Tell(t models.Teller) string {
+	if versionOf(t, v.Late) == versionOf(t, v.Early) {
+		return t.Name(v.Late) + " made what " + t.Name(v.Early) + " had read before it began"
+	}
+	return t.Name(v.Late) + " began after " + t.Name(v.Early) + " had returned, but is of an earlier version"
+}
+
+// OtherValue: Op does not agree with Other (Initial: the value at first) on the
+// value of a version that both made, read or found.
+type OtherValue struct{ Op, Other models.Row }
+
+// Rows are the operations.
+func (v *OtherValue) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Other} }
+
+// Tell is the sentence.
+func (v *OtherValue) Tell(t models.Teller) string {
+	if v.Other == fastpath.Initial {
+		return t.Name(v.Op) + " does not agree with the value at first"
+	}
+	version := min(versionOf(t, v.Op), versionOf(t, v.Other))
+	return t.Name(v.Op) + " does not agree with " + t.Name(v.Other) + " on the value of version " + strconv.Itoa(version)
+}
+
+// TooFewUpdates: Op is of a version that takes more updates than had begun by
+// then.
+type TooFewUpdates struct{ Op models.Row }
+
+// Rows are the operations.
+func (v *TooFewUpdates) Rows() []*models.Row { return []*models.Row{&v.Op} }
+
+// Tell is the sentence.
+func (v *TooFewUpdates) Tell(t models.Teller) string {
+	return t.Name(v.Op) + " is of a version that takes more updates than had begun by then"
+}
+
+// NeverCurrent: Read read a value that no version had while it ran.
+type NeverCurrent struct{ Read models.Row }
+
+// Rows are the operations.
+func (v *NeverCurrent) Rows() []*models.Row { return []*models.Row{&v.Read} }
+
+// Tell is the sentence.
+func (v *NeverCurrent) Tell(t models.Teller) string {
+	return t.Name(v.Read) + " read a value that no version had while it ran"
+}
+
+// Versionless: Update updated the register and does not say which version it
+// made.
+type Versionless struct{ Update models.Row }
+
+// Rows are the operations.
+func (a *Versionless) Rows() []*models.Row { return []*models.Row{&a.Update} }
+
+// Tell is the sentence.
+func (a *Versionless) Tell(t models.Teller) string {
+	return fmt.Sprintf("op %d does not say which version it made", t.Index(a.Update))
+}
+
+// Unplaced: Op needs a version, or a value, that may be of several operations
+// which never returned.
+type Unplaced struct{ Op models.Row }
+
+// Rows are the operations.
+func (a *Unplaced) Rows() []*models.Row { return []*models.Row{&a.Op} }
+
+// Tell is the sentence.
+func (a *Unplaced) Tell(t models.Teller) string {
+	return fmt.Sprintf("op %d needs a version or value that may be of several operations which never returned", t.Index(a.Op))
+}

@@ -1,0 +1,103 @@
+package register
+
+import (
+	"clew/fastpath"
+	"clew/models"
+)
+
+// Zones (Gibbons and Korach, "Testing shared memories", 1997).
+//
+// In a linearization of a register the operations of one write (itself and
+// what sees it) stand together: they are a block, and the question is only
+// whether the blocks can be put in an order. Block X must stand before block Y
+// if some operation of X returned before some operation of Y was invoked:
+//
+//	X before Y  iff  minRes(X) < maxInv(Y)
+//
+// Lemma: if "before" has a cycle it has a cycle of two blocks. Proof: on a
+// cycle let X have the greatest maxInv, and X before Y before Z. Then
+// minRes(Y) < maxInv(Z) <= maxInv(X), so Y is before X, too.
+//
+// Two blocks are before each other iff, with the zone of a block spanning
+// minRes and maxInv, two forward zones (minRes < maxInv) overlap, or a
+// backward zone (maxInv < minRes) lies inside a forward one. One sweep over
+// the events sees that, and the order of the zones' starts is a linearization.
+
+// zones holds zones by the event at which they start. No two start at the same
+// event: a forward zone starts with a return, a backward zone with an
+// invocation, and no operation belongs to two blocks.
+type zones []int32
+
+// block is what counts of a block.
+type block struct{ minRes, maxInv int32 }
+
+// add enters a block and returns the start of its zone.
+func (z zones) add(b block) int32 {
+	if b.minRes < b.maxInv {
+		z[b.minRes] = b.maxInv + 1
+		return b.minRes
+	}
+	z[b.maxInv] = -(b.minRes + 1)
+	return b.maxInv
+}
+
+// clash finds two blocks that must stand before each other. The block of the
+// initial value starts before every event; its last invocation is init, or -1.
+func (z zones) clash(init int32) (x, y block, found bool) {
+	x = block{-1, init}
+	for t, e := range z {
+		switch {
+		case e > 0: // forward, up to e-1
+			y = block{int32(t), e - 1}
+			if y.minRes < x.maxInv {
+				return x, y, true
+			}
+			x = y
+		case e < 0: // backward, up to -e-1
+			if -e-1 < x.maxInv {
+				return x, block{-e - 1, int32(t)}, true
+			}
+		}
+	}
+	return x, y, false
+}
+
+// interleaved explains a clash. The operations are those whose invocation and
+// return make the two blocks what they are.
+func interleaved(in fastpath.Input, x, y block) fastpath.Violation {
+	if x.minRes < 0 {
+		return &InitialLate{in.OpReturning(y.minRes), in.OpInvoked(x.maxInv)}
+	}
+	return &Interleaved{in.OpReturning(x.minRes), in.OpInvoked(y.maxInv), in.OpReturning(y.minRes), in.OpInvoked(x.maxInv)}
+}
+
+// InitialLate: Late belongs to the initial value: it saw it, or a value that
+// only cas operations had made of it. Yet Other, which belongs to another value,
+// had returned before Late was invoked.
+type InitialLate struct{ Other, Late models.Row }
+
+// Rows are the operations.
+func (v *InitialLate) Rows() []*models.Row { return []*models.Row{&v.Other, &v.Late} }
+
+// Tell is the sentence.
+func (v *InitialLate) Tell(t models.Teller) string {
+	return t.Did(v.Late) + " after " + t.Had(v.Other) + "; it goes back to the initial value"
+}
+
+// Interleaved: the operations of one value X (with what cas operations made of
+// it) come all before or all after those of another value Y. But EarlyX had
+// returned before LateY was invoked, and EarlyY before LateX was.
+type Interleaved struct{ EarlyX, LateY, EarlyY, LateX models.Row }
+
+// Rows are the operations.
+func (v *Interleaved) Rows() []*models.Row {
+	return []*models.Row{&v.EarlyX, &v.LateY, &v.EarlyY, &v.LateX}
+}
+
+// Tell is the sentence.
+func (v *Interleaved) Tell(t models.Teller) string {
+	if v.LateY == v.EarlyY {
+		return t.Did(v.LateX) + " after " + t.Had(v.EarlyY) + "; before that, " + t.Had(v.EarlyX)
+	}
+	return t.Did(v.EarlyX) + " before " + t.Did(v.LateY) + ", yet " + t.Did(v.EarlyY) + " before " + t.Did(v.LateX)
+}

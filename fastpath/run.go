@@ -1,0 +1,60 @@
+package fastpath
+
+import (
+	"context"
+
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Result is what the Decide of a type returns.
+type Result struct {
+	Verdict jepsen.Verdict
+	Reason  Ambiguity    // unknown
+	Witness []models.Row // valid and wanted
+	Keys    []models.Row // invalid: operations that show it
+	End     int32        // invalid: the history up to this event is invalid, too
+	Loose   bool         // invalid: End is likely far too late
+	Why     Violation    // invalid
+}
+
+// Algorithm is what the shared machinery needs to know of a data type.
+type Algorithm struct {
+	// Decide decides a history.
+	Decide func(in Input, witness bool) Result
+	// Needs prepares what cores of a history must not be parted from.
+	Needs func(in Input) Needs
+	// Step is the sequential meaning of an operation, ok if it can happen. It is
+	// nil if Decide does not find ambiguous in the small what it decides in the
+	// large.
+	Step func(op models.Op, state int32) (next int32, ok bool)
+	// Always says whether an operation belongs to every sub-history; nil: none
+	// does.
+	Always func(op models.Op) bool
+	// Explain explains a minimal core; nil: Decide does.
+	Explain func(core Input) Violation
+	// Later, if it is not nil, completes a violation of the columns by what
+	// happened after the failure.
+	Later func(c *models.Columns, why Violation, failEvent int32)
+	// KeysAreCore says that the keys are a core, and that Decide explains them.
+	KeysAreCore bool
+}
+
+// Needs appends to out the operations that a sub-history with operation o must
+// contain, too.
+type Needs func(o models.Row, out []models.Row) []models.Row
+
+// Run decides a history and gathers the evidence that is wanted.
+func (a *Algorithm) Run(ctx context.Context, c *models.Columns, init int32, want Want) Decision {
+	in := NewInput(ctx, c, init)
+	r := a.Decide(in, want&WantWitness != 0)
+	d := Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
+	if r.Verdict == jepsen.Invalid && want&WantFailure != 0 {
+		a.Failure(in, r, true, &d)
+		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent, c), in.Original(d.BoundEvent, c)
+		if a.Later != nil && d.Why != nil {
+			a.Later(c, d.Why, d.FailEvent)
+		}
+	}
+	return d
+}

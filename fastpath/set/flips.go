@@ -1,0 +1,328 @@
+package set
+
+import (
+	"context"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Flips: lookup-set
+//
+// Decides: histories of objects that are a row of independent counters, each
+// from 0 to a bound, where every operation moves one counter up or down by one
+// (a flip), or asks whether it is at 0 or at the bound (a test; the bound is 1
+// then). An element of a lookup-set is such a counter with the bound 1: an
+// insert that found it absent moves it up, a remove that found it present down;
+// all others are tests. Locks are one such counter; see package lock.
+//
+// Precondition: none. Values may repeat.
+//
+// Cost: O(operations * log(operations open at once) + events + ids).
+//
+// Rests on: an exchange argument. The sweep follows the events and linearizes a
+// flip only when it must: when it returns, or when another operation that
+// returns needs it. Among the flips that would help it takes the one that
+// returns first. (Any linearization can be changed into the sweep's: flips of
+// one counter in one direction that are both open can change places, and what
+// is not needed yet can wait.) Tests cost nothing and are linearized as soon as
+// the state allows. If no flip helps an operation that returns, no order of
+// the events so far is a linearization: that return is the first failing
+// completion.
+//
+// Crashed operations: a flip that never returns has a deadline after all
+// others, and is taken last. A crashed test says nothing. An insert or remove
+// that crashed may have been a test, then it can be left out as well.
+//
+// # Core
+//
+// For a lookup-set a choice is an element and a moment: the operations of the
+// element that were not over by then, without the tests that ran already. The
+// core is a choice from which no state of the element at that moment allows the
+// rest, even if the flips that ran then are free to happen at any later time or
+// never, such that this is not so one operation later; or all operations of the
+// element, if only its initial state makes it fail.
+
+// lookupSet decides a history of the kinds of lookup-set. init holds the
+// elements that are in the set at first.
+func lookupSet(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
+	all := fastpath.WithInitial(c, init, models.Insert)
+	return decideLookupSet(ctx, all, want).WithoutInitial(len(init))
+}
+
+// flip is what an operation does to its counter.
+type flip uint8
+
+const (
+	down  flip = iota // one less
+	up                // one more
+	testD             // asks for 0
+	testU             // asks for 1
+)
+
+var setFlips = [...]flip{
+	models.Insert: up, models.InsertPresent: testU, models.InsertAny: up,
+	models.Remove: down, models.RemoveAbsent: testD, models.RemoveAny: down,
+	models.Has: testU, models.HasNot: testD,
+}
+
+// counter is the state of an element. Operations are given by their row plus 1.
+type counter struct {
+	state int32
+	flips [2]int32 // open and not linearized, by direction: a heap by return
+	tests [2]int32 // likewise, by the state they ask for: a list
+}
+
+// flipSweep is a sweep over the events of a history.
+type flipSweep struct {
+	in       fastpath.Input
+	counters []counter
+	returns  []int32 // by event: the operation that returns and is not linearized, plus 1
+	// A heap is a pairing heap: child is the first child of an operation, next
+	// its sibling; next links lists, too.
+	child, next []int32
+	witness     bool
+	order       []int32
+}
+
+// sweep goes through the events from start on and returns the operation whose
+// return fails, or -1. Operations that returned before start are gone, as are
+// tests that are open then; flips that are open then never return. All counters
+// start at state.
+func (s *flipSweep) sweep(start, state int32) int32 {
+	n := int32(s.in.Len())
+	s.counters = make([]counter, s.in.IDs)
+	if state != 0 {
+		for v := range s.counters {
+			s.counters[v].state = state
+		}
+	}
+	s.returns = make([]int32, s.in.Events)
+	s.child, s.next = make([]int32, n), make([]int32, n)
+	if s.witness {
+		s.order = make([]int32, 0, n)
+	}
+	i := int32(0)
+	for ; i < n && s.in.Inv[i] < start; i++ {
+		if s.in.Res[i] == models.Open && setFlips[s.in.Kind[i]] <= up {
+			s.push(i)
+		}
+	}
+	for k := i; k < n; k++ {
+		if res := s.in.Res[k]; res != models.Open {
+			s.returns[res] = k + 1
+		}
+	}
+	for t := start; t < s.in.Events; t++ {
+		if i < n && s.in.Inv[i] == t {
+			s.invoke(i)
+			i++
+		} else if o := s.returns[t]; o > 0 && !s.finish(o-1) {
+			return o - 1
+		}
+	}
+	return -1
+}
+
+func (s *flipSweep) invoke(i int32) {
+	m := setFlips[s.in.Kind[i]]
+	if m <= up {
+		s.push(i)
+		return
+	}
+	c := &s.counters[s.in.A[i]]
+	switch need := m - testD; {
+	case s.in.Res[i] == models.Open:
+	case c.state == int32(need):
+		s.linearize(i)
+	default:
+		s.next[i] = c.tests[need]
+		c.tests[need] = i + 1
+	}
+}
+
+// finish linearizes an operation that returns, and reports whether it can.
+func (s *flipSweep) finish(i int32) bool {
+	c := &s.counters[s.in.A[i]]
+	switch m := setFlips[s.in.Kind[i]]; m {
+	case testD, testU:
+		return s.flip(c, m-testD) // which linearizes the tests of the new state
+	case up:
+		return (c.state == 0 || s.flip(c, down)) && s.flip(c, up)
+	default:
+		return (c.state > 0 || s.flip(c, up)) && s.flip(c, down)
+	}
+}
+
+// flip linearizes the flip of a direction that returns first, if there is one,
+// and the tests that waited for it. A flip that returns now is the first.
+func (s *flipSweep) flip(c *counter, to flip) bool {
+	i := c.flips[to] - 1
+	if i < 0 {
+		return false
+	}
+	c.flips[to] = s.pop(i)
+	s.linearize(i)
+	c.state += 2*int32(to) - 1
+	for k := c.tests[to]; k > 0; k = s.next[k-1] {
+		s.linearize(k - 1)
+	}
+	c.tests[to] = 0
+	return true
+}
+
+func (s *flipSweep) linearize(i int32) {
+	if res := s.in.Res[i]; res != models.Open {
+		s.returns[res] = 0
+	}
+	if s.witness {
+		s.order = append(s.order, i)
+	}
+}
+
+// push adds a flip to its heap.
+func (s *flipSweep) push(i int32) {
+	root := &s.counters[s.in.A[i]].flips[setFlips[s.in.Kind[i]]]
+	*root = s.meld(*root, i+1)
+}
+
+// meld makes one heap of two.
+func (s *flipSweep) meld(a, b int32) int32 {
+	if a == 0 {
+		return b
+	}
+	if s.in.Res[b-1] < s.in.Res[a-1] {
+		a, b = b, a
+	}
+	s.next[b-1] = s.child[a-1]
+	s.child[a-1] = b
+	return a
+}
+
+// pop is the heap of i without i, its root: the children melded in pairs, the
+// pairs from the last on.
+func (s *flipSweep) pop(i int32) int32 {
+	pairs := int32(0) // linked by next
+	for a := s.child[i]; a > 0; {
+		b := s.next[a-1]
+		if b == 0 {
+			s.next[a-1] = pairs
+			pairs = a
+			break
+		}
+		rest := s.next[b-1]
+		m := s.meld(a, b)
+		s.next[m-1] = pairs
+		pairs = m
+		a = rest
+	}
+	root := int32(0)
+	for pairs > 0 {
+		rest := s.next[pairs-1]
+		root = s.meld(root, pairs)
+		pairs = rest
+	}
+	return root
+}
+
+func decideLookupSet(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+	for i, kind := range c.Kind {
+		if (kind == models.InsertAny || kind == models.RemoveAny) && c.Res[i] != models.Open || int(kind) >= len(setFlips) {
+			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+		}
+	}
+	in := fastpath.NewInput(ctx, c, 0)
+	s := flipSweep{in: in, witness: want&fastpath.WantWitness != 0}
+	o := s.sweep(0, 0)
+	if o < 0 {
+		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
+	}
+	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
+	if want&fastpath.WantFailure != 0 {
+		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
+		before := flipSweep{in: in.Cut(in.Res[o] - 1), witness: true} // what returns later is needed last there
+		before.sweep(0, 0)
+		d.Before = before.order
+		lookupSetCore(in, o, &d)
+	}
+	return d
+}
+
+// lookupSetCore finds the core of a history that fails when o returns.
+func lookupSetCore(in fastpath.Input, o int32, d *fastpath.Decision) {
+	var ops []int32
+	for i := int32(0); int(i) < in.Len() && in.Inv[i] < in.Res[o]; i++ {
+		open := in.Res[i] > in.Res[o]
+		if in.A[i] == in.A[o] && (!open || setFlips[in.Kind[i]] <= up) {
+			ops = append(ops, i)
+		}
+	}
+	sub := in.Cut(in.Res[o]).Pick(ops)
+	s := flipSweep{in: sub, witness: true}
+	fails := func(k int) bool { // from operation k on, whatever the state was
+		start, c := sub.Inv[k], *sub.Columns
+		c.Res = slices.Clone(c.Res)
+		for i := range k {
+			if c.Res[i] > start {
+				c.Res[i] = models.Open
+			}
+		}
+		later := sub
+		later.Columns = &c
+		from := flipSweep{in: later}
+		return from.sweep(start, 0) >= 0 && from.sweep(start, 1) >= 0
+	}
+	// The last few operations are likely to do.
+	low, high := 0, sub.Len()
+	for step := 1; low < high; step *= 2 {
+		k := max(high-step, low)
+		if fails(k) {
+			low = k
+			break
+		}
+		high = k
+	}
+	for low+1 < high {
+		if k := (low + high) / 2; fails(k) {
+			low = k
+		} else {
+			high = k
+		}
+	}
+	moment := sub.Inv[low]
+	if high == 0 {
+		moment = 0
+	}
+	for k, i := range ops {
+		ran := sub.Inv[k] < moment
+		if sub.Res[k] >= moment && (!ran || setFlips[sub.Kind[k]] <= up) {
+			d.Core = append(d.Core, i)
+		}
+	}
+	why := &Unchanged{o, fastpath.Initial}
+	d.Why = why
+	s.sweep(0, 0)
+	for _, k := range s.order { // the last one of the core that left it as it is
+		if setFlips[sub.Kind[k]]&up == flip(s.counters[sub.A[k]].state) && slices.Contains(d.Core, ops[k]) {
+			why.After = ops[k]
+		}
+	}
+}
+
+// Unchanged: Op found or left its element present, or absent, as it cannot have
+// been after After (Initial: at first). No operation could have changed that in
+// between: those that ran were needed elsewhere.
+type Unchanged struct{ Op, After models.Row }
+
+// Rows are the operations.
+func (v *Unchanged) Rows() []*models.Row { return []*models.Row{&v.Op, &v.After} }
+
+// Tell is the sentence.
+func (v *Unchanged) Tell(t models.Teller) string {
+	if v.After == fastpath.Initial {
+		return t.Name(v.Op) + " cannot be what it found at first, and nothing could have changed that"
+	}
+	return t.Name(v.Op) + " cannot be what it found after " + t.Name(v.After) + ", and nothing could have changed that in between"
+}

@@ -1,0 +1,141 @@
+package set
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"clew/fastpath"
+	"clew/fastpath/internal/testkit"
+	"clew/models"
+)
+
+// lookupSetType has init as its initial elements.
+func lookupSetType(name string, init ...int32) *testkit.Type {
+	k := &testkit.Type{
+		Name: name,
+		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return testkit.Decide(Path, models.LookupSetShape{Init: init}, c, want)
+		},
+		Next:      nextLookupSet,
+		Completed: testkit.Ops([]models.Kind{models.Insert, models.InsertPresent, models.Remove, models.RemoveAbsent, models.Has, models.HasNot}, 0, 1),
+		Crashed:   testkit.Ops([]models.Kind{models.Insert, models.InsertAny, models.Remove, models.RemoveAny}, 0, 1),
+		Says:      func(op models.Op) bool { return setFlips[op.Kind] <= up },
+		Core:      coreOfLookupSet,
+	}
+	if len(init) == 0 {
+		k.Numbered = func(models.Op) bool { return true }
+	}
+	for _, v := range init {
+		k.Init += string(rune('a' + v))
+	}
+	k.Like = func(op models.Op) []models.Op {
+		var list []models.Op
+		for _, o := range k.Completed {
+			if o.A == op.A {
+				list = append(list, o)
+			}
+		}
+		return list
+	}
+	return k
+}
+
+// nextLookupSet is the step of a lookup-set; a state holds a letter for each
+// element.
+func nextLookupSet(dst []string, op models.Op, s string) []string {
+	e := string(rune('a' + op.A))
+	in := strings.Contains(s, e)
+	with, without := s, strings.ReplaceAll(s, e, "")
+	if !in {
+		with = string(slices.Sorted(slices.Values([]rune(s + e)))[:])
+	}
+	switch op.Kind {
+	case models.Insert, models.RemoveAbsent, models.HasNot:
+		if in {
+			return dst
+		}
+	case models.InsertPresent, models.Remove, models.Has:
+		if !in {
+			return dst
+		}
+	}
+	switch op.Kind {
+	case models.Insert, models.InsertAny:
+		s = with
+	case models.Remove, models.RemoveAny:
+		s = without
+	}
+	return append(dst, s)
+}
+
+// coreOfLookupSet looks for the moment that the core belongs to, from which on
+// the element fails whatever its state, but not one operation later.
+func coreOfLookupSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
+	element := c.A[d.Core[0]]
+	flips := func(i int32) bool { return setFlips[c.Kind[i]] <= up }
+	choice := func(moment int32) (core []int32, fails bool) {
+		from := &models.Columns{Events: c.Events}
+		must := uint32(0)
+		for i := range int32(c.Len()) {
+			if c.A[i] != element || c.Inv[i] > d.FailEvent || c.Res[i] < moment || (c.Inv[i] < moment || c.Res[i] > d.FailEvent) && !flips(i) {
+				continue
+			}
+			core = append(core, i)
+			res := c.Res[i]
+			if c.Inv[i] < moment || res > d.FailEvent {
+				res = models.Open
+			} else {
+				must |= 1 << from.Len()
+			}
+			from.Append(c.Inv[i], res, c.Op(i))
+		}
+		fails = must != 0
+		for _, state := range []string{"", string(rune('a' + element))} {
+			o := testkit.NewOracle(from, state, k.Next)
+			fails = fails && !o.Linearizable(c.Events, testkit.All(from))
+		}
+		return core, fails
+	}
+	later := false // whether it fails one operation later
+	for moment := d.FailEvent; moment >= 0; moment-- {
+		i := slices.Index(c.Inv, moment)
+		if i < 0 || c.A[i] != element {
+			continue
+		}
+		core, fails := choice(moment)
+		if slices.Equal(core, d.Core) && fails && !later {
+			return ""
+		}
+		later = fails
+	}
+	core, _ := choice(0)
+	if slices.Equal(core, d.Core) && !later {
+		return ""
+	}
+	return "not that of a moment"
+}
+
+var lookupSetTypes = []*testkit.Type{
+	lookupSetType("lookup-set"), lookupSetType("lookup-set that holds 1", 1), lookupSetType("lookup-set that holds 0 and 1", 0, 1),
+}
+
+func TestEverySmallHistoryOfLookupSets(t *testing.T) {
+	size := 3
+	if testkit.Long {
+		size = 4
+	}
+	for _, k := range lookupSetTypes {
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			for n := range size + 1 {
+				k.Every(t, n, func(open bool) []models.Op { // of one element; they are independent
+					return slices.DeleteFunc(slices.Clone(k.Alphabet(open)), func(op models.Op) bool { return op.A == 1 })
+				})
+			}
+			k.Every(t, 2, k.Alphabet)
+		})
+	}
+}
+
+func TestRandomLookupSets(t *testing.T) { testkit.RandomHistories(t, lookupSetTypes...) }

@@ -1,0 +1,609 @@
+package set
+
+import (
+	"context"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Grow-only set
+//
+// Decides: adds of values, and reads of the whole set.
+//
+// Precondition: none. A value may be added many times.
+//
+// Cost: O(operations + events + ids + the sizes of all sets read), no sort. It
+// knows ids only by the values of adds and of sets: if they are sparse they
+// are renumbered, at the price of a sort.
+//
+// Rests on: reads must form a chain by inclusion; reads of equal sets are a
+// group. A value's first add must come before the first group that has it, and
+// all its adds after the groups that do not. Of several adds of a value let the
+// one that was invoked first be the first: it is the most free. That gives
+// stages: the adds of the values that are new in group 0, group 0, the adds of
+// group 1, and so on, at last the adds of values that nobody read. The stages
+// can be kept iff no operation that must come later returned before one that
+// must come earlier was invoked; one pass with the latest invocation so far
+// sees that.
+//
+// Crashed operations: a crashed read says nothing. A crashed add never returns,
+// so it can come at any later stage, and is left out if nobody read its value,
+// or another add is the first.
+//
+// # Core
+//
+// A choice is a set of values, and of reads of which only these values count:
+// all adds of the values, and these reads. The core is a choice with the read
+// that fails which is not linearizable, while no smaller one is. It has at most
+// two values and two reads.
+
+// growOnly decides a history of the kinds of a grow-only set. The sets that were
+// read have each value once and in ascending order: the A of a ReadSet is a place
+// among them.
+func growOnly(ctx context.Context, c *models.Columns, shape models.GrowSetShape, want fastpath.Want) fastpath.Decision {
+	for i, kind := range c.Kind {
+		if kind > models.ReadNoSet {
+			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
+		}
+	}
+	all := fastpath.WithInitial(c, shape.Init, models.Add)
+	return runGrowSet(ctx, all, shape.Sets, want).WithoutInitial(len(shape.Init))
+}
+
+func runGrowSet(ctx context.Context, c *models.Columns, sets [][]int32, want fastpath.Want) fastpath.Decision {
+	in, sets := growSetInput(ctx, c, sets)
+	r := decideGrowSet(in, sets, want&fastpath.WantWitness != 0)
+	d := fastpath.Decision{Verdict: r.Verdict, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
+	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
+		r, d.Before = growSetFailure(in, sets, r)
+		growSetCore(in, sets, r, &d)
+		d.FailEvent = in.Original(r.End, c)
+		d.BoundEvent = d.FailEvent
+	}
+	return d
+}
+
+// growSetInput renumbers events and values if they are sparse.
+func growSetInput(ctx context.Context, c *models.Columns, sets [][]int32) (fastpath.Input, [][]int32) {
+	in := fastpath.PlainInput(ctx, c)
+	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
+		in = in.DenseEvents()
+	}
+	size := int64(c.Len())
+	top := int32(0)
+	for i, kind := range c.Kind {
+		switch kind {
+		case models.Add:
+			top = max(top, c.A[i])
+		case models.ReadSet:
+			set := sets[c.A[i]]
+			size += int64(len(set))
+			if len(set) > 0 {
+				top = max(top, set[len(set)-1])
+			}
+		}
+	}
+	in.IDs = top + 1
+	if !fastpath.Sparse(int64(top)+1, size) {
+		return in, sets
+	}
+	ids := []int32{}
+	for i, kind := range c.Kind {
+		switch kind {
+		case models.Add:
+			ids = append(ids, c.A[i])
+		case models.ReadSet:
+			ids = append(ids, sets[c.A[i]]...)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	in.IDs = int32(len(ids))
+	dense := func(v int32) int32 {
+		k, _ := slices.BinarySearch(ids, v)
+		return int32(k)
+	}
+	renumbered := *in.Columns
+	renumbered.A = slices.Clone(c.A)
+	own := make([][]int32, len(sets))
+	for i, kind := range c.Kind {
+		switch kind {
+		case models.Add:
+			renumbered.A[i] = dense(c.A[i])
+		case models.ReadSet:
+			if k := c.A[i]; own[k] == nil {
+				for _, v := range sets[k] {
+					own[k] = append(own[k], dense(v))
+				}
+			}
+		}
+	}
+	in.Columns = &renumbered
+	return in, own
+}
+
+// growSet is what is known of a history.
+type growSet struct {
+	in    fastpath.Input
+	sets  [][]int32
+	reads []int32 // those that completed, by size
+	group []int32 // by place in reads: its group
+	// By value: the group that it is new in, the number of groups if nobody read
+	// it; and its first add, or -1.
+	newIn, chosen []int32
+	stages        []stage // by group, adds then reads
+}
+
+// stage is the adds of the values that are new in a group, or its reads.
+type stage struct {
+	minRes, maxInv         int32 // over the completed operations; over those that must be early
+	firstToReturn, lastInv int32 // the operations
+	from                   int32 // the latest invocation of the stages before
+}
+
+// decideGrowSet's end is an event by which the history has gone wrong.
+func decideGrowSet(in fastpath.Input, sets [][]int32, witness bool) fastpath.Result {
+	s := growSet{in: in, sets: sets}
+	if o := s.sortReads(); o >= 0 {
+		return fastpath.Result{Verdict: jepsen.Invalid, End: in.Res[o], Why: &NotASet{o}}
+	}
+	if why := s.notAChain(); why != nil {
+		return s.invalid(why)
+	}
+	if why := s.fillStages(); why != nil {
+		return s.invalid(why)
+	}
+	if why := s.outOfStage(); why != nil {
+		return s.invalid(why)
+	}
+	r := fastpath.Result{Verdict: jepsen.Valid}
+	if witness {
+		r.Witness = s.witness()
+	}
+	return r
+}
+
+// invalid is the result for a violation: the history has gone wrong when the
+// reads of it have returned.
+func (s *growSet) invalid(why fastpath.Violation) fastpath.Result {
+	r := fastpath.Result{Verdict: jepsen.Invalid, Why: why}
+	for _, o := range why.Rows() {
+		if *o >= 0 && s.in.Kind[*o] == models.ReadSet {
+			r.End = max(r.End, s.in.Res[*o])
+		}
+	}
+	return r
+}
+
+// sortReads puts the completed reads in order of size. It returns one that did
+// not read a set, or -1.
+func (s *growSet) sortReads() int32 {
+	in := s.in
+	var starts []int32
+	for i, kind := range in.Kind {
+		if kind == models.Add || in.Res[i] == models.Open {
+			continue
+		}
+		if kind == models.ReadNoSet {
+			return int32(i)
+		}
+		size := len(s.sets[in.A[i]]) + 1
+		for len(starts) <= size {
+			starts = append(starts, 0)
+		}
+		starts[size]++
+	}
+	total := int32(0)
+	for size := range starts {
+		total += starts[size]
+		starts[size] = total
+	}
+	s.reads = make([]int32, total)
+	for i, kind := range in.Kind {
+		if kind == models.ReadSet && in.Res[i] != models.Open {
+			size := len(s.sets[in.A[i]])
+			s.reads[starts[size]] = int32(i)
+			starts[size]++
+		}
+	}
+	return -1
+}
+
+func (s *growSet) set(read int32) []int32 { return s.sets[s.in.A[read]] }
+
+// notAChain finds two reads of which neither has all that the other has: a value
+// must be in all reads from the first that has it on. If there are none it fills
+// in group and newIn.
+func (s *growSet) notAChain() fastpath.Violation {
+	m := int32(len(s.reads))
+	count := make([]int32, s.in.IDs)
+	first := make([]int32, s.in.IDs)
+	for k := m - 1; k >= 0; k-- {
+		for _, v := range s.set(s.reads[k]) {
+			count[v]++
+			first[v] = k
+		}
+	}
+	s.group = make([]int32, m+1)
+	for k := int32(1); k <= m; k++ {
+		s.group[k] = s.group[k-1]
+		if k == m || len(s.set(s.reads[k])) > len(s.set(s.reads[k-1])) {
+			s.group[k]++
+		}
+	}
+	for v, n := range count {
+		if n == 0 {
+			first[v] = m
+		} else if n != m-first[v] {
+			return s.incomparable(first[v], int32(v))
+		}
+		first[v] = s.group[first[v]]
+	}
+	s.newIn = first
+	return nil
+}
+
+// incomparable explains that a read after the k-th does not have v, which the
+// k-th has: it has something else, then.
+func (s *growSet) incomparable(k, v int32) fastpath.Violation {
+	x := s.reads[k]
+	y := int32(-1)
+	for _, o := range s.reads[k+1:] {
+		if _, has := slices.BinarySearch(s.set(o), v); !has && (y < 0 || s.in.Res[o] < s.in.Res[y]) {
+			y = o
+		}
+	}
+	switch {
+	case s.in.Res[x] < s.in.Inv[y]:
+		return &NotRead{x, y}
+	case s.in.Res[y] < s.in.Inv[x]:
+		return &NotRead{y, x}
+	}
+	return &Incomparable{x, y}
+}
+
+// fillStages finds what counts of the operations of each stage, or a value that
+// was read but never added.
+func (s *growSet) fillStages() fastpath.Violation {
+	in := s.in
+	groups := s.group[len(s.reads)]
+	s.stages = make([]stage, 2*groups+2)
+	for g := range s.stages {
+		s.stages[g] = stage{minRes: models.Open, maxInv: -1}
+	}
+	s.chosen = make([]int32, in.IDs)
+	for v := range s.chosen {
+		s.chosen[v] = -1
+	}
+	for i, kind := range in.Kind {
+		if kind != models.Add {
+			continue
+		}
+		v := in.A[i]
+		g := s.newIn[v]
+		st := &s.stages[2*g]
+		st.completes(int32(i), in.Res[i])
+		if s.chosen[v] < 0 {
+			s.chosen[v] = int32(i)
+			if g < groups {
+				st.begins(int32(i), in.Inv[i])
+			}
+		}
+	}
+	for k, o := range s.reads {
+		st := &s.stages[2*s.group[k]+1]
+		st.completes(o, in.Res[o])
+		st.begins(o, in.Inv[o])
+		if k > 0 && s.group[k] == s.group[k-1] {
+			continue // it is equal
+		}
+		for _, v := range s.set(o) {
+			if s.chosen[v] < 0 {
+				return &fastpath.NeverAdded{Taker: o, Adder: fastpath.Missing}
+			}
+		}
+	}
+	return nil
+}
+
+func (st *stage) completes(o, res int32) {
+	if res < st.minRes {
+		st.minRes, st.firstToReturn = res, o
+	}
+}
+
+func (st *stage) begins(o, inv int32) {
+	if inv > st.maxInv {
+		st.maxInv, st.lastInv = inv, o
+	}
+}
+
+// outOfStage finds an operation that returned before one of an earlier stage was
+// invoked, or for a read, before one of the adds that it needs was.
+func (s *growSet) outOfStage() fastpath.Violation {
+	from, latest := int32(-1), int32(-1) // the latest invocation so far, and whose
+	for g := range s.stages {
+		st := &s.stages[g]
+		st.from = from
+		if st.minRes < from {
+			return s.tooLate(st.firstToReturn, latest)
+		}
+		if st.maxInv > from {
+			from, latest = st.maxInv, st.lastInv
+		}
+	}
+	return nil
+}
+
+// tooLate explains that x had returned before y was invoked, though y must come
+// before x.
+func (s *growSet) tooLate(x, y int32) fastpath.Violation {
+	in := s.in
+	switch {
+	case in.Kind[y] == models.ReadSet:
+		return &NotRead{x, y}
+	case in.Kind[x] == models.ReadSet:
+		return &fastpath.NeverAdded{Taker: x, Adder: fastpath.Missing}
+	}
+	r := int32(-1) // of the group in which y is new, the first to return
+	for k, o := range s.reads {
+		if s.group[k] == s.newIn[in.A[y]] && (r < 0 || in.Res[o] < in.Res[r]) {
+			r = o
+		}
+	}
+	return &AddedBefore{x, y, r}
+}
+
+// witness gives every operation the earliest point that its stage allows, and
+// sorts by point, then stage.
+func (s *growSet) witness() []int32 {
+	in := s.in
+	stageOf := make([]int32, in.Len())
+	perStage := make([]int32, len(s.stages)+1)
+	for k, o := range s.reads {
+		stageOf[o] = 2*s.group[k] + 1
+	}
+	groups := s.group[len(s.reads)]
+	for i, kind := range in.Kind {
+		if kind == models.Add {
+			g := s.newIn[in.A[i]]
+			stageOf[i] = 2 * g
+			if in.Res[i] == models.Open && (g == groups || s.chosen[in.A[i]] != int32(i)) {
+				stageOf[i] = -1
+			}
+		} else if in.Res[i] == models.Open {
+			stageOf[i] = -1
+		}
+		perStage[stageOf[i]+1]++ // and those left out before all others
+	}
+	perPoint := make([]int32, in.Events+1)
+	point := func(o int32) int32 { return max(s.stages[stageOf[o]].from, in.Inv[o]) }
+	total := int32(0)
+	for g := range perStage {
+		total, perStage[g] = total+perStage[g], total
+	}
+	left := perStage[1]
+	byStage := make([]int32, in.Len())
+	for i, g := range stageOf {
+		byStage[perStage[g+1]] = int32(i)
+		perStage[g+1]++
+	}
+	byStage = byStage[left:]
+	for _, o := range byStage {
+		perPoint[point(o)+1]++
+	}
+	for t := range in.Events {
+		perPoint[t+1] += perPoint[t]
+	}
+	order := make([]int32, len(byStage))
+	for _, o := range byStage {
+		p := point(o)
+		order[perPoint[p]] = o
+		perPoint[p]++
+	}
+	return order
+}
+
+// growSetFailure is the result for the shortest prefix that fails, whose End is
+// the first failing completion, and a witness of the history before it.
+func growSetFailure(in fastpath.Input, sets [][]int32, r fastpath.Result) (fastpath.Result, []models.Row) {
+	low := int32(-1) // valid up to here
+	var witness []models.Row
+	for round := 0; low+1 < r.End; round++ {
+		in.Poll()
+		t := r.End - 1
+		if round >= fastpath.MaxDescents {
+			t = low + (r.End-low)/2
+		}
+		if before := decideGrowSet(in.Cut(t), sets, true); before.Verdict == jepsen.Invalid {
+			r = before
+		} else {
+			low, witness = t, before.Witness
+		}
+	}
+	return r, witness
+}
+
+// growSetCore finds the core: some of the reads and values of the violation are
+// enough, and have few choices.
+func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpath.Decision) {
+	cut := in.Cut(r.End)
+	fail := in.OpReturning(r.End)
+	if _, ok := r.Why.(*NotASet); ok {
+		d.Core, d.Why = []int32{fail}, r.Why
+		return
+	}
+	reads, values := involved(cut, sets, r.Why)
+	for _, n := range [][2]int{{1, 1}, {2, 1}, {1, 2}, {2, 2}} {
+		for _, rs := range choices(reads, n[0]) {
+			for _, vs := range choices(values, n[1]) {
+				if slices.Contains(rs, fail) && tryGrowSetCore(cut, sets, rs, vs, d) {
+					if never, ok := d.Why.(*fastpath.NeverAdded); ok {
+						never.Adder = firstAdd(in, vs[0])
+					}
+					return
+				}
+			}
+		}
+	}
+	panic("the violation is not one")
+}
+
+// involved is the reads and values of a violation.
+func involved(in fastpath.Input, sets [][]int32, why fastpath.Violation) (reads, values []int32) {
+	for _, row := range why.Rows() {
+		o := *row
+		if o < 0 {
+			continue
+		}
+		if in.Kind[o] == models.Add {
+			values = append(values, in.A[o])
+		} else {
+			reads = append(reads, o)
+		}
+	}
+	for _, x := range reads {
+		for _, y := range reads {
+			for _, v := range sets[in.A[x]] {
+				if _, has := slices.BinarySearch(sets[in.A[y]], v); !has {
+					values = append(values, v)
+					break
+				}
+			}
+		}
+	}
+	if _, never := why.(*fastpath.NeverAdded); never {
+		first := map[int32]int32{}
+		for i := in.Len() - 1; i >= 0; i-- {
+			if in.Kind[i] == models.Add {
+				first[in.A[i]] = in.Inv[i]
+			}
+		}
+		for _, v := range sets[in.A[reads[0]]] {
+			if inv, ok := first[v]; !ok || inv > in.Res[reads[0]] {
+				values = append(values, v)
+				break
+			}
+		}
+	}
+	slices.Sort(reads)
+	slices.Sort(values)
+	return slices.Compact(reads), slices.Compact(values)
+}
+
+// choices is every n of list.
+func choices(list []int32, n int) (all [][]int32) {
+	for i, x := range list {
+		if n == 1 {
+			all = append(all, []int32{x})
+			continue
+		}
+		for _, y := range list[i+1:] {
+			all = append(all, []int32{x, y})
+		}
+	}
+	return all
+}
+
+// tryGrowSetCore makes a choice the core, if it is not linearizable.
+func tryGrowSetCore(in fastpath.Input, sets [][]int32, reads, values []int32, d *fastpath.Decision) bool {
+	sub := in
+	sub.Columns = &models.Columns{Events: in.Events}
+	var seen [][]int32
+	var core []int32
+	for i, kind := range in.Kind {
+		op := in.Op(int32(i))
+		switch {
+		case kind == models.Add && slices.Contains(values, in.A[i]):
+		case kind == models.ReadSet && slices.Contains(reads, int32(i)):
+			var set []int32
+			for _, v := range values {
+				if _, has := slices.BinarySearch(sets[in.A[i]], v); has {
+					set = append(set, v)
+				}
+			}
+			op.A = int32(len(seen))
+			seen = append(seen, set)
+		default:
+			continue
+		}
+		sub.Append(in.Inv[i], in.Res[i], op)
+		core = append(core, int32(i))
+	}
+	r := decideGrowSet(sub, seen, false)
+	if r.Verdict != jepsen.Invalid {
+		return false
+	}
+	d.Core, d.Why = core, r.Why
+	fastpath.Renumber(d.Why, func(o models.Row) models.Row { return core[o] })
+	return true
+}
+
+// firstAdd is the first add of a value, or Missing.
+func firstAdd(in fastpath.Input, value int32) models.Row {
+	for i, kind := range in.Kind {
+		if kind == models.Add && in.A[i] == value {
+			return int32(i)
+		}
+	}
+	return fastpath.Missing
+}
+
+// Incomparable: X and Y read sets of which neither contains the other.
+type Incomparable struct{ X, Y models.Row }
+
+// Rows are the operations.
+func (v *Incomparable) Rows() []*models.Row { return []*models.Row{&v.X, &v.Y} }
+
+// Tell is the sentence.
+func (v *Incomparable) Tell(t models.Teller) string {
+	return t.Name(v.X) + " and " + t.Name(v.Y) + ": neither read contains the other, so neither can have come first"
+}
+
+// NotRead: Shown added a value, or read it (Initial: it was there at first), and
+// had returned before Read, which did not read the value, was invoked.
+type NotRead struct{ Shown, Read models.Row }
+
+// Rows are the operations.
+func (v *NotRead) Rows() []*models.Row { return []*models.Row{&v.Shown, &v.Read} }
+
+// Tell is the sentence.
+func (v *NotRead) Tell(t models.Teller) string {
+	if v.Shown == fastpath.Initial {
+		return lacksInitial(t, v.Read)
+	}
+	return t.Name(v.Read) + " does not hold what " + t.Name(v.Shown) + " does, which had returned before it began"
+}
+
+func lacksInitial(t models.Teller, read models.Row) string {
+	return t.Name(read) + " does not hold all that was there at first"
+}
+
+// AddedBefore: First, which added a value (Initial: it was there at first), had
+// returned before Second, which was the first to add another, was invoked. But
+// Read read the other value without the first.
+type AddedBefore struct{ First, Second, Read models.Row }
+
+// Rows are the operations.
+func (v *AddedBefore) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Read} }
+
+// Tell is the sentence.
+func (v *AddedBefore) Tell(t models.Teller) string {
+	if v.First == fastpath.Initial {
+		return lacksInitial(t, v.Read)
+	}
+	return t.Name(v.Read) + " holds what " + t.Name(v.Second) + " added, and not what " + t.Name(v.First) +
+		" did, which had returned before that began"
+}
+
+// NotASet: Read read something that is not a set.
+type NotASet struct{ Read models.Row }
+
+// Rows are the operations.
+func (v *NotASet) Rows() []*models.Row { return []*models.Row{&v.Read} }
+
+// Tell is the sentence.
+func (v *NotASet) Tell(t models.Teller) string { return t.Name(v.Read) + " read what is no set" }

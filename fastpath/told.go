@@ -1,0 +1,138 @@
+package fastpath
+
+import (
+	"fmt"
+	"strings"
+
+	"clew/models"
+)
+
+// Told is something that can be told in a sentence about operations.
+type Told interface {
+	// Tell is the sentence, without a capital or a period.
+	Tell(t models.Teller) string
+	// Rows are its operations, or Initial or Missing in place of one. They are
+	// pointers so that they can be renumbered.
+	Rows() []*models.Row
+}
+
+// Violation is what is wrong with a core: a small type for each pattern, beside
+// what finds it. NeverAdded is here since containers and sets share it.
+type Violation interface{ Told }
+
+// Ambiguity is why a procedure could not decide: likewise a small type each.
+type Ambiguity interface{ Told }
+
+// Renumber gives the operations of a violation or of an ambiguity, which may be
+// nil, other numbers.
+func Renumber(x Told, number func(models.Row) models.Row) {
+	if x == nil {
+		return
+	}
+	for _, row := range x.Rows() {
+		if *row >= 0 {
+			*row = number(*row)
+		}
+	}
+}
+
+// RowsOf points to every row of a list.
+func RowsOf(list []models.Row) []*models.Row {
+	rows := make([]*models.Row, len(list))
+	for i := range list {
+		rows[i] = &list[i]
+	}
+	return rows
+}
+
+// NeverAdded: Taker took or saw a value that nothing had added when it returned.
+// Adder is the first that added it later, or Missing.
+type NeverAdded struct{ Taker, Adder models.Row }
+
+// Rows are the operations.
+func (v *NeverAdded) Rows() []*models.Row { return []*models.Row{&v.Taker, &v.Adder} }
+
+// Tell is the sentence.
+func (v *NeverAdded) Tell(t models.Teller) string {
+	s := t.Did(v.Taker) + ", but nothing had added it by then"
+	if v.Adder != Missing {
+		s += "; " + t.Did(v.Adder) + " only later"
+	}
+	return s
+}
+
+const (
+	// MaxNamed bounds the operations that a violation keeps of many alike.
+	MaxNamed = 16
+	// MaxTold bounds those that its sentence lists.
+	MaxTold = 5
+)
+
+// TellWho lists who did something, the latest last: "process 1 (index 80)".
+func TellWho(t models.Teller, rows []models.Row) string {
+	var who []string
+	for _, row := range rows[max(0, len(rows)-MaxTold):] {
+		who = append(who, t.Who(row))
+	}
+	s := strings.Join(who, ", ")
+	if len(rows) > MaxTold {
+		return "others and " + s
+	}
+	return s
+}
+
+// Stopped: the decision was told to give up.
+type Stopped struct{}
+
+// Rows are none.
+func (Stopped) Rows() []*models.Row { return nil }
+
+// Tell is the sentence.
+func (Stopped) Tell(models.Teller) string { return "the fast path was still at it" }
+
+// Unsupported: Op is an operation of a kind that is not handled.
+type Unsupported struct{ Op models.Row }
+
+// Rows are the operations.
+func (a *Unsupported) Rows() []*models.Row { return []*models.Row{&a.Op} }
+
+// Tell is the sentence.
+func (a *Unsupported) Tell(t models.Teller) string {
+	return fmt.Sprintf("the fast path takes no %s such as op %d", t.F(a.Op), t.Index(a.Op))
+}
+
+// Repeated: Reader may have seen its value from more than one operation, such as
+// these two Producers; Initial may be one of them.
+type Repeated struct {
+	Reader    models.Row
+	Producers [2]models.Row
+}
+
+// Rows are the operations.
+func (a *Repeated) Rows() []*models.Row {
+	return []*models.Row{&a.Reader, &a.Producers[0], &a.Producers[1]}
+}
+
+// Tell is the sentence: "value 3 is written by ops 4 and 19 and read by op 40",
+// where operations go by the index of their invocation.
+func (a *Repeated) Tell(t models.Teller) string {
+	var ops []string
+	initial := ""
+	for _, row := range a.Producers {
+		if row == Initial {
+			initial = "is the initial value, "
+		} else {
+			ops = append(ops, fmt.Sprint(t.Index(row)))
+		}
+	}
+	noun := "op "
+	if len(ops) > 1 {
+		noun = "ops "
+	}
+	made, seen := "written", "read"
+	if t.Adds(a.Reader) {
+		made, seen = "added", "seen"
+	}
+	return fmt.Sprintf("value %s %sis %s by %s%s and %s by op %d",
+		t.Value(a.Reader), initial, made, noun, strings.Join(ops, " and "), seen, t.Index(a.Reader))
+}
