@@ -25,9 +25,10 @@ type Interval struct {
 
 // FromIntervals is the history of operations with times, in any order. Operations
 // whose times touch are concurrent: of what happens at one time, calls come
-// first. A process may have several operations at once. The operations are
-// numbered in order of their calls, those of one time as they are given; so if
-// ops is sorted by Call, Operation(i) is ops[i]. O(n log n) time.
+// first. A process may have several operations at once, which the text of a
+// history cannot say. The operations are numbered in order of their calls, those
+// of one time as they are given; so if ops is sorted by Call, Operation(i) is
+// ops[i]. O(n log n) time.
 func FromIntervals(ops []Interval) (*History, error) {
 	if len(ops) >= math.MaxInt32/2 {
 		return nil, fmt.Errorf("%d intervals are more than clew can number (2^30)", len(ops))

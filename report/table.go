@@ -11,7 +11,9 @@ import (
 )
 
 // Table shows the results of a store, a line for each run, as they come.
-type Table struct{ test, time int } // widths
+type Table struct {
+	test, time int // widths
+}
 
 // NewTable is a table for sources. Its columns are as wide as they need, so far
 // as that is known before anything is checked.
@@ -31,11 +33,12 @@ func testOf(s store.Source) string {
 	return s.Path
 }
 
-// widths of the other columns; what is longer moves its line to the right.
+// Widths of the other columns, which fit common names; what is longer moves its
+// line to the right.
 const (
-	modelWidth   = len("cas-register (inferred)")
+	modelWidth   = 23
 	verdictWidth = len("unreadable")
-	engineWidth  = len("clew/fast-cas-register")
+	engineWidth  = 22
 )
 
 // Header is the first line.
