@@ -3,7 +3,6 @@ package clew_test
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -36,26 +35,10 @@ func TestCases(t *testing.T) {
 func conversation(d *datadriven.TestData) string {
 	spec := models.Spec{}
 	for _, arg := range d.CmdArgs {
-		value := strings.Join(arg.Vals, " ")
-		switch arg.Key {
-		case "init":
-			spec.Init = value
-		case "semantics":
-			spec.Knossos = value == "knossos"
-		case "nil-reads":
-			spec.NilReadsExact = value == "exact"
-		case "priority":
-			spec.Priority = value
-		case "permits":
-			spec.Permits, _ = strconv.Atoi(value)
-		case "max-holds":
-			spec.MaxHolds, _ = strconv.Atoi(value)
-		case "threads":
-			spec.Threads, _ = strconv.Atoi(value)
-		case "failed-cas":
-			spec.ObserveFailedCAS = value == "observe"
-		default:
+		if len(arg.Vals) == 0 {
 			spec.Name = arg.Key
+		} else if err := spec.Set(models.Param(arg.Key), strings.Join(arg.Vals, " ")); err != nil {
+			return fmt.Sprintf("error: %v\n", err)
 		}
 	}
 	h, err := clew.Read(strings.NewReader(d.Input+"\n"), "h", jepsen.Options{AnyFailedF: spec.Knossos})

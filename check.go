@@ -2,6 +2,7 @@ package clew
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,12 +63,16 @@ func CheckAlgorithm(name string) error {
 }
 
 // Check decides whether a history is linearizable with respect to a model, and
-// shows why. If the spec names no model, it is inferred. An error means that
-// the history or the options make no sense; whatever stops the search is a
-// Result with an unknown verdict. It is not safe to check one History from
-// several goroutines at once.
+// shows why. If the spec names no model, it is inferred. An error means that the
+// history, the spec or the options make no sense: an *edn.Error if it has a place
+// in the history, a *models.ParamError if it is about a parameter of the model.
+// Whatever stops the search is a Result with an unknown verdict. It is not safe to
+// check one History from several goroutines at once.
 func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	start := time.Now()
+	if err := given(ctx, h); err != nil {
+		return nil, err
+	}
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return nil, err
 	}
@@ -89,6 +94,17 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	}
 	r.Ms = float64(time.Since(start).Microseconds()) / 1000
 	return r, nil
+}
+
+// given says whether there are a context and a history.
+func given(ctx context.Context, h *jepsen.History) error {
+	if ctx == nil {
+		return errors.New("no context is given; context.Background() is one without an end")
+	}
+	if h == nil || h.Values == nil {
+		return jepsen.ErrNoHistory
+	}
+	return nil
 }
 
 func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
@@ -118,13 +134,10 @@ type checking struct {
 
 // read gives the operations their meaning.
 func read(h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
-	c := &checking{h: h, spec: spec}
+	c := &checking{h: h}
 	var err error
-	if spec.Name == "" {
-		c.inferred = true
-		if c.spec.Name, err = models.Infer(h); err != nil {
-			return nil, err
-		}
+	if c.spec, c.inferred, err = spec.Infer(h); err != nil {
+		return nil, err
 	}
 	if c.ops, err = c.spec.Read(h); err != nil {
 		return nil, err

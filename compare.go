@@ -10,44 +10,19 @@ import (
 	"clew/report"
 )
 
-// Agreement says how a claim compares with our own result.
-type Agreement uint8
-
-// The agreements. A claim of unknown is KnossosUnknown whatever we find; where
-// we find nothing, it is NotComparable.
-const (
-	NotComparable Agreement = iota
-	Agree
-	Disagree
-	KnossosUnknown
-)
-
-func (a Agreement) String() string {
-	return [...]string{"not comparable", "agree", "DISAGREE", "knossos unknown"}[a]
-}
-
-// Comparison is a claim beside our own result.
-type Comparison struct {
-	Claim     store.Claim
-	Result    *report.Result // of the claim's key where it is about one; nil where there is none
-	Agreement Agreement
-	// Why says why it is not comparable, where two verdicts agree what differs,
-	// or which known difference explains it.
-	Why string
-	// Err is the error because of which it is not comparable, if it is an error.
-	Err error
-}
-
 // Compare checks a history again for every claim about it. Specs without a
 // model take the claim's. A claim of one key goes with the key's own history. It
 // is an error if the options make no sense.
-func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []store.Claim) ([]Comparison, error) {
+func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []store.Claim) ([]report.Comparison, error) {
+	if err := given(ctx, h); err != nil {
+		return nil, err
+	}
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return nil, err
 	}
 	o.Verify = true
 	c := comparer{ctx: ctx, h: h, o: o, done: map[question]answered{}}
-	all := make([]Comparison, len(claims))
+	all := make([]report.Comparison, len(claims))
 	for i, claim := range claims {
 		all[i] = c.compare(claim, spec)
 	}
@@ -86,30 +61,29 @@ func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, 
 	if a.err != nil || !claim.IsKey {
 		return a.r, a.err
 	}
-	v := c.h.Values
 	for _, k := range a.r.Keys {
-		if k.Key.Class() == v.Value(claim.Key).Class() {
+		if k.Key.Class() == claim.Key.Class() {
 			return k.Result, nil
 		}
 	}
-	return nil, fmt.Errorf("no op of the history has the key %s", v.Text(claim.Key))
+	return nil, fmt.Errorf("no op of the history has the key %s", claim.Key)
 }
 
-func (c *comparer) compare(claim store.Claim, spec models.Spec) Comparison {
+func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Comparison {
 	if spec.Name == "" {
 		spec.Name = claim.Model
 	}
 	if spec.Init == "" {
 		spec.Init = claim.Init
 	}
-	x := Comparison{Claim: claim}
+	x := report.Comparison{File: c.h.File, Claim: claim}
 	r, err := c.result(spec, claim)
 	if err != nil {
 		x.Err, x.Why = err, err.Error()
 		return x
 	}
 	x.Result = r
-	if x.Agreement, x.Why = agreement(claim, r); x.Agreement != Disagree {
+	if x.Agreement, x.Why = agreement(claim, r); x.Agreement != report.Disagree {
 		return x
 	}
 	// The claim's initial value is seen nowhere in it.
@@ -117,15 +91,15 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) Comparison {
 		from := spec
 		from.Init = first.LikelyInit
 		if other, err := c.result(from, claim); err == nil {
-			if a, _ := agreement(claim, other); a == Agree {
-				return Comparison{Claim: claim, Result: other, Agreement: Agree, Why: "with --init " + from.Init + ", as the test seems to have had it"}
+			if a, _ := agreement(claim, other); a == report.Agree {
+				return report.Comparison{File: c.h.File, Claim: claim, Result: other, Agreement: report.Agree, Why: "with --init " + from.Init + ", as the test seems to have had it"}
 			}
 		}
 	}
 	if as := spec; !as.Knossos {
 		as.Knossos = true
 		if other, err := c.result(as, claim); err == nil {
-			if a, _ := agreement(claim, other); a == Agree {
+			if a, _ := agreement(claim, other); a == report.Agree {
 				x.Why = join(x.Why, "a known difference: "+knownDifference(r)+"; with --semantics knossos clew says the same")
 			}
 		}
@@ -142,22 +116,22 @@ func join(a, b string) string {
 
 // agreement compares a claim with a result. Two invalid verdicts agree if the
 // failing operation is the same, as far as both name one.
-func agreement(claim store.Claim, r *report.Result) (Agreement, string) {
+func agreement(claim store.Claim, r *report.Result) (report.Agreement, string) {
 	switch {
 	case r.Verdict == jepsen.Unknown:
 		why := "clew: " + string(r.Cause)
 		if r.Explanation != "" {
 			why += ": " + r.Explanation
 		}
-		return NotComparable, why
+		return report.NotComparable, why
 	case claim.Verdict == jepsen.Unknown:
-		return KnossosUnknown, ""
+		return report.KnossosUnknown, ""
 	case claim.Verdict != r.Verdict:
-		return Disagree, ""
+		return report.Disagree, ""
 	case r.Verdict == jepsen.Invalid && claim.HasOp && r.FailingIndex() != claim.OpIndex:
-		return Disagree, "the verdicts agree, the failing operations do not"
+		return report.Disagree, "the verdicts agree, the failing operations do not"
 	}
-	return Agree, ""
+	return report.Agree, ""
 }
 
 // knownDifference says how Knossos reads a model's values otherwise, by the

@@ -17,11 +17,9 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	if err != nil {
 		return nil, err
 	}
-	inferred := spec.Name == ""
-	if inferred {
-		if spec.Name, err = models.Infer(keyed.Unwrapped); err != nil {
-			return nil, err
-		}
+	spec, inferred, err := spec.Infer(keyed.Unwrapped)
+	if err != nil {
+		return nil, err
 	}
 	histories := make([]*jepsen.KeyHistory, len(keyed.Keys))
 	keys := make([]*checking, len(keyed.Keys))
@@ -97,6 +95,9 @@ func wholeWitness(h *jepsen.History, histories []*jepsen.KeyHistory, keys []repo
 func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	keyed, err := h.Independent()
 	if err != nil {
+		return err
+	}
+	if spec, _, err = spec.Infer(keyed.Unwrapped); err != nil {
 		return err
 	}
 	for i, key := range keyed.Keys {

@@ -26,9 +26,14 @@ func (e *WitnessError) Error() string { return fmt.Sprintf("position %d: %s", e.
 // linearization: every operation that succeeded stands in it once, crashed ones
 // at most once and failed ones not at all; none stands behind one that began
 // after it had returned; and the model can take every step. It shares nothing
-// with the engines: the model's sequential step, and one pass over the witness.
-// Linear time.
+// with the engines: the model's sequential step, and one pass over the witness. If
+// it is none, the error is a *WitnessError; any other means that the history or the
+// spec makes no sense. Linear time.
 func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+	spec, _, err := spec.Infer(h)
+	if err != nil {
+		return err
+	}
 	ops, err := spec.Read(h)
 	if err != nil {
 		return err

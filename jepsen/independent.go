@@ -43,6 +43,9 @@ var ErrNoTuples = errors.New("independent: no op has a value of the form [key va
 // error if there is no tuple at all, or if the two name different keys. Linear
 // time and space, but for operations without a key.
 func (h *History) Independent() (*Keyed, error) {
+	if h == nil || h.Values == nil {
+		return nil, ErrNoHistory
+	}
 	whole := *h
 	whole.Value = slices.Clone(h.Value)
 	k := &Keyed{Unwrapped: &whole, of: make([]int32, h.Operations())}

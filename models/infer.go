@@ -76,6 +76,16 @@ func (s *Seen) ReadsCollections() bool {
 	return true
 }
 
+// Infer is the spec itself if it names a model, and else the spec with the model
+// that Infer finds.
+func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
+	if s.Name != "" || s.own != nil {
+		return s, false, nil
+	}
+	s.Name, err = Infer(h)
+	return s, true, err
+}
+
 // Infer says which model a history is of: the one that its text names, or else
 // that which its :f's stand for; an error lists the candidates. Neither the
 // initial value nor independent keys are ever inferred.

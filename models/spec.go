@@ -56,6 +56,9 @@ func (s Spec) Definition() (*Definition, error) {
 	return s.own, nil
 }
 
+// Pairing is how the events of a history are paired for this reading.
+func (s Spec) Pairing() jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
+
 // Model is the model for the values of a table, without a history.
 func (s Spec) Model(v *edn.Values) (Model, error) {
 	m, _, err := s.bind(v)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
+	"clew/report"
 )
 
 const compareHelp = `Checks histories again and says whether clew agrees with what Knossos said of
@@ -72,8 +74,8 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	}
 }
 
-var outcomeOfClaim = map[clew.Agreement]outcome{
-	clew.Agree: agree, clew.Disagree: disagree, clew.KnossosUnknown: knossosUnknown, clew.NotComparable: notComparable,
+var outcomeOfClaim = map[report.Agreement]outcome{
+	report.Agree: agree, report.Disagree: disagree, report.KnossosUnknown: knossosUnknown, report.NotComparable: notComparable,
 }
 
 // comparer is one run of clew compare.
@@ -183,7 +185,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 
 // compare compares one history with what is claimed of it.
 func (k *comparer) compare(ctx context.Context, j *job) answer {
-	h, err := j.Read(readOptions(j.spec))
+	h, err := j.Read(j.spec.Pairing())
 	if err != nil {
 		return answer{err: err}
 	}
@@ -194,8 +196,8 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 		}
 	}
 	if len(claims) == 0 {
-		none := clew.Comparison{Why: "there is no result of a linearizability checker in a results.edn beside it"}
-		return k.answer(j, h, []clew.Comparison{none})
+		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn beside it"}
+		return k.answer(j, []report.Comparison{none})
 	}
 	all, err := clew.Compare(ctx, h, j.spec, k.optionsOf(j), claims)
 	if err != nil {
@@ -206,17 +208,14 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 			all[i].Why = inWords(all[i].Err)
 		}
 	}
-	return k.answer(j, h, all)
+	return k.answer(j, all)
 }
 
 // answer is the answer that comparisons are: a line or more for each claim.
-func (k *comparer) answer(j *job, h *jepsen.History, all []clew.Comparison) (a answer) {
-	render := line
-	if k.json {
-		render = jsonLine
-	}
+func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 	for _, c := range all {
-		a.out += render(j.Path, h, c)
+		c.File = j.Path
+		a.out += k.line(&c)
 		a.of[outcomeOfClaim[c.Agreement]]++
 		if c.Result != nil && c.Claim.Ms > 0 {
 			a.knossosMs += c.Claim.Ms
@@ -224,6 +223,18 @@ func (k *comparer) answer(j *job, h *jepsen.History, all []clew.Comparison) (a a
 		}
 	}
 	return a
+}
+
+// line is what standard output says of a comparison.
+func (k *comparer) line(c *report.Comparison) string {
+	if !k.json {
+		return c.Text()
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // it is numbers and text
+	}
+	return string(text) + "\n"
 }
 
 // results is what the results.edn beside a history says, or Knossos itself.
@@ -249,9 +260,9 @@ const knossosTime = 10 * time.Minute
 // that can be understood, is an error; one that takes too long is a claim of
 // unknown.
 func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
-	spec, err := inferred(j.spec, h)
+	spec, _, err := j.spec.Infer(h)
 	if err != nil {
-		return nil, err
+		return nil, located(h, err)
 	}
 	limit := knossosTime
 	if k.options.TimeLimit > 0 {

@@ -14,7 +14,6 @@ import (
 	"clew/edn"
 	"clew/jepsen"
 	"clew/jepsen/store"
-	"clew/models"
 )
 
 // job is a history to check, or to compare.
@@ -201,27 +200,11 @@ func (j *job) read(ctx context.Context) error {
 	}
 	var h *jepsen.History
 	var err error
-	if !await(ctx, func() { h, err = j.Read(readOptions(j.spec)) }) {
+	if !await(ctx, func() { h, err = j.Read(j.spec.Pairing()) }) {
 		return nil
 	}
 	j.h = h
 	return err
-}
-
-// readOptions is how histories are paired for a model.
-func readOptions(s models.Spec) jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
-
-// inferred is the spec with a model, inferred if it names none.
-func inferred(s models.Spec, h *jepsen.History) (models.Spec, error) {
-	if s.Name != "" {
-		return s, nil
-	}
-	name, err := models.Infer(h)
-	if err != nil {
-		return s, located(h, err)
-	}
-	s.Name = name
-	return s, nil
 }
 
 // located is an error about a history with its file in front, unless it has a

@@ -46,7 +46,7 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 
 // verify replays a witness and says what came of it. It returns the exit status.
 func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
-	h, err := clew.ReadFile(history, readOptions(r.spec))
+	h, err := clew.ReadFile(history, r.spec.Pairing())
 	if err != nil {
 		return 0, err
 	}
@@ -58,9 +58,9 @@ func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
 		}
 		replay, values = clew.VerifyKeys, keyed.Unwrapped
 	}
-	spec, err := inferred(r.spec, values)
+	spec, _, err := r.spec.Infer(values)
 	if err != nil {
-		return 0, err
+		return 0, located(h, err)
 	}
 	order, err := readWitness(witness, h)
 	if err != nil {

@@ -17,7 +17,7 @@ type Claim struct {
 	// algorithm of a table's row.
 	Checker string
 	// Key is the independent key that it is about, if IsKey.
-	Key   edn.ID
+	Key   edn.Value
 	IsKey bool
 
 	Verdict  jepsen.Verdict
@@ -94,7 +94,7 @@ func (c *claims) find(m edn.ID, at Claim, depth int) {
 	if hasResults && hasFailures && v.Kind(perKey) == edn.KindMap && !at.IsKey {
 		for kvs := v.Items(perKey); len(kvs) > 0; kvs = kvs[2:] {
 			key := at
-			key.Key, key.IsKey = kvs[0], true
+			key.Key, key.IsKey = v.Value(kvs[0]), true
 			c.find(kvs[1], key, depth+1)
 		}
 		return

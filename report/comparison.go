@@ -1,35 +1,62 @@
-package main
+package report
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 
-	"clew"
 	"clew/jepsen"
 	"clew/jepsen/store"
-	"clew/report"
 )
 
-// line is a comparison as text: a line, and our evidence if we disagree.
-func line(path string, h *jepsen.History, c clew.Comparison) string {
-	s := fmt.Sprintf("%-15s  %s", c.Agreement, path)
+// Agreement says how a claim compares with our own result.
+type Agreement uint8
+
+// The agreements. A claim of unknown is KnossosUnknown whatever we find; if we find
+// nothing, it is NotComparable.
+const (
+	NotComparable Agreement = iota
+	Agree
+	Disagree
+	KnossosUnknown
+)
+
+func (a Agreement) String() string {
+	return [...]string{"not comparable", "agree", "DISAGREE", "knossos unknown"}[a]
+}
+
+// Comparison is a claim beside our own result.
+type Comparison struct {
+	File      string // what the caller calls the history
+	Claim     store.Claim
+	Result    *Result // of the claim's key if it is about one; nil if there is none
+	Agreement Agreement
+	// Why says why it is not comparable, what differs though two verdicts agree, or
+	// which known difference explains it.
+	Why string
+	// Err is the error because of which it is not comparable, if it is an error.
+	Err error
+}
+
+// Text is the comparison for people: a line, and our evidence if we disagree.
+func (c *Comparison) Text() string {
+	s := fmt.Sprintf("%-15s  %s", c.Agreement, c.File)
 	if c.Claim.Checker != "" {
 		s += "  " + c.Claim.Checker
 	}
 	if c.Claim.IsKey {
-		s += "  key " + h.Values.Text(c.Claim.Key)
+		s += "  key " + c.Claim.Key.String()
 	}
 	switch c.Agreement {
-	case clew.Agree:
+	case Agree:
 		s += "  " + claimed(c.Claim)
-	case clew.KnossosUnknown:
+	case KnossosUnknown:
 		s += "  clew says " + found(c.Result)
 	}
 	if c.Claim.Ms > 0 && c.Result != nil {
 		s += fmt.Sprintf("  (knossos %.0f ms, clew %.1f ms)", c.Claim.Ms, c.Result.Ms)
 	}
-	if c.Agreement != clew.Disagree {
+	if c.Agreement != Disagree {
 		if c.Why != "" {
 			s += "  " + c.Why
 		}
@@ -57,7 +84,7 @@ func claimed(c store.Claim) string {
 	return map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: "unknown"}[c.Verdict]
 }
 
-func found(r *report.Result) string {
+func found(r *Result) string {
 	switch r.Verdict {
 	case jepsen.Valid:
 		return "valid"
@@ -68,7 +95,7 @@ func found(r *report.Result) string {
 }
 
 // proof is our evidence, as clew check shows it.
-func proof(r *report.Result) string {
+func proof(r *Result) string {
 	if r.Verdict == jepsen.Valid {
 		return fmt.Sprintf("    a linearization of all %d operations was found and replayed; clew check --witness FILE writes it\n", len(r.Witness))
 	}
@@ -83,24 +110,25 @@ func proof(r *report.Result) string {
 	return b.String() + "\n"
 }
 
-// jsonLine is a comparison as JSON. Keys that do not apply are null.
-func jsonLine(path string, h *jepsen.History, c clew.Comparison) string {
+// MarshalJSON is the comparison as one JSON object. Keys that do not apply are
+// null.
+func (c *Comparison) MarshalJSON() ([]byte, error) {
 	type claim struct {
 		Valid   any      `json:"valid"`
 		OpIndex *int64   `json:"op-index"`
 		Ms      *float64 `json:"ms"`
 	}
 	j := struct {
-		File      string         `json:"file"`
-		Checker   string         `json:"checker"`
-		Key       *string        `json:"key"`
-		Agreement string         `json:"agreement"`
-		Why       string         `json:"why"`
-		Knossos   *claim         `json:"knossos"`
-		Clew      *report.Result `json:"clew"`
-	}{File: path, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, Clew: c.Result}
+		File      string  `json:"file"`
+		Checker   string  `json:"checker"`
+		Key       *string `json:"key"`
+		Agreement string  `json:"agreement"`
+		Why       string  `json:"why"`
+		Knossos   *claim  `json:"knossos"`
+		Clew      *Result `json:"clew"`
+	}{File: c.File, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, Clew: c.Result}
 	if c.Claim.IsKey {
-		key := h.Values.Text(c.Claim.Key)
+		key := c.Claim.Key.String()
 		j.Key = &key
 	}
 	if c.Result != nil || c.Claim != (store.Claim{}) {
@@ -112,9 +140,5 @@ func jsonLine(path string, h *jepsen.History, c clew.Comparison) string {
 			j.Knossos.Ms = &c.Claim.Ms
 		}
 	}
-	line, err := json.Marshal(j)
-	if err != nil {
-		panic(err) // it is numbers and text
-	}
-	return string(line) + "\n"
+	return json.Marshal(j)
 }
