@@ -14,5 +14,6 @@
 //	..
 //	fmt.Print(r.Text())
 //
-// The package decides nothing, and knows neither models nor engines.
+// The package decides nothing, and knows no engine. Explain is what it finds out by
+// itself: configurations and final paths, given where a history fails.
 package report
