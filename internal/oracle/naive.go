@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,6 +22,9 @@ type NaiveOptions struct {
 	Threads          int
 }
 
+// ErrNoReading is Naive's error for a model that it has not been taught.
+var ErrNoReading = errors.New("naive: no second reading of the model")
+
 // Naive says whether the history in a text is linearizable, and uses nothing of
 // clew: reading, pairing and models are written again, with values and states as
 // strings. It is for what package gen writes.
@@ -31,7 +35,7 @@ func Naive(text string, o NaiveOptions) (bool, error) {
 	}
 	spec, ok := naiveSpecs[o.Model]
 	if !ok {
-		return false, fmt.Errorf("naive: unknown model %q", o.Model)
+		return false, fmt.Errorf("%w %q", ErrNoReading, o.Model)
 	}
 	init, err := naiveInit(o)
 	if err != nil {
