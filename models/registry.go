@@ -28,6 +28,7 @@ var registry = []*Definition{
 	&priorityQueueDefinition,
 	&javaQueueDefinition,
 	&kvDefinition,
+	&counterDefinition,
 }
 
 // All describes every model.

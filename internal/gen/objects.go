@@ -105,6 +105,8 @@ func newObject(g *generator) object {
 		return &javaQueue{g: g}
 	case "kv":
 		return &kv{g: g, now: map[string]string{}}
+	case "counter":
+		return &counter{g: g}
 	}
 	panic("gen: unknown model " + g.o.Model)
 }
