@@ -249,6 +249,9 @@ func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 			}
 			continue // it only ever finds witnesses
 		}
+		if err == nil && algorithm == "fast" && !strings.HasPrefix(r.Analyzer, "clew/fast-") {
+			return fmt.Errorf("--algorithm fast: decided by %s", r.Analyzer)
+		}
 		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == jepsen.Ambiguous {
 			continue // not for the fast path
 		}
