@@ -73,7 +73,7 @@ type evidence struct {
 func (e *evidence) op(row int32) models.Op { return e.ops.Op(row) }
 
 // opAt is a row's operation as it stands just before event t.
-func (e *evidence) opAt(row, t int32) models.Op { return Of(e.ops, e.options).op(row, t) }
+func (e *evidence) opAt(row, t int32) models.Op { return Of(e.ops, e.options).At(row, t) }
 
 func (e *evidence) same(a, b edn.ID) bool { return e.h.Values.Same(a) == e.h.Values.Same(b) }
 
@@ -81,7 +81,7 @@ func (e *evidence) same(a, b edn.ID) bool { return e.h.Values.Same(a) == e.h.Val
 func (e *evidence) step(states []models.State, op models.Op) []models.State {
 	var from []string
 	for _, s := range states {
-		from = append(from, encode(s))
+		from = append(from, State(s...))
 	}
 	var to []models.State
 	for _, next := range after(SpecOf(e.ops.Model), nil, op, from) {

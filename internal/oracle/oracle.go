@@ -92,28 +92,35 @@ func OpenedInBag(c *models.Columns) func(row models.Row) models.Op {
 	}
 }
 
-// SpecOf is a model as a spec: a state is its numbers, four bytes each.
+// SpecOf is a model as a spec, whose states are State of the model's.
 func SpecOf(m models.Model) Spec {
-	return Spec{Init: encode(m.Init()), Step: func(dst []string, op models.Op, state string) []string {
+	return Spec{Init: State(m.Init()...), Step: func(dst []string, op models.Op, state string) []string {
 		for _, next := range m.Step(nil, decode(state), op) {
-			dst = append(dst, encode(next))
+			dst = append(dst, State(next...))
 		}
 		return dst
 	}}
 }
 
-func encode(state models.State) string {
-	b := make([]byte, 0, 4*len(state))
-	for _, x := range state {
+// State is numbers as a state of a spec, four bytes each.
+func State(numbers ...int32) string {
+	b := make([]byte, 0, 4*len(numbers))
+	for _, x := range numbers {
 		b = binary.LittleEndian.AppendUint32(b, uint32(x))
 	}
 	return string(b)
 }
 
+// Number is one of the numbers of a State.
+func Number(state string, i int) int32 {
+	s := state[4*i:]
+	return int32(uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24)
+}
+
 func decode(state string) models.State {
-	s := make(models.State, 0, len(state)/4)
-	for b := []byte(state); len(b) > 0; b = b[4:] {
-		s = append(s, int32(binary.LittleEndian.Uint32(b)))
+	s := make(models.State, len(state)/4)
+	for i := range s {
+		s[i] = Number(state, i)
 	}
 	return s
 }

@@ -76,8 +76,8 @@ func New(c *models.Columns, spec Spec) *History { return &History{Columns: c, Sp
 // All is every operation.
 func (h *History) All() Set { return Set(1<<h.Len() - 1) }
 
-// op is an operation as it stands with the events before end.
-func (h *History) op(row models.Row, end int32) models.Op {
+// At is an operation as it stands with the events before end.
+func (h *History) At(row models.Row, end int32) models.Op {
 	if res := h.Res[row]; h.Opened != nil && res >= end && res != models.Open {
 		return h.Opened(row)
 	}
@@ -125,7 +125,7 @@ func (h *History) step(state int32, row models.Row, end int32) []int32 {
 	if next := h.steps[at]; next != nil && !h.Plain {
 		return next
 	}
-	h.dst = h.Step(h.dst[:0], h.op(row, end), h.states[state])
+	h.dst = h.Step(h.dst[:0], h.At(row, end), h.states[state])
 	next := make([]int32, len(h.dst))
 	for i, s := range h.dst {
 		next[i] = h.numbered(s)

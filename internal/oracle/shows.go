@@ -29,7 +29,7 @@ func (h *History) Shows(order []models.Row, end int32) error {
 		}
 		stands[row] = true
 		latest = max(latest, h.Inv[row])
-		next = after(h.Spec, next[:0], h.op(row, end), states)
+		next = after(h.Spec, next[:0], h.At(row, end), states)
 		if states, next = next, states; len(states) == 0 {
 			return fmt.Errorf("row %d cannot happen at %d", row, i)
 		}
