@@ -1,12 +1,14 @@
 package container
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
+	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -19,9 +21,9 @@ func bagType(name string, values int32, empties, known bool, init ...int32) *tes
 		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
 			return testkit.Decide(Path, models.BagShape{Init: init}, c, want)
 		},
-		Next: nextBag,
-		Says: func(op models.Op) bool { return op.Kind != models.DequeueEmpty },
-		Core: coreOfBag,
+		Spec:   oracle.Spec{Step: stepOfBag},
+		Says:   func(op models.Op) bool { return op.Kind != models.DequeueEmpty },
+		Opened: oracle.OpenedInBag,
 	}
 	for v := range values {
 		k.Completed = append(k.Completed, testkit.Ops([]models.Kind{models.Enqueue, models.Dequeue}, v)...)
@@ -40,14 +42,7 @@ func bagType(name string, values int32, empties, known bool, init ...int32) *tes
 	for _, v := range init {
 		k.Init = withLetter(k.Init, v)
 	}
-	k.Opened = func(c *models.Columns, op models.Op) models.Op {
-		for i, kind := range c.Kind {
-			if op.Kind == models.Dequeue && kind == models.DequeueEmpty && c.Res[i] != models.Open {
-				return models.Op{Kind: models.DequeueAny}
-			}
-		}
-		return op
-	}
+	k.Closed = closedBag(k)
 	k.Like = func(op models.Op) (list []models.Op) {
 		if op.Kind == models.Dequeue {
 			list = slices.DeleteFunc(slices.Clone(k.Completed), func(o models.Op) bool { return o.Kind == models.Enqueue })
@@ -63,8 +58,8 @@ func withLetter(s string, v int32) string {
 	return string(r)
 }
 
-// nextBag is the step of a bag; a state holds a letter for each element.
-func nextBag(dst []string, op models.Op, s string) []string {
+// stepOfBag is the step of a bag; a state holds a letter for each element.
+func stepOfBag(dst []string, op models.Op, s string) []string {
 	switch op.Kind {
 	case models.Enqueue:
 		dst = append(dst, withLetter(s, op.A))
@@ -86,53 +81,35 @@ func nextBag(dst []string, op models.Op, s string) []string {
 	return dst
 }
 
-// coreOfBag checks that a core is a choice, and that no smaller one fails.
-func coreOfBag(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
-	cut, rows := k.Cut(c, d.FailEvent)
-	var keys []int32 // the values, and -2 - row for empty answers
-	empties := false
-	for at, i := range rows {
-		if slices.Contains(d.Core, i) {
-			switch cut.Kind[at] {
-			case models.DequeueEmpty:
-				keys = append(keys, -2-i)
-				empties = true
-			case models.Enqueue, models.Dequeue:
-				keys = append(keys, cut.A[at])
+// closedBag says which choices are made of all operations of some values, and of
+// empty answers with all unknown removes. Of those that are less than the core only
+// such with the failing operation count, and none if the bag holds something at
+// first: the initial elements have operations, too, which are not in it.
+func closedBag(k *testkit.Type) func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
+	return func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
+		h, core := k.History(c), oracle.SetOf(d.Core)
+		empties := slices.ContainsFunc(d.Core, func(i models.Row) bool { return c.Kind[i] == models.DequeueEmpty })
+		always, units := oracle.Set(0), map[int32]oracle.Set{} // by value, or less than 0
+		for i := range int32(c.Len()) {
+			op, open := h.At(i, d.FailEvent+1), c.Res[i] > d.FailEvent
+			switch {
+			case c.Inv[i] > d.FailEvent || open && !k.Says(op):
+			case op.Kind == models.DequeueEmpty:
+				units[-2-i] = 1 << i
+			case op.Kind == models.DequeueAny:
+				if empties {
+					always |= 1 << i
+				}
+			case empties || op.Kind != models.Dequeue || !open:
+				units[op.A] |= 1 << i
 			}
 		}
-	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
-	choice := func(mask uint32) (ops []int32) {
-		for at, i := range rows {
-			key, always := cut.A[at], false
-			switch cut.Kind[at] {
-			case models.DequeueEmpty:
-				key = -2 - i
-			case models.DequeueAny:
-				always = empties
-				key = -1
-			}
-			n := slices.Index(keys, key)
-			if (n >= 0 && mask>>n&1 != 0 || always) && (empties || cut.Kind[at] != models.Dequeue || cut.Res[at] != models.Open) {
-				ops = append(ops, i)
-			}
-		}
-		return ops
-	}
-	whole := uint32(1)<<len(keys) - 1
-	if !slices.Equal(choice(whole), d.Core) {
-		return "not a choice"
-	}
-	fail := int32(slices.Index(c.Res, d.FailEvent))
-	for mask := whole; mask > 0 && k.Init == ""; {
-		mask = (mask - 1) & whole
-		if slices.Contains(choice(mask), fail) && !k.Linearizable(testkit.RowsOf(cut, rows, choice(mask))) {
-			return "not minimal"
+		fail := models.Row(slices.Index(c.Res, d.FailEvent))
+		unions := oracle.Unions(always, slices.Collect(maps.Values(units)))
+		return func(ops oracle.Set) bool {
+			return unions(ops) && (ops == core || k.Init == "" && ops.Has(fail))
 		}
 	}
-	return ""
 }
 
 var bagTypes = []*testkit.Type{
@@ -153,7 +130,7 @@ func TestEverySmallHistoryOfBags(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			for n := range size + 1 {
-				k.Every(t, n, k.Alphabet)
+				k.Every(t, n, 1, k.Alphabet)
 			}
 		})
 	}

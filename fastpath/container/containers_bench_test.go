@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"clew/fastpath"
+	"clew/fastpath/internal/testkit"
 	"clew/jepsen"
 	"clew/models"
 )
 
 var wantNames = [...]string{"decide", "witness"}
 
-func benchContainer(b *testing.B, k *kind, c *models.Columns, want fastpath.Want) {
+func benchContainer(b *testing.B, k *testkit.Type, c *models.Columns, want fastpath.Want) {
 	b.Helper()
 	b.ReportAllocs()
 	b.ResetTimer()
 	for range b.N {
-		if d := k.decide(c, want); d.Verdict != jepsen.Valid {
+		if d := k.Decide(c, want); d.Verdict != jepsen.Valid {
 			b.Fatalf("%v: %+v", d.Verdict, d.Reason)
 		}
 	}
@@ -32,7 +33,7 @@ func BenchmarkContainers(b *testing.B) {
 			s := containerRun{ops: 1_000_000, processes: 40, adds: 0.5 - peeks/2, peeks: peeks}
 			c := s.run(k, rand.New(rand.NewPCG(1, 2)))
 			for want, name := range wantNames {
-				b.Run(fmt.Sprintf("%s/peeks=%v/%s", k.name, peeks, name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/peeks=%v/%s", k.Name, peeks, name), func(b *testing.B) {
 					benchContainer(b, k, c, fastpath.Want(want))
 				})
 			}
@@ -45,7 +46,7 @@ func BenchmarkContainerSizes(b *testing.B) {
 	for _, k := range allKinds {
 		for _, ops := range []int{10_000, 100_000, 4_000_000} {
 			c := containerRun{ops: ops, processes: 40, adds: 0.5}.run(k, rand.New(rand.NewPCG(1, 2)))
-			b.Run(fmt.Sprintf("%s/operations=%d", k.name, ops), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/operations=%d", k.Name, ops), func(b *testing.B) {
 				benchContainer(b, k, c, fastpath.WantVerdict)
 			})
 		}
@@ -58,7 +59,7 @@ func BenchmarkContainerShapes(b *testing.B) {
 	for _, test := range []struct {
 		name string
 		s    containerRun
-		only *kind
+		only *testkit.Type
 	}{
 		{"80% adds", containerRun{ops: n, processes: 40, adds: 0.8}, nil},
 		{"5000 processes", containerRun{ops: n, processes: 5000, adds: 0.5}, nil},
@@ -74,7 +75,7 @@ func BenchmarkContainerShapes(b *testing.B) {
 			}
 			c := test.s.run(k, rand.New(rand.NewPCG(1, 2)))
 			for want, name := range wantNames {
-				b.Run(fmt.Sprintf("%s/%s/%s", test.name, k.name, name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/%s/%s", test.name, k.Name, name), func(b *testing.B) {
 					benchContainer(b, k, c, fastpath.Want(want))
 				})
 			}
@@ -83,7 +84,7 @@ func BenchmarkContainerShapes(b *testing.B) {
 	for _, k := range allKinds {
 		for name, c := range map[string]*models.Columns{"16000 concurrent adds": concurrentAdds(k, 16_000), "deep": deep(k, n/2)} {
 			for want, wanted := range wantNames {
-				b.Run(fmt.Sprintf("%s/%s/%s", name, k.name, wanted), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/%s/%s", name, k.Name, wanted), func(b *testing.B) {
 					benchContainer(b, k, c, fastpath.Want(want))
 				})
 			}
@@ -94,7 +95,7 @@ func BenchmarkContainerShapes(b *testing.B) {
 // concurrentAdds is n adds at the same time, then as many removes one after the
 // other, in the order that the container has if the adds took effect as they
 // returned.
-func concurrentAdds(k *kind, n int32) *models.Columns {
+func concurrentAdds(k *testkit.Type, n int32) *models.Columns {
 	c := &models.Columns{Events: 4 * n}
 	for v := range n {
 		c.Append(v, n+v, models.Op{Kind: models.Enqueue, A: v, B: v})
@@ -104,7 +105,7 @@ func concurrentAdds(k *kind, n int32) *models.Columns {
 }
 
 // deep is n adds one after the other, then as many removes.
-func deep(k *kind, n int32) *models.Columns {
+func deep(k *testkit.Type, n int32) *models.Columns {
 	c := &models.Columns{Events: 4 * n}
 	for v := range n {
 		c.Append(2*v, 2*v+1, models.Op{Kind: models.Enqueue, A: v, B: v})
@@ -113,7 +114,7 @@ func deep(k *kind, n int32) *models.Columns {
 	return c
 }
 
-func removeAll(c *models.Columns, k *kind, n int32) {
+func removeAll(c *models.Columns, k *testkit.Type, n int32) {
 	for i := range n {
 		v := i
 		if k != queueKind {
@@ -130,7 +131,7 @@ func BenchmarkUnknownRemoves(b *testing.B) {
 			s := containerRun{ops: 1_000_000, processes: 40, adds: 0.5 - peeks/2, peeks: peeks, crash: 0.0002, unknown: 1, capUnknown: 20}
 			c := s.run(k, rand.New(rand.NewPCG(1, 2)))
 			for want, name := range wantNames {
-				b.Run(fmt.Sprintf("%s/peeks=%v/%s", k.name, peeks, name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/peeks=%v/%s", k.Name, peeks, name), func(b *testing.B) {
 					benchContainer(b, k, c, fastpath.Want(want))
 				})
 			}
@@ -154,10 +155,10 @@ func BenchmarkContainerFailure(b *testing.B) {
 			}
 			c.A[i], c.A[j] = c.A[j], c.A[i]
 			c.B[i], c.B[j] = c.B[j], c.B[i]
-			b.Run(fmt.Sprintf("%s/at=%v", k.name, where), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/at=%v", k.Name, where), func(b *testing.B) {
 				core := 0
 				for range b.N {
-					d := k.decide(c, fastpath.WantFailure)
+					d := k.Decide(c, fastpath.WantFailure)
 					if d.FailEvent < 0 {
 						b.Fatalf("%+v", d)
 					}

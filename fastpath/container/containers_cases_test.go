@@ -27,7 +27,7 @@ func parseContainer(t *testing.T, text string) *models.Columns {
 	for _, s := range strings.Split(text, ";") {
 		r := row{res: models.Open}
 		fields := strings.Fields(strings.NewReplacer("[", " ", "]", " ", ",", " ").Replace(s))
-		r.op.Kind = models.Kind(slices.Index(kindNames, fields[0]))
+		r.op.Kind = models.Kind(slices.Index(queueKind.Kinds, fields[0]))
 		var err error
 		if fields = fields[1:]; len(fields) == 3 {
 			_, err = fmt.Sscan(fields[0], &r.op.A)
@@ -57,7 +57,7 @@ func parseContainer(t *testing.T, text string) *models.Columns {
 // What is expected is the oracle's answer, too.
 var containerCases = []struct {
 	name    string
-	k       *kind
+	k       *testkit.Type
 	history string
 	want    fastpath.Decision // without Bound, which is Fail, and Witness and Before, which are replayed
 }{
@@ -164,9 +164,9 @@ func TestContainerCases(t *testing.T) {
 	for _, test := range containerCases {
 		t.Run(test.name, func(t *testing.T) {
 			c := parseContainer(t, test.history)
-			got := test.k.decide(c, fastpath.WantWitness|fastpath.WantFailure)
+			got := test.k.Decide(c, fastpath.WantWitness|fastpath.WantFailure)
 			if _, unsupported := got.Reason.(*fastpath.Unsupported); !unsupported {
-				test.k.check(t, &testkit.Counts{}, c)
+				test.k.Compare(t, &testkit.Counts{}, c)
 			}
 			got.Witness, got.Before = nil, nil
 			switch {
@@ -176,9 +176,9 @@ func TestContainerCases(t *testing.T) {
 				got.BoundEvent = 0
 			}
 			if !reflect.DeepEqual(got, test.want) {
-				t.Errorf("got  %+v\nwant %+v\n%s", got, test.want, showContainer(c))
+				t.Errorf("got  %+v\nwant %+v\n%s", got, test.want, queueKind.Show(c))
 			}
-			plain := test.k.decide(c, fastpath.WantVerdict)
+			plain := test.k.Decide(c, fastpath.WantVerdict)
 			if plain.Verdict != test.want.Verdict || plain.Witness != nil || plain.Core != nil {
 				t.Errorf("without evidence: %+v", plain)
 			}
@@ -188,7 +188,7 @@ func TestContainerCases(t *testing.T) {
 
 func TestAnEmptyContainerIsValid(t *testing.T) {
 	for _, k := range allKinds {
-		if d := k.decide(&models.Columns{}, fastpath.WantWitness|fastpath.WantFailure); d.Verdict != jepsen.Valid || len(d.Witness) != 0 {
+		if d := k.Decide(&models.Columns{}, fastpath.WantWitness|fastpath.WantFailure); d.Verdict != jepsen.Valid || len(d.Witness) != 0 {
 			t.Errorf("%+v", d)
 		}
 	}

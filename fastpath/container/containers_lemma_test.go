@@ -34,7 +34,7 @@ func TestACycleOfQueueValuesHasACycleOfTwo(t *testing.T) {
 			}
 		}
 		if two != cycle(len(firsts), before) {
-			t.Fatalf("cycle of two: %v\n%s", two, showContainer(h))
+			t.Fatalf("cycle of two: %v\n%s", two, queueKind.Show(h))
 		}
 		raw := func(v, w int) bool {
 			x, y := &c.elements[v], &c.elements[w]
@@ -162,8 +162,8 @@ func TestManyViolationsInContainers(t *testing.T) {
 			c.Append(t+4, t+5, models.Op{Kind: models.Dequeue, A: first, B: first})
 			c.Append(t+6, t+7, models.Op{Kind: models.Dequeue, A: second, B: second})
 		}
-		if d := k.decide(c, fastpath.WantFailure); d.FailEvent != 5 || len(d.Core) != 3 {
-			t.Errorf("%s: %+v", k.name, d)
+		if d := k.Decide(c, fastpath.WantFailure); d.FailEvent != 5 || len(d.Core) != 3 {
+			t.Errorf("%s: %+v", k.Name, d)
 		}
 	}
 }

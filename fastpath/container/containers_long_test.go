@@ -1,7 +1,6 @@
 package container
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -36,18 +35,11 @@ func spoil(c *models.Columns, rng *rand.Rand) {
 }
 
 // TestLongContainers checks the evidence for long histories, half of them
-// spoiled: a witness replays, just before the first failing completion the
-// history is linearizable, and a core is not, by itself.
+// spoiled.
 func TestLongContainers(t *testing.T) {
-	histories := 150
-	if testkit.Long {
-		histories = 3000
-	}
 	for _, k := range allKinds {
-		t.Run(k.name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(3, 4))
-			valid, cores := 0, 0
-			for range histories {
+		t.Run(k.Name, func(t *testing.T) {
+			testkit.Marathon{Seed: 3, Usual: 150, Long: 3000, Decided: true, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
 				s := containerRun{ops: 1000 + rng.IntN(2000), processes: 1 << rng.IntN(9), adds: 0.4 + 0.2*rng.Float64(),
 					crash: 0.02 * rng.Float64(), priorities: 1 + rng.Int32N(300), unknown: float64(rng.IntN(2)), capUnknown: 3}
 				if rng.IntN(2) == 0 {
@@ -58,102 +50,16 @@ func TestLongContainers(t *testing.T) {
 				if spoiled {
 					spoil(c, rng)
 				}
-				d := k.decide(c, fastpath.WantWitness|fastpath.WantFailure)
-				switch {
-				case d.Verdict == jepsen.Valid:
-					valid++
-					if err := k.replayLong(c, d.Witness); err != nil {
-						t.Fatal(err)
-					}
-					continue
-				case d.Verdict != jepsen.Invalid || !spoiled || d.FailEvent < 0:
-					t.Fatalf("%+v", d)
-				}
-				cores += len(d.Core)
-				if before := k.decide(testkit.Cut(c, d.FailEvent-1), fastpath.WantWitness); before.Verdict != jepsen.Valid {
-					t.Fatalf("before %d: %v", d.FailEvent, before.Verdict)
-				} else if err := k.replayLong(testkit.Cut(c, d.FailEvent-1), before.Witness); err != nil {
-					t.Fatal(err)
-				} else if err := k.replayLong(testkit.Cut(c, d.FailEvent-1), d.Before); err != nil {
-					t.Fatal(err)
-				}
-				if core := k.oracle(fastpath.Input{Columns: c}.Cut(d.FailEvent).Pick(d.Core).Columns); len(d.Core) < 20 && core.Linearizable(d.FailEvent, testkit.All(core.C)) {
-					t.Fatalf("core %v is linearizable", d.Core)
-				}
-			}
-			t.Logf("%d of %d valid, cores of %.1f operations", valid, histories, float64(cores)/float64(max(1, histories-valid)))
+				return k, c, spoiled
+			}}.Run(t)
 		})
 	}
-}
-
-// replayLong is replay for histories with more values than a state of the
-// oracle can hold: it runs them on a real container.
-func (k *kind) replayLong(c *models.Columns, witness []int32) error {
-	r := newReal(k)
-	in := make([]bool, c.Len())
-	latest := int32(-1)
-	for n, i := range witness {
-		if in[i] || c.Res[i] < latest {
-			return errorAt(n, i)
-		}
-		in[i] = true
-		latest = max(latest, c.Inv[i])
-		v, pri, ok := r.front()
-		switch kind := c.Kind[i]; {
-		case kind == models.Enqueue:
-			r.add(c.A[i], c.B[i])
-		case kind == models.DequeueEmpty:
-			if ok {
-				return errorAt(n, i)
-			}
-		case !ok:
-			return errorAt(n, i)
-		case kind == models.DequeueAny:
-			if k == heapKind {
-				return nil // which of several equal ones it took is not said
-			}
-			r.remove()
-		case v != c.A[i]:
-			if k != heapKind || pri != c.B[i] || !r.bring(c.A[i]) {
-				return errorAt(n, i)
-			}
-			fallthrough
-		default:
-			if kind == models.Dequeue {
-				r.remove()
-			}
-		}
-	}
-	for i := range in {
-		if !in[i] && c.Res[i] != models.Open {
-			return errorAt(-1, int32(i))
-		}
-	}
-	return nil
-}
-
-// bring exchanges a value of a heap with the one at its top, which has the same
-// priority.
-func (r *real) bring(v int32) bool {
-	i := slices.IndexFunc(r.list, func(x [2]int32) bool { return x[0] == v })
-	if i < 0 || r.list[i][1] != r.list[0][1] {
-		return false
-	}
-	r.list[0], r.list[i] = r.list[i], r.list[0]
-	return true
-}
-
-func errorAt(position int, op int32) error {
-	return fmt.Errorf("position %d: operation %d cannot stand there, or is missing", position, op)
 }
 
 // TestStackByWatchingAndByTree compares the two ways to take values away: they
 // leave the same ones.
 func TestStackByWatchingAndByTree(t *testing.T) {
-	histories := 300
-	if testkit.Long {
-		histories = 5000
-	}
+	histories := testkit.Histories(300, 5000)
 	rng := rand.New(rand.NewPCG(5, 6))
 	invalid := 0
 	for n := range histories {
@@ -185,7 +91,7 @@ func TestStackByWatchingAndByTree(t *testing.T) {
 			}
 			w := c.untilLastReturn([]*stackZones{a, b}[k].witness(order, nil))
 			c.Columns = withoutEmpties(c.Columns)
-			if err := stackKind.replayLong(c.Columns, w); err != nil {
+			if err := stackKind.Shows(c.Columns, w); err != nil {
 				t.Fatal(k, err)
 			}
 		}
@@ -221,14 +127,14 @@ func TestGivingUpWatchingChangesNothing(t *testing.T) {
 		c := smallContainer(stackKind, rng)
 		clear(c.B)
 		maxWatches = 64
-		want := stackKind.decide(c, fastpath.WantFailure)
+		want := stackKind.Decide(c, fastpath.WantFailure)
 		maxWatches = -1
-		got := stackKind.decide(c, fastpath.WantFailure|fastpath.WantWitness)
+		got := stackKind.Decide(c, fastpath.WantFailure|fastpath.WantWitness)
 		if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent || !slices.Equal(got.Core, want.Core) {
-			t.Fatalf("%+v\nnot %+v\n%s", got, want, showContainer(c))
+			t.Fatalf("%+v\nnot %+v\n%s", got, want, queueKind.Show(c))
 		}
 		if got.Verdict == jepsen.Valid {
-			if err := stackKind.replay(c, got.Witness); err != nil {
+			if err := stackKind.Shows(c, got.Witness); err != nil {
 				t.Fatal(err)
 			}
 		}

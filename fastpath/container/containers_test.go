@@ -1,51 +1,63 @@
 package container
 
 import (
-	"fmt"
-	"math/bits"
+	"maps"
 	"math/rand/v2"
-	"runtime/debug"
 	"slices"
-	"strings"
 	"testing"
 
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
-	"clew/jepsen"
+	"clew/internal/oracle"
 	"clew/models"
 )
 
-// kind is one of the containers, for tests. A state of the oracle holds two
-// bytes for each element, value and priority, in the order in which they came.
-type kind struct {
-	name  string
-	shape models.Shape
-	// fronts is which elements of a state can be removed.
-	fronts func(s string) []int
+// containerType is a container, for tests: fronts is which elements of a state can
+// be removed. A state holds two numbers for each element, value and priority, in
+// the order in which they came.
+func containerType(name string, shape models.Shape, fronts func(s string) []int) *testkit.Type {
+	return &testkit.Type{
+		Name: name,
+		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return testkit.Decide(Path, shape, c, want)
+		},
+		Spec: oracle.Spec{Step: func(dst []string, op models.Op, s string) []string {
+			return stepOfContainer(dst, op, s, fronts)
+		}},
+		Closed:      closedContainer,
+		Why:         whyHolds,
+		Unexplained: true,
+		Doubt:       repeated,
+		Kinds:       []string{"add", "remove", "any", "empty", "peek", "drain", "drain-any"},
+	}
 }
 
 var (
-	queueKind = &kind{"queue", models.FIFOShape{}, func(s string) []int { return []int{0} }}
-	stackKind = &kind{"stack", models.LIFOShape{}, func(s string) []int { return []int{len(s) - 2} }}
-	heapKind  = &kind{"priority queue", models.PriorityShape{}, func(s string) []int {
+	queueKind = containerType("queue", models.FIFOShape{}, func(string) []int { return []int{0} })
+	stackKind = containerType("stack", models.LIFOShape{}, func(s string) []int { return []int{len(s)/elementSize - 1} })
+	heapKind  = containerType("priority queue", models.PriorityShape{}, func(s string) []int {
 		var best []int
-		for i := 0; i < len(s); i += 2 {
-			if len(best) > 0 && s[i+1] > s[best[0]+1] {
+		for i := range len(s) / elementSize {
+			if len(best) > 0 && priority(s, i) > priority(s, best[0]) {
 				best = nil
 			}
-			if len(best) == 0 || s[i+1] == s[best[0]+1] {
+			if len(best) == 0 || priority(s, i) == priority(s, best[0]) {
 				best = append(best, i)
 			}
 		}
 		return best
-	}}
-	allKinds = []*kind{queueKind, heapKind, stackKind}
+	})
+	allKinds = []*testkit.Type{queueKind, heapKind, stackKind}
 )
 
-func (k *kind) next(dst []string, op models.Op, s string) []string {
+const elementSize = 8 // bytes of a state
+
+func priority(s string, i int) int32 { return oracle.Number(s, 2*i+1) }
+
+func stepOfContainer(dst []string, op models.Op, s string, fronts func(s string) []int) []string {
 	switch {
 	case op.Kind == models.Enqueue:
-		return append(dst, s+string([]byte{byte(op.A), byte(op.B)}))
+		return append(dst, s+oracle.State(op.A, op.B))
 	case op.Kind == models.DequeueEmpty:
 		if s == "" {
 			dst = append(dst, s)
@@ -54,129 +66,16 @@ func (k *kind) next(dst []string, op models.Op, s string) []string {
 	case s == "":
 		return dst
 	}
-	for _, i := range k.fronts(s) {
+	for _, i := range fronts(s) {
 		switch {
-		case op.Kind != models.DequeueAny && s[i] != byte(op.A):
+		case op.Kind != models.DequeueAny && oracle.Number(s, 2*i) != op.A:
 		case op.Kind == models.Peek:
 			return append(dst, s)
 		default:
-			dst = append(dst, s[:i]+s[i+2:])
+			dst = append(dst, s[:elementSize*i]+s[elementSize*(i+1):])
 		}
 	}
 	return dst
-}
-
-func (k *kind) decide(c *models.Columns, want fastpath.Want) fastpath.Decision {
-	return testkit.Decide(Path, k.shape, c, want)
-}
-
-func (k *kind) oracle(c *models.Columns) *testkit.Oracle { return testkit.NewOracle(c, "", k.next) }
-
-// replay checks a witness: every step is possible, no operation stands after
-// one that was invoked after it had returned, nothing that returned is
-// missing, and the last operation is one that returned.
-func (k *kind) replay(c *models.Columns, witness []int32) error {
-	in := make([]bool, c.Len())
-	states, latest := []string{""}, int32(-1)
-	for n, i := range witness {
-		if in[i] {
-			return fmt.Errorf("position %d: operation %d again", n, i)
-		}
-		in[i] = true
-		if c.Res[i] < latest {
-			return fmt.Errorf("position %d: operation %d had returned before an earlier one was invoked", n, i)
-		}
-		latest = max(latest, c.Inv[i])
-		if c.Res[i] == models.Open && n+1 == len(witness) {
-			return fmt.Errorf("position %d: operation %d never returned, nor did anything see it", n, i)
-		}
-		var next []string
-		for _, s := range states {
-			next = k.next(next, c.Op(i), s)
-		}
-		slices.Sort(next)
-		if states = slices.Compact(next); len(states) == 0 {
-			return fmt.Errorf("position %d: operation %d cannot happen", n, i)
-		}
-	}
-	for i := range in {
-		if !in[i] && c.Res[i] != models.Open {
-			return fmt.Errorf("operation %d is missing", i)
-		}
-	}
-	return nil
-}
-
-// showContainer prints a history for people.
-func showContainer(c *models.Columns) string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "%d events\n", c.Events)
-	for i := range c.Len() {
-		res := fmt.Sprint(c.Res[i])
-		if c.Res[i] == models.Open {
-			res = "-"
-		}
-		fmt.Fprintf(&s, "%3d: %s %d (%d) [%d,%s]\n", i, kindNames[c.Kind[i]], c.A[i], c.B[i], c.Inv[i], res)
-	}
-	return s.String()
-}
-
-var kindNames = []string{"add", "remove", "any", "empty", "peek", "drain", "drain-any"}
-
-// check compares a decision and all its evidence with the oracle.
-func (k *kind) check(t *testing.T, n *testkit.Counts, c *models.Columns) {
-	t.Helper()
-	fatal := func(format string, args ...any) {
-		t.Helper()
-		t.Fatalf("%s: %s\n%s", k.name, fmt.Sprintf(format, args...), showContainer(c))
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			fatal("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	o := k.oracle(c)
-	d := k.decide(c, fastpath.WantWitness|fastpath.WantFailure)
-	n.Histories++
-	if d.Verdict == jepsen.Unknown {
-		n.Ambiguous++
-		if !repeated(c, d.Reason) {
-			fatal("ambiguous: %+v", d.Reason)
-		}
-		return
-	}
-	want := o.FirstFailing()
-	if (want < 0) != (d.Verdict == jepsen.Valid) {
-		fatal("%v, first failing completion is %d", d.Verdict, want)
-	}
-	if d.Verdict == jepsen.Valid {
-		n.Valid++
-		if err := k.replay(c, d.Witness); err != nil {
-			fatal("witness %v: %v", d.Witness, err)
-		}
-		return
-	}
-	n.Invalid++
-	if d.FailEvent < 0 {
-		n.FailUnknown++
-		if !repeated(c, d.Reason) || d.BoundEvent < want {
-			fatal("bound %d, first failing completion %d: %+v", d.BoundEvent, want, d.Reason)
-		}
-		return
-	}
-	if d.FailEvent != want {
-		fatal("first failing completion %d, not %d", want, d.FailEvent)
-	}
-	if err := k.replay(testkit.Cut(c, want-1), d.Before); err != nil {
-		fatal("witness %v of what was before %d: %v", d.Before, want, err)
-	}
-	n.Failed(d.Core, d.Why)
-	if problem := coreProblem(o, d); problem != "" {
-		fatal("core %v, cut at %d, is %s", d.Core, d.FailEvent, problem)
-	}
-	if !whyHolds(c, d) {
-		fatal("core %v, violation %T%+v", d.Core, d.Why, d.Why)
-	}
 }
 
 // repeated says whether a reason for ambiguity is true.
@@ -189,11 +88,10 @@ func repeated(c *models.Columns, reason fastpath.Ambiguity) bool {
 	return a != b && c.Kind[a] == models.Enqueue && c.A[a] == value && c.Kind[b] == models.Enqueue && c.A[b] == value
 }
 
-// coreProblem says what is wrong with a core: it is made of all operations of
-// some values, of empty answers, and of all unknown removes.
-func coreProblem(o *testkit.Oracle, d fastpath.Decision) string {
-	c, core, always := o.C, uint32(0), uint32(0)
-	units := map[int32]uint32{} // by value, or less than 0
+// closedContainer says which choices are made of all operations of some values, of
+// empty answers, and of all unknown removes.
+func closedContainer(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
+	always, units := oracle.Set(0), map[int32]oracle.Set{} // by value, or less than 0
 	for i := range int32(c.Len()) {
 		switch {
 		case c.Inv[i] > d.FailEvent:
@@ -205,50 +103,20 @@ func coreProblem(o *testkit.Oracle, d fastpath.Decision) string {
 			units[c.A[i]] |= 1 << i
 		}
 	}
-	for _, i := range d.Core {
-		core |= 1 << i
-	}
-	fail := slices.Index(c.Res, d.FailEvent)
-	switch {
-	case !slices.IsSorted(d.Core) || bits.OnesCount32(core) != len(d.Core):
-		return "not ascending"
-	case core>>fail&1 == 0:
-		return "without the failing operation"
-	case core&always != always:
-		return "without some unknown removes"
-	case o.Linearizable(d.FailEvent, core):
-		return "linearizable"
-	}
-	for v, unit := range units {
-		switch {
-		case core&unit == 0:
-		case core&unit != unit:
-			return fmt.Sprintf("without some operations of value %d", v)
-		case !o.Linearizable(d.FailEvent, core&^unit):
-			return fmt.Sprintf("not minimal: %d is too much", v)
-		}
-	}
-	return ""
+	return oracle.Unions(always, slices.Collect(maps.Values(units)))
 }
 
 // whyHolds checks what a violation claims.
 func whyHolds(c *models.Columns, d fastpath.Decision) bool {
 	before := func(a, b int32) bool { return b == fastpath.Missing || c.Res[a] < c.Inv[b] }
-	if d.Why == nil {
-		return true
-	}
-	later := fastpath.Missing
-	if v, never := d.Why.(*fastpath.NeverAdded); never {
-		later = v.Adder
-	}
 	for _, o := range d.Why.Rows() {
-		if *o != fastpath.Missing && *o != later && !slices.Contains(d.Core, *o) {
+		if *o == fastpath.Initial {
 			return false
 		}
 	}
 	switch v := d.Why.(type) {
 	case *fastpath.NeverAdded:
-		return later == fastpath.Missing || c.Kind[later] == models.Enqueue && c.A[v.Taker] == c.A[later] && c.Inv[later] > d.FailEvent
+		return v.Adder == fastpath.Missing || c.Kind[v.Adder] == models.Enqueue && c.A[v.Taker] == c.A[v.Adder] && c.Inv[v.Adder] > d.FailEvent
 	case *RemovedTwice:
 		return v.First != v.Second && c.Kind[v.First] == models.Dequeue && c.Kind[v.Second] == models.Dequeue &&
 			c.A[v.First] == c.A[v.Second] && c.A[v.First] == c.A[v.Adder] && c.Kind[v.Adder] == models.Enqueue
@@ -287,7 +155,7 @@ type containerRun struct {
 	order          func(v int32) int32
 }
 
-func (s containerRun) run(k *kind, rng *rand.Rand) *models.Columns {
+func (s containerRun) run(k *testkit.Type, rng *rand.Rand) *models.Columns {
 	type process struct {
 		op                     int32
 		busy, applied, crashes bool
@@ -368,12 +236,12 @@ func (s containerRun) run(k *kind, rng *rand.Rand) *models.Columns {
 
 // real is a sequential container.
 type real struct {
-	k    *kind
+	k    *testkit.Type
 	list [][2]int32
 	head int
 }
 
-func newReal(k *kind) *real { return &real{k: k} }
+func newReal(k *testkit.Type) *real { return &real{k: k} }
 
 func (r *real) add(v, pri int32) {
 	r.list = append(r.list, [2]int32{v, pri})
@@ -426,7 +294,7 @@ func (r *real) remove() {
 
 // smallContainer makes a random history: half of them runs, some of these
 // with an operation spoiled; half of them anything.
-func smallContainer(k *kind, rng *rand.Rand) *models.Columns {
+func smallContainer(k *testkit.Type, rng *rand.Rand) *models.Columns {
 	s := containerRun{ops: 2 + rng.IntN(10), processes: 1 + rng.IntN(6), adds: 0.3 + 0.4*rng.Float64(),
 		crash: max(0, 0.8*rng.Float64()-0.3), unknown: max(0, 1.5*rng.Float64()-0.5), capUnknown: 4}
 	if rng.IntN(2) == 0 {
@@ -503,50 +371,30 @@ func scramble(c *models.Columns, rng *rand.Rand, priorities int32) *models.Colum
 }
 
 func TestRandomContainers(t *testing.T) {
-	histories := 20_000
-	if testkit.Long {
-		histories = 1_000_000
-	}
 	for _, k := range allKinds {
-		t.Run(k.name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(1, 2))
-			var n testkit.Counts
-			unknown := 0
-			for range histories {
+		t.Run(k.Name, func(t *testing.T) {
+			randomContainers(t, k, testkit.Sample{Seed: 1, Usual: 20_000, Long: 1_000_000, Prefixes: 8, Make: func(rng *rand.Rand) *models.Columns {
 				c := smallContainer(k, rng)
-				if slices.Contains(c.Kind, models.DequeueAny) {
-					unknown++
-				}
 				if k != heapKind {
 					clear(c.B)
 				}
-				k.check(t, &n, c)
-				if rng.IntN(8) == 0 {
-					k.checkPrefixes(t, c)
-				}
-			}
-			t.Log(&n, "; with unknown removes:", unknown)
+				return c
+			}})
 		})
 	}
 }
 
-// checkPrefixes decides every prefix that ends in a completion.
-func (k *kind) checkPrefixes(t *testing.T, c *models.Columns) {
+// randomContainers also counts the histories with unknown removes.
+func randomContainers(t *testing.T, k *testkit.Type, s testkit.Sample) {
 	t.Helper()
-	fail := k.oracle(c).FirstFailing()
-	for _, end := range c.Res {
-		if end == models.Open {
-			continue
+	unknown, make := 0, s.Make
+	s.Make = func(rng *rand.Rand) *models.Columns {
+		c := make(rng)
+		if slices.Contains(c.Kind, models.DequeueAny) {
+			unknown++
 		}
-		prefix := testkit.Cut(c, end)
-		d := k.decide(prefix, fastpath.WantWitness)
-		if d.Verdict != jepsen.Unknown && (d.Verdict == jepsen.Invalid) != (fail >= 0 && fail <= end) {
-			t.Fatalf("%s up to %d: %v, first failing completion is %d\n%s", k.name, end, d.Verdict, fail, showContainer(c))
-		}
-		if d.Verdict == jepsen.Valid {
-			if err := k.replay(prefix, d.Witness); err != nil {
-				t.Fatalf("%s up to %d: %v\n%s", k.name, end, err, showContainer(c))
-			}
-		}
+		return c
 	}
+	k.Random(t, s)
+	t.Log("with unknown removes:", unknown)
 }

@@ -2,8 +2,6 @@ package container
 
 import (
 	"math/rand/v2"
-	"reflect"
-	"slices"
 	"testing"
 
 	"clew/fastpath"
@@ -13,7 +11,7 @@ import (
 
 // manyUnknown makes a small random history in which many removes crashed and
 // their values are not known.
-func manyUnknown(k *kind, rng *rand.Rand) *models.Columns {
+func manyUnknown(k *testkit.Type, rng *rand.Rand) *models.Columns {
 	s := containerRun{ops: 4 + rng.IntN(9), processes: 1 + rng.IntN(4), adds: 0.4 + 0.3*rng.Float64(),
 		peeks: 0.2 * float64(rng.IntN(2)), crash: 0.2 + 0.4*rng.Float64(), unknown: 1, priorities: 1 + rng.Int32N(5)}
 	c := s.run(k, rng)
@@ -59,26 +57,10 @@ func returning(c *models.Columns, o int32) *models.Columns {
 }
 
 func TestUnknownRemoves(t *testing.T) {
-	histories := 10_000
-	if testkit.Long {
-		histories = 400_000
-	}
 	for _, k := range allKinds {
-		t.Run(k.name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(11, 12))
-			var n testkit.Counts
-			unknown := 0
-			for range histories {
-				c := manyUnknown(k, rng)
-				if slices.Contains(c.Kind, models.DequeueAny) {
-					unknown++
-				}
-				k.check(t, &n, c)
-				if rng.IntN(4) == 0 {
-					k.checkPrefixes(t, c)
-				}
-			}
-			t.Log(&n, "; with unknown removes:", unknown)
+		t.Run(k.Name, func(t *testing.T) {
+			randomContainers(t, k, testkit.Sample{Seed: 11, Usual: 10_000, Long: 400_000, Prefixes: 4,
+				Make: func(rng *rand.Rand) *models.Columns { return manyUnknown(k, rng) }})
 		})
 	}
 }
@@ -89,9 +71,9 @@ func TestMatchingAgreesWithTheSearch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for range 10_000 {
 		c := manyUnknown(queueKind, rng)
-		got, want := queueKind.decide(c, fastpath.WantFailure), searched.Run(t.Context(), c, 0, fastpath.WantFailure)
+		got, want := queueKind.Decide(c, fastpath.WantFailure), searched.Run(t.Context(), c, 0, fastpath.WantFailure)
 		if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent {
-			t.Fatalf("%+v\nnot %+v\n%s", got, want, showContainer(c))
+			t.Fatalf("%+v\nnot %+v\n%s", got, want, queueKind.Show(c))
 		}
 	}
 }
@@ -105,9 +87,9 @@ func TestBranchingIsCutOff(t *testing.T) {
 		k := allKinds[rng.IntN(len(allKinds))]
 		c := manyUnknown(k, rng)
 		maxTries = 300
-		want := k.decide(c, fastpath.WantFailure)
+		want := k.Decide(c, fastpath.WantFailure)
 		maxTries = 1
-		got := k.decide(c, fastpath.WantFailure)
+		got := k.Decide(c, fastpath.WantFailure)
 		branching, ok := got.Reason.(*Branching)
 		switch {
 		case ok:
@@ -116,7 +98,7 @@ func TestBranchingIsCutOff(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 		case got.Verdict != want.Verdict || got.FailEvent != want.FailEvent && want.FailEvent >= 0:
-			t.Fatalf("%+v\nnot %+v\n%s", got, want, showContainer(c))
+			t.Fatalf("%+v\nnot %+v\n%s", got, want, queueKind.Show(c))
 		}
 	}
 	if cut == 0 {
@@ -127,28 +109,14 @@ func TestBranchingIsCutOff(t *testing.T) {
 // TestContainersDoNotDependOnNumbers stretches events, values and priorities
 // until they are sparse.
 func TestContainersDoNotDependOnNumbers(t *testing.T) {
-	rng := rand.New(rand.NewPCG(17, 18))
-	for range 6_000 {
-		k := allKinds[rng.IntN(len(allKinds))]
-		c := smallContainer(k, rng)
-		far := &models.Columns{Events: c.Events*1000 + 7}
-		for i := range int32(c.Len()) {
-			op, res := c.Op(i), c.Res[i]
-			if res != models.Open {
-				res = res*1000 + 5
-			}
-			far.Append(c.Inv[i]*1000+3, res, models.Op{Kind: op.Kind, A: 1_000_000 + op.A*1000, B: op.B * 77_777})
-		}
-		got, want := k.decide(far, fastpath.WantFailure), k.decide(c, fastpath.WantFailure)
-		for _, t := range []*int32{&want.FailEvent, &want.BoundEvent} {
-			if *t >= 0 {
-				*t = *t*1000 + 5
-			}
-		}
-		got.Before, want.Before = nil, nil // which order is found depends on events at which nothing happens
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v\nnot %+v\n%s", got, want, showContainer(c))
-		}
+	for i, k := range allKinds {
+		k.NumbersDoNotMatter(t, testkit.Spread{
+			Make: func(rng *rand.Rand) *models.Columns { return smallContainer(k, rng) }, Seed: 17 + 2*uint64(i), N: 2000,
+			Want: fastpath.WantFailure, Factor: 1000, Shift: 5, AnyOrder: true,
+			Op: func(op models.Op) models.Op {
+				return models.Op{Kind: op.Kind, A: 1_000_000 + op.A*1000, B: op.B * 77_777}
+			},
+		})
 	}
 }
 
@@ -159,10 +127,10 @@ func TestContainersAllocateNothingPerOperation(t *testing.T) {
 		var allocs [2]float64
 		for i, ops := range []int{1000, 30_000} {
 			c := containerRun{ops: ops, processes: 10, adds: 0.55, priorities: 100}.run(k, rand.New(rand.NewPCG(1, 1)))
-			allocs[i] = testing.AllocsPerRun(3, func() { k.decide(c, fastpath.WantWitness) })
+			allocs[i] = testing.AllocsPerRun(3, func() { k.Decide(c, fastpath.WantWitness) })
 		}
 		if allocs[1] > allocs[0]+60 || allocs[0] > 120 {
-			t.Errorf("%s: %v allocations", k.name, allocs)
+			t.Errorf("%s: %v allocations", k.Name, allocs)
 		}
 	}
 }

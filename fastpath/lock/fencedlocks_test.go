@@ -7,6 +7,7 @@ import (
 
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
+	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -19,35 +20,10 @@ func fencedType(name string, holds, fences int32) *testkit.Type {
 		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
 			return testkit.Decide(Path, models.FencedLockShape{Holds: holds}, c, want)
 		},
-		Init:  string([]byte{0, 0, 0, 0}),
-		Says:  func(models.Op) bool { return true },
+		Spec:  oracle.Spec{Init: oracle.State(0, 0, 0, 0), Step: stepOfFenced(holds)},
 		Owned: true,
-		Core:  fencedCore,
-		// How often it is held, with which fence, the greatest fence, the owner.
-		Next: func(dst []string, op models.Op, s string) []string {
-			held, fence, greatest, owner := int32(s[0]), int32(s[1]), int32(s[2]), int32(s[3])
-			mine := held > 0 && owner == op.A
-			if op.Kind == models.Release {
-				if !mine {
-					return dst
-				}
-				if held--; held == 0 {
-					fence, owner = 0, 0
-				}
-			} else {
-				if held > 0 && !mine || held == holds {
-					return dst
-				}
-				if op.B != 0 && fence != 0 && op.B != fence || op.B != 0 && fence == 0 && op.B <= greatest {
-					return dst
-				}
-				held, owner = held+1, op.A
-				if op.B != 0 {
-					fence, greatest = op.B, max(greatest, op.B)
-				}
-			}
-			return append(dst, string([]byte{byte(held), byte(fence), byte(greatest), byte(owner)}))
-		},
+		Core:  testkit.WholeHistory,
+		Why:   fencesHold,
 		Like: func(op models.Op) (ways []models.Op) {
 			if op.Kind == models.Acquire {
 				for op.B = range int32(10) {
@@ -65,19 +41,44 @@ func fencedType(name string, holds, fences int32) *testkit.Type {
 	return k
 }
 
-// fencedCore also checks what the explanation says of fences.
-func fencedCore(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
+// stepOfFenced is the step of a fenced lock. A state is how often it is held, with
+// which fence, the greatest fence, and the owner.
+func stepOfFenced(holds int32) func(dst []string, op models.Op, s string) []string {
+	return func(dst []string, op models.Op, s string) []string {
+		held, fence, greatest, owner := oracle.Number(s, 0), oracle.Number(s, 1), oracle.Number(s, 2), oracle.Number(s, 3)
+		mine := held > 0 && owner == op.A
+		if op.Kind == models.Release {
+			if !mine {
+				return dst
+			}
+			if held--; held == 0 {
+				fence, owner = 0, 0
+			}
+		} else {
+			if held > 0 && !mine || held == holds {
+				return dst
+			}
+			if op.B != 0 && fence != 0 && op.B != fence || op.B != 0 && fence == 0 && op.B <= greatest {
+				return dst
+			}
+			held, owner = held+1, op.A
+			if op.B != 0 {
+				fence, greatest = op.B, max(greatest, op.B)
+			}
+		}
+		return append(dst, oracle.State(held, fence, greatest, owner))
+	}
+}
+
+// fencesHold checks what the explanation says of fences.
+func fencesHold(c *models.Columns, d fastpath.Decision) bool {
 	switch v := d.Why.(type) {
 	case *FenceTooLow:
-		if c.Res[v.Acquire] != d.FailEvent || c.B[v.Acquire] > c.B[v.Earlier] || c.Res[v.Earlier] > d.FailEvent || c.B[v.Acquire] == 0 {
-			return "not of a low fence"
-		}
+		return c.Res[v.Acquire] == d.FailEvent && c.B[v.Acquire] <= c.B[v.Earlier] && c.Res[v.Earlier] <= d.FailEvent && c.B[v.Acquire] != 0
 	case *FenceDiffers:
-		if c.Res[v.Acquire] != d.FailEvent || c.B[v.Acquire] == c.B[v.Held] || c.Res[v.Held] > d.FailEvent || c.A[v.Acquire] != c.A[v.Held] || c.B[v.Held] == 0 {
-			return "not of another fence"
-		}
+		return c.Res[v.Acquire] == d.FailEvent && c.B[v.Acquire] != c.B[v.Held] && c.Res[v.Held] <= d.FailEvent && c.A[v.Acquire] == c.A[v.Held] && c.B[v.Held] != 0
 	}
-	return testkit.WholeHistory(k, c, d)
+	return true
 }
 
 var fencedTypes = []*testkit.Type{
@@ -95,11 +96,11 @@ func TestEverySmallHistoryOfFencedLocks(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			for n := range size + 1 {
-				k.Every(t, n, func(bool) []models.Op { return ofOwners(k.Completed, 2) })
+				k.Every(t, n, 1, func(*models.Columns, bool) []models.Op { return ofOwners(k.Completed, 2) })
 			}
 			if testkit.Long { // of one fence and none
 				some := ofOwners(k.Completed[:3], 2)
-				k.Every(t, 5, func(open bool) []models.Op {
+				k.Every(t, 5, 1, func(_ *models.Columns, open bool) []models.Op {
 					if open {
 						return ofOwners(k.Completed[:2], 2)
 					}
@@ -127,10 +128,7 @@ func TestRandomFencedLocks(t *testing.T) { testkit.RandomHistories(t, fencedType
 // TestLemmaAcquiresStandInTheOrderOfTheirReturns looks at all linearizations of
 // random histories.
 func TestLemmaAcquiresStandInTheOrderOfTheirReturns(t *testing.T) {
-	histories := 300
-	if testkit.Long {
-		histories = 20_000
-	}
+	histories := testkit.Histories(300, 20_000)
 	for _, k := range fencedTypes {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
@@ -141,13 +139,13 @@ func TestLemmaAcquiresStandInTheOrderOfTheirReturns(t *testing.T) {
 				if k.Decide(c, fastpath.WantVerdict).Verdict != jepsen.Valid {
 					continue // perhaps an owner went on after a crash
 				}
-				everyOrder(k, c, func(order []int32) {
+				k.History(c).Orders(func(order []int32) {
 					orders++
 					latest := int32(-1)
 					for _, i := range order {
 						if c.Kind[i] == models.Acquire && c.Res[i] != models.Open {
 							if c.Res[i] < latest {
-								t.Fatalf("%v\n%s", order, testkit.Show(c))
+								t.Fatalf("%v\n%s", order, k.Show(c))
 							}
 							latest = c.Res[i]
 						}
@@ -160,34 +158,6 @@ func TestLemmaAcquiresStandInTheOrderOfTheirReturns(t *testing.T) {
 			}
 		})
 	}
-}
-
-// everyOrder calls f with every linearization, crashed operations in it or not.
-func everyOrder(k *testkit.Type, c *models.Columns, f func(order []int32)) {
-	var order []int32
-	var try func(done uint32, state string)
-	try = func(done uint32, state string) {
-		due := int32(models.Open)
-		for i, res := range c.Res {
-			if done>>i&1 == 0 {
-				due = min(due, res)
-			}
-		}
-		if due == models.Open {
-			f(order)
-		}
-		for i := range int32(c.Len()) {
-			if done>>i&1 != 0 || c.Inv[i] > due {
-				continue
-			}
-			for _, next := range k.Next(nil, c.Op(i), state) {
-				order = append(order, i)
-				try(done|1<<i, next)
-				order = order[:len(order)-1]
-			}
-		}
-	}
-	try(0, k.Init)
 }
 
 func TestFencedLockCases(t *testing.T) {

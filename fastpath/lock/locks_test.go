@@ -6,6 +6,7 @@ import (
 
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
+	"clew/internal/oracle"
 	"clew/models"
 )
 
@@ -13,8 +14,7 @@ import (
 func lockType(name string, held, permits int32) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,
-		Init: strings.Repeat("x", int(held)),
-		Next: func(dst []string, op models.Op, s string) []string {
+		Spec: oracle.Spec{Init: strings.Repeat("x", int(held)), Step: func(dst []string, op models.Op, s string) []string {
 			switch {
 			case op.Kind == models.Acquire && len(s) < int(max(permits, 1)):
 				dst = append(dst, s+"x")
@@ -22,9 +22,8 @@ func lockType(name string, held, permits int32) *testkit.Type {
 				dst = append(dst, s[1:])
 			}
 			return dst
-		},
+		}},
 		Completed: []models.Op{{Kind: models.Acquire, B: min(permits, 1)}, {Kind: models.Release, B: min(permits, 1)}},
-		Says:      func(models.Op) bool { return true },
 		Core:      testkit.WholeHistory,
 	}
 	k.Decide = func(c *models.Columns, want fastpath.Want) fastpath.Decision {
@@ -52,7 +51,7 @@ func TestEverySmallHistoryOfLocks(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			for n := range size + 1 {
-				k.Every(t, n, k.Alphabet)
+				k.Every(t, n, 1, k.Alphabet)
 			}
 		})
 	}

@@ -18,7 +18,6 @@ func ownerType(name string, lock models.OwnerLockShape, counts ...int32) *testki
 		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
 			return testkit.Decide(Path, lock, c, want)
 		},
-		Says:  func(models.Op) bool { return true },
 		Owned: true,
 		Core:  testkit.WholeHistory,
 	}
@@ -26,7 +25,7 @@ func ownerType(name string, lock models.OwnerLockShape, counts ...int32) *testki
 		k.Completed = append(k.Completed, models.Op{Kind: models.Acquire, B: n}, models.Op{Kind: models.Release, B: n})
 	}
 	k.Crashed = k.Completed
-	k.Next = func(dst []string, op models.Op, s string) []string {
+	k.Step = func(dst []string, op models.Op, s string) []string {
 		held := map[rune]int32{} // by owner; a state names the owner of each permit held
 		permits := int32(0)
 		for _, o := range s {
@@ -86,7 +85,7 @@ func TestEverySmallHistoryOfOwnerLocks(t *testing.T) {
 				n--
 			}
 			for n := range n + 1 {
-				k.Every(t, n, func(bool) []models.Op { return owners })
+				k.Every(t, n, 1, func(*models.Columns, bool) []models.Op { return owners })
 			}
 		})
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"clew/fastpath"
-	"clew/fastpath/internal/testkit"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -146,13 +145,13 @@ func expect(t *testing.T, decide decider, history string, want fastpath.Decision
 	c := parse(t, history)
 	got := decide(c, 0, fastpath.WantWitness|fastpath.WantFailure)
 	if got.FailEvent >= 0 {
-		if err := replay(testkit.Cut(c, got.FailEvent-1), 0, got.Before); err != nil {
+		if err := asCASRegister.History(c).Shows(got.Before, got.FailEvent); err != nil {
 			t.Errorf("witness %v of what was before the failure: %v", got.Before, err)
 		}
 		got.Before = nil
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v\n%s", got, want, show(c, 0))
+		t.Errorf("got  %+v\nwant %+v\n%s", got, want, asCASRegister.Show(c))
 	}
 	plain := decide(c, 0, fastpath.WantVerdict)
 	if plain.Verdict != want.Verdict || plain.Witness != nil || plain.Core != nil {

@@ -24,46 +24,34 @@ func TestEverySmallHistory(t *testing.T) {
 		sample = 1
 	}
 	for _, test := range []struct {
-		name   string
-		decide decider
-		ops    []models.Op
-		n      int
-		every  int // of how many histories one is tried
+		name  string
+		k     *testkit.Type
+		ops   []models.Op
+		n     int
+		oneOf int // of how many histories one is tried
 	}{
-		{"register, 1 operation", decideAsRegister, reads, 1, 1},
-		{"register, 2 operations", decideAsRegister, reads, 2, 1},
-		{"register, 3 operations", decideAsRegister, reads, 3, 1},
-		{"register, 4 operations", decideAsRegister, reads, 4, 1},
-		{"cas-register, 1 operation", decideAsCASRegister, cas, 1, 1},
-		{"cas-register, 2 operations", decideAsCASRegister, cas, 2, 1},
-		{"cas-register, 3 operations", decideAsCASRegister, cas, 3, 1},
-		{"cas-register, 4 operations", decideAsCASRegister, cas, 4, sample},
+		{"register, 1 operation", asRegister, reads, 1, 1},
+		{"register, 2 operations", asRegister, reads, 2, 1},
+		{"register, 3 operations", asRegister, reads, 3, 1},
+		{"register, 4 operations", asRegister, reads, 4, 1},
+		{"cas-register, 1 operation", asCASRegister, cas, 1, 1},
+		{"cas-register, 2 operations", asCASRegister, cas, 2, 1},
+		{"cas-register, 3 operations", asCASRegister, cas, 3, 1},
+		{"cas-register, 4 operations", asCASRegister, cas, 4, sample},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var n testkit.Counts
-			k := 0
-			testkit.Shapes(test.n, func(inv, res []int32) {
-				c := &models.Columns{Events: 2 * int32(test.n)}
-				var add func(i int, top int32)
-				add = func(i int, top int32) {
-					if i == test.n {
-						if k++; k%test.every == 0 {
-							compare(t, &n, test.decide, c, 0)
-						}
-						return
-					}
-					for _, op := range test.ops {
-						if op.Kind == models.Read && res[i] == models.Open || op.A > top+1 || op.B > max(op.A, top)+1 {
-							continue
-						}
-						c.Append(inv[i], res[i], op)
-						add(i+1, max(top, op.A, op.B))
-						c.Inv, c.Res, c.Kind, c.A, c.B = c.Inv[:i], c.Res[:i], c.Kind[:i], c.A[:i], c.B[:i]
+			test.k.Every(t, test.n, test.oneOf, func(c *models.Columns, open bool) (ops []models.Op) {
+				top := int32(0)
+				for i := range c.Len() {
+					top = max(top, c.A[i], c.B[i])
+				}
+				for _, op := range test.ops {
+					if (!open || op.Kind != models.Read) && op.A <= top+1 && op.B <= max(op.A, top)+1 {
+						ops = append(ops, op)
 					}
 				}
-				add(0, 0)
+				return ops
 			})
-			t.Log(&n)
 		})
 	}
 }

@@ -119,7 +119,7 @@ func TestWhatWasReplacedCanNotBeSeen(t *testing.T) {
 		}
 		in := fastpath.NewInput(t.Context(), c, 0)
 		late := newReplaced(in)
-		orders(c, 0, nil, 0, func(order []int32) {
+		asCASRegister.History(c).Orders(func(order []int32) {
 			last := fastpath.Initial
 			for _, o := range order {
 				res := int32(-1)
@@ -127,7 +127,7 @@ func TestWhatWasReplacedCanNotBeSeen(t *testing.T) {
 					res = c.Res[last]
 				}
 				if c.Kind[o] != models.Write && late.replacedBefore(res, c.A[o], c.Inv[o]) {
-					t.Fatalf("%d saw %d in %v\n%s", o, last, order, show(c, 0))
+					t.Fatalf("%d saw %d in %v\n%s", o, last, order, asCASRegister.Show(c))
 				}
 				if _, ok := leaves(in, o); ok {
 					last = o
@@ -143,27 +143,6 @@ func TestWhatWasReplacedCanNotBeSeen(t *testing.T) {
 		}
 	}
 	t.Logf("%d pairs ruled out", ruledOut)
-}
-
-// orders calls f with every linearization of a history.
-func orders(c *models.Columns, state int32, order []int32, done uint32, f func([]int32)) {
-	must, due := uint32(0), models.Open
-	for i, res := range c.Res {
-		if done>>i&1 == 0 && res != models.Open {
-			must, due = must|1<<i, min(due, res)
-		}
-	}
-	if must == 0 {
-		f(order)
-	}
-	for i := range int32(c.Len()) {
-		if done>>i&1 != 0 || c.Inv[i] > due {
-			continue
-		}
-		if next, ok := sequential(c.Kind[i], c.A[i], c.B[i], state); ok {
-			orders(c, next, append(order[:len(order):len(order)], i), done|1<<i, f)
-		}
-	}
 }
 
 // TestReplacedIsTheEarliestReturn compares the two best per operation with a
@@ -183,7 +162,7 @@ func TestReplacedIsTheEarliestReturn(t *testing.T) {
 					}
 				}
 				if got := late.until(res, value); got != want {
-					t.Fatalf("value %d after %d: until %d, not %d\n%s", value, res, got, want, show(c, 0))
+					t.Fatalf("value %d after %d: until %d, not %d\n%s", value, res, got, want, asCASRegister.Show(c))
 				}
 			}
 		}

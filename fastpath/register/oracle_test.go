@@ -1,32 +1,46 @@
 package register
 
 import (
-	"encoding/binary"
-	"fmt"
-	"math/bits"
-	"slices"
-	"strings"
-	"testing"
-
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
-	"clew/jepsen"
+	"clew/internal/oracle"
 	"clew/models"
 )
 
 // Plain definitions of what the evidence for a register must be.
 
-func newOracle(c *models.Columns, init int32) *testkit.Oracle {
-	return testkit.NewOracle(c, registerState(init), stepOfRegister)
+// registerType is a register that begins with 0.
+func registerType(name string, decide decider) *testkit.Type {
+	return &testkit.Type{
+		Name: name,
+		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return decide(c, 0, want)
+		},
+		Spec:        oracle.Spec{Init: oracle.State(0), Step: stepOfRegister},
+		Says:        func(op models.Op) bool { return op.Kind != models.Read },
+		Closed:      closedRegister,
+		Why:         whyHolds,
+		Unexplained: true,
+		Later: func(why fastpath.Violation) models.Row {
+			if never, ok := why.(*NeverWritten); ok {
+				return never.Writer
+			}
+			return fastpath.Missing
+		},
+		Doubt: func(c *models.Columns, reason fastpath.Ambiguity) bool { return repeated(c, 0, reason) },
+		Seen:  func(next models.Op) bool { return next.Kind != models.Write },
+		Kinds: []string{"read", "write", "cas"},
+	}
 }
 
-func registerState(value int32) string {
-	return string(binary.LittleEndian.AppendUint32(nil, uint32(value)))
-}
+var (
+	asRegister    = registerType("register", decideAsRegister)
+	asCASRegister = registerType("cas-register", decideAsCASRegister)
+)
 
 func stepOfRegister(dst []string, op models.Op, state string) []string {
-	if next, ok := sequential(op.Kind, op.A, op.B, int32(binary.LittleEndian.Uint32([]byte(state)))); ok {
-		dst = append(dst, registerState(next))
+	if next, ok := sequential(op.Kind, op.A, op.B, oracle.Number(state, 0)); ok {
+		dst = append(dst, oracle.State(next))
 	}
 	return dst
 }
@@ -44,20 +58,25 @@ func sequential(kind models.Kind, a, b, state int32) (int32, bool) {
 	return state, true
 }
 
-// closed says whether a choice of operations of the history up to t parts none
-// from what it may have seen.
-func closed(c *models.Columns, t int32, ops uint32) bool {
+// closedRegister says which choices of operations of the history up to the failure
+// part none from what it may have seen.
+func closedRegister(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
+	needs := make([]oracle.Set, c.Len()) // by row: what it may have seen
 	for i := range c.Len() {
-		if ops>>i&1 == 0 || c.Kind[i] == models.Write {
-			continue
-		}
 		for p := range c.Len() {
-			if ops>>p&1 == 0 && p != i && maySee(c, t, i, p) {
-				return false
+			if c.Kind[i] != models.Write && p != i && maySee(c, d.FailEvent, i, p) {
+				needs[i] |= 1 << p
 			}
 		}
 	}
-	return true
+	return func(ops oracle.Set) bool {
+		for i, need := range needs {
+			if ops>>i&1 != 0 && need&^ops != 0 {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 func maySee(c *models.Columns, t int32, i, p int) bool {
@@ -82,36 +101,6 @@ func maySee(c *models.Columns, t int32, i, p int) bool {
 	return true
 }
 
-// replay checks a witness in linear time: every step is possible, no operation
-// stands after one that was invoked after it had returned, and nothing that
-// returned is missing. What never returned is there only if it was seen.
-func replay(c *models.Columns, init int32, witness []int32) error {
-	in := make([]bool, c.Len())
-	state, ok, latest := init, true, int32(-1)
-	for k, i := range witness {
-		if in[i] {
-			return fmt.Errorf("position %d: operation %d again", k, i)
-		}
-		in[i] = true
-		if c.Res[i] < latest {
-			return fmt.Errorf("position %d: operation %d had returned before an earlier one was invoked", k, i)
-		}
-		latest = max(latest, c.Inv[i])
-		if c.Res[i] == models.Open && (k+1 == len(witness) || c.Kind[witness[k+1]] == models.Write) {
-			return fmt.Errorf("position %d: operation %d never returned, nor did anything see it", k, i)
-		}
-		if state, ok = sequential(c.Kind[i], c.A[i], c.B[i], state); !ok {
-			return fmt.Errorf("position %d: operation %d cannot happen in state %d", k, i, state)
-		}
-	}
-	for i := range in {
-		if !in[i] && c.Res[i] != models.Open {
-			return fmt.Errorf("operation %d is missing", i)
-		}
-	}
-	return nil
-}
-
 type decider func(*models.Columns, int32, fastpath.Want) fastpath.Decision
 
 func decideAsRegister(c *models.Columns, init int32, want fastpath.Want) fastpath.Decision {
@@ -122,67 +111,16 @@ func decideAsCASRegister(c *models.Columns, init int32, want fastpath.Want) fast
 	return testkit.Decide(Path, models.RegisterShape{Init: init, CAS: true}, c, want)
 }
 
-// compare checks a decision and all its evidence against the oracle.
-func compare(t *testing.T, n *testkit.Counts, decide decider, c *models.Columns, init int32) {
-	t.Helper()
-	o := newOracle(c, init)
-	d := decide(c, init, fastpath.WantWitness|fastpath.WantFailure)
-	n.Histories++
-	if d.Verdict == jepsen.Unknown {
-		n.Ambiguous++
-		checkReason(t, c, init, d.Reason)
-		return
-	}
-	want := o.FirstFailing()
-	if (want < 0) != (d.Verdict == jepsen.Valid) {
-		t.Fatalf("%v, first failing completion is %d\n%s", d.Verdict, want, show(c, init))
-	}
-	if d.Verdict == jepsen.Valid {
-		n.Valid++
-		if err := replay(c, init, d.Witness); err != nil {
-			t.Fatalf("witness %v: %v\n%s", d.Witness, err, show(c, init))
-		}
-		return
-	}
-	n.Invalid++
-	if d.BoundEvent < want {
-		t.Fatalf("bound %d, first failing completion %d\n%s", d.BoundEvent, want, show(c, init))
-	}
-	if d.FailEvent < 0 {
-		n.FailUnknown++
-		checkReason(t, c, init, d.Reason)
-		return
-	}
-	if d.FailEvent != want {
-		t.Fatalf("first failing completion %d, not %d\n%s", want, d.FailEvent, show(c, init))
-	}
-	if err := replay(testkit.Cut(c, want-1), init, d.Before); err != nil {
-		t.Fatalf("witness %v of what was before %d: %v\n%s", d.Before, want, err, show(c, init))
-	}
-	n.Failed(d.Core, d.Why)
-	checkCore(t, o, d)
-	checkWhy(t, c, d)
-}
-
-func checkReason(t *testing.T, c *models.Columns, init int32, reason fastpath.Ambiguity) {
-	t.Helper()
+// repeated says whether a reason for ambiguity is true.
+func repeated(c *models.Columns, init int32, reason fastpath.Ambiguity) bool {
 	r, ok := reason.(*fastpath.Repeated)
-	if !ok {
-		t.Fatalf("ambiguous without a reason\n%s", show(c, init))
-	}
-	a, b := r.Producers[0], r.Producers[1]
-	if a == b {
-		t.Fatalf("reason %+v\n%s", r, show(c, init))
+	if !ok || r.Producers[0] == r.Producers[1] {
+		return false
 	}
 	for _, p := range r.Producers {
-		ok := p == fastpath.Initial && c.A[r.Reader] == init
-		if p >= 0 {
-			ok = maySeeAtAll(c, r.Reader, p)
-		}
-		if !ok {
-			t.Fatalf("reason %+v\n%s", r, show(c, init))
-		}
+		ok = ok && (p == fastpath.Initial && c.A[r.Reader] == init || p >= 0 && maySeeAtAll(c, r.Reader, p))
 	}
+	return ok
 }
 
 func maySeeAtAll(c *models.Columns, i, p int32) bool {
@@ -193,37 +131,8 @@ func maySeeAtAll(c *models.Columns, i, p int32) bool {
 	return c.Kind[p] != models.Read && v == c.A[i] && c.Inv[p] < c.Res[i]
 }
 
-func checkCore(t *testing.T, o *testkit.Oracle, d fastpath.Decision) {
-	t.Helper()
-	core := uint32(0)
-	for _, i := range d.Core {
-		core |= 1 << i
-	}
-	fail := int32(slices.Index(o.C.Res, d.FailEvent))
-	problem := ""
-	switch {
-	case !slices.IsSorted(d.Core) || bits.OnesCount32(core) != len(d.Core):
-		problem = "not ascending"
-	case core>>fail&1 == 0:
-		problem = "without the failing operation"
-	case !closed(o.C, d.FailEvent, core):
-		problem = "not closed"
-	case o.Linearizable(d.FailEvent, core):
-		problem = "linearizable"
-	}
-	for s := (core - 1) & core; s != 0 && problem == ""; s = (s - 1) & core {
-		if closed(o.C, d.FailEvent, s) && !o.Linearizable(d.FailEvent, s) {
-			problem = fmt.Sprintf("not minimal: %b", s)
-		}
-	}
-	if problem != "" {
-		t.Fatalf("core %v is %s, cut at %d\n%s", d.Core, problem, d.FailEvent, show(o.C, -9))
-	}
-}
-
-// checkWhy checks what the violation claims about invocations and returns.
-func checkWhy(t *testing.T, c *models.Columns, d fastpath.Decision) {
-	t.Helper()
+// whyHolds checks what the violation claims about invocations and returns.
+func whyHolds(c *models.Columns, d fastpath.Decision) bool {
 	ok := true
 	before := func(a, b int32) bool { return c.Res[a] < c.Inv[b] }
 	leaves := func(p int32) int32 {
@@ -232,13 +141,9 @@ func checkWhy(t *testing.T, c *models.Columns, d fastpath.Decision) {
 		}
 		return c.A[p]
 	}
-	later := fastpath.Missing
 	switch v := d.Why.(type) {
-	case nil:
-		return
 	case *NeverWritten:
-		later = v.Writer
-		ok = later == fastpath.Missing || leaves(later) == c.A[v.Reader] && c.Inv[later] > d.FailEvent
+		ok = v.Writer == fastpath.Missing || leaves(v.Writer) == c.A[v.Reader] && c.Inv[v.Writer] > d.FailEvent
 	case *Overwritten:
 		ok = before(v.Replacer, v.Reader) && (v.Writer == fastpath.Initial || before(v.Writer, v.Replacer) && leaves(v.Writer) == c.A[v.Reader])
 	case *InitialLate:
@@ -254,26 +159,7 @@ func checkWhy(t *testing.T, c *models.Columns, d fastpath.Decision) {
 			ok = ok && c.A[o] == c.B[v.CAS[(k+1)%len(v.CAS)]]
 		}
 	default:
-		t.Fatalf("violation %T", v)
+		return false
 	}
-	for _, o := range d.Why.Rows() {
-		ok = ok && (*o == fastpath.Initial || *o == later || slices.Contains(d.Core, *o))
-	}
-	if !ok {
-		t.Fatalf("core %v, violation %T%+v\n%s", d.Core, d.Why, d.Why, show(c, -9))
-	}
-}
-
-// show prints a history for people.
-func show(c *models.Columns, init int32) string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "init %d, %d events\n", init, c.Events)
-	for i := range c.Len() {
-		res := fmt.Sprint(c.Res[i])
-		if c.Res[i] == models.Open {
-			res = "crashed"
-		}
-		fmt.Fprintf(&s, "%3d: %v %d %d [%d, %s]\n", i, [...]string{"read", "write", "cas"}[c.Kind[i]], c.A[i], c.B[i], c.Inv[i], res)
-	}
-	return s.String()
+	return ok
 }

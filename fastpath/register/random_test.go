@@ -2,7 +2,6 @@ package register
 
 import (
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"clew/fastpath"
@@ -159,61 +158,19 @@ func small(rng *rand.Rand, cas bool) *models.Columns {
 }
 
 func TestRandomHistories(t *testing.T) {
-	histories := 20_000
-	if testkit.Long {
-		histories = 1_000_000
-	}
 	for _, test := range []struct {
-		name   string
-		decide decider
-		cas    bool
+		name string
+		k    *testkit.Type
+		cas  bool
 	}{
-		{"register", decideAsRegister, false},
-		{"cas-register", decideAsCASRegister, true},
-		{"register, decided as cas-register", decideAsCASRegister, false},
+		{"register", asRegister, false},
+		{"cas-register", asCASRegister, true},
+		{"register, decided as cas-register", asCASRegister, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(1, 2))
-			var n testkit.Counts
-			for range histories {
-				c := small(rng, test.cas)
-				compare(t, &n, test.decide, c, 0)
-				if rng.IntN(4) == 0 {
-					comparePrefixes(t, test.decide, c, 0)
-				}
-			}
-			t.Log(&n)
+			make := func(rng *rand.Rand) *models.Columns { return small(rng, test.cas) }
+			test.k.Random(t, testkit.Sample{Make: make, Seed: 1, Usual: 20_000, Long: 1_000_000, Prefixes: 4})
 		})
-	}
-}
-
-// comparePrefixes decides every prefix that ends in a completion as a history
-// of its own.
-func comparePrefixes(t *testing.T, decide decider, c *models.Columns, init int32) {
-	t.Helper()
-	fail := newOracle(c, init).FirstFailing()
-	for _, end := range c.Res {
-		if end == models.Open {
-			continue
-		}
-		prefix := &models.Columns{Events: end + 1}
-		for i := range int32(c.Len()) {
-			if res := c.Res[i]; c.Inv[i] <= end && (res <= end || c.Kind[i] != models.Read) {
-				if res > end {
-					res = models.Open
-				}
-				prefix.Append(c.Inv[i], res, c.Op(i))
-			}
-		}
-		d := decide(prefix, init, fastpath.WantWitness)
-		if d.Verdict != jepsen.Unknown && (d.Verdict == jepsen.Invalid) != (fail >= 0 && fail <= end) {
-			t.Fatalf("up to %d: %v, first failing completion is %d\n%s", end, d.Verdict, fail, show(c, init))
-		}
-		if d.Verdict == jepsen.Valid {
-			if err := replay(prefix, init, d.Witness); err != nil {
-				t.Fatalf("up to %d: %v\n%s", end, err, show(c, init))
-			}
-		}
 	}
 }
 
@@ -229,7 +186,7 @@ func TestThePruneRulesOutAmbiguityOnly(t *testing.T) {
 		prune = false
 		e := decideAsCASRegister(c, 0, fastpath.WantWitness)
 		if e.Verdict != jepsen.Unknown && e.Verdict != d.Verdict {
-			t.Fatalf("%v with the prune, %v without\n%s", d.Verdict, e.Verdict, show(c, 0))
+			t.Fatalf("%v with the prune, %v without\n%s", d.Verdict, e.Verdict, asCASRegister.Show(c))
 		}
 		if d.Verdict == jepsen.Unknown {
 			with++
@@ -261,8 +218,8 @@ func TestAmbiguousHistoriesAreFew(t *testing.T) {
 						d := decideAsCASRegister(c, 0, fastpath.WantWitness)
 						if d.Verdict == jepsen.Unknown {
 							rate[k] += 0.5
-						} else if d.Verdict == jepsen.Invalid || replay(c, 0, d.Witness) != nil {
-							t.Fatalf("%v\n%s", d.Verdict, show(c, 0))
+						} else if d.Verdict == jepsen.Invalid || asCASRegister.Shows(c, d.Witness) != nil {
+							t.Fatalf("%v\n%s", d.Verdict, asCASRegister.Show(c))
 						}
 					}
 				}
@@ -276,80 +233,69 @@ func TestAmbiguousHistoriesAreFew(t *testing.T) {
 	}
 }
 
-// TestNumberingDoesNotMatter stretches events and ids until they are sparse.
+// TestNumberingDoesNotMatter stretches events and ids until they are sparse, and
+// has ids descend.
 func TestNumberingDoesNotMatter(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	for range 3000 {
-		c := small(rng, true)
-		far := &models.Columns{Events: c.Events*1000 + 7}
-		for i := range int32(c.Len()) {
-			op, res := c.Op(i), c.Res[i]
-			if res != models.Open {
-				res = res*1000 + 5
-			}
-			op.A = 1_000_000 - op.A*1000
+	const far = 1_000_000
+	asCASRegister.NumbersDoNotMatter(t, testkit.Spread{
+		Type: &testkit.Type{Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return decideAsCASRegister(c, far, want)
+		}},
+		Make: func(rng *rand.Rand) *models.Columns { return small(rng, true) }, Seed: 7, N: 3000,
+		Want: fastpath.WantWitness | fastpath.WantFailure, Factor: 1000, Shift: 5,
+		Op: func(op models.Op) models.Op {
+			op.A = far - op.A*1000
 			if op.Kind == models.CAS {
-				op.B = 1_000_000 - op.B*1000
+				op.B = far - op.B*1000
 			}
-			far.Append(c.Inv[i]*1000+3, res, op)
-		}
-		want := decideAsCASRegister(c, 0, fastpath.WantWitness|fastpath.WantFailure)
-		got := decideAsCASRegister(far, 1_000_000, fastpath.WantWitness|fastpath.WantFailure)
-		stretch := func(t *int32) {
-			if *t >= 0 {
-				*t = *t*1000 + 5
-			}
-		}
-		stretch(&want.FailEvent)
-		stretch(&want.BoundEvent)
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("%+v\nnot %+v\n%s", got, want, show(c, 0))
-		}
-	}
+			return op
+		},
+	})
 }
 
-// TestLongHistories replays the witnesses of long histories, and spoils one
-// read of each.
+// TestLongHistories checks the evidence for long histories, and spoils one read of
+// each, so that none is linearizable.
 func TestLongHistories(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 10))
 	for _, test := range []struct {
-		name   string
-		decide decider
-		s      simulation
+		name string
+		k    *testkit.Type
+		s    simulation
 	}{
-		{"register", decideAsRegister, simulation{ops: 20_000, processes: 40, reads: 0.6, crash: 0.01}},
-		{"register, 2000 processes", decideAsRegister, simulation{ops: 20_000, processes: 2000, reads: 0.6, crash: 0.01}},
-		{"cas-register", decideAsCASRegister, simulation{ops: 20_000, processes: 40, reads: 0.4, cas: 0.3, crash: 0.01}},
-		{"cas-register, cas that fail", decideAsCASRegister, simulation{ops: 20_000, processes: 10, reads: 0.4, cas: 0.4, crash: 0.01, staleCAS: true}},
-		{"cas-register, chains only", decideAsCASRegister, simulation{ops: 20_000, processes: 40, reads: 0.3, cas: 0.699, crash: 0.01}},
+		{"register", asRegister, simulation{ops: 20_000, processes: 40, reads: 0.6, crash: 0.01}},
+		{"register, 2000 processes", asRegister, simulation{ops: 20_000, processes: 2000, reads: 0.6, crash: 0.01}},
+		{"cas-register", asCASRegister, simulation{ops: 20_000, processes: 40, reads: 0.4, cas: 0.3, crash: 0.01}},
+		{"cas-register, cas that fail", asCASRegister, simulation{ops: 20_000, processes: 10, reads: 0.4, cas: 0.4, crash: 0.01, staleCAS: true}},
+		{"cas-register, chains only", asCASRegister, simulation{ops: 20_000, processes: 40, reads: 0.3, cas: 0.699, crash: 0.01}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for range 10 {
-				c := test.s.run(rng)
-				d := test.decide(c, 0, fastpath.WantWitness)
-				if d.Verdict != jepsen.Valid {
-					t.Fatalf("%v: %+v", d.Verdict, d.Reason)
+			var c *models.Columns
+			spoiled := true
+			verdicts := testkit.Marathon{Seed: 9, Usual: 20, Long: 20, Decided: true, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
+				if spoiled = !spoiled; !spoiled {
+					c = test.s.run(rng)
+				} else {
+					spoilRead(c, rng)
 				}
-				if err := replay(c, 0, d.Witness); err != nil {
-					t.Fatal(err)
-				}
-				spoil := c.Len()/2 + rng.IntN(c.Len()/2)
-				for c.Kind[spoil] != models.Read {
-					spoil--
-				}
-				early := rng.IntN(c.Len() / 3)
-				for c.Kind[early] != models.Read {
-					early++
-				}
-				c.A[spoil] = c.A[early]
-				d = test.decide(c, 0, fastpath.WantFailure)
-				if d.Verdict != jepsen.Invalid || d.FailEvent < 0 || d.Why == nil {
-					t.Fatalf("%+v", d)
-				}
-				t.Logf("core of %d operations, %T", len(d.Core), d.Why)
+				return test.k, c, spoiled
+			}}.Run(t)
+			if verdicts[jepsen.Invalid] != 10 {
+				t.Errorf("%d of 10 spoiled histories are invalid", verdicts[jepsen.Invalid])
 			}
 		})
 	}
+}
+
+// spoilRead has a late read return what an early one did.
+func spoilRead(c *models.Columns, rng *rand.Rand) {
+	late := c.Len()/2 + rng.IntN(c.Len()/2)
+	for c.Kind[late] != models.Read {
+		late--
+	}
+	early := rng.IntN(c.Len() / 3)
+	for c.Kind[early] != models.Read {
+		early++
+	}
+	c.A[late] = c.A[early]
 }
 
 // TestNoAllocationPerOperation counts allocations of histories of two sizes.
@@ -382,7 +328,7 @@ func TestHalvingTheBoundFindsTheSame(t *testing.T) {
 		got := decideAsCASRegister(c, 0, fastpath.WantFailure)
 		fastpath.MaxDescents = 16
 		if got.FailEvent != want.FailEvent {
-			t.Fatalf("%d and %d\n%s", got.FailEvent, want.FailEvent, show(c, 0))
+			t.Fatalf("%d and %d\n%s", got.FailEvent, want.FailEvent, asCASRegister.Show(c))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
+	"clew/internal/oracle"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -16,14 +17,14 @@ import (
 // value. The first are for reads and writes.
 var versionedArgs = [][2]int32{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}, {0, 2}, {1, 2}, {2, 2}}
 
-const anyValue = 255 // a value that nobody has told yet
+const anyValue = -1 // a value that nobody has told yet
 
-// stepOfVersioned is the sequential meaning of an operation, where a state is
-// the version and the value. If others may be anywhere, any updates can happen
-// before it.
-func stepOfVersioned(others bool) testkit.Step {
+// stepOfVersioned is the sequential meaning of an operation, whose values are
+// args; a state is the version and the value. If others may be anywhere, any
+// updates can happen before it.
+func stepOfVersioned(values [][2]int32, others bool) func(dst []string, op models.Op, state string) []string {
 	return func(dst []string, op models.Op, state string) []string {
-		version, value, args := int32(state[0]), int32(state[1]), versionedArgs[op.B]
+		version, value, args := oracle.Number(state, 0), oracle.Number(state, 1), values[op.B]
 		want := op.A - 1 // the version that the operation is to find
 		if op.Kind != models.Read {
 			want--
@@ -50,7 +51,7 @@ func stepOfVersioned(others bool) testkit.Step {
 		if !fits {
 			return dst
 		}
-		return append(dst, string([]byte{byte(version), byte(value)}))
+		return append(dst, oracle.State(version, value))
 	}
 }
 
@@ -61,8 +62,7 @@ func versionedType(name string, first, value int32, completed, crashed []models.
 		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
 			return testkit.Decide(Path, models.VersionsShape{First: first, Value: value, Args: versionedArgs}, c, want)
 		},
-		Init:      string([]byte{byte(first), byte(value)}),
-		Next:      stepOfVersioned(false),
+		Spec:      oracle.Spec{Init: oracle.State(first, value), Step: stepOfVersioned(versionedArgs, false)},
 		Completed: completed,
 		Crashed:   crashed,
 		Says:      func(op models.Op) bool { return op.Kind != models.Read },
@@ -146,19 +146,9 @@ func versionedCore(k *testkit.Type, c *models.Columns, d fastpath.Decision) stri
 		}
 		return ""
 	}
-	cut, rows := k.Cut(c, d.FailEvent)
-	for s := range 1 << len(d.Core) {
-		var some []int32
-		for n, i := range d.Core {
-			if s>>n&1 != 0 {
-				some = append(some, i)
-			}
-		}
-		x := testkit.RowsOf(cut, rows, some)
-		o := testkit.NewOracle(x, k.Init, stepOfVersioned(true))
-		if o.Linearizable(x.Events, testkit.All(x)) != (len(some) < len(d.Core)) {
-			return fmt.Sprintf("not minimal, or not wrong whatever others do: %v", some)
-		}
+	others := oracle.New(c, oracle.Spec{Init: k.Init, Step: stepOfVersioned(versionedArgs, true)})
+	if err := others.Core(d.Core, d.FailEvent, func(oracle.Set) bool { return true }); err != nil {
+		return fmt.Sprintf("whatever others do: %v", err)
 	}
 	return ""
 }
@@ -183,7 +173,7 @@ func TestEverySmallHistoryOfVersionedRegisters(t *testing.T) {
 				n = test.long
 			}
 			for n := range n + 1 {
-				k.Every(t, n, k.Alphabet)
+				k.Every(t, n, 1, k.Alphabet)
 			}
 		})
 	}
@@ -296,10 +286,7 @@ func TestVersionedRegisterCases(t *testing.T) {
 // way: it is a linearization if and only if each update was invoked before its
 // gap is due, and suits it.
 func TestLemmaUpdatesInTimeFillGaps(t *testing.T) {
-	histories := 3000
-	if testkit.Long {
-		histories = 200_000
-	}
+	histories := testkit.Histories(3000, 200_000)
 	rng := rand.New(rand.NewPCG(3, 4))
 	k := versionedTypes[1]
 	fits, not := 0, 0
@@ -341,7 +328,7 @@ func TestLemmaUpdatesInTimeFillGaps(t *testing.T) {
 				}
 			}
 			order = s.order()
-			if err := k.Replay(c, order); (err == nil) != (inTime && suits(c, order)) {
+			if err := k.Shows(c, order); (err == nil) != (inTime && suits(c, order)) {
 				t.Fatalf("%v: %v\n%s", order, err, testkit.Show(c))
 			}
 			if inTime {
@@ -360,15 +347,11 @@ func TestLemmaUpdatesInTimeFillGaps(t *testing.T) {
 
 // suits says whether an order is possible, leaving aside when things ran.
 func suits(c *models.Columns, order []int32) bool {
-	states := []string{string([]byte{0, 0})}
-	for _, i := range order {
-		var after []string
-		for _, s := range states {
-			after = stepOfVersioned(false)(after, c.Op(i), s)
-		}
-		states = after
+	untimed := &models.Columns{Events: int32(c.Len())}
+	for i := range int32(c.Len()) {
+		untimed.Append(i, models.Open, c.Op(i))
 	}
-	return len(states) > 0
+	return versionedTypes[1].Shows(untimed, order) == nil
 }
 
 // TestHardGapsAreGivenUp has gaps that all crashed writes suit, before those that
@@ -405,18 +388,12 @@ func TestHardGapsAreGivenUp(t *testing.T) {
 	}
 }
 
-// TestLongVersionedRegisters is TestLongSweeps for versioned registers, which
-// need many versions.
+// TestLongVersionedRegisters has histories of many versions and values.
 func TestLongVersionedRegisters(t *testing.T) {
-	histories := 60
-	if testkit.Long {
-		histories = 3000
-	}
-	rng := rand.New(rand.NewPCG(7, 8))
-	var verdicts [jepsen.Invalid + 1]int
-	for range histories {
+	m := testkit.Marathon{Seed: 7, Usual: 60, Long: 3000, Make: func(rng *rand.Rand) (*testkit.Type, *models.Columns, bool) {
 		c, args := versionedRun(rng, 100+rng.IntN(2000), 1<<rng.IntN(6), rng.IntN(10))
-		if rng.IntN(2) == 0 {
+		spoiled := rng.IntN(2) == 0
+		if spoiled {
 			switch i := rng.IntN(c.Len()); {
 			case c.Res[i] == models.Open || rng.IntN(2) == 0:
 				args[c.B[i]][0] = 1 + rng.Int32N(5)
@@ -424,60 +401,16 @@ func TestLongVersionedRegisters(t *testing.T) {
 				c.A[i] += rng.Int32N(7) - 3
 			}
 		}
-		decide := func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+		k := versionedType("versioned register", 0, 1, nil, nil)
+		k.Step = stepOfVersioned(args, false)
+		k.Decide = func(c *models.Columns, want fastpath.Want) fastpath.Decision {
 			return testkit.Decide(Path, models.VersionsShape{Value: 1, Args: args}, c, want)
 		}
-		d := decide(c, fastpath.WantWitness|fastpath.WantFailure)
-		verdicts[d.Verdict]++
-		if d.Verdict == jepsen.Invalid && d.FailEvent >= 0 {
-			cut := testkit.Cut(c, d.FailEvent-1)
-			if err := replayVersions(cut, args, d.Before); err != nil {
-				t.Fatal(err)
-			}
-			if decide(testkit.Cut(c, d.FailEvent), fastpath.WantVerdict).Verdict != jepsen.Invalid {
-				t.Fatal("not invalid up to the first failing completion")
-			}
-			c = cut
-			if d = decide(c, fastpath.WantWitness); d.Verdict != jepsen.Valid {
-				t.Fatalf("%v just before the first failing completion", d.Verdict)
-			}
-		}
-		if d.Verdict == jepsen.Valid {
-			if err := replayVersions(c, args, d.Witness); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	t.Logf("%v: %d, %v: %d, %v: %d", jepsen.Valid, verdicts[jepsen.Valid], jepsen.Invalid, verdicts[jepsen.Invalid], jepsen.Unknown, verdicts[jepsen.Unknown])
+		return k, c, spoiled
+	}}
+	verdicts := m.Run(t)
+	histories := verdicts[jepsen.Valid] + verdicts[jepsen.Invalid] + verdicts[jepsen.Unknown]
 	if 4*verdicts[jepsen.Valid] < histories || 10*verdicts[jepsen.Invalid] < histories {
 		t.Error("too few of a verdict")
 	}
-}
-
-// replayVersions checks a witness of a register that begins with 0 and 1.
-func replayVersions(c *models.Columns, args [][2]int32, witness []int32) error {
-	version, value, latest := int32(0), int32(1), int32(-1)
-	in := make([]bool, c.Len())
-	for n, i := range witness {
-		arg, made := args[c.B[i]], version
-		if c.Kind[i] != models.Read {
-			made++
-		}
-		if in[i] || c.Res[i] < latest || c.A[i] > 0 && c.A[i] != made+1 || c.Kind[i] != models.Write && arg[0] != value {
-			return fmt.Errorf("position %d: operation %d", n, i)
-		}
-		in[i], latest, version = true, max(latest, c.Inv[i]), made
-		switch c.Kind[i] {
-		case models.Write:
-			value = arg[0]
-		case models.CAS:
-			value = arg[1]
-		}
-	}
-	for i := range in {
-		if !in[i] && c.Res[i] != models.Open {
-			return fmt.Errorf("operation %d is missing", i)
-		}
-	}
-	return nil
 }

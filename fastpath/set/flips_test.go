@@ -7,6 +7,7 @@ import (
 
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
+	"clew/internal/oracle"
 	"clew/models"
 )
 
@@ -17,7 +18,7 @@ func lookupSetType(name string, init ...int32) *testkit.Type {
 		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
 			return testkit.Decide(Path, models.LookupSetShape{Init: init}, c, want)
 		},
-		Next:      nextLookupSet,
+		Spec:      oracle.Spec{Step: stepOfLookupSet},
 		Completed: testkit.Ops([]models.Kind{models.Insert, models.InsertPresent, models.Remove, models.RemoveAbsent, models.Has, models.HasNot}, 0, 1),
 		Crashed:   testkit.Ops([]models.Kind{models.Insert, models.InsertAny, models.Remove, models.RemoveAny}, 0, 1),
 		Says:      func(op models.Op) bool { return setFlips[op.Kind] <= up },
@@ -41,9 +42,9 @@ func lookupSetType(name string, init ...int32) *testkit.Type {
 	return k
 }
 
-// nextLookupSet is the step of a lookup-set; a state holds a letter for each
+// stepOfLookupSet is the step of a lookup-set; a state holds a letter for each
 // element.
-func nextLookupSet(dst []string, op models.Op, s string) []string {
+func stepOfLookupSet(dst []string, op models.Op, s string) []string {
 	e := string(rune('a' + op.A))
 	in := strings.Contains(s, e)
 	with, without := s, strings.ReplaceAll(s, e, "")
@@ -76,7 +77,7 @@ func coreOfLookupSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) st
 	flips := func(i int32) bool { return setFlips[c.Kind[i]] <= up }
 	choice := func(moment int32) (core []int32, fails bool) {
 		from := &models.Columns{Events: c.Events}
-		must := uint32(0)
+		must := false
 		for i := range int32(c.Len()) {
 			if c.A[i] != element || c.Inv[i] > d.FailEvent || c.Res[i] < moment || (c.Inv[i] < moment || c.Res[i] > d.FailEvent) && !flips(i) {
 				continue
@@ -86,14 +87,14 @@ func coreOfLookupSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) st
 			if c.Inv[i] < moment || res > d.FailEvent {
 				res = models.Open
 			} else {
-				must |= 1 << from.Len()
+				must = true
 			}
 			from.Append(c.Inv[i], res, c.Op(i))
 		}
-		fails = must != 0
+		fails = must
 		for _, state := range []string{"", string(rune('a' + element))} {
-			o := testkit.NewOracle(from, state, k.Next)
-			fails = fails && !o.Linearizable(c.Events, testkit.All(from))
+			h := oracle.New(from, oracle.Spec{Init: state, Step: k.Step})
+			fails = fails && !h.Linearizable(c.Events, h.All())
 		}
 		return core, fails
 	}
@@ -129,11 +130,11 @@ func TestEverySmallHistoryOfLookupSets(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			for n := range size + 1 {
-				k.Every(t, n, func(open bool) []models.Op { // of one element; they are independent
-					return slices.DeleteFunc(slices.Clone(k.Alphabet(open)), func(op models.Op) bool { return op.A == 1 })
+				k.Every(t, n, 1, func(c *models.Columns, open bool) []models.Op { // of one element; they are independent
+					return slices.DeleteFunc(slices.Clone(k.Alphabet(c, open)), func(op models.Op) bool { return op.A == 1 })
 				})
 			}
-			k.Every(t, 2, k.Alphabet)
+			k.Every(t, 2, 1, k.Alphabet)
 		})
 	}
 }

@@ -37,7 +37,7 @@ func growSetType(name string, init ...int32) *testkit.Type {
 	for _, v := range init {
 		k.Init = string(rune(k.Init[0]) | 1<<v)
 	}
-	k.Next = func(dst []string, op models.Op, s string) []string {
+	k.Step = func(dst []string, op models.Op, s string) []string {
 		mask := int32(s[0] - '0')
 		switch {
 		case op.Kind == models.Add:
@@ -124,7 +124,7 @@ func TestEverySmallHistoryOfGrowSets(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			for n := range size + 1 {
-				k.Every(t, n, k.Alphabet)
+				k.Every(t, n, 1, k.Alphabet)
 			}
 		})
 	}

@@ -70,36 +70,24 @@ type evidence struct {
 	reached []models.State // by configuration: its state
 }
 
-func (e *evidence) op(row int32) models.Op {
-	return models.Op{Kind: e.ops.Kind[row], A: e.ops.A[row], B: e.ops.B[row]}
-}
+func (e *evidence) op(row int32) models.Op { return e.ops.Op(row) }
 
 // opAt is a row's operation as it stands just before event t.
-func (e *evidence) opAt(row, t int32) models.Op {
-	op := e.op(row)
-	if !e.options.Bag || e.ops.Res[row] < t || e.ops.Res[row] == models.Open || !slices.Contains(e.ops.Kind, models.DequeueEmpty) {
-		return op
-	}
-	switch op.Kind {
-	case models.Dequeue:
-		return models.Op{Kind: models.DequeueAny}
-	case models.Drain:
-		return models.Op{Kind: models.DrainAny}
-	}
-	return op
-}
+func (e *evidence) opAt(row, t int32) models.Op { return Of(e.ops, e.options).At(row, t) }
 
 func (e *evidence) same(a, b edn.ID) bool { return e.h.Values.Same(a) == e.h.Values.Same(b) }
 
 // step is the states to which some of the given ones lead.
 func (e *evidence) step(states []models.State, op models.Op) []models.State {
-	seen := map[string]models.State{}
+	var from []string
 	for _, s := range states {
-		for _, next := range e.ops.Model.Step(nil, s, op) {
-			seen[fmt.Sprint(next)] = next
-		}
+		from = append(from, State(s...))
 	}
-	return slices.Collect(maps.Values(seen))
+	var to []models.State
+	for _, next := range after(SpecOf(e.ops.Model), nil, op, from) {
+		to = append(to, decode(next))
+	}
+	return to
 }
 
 // printing is those states that print as a record.
@@ -234,8 +222,8 @@ func (e *evidence) core() error {
 	if part.Len() != len(e.r.Core) {
 		return fmt.Errorf("core %v: an operation does not count, or comes twice", e.r.Core)
 	}
-	if a := Decide(part, e.options); a.Linearizable || a.Fail > e.fail() {
-		return fmt.Errorf("core %v: it is linearizable up to the failure", e.r.Core)
+	if err := Of(part, e.options).Core(Set(1<<part.Len()-1).Rows(), e.fail(), nil); err != nil {
+		return fmt.Errorf("core %v: %w", e.r.Core, err)
 	}
 	return nil
 }
@@ -246,8 +234,7 @@ func (e *evidence) rows(keep func(row int32) bool) *models.Operations {
 	part.Events = e.ops.Events
 	for row := range int32(e.ops.Len()) {
 		if keep(row) {
-			part.Inv, part.Res = append(part.Inv, e.ops.Inv[row]), append(part.Res, e.ops.Res[row])
-			part.Kind, part.A, part.B = append(part.Kind, e.ops.Kind[row]), append(part.A, e.ops.A[row]), append(part.B, e.ops.B[row])
+			part.Append(e.ops.Inv[row], e.ops.Res[row], e.op(row))
 			part.Of = append(part.Of, e.ops.Of[row])
 		}
 	}

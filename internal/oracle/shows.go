@@ -10,32 +10,31 @@ import (
 // Shows says why an order of rows is no linearization of what has begun before an
 // event, nil if it is one: all that returned before it stand in the order once,
 // crashed ones at most once, what returned before another began stands before it,
-// and the model can take every step. For a whole history the event is its Events,
-// for a failure the first failing completion.
-func Shows(ops *models.Operations, order []models.Row, end int32) error {
-	stands := make([]bool, ops.Len())
+// and the spec can take every step. For a whole history the event is its Events,
+// for a failure the first failing completion. The history may be of any length.
+func (h *History) Shows(order []models.Row, end int32) error {
+	stands := make([]bool, h.Len())
 	latest := int32(-1)
-	states := []models.State{ops.Model.Init()}
+	states, next := []string{h.Init}, []string(nil)
 	for i, row := range order {
 		switch {
+		case row < 0 || int(row) >= h.Len():
+			return fmt.Errorf("there is no row %d", row)
 		case stands[row]:
 			return fmt.Errorf("row %d stands in the order twice", row)
-		case ops.Res[row] < latest:
+		case h.Res[row] < latest:
 			return fmt.Errorf("row %d had returned before one began that stands before it, at %d", row, i)
-		case ops.Inv[row] >= end:
+		case h.Inv[row] >= end:
 			return fmt.Errorf("the order knows row %d, which began after event %d", row, end)
 		}
 		stands[row] = true
-		latest = max(latest, ops.Inv[row])
-		op := ops.Op(row)
-		if ops.Res[row] >= end {
-			op = ops.Opened(row)
-		}
-		if states = after(ops.Model, states, op); len(states) == 0 {
+		latest = max(latest, h.Inv[row])
+		next = after(h.Spec, next[:0], h.At(row, end), states)
+		if states, next = next, states; len(states) == 0 {
 			return fmt.Errorf("row %d cannot happen at %d", row, i)
 		}
 	}
-	for row, res := range ops.Res {
+	for row, res := range h.Res {
 		if res < end && !stands[row] {
 			return fmt.Errorf("row %d is missing in the order", row)
 		}
@@ -44,14 +43,21 @@ func Shows(ops *models.Operations, order []models.Row, end int32) error {
 }
 
 // after is the states that an operation leads to from any of some, each once.
-func after(m models.Model, from []models.State, op models.Op) []models.State {
-	var to []models.State
+func after(spec Spec, dst []string, op models.Op, from []string) []string {
 	for _, s := range from {
-		for _, next := range m.Step(nil, s, op) {
-			if !slices.ContainsFunc(to, func(t models.State) bool { return slices.Equal(t, next) }) {
-				to = append(to, next)
-			}
-		}
+		dst = spec.Step(dst, op, s)
 	}
-	return to
+	if len(dst) > 1 {
+		slices.Sort(dst)
+		dst = slices.Compact(dst)
+	}
+	return dst
+}
+
+// Shows says why an order of rows is no linearization of what has begun before an
+// event; see History.Shows.
+func Shows(ops *models.Operations, order []models.Row, end int32) error {
+	h := New(&ops.Columns, SpecOf(ops.Model))
+	h.Opened = ops.Opened
+	return h.Shows(order, end)
 }

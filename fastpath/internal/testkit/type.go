@@ -1,0 +1,163 @@
+// Package testkit is what the tests of the families share: a data type as tests
+// know it, with a sequential specification that shares nothing with models, the
+// judge of a decision and its evidence, which searches by internal/oracle, and
+// loops over all small, random and long histories.
+package testkit
+
+import (
+	"context"
+	"os"
+	"strconv"
+
+	"clew/fastpath"
+	"clew/internal/oracle"
+	"clew/models"
+)
+
+// Long asks for the campaigns that take minutes.
+var Long = os.Getenv("CLEW_LONG") != ""
+
+// million is how many histories the largest campaigns take.
+const million = 1_000_000
+
+// Histories is how many histories a test takes, usually and in the long mode.
+// CLEW_LONG_HISTORIES says another number than a million for that: a campaign of
+// fewer takes its share, but not fewer than usually.
+func Histories(usual, long int) int {
+	if !Long {
+		return usual
+	}
+	if n, err := strconv.Atoi(os.Getenv("CLEW_LONG_HISTORIES")); err == nil {
+		long = int(int64(long) * int64(n) / million)
+	}
+	return max(usual, long)
+}
+
+// Decide decides columns by a family's path for a shape.
+func Decide(family fastpath.Family, shape models.Shape, c *models.Columns, want fastpath.Want) fastpath.Decision {
+	path, _ := family(shape)
+	return path.Decide(context.Background(), c, want)
+}
+
+// Type is a data type that a path decides, for tests.
+type Type struct {
+	Name   string
+	Decide func(c *models.Columns, want fastpath.Want) fastpath.Decision
+	// Spec is written for tests: nothing of models says what an operation means.
+	oracle.Spec
+
+	// Completed and Crashed are the operations that small histories consist of.
+	Completed, Crashed []models.Op
+	// Opened is what the completed operations of columns are in a prefix in which
+	// they are open; nil: themselves.
+	Opened func(c *models.Columns) func(row models.Row) models.Op
+	// Says is false for operations that say nothing while they are open; nil: it is
+	// true.
+	Says func(op models.Op) bool
+	// Like is what an operation may turn out to have been when it happens.
+	Like func(op models.Op) []models.Op
+	// Owned: A is the process.
+	Owned bool
+	// Numbered says whether A of an operation may as well be another number.
+	Numbered func(op models.Op) bool
+
+	// Closed says which sets of rows are choices: a core is one, and no smaller one
+	// fails. nil: Core says what a core is.
+	Closed func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool
+	// Core says what else is wrong with a core, given the history up to the
+	// failure.
+	Core func(k *Type, c *models.Columns, d fastpath.Decision) string
+	// Why says whether what a violation claims is true.
+	Why func(c *models.Columns, d fastpath.Decision) bool
+	// Later is the row of a violation that may have come after the failure; nil:
+	// that of fastpath.NeverAdded.
+	Later func(why fastpath.Violation) models.Row
+	// Unexplained: there may be no violation.
+	Unexplained bool
+	// Doubt says whether a reason for ambiguity is true.
+	Doubt func(c *models.Columns, reason fastpath.Ambiguity) bool
+	// Seen: an operation that crashed stands in a witness only if the next one saw
+	// its effect, as this says. nil: if it is not the last.
+	Seen func(next models.Op) bool
+
+	// Kinds are the names of the kinds.
+	Kinds []string
+}
+
+// History is columns that the oracle judges.
+func (k *Type) History(c *models.Columns) *oracle.History {
+	h := oracle.New(c, k.Spec)
+	if k.Opened != nil {
+		h.Opened = k.Opened(c)
+	}
+	return h
+}
+
+// Linearizable says whether a history is.
+func (k *Type) Linearizable(c *models.Columns) bool {
+	h := k.History(c)
+	return h.Linearizable(c.Events, h.All())
+}
+
+// Shows says why an order is no linearization of a history of any length.
+func (k *Type) Shows(c *models.Columns, order []models.Row) error {
+	return k.History(c).Shows(order, c.Events)
+}
+
+// Show prints a history for people.
+func (k *Type) Show(c *models.Columns) string { return Show(c, k.Kinds...) }
+
+// Alphabet is the operations that crashed, or that completed.
+func (k *Type) Alphabet(_ *models.Columns, open bool) []models.Op {
+	if open {
+		return k.Crashed
+	}
+	return k.Completed
+}
+
+// Cut is the history up to and including event t, as a model has it; rows are
+// what it keeps.
+func (k *Type) Cut(c *models.Columns, t int32) (cut *models.Columns, rows []models.Row) {
+	cut = &models.Columns{Events: t + 1}
+	h := k.History(c)
+	for i := range int32(c.Len()) {
+		op, res := h.At(i, t+1), c.Res[i]
+		if c.Inv[i] > t {
+			break
+		}
+		if res > t {
+			res = models.Open
+			if !k.says(op) {
+				continue
+			}
+		}
+		cut.Append(c.Inv[i], res, op)
+		rows = append(rows, i)
+	}
+	return cut, rows
+}
+
+func (k *Type) says(op models.Op) bool { return k.Says == nil || k.Says(op) }
+
+// later is the row of a violation that may have come after the failure, or Missing.
+func (k *Type) later(why fastpath.Violation) models.Row {
+	if k.Later != nil {
+		return k.Later(why)
+	}
+	if never, ok := why.(*fastpath.NeverAdded); ok {
+		return never.Adder
+	}
+	return fastpath.Missing
+}
+
+// WholeHistory is the core of locks: all operations invoked up to the failure.
+func WholeHistory(_ *Type, c *models.Columns, d fastpath.Decision) string {
+	n := 0
+	for n < c.Len() && c.Inv[n] < d.FailEvent {
+		n++
+	}
+	if len(d.Core) != n { // of rows that ascend and were invoked before the failure
+		return "not the history up to the failure"
+	}
+	return ""
+}
