@@ -1,6 +1,6 @@
-// Package testkit is what the tests of the families share: an exhaustive search,
-// plain definitions of what evidence must be, and random histories. The search
-// shares no code with what it judges.
+// Package testkit is what the tests of the families share: an exhaustive
+// search, plain definitions of what evidence must be, and random histories. The
+// search shares no code with the procedures that it judges.
 package testkit
 
 import (
@@ -14,7 +14,7 @@ import (
 	"clew/models"
 )
 
-// Long asks for the campaigns that take minutes.
+// Long asks for the test campaigns that take minutes.
 var Long = os.Getenv("CLEW_LONG") != ""
 
 // Decide decides columns by a family's path for a shape.
@@ -28,8 +28,8 @@ func Cut(c *models.Columns, t int32) *models.Columns {
 	return fastpath.Input{Columns: c}.Cut(t).Columns
 }
 
-// Oracle says whether the history up to and including event t is linearizable,
-// where what returns later is optional and keeps its value.
+// Oracle says whether the history up to and including event t is linearizable.
+// Operations that return later are optional, and keep their value.
 type Oracle struct {
 	C    *models.Columns
 	init string
@@ -40,7 +40,7 @@ type Oracle struct {
 // Step appends the states that an operation can lead to.
 type Step func(dst []string, op models.Op, state string) []string
 
-// NewOracle is the oracle for a history of a type.
+// NewOracle is the oracle for a history of a data type.
 func NewOracle(c *models.Columns, init string, next Step) *Oracle {
 	return &Oracle{c, init, next, map[position]bool{}}
 }
@@ -51,7 +51,8 @@ type position struct {
 	state string
 }
 
-// Linearizable says whether some of the operations, up to event t, are.
+// Linearizable says whether the given operations, up to event t, are
+// linearizable.
 func (o *Oracle) Linearizable(t int32, ops uint32) bool {
 	clear(o.seen)
 	return o.search(t, ops, 0, o.init)
@@ -87,7 +88,7 @@ func (o *Oracle) search(t int32, ops, done uint32, state string) bool {
 	return false
 }
 
-// All is every operation.
+// All is the set of all operations.
 func All(c *models.Columns) uint32 { return 1<<c.Len() - 1 }
 
 // FirstFailing is the event of the first failing completion, or -1.

@@ -26,11 +26,13 @@ type Type struct {
 	Opened func(c *models.Columns, op models.Op) models.Op
 	// Says is false for operations that say nothing while they are open.
 	Says func(op models.Op) bool
-	// Like is what an operation may turn out to have been when it happens.
+	// Like is the operations that an operation may turn out to have been when
+	// it happens.
 	Like func(op models.Op) []models.Op
 	// Owned: A is the process.
 	Owned bool
-	// Numbered says whether A of an operation may as well be another number.
+	// Numbered says whether the A of an operation could be any other number
+	// just as well.
 	Numbered func(op models.Op) bool
 	// Core says what is wrong with a core, given the history up to the failure.
 	Core func(k *Type, c *models.Columns, d fastpath.Decision) string
@@ -38,13 +40,13 @@ type Type struct {
 
 func (k *Type) oracle(c *models.Columns) *Oracle { return NewOracle(c, k.Init, k.Next) }
 
-// Linearizable says whether a history is.
+// Linearizable says whether a history is linearizable.
 func (k *Type) Linearizable(c *models.Columns) bool {
 	return k.oracle(c).Linearizable(c.Events, All(c))
 }
 
-// Cut is the history up to and including event t, as a model has it; rows are
-// what it keeps.
+// Cut is the history up to and including event t, as a model reads it; rows are
+// the operations that it keeps.
 func (k *Type) Cut(c *models.Columns, t int32) (cut *models.Columns, rows []int32) {
 	cut = &models.Columns{Events: t + 1}
 	for i := range int32(c.Len()) {
@@ -230,8 +232,8 @@ func (k *Type) problem(c *models.Columns, d fastpath.Decision) string {
 	return ""
 }
 
-// before is the history up to just before the failure, and the witness of it that
-// a decision has, as rows of that.
+// before is the history up to just before the failure, and the decision's
+// witness of it, as rows of that history.
 func (k *Type) before(c *models.Columns, d fastpath.Decision) (cut *models.Columns, witness []int32) {
 	cut, rows := k.Cut(c, d.FailEvent-1)
 	for _, row := range d.Before {
@@ -240,7 +242,8 @@ func (k *Type) before(c *models.Columns, d fastpath.Decision) (cut *models.Colum
 	return cut, witness
 }
 
-// RowsOf is the columns of some operations; rows are those that cut has.
+// RowsOf is the columns of some operations; rows are the operations that cut
+// holds.
 func RowsOf(cut *models.Columns, rows, ops []int32) *models.Columns {
 	c := &models.Columns{Events: cut.Events}
 	for at, i := range rows {
@@ -252,7 +255,7 @@ func RowsOf(cut *models.Columns, rows, ops []int32) *models.Columns {
 }
 
 // prefixes decides every prefix that ends in a completion as a history of its
-// own: where it is decided, it is decided rightly.
+// own. If a prefix is decided, the decision must be right.
 func (k *Type) prefixes(t *testing.T, c *models.Columns) {
 	t.Helper()
 	fail := k.firstFailing(c)
@@ -267,8 +270,8 @@ func (k *Type) prefixes(t *testing.T, c *models.Columns) {
 	}
 }
 
-// Random makes a history: half of the time a run of the type, which may be
-// spoiled, else anything.
+// Random makes a history: half of the time a run of the data type, which may be
+// spoiled, otherwise anything.
 func (k *Type) Random(rng *rand.Rand) *models.Columns {
 	if rng.IntN(2) == 0 {
 		c := k.Run(rng, 2+rng.IntN(12), 1+rng.IntN(6), max(0, 0.8*rng.Float64()-0.3))
@@ -337,8 +340,8 @@ func (k *Type) anything(rng *rand.Rand, ops int) *models.Columns {
 	return c
 }
 
-// Run lets processes work on the type. Each operation happens at an instant; one
-// that cannot happen waits, or crashes in the end.
+// Run lets processes work on the data type. Each operation happens at one
+// instant; an operation that cannot happen waits, and may crash in the end.
 func (k *Type) Run(rng *rand.Rand, ops, processes int, crash float64) *models.Columns {
 	type process struct {
 		op      int32 // plus 1
@@ -407,8 +410,9 @@ func (k *Type) Run(rng *rand.Rand, ops, processes int, crash float64) *models.Co
 	return c
 }
 
-// happen is what an operation turns out to have been when it happens in one of
-// some states, and the states after it; there are none if it cannot.
+// happen is what an operation turns out to have been if it happens in one of
+// some states, and the states after it. If it cannot happen, there are no such
+// states.
 func (k *Type) happen(op models.Op, states []string) (way models.Op, after []string) {
 	ways := []models.Op{op}
 	if k.Like != nil {
@@ -495,7 +499,7 @@ func WholeHistory(_ *Type, c *models.Columns, d fastpath.Decision) string {
 	return ""
 }
 
-// Ops are operations of some kinds with each of some values.
+// Ops are operations of the given kinds, each kind with each of the values.
 func Ops(kinds []models.Kind, values ...int32) []models.Op {
 	var list []models.Op
 	for _, kind := range kinds {
@@ -513,10 +517,10 @@ type Row struct {
 	Inv, Res int32
 }
 
-// At is a row.
+// At makes a Row.
 func At(kind models.Kind, a, b, inv, res int32) Row { return Row{kind, a, b, inv, res} }
 
-// Columns are rows.
+// Columns makes columns of rows.
 func Columns(rows ...Row) *models.Columns {
 	c := &models.Columns{}
 	for _, r := range rows {
@@ -553,8 +557,8 @@ func sparse(c *models.Columns, factor int32) *models.Columns {
 	return wide
 }
 
-// GapsDoNotMatter decides histories whose events, and values if they are only
-// numbers, are sparse.
+// GapsDoNotMatter decides histories whose events are sparse, and whose values
+// are too if they are mere numbers.
 func GapsDoNotMatter(t *testing.T, types ...*Type) {
 	const factor, step = 1000, 1_000_003
 	for _, k := range types {
@@ -583,7 +587,7 @@ func GapsDoNotMatter(t *testing.T, types ...*Type) {
 
 // LongHistories checks the evidence for long histories, half of them spoiled: a
 // witness replays, and the history just before the first failing completion has
-// one. There is no oracle for them.
+// a witness. There is no oracle for them.
 func LongHistories(t *testing.T, types ...*Type) {
 	histories := 30
 	if Long {
