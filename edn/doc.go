@@ -1,8 +1,8 @@
 // Package edn reads and writes EDN, the notation of Clojure's data.
 //
 // It is the lowest layer: it turns text into values and positions, and values
-// into text. It knows nothing of histories; package opmap, beside it, reads the
-// op maps of one.
+// into text. It knows nothing of histories: package opmap, beside it, reads
+// their op maps. Nor is it a general codec: it does not map EDN to Go structs.
 //
 //	values := edn.NewValues()
 //	id, err := values.Parse([]byte("[1 (2N)]"), edn.Pos{File: "-"})
@@ -21,28 +21,28 @@
 // compared as integers, and never as text, once they have been read. IDs and
 // classes of different tables have nothing to do with each other.
 //
-// A [Value] is an ID together with its table, for programs that would rather not
-// carry both; [Values.From] and [Value.Go] go from and to plain Go.
+// A [Value] is an ID together with its table, for programs that would rather
+// not carry both. [Values.From] makes one from plain Go, and [Value.Go] turns
+// it back.
 //
-// A text is at hand as a whole for [Values.Parse], or streams by as [Maps].
+// [Values.Parse] reads a text that is in memory as a whole. [Maps] streams a
+// longer one.
 //
 // # Errors
 //
-// What is wrong with a text is an [Error], which says where and what would have
-// been right. It is the project's one error with a place; match it by
-// [errors.As].
+// A text that cannot be read gives an [Error], which says where it went wrong
+// and what would have been right. It is the project's only error type with a
+// place. Match it with [errors.As].
 //
 // # Limits
 //
 // Nesting is bounded by [MaxDepth], a number's text by [MaxNumber], and a form
-// of a stream by [MaxForm]. What exceeds them is an Error.
+// of a stream by [MaxForm]. A text that exceeds one of them gives an Error.
 //
 // # How it reads
 //
-// The scanner, the collections and the common scalars are ours: they give
+// The scanner, the collections and the common scalars are our own: they give
 // positions, bound the nesting and allocate nothing for forms seen before.
-// Characters, big integers and instants are decoded by olympos.io/encoding/edn,
-// which sees single tokens only, because it overflows the stack on deep nesting.
-//
-// The package is no general codec: it does not map EDN to Go structs.
+// Characters, big integers and instants are decoded by olympos.io/encoding/edn.
+// It gets single tokens only, because it overflows the stack on deep nesting.
 package edn

@@ -6,14 +6,15 @@ import (
 	"strconv"
 )
 
-// Pos is a place in a text, or where a text starts. What is not known is zero.
+// Pos is a place in a text, or where a text starts. A field that is not known
+// is zero.
 type Pos struct {
 	File      string // as the user calls it
 	Line, Col int    // from 1; columns count characters
 	Offset    int64  // in bytes, from 0
 }
 
-// String is "file:line:col", without what is not known.
+// String is "file:line:col", without the parts that are not known.
 func (p Pos) String() string {
 	switch {
 	case p.Line == 0:
@@ -29,32 +30,32 @@ func (p Pos) lineCol() string {
 	return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Col)
 }
 
-// Errorf makes an Error about what stands here. As with fmt.Errorf, %w wraps an
-// error.
+// Errorf makes an Error at this place. As with fmt.Errorf, %w wraps an error.
 func (p Pos) Errorf(format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Pos: p, Msg: err.Error(), Err: errors.Unwrap(err)}
 }
 
-// Error is what is wrong at a place in a text: what was expected and what was
-// found, in lower case. To get at the place, match it:
+// Error says what is wrong at a place in a text: what was expected and what was
+// found, in lower case. To get the place, match it:
 //
 //	var at *edn.Error
 //	if errors.As(err, &at) {
 //		fmt.Println(at.File, at.Line, at.Col, at.Msg)
 //	}
 //
-// Errors of reading itself, such as that of a missing file, are no Errors.
+// A failure to read at all, such as a missing file, does not give an Error.
 type Error struct {
 	Pos
 	Msg string
-	Err error // what is wrong with it, if that is an error of its own
+	Err error // the error that this one wraps, or nil
 }
 
-// Unwrap is that error.
+// Unwrap is the error that e wraps, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Error is "file:line:col: message", without what is not known of the place.
+// Error is "file:line:col: message", without the parts of the place that are
+// not known.
 func (e *Error) Error() string {
 	if place := e.String(); place != "" {
 		return place + ": " + e.Msg

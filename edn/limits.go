@@ -11,13 +11,13 @@ const (
 	// conversions between bases take quadratic time.
 	MaxNumber = 4096
 
-	// MaxForm bounds the length in bytes of one of [Maps], and of what stands
-	// between two. It is held in memory as a whole, and the number of its items
-	// must fit an int32.
+	// MaxForm bounds the length in bytes of a single map of [Maps], and of the
+	// text between two of them. A map is held in memory as a whole, and the
+	// number of its items must fit in an int32.
 	MaxForm = 1 << 30
 
-	// maxInstant bounds the text of an #inst that is read as a time. A longer one
-	// is no instant, and equals its text only.
+	// maxInstant bounds the text of an #inst that is read as a time. A longer
+	// one is not an instant, and equals only the same text.
 	maxInstant = 64
 
 	// maxClip is how much of a token a message quotes.

@@ -13,11 +13,11 @@ const (
 	fullBlock  = 256 << 10
 )
 
-// Maps are the maps of a text that streams by: bare ones one after another, or
-// those in one vector or list, with tags, metadata, comments and discarded forms
-// between them. What it keeps of the text is one block, or the map at hand if
-// that is longer. It is meant for readers of such maps that look at some keys
-// only, as package opmap does; [Values.Parse] reads a text that is at hand.
+// Maps streams the maps of a text: bare maps one after another, or the maps in
+// one vector or list, with tags, metadata, comments and discarded forms between
+// them. It keeps one block of the text in memory, or the current map if that is
+// longer. It is meant for readers that look at only some of a map's keys, as
+// package opmap does. [Values.Parse] reads a text that is in memory as a whole.
 //
 // Next finds a map, and the caller reads it key by key, by indices in Data:
 //
@@ -41,9 +41,9 @@ const (
 //		...
 //	}
 //
-// A method that reads returns the index behind what it has read, or -1; given a
-// -1, it returns one. Whatever was read of a map that is not done must be thrown
-// away. Values that were interned meanwhile may stay.
+// A method that reads returns the index after what it has read, or -1; given
+// -1, it returns -1. If a map is not done, whatever was read of it must be
+// thrown away. Values that were interned meanwhile may stay.
 type Maps struct {
 	s            scanner
 	in           io.Reader
@@ -53,20 +53,19 @@ type Maps struct {
 	first, later int    // lengths of blocks
 	longest      int    // MaxForm, except in tests
 
-	at      int  // where what was read last, or is to be read again, begins in the scanner's data
-	end     int  // where it ends; -1: it could not be read
+	at      int  // the start, in the scanner's data, of what was read last or must be read again
+	end     int  // its end; -1 if it could not be read
 	started bool // a map or a wrapper has been met
 	wrapper byte // the bracket around all maps, or 0
 	wrapPos Pos
 	closed  bool   // the wrapper has been closed
-	pending string // a tag or metadata that awaits its map
+	pending string // a tag or metadata that is waiting for its map
 
-	words [64]word // keywords seen lately, by hash
+	words [64]word // keywords seen recently, by hash
 }
 
-// NewMaps returns the maps in r, whose values are to be interned in v. In error
-// messages the file is called by its name, and a map by what it is, such as "an
-// op map".
+// NewMaps returns the maps in r, and interns their values in v. In error
+// messages, file names the text, and what names a map, such as "an op map".
 func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
 	m := &Maps{in: r, what: what, first: firstBlock, later: fullBlock, longest: MaxForm}
 	m.s.v = v
@@ -78,10 +77,10 @@ func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
 // instead of 64 KiB and 256 KiB. It must be called before Next.
 func (m *Maps) Blocks(first, later int) { m.first, m.later = first, later }
 
-// Next returns where in Data the next map begins. Its error is io.EOF at the
-// end, an *Error if the text is no sequence of maps, or an error of the
-// underlying reader with the name of the file; and the same again if it is
-// called after that.
+// Next returns the index in Data at which the next map begins. Its error is
+// io.EOF at the end, an *Error if the text is not a sequence of maps, or an
+// error of the underlying reader with the name of the file. Calls after an
+// error return the same error.
 func (m *Maps) Next() (int, error) {
 	s := &m.s
 	for m.err == nil {
@@ -105,14 +104,15 @@ func (m *Maps) Next() (int, error) {
 }
 
 // Done ends the reading of a map: end is what the last method returned. It says
-// whether the map has been read. If not, Next gives it again with more of it, or
-// returns the error.
+// whether the map has been read. If not, Next gives the map again with more of
+// its text, or returns the error.
 func (m *Maps) Done(end int) bool {
 	m.end = end
 	return end >= 0
 }
 
-// again is about what could not be read.
+// again prepares for another attempt at a map that could not be read: it reads
+// more of the text, or returns the error.
 func (m *Maps) again() error {
 	if m.s.more {
 		return m.refill()
@@ -120,10 +120,12 @@ func (m *Maps) again() error {
 	return m.s.err
 }
 
-// More says whether the last -1 means that the map goes on behind Data.
+// More says whether the last -1 means that the map goes on after the end of
+// Data.
 func (m *Maps) More() bool { return m.s.more }
 
-// Data is the part of the text that is at hand. It is valid until Next is called.
+// Data is the part of the text that is in memory. It is valid until Next is
+// called.
 func (m *Maps) Data() []byte { return m.s.data }
 
 // Place is the line and the column, from 1, of the map that Next has found.
@@ -140,8 +142,8 @@ func (m *Maps) Open(i int) int {
 	return i + 1
 }
 
-// Key returns where the next key begins and ends, or twice where the map's
-// closing bracket is.
+// Key returns the start and the end of the next key; at the end of the map,
+// both are the index of its closing bracket.
 func (m *Maps) Key(i int) (key, end int) {
 	if i < 0 {
 		return -1, -1
@@ -160,7 +162,7 @@ func (m *Maps) Key(i int) (key, end int) {
 	return key, end
 }
 
-// Item returns where the value of the key begins that Key has found.
+// Item returns the start of the value whose key Key has found.
 func (m *Maps) Item(key, end int) int {
 	if end < 0 {
 		return -1
@@ -189,8 +191,9 @@ func (m *Maps) Value(i int) (ID, int) {
 	return m.s.value(i)
 }
 
-// Lenient is Value, but keeps what is no value, such as 10.0.0.1 or {:a}, as
-// opaque text. Then it also returns the error that Value would have met first.
+// Lenient is Value, except that it keeps a form that is not a value, such as
+// 10.0.0.1 or {:a}, as opaque text. It then also returns the first error that
+// Value would have met.
 func (m *Maps) Lenient(i int) (id ID, end int, forgiven error) {
 	s := &m.s
 	s.lenient, s.forgiven = true, nil
@@ -208,10 +211,10 @@ func (m *Maps) Skip(i int) int {
 	return m.s.skip(i, "a value")
 }
 
-// Fail makes a syntax error at i of the map at hand. It returns -1.
+// Fail makes a syntax error at i in the current map. It returns -1.
 func (m *Maps) Fail(i int, msg string) int { return m.s.fail(i, msg) }
 
-// Refuse makes an error that is located already the one of the map at hand. It
+// Refuse makes err, which has a place already, the error of the current map. It
 // returns -1.
 func (m *Maps) Refuse(err error) int {
 	m.s.err = err
@@ -240,7 +243,7 @@ func (m *Maps) expected() string {
 	return m.what
 }
 
-// unexpected fails because of what was found at i.
+// unexpected fails because of the form found at i.
 func (m *Maps) unexpected(i int, found string) int {
 	expected := m.expected()
 	if m.wrapper != 0 && !m.closed && m.pending == "" && found == "end of input" {
@@ -272,7 +275,8 @@ func (m *Maps) element(i int) int {
 	return m.noMap(i)
 }
 
-// noMap fails with what begins at i, once enough of it is there to name it.
+// noMap fails because the form at i is not a map, once enough of the form has
+// been read to name it.
 func (m *Maps) noMap(i int) int {
 	s := &m.s
 	if c := s.data[i]; c == '#' && i+1 == len(s.data) && !s.final {
@@ -329,9 +333,9 @@ func (m *Maps) dispatch(i int) int {
 	return end
 }
 
-// refill moves what is not read yet to the start of a block and fills it. A block
-// is at least twice as long as what is moved, up to the longest form, so that a
-// long map is scanned again only a few times.
+// refill moves the text that has not been read yet to the start of a block and
+// fills the block. A block is at least twice as long as the text that is moved,
+// up to the longest form, so that a long map is scanned again only a few times.
 func (m *Maps) refill() error {
 	if m.inErr != nil {
 		return m.inputError()
@@ -381,7 +385,8 @@ func (m *Maps) fill(block []byte, n int) int {
 	return n
 }
 
-// inputError is reached with all that was read used up.
+// inputError is the error of the input. It is asked for once everything that
+// was read has been used up.
 func (m *Maps) inputError() error {
 	if m.s.start.File == "" {
 		return m.inErr

@@ -10,8 +10,8 @@ import (
 	goedn "olympos.io/encoding/edn"
 )
 
-// plainInt reads a decimal integer that fits an int64 and is written as Clojure
-// prints it.
+// plainInt reads a decimal integer that fits in an int64 and is written as
+// Clojure prints it.
 func plainInt(text []byte) (int64, bool) {
 	if len(text) > len("-9223372036854775808") {
 		return 0, false
@@ -38,7 +38,7 @@ func readNumber(text string) (token, bool) {
 		return intToken(n), true
 	}
 	if isDigits(strings.TrimSuffix(body, "N")) {
-		return token{}, false // An octal such as 08, and no float either.
+		return token{}, false // A malformed octal such as 08, and not a float either.
 	}
 	return readFloat(text)
 }

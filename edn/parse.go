@@ -9,13 +9,14 @@ import (
 	goedn "olympos.io/encoding/edn"
 )
 
-// Parse reads a text that holds exactly one form. Errors are positioned from at.
+// Parse reads a text that holds exactly one form. The places in errors are
+// counted from at.
 func (v *Values) Parse(text []byte, at Pos) (ID, error) {
 	return newScanner(v, text, at).only()
 }
 
-// ParseLenient is Parse, except that what is no value, such as 1x3 or {:a}, is
-// kept as opaque text. Brackets must match all the same.
+// ParseLenient is Parse, except that a form that is not a value, such as 1x3 or
+// {:a}, is kept as opaque text. Brackets must match all the same.
 func (v *Values) ParseLenient(text []byte) (ID, error) {
 	s := newScanner(v, text, Pos{})
 	s.lenient = true
@@ -70,7 +71,7 @@ func newScanner(v *Values, text []byte, at Pos) *scanner {
 }
 
 // rest skips white space, comments and discarded forms up to the next form or
-// the end of a text that is all there.
+// the end of a text that is complete.
 func (s *scanner) rest(i int) int {
 	for {
 		i = s.blank(i)
@@ -83,7 +84,7 @@ func (s *scanner) rest(i int) int {
 	}
 }
 
-// required is next, if a closing bracket would be an error.
+// required is next in a place where a closing bracket is an error.
 func (s *scanner) required(i int, expected string) int {
 	i = s.next(i, expected)
 	if i >= 0 && isCloser(s.data[i]) {
@@ -117,7 +118,7 @@ func (s *scanner) value(i int) (ID, int) {
 	return s.opaque(strings.Join(strings.Fields(string(s.data[i:end])), " ")), end
 }
 
-// noValue is fail for a form that can be skipped although it is no value.
+// noValue is fail for a form that can be skipped although it is not a value.
 func (s *scanner) noValue(i int, msg string) int {
 	s.illegal = true
 	return s.fail(i, msg)
@@ -153,8 +154,9 @@ func (s *scanner) form(i int) (ID, int) {
 	return s.number(i)
 }
 
-// shortInt reads a number such as most are: up to 18 digits, perhaps a minus. It
-// returns end 0 for everything else, and for what may go on behind data.
+// shortInt reads a number like most: up to 18 digits, perhaps with a minus. For
+// everything else, and for a number that may go on after the end of data, it
+// returns end 0.
 func (s *scanner) shortInt(i int) (n int64, end int) {
 	j := i
 	if s.data[i] == '-' {
@@ -292,8 +294,8 @@ func (s *scanner) collection(kind Kind, i int) (ID, int) {
 	return id, at + 1
 }
 
-// collect interns a collection that ends at the given index, unless it is no
-// legal map or set.
+// collect interns a collection that ends at the given index, unless it is an
+// illegal map or set.
 func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool) {
 	if kind == KindMap && len(items)%2 == 1 {
 		s.noValue(end, "expected a value for "+s.v.brief(items[len(items)-1])+", found }")
@@ -316,7 +318,7 @@ func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool
 // brief is a form's text, shortened for a message.
 func (v *Values) brief(id ID) string { return clip(v.AppendText(nil, id)) }
 
-// dispatch reads the form that begins with the # at i and is no discard.
+// dispatch reads the form that begins with the # at i and is not a discard.
 func (s *scanner) dispatch(i int) (ID, int) {
 	if i+1 == len(s.data) {
 		return Nil, s.unfinished("a tag after #")
@@ -401,8 +403,8 @@ func (s *scanner) varQuote(i int) (ID, int) {
 	return s.v.internSymbol(s.data[i:end]), end
 }
 
-// regex keeps #"re" as its text. Line ends in it are spelled \n and \r, which a
-// regex reads as the same, so that every form prints as one line.
+// regex keeps #"re" as its text. Line ends in it are spelled \n and \r, which
+// mean the same in a regex, so that every form prints on one line.
 func (s *scanner) regex(i int) (ID, int) {
 	end, _ := s.quoted(i + 1)
 	if end < 0 {
@@ -485,7 +487,7 @@ func readChar(text string) (string, bool) {
 		return "", false
 	}
 	if r == utf8.RuneError && name[0] == 'u' && name != "ufffd" && name != "uFFFD" {
-		return text, true // A lone surrogate is no character of ours.
+		return text, true // A lone surrogate does not count as a character.
 	}
 	return charText(r), true
 }

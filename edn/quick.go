@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// The methods called Quick read what most values are, several bytes at a time.
-// They may be called wherever a value is awaited, and return -1 for whatever is
-// unusual: then the map must be read from Open on by the other methods, which
-// give the same values.
+// The methods called Quick read the most common kinds of values, several bytes
+// at a time. They may be called wherever a value is expected, and return -1 for
+// anything unusual: then the map must be read again, from Open on, by the other
+// methods, which give the same values.
 
 // QuickValue reads the value at i. It says whether the value is simple, and hence
 // has no line end in it.
@@ -52,12 +52,13 @@ func (m *Maps) QuickSkip(i int) (end int, simple bool) {
 	return m.s.skip(i, "a value"), false
 }
 
-// QuickInt reads the integer at i, if it has at most 18 digits and is written as
-// Clojure prints it. It does not intern it.
+// QuickInt reads the integer at i, if it has at most 18 digits and is written
+// as Clojure prints it. The integer is not interned.
 func (m *Maps) QuickInt(i int) (n int64, end int) { return m.s.quickInt(i) }
 
-// QuickLineEnd passes over the line end at i, behind the map at hand, if there is
-// one: then Next need not count lines. There must be none in the map.
+// QuickLineEnd passes over the line end at i, after the current map, if there
+// is one, so that Next need not count lines. There must be no line end inside
+// the map.
 func (m *Maps) QuickLineEnd(i int) int {
 	s := &m.s
 	if i < len(s.data) && s.data[i] == '\n' {
@@ -70,7 +71,8 @@ func (m *Maps) QuickLineEnd(i int) int {
 // roomy says whether at least 8 bytes follow i.
 func (m *Maps) roomy(i int) bool { return i+8 < len(m.s.data) }
 
-// begins says whether a form begins here, and nothing that stands between forms.
+// begins says whether a form begins here, rather than something that stands
+// between forms.
 func begins(text []byte) bool {
 	switch c := text[0]; c {
 	case ')', ']', '}', ';':
@@ -115,7 +117,8 @@ const (
 	falseWord = 'f' | 'a'<<8 | 'l'<<16 | 's'<<24 | 'e'<<32
 )
 
-// quickVector reads the vector at i of such scalars, with single spaces between.
+// quickVector reads the vector at i of such scalars, with single spaces between
+// them.
 func (m *Maps) quickVector(i int) (ID, int) {
 	s := &m.s
 	items := s.items[:0]
@@ -142,7 +145,8 @@ func (m *Maps) quickVector(i int) (ID, int) {
 	return Nil, -1
 }
 
-// quickInt reads at most 7 digits at once, and leaves what is not that to shortInt.
+// quickInt reads an integer of at most 7 digits at once, and leaves everything
+// else to shortInt.
 func (s *scanner) quickInt(i int) (int64, int) {
 	if i+8 >= len(s.data) {
 		return s.slowInt(i)
@@ -180,7 +184,7 @@ func leadingDigits(w uint64) int {
 	return bits.TrailingZeros64(others) / 8
 }
 
-// word is a keyword of less than 16 bytes, which have been shifted to the end.
+// word is a keyword of fewer than 16 bytes, which have been shifted to the end.
 type word struct {
 	text [2]uint64
 	n    int
@@ -198,8 +202,8 @@ func (m *Maps) QuickKeyword(i int) (ID, int) {
 	if i+16 > len(data) {
 		return m.newKeyword(i)
 	}
-	// Nearly all keywords end in a blank, a comma or a brace, and have been seen:
-	// then what stands before is a token.
+	// Nearly all keywords end in a blank, a comma or a brace, and have been
+	// seen: then what stands before the end is a token.
 	var text [2]uint64
 	text[0] = binary.LittleEndian.Uint64(data[i:])
 	n := untilEnd(text[0])

@@ -7,9 +7,9 @@ import (
 )
 
 // scanner finds forms in a text that may be the start of a longer one. Its
-// methods take the index where they begin and return the index behind what they
-// read, or -1: then either more is set, which means that the form goes on behind
-// the text, or err is.
+// methods take the index where they begin and return the index after what they
+// read, or -1. Then either more is set, which means that the form goes on after
+// the end of the text, or err is.
 type scanner struct {
 	data  []byte
 	final bool  // nothing follows data
@@ -18,12 +18,12 @@ type scanner struct {
 
 	v     *Values
 	open  []int // the brackets that enclose what is being read
-	tags  int   // how many tags do; they nest as brackets do
+	tags  int   // how many tags enclose it; they nest as brackets do
 	items []ID  // the items of the collections being read
 	spots []int // where each of items begins
 	buf   []byte
 
-	lenient  bool  // keep forms that are no values as text
+	lenient  bool  // keep forms that are not values as text
 	illegal  bool  // err is about such a form, and brackets match up to there
 	forgiven error // what was wrong with the first of them
 
@@ -31,7 +31,7 @@ type scanner struct {
 	mark  int
 }
 
-// begin forgets what a reading that did not come to its end has left.
+// begin forgets what an unfinished reading has left behind.
 func (s *scanner) begin() {
 	s.more = false
 	s.open = s.open[:0]
@@ -44,7 +44,7 @@ func (s *scanner) begin() {
 }
 
 const (
-	blankByte   = 1 << iota // white space, to which the comma belongs
+	blankByte   = 1 << iota // white space, which includes the comma
 	delimByte               // ends a token
 	numericByte             // a digit
 	plainByte               // begins a token that is a whole form
@@ -100,7 +100,7 @@ func (s *scanner) fail(i int, msg string) int {
 	return -1
 }
 
-// unfinished reports that a form needs bytes behind the end of data.
+// unfinished reports that a form needs bytes after the end of data.
 func (s *scanner) unfinished(expected string) int {
 	if !s.final {
 		s.more = true
@@ -109,7 +109,7 @@ func (s *scanner) unfinished(expected string) int {
 	return s.fail(len(s.data), "expected "+s.closing(expected)+", found end of input")
 }
 
-// closing is what is missing most: the bracket that closes the innermost open
+// closing names what is missing: the bracket that closes the innermost open
 // one, or else what the caller expects.
 func (s *scanner) closing(expected string) string {
 	if len(s.open) == 0 {
@@ -266,8 +266,8 @@ func (s *scanner) quoted(i int) (end int, escapes bool) {
 	return s.fail(len(data), "expected \" to close the string opened at "+s.pos(i).lineCol()+", found end of input"), false
 }
 
-// angle returns the end of #<Foo bar>, as old Clojure printed objects, whose < is
-// at i; 0 if it does not end on its line.
+// angle returns the end of #<Foo bar>, as old versions of Clojure printed
+// objects, whose < is at i. It returns 0 if the form does not end on its line.
 func (s *scanner) angle(i int) int {
 	depth := 0
 	for j := i; j < len(s.data); j++ {

@@ -28,9 +28,9 @@ type Tagged struct {
 	Value any
 }
 
-// Value is a form with the table that holds it. The zero Value is nil. Two Values
-// of one table are equal in the sense of Clojure's = if their Class is; == asks
-// whether they are one form.
+// Value is a form with the table that holds it. The zero Value is nil. Two
+// Values of one table are equal in the sense of Clojure's = if they have the
+// same Class; == asks whether they are the same form.
 type Value struct {
 	in *Values
 	id ID
@@ -59,7 +59,7 @@ func (x Value) Kind() Kind {
 }
 
 // Class numbers values of one table: equal values, in the sense of Clojure's =,
-// have equal numbers, and others different ones.
+// have equal numbers, and different values have different ones.
 func (x Value) Class() int32 {
 	if x.in == nil {
 		return int32(Nil)
@@ -67,7 +67,7 @@ func (x Value) Class() int32 {
 	return int32(x.in.Same(x.id))
 }
 
-// Int is the value as an int64; false if it is no integer, or too large.
+// Int is the value as an int64; false if it is not an integer, or too large.
 func (x Value) Int() (int64, bool) {
 	if x.in == nil {
 		return 0, false
@@ -75,8 +75,8 @@ func (x Value) Int() (int64, bool) {
 	return x.in.Int(x.id)
 }
 
-// Items are the elements of a collection, a map's keys and values in turn, the
-// value of a tagged one; none of anything else.
+// Items are the elements of a collection, the keys and values of a map in turn,
+// or the one value of a tagged value. Nothing else has any.
 func (x Value) Items() []Value {
 	if x.in == nil {
 		return nil
@@ -88,7 +88,7 @@ func (x Value) Items() []Value {
 	return items
 }
 
-// Get is what a map has under a keyword.
+// Get is the value that a map has under a keyword.
 func (x Value) Get(keyword string) (Value, bool) {
 	if x.Kind() != KindMap {
 		return Value{}, false
@@ -101,10 +101,11 @@ func (x Value) Get(keyword string) (Value, bool) {
 	return Value{x.in, id}, ok
 }
 
-// Go is the value in plain Go: nil, bool, int64 (or *big.Int), *big.Rat, float64,
-// string, Keyword, Symbol, []any, List, Set, map[any]any and Tagged. What has no
-// place among these is the Value itself: a decimal, a character, what EDN does
-// not know, and a map with a key that is no key in Go, such as a vector.
+// Go is the value in plain Go: nil, bool, int64 (or *big.Int), *big.Rat,
+// float64, string, Keyword, Symbol, []any, List, Set, map[any]any and Tagged.
+// Anything that has no place among these is the Value itself: a decimal, a
+// character, a form that EDN does not know, and a map with a key that Go allows
+// no map to have, such as a vector.
 func (x Value) Go() any {
 	switch kind := x.Kind(); kind {
 	case KindNil:
@@ -139,8 +140,8 @@ func (x Value) Go() any {
 }
 
 func goFloat(text string) float64 {
-	// Go knows ##Inf, ##-Inf and ##NaN without the ##. Of 1e400 it says that it is
-	// out of range, and infinite, which is what we want.
+	// Go knows ##Inf, ##-Inf and ##NaN without the ##. It calls 1e400 out of
+	// range, and infinite, which is what we want.
 	f, _ := strconv.ParseFloat(strings.TrimPrefix(text, "##"), 64)
 	return f
 }
@@ -171,7 +172,7 @@ func (x Value) goMap() any {
 	return m
 }
 
-// isGoKey says whether an equal value finds a key again in a Go map.
+// isGoKey says whether a key in a Go map can be found again by an equal value.
 func isGoKey(key any) bool {
 	switch key.(type) {
 	case nil:
@@ -182,11 +183,12 @@ func isGoKey(key any) bool {
 	return reflect.ValueOf(key).Comparable()
 }
 
-// From interns a plain Go value: what Value.Go gives, every integer and float
-// type, and slices, arrays and maps of them, and pointers to them. A nil pointer
-// is nil; a nil slice or map is empty. The form of a map has its keys in the order
-// in which they print. Everything else is an error: other types, a Keyword, Symbol
-// or tag that EDN cannot spell, equal keys, and what exceeds MaxDepth or MaxNumber.
+// From interns a plain Go value: anything that Value.Go gives, all integer and
+// float types, slices, arrays and maps of these, and pointers to them. A nil
+// pointer is nil; a nil slice or map is empty. The form of a map has its keys
+// in the order in which they print. Everything else is an error: other types, a
+// Keyword, Symbol or tag that EDN cannot spell, equal keys, and anything that
+// exceeds MaxDepth or MaxNumber.
 func (v *Values) From(x any) (Value, error) {
 	id, err := v.from(x, 0)
 	if err != nil {
@@ -195,7 +197,7 @@ func (v *Values) From(x any) (Value, error) {
 	return Value{v, id}, nil
 }
 
-// from is From, for what stands inside so many others.
+// from is From for a value that is nested depth levels deep.
 func (v *Values) from(x any, depth int) (ID, error) {
 	if depth > MaxDepth {
 		return Nil, errors.New(nestedTooDeep)

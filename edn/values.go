@@ -57,7 +57,8 @@ type form struct {
 
 // Values is a table of interned forms. A form is exact: (1) and [1] differ, and
 // so do 1 and 1N; Same tells which forms are equal values. Reads may run
-// concurrently; interning and parsing may not run beside anything else.
+// concurrently; interning and parsing may not run concurrently with anything
+// else.
 //
 // Every class of equal values has a canonical form, such as 1 for 1N, and the
 // vector of the elements' classes for a list. It is interned together with the
@@ -111,11 +112,12 @@ func (v *Values) Kind(id ID) Kind { return v.forms[id].kind }
 
 // Same returns the representative of the form's class: a and b are equal in the
 // sense of Clojure's = if and only if Same(a) == Same(b). The one exception is
-// a NaN: each time it is read, alone or in a collection, makes a new class, so
-// an ID counts as equal to itself.
+// NaN: each reading of one, alone or in a collection, makes a new class, but an
+// ID counts as equal to itself.
 func (v *Values) Same(id ID) ID { return v.class[id] }
 
-// Int returns the value of an integer that fits an int64, in whatever form.
+// Int returns the value of an integer that fits in an int64, in whatever form
+// it is written.
 func (v *Values) Int(id ID) (int64, bool) {
 	f := &v.forms[id]
 	return f.at, f.fits
@@ -221,7 +223,7 @@ func (v *Values) InternInt(n int64) ID {
 	return id
 }
 
-// internInt also tells whether the integer is new to the table.
+// internInt also says whether the integer is new to the table.
 func (v *Values) internInt(n int64) (id ID, fresh bool) {
 	if n >= 0 && n < int64(len(v.dense)) {
 		if id := v.dense[n]; id != 0 {
@@ -383,7 +385,8 @@ func (v *Values) intern(kind Kind, items []ID) ID {
 	return v.addItems(kind, items)
 }
 
-// stride is the distance of what must not occur twice in a collection, or 0.
+// stride is the distance between the items of a collection that must all
+// differ, or 0 if they need not.
 func (k Kind) stride() int {
 	switch k {
 	case KindSet:
@@ -543,8 +546,8 @@ func (v *Values) sortPairs(kvs []ID) {
 	}
 }
 
-// canonicalTagged makes equal instants and equal UUIDs one value; what is not
-// written as such (a partial #inst, say) counts as its text.
+// canonicalTagged makes equal instants and equal UUIDs one value. A form that
+// is not written as one (a partial #inst, say) counts as its text.
 func (v *Values) canonicalTagged(tag string, form ID) ID {
 	if v.forms[form].kind != KindString {
 		return form

@@ -12,11 +12,11 @@ import (
 // Text returns the EDN text of a form, on one line. See AppendText.
 func (v *Values) Text(id ID) string { return string(v.AppendText(nil, id)) }
 
-// AppendText appends the EDN text of a form, on one line, as Clojure's pr prints
-// it, but in a stable order: map keys and set elements are sorted, integers
-// first and by value, the others by kind and then by text. Numbers and
-// characters keep the spelling that they were read with. Reading the text gives
-// an equal value, unless it holds a NaN.
+// AppendText appends the EDN text of a form, on one line, as Clojure's pr
+// prints it, but in a stable order: map keys and set elements are sorted,
+// integers first, by value, and the others by kind and then by text. Numbers
+// and characters keep the spelling that they were read with. Reading the text
+// gives an equal value, unless it holds a NaN.
 func (v *Values) AppendText(dst []byte, id ID) []byte {
 	f := &v.forms[id]
 	switch f.kind {

@@ -27,14 +27,15 @@ const (
 	Missing models.Row = -2
 )
 
-// Decision is a verdict and the evidence that was asked for. Operations are rows
-// of the columns that were decided, events those of their time.
+// Decision is a verdict and the evidence that was asked for. Operations are
+// rows of the columns that were decided, and events are those of the same
+// columns.
 type Decision struct {
 	// Verdict is Unknown if the history is not decided here.
 	Verdict jepsen.Verdict
 
 	// Reason is set if Verdict is Unknown, or if it is Invalid and FailEvent is
-	// not known; else it is nil.
+	// not known. Otherwise it is nil.
 	Reason Ambiguity
 
 	// Witness holds, if the history is valid, the operations in an order of
@@ -42,12 +43,12 @@ type Decision struct {
 	// saw their effect.
 	Witness []models.Row
 
-	// FailEvent is the event of the first failing completion: the first completion
-	// with which the history up to it is not linearizable, in which operations that
-	// are still open may take effect, with the value that they will return, or
-	// not. It is -1 if it is not known: the history is not linearizable, but some
-	// prefix is ambiguous. Even then the history up to BoundEvent is not
-	// linearizable.
+	// FailEvent is the event of the first failing completion: the first
+	// completion such that the history up to and including it is not
+	// linearizable. In that prefix, operations that are still open may take
+	// effect, with the value that they will return, or not. FailEvent is -1 if
+	// it is not known: the history is not linearizable, but some prefix is
+	// ambiguous. Even then the history up to BoundEvent is not linearizable.
 	FailEvent, BoundEvent int32
 
 	// Before is a witness, as Witness is, of the history up to just before
@@ -55,18 +56,18 @@ type Decision struct {
 	Before []models.Row
 
 	// Core holds, in ascending order, operations that are not linearizable by
-	// themselves, cut at FailEvent, while no smaller choice is: the file of the
-	// type says what a choice is. It contains the operation that fails. It is
-	// empty if FailEvent is not known.
+	// themselves, cut at FailEvent. No smaller choice of operations has this
+	// property; the file of the data type says what a choice is. The core
+	// contains the operation that fails. It is empty if FailEvent is not known.
 	Core []models.Row
 
-	// Why says what is wrong with the core. It is nil if a search of all orders
-	// found none, which is rare: some value may have been seen from several
-	// operations, and each way is wrong.
+	// Why says what is wrong with the core. It is nil if only a search of all
+	// orders showed that the core is wrong, which is rare: some value may have
+	// been seen from several operations, and each possibility is wrong.
 	Why Violation
 }
 
-// Undecided is the decision of what is ambiguous.
+// Undecided is the decision about a history that is ambiguous.
 func Undecided(reason Ambiguity) Decision {
 	return Decision{Reason: reason, FailEvent: -1, BoundEvent: -1}
 }
@@ -75,8 +76,8 @@ func Undecided(reason Ambiguity) Decision {
 // context stops it: callers use Decide.
 type Path func(ctx context.Context, c *models.Columns, want Want) Decision
 
-// Decide decides columns. If the context ends while it is at it, the reason is
-// Stopped.
+// Decide decides columns. If the context ends before it has finished, the
+// reason is Stopped.
 func (p Path) Decide(ctx context.Context, c *models.Columns, want Want) (d Decision) {
 	defer func() {
 		switch p := recover(); p {
@@ -96,7 +97,7 @@ func (p Path) Decide(ctx context.Context, c *models.Columns, want Want) (d Decis
 // it says why: "takes no initial contents".
 type Family func(shape models.Shape) (path Path, refusal string)
 
-// poll ends a decision that nobody waits for any more; see Path.Decide.
+// poll ends a decision that nobody is waiting for any more; see Path.Decide.
 func poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		panic(Stopped{})

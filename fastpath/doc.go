@@ -1,19 +1,25 @@
 // Package fastpath decides in near-linear time whether a history is
-// linearizable, for data types and histories for which that is possible. A
-// general search takes exponential time in the worst case. The procedures here
-// are sweeps: over a history that is valid one goes once or a few times, to find
-// the first failing completion of an invalid one it goes a few times more.
+// linearizable, for the data types and histories for which that is possible. A
+// general search takes exponential time in the worst case.
 //
-// It knows nothing of files, of Jepsen or of people, and no model by name:
-// operations come as int32 columns (models.Columns), what they are operations of
-// as a models.Shape. Answers name operations by their rows in the columns.
+// Most procedures are a few passes over the events in order of time. Some also
+// sort, or keep trees or heaps, which costs a logarithm; every file states its
+// cost. The few steps that could take much longer, such as working out what
+// crashed dequeues took, have a bound, and past it the answer is Unknown. To find
+// the first failing completion, several prefixes may have to be decided.
+//
+// The package knows nothing of files and of EDN, and no model by name:
+// operations come as int32 columns (models.Columns), and the data type comes as
+// a models.Shape. Answers name operations by their rows in the columns.
 //
 // # Use
 //
-// A family of data types (packages register, container, lock and set) gives the
-// path for a shape, if the shape is its own:
+// Each family of data types (packages register, container, lock and set) has a
+// function Path, which is a Family: it gives the path for a shape, if the shape
+// belongs to the family.
 //
-//	path, _ := register.Path(models.RegisterShape{Init: init, CAS: true})
+//	path, refusal := register.Path(models.RegisterShape{Init: init, CAS: true})
+//	...
 //	d := path.Decide(ctx, columns, fastpath.WantFailure)
 //	switch d.Verdict {
 //	case jepsen.Valid:   // certain
@@ -21,38 +27,48 @@
 //	case jepsen.Unknown: // ask a general search; d.Reason says why
 //	}
 //
-// The verdict alone is cheapest. A caller asks with a Want for what else it
-// needs: a witness, or the first failing completion with a core, and a witness of
-// what came before it.
+// The verdict alone is cheapest. With a Want the caller asks for more: a
+// witness, or the first failing completion with a core and a witness of what came
+// before it. If the context ends first, the verdict is Unknown, and the reason is
+// Stopped.
 //
 // # What is not here
 //
-// The procedures lean on values being distinguishable: if two writes of 3 can
-// both be what a read of 3 saw, the answer may be Unknown. That is not an answer
-// about the history, and never a guess: Valid and Invalid are proofs, Unknown
-// hands the history to the general search.
+// The procedures depend on telling values apart: if two writes of 3 can both be
+// what a read of 3 saw, the answer may be Unknown. Valid and Invalid are proofs.
+// Unknown says nothing about the history, and leaves it to the general search.
 //
-// # A type
+// # A data type
 //
-// Each data type is a file in its family. It opens with what is decided, the
-// precondition, the cost, the lemma, and why crashed operations do not spoil it.
-// Its Algorithm has three parts:
+// Each data type has a file in its family, or a few. The file opens with what is
+// decided, the precondition, the cost, the lemma, and why crashed operations do
+// not spoil it.
 //
-//   - Decide: columns in, verdict out, with a witness if asked. If it says Invalid
-//     it names the operations that show it (Keys) and an event by which the
-//     history has gone wrong (End).
-//   - Needs: which other operations an operation must not be parted from when
-//     a core is made smaller.
+// What is wrong with a history is a Violation, and why it could not be decided
+// is an Ambiguity. Each of these is a small type that holds its operations as
+// rows. Its method Tell puts them into a sentence, with the words of a
+// models.Teller. The type stands in the file of the procedure that finds it.
+//
+// Many data types share the search for the first failing completion and for the
+// core. They are described by an Algorithm, whose main parts are:
+//
+//   - Decide: it takes an Input, which is columns with dense numbers, and gives a
+//     verdict, with a witness if asked. If it says Invalid, it names the
+//     operations that show it (Keys), an event by which the history has gone
+//     wrong (End), and perhaps the Violation (Why).
+//   - Needs: which other operations must stay with an operation if a core is
+//     made smaller.
 //   - Step: the sequential meaning of one operation. It settles tiny
 //     sub-histories that Decide finds ambiguous while a core is made smaller.
+//     There is none if Decide never finds ambiguous in a small history what it
+//     decides in a large one.
+//   - Explain: the Violation of a minimal core, unless Decide gives it.
 //
-// Types whose Decide never finds ambiguous in the small what it decides in the
-// large have no Step; they may have an Explain, which says what is wrong with a
-// minimal core. What is wrong is a Violation: a small type with its operations
-// and its sentence, beside what finds it.
+// Algorithm.Run decides columns with it. The file failure.go finds the first
+// failing completion and the minimal core; input.go cuts prefixes and picks
+// sub-histories.
 //
-// Algorithm.Run does what such types have in common: failure.go finds the first
-// failing completion and the minimal core, input.go cuts prefixes and picks
-// sub-histories. Sweeps that meet the first failing completion as they go along
-// have no Algorithm. They run once more over what came before it, for the witness.
+// The other data types have no Algorithm to run. Some of their sweeps meet the
+// first failing completion as they go along, and run once more over what came
+// before it, for the witness; others look for it by deciding prefixes.
 package fastpath

@@ -9,20 +9,21 @@ import (
 
 // The first failing completion, and the minimal core.
 //
-// Linearizability is closed under prefixes, so an event by which the history
-// is not linearizable is an upper bound of the first failing completion. The
-// operations that show a violation give such a bound, and mostly a tight one:
-// if the history just before it is linearizable we are done, else the evidence
-// there gives a lower bound. Each round costs a decision, two rounds are usual.
+// Linearizability is closed under prefixes, so an event by which the history is
+// not linearizable is an upper bound for the first failing completion. The
+// operations that show a violation give such a bound, and usually a tight one:
+// if the history just before it is linearizable we are done, otherwise the
+// evidence there gives a lower one. Each round costs a decision, and two rounds
+// are usual.
 
 // MaxDescents is the number of rounds after which the bound is halved instead,
 // so that no history can make us take as many rounds as it has completions. It
 // is a switch for tests.
 var MaxDescents = 16
 
-// Failure finds the first failing completion of a history that r has found to
-// be invalid, then the core. If a witness is wanted it finds that of the history
-// before, too.
+// Failure finds the first failing completion of a history that is invalid, as r
+// says, and then the core. If a witness is wanted, it also finds a witness of
+// the history before that completion.
 func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 	low := int32(-1) // the history up to here was not found to be invalid
 	for round := 0; ; round++ {
@@ -72,8 +73,8 @@ func (a *Algorithm) Core(in Input, keys []models.Row, d *Decision) {
 }
 
 // grow returns a closed sub-history, in ascending order, that is invalid: the
-// keys with what they need if that suffices, else more and more of the latest
-// operations.
+// keys with what they need if that is enough, otherwise more and more of the
+// latest operations as well.
 func (a *Algorithm) grow(in Input, keys []int32) []int32 {
 	need := a.Needs(in)
 	for extra := 0; ; extra = 2*extra + len(keys) {
@@ -127,10 +128,11 @@ func (need Needs) closure(n int, seeds []int32) []int32 {
 }
 
 // Shrink returns a minimal invalid closed choice of the operations of in, which
-// is invalid as a whole. From the latest on it leaves out operations with those
-// that need them, more at a time while that goes well. A closed sub-history of
-// a linearizable one is linearizable, so an operation that could not be left
-// out once never can, nor can what it needs: one pass is enough.
+// is invalid as a whole. Starting with the latest, it leaves out operations
+// together with those that need them, and more of them at a time as long as
+// that works. A closed sub-history of a linearizable one is linearizable. So if
+// an operation could not be left out once, neither it nor what it needs can be
+// left out later: one pass is enough.
 func (a *Algorithm) Shrink(in Input) []int32 {
 	n := in.Len()
 	need := a.Needs(in)
@@ -165,8 +167,8 @@ func (a *Algorithm) Shrink(in Input) []int32 {
 	return kept
 }
 
-// without is kept less the operations of out that are not fixed, and less all
-// that needs one of these.
+// without is kept minus the operations of out that are not fixed, and minus
+// everything that needs one of them.
 func (need Needs) without(n int, kept, out []int32, fixed []bool) []int32 {
 	gone := make([]bool, n)
 	for _, o := range out {
@@ -194,8 +196,9 @@ func (need Needs) without(n int, kept, out []int32, fixed []bool) []int32 {
 	return rest
 }
 
-// Invalid decides a sub-history. The procedure may find ambiguous what it can
-// decide with the whole history around it; small ones are searched then.
+// Invalid decides a sub-history. The procedure may find a sub-history ambiguous
+// that it could decide with the whole history around it. If such a sub-history
+// is small, it is searched.
 func (a *Algorithm) Invalid(in Input) bool {
 	switch r := a.Decide(in, false); {
 	case r.Verdict != jepsen.Unknown:
@@ -206,8 +209,8 @@ func (a *Algorithm) Invalid(in Input) bool {
 	return false
 }
 
-// maxSearch bounds the operations of a sub-history that is searched, and with
-// them the configurations to 2^maxSearch for each state.
+// maxSearch bounds the operations of a sub-history that is searched, and so the
+// configurations, to 2^maxSearch for each state.
 const maxSearch = 16
 
 // search tries all orders of a tiny history.

@@ -7,37 +7,37 @@ import (
 	"clew/models"
 )
 
-// The algorithms keep arrays by event and by value id. If columns name far
-// more events or ids than they have operations (one key of many), they are
-// renumbered first, at the price of a sort.
+// The algorithms keep arrays by event and by value id. If columns have far more
+// events or ids than operations (because they are of one key among many),
+// events and ids are renumbered first, at the price of a sort.
 const (
 	sparseFactor = 8 // more numbers than this per operation are sparse
 	sparseFree   = 256
 )
 
-// Sparse says whether a range of so many numbers is too wide for arrays over it,
-// given the number of things that have one.
+// Sparse says whether a range of that many numbers is too wide for arrays over
+// it, given how many things have such a number.
 func Sparse(numbers, things int64) bool { return numbers > things*sparseFactor+sparseFree }
 
 // Input is a history as the algorithms read it: all ids lie in [0, IDs). It is
 // made by NewInput, or by PlainInput.
 type Input struct {
 	*models.Columns
-	Init int32 // id of the initial value
+	Init int32 // the id of the initial value
 	IDs  int32
 	ctx  context.Context // nil: nothing stops the decision
 }
 
 // Poll is called before work that may take long. It ends the decision if nobody
-// waits for it any more.
+// is waiting for it any more.
 func (in Input) Poll() {
 	if in.ctx != nil {
 		poll(in.ctx)
 	}
 }
 
-// NewInput is columns whose A and B are ids, as init is. Events and ids are
-// renumbered if they are sparse; rows stay as they are.
+// NewInput is the Input of columns whose A and B are ids, as init is. Events
+// and ids are renumbered if they are sparse; rows stay as they are.
 func NewInput(ctx context.Context, c *models.Columns, init int32) Input {
 	top := init
 	for i := range c.A {
@@ -53,7 +53,7 @@ func NewInput(ctx context.Context, c *models.Columns, init int32) Input {
 	return in
 }
 
-// PlainInput is columns as they stand. IDs and Init are 0.
+// PlainInput is the Input of columns as they stand. IDs and Init are 0.
 func PlainInput(ctx context.Context, c *models.Columns) Input { return Input{Columns: c, ctx: ctx} }
 
 // DenseEvents renumbers the events without gaps.
@@ -105,8 +105,8 @@ func (in Input) DenseIDs() Input {
 	return Input{&c, dense([]int32{in.Init})[0], int32(len(ids)), in.ctx}
 }
 
-// Original is the event of c, the columns that in was made of, which in calls t;
-// t is a completion, or -1.
+// Original is the event of c that in calls t. c is the columns that in was made
+// of, and t is a completion, or -1.
 func (in Input) Original(t int32, c *models.Columns) int32 {
 	if t < 0 || in.Columns == c {
 		return t
@@ -135,8 +135,8 @@ func (in Input) UpTo(t int32) []models.Row {
 	return ops
 }
 
-// Cut is the history up to and including event t. Operations keep their rows;
-// those that return later are open and keep their value.
+// Cut is the history up to and including event t. Operations keep their rows.
+// Those that return later are open, and keep their value.
 func (in Input) Cut(t int32) Input {
 	n, _ := slices.BinarySearch(in.Inv, t+1)
 	c := models.Columns{Events: t + 1, Inv: in.Inv[:n], Res: make([]int32, n),

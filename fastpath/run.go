@@ -18,30 +18,31 @@ type Result struct {
 	Why     Violation    // invalid
 }
 
-// Algorithm is what the shared machinery needs to know of a data type.
+// Algorithm is what the shared machinery needs to know about a data type.
 type Algorithm struct {
 	// Decide decides a history.
 	Decide func(in Input, witness bool) Result
-	// Needs prepares what cores of a history must not be parted from.
+	// Needs prepares the Needs of a history: what must stay together in its
+	// cores.
 	Needs func(in Input) Needs
-	// Step is the sequential meaning of an operation, ok if it can happen. It is
-	// nil if Decide does not find ambiguous in the small what it decides in the
-	// large.
+	// Step is the sequential meaning of an operation; ok says whether it can
+	// happen. Step is nil if Decide never finds ambiguous in a small history
+	// what it decides in a large one.
 	Step func(op models.Op, state int32) (next int32, ok bool)
 	// Always says whether an operation belongs to every sub-history; nil: none
 	// does.
 	Always func(op models.Op) bool
 	// Explain explains a minimal core; nil: Decide does.
 	Explain func(core Input) Violation
-	// Later, if it is not nil, completes a violation of the columns by what
-	// happened after the failure.
+	// Later, if it is not nil, adds to a violation what happened after the
+	// failure.
 	Later func(c *models.Columns, why Violation, failEvent int32)
 	// KeysAreCore says that the keys are a core, and that Decide explains them.
 	KeysAreCore bool
 }
 
-// Needs appends to out the operations that a sub-history with operation o must
-// contain, too.
+// Needs appends to out the other operations that a sub-history must contain if
+// it contains operation o.
 type Needs func(o models.Row, out []models.Row) []models.Row
 
 // Run decides a history and gathers the evidence that is wanted.

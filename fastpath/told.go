@@ -11,20 +11,22 @@ import (
 type Told interface {
 	// Tell is the sentence, without a capital or a period.
 	Tell(t models.Teller) string
-	// Rows are its operations, or Initial or Missing in place of one. They are
-	// pointers so that they can be renumbered.
+	// Rows are its operations; Initial or Missing may stand in place of one.
+	// They are pointers so that they can be renumbered.
 	Rows() []*models.Row
 }
 
-// Violation is what is wrong with a core: a small type for each pattern, beside
-// what finds it. NeverAdded is here since containers and sets share it.
+// Violation is what is wrong with a core. Each pattern is a small type, which
+// stands beside the code that finds it. NeverAdded is here because containers
+// and sets share it.
 type Violation interface{ Told }
 
-// Ambiguity is why a procedure could not decide: likewise a small type each.
+// Ambiguity is why a procedure could not decide. Each reason is a small type,
+// too.
 type Ambiguity interface{ Told }
 
-// Renumber gives the operations of a violation or of an ambiguity, which may be
-// nil, other numbers.
+// Renumber gives other numbers to the operations of a violation or an
+// ambiguity, which may be nil.
 func Renumber(x Told, number func(models.Row) models.Row) {
 	if x == nil {
 		return
@@ -62,9 +64,9 @@ func (v *NeverAdded) Tell(t models.Teller) string {
 }
 
 const (
-	// MaxNamed bounds the operations that a violation keeps of many alike.
+	// MaxNamed bounds how many operations of the same kind a violation keeps.
 	MaxNamed = 16
-	// MaxTold bounds those that its sentence lists.
+	// MaxTold bounds how many of them its sentence lists.
 	MaxTold = 5
 )
 
@@ -84,7 +86,7 @@ func TellWho(t models.Teller, rows []models.Row) string {
 // Stopped: the decision was told to give up.
 type Stopped struct{}
 
-// Rows are none.
+// Rows is nil: no operation is involved.
 func (Stopped) Rows() []*models.Row { return nil }
 
 // Tell is the sentence.
@@ -114,7 +116,7 @@ func (a *Repeated) Rows() []*models.Row {
 }
 
 // Tell is the sentence: "value 3 is written by ops 4 and 19 and read by op 40",
-// where operations go by the index of their invocation.
+// in which operations are named by the index of their invocation.
 func (a *Repeated) Tell(t models.Teller) string {
 	var ops []string
 	initial := ""

@@ -13,28 +13,29 @@ import (
 
 // Options says how a history is paired.
 type Options struct {
-	// File is what errors call the history; what reads a file sets it.
+	// File is the name of the history in errors. Functions that read a file set
+	// it.
 	File string
 	// AnyFailedF accepts a :fail whose :f differs from its invocation's, as
-	// Knossos does: both events are dropped anyway.
+	// Knossos does: neither event counts anyway.
 	AnyFailedF bool
 }
 
-// Builder makes a History of events, pairing them by process as they come. A
-// process has one operation open at a time.
+// Builder makes a History from events, and pairs them by process as they come.
+// A process has at most one operation open at a time.
 //
 // Programs call Invoke, OK, Fail and Info, in the order in which the events
-// happened. Values are plain Go, as edn.Values.From takes them; as in Jepsen, the
-// value of an OK is the one that counts, so that of a write is what it wrote. The
-// first event that makes no sense is the error of History, and what comes after it
-// is passed over.
+// happened. Values are plain Go, as edn.Values.From takes them; as in Jepsen,
+// the value of an OK is the one that counts, so the OK of a write carries the
+// value that was written. If an event makes no sense, History returns an error
+// about the first such event, and later events are ignored.
 //
-// What reads the text of a history calls Add instead, and may tell what else it
-// knows with Warn, SetObject and Expect.
+// Code that reads the text of a history calls Add instead, and may pass on what
+// else it knows with Warn, SetObject and Expect.
 type Builder struct {
 	h    *History
 	opts Options
-	err  error // the first, of events that make no sense
+	err  error // about the first event that makes no sense
 	done bool  // the history has been handed out
 
 	types      [4]edn.ID // the keywords of the types
@@ -51,7 +52,7 @@ type Builder struct {
 	warned     int
 }
 
-// NewBuilder returns a Builder of a history without events.
+// NewBuilder returns a Builder that has no events yet.
 func NewBuilder(o Options) *Builder {
 	b := &Builder{
 		h:         &History{File: o.File, Values: edn.NewValues()},
@@ -65,7 +66,7 @@ func NewBuilder(o Options) *Builder {
 	return b
 }
 
-// Values is the table of the history's values.
+// Values is the table that holds the history's values.
 func (b *Builder) Values() *edn.Values {
 	if b == nil || b.h == nil {
 		return nil
@@ -88,9 +89,9 @@ func (b *Builder) Fail(process int, f string, value any, with ...Extra) {
 	b.event(Fail, process, f, value, with)
 }
 
-// Info says that nobody knows what became of the open operation of a process: it
-// may happen at any time from its invocation on, or never. So may an operation
-// that gets no completion at all.
+// Info says that nobody knows what became of the open operation of a process:
+// it may happen at any time from its invocation on, or never. The same is true
+// of an operation that gets no completion at all.
 func (b *Builder) Info(process int, f string, value any, with ...Extra) {
 	b.event(Info, process, f, value, with)
 }
@@ -101,18 +102,19 @@ type Extra struct {
 	value any
 }
 
-// With gives an event another key: "index", which is its position if it has
-// none, "key", which some models read, or any that is only to be shown.
+// With gives an event another key: "index" (an event without it gets its
+// position as its index), "key", which some models read, or any other key,
+// which is only shown.
 func With(key string, value any) Extra { return Extra{key, value} }
 
-// ErrNoBuilder is the error of a Builder that NewBuilder has not made.
+// ErrNoBuilder is the error of a Builder that was not made by NewBuilder.
 var ErrNoBuilder = errors.New("a nil or zero Builder; NewBuilder makes one that builds a history")
 
 // errDone is the error of a Builder that has handed out its history.
 var errDone = errors.New("an event came after History; expected it before, since a history never changes")
 
-// History is the history of all events, or the error of the first that makes no
-// sense, an *edn.Error. The Builder takes no more events then.
+// History returns the history of all events, or an *edn.Error about the first
+// event that makes no sense. After that, the Builder takes no more events.
 func (b *Builder) History() (*History, error) {
 	switch {
 	case b == nil || b.h == nil:
@@ -178,7 +180,7 @@ func (b *Builder) plain(process int, f string, value any, with []Extra) (*opmap.
 	return e, nil
 }
 
-// f is the keyword of an :f. Its colon may stand before it.
+// f is the keyword of an :f. The name may begin with its colon.
 func (b *Builder) f(name string) (edn.ID, error) {
 	if id, known := b.fs[name]; known {
 		return id, nil
@@ -199,15 +201,15 @@ func (b *Builder) text(e *opmap.Event, with []Extra) []byte {
 	kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type,
 		v.InternKeyword("f"), e.F, v.InternKeyword("value"), e.Value}
 	for _, extra := range with {
-		if x, err := v.From(extra.value); err == nil { // plain has seen it
+		if x, err := v.From(extra.value); err == nil { // plain has checked it
 			kvs = v.Put(kvs, extra.key, x.ID())
 		}
 	}
 	return v.AppendMap(nil, kvs)
 }
 
-// Add takes the next event of a text. It says at once what is wrong with it, and
-// so does History.
+// Add takes the next event of a text. If something is wrong with the event, Add
+// says so at once, and so does History later.
 func (b *Builder) Add(e *opmap.Event) error {
 	switch {
 	case b == nil || b.h == nil:
@@ -223,7 +225,7 @@ func (b *Builder) Add(e *opmap.Event) error {
 	return b.err
 }
 
-// Expect says how long the text is that events come from, so that there can be
+// Expect says how long the text of the events is, so that the Builder can make
 // room for all of them.
 func (b *Builder) Expect(bytes int64) {
 	if b != nil {
@@ -231,14 +233,15 @@ func (b *Builder) Expect(bytes int64) {
 	}
 }
 
-// SetObject says what the text says that it is a history of: see History.Object.
+// SetObject sets History.Object, the kind of object that the text names.
 func (b *Builder) SetObject(word string) {
 	if b != nil && b.h != nil {
 		b.h.Object = word
 	}
 }
 
-// maxWarnings bounds what one history can say; the rest is counted.
+// maxWarnings bounds the warnings of one history; further ones are only
+// counted.
 const maxWarnings = 10
 
 // Warn adds to the history's warnings, up to a bound.
@@ -252,7 +255,7 @@ func (b *Builder) Warn(format string, args ...any) {
 	}
 }
 
-// Warnings are those so far.
+// Warnings are the warnings so far.
 func (b *Builder) Warnings() []string {
 	if b == nil || b.h == nil {
 		return nil
@@ -260,7 +263,8 @@ func (b *Builder) Warnings() []string {
 	return b.h.Warnings
 }
 
-// at is where an event of the text begins, nowhere if a program makes them.
+// at is the place where an event begins in the text. If a program makes the
+// events, they have no place.
 func (b *Builder) at(e *opmap.Event) edn.Pos {
 	if b.h.built {
 		return edn.Pos{File: b.h.File}
@@ -298,7 +302,7 @@ func (b *Builder) add(e *opmap.Event) error {
 	return b.pair(b.push(t, e, position))
 }
 
-// CheckOp is an error for a map that is no op.
+// CheckOp returns an error for a map that is not an op.
 func CheckOp(file string, e *opmap.Event) error {
 	if e.Has&(opmap.HasProcess|opmap.HasType|opmap.HasF) == 0 {
 		return edn.Pos{File: file, Line: e.Line, Col: e.Col}.Errorf("the map is no op: it has no :process, :type and :f")
@@ -319,7 +323,7 @@ func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
 	return 0, b.at(e).Errorf("the op %s; expected :invoke, :ok, :fail or :info", found)
 }
 
-// finish says what only the whole history shows.
+// finish adds the warnings that only the whole history can give.
 func (b *Builder) finish() {
 	h := b.h
 	if b.noIndex > 0 && b.lastIndex != math.MinInt64 {

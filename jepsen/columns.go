@@ -59,8 +59,9 @@ func (b *Builder) process(id edn.ID) int32 {
 	return b.dense[id] - 1
 }
 
-// index is the op's own :index, else its position. Duplicates are looked for
-// in a map only once the indices do not ascend: ordinary histories never do.
+// index is the op's own :index, else its position. Duplicates are looked up in
+// a map only once the indices stop ascending, which never happens in an
+// ordinary history.
 func (b *Builder) index(e *opmap.Event, position int64) int64 {
 	n := e.Index
 	if e.Has&opmap.HasIndex == 0 {

@@ -1,23 +1,26 @@
-// Package jepsen is a history as Jepsen understands it: events of processes,
+// Package jepsen holds a history as Jepsen understands it: events of processes,
 // paired into operations.
 //
-// A History is made once and never changed. It is columns: one row for every
-// event of a client (an Event, which is the time as well), one row for every
-// operation (an Operation), in order of invocation. Values are numbers in its
-// table; History.Op shows an operation in plain Go instead.
+// A History is made once and never changed. It consists of columns: one row for
+// every event of a client (an Event, whose number is the time as well), and one
+// row for every operation (an Operation), in order of invocation. Values are
+// numbers in the history's table of values; History.Op shows an operation in
+// plain Go instead.
 //
 // There are three ways to make one. A Builder takes events one by one, in the
 // order in which they happened, and pairs them by process; FromIntervals takes
-// operations with the times of their call and return; and package forms reads the
-// text of a history in any of its forms, which it feeds to a Builder too.
+// operations with the times of their call and return; and package forms reads
+// the text of a history in any of several forms and feeds its events to a
+// Builder too.
 //
 //	b := jepsen.NewBuilder(jepsen.Options{})
 //	b.Invoke(0, "write", 1)
 //	b.OK(0, "write", 1)
 //	h, err := b.History()
 //
-// History.Independent parts a history by the keys of its values.
+// History.Independent splits a history by the keys of its values.
 //
-// The package touches no bytes, and knows nothing of models nor of how a verdict
-// is reached; it only says what a Verdict is.
+// The package opens no files and does not read the text of histories. It knows
+// nothing of models or of how a verdict is reached; it only defines what a
+// Verdict is.
 package jepsen

@@ -54,7 +54,7 @@ func (s Status) String() string { return [...]string{"succeeded", "failed", "cra
 // invocation, in that order.
 type History struct {
 	File   string // the file it was read from, "" if it was built
-	Object string // what its text says that it is a history of, such as "queue"; "" if it does not
+	Object string // the kind of object that its text names, such as "queue"; "" if it names none
 	Values *edn.Values
 
 	// Events.
@@ -68,7 +68,8 @@ type History struct {
 	texts   opmap.Texts
 	built   bool // by a program: events stand on no lines
 
-	// Of a key's history: the whole one, and by event its event there.
+	// Only in the history of a key: the whole history, and for each event its
+	// event there.
 	whole      *History
 	wholeEvent []Event
 
@@ -79,7 +80,7 @@ type History struct {
 
 	Processes []edn.ID // the integers that name the client processes
 	Events    int      // op maps in the file, those of other processes included
-	Skipped   int      // events of processes that are no integers
+	Skipped   int      // events of processes that are not integers
 	Warnings  []string
 }
 
@@ -114,7 +115,7 @@ func (h *History) Key(event Event) edn.ID {
 	return edn.Nil
 }
 
-// setKey sets the :key of an event. That of those before has been set.
+// setKey sets the :key of an event. Those of earlier events have been set.
 func (h *History) setKey(event Event, key edn.ID) {
 	if key == edn.Nil {
 		return
@@ -125,7 +126,8 @@ func (h *History) setKey(event Event, key edn.ID) {
 	h.keys = append(h.keys, key)
 }
 
-// InWhole is an event of a key's history as an event of the whole one.
+// InWhole turns an event of a key's history into the same event of the whole
+// history.
 func (h *History) InWhole(event Event) Event {
 	if h.whole == nil {
 		return event
@@ -133,14 +135,15 @@ func (h *History) InWhole(event Event) Event {
 	return h.wholeEvent[event]
 }
 
-// Index is the :index of an event's op, else its position in the file.
+// Index is the :index of an event's op, or its position in the file if it has
+// none.
 func (h *History) Index(event Event) int64 { return h.places.at(event).index }
 
 // Line is where an event's op begins in the file, from 1; 0 if the history was
 // built.
 func (h *History) Line(event Event) int { return h.pos(event).Line }
 
-// Col is likewise the column.
+// Col is the column there, likewise.
 func (h *History) Col(event Event) int { return h.pos(event).Col }
 
 // pos is where an event's op begins.
@@ -165,5 +168,6 @@ func (h *History) Errorf(event Event, format string, args ...any) error {
 	return h.pos(event).Errorf(format, args...)
 }
 
-// ErrNoHistory is the error of whoever is given nil, or the zero History.
+// ErrNoHistory is the error of functions that are given nil or the zero
+// History.
 var ErrNoHistory = errors.New("no history is given: read one, or build one")

@@ -22,26 +22,27 @@ type Keyed struct {
 	everyKey []Operation   // the operations without a key
 }
 
-// KeyHistory is the history of one key. Its operations without a key are those
-// of every key.
+// KeyHistory is the history of one key. Operations without a key are in the
+// history of every key.
 type KeyHistory struct {
 	*History
 	WholeOp []Operation // by operation: the operation of the whole history
 }
 
-// maxCopies bounds the copies of operations without a key: each key has them
-// all.
+// maxCopies bounds the copies of operations without a key, all of which every
+// key has.
 const maxCopies = 50_000_000
 
 // ErrNoTuples is the error of Independent for a history without any tuple:
 // checking nothing must not pass for a verdict.
 var ErrNoTuples = errors.New("independent: no op has a value of the form [key value]")
 
-// Independent parts a history by the keys of its values. A tuple is a vector of
-// two, which is how Jepsen prints it. An operation belongs to the key in its
-// invocation or completion, and to every key if neither has one. It is an
-// error if there is no tuple at all, or if the two name different keys. Linear
-// time and space, but for operations without a key.
+// Independent splits a history by the keys of its values. A tuple is a vector
+// of two, which is how Jepsen prints it. An operation belongs to the key in its
+// invocation or completion, and to every key if neither has one. It is an error
+// if there is no tuple at all, or if the invocation and the completion name
+// different keys. Linear time and space, except that operations without a key
+// are copied for every key.
 func (h *History) Independent() (*Keyed, error) {
 	if h == nil || h.Values == nil {
 		return nil, ErrNoHistory
@@ -144,7 +145,7 @@ func (k *Keyed) sort(rows map[edn.ID]int32) {
 func (k *Keyed) Shared() int { return len(k.everyKey) }
 
 // History is the history of one key, given by its row of Keys. Like the whole
-// one it counts the skipped events: they belong to every key.
+// history it counts the skipped events, which belong to every key.
 func (k *Keyed) History(row int) *KeyHistory {
 	whole := k.Unwrapped
 	ops := slices.Concat(k.keyOps[row], k.everyKey)

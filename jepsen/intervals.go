@@ -9,26 +9,26 @@ import (
 	"clew/edn/opmap"
 )
 
-// Interval is an operation that is given by the times of its call and return, as
-// tracers and other checkers write them down. Times are of any one clock, in any
-// unit.
+// Interval is an operation that is given by the times of its call and return,
+// as tracers and other checkers write them down. All times are from one clock,
+// in any unit.
 type Interval struct {
 	Process int
 	F       string // "read"
 	Input   any    // what it was called with, in plain Go as edn.Values.From takes it
-	Output  any    // what it returned; nil: as Input, which is right for a write
+	Output  any    // what it returned; nil means the same as Input, which is right for a write
 	Key     any    // the :key, for a model that reads one
 	Call    int64
-	Return  int64  // says nothing if it crashed
+	Return  int64  // ignored if it crashed
 	Status  Status // Succeeded if it is not given
 }
 
-// FromIntervals is the history of operations with times, in any order. Operations
-// whose times touch are concurrent: of what happens at one time, calls come
-// first. A process may have several operations at once, which the text of a
-// history cannot say. The operations are numbered in order of their calls, those
-// of one time as they are given; so if ops is sorted by Call, Operation(i) is
-// ops[i]. O(n log n) time.
+// FromIntervals is the history of operations with times, in any order.
+// Operations whose times touch are concurrent: if several things happen at one
+// time, calls come first. A process may have several operations at once, which
+// the text of a history cannot say. The operations are numbered in order of
+// their calls, and in the given order if they are called at one time. So if ops
+// is sorted by Call, Operation(i) is ops[i]. O(n log n) time.
 func FromIntervals(ops []Interval) (*History, error) {
 	if len(ops) >= math.MaxInt32/2 {
 		return nil, fmt.Errorf("%d intervals are more than clew can number (2^30)", len(ops))

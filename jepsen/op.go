@@ -12,13 +12,13 @@ import (
 // Op is an operation in plain Go, for those who walk a result. Its values are
 // what edn.Value.Go makes of them.
 type Op struct {
-	Process int    // 0 if no int holds it; String has it all the same
+	Process int    // 0 if it does not fit in an int; String shows it all the same
 	F       string // "read"
 	Value   any    // what it returned if it succeeded, else what it was called with
 	Key     any    // the :key of its invocation, nil if it has none
 	Status  Status
 	Index   int64 // the :index of its completion, of its invocation if it crashed
-	Line    int   // where that stands in the file, 0 if the history was built
+	Line    int   // the line of that event in the file, 0 if the history was built
 
 	name string
 }
@@ -142,8 +142,9 @@ func (h *History) written(event Event) []edn.ID {
 	return kvs
 }
 
-// text is the op of an event as it stands in its file, or so that it prints the
-// same once it is read; empty if it is no op map.
+// text is the op of an event as it stands in its file, or another text that
+// prints the same once it is read. It is empty if the event was not read from
+// an op map.
 func (h *History) text(event Event) []byte {
 	if h.whole != nil {
 		return h.whole.text(h.wholeEvent[event])

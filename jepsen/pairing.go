@@ -43,8 +43,8 @@ func (h *History) end(op Operation, ev Event) {
 	h.Status[op] = [...]Status{OK: Succeeded, Fail: Failed, Info: Crashed}[h.Type[ev]]
 }
 
-// unpaired is a completion whose process has nothing open. Late news of a
-// crashed operation tells nothing, except :ok, which contradicts the :info.
+// unpaired handles a completion whose process has nothing open. Late news of a
+// crashed operation says nothing, except :ok, which contradicts the :info.
 func (b *Builder) unpaired(ev Event) error {
 	h, t := b.h, b.h.Type[ev]
 	last := b.last[h.Process[ev]]
@@ -78,13 +78,15 @@ func (b *Builder) dropLast() {
 	h.texts.DropLast()
 }
 
-// name is an event as errors begin with it: "process 3's :ok :read".
+// name is an event in the words with which errors begin: "process 3's :ok
+// :read".
 func (b *Builder) name(ev Event) string {
 	h := b.h
 	return fmt.Sprintf("process %s's %s %s", h.Values.Text(h.Processes[h.Process[ev]]), h.Type[ev], h.Values.Text(h.F[ev]))
 }
 
-// cite is an earlier event of the same process: ":invoke :write (index 0, line 1)".
+// cite names an earlier event of the same process: ":invoke :write (index 0,
+// line 1)".
 func (b *Builder) cite(ev Event) string {
 	return fmt.Sprintf("%s %s (%s)", b.h.Type[ev], b.h.Values.Text(b.h.F[ev]), b.h.Where(ev))
 }

@@ -4,7 +4,7 @@ import "slices"
 
 // places say where the events of a history stand. Nearly always an event's
 // :index and line are one more than those of the one before, and its column is
-// the same: a run begins only if that is not so. Finding a place takes
+// the same: a new run begins only if that is not so. Finding a place takes
 // logarithmic time.
 type places struct {
 	runs []run

@@ -14,7 +14,7 @@ func (v Verdict) String() string {
 	return [...]string{Unknown: "undecided", Valid: "linearizable", Invalid: "not linearizable"}[v]
 }
 
-// Cause says why a verdict is Unknown.
+// Cause is why a verdict is Unknown.
 type Cause string
 
 // The causes of an unknown verdict.

@@ -18,20 +18,20 @@ type Kind uint8
 type Row = int32
 
 // Op is one operation as its model understands it: what it does and to which
-// values. A and B are what the kind says they are: value classes (see
-// edn.Values.Same) or indices into a table of the model's.
+// values. What A and B are depends on the kind: value classes (see
+// edn.Values.Same), or indices into a table of the model.
 type Op struct {
 	Kind Kind
 	A, B int32
 }
 
 // Columns are the operations of a history that can matter to its verdict, in
-// order of invocation, column by column. Failed operations, crashed
-// operations without effect and reads that match anything are not in it.
+// order of invocation, column by column. Failed operations, crashed operations
+// without effect and reads that match anything are not among them.
 //
 // Inv and Res are events: rows of the history's event columns, which are the
 // time. All are distinct, 0 <= Inv[i] < Res[i] < Events, Inv ascends, and
-// Res[i] is Open where the operation crashed.
+// Res[i] is Open if the operation crashed.
 type Columns struct {
 	Events int32
 	Inv    []int32
@@ -64,8 +64,8 @@ func (c *Columns) grow(n int) {
 	c.B = slices.Grow(c.B, n)
 }
 
-// split sorts rows by the part that they touch, in order of the parts' first row.
-// Linear time.
+// split groups rows by the part that they touch, in the order of the parts'
+// first rows. Linear time.
 func (c *Columns) split(p Partitioner, rows []int32) [][]int32 {
 	var number numbering
 	var sizes []int
@@ -88,8 +88,9 @@ func (c *Columns) split(p Partitioner, rows []int32) [][]int32 {
 	return lists
 }
 
-// numbering numbers the parts of a model from 0 on, in order of appearance. Parts
-// are value classes or indices of a table, and hence no larger than an array.
+// numbering numbers the parts of a model from 0 on, in order of appearance.
+// Parts are value classes or indices into a table, and hence small enough to
+// index an array.
 type numbering struct {
 	number []int32 // by part: 1 + its number, 0 if it has none
 	count  int32

@@ -7,8 +7,8 @@ type Cut struct {
 	Rows []Row
 }
 
-// Whole gives rows of the cut their numbers in the whole, in place. Negative ones,
-// which stand for no row, stay.
+// Whole gives rows of the cut their numbers in the whole, in place. Negative
+// numbers, which stand for no row, stay as they are.
 func (c Cut) Whole(rows ...[]Row) {
 	for _, list := range rows {
 		for i, row := range list {

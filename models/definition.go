@@ -7,46 +7,48 @@ import (
 	"clew/jepsen"
 )
 
-// Definition is everything that is known of a model: a row of the registry, or a
-// model of one's own (see Own).
+// Definition is everything that is known about a model: a row of the registry,
+// or a model of the caller's own (see Own).
 type Definition struct {
-	Name  string // what Spec.Name calls it
+	Name  string // its name, as in Spec.Name
 	Fs    string // the :f's that it knows, for messages: ":read, :write"
 	About string // what it is, in a few words, for lists
 
-	// Params are the parameters that it takes beside ParamInit and ParamSemantics.
+	// Params are the parameters that it takes besides ParamInit and
+	// ParamSemantics.
 	Params []Param
 	// NoInit says why it takes no initial value, such as "it starts free"; "" if it
 	// takes one.
 	NoInit string
 
-	// Record is the name of the record as which its states print, such as
-	// "knossos.model.Register". By it others' results tell of which model they are.
+	// Record is the name of the record that its states print as, such as
+	// "knossos.model.Register". It also shows which model a result of another
+	// checker is about.
 	Record string
-	// Object is what the text forms of other monitors call it, "" if they do not
+	// Object is its name in the text forms of other monitors, "" if they do not
 	// know it.
 	Object string
-	// Verbs say what an :f does to a value, as participles, where values are put
-	// in and taken out: ":enqueue" is "enqueued".
+	// Verbs say as participles what an :f does to a value, if the model is one
+	// whose values are put in and taken out: ":enqueue" is "enqueued".
 	Verbs map[string]string
-	// Knossos says in which known way Knossos reads its values otherwise, "" in
-	// none.
+	// Knossos says in which known way Knossos reads its values differently, ""
+	// if in none.
 	Knossos string
-	// Infer says whether a history looks like one of this model; nil never says
-	// so.
+	// Infer says whether a history looks like one of this model; if it is nil,
+	// no history does.
 	Infer func(s *Seen) Fit
 
-	// New is the model for the values of one history. Errors about parameters are
-	// of paramErrorf's kind, or any others.
+	// New makes the model for the values of one history. Its errors may be
+	// ParamErrors, which name parameters, or any others.
 	New func(b *Binding) (Reader, error)
 }
 
-// Binding is what a model is made for: parameters, and the values of one
+// Binding is what a model is made for: the parameters, and the values of one
 // history.
 type Binding struct {
 	Spec Spec
 
-	record string // of the definition
+	record string // of the Definition
 	v      *edn.Values
 	init   *edn.ID // nil: none is given
 }
@@ -79,7 +81,8 @@ type Operation struct {
 	value  edn.ID // the completion's if it succeeded, else the invocation's
 	key    edn.ID
 	status jepsen.Status
-	// given is the invocation's value, process what names the process.
+	// given is the invocation's value, and process is the integer that names
+	// the process.
 	given, process edn.ID
 }
 
@@ -95,13 +98,13 @@ func (o Operation) F() string {
 // else the invocation's.
 func (o Operation) Value() edn.Value { return o.v.Value(o.value) }
 
-// Given is the value of the invocation.
+// Given is the invocation's value.
 func (o Operation) Given() edn.Value { return o.v.Value(o.given) }
 
 // Key is the :key of the invocation, nil if it has none.
 func (o Operation) Key() edn.Value { return o.v.Value(o.key) }
 
-// Process is what names the process.
+// Process is the integer that names the process.
 func (o Operation) Process() edn.Value { return o.v.Value(o.process) }
 
 // Status says how the operation ended. A model sees failed operations only with

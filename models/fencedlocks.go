@@ -8,14 +8,14 @@ import (
 	"clew/edn"
 )
 
-// fencedLock is a lock with an owner whose acquires may carry a fence, a number
-// that only grows: jepsen's Hazelcast suite checks its locks with it. A fence
-// is the :fence of the value; 0, or none, says nothing.
+// fencedLock is a lock with an owner, whose acquires may carry a fence, a
+// number that only grows. Jepsen's Hazelcast suite checks its locks with
+// fences. A fence is the :fence of the value; 0, or no :fence, says nothing.
 //
-// A state is the owner plus 1, or 0 where the lock is free; how often it is held;
-// the fence that the owner holds it with, 0 if none was seen; and the greatest
-// fence that was seen. Fences are numbered in their order. Kinds are Acquire and
-// Release; A is the owner, B the fence.
+// A state is the owner plus 1, or 0 if the lock is free; how many times the
+// lock is held; the fence that the owner holds it with, 0 if none was seen; and
+// the greatest fence that was seen. Fences are numbered in their order. Kinds
+// are Acquire and Release; A is the owner, B the fence.
 type fencedLock struct {
 	owners
 	fAcquire, fRelease, fFence edn.ID

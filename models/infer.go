@@ -13,15 +13,15 @@ import (
 // Fit says how well a history fits a model, going by its :f's.
 type Fit uint8
 
-// MayFit is one of several models that a history may be of: then one has to be
-// named.
+// MayFit means that the history may be of this model or of others: then one of
+// them has to be named.
 const (
 	NoFit Fit = iota
 	MayFit
 	Fits
 )
 
-// fitsIf is Fits if a condition holds.
+// fitsIf is Fits if a condition holds, else NoFit.
 func fitsIf(holds bool) Fit {
 	if holds {
 		return Fits
@@ -53,7 +53,7 @@ func (s *Seen) Any(fs ...string) bool {
 	return slices.ContainsFunc(s.fs, func(f string) bool { return slices.Contains(fs, f) })
 }
 
-// Only says whether no Operation has another :f.
+// Only says whether no operation has another :f.
 func (s *Seen) Only(fs ...string) bool {
 	return !slices.ContainsFunc(s.fs, func(f string) bool { return !slices.Contains(fs, f) })
 }
@@ -87,8 +87,8 @@ func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
 }
 
 // Infer says which model a history is of: the one that its text names, or else
-// that which its :f's stand for; an error lists the candidates. Neither the
-// initial value nor independent keys are ever inferred.
+// the one that its :f's stand for. If several would do, the error lists them.
+// Neither the initial value nor independent keys are ever inferred.
 func Infer(h *jepsen.History) (string, error) {
 	if h == nil || h.Values == nil {
 		return "", jepsen.ErrNoHistory
@@ -101,7 +101,7 @@ func Infer(h *jepsen.History) (string, error) {
 	}
 	seen := seenIn(h)
 	if len(seen.fs) == 0 {
-		return registry[0].Name, nil // nothing to check: any model is as good
+		return registry[0].Name, nil // there is nothing to check: any model will do
 	}
 	fitting, candidates := "", []string(nil)
 	for _, d := range registry {

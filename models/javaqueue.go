@@ -11,8 +11,8 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of java-queue. A is the element, an index into lists or texts, or what
-// size answered. B is the answer of those that answer true or false.
+// Kinds of java-queue. A is the element, an index into lists or texts, or the
+// answer of size. B is the answer of those that answer true or false.
 const (
 	javaOffer Kind = iota
 	javaPoll
@@ -48,18 +48,20 @@ var javaFs = [...]string{
 }
 
 // javaQueue is java.util.Queue as an unbounded queue such as
-// ConcurrentLinkedQueue has it, every method atomic. The value of an invocation
-// is the method's argument, that of a completion what the method returned:
+// ConcurrentLinkedQueue implements it, with every method atomic. The value of
+// an invocation is the method's argument, and the value of a completion is what
+// the method returned:
 //
-//	:offer v -> true          :poll -> v, nil where it was empty   :peek -> likewise
+//	:offer v -> true          :poll -> v, nil if it was empty      :peek -> likewise
 //	:size -> n                :isEmpty -> true or false            :clear -> anything
 //	:contains v -> ..         :remove v -> .. (the first one)      :addAll [v ..] -> ..
 //	:containsAll [v ..] -> .. :removeAll [v ..] -> ..              :retainAll [v ..] -> ..
 //	:toArray -> [v ..]        :toString -> "[v, w]"
 //
-// with .. for true or false; of addAll, removeAll and retainAll it says whether
-// the queue changed. An operation that crashed may take effect, with any
-// answer. The queue holds no nil. A state holds the elements, first in first.
+// Here .. stands for true or false; for addAll, removeAll and retainAll it says
+// whether the queue changed. An operation that crashed may take effect, with
+// any answer. The queue holds no nil. A state holds the elements, the oldest
+// first.
 type javaQueue struct {
 	v      *edn.Values
 	record string
@@ -68,7 +70,7 @@ type javaQueue struct {
 	lists  [][]int32
 	texts  []string // what toString returned
 
-	odd edn.ID // an element of which nobody knows how Java prints it, or Nil
+	odd edn.ID // an element that nobody knows how Java prints, or Nil
 }
 
 var javaQueueDefinition = Definition{
@@ -84,7 +86,7 @@ func newJavaQueue(b *Binding) (Reader, error) {
 	v, init := b.v, b.init
 	m := &javaQueue{v: v, record: b.record, kinds: map[edn.ID]Kind{}, odd: edn.Nil}
 	for kind, f := range slices.Backward(javaFs[:]) {
-		m.kinds[v.InternKeyword(f)] = Kind(kind) // the first of those of one name
+		m.kinds[v.InternKeyword(f)] = Kind(kind) // the first kind of that name
 	}
 	if init != nil {
 		if k := v.Kind(*init); k != edn.KindVector && k != edn.KindList {
@@ -134,7 +136,8 @@ func (m *javaQueue) argument(op *Op, given edn.ID) (err error) {
 	return err
 }
 
-// element is the class of an element. Only what is added need be one.
+// element is the class of an element. Only a value that is added has to be an
+// element.
 func (m *javaQueue) element(id edn.ID, added bool) (int32, error) {
 	if added {
 		switch m.v.Kind(id) {
@@ -211,8 +214,8 @@ func (m *javaQueue) answer(op *Op, value edn.ID) error {
 	return nil
 }
 
-// finish refuses toString where it cannot be told how an element prints: equal
-// ones such as [1] and (1) print otherwise.
+// Finish refuses toString if nobody can tell how an element prints: equal
+// elements such as [1] and (1) print differently.
 func (m *javaQueue) Finish(c *Columns) (int32, error) {
 	if i := slices.Index(c.Kind, javaToString); i >= 0 && m.odd != edn.Nil {
 		return int32(i), fmt.Errorf("expected elements that are integers, strings, keywords, symbols or booleans, found %s among them", m.v.Text(m.odd))
@@ -283,8 +286,8 @@ func (m *javaQueue) Step(dst []State, s State, op Op) []State {
 // says whether the operation may have returned an answer.
 func (op Op) says(answer bool) bool { return op.B == answersAny || (op.B == answersTrue) == answer }
 
-// prints says whether a text is what java.util.AbstractCollection.toString makes
-// of the elements.
+// prints says whether java.util.AbstractCollection.toString turns the elements
+// into this text.
 func (m *javaQueue) prints(s State, text string) bool {
 	rest, ok := strings.CutPrefix(text, "[")
 	for i, x := range s {
@@ -298,7 +301,7 @@ func (m *javaQueue) prints(s State, text string) bool {
 	return ok && rest == "]"
 }
 
-// text is an element as its toString prints it.
+// text is an element as its own toString prints it.
 func (m *javaQueue) text(x edn.ID) string {
 	if n, fits := m.v.Int(x); fits {
 		return strconv.FormatInt(n, 10) // however it is spelled
@@ -306,7 +309,7 @@ func (m *javaQueue) text(x edn.ID) string {
 	return str(m.v, x)
 }
 
-// Touches makes java-queue Valued.
+// Touches makes java-queue a Valued.
 func (m *javaQueue) Touches(op Op) (values []int32, all bool) {
 	switch op.Kind {
 	case javaOffer, javaPoll, javaPeek, javaContains, javaRemove:

@@ -16,16 +16,16 @@ const (
 	Append
 )
 
-// kv is a map of strings; a key that is not there reads as the empty string. A
-// state holds key and string of the keys that are there, sorted by key. Strings
-// are numbered by content, so that states compare as numbers.
+// kv is a map of strings. A key that is absent reads as the empty string. A
+// state holds the keys that are present and their strings, sorted by key.
+// Strings are numbered by content, so that states compare as numbers.
 type kv struct {
 	v                   *edn.Values
 	record              string
 	fGet, fPut, fAppend edn.ID
 	init                State
 
-	mu     sync.Mutex // parts are searched side by side
+	mu     sync.Mutex // parts are searched concurrently
 	strs   []string
 	number map[string]int32
 	joined map[[2]int32]int32
@@ -134,7 +134,7 @@ func (m *kv) Step(dst []State, s State, op Op) []State {
 	return append(dst, set1(s, op.A, m.join(now, op.B)))
 }
 
-// get1 is the string at a key, the empty one where it is not there.
+// get1 is the string at a key, the empty one if the key is absent.
 func get1(s State, key int32) int32 {
 	if i, found := find1(s, key); found {
 		return s[i+1]
@@ -142,8 +142,8 @@ func get1(s State, key int32) int32 {
 	return 0
 }
 
-// find1 is where a key stands in a state of keys and values that is sorted by
-// key, or would stand.
+// find1 is the index where a key stands, or would stand, in a state of keys and
+// values that is sorted by key.
 func find1(s State, key int32) (i int, found bool) {
 	for i < len(s) && s[i] < key {
 		i += 2
@@ -178,11 +178,11 @@ func (m *kv) Record(s State) edn.Value {
 	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
-// Part is the key.
+// Part is the operation's key.
 func (m *kv) Part(op Op) int32 { return op.A }
 
-// Join puts the keys of all parts together. Every part has the initial map's
-// keys, and only its own differs from it.
+// Join puts the keys of all parts together. Every part has all keys of the
+// initial map, and only the part's own key can differ from that map.
 func (m *kv) Join(parts []State) State {
 	whole := m.init
 	for _, s := range parts {
@@ -195,7 +195,7 @@ func (m *kv) Join(parts []State) State {
 	return whole
 }
 
-// pairs is the keys of a state with their strings.
+// pairs are the keys of a state with their strings.
 func pairs(s State) [][2]int32 {
 	var list [][2]int32
 	for i := 0; i < len(s); i += 2 {

@@ -10,18 +10,18 @@ import (
 
 // Kinds of lookup-set. A is the element.
 const (
-	Insert        Kind = iota // A was absent; it is in the set now
+	Insert        Kind = iota // A was absent, and is in the set now
 	InsertPresent             // A was in the set already
 	InsertAny                 // crashed: A is in the set now, whatever was before
-	Remove                    // A was in the set; it is absent now
+	Remove                    // A was in the set, and is absent now
 	RemoveAbsent              // A was absent already
 	RemoveAny                 // crashed: A is absent now, whatever was before
 	Has                       // A was in the set
 	HasNot                    // A was absent
 )
 
-// lookupSet is a set whose elements are asked for one by one, each apart from
-// the others. A state holds the value classes of its elements, sorted.
+// lookupSet is a set whose elements are asked for one by one, each independent
+// of the others. A state holds the value classes of its elements, sorted.
 type lookupSet struct {
 	v                         *edn.Values
 	record                    string
@@ -124,11 +124,11 @@ func (m *lookupSet) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"s", m.v.InternSet(ids(s))})
 }
 
-// Part is the element.
+// Part is the operation's element.
 func (m *lookupSet) Part(op Op) int32 { return op.A }
 
-// Join is the elements of all parts. Every part starts with the initial
-// elements, and only its own can differ from them.
+// Join puts the elements of all parts together. Every part starts with all
+// initial elements, and only its own element can change.
 func (m *lookupSet) Join(parts []State) State {
 	whole := slices.Clone(m.init)
 	gone := map[int32]bool{}

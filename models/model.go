@@ -3,8 +3,8 @@ package models
 import "clew/edn"
 
 // State is a state of a model: a sequence of numbers, most of them value
-// classes. States are equal when their numbers are. They are never modified
-// once a step has returned them.
+// classes. States are equal if their numbers are. A state is never modified
+// once a step has returned it.
 type State = []int32
 
 // Model is a sequential specification, bound to the values of one history. Its
@@ -12,8 +12,8 @@ type State = []int32
 type Model interface {
 	// Init is the initial state.
 	Init() State
-	// Step appends to dst every state that op can lead to from s. It appends
-	// none if op cannot happen in s.
+	// Step appends to dst every state that op can lead to from s. If op cannot
+	// happen in s, it appends nothing.
 	Step(dst []State, s State, op Op) []State
 	// Mutates says whether op can change a state. An operation that cannot, and
 	// that may be left out, constrains nothing.
@@ -25,23 +25,24 @@ type Model interface {
 }
 
 // Reader is a model that gives the operations of its history their meaning, one
-// after the other, before anything is stepped.
+// after another, before any Step.
 type Reader interface {
 	Model
-	// Read reads an operation. keep is false if it cannot matter. The error says
-	// what was expected; the caller adds where.
+	// Read reads an operation. keep is false if the operation cannot matter.
+	// The error says what was expected; the caller adds the place.
 	Read(o Operation) (op Op, keep bool, err error)
 }
 
 // Finisher is a model that needs to see all operations before it can give them
-// all of their meaning. Row is where the error is.
+// all of their meaning. If there is an error, row is the operation that it is
+// about.
 type Finisher interface {
 	Finish(c *Columns) (row Row, err error)
 }
 
-// Partitioner is a model whose operations touch one part of the state each: a
-// history is linearizable if and only if the operations of every part are (Horn
-// & Kroening's P-compositionality, 2015).
+// Partitioner is a model each of whose operations touches only one part of the
+// state: a history is linearizable if and only if the operations of every part
+// are (Horn & Kroening's P-compositionality, 2015).
 type Partitioner interface {
 	// Part is the part that op touches.
 	Part(op Op) int32
@@ -49,40 +50,40 @@ type Partitioner interface {
 	Join(parts []State) State
 }
 
-// Valued is a model that is closed under dropping values: a linearizable
-// history without all operations that touch a value, and without those of the
-// values that these tie it to, is linearizable.
+// Valued is a model that is closed under dropping values: if all operations
+// that touch a value are taken out of a linearizable history, and also those of
+// the values that these operations tie it to, the rest is linearizable.
 type Valued interface {
-	// Touches is the values that op touches. all says that it depends on every
-	// value: then none can be dropped while op stays.
+	// Touches are the values that op touches. all says that op depends on every
+	// value: then no value can be dropped while op stays.
 	Touches(op Op) (values []int32, all bool)
 }
 
 // Replacing is a model whose state is one value, which is gone once another
-// replaces it: an operation that makes a value nobody sees afterwards can be
-// dropped from a linearizable history.
+// replaces it. If nobody sees the value that an operation makes, the operation
+// can be dropped from a linearizable history.
 type Replacing interface {
-	// Makes is the value that op leaves, if it replaces the one before.
+	// Makes is the value that op leaves, if op replaces the value before it.
 	Makes(op Op) (value int32, ok bool)
-	// Sees says whether op depends on a value being there.
+	// Sees says whether op depends on a value being the current one.
 	Sees(op Op, value int32) bool
 }
 
-// Overwriting is a model with operations that can happen in every state and
-// leave the same one, whatever it was.
+// Overwriting is a model with operations that can happen in every state, and
+// that always leave the same state, whatever was there before.
 type Overwriting interface {
 	Overwrites(op Op) bool
 }
 
 // SingleValue marks a Replacing model whose state is one value class and whose
-// operations are no others than Read, Write, CAS and FailedCAS: engines may go by
-// Kind, A and B instead of asking Step.
+// only operations are Read, Write, CAS and FailedCAS. Engines may then go by
+// Kind, A and B instead of calling Step.
 type SingleValue interface {
 	Replacing
 	SingleValue()
 }
 
-// opener is a model that reads an operation otherwise where it is still open
+// opener is a model that reads an operation differently while it is still open
 // in the prefix under test.
 type opener interface {
 	Opened(op Op) Op

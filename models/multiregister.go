@@ -8,13 +8,14 @@ import (
 	"clew/jepsen"
 )
 
-// Txn is the kind of multi-register's operations: A is its transaction.
+// Txn is the kind of multi-register's operations. A is the transaction.
 const Txn Kind = 0
 
-// multiRegister is a map of registers that transactions read and write, each
-// all at once. A state holds slot and value class of the keys whose value is
-// not the initial one, sorted by slot. Keys that no transaction ties together,
-// directly or through others, are apart from each other.
+// multiRegister is a map of registers that transactions read and write; each
+// transaction is atomic. A state holds the slot and the value class of every
+// key whose value is not the initial one, sorted by slot. Keys that no
+// transaction ties together, directly or through others, are independent of
+// each other.
 type multiRegister struct {
 	v             *edn.Values
 	record        string
@@ -31,7 +32,8 @@ type multiRegister struct {
 // absent is the value of a key that is not in the map. It reads as nil.
 const absent int32 = -1
 
-// microOp is a step of a transaction: slot, value, whether it writes.
+// microOp is a step of a transaction: its slot, its value, and whether it
+// writes.
 type microOp struct {
 	slot, value int32
 	write       bool
@@ -90,8 +92,8 @@ func (m *multiRegister) tie(txn []microOp) {
 	}
 }
 
-// lowest is the lowest slot tied to a slot: it stands for the part. It halves
-// the way there for the next time.
+// lowest is the lowest slot that is tied to a slot, and stands for its part.
+// Each call halves the path there for the next one.
 func (m *multiRegister) lowest(slot int32) int32 {
 	for m.tied[slot] != slot {
 		m.tied[slot] = m.tied[m.tied[slot]]
@@ -100,10 +102,10 @@ func (m *multiRegister) lowest(slot int32) int32 {
 	return slot
 }
 
-// finish ties every slot to the lowest of its part.
+// Finish ties every slot to the lowest of its part.
 func (m *multiRegister) Finish(*Columns) (row int32, err error) {
 	for slot := range m.tied {
-		m.tied[slot] = m.tied[m.tied[slot]] // slots tied to lower ones only, which are done
+		m.tied[slot] = m.tied[m.tied[slot]] // slots are tied only to lower ones, which are done
 	}
 	return 0, nil
 }
@@ -121,7 +123,7 @@ func (m *multiRegister) Read(o Operation) (Op, bool, error) {
 			if err != nil {
 				return Op{}, false, err
 			}
-			// What a crashed transaction would have read is unknown, and so is
+			// It is unknown what a crashed transaction would have read, and
 			// what a nil read saw.
 			unknown := o.status == jepsen.Crashed || mop.value == int32(edn.Nil) && !m.nilReadsExact
 			if mop.write || !unknown {
@@ -220,10 +222,11 @@ func (m *multiRegister) Record(s State) edn.Value {
 	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
-// Part is the part of the keys: all of a transaction's are in one.
+// Part is the part that the keys are in: all keys of a transaction are in the
+// same one.
 func (m *multiRegister) Part(op Op) int32 { return m.tied[m.txns[op.A][0].slot] }
 
-// Join puts the keys of all parts together. None is in two of them.
+// Join puts the keys of all parts together. No key is in two parts.
 func (m *multiRegister) Join(parts []State) State {
 	var whole State
 	for _, s := range parts {

@@ -8,7 +8,7 @@ const (
 	Release
 )
 
-// mutex is a lock that anybody may release. Values say nothing.
+// mutex is a lock that anybody may release. Values mean nothing.
 type mutex struct {
 	v                  *edn.Values
 	record             string

@@ -9,10 +9,10 @@ type Operations struct {
 	History *jepsen.History
 	Of      []jepsen.Operation // by row: the operation of the history
 
-	verbs map[string]string // of the model's definition
+	verbs map[string]string // of the model's Definition
 }
 
-// Select is the operations in the given rows, which ascend.
+// Select is the operations of the given rows, which ascend.
 func (o *Operations) Select(rows []int32) *Operations {
 	part := &Operations{Model: o.Model, History: o.History, verbs: o.verbs}
 	part.Events = o.Events
@@ -25,9 +25,9 @@ func (o *Operations) Select(rows []int32) *Operations {
 	return part
 }
 
-// Prefix is the operations invoked up to event t, as they stand there: those not
-// completed by then are optional, and keep the value that they will return (which
-// is Knossos's meaning).
+// Prefix is the operations that were invoked up to event t, as they stand
+// there: those that have not completed by then are optional, and keep the value
+// that they will return (as in Knossos).
 func (o *Operations) Prefix(t int32) Cut {
 	cut := Cut{&Operations{Model: o.Model, History: o.History, verbs: o.verbs}, nil}
 	cut.Events = t + 1
@@ -46,8 +46,8 @@ func (o *Operations) Prefix(t int32) Cut {
 	return cut
 }
 
-// Opened is row i as a prefix that ends before its return has it. What never
-// returns means the same everywhere.
+// Opened is row i as it stands in a prefix that ends before its return. An
+// operation that never returns means the same everywhere.
 func (o *Operations) Opened(i int32) Op {
 	if opener, ok := o.Model.(opener); ok && o.Res[i] != Open {
 		return opener.Opened(o.Op(i))
@@ -55,8 +55,8 @@ func (o *Operations) Opened(i int32) Op {
 	return o.Op(i)
 }
 
-// ReadsOpenOtherwise says whether some operation counts for less while it is
-// open than once it has returned.
+// ReadsOpenOtherwise says whether less is known about some operation while it
+// is open than once it has returned.
 func (o *Operations) ReadsOpenOtherwise() bool {
 	for i := int32(0); i < int32(o.Len()); i++ {
 		if o.Opened(i) != o.Op(i) {
@@ -67,7 +67,7 @@ func (o *Operations) ReadsOpenOtherwise() bool {
 }
 
 // Parts splits the rows by the model's partition, in order of the parts' first
-// operation. It is one part where the model has none.
+// operations. If the model has no partition, there is one part.
 func (o *Operations) Parts() []*Operations {
 	p, ok := o.Model.(Partitioner)
 	if !ok || o.Len() == 0 {

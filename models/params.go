@@ -25,18 +25,20 @@ const (
 	ParamThreads   Param = "threads"    // a number
 )
 
-// param is what is known of a parameter.
+// param is what is known about a parameter.
 type param struct {
 	name Param
 	// choices are its values, the default first; nil if it is a number.
 	choices []string
-	// given says, of choices, whether the other one was chosen, and is the number
-	// of others, 0 if none was given.
+	// given is 0 if the parameter was not given, as far as the Spec shows.
+	// Otherwise it is 1 for a parameter with choices, and the number for any
+	// other.
 	given func(s *Spec) int
 	set   func(s *Spec, choice string, n int)
-	// with says with which models it goes, "" if naming them says it best.
+	// with says which models it goes with, "" if their names say it best.
 	with string
-	// needed says for what a model that takes it needs it, "" if it does not.
+	// needed says what a model that takes the parameter needs it for, "" if no
+	// model needs it.
 	needed string
 }
 
@@ -71,12 +73,13 @@ func truth(b bool) int {
 	return 0
 }
 
-// maxCount bounds every number that is a parameter, and the permits and versions
-// of one operation, so that sums do not overflow.
+// maxCount bounds every parameter that is a number, and the permits and
+// versions of one operation, so that sums do not overflow.
 const maxCount = 1 << 30
 
-// Set sets a parameter from its text: the one parser of parameters. Errors are
-// ParamErrors. Whether the model takes it is for Check to say.
+// Set sets a parameter from its text. It is the only parser of parameters.
+// Errors are ParamErrors. Set does not ask whether the model takes the
+// parameter; Check does.
 func (s *Spec) Set(p Param, text string) error {
 	switch p {
 	case ParamModel:
@@ -186,20 +189,20 @@ func (s *Spec) initial(v *edn.Values) (*edn.ID, error) {
 	return &id, nil
 }
 
-// ParamError is an error that names parameters: as Spec.Set does, or as Spell
-// spells them.
+// ParamError is an error that names parameters. Error calls them by the names
+// that Spec.Set takes; Spell may call them something else.
 type ParamError struct {
 	format string
 	args   []any
 }
 
-// paramErrorf is a ParamError; parameters among the args are Params.
+// paramErrorf makes a ParamError. Args that name parameters must be Params.
 func paramErrorf(format string, args ...any) error { return &ParamError{format, args} }
 
 func (e *ParamError) Error() string { return fmt.Sprintf(e.format, e.args...) }
 
-// Spell is the error with its parameters named otherwise, such as by the flags
-// that set them.
+// Spell is the error with other names for its parameters, such as those of the
+// flags that set them.
 func (e *ParamError) Spell(name func(Param) string) string {
 	args := slices.Clone(e.args)
 	for i, arg := range args {

@@ -15,9 +15,9 @@ import (
 // compare as equal it may hand out any. A state holds the elements from the
 // highest priority down, equal ones by class, repeated ones repeated.
 //
-// B of its operations is the rank of A among all values of the history, without
-// gaps, the highest priority having the highest rank. Ranks can be given only
-// when all values have been read: finish does.
+// B of its operations is the rank of A among all values of the history; ranks
+// have no gaps, and the highest priority has the highest rank. Finish assigns
+// the ranks, since that takes all values.
 type priorityQueue struct {
 	queueReader
 	fInsert, fPoll edn.ID
@@ -55,7 +55,8 @@ func (q *priorityQueue) Read(o Operation) (Op, bool, error) {
 	return q.queueReader.Read(o)
 }
 
-// finish ranks the values. O(v log v) comparisons for v different ones.
+// Finish ranks the values. It takes O(v log v) comparisons for v different
+// values.
 func (q *priorityQueue) Finish(c *Columns) (row int32, err error) {
 	var values []int32
 	at := map[int32]int32{} // by value: the first row that has it
@@ -160,9 +161,9 @@ func (q *priorityQueue) Record(s State) edn.Value {
 }
 
 // order compares values as Clojure's compare does: nil before everything,
-// numbers by what they stand for (1 is as great as 1.0), strings, characters,
-// keywords and symbols by their text, false before true, vectors by length, then
-// by their elements. Values of different sorts have no order, nor have NaN and
+// numbers by their size (1 is as great as 1.0), strings, characters, keywords
+// and symbols by their text, false before true, vectors by length, then by
+// their elements. Values of different sorts have no order; neither have NaN and
 // the values that compare does not take.
 type order struct {
 	v       *edn.Values
@@ -171,7 +172,8 @@ type order struct {
 
 func newOrder(v *edn.Values) *order { return &order{v, map[edn.ID]*big.Rat{}} }
 
-// sort is what a value can be compared with: values of the same sort.
+// sort is the sort of a value: it can be compared only with values of the same
+// sort.
 func (o *order) sort(x edn.ID) (sort edn.Kind, ok bool) {
 	switch k := o.v.Kind(x); k {
 	case edn.KindInt, edn.KindRatio, edn.KindFloat, edn.KindDecimal:
@@ -189,8 +191,8 @@ func (o *order) ordered(x edn.ID) bool {
 	return ok
 }
 
-// compare is less than, equal to or greater than 0 as x is before, equal to or
-// after y; ok is false where they have no order.
+// compare is less than, equal to or greater than 0 if x is before, equal to or
+// after y. ok is false if they have no order.
 func (o *order) compare(x, y edn.ID) (n int, ok bool) {
 	a, okA := o.sort(x)
 	b, okB := o.sort(y)

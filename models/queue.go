@@ -14,7 +14,7 @@ const (
 	Enqueue      Kind = iota
 	Dequeue           // took A
 	DequeueAny        // crashed: took any element that the order allows
-	DequeueEmpty      // found the queue empty; a peek that did so too
+	DequeueEmpty      // found the queue empty; also a peek that did so
 	Peek              // saw A first
 	Drain             // took these, one after the other
 	DrainAny          // crashed: took some, one after the other
@@ -39,11 +39,12 @@ var unorderedQueueDefinition = Definition{
 	New:     newUnorderedQueue,
 }
 
-// nilIsAnElement is how Knossos differs with containers; the numbers are the
-// README's.
+// nilIsAnElement says how Knossos reads containers differently. The numbers are
+// those of the README.
 const nilIsAnElement = "Knossos takes nil for an element, of crashed dequeues (1) and of empty answers (2)"
 
-// mayBeAQueue is the Infer of all queues: only their users know which.
+// mayBeAQueue is the Infer of all queues: only the user knows which queue it
+// is.
 func mayBeAQueue(s *Seen) Fit {
 	if s.Any(":enqueue", ":dequeue") {
 		return MayFit
@@ -153,7 +154,7 @@ func (q *queueReader) Touches(op Op) (values []int32, all bool) {
 }
 
 // fifoQueue hands out its elements in the order in which they came. A state
-// holds them, first in first.
+// holds them in this order.
 type fifoQueue struct{ queueReader }
 
 func newFIFOQueue(b *Binding) (Reader, error) {
@@ -208,7 +209,7 @@ func (q *fifoQueue) Record(s State) edn.Value {
 }
 
 // unorderedQueue is a bag: it hands out its elements in any order. A state
-// holds them sorted, repeated ones repeated.
+// holds them sorted, and each as often as it is in the bag.
 type unorderedQueue struct{ queueReader }
 
 func newUnorderedQueue(b *Binding) (Reader, error) {
@@ -257,7 +258,7 @@ func (q *unorderedQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// without is s less one x.
+// without is s without one x.
 func without(s State, x int32) (State, bool) {
 	i, found := slices.BinarySearch(s, x)
 	if !found {
@@ -290,9 +291,10 @@ func (q *unorderedQueue) Record(s State) edn.Value {
 	return record(q.v, q.record, field{"pending", q.v.InternVector(ids(s))})
 }
 
-// Opened makes an open dequeue one that crashed: with empty answers a bag's
-// prefix must not use the value that a dequeue will return (the contract's one
-// exception to Knossos's meaning of a prefix).
+// Opened turns an open dequeue into a crashed one: if there are empty answers,
+// a prefix of a bag's history must not use the value that a dequeue will
+// return. (This is the contract's only exception to Knossos's meaning of a
+// prefix.)
 func (q *unorderedQueue) Opened(op Op) Op {
 	switch {
 	case q.empties && op.Kind == Dequeue:

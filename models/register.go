@@ -17,13 +17,13 @@ const (
 	FailedCAS             // saw a value other than A; changes nothing
 )
 
-// register is one value; with cas, compare-and-set as well.
+// register is one value. A cas-register has compare-and-set as well.
 type register struct {
 	v                *edn.Values
 	record           string
 	init             int32
 	fRead, fWrite    edn.ID
-	fCAS             edn.ID // Nil where the model has no cas
+	fCAS             edn.ID // Nil if the model has no cas
 	nilReadsExact    bool
 	observeFailedCAS bool
 }
@@ -155,7 +155,7 @@ func (r *register) Sees(op Op, value int32) bool {
 	return op.Kind == FailedCAS || op.Kind != Write && op.A == value
 }
 
-// SingleValue makes registers models of that name.
+// SingleValue makes registers a SingleValue.
 func (r *register) SingleValue() {}
 
 // Shape makes registers Shaped.
@@ -180,8 +180,8 @@ func (r *register) Record(s State) edn.Value {
 	return record(r.v, r.record, field{"value", edn.ID(s[0])})
 }
 
-// str is a value as Clojure's str has it inside a sentence: nil is empty, and
-// strings stand without quotes.
+// str is a value as Clojure's str prints it inside a sentence: nil is empty,
+// and strings have no quotes.
 func str(v *edn.Values, id edn.ID) string {
 	switch v.Kind(id) {
 	case edn.KindNil:

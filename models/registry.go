@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// registry is all models, a line for each. Where the :f's of a history fit
-// several of them the first one counts.
+// registry is all models, one line for each. If the :f's of a history fit
+// several of them, the first one counts.
 var registry = []*Definition{
 	&registerDefinition,
 	&casRegisterDefinition,
@@ -40,8 +40,8 @@ func All() []Definition {
 	return all
 }
 
-// OfRecord is the model whose states others show as records of a name, without
-// its namespace; false if there is none.
+// OfRecord is the model whose states print as records of this name, which is
+// given without its namespace. It is false if there is none.
 func OfRecord(name string) (model string, ok bool) {
 	if d := find(func(d *Definition) bool { return d.Record[strings.LastIndexByte(d.Record, '.')+1:] == name }); d != nil {
 		return d.Name, true

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Replay runs rows one after the other and returns the state after each, one
-// consistent run where steps have several outcomes. It fails at the first row
-// that cannot happen. Linear time in the number of outcomes.
+// Replay runs rows one after another and returns the state after each. If steps
+// have several outcomes, the states are those of one consistent run. It fails
+// at the first row that cannot happen. Linear time in the number of outcomes.
 func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	// states[ends[i-1]:ends[i]] is the set of states after i rows.
 	states := []State{m.Init()}
@@ -30,7 +30,8 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 		from = to
 		ends = append(ends, len(states))
 	}
-	// Backwards, pick for each step a state that leads to the one picked after.
+	// Going backwards, pick for each step a state that leads to the one picked
+	// for the next step.
 	run := make([]State, len(order))
 	for i := len(order) - 1; i >= 0; i-- {
 		set := states[ends[i]:ends[i+1]]
@@ -42,9 +43,9 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	return run, nil
 }
 
-// Finals is what Replay ends with: the last state of each part where the model has
-// parts, else the last state. It keeps no others: a run of n rows has n states,
-// which may each be as large as the history has values.
+// Finals is what Replay ends with: the last state of each part if the model has
+// parts, else the last state. It keeps no other states: a run of n rows has n
+// states, and each of them may hold all values of the history.
 func Finals(m Model, c *Columns, order []int32) ([]State, error) {
 	p, parted := m.(Partitioner)
 	var number numbering
@@ -99,8 +100,8 @@ func (e *ReplayError) Error() string {
 	return fmt.Sprintf("position %d: %s", e.Position, e.Why)
 }
 
-// Final is the state that Replay's run ends in, the initial one where nothing
-// runs. Like Finals it keeps no others.
+// Final is the state that Replay's run ends in, which is the initial one if
+// there are no rows. Like Finals it keeps no other states.
 func Final(m Model, c *Columns, order []int32) (State, error) {
 	finals, err := Finals(m, c, order)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"clew/edn"
 )
 
-// semaphore hands out permits to nobody in particular. A state is how many are
-// held. Its kinds are Acquire and Release; B is how many permits.
+// semaphore hands out permits to nobody in particular. A state is how many
+// permits are held. The kinds are Acquire and Release; B is how many permits.
 type semaphore struct {
 	mutex
 	permits int32
@@ -32,7 +32,8 @@ func (m *semaphore) Read(o Operation) (Op, bool, error) {
 	return op, keep, err
 }
 
-// count is how many permits a value speaks of: n or {:permits n}, else one.
+// count is how many permits a value stands for: n for n or {:permits n},
+// otherwise one.
 func count(v *edn.Values, value edn.ID) (int32, error) {
 	if v.Kind(value) == edn.KindMap {
 		permits, found := v.Get(value, v.InternKeyword("permits"))

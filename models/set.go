@@ -8,8 +8,8 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of set. A is the value added, or the set read: an index into sets, or
-// for a read that no set equals, the value class that was read.
+// Kinds of set. A is the value added, or the set read: an index into sets, or,
+// if no set equals the value that was read, the class of that value.
 const (
 	Add Kind = iota
 	ReadSet

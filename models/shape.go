@@ -1,9 +1,9 @@
 package models
 
-// Shape is what a near-linear decision needs to know of a model beside the
+// Shape is what a near-linear decision needs to know about a model besides the
 // columns of its operations: which family of data types the model belongs to,
-// and with which parameters. Package fastpath decides by it, and knows no model
-// by name.
+// and with which parameters. Package fastpath goes by the shape, and knows no
+// model by name.
 //
 // A model with a Shape promises that its kinds are those that the shape names.
 type Shape interface{ shape() }
@@ -14,17 +14,17 @@ type Shaped interface {
 	Shape() Shape
 }
 
-// Shapes, each with the kinds that its operations have.
+// The shapes. The comment of each names the kinds of its operations.
 type (
-	// RegisterShape is one value: Read, Write, and with CAS, CAS too. A FailedCAS
-	// fits no near-linear decision.
+	// RegisterShape is one value: Read, Write, and also CAS if CAS is set. A
+	// FailedCAS fits no near-linear decision.
 	RegisterShape struct {
 		Init int32 // the value class at first
 		CAS  bool
 	}
 
 	// FIFOShape, LIFOShape and PriorityShape are containers of unique values:
-	// Enqueue, Dequeue, DequeueAny, DequeueEmpty, Peek. Priorities are B.
+	// Enqueue, Dequeue, DequeueAny, DequeueEmpty, Peek. B is the priority.
 	FIFOShape     struct{ Init []int32 }
 	LIFOShape     struct{ Init []int32 }
 	PriorityShape struct{ Init []int32 }
@@ -44,24 +44,27 @@ type (
 	}
 
 	// SemaphoreShape is permits that belong to nobody: Acquire and Release of B
-	// permits. Held are held at first. A mutex is one permit, and its B is 0.
+	// permits. At first, Held of them are held. A mutex is one permit, and its
+	// B is 0.
 	SemaphoreShape struct {
 		Held, Permits int32
-		Counted       bool // B is how many permits; else it says nothing
+		Counted       bool // B is how many permits; otherwise it says nothing
 	}
 
-	// OwnerLockShape is a lock or semaphore that is given back by who holds it:
-	// Acquire and Release; A is the owner, B how many permits. Holds is how many
-	// permits one owner may hold (0: as many as there are), Permits how many all
-	// may hold together (0: one owner may hold any at a time).
+	// OwnerLockShape is a lock or semaphore that is given back by the owner who
+	// holds it: Acquire and Release; A is the owner, and B is how many permits.
+	// Holds is how many permits one owner may hold (0: as many as there are).
+	// Permits is how many all owners may hold together (0: one owner at a time,
+	// and any number).
 	OwnerLockShape struct{ Holds, Permits int32 }
 
 	// FencedLockShape is a lock with an owner whose fences grow: Acquire and
 	// Release; A is the owner, B the fence.
 	FencedLockShape struct{ Holds int32 }
 
-	// VersionsShape is a register that counts its updates: Read, Write, CAS; A is
-	// the version plus 1 or 0, B a place in Args.
+	// VersionsShape is a register that counts its updates: Read, Write, CAS; A
+	// is the version plus 1, or 0 if it is not known, and B is an index into
+	// Args.
 	VersionsShape struct {
 		First, Value int32 // version and value at first
 		Nil          int32 // the value that says nothing

@@ -11,32 +11,32 @@ import (
 // Infer finds.
 type Spec struct {
 	Name string
-	Init string // the initial value as EDN text; "" is the model's default
+	Init string // the initial value as EDN text; "" means the model's default
 
 	// NilReadsExact: an :ok read of nil saw nil. Otherwise it matches anything.
 	NilReadsExact bool
-	// ObserveFailedCAS: a failed cas saw another value than it expected.
-	// Otherwise a failed cas says nothing.
+	// ObserveFailedCAS: a failed cas saw a value other than the one that it
+	// expected. Otherwise a failed cas says nothing.
 	ObserveFailedCAS bool
-	// Knossos reads values as Knossos does where it differs: nil and :empty are
-	// ordinary values of queues, and a set is read as a set only.
+	// Knossos reads values as Knossos does: nil and :empty are ordinary values
+	// of queues, and only a set is read as a set.
 	Knossos bool
-	// Priority says which element a priority-queue hands out: "max", which "" is
-	// too, or "min".
+	// Priority says which element a priority-queue hands out: "max" or "" for
+	// the greatest, "min" for the least.
 	Priority string
 	// Permits is how many permits a semaphore has.
 	Permits int
-	// MaxHolds is how often the owner of a reentrant lock may hold it at once; 0
-	// is DefaultMaxHolds.
+	// MaxHolds is how many times the owner of a reentrant lock may hold it at
+	// once; 0 means DefaultMaxHolds.
 	MaxHolds int
 	// Threads, if not 0, makes the owner of a lock the process modulo Threads.
 	Threads int
 
-	own *Definition // of a model of one's own
+	own *Definition // of a model that is not in the registry
 }
 
-// Own is a spec of a model that clew does not know by name. Parameters can be
-// set on it as on any other.
+// Own is the spec of a model that is not in the registry. Its parameters are
+// set as on any other spec.
 func Own(d *Definition) Spec {
 	if d == nil {
 		return Spec{own: &Definition{}}
@@ -44,8 +44,8 @@ func Own(d *Definition) Spec {
 	return Spec{Name: d.Name, own: d}
 }
 
-// Definition is what is known of the model that the spec names; an error lists
-// the models that there are.
+// Definition is what is known about the model that the spec names. If there is
+// no such model, the error lists those that there are.
 func (s Spec) Definition() (*Definition, error) {
 	switch {
 	case s.own == nil:
@@ -91,9 +91,9 @@ func (s Spec) bind(v *edn.Values) (Reader, *Definition, error) {
 }
 
 // Read gives the operations of a history their meaning. Failed operations are
-// dropped, and so are crashed ones that cannot change a state. Errors are
-// *edn.Error where they are about an operation: they name it, where it stands,
-// and what the model knows. Linear time.
+// dropped, and so are crashed ones that cannot change a state. An error about
+// an operation is an *edn.Error: it names the operation, its place, and what
+// the model knows. Linear time.
 func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 	if h == nil || h.Values == nil {
 		return nil, jepsen.ErrNoHistory

@@ -12,11 +12,11 @@ const (
 	Push     = Enqueue
 	Pop      = Dequeue      // took A
 	PopAny   = DequeueAny   // crashed: took the element on top
-	PopEmpty = DequeueEmpty // found the stack empty; a peek that did so too
+	PopEmpty = DequeueEmpty // found the stack empty; also a peek that did so
 )
 
-// stack hands out the element that came last. A state holds the elements, the
-// top last.
+// stack hands out the element that came last. A state holds the elements, with
+// the top last.
 type stack struct{ queueReader }
 
 var stackDefinition = Definition{

@@ -7,14 +7,14 @@ import (
 	"clew/jepsen"
 )
 
-// Teller names operations, given by their rows, as people speak of them. What
-// finds a violation tells it with a Teller's words.
+// Teller names operations, given by their rows, as people speak of them. The
+// sentences about violations are made of a Teller's words.
 type Teller struct{ ops *Operations }
 
-// Teller is the teller of these operations.
+// Teller returns a Teller of these operations.
 func (o *Operations) Teller() Teller { return Teller{o} }
 
-// Op is what a row's operation does.
+// Op is the operation of a row as its model reads it.
 func (t Teller) Op(row Row) Op { return t.ops.Op(row) }
 
 // Init is the model's initial state.
@@ -59,8 +59,8 @@ func (t Teller) Did(row Row) string { return t.tell(row, "was") }
 // Had is an operation in the past perfect.
 func (t Teller) Had(row Row) string { return t.tell(row, "had been") }
 
-// Adds says whether an operation is one of a container, whose values are added
-// and taken, not written and read.
+// Adds says whether an operation is one on a container, whose values are added
+// and taken rather than written and read.
 func (t Teller) Adds(row Row) bool {
 	_, ok := t.ops.verbs[t.verb(row)]
 	return ok

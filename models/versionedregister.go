@@ -7,18 +7,18 @@ import (
 	"clew/edn"
 )
 
-// versioned is a register that counts its updates, as jepsen's etcd suite checks
-// it: every value is [version value], where the version is that after an update
-// and the current one for a read. A nil says nothing.
+// versioned is a register that counts its updates, as Jepsen's etcd suite
+// checks it. Every value is [version value]: the version after the update, or
+// for a read the current one. A nil says nothing.
 //
 // A state is the version and the value. Kinds are those of registers; A is the
-// version plus 1, 0 where it is not known, and B a place in args.
+// version plus 1, or 0 if it is not known, and B is an index into args.
 type versioned struct {
 	v                   *edn.Values
 	record              string
 	fRead, fWrite, fCAS edn.ID
 	init                State
-	args                [][2]int32 // what a write leaves or a read saw; what a cas expects and leaves
+	args                [][2]int32 // what a write leaves or a read saw, or what a cas expects and leaves
 }
 
 var versionedDefinition = Definition{

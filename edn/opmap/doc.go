@@ -21,9 +21,9 @@
 //
 // An op map is a map such as {:type :invoke, :process 0, :f :write, :value 1}:
 // Jepsen calls it an op. An [Event] is an op map that has been read, one of a
-// history: it says that a process has invoked something, or what came of it. An
-// operation is an invocation together with its completion; which events belong
-// together is for package jepsen to say, and so is what an event must have. Here
-// any map is an op map, even {}. Forms, values, IDs and classes are those of
+// history: it says that a process has invoked something, or what came of that.
+// An operation is an invocation together with its completion. Package jepsen
+// says which events belong together and which keys an event must have; here any
+// map is an op map, even {}. Forms, values, IDs and classes are those of
 // package edn.
 package opmap

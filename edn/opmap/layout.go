@@ -6,14 +6,15 @@ import (
 )
 
 // The op maps of a history are nearly all printed alike: the same keys in the
-// same order, with the same text between the values. A Reader learns how from
-// those that it has read in the general way, entry by entry, and reads the next
-// ones by comparing what stands between the values with what it has learned. It
-// gives up on whatever is unusual, and the op map is read in the general way
-// from its start; so both give the same events and errors, which FuzzQuick tests.
+// same order, with the same text between the values. A Reader learns this
+// layout from the op maps that it has read in the general way, entry by entry.
+// It reads the next ones by comparing the text between the values with what it
+// has learned. If it meets anything unusual, it gives up and reads the op map
+// in the general way from its start. So both ways give the same events and
+// errors, which FuzzQuick tests.
 
-// step is what has been met before a value, or at the end, of op maps that are
-// alike up to there: the steps of a Reader are a tree.
+// step is the text before a value, or at the end, of op maps that are alike up
+// to that point. The steps of a Reader form a tree.
 type step struct {
 	text   string    // white space, a keyword that is a key, white space; or what closes
 	words  [2]uint64 // the same in little-endian order, if it is short
@@ -35,7 +36,7 @@ type extent struct {
 }
 
 // learn adds the op map from i to closing, which has been read, to the tree, if
-// its keys are keywords with nothing but spaces and commas around.
+// its keys are keywords with nothing but spaces and commas around them.
 func (r *Reader) learn(i, closing int) {
 	data := r.maps.Data()
 	at, from := &r.steps, i // from is where the text of the next step begins
@@ -102,8 +103,8 @@ func (p *step) at(data []byte, i int) bool {
 	}
 }
 
-// quick reads the op map at i, if it is like others. Else it returns -1: more of
-// it is wanted, or it must be read in the general way.
+// quick reads the op map at i, if it is like others. Otherwise it returns -1:
+// more of its text is needed, or it must be read in the general way.
 func (r *Reader) quick(i int, ev *Event) int {
 	maps := &r.maps
 	data := maps.Data()
@@ -154,8 +155,8 @@ func (p *step) after(data []byte, i int) *step {
 	return nil
 }
 
-// hole reads the value at i of a key. It says whether the value is simple, and
-// hence has no line end in it.
+// hole reads the value of a key, which is at i. It says whether the value is
+// simple, and hence has no line end in it.
 func (r *Reader) hole(has Fields, i int, ev *Event) (end int, simple bool) {
 	maps := &r.maps
 	switch has {

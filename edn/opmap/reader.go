@@ -15,9 +15,9 @@ const (
 	HasProcess
 	HasF
 	HasValue
-	HasIndex // an integer that fits an int64
+	HasIndex // an integer that fits in an int64
 	HasKey
-	hasOtherIndex // an :index that is none
+	hasOtherIndex // an :index that is no such integer
 )
 
 // Event is one op map of a history.
@@ -30,32 +30,32 @@ type Event struct {
 	End                          int64  // the offset of what follows it
 
 	layout *step  // how it is printed, if that is known
-	others []byte // the values of other keys then, each with a newline
+	others []byte // the values of the other keys, if layout is known, each with a newline
 }
 
 // Reader reads the op maps of a history: bare ones one after another, or those
-// in one vector or list. It streams: what it keeps of the input is one block, or
-// the op map at hand if that is longer.
+// in one vector or list. It streams: it keeps one block of the input in memory,
+// or the current op map if that is longer.
 type Reader struct {
-	maps   edn.Maps // no pointer, which would cost some percents of the time
+	maps   edn.Maps // not a pointer, which would cost a few percent of the time
 	values *edn.Values
 
 	steps    step // the root of what has been learned
 	known    int  // how many steps there are
 	entries  []extent
 	others   []byte
-	forgiven error // what is wrong with the :value of the op map at hand
+	forgiven error // what is wrong with the :value of the current op map
 }
 
-// NewReader returns a reader of the history in r. The file is for messages. The
-// values of the events are interned in v.
+// NewReader returns a reader of the history in r. Error messages call it by
+// file. The values of the events are interned in v.
 func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
 	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v}
 }
 
 // Next reads the next op map into ev. It returns io.EOF at the end, an
-// *edn.Error if the input is no history, or an error of the underlying reader
-// with the name of the file; and the same again if it is called after that.
+// *edn.Error if the input is not a history, or an error of the underlying
+// reader with the name of the file. Calls after an error return the same error.
 func (r *Reader) Next(ev *Event) error {
 	for {
 		i, err := r.maps.Next()
@@ -127,7 +127,7 @@ func (r *Reader) entry(key, end int, ev *Event) int {
 	case HasIndex | hasOtherIndex:
 		at = r.index(at, ev)
 	case HasValue:
-		// What the nemesis did may be no value, and does not matter.
+		// The nemesis's :value need not be EDN, and does not matter.
 		ev.Value, at, r.forgiven = r.maps.Lenient(at)
 		ev.Has |= has
 	default:

@@ -9,9 +9,9 @@ import (
 	"clew/edn"
 )
 
-// Texts keeps the texts of the op maps of a history, numbered from 0 as they are
-// added. Of op maps that are printed alike it keeps only the values that an Event
-// does not hold, some 10 bytes.
+// Texts keeps the texts of the op maps of a history, numbered from 0 as they
+// are added. Of op maps that are printed alike it keeps only the values that an
+// Event does not hold, which is about 10 bytes each.
 type Texts struct {
 	chunks  [][]byte
 	layouts []*step
@@ -32,7 +32,8 @@ const (
 	marked     = 64
 )
 
-// Add keeps the text of an event, which is nil if the event is no op map.
+// Add keeps the text of an event, which is nil if the event was not read from
+// an op map.
 func (t *Texts) Add(ev *Event) {
 	layout, text := 0, ev.Text
 	if ev.layout != nil {
@@ -77,8 +78,8 @@ func (t *Texts) DropLast() {
 	*chunk = (*chunk)[:t.last]
 }
 
-// Text returns the i-th text, from 0, or one that prints the same once it is read.
-// The event must have what the event of that text had.
+// Text returns the i-th text, from 0, or one that prints the same once it is
+// read. The event must have the same values as the one whose text was added.
 func (t *Texts) Text(i int, v *edn.Values, ev *Event) []byte {
 	p := t.marks[i/marked]
 	for left := i % marked; ; left-- {

@@ -11,12 +11,13 @@ import (
 //
 // Decides: a lock with an owner, who may hold it several times, whose acquires
 // may show a fence. An acquire of the free lock shows a fence greater than all
-// before it, or none; one by who holds it already shows the fence that it is
-// held with, or none. If it is held without a fence so far, the acquire may
-// bring one, which is greater than all before it. A is the owner, B the number
-// of the fence in the order of fences, 0 if none is shown.
+// before it, or none. An acquire by the owner who holds it already shows the
+// fence that the lock is held with, or none. If the lock is held without a
+// fence so far, that acquire may bring one, which is greater than all before
+// it. A is the owner, and B is the number of the fence in the order of fences,
+// 0 if none is shown.
 //
-// Precondition: that of locks with an owner (ownerlocks.go): no owner begins an
+// Precondition: as for locks with an owner (ownerlocks.go), no owner begins an
 // operation while an older one of its own is open.
 //
 // Cost: O(operations + events + owners).
@@ -30,13 +31,14 @@ import (
 // So the owner holds the lock at t, and the acquires of others stand before it,
 // with all releases of theirs, or after t. Those of its own are in their order.
 //
-// What the fences before an acquire were is certain then. So the sweep compares
-// as it goes, and the first acquire whose fence does not fit fails whatever
-// else is open.
+// So it is certain which fences came before an acquire. The sweep compares as
+// it goes, and the first acquire whose fence does not fit fails, whatever else
+// is open.
 //
 // Crashed operations: a crashed acquire is left out. Its owner does nothing
-// afterwards, so it could only be in the way, and its fence forbid others. A
-// crashed release happens once an acquire needs it; it shows no fence.
+// afterwards, so it could only be in the way, and its fence could only rule out
+// others. A crashed release happens once an acquire needs it; it shows no
+// fence.
 //
 // # Core
 //
@@ -61,7 +63,8 @@ type fences struct {
 	wrong              fastpath.Violation
 }
 
-// show reports whether an acquire can show a fence now, and notes it.
+// show reports whether an acquire can show a fence now, and if so notes the
+// fence.
 func (f *fences) show(acquire, fence int32) bool {
 	switch {
 	case fence == 0 || fence == f.held:
@@ -77,8 +80,8 @@ func (f *fences) show(acquire, fence int32) bool {
 	return true
 }
 
-// FenceTooLow: Acquire acquired with a fence that is not greater than that of
-// Earlier, which had acquired before it.
+// FenceTooLow: Acquire acquired with a fence that is not greater than the fence
+// of Earlier, which had acquired before it.
 type FenceTooLow struct{ Acquire, Earlier models.Row }
 
 // Rows are the operations.

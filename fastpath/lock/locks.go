@@ -21,12 +21,14 @@ import (
 //
 // Cost: O(operations * log64(events) + events / 64).
 //
-// Rests on: the exchange argument of package set's flips.go, whose sweep this is,
-// for one counter. So the open flips of a kind are the events at which they return: the
-// first, which alone can be the next to be linearized, and a bitset of the
-// others. Events at which nothing has to happen are not looked at.
+// Rests on: the exchange argument of package set's flips.go, whose sweep this
+// is, for one counter. So the open flips of a kind are kept as the events at
+// which they return: the first of these, since only it can be linearized next,
+// and a bitset of the others. Events at which nothing has to happen are
+// skipped.
 //
-// Crashed operations: one that never returns is taken if no other is left.
+// Crashed operations: a flip that never returns is taken only if no other is
+// left.
 //
 // # Core
 //
@@ -123,8 +125,9 @@ func (s *lockSweep) sweep(lock models.SemaphoreShape) int32 {
 	return s.returnsBefore(in.Events)
 }
 
-// returnsBefore linearizes what returns before event end and was not linearized
-// yet. It returns the first event at which this fails, or -1.
+// returnsBefore linearizes the operations that return before event end and have
+// not been linearized yet. It returns the first event at which this fails, or
+// -1.
 func (s *lockSweep) returnsBefore(end int32) int32 {
 	for {
 		f, other := &s.open[models.Acquire], &s.open[models.Release]
@@ -165,8 +168,8 @@ func (s *lockSweep) linearize(f *openFlips) bool {
 	return true
 }
 
-// whyLock says what held, or had released, a lock when o failed, given the
-// order of what was linearized by then.
+// whyLock says what held a lock, or had released it, when o failed, given the
+// order of the operations that were linearized by then.
 func whyLock(in fastpath.Input, order []int32, o int32) fastpath.Violation {
 	if in.Kind[o] == models.Release {
 		last := fastpath.Missing
@@ -190,8 +193,9 @@ func whyLock(in fastpath.Input, order []int32, o int32) fastpath.Violation {
 
 // HeldAlready: Acquire acquired when nothing was free. Holders are the acquires
 // that held the lock or its permits, the latest last, at most fastpath.MaxNamed
-// of them; none of their releases had begun, or they were needed elsewhere. For
-// locks with an owner they belong to owners that had not begun to release them.
+// of them. None of their releases had begun, or these releases were needed
+// elsewhere. For locks with an owner, the holders belong to owners that had not
+// begun to release.
 type HeldAlready struct {
 	Acquire models.Row
 	Holders []models.Row

@@ -18,16 +18,17 @@ import (
 //
 // Precondition: no owner begins an operation while an older one of its own is
 // open. This holds for Jepsen's processes, since a process that crashes is
-// replaced by one of another number; it does not if owners are threads or
-// clients that go on after a crash. What fails before the first such operation
-// is decided nevertheless.
+// replaced by one with another number. It does not hold if owners are threads
+// or clients that go on after a crash. A failure before the first such
+// operation is found nevertheless.
 //
 // Cost: O(operations + events + owners).
 //
-// Rests on: an owner's operations stand in a fixed order then, and what others
-// do only asks for as few permits as possible to be held at any time. So every
-// release happens at its invocation and every acquire at its return. What fails
-// then fails in every order, and the event is the first failing completion.
+// Rests on: under the precondition an owner's operations stand in a fixed
+// order, and for the operations of others it can only help if as few permits as
+// possible are held at any time. So every release happens at its invocation and
+// every acquire at its return. An operation that fails then fails in every
+// order, and the event is the first failing completion.
 //
 // Crashed operations: a crashed acquire is left out: its owner does nothing
 // afterwards, so it could only be in the way. A crashed release happens once an
@@ -49,11 +50,11 @@ func ownerLock(ctx context.Context, c *models.Columns, lock models.OwnerLockShap
 	return decideOwned(ctx, c, ownerSweep{lock: lock}, want)
 }
 
-// decideOwned decides a history of Acquire and Release by a sweep over a lock
-// that is as fresh says.
+// decideOwned decides a history of Acquire and Release by a sweep that starts
+// as fresh does.
 func decideOwned(ctx context.Context, c *models.Columns, fresh ownerSweep, want fastpath.Want) fastpath.Decision {
 	owners := *c
-	owners.B = c.A // counts are no ids
+	owners.B = c.A // counts are not ids
 	in := fastpath.NewInput(ctx, &owners, 0)
 	in.B = c.B
 	s := fresh
@@ -72,7 +73,7 @@ func decideOwned(ctx context.Context, c *models.Columns, fresh ownerSweep, want 
 	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
 	if want&fastpath.WantFailure != 0 {
 		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
-		before := fresh // releases that are open there happen only once they are needed
+		before := fresh // releases that are open there happen only when they are needed
 		before.prepare(in.Cut(in.Res[o] - 1))
 		before.sweep()
 		d.Before = before.order
@@ -87,18 +88,18 @@ type ownerSweep struct {
 	in      fastpath.Input
 	lock    models.OwnerLockShape
 	returns []int32 // by event: the operation that returns, plus 1
-	end     int32   // the event at which the precondition fails, else their number
+	end     int32   // the event at which the precondition fails, or else the number of events
 	held    []int32 // by owner
 	total   int64
 	holders int32
-	lost    []int32 // crashed releases that did not happen yet
+	lost    []int32 // crashed releases that have not happened yet
 	order   []int32
 	fenced  bool // acquires have fences
 	fences  fences
 }
 
 // prepare fills in returns. It finds the first operation that was invoked while
-// an older one of its owner was open: what went wrong before is certain.
+// an older one of its owner was open: a failure before that is certain.
 func (s *ownerSweep) prepare(in fastpath.Input) (a fastpath.Ambiguity) {
 	s.in = in
 	last := make([]int32, in.IDs) // by owner: its last operation, plus 1
@@ -202,7 +203,7 @@ func (s *ownerSweep) fits(owner, n int32) bool {
 	return s.total+int64(n) <= int64(s.lock.Permits)
 }
 
-// why says what held, or had released, the lock when o failed.
+// why says what held the lock, or had released it, when o failed.
 func (s *ownerSweep) why(o int32) fastpath.Violation {
 	in := s.in
 	if s.fences.wrong != nil {
@@ -217,8 +218,8 @@ func (s *ownerSweep) why(o int32) fastpath.Violation {
 		}
 		return &NotHeld{o, last}
 	}
-	// The acquires that are not released: of each owner the latest, as many as
-	// it holds permits.
+	// The acquires that have not been released: for each owner the latest ones,
+	// as many as it holds permits.
 	holders := []models.Row{}
 	left := append([]int32{}, s.held...)
 	for k := len(s.order) - 1; k >= 0 && len(holders) < fastpath.MaxNamed; k-- {

@@ -1,6 +1,6 @@
-// Package lock decides locks and semaphores in near-linear time. Path is all that
-// it exports beside the violations and ambiguities that it finds, which a caller
-// may tell apart by a type switch.
+// Package lock decides locks and semaphores in near-linear time. It exports
+// Path, and the violations and ambiguities that it finds, which a caller can
+// tell apart by a type switch.
 package lock
 
 import (

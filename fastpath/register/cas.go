@@ -11,17 +11,17 @@ import (
 
 // # CAS register
 //
-// Decides: Read, Write and CAS of one register with an initial value. A cas that
-// crashed may have failed: then it did nothing. FailedCAS is not supported: it
-// makes a history ambiguous.
+// Decides: Read, Write and CAS of one register with an initial value. A cas
+// that crashed may have failed, and then it did nothing. FailedCAS is not
+// supported: it makes a history ambiguous.
 //
-// Precondition: of what every completed read or cas saw there is one possible
-// producer: the initial value, a write or a cas, crashed ones counted. Here
-// "possible" is narrower than "of the same value":
+// Precondition: the value that a completed read or cas saw has exactly one
+// possible producer: the initial value, a write or a cas, crashed ones
+// included. Here "possible" is narrower than "of the same value":
 //
-//   - the producer was invoked before somebody knew of its effect, and
-//   - (the prune) no completed operation stands wholly between producer and
-//     reader that replaced the value or saw another one.
+//   - the producer was invoked before anybody knew of its effect, and
+//   - (the prune) no completed operation that replaced the value or saw another
+//     one lies entirely between producer and reader.
 //
 // Cost: O(operations + ids), no sort.
 //
@@ -30,53 +30,56 @@ import (
 // so a write, the cas that replaced it, the cas that replaced that, .. and the
 // reads of each are one block with a fixed order.
 //
-// Crashed operations: what nobody saw is left out, as for the register. What a
-// completed operation saw did happen, and what a crashed cas that happened
-// saw did happen, too: known is followed back from every completed reader,
-// with the time of the first one as the time by which all of it has happened.
+// Crashed operations: an operation whose value nobody saw is left out, as for
+// the register. If a completed operation saw the value of a crashed one, that
+// one did happen; and if it was a cas, so did the one whose value it saw. So
+// known is followed back from every completed reader, and the time of the first
+// reader is the time by which all of them have happened.
 //
-// If values are ambiguous the blocks of what is known are still blocks, or
-// parts of them, so a violation among them is a violation. Only a cas whose
-// producer is unknown begins no block.
+// If values are ambiguous, the blocks of what is known are still blocks or
+// parts of blocks, so a violation among them is a violation. Only a cas whose
+// producer is unknown does not begin a block.
 //
 // The core is as for the register (register.go).
 
 var casRegister = &fastpath.Algorithm{Decide: decideCAS, Needs: needsProducers, Step: stepRegister, Later: laterWriter}
 
-// prune switches the prune off in tests. It rules out ambiguity, never changes
-// a verdict.
+// prune is set to false in tests, to switch the prune off. The prune rules out
+// ambiguity; it never changes a verdict.
 var prune = true
 
-// Nodes are what can produce a value: the initial value is node first,
-// operation i is node i+2, and 0 is none.
+// A node is something that can produce a value: the initial value is node
+// first, operation i is node i+2, and 0 is no node.
 const first int32 = 1
 
 func nodeOf(op int32) int32 { return op + 2 }
 func opOf(node int32) int32 { return node - 2 } // Initial for first
 
-// casNode is what is known of an operation, mostly as a producer.
+// casNode is what is known about an operation, mostly as a producer.
 type casNode struct {
 	known          int32 // the node of the completed operation that first showed that it happened
 	next           int32 // the cas that replaced its value
 	minRes, maxInv int32 // over the reads that saw it
 }
 
-// tops are the producers of a value that return last, of those invoked so far.
-// A reader that cannot have seen the one cannot have seen any that returned
-// earlier; so the two tell whether there are none, one or more to be seen.
+// tops are the two producers of a value that return last, among those invoked
+// so far. If a reader cannot have seen one producer, it cannot have seen any
+// that returned earlier. So these two show whether none, one or several can
+// have been seen.
 type tops struct{ last, second int32 }
 
 type casPass struct {
 	fastpath.Input
 	nodes  []casNode
 	values []tops
-	prune  *replaced // nil: do not
+	prune  *replaced // nil: do not prune
 	saw    []int32   // for the witness: the node that a read saw
 	linked int32     // how many cas have a known producer
 	fastpath.Result
 }
 
-// decideCAS tries without the prune first, which costs more than all the rest.
+// decideCAS first tries without the prune, which costs more than everything
+// else.
 func decideCAS(in fastpath.Input, witness bool) fastpath.Result {
 	for i, kind := range in.Kind {
 		if kind > models.CAS {
@@ -150,8 +153,8 @@ func (a *casPass) res(node int32) int32 {
 	return a.Res[opOf(node)]
 }
 
-// link goes through the events and finds what every completed operation saw,
-// when it returns. It reports whether there is reason to go on.
+// link goes through the events and finds, as every completed operation returns,
+// what it saw. It reports whether there is reason to go on.
 func (a *casPass) link(ends []int32) bool {
 	next := 0 // operation to be invoked
 	for t, e := range ends {
@@ -168,7 +171,7 @@ func (a *casPass) link(ends []int32) bool {
 	return true
 }
 
-// invoke makes an operation a possible producer of what it leaves.
+// invoke makes an operation a possible producer of the value that it leaves.
 func (a *casPass) invoke(o int32) {
 	x := nodeOf(o)
 	a.nodes[x] = casNode{minRes: models.Open, maxInv: -1}
@@ -208,8 +211,8 @@ func (a *casPass) complete(o int32) bool {
 	return true
 }
 
-// producer is the one node whose value o can have seen, if there is just one.
-// If there is none the history is invalid.
+// producer is the node whose value o can have seen, if there is only one. If
+// there is none, the history is invalid.
 func (a *casPass) producer(o int32) (node int32, ok bool) {
 	top := a.values[a.A[o]]
 	last, second := top.last, top.second
@@ -237,7 +240,8 @@ func (a *casPass) producer(o int32) (node int32, ok bool) {
 	return 0, false
 }
 
-// attach notes that o saw what node p left. No two cas can.
+// attach notes that o saw what node p left. Two cas cannot have seen the same
+// node.
 func (a *casPass) attach(o, p int32) bool {
 	x := &a.nodes[p]
 	if a.isRead(o) {
@@ -256,7 +260,7 @@ func (a *casPass) attach(o, p int32) bool {
 	return true
 }
 
-// order puts the chains in order, or finds that there is none.
+// order puts the chains in order, or finds that they have no order.
 func (a *casPass) order(z zones) {
 	start, ok := a.chain(first)
 	if !ok {
@@ -297,8 +301,8 @@ func (a *casPass) order(z zones) {
 	}
 }
 
-// chain walks along the cas that follow node x and sums up the block. Nothing
-// in it may return before something that stands earlier was invoked.
+// chain walks along the cas that follow node x and sums up the block. No
+// operation in it may return before one that stands earlier in it was invoked.
 func (a *casPass) chain(x int32) (b block, ok bool) {
 	b = block{models.Open, -1}
 	for p := x; p != 0; p = a.nodes[p].next {
@@ -328,9 +332,9 @@ func (a *casPass) backwards(res, inv int32) {
 	a.fail(&Backwards{a.OpReturning(res), a.OpInvoked(inv)})
 }
 
-// fail makes the history invalid. The operations of the violation show it, and
-// those that show that they happened. When these have returned the history has
-// gone wrong.
+// fail makes the history invalid. The operations of the violation show this,
+// together with those which show that they happened. When all of these have
+// returned, the history has gone wrong.
 func (a *casPass) fail(why fastpath.Violation) {
 	a.Result = fastpath.Result{Verdict: jepsen.Invalid, Why: why}
 	for _, row := range why.Rows() {
@@ -346,8 +350,8 @@ func (a *casPass) fail(why fastpath.Violation) {
 	}
 }
 
-// Overwritten: Reader saw a value last written by Writer (or Initial), though
-// Replacer, which ran between them, had replaced it or saw another.
+// Overwritten: Reader saw a value last written by Writer (or Initial), although
+// Replacer, which ran between them, had replaced it or seen another one.
 type Overwritten struct{ Reader, Writer, Replacer models.Row }
 
 // Rows are the operations.
@@ -391,8 +395,9 @@ func (v *ReplacedTwice) Tell(t models.Teller) string {
 	return "only one can have replaced what " + left + ", but " + t.Did(v.First) + ", and " + t.Did(v.Second)
 }
 
-// Circle: each operation is a cas that saw the value which only the next one
-// leaves, and the last saw that of the first: none can have begun.
+// Circle: each operation is a cas that saw a value which only the next one
+// leaves, and the last one saw the value of the first. So none can have come
+// first.
 type Circle struct{ CAS []models.Row }
 
 // Rows are the operations.
@@ -434,8 +439,8 @@ func (a *casPass) circle() []int32 {
 	return nil
 }
 
-// casWitness puts the blocks in the order of their zones' starts, each along
-// its chain, with the reads of each node directly after it.
+// casWitness puts the blocks in the order of their zones' starts. Each block
+// follows its chain, with the reads of each node directly after it.
 func (a *casPass) casWitness(starts []int32) []int32 {
 	after := make([]int32, len(a.nodes)) // where the next read of a node goes
 	for _, p := range a.saw {
@@ -457,8 +462,8 @@ func (a *casPass) casWitness(starts []int32) []int32 {
 	return order[:k]
 }
 
-// place puts a chain into the order from position k on, and leaves room for
-// its reads: after holds how many there are, then where they go.
+// place puts a chain into the order from position k on, and leaves room for its
+// reads: after first holds how many reads there are, and then where they go.
 func (a *casPass) place(x int32, order, after []int32, k int32) int32 {
 	for p := x; p != 0; p = a.nodes[p].next {
 		if p != first {
@@ -470,17 +475,17 @@ func (a *casPass) place(x int32, order, after []int32, k int32) int32 {
 	return k
 }
 
-// replaced answers by when a value had certainly been replaced.
+// replaced knows by when a value had certainly been replaced.
 type replaced struct {
 	in   fastpath.Input
 	next []int32 // by event: the first operation invoked at it or later
 	from []soon  // by operation: of it and those invoked later
 }
 
-// soon holds, of completed operations, the one that returns first, and the one
-// that returns first of those that do not confirm the same value.
+// soon is about completed operations: the one that returns first, and, among
+// those that do not confirm the same value, the one that returns first.
 type soon struct {
-	res1, value1 int32 // the value that it saw and kept; -1 if it replaced it
+	res1, value1 int32 // the value that the operation saw and kept; -1 if it replaced a value
 	res2         int32
 }
 
@@ -513,8 +518,8 @@ func newReplaced(in fastpath.Input) *replaced {
 }
 
 // until is the event by which value, produced by an operation that returned at
-// event res, had been replaced: a later operation that returns then wrote, or
-// saw another value.
+// event res, had been replaced: a later operation that returns at that event
+// wrote, or saw another value.
 func (r *replaced) until(res, value int32) int32 {
 	if res == models.Open {
 		return models.Open
@@ -530,7 +535,7 @@ func (r *replaced) replacedBefore(res, value, event int32) bool {
 	return r.until(res, value) <= event
 }
 
-// by is the operation that until means.
+// by is the operation that returns at the event that until gives.
 func (r *replaced) by(res, value int32) int32 {
 	return r.in.OpReturning(r.until(res, value))
 }

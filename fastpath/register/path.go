@@ -1,6 +1,6 @@
 // Package register decides registers in near-linear time: read and write, with
-// cas, and with versions. Path is all that it exports beside the violations and
-// ambiguities that it finds, which a caller may tell apart by a type switch.
+// cas, and with versions. It exports Path, and the violations and ambiguities
+// that it finds, which a caller can tell apart by a type switch.
 package register
 
 import (

@@ -7,16 +7,18 @@ import (
 	"clew/models"
 )
 
-// What cores of registers are made of: see register.go.
+// This file says what must stay together in cores of registers; see
+// register.go.
 
-// producers lists, by value, the operations that leave it, by invocation.
+// producers lists, for each value, the operations that leave it, in order of
+// invocation.
 type producers struct {
 	fastpath.Input
 	from []int32 // by value, where its producers begin in ops
 	ops  []int32
 }
 
-// needsProducers is the needs of the registers.
+// needsProducers is the Needs of registers.
 func needsProducers(in fastpath.Input) fastpath.Needs {
 	l := &producers{in, make([]int32, in.IDs+2), make([]int32, in.Len())}
 	for i := range in.Inv {
@@ -36,10 +38,10 @@ func needsProducers(in fastpath.Input) fastpath.Needs {
 	return l.seenBy
 }
 
-// seenBy appends what operation o may have seen, as far as operations on the
-// same value tell: all that was invoked before it returned and not separated
-// from it by another completed one. If anything left the value, some of it is
-// among them.
+// seenBy appends the operations whose value o may have seen, as far as
+// operations on the same value show: all that were invoked before o returned
+// and are not separated from it by another completed one. If any operation left
+// the value, at least one such operation is among them.
 func (l *producers) seenBy(o int32, out []int32) []int32 {
 	if l.Kind[o] == models.Write {
 		return out

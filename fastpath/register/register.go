@@ -10,10 +10,10 @@ import (
 //
 // Decides: Read and Write of one register with an initial value.
 //
-// Precondition: every value that a completed read saw was written once, the
-// initial value and writes that crashed counted. Repeated writes of values
-// that nobody saw do no harm. If the precondition fails, the procedure of
-// the cas-register, which is slower and rules out more, has the last word.
+// Precondition: every value that a completed read saw was written once,
+// counting the initial value and writes that crashed. Repeated writes of values
+// that nobody saw do no harm. If the precondition fails, the procedure for the
+// cas-register decides, which is slower and rules out more.
 //
 // Cost: O(operations + ids), no sort.
 //
@@ -22,28 +22,30 @@ import (
 // initial value is a write before everything.
 //
 // Crashed operations: a crashed read says nothing and is dropped. A crashed
-// write that nobody saw can be left out of every linearization: all that
-// followed it saw other values, so another write stands between. A crashed
-// write that somebody saw did happen; it never returned, so it does not force
-// anything to come after it: a return at infinity says just that.
+// write that nobody saw can be left out of every linearization: all operations
+// that followed it saw other values, so another write stands in between. A
+// crashed write that somebody saw did happen; it never returned, so it does not
+// force anything to come after it, which is just what a return at infinity
+// means.
 //
 // # Core
 //
-// A core is a choice of operations in which no read, and no cas, is parted
-// from what it may have seen. With each of them the core holds every operation
-// that wrote the value it saw, that was invoked before it returned, and that
-// is not separated from it by another completed write of the same value.
+// A core is a choice of operations in which no read and no cas is separated
+// from what it may have seen. Along with each of them, the core holds every
+// operation that wrote the value it saw, was invoked before it returned, and is
+// not separated from it by another completed write of the same value.
 // (Otherwise a lone read would be a core whenever its write could be left out,
-// and explain nothing.) A read of a value that nothing had written is a core
-// of its own. Among such choices that are not linearizable, cut at the first
-// failing completion, the core is minimal: none is a proper part of it.
+// and it would explain nothing.) A read of a value that nothing had written is
+// a core of its own. The core is minimal among the choices that are not
+// linearizable, cut at the first failing completion: none of these is a proper
+// part of it.
 
 var register = &fastpath.Algorithm{Decide: decideRegister, Needs: needsProducers, Step: stepRegister, Later: laterWriter}
 
-// regValue is what is known of the reads of a value.
+// regValue is what is known about the reads of a value.
 type regValue struct {
 	write          int32 // the write of it, plus 1; writtenAtFirst; 0 if there is none
-	reads          int32 // how many; in the witness, where the next one goes
+	reads          int32 // how many reads; for the witness, where the next one goes
 	minRes, maxInv int32 // over the reads, later over the block
 }
 
@@ -135,8 +137,8 @@ func placeWrites(in fastpath.Input, values []regValue, z zones, starts []int32) 
 	return true
 }
 
-// placeBlock enters the block of a value that was seen. It reports a read
-// without a write, or one that returned before the write was invoked.
+// placeBlock enters the block of a value that was seen. It reports whether a
+// read has no write, or returned before the write was invoked.
 func placeBlock(in fastpath.Input, v *regValue, z zones, starts []int32) (orphan bool) {
 	if v.write == 0 || in.Inv[v.write-1] > v.minRes {
 		return true
@@ -171,10 +173,10 @@ func neverWritten(o, end int32) fastpath.Result {
 	return fastpath.Result{Verdict: jepsen.Invalid, Keys: []int32{o}, End: end, Why: &NeverWritten{o, fastpath.Missing}}
 }
 
-// clashOfReads is the result for two blocks that stand before each other. The
-// history has gone wrong when Y has an operation that returned (X had before)
-// and those reads have returned whose invocation matters: a write whose
-// invocation matters is known by then.
+// clashOfReads is the result for two blocks that must stand before each other.
+// The history has gone wrong when an operation of Y has returned (one of X had
+// returned before) and the reads whose invocation matters have returned. If the
+// invocation of a write matters, that write is known by then.
 func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, Why: interleaved(in, x, y), End: y.minRes}
 	for _, o := range r.Why.Rows() {

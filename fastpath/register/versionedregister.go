@@ -18,35 +18,36 @@ import (
 // 1, 0 if an operation does not say it; B is a place in the shape's Args.
 //
 // Precondition: every update that returned says its version. Then versions
-// order all that returned, except reads without a version. Updates that never
-// returned mostly say none. They fill gaps: versions that some operation needs
-// and that nothing which returned made. Whether they can is decided if it is
-// certain which value each gap follows, or if none of them is a cas; else the
-// history may be ambiguous (versiongaps.go). Likewise, which version a read
-// without one saw may be ambiguous if there are such updates.
+// order all operations that returned, except reads without a version. Most
+// updates that never returned do not say a version. They fill gaps: versions
+// that some operation needs and that no update which returned made. It is
+// decided whether they can do so if it is certain which value each gap follows,
+// or if none of them is a cas. Otherwise the history may be ambiguous
+// (versiongaps.go). If there are such updates, it may also be ambiguous which
+// version a read without one saw.
 //
-// Cost: O(operations + u log u + r log operations), where u updates never
-// returned and r reads are without a version, and if the gaps are hard to
-// fill up to stepsPerOperation more steps for each operation; to find the first
-// failing completion, so much as often as it takes to halve the history.
+// Cost: O(operations + u log u + r log operations), if u updates never returned
+// and r reads have no version. If the gaps are hard to fill, up to
+// stepsPerOperation more steps for each operation. To find the first failing
+// completion, all this for every halving of the history.
 //
 // Rests on: the order of versions. It is a linearization if each operation
-// returned after all before it were invoked: a running maximum tells. Reads of
-// one version may stand in any order.
+// returned after all operations before it were invoked, which a running maximum
+// shows. Reads of one version may stand in any order.
 //
-// Reads without a version go to the first version of their value that is not
-// before that of a read that returned before, nor before any other operation
-// that did. No linearization has them earlier, so if that is too late for one
-// of them no linearization has it at all.
+// A read without a version goes to the first version with its value that is not
+// before the version of any operation that had returned before the read began.
+// No linearization has it earlier, so if that is too late for one of these
+// reads, there is no linearization.
 //
 // Crashed operations: they are left out unless they fill a gap.
 //
 // # Core
 //
-// A choice of operations leaves room for others: what is not chosen may have
-// made any version, with any value, at any time. If one or two operations
-// contradict this, they are the core. If updates are missing, it is the
-// history up to the failure.
+// A choice of operations leaves room for others: operations that are not chosen
+// may have made any version, with any value, at any time. If one or two
+// operations contradict this, they are the core. If updates are missing, it is
+// the history up to the failure.
 
 // versionedRegister decides a history of Read, Write and CAS on a versioned
 // register.
@@ -72,7 +73,7 @@ func versionedRegister(ctx context.Context, c *models.Columns, register models.V
 	return d
 }
 
-// version is what is known of a version.
+// version is what is known about a version.
 type version struct {
 	update int32 // who made it, plus 1
 	read   int32 // a read of its value, plus 1
@@ -122,7 +123,7 @@ func (s *versionSweep) decide(witness bool) fastpath.Result {
 	return r
 }
 
-// wrong is a violation that some operations show by themselves.
+// wrong is the result for a violation that some operations show by themselves.
 func (s *versionSweep) wrong(why fastpath.Violation) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, End: -1, Why: why}
 	for _, row := range why.Rows() {
@@ -135,12 +136,13 @@ func (s *versionSweep) wrong(why fastpath.Violation) fastpath.Result {
 	return r
 }
 
-// missing is a violation that takes the whole history.
+// missing is the result for a violation that only the whole history shows.
 func (s *versionSweep) missing(why fastpath.Violation) fastpath.Result {
 	return fastpath.Result{Verdict: jepsen.Invalid, End: s.last, Loose: true, Why: why}
 }
 
-// measure finds how many versions there are, and what contradicts the first.
+// measure finds how many versions there are, and what contradicts the first
+// version.
 func (s *versionSweep) measure() (r fastpath.Result, found bool) {
 	in := s.in
 	top, highest, updates := s.First+1, int32(-1), int32(0)
@@ -174,8 +176,8 @@ func (s *versionSweep) measure() (r fastpath.Result, found bool) {
 	return r, false
 }
 
-// early compares an operation of one of the first versions with what was there
-// at first.
+// early compares an operation of one of the first versions with the initial
+// version and value.
 func (s *versionSweep) early(i int32) (r fastpath.Result, found bool) {
 	kind, v, value := s.in.Kind[i], s.in.A[i]-1-s.First, s.Args[s.in.B[i]][0]
 	switch {
@@ -269,8 +271,8 @@ func (s *versionSweep) compare() (r fastpath.Result, found bool) {
 	return r, false
 }
 
-// told is the value of a version, if it is known, and by whom: what made it, a
-// read, or a cas that found it.
+// told is the value of a version, if it is known, and the operation that told
+// it: the one that made it, a read, or a cas that found it.
 func (s *versionSweep) told(v int32) (by, value int32, ok bool) {
 	if v == 0 {
 		return fastpath.Initial, s.Value, true
@@ -294,8 +296,8 @@ func (s *versionSweep) told(v int32) (by, value int32, ok bool) {
 func (s *versionSweep) place() fastpath.Result {
 	in := s.in
 	n := len(s.versions)
-	latest := make([]int32, n) // invocation of what stands before reads of a version
-	due := make([]int32, n+1)  // return of what stands behind reads of the version before
+	latest := make([]int32, n) // latest invocation of what stands before the reads of a version
+	due := make([]int32, n+1)  // return of what stands after the reads of the version before
 	byValue := make([]uint64, n)
 	t := int32(-1)
 	for v := range s.versions {
@@ -373,7 +375,8 @@ func (s *versionSweep) order() []int32 {
 	return order
 }
 
-// versionOf is the version that an operation says, or for Initial the first.
+// versionOf is the version that an operation says, or the first version for
+// Initial.
 func versionOf(t models.Teller, row models.Row) int {
 	if row == fastpath.Initial {
 		return int(t.Init()[0])
@@ -392,7 +395,7 @@ func (v *MadeTwice) Tell(t models.Teller) string {
 	return t.Name(v.Second) + " and " + t.Name(v.First) + " cannot both have made version " + strconv.Itoa(versionOf(t, v.Second))
 }
 
-// BeforeFirst: Op made or read a version from before the first.
+// BeforeFirst: Op made or read a version that is before the first.
 type BeforeFirst struct{ Op models.Row }
 
 // Rows are the operations.
@@ -418,7 +421,7 @@ func (v *WrongVersion) Tell(t models.Teller) string {
 	return t.Name(v.Late) + " began after " + t.Name(v.Early) + " had returned, but is of an earlier version"
 }
 
-// OtherValue: Op does not agree with Other (Initial: the value at first) on the
+// OtherValue: Op and Other (Initial: the value at first) do not agree on the
 // value of a version that both made, read or found.
 type OtherValue struct{ Op, Other models.Row }
 

@@ -19,31 +19,35 @@ import (
 // the reads of these.
 //
 // Lemma: updates can fill gaps if and only if each suits the values of its gap
-// v, and was invoked before due(v). Proof: nothing that must stand behind it
-// returned before it was invoked then, and what never returned may stand behind
-// everything that did. The converse is plain.
+// v, and was invoked before due(v). Proof: if so, nothing that must stand after
+// such an update returned before it was invoked; and since the update never
+// returned, it may stand after everything that did return. The converse is
+// plain.
 //
-// So if it is told which value a gap follows, what suits it depends on nothing
-// else: it is all writes, and all cas that expect that value; only those that
-// leave the value of the gap, if this is told. What remains is to match gaps
-// and updates. due never falls from one version to the next, so an update that
-// is in time for a gap is in time for all later gaps.
+// So if it is known which value a gap follows, nothing else determines which
+// updates suit it: all writes, and all cas that expect that value; but if the
+// value of the gap is known, only those that leave it. What remains is to match
+// gaps and updates. due never falls from one version to the next, so an update
+// that is in time for a gap is in time for all later gaps.
 //
-//   - An update that never returned but says its version suits one gap only: it
-//     goes first. (In a prefix most gaps are filled so.)
-//   - The others are matched greedily: a cas before a write, which suits more
-//     gaps; what was invoked last first, which suits fewer. Gaps come in
-//     ascending order, or, if there is no cas, those of unknown value last: then
-//     no gap is ever left over that could be filled.
-//   - If nothing is left, an augmenting path is sought (Berge 1957). Without
-//     one no matching fills the gaps so far. Paths are rare; all together may take
-//     stepsPerOperation steps for each operation, else the history is ambiguous.
+//   - An update that never returned but says its version suits only one gap, so
+//     it goes first. (In a prefix most gaps are filled in this way.)
+//   - The others are matched greedily: a cas before a write, since a write
+//     suits more gaps; and updates that were invoked later first, since they
+//     suit fewer. Gaps come in ascending order. If there is no cas, those of
+//     unknown value come last: then no gap that could be filled is ever left
+//     over.
+//   - If no update is left, an augmenting path is sought (Berge 1957). If there
+//     is none, no matching fills the gaps so far. Paths are rare. Together they
+//     may take stepsPerOperation steps for each operation; beyond that the
+//     history is ambiguous.
 //
-// Behind a gap of unknown value a cas may or may not suit, depending on what fills
-// that. Writes are tried there, then a cas together with an update before it that
-// leaves what it expects. What this fills is filled; if it fails, the gaps cannot
-// be filled if those behind known values cannot, or if all cannot when every cas
-// is taken for a write. Else the history is ambiguous.
+// After a gap of unknown value a cas may or may not suit, depending on what
+// fills that gap. So writes are tried first, and then a cas together with an
+// update before it that leaves what the cas expects. If this succeeds, the gaps
+// can be filled. If it fails, they cannot be filled if those after known values
+// cannot, or if not all of them can even when every cas is taken for a write.
+// Otherwise the history is ambiguous.
 
 // fillGaps finds updates that did not return for the gaps.
 func (s *versionSweep) fillGaps() fastpath.Result {
@@ -89,7 +93,7 @@ func (s *versionSweep) fillGaps() fastpath.Result {
 	return s.missing(&NoUpdate{s.returned(above), from})
 }
 
-// returned is an operation of a version that returned, or none.
+// returned is an operation on a version that returned, or none.
 func (s *versionSweep) returned(v int32) int32 {
 	switch x := s.versions[v]; {
 	case x.update != 0 && s.in.Res[x.update-1] != models.Open:
@@ -106,12 +110,12 @@ func (s *versionSweep) returned(v int32) int32 {
 type gap struct {
 	version, due int32
 	from, to     int32 // the values before it and in it, or unknown
-	sure         bool  // from was told by what returned
+	sure         bool  // an operation that returned told from
 	by           int32 // what fills it, plus 1
-	place        int32 // likewise, while it is not certain: see fitting
+	place        int32 // the same while it is not certain: see fitting
 }
 
-// none stands for no operation, and for no place.
+// none stands for no operation, or for no place.
 const none int32 = -1
 
 // unknown is a value that is not known, and what a write expects to find.
@@ -121,13 +125,14 @@ const unknown int32 = -1
 type filling uint8
 
 const (
-	strictly     filling = iota // what is found can be
-	onlySure                    // gaps after unknown values are left out: if others cannot be filled, all cannot
-	casAreWrites                // likewise, with every cas taken for a write
+	strictly     filling = iota // what it finds is possible
+	onlySure                    // gaps after unknown values are left out: if the others cannot be filled, neither can all
+	casAreWrites                // the same, with every cas taken for a write
 )
 
 // fill fills the gaps, in ascending order. It returns the number of the first
-// that it could not fill, or -1, and whether nothing can.
+// gap that it could not fill, or -1, and whether it is certain that the gaps
+// cannot be filled.
 func (s *versionSweep) fill(how filling) (bad int, certain bool) {
 	m := newFitting(s, how)
 	s.suit(m)
@@ -150,8 +155,8 @@ func (s *versionSweep) fill(how filling) (bad int, certain bool) {
 	return -1, true
 }
 
-// ordered is the gaps in the order in which they are filled: ascending, but
-// if any write suits a gap of unknown value it comes after the others.
+// ordered is the gaps in the order in which they are filled: ascending, except
+// that a gap of unknown value comes after the others if any write suits it.
 func (m *fitting) ordered() []int32 {
 	var told, wild []int32
 	for k, g := range m.s.gaps {
@@ -164,8 +169,8 @@ func (m *fitting) ordered() []int32 {
 	return append(told, wild...)
 }
 
-// suit finds out what suits the gaps, and fills those that an update can fill
-// which says its version.
+// suit finds out what suits the gaps, and fills those that can be filled by an
+// update that says its version.
 func (s *versionSweep) suit(m *fitting) {
 	left := unknown // what fills the gap before leaves
 	for k := range s.gaps {
@@ -192,16 +197,17 @@ func (s *versionSweep) suit(m *fitting) {
 }
 
 // fitting matches gaps and the updates that did not return. Gaps come in
-// ascending order, so what was invoked in time for one is so for the next.
+// ascending order, so an update that was invoked in time for one gap is in time
+// for the next.
 type fitting struct {
 	s         *versionSweep
 	how       filling
-	cas       bool    // there is one, and it counts as such
+	cas       bool    // there is a cas, and it counts as one
 	byVersion []int32 // the updates that say their version
-	rest      []int32 // those that do not, by invocation; others go by their places here
-	fills     []int32 // by place: the gap that it fills, plus 1; less than 0: for good
-	exact     groups  // by what they expect and leave
-	expecting groups  // by what they expect
+	rest      []int32 // those that do not, by invocation; everything else refers to them by their places in it
+	fills     []int32 // by place: the gap that the update fills, plus 1; negative if for good
+	exact     groups  // by the values that they expect and leave
+	expecting groups  // by the value that they expect
 	budget    int     // of repair
 
 	via     []int32 // by place: the gap from which repair reached it, plus 1
@@ -210,15 +216,15 @@ type fitting struct {
 	queue   []int32 // gaps
 }
 
-// groups are updates by what they expect and leave.
+// groups are updates by the values that they expect and leave.
 type groups struct {
 	places []int32
 	of     []group
 }
 
-// group is those that expect from, and leave to unless it is unknown: a range of
-// places. The first were invoked in time for the gap at hand; of these a stack
-// holds those that fill none, and some that do.
+// group is the updates that expect from, and leave to unless that is unknown.
+// They are a range of places. The first of them were invoked in time for the
+// current gap; of these, a stack holds all that fill no gap, and some that do.
 type group struct {
 	from, to         int32
 	start, next, end int32
@@ -273,7 +279,7 @@ func (m *fitting) grouped(anyValue bool) groups {
 	return all
 }
 
-// suiting are the groups of updates that suit a gap: cas, and writes.
+// suiting are the groups of updates that suit a gap: the cas, and the writes.
 func (m *fitting) suiting(g *gap) (in *groups, suiting [2]*group) {
 	in = &m.exact
 	if g.to == unknown {
@@ -296,7 +302,7 @@ func (m *fitting) suiting(g *gap) (in *groups, suiting [2]*group) {
 }
 
 // ofVersion is an update that says that it made the version of a gap, and can
-// have, or none.
+// have made it; or none.
 func (m *fitting) ofVersion(g *gap) int32 {
 	in, named := m.s.in, g.version+m.s.First+1
 	k, _ := slices.BinarySearchFunc(m.byVersion, named, func(i, named int32) int { return cmp.Compare(in.A[i], named) })
@@ -310,8 +316,8 @@ func (m *fitting) ofVersion(g *gap) int32 {
 	return none
 }
 
-// take fills gap k with an update that fills none: a cas if there is one, and
-// the one that was invoked last.
+// take fills gap k with an update that fills no gap yet: a cas if there is one,
+// and among several the one that was invoked last.
 func (m *fitting) take(k int32) bool {
 	g := &m.s.gaps[k]
 	in, suiting := m.suiting(g)
@@ -335,9 +341,9 @@ func (m *fitting) take(k int32) bool {
 	return false
 }
 
-// repair fills gap k with an update that fills another gap, for which there is
-// another, and so on until one fills none: an augmenting path. If there is
-// no path, all gaps up to k cannot be filled.
+// repair fills gap k with an update that fills another gap, fills that gap with
+// yet another update, and so on, until it comes to an update that filled none:
+// an augmenting path. If there is no path, all gaps up to k cannot be filled.
 func (m *fitting) repair(k int32) bool {
 	m.queue = append(m.queue[:0], k)
 	p := none
@@ -360,8 +366,8 @@ func (m *fitting) repair(k int32) bool {
 	return filled
 }
 
-// both fills gap k with a cas of which it is not known whether it suits, and the
-// gap before so that it does. Both are filled for good then.
+// both fills gap k with a cas that is not known to suit it, and the gap before
+// so that the cas does suit. Both are filled for good then.
 func (m *fitting) both(k int32) bool {
 	s, g := m.s, &m.s.gaps[k]
 	if !m.cas || g.from != unknown {
@@ -410,8 +416,9 @@ func (m *fitting) leaving(g *gap, value, other int32) int32 {
 	return none
 }
 
-// reach looks at all updates that suit gap k. It returns one that fills no gap,
-// or none, and then the gaps that the others fill are in the queue.
+// reach looks at all updates that suit gap k. It returns one that fills no gap.
+// If there is none, it returns none, and the gaps that these updates fill are
+// in the queue.
 func (m *fitting) reach(k int32) int32 {
 	g := &m.s.gaps[k]
 	in, suiting := m.suiting(g)
@@ -441,8 +448,8 @@ func (m *fitting) reach(k int32) int32 {
 }
 
 // NoUpdate: some update between From (Initial: the version at first) and Op is
-// missing, though their versions say that there was one: those that had begun by
-// then cannot have made it, or were needed elsewhere.
+// missing, although their versions say that there was one. The updates that had
+// begun by then cannot be it, or were needed elsewhere.
 type NoUpdate struct{ Op, From models.Row }
 
 // Rows are the operations.

@@ -7,28 +7,29 @@ import (
 
 // Zones (Gibbons and Korach, "Testing shared memories", 1997).
 //
-// In a linearization of a register the operations of one write (itself and
-// what sees it) stand together: they are a block, and the question is only
+// In a linearization of a register the operations of one write (the write and
+// those that see it) stand together. They are a block, and the only question is
 // whether the blocks can be put in an order. Block X must stand before block Y
 // if some operation of X returned before some operation of Y was invoked:
 //
 //	X before Y  iff  minRes(X) < maxInv(Y)
 //
-// Lemma: if "before" has a cycle it has a cycle of two blocks. Proof: on a
-// cycle let X have the greatest maxInv, and X before Y before Z. Then
-// minRes(Y) < maxInv(Z) <= maxInv(X), so Y is before X, too.
+// Lemma: if "before" has a cycle, it has a cycle of two blocks. Proof: let X
+// have the greatest maxInv on a cycle, with X before Y before Z. Then minRes(Y)
+// < maxInv(Z) <= maxInv(X), so Y is before X, too.
 //
 // Two blocks are before each other iff, with the zone of a block spanning
-// minRes and maxInv, two forward zones (minRes < maxInv) overlap, or a
-// backward zone (maxInv < minRes) lies inside a forward one. One sweep over
-// the events sees that, and the order of the zones' starts is a linearization.
+// minRes and maxInv, two forward zones (minRes < maxInv) overlap, or a backward
+// zone (maxInv < minRes) lies inside a forward one. One sweep over the events
+// detects this; if it finds nothing, the order of the zones' starts is a
+// linearization.
 
 // zones holds zones by the event at which they start. No two start at the same
 // event: a forward zone starts with a return, a backward zone with an
 // invocation, and no operation belongs to two blocks.
 type zones []int32
 
-// block is what counts of a block.
+// block is what matters about a block.
 type block struct{ minRes, maxInv int32 }
 
 // add enters a block and returns the start of its zone.
@@ -62,8 +63,8 @@ func (z zones) clash(init int32) (x, y block, found bool) {
 	return x, y, false
 }
 
-// interleaved explains a clash. The operations are those whose invocation and
-// return make the two blocks what they are.
+// interleaved explains a clash. The operations that it names are those whose
+// invocations and returns determine the two zones.
 func interleaved(in fastpath.Input, x, y block) fastpath.Violation {
 	if x.minRes < 0 {
 		return &InitialLate{in.OpReturning(y.minRes), in.OpInvoked(x.maxInv)}
@@ -71,9 +72,9 @@ func interleaved(in fastpath.Input, x, y block) fastpath.Violation {
 	return &Interleaved{in.OpReturning(x.minRes), in.OpInvoked(y.maxInv), in.OpReturning(y.minRes), in.OpInvoked(x.maxInv)}
 }
 
-// InitialLate: Late belongs to the initial value: it saw it, or a value that
-// only cas operations had made of it. Yet Other, which belongs to another value,
-// had returned before Late was invoked.
+// InitialLate: Late belongs to the initial value: it saw that value, or one
+// that only cas operations had made of it. Yet Other, which belongs to another
+// value, had returned before Late was invoked.
 type InitialLate struct{ Other, Late models.Row }
 
 // Rows are the operations.
@@ -84,9 +85,10 @@ func (v *InitialLate) Tell(t models.Teller) string {
 	return t.Did(v.Late) + " after " + t.Had(v.Other) + "; it goes back to the initial value"
 }
 
-// Interleaved: the operations of one value X (with what cas operations made of
-// it) come all before or all after those of another value Y. But EarlyX had
-// returned before LateY was invoked, and EarlyY before LateX was.
+// Interleaved: the operations of one value X (and of what cas operations made
+// of it) must come all before or all after those of another value Y. But EarlyX
+// had returned before LateY was invoked, and EarlyY had returned before LateX
+// was invoked.
 type Interleaved struct{ EarlyX, LateY, EarlyY, LateX models.Row }
 
 // Rows are the operations.

@@ -11,12 +11,12 @@ import (
 
 // # Flips: lookup-set
 //
-// Decides: histories of objects that are a row of independent counters, each
-// from 0 to a bound, where every operation moves one counter up or down by one
-// (a flip), or asks whether it is at 0 or at the bound (a test; the bound is 1
-// then). An element of a lookup-set is such a counter with the bound 1: an
-// insert that found it absent moves it up, a remove that found it present down;
-// all others are tests. Locks are one such counter; see package lock.
+// Decides: histories of objects that consist of independent counters, each from
+// 0 to a bound. Every operation moves one counter up or down by one (a flip),
+// or asks whether it is at 0 or at the bound (a test; in this case the bound is
+// 1). An element of a lookup-set is such a counter with the bound 1: an insert
+// that found it absent moves it up, a remove that found it present moves it
+// down, and all others are tests. Locks are one such counter; see package lock.
 //
 // Precondition: none. Values may repeat.
 //
@@ -24,26 +24,27 @@ import (
 //
 // Rests on: an exchange argument. The sweep follows the events and linearizes a
 // flip only when it must: when it returns, or when another operation that
-// returns needs it. Among the flips that would help it takes the one that
+// returns needs it. Among the flips that would help, it takes the one that
 // returns first. (Any linearization can be changed into the sweep's: flips of
 // one counter in one direction that are both open can change places, and what
 // is not needed yet can wait.) Tests cost nothing and are linearized as soon as
-// the state allows. If no flip helps an operation that returns, no order of
-// the events so far is a linearization: that return is the first failing
+// the state allows. If no flip helps an operation that returns, no order of the
+// events so far is a linearization: that return is the first failing
 // completion.
 //
 // Crashed operations: a flip that never returns has a deadline after all
 // others, and is taken last. A crashed test says nothing. An insert or remove
-// that crashed may have been a test, then it can be left out as well.
+// that crashed may have been a test; then it can be left out as well.
 //
 // # Core
 //
 // For a lookup-set a choice is an element and a moment: the operations of the
-// element that were not over by then, without the tests that ran already. The
-// core is a choice from which no state of the element at that moment allows the
-// rest, even if the flips that ran then are free to happen at any later time or
-// never, such that this is not so one operation later; or all operations of the
-// element, if only its initial state makes it fail.
+// element that had not returned by then, without the tests that had begun. The
+// core is a choice such that no state of the element at that moment allows it,
+// even if the flips that were open then are free to happen at any later time or
+// never; for the choice one operation later, some state does. If only the
+// initial state of the element makes it fail, the core is all operations of the
+// element.
 
 // lookupSet decides a history of the kinds of lookup-set. init holds the
 // elements that are in the set at first.
@@ -72,7 +73,7 @@ var setFlips = [...]flip{
 type counter struct {
 	state int32
 	flips [2]int32 // open and not linearized, by direction: a heap by return
-	tests [2]int32 // likewise, by the state they ask for: a list
+	tests [2]int32 // likewise, by the state that they ask for: a list
 }
 
 // flipSweep is a sweep over the events of a history.
@@ -201,8 +202,8 @@ func (s *flipSweep) meld(a, b int32) int32 {
 	return a
 }
 
-// pop is the heap of i without i, its root: the children melded in pairs, the
-// pairs from the last on.
+// pop is the heap of i without its root i: the children are melded in pairs,
+// and the pairs then one by one, from the last to the first.
 func (s *flipSweep) pop(i int32) int32 {
 	pairs := int32(0) // linked by next
 	for a := s.child[i]; a > 0; {
@@ -242,7 +243,7 @@ func decideLookupSet(ctx context.Context, c *models.Columns, want fastpath.Want)
 	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
 	if want&fastpath.WantFailure != 0 {
 		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
-		before := flipSweep{in: in.Cut(in.Res[o] - 1), witness: true} // what returns later is needed last there
+		before := flipSweep{in: in.Cut(in.Res[o] - 1), witness: true} // in it, what returns later is needed last
 		before.sweep(0, 0)
 		d.Before = before.order
 		lookupSetCore(in, o, &d)
@@ -304,16 +305,16 @@ func lookupSetCore(in fastpath.Input, o int32, d *fastpath.Decision) {
 	why := &Unchanged{o, fastpath.Initial}
 	d.Why = why
 	s.sweep(0, 0)
-	for _, k := range s.order { // the last one of the core that left it as it is
+	for _, k := range s.order { // the last operation of the core that left the element as it is
 		if setFlips[sub.Kind[k]]&up == flip(s.counters[sub.A[k]].state) && slices.Contains(d.Core, ops[k]) {
 			why.After = ops[k]
 		}
 	}
 }
 
-// Unchanged: Op found or left its element present, or absent, as it cannot have
-// been after After (Initial: at first). No operation could have changed that in
-// between: those that ran were needed elsewhere.
+// Unchanged: Op found or left its element present, or absent, which the element
+// cannot have been after After (Initial: at first). No operation could have
+// changed that in between: those that ran were needed elsewhere.
 type Unchanged struct{ Op, After models.Row }
 
 // Rows are the operations.

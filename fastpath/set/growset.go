@@ -15,34 +15,34 @@ import (
 //
 // Precondition: none. A value may be added many times.
 //
-// Cost: O(operations + events + ids + the sizes of all sets read), no sort. It
-// knows ids only by the values of adds and of sets: if they are sparse they
-// are renumbered, at the price of a sort.
+// Cost: O(operations + events + ids + the sizes of all sets read), no sort. Ids
+// are only the values of adds and of sets. If they are sparse they are
+// renumbered, at the price of a sort.
 //
 // Rests on: reads must form a chain by inclusion; reads of equal sets are a
 // group. A value's first add must come before the first group that has it, and
-// all its adds after the groups that do not. Of several adds of a value let the
-// one that was invoked first be the first: it is the most free. That gives
-// stages: the adds of the values that are new in group 0, group 0, the adds of
-// group 1, and so on, at last the adds of values that nobody read. The stages
-// can be kept iff no operation that must come later returned before one that
-// must come earlier was invoked; one pass with the latest invocation so far
-// sees that.
+// all its adds after the groups that do not. Of several adds of a value, let
+// the one that was invoked first be the first: it is the least constrained.
+// That gives stages: the adds of the values that are new in group 0, group 0,
+// the adds of group 1, and so on, and at last the adds of values that nobody
+// read. The stages can be kept iff no operation that must come later returned
+// before one that must come earlier was invoked. One pass that keeps track of
+// the latest invocation so far shows whether that is so.
 //
 // Crashed operations: a crashed read says nothing. A crashed add never returns,
-// so it can come at any later stage, and is left out if nobody read its value,
-// or another add is the first.
+// so it can come at any later stage. It is left out if nobody read its value,
+// or if another add is the first.
 //
 // # Core
 //
-// A choice is a set of values, and of reads of which only these values count:
-// all adds of the values, and these reads. The core is a choice with the read
-// that fails which is not linearizable, while no smaller one is. It has at most
-// two values and two reads.
+// A choice is a set of values and a set of reads: all adds of these values, and
+// the reads, of which only these values count. The core is a choice that
+// contains the read that fails and is not linearizable, while every smaller one
+// is. It has at most two values and two reads.
 
-// growOnly decides a history of the kinds of a grow-only set. The sets that were
-// read have each value once and in ascending order: the A of a ReadSet is a place
-// among them.
+// growOnly decides a history of the kinds of a grow-only set. The sets that
+// were read list each value once, in ascending order; the A of a ReadSet is an
+// index into these sets.
 func growOnly(ctx context.Context, c *models.Columns, shape models.GrowSetShape, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind > models.ReadNoSet {
@@ -125,14 +125,14 @@ func growSetInput(ctx context.Context, c *models.Columns, sets [][]int32) (fastp
 	return in, own
 }
 
-// growSet is what is known of a history.
+// growSet is what is known about a history.
 type growSet struct {
 	in    fastpath.Input
 	sets  [][]int32
 	reads []int32 // those that completed, by size
 	group []int32 // by place in reads: its group
-	// By value: the group that it is new in, the number of groups if nobody read
-	// it; and its first add, or -1.
+	// By value: the group that it is new in, or the number of groups if nobody
+	// read it; and its first add, or -1.
 	newIn, chosen []int32
 	stages        []stage // by group, adds then reads
 }
@@ -144,7 +144,8 @@ type stage struct {
 	from                   int32 // the latest invocation of the stages before
 }
 
-// decideGrowSet's end is an event by which the history has gone wrong.
+// decideGrowSet decides a history. The End of its result is an event by which
+// the history has gone wrong.
 func decideGrowSet(in fastpath.Input, sets [][]int32, witness bool) fastpath.Result {
 	s := growSet{in: in, sets: sets}
 	if o := s.sortReads(); o >= 0 {
@@ -166,8 +167,8 @@ func decideGrowSet(in fastpath.Input, sets [][]int32, witness bool) fastpath.Res
 	return r
 }
 
-// invalid is the result for a violation: the history has gone wrong when the
-// reads of it have returned.
+// invalid is the result for a violation: the history has gone wrong by the time
+// that the reads of the violation have returned.
 func (s *growSet) invalid(why fastpath.Violation) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, Why: why}
 	for _, o := range why.Rows() {
@@ -214,9 +215,9 @@ func (s *growSet) sortReads() int32 {
 
 func (s *growSet) set(read int32) []int32 { return s.sets[s.in.A[read]] }
 
-// notAChain finds two reads of which neither has all that the other has: a value
-// must be in all reads from the first that has it on. If there are none it fills
-// in group and newIn.
+// notAChain finds two reads neither of which has all that the other has: a
+// value must be in all reads from the first one that has it on. If there are no
+// such reads, it fills in group and newIn.
 func (s *growSet) notAChain() fastpath.Violation {
 	m := int32(len(s.reads))
 	count := make([]int32, s.in.IDs)
@@ -246,8 +247,8 @@ func (s *growSet) notAChain() fastpath.Violation {
 	return nil
 }
 
-// incomparable explains that a read after the k-th does not have v, which the
-// k-th has: it has something else, then.
+// incomparable explains that a read after the k-th lacks v, which the k-th has.
+// So it must have something that the k-th lacks.
 func (s *growSet) incomparable(k, v int32) fastpath.Violation {
 	x := s.reads[k]
 	y := int32(-1)
@@ -265,8 +266,8 @@ func (s *growSet) incomparable(k, v int32) fastpath.Violation {
 	return &Incomparable{x, y}
 }
 
-// fillStages finds what counts of the operations of each stage, or a value that
-// was read but never added.
+// fillStages finds what matters about the operations of each stage, or a value
+// that was read but never added.
 func (s *growSet) fillStages() fastpath.Violation {
 	in := s.in
 	groups := s.group[len(s.reads)]
@@ -321,8 +322,9 @@ func (st *stage) begins(o, inv int32) {
 	}
 }
 
-// outOfStage finds an operation that returned before one of an earlier stage was
-// invoked, or for a read, before one of the adds that it needs was.
+// outOfStage finds an operation that returned before one of an earlier stage
+// was invoked, or a read that returned before one of the adds that it needs was
+// invoked.
 func (s *growSet) outOfStage() fastpath.Violation {
 	from, latest := int32(-1), int32(-1) // the latest invocation so far, and whose
 	for g := range s.stages {
@@ -348,7 +350,7 @@ func (s *growSet) tooLate(x, y int32) fastpath.Violation {
 	case in.Kind[x] == models.ReadSet:
 		return &fastpath.NeverAdded{Taker: x, Adder: fastpath.Missing}
 	}
-	r := int32(-1) // of the group in which y is new, the first to return
+	r := int32(-1) // the first read to return of the group in which y is new
 	for k, o := range s.reads {
 		if s.group[k] == s.newIn[in.A[y]] && (r < 0 || in.Res[o] < in.Res[r]) {
 			r = o
@@ -407,8 +409,9 @@ func (s *growSet) witness() []int32 {
 	return order
 }
 
-// growSetFailure is the result for the shortest prefix that fails, whose End is
-// the first failing completion, and a witness of the history before it.
+// growSetFailure is the result for the shortest prefix that fails, and a
+// witness of the history before it. The End of the result is the first failing
+// completion.
 func growSetFailure(in fastpath.Input, sets [][]int32, r fastpath.Result) (fastpath.Result, []models.Row) {
 	low := int32(-1) // valid up to here
 	var witness []models.Row
@@ -428,7 +431,7 @@ func growSetFailure(in fastpath.Input, sets [][]int32, r fastpath.Result) (fastp
 }
 
 // growSetCore finds the core: some of the reads and values of the violation are
-// enough, and have few choices.
+// enough, and there are only a few choices of them.
 func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpath.Decision) {
 	cut := in.Cut(r.End)
 	fail := in.OpReturning(r.End)
@@ -494,7 +497,7 @@ func involved(in fastpath.Input, sets [][]int32, why fastpath.Violation) (reads,
 	return slices.Compact(reads), slices.Compact(values)
 }
 
-// choices is every n of list.
+// choices is every way to choose n items of list.
 func choices(list []int32, n int) (all [][]int32) {
 	for i, x := range list {
 		if n == 1 {
@@ -508,7 +511,7 @@ func choices(list []int32, n int) (all [][]int32) {
 	return all
 }
 
-// tryGrowSetCore makes a choice the core, if it is not linearizable.
+// tryGrowSetCore makes a choice the core if the choice is not linearizable.
 func tryGrowSetCore(in fastpath.Input, sets [][]int32, reads, values []int32, d *fastpath.Decision) bool {
 	sub := in
 	sub.Columns = &models.Columns{Events: in.Events}

@@ -1,7 +1,7 @@
-// Package set decides sets in near-linear time: those that are asked element by
-// element, and those that only grow and are read as a whole. Path is all that it
-// exports beside the violations that it finds, which a caller may tell apart by a
-// type switch.
+// Package set decides sets in near-linear time: sets that are asked element by
+// element, and sets that only grow and are read as a whole. It exports Path,
+// and the violations that it finds, which a caller can tell apart by a type
+// switch.
 package set
 
 import (

@@ -15,15 +15,16 @@ import (
 	"clew/jepsen"
 )
 
-// Convert reads a history in one form, or, if from is "", in the one that its
-// content tells, and writes it in another. Name stands for it in errors.
+// Convert reads a history in one form and writes it in another. If from is "",
+// the form is recognized by the content. Errors call the history by name.
 //
-// EDN and JSON hold everything, and histories that do not pair too. A log holds
-// :process, :type, :f, :value and :error, the other forms operations that
-// succeeded with integers (LiMo's crashed, too, and with words). What has no
-// place there is an error that names the event, but for keys of no meaning to a
-// checker, such as :time: they are left out, and the warnings say so. In the face
-// of an error, what has been written is no history.
+// EDN and JSON hold everything, even histories whose events do not pair. A log
+// holds :process, :type, :f, :value and :error. The other forms hold operations
+// that succeeded and whose values are integers; LiMo holds crashed operations
+// and words, too. If anything has no place in a form, the error names the
+// event. The exception is keys that mean nothing to a checker, such as :time:
+// they are left out, and the warnings say so. If there is an error, what has
+// been written is not a history.
 func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
 	if w == nil || r == nil {
 		return nil, fmt.Errorf("%s: expected a writer and a reader, found nil", name)
@@ -67,7 +68,7 @@ func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []s
 	return b.Warnings(), c.w.Flush()
 }
 
-// converter writes a history. What the writer has to say comes with Flush.
+// converter writes a history. Errors of the writer are left to Flush.
 type converter struct {
 	scratch
 	b       *jepsen.Builder
@@ -105,8 +106,8 @@ func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 	v := c.values()
 	id, err := v.ParseLenient(e.Text)
 	if err == nil && v.Kind(id) != edn.KindMap {
-		// What is no map for the reader of values is one for the reader of ops, as
-		// long as no key that counts stands in it twice.
+		// The reader of ops accepts some maps that the reader of values does
+		// not: those in which a key that does not count stands twice.
 		_, err = v.Parse(e.Text, edn.Pos{File: c.file, Line: e.Line, Col: e.Col})
 	}
 	return v, v.Items(id), err
@@ -154,7 +155,8 @@ func (c *converter) put(line []byte) error {
 	return c.w.WriteByte('\n')
 }
 
-// drop notes the keys of an op that have no place, and those that it must have.
+// drop notes the keys of an op that have no place in the form, which are all
+// but those held. A :key must not be lost, and is an error.
 func (c *converter) drop(e *opmap.Event, held ...string) error {
 	if e.Has&opmap.HasKey != 0 {
 		return c.refuse(e, "it has no place for a :key")
@@ -171,8 +173,8 @@ func (c *converter) drop(e *opmap.Event, held ...string) error {
 	return nil
 }
 
-// log writes an event as a line of a log, and reads it again: what stands in one
-// is known by its first words.
+// log writes an event as a line of a log. It reads the line again first, since
+// the fields of a line are told apart only by the values that they hold.
 func (c *converter) log(e *opmap.Event) error {
 	if err := c.drop(e, ":process", ":type", ":f", ":value", ":error"); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"clew/jepsen"
 )
 
-// text takes an event for a form that holds operations only.
+// text takes an event for a form that holds only operations.
 func (c *converter) text(e *opmap.Event) error {
 	if err := jepsen.CheckOp(c.file, e); err != nil {
 		return err
@@ -60,9 +60,9 @@ func (c *converter) operations(h *jepsen.History) error {
 	return nil
 }
 
-// objectOf is the container that a history is of: what its text says, or else its
-// :f's. An :insert may be a set's or a priority queue's; with one, or a :poll,
-// :enqueue is a priority queue's too.
+// objectOf is the container of a history: the one that its text names, or else
+// the one that its :f's show. An :insert may be a set's or a priority queue's.
+// If there is an :insert or a :poll, an :enqueue is a priority queue's too.
 func objectOf(h *jepsen.History) object {
 	seen := map[string]bool{}
 	for _, inv := range h.Invocation {
@@ -153,7 +153,7 @@ func (c *converter) process(h *jepsen.History, ev jepsen.Event) (int64, error) {
 }
 
 // value is the value of an operation that succeeded, or of a crashed call, and
-// in fptlin's sets what it answered.
+// for the sets of fptlin its answer.
 func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string) (value, answer string, err error) {
 	v, id, at := h.Values, h.OpValue(op), h.Invocation[op]
 	if h.Status[op] == jepsen.Succeeded {
@@ -191,7 +191,8 @@ func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string)
 	return strconv.FormatInt(n, 10), answer, nil
 }
 
-// isWord says whether LiMo's form has a text for a value that is no integer.
+// isWord says whether LiMo's form has a text for a value that is not an
+// integer.
 func isWord(s string) bool {
 	if _, err := strconv.ParseInt(s, 10, 64); err == nil || s == "" || s == "empty" {
 		return false

@@ -1,16 +1,17 @@
 // Package forms reads and writes histories as text.
 //
-// Histories come in several forms, of which EDN is one; Form lists them. Read and
-// ReadFile tell the form by the content, plain or compressed, and make a
-// jepsen.History of it. JSON and the forms of other monitors are translated into
-// EDN on the way, an op a line, so that there is one reader of ops. Convert goes
-// from each form to each.
+// Histories come in several forms, of which EDN is one; All lists them. Read
+// and ReadFile recognize the form by the content, plain or compressed, and make
+// a jepsen.History of it. JSON and the forms of other monitors are translated
+// into EDN on the way, one op to a line, so that there is only one reader of
+// ops. Convert translates any form into any other.
 //
 //	h, err := forms.ReadFile("history.json", jepsen.Options{})
 //
-// Adding a form takes a file here that turns its text into ops of EDN, a line in
-// All and one in what tells forms apart.
+// To add a form, write a file that turns its text into ops of EDN and back, and
+// name the form in All, in detect, which recognizes it, and in the switches
+// that choose its reader and its writer.
 //
-// The package does not look for histories in folders and archives, which package
-// store does, and does not pair events, which jepsen.Builder does.
+// The package does not look for histories in folders and archives (package
+// store does), and does not pair events (jepsen.Builder does).
 package forms

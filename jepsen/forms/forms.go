@@ -11,8 +11,8 @@ import (
 // Form is a text form of histories.
 type Form string
 
-// The forms. JSON is one array of ops and JSONL an op a line; what reads
-// one reads the other.
+// The forms. JSON is one array of ops, and JSONL is one op to a line; the same
+// reader reads both.
 const (
 	EDN     Form = "edn"
 	JSONL   Form = "jsonl"
@@ -49,8 +49,8 @@ var (
 	fastlinLine = regexp.MustCompile(`^[A-Za-z]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*(\n|$)`)
 )
 
-// detect tells a history's form by its beginning. What is none of the others is
-// EDN, whose reader says what is wrong with it.
+// detect recognizes a history's form by its beginning. A text in none of the
+// other forms counts as EDN, whose reader says what is wrong with it.
 func detect(head []byte) Form {
 	text := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n\v\f,\x1c\x1d\x1e\x1f")
 	if len(text) == 0 {
@@ -75,8 +75,8 @@ func detect(head []byte) Form {
 	return EDN
 }
 
-// isJSONObject says whether a text begins with a brace, a string and a colon. In
-// EDN the colon would begin a keyword, but ops have no strings for keys.
+// isJSONObject says whether a text begins with a brace, a string and a colon.
+// In EDN the colon would begin a keyword, but ops do not have strings as keys.
 func isJSONObject(text []byte) bool {
 	if len(text) == 0 || text[0] != '{' {
 		return false
@@ -91,7 +91,7 @@ func isJSONObject(text []byte) bool {
 }
 
 // detectText tells apart the forms whose comments begin with #, by the heading
-// and the first line that is no comment.
+// and the first line that is not a comment.
 func detectText(text []byte) Form {
 	headed := false
 	for line := range bytes.Lines(text) {

@@ -43,8 +43,8 @@ type jsonReader struct {
 	array  bool
 	ops    int
 	op     []byte // the op at hand
-	begins place  // where
-	at     int    // what of it has been read
+	begins place  // where it begins
+	at     int    // how much of it has been read
 	out    []byte // the op as EDN
 	skip   json.RawMessage
 }
@@ -81,7 +81,7 @@ func (p place) past(c byte) place {
 	return p
 }
 
-// token takes the first byte that is no white space, and says where it stands.
+// token takes the first byte that is not white space, and says where it stands.
 func (r *jsonReader) token() (c byte, at place, err error) {
 	if r.here == (place{1, 1}) {
 		if mark, _ := r.in.Peek(3); string(mark) == "\xef\xbb\xbf" {
@@ -146,8 +146,8 @@ func (r *jsonReader) found(c byte) string {
 	return "something else"
 }
 
-// object takes the rest of an op, up to the bracket that closes it, and has it
-// checked.
+// object takes the rest of an op, up to the bracket that closes it, and checks
+// that it is JSON.
 func (r *jsonReader) object() error {
 	r.op = append(r.op[:0], '{')
 	quoted, escaped := false, false
@@ -206,7 +206,7 @@ func (r *jsonReader) translate() error {
 	return nil
 }
 
-// role is what a value stands for, which says how strings in it are read.
+// role is what a value stands for, which determines how strings in it are read.
 type role int
 
 const (
@@ -215,11 +215,11 @@ const (
 	opRole
 	txnRole   // an op whose :f is :txn
 	stepsRole // its value
-	stepRole  // an element of that
+	stepRole  // an element of that value
 )
 
-// of is the role of what stands under a key, or at an index, which is -1 under a
-// key.
+// of is the role of the value under a key or at an index. The index is -1 if
+// there is a key.
 func (r role) of(key string, index int) role {
 	switch {
 	case (r == opRole || r == txnRole) && (key == "type" || key == "f" || key == "process"), r == stepRole && index == 0:
@@ -296,8 +296,8 @@ func literal(text []byte, i int) int {
 	return i
 }
 
-// text appends a string, or the keyword whose name it is. JSON's strings are
-// strings of EDN as they stand.
+// text appends a string, or the keyword that it names. A string in JSON is a
+// string in EDN as it stands.
 func (r *jsonReader) text(quoted []byte, named bool) {
 	if name := unquoted(quoted); named && r.isName(name) {
 		r.out = append(append(r.out, ':'), name...)

@@ -16,7 +16,8 @@ type jsonWriter struct {
 	bad string // why the op cannot be written
 }
 
-// op is an op map as JSON, valid until the next call, or why it cannot be.
+// op is an op map as JSON, valid until the next call, or the reason why it
+// cannot be written as JSON.
 func (w *jsonWriter) op(v *edn.Values, kvs []edn.ID) (text []byte, bad string) {
 	w.out, w.bad = w.out[:0], ""
 	as := opRole
@@ -35,7 +36,7 @@ func isKeyword(v *edn.Values, id edn.ID, name string) bool {
 	return v.Kind(id) == edn.KindKeyword && v.Str(id) == name
 }
 
-// fields appends a map as an object, unless its keys are none of JSON's.
+// fields appends a map as an object, unless JSON has no such keys.
 func (w *jsonWriter) fields(v *edn.Values, kvs []edn.ID, as role) bool {
 	if len(kvs) == 2 && isKeyword(v, kvs[0], "edn") {
 		return false
@@ -107,8 +108,8 @@ func (w *jsonWriter) value(v *edn.Values, id edn.ID, as role) {
 	w.embedded(v.Text(id))
 }
 
-// isJSONNumber says whether a number is spelled as in JSON, and one that other
-// readers of JSON take for the same.
+// isJSONNumber says whether a number is spelled as in JSON, and other readers
+// of JSON take it for the same number.
 func isJSONNumber(v *edn.Values, id edn.ID, text string) bool {
 	if v.Kind(id) == edn.KindInt {
 		if _, fits := v.Int(id); !fits {
@@ -152,7 +153,8 @@ func (w *jsonWriter) escaped(s string) {
 	if err := e.Encode(s); err != nil {
 		panic(err) // it is a string
 	}
-	// The one control character that it leaves as it is would look like binary data.
+	// The encoder leaves one control character as it is, which would look like
+	// binary data.
 	quoted := bytes.ReplaceAll(b.Bytes(), []byte{0x7f}, []byte(`\u007f`))
 	w.out = append(w.out, bytes.TrimSuffix(quoted, []byte("\n"))...)
 }

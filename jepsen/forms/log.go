@@ -13,13 +13,14 @@ import (
 	"clew/edn"
 )
 
-// The .log form is what Jepsen prints while a test runs, one event a line, its
-// fields parted by tabs or spaces, the value and an optional :error last:
+// The .log form is what Jepsen prints while a test runs, one event a line, with
+// its fields separated by tabs or spaces, the value and an optional :error
+// last:
 //
 //	INFO  jepsen.util - 0	:invoke	:read	nil
 //	0	:invoke	:read	nil
 //
-// The second line is how history.txt has it. Lines of a logger that are no
+// The second line is in the form of history.txt. Lines of a logger that are not
 // events ("INFO  jepsen.core - Run complete") are passed over.
 
 // maxLine bounds a line of the .log form.
@@ -29,7 +30,7 @@ const maxLine = 64 << 20
 func (in *input) log(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 1<<16), maxLine)
-	// Unlike an op map, a line that was cut off may still be an event, one with
+	// Unlike an op map, a line that was cut off may still be an event, but with
 	// another value.
 	cut := false
 	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
@@ -81,7 +82,8 @@ func (in *input) logLine(line []byte, pos edn.Pos) error {
 	if logged && !startsLikeEvent(text) {
 		return nil
 	}
-	// Columns count characters; text stands at the end of the line but for blanks.
+	// Columns count characters; text stands at the end of the line, except for
+	// blanks.
 	before := line[:len(bytes.TrimRight(line, blanks))-len(text)]
 	pos.Col += utf8.RuneCount(before)
 	pos.Offset += int64(len(before))

@@ -16,8 +16,9 @@ import (
 )
 
 // Read reads one history in any of the forms, plain or compressed with gzip or
-// zstd, told apart by content. Name stands for it in errors. Errors are
-// *edn.Error with file, line and column, or I/O errors. Linear time.
+// zstd, and recognizes the form by the content. Errors call the history by
+// name. They are *edn.Error with file, line and column, or I/O errors. Linear
+// time.
 func Read(r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%s: expected a reader, found nil", name)
@@ -57,8 +58,8 @@ func (in *input) at(line, col int) edn.Pos {
 	return edn.Pos{File: in.file, Line: line, Col: col}
 }
 
-// read reads the events of a history, compressed or not, in a form, or in the one
-// that its content tells if form is "".
+// read reads the events of a history, compressed or not, in the given form, or
+// in the one that its content shows if form is "".
 func (in *input) read(r io.Reader, form Form) error {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	unpacked, packed, err := files.Decompress(buffered)
@@ -120,7 +121,8 @@ func (in *input) edn(r io.Reader) error {
 	}
 }
 
-// foreign names what a text is that begins neither as EDN nor as a log does.
+// foreign names the kind of a text that begins like neither EDN nor a log, or
+// is "".
 func foreign(r *bufio.Reader) string {
 	head, _ := r.Peek(8)
 	switch {
@@ -145,13 +147,13 @@ func isUTF16(head []byte) bool {
 	return mark || ascii(head[0]) && head[1] == 0 || head[0] == 0 && ascii(head[1])
 }
 
-// translation is the text of another form as EDN, an op map a line: the EDN
-// reader remains the only one that makes events. It holds the places of the ops
-// that the reader has not returned yet, a block's worth at most.
+// translation is the text of another form as EDN, one op map to a line, so that
+// the EDN reader remains the only one that makes events. It holds the places of
+// the ops that the reader has not returned yet, at most a block's worth.
 type translation struct {
 	next   func() (op []byte, at place, err error) // io.EOF at the end
 	line   []byte                                  // the last op, with its newline
-	rest   []byte                                  // what of it has not been read
+	rest   []byte                                  // the part of it that has not been read
 	places []place
 	first  int // the line of places[0]
 	err    error
@@ -191,8 +193,9 @@ func (t *translation) at(line int) place {
 	return t.places[0]
 }
 
-// translated reads the events of another form. What is wrong with its text next
-// says, in the text's own places; those of the EDN reader are put in their place.
+// translated reads the events of another form. Errors in its text come from
+// next, and have the text's own places. If the EDN reader gives a place, it is
+// replaced by the text's own.
 func (in *input) translated(next func() ([]byte, place, error)) error {
 	t := &translation{next: next, first: 1}
 	reader := opmap.NewReader(t, in.file, in.values)

@@ -39,8 +39,9 @@ func (s *scratch) isName(text []byte) bool {
 	return is
 }
 
-// readsBack says whether a value's text gives the same text when it is read. The
-// text of what is no value may hold a comment, whose end has become a blank.
+// readsBack says whether a value's text gives the same text when it is read.
+// The text of a form that is not a value may hold a comment, whose line end has
+// become a blank.
 func (s *scratch) readsBack(text string) bool {
 	if !bytes.Contains([]byte(text), []byte(";")) {
 		return true

@@ -25,20 +25,19 @@ import (
 //	[1] return
 //
 // In fastlin and fptlin -1 is the answer of an empty container, times are
-// integers, and of what happens at one time returns come first. In fptlin the
-// answer of a set's operation is one more column, 0 or 1. In LiMo a removal's
-// value stands with its return or with its call; without one, or as "empty", it
-// found nothing. A call that never returns has crashed.
+// integers, and if several things happen at one time, returns come first. In
+// fptlin the answer of a set's operation is one more column, 0 or 1. In LiMo a
+// removal's value stands with its return or with its call; without one, or as
+// "empty", it found nothing. A call that never returns has crashed.
 
 // object is a container in the text forms.
 type object struct {
 	word   string            // jepsen.History.Object, which is in the heading of fastlin and fptlin
-	limo   string            // in LiMo's, "" if it does not know it
+	limo   string            // its name in LiMo's headings, "" if LiMo does not know it
 	method map[string]string // its methods, by :f
 }
 
-// objects are the containers. What else an operation may be called is written as
-// the form's own method.
+// objects are the containers. Several :f's may stand for one method of a form.
 var objects = []object{
 	{"priorityqueue", "", map[string]string{":insert": "insert", ":enqueue": "insert", ":poll": "poll", ":dequeue": "poll", ":peek": "peek"}},
 	{"queue", "atomic-queue", map[string]string{":enqueue": "enq", ":dequeue": "deq", ":peek": "peek"}},
@@ -82,8 +81,8 @@ type textReader struct {
 	form  Form
 	lines *bufio.Scanner
 	n     int    // the line at hand
-	line  string // what stands in it
-	col   int    // where that begins
+	line  string // its text
+	col   int    // where the text begins
 	out   []byte
 
 	open map[int]textOp // LiMo: calls without a return
@@ -176,8 +175,8 @@ func (r *textReader) event(o *textOp, complete bool) ([]byte, place, error) {
 	return r.out, o.at, nil
 }
 
-// all reads a history of timed operations and puts their ends in order. Those of
-// an operation keep theirs, and so do equal ends.
+// all reads a history of timed operations and puts their ends in order. Ends
+// that are equal keep the order of the text.
 func (r *textReader) all() error {
 	for {
 		more, err := r.more()

@@ -10,8 +10,8 @@ import (
 	"clew/jepsen"
 )
 
-// Claim is what somebody else says of the linearizability of a history, or of
-// one of its keys.
+// Claim is what somebody else says about the linearizability of a history, or
+// of one of its keys.
 type Claim struct {
 	// Checker says where it stands: ":linear", ":workload :linear", or the
 	// algorithm of a table's row.
@@ -24,21 +24,22 @@ type Claim struct {
 	OpIndex  int64 // the :index of the failing operation, if HasOp
 	HasOp    bool
 	OpText   string // the failing operation, as EDN
-	Model    string // the model's name, as far as the claim shows it, else ""
-	Init     string // its initial value, as far as the claim shows it, else ""
+	Model    string // the model's name if the claim shows it, else ""
+	Init     string // its initial value if the claim shows it, else ""
 	Analyzer string
 	Ms       float64 // 0 if it is not known
 }
 
-// maxClaimDepth bounds how deep in a results.edn a claim is looked for: checkers
-// nest a few levels.
+// maxClaimDepth bounds how deep in a results.edn claims are looked for.
+// Checkers nest only a few levels deep.
 const maxClaimDepth = 20
 
 // ReadClaims finds the results of linearizability checkers in a results.edn,
-// whatever they are called and however deep they stand, keys of
-// jepsen.independent included. They are in the order of the text. modelOf knows
-// the models of records such as "CASRegister", as models.OfRecord does; a claim's
-// model is that of the first record in it that it knows. nil knows none.
+// whatever they are called and however deep they stand, including those under
+// the keys of jepsen.independent. They are in the order of the text. modelOf
+// knows the models of records such as "CASRegister", as models.OfRecord does. A
+// claim's model is that of the first record in the claim that modelOf knows. A
+// nil modelOf knows none.
 func ReadClaims(in io.Reader, name string, v *edn.Values, modelOf func(record string) (model string, ok bool)) ([]Claim, error) {
 	if in == nil || v == nil {
 		return nil, fmt.Errorf("%s: expected a reader and a table of values, found nil", name)
@@ -75,8 +76,8 @@ func (c *claims) get(m edn.ID, key string) (edn.ID, bool) {
 	return c.v.Get(m, c.v.InternKeyword(key))
 }
 
-// find looks for claims in a map of results, which is the checker's that at
-// names.
+// find looks for claims in a map of results, which belongs to the checker that
+// at names.
 func (c *claims) find(m edn.ID, at Claim, depth int) {
 	v := c.v
 	if v.Kind(m) == edn.KindTagged {
@@ -153,7 +154,7 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 	return at
 }
 
-// model is the model of the first record of one in a form, or "".
+// model is the model of the first record in a form that stands for one, or "".
 func (c *claims) model(id edn.ID, depth int) string {
 	v := c.v
 	if v.Kind(id) == edn.KindTagged {

@@ -1,5 +1,5 @@
-// Package store finds histories: the runs in a store of Jepsen's, in any folder or
-// in an archive, and what others have said of them.
+// Package store finds histories: the runs in a Jepsen store, in any other
+// folder or in an archive. It also reads what others have said about them.
 //
 //	found, err := store.Find("store/")
 //	for _, s := range found {
@@ -10,6 +10,6 @@
 // ReadClaims reads a run's results.edn, ReadTable a table of verdicts; both give
 // Claims, which clew.Compare compares with its own results.
 //
-// The package knows names and places. What is in a history package forms reads,
-// and what its operations mean models say.
+// The package knows only the names and places of files. Package forms reads
+// what is in a history, and package models says what its operations mean.
 package store

@@ -11,13 +11,14 @@ import (
 	"clew/internal/files"
 )
 
-// Find is the histories that a path stands for: the file itself, or, if it is a
-// directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
+// Find returns the histories that a path stands for: the file itself, or, if it
+// is a directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
 // history.edn in it, or, if there is none, every file that ends in .edn,
 // .edn.gz or .edn.zst. Symbolic links below the directory are not followed, and
 // the independent/ folder beside a history.edn is skipped: its histories are
-// parts of that one. The order is by name, and in a tar archive its own. If
-// a part of the directory cannot be read, there are histories and an error.
+// parts of that one. The order is by name, except that a tar archive keeps its
+// own. If a part of the directory cannot be read, Find returns the other
+// histories and an error.
 func Find(path string) ([]Source, error) {
 	if path == "-" {
 		return []Source{{Path: path}}, nil
@@ -58,7 +59,7 @@ func findBelow(dir string) ([]Source, error) {
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			unreadable = append(unreadable, files.PathError(err)) // and on with what is beside it
+			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
 		case d.Type().IsRegular():
 			below = append(below, filepath.ToSlash(strings.TrimPrefix(p, root)))
 		}

@@ -22,13 +22,15 @@ import (
 type Source struct {
 	// Path is how people name it. A member's is ARCHIVE/MEMBER.
 	Path string
-	// Stored says that it was found in a directory or an archive; then Test and
-	// Time are what the store's layout TEST/TIME/history.edn says; if the layout is
-	// another, Time is "" and Test the path below the directory.
+	// Stored says that it was found in a directory or an archive. Then Test and
+	// Time are taken from the store's layout TEST/TIME/history.edn. If the
+	// layout is a different one, Time is "" and Test is the path below the
+	// directory.
 	Stored     bool
 	Test, Time string
-	// InOrder says that reading it forwards the archive: sources of one archive
-	// are read one at a time, best in the order in which they were found.
+	// InOrder says that the archive can only be read from front to back: its
+	// sources are read one at a time, best in the order in which they were
+	// found.
 	InOrder bool
 
 	open func() (io.ReadCloser, error) // nil: Path is a file, or "-"
@@ -111,7 +113,7 @@ func isEDN(name string) bool {
 	return strings.HasSuffix(name, ".edn") || strings.HasSuffix(name, ".edn.gz") || strings.HasSuffix(name, ".edn.zst")
 }
 
-// isTar and isZip say so by name.
+// isTar and isZip judge by the name.
 func isTar(name string) bool {
 	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst"} {
 		if strings.HasSuffix(name, end) {
@@ -123,7 +125,7 @@ func isTar(name string) bool {
 
 func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
 
-// findInZip is the histories in a zip archive, by name. It stays open.
+// findInZip is the histories in a zip archive, by name. The archive stays open.
 func findInZip(file string) ([]Source, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
@@ -221,7 +223,8 @@ func (t *tarball) next() (*tar.Header, error) {
 	return header, err
 }
 
-// open goes on to a member, from the front if it is behind.
+// open goes on to a member. If that one has been passed, it starts again from
+// the front.
 func (t *tarball) open(member int) (io.ReadCloser, error) {
 	if t.f == nil || t.passed >= member {
 		t.end()

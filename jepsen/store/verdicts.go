@@ -11,17 +11,17 @@ import (
 	"clew/jepsen"
 )
 
-// TableRow is a claim of a table of verdicts, and the file that it is about.
+// TableRow is a claim in a table of verdicts, and the file that it is about.
 type TableRow struct {
 	File string
 	Claim
 }
 
-// ReadTable reads a table of verdicts, its columns parted by tabs: file and
-// verdict, in this order; or, if the first line names them, file and verdict
-// in any order, and as far as there are any, model (with ":INIT" for an initial
-// value), algo, ms and fail_index. A verdict is true, valid or ok, false, invalid
-// or illegal, or unknown.
+// ReadTable reads a table of verdicts, whose columns are separated by tabs.
+// They are file and verdict, in this order. If the first line names the
+// columns, they may be in any order, and model (with ":INIT" for an initial
+// value), algo, ms and fail_index may be among them. A verdict is true, valid
+// or ok, false, invalid or illegal, or unknown.
 func ReadTable(in io.Reader, name string) ([]TableRow, error) {
 	columns := map[string]int{"file": 0, "verdict": 1}
 	var rows []TableRow

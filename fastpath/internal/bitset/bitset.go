@@ -1,4 +1,4 @@
-// Package bitset is a set of small numbers, for slots and events.
+// Package bitset is sets of small numbers, such as slots and events.
 package bitset
 
 import "math/bits"
@@ -53,7 +53,8 @@ func (s Set) Last(i int32) int32 {
 	return -1
 }
 
-// TakeFirst removes the least number and returns it, or -1. All are above i.
+// TakeFirst removes the least number and returns it, or -1 if there is none.
+// All numbers in the set are greater than i.
 func (s Set) TakeFirst(i int32) int32 {
 	if s[len(s)-1][0] == 0 {
 		return -1

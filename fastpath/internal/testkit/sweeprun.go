@@ -13,8 +13,8 @@ import (
 // instant between its invocation and its return.
 type SweepRun struct {
 	Ops, Processes int
-	// Begin is the operation that a process wants next, Happen what it turns
-	// out to be, if it can happen now.
+	// Begin is the operation that a process wants next. Happen is what the
+	// operation turns out to be, if it can happen now.
 	Begin  func(process int32) models.Op
 	Happen func(op models.Op) (models.Op, bool)
 }
@@ -68,5 +68,5 @@ func BenchSweep(b *testing.B, c *models.Columns, decide func(c *models.Columns, 
 	}
 }
 
-// BenchOps is how many operations are usual.
+// BenchOps is the usual number of operations.
 const BenchOps = 1_000_000
