@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"slices"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -19,25 +18,6 @@ const (
 	Drain             // took these, one after the other
 	DrainAny          // crashed: took some, one after the other
 )
-
-var fifoQueueDefinition = Definition{
-	Name: "fifo-queue", Fs: ":enqueue v, :dequeue, :peek, :drain", About: "first in, first out",
-	Record:  "knossos.model.FIFOQueue",
-	Object:  "queue",
-	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued", ":peek": "peeked at"},
-	Knossos: nilIsAnElement,
-	Infer:   mayBeAQueue,
-	New:     newFIFOQueue,
-}
-
-var unorderedQueueDefinition = Definition{
-	Name: "unordered-queue", Fs: ":enqueue v, :dequeue, :drain", About: "a bag",
-	Record:  "knossos.model.UnorderedQueue",
-	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
-	Knossos: nilIsAnElement,
-	Infer:   mayBeAQueue,
-	New:     newUnorderedQueue,
-}
 
 // nilIsAnElement says how Knossos reads containers differently. The numbers are
 // those of the README.
@@ -151,158 +131,6 @@ func (q *queueReader) Touches(op Op) (values []int32, all bool) {
 		return q.drains[op.A], false
 	}
 	return nil, false
-}
-
-// fifoQueue hands out its elements in the order in which they came. A state
-// holds them in this order.
-type fifoQueue struct{ queueReader }
-
-func newFIFOQueue(b *Binding) (Reader, error) {
-	q, err := newQueueReader(b)
-	return &fifoQueue{q}, err
-}
-
-func (q *fifoQueue) Step(dst []State, s State, op Op) []State {
-	switch op.Kind {
-	case Enqueue:
-		return append(dst, append(slices.Clone(s), op.A))
-	case Dequeue:
-		if len(s) > 0 && s[0] == op.A {
-			return append(dst, s[1:])
-		}
-	case Peek:
-		if len(s) > 0 && s[0] == op.A {
-			return append(dst, s)
-		}
-	case DequeueEmpty:
-		if len(s) == 0 {
-			return append(dst, s)
-		}
-	case DequeueAny:
-		if len(s) > 0 {
-			return append(dst, s[1:])
-		}
-	case Drain:
-		if d := q.drains[op.A]; len(d) <= len(s) && slices.Equal(d, s[:len(d)]) {
-			return append(dst, s[len(d):])
-		}
-	case DrainAny:
-		for n := 0; n <= len(s); n++ {
-			dst = append(dst, s[n:])
-		}
-	}
-	return dst
-}
-
-// Shape makes fifo-queue Shaped.
-func (q *fifoQueue) Shape() Shape { return FIFOShape{q.init} }
-
-func (q *fifoQueue) Why(s State, op Op) string {
-	if op.Kind == Dequeue && len(s) == 0 {
-		return "can't dequeue " + str(q.v, edn.ID(op.A)) + " from empty queue"
-	}
-	return q.why(s, op)
-}
-
-func (q *fifoQueue) Record(s State) edn.Value {
-	return record(q.v, q.record, field{"pending", q.v.InternVector(ids(s))})
-}
-
-// unorderedQueue is a bag: it hands out its elements in any order. A state
-// holds them sorted, and each as often as it is in the bag.
-type unorderedQueue struct{ queueReader }
-
-func newUnorderedQueue(b *Binding) (Reader, error) {
-	q, err := newQueueReader(b)
-	slices.Sort(q.init)
-	return &unorderedQueue{q}, err
-}
-
-func (q *unorderedQueue) Read(o Operation) (Op, bool, error) {
-	if o.f == q.fPeek {
-		return Op{}, false, ErrUnknownF
-	}
-	return q.queueReader.Read(o)
-}
-
-func (q *unorderedQueue) Step(dst []State, s State, op Op) []State {
-	switch op.Kind {
-	case Enqueue:
-		i, _ := slices.BinarySearch(s, op.A)
-		return append(dst, slices.Insert(slices.Clone(s), i, op.A))
-	case Dequeue:
-		if next, ok := without(s, op.A); ok {
-			return append(dst, next)
-		}
-	case DequeueEmpty:
-		if len(s) == 0 {
-			return append(dst, s)
-		}
-	case DequeueAny:
-		for i, x := range s {
-			if i == 0 || x != s[i-1] {
-				dst = append(dst, slices.Delete(slices.Clone(s), i, i+1))
-			}
-		}
-	case Drain:
-		next, ok := s, true
-		for _, x := range q.drains[op.A] {
-			if next, ok = without(next, x); !ok {
-				return dst
-			}
-		}
-		return append(dst, next)
-	case DrainAny:
-		return subsets(dst, nil, s)
-	}
-	return dst
-}
-
-// without is s without one x.
-func without(s State, x int32) (State, bool) {
-	i, found := slices.BinarySearch(s, x)
-	if !found {
-		return nil, false
-	}
-	return slices.Delete(slices.Clone(s), i, i+1), true
-}
-
-// subsets appends every sub-multiset of rest, each after the elements kept.
-func subsets(dst []State, kept, rest State) []State {
-	if len(rest) == 0 {
-		return append(dst, slices.Clone(kept))
-	}
-	run := 1
-	for run < len(rest) && rest[run] == rest[0] {
-		run++
-	}
-	for n := 0; n <= run; n++ {
-		dst = subsets(dst, append(slices.Clone(kept), rest[:n]...), rest[run:])
-	}
-	return dst
-}
-
-// Shape makes unordered-queue Shaped.
-func (q *unorderedQueue) Shape() Shape { return BagShape{q.init} }
-
-func (q *unorderedQueue) Why(s State, op Op) string { return q.why(s, op) }
-
-func (q *unorderedQueue) Record(s State) edn.Value {
-	return record(q.v, q.record, field{"pending", q.v.InternVector(ids(s))})
-}
-
-// Opened turns an open dequeue into a crashed one: if there are empty answers,
-// a prefix of a bag's history must not use the value that a dequeue will
-// return. (This is the contract's only exception to Knossos's meaning of a
-// prefix.)
-func (q *unorderedQueue) Opened(op Op) Op {
-	switch {
-	case q.empties && op.Kind == Dequeue:
-		return Op{Kind: DequeueAny}
-	case q.empties && op.Kind == Drain:
-		return Op{Kind: DrainAny}
-	}
-	return op
 }
 
 func (q *queueReader) why(s State, op Op) string {

@@ -1,0 +1,72 @@
+package models
+
+import (
+	"slices"
+
+	"clew/edn"
+)
+
+var fifoQueueDefinition = Definition{
+	Name: "fifo-queue", Fs: ":enqueue v, :dequeue, :peek, :drain", About: "first in, first out",
+	Record:  "knossos.model.FIFOQueue",
+	Object:  "queue",
+	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued", ":peek": "peeked at"},
+	Knossos: nilIsAnElement,
+	Infer:   mayBeAQueue,
+	New:     newFIFOQueue,
+}
+
+// fifoQueue hands out its elements in the order in which they came. A state
+// holds them in this order.
+type fifoQueue struct{ queueReader }
+
+func newFIFOQueue(b *Binding) (Reader, error) {
+	q, err := newQueueReader(b)
+	return &fifoQueue{q}, err
+}
+
+func (q *fifoQueue) Step(dst []State, s State, op Op) []State {
+	switch op.Kind {
+	case Enqueue:
+		return append(dst, append(slices.Clone(s), op.A))
+	case Dequeue:
+		if len(s) > 0 && s[0] == op.A {
+			return append(dst, s[1:])
+		}
+	case Peek:
+		if len(s) > 0 && s[0] == op.A {
+			return append(dst, s)
+		}
+	case DequeueEmpty:
+		if len(s) == 0 {
+			return append(dst, s)
+		}
+	case DequeueAny:
+		if len(s) > 0 {
+			return append(dst, s[1:])
+		}
+	case Drain:
+		if d := q.drains[op.A]; len(d) <= len(s) && slices.Equal(d, s[:len(d)]) {
+			return append(dst, s[len(d):])
+		}
+	case DrainAny:
+		for n := 0; n <= len(s); n++ {
+			dst = append(dst, s[n:])
+		}
+	}
+	return dst
+}
+
+// Shape makes fifo-queue Shaped.
+func (q *fifoQueue) Shape() Shape { return FIFOShape{q.init} }
+
+func (q *fifoQueue) Why(s State, op Op) string {
+	if op.Kind == Dequeue && len(s) == 0 {
+		return "can't dequeue " + str(q.v, edn.ID(op.A)) + " from empty queue"
+	}
+	return q.why(s, op)
+}
+
+func (q *fifoQueue) Record(s State) edn.Value {
+	return record(q.v, q.record, field{"pending", q.v.InternVector(ids(s))})
+}

@@ -1,0 +1,113 @@
+package models
+
+import (
+	"slices"
+
+	"clew/edn"
+)
+
+var unorderedQueueDefinition = Definition{
+	Name: "unordered-queue", Fs: ":enqueue v, :dequeue, :drain", About: "a bag",
+	Record:  "knossos.model.UnorderedQueue",
+	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
+	Knossos: nilIsAnElement,
+	Infer:   mayBeAQueue,
+	New:     newUnorderedQueue,
+}
+
+// unorderedQueue is a bag: it hands out its elements in any order. A state
+// holds them sorted, and each as often as it is in the bag.
+type unorderedQueue struct{ queueReader }
+
+func newUnorderedQueue(b *Binding) (Reader, error) {
+	q, err := newQueueReader(b)
+	slices.Sort(q.init)
+	return &unorderedQueue{q}, err
+}
+
+func (q *unorderedQueue) Read(o Operation) (Op, bool, error) {
+	if o.f == q.fPeek {
+		return Op{}, false, ErrUnknownF
+	}
+	return q.queueReader.Read(o)
+}
+
+func (q *unorderedQueue) Step(dst []State, s State, op Op) []State {
+	switch op.Kind {
+	case Enqueue:
+		i, _ := slices.BinarySearch(s, op.A)
+		return append(dst, slices.Insert(slices.Clone(s), i, op.A))
+	case Dequeue:
+		if next, ok := without(s, op.A); ok {
+			return append(dst, next)
+		}
+	case DequeueEmpty:
+		if len(s) == 0 {
+			return append(dst, s)
+		}
+	case DequeueAny:
+		for i, x := range s {
+			if i == 0 || x != s[i-1] {
+				dst = append(dst, slices.Delete(slices.Clone(s), i, i+1))
+			}
+		}
+	case Drain:
+		next, ok := s, true
+		for _, x := range q.drains[op.A] {
+			if next, ok = without(next, x); !ok {
+				return dst
+			}
+		}
+		return append(dst, next)
+	case DrainAny:
+		return subsets(dst, nil, s)
+	}
+	return dst
+}
+
+// without is s without one x.
+func without(s State, x int32) (State, bool) {
+	i, found := slices.BinarySearch(s, x)
+	if !found {
+		return nil, false
+	}
+	return slices.Delete(slices.Clone(s), i, i+1), true
+}
+
+// subsets appends every sub-multiset of rest, each after the elements kept.
+func subsets(dst []State, kept, rest State) []State {
+	if len(rest) == 0 {
+		return append(dst, slices.Clone(kept))
+	}
+	run := 1
+	for run < len(rest) && rest[run] == rest[0] {
+		run++
+	}
+	for n := 0; n <= run; n++ {
+		dst = subsets(dst, append(slices.Clone(kept), rest[:n]...), rest[run:])
+	}
+	return dst
+}
+
+// Shape makes unordered-queue Shaped.
+func (q *unorderedQueue) Shape() Shape { return BagShape{q.init} }
+
+func (q *unorderedQueue) Why(s State, op Op) string { return q.why(s, op) }
+
+func (q *unorderedQueue) Record(s State) edn.Value {
+	return record(q.v, q.record, field{"pending", q.v.InternVector(ids(s))})
+}
+
+// Opened turns an open dequeue into a crashed one: if there are empty answers,
+// a prefix of a bag's history must not use the value that a dequeue will
+// return. (This is the contract's only exception to Knossos's meaning of a
+// prefix.)
+func (q *unorderedQueue) Opened(op Op) Op {
+	switch {
+	case q.empties && op.Kind == Dequeue:
+		return Op{Kind: DequeueAny}
+	case q.empties && op.Kind == Drain:
+		return Op{Kind: DrainAny}
+	}
+	return op
+}
