@@ -218,8 +218,8 @@ var naiveSpecs = map[string]naiveSpec{
 	"fifo-queue": naiveFIFO, "unordered-queue": naiveBag,
 	"stack": naiveStack, "priority-queue": naivePriority,
 	"lookup-set": naiveLookupSet, "versioned-register": naiveVersioned,
-	"java-queue": naiveJava,
-	"semaphore":  naiveSemaphore, "owner-semaphore": naiveSemaphore,
+	"java-queue": naiveJava, "counter": naiveCounter,
+	"semaphore": naiveSemaphore, "owner-semaphore": naiveSemaphore,
 	"owner-mutex": naiveOwnerMutex, "reentrant-mutex": naiveOwnerMutex,
 	"fenced-mutex": naiveFenced, "reentrant-fenced-mutex": naiveFenced,
 }
@@ -247,6 +247,8 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 		if o.Init == "" {
 			return []string{"0", "nil"}, nil
 		}
+	case "counter":
+		return naiveCounterInit(given, o.Init != ""), nil
 	case "mutex":
 		return []string{"free"}, nil
 	case "fenced-mutex", "reentrant-fenced-mutex":
