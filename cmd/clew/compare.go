@@ -181,7 +181,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 	return k.tally.status(), nil
 }
 
-// compare compares one history with what is claimed of it.
+// compare compares one history with what is claimed about it.
 func (k *comparer) compare(ctx context.Context, j *job) answer {
 	h, err := j.Read(readOptions(j.spec))
 	if err != nil {
@@ -209,7 +209,7 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 	return k.answer(j, h, all)
 }
 
-// answer is the answer that comparisons are: a line or more for each claim.
+// answer turns comparisons into an answer: a line or more for each claim.
 func (k *comparer) answer(j *job, h *jepsen.History, all []clew.Comparison) (a answer) {
 	render := line
 	if k.json {
@@ -242,12 +242,12 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]st
 	return k.runKnossos(ctx, j, h)
 }
 
-// knossosTime is what Knossos gets if there is no time limit.
+// knossosTime is how much time Knossos gets if there is no time limit.
 const knossosTime = 10 * time.Minute
 
-// runKnossos has Knossos check a history. A command that fails, or says nothing
-// that can be understood, is an error; one that takes too long is a claim of
-// unknown.
+// runKnossos lets Knossos check a history. If the command fails, or prints
+// something that cannot be understood, that is an error. If it takes too long,
+// the claim is unknown.
 func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	spec, err := inferred(j.spec, h)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"clew/report"
 )
 
-// line is a comparison as text: a line, and our evidence if we disagree.
+// line is a comparison as text: a line, and also our evidence if we disagree.
 func line(path string, h *jepsen.History, c clew.Comparison) string {
 	s := fmt.Sprintf("%-15s  %s", c.Agreement, path)
 	if c.Claim.Checker != "" {
@@ -114,7 +114,7 @@ func jsonLine(path string, h *jepsen.History, c clew.Comparison) string {
 	}
 	line, err := json.Marshal(j)
 	if err != nil {
-		panic(err) // it is numbers and text
+		panic(err) // it is made of numbers and text
 	}
 	return string(line) + "\n"
 }

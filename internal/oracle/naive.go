@@ -22,8 +22,8 @@ type NaiveOptions struct {
 }
 
 // Naive says whether the history in a text is linearizable, and uses nothing of
-// clew: reading, pairing and models are written again, with values and states as
-// strings. It is for what package gen writes.
+// clew: reading, pairing and models are written again, with values and states
+// as strings. It reads only what package gen writes.
 func Naive(text string, o NaiveOptions) (bool, error) {
 	ops, err := naivePairs(text, o)
 	if err != nil {
@@ -204,7 +204,7 @@ func sorted(s []string) []string {
 	return s
 }
 
-// naiveSpec is the states that an operation leads to, none where it cannot
+// naiveSpec gives the states that an operation leads to, or none if it cannot
 // happen.
 type naiveSpec func(o NaiveOptions, s []string, a naiveOp) [][]string
 
@@ -267,7 +267,7 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 	return parts, nil
 }
 
-// stay is the state itself where a condition holds.
+// stay is the state itself if a condition holds.
 func stay(s []string, holds bool) [][]string {
 	if holds {
 		return [][]string{s}
@@ -381,8 +381,8 @@ func naiveLookupSet(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	return [][]string{next}
 }
 
-// naiveVersioned is a version and a value. What is nil in a read, and a nil
-// version, match anything.
+// naiveVersioned is a version and a value. A nil in a read, and a nil version,
+// match anything.
 func naiveVersioned(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	if a.value.isNil() {
 		return [][]string{s} // a read that says nothing

@@ -1,11 +1,11 @@
 // Package oracle decides small histories by trying everything, for tests only.
 //
 // It is the search of Wing & Gong (1993) as they wrote it: pick any operation
-// that no other one had to precede, run it, go on; back up where that leads
+// that no other one had to precede, run it, go on; back up if that leads
 // nowhere. It shares no code with the engines in fallback, nor with
-// models.Replay and Operations.Prefix: of a model it uses Step, and of operations
-// their columns. The number of orders grows with the
-// factorial of the number of operations; ten are a lot.
+// models.Replay and Operations.Prefix: it uses only the Step of a model and the
+// columns of its operations. The number of orders grows with the factorial of
+// the number of operations; ten are a lot.
 //
 // Naive goes further and reads the text of a history by itself, with its own
 // pairing and its own sequential specifications, so that a wrong reading in
@@ -21,11 +21,11 @@ import (
 
 // Options say how to search.
 type Options struct {
-	// Bag is unordered-queue's exception: where some completed dequeue found
-	// the queue empty, dequeues and drains that are open where a prefix ends
+	// Bag is unordered-queue's exception: if some completed dequeue found the
+	// queue empty, dequeues and drains that are open at the end of a prefix
 	// count as crashed ones of unknown value.
 	Bag bool
-	// Plain searches without remembering where it has been.
+	// Plain means a search that does not remember where it has been.
 	Plain bool
 }
 
@@ -34,16 +34,16 @@ type Answer struct {
 	Linearizable bool
 	// Fail is the first failing completion, an event, or -1.
 	Fail int32
-	// Order is a linearization, as rows, where there is one.
+	// Order is a linearization, as rows, if there is one.
 	Order []int32
 }
 
 // MaxOperations bounds what one search takes: its sets are bits of a uint32.
 const MaxOperations = 32
 
-// Decide decides every prefix that ends in a completion, and panics where a
-// longer one is linearizable though a shorter one is not: that would be wrong
-// here or in the model.
+// Decide decides every prefix that ends in a completion, and panics if a longer
+// one is linearizable although a shorter one is not: then something would be
+// wrong here or in the model.
 func Decide(ops *models.Operations, o Options) Answer {
 	if ops.Len() > MaxOperations {
 		panic(fmt.Sprintf("oracle: %d operations are too many", ops.Len()))
@@ -71,7 +71,7 @@ func Decide(ops *models.Operations, o Options) Answer {
 // An action is an operation as it counts in a prefix.
 type action struct {
 	row      int32
-	inv, res int32 // res is beyond every event where the action is optional
+	inv, res int32 // res is beyond every event if the action is optional
 	op       models.Op
 }
 
@@ -160,7 +160,7 @@ func (s *search) from(done uint32, state models.State) bool {
 	return false
 }
 
-// mayBeNext says whether nothing outside done had to happen before action i.
+// mayBeNext says whether no action outside done had to happen before action i.
 func (p problem) mayBeNext(i int, done uint32) bool {
 	for j, b := range p.actions {
 		if done&(1<<j) == 0 && b.res < p.actions[i].inv {
@@ -179,8 +179,8 @@ func key(done uint32, state models.State) string {
 }
 
 // Reaches says whether, with the events before t, some order of exactly the
-// operations done, all those that had returned among them, leads to a state
-// that is wanted. The last of the order is last, unless done is empty.
+// operations done, all those that had returned among them, leads to a wanted
+// state. The order must end with last, unless done is empty.
 func Reaches(ops *models.Operations, t int32, done []int32, last int32, wanted func(models.State) bool, o Options) bool {
 	p := before(ops, t, o)
 	goal, lastAt := uint32(0), -1

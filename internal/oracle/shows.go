@@ -7,11 +7,12 @@ import (
 	"clew/models"
 )
 
-// Shows says why an order of rows is no linearization of what has begun before an
-// event, nil if it is one: all that returned before it stand in the order once,
-// crashed ones at most once, what returned before another began stands before it,
-// and the model can take every step. For a whole history the event is its Events,
-// for a failure the first failing completion.
+// Shows says why an order of rows is not a linearization of the operations that
+// began before an event; it is nil if it is one. Every operation that returned
+// before the event stands in the order once, and the others at most once; an
+// operation that returned before another began stands before it; and the model
+// can take every step. For a whole history the event is its Events, and for a
+// failure it is the first failing completion.
 func Shows(ops *models.Operations, order []models.Row, end int32) error {
 	stands := make([]bool, ops.Len())
 	latest := int32(-1)
