@@ -302,8 +302,8 @@ func (x *registerSearch) exhausted(f *frame, class int32) {
 //
 // Let F be the values that runs from here reach by what is left, and R those
 // from which what is left leads to the target. Any other run has a first step
-// that is exhausted now: from F into R, or out of F to beyond R, from where it
-// has to come into R by a cas that is exhausted too.
+// that is exhausted now: either from F into R, or from F to a value outside R,
+// and then it has to come into R by a cas that is exhausted, too.
 func (x *registerSearch) beginRuns(f *frame, target int32) {
 	f.charging, f.longer = true, true
 	x.ban(f.node)

@@ -303,7 +303,7 @@ func (s *taker) branch(values []int32, at taken) jepsen.Verdict {
 		earlier := maps.Clone(at)
 		s.advance(v, earlier)
 		if key := earlier.key(); s.seen[key] {
-			continue // it is no choice
+			continue // it is not a choice
 		} else if s.seen == nil {
 			s.seen = map[string]bool{key: true}
 		} else {

@@ -505,7 +505,7 @@ func (x *lookupSet) guess(c *call) string {
 	return x.g.sequence([]string{element, strconv.FormatBool(x.g.chance(0.5))})
 }
 
-// queue is all containers that hand out their elements.
+// queue is any container that hands out its elements.
 type queue struct {
 	g             *generator
 	add, remove   []string // what the operations are called
@@ -634,7 +634,7 @@ func (x *queue) any() int {
 	return places[x.g.r.IntN(len(places))]
 }
 
-// takeNamed takes the given elements one after the other, or none.
+// takeNamed takes the given elements one after another, or none.
 func (x *queue) takeNamed(elements []string) {
 	before := x.now
 	for _, e := range elements {

@@ -473,7 +473,7 @@ func naivePriority(o NaiveOptions, s []string, a naiveOp) [][]string {
 // naiveNames are other names of a queue's operations.
 var naiveNames = map[string]string{":push": ":enqueue", ":insert": ":enqueue", ":pop": ":dequeue", ":poll": ":dequeue"}
 
-// naiveQueue is all containers that hand out their elements, given the ways to
+// naiveQueue is any container that hands out its elements, given the ways to
 // take one: which one, and what is left.
 func naiveQueue(o NaiveOptions, s []string, a naiveOp, take func([]string) [][2]any) [][]string {
 	value := a.value.canon()
