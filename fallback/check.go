@@ -9,18 +9,18 @@ import (
 	"clew/models"
 )
 
-// Check decides operations with an engine. The answer's first failing
-// completion takes open operations as the model wants them: if it reads them
-// otherwise than as completed, prefixes are bisected (linearizability is
-// prefix-closed), at most log2(completions) further decisions. If a limit stops
-// any of them the verdict is Unknown.
+// Check decides operations with an engine. For the first failing completion,
+// open operations are read as the model wants. If the model reads them
+// differently from completed ones, prefixes are bisected (linearizability is
+// prefix-closed), which takes at most log2(completions) further decisions. If a
+// limit stops any of them the verdict is Unknown.
 func Check(ctx context.Context, engine Engine, ops *models.Operations, lim limits.Limits) Answer {
 	a := engine.Decide(ctx, ops, lim)
 	if a.Verdict != jepsen.Invalid || !ops.ReadsOpenOtherwise() {
 		return a
 	}
-	a.Others = nil // they read open operations as completed
-	// With less known about open operations a prefix can only fail later.
+	a.Others = nil // they read open operations as if they had completed
+	// If less is known about open operations, a prefix can only fail later.
 	ends := Completions(ops)
 	valid := sort.Search(len(ends), func(i int) bool { return ends[i] >= a.FailEvent })
 	failing := len(ends)
@@ -48,7 +48,7 @@ func decidePrefix(ctx context.Context, engine Engine, ops *models.Operations, t 
 	return a
 }
 
-// Completions is the events at which operations return, in order.
+// Completions are the events at which operations return, in order.
 func Completions(ops *models.Operations) []int32 {
 	returns := make([]bool, ops.Events)
 	for _, res := range ops.Res {

@@ -11,27 +11,28 @@ import (
 )
 
 // maxCoreChecks and maxCoreRows bound the decisions that are spent on a core,
-// and the operations in all of them. Past either the core is still not
-// linearizable, but may be larger than need be.
+// and the operations in all of them. Beyond either bound the core is still not
+// linearizable, but may be larger than necessary.
 const (
 	maxCoreChecks = 300
 	maxCoreRows   = 500_000
 )
 
-// Core is a small part of operations that is, cut at the first failing completion,
-// an event, still not linearizable. It ascends, and holds the failing operation.
+// Core is a small part of the operations that, cut at the first failing
+// completion (an event), is still not linearizable. Its rows ascend, and the
+// failing operation is among them.
 //
-// What may be left out without making a linearizable history fail:
+// The following may be left out without making a linearizable history fail:
 //
 //   - operations that change nothing;
 //   - the operations of a value, if the model is closed under dropping a
 //     value (for values that some operation ties together, all of theirs);
-//   - operations whose values nothing that stays can have seen, if a value is
-//     gone once another replaces it (sight.go).
+//   - operations whose values none of the remaining operations can have seen,
+//     if a value is gone once another replaces it (sight.go).
 //
-// So whatever still fails shows a real failure, and more operations never mend
-// it, which is what the bisection rests on. If a model allows nothing of
-// this, as locks do not, everything up to the failure is the core.
+// So a part that still fails shows a real failure, and more operations never
+// make it succeed, which is what the bisection rests on. If a model allows none
+// of this, as with locks, everything up to the failure is the core.
 func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32, lim limits.Limits) []models.Row {
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	var rows []models.Row
@@ -59,7 +60,7 @@ type minimizer struct {
 	ctx    context.Context
 	engine Engine
 	limits limits.Limits
-	sight  *sight // unless nil, only what lies within it may be left out
+	sight  *sight // if not nil, only operations within it may be left out
 	checks int
 	rows   int // of all checks
 }
@@ -71,8 +72,8 @@ func (m *minimizer) spent() bool {
 
 func (m *minimizer) isFailing(i int32) bool { return m.ops.Res[i] == m.fail }
 
-// fails says whether rows are not linearizable. If it cannot know it says
-// that they are.
+// fails says whether rows are not linearizable. If it cannot find out, it says
+// that they are linearizable.
 func (m *minimizer) fails(rows []int32) bool {
 	if m.spent() {
 		return false
@@ -88,9 +89,9 @@ func (m *minimizer) fails(rows []int32) bool {
 	return m.engine.Decide(m.ctx, cut.Operations, m.limits).Verdict == jepsen.Invalid
 }
 
-// minimize keeps of the units only those that are needed for fixed and them to
-// fail. The shortest failing prefix of the list of units ends in a needed one;
-// then the same with that one fixed: |core| log |units| checks.
+// minimize keeps only those units that are needed to make fixed and the units
+// fail. The shortest failing prefix of the list of units ends in a needed one.
+// That one is fixed, and the same is done again: |core| log |units| checks.
 func (m *minimizer) minimize(fixed []int32, units [][]int32) []int32 {
 	with := func(n int) []int32 {
 		rows := slices.Clone(fixed)
@@ -124,7 +125,7 @@ func (m *minimizer) minimize(fixed []int32, units [][]int32) []int32 {
 	return fixed
 }
 
-// split parts rows into those that stay and those that may go, one by one, the
+// split divides rows into those that stay and those that may go one by one, the
 // latest first.
 func split(rows []int32, mayGo func(int32) bool) (stay []int32, units [][]int32) {
 	slices.Sort(rows)
@@ -146,9 +147,10 @@ func (m *minimizer) readOnly(i int32) bool {
 // firstWindow is how many operations the first window holds.
 const firstWindow = 16
 
-// replaced is a small part of rows that fails if a value is gone once another
-// replaces it. It lies within the smallest of growing windows, of those rows that
-// return last, that does.
+// replaced is a small part of the rows that fails, for a model in which a value
+// is gone once another replaces it. Windows of the rows that return last are
+// tried, each larger than the one before; the part lies within the first one
+// that fails.
 func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {
 	slices.Sort(rows)
 	byRes := slices.Clone(rows)
@@ -195,7 +197,7 @@ func (m *minimizer) withoutValues(r models.Replacing, rows, window []int32) (few
 	return rows, window
 }
 
-// minus is what is in a and not in b; both ascend.
+// minus is the rows that are in a and not in b; both ascend.
 func minus(a, b []int32) []int32 {
 	var rest []int32
 	for _, x := range a {
@@ -206,9 +208,9 @@ func minus(a, b []int32) []int32 {
 	return rest
 }
 
-// values parts rows by the values that they touch: those that touch none, or
-// one of the failing operation's, stay; the others may go value by value, the
-// one touched last first.
+// values divides rows by the values that they touch. Those that touch no value,
+// or a value of the failing operation, stay. The others may go value by value,
+// starting with the value that was touched last.
 func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [][]int32) {
 	parent := map[int32]int32{}
 	var root func(x int32) int32

@@ -1,15 +1,24 @@
-// Package fallback is the general search: it decides histories of any model
-// when no fast path applies. The problem is NP-complete; every engine here is
-// exact, and answers Unknown if a limit stops it.
+// Package fallback is the general search: it decides histories of any model if
+// no fast path applies. The problem is NP-complete. No engine here guesses: one
+// that is stopped by a limit, or that gives up, answers Unknown.
 //
-// An Engine decides one set of operations. If they have a linearization it shows
-// one, and if they have none, the first failing completion and a linearization up
-// to it. Window, Frontier and Porcupine are searches, and Race is several engines
-// side by side. Check asks an engine, and Core finds a small part that fails by
-// itself.
+// An Engine decides one set of operations. If they have a linearization, it
+// shows one. If they have none, it names the first failing completion, and shows
+// a linearization up to it. Check decides with an engine, and Core then finds a
+// small part that fails by itself.
 //
-// Families of engines that share more lie in packages of their own: staged, for
-// registers, and hitting, which only ever finds witnesses. They use the Layout,
-// the Space of states, and what else is exported here for them. Package auto picks
-// an engine by its name.
+//	a := fallback.Check(ctx, engine, ops, limits.Limits{})
+//	if a.Verdict == jepsen.Invalid {
+//		core := fallback.Core(ctx, engine, ops, a.FailEvent, limits.Limits{})
+//		...
+//	}
+//
+// Window, Frontier and Porcupine are searches, and Race runs several engines side
+// by side. Families of engines that share more have packages of their own:
+// staged, for registers, and hitting, which only ever finds witnesses. They use
+// Layout, Space and whatever else is exported here for them. Package auto picks an
+// engine by its name. A new engine is a type that implements Engine, and one line
+// in auto.
+//
+// The package knows nothing of fast paths, of independent keys or of results.
 package fallback

@@ -11,23 +11,23 @@ import (
 
 // Engine decides whether operations are linearizable.
 type Engine interface {
-	// Name is what --algorithm and :analyzer call it.
+	// Name is the engine's name as an algorithm, and in a result's Analyzer.
 	Name() string
-	// Decide runs until it knows, or a limit or the context stops it. Then
-	// nothing is left running.
+	// Decide runs until it knows the answer, or until a limit or the context
+	// stops it. When it returns, nothing is left running.
 	Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) Answer
 }
 
-// Witnessing is an engine that only ever finds witnesses: it never says Invalid,
-// of prefixes as little as of the whole.
+// Witnessing is an engine that only ever finds witnesses: it never says
+// Invalid, neither of the whole nor of a prefix.
 type Witnessing interface {
 	Engine
 	OnlyWitnesses()
 }
 
-// GaveUp is the cause of an unknown verdict of an engine that was to give up after
-// a while, or that does not decide the model. Others follow it, so it reaches no
-// result.
+// GaveUp is the cause of an unknown verdict if the engine was told to give up
+// after a while, or does not decide the model. Another engine is asked next, so
+// this cause never appears in a result.
 const GaveUp jepsen.Cause = "gave-up"
 
 // Answer is a verdict with its evidence. Operations are rows of the decided
@@ -35,25 +35,25 @@ const GaveUp jepsen.Cause = "gave-up"
 type Answer struct {
 	Verdict jepsen.Verdict
 	Cause   jepsen.Cause // if Unknown
-	By      string       // the engine whose answer it is, if several were asked; else ""
+	By      string       // the engine that gave the answer if several were asked, else ""
 
 	// Passed and Held say how far it got, if Unknown: the completions up to
 	// which it found a linearization, and the configurations that it held then.
 	Passed, Held int64
 
-	// Order is, if Valid, the linearization, and if Invalid, one of the
-	// operations up to just before FailEvent. Optional operations that never
-	// happen are left out.
+	// Order is the linearization if Valid. If Invalid, it is a linearization of
+	// the operations up to just before FailEvent. Optional operations that
+	// never happen are left out.
 	Order []models.Row
-	// Others are, if Invalid and if the engine knows them, other linearizations
-	// up to just before FailEvent, for their configurations.
+	// Others are other linearizations up to just before FailEvent, if Invalid
+	// and if the engine knows any. They are there for their configurations.
 	Others [][]models.Row
 	// FailEvent is the first failing completion, an event, if Invalid.
 	FailEvent int32
 
-	// Depth is 0, unless it is a Witnessing engine's answer: if Valid, the depth at
-	// which it found the linearization, and else the one at which it ended.
-	// Schedules is how many it has tried.
+	// Depth is 0 unless a Witnessing engine gave the answer. If Valid, it is
+	// the depth at which the engine found the linearization, otherwise the
+	// depth at which it ended. Schedules is how many schedules it has tried.
 	Depth     int
 	Schedules int64
 }
@@ -61,14 +61,14 @@ type Answer struct {
 // maxOthers bounds Answer.Others.
 const maxOthers = 10
 
-// Renumber gives the rows of an answer about a cut their numbers in the whole, in
+// Renumber turns the rows of an answer about a cut into rows of the whole, in
 // place.
 func (a Answer) Renumber(cut models.Cut) {
 	cut.Whole(a.Order)
 	cut.Whole(a.Others...)
 }
 
-// HowFar says how far the search got, of an Unknown answer about operations.
+// HowFar says how far the search got, for an Unknown answer about operations.
 func (a Answer) HowFar(ops *models.Operations) string {
 	switch {
 	case a.Cause == jepsen.DepthExhausted:

@@ -14,17 +14,19 @@ import (
 // (Lowe, "Testing for linearizability", 2017), which Knossos calls linear.
 //
 // Precondition: none. Complexity: exponential in the concurrency in the worst
-// case, linear in the length. It sweeps the returns and holds all configurations
-// that are about to pass one: from each it linearizes what it must for the
-// returning operation to be linearized, and no more.
+// case, linear in the length. It sweeps the returns and holds all
+// configurations that are about to pass one: from each it linearizes only what
+// is necessary for the returning operation to be linearized.
 //
-// Of configurations that make others redundant only those are kept (an
-// antichain), and those that use few crashed operations are expanded first. So it is
-// strong if much has crashed and the history is not linearizable, when Window has to
-// try all; it is weak if much is concurrent.
+// Configurations that others make redundant are dropped (the rest are an
+// antichain), and those that use few crashed operations are expanded first. So
+// Frontier is strong if many operations have crashed and the history is not
+// linearizable, a case in which Window has to try everything. It is weak if
+// many operations are concurrent.
 //
-// If no configuration passes a return, that is the first failing completion,
-// and those that were about to pass it are what survived.
+// If no configuration passes a return, that return is the first failing
+// completion, and the surviving configurations are those that were about to
+// pass it.
 type Frontier struct{ Rules }
 
 // Name implements Engine.
@@ -57,21 +59,21 @@ func (f Frontier) Decide(ctx context.Context, ops *models.Operations, lim limits
 // frontierSearch is one run.
 type frontierSearch struct {
 	*moves
-	layer, next layer      // about to pass the return at hand, and past it
-	seen        *antichain // at that return
+	layer, next layer      // about to pass the current return, and past it
+	seen        *antichain // at the current return
 	seenTrail   []int32    // by configuration of seen
 	queue       [][]int32  // of seen, to be expanded, by how many crashed operations they use
 	passed      *antichain // past it
 	passedTrail []int32
 
 	trail           []step // how configurations were reached
-	collect         int    // the length at which the trail is rid of what leads nowhere
-	at              int32  // the return at hand
+	collect         int    // the length at which steps that lead nowhere are removed from the trail
+	at              int32  // the current return
 	silent          bool   // nobody wants to know how
 	steps, maxSteps int    // it gives up after maxSteps, unless that is 0
 
 	c    []uint64 // a configuration in the making
-	rows []int32  // what it has linearized since the one it was made of
+	rows []int32  // what it has linearized since the configuration that it was made from
 }
 
 // layer is configurations at one return.
@@ -176,7 +178,7 @@ func (s *frontierSearch) passAll(k int32) {
 
 // expect queues the configuration in the making at the k-th return, with the
 // reads that fit it, unless it is redundant. trail is where the way to it ends,
-// but for s.rows.
+// apart from s.rows.
 func (s *frontierSearch) expect(k, state, trail int32) {
 	s.rows = s.read(s.rows, k, s.c, state)
 	if !s.seen.covered(k, state, s.c) {
@@ -250,7 +252,8 @@ func (s *frontierSearch) arrive(k, state, from int32) {
 	s.rows = s.rows[:0]
 }
 
-// sweep takes what leads to no configuration of the layer off the trail.
+// sweep removes from the trail all steps that lead to no configuration of the
+// layer.
 func (s *frontierSearch) sweep() {
 	const reached = -2
 	to := make([]int32, len(s.trail)) // where a step goes

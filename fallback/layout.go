@@ -10,14 +10,15 @@ import (
 	"clew/models"
 )
 
-// Rules switch off, for tests, what shrinks a search over compressed
-// configurations and loses nothing (window.go says why).
+// Rules switch off, for tests, the rules that shrink a search over compressed
+// configurations and lose nothing (window.go says why).
 type Rules struct {
 	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence bool
 }
 
-// Layout is what searches over compressed configurations know of the operations
-// before they begin, what they have taken of the memory, and why they end early.
+// Layout is what searches over compressed configurations know about the
+// operations before they begin, how much memory they have taken, and why they
+// end early.
 type Layout struct {
 	Rules
 	ctx    context.Context
@@ -38,15 +39,16 @@ type Layout struct {
 	Cause jepsen.Cause // why the search ends early, "" as long as it may go on
 }
 
-// CrashClass is crashed operations of one meaning, by invocation.
+// CrashClass is the crashed operations of one meaning, by invocation.
 type CrashClass struct {
 	Class int32
 	Rows  []models.Row
 }
 
 // NewLayout lays out operations. If a limit or the context stops it, Cause says
-// so, and the rest is good for nothing. Time and memory are linear in the
-// operations and in how many are open at all returns together.
+// so, and the rest is unusable. Time and memory are linear in the number of
+// operations plus, summed over all returns, the number of operations open
+// there.
 func NewLayout(ctx context.Context, r Rules, ops *models.Operations, lim limits.Limits) *Layout {
 	l := &Layout{Rules: r, ctx: ctx, Ops: ops, Limits: lim}
 	if !l.Poll() {
@@ -64,7 +66,7 @@ func NewLayout(ctx context.Context, r Rules, ops *models.Operations, lim limits.
 	return l
 }
 
-// countOpen is how many rows are open at all returns together.
+// countOpen is how many rows are open at each return, summed over all returns.
 func (l *Layout) countOpen(at []int32) int {
 	open, sum := 0, 0
 	for e, row := range at {
@@ -154,7 +156,8 @@ func RowsAt(ops *models.Operations) []models.Row {
 	return at
 }
 
-// OpenRows is the rows open at the k-th return, which is the first one's.
+// OpenRows is the rows open at the k-th return. The first one is the row that
+// returns.
 func (l *Layout) OpenRows(k int32) []models.Row { return l.open[l.openFrom[k]:l.openFrom[k+1]] }
 
 // HasTwin says whether a row of a class is open and not linearized.
@@ -175,7 +178,7 @@ func (l *Layout) Poll() bool {
 	return l.Cause == ""
 }
 
-// Take takes bytes off the memory. If they are not there, the search ends.
+// Take takes bytes from the memory. If there are not enough, the search ends.
 func (l *Layout) Take(bytes int64) {
 	l.taken += bytes
 	if !l.Limits.Memory.Take(bytes) && l.Cause == "" {

@@ -6,15 +6,15 @@ package fallback
 //
 // Precondition: the model has few states. A search that got stuck knows a
 // linearization of what lies before the failing completion, however long that
-// is; what it would have to exhaust is all the other ways to get there. Instead
-// the frontier is swept (frontier.go) over the last returns, from all states
-// that any sequence of operations leads to, with every operation that was open
-// at the beginning both discharged and still to be used, and no crashed one
-// used: these configurations make all redundant that can be there. If none of
-// theirs passes the failing completion, no configuration does.
+// is. What it would have to exhaust is all the other ways to get there.
+// Instead, the frontier is swept (frontier.go) over the last returns, from all
+// states that any sequence of operations leads to. At the start, every open
+// operation is both discharged and still usable, and no crashed one is used:
+// these configurations make all redundant that can occur there. If nothing that
+// they lead to passes the failing completion, no configuration does.
 //
-// Complexity: that of the frontier over the few returns; how many are looked at
-// doubles until they show it, or the steps are used up.
+// Complexity: that of the frontier over the few returns; the number of returns
+// doubles until they show the failure, or until the steps are used up.
 
 // maxStates is how many states a model may have for a local proof.
 const maxStates = 64
@@ -23,7 +23,7 @@ const maxStates = 64
 // tests.
 var firstSpan int32 = 32
 
-// failsWithin says whether a local proof that takes no more than some steps
+// failsWithin says whether a local proof of at most the given number of steps
 // shows that no configuration passes the k-th return.
 func (m *moves) failsWithin(k int32, steps int) bool {
 	states := m.allStates()
@@ -63,8 +63,9 @@ func (m *moves) allStates() int32 {
 	return int32(len(m.space.states))
 }
 
-// anything is a configuration at the k-th return that makes all with its state
-// redundant. What began after the return before cannot have been linearized.
+// anything is a configuration at the k-th return that makes all others with the
+// same state redundant. An operation that began after the previous return
+// cannot have been linearized yet.
 func (m *moves) anything(k int32) []uint64 {
 	c := make([]uint64, m.width)
 	for _, row := range m.OpenRows(k) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// moves is configurations and how one leads to another (window.go says what they
-// are and why the rules hold).
+// moves is configurations, and how one leads to another (window.go says what
+// they are and why the rules hold).
 //
 // A configuration at a return is some words: the slots that are discharged,
 // whose operations may return; the slots that are gone, whose operations can no
@@ -56,8 +56,8 @@ func newMoves(l *Layout) *moves {
 	return m
 }
 
-// pack gives every crash class its bits: enough for all of its operations, and
-// one above.
+// pack gives every crash class its bits: enough to count all of its operations,
+// and one above them.
 func (m *moves) pack() {
 	m.width = 2 * m.Words
 	shift := uint(64)
@@ -120,10 +120,11 @@ func (m *moves) covers(a, b []uint64) bool {
 }
 
 // choices is how many places there are in the list of ways to go on at the k-th
-// return; most are none. The order is a guess at what leads on: an operation that
-// overwrites takes away the state that others need, so those that change it
-// otherwise come first, as far as they can happen; and what lets the returning
-// one happen comes before what does not.
+// return; most are none. The order is a guess at what is likely to succeed. An
+// operation that overwrites takes away the state that others need, so
+// operations that change the state in other ways come first, if they can
+// happen. And an operation that lets the returning one happen comes before one
+// that does not.
 func (m *moves) choices(k int32) int { return 4 + 4*m.others(k) }
 
 func (m *moves) others(k int32) int {
@@ -134,8 +135,8 @@ func (m *moves) others(k int32) int {
 // operation that returns is discharged, and not used.
 const passes int32 = -1
 
-// choose is the row of a choice, or passes; false if it is none. crash is its
-// crash class, or -1.
+// choose is the row of a choice, or passes. It is false if there is no such
+// choice. crash is the row's crash class, or -1.
 func (m *moves) choose(k int32, choice int, state int32, c []uint64) (row int32, crash int, ok bool) {
 	open := m.OpenRows(k)
 	n := m.others(k)
@@ -171,8 +172,8 @@ func (m *moves) itself(open []int32, state int32, c []uint64, choice int, early 
 	return returning, true
 }
 
-// other is the i-th choice among the other open rows and the crash classes, if it
-// is one that overwrites, or one that does not.
+// other is the i-th choice among the other open rows and the crash classes, if
+// it overwrites and blind is true, or does not and blind is false.
 func (m *moves) other(open []int32, k int32, i int, blind bool, c []uint64) (row int32, crash int, ok bool) {
 	if i++; i < len(open) {
 		row = open[i]
@@ -258,7 +259,8 @@ func (m *moves) useful(open []int32, state int32, c []uint64) bool {
 func (m *moves) use(k int32, c []uint64, row int32, crash int) {
 	class := m.Class[row]
 	if returning := m.OpenRows(k)[0]; row != returning && m.discharged(c, returning) {
-		// It could return as it is: what comes before it does so for its sake.
+		// It could return as it is; since it does not, whatever comes before it
+		// is meant to let it happen.
 		ClearBit(c, m.Slot[returning])
 	}
 	if m.space.blind[class] && !m.NoCovering {
@@ -300,8 +302,8 @@ func (m *moves) pass(k int32, c []uint64) {
 }
 
 // settle makes a linearization of the order of a search: a row that passed its
-// return discharged without having been used stands in it as its complement,
-// and belongs right before the operation that overwrote last.
+// return discharged, without having been used, stands in the order as its
+// complement, and belongs right before the operation that overwrote last.
 func (m *moves) settle(order []int32) []int32 {
 	type place struct{ before, row int32 }
 	var places []place // ascending
@@ -344,12 +346,12 @@ type antichain struct {
 	chunks [][]uint64
 	n      int32
 	heads  []int32 // the first of a list of configurations, plus 1
-	reuse  bool    // what is redundant makes room
+	reuse  bool    // redundant configurations make room for new ones
 	free   []int32
 }
 
-// A configuration in a chunk stands behind two words: its return and state, and
-// the next of its list, plus 1, or dead.
+// In a chunk, two words stand before each configuration: its return and state,
+// and the next one in its list, plus 1, or dead.
 const (
 	chunkBits = 8
 	header    = 2
@@ -401,7 +403,7 @@ func (a *antichain) covered(k, state int32, c []uint64) bool {
 }
 
 // add adds a configuration that is not redundant, and takes out those that it
-// makes so. It returns where it stands.
+// makes redundant. It returns the place of the new one.
 func (a *antichain) add(k, state int32, c []uint64) int32 {
 	key := keyOf(k, state)
 	head := a.bucket(key, c)

@@ -19,20 +19,22 @@ import (
 // linearizable histories time and memory grow with the square of the number of
 // operations, since every remembered configuration holds a bit for each.
 //
-// Porcupine knows no crashed operations: every operation must be linearized
-// before it returns. A crashed one is given a return after everything else,
-// and its step yields two outcomes: it happened, or it did not. The search runs
-// over sets of states, as porcupine's own NondeterministicModel does, so a
-// crashed operation that is linearized early does not branch: the states with
-// and without it go on side by side. This is exact: a set is non-empty if and
-// only if some choice of crashed operations leads there, and one that never
-// happens can always be linearized last, as not having happened.
+// Porcupine has no notion of crashed operations: every operation must be
+// linearized before it returns. A crashed one is given a return after
+// everything else, and its step yields two outcomes: it happened, or it did
+// not. The search runs over sets of states, as porcupine's own
+// NondeterministicModel does, so a crashed operation that is linearized early
+// does not branch: the states with and without it go on side by side. This is
+// exact: a set is non-empty if and only if some choice of crashed operations
+// leads there, and one that never happens can always be linearized last, as not
+// having happened.
 //
 // The first failing completion falls out of a search that found nothing. The
 // search linearizes any operation that began before the first return it has not
 // yet linearized; so if the operations up to just before return e have a
-// linearization it gets to where e is the first such return, and past e only if
-// those up to e have one. The furthest it gets is the first failing completion.
+// linearization, it gets to a point at which e is the first such return. It
+// gets past e only if the operations up to e have one. The furthest it gets is
+// the first failing completion.
 //
 // Porcupine can be neither cancelled nor bounded from outside. Our step can
 // refuse: once the context is done or the memory is used up it refuses
@@ -69,7 +71,7 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	return Answer{Verdict: jepsen.Valid, Order: s.order(s.furthest)}
 }
 
-// What a remembered configuration and an operation's events cost beside the
+// What a remembered configuration and an operation's events cost besides the
 // bits, in bytes: porcupine's cache entry, map bucket and call stack, our node.
 const (
 	entryBytes  = 220
@@ -189,8 +191,9 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	return true, s.newest
 }
 
-// refund gives back what the newest node took if porcupine did not keep it, as
-// it has met an equal one before: after keeping it, it steps from there next.
+// refund gives back what the newest node took if porcupine did not keep that
+// node because it had met an equal one before. If porcupine keeps a node, its
+// next step is from there.
 func (s *porcupineSearch) refund(from *node) {
 	if s.newest != nil && s.newest != from {
 		s.release(s.newestBytes)
@@ -199,8 +202,8 @@ func (s *porcupineSearch) refund(from *node) {
 	s.newest = nil
 }
 
-// push puts a row on the stack. Porcupine tells nobody when it goes back, but
-// the state that it steps from shows how far it did.
+// push puts a row on the stack. Porcupine does not say when it backtracks, but
+// the state that it steps from shows how far it has gone back.
 func (s *porcupineSearch) push(from *node, row int32, states []models.State) *node {
 	top := len(s.stack) - 1
 	for ; s.stack[top] != from; top-- {

@@ -9,10 +9,10 @@ import (
 )
 
 // Race runs engines side by side, each with its share of the memory, and takes
-// the first verdict: they are exact, so it does not matter whose it is. The
-// others are stopped, and have ended before it answers. If none decides, the
-// verdict is unknown for the cause of the first engine of the list; the furthest
-// of them counts, and what they held together.
+// the first verdict: engines are exact, so it does not matter whose it is. The
+// others are stopped, and have ended before Race answers. If none decides, the
+// verdict is Unknown, with the cause of the first engine in the list; Passed is
+// that of the engine that got furthest, and Held is the sum over all of them.
 type Race []Engine
 
 // Name implements Engine.

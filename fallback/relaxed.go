@@ -10,9 +10,9 @@ import (
 	"clew/models"
 )
 
-// Refute looks for a refutation by relaxed, which takes no more than some steps,
-// and has an engine find what comes before the failure. It is Unknown if there is
-// none.
+// Refute looks for a refutation by relaxed, in at most maxSteps steps, and lets
+// an engine find what comes before the failure. It is Unknown if there is no
+// refutation.
 func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limits.Limits, maxSteps int) Answer {
 	fail, ok := relaxed(ctx, ops, lim, maxSteps)
 	if !ok {
@@ -25,16 +25,16 @@ func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limi
 	return a
 }
 
-// maxRelaxedStates is how many states a model may have. Some have no end of ever
-// larger ones if what is added has no limit; the search goes by breadth so
-// that it meets the small ones.
+// maxRelaxedStates is how many states a model may have. Some models have
+// infinitely many, ever larger states if operations can be repeated without
+// limit. The search goes breadth first so that it meets the small ones.
 const maxRelaxedStates = 500
 
-// relaxed decides operations as if each crashed one could happen again and again
-// once it is invoked. What is not linearizable even then is not linearizable, and
-// fails at the return that it gives or before. It is false if that is no
-// refutation, or if it takes too many steps: the states of some models have no end
-// then.
+// relaxed decides operations as if each crashed one could happen again and
+// again once it is invoked. What is not linearizable even then is not
+// linearizable, and fails at the return that it gives or before. It is false if
+// this gives no refutation, or takes too many steps: in this setting some
+// models have infinitely many states.
 //
 // Precondition: none. Complexity: linear in the configurations without their
 // used counts, which do not grow with the number of crashed operations.

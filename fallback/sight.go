@@ -11,19 +11,20 @@ import (
 // replaces it.
 //
 // An operation that depends on the state sees the value of the last one that
-// replaced it. It cannot see the value of one that began after it had returned,
-// nor of one that was certainly replaced: a third one began after that had
-// returned, and had returned before it began itself. A set of operations is closed if
-// every value that one of them can have seen, going by what the others in the
-// set replaced, was made in the set. If all operations have a linearization,
-// those of a closed set have one: the same order without the others. For the
-// last operation before o to replace the state is in the set, or else another
-// one of the set lies between them. So a closed set that fails shows a real
-// failure, and more operations do not mend it.
+// replaced it. It cannot see the value of an operation that began after it had
+// returned. Nor can it see the value of one that was certainly replaced: a
+// third operation began after that one had returned, and had itself returned
+// before the first one began. A set of operations is closed if every value that
+// one of them can have seen, judging by what the others in the set replaced,
+// was made in the set. If all operations have a linearization, those of a
+// closed set have one: the same order without the others. For the last
+// operation before o to replace the state is in the set, or else another one of
+// the set lies between them. So a closed set that fails shows a real failure,
+// and more operations do not mend it.
 //
-// The union of closed sets is closed. So every set has a largest closed one
-// within, which grows with it: whether that fails is monotone, as minimizing
-// needs it.
+// The union of closed sets is closed. So every set contains a largest closed
+// one, which grows with it. Whether that one fails is monotone, as minimizing
+// requires.
 type sight struct {
 	ops     *models.Operations
 	r       models.Replacing
@@ -94,7 +95,7 @@ func (s *sight) within(rows []int32) []int32 {
 	}
 }
 
-// left is the operations that could be in the set but are not, by value.
+// left is the operations that could be in the set and are not, by value.
 func (s *sight) left(rows []int32) map[int32]chain {
 	left := map[int32]chain{}
 	for _, i := range s.rows {

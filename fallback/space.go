@@ -6,8 +6,9 @@ import (
 	"clew/models"
 )
 
-// Space is the states that a search meets, numbered, with a memo of where each
-// operation leads from each: a model's step runs once for every pair.
+// Space is the states that a search meets, numbered, with a memo of which
+// states each operation leads to from each state: the model's Step runs once
+// for every pair.
 type Space struct {
 	model  models.Model
 	states []models.State
@@ -18,7 +19,7 @@ type Space struct {
 	blind  []bool             // by class: it overwrites
 	fixes  []bool             // by class: it leads to one state, whatever was before
 	buffer []models.State
-	bytes  int64 // what all this holds, about, since it was last asked
+	bytes  int64 // about how many bytes were added since it was last asked
 
 	// The first states have a table instead, by state and class: a state,
 	// unknownStep, noStep or, if neither says it, manySteps.
@@ -128,7 +129,7 @@ func (s *Space) lookUp(state, class int32) []int32 {
 	return next
 }
 
-// Spent is the bytes taken since it was last asked.
+// Spent is the number of bytes taken since Spent was last called.
 func (s *Space) Spent() int64 {
 	n := s.bytes
 	s.bytes = 0

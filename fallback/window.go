@@ -18,23 +18,24 @@ import (
 //
 // A configuration is (k, state, discharged, gone, used): the search is about to
 // pass the k-th return, and every operation that returned before is linearized.
-// Of those open there, some are discharged, which may return, and some are gone,
-// which cannot be linearized any more; without the rules below these are the
-// same, those that are linearized. used is how many of each class of crashed
-// operations are. Crashed operations of equal meaning are interchangeable, so a
-// class holds a count, and its k-th use needs the k-th earliest invocation. It
-// is Wing & Gong's search with Lowe's memory, except that a configuration is as
-// wide as the concurrency instead of as long as the history.
+// Of the operations open there, some are discharged, which may return, and some
+// are gone, which cannot be linearized any more. Without the rules below both
+// are the same: the operations that are linearized. used is how many crashed
+// operations of each class are linearized. Crashed operations of equal meaning
+// are interchangeable, so a class holds a count, and its k-th use needs the
+// k-th earliest invocation. It is Wing & Gong's search with Lowe's memory,
+// except that a configuration is as wide as the concurrency instead of as long
+// as the history.
 //
-// Operations are linearized just in time: only before a return that is not
-// linearized yet, and then the returning one last. Every linearization can be
-// brought into that form by moving operations later.
+// Operations are linearized just in time: only before a return whose operation
+// is not linearized yet, and then the returning operation comes last. Every
+// linearization can be brought into that form by moving operations later.
 //
 // Rules that shrink the search and lose nothing; each has a switch:
 //
 //   - Eager reads. An open operation that can never change a state is
-//     linearized as soon as it fits: wherever it stands later, taking it away
-//     there changes nothing, and putting it here does not either.
+//     linearized as soon as it fits: wherever it would stand later, taking it
+//     away there changes nothing, and neither does putting it here.
 //   - Covering. An operation that overwrites whatever was there (a write) can
 //     stand right before another one that does, where nobody sees it: once some
 //     overwriting operation is linearized, all others that are open are
@@ -43,21 +44,22 @@ import (
 //     go on: it is used, or it never is and stands right before the operation
 //     that overwrote last; that one is linearized after it began.
 //   - Canonical order. Of open operations of equal meaning the one that returns
-//     first goes first, and a crashed one only if no open one of its meaning
-//     is left: in a linearization that has them otherwise they can be exchanged,
-//     since the one that goes first now may go later, and the other one began
-//     early enough. If the later one must happen and the earlier one need
-//     not, both are tried.
+//     first goes first, and a crashed one only if no open one of its meaning is
+//     left: if a linearization has them the other way round, they can be
+//     exchanged, since the one that goes first in it may go later, and the
+//     other one began early enough. If the later one must happen and the
+//     earlier one need not, both are tried.
 //   - Domination. Of two configurations that differ only in what is discharged,
 //     what can still be used and how many crashed operations are used, one that
 //     has discharged all that the other has, and can use all that it can, makes
-//     it redundant: whatever the other does next, so can this one. An operation
-//     that only the other one must linearize is a read, which can be left out,
-//     or a covered one, which can be left covered.
+//     it redundant: whatever the other does next, this one can do, too. If the
+//     other must still linearize an operation that this one need not, the
+//     operation is a read, which can be left out, or a covered one, which can
+//     be left covered.
 //   - Quiescence. After an operation that ran alone, with no crashed one begun,
-//     only the state counts. If that can be but one, whatever was before, the
-//     configurations before it are forgotten: other ways to get there lead no
-//     further, and fail where this one does.
+//     only the state counts. If only one state is possible, whatever was
+//     before, the configurations before it are forgotten: other ways to get
+//     there lead no further, and fail at the same place.
 //
 // A search that gets stuck asks local.go whether the last operations alone show
 // why. The furthest return that an exhausted search is about to pass is the first
@@ -110,10 +112,10 @@ type windowSearch struct {
 	shared   int     // how long best and order are known to agree
 	others   []other // orders with which it got there again, up to maxOthers
 
-	failed          *antichain // with used and discharged the other way round: what covers fails as well
+	failed          *antichain // with used and discharged the other way round: a configuration that covers one fails as well
 	maxSteps, steps int
 
-	known      int32 // a return before which only one state can be; it is
+	known      int32 // a return before which only knownState is possible
 	knownState int32
 
 	stuck, patience int // steps since it got further, and after how many it asks for a local proof
@@ -261,8 +263,8 @@ func (s *windowSearch) forget(c []uint64) []uint64 {
 	return s.configs[:s.width]
 }
 
-// gotTo notes that the search got further than before. Only what has changed
-// since the last time is copied.
+// gotTo notes that the search got further than before. Only the part that has
+// changed since the last time is copied.
 func (s *windowSearch) gotTo(k int) {
 	s.furthest, s.stuck, s.patience, s.others = k, 0, firstPatience, s.others[:0]
 	s.best = append(s.best[:s.shared], s.order[s.shared:]...)
@@ -280,8 +282,8 @@ func (s *windowSearch) truncate(n int) {
 	s.shared = min(s.shared, n)
 }
 
-// hasFailed says whether a configuration is known to fail: some that covers it
-// does.
+// hasFailed says whether a configuration is known to fail, because one that
+// covers it does.
 func (s *windowSearch) hasFailed(k, state int32, c []uint64) bool {
 	return s.failed.covered(k, state, c)
 }
@@ -291,8 +293,8 @@ func (s *windowSearch) fail(f *frame, c []uint64) {
 	s.failed.add(f.k, f.state, c)
 }
 
-// firstPatience is after how many steps without getting further a search asks
-// for a local proof first. It is a switch for tests.
+// firstPatience is the number of steps without getting further after which a
+// search first asks for a local proof. It is a switch for tests.
 var firstPatience = 2000
 
 // failsLocally says whether the failure of the furthest return has a local

@@ -15,8 +15,8 @@ const (
 	DequeueAny        // crashed: took any element that the order allows
 	DequeueEmpty      // found the queue empty; also a peek that did so
 	Peek              // saw A first
-	Drain             // took these, one after the other
-	DrainAny          // crashed: took some, one after the other
+	Drain             // took these, one after another
+	DrainAny          // crashed: took some, one after another
 )
 
 // nilIsAnElement says how Knossos reads containers differently. The numbers are

@@ -1,19 +1,20 @@
-// Package report is what a checker found about a history, and how it is shown.
+// Package report holds what a checker found about a history, and shows it.
 //
-// A Result has the verdict and its evidence: of a valid history the witness, of an
-// invalid one the first failing completion, a core, configurations and final
-// paths. Operations and events in it are rows of the History's columns; Failing,
-// WitnessOps and CoreOps show them in plain Go.
+// A Result has the verdict and its evidence: for a valid history the witness,
+// and for an invalid one the first failing completion, a core, configurations
+// and final paths. Operations and events in it are rows of the History's
+// columns; Failing, WitnessOps and CoreOps show them in plain Go.
 //
-// A Result renders itself, a file of this package for each way: EDN is the map
-// that Knossos would answer with, MarshalJSON a line for other programs, Text and
-// WriteSVG are for people. WriteWitness and WriteCore write the evidence as op
-// maps, and ReadWitness reads a witness again. Table shows the results of a store.
+// A Result renders itself, and each way to do so has its file in this package.
+// EDN is the map that Knossos would answer with, MarshalJSON is a line for
+// other programs, and Text and WriteSVG are for people. WriteWitness and
+// WriteCore write the evidence as op maps, and ReadWitness reads a witness
+// back. Table shows the results of a store.
 //
 //	r, err := clew.Check(ctx, h, spec, clew.Options{})
 //	..
 //	fmt.Print(r.Text())
 //
-// The package decides nothing, and knows no engine. Explain is what it finds out by
-// itself: configurations and final paths, given where a history fails.
+// The package decides nothing, and knows no engine. It steps a model only to
+// show how a history fails (Explain).
 package report

@@ -26,8 +26,8 @@ func (r *Result) EDN() string {
 	return v.Text(m.id())
 }
 
-// fillKeys makes a map as jepsen.independent's checker answers it. Keys that
-// are unknown are no failures.
+// fillKeys makes a map like the one that jepsen.independent's checker answers.
+// Keys with an unknown verdict are not failures.
 func (r *Result) fillKeys(m *mapOf) {
 	var results, failures []edn.ID
 	for _, k := range r.Keys {
@@ -144,8 +144,8 @@ func (r *Result) paths() edn.ID {
 	return v.InternList(list)
 }
 
-// opBefore is an operation as it stands at the failure: its completion if it had
-// returned by then, else its invocation.
+// opBefore is an operation as it stands at the failure: its completion if it
+// had returned by then, otherwise its invocation.
 func (r *Result) opBefore(op jepsen.Operation) edn.ID {
 	if op == jepsen.None {
 		return edn.Nil
@@ -176,7 +176,7 @@ func (r *Result) eventMap(e jepsen.Event) edn.ID {
 // operationMap is an operation's invocation, with the value that it returned.
 func (r *Result) operationMap(op jepsen.Operation) edn.ID { return r.History.OperationMap(op).ID() }
 
-// state is the state after a step, or the record that stands for none.
+// state is the state after a step, or the record that says that there is none.
 func (s Step) state(v *edn.Values) edn.ID {
 	if s.Why != "" {
 		return inconsistent(v, s.Why)

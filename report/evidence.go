@@ -15,13 +15,15 @@ const MaxPaths = 10
 const MaxConfigs = 10
 
 // Explain shows why operations cannot be linearized past the first failing
-// completion, given a linearization of what is before it, and others if any are
-// known, as rows. It shows the configurations that these lead to, that of order
-// first, and final paths from the first one, the shortest first. Each path goes on
-// with some pending operations in some order and ends where the failing one cannot
-// happen: it never can, or the failure would not be one. If a model knows less of
-// an open operation than of a returned one, the failing one may have happened
-// already, and then returned what it cannot have: that is the path.
+// completion. It is given a linearization of what is before that completion,
+// and others if any are known, as rows. It shows the configurations that these
+// lead to, starting with that of order, and final paths from the first
+// configuration, starting with the shortest. Each path goes on with some
+// pending operations in some order, and ends at the failing one, which cannot
+// happen there: it never can, or there would be no failure. If a model knows
+// less about an open operation than about one that has returned, the failing
+// operation may have happened already, and then returned something that it
+// cannot have returned. In that case the path shows this.
 func Explain(ops *models.Operations, fail jepsen.Event, order []models.Row, others [][]models.Row) ([]Config, [][]Step) {
 	f := failure{ops: ops, fail: int32(fail)}
 	f.cut = f.opened()
@@ -45,7 +47,7 @@ func Explain(ops *models.Operations, fail jepsen.Event, order []models.Row, othe
 // failure is operations and the event at which they fail.
 type failure struct {
 	ops  *models.Operations
-	cut  *models.Columns // as they stand just before it
+	cut  *models.Columns // as they stand just before that event
 	fail int32
 }
 
@@ -60,7 +62,7 @@ func (c reached) equal(o reached) bool {
 	return c.last == o.last && slices.Equal(c.state, o.state) && slices.Equal(c.pending, o.pending)
 }
 
-// config is a configuration as the result has it.
+// config is a configuration as a Result shows it.
 func (f *failure) config(c reached) Config {
 	config := Config{State: f.ops.Model.Record(c.state), Last: jepsen.None}
 	if c.last >= 0 {
@@ -92,8 +94,8 @@ func (f *failure) reach(order []models.Row) reached {
 	return c
 }
 
-// opened is the columns as they stand just before the failure: what returns later
-// is open. Its rows are those of the operations.
+// opened is the columns as they stand just before the failure: operations that
+// return later are open. Its rows are those of the operations.
 func (f *failure) opened() *models.Columns {
 	c := &models.Columns{Events: f.ops.Events}
 	for i := int32(0); i < int32(f.ops.Len()); i++ {
@@ -106,8 +108,8 @@ func (f *failure) opened() *models.Columns {
 	return c
 }
 
-// trim takes open operations off the end of a linearization: nothing returned
-// needs them.
+// trim takes open operations off the end of a linearization: no operation that
+// returned needs them.
 func trim(c *models.Columns, order []models.Row) []models.Row {
 	n := len(order)
 	for n > 0 && c.Res[order[n-1]] == models.Open {

@@ -7,8 +7,8 @@ import (
 )
 
 // MarshalJSON is the result as one JSON object: the verdict and where to look.
-// Keys that do not apply are null. Of independent keys the earliest failure is
-// shown, and which keys fail.
+// Keys that do not apply are null. If the keys are independent, it shows the
+// earliest failure, and which keys fail.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	j := struct {
 		File        string   `json:"file"`

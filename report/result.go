@@ -17,14 +17,15 @@ type Result struct {
 	Analyzer string // "clew/porcupine"
 	Ms       float64
 	Verified bool // the evidence was checked again
-	// Explanation is a sentence: why it is invalid, or which crashed operations
-	// took effect in the witness, or how far the search got. Else it is "".
+	// Explanation is a sentence: why the history is invalid, which crashed
+	// operations took effect in the witness, or how far the search got. It is
+	// "" if there is nothing to say.
 	Explanation string
 
 	// Valid.
 	Final   edn.Value          // the final state
 	Witness []jepsen.Operation // in order of linearization
-	Depth   int                // of the strong d-hitting family that the witness is of, or 0
+	Depth   int                // of the strong d-hitting family in which the witness was found, or 0
 
 	// Invalid.
 	FailEvent     jepsen.Event     // the first failing completion
@@ -37,11 +38,12 @@ type Result struct {
 
 	// Unknown.
 	Cause jepsen.Cause
-	Error string // what is wrong with what could not be read
+	Error string // why the history could not be read
 
-	// Keys are the results of independent keys, in order; nil if the history is
-	// one. Then the verdict is theirs together, the witness is one of the
-	// whole history, and what is said of a failure stands in the keys' results.
+	// Keys are the results of independent keys, in order; nil if the history
+	// was checked as one. If there are keys, the verdict is that of all keys
+	// together, the witness is one of the whole history, and details of
+	// failures are in the keys' results.
 	Keys []KeyResult
 }
 
@@ -51,8 +53,8 @@ type KeyResult struct {
 	*Result
 }
 
-// FirstFailing is the result whose failing completion is the earliest: of one
-// of the keys if there are any, else r itself.
+// FirstFailing is the result whose failing completion is the earliest: that of
+// a key if there are keys, otherwise r itself.
 func (r *Result) FirstFailing() *Result {
 	if k := r.FailingKey(); k != nil {
 		return k.Result
@@ -83,7 +85,8 @@ func (r *Result) FailingIndex() int64 {
 	return f.History.Index(f.FailEvent)
 }
 
-// fails says whether the result is one of a failure, and not of keys.
+// fails says whether the result is that of a failure itself, rather than that
+// of several keys.
 func (r *Result) fails() bool {
 	return r.Verdict == jepsen.Invalid && r.History != nil && r.Keys == nil
 }
@@ -99,8 +102,8 @@ type Config struct {
 	Pending []jepsen.Operation
 }
 
-// Step is a step of a final path: an operation and the state after it, or why
-// there is none, which makes it the last.
+// Step is a step of a final path: an operation and the state after it, or, in
+// the last step, why there is no such state.
 type Step struct {
 	Operation jepsen.Operation
 	State     edn.Value
@@ -117,8 +120,8 @@ func (r *Result) PreviousOK() jepsen.Event {
 	return jepsen.None
 }
 
-// Failing is the operation whose completion fails first, of one of the keys if
-// there are any; false if the verdict is not Invalid.
+// Failing is the operation whose completion fails first, among all keys if
+// there are any. It is false if the verdict is not Invalid.
 func (r *Result) Failing() (jepsen.Op, bool) {
 	f := r.FirstFailing()
 	if !f.fails() {
@@ -130,7 +133,8 @@ func (r *Result) Failing() (jepsen.Op, bool) {
 // WitnessOps is the witness in plain Go.
 func (r *Result) WitnessOps() []jepsen.Op { return r.ops(r.Witness) }
 
-// CoreOps is the core in plain Go, of the key that fails first if there are any.
+// CoreOps is the core in plain Go. If there are keys, it is that of the key
+// that fails first.
 func (r *Result) CoreOps() []jepsen.Op {
 	f := r.FirstFailing()
 	return f.ops(f.Core)

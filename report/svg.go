@@ -13,8 +13,8 @@ import (
 	"clew/jepsen"
 )
 
-// maxDrawn bounds the operations in an SVG picture: the core of a lock is all of
-// its history up to the failure.
+// maxDrawn bounds the operations in an SVG picture, since the core of a lock is
+// its whole history up to the failure.
 const maxDrawn = 60
 
 // Sizes of an SVG picture, in pixels.
@@ -52,7 +52,7 @@ type svgPicture struct {
 	Rows    []svgLane `xml:"g"`
 }
 
-// svgLane is a process: its name, a rule below it, its operations.
+// svgLane is a process: its name, a rule below it, and its operations.
 type svgLane struct {
 	Name svgText   `xml:"text"`
 	Rule svgStroke `xml:"line"`
@@ -130,9 +130,9 @@ func (r *Result) svg() svgPicture {
 	slices.Sort(events)
 	rows := r.lanes(ops)
 
-	// Two operations of a row begin at least two events apart, so half a
-	// label a column is enough for labels not to meet. Nothing follows the
-	// failing one, whose label says most.
+	// Two operations of a row begin at least two events apart, so labels do not
+	// meet if a column is half as wide as a label. Nothing follows the failing
+	// operation, whose label is the longest.
 	column := max(30, (label+2)*svgCharacter/2)
 	left := svgMargin + (len("process ")+name+2)*svgCharacter
 	at := func(event jepsen.Event) int { i, _ := slices.BinarySearch(events, event); return left + i*column }
@@ -164,8 +164,8 @@ func (r *Result) svg() svgPicture {
 	return p
 }
 
-// lanes puts operations into rows, a row for every process, and one more for
-// what a process did after it had crashed without a new number.
+// lanes puts operations into rows: one row for every process, and more rows if
+// a process went on under the same number after it had crashed.
 func (r *Result) lanes(ops []jepsen.Operation) [][]jepsen.Operation {
 	h := r.History
 	var rows [][]jepsen.Operation
@@ -204,10 +204,12 @@ func (r *Result) svgOp(op jepsen.Operation, y int, at func(event jepsen.Event) i
 	}
 }
 
-// maxWhy bounds why the failing one cannot be, in characters.
+// maxWhy bounds, in characters, the reason why the failing operation cannot
+// happen.
 const maxWhy = 40
 
-// label is what an operation did, and for the failing one why it cannot be.
+// label is what an operation did, and for the failing one also why that cannot
+// be.
 func (r *Result) label(op jepsen.Operation) string {
 	s := r.History.Call(op)
 	if why := r.why(); r.History.OpOf[r.FailEvent] == op && why != "" {
@@ -235,7 +237,7 @@ func (r *Result) heading(omitted int) []svgText {
 	return head
 }
 
-// wrap breaks a text into lines of about width characters at its blanks; a
+// wrap breaks a text at its blanks into lines of about width characters. A
 // longer word is cut.
 func wrap(s string, width int) []string {
 	var lines []string

@@ -15,8 +15,8 @@ type Table struct {
 	test, time int // widths
 }
 
-// NewTable is a table for sources. Its columns are as wide as they need, so far
-// as that is known before anything is checked.
+// NewTable is a table for sources. The columns that are known before anything
+// is checked are as wide as they need to be.
 func NewTable(sources []store.Source) Table {
 	t := Table{test: len("test")}
 	for _, s := range sources {
@@ -33,8 +33,8 @@ func testOf(s store.Source) string {
 	return s.Path
 }
 
-// Widths of the other columns, which fit common names; what is longer moves its
-// line to the right.
+// Widths of the other columns, which fit common names. A longer name moves the
+// rest of its line to the right.
 const (
 	modelWidth   = 23
 	verdictWidth = len("unreadable")
@@ -44,7 +44,8 @@ const (
 // Header is the first line.
 func (t Table) Header() string { return t.line("test", "time", "model", "verdict", "engine", "ms") }
 
-// Row is the line of a result; below it, if it is invalid, why.
+// Row is the line of a result. If the history is invalid, a second line says
+// why.
 func (t Table) Row(s store.Source, r *Result) string {
 	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(r.Cause), "unknown")}[r.Verdict]
 	ms := fmt.Sprintf("%.1f", r.Ms)

@@ -55,7 +55,8 @@ func (r *Result) writeFailure(b *strings.Builder) {
 	b.WriteString("\n" + r.picture())
 }
 
-// maxKeys bounds the independent keys that are shown; the rest is counted.
+// maxKeys bounds the independent keys that are shown; the rest are only
+// counted.
 const maxKeys = 10
 
 // writeKeys shows the independent keys that are not valid.
@@ -82,8 +83,8 @@ func (r *Result) writeKeys(b *strings.Builder) {
 	}
 }
 
-// printable is a text without the control characters that values may hold: on a
-// terminal they could do anything.
+// printable is a text without the control characters that values may hold,
+// which could do anything on a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && unicode.IsControl(r) {
@@ -128,8 +129,9 @@ func (r *Result) modelText() string {
 // maxPicture bounds the operations in a picture.
 const maxPicture = 12
 
-// picture draws the operations around the failure, one a line, in order of
-// invocation: from invocation to completion, an arrow if it stayed open.
+// picture draws the operations around the failure, one to a line, in order of
+// invocation. Each is a bar from invocation to completion, or an arrow if the
+// operation stayed open.
 func (r *Result) picture() string {
 	h := r.History
 	ops := r.around()
@@ -173,8 +175,9 @@ func (r *Result) why() string {
 	return path[len(path)-1].Why
 }
 
-// around is the failing operation, the core, what was open at the failure, and
-// what returned last before it: at most maxPicture, in order of invocation.
+// around is the failing operation, the core, the operations that were open at
+// the failure, and the last ones that returned before it: at most maxPicture,
+// in order of invocation.
 func (r *Result) around() []jepsen.Operation {
 	h := r.History
 	ops := []jepsen.Operation{h.OpOf[r.FailEvent]}

@@ -12,8 +12,8 @@ import (
 	"clew/jepsen"
 )
 
-// WriteWitness writes the linearization of a valid result: an op map a line, in
-// order. An operation is shown by its completion if it has one.
+// WriteWitness writes the linearization of a valid result: one op map to a
+// line, in order. An operation is shown by its completion if it has one.
 func (r *Result) WriteWitness(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, op := range r.Witness {
@@ -28,7 +28,8 @@ func (r *Result) WriteWitness(w io.Writer) error {
 }
 
 // WriteCore writes the core of an invalid result as a history of its own, which
-// is not linearizable either: the events of its operations, an op map a line.
+// is not linearizable either: the events of its operations, one op map to a
+// line.
 func (r *Result) WriteCore(w io.Writer) error {
 	h := r.History
 	var events []jepsen.Event
@@ -48,7 +49,7 @@ func (r *Result) WriteCore(w io.Writer) error {
 
 // ReadWitness reads a witness of a history: op maps, each with the :index of
 // one of its operation's events, and its :process and :type if several events
-// share an index. Errors say where, and what was expected.
+// share an index. Errors say where the mistake is, and what was expected.
 func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operation, error) {
 	if in == nil || h == nil {
 		return nil, fmt.Errorf("%s: expected a witness and its history, found nil", name)

@@ -74,7 +74,7 @@ type checker struct {
 	evidence evidence
 	lifeline bool
 	memory   int64         // bytes that all searches together may use
-	table    *report.Table // nil: a text for each history
+	table    *report.Table // nil: print a text for each history
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
@@ -148,8 +148,8 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	return k.tally.status(), nil
 }
 
-// find is what the paths stand for. Of a directory, what can be read is checked
-// even if something cannot.
+// find returns a job for each history that the paths stand for. If part of a
+// directory cannot be read, the rest is checked nevertheless.
 func (k *checker) find(paths []string) []*job {
 	var jobs []*job
 	for _, path := range paths {
@@ -164,8 +164,8 @@ func (k *checker) find(paths []string) []*job {
 	return jobs
 }
 
-// header begins the table, if there is to be one: for what was found in
-// directories and archives.
+// header begins the table, if there is to be one, for the histories that were
+// found in directories and archives.
 func (k *checker) header(jobs []*job) {
 	var sources []store.Source
 	stored := false
@@ -216,7 +216,7 @@ func (k *checker) unreadable(j *job, err error) answer {
 	return answer{err: err, out: k.render(j, r)}
 }
 
-// answer is the answer that a result is.
+// answer turns a result into an answer.
 func (k *checker) answer(j *job, r *report.Result) answer {
 	a := answer{out: k.render(j, r)}
 	a.of[outcomeOf[r.Verdict]]++
@@ -229,7 +229,7 @@ func (k *checker) answer(j *job, r *report.Result) answer {
 	return a
 }
 
-// render is what standard output says of a result.
+// render is what standard output says about a result.
 func (k *checker) render(j *job, r *report.Result) string {
 	switch {
 	case k.table != nil:
@@ -239,17 +239,17 @@ func (k *checker) render(j *job, r *report.Result) string {
 	case k.output == "json":
 		line, err := json.Marshal(r)
 		if err != nil {
-			panic(err) // a result is numbers and text
+			panic(err) // a result is made of numbers and text
 		}
 		return string(line) + "\n"
 	case r.Cause == "unreadable":
-		return "" // standard error has it
+		return "" // standard error says it
 	}
 	return r.Text()
 }
 
-// watchLifeline ends the process when standard input closes: whoever started it
-// has gone.
+// watchLifeline ends the process when standard input closes, which means that
+// whoever started it is gone.
 func watchLifeline(stderr io.Writer) {
 	go func() {
 		io.Copy(io.Discard, os.Stdin)

@@ -183,7 +183,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 	return k.tally.status(), nil
 }
 
-// compare compares one history with what is claimed of it.
+// compare compares one history with what is claimed about it.
 func (k *comparer) compare(ctx context.Context, j *job) answer {
 	h, err := j.Read(j.spec.Pairing())
 	if err != nil {
@@ -211,7 +211,7 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 	return k.answer(j, all)
 }
 
-// answer is the answer that comparisons are: a line or more for each claim.
+// answer turns comparisons into an answer: a line or more for each claim.
 func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 	for _, c := range all {
 		c.File = j.Path
@@ -253,12 +253,12 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]st
 	return k.runKnossos(ctx, j, h)
 }
 
-// knossosTime is what Knossos gets if there is no time limit.
+// knossosTime is how much time Knossos gets if there is no time limit.
 const knossosTime = 10 * time.Minute
 
-// runKnossos has Knossos check a history. A command that fails, or says nothing
-// that can be understood, is an error; one that takes too long is a claim of
-// unknown.
+// runKnossos lets Knossos check a history. If the command fails, or prints
+// something that cannot be understood, that is an error. If it takes too long,
+// the claim is unknown.
 func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	spec, _, err := j.spec.Infer(h)
 	if err != nil {

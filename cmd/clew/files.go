@@ -12,8 +12,8 @@ import (
 	"clew/report"
 )
 
-// open opens a file, or "-" for standard input, with the name that messages have
-// for it. Standard input stays open.
+// open opens a file, or "-" for standard input, and gives the name by which
+// messages call it. Standard input stays open.
 func open(path string) (in io.ReadCloser, name string, err error) {
 	if path == "-" {
 		return io.NopCloser(os.Stdin), "standard input", nil
@@ -32,14 +32,14 @@ func readWitness(path string, h *jepsen.History) ([]jepsen.Operation, error) {
 	return report.ReadWitness(f, path, h)
 }
 
-// evidence is the files for what proves a verdict, "" for none.
+// evidence is the files for the evidence of a verdict; "" means none.
 type evidence struct{ witness, core, svg string }
 
 // asked says whether any evidence is to be written.
 func (e evidence) asked() bool { return e != evidence{} }
 
-// write writes what a result has of what was asked for, and says to stderr what
-// it has not.
+// write writes the evidence that was asked for, and says on stderr what the
+// result does not have.
 func (e evidence) write(r *report.Result, stderr io.Writer) error {
 	for _, x := range []struct {
 		flag, path string
@@ -86,7 +86,8 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	return withoutPath(os.Rename(f.Name(), path))
 }
 
-// withoutPath is the reason of an error about a file that goes by another name.
+// withoutPath is an error about a file without the file's name, for messages
+// that call the file by another name.
 func withoutPath(err error) error {
 	var p *os.PathError
 	var l *os.LinkError
@@ -99,7 +100,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// printWhole has a text printed whole or not at all.
+// printWhole prints a text whole or not at all.
 func printWhole(stdout io.Writer, write func(io.Writer) error) error {
 	f, err := os.CreateTemp("", "clew-*")
 	if err != nil {

@@ -61,8 +61,8 @@ type reading struct {
 	independent bool // each key is a history of its own
 }
 
-// modelSpec is what settings say. It makes sense, as far as can be said before
-// any history is read.
+// modelSpec is what settings say. It is an error if they make no sense, as far
+// as that can be seen before any history is read.
 func modelSpec(s settings) (r reading, err error) {
 	for _, name := range modelFlagNames {
 		value, set := s[name]
@@ -85,7 +85,8 @@ func modelSpec(s settings) (r reading, err error) {
 	return r, err
 }
 
-// inWords is an error as people read it: parameters of models go by their flags.
+// inWords is an error as people read it, with the flags in place of the
+// parameters of models.
 func inWords(err error) string {
 	text := err.Error()
 	var p *models.ParamError
@@ -96,8 +97,8 @@ func inWords(err error) string {
 	return asFlags(text)
 }
 
-// asFlags is a message of the library in which its option independent goes by its
-// flag.
+// asFlags is a message of the library, with the flag in place of the option
+// independent.
 func asFlags(text string) string {
 	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
 	return ofKeys.ReplaceAllString(text, "${1}--independent: ")
@@ -139,8 +140,8 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 	return o, limit, err
 }
 
-// outputFlag says in which of some forms, the first of which is the default,
-// results are printed. Thing is what has a line in the last of them.
+// outputFlag says in which of the given forms results are printed. The first
+// one is the default. In the last one, every thing has a line of its own.
 func outputFlag(forms []string, thing string) cli.Flag {
 	return &cli.StringFlag{Name: "output", Value: forms[0], Usage: fmt.Sprintf("`FORMAT`: %s (one %s a line)", oneOf(forms), thing)}
 }
@@ -160,7 +161,7 @@ func oneOf(list []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// usageError puts what the flag package says about an argument in our words.
+// usageError puts the flag package's errors about arguments in our own words.
 func usageError(c *cli.Context, err error, _ bool) error {
 	help := "clew --help lists the flags"
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
@@ -220,7 +221,7 @@ func permute(app *cli.App, args []string) []string {
 				break
 			}
 			if i++; i == len(rest) {
-				return flags // Nothing may follow: the value is missing.
+				return flags // Nothing may follow, since the value is missing.
 			}
 			flags = append(flags, rest[i])
 		}

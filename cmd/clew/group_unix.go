@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// endWholeGroup has a command's context end its descendants as well.
+// endWholeGroup makes a command's context end its descendants as well.
 func endWholeGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -32,7 +32,7 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the whole program, with everything that it touches passed in.
+// run is the whole program, with everything outside it passed in.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	var err error
 	bug := guarded(func() {
@@ -87,8 +87,9 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	}
 	for _, c := range app.Commands {
 		c.OnUsageError = usageError
-		// Only clew itself has a help command: behind another command, "h" and
-		// "help" are paths. Its help stays that of a command without commands.
+		// Only clew itself has a help command: after another command, "h" and
+		// "help" are paths. The help of such a command stays that of a command
+		// without subcommands.
 		c.HideHelpCommand = true
 		c.CustomHelpTemplate = cli.CommandHelpTemplate
 	}

@@ -27,9 +27,9 @@ func memoryLimit(flag string) (int64, error) {
 	return n << shift, nil
 }
 
-// collectBefore has the garbage collector work harder before searches would take
-// more than what they may, on top of what is there already: else garbage
-// could double it.
+// collectBefore makes the garbage collector work harder before searches take
+// more than they may, on top of what is in memory already. Otherwise garbage
+// could double that.
 func collectBefore(limit int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -37,8 +37,8 @@ func collectBefore(limit int64) {
 }
 
 // availableMemory is what the process could use: what the kernel says is
-// available, or what is left of a control group's limit. If neither is known it
-// is 4 GB.
+// available, or what is left of a control group's limit. If neither is known,
+// it is 4 GB.
 func availableMemory() int64 {
 	available := int64(4 << 30)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {

@@ -15,9 +15,9 @@ import (
 // progressDelay is how long a run lasts before it shows a bar.
 const progressDelay = 500 * time.Millisecond
 
-// progress shows a bar on long work: of histories if there are many, else of the
-// operations that the search has linearized. It shows nothing if standard error
-// is no terminal.
+// progress shows a bar during long work. The bar counts histories if there are
+// many, otherwise the operations that the search has linearized. It shows
+// nothing if standard error is not a terminal.
 type progress struct {
 	passed atomic.Int64 // completions passed, of a single history
 	held   atomic.Int64 // configurations held in its search

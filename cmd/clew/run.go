@@ -20,27 +20,28 @@ import (
 type job struct {
 	store.Source
 	reading
-	missing error         // why there is none at its path
-	claims  []store.Claim // that a table makes of it; nil: what its results.edn says
+	missing error         // why there is no history at its path
+	claims  []store.Claim // the claims of a table about it; nil: those of its results.edn
 
 	h     *jepsen.History // once it has been read
 	took  time.Duration   // to read it
-	ahead answer          // if it could not be read ahead
+	ahead answer          // the answer if reading it ahead failed
 }
 
-// answer is what became of a job. It holds on to no history, unless evidence of
-// it is to be written: however many answers wait for an earlier one to be
-// printed, they take little memory.
+// answer is what became of a job. It does not hold on to the history, unless
+// evidence about it is to be written. So answers take little memory, however
+// many of them are waiting for an earlier one to be printed.
 type answer struct {
 	tally
 	out      string       // what standard output says
 	warnings []string     // what standard error says
 	evidence func() error // writes files, if any were asked for
-	err      error        // it is unreadable
+	err      error        // why the history is unreadable
 	bug      string       // clew panicked
 }
 
-// guarded calls f and says what it panicked with and where, "" if it did not.
+// guarded calls f and says what it panicked with and where, "" if it did not
+// panic.
 func guarded(f func()) (bug string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -67,7 +68,7 @@ const (
 	outcomes // how many there are
 )
 
-// inSummary is an outcome in the words of a summary.
+// inSummary is each outcome in the words of a summary.
 var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable"}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
@@ -84,7 +85,7 @@ func (t *tally) add(u tally) {
 	t.clewMs += u.clewMs
 }
 
-// status is the exit status: the first that applies.
+// status is the exit status: the first one that applies.
 func (t *tally) status() int {
 	switch {
 	case t.of[panicked] > 0:
@@ -99,7 +100,7 @@ func (t *tally) status() int {
 	return exitValid
 }
 
-// summary is a total and how many came to each of some outcomes.
+// summary is a total, and how many had each of the given outcomes.
 func (t *tally) summary(total int, things string, each ...outcome) string {
 	var parts []string
 	for _, o := range each {
@@ -108,18 +109,18 @@ func (t *tally) summary(total int, things string, each ...outcome) string {
 	return fmt.Sprintf("%d %s: %s", total, things, strings.Join(parts, ", "))
 }
 
-// runner runs jobs side by side and says in order what became of them.
+// runner runs jobs concurrently and says in order what became of them.
 type runner struct {
 	reading        reading     // what the command line says
-	models         storeModels // what it says of some tests of a store
+	models         storeModels // what it says about some tests of a store
 	options        clew.Options
-	failFast       bool // no job is begun once a history was invalid
+	failFast       bool // no job is begun after a history was invalid
 	stdout, stderr io.Writer
 	progress       *progress
 	tally          tally
 }
 
-// job is a job for what was found, or for nothing if it is missing.
+// job makes a job for a history that was found, or for none if it is missing.
 func (r *runner) job(s store.Source, missing error) *job {
 	j := &job{Source: s, reading: r.reading, missing: missing}
 	if own, ok := r.models[s.Test]; ok && s.Stored {
@@ -136,7 +137,7 @@ func (r *runner) optionsOf(j *job) clew.Options {
 }
 
 // all runs the jobs until one fails or nothing is left to do, and says how many
-// have been done. It fails if what is asked for cannot be written.
+// have been done. It fails if the output or the evidence cannot be written.
 func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, *job) answer) (done int, failed error) {
 	defer r.progress.stop()
 	ctx, stop := context.WithCancel(ctx)
@@ -156,7 +157,7 @@ func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, 
 	return done, failed
 }
 
-// answered is an answer, if need be that clew panicked.
+// answered is the answer of f, or an answer which says that clew panicked.
 func answered(f func() answer) answer {
 	var a answer
 	if bug := guarded(func() { a = f() }); bug != "" {
@@ -190,8 +191,8 @@ func (r *runner) say(j *job, a answer) error {
 	return err
 }
 
-// read reads the job's history, none if it is interrupted. The reading goes on
-// then, but nobody waits for it: standard input may never end.
+// read reads the job's history. If it is interrupted, there is none; the
+// reading goes on, but nobody waits for it, since standard input may never end.
 func (j *job) read(ctx context.Context) error {
 	start := time.Now()
 	defer func() { j.took = time.Since(start) }()
@@ -217,8 +218,8 @@ func located(h *jepsen.History, err error) error {
 	return fmt.Errorf("%s: %w", h.File, err)
 }
 
-// await calls f and says whether it ended before the context did. If it did not,
-// it goes on, but nobody waits for it: what it sets is not to be read.
+// await calls f and says whether it ended before the context did. If it did
+// not, f goes on, but nobody waits for it, and what it sets must not be read.
 func await(ctx context.Context, f func()) bool {
 	done := make(chan string, 1)
 	go func() { done <- guarded(f) }()
@@ -234,8 +235,8 @@ func await(ctx context.Context, f func()) bool {
 }
 
 // inOrder calls do for 0 to n-1, as many at once as there are processors, and
-// done with each answer in order, until done says false. Before do, ahead is
-// called in order, one at a time.
+// calls done with each answer in order, until done says false. Before each do
+// it calls ahead, in order, one at a time.
 func inOrder(n int, ahead func(i int), do func(i int) answer, done func(i int, a answer) bool) {
 	answers := make([]chan answer, n)
 	for i := range answers {

@@ -35,8 +35,8 @@ func givenModels(c *cli.Context) (storeModels, error) {
 //
 //	{"etcd" :cas-register, "redis" {:model :register, :init 0, :independent true}}
 //
-// Names are strings, keywords or symbols. What a test's map does not say is as
-// on the command line.
+// Names are strings, keywords or symbols. If a test's map leaves something out,
+// the command line counts.
 func readStoreModels(file string, normal settings) (storeModels, error) {
 	f, err := files.Open(file)
 	if err != nil {
@@ -69,7 +69,8 @@ func readStoreModels(file string, normal settings) (storeModels, error) {
 	return all, nil
 }
 
-// testSettings is what a test's map says, and normal says of everything else.
+// testSettings is what a test's map says, and for everything else what normal
+// says.
 func testSettings(v *edn.Values, id edn.ID, normal settings) (settings, error) {
 	own := maps.Clone(normal)
 	if v.Kind(id) != edn.KindMap {
@@ -89,7 +90,8 @@ func testSettings(v *edn.Values, id edn.ID, normal settings) (settings, error) {
 	return own, nil
 }
 
-// name is the text of a keyword, symbol or string without what marks it as one.
+// name is the text of a keyword, symbol or string without the characters that
+// mark it as one.
 func name(v *edn.Values, id edn.ID) string {
 	if v.Kind(id) == edn.KindString {
 		return v.Str(id)
@@ -97,7 +99,8 @@ func name(v *edn.Values, id edn.ID) string {
 	return strings.TrimPrefix(v.Text(id), ":")
 }
 
-// unused is an error for a test that no history is of: it may be misspelled.
+// unused is an error about tests that no history belongs to: they may be
+// misspelled.
 func (m storeModels) unused(jobs []*job) error {
 	seen := map[string]bool{}
 	for _, j := range jobs {

@@ -12,31 +12,34 @@ import (
 	"clew/models"
 )
 
-// easyFirst is the general search for whoever asks for no engine: Window alone as
-// long as the history is easy, so that the same history always gets the same
-// evidence, and then Window and Frontier in a race, with Porcupine if few have
-// crashed and its memory is small. None is strong everywhere. If many operations of
-// a register have crashed it is staged.Engine first, and then among the others; if
-// many of another model have, Refute goes before the race.
+// easyFirst is the general search if no engine was asked for. As long as the
+// history is easy it is Window alone, so that the same history always gets the
+// same evidence. After that, Window and Frontier race, with Porcupine if few
+// operations have crashed and the memory that it needs is small. No engine is
+// strong everywhere. If many operations of a register have crashed,
+// staged.Engine goes first, and then joins the race; if many operations of
+// another model have crashed, Refute goes before the race.
 type easyFirst struct{}
 
-// easySteps is how long a history counts as easy, some tens of milliseconds, and
-// easyPerOperation if it is long: ten busy processes take 4 to 5. easyNodes is
-// the like for staged.Engine, a second or two.
+// easySteps is how many steps an easy history takes at most, which is some tens
+// of milliseconds. A long history may take easyPerOperation steps per
+// operation; with ten busy processes it takes 4 to 5. easyNodes is the same for
+// staged.Engine, in nodes: a second or two.
 const (
 	easySteps        = 100_000
 	easyPerOperation = 20
 	easyNodes        = 2_000_000
 )
 
-// porcupineRows is how many operations Porcupine's memory, which grows with the
-// square of them, is no matter for.
+// porcupineRows is the number of operations up to which Porcupine's memory,
+// which grows with the square of that number, does not matter.
 const porcupineRows = 2000
 
-// fewCrashed is how many crashed operations every engine copes with.
+// fewCrashed is the number of crashed operations that every engine can cope
+// with.
 const fewCrashed = 10
 
-// manyCrashed says whether more have crashed.
+// manyCrashed says whether more operations than that have crashed.
 func manyCrashed(ops *models.Operations) bool {
 	n := 0
 	for _, res := range ops.Res {

@@ -6,8 +6,8 @@ import (
 	"clew/fallback/staged"
 )
 
-// engines are the general searches, by the algorithm that asks for each. Who adds
-// an engine adds a line.
+// engines are the general searches, by the algorithm that asks for each. A new
+// engine gets a line here.
 var engines = []struct {
 	name   string
 	engine fallback.Engine
@@ -23,8 +23,9 @@ var engines = []struct {
 	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, hitting.Engine{Depth: raceDepth}}},
 }
 
-// DefaultDepth is how deep "hitting" looks for a witness, and raceDepth how deep
-// it does beside others: what is deeper they find sooner.
+// DefaultDepth is how deep "hitting" looks for a witness by itself, and
+// raceDepth how deep it looks in a race: other engines find deeper witnesses
+// sooner.
 const (
 	DefaultDepth = 5
 	raceDepth    = 2
@@ -39,8 +40,8 @@ func Names() []string {
 	return names
 }
 
-// Engine is the engine that an algorithm asks for, nil if Names has no such one.
-// "" is "auto". The depth is that of "hitting", or 0 for DefaultDepth.
+// Engine is the engine that an algorithm asks for, nil if Names does not list
+// it. "" means "auto". depth is for "hitting"; 0 means DefaultDepth.
 func Engine(name string, depth int) fallback.Engine {
 	if name == "" {
 		name = "auto"
@@ -57,7 +58,8 @@ func Engine(name string, depth int) fallback.Engine {
 	return nil
 }
 
-// Judge is an engine that checks what another one, given by its name, has found.
+// Judge is an engine that checks what another engine, given by its name, has
+// found.
 func Judge(name string) fallback.Engine {
 	if other := (fallback.Porcupine{}); name != other.Name() {
 		return other

@@ -13,18 +13,18 @@ import (
 )
 
 // Engine looks for a witness among the schedules of strong d-hitting families
-// (schedules.go), of depth 1, 2 and so on up to Depth: whether some order of few
-// operations matters, and not how all others are ordered. Ozkan, Majumdar &
-// Niksic found that real histories of concurrent containers have such a witness
-// nearly always: 99.9% of them at d <= 5.
+// (schedules.go), of depth 1, 2 and so on up to Depth. The idea is that only
+// the order of a few operations matters, and not the order of all others.
+// Ozkan, Majumdar & Niksic found that real histories of concurrent containers
+// have such a witness nearly always: 99.9% of them at d <= 5.
 //
-// Precondition: none. It says Valid if a schedule replays, and finds every
-// history whose witnesses include all those schedules that strongly hit one
-// tuple of Depth operations; one of at most Depth operations is decided, if it
-// is linearizable. It never says Invalid: otherwise the verdict is unknown,
-// DepthExhausted. Complexity: at most m n^(d-1) schedules of linear time each,
-// of which a replay is given up at the first step that cannot happen; memory for
-// the states that were met.
+// Precondition: none. It says Valid if a schedule replays. It does so for every
+// history that has a tuple of Depth operations such that all schedules which
+// strongly hit the tuple are witnesses, and for every linearizable history of
+// at most Depth operations. It never says Invalid: otherwise the verdict is
+// Unknown, with the cause DepthExhausted. Complexity: at most m n^(d-1)
+// schedules of linear time each; a replay is given up at the first step that
+// cannot happen. It takes memory for the states that it meets.
 //
 // Crashed operations are optional chains: at most Depth of them take effect.
 type Engine struct {
@@ -68,8 +68,8 @@ func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 // maxMemo bounds the states that are remembered from one schedule to the next.
 const maxMemo = 64 << 20
 
-// replayer replays one schedule after the other. Those that begin alike share
-// the replay of what they begin with.
+// replayer replays one schedule after another. Consecutive schedules share the
+// replay of the part that they begin with.
 type replayer struct {
 	ctx    context.Context
 	ops    *models.Operations
@@ -109,8 +109,8 @@ func (r *replayer) forget() {
 	r.order, r.stuck = r.order[:0], false
 }
 
-// fails says whether a schedule is no witness. It says that it is not if the
-// search has to end; then cause says why.
+// fails says whether a schedule is not a witness. If the search has to end, it
+// says false, and cause says why.
 func (r *replayer) fails(schedule []int32) bool {
 	r.tried++
 	if r.memo > maxMemo {

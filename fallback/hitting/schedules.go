@@ -61,15 +61,15 @@ type family struct {
 // leftOut is the level of a crashed operation that a schedule does not name.
 const leftOut = -1
 
-// maxSeen bounds the schedules that are remembered: 8 MB. Up to half of it they
-// find a place within so many probes; then later ones take the places of
-// earlier ones.
+// maxSeen bounds the schedules that are remembered, to 8 MB. Until half of that
+// is taken, each finds a place within the given number of probes; after that,
+// later ones take the places of earlier ones.
 const (
 	maxSeen = 1 << 20
 	probes  = 32
 )
 
-// newFamily is for families up to a depth. If poll says false, each ends.
+// newFamily prepares families up to a depth. If poll says false, each ends.
 func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
 	c, n := &ops.Columns, ops.Len()
 	f := &family{c: c, poll: poll, after: make([]int32, n), byRes: make([]int32, 0, n), order: make([]int32, n), rung: make([]int32, n),
@@ -114,8 +114,8 @@ func familyBound(chains, n, depth int) float64 {
 	return float64(chains) * math.Pow(float64(n), float64(depth-1))
 }
 
-// chain covers the rows with as few chains as are possible: each takes up the
-// chain whose last row has returned.
+// chain covers the rows with as few chains as possible: each row joins a chain
+// whose last row has returned.
 func (f *family) chain() {
 	var free []int // chains whose last row has returned
 	returned := 0
@@ -136,12 +136,12 @@ func (f *family) chain() {
 	}
 }
 
-// familyBytes is what a family holds, about.
+// familyBytes is about how many bytes a family holds.
 func familyBytes(n, depth int) int64 { return int64(4*n*(8+depth) + 8*places(n, depth)) }
 
-// each calls yield with the schedules of the family of a depth, those left out
-// that it knows to have been yielded before, and returns false if yield
-// or poll did. A schedule is good until yield returns.
+// each calls yield with the schedules of the family of a depth, except those
+// that it remembers to have yielded before. It returns false if yield or poll
+// did. A schedule is valid until yield returns.
 func (f *family) each(depth int, yield func(schedule []int32) bool) bool {
 	for _, chain := range f.chains {
 		f.choose(chain)
@@ -152,7 +152,7 @@ func (f *family) each(depth int, yield func(schedule []int32) bool) bool {
 	return true
 }
 
-// choose makes a chain the one whose rows go late.
+// choose makes a chain the one whose rows run late.
 func (f *family) choose(chain []int32) {
 	for i := range f.level[0] {
 		f.level[0][i] = 0
@@ -244,8 +244,8 @@ func (f *family) mayFollow(x int32) bool {
 }
 
 // known says whether the schedule was yielded before, as far as that is
-// remembered. Two different schedules have the same fingerprint of 63 bits by
-// accident only.
+// remembered. Only by accident do two different schedules have the same
+// fingerprint of 63 bits.
 func (f *family) known() bool {
 	h := uint64(14695981039346656037)
 	for _, row := range f.result {

@@ -10,8 +10,8 @@ import (
 	"clew/models"
 )
 
-// graph is what can be known with the counts of crashed operations forgotten:
-// a class is there without limit once it is invoked. Its size does not depend on
+// graph is what can be known without the counts of crashed operations: once a
+// class is invoked, it can be used without limit. Its size does not depend on
 // how many have crashed.
 //
 // It visits every node up to return goal, and finds for each the furthest return
@@ -82,13 +82,13 @@ func (x *registerSearch) byRank(nodes []int32) []int32 {
 	return sorted
 }
 
-// prices is a system of prices for crashed operations: what must be paid at
-// least from every node to the goal, against what all of them together can
-// bring. The returns up to the goal are parted into windows; lambda[k][c] is the
-// price of class c's supply up to the end of window k, so that a use in window k
-// is charged mu[k][c], the sum of the prices from k on. Then (weak duality, exact
-// in integers) no way is cheaper than ahead, and none that keeps within the
-// supply is dearer than the supply at its price.
+// prices is a system of prices for crashed operations. It compares the least
+// that must be paid from every node to the goal with the worth of the whole
+// supply. The returns up to the goal are divided into windows; lambda[k][c] is
+// the price of class c's supply up to the end of window k, so that a use in
+// window k is charged mu[k][c], the sum of the prices from k on. Then (by weak
+// duality, exact in integers) no way is cheaper than ahead, and no way that
+// keeps within the supply costs more than the supply is worth.
 type prices struct {
 	goal    int32
 	windows int32
@@ -109,8 +109,9 @@ type prices struct {
 	open []int32
 }
 
-// fare is what a way costs, and how many crashed operations it uses: if prices
-// are equal, and at first they are all nothing, fewer are better.
+// fare is what a way costs, and how many crashed operations it uses. If two
+// ways cost the same, as all do at first because all prices are 0, the one that
+// uses fewer is better.
 type fare struct {
 	cost int64
 	uses int32
@@ -124,8 +125,8 @@ func (f fare) less(g fare) bool {
 // never is the price of what cannot be reached.
 const never = math.MaxInt64 / 4
 
-// runGroup is nodes of one window and value at which the same classes are there
-// and the same ones have open twins.
+// runGroup is nodes of one window and value at which the same classes are
+// available and the same ones have open twins.
 type runGroup struct {
 	node  int32   // one of them
 	lands []int32 // the values that runs lead to, and their slots
@@ -244,7 +245,7 @@ func (p *prices) toRun(i int32) fare {
 	return fare{}
 }
 
-// sum works out what follows from lambda.
+// sum computes what follows from lambda.
 func (p *prices) sum() {
 	for k := p.windows - 1; k >= 0; k-- {
 		worth := int64(0)
@@ -366,8 +367,8 @@ func (x *registerSearch) cheapestChild(p *prices, n int32) (child edge, least fa
 	return child, least
 }
 
-// bidEffort is how hard bid tries: in how many windows, and how often the prices
-// are corrected by what the cheapest way uses too much of.
+// bidEffort is how hard bid tries: with how many windows, and how often it
+// corrects the prices by what the cheapest way uses too much of.
 type bidEffort struct{ windows, rounds int }
 
 // maxWindows and maxRounds bound the effort.
@@ -380,8 +381,9 @@ func (b *bidEffort) grow() {
 	b.windows, b.rounds = min(2*b.windows, maxWindows), min(2*b.rounds, maxRounds)
 }
 
-// bid looks for prices at which the way to the goal is dearer than all of the
-// supply, which refutes it, or a cheapest way that keeps within the supply.
+// bid looks for prices at which every way to the goal costs more than the whole
+// supply is worth, which refutes the goal, or for a cheapest way that keeps
+// within the supply.
 func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *prices) {
 	p, rounds := x.newPrices(goal, int32(effort.windows)), effort.rounds
 	sum := make([][]int64, p.windows)
@@ -431,8 +433,8 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *pri
 }
 
 // cheapestWay follows the cheapest children. It counts the uses in every window
-// at the prices' classes, and says whether the way keeps within what is there
-// when rule G picks the classes; then the way is in x.moves.
+// by the classes that the prices chose, and says whether the way keeps within
+// the supply if rule G picks the classes. If so, the way is in x.moves.
 func (x *registerSearch) cheapestWay(p *prices, start int32) (uses [][]int64, ok bool) {
 	uses = make([][]int64, p.windows)
 	for k := range uses {

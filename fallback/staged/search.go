@@ -8,8 +8,8 @@ import (
 )
 
 // need says that a failure holds if at least n crashed operations of a class
-// are used. A list of needs has at most one of each class; of a class without
-// one nothing is needed.
+// are used. A list of needs has at most one need for each class. If a class has
+// none, nothing is needed of it.
 type need struct{ class, n int32 }
 
 // nogood is why a node fails: no configuration of it whose used counts meet the
@@ -22,16 +22,17 @@ type nogood struct {
 // registerSearch is a depth-first search over nodes that learns from what fails.
 //
 // If a node with the used counts U has failed, needs say which of the counts
-// mattered: every configuration of the node with at least those used fails. They
-// are put together from the needs of the children; for a run, from those of its
-// target less what the run used, and from the classes that would have made
-// another run and are exhausted. Classes that did not matter are forgotten by
-// themselves.
+// mattered: every configuration of the node with at least those counts fails.
+// The needs of a node are put together from the needs of its children; for a
+// run, from those of its target minus what the run used, and from the exhausted
+// classes that would have allowed another run. So classes that did not matter
+// drop out by themselves.
 //
-// Rule G picks the class of a step by what is left, so other counts may pick
-// another one. If a write was used for want of a cas and its count matters,
-// the cas being exhausted is needed too. Conversely, counts that use a write
-// for which U used the cas have the cas exhausted, which is as many as can be needed.
+// Rule G picks the class of a step by what is left, so with other counts it may
+// pick another class. If a write was used because no cas was left, and its
+// count matters, it is also needed that the cas is exhausted. Conversely, with
+// counts that make the rule pick a write in a step for which U used the cas,
+// the cas is exhausted, so as many of them are used as can ever be needed.
 type registerSearch struct {
 	*registerSpace
 	goal int32
@@ -65,18 +66,18 @@ type move struct {
 	run  []int32
 }
 
-// stagedFrame is a node under test.
+// frame is a node under test.
 type frame struct {
 	node     int32
 	next     int32 // the child to be tried next
 	order    []int32
 	needs    []need    // of the children that failed, not yet put together
-	runs     [][]int32 // to be tried for the child at hand
-	length   int32     // of these; 0 if the child has not begun
+	runs     [][]int32 // to be tried for the current child
+	length   int32     // of these runs; 0 if the child has not begun
 	longer   bool      // there may be longer runs
 	reachTo  []int32   // by value: steps to the target by what is left, -1 if there are none
 	bytes    int64     // that the runs were charged with
-	charging bool      // the child at hand is a run
+	charging bool      // the current child is a run
 }
 
 func newRegisterSearch(x *registerSpace) *registerSearch {
@@ -179,7 +180,7 @@ func (x *registerSearch) cheapest(n int32, children []edge) []int32 {
 	return order
 }
 
-// at is the edge to the child at hand.
+// at is the edge to the current child.
 func (x *registerSearch) at(f *frame) int32 {
 	i := f.next
 	if f.order != nil {
@@ -188,8 +189,8 @@ func (x *registerSearch) at(f *frame) int32 {
 	return x.first[f.node] + i
 }
 
-// nextChild goes on to the next child, or the next run to the one at hand, pays
-// for it, and returns its node.
+// nextChild goes on to the next child, or to the next run to the current one,
+// pays for it, and returns its node.
 func (x *registerSearch) nextChild(f *frame) (node int32, more bool) {
 	for f.next < x.count[f.node] {
 		i := x.at(f)
@@ -274,7 +275,8 @@ func (x *registerSearch) failed(f *frame, needs []need) {
 	}
 }
 
-// needCAS needs the crashed cas in whose place a write was used to be exhausted.
+// needCAS adds the need that the crashed cas in whose place a write was used is
+// exhausted.
 func (x *registerSearch) needCAS(f *frame, write int32) {
 	s, to := x.s[f.node], x.classes[write].to
 	for _, t := range x.from[s] {
@@ -287,20 +289,21 @@ func (x *registerSearch) needCAS(f *frame, write int32) {
 	}
 }
 
-// exhausted needs a class to be exhausted.
+// exhausted adds the need that a class is exhausted.
 func (x *registerSearch) exhausted(f *frame, class int32) {
 	if n := x.invoked(class, x.e[f.node]); n > 0 {
 		f.needs = append(f.needs, need{class, n})
 	}
 }
 
-// beginRuns finds from which values what is left leads to the target, and needs
-// that what might have made another run is exhausted.
+// beginRuns finds the values from which the operations that are left lead to
+// the target. It adds the needs that the operations which might have made
+// another run are exhausted.
 //
 // Let F be the values that runs from here reach by what is left, and R those
 // from which what is left leads to the target. Any other run has a first step
-// that is exhausted now: from F into R, or out of F to beyond R, from where it
-// has to come into R by a cas that is exhausted too.
+// that is exhausted now: either from F into R, or from F to a value outside R,
+// and then it has to come into R by a cas that is exhausted, too.
 func (x *registerSearch) beginRuns(f *frame, target int32) {
 	f.charging, f.longer = true, true
 	x.ban(f.node)
@@ -354,8 +357,8 @@ func (x *registerSearch) beginRuns(f *frame, target int32) {
 				exhausted(t.class)
 			}
 		}
-		// Of the classes of a first step one that is left will do: the other one's
-		// count matters only if failed says so.
+		// If one of the classes for a first step is left, that is enough: the
+		// other one's count matters only if failed says so.
 		write := x.writes[y]
 		if x.saved.has(y) {
 			write = -1
@@ -368,8 +371,8 @@ func (x *registerSearch) beginRuns(f *frame, target int32) {
 	}
 }
 
-// runs is the simple runs of f.length steps that what is left allows, and
-// whether there may be longer ones.
+// runs is the simple runs of f.length steps that are possible with the
+// operations that are left, and whether there may be longer ones.
 func (x *registerSearch) runs(f *frame, target int32) (runs [][]int32, longer bool) {
 	x.ban(f.node)
 	e, s := x.e[f.node], x.s[f.node]
@@ -432,7 +435,8 @@ func (x *registerSearch) hasCAS(from, to int32, left func(int32) bool) bool {
 	return false
 }
 
-// refuted says whether a node fails with the used counts, and what that needs.
+// refuted says whether a node fails with the used counts, and which needs that
+// has.
 func (x *registerSearch) refuted(n int32) (needs []need, fails bool) {
 	if int(n) < len(x.depthOf) && x.depthOf[n] >= 0 && x.depthOf[n] < min(x.goal, x.horizon) {
 		return nil, true
@@ -464,7 +468,7 @@ func (x *registerSearch) refuted(n int32) (needs []need, fails bool) {
 }
 
 // refutedUnpaid says whether the target of a run fails before the run is paid
-// for, or is too dear for every run.
+// for, or is too expensive for every run.
 func (x *registerSearch) refutedUnpaid(n, i int32) ([]need, bool) {
 	if needs, fails := x.refuted(x.edges[i].to); fails {
 		return needs, true
@@ -477,8 +481,8 @@ func (x *registerSearch) refutedUnpaid(n, i int32) ([]need, bool) {
 	return nil, false
 }
 
-// tooDear is weak duality: what is used and what is still to pay exceed the
-// supply. The used counts are lowered as long as they do.
+// tooDear is weak duality: what is used and what is still to be paid exceed the
+// supply. The used counts are lowered as long as that remains true.
 func (x *registerSearch) tooDear(p *prices, e int32, toGo int64) ([]need, bool) {
 	if p.goal > x.goal || e >= p.goal {
 		return nil, false
@@ -563,7 +567,8 @@ func (x *registerSearch) together(needs []need) []need {
 	return list
 }
 
-// learn remembers why a node failed, and forgets what that implies.
+// learn remembers why a node failed, and forgets older reasons that the new one
+// implies.
 func (x *registerSearch) learn(n int32, needs []need) {
 	for _, d := range needs {
 		x.dense[d.class] = d.n

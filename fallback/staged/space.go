@@ -10,8 +10,9 @@ import (
 
 // registerSpace is the configurations of a register with their crashed
 // operations taken apart: a node is (e, s, mask), the return to be passed, the
-// value, and which of the operations open there are linearized; how many of each
-// class of crashed operations are used is kept by who walks over the nodes.
+// value, and which of the operations open there are linearized; The code that
+// walks over the nodes keeps count of how many crashed operations of each class
+// are used.
 //
 // Crashed operations matter only in runs directly before a completed read or cas
 // that needs their last value. Such a run visits distinct values, and a write
@@ -151,7 +152,7 @@ func (x *registerSpace) group() {
 	}
 }
 
-// fits says whether a row that changes nothing is one and fits a value.
+// fits says whether a row changes nothing and fits a value.
 func (x *registerSpace) fits(row, s int32) bool {
 	switch x.kind[row] {
 	case models.Read:
@@ -257,13 +258,15 @@ func (x *registerSpace) invoked(c, e int32) int32 {
 	return int32(n)
 }
 
-// left says whether a class has one left before return e if used are used.
+// left says whether a class has an operation left before return e if used of
+// them are used.
 func (x *registerSpace) left(c, e, used int32) bool {
 	inv := x.classes[c].inv
 	return int(used) < len(inv) && inv[used] < x.Ends[e]
 }
 
-// ban finds what an open operation does as well as a crashed one at a node.
+// ban finds the crash classes whose effect some open operation has as well, at
+// a node.
 func (x *registerSpace) ban(n int32) {
 	x.banned.empty(len(x.classes) + 1)
 	x.saved.empty(len(x.values))
@@ -360,7 +363,7 @@ func (x *registerSpace) expand(n int32) {
 		case x.kind[row] == models.Read, x.kind[row] == models.CAS && x.a[row] == x.b[row]:
 			x.wanted.add(x.a[row])
 		case x.kind[row] == models.FailedCAS:
-			// It needs any other value: the first of a run will do.
+			// It needs any other value, so the first value of a run will do.
 			for _, y := range reached {
 				if x.hops[y] == 1 {
 					x.wanted.add(y)

@@ -1,4 +1,5 @@
-// Package staged decides registers of which many operations have crashed.
+// Package staged decides registers, in particular if many operations have
+// crashed. It is one Engine of the general search, see package fallback.
 package staged
 
 import (
@@ -18,15 +19,16 @@ import (
 //
 //  1. A depth-first search with learning (search.go) that may visit few
 //     more nodes than there are returns. It finds most linearizations.
-//  2. The graph of all nodes with the counts forgotten. What cannot get to the
-//     end even then does not in fact.
+//  2. The graph of all nodes with the counts forgotten. If even this does not
+//     get to the end, the history is not linearizable.
 //  3. Prices for what has crashed, by subgradient steps (prices.go). They
-//     refute what needs more of it than there is, or suggest a linearization.
+//     refute a history that needs more crashed operations than there are, or
+//     suggest a linearization.
 //  4. and 5. The search again with the prices as bounds, restarted with growing
 //     budgets, and new prices for as far as it got.
 //
-// The first failing completion is found by deciding prefixes: what the search
-// got to is one with a linearization, and the graph grows only as far as a
+// The first failing completion is found by deciding prefixes. The prefix that
+// the search got to has a linearization, and the graph grows only as far as a
 // prefix needs.
 //
 // space.go says why nothing is lost; all stages walk over the same nodes.
@@ -34,16 +36,16 @@ import (
 // learning is that of nogood recording (Dechter, 1990).
 type Engine struct {
 	Rules
-	// MaxNodes, if not 0, is how many nodes it may hold before it gives up, and
-	// the measure of how long it may search.
+	// MaxNodes, if not 0, is how many nodes the engine may hold before it gives
+	// up. It also bounds how long the engine may search.
 	MaxNodes int
 }
 
-// Rules switch off, for tests, what shrinks the search and loses nothing,
-// and force the later stages.
+// Rules switch off, for tests, the rules that shrink the search and lose
+// nothing, and force the later stages.
 type Rules struct {
 	NoTwins     bool // no exchange of operations of equal meaning, or of a cas and a write
-	NoRuleG     bool // a write is tried though a cas is left
+	NoRuleG     bool // a write is tried although a cas is left
 	NoBalance   bool // writes do not make up for cas when needs are matched
 	BoundsOnly  bool // graph and prices do not decide, they only prune
 	FirstBudget int  // if not 0, of every search
@@ -81,8 +83,8 @@ const (
 	firstBudget    = 4000
 )
 
-// firstHorizon is up to which return a prefix is decided first, if the quick
-// search has failed.
+// firstHorizon is the return up to which a prefix is decided first, if the
+// quick search has failed.
 const firstHorizon = 4096
 
 // run finds the furthest return with a linearization up to it, x.far.
@@ -106,7 +108,7 @@ func (x *registerSearch) run() jepsen.Verdict {
 		if x.decide(goal) == jepsen.Invalid {
 			failing, ahead = min(goal, x.goal), 1
 			if x.horizon > 0 && x.depthOf[x.start()] == failing-1 {
-				probe = failing - 1 // what fails without counts mostly fails there with them
+				probe = failing - 1 // a prefix that fails without counts mostly fails at the same return with them
 			}
 		}
 	}

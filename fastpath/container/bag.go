@@ -23,35 +23,36 @@ import (
 //
 // Cost: O(operations + events + ids).
 //
-// Rests on two sweeps. Counting: an enqueue is there from its invocation on, a
-// dequeue takes at its return; a value that is not there then is the first
-// failing completion. Nothing else can go wrong without empty answers. (If
-// every dequeue is paired with an enqueue invoked before it returned, the count
-// is right and needs no sweep.) Gaps:
+// Rests on two sweeps. Counting: an enqueued value is there from the enqueue's
+// invocation on, and a dequeue takes its value at its return. If the value is
+// not there then, that return is the first failing completion. Nothing else can
+// go wrong without empty answers. (If every dequeue is paired with an enqueue
+// invoked before it returned, the count is right and needs no sweep.) Gaps:
 // between two events the bag may be empty if no value was certainly inside then
 // (its enqueue had returned, its dequeue not been invoked), and if crashed
 // dequeues can have taken all that nothing else took: as many must have been
 // invoked as such values been enqueued. Whether one gap is used does not matter
-// to another: what crashed dequeues took by the earlier, they took by the later.
-// So an empty answer needs one such gap while it runs.
+// to another: what crashed dequeues had taken by the earlier gap, they have
+// taken by the later one, too. So an empty answer needs one such gap while it
+// runs.
 //
 // Crashed operations: a crashed enqueue is left out unless a dequeue takes its
-// value. A crashed dequeue of a known value can be left out if nothing is
-// ever found empty, and else takes what it can as soon as it can. If other
-// dequeues crashed, too, that could have taken anything, this is not decided.
+// value. A crashed dequeue of a known value can be left out if the bag is never
+// found empty; otherwise it takes its value as soon as it can. If dequeues that
+// could have taken anything crashed as well, the history is not decided here.
 //
-// In a prefix that is searched for the first failing completion, dequeues that
-// are open count as crashed and may take anything, as in models: an empty answer
+// In a prefix that is tried to find the first failing completion, open dequeues
+// count as crashed and may take anything, as in package models: an empty answer
 // could depend on them.
 //
 // # Core
 //
 // A choice is a set of values and of empty answers: the operations of these
 // values and, if there are empty answers, all crashed dequeues that may have
-// taken anything. It has the operation that fails. The core is a choice that is
-// not linearizable, cut at the first failing completion, while no smaller one
-// is. (The operation that fails can be a dequeue: while it was open it could
-// have taken what an empty answer wants gone.)
+// taken anything. It contains the operation that fails. The core is a choice
+// that is not linearizable, cut at the first failing completion, while every
+// smaller choice is. (The operation that fails can be a dequeue: while it was
+// open it could have taken what must be gone for an empty answer.)
 
 // bagWith decides a history of the kinds of containers without Peek. init holds
 // the elements that are in the bag at first.
@@ -71,8 +72,9 @@ func runBag(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath
 	return d
 }
 
-// decideBag's End is where an empty answer failed, which is where the history
-// is likely, but not sure, to fail first.
+// decideBag decides a history. The End of its result is the event at which an
+// empty answer failed. The history is likely, but not certain, to fail there
+// first.
 func decideBag(in fastpath.Input, witness bool) fastpath.Result {
 	empties := false
 	for i, kind := range in.Kind {
@@ -93,7 +95,7 @@ func decideBag(in fastpath.Input, witness bool) fastpath.Result {
 	if empties {
 		a = b.pair()
 	}
-	if !empties || a != nil { // else all are paired, and the count is right
+	if !empties || a != nil { // otherwise all are paired, and the count is right
 		if o := b.count(witness && !empties); o >= 0 {
 			return fastpath.Result{Verdict: jepsen.Invalid, Keys: []int32{o}, End: in.Res[o], Why: b.tooOften(o)}
 		}
@@ -114,7 +116,7 @@ func decideBag(in fastpath.Input, witness bool) fastpath.Result {
 	return r
 }
 
-// bag is what is known of a history. Operations are rows plus 1.
+// bag is what is known about a history. Operations are rows plus 1.
 type bag struct {
 	in      fastpath.Input
 	returns []int32 // by event: the operation that returns
@@ -130,8 +132,8 @@ type mark uint8
 const (
 	nothing mark = iota
 	enters       // a value is certainly inside from now on
-	leaves       // and no longer
-	stays        // a value is that nothing known takes
+	leaves       // and no longer is
+	stays        // a value is certainly inside that no known dequeue takes
 	takes        // a crashed dequeue may take such a value from now on
 	answers      // an empty answer returns
 )
@@ -218,8 +220,8 @@ type stock struct {
 	first, last                  int32 // dequeues that are not paired, by invocation
 }
 
-// pair pairs dequeues with enqueues, or says why it does not: then the count may
-// be wrong. It fills in marks.
+// pair pairs dequeues with enqueues and fills in marks, or says why it cannot;
+// in that case the count may be wrong.
 func (b *bag) pair() fastpath.Ambiguity {
 	in := b.in
 	stocks := make([]stock, in.IDs)
@@ -274,8 +276,8 @@ func (b *bag) pair() fastpath.Ambiguity {
 	return b.match(stocks, next)
 }
 
-// match pairs the k-th enqueue of a value by return, those that crashed last,
-// with its k-th dequeue by invocation.
+// match pairs the k-th enqueue of a value by return (with those that crashed
+// last) with its k-th dequeue by invocation.
 func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
 	in := b.in
 	for t, o := range b.returns {
@@ -435,9 +437,9 @@ func cutBag(in fastpath.Input, t int32) fastpath.Input {
 	return cut
 }
 
-// bagFailure finds the first failing completion, a witness of what was before it,
-// and the core. Prefixes are tried around where the history seems to fail, in
-// growing steps, then halfway.
+// bagFailure finds the first failing completion, a witness of the history
+// before it, and the core. Prefixes are tried around where the history seems to
+// fail, in growing steps, then halfway.
 func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
 	low, high := int32(-1), in.Events-1 // valid up to here; invalid up to there
 	guess, step := r.End, int32(1)
@@ -485,7 +487,7 @@ func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
 }
 
 // bagCore is what the shared machinery needs to find a core. B marks the
-// operation that fails, and those of its value.
+// operation that fails, and the other operations of its value.
 var bagCore = &fastpath.Algorithm{
 	Decide: decideBag,
 	Needs:  needsValue,
@@ -510,8 +512,9 @@ func needsValue(in fastpath.Input) fastpath.Needs {
 }
 
 // TakenTooOften: Taker took a value that had been added at most as often as it
-// was taken before, by Before, the latest last. If nothing took it before,
-// nothing had added it. At most fastpath.MaxNamed operations are named.
+// had been taken before. Before are the operations that took it, the latest
+// last. If nothing had taken it, nothing had added it. At most
+// fastpath.MaxNamed operations are named.
 type TakenTooOften struct {
 	Taker  models.Row
 	Before []models.Row

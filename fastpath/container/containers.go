@@ -11,17 +11,19 @@ import (
 
 // # Containers
 //
-// What the queue, the stack and the priority queue have in common.
+// This file holds what the queue, the stack and the priority queue have in
+// common.
 //
 // Decides: add (Enqueue), remove (Dequeue), Peek and empty answers
 // (DequeueEmpty) of a container that is empty at first, with unknown removes
-// (DequeueAny: crashed, took any element that the order allows, or nothing). It
-// is not for histories with initial contents.
+// (DequeueAny: crashed, took any element that the order allows, or nothing).
+// Histories with initial contents are not decided.
 //
-// Precondition: every value is added once, adds that crashed counted if some
+// Precondition: every value is added once, counting adds that crashed if some
 // completed operation saw the value. Containers are closed under dropping the
-// operations of a value, so if the others are not linearizable the history
-// is not; else it is Ambiguous.
+// operations of a value. So if some values are added more often and the
+// operations of the others are not linearizable, neither is the history;
+// otherwise it is ambiguous.
 //
 // Rests on: Lee and Mathur, "Efficient Decrease-and-Conquer Linearizability
 // Monitoring" (OOPSLA 2025), whose procedures are for complete histories, and
@@ -29,12 +31,13 @@ import (
 // the intervals as they stand the answers are wrong.
 //
 // Crashed operations: a crashed peek says nothing. A crashed add whose value no
-// completed operation saw is dropped together with its value; one whose value
-// was seen did happen, and its return at infinity forces nothing to come after
-// it. A crashed remove of a known value is one that returns after everything:
-// the value may as well stay in until then. Of several removes of a value at
-// most one can happen, and the earliest crashed one does what the others could.
-// Unknown removes are in unknown.go.
+// completed operation saw is dropped together with its value; if the value was
+// seen, the add did happen, and its return at infinity forces nothing to come
+// after it. A crashed remove of a known value counts as one that returns after
+// everything else: if it never happened, the value just stays inside until
+// then. Of several removes of a value at most one can happen, and the earliest
+// crashed one can do whatever the others could. Unknown removes are in
+// unknown.go.
 //
 // # Time
 //
@@ -47,13 +50,13 @@ import (
 //
 // A core is a choice of values, with all operations of each, and of empty
 // answers. All unknown removes belong to every choice: without them a history
-// can be worse, not better. Among the choices that are not linearizable, cut at
-// the first failing completion, the core is minimal.
+// can only get worse. Among the choices that are not linearizable, cut at the
+// first failing completion, the core is minimal.
 
-// container says how a container differs from the others.
+// container says how one container differs from the others.
 type container struct {
-	// plain decides histories without unknown removes. Of an invalid one it
-	// names the elements, and the operations besides, that show it.
+	// plain decides histories without unknown removes. For an invalid one it
+	// names the elements that show it, and any other operations that do.
 	plain func(c *contents, witness bool) fastpath.Result
 	// why explains a minimal core.
 	why func(c *contents) fastpath.Violation
@@ -61,7 +64,7 @@ type container struct {
 	match func(c *contents) (m matching, ok bool)
 }
 
-// algorithm is the container's for run.
+// algorithm is the container's Algorithm.
 func (k *container) algorithm() *fastpath.Algorithm {
 	return &fastpath.Algorithm{Decide: k.decide, Needs: needsValues, Always: isUnknownRemove, Explain: k.explain, Later: laterAdd}
 }
@@ -111,11 +114,11 @@ type element struct {
 
 const none int32 = -1
 
-// forward says whether there is a zone, [aRes, mInv), in which the value is
+// forward says whether the value has a zone, [aRes, mInv), during which it is
 // certainly inside.
 func (e *element) forward() bool { return e.aRes < e.mInv }
 
-// contents is a history of a container, prepared.
+// contents is the history of a container, prepared for a decision.
 type contents struct {
 	fastpath.Input
 	elements []element
@@ -216,8 +219,8 @@ func (c *contents) others() int32 {
 }
 
 // tune drops the values that do not count, and narrows the intervals of the
-// others to what an operation's value tells about it: a value is in when it is
-// seen, and not seen once it is out. It returns the add of a value that is not
+// others by what is known about a value: it is inside when it is seen, and is
+// not seen once it is out. It returns the add of a value that is not
 // linearizable by itself, or none.
 func (c *contents) tune() int32 {
 	kept := c.elements[:0]
@@ -250,9 +253,9 @@ func (c *contents) tune() int32 {
 	return none
 }
 
-// onceForAll says whether a value with several adds was added at most once for
-// certain: nobody saw it and all adds but one crashed. Otherwise it notes why
-// it is ambiguous.
+// onceForAll says whether a value with several adds may count as added at most
+// once: nobody saw it, and all adds but one crashed. Otherwise it notes why the
+// value is ambiguous.
 func (c *contents) onceForAll(e *element, seen bool) bool {
 	v, adds, completed := c.A[e.add], [2]int32{none, none}, 0
 	reader := none
@@ -329,9 +332,9 @@ func (c *contents) peekSpan(e *element, op int32) (inv, res int32) {
 	return max(c.Inv[op], e.aInv), min(c.Res[op], e.rRes)
 }
 
-// fail is the result of a history that the operations of some elements, and
-// some operations besides with those of their values, show to be invalid. It has
-// gone wrong when the last of these returns.
+// fail is the result for a history that is invalid. The operations of some
+// elements show it, together with the given operations and all others of the
+// same values. The history has gone wrong when the last of these returns.
 func (c *contents) fail(why fastpath.Violation, elements []int32, ops ...int32) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, Why: why}
 	values, besides := make([]bool, c.IDs), map[int32]bool{}
@@ -360,8 +363,8 @@ func (c *contents) fail(why fastpath.Violation, elements []int32, ops ...int32) 
 }
 
 // emptySlots gives each empty answer a slot in which nothing is certainly
-// inside: the first that it covers. If one has none, the elements that fill its
-// slots and the answer come back.
+// inside: the first that it covers. If an answer has no such slot, it returns
+// that answer and the elements that fill the answer's slots.
 func (c *contents) emptySlots() (slots []int32, filled []int32, bad int32) {
 	if len(c.empties) == 0 {
 		return nil, nil, none
@@ -396,8 +399,8 @@ func (c *contents) emptySlots() (slots []int32, filled []int32, bad int32) {
 	return slots, nil, none
 }
 
-// chain is a least number of elements whose zones fill the slots from inv to
-// res-1; all of these are filled by zones that count.
+// chain is a smallest set of elements whose zones fill the slots from inv to
+// res-1. All of these slots must be filled by zones that count.
 func (c *contents) chain(inv, res int32, counts func(e *element) bool) []int32 {
 	zone := make([]int32, res) // by slot: the zone that begins there, plus 1
 	for i := range c.elements {
@@ -462,7 +465,7 @@ func (k *container) explain(in fastpath.Input) fastpath.Violation {
 		return r.Why
 	}
 	if len(c.unknown) > 0 {
-		return nil // what is certain but for these is hard to tell
+		return nil // with unknown removes it is hard to say what is certain
 	}
 	return k.why(c)
 }
@@ -523,8 +526,7 @@ func laterAdd(c *models.Columns, why fastpath.Violation, failEvent int32) {
 	}
 }
 
-// RemovedTwice: First and Second both took the value that Adder added, the only
-// one to do so.
+// RemovedTwice: First and Second both took the value that only Adder added.
 type RemovedTwice struct{ First, Second, Adder models.Row }
 
 // Rows are the operations.
@@ -535,8 +537,8 @@ func (v *RemovedTwice) Tell(t models.Teller) string {
 	return t.Did(v.First) + ", and again by " + t.Who(v.Second) + ", but only " + t.Who(v.Adder) + " added it, once"
 }
 
-// SeenAfterRemoved: Peek saw a value first or on top, though Remove had taken
-// it, and returned, before Peek was invoked.
+// SeenAfterRemoved: Peek saw a value first or on top, although Remove had taken
+// it and returned before Peek was invoked.
 type SeenAfterRemoved struct{ Remove, Peek models.Row }
 
 // Rows are the operations.
@@ -547,7 +549,7 @@ func (v *SeenAfterRemoved) Tell(t models.Teller) string {
 	return t.Did(v.Peek) + " after " + t.Had(v.Remove)
 }
 
-// NotEmpty: Empty found the container empty, but all the time that it ran some
+// NotEmpty: Empty found the container empty, but all the time that it ran, some
 // of the values that Adds added were certainly inside.
 type NotEmpty struct {
 	Empty models.Row

@@ -1,7 +1,7 @@
 package container
 
-// maxTree holds numbers of which some become less, and finds the next one in
-// either direction that exceeds a bound. Each node is the greatest of 16 below.
+// maxTree holds numbers that may get smaller, and finds the next one in either
+// direction that exceeds a bound. Each node is the greatest of the 16 below it.
 type maxTree struct{ levels [][]int32 }
 
 const fan = 16
@@ -37,7 +37,7 @@ func greatest(level []int32, i int32) int32 {
 	return best
 }
 
-// set makes a number less.
+// set makes a number smaller.
 func (t *maxTree) set(i, x int32) {
 	old := t.levels[0][i]
 	t.levels[0][i] = x

@@ -15,22 +15,22 @@ import (
 // priority. B of an operation is the rank of its priority, and the highest comes
 // first.
 //
-// Cost: O(operations + ids + priorities), but for a factor that grows like the
-// inverse of Ackermann's function; ranks are sorted by their digits.
+// Cost: O(operations + ids + priorities), except for a factor that grows like
+// the inverse of Ackermann's function; ranks are sorted by their digits.
 //
 // Rests on: Lee and Mathur's procedure: a poll or peek needs a slot that no
 // zone of a value of higher priority covers. Going from the highest priority
 // down, the slots covered so far are kept in a bitmap; words that are full are
-// skipped (union-find). Of equal priorities none is in the way of another, so a
-// group is examined first, and covers then.
+// skipped (union-find). Values of equal priority are not in each other's way,
+// so a whole group is examined before it covers its slots.
 //
 // Why these slots suffice, and the order of the witness: a value comes in in
 // the last slot before its zone, or, if it was peeked earlier, in the last slot
 // before that is not covered; it goes in the first slot from mInv on that is
 // not covered. All other slots in which it is inside and its zone is not are
 // covered by zones of still higher priority, so nothing lower is taken or seen
-// there. Within a slot first the higher ones go, then the lower ones; then the
-// lower ones come in, then the higher ones.
+// there. Within a slot, values go first, the higher ones before the lower ones;
+// then values come in, the lower ones before the higher ones.
 //
 // Crashed operations: containers.go.
 
@@ -90,8 +90,8 @@ type placed struct{ op, slot int32 }
 
 func (p *priorityPass) priority(i int32) int32 { return p.B[p.elements[i].add] }
 
-// ranked is what counts of an element, at hand while elements are visited in
-// an order that is not theirs.
+// ranked is what matters about an element, kept together because elements are
+// not visited in the order in which they are stored.
 type ranked struct {
 	rank             int32 // the highest is 0
 	element          int32
@@ -125,8 +125,9 @@ func (p *priorityPass) sort() {
 	}
 }
 
-// examine looks for slots for the operations of an element. It returns one that
-// has none, or none. A remove that never happened has a slot of its own.
+// examine looks for slots for the operations of an element. It returns an
+// operation that has no slot, or none. A remove that never happened has a slot
+// of its own.
 func (p *priorityPass) examine(x *ranked) (bad int32) {
 	out := p.cover.next(x.mInv)
 	if out >= x.rRes {

@@ -17,25 +17,25 @@ import (
 //
 // Cost: O(operations + ids), no sort and no tree.
 //
-// Rests on: in a linearization a value is first in the queue for one stretch of
-// time, from its first peek or dequeue to its dequeue, and values are first in
-// the order in which they came in. So there must be one order of the values in
-// which both hold:
+// Rests on: in a linearization a value is known to be first in the queue for
+// one stretch of time, from its first peek or dequeue to its dequeue, and
+// values are first in the order in which they came in. So there must be one
+// order of the values in which both hold:
 //
 //	v before w by enqueue  iff  aRes(v) < aInv(w)
 //	v before w by front    iff  de(v) <= ds(w)
 //
-// where [ds, de] is what is known of the stretch: with mRes < mInv the value
-// was first all that time (forward), else it was first at some time between
-// mInv and mRes (backward). Forward stretches must not overlap, and a backward
-// one is narrowed by the forward ones around its ends.
+// Here [ds, de] is what is known about the stretch: if mRes < mInv, the value
+// was first all that time (forward); otherwise it was first at some time
+// between mInv and mRes (backward). Forward stretches must not overlap, and a
+// backward one is narrowed by the forward ones around its ends.
 //
-// Lemma: if the union of the two has a cycle it has a cycle of two values.
-// Both are interval orders; those are transitive, so a shortest cycle
+// Lemma: if the union of the two orders has a cycle, it has a cycle of two
+// values. Both are interval orders; those are transitive, so a shortest cycle
 // alternates, and of two pairs a before b, c before d at least one of a before
 // d, c before b holds, which shortens any longer cycle. Without the narrowing
-// it would not be true. (Lee and Mathur find the pairs in O(n log n); in time
-// order a prefix maximum does.)
+// the lemma would not be true. (Lee and Mathur find the pairs in O(n log n); in
+// time order, a prefix maximum is enough.)
 //
 // Crashed operations: containers.go. The stretch of a value that is still in
 // at the end lasts until after everything.
@@ -147,8 +147,8 @@ func (f forwardCover) at(t int32) int32 {
 	return f.inside[t] - 1
 }
 
-// failQueue fails because of w, which was first before a value that had come in
-// earlier was.
+// failQueue fails because w was first before a value that had come in earlier
+// than w.
 func (c *contents) failQueue(w int32, firsts []stretch) fastpath.Result {
 	v := none
 	for i := range c.elements {
@@ -189,8 +189,9 @@ func newQueueOrder(c *contents, firsts []stretch, slots []int32) *queueOrder {
 	return q
 }
 
-// groups gives each element the number of empty answers before it. Its zone lies
-// on one side of each slot; without a zone it comes and goes at mInv.
+// groups gives each element the number of empty answers before it. The
+// element's zone lies on one side of each slot. An element without a zone comes
+// and goes at mInv.
 func (c *contents) groups(slots []int32) []int32 {
 	before := make([]int32, c.Events+1) // by slot: empty answers in it or earlier
 	for _, s := range slots {
@@ -230,8 +231,8 @@ func countingSort(n int, top int32, key func(i int32) int32) []int32 {
 	return sorted
 }
 
-// sort takes, again and again, a value that no other remaining one must come
-// before, of the earliest group. An element is a source of an interval order if
+// sort repeatedly takes, from the earliest group, a value that no other
+// remaining value must precede. An element is a source of an interval order if
 // it starts before the earliest end of those that remain.
 func (q *queueOrder) sort() {
 	n, top := len(q.elements), q.Events+1
@@ -300,9 +301,9 @@ func (s *groupedStack) pop() int32 {
 	return i
 }
 
-// witness gives operations times and merges them: enqueues as early as those
-// before them allow, then what the value's stretch is made of. Event t is at
-// time 2t, slot s at 2s+1.
+// witness gives operations times and merges them: enqueues as early as the
+// enqueues before them allow, then the operations of each value's stretch.
+// Event t is at time 2t, slot s at 2s+1.
 func (q *queueOrder) witness() []int32 {
 	type timed struct{ time, op int32 }
 	adds, fronts := make([]timed, 0, len(q.order)), make([]timed, 0, q.Len())
@@ -346,16 +347,16 @@ func (q *queueOrder) witness() []int32 {
 	return order
 }
 
-// matchQueue says which values the unknown dequeues took, if there is no
-// peek. A value that nothing is known to have taken in time has to be gone when
-// the dequeue of one that came in after it returns, and when the queue was
-// empty. Unknown dequeues suffice iff the k-th of them was invoked before the
+// matchQueue says which values the unknown dequeues took, if there is no peek.
+// A value that nothing is known to have taken in time has to be gone when the
+// dequeue of one that came in after it returns, and when the queue was empty.
+// There are enough unknown dequeues iff the k-th of them was invoked before the
 // k-th of these events (Hall).
 //
 // If an empty answer may take effect in several slots, each is judged by
-// itself: for every point in time only the last slot before it counts. That is
-// not exact if values have open dequeues of their own; if it goes wrong, or
-// an empty answer has no slot, there is no shortcut.
+// itself: for every point in time only the last slot before it counts. This is
+// not exact if values have open dequeues of their own. If it fails for that
+// reason, or if an empty answer has no slot, there is no shortcut.
 func matchQueue(c *contents) (m matching, ok bool) {
 	if c.peeks > 0 {
 		return m, false
@@ -472,7 +473,7 @@ func (q *queueMatcher) enough(slot int32) bool {
 	return true
 }
 
-// blame is elements that show that there are not enough.
+// blame returns elements that show that there are not enough unknown dequeues.
 func (q *queueMatcher) blame() (elements []int32) {
 	for k, d := range q.dues() {
 		elements = append(elements, d.element, q.of[q.A[q.OpReturning(d.by)]]-1)
@@ -515,7 +516,7 @@ func (q *queueMatcher) emptySlots() (slots []int32, ok bool) {
 	return slots, true
 }
 
-// emptied has the values gone when the queue was empty.
+// emptied makes the values due by the times at which the queue was empty.
 func (q *queueMatcher) emptied(slots []int32) {
 	for _, s := range slots {
 		for k := range q.inside {
@@ -574,10 +575,10 @@ func (v *OutOfOrder) Tell(t models.Teller) string {
 	return s + t.Did(v.TookV)
 }
 
-// BothFirst: FirstV had returned having seen a value first in the queue, before
-// TookV took it or saw it first; TookV is Missing if nothing took it. All that
-// time it was first. Likewise another value, with FirstW and TookW. But these
-// times overlap.
+// BothFirst: FirstV saw a value first in the queue and returned before TookV,
+// which took it or saw it first, was invoked. TookV is Missing if nothing took
+// it. All that time the value was first. The same is true of another value,
+// with FirstW and TookW. But these times overlap.
 type BothFirst struct{ FirstV, TookV, FirstW, TookW models.Row }
 
 // Rows are the operations.

@@ -15,16 +15,17 @@ import (
 // Decides: push, pop, peek and empty answers of a stack, as containers.go says.
 //
 // Cost: O(operations + ids) in practice, by watched zones (stackwatch.go); if
-// those are watched too often, O(operations log operations) by a segment tree
-// (stacktree.go). Both stay, and are compared in tests.
+// zones are watched too often, O(operations log operations), by a segment tree
+// (stacktree.go). Tests compare the two.
 //
 // Rests on: Lee and Mathur's decrease and conquer. A value whose zone is empty
-// can be pushed, peeked and popped at one instant, wherever that is, and is no
-// hindrance. Of the others some value must lie at the bottom for as long as it
-// is in: its operations take effect in slots that no zone of another one
-// covers. Any value of which that is true may be taken for it; the history is
-// linearizable iff the rest is. What is left when no value is of that kind shows
-// that the history is not linearizable.
+// can be pushed, peeked and popped at one instant, whichever that is, and does
+// not get in the way. Of the others, some value must lie at the bottom for as
+// long as it is inside: its operations take effect in slots that no zone of
+// another value covers. Any value for which this is possible may be taken to be
+// that one and removed; the history is linearizable iff the rest is. If values
+// are left and it is possible for none of them, the history is not
+// linearizable.
 //
 // Witness: values are entered into one list of operations, from the bottom up,
 // in the order in which they were taken away. The operations of each stand
@@ -35,8 +36,8 @@ import (
 
 var stack = (&container{plain: decideStack, why: whyStack}).algorithm()
 
-// looseResidue is the number of values left from which on their last return
-// says little about where the history went wrong.
+// If at least looseResidue values are left, their last return says little about
+// where the history went wrong.
 const looseResidue = 64
 
 // stackZones is the values of a stack that have a zone, in order of its start.
@@ -60,8 +61,7 @@ func decideStack(c *contents, witness bool) fastpath.Result {
 	if witness {
 		s.safe = make([]int32, c.Len())
 	}
-	// Both find the order in which values can be taken away, of as many as
-	// possible.
+	// Both take away as many values as possible, and return them in that order.
 	order, done := s.byWatching()
 	if !done {
 		order = s.byTree()
@@ -203,9 +203,10 @@ func whyStack(c *contents) fastpath.Violation {
 }
 
 // Buried: Below, which added a value, or took or saw it, had returned before
-// Above, the add of another, was invoked. While Took ran, which took or saw the
-// first value, the other was certainly inside, on top of it: TookAbove is the
-// operation that took or saw that one later, or Missing if it was never taken.
+// Above, the add of another, was invoked. While Took, which took or saw the
+// first value, ran, the other value was certainly inside, on top of it.
+// TookAbove is the operation that took or saw the other value later, or Missing
+// if it was never taken.
 type Buried struct{ Below, Above, Took, TookAbove models.Row }
 
 // Rows are the operations.

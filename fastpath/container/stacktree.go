@@ -8,12 +8,13 @@ import (
 // # Stack, by a segment tree
 //
 // Decides which values of a stack can be taken away (stack.go), in O(operations
-// log operations) whatever the history.
+// log operations) for every history.
 //
 // Rests on: Lee and Mathur's data structure. A tree over the slots keeps how
-// many of the remaining zones cover each. If a slot is covered by one zone
-// only, the peeks of its value that may take effect there are safe; if by
-// none, all operations that may are. Each slot turns up at most twice.
+// many of the remaining zones cover each. If a slot is covered by only one
+// zone, the peeks of its value that may take effect there are safe. If it is
+// covered by none, all operations that may take effect there are safe. Each
+// slot turns up at most twice.
 
 // byTree takes values away.
 func (s *stackZones) byTree() (order []int32) {

@@ -9,8 +9,8 @@ package container
 //
 // Rests on: the slots that no remaining zone covers begin where a zone ends, or
 // before everything. Each end of a zone watches one zone that covers it, the
-// last to start; only when that one is taken away a new one is looked for, and
-// if there is none a gap begins. A gap makes safe the pops that may return
+// last to start. Only when that one is taken away is a new one looked for, and
+// if there is none, a gap begins. A gap makes safe the pops that may return
 // after it began, and the pushes that may be invoked before it ends, at the
 // start of the next zone. A push is invoked before the next zone that starts,
 // and a pop returns after the last zone that ends, so a search by order of
@@ -124,8 +124,8 @@ func newStackWatch(s *stackZones) *stackWatch {
 }
 
 // start finds the gaps that are there from the start, and has all other ends
-// watch. Of the zones that cover a slot those are kept on a stack that are the
-// last to start of all that end as late.
+// watch. A stack holds the zones that cover a slot, except those that end no
+// later than one that starts after them.
 func (w *stackWatch) start() {
 	events := make([]int32, w.Events) // the zone that starts, plus 1; that ends, complemented
 	for k := range w.zones {
@@ -266,7 +266,7 @@ func (w *stackWatch) tryPeek(p peekOf) {
 	}
 }
 
-// takeAway looks for what zone k alone stood in the way of.
+// takeAway finds what only zone k was in the way of.
 func (w *stackWatch) takeAway(k int32) {
 	if w.first[k] {
 		w.left(k)

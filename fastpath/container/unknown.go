@@ -16,8 +16,9 @@ import (
 //
 // A remove that crashed without a known value took some element, or nothing.
 //
-// Decides: which values the unknown removes took, so that the rest, with a
-// remove of each of these values that never returned, is linearizable.
+// Decides: which values the unknown removes took, such that the rest of the
+// history, with a remove that never returned for each of these values, is
+// linearizable.
 //
 // Precondition: those of the container. If the search for the values
 // branches too often the history is Ambiguous.
@@ -30,22 +31,22 @@ import (
 // x(v) be the time from which v may have been removed: that of an unknown
 // remove, or never. If the history with these removes is not linearizable, take
 // a minimal core: an earlier remove only widens an interval, so some value of
-// the core needs an earlier x, and the latest that is earlier is tried first. A
-// choice of times is that of some choice of removes iff the k-th smallest of
-// them is no earlier than the k-th smallest unknown remove (Hall).
+// the core needs an earlier x; the latest of the earlier times is tried first.
+// Some choice of removes has given times iff the k-th smallest of these times
+// is no earlier than the k-th smallest unknown remove (Hall).
 //
 // In a prefix, a value with an open remove of its own has that one's time for x
 // at first, and uses up no unknown remove.
 
 // maxTries bounds the decisions after a branch, maxWork the operations of all
-// decisions: there are at most as many without a branch as there are unknown
+// decisions: without a branch there are at most as many decisions as unknown
 // removes times values. maxTries is a switch for tests.
 var maxTries = 300
 
 const maxWork = 500_000_000
 
-// Branching: Remove and others took values that are not known, in too many
-// possible ways.
+// Branching: Remove and others took values that are not known, and there are
+// too many possibilities.
 type Branching struct{ Remove models.Row }
 
 // Rows are the operations.
@@ -269,8 +270,8 @@ func (s *taker) search(at taken) jepsen.Verdict {
 	return jepsen.Invalid
 }
 
-// patience is after how many decisions it is worth one to look for evidence
-// that no choice is right.
+// patience is the number of decisions after which another one is spent on
+// looking for evidence that no choice is right.
 const patience = 12
 
 // hopeless says whether the history is not linearizable even if every value was
@@ -302,7 +303,7 @@ func (s *taker) branch(values []int32, at taken) jepsen.Verdict {
 		earlier := maps.Clone(at)
 		s.advance(v, earlier)
 		if key := earlier.key(); s.seen[key] {
-			continue // it is no choice
+			continue // it is not a choice
 		} else if s.seen == nil {
 			s.seen = map[string]bool{key: true}
 		} else {
@@ -364,7 +365,7 @@ func (s *taker) core(h fastpath.Input, r fastpath.Result, rows []int32) fastpath
 	return core
 }
 
-// minimal is a minimal core of h. What shows that h is not linearizable is
+// minimal is a minimal core of h. The evidence that h is not linearizable is
 // mostly small; if it is not, the first failing completion is looked for.
 func (s *taker) minimal(h fastpath.Input, r fastpath.Result) []int32 {
 	if sub := h.Pick(r.Keys); !r.Loose && s.plain.Invalid(sub) {

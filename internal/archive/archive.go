@@ -1,4 +1,4 @@
-// Package archive finds the real histories that tests use. They are no part of
+// Package archive finds the real histories that tests use. They are not part of
 // the project: the environment variable CLEW_HISTORIES names their folder.
 package archive
 
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Path is a file or folder of the archive. Where CLEW_HISTORIES is not set the
+// Path is a file or folder of the archive. If CLEW_HISTORIES is not set, the
 // test is skipped.
 func Path(t testing.TB, elements ...string) string {
 	t.Helper()
@@ -24,8 +24,7 @@ func Path(t testing.TB, elements ...string) string {
 	return path
 }
 
-// Table is the rows of a tab-separated file, without its heading where it has
-// one.
+// Table is the rows of a tab-separated file, without the heading if it has one.
 func Table(t testing.TB, path string, heading bool) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -16,8 +16,8 @@ import (
 	"clew/models"
 )
 
-// crashes measures ambiguous cas-registers with many crashed operations: where
-// every known checker gives up when such a history is not linearizable.
+// crashes measures ambiguous cas-registers with many crashed operations. Every
+// known checker gives up on such a history if it is not linearizable.
 func crashes(b *bench) error {
 	c := b.compare(len("10k operations, 10 processes, 10 values, 500 crashed, impossible read"), "porcupine", "window", "frontier", "staged", "auto")
 	if err := crashGrid(c); err != nil {
@@ -49,9 +49,9 @@ func crashGrid(c *comparison) error {
 	return nil
 }
 
-// boundaries measures histories that one crashed operation more or less makes
-// linearizable or not: they are the hardest there are. Each is decided on both
-// sides, in this process; the time is CPU.
+// boundaries measures pairs of histories that differ in a single crashed
+// operation, one of them linearizable and the other not: no histories are
+// harder. Both are decided, in this process; the time is CPU time.
 func boundaries(b *bench) error {
 	fmt.Fprintln(b.out)
 	t := newTable(b.out, column{"", "boundary", 45}, column{"", "decided", 8}, column{"", "undecided", 9},
@@ -114,8 +114,8 @@ func (b *bench) boundary(t *table, name string, o gen.LongOptions) error {
 }
 
 // bisect takes crashed operations out of a linearizable history, in any order,
-// until one more makes it fail: that is with and without it. They are nil where
-// it could not be decided.
+// until taking out one more makes it fail. The results are the history with
+// that operation and without it. They are nil if this could not be decided.
 func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err error) {
 	var text bytes.Buffer
 	if _, err := gen.Long(&text, o); err != nil {
@@ -147,7 +147,7 @@ func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err
 	}
 	valid, invalid := 0, len(crashed)
 	if b.decide(taken(invalid)) != jepsen.Invalid {
-		return nil, nil, nil // all its crashes are of no use, or it is not known
+		return nil, nil, nil // none of its crashed operations is needed, or it is not known
 	}
 	for invalid-valid > 1 {
 		switch middle := (valid + invalid) / 2; b.decide(taken(middle)) {

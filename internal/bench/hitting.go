@@ -41,9 +41,9 @@ var hittingRows = []struct {
 }
 
 // measureHitting prints tables like the paper's 3 and 2: how many linearizable
-// histories have a witness in a strong d-hitting family, and how many
-// schedules there are. Every witness is verified. Of the paper's figures, those
-// are beside them that are public: of all containers together.
+// histories have a witness in a strong d-hitting family, and how many schedules
+// there are. Every witness is verified. The tables also show those of the
+// paper's figures that are public, which are for all containers together.
 func measureHitting(b *bench) error { return b.hitting(hittingHistories, hittingFamilies) }
 
 func (b *bench) hitting(histories, counted int) error {
@@ -76,10 +76,10 @@ func (b *bench) hitting(histories, counted int) error {
 	return nil
 }
 
-// families is what was found of a row's histories.
+// families is what was found about a row's histories.
 type families struct {
 	found           [hittingDepth + 1]int // by depth
-	chains, counted int                   // the sums of those of all histories, and of those whose families are counted
+	chains, counted int                   // sums over all histories, and over those whose families are counted
 	sizes           []string              // by depth: schedules, and the bound m n^(d-1)
 }
 

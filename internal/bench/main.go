@@ -4,9 +4,9 @@
 //	go run ./internal/bench search -limit 10s -only '^1k'
 //
 // It builds clew once and runs it as users do, one process for each entry and
-// one at a time, so that memory is what a process held and a search that runs
-// away harms nobody. Entries over a limit say so. What counts are ratios within
-// one run. It ends with status 1 where a verdict is wrong, or where two engines
+// one at a time, so that the memory is that of one process, and a search that
+// runs away does no harm. Entries over a limit say so. Only ratios within one
+// run matter. It ends with status 1 if a verdict is wrong, or if two engines
 // contradict each other.
 //
 // A table is one file with a function, and one line in tables.
@@ -44,7 +44,7 @@ type bench struct {
 	only   *regexp.Regexp // the rows that are measured, by name
 	among  []string       // the engines that are measured; nil: all of the table's
 	out    io.Writer      // for the table
-	status io.Writer      // for progress; nil where nobody looks
+	status io.Writer      // for progress; nil if nobody is watching
 	clew   string         // the program
 	dir    string         // for histories
 	wrong  int            // verdicts

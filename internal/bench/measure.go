@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// bounds are those of one entry of a table.
+// bounds are the limits for one entry of a table.
 type bounds struct {
 	time   time.Duration
 	memory int64 // bytes
@@ -24,8 +24,8 @@ func (l bounds) tooMuch() string { return fmt.Sprintf("> %d GB", l.memory>>30) }
 
 // measurement is what one run of clew took.
 type measurement struct {
-	verdict string // "valid", "invalid"; "" where there is none
-	over    string // there is none: the limit that was reached
+	verdict string // "valid" or "invalid"; "" if there is none
+	over    string // if there is no verdict, the limit that was reached
 	wall    time.Duration
 	cpu     time.Duration // user and system
 	memory  int64         // resident bytes at the peak
@@ -37,8 +37,8 @@ const grace = 5 * time.Second
 // poll is how often the memory of a running clew is looked at.
 const poll = 20 * time.Millisecond
 
-// measure runs clew check on a file. clew keeps its limits by itself, and is
-// killed where it does not: its budget counts what a search holds, the limit
+// measure runs clew check on a file. clew keeps to its limits by itself, and is
+// killed if it does not. Its own budget counts what a search holds; the limit
 // here is what the process holds.
 func (b *bench) measure(file string, args ...string) (measurement, error) {
 	args = append([]string{"check", "--output", "json", "--time-limit", b.limits.time.String(),
@@ -105,9 +105,9 @@ func (m *measurement) read(line []byte, l bounds) bool {
 }
 
 // outgrows kills a process once it holds more than its limit, and says whether
-// it did. It returns when the context is done. Should the machine run out of
-// memory before, this process is the one to go. Where there is no /proc nothing
-// is watched.
+// it did. It returns when the context is done. If the machine runs out of
+// memory before that, this process is the one to be killed. If there is no
+// /proc, nothing is watched.
 func outgrows(ctx context.Context, pid int, limit int64, kill func()) bool {
 	proc := fmt.Sprintf("/proc/%d/", pid)
 	os.WriteFile(proc+"oom_score_adj", []byte("1000"), 0)

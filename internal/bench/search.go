@@ -7,16 +7,16 @@ import (
 	"clew/internal/gen"
 )
 
-// search measures the general search where histories are ambiguous, each engine
+// search measures the general search on ambiguous histories, with each engine
 // beside porcupine:
 //
 //   - cas-registers with five values, linearizable, by length and concurrency;
-//   - the same with crashed operations, linearizable and not: a stale read, and
-//     one of a value that nobody writes, near the end;
-//   - crashed writes before one bad read, at nine of which Knossos runs out of
-//     memory;
-//   - Horn & Kroening's benchmark of partitions: 4 threads of 70,000 operations on
-//     a set of 24 values. Our bar is 0.5 s by window.
+//   - the same with crashed operations, linearizable or not: with a stale read,
+//     or a read of a value that nobody writes, near the end;
+//   - crashed writes before one bad read; with nine of them, Knossos runs out
+//     of memory;
+//   - Horn & Kroening's benchmark of partitions: 4 threads of 70,000 operations
+//     on a set of 24 values. The engine window should take at most 0.5 s.
 func search(b *bench) error {
 	c := b.compare(len("10k operations, 10 processes, 100 crashed, impossible read"), "porcupine", "window", "frontier", "auto")
 	for _, part := range []func(*comparison) error{lengths, crashed, badReads, partitions} {
@@ -63,7 +63,8 @@ func crashed(c *comparison) error {
 	return nil
 }
 
-// badReads is a series: who cannot do 20 crashed writes cannot do 30.
+// badReads is a series: an engine that fails at 20 crashed writes also fails at
+// 30.
 func badReads(c *comparison) error {
 	c.series()
 	defer c.alone()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// table prints rows as they come, in columns of fixed width: what an
-// interrupted run has measured stands there.
+// table prints rows as they come, in columns of fixed width, so that an
+// interrupted run still shows what it has measured.
 type table struct {
 	w       io.Writer
 	columns []column
@@ -52,8 +52,8 @@ func (t *table) row(cells ...string) {
 	fmt.Fprintln(t.w, strings.TrimRight(line.String(), " "))
 }
 
-// comparison is a table with a history a row and some engines side by side. The
-// first engine is what the others are compared with.
+// comparison is a table with one row for each history and some engines side by
+// side. The first engine is what the others are compared with.
 type comparison struct {
 	*bench
 	engines []string
@@ -76,15 +76,16 @@ func (b *bench) compare(width int, engines ...string) *comparison {
 	return &comparison{b, engines, newTable(b.out, append(columns, column{"", "verdict", 8})...), nil}
 }
 
-// series begins rows of which each is harder than the one before: an engine that
-// was over a limit in one is not asked again, and its entries say so.
+// series begins rows each of which is harder than the one before: an engine
+// that was over a limit in one row is not run again, and its entries say so.
 func (c *comparison) series() { c.lost = map[string]bool{} }
 
 // alone ends a series.
 func (c *comparison) alone() { c.lost = nil }
 
-// row measures a history, which write writes. want is its verdict, or "" where
-// it is not known by construction. args go to clew, --model among them.
+// row measures a history, which write writes. want is its verdict, or "" if
+// that is not known by construction. args are clew's arguments, among them
+// --model.
 func (c *comparison) row(name, want string, write func(io.Writer) error, args ...string) error {
 	if !c.only.MatchString(name) {
 		return nil
@@ -140,7 +141,7 @@ func (b *bench) history(write func(io.Writer) error) (string, error) {
 	return f.Name(), err
 }
 
-// verdict is what the engines that decided say together.
+// verdict is the common verdict of the engines that decided.
 func (b *bench) verdict(found map[string]bool, want string) string {
 	switch {
 	case len(found) == 0:
@@ -162,10 +163,11 @@ func (m measurement) cells() []string {
 	return []string{duration(m.wall), duration(m.cpu), megabytes(m.memory)}
 }
 
-// against is how many times faster, in processor time, and smaller m is than the
-// first engine's measurement: other work on the machine disturbs that less than
-// it does the time that passes. Where only that one was over a limit it is at least so much; no
-// figure stands where m was, or where the first was not asked.
+// against is how many times faster, in processor time, and how many times
+// smaller m is than the first engine's measurement. (Other work on the machine
+// disturbs processor time less than the time that passes.) If only the first
+// engine was over a limit, the figures are lower bounds. If m was over a limit,
+// or the first engine was not run, there are no figures.
 func against(first, m measurement, l bounds) []string {
 	if m.over != "" || first == (measurement{}) {
 		return []string{"-", "-"}

@@ -14,7 +14,8 @@ import (
 	"clew/models"
 )
 
-// Switches are the rules of the searches with each of them off, and with all.
+// Switches are sets of rules for the searches: all on, each one off, and all
+// off.
 var Switches = map[string]fallback.Rules{
 	"every rule on":      {},
 	"no eager reads":     {NoEagerReads: true},
@@ -26,8 +27,9 @@ var Switches = map[string]fallback.Rules{
 	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true},
 }
 
-// Compare decides operations by two engines: they agree on the verdict and on
-// the first failing completion, and each one's linearization replays. It is Unknown if one does not know.
+// Compare decides operations by two engines, and checks that they agree on the
+// verdict and on the first failing completion, and that each one's
+// linearization replays. It is Unknown if one of them does not know.
 func Compare(t *testing.T, ops *models.Operations, text, name string, one, other fallback.Engine) jepsen.Verdict {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

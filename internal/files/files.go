@@ -1,5 +1,5 @@
 // Package files opens files, compressed or not. Its errors name the file and
-// what is wrong with it, and no system call.
+// what is wrong with it, but no system call.
 package files
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Open opens a file. Its error names the file, and not the system call.
+// Open opens a file. Its error names the file, but not the system call.
 func Open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -38,8 +38,8 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// Decompress is what is in r: decompressed if it begins as gzip or zstd, which
-// packed says, else r itself.
+// Decompress is the content of r: decompressed if it begins like gzip or zstd,
+// which packed says, otherwise r itself.
 func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 	head, err := r.Peek(4)
 	if err != nil && err != io.EOF {
@@ -64,7 +64,8 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 	return io.NopCloser(r), false, nil
 }
 
-// compressed says in its errors that it is the compression that is broken.
+// compressed is a reader whose errors say that it is the compressed data that
+// is broken.
 type compressed struct {
 	form string
 	io.ReadCloser

@@ -3,10 +3,10 @@
 // Their return values are made in one of three ways. A run asks a simple object
 // at a random instant between invocation and completion, so the history is
 // linearizable by construction. A mutated run has some returned values
-// exchanged, and a guess is random throughout. The text uses much of what real
-// histories have: crashes with and without :info, processes that go on after
-// one, late news of a crashed operation, a nemesis, missing indices, equal
-// values in different spellings.
+// exchanged, and a guess is random throughout. The text has much of what real
+// histories have: crashes with and without :info, processes that go on after a
+// crash, late news of a crashed operation, a nemesis, missing indices, and
+// equal values in different spellings.
 package gen
 
 import (
@@ -119,8 +119,8 @@ const (
 	crashes
 )
 
-// event is a line of the history. What stands in it is known only at the end,
-// since mutation changes results.
+// event is a line of the history. Its text is known only at the end, since
+// mutation changes results.
 type event struct {
 	process string
 	typ     string
@@ -138,7 +138,7 @@ func upTo(given, standard int) int {
 func (g *generator) draw() {
 	r := g.r
 	most := upTo(g.o.Operations, 8)
-	// Of two draws the larger: long histories tell more.
+	// The larger of two draws, because longer histories show more.
 	g.operations = max(r.IntN(most+1), r.IntN(most+1))
 	g.processes = 1 + r.IntN(upTo(g.o.Processes, 5))
 	values := g.pool()
@@ -269,7 +269,7 @@ func (g *generator) begin(p *process) {
 	g.emit(p, ":invoke", o)
 }
 
-// patience is how often in a row an operation may find that it cannot take
+// patience is how many times in a row an operation may find that it cannot take
 // effect before it crashes.
 const patience = 6
 

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// printed are values that everybody prints alike, as toString needs it.
+// printed are values that everybody prints in the same way, as toString
+// requires.
 var printed = []value{{"1", "1N"}, {"2", "2N", "+2"}, {"3"}, {`"a"`}, {":b"}, {"-7", "-7N"}, {"false"}, {`"d"`}, {"12"}, {":x/y"}, {"0"}, {"true"}}
 
 // javaQueue is a java.util.Queue.
@@ -130,10 +131,11 @@ func (x *javaQueue) guess(c *call) string {
 	return strconv.FormatBool(x.g.chance(0.5))
 }
 
-// Threads makes a linearizable history: so many threads with so many operations
-// each, all of which succeed. The threads take steps in random order, as those
-// of a stress test do; quiet is the chance that one waits until all others have
-// returned before it begins an operation: 0 overlaps most.
+// Threads makes a linearizable history of the given number of threads with the
+// given number of operations each, all of which succeed. The threads take steps
+// in random order, as in a stress test. quiet is the chance that a thread waits
+// until all others have returned before it begins an operation; 0 gives the
+// most overlap.
 func Threads(seed uint64, model string, threads, each int, quiet float64) History {
 	g := &generator{r: Rand(seed), o: Options{Model: model, Processes: threads}, way: Run}
 	g.draw()

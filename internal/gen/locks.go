@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// lock is all locks that count: semaphores, and locks with an owner.
+// lock is any lock that counts: a semaphore, or a lock with an owner.
 type lock struct {
 	unnamed
 	g       *generator
@@ -19,7 +19,7 @@ type lock struct {
 	held  map[int]int // by owner
 	total int
 	fence int // the greatest so far
-	mine  int // with which the lock is held, 0 if it told none
+	mine  int // the fence with which the lock is held, 0 if none was told
 }
 
 func newLock(g *generator) *lock {
@@ -86,7 +86,7 @@ func (x *lock) apply(o *op) outcome {
 		case o.fate == crashes:
 			return blocked
 		case x.g.way == Mutated && x.g.chance(0.4):
-			o.result = x.guess(&o.call) // values say little, so the order has to lie
+			o.result = x.guess(&o.call) // values say little, so the order has to be wrong
 			return done
 		case x.g.chance(0.2):
 			return refused
@@ -137,7 +137,7 @@ func (x *lock) print(n int, returned bool) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// guess is about right, but for the owner, the permits or the fence.
+// guess is nearly right, except for the owner, the permits or the fence.
 func (x *lock) guess(c *call) string {
 	g, n := x.g, permits(c)
 	defer func(caller, mine int) { g.caller, x.mine = caller, mine }(g.caller, x.mine)

@@ -34,15 +34,16 @@ type LongOptions struct {
 	Processes  int     // how many operations run at once; 5 if 0
 	Values     int     // distinct values from 0 on; 0: every write has its own
 	Keys       int     // of a multi-register; 3 if 0
-	Crashed    int     // so many operations that change something end in :info
-	At         float64 // where the fault is, as a part of the history; 0.9 if 0
+	Crashed    int     // how many operations that change something end in :info
+	At         float64 // where the fault is, as a fraction of the history; 0.9 if 0
 	Seed       uint64
 }
 
 // Long writes a long history as Jepsen prints it, a line per operation's event.
-// It is linearizable by construction but for the fault of its kind, which is
-// certain: the values of a fault are its own, and no crashed operation writes
-// them. fail is the first failing completion, the index of an event, or -1.
+// It is linearizable by construction, except for the fault of its kind, which
+// is certain: the values of a fault are its own, and no crashed operation
+// writes them. fail is the first failing completion, the index of an event, or
+// -1.
 //
 // Of the crashed operations a third has taken effect, a third does so at some
 // later time, and a third never does. Their processes go on under new numbers.
@@ -90,7 +91,7 @@ type long struct {
 	object  longObject
 	threads []longThread
 	due     map[int][]longOp // crashed, by how many operations begin before they take effect
-	fresh   int32            // the next value where every write has its own
+	fresh   int32            // the next value, if every write has its own
 	mark    int32            // the first value of faults: the marked one, its successor, one never written
 	phase   phase
 	changes int // operations that change something and are under way
@@ -133,7 +134,7 @@ type longOp struct {
 	f        string
 	changes  bool // something
 	crashes  bool
-	phase    phase // where it is a step of the fault
+	phase    phase // if it is a step of the fault
 	late     bool  // it began when the marked value had been overwritten
 	a, b     int32
 	key, two int32
@@ -142,7 +143,7 @@ type longOp struct {
 
 // longObject is a sequential object.
 type longObject interface {
-	// call makes up an operation that changes something or not.
+	// call makes up an operation that changes something, or one that does not.
 	call(changes bool) longOp
 	// fault is a step of the fault: write the value, overwrite it, or read.
 	fault(p phase, value int32) longOp
@@ -232,7 +233,8 @@ func (l *long) next() longOp {
 	case l.quiet():
 		return l.object.call(false)
 	}
-	// So many of the operations that are left, at random.
+	// The operations that still have to crash are chosen at random among those
+	// that are left.
 	if left := l.Operations - l.started; l.r.IntN(max(left, 1)) < l.Crashed-l.crashed {
 		l.crashed++
 		o := l.object.call(true)
@@ -269,7 +271,7 @@ func (l *long) effect(t *longThread) {
 	}
 }
 
-// postpone has a crashed operation take effect when some more operations have
+// postpone lets a crashed operation take effect when some more operations have
 // begun: a few or very many, with the same chance for every order of magnitude.
 func (l *long) postpone(o longOp) {
 	left := float64(max(l.Operations-l.started, 1))

@@ -52,7 +52,7 @@ func (g *generator) any() string { return g.values[g.r.IntN(len(g.values))][0] }
 type call struct {
 	f, key string
 	arg    string   // the invocation's value, printed
-	args   []string // what the object needs of it
+	args   []string // the part of it that the object needs
 	named  bool     // it crashes, and its invocation says what it would take
 	name   string   // printed
 	waited int
@@ -62,8 +62,8 @@ type call struct {
 type object interface {
 	// call makes up a call.
 	call() call
-	// name makes the invocation of a call that will crash say what it takes;
-	// false where calls cannot say it.
+	// name makes the invocation of a call that will crash say what it takes; it
+	// is false if calls cannot say it.
 	name(c *call) bool
 	// apply lets the operation take effect now and sets its result.
 	apply(o *op) outcome
@@ -362,7 +362,7 @@ func (x *mutex) call() call {
 func (x *mutex) apply(o *op) outcome {
 	if x.held == (o.f == ":acquire") {
 		if x.g.way == Mutated && o.fate != crashes && x.g.chance(0.3) {
-			o.result = x.guess(&o.call) // values say nothing, so the order has to lie
+			o.result = x.guess(&o.call) // values say nothing, so the order has to be wrong
 			return done
 		}
 		if o.fate != crashes && x.g.chance(0.1) {
@@ -419,8 +419,8 @@ func (x *set) apply(o *op) outcome {
 	return done
 }
 
-// print writes a read of a set. clew's semantics take sequences too, also with
-// an element twice.
+// print writes a read of a set. With clew's semantics it may also be a
+// sequence, even with an element twice.
 func (x *set) print(elements []string) string {
 	g := x.g
 	es := slices.Clone(elements)
@@ -507,7 +507,7 @@ func (x *lookupSet) guess(c *call) string {
 	return x.g.sequence([]string{element, strconv.FormatBool(x.g.chance(0.5))})
 }
 
-// queue is all containers that hand out their elements.
+// queue is any container that hands out its elements.
 type queue struct {
 	g             *generator
 	add, remove   []string // what the operations are called
@@ -636,7 +636,7 @@ func (x *queue) any() int {
 	return places[x.g.r.IntN(len(places))]
 }
 
-// takeNamed takes the given elements one after the other, or none.
+// takeNamed takes the given elements one after another, or none.
 func (x *queue) takeNamed(elements []string) {
 	before := x.now
 	for _, e := range elements {
@@ -712,7 +712,7 @@ func (x *kv) call() call {
 	g := x.g
 	c := call{f: [...]string{":get", ":get", ":put", ":append"}[g.r.IntN(4)], key: [...]string{`"x"`, "1", ":z"}[g.r.IntN(3)]}
 	if g.chance(0.4) {
-		c.key = `"x"` // keys with more to them
+		c.key = `"x"` // fewer keys, so that more happens to each
 	}
 	if c.f == ":get" {
 		c.arg = "nil"

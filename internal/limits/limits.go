@@ -1,5 +1,5 @@
-// Package limits bounds what a decision may take: its memory, its time, and how
-// its progress is followed.
+// Package limits bounds the memory that a decision may take, and lets others
+// follow its progress. Its time is bounded by its context.
 package limits
 
 import (
@@ -22,7 +22,7 @@ type Limits struct {
 // is safe for concurrent use.
 type Budget struct {
 	left atomic.Int64
-	of   *Budget // unless nil, what is taken here is taken there too
+	of   *Budget // if not nil, what is taken here is taken there, too
 }
 
 // NewBudget is a budget of that many bytes.
@@ -32,7 +32,8 @@ func NewBudget(bytes int64) *Budget {
 	return b
 }
 
-// Share is the n-th part of what is left of a budget, and comes out of it.
+// Share is a budget of one n-th of what is left. What is taken from it is taken
+// from b, too.
 func (b *Budget) Share(n int) *Budget {
 	if b == nil {
 		return nil
@@ -42,12 +43,12 @@ func (b *Budget) Share(n int) *Budget {
 	return part
 }
 
-// Left is how many bytes nobody has taken. It is negative once somebody has been
-// refused who has not given back what he asked for.
+// Left is how many bytes have not been taken. It is negative if a caller was
+// refused and has not yet given back what it asked for.
 func (b *Budget) Left() int64 { return b.left.Load() }
 
-// Take takes bytes off the budget and says whether they were there. Whoever takes
-// them gives them back, even if they were not.
+// Take takes bytes from the budget and says whether they were available. The
+// caller must give them back in any case, even if they were not.
 func (b *Budget) Take(bytes int64) bool {
 	if b == nil {
 		return true

@@ -22,7 +22,7 @@ func Event(h *jepsen.History, e jepsen.Event) string {
 	return fmt.Sprintf("event %d (%s)", e, h.Where(e))
 }
 
-// ExamineVerdict says where a verdict or the first failing completion disagrees
+// ExamineVerdict says how a verdict or the first failing completion disagrees
 // with the oracle.
 func ExamineVerdict(r *report.Result, want Answer) error {
 	switch {
@@ -37,7 +37,7 @@ func ExamineVerdict(r *report.Result, want Answer) error {
 	return nil
 }
 
-// Examine says where a result or its evidence disagrees with the oracle.
+// Examine says how a result or its evidence disagrees with the oracle.
 func Examine(r *report.Result, ops *models.Operations, want Answer, o Options) error {
 	e := &evidence{r: r, h: r.History, ops: ops, options: o, row: map[jepsen.Operation]int32{}}
 	for row, op := range ops.Of {
@@ -133,8 +133,9 @@ func (e *evidence) witness() error {
 	return nil
 }
 
-// failure checks the configurations and what follows from them. They are of the
-// part of the failing operation, or of everything where it was decided at once.
+// failure checks the configurations and what follows from them. They are about
+// the part of the failing operation, or about everything if it was decided at
+// once.
 func (e *evidence) failure() error {
 	var err error
 	for _, part := range []*models.Operations{e.part(), e.ops} {
@@ -205,8 +206,8 @@ func (e *evidence) configs(part *models.Operations) error {
 }
 
 // mayHaveHappened says whether the failing operation may have been linearized
-// before it returned, with another outcome than it returned: so it is with a bag
-// that was seen empty, where an open dequeue may have taken any element.
+// before it returned, with another outcome than it returned: this happens with
+// a bag that was seen empty, since an open dequeue may have taken any element.
 func (e *evidence) mayHaveHappened() bool {
 	row := e.row[e.h.OpOf[e.r.FailEvent]]
 	return e.opAt(row, e.fail()) != e.op(row)

@@ -26,8 +26,8 @@ type NaiveOptions struct {
 var ErrNoReading = errors.New("naive: no second reading of the model")
 
 // Naive says whether the history in a text is linearizable, and uses nothing of
-// clew: reading, pairing and models are written again, with values and states as
-// strings. It is for what package gen writes.
+// clew: reading, pairing and models are written again, with values and states
+// as strings. It reads only what package gen writes.
 func Naive(text string, o NaiveOptions) (bool, error) {
 	ops, err := naivePairs(text, o)
 	if err != nil {
@@ -208,7 +208,7 @@ func sorted(s []string) []string {
 	return s
 }
 
-// naiveSpec is the states that an operation leads to, none where it cannot
+// naiveSpec gives the states that an operation leads to, or none if it cannot
 // happen.
 type naiveSpec func(o NaiveOptions, s []string, a naiveOp) [][]string
 
@@ -273,7 +273,7 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 	return parts, nil
 }
 
-// stay is the state itself where a condition holds.
+// stay is the state itself if a condition holds.
 func stay(s []string, holds bool) [][]string {
 	if holds {
 		return [][]string{s}
@@ -387,8 +387,8 @@ func naiveLookupSet(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	return [][]string{next}
 }
 
-// naiveVersioned is a version and a value. What is nil in a read, and a nil
-// version, match anything.
+// naiveVersioned is a version and a value. A nil in a read, and a nil version,
+// match anything.
 func naiveVersioned(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	if a.value.isNil() {
 		return [][]string{s} // a read that says nothing
@@ -479,7 +479,7 @@ func naivePriority(o NaiveOptions, s []string, a naiveOp) [][]string {
 // naiveNames are other names of a queue's operations.
 var naiveNames = map[string]string{":push": ":enqueue", ":insert": ":enqueue", ":pop": ":dequeue", ":poll": ":dequeue"}
 
-// naiveQueue is all containers that hand out their elements, given the ways to
+// naiveQueue is any container that hands out its elements, given the ways to
 // take one: which one, and what is left.
 func naiveQueue(o NaiveOptions, s []string, a naiveOp, take func([]string) [][2]any) [][]string {
 	value := a.value.canon()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// naiveJava is java.util.Queue. It makes up what the call answers and compares
-// it with what was answered.
+// naiveJava is java.util.Queue. It works out what the call must answer, and
+// compares that with the real answer.
 func naiveJava(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	argument := a.given.canon()
 	var arguments []string

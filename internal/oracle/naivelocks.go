@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// naiveOwners says whose each operation is: the :client that its ok value names;
-// else the client that its process named last before it, or else first after it;
-// else its process. With threads, a process is the thread that it runs on.
+// naiveOwners says who each operation belongs to: the :client that its ok value
+// names; else the client that its process named last before it, or else first
+// after it; else its process. With threads, a process is the thread that it
+// runs on.
 func naiveOwners(ops []naiveOp, threads int) {
 	process := func(a naiveOp) string {
 		n, err := strconv.Atoi(a.process)
@@ -71,7 +72,7 @@ func naiveSemaphore(o NaiveOptions, s []string, a naiveOp) [][]string {
 	return stay(sorted(s), len(s) <= o.Permits)
 }
 
-// naiveOwnerMutex holds its owner once for every time that he holds it.
+// naiveOwnerMutex holds its owner once for every time that the owner holds it.
 func naiveOwnerMutex(o NaiveOptions, s []string, a naiveOp) [][]string {
 	most := 1
 	if strings.HasPrefix(o.Model, "reentrant") {
@@ -89,8 +90,9 @@ func naiveOwnerMutex(o NaiveOptions, s []string, a naiveOp) [][]string {
 	return [][]string{s[1:]}
 }
 
-// naiveFenced holds the owner, "" if none; how often he holds it; the fence that
-// he was told, 0 if none; and the greatest one that anybody was told.
+// naiveFenced holds the owner, "" if there is none; how many times the owner
+// holds the lock; the fence that the owner was told, 0 if none; and the
+// greatest fence that anybody was told.
 func naiveFenced(o NaiveOptions, s []string, a naiveOp) [][]string {
 	owner, fence, greatest := s[0], s[2], s[3]
 	holds, _ := strconv.Atoi(s[1])

@@ -80,8 +80,8 @@ func Simulated(n, processes, values int, crash float64, seed uint64) *models.Ope
 	return ops
 }
 
-// Counter is a model without end: every operation may happen in every state,
-// and no two orders lead to the same state.
+// Counter is a model with endless states: every operation may happen in every
+// state, and no two orders lead to the same state.
 type Counter struct{ Panics bool }
 
 func (c Counter) Init() models.State { return models.State{0} }
@@ -145,8 +145,8 @@ func Models() []models.Spec {
 }
 
 // Boundary takes crashed operations out of a history until one more changes the
-// verdict, and returns it with and without that one. It is false if none does, or if
-// judge cannot decide that.
+// verdict, and returns the history with and without that one. It is false if no
+// operation does, or if judge cannot decide it.
 func Boundary(r *rand.Rand, ops *models.Operations, judge func(*models.Operations) jepsen.Verdict) (with, without *models.Operations, ok bool) {
 	var crashed []int32
 	for row, res := range ops.Res {
@@ -171,7 +171,7 @@ func Boundary(r *rand.Rand, ops *models.Operations, judge func(*models.Operation
 		}
 		return ops.Select(rows)
 	}
-	// A crashed operation is a choice: with more of them more is linearizable.
+	// Crashed operations are optional: adding one never makes a history fail.
 	low, high := 0, len(crashed)
 	if high == 0 || judge(keep(0)) != jepsen.Invalid || judge(ops) != jepsen.Valid {
 		return nil, nil, false
@@ -190,7 +190,7 @@ func Boundary(r *rand.Rand, ops *models.Operations, judge func(*models.Operation
 	return keep(high), keep(low), true
 }
 
-// Shrink takes rows out of a history as long as something is wrong with it.
+// Shrink takes rows out of a history as long as something stays wrong with it.
 func Shrink(ops *models.Operations, wrong func(*models.Operations) bool) *models.Operations {
 	for chunk := ops.Len() / 2; chunk > 0; chunk /= 2 {
 		for from := 0; from < ops.Len(); {

@@ -1,4 +1,4 @@
-// Package text holds what every text for people needs.
+// Package text shortens text for people.
 package text
 
 import "unicode/utf8"

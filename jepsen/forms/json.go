@@ -42,7 +42,7 @@ type jsonReader struct {
 	opened place // of the array's bracket
 	array  bool
 	ops    int
-	op     []byte // the op at hand
+	op     []byte // the current op
 	begins place  // where it begins
 	at     int    // how much of it has been read
 	out    []byte // the op as EDN
@@ -70,7 +70,7 @@ func (r *jsonReader) read() (byte, error) {
 	return c, nil
 }
 
-// past is the place behind a byte. Columns count characters.
+// past is the place after a byte. Columns count characters.
 func (p place) past(c byte) place {
 	switch {
 	case c == '\n':

@@ -80,7 +80,7 @@ type textReader struct {
 	in    *input
 	form  Form
 	lines *bufio.Scanner
-	n     int    // the line at hand
+	n     int    // the current line
 	line  string // its text
 	col   int    // where the text begins
 	out   []byte

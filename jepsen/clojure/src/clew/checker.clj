@@ -1,19 +1,19 @@
 (ns clew.checker
-  "Linearizability checkers for Jepsen tests that have clew do the work:
-  linearizable stands in for jepsen.checker/linearizable, independent for
+  "Linearizability checkers for Jepsen tests, which leave the work to clew:
+  linearizable stands in for jepsen.checker/linearizable, and independent for
   jepsen.independent/checker around it.
 
   A check writes the client operations to a file, runs `clew check` on it and
-  reads one EDN map from its standard output. It never throws, and whatever goes
-  wrong is a result with :valid? :unknown and an :error:
+  reads one EDN map from clew's standard output. It never throws. If anything goes
+  wrong, the result has :valid? :unknown and an :error:
 
     :cannot-run          clew did not start: it is missing, or the options, the
                          model or the folder make no sense
-    :command-failed      it ended with another exit status than 0, 1 or 2, by a
+    :command-failed      clew ended with an exit status other than 0, 1 or 2, by a
                          signal, or because this thread was interrupted
-    :timeout             it did not end in time, and was killed
-    :unparsable-output   it printed something else than one result map
-    :exit-code-mismatch  its exit status contradicts the verdict that it printed
+    :timeout             clew did not end in time, and was killed
+    :unparsable-output   clew printed something other than one result map
+    :exit-code-mismatch  clew's exit status contradicts the verdict that it printed
 
   This file needs Clojure and Jepsen (0.1.12 or later) and nothing else; it may
   be copied into a project."
@@ -34,16 +34,16 @@
   10)
 
 (def max-drawn-keys
-  "Of how many failing keys independent leaves a picture."
+  "For how many failing keys independent leaves a picture."
   10)
 
 (def max-answer-bytes
-  "What clew may print; more is no answer."
+  "How many bytes clew may print; more than that is not an answer."
   (* 256 1024 1024))
 
 (def ^:dynamic *grace-ms*
-  "How long after its own :time-limit clew is given to end before it is killed:
-  the limit does not count the reading of the history."
+  "How long clew may run beyond its own :time-limit before it is killed: the limit
+  does not include reading the history."
   30000)
 
 ;; Failures
@@ -95,7 +95,7 @@
 
 (defn- plain-fn
   "A function that turns any value into plain EDN, such that two values are equal
-  afterwards if and only if they were before. What EDN does not know becomes
+  afterwards if and only if they were before. An object that EDN does not know becomes
   #clew/object [n text], with the same n for equal objects."
   []
   (let [objects (HashMap.)
@@ -162,7 +162,7 @@
       (fn [position _] position))))
 
 (defn- write-history!
-  "Writes the client operations, one a line, with what clew reads of them."
+  "Writes the client operations, one to a line, with the keys that clew reads."
   [file history number]
   (let [plain (plain-fn)
         print (fn [^Writer w x]
@@ -194,7 +194,7 @@
 
 (defn- model-flags
   "The model as flags: a Knossos model, known by its class, so that Knossos need
-  not be there; a name; or a map with a :name and more flags."
+  not be on the class path; a name; or a map with a :name and more flags."
   [model]
   (let [init  (fn [name value] {:model name, :init value})
         items (fn [name items] (cond-> {:model name} (seq items) (assoc :init (vec items))))]
@@ -219,7 +219,7 @@
                                     (text model))))))
 
 (defn- flag
-  "A keyword and its value as an argument, nil where the value is nil or false."
+  "A keyword and its value as an argument, nil if the value is nil or false."
   [[k v]]
   (let [flag (str "--" (name k))]
     (cond
@@ -247,7 +247,7 @@
 
 (defn- limit-ms
   "A :time-limit in milliseconds: a number is that many, as in Knossos, a string
-  such as \"1m30s\" is what clew takes. nil for none, or one that clew refuses."
+  such as \"1m30s\" is in clew's form. nil if there is none, or clew refuses it."
   [limit]
   (cond
     (number? limit) (long limit)
@@ -261,7 +261,7 @@
 ;; Running it
 
 (defmacro ^:private on-java-9
-  "The form, where the JVM is not older than the classes that it names."
+  "The form, if the JVM is not older than the classes that it names."
   [form]
   (when (try (Class/forName "java.lang.ProcessHandle") (catch ClassNotFoundException _ nil))
     form))
@@ -276,8 +276,8 @@
       (run! kill-tree! descendants))))
 
 (defn- kill!
-  "Kills a process that still runs, with its descendants, and waits for it. There
-  is no asking first: a child may ignore it, and clew has nothing to tidy up."
+  "Kills a process that is still running, with its descendants, and waits for it.
+  It does not ask first: a child may ignore that, and clew has nothing to clean up."
   [^Process process]
   (when (.isAlive process)
     (on-java-9 (kill-tree! (.toHandle process)))
@@ -308,7 +308,7 @@
           (catch java.io.IOException _))))))
 
 (defn- tail
-  "The end of a file, where it is said what went wrong."
+  "The end of a file, which is where it says what went wrong."
   [^File file]
   (with-open [f (RandomAccessFile. file "r")]
     (let [n     (min 1000 (.length f))
@@ -596,9 +596,9 @@
 
 (defn independent
   "A checker for tests of many keys, in place of
-  (jepsen.independent/checker (linearizable options)): all keys are handed to one
-  clew process, where that one starts a process a key. The results are
-  {:valid? .., :results {key result}, :failures [key ..]}; of the first failing
+  (jepsen.independent/checker (linearizable options)). It hands all keys to one
+  clew process, while that one starts a process for each key. The results are
+  {:valid? .., :results {key result}, :failures [key ..]}; for the first failing
   keys it leaves a history and a picture below independent/."
   [options]
   (reify checker/Checker
