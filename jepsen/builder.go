@@ -18,6 +18,9 @@ type Options struct {
 	// AnyFailedF accepts a :fail whose :f differs from its invocation's, as
 	// Knossos does: both events are dropped anyway.
 	AnyFailedF bool
+	// Memory, if not 0, is what may be held while a text is read, in bytes, about:
+	// a text with a form that takes more is not read.
+	Memory int64
 }
 
 // Builder makes a History of events, pairing them by process as they come. A
