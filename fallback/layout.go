@@ -55,6 +55,10 @@ func NewLayout(ctx context.Context, r Rules, ops *models.Operations, lim limits.
 		return l
 	}
 	l.space, l.Class = NewSpace(ops)
+	l.space.Ask(func() bool {
+		l.Take(l.space.Spent())
+		return l.Poll()
+	})
 	l.Slot = make([]int32, ops.Len())
 	at := RowsAt(ops)
 	open := l.countOpen(at)

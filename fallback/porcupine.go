@@ -38,7 +38,8 @@ import (
 //
 // Porcupine can be neither cancelled nor bounded from outside. Our step can
 // refuse: once the context is done or the memory is used up it refuses
-// everything, the search collapses, and its verdict is thrown away.
+// everything, the search collapses, and its verdict is thrown away. A set may have
+// millions of states, so the limits are looked at within a step as well.
 type Porcupine struct{}
 
 // Name implements Engine.
@@ -65,10 +66,16 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.
 		return Answer{Cause: s.cause, Passed: int64(s.furthest.passed), Held: s.held}
 	case s.cause != "":
 		return Answer{Cause: s.cause}
-	case int(s.furthest.passed) < len(s.ends):
-		return Answer{Verdict: jepsen.Invalid, Order: s.order(s.furthest), FailEvent: s.ends[s.furthest.passed]}
 	}
-	return Answer{Verdict: jepsen.Valid, Order: s.order(s.furthest)}
+	passed := s.furthest.passed
+	order := s.order(s.furthest)
+	switch {
+	case s.cause != "":
+		return Answer{Cause: s.cause, Passed: int64(passed), Held: s.held}
+	case int(passed) < len(s.ends):
+		return Answer{Verdict: jepsen.Invalid, Order: order, FailEvent: s.ends[passed]}
+	}
+	return Answer{Verdict: jepsen.Valid, Order: order}
 }
 
 // What a remembered configuration and an operation's events cost besides the
@@ -95,7 +102,8 @@ type porcupineSearch struct {
 	newestBytes int64
 
 	held     int64 // configurations
-	steps    int
+	steps    int64
+	work     int          // since the context was last looked at
 	cause    jepsen.Cause // why it refuses to go on
 	panicked any
 }
@@ -112,7 +120,7 @@ type node struct {
 
 func (s *porcupineSearch) reserve(bytes int64) bool {
 	s.taken += bytes
-	if s.cause == "" && !s.limits.Memory.Take(bytes) {
+	if !s.limits.Memory.Take(bytes) && s.cause == "" {
 		s.cause = jepsen.OutOfMemory
 	}
 	return s.cause == ""
@@ -134,8 +142,8 @@ func (s *porcupineSearch) run() {
 	porcupine.CheckEvents(porcupine.Model{
 		Init:  func() any { return root },
 		Step:  s.step,
-		Equal: func(a, b any) bool { return slices.EqualFunc(a.(*node).states, b.(*node).states, slices.Equal) },
-		Hash:  func(a any) uint64 { return hash(a.(*node).states) },
+		Equal: func(a, b any) bool { return s.equal(a.(*node).states, b.(*node).states) },
+		Hash:  func(a any) uint64 { return s.hash(a.(*node).states) },
 	}, s.events())
 }
 
@@ -170,9 +178,8 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 			ok, next = false, state
 		}
 	}()
-	if s.steps++; s.steps%64 == 0 && s.cause == "" && s.ctx.Err() != nil {
-		s.cause = limits.Stopped(s.ctx)
-	}
+	s.steps++
+	s.look(workPerStep)
 	from, row := state.(*node), input.(int32)
 	s.refund(from)
 	if s.cause != "" {
@@ -191,9 +198,23 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	return true, s.newest
 }
 
-// refund gives back what the newest node took if porcupine did not keep that
-// node because it had met an equal one before. If porcupine keeps a node, its
-// next step is from there.
+// workPerStep is what a step costs beside its states.
+const workPerStep = workPerPoll / 64
+
+// look adds to the work done, looks at the context if it is time to, and says
+// whether the search may go on.
+func (s *porcupineSearch) look(work int) bool {
+	if s.work += work; s.work >= workPerPoll {
+		s.work = 0
+		if s.cause == "" && s.ctx.Err() != nil {
+			s.cause = limits.Stopped(s.ctx)
+		}
+	}
+	return s.cause == ""
+}
+
+// refund gives back what the newest node took if porcupine did not keep it, as
+// it has met an equal one before: after keeping it, it steps from there next.
 func (s *porcupineSearch) refund(from *node) {
 	if s.newest != nil && s.newest != from {
 		s.release(s.newestBytes)
@@ -231,18 +252,69 @@ func (s *porcupineSearch) push(from *node, row int32, states []models.State) *no
 // after is the set of states that a row leads to, in canonical order.
 func (s *porcupineSearch) after(states []models.State, row int32) []models.State {
 	op := s.ops.Op(row)
-	var next []models.State
+	next := stateSet{search: s, full: bytesPerAsking}
+	each, many := s.ops.Model.(models.Branching)
 	for _, state := range states {
-		next = s.ops.Model.Step(next, state, op)
+		if many {
+			each.Outcomes(state, op, next.add)
+		} else {
+			n := len(next.states)
+			next.states = s.ops.Model.Step(next.states, state, op)
+			next.added(next.states[n:])
+		}
+		if s.cause != "" {
+			break
+		}
 	}
 	if s.ops.Res[row] == models.Open {
-		next = append(next, states...)
+		next.states = append(next.states, states...)
 	}
-	if len(next) < 2 {
-		return next
+	if len(next.states) > 1 {
+		next.canonical()
 	}
-	slices.SortFunc(next, slices.Compare)
-	return slices.CompactFunc(next, slices.Equal)
+	s.release(next.taken)
+	return next.states
+}
+
+// stateSet is the states that a row leads to, in the making. What it holds is
+// taken off the memory for as long.
+type stateSet struct {
+	search *porcupineSearch
+	states []models.State
+	bytes  int64 // of the states
+	taken  int64
+	full   int64 // the bytes at which repeated states are thrown out next
+}
+
+func (x *stateSet) add(state models.State) bool {
+	x.states = append(x.states, state)
+	x.added(x.states[len(x.states)-1:])
+	return x.search.cause == ""
+}
+
+// added notes the states that were appended.
+func (x *stateSet) added(states []models.State) {
+	if x.bytes += stateBytes(states); x.bytes < x.full {
+		return
+	}
+	x.search.reserve(x.bytes - x.taken)
+	x.taken = x.bytes
+	x.canonical()
+	x.bytes = stateBytes(x.states)
+	x.full = 2*x.bytes + bytesPerAsking
+	x.search.look(workPerPoll)
+}
+
+// canonical sorts the states and throws out repeated ones. If the search has to
+// end it does anything, soon.
+func (x *stateSet) canonical() {
+	slices.SortFunc(x.states, func(a, b models.State) int {
+		if !x.search.look(1 + len(a)) {
+			return 0
+		}
+		return slices.Compare(a, b)
+	})
+	x.states = slices.CompactFunc(x.states, slices.Equal)
 }
 
 func stateBytes(states []models.State) int64 {
@@ -253,11 +325,28 @@ func stateBytes(states []models.State) int64 {
 	return bytes
 }
 
-// hash is FNV-1a over the numbers of all states.
-func hash(states []models.State) uint64 {
+// equal says whether two sets are equal; anything if the search has to end.
+func (s *porcupineSearch) equal(a, b []models.State) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, state := range a {
+		if !slices.Equal(state, b[i]) || !s.look(len(state)) {
+			return false
+		}
+	}
+	return true
+}
+
+// hash is FNV-1a over the numbers of all states; anything if the search has to
+// end.
+func (s *porcupineSearch) hash(states []models.State) uint64 {
 	h := uint64(14695981039346656037)
-	for _, s := range states {
-		for _, x := range s {
+	for _, state := range states {
+		if !s.look(len(state)) {
+			return h
+		}
+		for _, x := range state {
 			h = (h ^ uint64(uint32(x))) * 1099511628211
 		}
 		h = (h ^ 0xffffffffff) * 1099511628211
@@ -267,12 +356,15 @@ func hash(states []models.State) uint64 {
 
 // order is the linearization that ends in a node. Going back from any of its
 // states, a crashed operation happened only if the state before it is
-// not the state after it.
+// not the state after it. It is nil if a limit stops it.
 func (s *porcupineSearch) order(last *node) []int32 {
 	var order []int32
 	state := last.states[0]
 	for n := last; n.parent != nil; n = n.parent {
 		before, happened := s.before(n, state)
+		if s.cause != "" {
+			return nil
+		}
 		if happened {
 			order = append(order, n.row)
 		}
@@ -292,11 +384,25 @@ func (s *porcupineSearch) before(n *node, state models.State) (from models.State
 		}
 	}
 	op := s.ops.Op(n.row)
+	each, many := s.ops.Model.(models.Branching)
+	var next []models.State
 	for _, p := range n.parent.states {
-		for _, next := range s.ops.Model.Step(nil, p, op) {
-			if slices.Equal(next, state) {
-				return p, true
-			}
+		leads := false
+		is := func(to models.State) bool {
+			leads = slices.Equal(to, state)
+			return s.look(1+len(to)) && !leads
+		}
+		if many {
+			each.Outcomes(p, op, is)
+		} else {
+			next = s.ops.Model.Step(next[:0], p, op)
+			_ = slices.ContainsFunc(next, func(to models.State) bool { return !is(to) })
+		}
+		switch {
+		case leads:
+			return p, true
+		case s.cause != "":
+			return nil, false
 		}
 	}
 	panic("porcupine: a state without a predecessor")

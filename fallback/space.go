@@ -11,6 +11,8 @@ import (
 // for every pair.
 type Space struct {
 	model  models.Model
+	each   models.Branching // the model, if a step of it may have very many outcomes
+	goOn   func() bool      // unless nil, asked now and then within a step
 	states []models.State
 	byHash map[uint64][]int32
 	next   map[uint64][]int32 // by state<<32 | class: the states that the class's operation leads to
@@ -40,6 +42,7 @@ const maxTable = 1 << 16
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 	s = &Space{model: ops.Model, byHash: map[uint64][]int32{}, next: map[uint64][]int32{}}
+	s.each, _ = ops.Model.(models.Branching)
 	classes := map[models.Op]int32{}
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -112,20 +115,40 @@ func (s *Space) Step(state, class int32) []int32 {
 	}
 }
 
+// bytesPerAsking is how much new states may take before whoever searches is asked
+// whether to go on.
+const bytesPerAsking = 1 << 20
+
+// Ask has goOn asked whenever the states have taken some more memory, within a
+// step too: what Step returns after a no is good for nothing. It is to look at the
+// limits, and at what is Spent.
+func (s *Space) Ask(goOn func() bool) { s.goOn = goOn }
+
+// mayGoOn asks if it is time to.
+func (s *Space) mayGoOn() bool { return s.bytes < bytesPerAsking || s.goOn == nil || s.goOn() }
+
 func (s *Space) lookUp(state, class int32) []int32 {
 	key := uint64(uint32(state))<<32 | uint64(uint32(class))
 	next, known := s.next[key]
 	if known {
 		return next
 	}
-	s.buffer = s.model.Step(s.buffer[:0], s.states[state], s.ops[class])
-	for _, to := range s.buffer {
-		if n := s.Number(to); !slices.Contains(next, n) {
-			next = append(next, n)
+	if s.each != nil {
+		s.each.Outcomes(s.states[state], s.ops[class], func(to models.State) bool {
+			next = append(next, s.Number(to))
+			return s.mayGoOn()
+		})
+	} else {
+		s.buffer = s.model.Step(s.buffer[:0], s.states[state], s.ops[class])
+		for _, to := range s.buffer {
+			if n := s.Number(to); !slices.Contains(next, n) {
+				next = append(next, n)
+			}
 		}
 	}
 	s.next[key] = next
 	s.bytes += 90 + 4*int64(len(next))
+	s.mayGoOn()
 	return next
 }
 

@@ -19,6 +19,9 @@ type Options struct {
 	// AnyFailedF accepts a :fail whose :f differs from its invocation's, as
 	// Knossos does: neither event counts anyway.
 	AnyFailedF bool
+	// Memory, if not 0, is what may be held while a text is read, in bytes, about:
+	// a text with a form that takes more is not read.
+	Memory int64
 }
 
 // Builder makes a History from events, and pairs them by process as they come.

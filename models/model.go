@@ -24,6 +24,15 @@ type Model interface {
 	Record(s State) edn.Value
 }
 
+// Branching is a model with steps of very many outcomes: a crashed drain of n
+// different elements has 2^n. A search that must be able to stop within a step
+// takes them one by one.
+type Branching interface {
+	// Outcomes calls yield with every state that Step would append, each once,
+	// until it says false.
+	Outcomes(s State, op Op, yield func(State) bool)
+}
+
 // Reader is a model that gives the operations of its history their meaning, one
 // after another, before any Step.
 type Reader interface {

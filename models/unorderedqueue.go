@@ -45,12 +45,11 @@ func (q *unorderedQueue) Step(dst []State, s State, op Op) []State {
 		if len(s) == 0 {
 			return append(dst, s)
 		}
-	case DequeueAny:
-		for i, x := range s {
-			if i == 0 || x != s[i-1] {
-				dst = append(dst, slices.Delete(slices.Clone(s), i, i+1))
-			}
-		}
+	case DequeueAny, DrainAny:
+		q.Outcomes(s, op, func(next State) bool {
+			dst = append(dst, next)
+			return true
+		})
 	case Drain:
 		next, ok := s, true
 		for _, x := range q.drains[op.A] {
@@ -59,10 +58,26 @@ func (q *unorderedQueue) Step(dst []State, s State, op Op) []State {
 			}
 		}
 		return append(dst, next)
-	case DrainAny:
-		return subsets(dst, nil, s)
 	}
 	return dst
+}
+
+// Outcomes makes unordered-queue Branching.
+func (q *unorderedQueue) Outcomes(s State, op Op, yield func(State) bool) {
+	switch op.Kind {
+	case DequeueAny:
+		for i, x := range s {
+			if (i == 0 || x != s[i-1]) && !yield(slices.Delete(slices.Clone(s), i, i+1)) {
+				return
+			}
+		}
+	case DrainAny:
+		subsets(nil, s, yield)
+	default:
+		for _, next := range q.Step(nil, s, op) {
+			yield(next) // there is one at most
+		}
+	}
 }
 
 // without is s without one x.
@@ -74,19 +89,22 @@ func without(s State, x int32) (State, bool) {
 	return slices.Delete(slices.Clone(s), i, i+1), true
 }
 
-// subsets appends every sub-multiset of rest, each after the elements kept.
-func subsets(dst []State, kept, rest State) []State {
+// subsets yields every sub-multiset of rest, each after the elements kept, and
+// says whether it was let.
+func subsets(kept, rest State, yield func(State) bool) bool {
 	if len(rest) == 0 {
-		return append(dst, slices.Clone(kept))
+		return yield(slices.Clone(kept))
 	}
 	run := 1
 	for run < len(rest) && rest[run] == rest[0] {
 		run++
 	}
 	for n := 0; n <= run; n++ {
-		dst = subsets(dst, append(slices.Clone(kept), rest[:n]...), rest[run:])
+		if !subsets(append(slices.Clone(kept), rest[:n]...), rest[run:], yield) {
+			return false
+		}
 	}
-	return dst
+	return true
 }
 
 // Shape makes unordered-queue Shaped.

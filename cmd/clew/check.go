@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
@@ -73,8 +75,7 @@ type checker struct {
 	output   string
 	evidence evidence
 	lifeline bool
-	memory   int64         // bytes that all searches together may use
-	table    *report.Table // nil: print a text for each history
+	table    *report.Table // nil: a text for each history
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
@@ -119,8 +120,9 @@ func count(list []string, s string) int {
 // run checks every history below the paths, several at once, and prints the
 // answers in order. It returns the exit status.
 func (k *checker) run(ctx context.Context, paths []string) (int, error) {
+	stderr := k.stderr
 	if k.lifeline {
-		watchLifeline(k.stderr)
+		ctx = k.watchLifeline(ctx)
 	}
 	jobs := k.find(paths)
 	if len(jobs) != 1 && k.evidence.asked() {
@@ -129,7 +131,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if err := k.models.unused(jobs); err != nil {
 		return 0, err
 	}
-	k.progress = newProgress(k.stderr, len(jobs))
+	k.progress = newProgress(stderr, len(jobs))
 	if len(jobs) == 1 {
 		k.options.Passed, k.options.Held = &k.progress.passed, &k.progress.held
 	}
@@ -190,24 +192,43 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	case j.ahead.err != nil:
 		return k.unreadable(j, j.ahead.err)
 	case !j.InOrder:
-		if err := j.read(ctx); err != nil {
+		if err := k.read(ctx, j); err != nil {
 			return k.unreadable(j, err)
 		}
 	}
 	h := j.h
 	if j.h = nil; h == nil {
-		return k.answer(j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "interrupted"})
+		return k.answer(j, undecided(j, j.stopped))
 	}
 	start := time.Now()
 	k.progress.operations(h.Operations())
-	collectBefore(k.memory)
-	r, err := clew.Check(ctx, h, j.spec, k.optionsOf(j))
-	if err != nil {
-		return k.unreadable(j, located(h, err))
+	ctx, done := k.limited(ctx, k.options.TimeLimit-j.took)
+	defer done()
+	o := k.optionsOf(j)
+	o.TimeLimit = 0 // the context has it
+	var checked *report.Result
+	var err error
+	r := undecided(j, "")
+	if await(ctx, grace, func() { checked, err = clew.Check(ctx, h, j.spec, o) }) {
+		if err != nil {
+			return k.unreadable(j, located(h, err))
+		}
+		r = checked
+	} else {
+		r.Cause = limits.Stopped(ctx)
 	}
 	r.File = j.Path
 	r.Ms = float64((j.took + time.Since(start)).Microseconds()) / 1000
 	return k.answer(j, r)
+}
+
+// grace is how long a check that was stopped may take to say how far it got. What
+// takes longer is left alone.
+const grace = 150 * time.Millisecond
+
+// undecided is the result of a history that nothing is known of.
+func undecided(j *job, cause jepsen.Cause) *report.Result {
+	return &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: cause}
 }
 
 // unreadable is the answer for a history that cannot be read.
@@ -248,12 +269,37 @@ func (k *checker) render(j *job, r *report.Result) string {
 	return r.Text()
 }
 
-// watchLifeline ends the process when standard input closes, which means that
-// whoever started it is gone.
-func watchLifeline(stderr io.Writer) {
+// watchLifeline is a context that ends when standard input closes: whoever started
+// clew has gone. What is under way ends as if it was interrupted, so nothing is
+// left lying about, and nobody is told.
+func (k *checker) watchLifeline(ctx context.Context) context.Context {
+	ctx, end := context.WithCancel(ctx)
+	stdout, stderr := &mutable{w: k.stdout}, &mutable{w: k.stderr}
+	k.stdout, k.stderr = stdout, stderr
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
 		fmt.Fprintln(stderr, "clew: standard input closed; ending")
+		stdout.off.Store(true)
+		stderr.off.Store(true)
+		end()
+		time.Sleep(lastWords)
 		os.Exit(exitUnknown)
 	}()
+	return ctx
+}
+
+// lastWords is how long clew may take to end once its lifeline is cut.
+const lastWords = 2 * time.Second
+
+// mutable is a writer that can be turned off.
+type mutable struct {
+	w   io.Writer
+	off atomic.Bool
+}
+
+func (m *mutable) Write(p []byte) (int, error) {
+	if m.off.Load() {
+		return len(p), nil
+	}
+	return m.w.Write(p)
 }

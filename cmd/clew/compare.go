@@ -92,7 +92,7 @@ func newComparer(c *cli.Context, stdout, stderr io.Writer) (*comparer, error) {
 	if k.reading, err = modelSpec(given(c)); err != nil {
 		return nil, err
 	}
-	if k.options, _, err = searchOptions(c); err != nil {
+	if k.options, k.memory, err = searchOptions(c); err != nil {
 		return nil, err
 	}
 	output, err := outputForm(c, compareForms)
@@ -185,10 +185,14 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 
 // compare compares one history with what is claimed about it.
 func (k *comparer) compare(ctx context.Context, j *job) answer {
-	h, err := j.Read(j.spec.Pairing())
-	if err != nil {
+	if err := k.read(ctx, j); err != nil {
 		return answer{err: err}
 	}
+	h := j.h
+	if j.h = nil; h == nil {
+		return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("the history could not be read to its end: %s", j.stopped)}})
+	}
+	var err error
 	claims := j.claims
 	if claims == nil {
 		if claims, err = k.results(ctx, j, h); err != nil {

@@ -97,7 +97,7 @@ func convert(ctx context.Context, w io.Writer, path string, from, to forms.Form)
 	}
 	defer in.Close()
 	var warnings []string
-	if !await(ctx, func() { warnings, err = forms.Convert(w, in, name, from, to) }) {
+	if !await(ctx, 0, func() { warnings, err = forms.Convert(w, in, name, from, to) }) {
 		return nil, errors.New("interrupted")
 	}
 	return warnings, err

@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 )
@@ -25,8 +27,11 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	// Go's own way out, for want of memory or with a broken runtime, is status 2,
+	// which is clew's for unknown verdicts: rather an abort, which is no status.
+	debug.SetTraceback("crash")
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)

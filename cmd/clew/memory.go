@@ -1,13 +1,19 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
-	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
+
+	"clew/internal/limits"
 )
 
 // memoryLimit is the bytes that --memory-limit says, or half of what is
@@ -27,13 +33,75 @@ func memoryLimit(flag string) (int64, error) {
 	return n << shift, nil
 }
 
-// collectBefore makes the garbage collector work harder before searches take
-// more than they may, on top of what is in memory already. Otherwise garbage
-// could double that.
-func collectBefore(limit int64) {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	debug.SetMemoryLimit(int64(m.HeapAlloc) + min(limit, math.MaxInt64/2))
+// keeper keeps the process within its memory limit. Searches count what they hold
+// by themselves. This is for all the rest, reading and evidence: it looks at what
+// the process holds in fact, and if that is too much it ends what has gone on for
+// longest.
+type keeper struct {
+	mu    sync.Mutex
+	works []*work // the oldest first
+}
+
+// work is a stage of a job that can be ended.
+type work struct{ end context.CancelCauseFunc }
+
+// How often it looks, after how many looks the memory of what was ended should
+// have come back, and how much more than the limit the process may hold: its own
+// things, and garbage that is not collected yet.
+const (
+	keeperTick      = 10 * time.Millisecond
+	keeperWait      = 10
+	keeperLive      = 16 << 20
+	keeperCollected = 64 << 20
+)
+
+// within is a context that ends if there is not enough memory. It must be released.
+func (k *keeper) within(ctx context.Context) (_ context.Context, release context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	w := &work{end}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.works = append(k.works, w)
+	return ctx, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.works = slices.DeleteFunc(k.works, func(x *work) bool { return x == w })
+		end(nil)
+	}
+}
+
+// watch watches until the context is done, if there is a limit.
+func (k *keeper) watch(ctx context.Context, limit int64) {
+	if limit == 0 {
+		return
+	}
+	limit = min(limit, math.MaxInt64/2)
+	debug.SetMemoryLimit(limit + keeperLive)
+	tick := time.NewTicker(keeperTick)
+	defer tick.Stop()
+	held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	for wait := 0; ; wait-- {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		metrics.Read(held)
+		live, all := int64(held[0].Value.Uint64()), int64(held[1].Value.Uint64())
+		if wait <= 0 && (live > limit+keeperLive || all > limit+keeperCollected) {
+			k.endOldest()
+			wait = keeperWait
+		}
+	}
+}
+
+func (k *keeper) endOldest() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.works) > 0 {
+		k.works[0].end(limits.ErrOutOfMemory)
+		k.works = k.works[1:]
+	}
 }
 
 // availableMemory is what the process could use: what the kernel says is

@@ -12,6 +12,7 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/store"
 )
@@ -23,9 +24,10 @@ type job struct {
 	missing error         // why there is no history at its path
 	claims  []store.Claim // the claims of a table about it; nil: those of its results.edn
 
-	h     *jepsen.History // once it has been read
-	took  time.Duration   // to read it
-	ahead answer          // the answer if reading it ahead failed
+	h       *jepsen.History // once it has been read
+	stopped jepsen.Cause    // why it has not been read to its end
+	took    time.Duration   // to read it
+	ahead   answer          // if it could not be read ahead
 }
 
 // answer is what became of a job. It does not hold on to the history, unless
@@ -114,7 +116,9 @@ type runner struct {
 	reading        reading     // what the command line says
 	models         storeModels // what it says about some tests of a store
 	options        clew.Options
-	failFast       bool // no job is begun after a history was invalid
+	memory         int64 // what the process may hold, about
+	keeper         keeper
+	failFast       bool // no job is begun once a history was invalid
 	stdout, stderr io.Writer
 	progress       *progress
 	tally          tally
@@ -142,9 +146,10 @@ func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, 
 	defer r.progress.stop()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	go r.keeper.watch(ctx, r.memory)
 	inOrder(len(jobs), func(i int) {
 		if jobs[i].InOrder {
-			jobs[i].ahead = answered(func() answer { return answer{err: jobs[i].read(ctx)} })
+			jobs[i].ahead = answered(func() answer { return answer{err: r.read(ctx, jobs[i])} })
 		}
 	}, func(i int) answer {
 		return answered(func() answer { return do(ctx, jobs[i]) })
@@ -191,17 +196,39 @@ func (r *runner) say(j *job, a answer) error {
 	return err
 }
 
-// read reads the job's history. If it is interrupted, there is none; the
-// reading goes on, but nobody waits for it, since standard input may never end.
-func (j *job) read(ctx context.Context) error {
+// limited is a context for a stage of a job that may take that long, if there is a
+// time limit at all, and no longer than there is memory.
+func (r *runner) limited(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
+	ctx, release := r.keeper.within(ctx)
+	if r.options.TimeLimit == 0 {
+		return ctx, release
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	return ctx, func() {
+		cancel()
+		release()
+	}
+}
+
+// read reads the job's history, none if it is interrupted or a limit stops it. The
+// reading may go on then, for a moment or, of standard input, for ever, but nobody
+// waits for it.
+func (r *runner) read(ctx context.Context, j *job) error {
 	start := time.Now()
 	defer func() { j.took = time.Since(start) }()
-	if ctx.Err() != nil {
-		return nil
-	}
+	ctx, done := r.limited(ctx, r.options.TimeLimit)
+	defer done()
+	o := j.spec.Pairing()
+	o.Memory = r.memory
 	var h *jepsen.History
 	var err error
-	if !await(ctx, func() { h, err = j.Read(j.spec.Pairing()) }) {
+	ended := ctx.Err() == nil && await(ctx, 0, func() { h, err = j.Read(ctx, o) })
+	switch {
+	case !ended, err != nil && ctx.Err() != nil:
+		j.stopped = limits.Stopped(ctx)
+		return nil
+	case errors.Is(err, limits.ErrOutOfMemory):
+		j.stopped = jepsen.OutOfMemory
 		return nil
 	}
 	j.h = h
@@ -218,13 +245,19 @@ func located(h *jepsen.History, err error) error {
 	return fmt.Errorf("%s: %w", h.File, err)
 }
 
-// await calls f and says whether it ended before the context did. If it did
-// not, f goes on, but nobody waits for it, and what it sets must not be read.
-func await(ctx context.Context, f func()) bool {
+// await calls f and says whether it ended before the context did, or not long
+// after. If it did not, it goes on, but nobody waits for it: what it sets is not to
+// be read.
+func await(ctx context.Context, grace time.Duration, f func()) bool {
 	done := make(chan string, 1)
 	go func() { done <- guarded(f) }()
+	late := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		time.Sleep(grace)
+		close(late)
+	})()
 	select {
-	case <-ctx.Done():
+	case <-late:
 		return false
 	case bug := <-done:
 		if bug != "" {

@@ -35,7 +35,7 @@ func TestAPanicIsABugInOneAnswerOnly(t *testing.T) {
 			case where == "at once":
 				panic("no such row")
 			default:
-				await(ctx, func() { panic("no such row") })
+				await(ctx, 0, func() { panic("no such row") })
 			}
 			return counted(valid, j.Path+"\n")
 		}, "a", "b", "c")

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 //	pack FORM FILE PACKED     compress a file with gzip or zstd
 //	archive DIR ARCHIVE       put a directory into a .tar, .tar.gz or .zip
 //	hard N FILE               write a history that takes time to decide
+//	huge N FILE               write a history with a value of N megabytes
 //	trim FILE                 take the last newline off a file
 //
 // The example histories are in $HISTORIES.
@@ -52,6 +54,7 @@ func TestScripts(t *testing.T) {
 			"said":    said,
 			"pack":    pack,
 			"archive": archive,
+			"huge":    huge,
 			"trim": func(ts *testscript.TestScript, _ bool, args []string) {
 				text := strings.TrimSuffix(ts.ReadFile(args[0]), "\n")
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
@@ -186,14 +189,34 @@ func ends(t *testing.T, cmd *exec.Cmd, status int) {
 	}
 }
 
-func TestAnInterruptEndsALongSearch(t *testing.T) {
-	cmd, out := clewReading(t, hard(60), false, "check", "--output", "edn", "-")
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+// signals are what ends clew with the answer that it has.
+var signals = []os.Signal{os.Interrupt, syscall.SIGTERM}
+
+func TestASignalEndsALongSearch(t *testing.T) {
+	for _, signal := range signals {
+		cmd, out := clewReading(t, hard(60), false, "check", "--output", "edn", "-")
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		ends(t, cmd, exitUnknown)
+		if s := out.String(); !strings.Contains(s, ":valid? :unknown") || !strings.Contains(s, ":cause :interrupted") || strings.Count(s, "\n") != 1 {
+			t.Errorf("%s: %s", signal, s)
+		}
 	}
-	ends(t, cmd, exitUnknown)
-	if s := out.String(); !strings.Contains(s, ":valid? :unknown") || !strings.Contains(s, ":cause :interrupted") || strings.Count(s, "\n") != 1 {
-		t.Error(s)
+}
+
+func TestASignalLeavesNoTemporaryFiles(t *testing.T) {
+	for _, signal := range signals {
+		dir := t.TempDir()
+		t.Setenv("TMPDIR", dir)
+		cmd, _ := clewReading(t, write, true, "convert", "--to", "json", "-")
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		ends(t, cmd, exitUsage)
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: %d files are left, %v", signal, len(left), err)
+		}
 	}
 }
 
@@ -244,4 +267,29 @@ func TestTheLifelineEndsALongSearch(t *testing.T) {
 	if s := out.String(); s != "clew: standard input closed; ending\n" {
 		t.Error(s)
 	}
+}
+
+// huge writes a history with a value of many megabytes.
+func huge(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	f, err := os.Create(ts.MkAbs(args[1]))
+	ts.Check(err)
+	defer f.Close()
+	ts.Check(errors.Join(
+		second(io.WriteString(f, `{:process 0, :type :invoke, :f :write, :value "`)),
+		second(io.Copy(f, io.LimitReader(zeros{}, int64(n)<<20))),
+		second(io.WriteString(f, "\"}\n"))))
+}
+
+func second[N int | int64](_ N, err error) error { return err }
+
+// zeros is digits without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
 }

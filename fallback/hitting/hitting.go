@@ -68,8 +68,11 @@ func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 // maxMemo bounds the states that are remembered from one schedule to the next.
 const maxMemo = 64 << 20
 
-// replayer replays one schedule after another. Consecutive schedules share the
-// replay of the part that they begin with.
+// workPerPoll bounds the work between two looks at the limits within a step.
+const workPerPoll = 1 << 18
+
+// replayer replays one schedule after the other. Those that begin alike share
+// the replay of what they begin with.
 type replayer struct {
 	ctx    context.Context
 	ops    *models.Operations
@@ -88,6 +91,7 @@ type replayer struct {
 
 	tried    int64
 	furthest int
+	work     int // since the limits were last looked at
 }
 
 func (r *replayer) take(bytes int64) bool {
@@ -104,6 +108,7 @@ func (r *replayer) forget() {
 	r.taken -= r.memo
 	r.memo = 0
 	r.space, r.class = fallback.NewSpace(r.ops)
+	r.space.Ask(r.poll)
 	r.states = append(r.states[:0], r.space.Number(r.ops.Model.Init()))
 	r.ends = append(r.ends[:0], 1)
 	r.order, r.stuck = r.order[:0], false
@@ -150,6 +155,11 @@ func (r *replayer) step(row int32) bool {
 	}
 	for i := from; i < to; i++ {
 		for _, next := range r.space.Step(r.states[i], r.class[row]) {
+			if r.work += len(r.states) - to; r.work > workPerPoll {
+				if r.work = 0; !r.poll() {
+					return false
+				}
+			}
 			if !slices.Contains(r.states[to:], next) {
 				r.states = append(r.states, next)
 			}

@@ -1,10 +1,11 @@
-// Package limits bounds the memory that a decision may take, and lets others
-// follow its progress. Its time is bounded by its context.
+// Package limits bounds what reading and deciding a history may take: its memory,
+// its time, and how its progress is followed.
 package limits
 
 import (
 	"context"
 	"errors"
+	"io"
 	"sync/atomic"
 
 	"clew/jepsen"
@@ -64,10 +65,43 @@ func (b *Budget) Give(bytes int64) {
 	}
 }
 
+// ErrOutOfMemory is the cause of a context that is done because the process holds
+// too much, and what a Reader says of a text that is too large.
+var ErrOutOfMemory = errors.New("out of memory")
+
 // Stopped is the cause for which a context is done.
 func Stopped(ctx context.Context) jepsen.Cause {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	switch {
+	case errors.Is(context.Cause(ctx), ErrOutOfMemory):
+		return jepsen.OutOfMemory
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return jepsen.Timeout
 	}
 	return jepsen.Interrupted
 }
+
+// Reader reads from r until the context is done. Who reads a long form asks for
+// ever larger pieces to hold it as a whole: if memory is not 0, an eighth of it is
+// the largest that is given out.
+func Reader(ctx context.Context, r io.Reader, memory int64) io.Reader {
+	return &reader{ctx, r, memory / 8}
+}
+
+type reader struct {
+	ctx     context.Context
+	r       io.Reader
+	largest int64
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	switch {
+	case r.ctx.Err() != nil:
+		return 0, context.Cause(r.ctx)
+	case r.largest > 0 && int64(len(p)) > max(r.largest, smallForm):
+		return 0, ErrOutOfMemory
+	}
+	return r.r.Read(p)
+}
+
+// smallForm is what may always be read at once.
+const smallForm = 1 << 20

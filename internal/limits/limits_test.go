@@ -2,6 +2,8 @@ package limits
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,5 +46,27 @@ func TestWhyAContextIsDone(t *testing.T) {
 	cancel()
 	if c := Stopped(ctx); c != jepsen.Interrupted {
 		t.Errorf("cancelled: %s", c)
+	}
+	full, stop := context.WithCancelCause(context.Background())
+	ctx, cancel = context.WithTimeout(full, time.Hour)
+	defer cancel()
+	stop(ErrOutOfMemory)
+	if c := Stopped(ctx); c != jepsen.OutOfMemory {
+		t.Errorf("stopped for the memory: %s", c)
+	}
+}
+
+func TestAReaderEndsWithItsContextAndItsMemory(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := Reader(ctx, strings.NewReader(strings.Repeat("x", 100)), 64<<20)
+	if n, err := r.Read(make([]byte, 8<<20)); n != 100 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if _, err := r.Read(make([]byte, 8<<20+1)); !errors.Is(err, ErrOutOfMemory) {
+		t.Errorf("a large piece: %v", err)
+	}
+	cancel()
+	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package forms
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -34,7 +35,7 @@ func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []s
 	}
 	b := jepsen.NewBuilder(jepsen.Options{File: name})
 	c := &converter{b: b, file: name, table: b.Values(), to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
-	in := input{b: b, file: name, values: c.table, take: c.text}
+	in := input{ctx: context.Background(), b: b, file: name, values: c.table, take: c.text}
 	switch to {
 	case EDN:
 		in.take = c.edn

@@ -33,7 +33,7 @@ func events(t testing.TB, text string, withKeys bool) []string {
 	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
 	v := b.Values()
 	var all []string
-	in := input{b: b, file: "h", values: v, take: func(e *opmap.Event) error {
+	in := input{ctx: t.Context(), b: b, file: "h", values: v, take: func(e *opmap.Event) error {
 		s := fmt.Sprintf("%s %s %s %s", v.Text(e.Process), v.Text(e.Type), v.Text(e.F), v.Text(e.Value))
 		if withKeys {
 			s += fmt.Sprintf(" %s %d %b", v.Text(e.Key), e.Index, e.Has)

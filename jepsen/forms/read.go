@@ -3,6 +3,7 @@ package forms
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/jepsen"
 )
 
@@ -20,12 +22,17 @@ import (
 // name. They are *edn.Error with file, line and column, or I/O errors. Linear
 // time.
 func Read(r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error) {
+	return ReadWithin(context.Background(), r, name, opts)
+}
+
+// ReadWithin is Read until the context is done. The error is its cause then.
+func ReadWithin(ctx context.Context, r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%s: expected a reader, found nil", name)
 	}
 	opts.File = name
 	b := jepsen.NewBuilder(opts)
-	in := input{b: b, file: name, values: b.Values(), take: b.Add}
+	in := input{ctx: ctx, memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add}
 	if err := in.read(r, ""); err != nil {
 		return nil, err
 	}
@@ -34,19 +41,26 @@ func Read(r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error
 
 // ReadFile reads the history in a file; "-" is standard input.
 func ReadFile(path string, opts jepsen.Options) (*jepsen.History, error) {
+	return ReadFileWithin(context.Background(), path, opts)
+}
+
+// ReadFileWithin is ReadFile until the context is done.
+func ReadFileWithin(ctx context.Context, path string, opts jepsen.Options) (*jepsen.History, error) {
 	if path == "-" {
-		return Read(os.Stdin, "standard input", opts)
+		return ReadWithin(ctx, os.Stdin, "standard input", opts)
 	}
 	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Read(f, path, opts)
+	return ReadWithin(ctx, f, path, opts)
 }
 
 // input is the text of a history that is being read.
 type input struct {
+	ctx    context.Context
+	memory int64
 	b      *jepsen.Builder
 	file   string
 	values *edn.Values
@@ -61,14 +75,14 @@ func (in *input) at(line, col int) edn.Pos {
 // read reads the events of a history, compressed or not, in the given form, or
 // in the one that its content shows if form is "".
 func (in *input) read(r io.Reader, form Form) error {
-	buffered := bufio.NewReaderSize(r, 1<<16)
+	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, r, in.memory), 1<<16)
 	unpacked, packed, err := files.Decompress(buffered)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.file, err)
 	}
 	defer unpacked.Close()
 	if packed {
-		buffered = bufio.NewReaderSize(unpacked, 1<<16)
+		buffered = bufio.NewReaderSize(limits.Reader(in.ctx, unpacked, in.memory), 1<<16)
 	}
 	if what := foreign(buffered); what != "" {
 		return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)

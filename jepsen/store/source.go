@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -39,17 +40,17 @@ type Source struct {
 // Member says whether it is a member of an archive.
 func (s Source) Member() bool { return s.open != nil }
 
-// Read reads the history.
-func (s Source) Read(opts jepsen.Options) (*jepsen.History, error) {
+// Read reads the history, until the context is done.
+func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
 	if s.open == nil {
-		return forms.ReadFile(s.Path, opts)
+		return forms.ReadFileWithin(ctx, s.Path, opts)
 	}
 	r, err := s.open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
 	defer r.Close()
-	return forms.Read(r, s.Path, opts)
+	return forms.ReadWithin(ctx, r, s.Path, opts)
 }
 
 // stored is a source below a root, which may be an archive.

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"clew/internal/limits"
+)
+
+func TestTheKeeperEndsWhatHasGoneOnForLongest(t *testing.T) {
+	var k keeper
+	first, release := k.within(context.Background())
+	second, releaseSecond := k.within(context.Background())
+	third, releaseThird := k.within(context.Background())
+	defer release()
+	defer releaseThird()
+	releaseSecond()
+	k.endOldest()
+	if !errors.Is(context.Cause(first), limits.ErrOutOfMemory) || third.Err() != nil {
+		t.Errorf("%v and %v, want the first to be out of memory", context.Cause(first), third.Err())
+	}
+	k.endOldest()
+	if !errors.Is(context.Cause(third), limits.ErrOutOfMemory) || errors.Is(context.Cause(second), limits.ErrOutOfMemory) {
+		t.Error("the second was released, the third is next")
+	}
+	k.endOldest() // nothing is left
+}
+
+func TestTheKeeperSeesWhatTheProcessHolds(t *testing.T) {
+	var k keeper
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	work, release := k.within(ctx)
+	defer release()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	go k.watch(ctx, 1<<20)
+	var held [][]byte
+	for range 20 {
+		held = append(held, make([]byte, 8<<20))
+	}
+	select {
+	case <-work.Done():
+	case <-time.After(10 * time.Second):
+		t.Errorf("%d pieces of 8 MB, and nothing happened", len(held))
+	}
+	if c := limits.Stopped(work); c != "out-of-memory" {
+		t.Error(c)
+	}
+}
+
+func TestNobodyWaitsForLongForWhatWasStopped(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	never := make(chan struct{})
+	defer close(never)
+	if await(ctx, 20*time.Millisecond, func() { <-never }) {
+		t.Error("it never ended")
+	}
+	if !await(ctx, time.Minute, func() { time.Sleep(20 * time.Millisecond) }) {
+		t.Error("it ended within the grace")
+	}
+}
