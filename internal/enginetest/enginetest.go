@@ -26,8 +26,9 @@ var Switches = map[string]fallback.Rules{
 	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true},
 }
 
-// Compare decides operations by two engines: they agree on the verdict and on
-// the first failing completion, and each one's linearization replays. It is Unknown if one does not know.
+// Compare decides operations by two engines: they agree on the verdict and on the
+// first failing completion, and each one's order shows it. It is Unknown if one does
+// not know.
 func Compare(t *testing.T, ops *models.Operations, text, name string, one, other fallback.Engine) jepsen.Verdict {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -40,8 +41,8 @@ func Compare(t *testing.T, ops *models.Operations, text, name string, one, other
 		t.Fatalf("%s: %s says %d (event %d), %s %d (event %d) of\n%s", name, one.Name(), a.Verdict, a.FailEvent, other.Name(), b.Verdict, b.FailEvent, text)
 	}
 	for _, x := range []fallback.Answer{a, b} {
-		if _, err := models.Replay(ops.Model, &ops.Columns, x.Order); err != nil {
-			t.Fatalf("%s: an order does not replay: %v in\n%s", name, err, text)
+		if err := Shows(ops, x); err != nil {
+			t.Fatalf("%s: %v in\n%s", name, err, text)
 		}
 	}
 	return a.Verdict
