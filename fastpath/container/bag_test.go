@@ -122,18 +122,8 @@ var bagTypes = []*testkit.Type{
 }
 
 func TestEverySmallHistoryOfBags(t *testing.T) {
-	size := 3
-	if testkit.Long {
-		size = 4
-	}
-	for _, k := range []*testkit.Type{bagType("bag", 2, false, true), bagType("bag with empties", 2, true, true), bagType("bag that holds 0", 1, true, true, 0)} {
-		t.Run(k.Name, func(t *testing.T) {
-			t.Parallel()
-			for n := range size + 1 {
-				k.Every(t, n, 1, k.Alphabet)
-			}
-		})
-	}
+	testkit.EverySmall(t, 3, 4, (*testkit.Type).Alphabet,
+		bagType("bag", 2, false, true), bagType("bag with empties", 2, true, true), bagType("bag that holds 0", 1, true, true, 0))
 }
 
 func TestRandomBags(t *testing.T) { testkit.RandomHistories(t, bagTypes...) }

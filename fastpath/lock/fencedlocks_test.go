@@ -88,28 +88,27 @@ var fencedTypes = []*testkit.Type{
 }
 
 func TestEverySmallHistoryOfFencedLocks(t *testing.T) {
-	size := 3
-	if testkit.Long {
-		size = 4
-	}
-	for _, k := range []*testkit.Type{fencedType("fenced-mutex", 1, 2), fencedType("reentrant-fenced-mutex", 2, 2)} {
-		t.Run(k.Name, func(t *testing.T) {
+	types := []*testkit.Type{fencedType("fenced-mutex", 1, 2), fencedType("reentrant-fenced-mutex", 2, 2)}
+	testkit.EverySmall(t, 3, 4, byTwo, types...)
+	for _, k := range types {
+		if !testkit.Long {
+			break
+		}
+		some := ofOwners(k.Completed[:3], 2)
+		t.Run(k.Name+", of one fence and none", func(t *testing.T) {
 			t.Parallel()
-			for n := range size + 1 {
-				k.Every(t, n, 1, func(*models.Columns, bool) []models.Op { return ofOwners(k.Completed, 2) })
-			}
-			if testkit.Long { // of one fence and none
-				some := ofOwners(k.Completed[:3], 2)
-				k.Every(t, 5, 1, func(_ *models.Columns, open bool) []models.Op {
-					if open {
-						return ofOwners(k.Completed[:2], 2)
-					}
-					return some[:5] // acquires with a fence by one owner only
-				})
-			}
+			k.Every(t, 5, 1, func(_ *models.Columns, open bool) []models.Op {
+				if open {
+					return ofOwners(k.Completed[:2], 2)
+				}
+				return some[:5] // acquires with a fence by one owner only
+			})
 		})
 	}
 }
+
+// byTwo is the operations of two owners.
+func byTwo(k *testkit.Type, _ *models.Columns, _ bool) []models.Op { return ofOwners(k.Completed, 2) }
 
 // ofOwners is operations, by each of some owners.
 func ofOwners(ops []models.Op, owners int32) []models.Op {

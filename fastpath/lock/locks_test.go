@@ -43,18 +43,7 @@ var lockTypes = []*testkit.Type{
 }
 
 func TestEverySmallHistoryOfLocks(t *testing.T) {
-	size := 4
-	if testkit.Long {
-		size = 5
-	}
-	for _, k := range lockTypes {
-		t.Run(k.Name, func(t *testing.T) {
-			t.Parallel()
-			for n := range size + 1 {
-				k.Every(t, n, 1, k.Alphabet)
-			}
-		})
-	}
+	testkit.EverySmall(t, 4, 5, (*testkit.Type).Alphabet, lockTypes...)
 }
 
 func TestRandomLocks(t *testing.T) { testkit.RandomHistories(t, lockTypes...) }

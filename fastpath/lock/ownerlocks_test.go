@@ -66,28 +66,12 @@ var ownerTypes = []*testkit.Type{
 }
 
 func TestEverySmallHistoryOfOwnerLocks(t *testing.T) {
-	size := 4
-	if testkit.Long {
-		size = 5
-	}
 	for _, k := range ownerTypes {
-		t.Run(k.Name, func(t *testing.T) {
-			t.Parallel()
-			owners := []models.Op{}
-			for a := range int32(2) {
-				for _, op := range k.Completed {
-					op.A = a
-					owners = append(owners, op)
-				}
-			}
-			n := size
-			if len(owners) > 4 {
-				n--
-			}
-			for n := range n + 1 {
-				k.Every(t, n, 1, func(*models.Columns, bool) []models.Op { return owners })
-			}
-		})
+		usual, long := 4, 5
+		if len(k.Completed) > 2 {
+			usual, long = 3, 4
+		}
+		testkit.EverySmall(t, usual, long, byTwo, k)
 	}
 }
 

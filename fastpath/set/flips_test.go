@@ -122,20 +122,12 @@ var lookupSetTypes = []*testkit.Type{
 }
 
 func TestEverySmallHistoryOfLookupSets(t *testing.T) {
-	size := 3
-	if testkit.Long {
-		size = 4
-	}
+	// Of one element; they are independent.
+	testkit.EverySmall(t, 3, 4, func(k *testkit.Type, c *models.Columns, open bool) []models.Op {
+		return slices.DeleteFunc(slices.Clone(k.Alphabet(c, open)), func(op models.Op) bool { return op.A == 1 })
+	}, lookupSetTypes...)
 	for _, k := range lookupSetTypes {
-		t.Run(k.Name, func(t *testing.T) {
-			t.Parallel()
-			for n := range size + 1 {
-				k.Every(t, n, 1, func(c *models.Columns, open bool) []models.Op { // of one element; they are independent
-					return slices.DeleteFunc(slices.Clone(k.Alphabet(c, open)), func(op models.Op) bool { return op.A == 1 })
-				})
-			}
-			k.Every(t, 2, 1, k.Alphabet)
-		})
+		k.Every(t, 2, 1, k.Alphabet)
 	}
 }
 

@@ -116,18 +116,7 @@ func coreOfGrowSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) stri
 var growSetTypes = []*testkit.Type{growSetType("set"), growSetType("set that holds 1", 1)}
 
 func TestEverySmallHistoryOfGrowSets(t *testing.T) {
-	size := 3
-	if testkit.Long {
-		size = 4
-	}
-	for _, k := range growSetTypes {
-		t.Run(k.Name, func(t *testing.T) {
-			t.Parallel()
-			for n := range size + 1 {
-				k.Every(t, n, 1, k.Alphabet)
-			}
-		})
-	}
+	testkit.EverySmall(t, 3, 4, (*testkit.Type).Alphabet, growSetTypes...)
 }
 
 func TestRandomGrowSets(t *testing.T) { testkit.RandomHistories(t, growSetTypes...) }

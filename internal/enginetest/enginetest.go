@@ -42,8 +42,8 @@ func Compare(t *testing.T, ops *models.Operations, text, name string, one, other
 		t.Fatalf("%s: %s says %d (event %d), %s %d (event %d) of\n%s", name, one.Name(), a.Verdict, a.FailEvent, other.Name(), b.Verdict, b.FailEvent, text)
 	}
 	for _, x := range []fallback.Answer{a, b} {
-		if _, err := models.Replay(ops.Model, &ops.Columns, x.Order); err != nil {
-			t.Fatalf("%s: an order does not replay: %v in\n%s", name, err, text)
+		if err := Shows(ops, x); err != nil {
+			t.Fatalf("%s: %v in\n%s", name, err, text)
 		}
 	}
 	return a.Verdict

@@ -96,3 +96,69 @@ func TestAnswersKnownByHand(t *testing.T) {
 		})
 	}
 }
+
+// counter is a spec of a counter: kind 0 adds A, kind 1 reads A, kind 2 adds A or
+// nothing.
+var counter = oracle.Spec{Init: oracle.State(0), Step: func(dst []string, op models.Op, s string) []string {
+	now := oracle.Number(s, 0)
+	switch {
+	case op.Kind != 1:
+		dst = append(dst, oracle.State(now+op.A))
+		if op.Kind == 2 {
+			dst = append(dst, s)
+		}
+	case now == op.A:
+		dst = append(dst, s)
+	}
+	return dst
+}}
+
+// TestASpecOfOnesOwn is the search without a model: steps with several outcomes,
+// orders, and what is wrong with an order or a core.
+func TestASpecOfOnesOwn(t *testing.T) {
+	c := &models.Columns{Events: 10}
+	for _, r := range []struct {
+		op       models.Op
+		inv, res int32
+	}{
+		{models.Op{Kind: 0, A: 1}, 0, 4},
+		{models.Op{Kind: 2, A: 2}, 1, models.Open},
+		{models.Op{Kind: 1, A: 3}, 2, 3},
+		{models.Op{Kind: 1, A: 1}, 5, 6},
+		{models.Op{Kind: 0, A: 5}, 7, 8},
+	} {
+		c.Append(r.inv, r.res, r.op)
+	}
+	h := oracle.New(c, counter)
+	if got := h.FirstFailing(); got != 6 {
+		t.Errorf("it fails at %d first, not at 6", got)
+	}
+	if order, ok := h.Order(6, h.All()); !ok || !slices.Equal(order, []models.Row{0, 1, 2}) || h.Shows(order, 6) != nil {
+		t.Errorf("%v, %t before the failure", order, ok)
+	}
+	before := &models.Columns{Events: 6, Inv: c.Inv[:3], Res: c.Res[:3], Kind: c.Kind[:3], A: c.A[:3], B: c.B[:3]}
+	var orders [][]models.Row
+	oracle.New(before, counter).Orders(func(order []models.Row) { orders = append(orders, slices.Clone(order)) })
+	if len(orders) != 2 || !slices.Equal(orders[1], []models.Row{1, 0, 2}) {
+		t.Errorf("orders %v", orders)
+	}
+	any := func(oracle.Set) bool { return true }
+	values := oracle.Unions(1<<1, []oracle.Set{1 << 0, 1<<2 | 1<<3})
+	for _, test := range []struct {
+		name, caught string
+		core         []models.Row
+		closed       func(oracle.Set) bool
+	}{
+		{"a core", "", []models.Row{0, 1, 2, 3}, nil},
+		{"one that is not minimal", "not minimal", []models.Row{0, 1, 2, 3}, any},
+		{"one whose parts are no choices", "", []models.Row{1, 2, 3}, values},
+		{"one that parts what belongs together", "not closed", []models.Row{1, 3}, values},
+		{"one without what is always there", "not closed", []models.Row{2, 3}, values},
+		{"one that can happen", "linearizable", []models.Row{0, 3}, any},
+	} {
+		err := h.Core(test.core, 6, test.closed)
+		if (err == nil) != (test.caught == "") || err != nil && !strings.Contains(err.Error(), test.caught) {
+			t.Errorf("%s: found %v; expected %q", test.name, err, test.caught)
+		}
+	}
+}

@@ -104,6 +104,8 @@ func (h *History) prepare() {
 	h.number, h.seen = map[string]int32{}, map[place]bool{}
 }
 
+var unknown [2 * MaxOperations][]int32 // steps of a state that is new
+
 // numbered is the number of a state.
 func (h *History) numbered(state string) int32 {
 	n, known := h.number[state]
@@ -111,7 +113,7 @@ func (h *History) numbered(state string) int32 {
 		n = int32(len(h.states))
 		h.number[state] = n
 		h.states = append(h.states, state)
-		h.steps = append(h.steps, make([][]int32, 2*h.Len())...)
+		h.steps = append(h.steps, unknown[:2*h.Len()]...)
 	}
 	return n
 }

@@ -94,6 +94,23 @@ func (k *Type) Every(t *testing.T, n, oneOf int, ops func(c *models.Columns, ope
 	t.Log(&counted)
 }
 
+// EverySmall compares every history of up to some operations, usually and in the
+// long mode, of some types. ops is as for Every.
+func EverySmall(t *testing.T, usual, long int, ops func(k *Type, c *models.Columns, open bool) []models.Op, types ...*Type) {
+	most := usual
+	if Long {
+		most = long
+	}
+	for _, k := range types {
+		t.Run(k.Name, func(t *testing.T) {
+			t.Parallel()
+			for n := range most + 1 {
+				k.Every(t, n, 1, func(c *models.Columns, open bool) []models.Op { return ops(k, c, open) })
+			}
+		})
+	}
+}
+
 // Spread is how a history is written with other numbers, which are sparse.
 type Spread struct {
 	// Type decides the other history; nil: the same.
