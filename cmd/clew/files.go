@@ -47,7 +47,7 @@ func (e evidence) write(r *report.Result, stderr io.Writer) error {
 		write      func(io.Writer) error
 	}{
 		{"--witness", e.witness, jepsen.Valid, r.WriteWitness},
-		{"--core", e.core, jepsen.Invalid, r.FirstFailing().WriteCore},
+		{"--core", e.core, jepsen.Invalid, r.WriteCore},
 		{"--svg", e.svg, jepsen.Invalid, r.FirstFailing().WriteSVG},
 	} {
 		switch {
