@@ -240,7 +240,7 @@ func (k *comparer) line(c *report.Comparison) string {
 // results is what the results.edn beside a history says, or Knossos itself.
 func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	path := filepath.Join(filepath.Dir(j.Path), "results.edn")
-	if f, err := os.Open(path); err == nil {
+	if f := openRegular(path); f != nil {
 		defer f.Close()
 		claims, err := store.ReadClaims(f, path, h.Values, models.OfRecord)
 		if err != nil || len(claims) > 0 {
@@ -251,6 +251,19 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]st
 		return nil, nil
 	}
 	return k.runKnossos(ctx, j, h)
+}
+
+// openRegular opens a file, nil if there is none. What is no regular file is none:
+// a pipe would be waited for.
+func openRegular(path string) *os.File {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	return f
 }
 
 // knossosTime is what Knossos gets if there is no time limit.

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -123,6 +124,9 @@ func isTar(name string) bool {
 
 func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
 
+// encrypted is the flag of a zip archive's member that needs a password.
+const encrypted = 1
+
 // findInZip is the histories in a zip archive, by name. It stays open.
 func findInZip(file string) ([]Source, error) {
 	z, err := zip.OpenReader(file)
@@ -142,7 +146,13 @@ func findInZip(file string) ([]Source, error) {
 	var found []Source
 	for _, name := range histories(slices.Compact(names)) {
 		s := stored(file, name)
-		s.open = members[name].Open
+		member := members[name]
+		s.open = func() (io.ReadCloser, error) {
+			if member.Flags&encrypted != 0 {
+				return nil, errors.New("it is encrypted; unpack the archive with its password, and check the folder")
+			}
+			return member.Open()
+		}
 		found = append(found, s)
 	}
 	return found, nil
