@@ -139,6 +139,9 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		return 0, err
 	}
 	if k.output == "text" && len(jobs) > 1 {
+		if n := k.tally.of[notChecked]; n > 0 {
+			fmt.Fprintf(k.stdout, "interrupted: %d of %d histories were not checked\n", n, len(jobs))
+		}
 		left := ""
 		if done < len(jobs) {
 			left = fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
@@ -196,7 +199,11 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	}
 	h := j.h
 	if j.h = nil; h == nil {
-		return k.answer(j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "interrupted"})
+		a := k.answer(j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "interrupted"})
+		if a.of[notChecked]++; k.output == "text" && k.progress.files > 1 {
+			a.out = "" // one line speaks of all of them
+		}
+		return a
 	}
 	start := time.Now()
 	k.progress.operations(h.Operations())

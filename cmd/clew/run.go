@@ -64,11 +64,12 @@ const (
 	disagree
 	knossosUnknown
 	notComparable
-	outcomes // how many there are
+	notChecked // which counts as unknown, too
+	outcomes   // how many there are
 )
 
 // inSummary is an outcome in the words of a summary.
-var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable"}
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "not checked"}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
 type tally struct {
