@@ -170,7 +170,8 @@ func (k *comparer) findTable(path, dir string) error {
 func (k *comparer) run(ctx context.Context) (int, error) {
 	k.progress = newProgress(k.stderr, len(k.jobs))
 	if _, err := k.all(ctx, k.jobs, k.compare); err != nil {
-		return 0, err
+		k.lose(err)
+		return k.tally.status(), nil
 	}
 	if t := &k.tally; !k.json {
 		results := t.of[agree] + t.of[disagree] + t.of[knossosUnknown] + t.of[notComparable]

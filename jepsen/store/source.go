@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +33,12 @@ type Source struct {
 	// are read one at a time, best in the order in which they were found.
 	InOrder bool
 
-	open func() (io.ReadCloser, error) // nil: Path is a file, or "-"
+	archive string                        // the file that it is a member of
+	open    func() (io.ReadCloser, error) // nil: Path is a file, or "-"
 }
+
+// File is the file that holds the history: an archive, or that at Path.
+func (s Source) File() string { return cmp.Or(s.archive, s.Path) }
 
 // Member says whether it is a member of an archive.
 func (s Source) Member() bool { return s.open != nil }
@@ -146,6 +151,7 @@ func findInZip(file string) ([]Source, error) {
 	var found []Source
 	for _, name := range histories(slices.Compact(names)) {
 		s := stored(file, name)
+		s.archive = file
 		member := members[name]
 		s.open = func() (io.ReadCloser, error) {
 			if member.Flags&encrypted != 0 {
@@ -187,6 +193,7 @@ func findInTar(file string) ([]Source, error) {
 	var found []Source
 	for _, name := range histories(names) {
 		s := stored(file, name)
+		s.archive = file
 		s.InOrder = true
 		s.open = func() (io.ReadCloser, error) { return t.open(at[name]) }
 		found = append(found, s)
