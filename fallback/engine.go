@@ -68,13 +68,17 @@ func (a Answer) Renumber(cut models.Cut) {
 	cut.Whole(a.Others...)
 }
 
-// HowFar says how far the search got, for an Unknown answer about operations.
+// HowFar says how far the search got, of an Unknown answer about operations, and
+// "" if there was no way to go.
 func (a Answer) HowFar(ops *models.Operations) string {
+	completions := len(Completions(ops))
 	switch {
+	case completions == 0:
+		return ""
 	case a.Cause == jepsen.DepthExhausted:
 		return fmt.Sprintf("none of %d schedules, up to depth %d, is a linearization", a.Schedules, a.Depth)
 	case a.Depth > 0:
 		return fmt.Sprintf("the search had tried %d schedules", a.Schedules)
 	}
-	return fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", a.Passed, len(Completions(ops)), a.Held)
+	return fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", a.Passed, completions, a.Held)
 }

@@ -99,6 +99,11 @@ func (h *History) EventMap(event Event) edn.Value {
 	return h.opMap(event, h.Value[event])
 }
 
+// KeyedEventMap is EventMap of a key's history with [key value] for the value.
+func (h *History) KeyedEventMap(event Event, key edn.Value) edn.Value {
+	return h.opMap(event, h.Values.InternVector([]edn.ID{key.ID(), h.Value[event]}))
+}
+
 // OperationMap is an operation's invocation with the value that it returned if it
 // succeeded, as Knossos shows pending operations.
 func (h *History) OperationMap(op Operation) edn.Value {

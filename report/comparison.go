@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 )
@@ -40,12 +41,12 @@ type Comparison struct {
 
 // Text is the comparison for people: a line, and our evidence if we disagree.
 func (c *Comparison) Text() string {
-	s := fmt.Sprintf("%-15s  %s", c.Agreement, c.File)
+	s := fmt.Sprintf("%-15s  %s", c.Agreement, text.Line(c.File))
 	if c.Claim.Checker != "" {
-		s += "  " + c.Claim.Checker
+		s += "  " + text.Line(c.Claim.Checker)
 	}
 	if c.Claim.IsKey {
-		s += "  key " + c.Claim.Key.String()
+		s += "  key " + text.Line(c.Claim.Key.String())
 	}
 	switch c.Agreement {
 	case Agree:
@@ -58,20 +59,20 @@ func (c *Comparison) Text() string {
 	}
 	if c.Agreement != Disagree {
 		if c.Why != "" {
-			s += "  " + c.Why
+			s += "  " + text.Line(c.Why)
 		}
 		return s + "\n"
 	}
 	s += "\n    knossos says " + claimed(c.Claim)
 	if c.Claim.OpText != "" {
-		s += ": " + c.Claim.OpText
+		s += ": " + text.Line(c.Claim.OpText)
 	}
 	s += "\n    clew says " + found(c.Result)
 	if c.Result.Verified {
 		s += ", verified"
 	}
 	if c.Why != "" {
-		s += "\n    " + c.Why
+		s += "\n    " + text.Line(c.Why)
 	}
 	return s + "\n" + proof(c.Result)
 }

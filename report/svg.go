@@ -143,7 +143,7 @@ func (r *Result) svg() svgPicture {
 	p := svgPicture{
 		Width:  max(cut+max(label, wrong)*svgCharacter, svgWrap*svgCharacter) + svgMargin,
 		Height: top + len(rows)*svgRow + svgMargin,
-		Title:  printable(r.File + ": not linearizable"),
+		Title:  text.Printable(r.File + ": not linearizable"),
 		Style:  svgStyle,
 		Head:   head,
 		Cut:    svgStroke{cut, top - svgLine/2, cut, top + len(rows)*svgRow, "cut"},
@@ -198,7 +198,7 @@ func (r *Result) svgOp(op jepsen.Operation, y int, at func(event jepsen.Event) i
 		to = at(h.Completion[op])
 	}
 	return svgOp{
-		Title: printable(h.Name(op)),
+		Title: text.Printable(h.Name(op)),
 		Bar:   svgRect{X: from, Y: y + svgLine, Width: to - from, Height: svgBar, Class: class},
 		Label: label,
 	}
@@ -215,12 +215,12 @@ func (r *Result) label(op jepsen.Operation) string {
 	if why := r.why(); r.History.OpOf[r.FailEvent] == op && why != "" {
 		s += " ✗ " + text.Shorten(why, maxWhy)
 	}
-	return printable(s)
+	return text.Printable(s)
 }
 
 // heading is the explanation, and what is missing from the picture.
 func (r *Result) heading(omitted int) []svgText {
-	lines := wrap(printable(r.sentence()), svgWrap)
+	lines := wrap(text.Printable(r.sentence()), svgWrap)
 	if len(lines) > svgLines {
 		lines = append(lines[:svgLines-1], "…")
 	}

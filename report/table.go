@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 )
@@ -54,14 +55,15 @@ func (t Table) Row(s store.Source, r *Result) string {
 	}
 	row := t.line(testOf(s), s.Time, r.modelText(), verdict, r.Analyzer, ms)
 	if r.Verdict == jepsen.Invalid {
-		row += "    " + r.sentence() + "\n"
+		row += "    " + text.Line(r.sentence()) + "\n"
 	}
-	return printable(row)
+	return row
 }
 
 func (t Table) line(test, time, model, verdict, engine, ms string) string {
 	var b strings.Builder
 	column := func(s string, width int) {
+		s = text.Line(s)
 		b.WriteString(s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + "  ")
 	}
 	column(test, t.test)

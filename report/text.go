@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"clew/internal/text"
 	"clew/jepsen"
 )
 
@@ -16,7 +16,7 @@ import (
 func (r *Result) Text() string {
 	var b strings.Builder
 	if r.File != "" {
-		b.WriteString(r.File + ": ")
+		b.WriteString(text.Line(r.File) + ": ")
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
@@ -29,7 +29,7 @@ func (r *Result) Text() string {
 			b.WriteString(": " + string(r.Cause))
 		}
 		if why := cmp.Or(r.Error, r.Explanation); why != "" {
-			b.WriteString(": " + why)
+			b.WriteString(": " + text.Line(why))
 		}
 	}
 	b.WriteString("\n")
@@ -44,7 +44,7 @@ func (r *Result) Text() string {
 	case r.Verdict == jepsen.Valid && r.Explanation != "":
 		fmt.Fprintf(&b, "  %s\n", r.Explanation)
 	}
-	return printable(b.String())
+	return text.Printable(b.String())
 }
 
 func (r *Result) writeFailure(b *strings.Builder) {
@@ -81,17 +81,6 @@ func (r *Result) writeKeys(b *strings.Builder) {
 	if shown > maxKeys {
 		fmt.Fprintf(b, "\n  and %d more keys that are not valid\n", shown-maxKeys)
 	}
-}
-
-// printable is a text without the control characters that values may hold,
-// which could do anything on a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
 }
 
 // summary says what was checked, and how.

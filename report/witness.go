@@ -28,12 +28,17 @@ func (r *Result) WriteWitness(w io.Writer) error {
 }
 
 // WriteCore writes the core of an invalid result as a history of its own, which
-// is not linearizable either: the events of its operations, one op map to a
-// line.
+// is not linearizable either: the events of its operations, an op map a line. Of
+// independent keys it is the core of the one that fails first, with the key in
+// every value, so it is a history of independent keys again.
 func (r *Result) WriteCore(w io.Writer) error {
-	h := r.History
+	h, core, shown := r.History, r.Core, (*jepsen.History).EventMap
+	if k := r.FailingKey(); k != nil {
+		h, core = k.History, k.Core
+		shown = func(h *jepsen.History, e jepsen.Event) edn.Value { return h.KeyedEventMap(e, k.Key) }
+	}
 	var events []jepsen.Event
-	for _, op := range r.Core {
+	for _, op := range core {
 		events = append(events, h.Invocation[op])
 		if c := h.Completion[op]; c != jepsen.None {
 			events = append(events, c)
@@ -42,7 +47,7 @@ func (r *Result) WriteCore(w io.Writer) error {
 	slices.Sort(events)
 	out := bufio.NewWriter(w)
 	for _, e := range events {
-		fmt.Fprintln(out, h.EventMap(e))
+		fmt.Fprintln(out, shown(h, e))
 	}
 	return out.Flush()
 }

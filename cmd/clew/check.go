@@ -34,9 +34,12 @@ Examples:
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
    xzcat history.edn.xz | clew check --model mutex -
 
+Evidence goes to standard output if its FILE is -, and results to standard error
+then. If it cannot be written the verdict stands.
+
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
-some input unreadable, 255 a bug in clew; the first that applies of 255, 1, 254,
-2, 0.`
+some input unreadable or some output not written, 255 a bug in clew; the first
+that applies of 255, 1, 254, 2, 0.`
 
 var checkForms = []string{"text", "edn", "json"}
 
@@ -51,6 +54,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
 			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
+			&cli.StringFlag{Name: "evidence", Usage: "write the core of every invalid history to a file below `DIR`, which becomes a store of them"},
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
 			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again: replay the witness, have the core decided by another engine"},
@@ -73,15 +77,16 @@ var outcomeOf = map[jepsen.Verdict]outcome{jepsen.Valid: valid, jepsen.Invalid: 
 type checker struct {
 	runner
 	output   string
-	evidence evidence
+	evidence *evidence
 	lifeline bool
+	given    string        // the file of models, "" if there is none
 	table    *report.Table // nil: a text for each history
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 	k := &checker{
 		runner:   runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")},
-		evidence: evidence{c.String("witness"), c.String("core"), c.String("svg")},
+		evidence: givenEvidence(c, stdout, stderr),
 		lifeline: c.Bool("stdin-is-lifeline"),
 	}
 	var err error
@@ -103,6 +108,7 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 		return nil, err
 	}
 	k.options.Verify = c.Bool("verify")
+	k.given = c.String("models")
 	k.models, err = givenModels(c)
 	return k, err
 }
@@ -125,10 +131,13 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		ctx = k.watchLifeline(ctx)
 	}
 	jobs := k.find(paths)
-	if len(jobs) != 1 && k.evidence.asked() {
-		return 0, fmt.Errorf("--witness, --core and --svg are for a single history, not for %d", len(jobs))
+	if len(jobs) != 1 && len(k.evidence.files) > 0 {
+		return 0, fmt.Errorf("--witness, --core and --svg are for a single history, not for %d; --evidence DIR has a file for each", len(jobs))
 	}
 	if err := k.models.unused(jobs); err != nil {
+		return 0, err
+	}
+	if err := k.ready(jobs); err != nil {
 		return 0, err
 	}
 	k.progress = newProgress(stderr, len(jobs))
@@ -138,9 +147,13 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	k.header(jobs)
 	done, err := k.all(ctx, jobs, k.check)
 	if err != nil {
-		return 0, err
+		k.lose(err)
+		return k.tally.status(), nil
 	}
 	if k.output == "text" && len(jobs) > 1 {
+		if n := k.tally.of[notChecked]; n > 0 {
+			fmt.Fprintf(k.stdout, "interrupted: %d of %d histories were not checked\n", n, len(jobs))
+		}
 		left := ""
 		if done < len(jobs) {
 			left = fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
@@ -150,8 +163,26 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	return k.tally.status(), nil
 }
 
-// find returns a job for each history that the paths stand for. If part of a
-// directory cannot be read, the rest is checked nevertheless.
+// ready looks at the outputs before a search takes its time for them. It fails if
+// they would destroy something.
+func (k *checker) ready(jobs []*job) error {
+	if !k.evidence.asked() {
+		return nil
+	}
+	if err := k.evidence.check(jobs, k.given, k.stdout); err != nil {
+		return err
+	}
+	if err := k.evidence.probe(); err != nil {
+		k.lose(err)
+	}
+	if k.evidence.toStdout() {
+		k.stdout = k.stderr
+	}
+	return nil
+}
+
+// find is what the paths stand for. Of a directory, what can be read is checked
+// even if something cannot.
 func (k *checker) find(paths []string) []*job {
 	var jobs []*job
 	for _, path := range paths {
@@ -198,7 +229,14 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	}
 	h := j.h
 	if j.h = nil; h == nil {
-		return k.answer(j, undecided(j, j.stopped))
+		a := k.answer(j, undecided(j, j.stopped))
+		if j.stopped != jepsen.Interrupted {
+			return a
+		}
+		if a.of[notChecked]++; k.output == "text" && k.progress.files > 1 {
+			a.out = "" // one line speaks of all of them
+		}
+		return a
 	}
 	start := time.Now()
 	k.progress.operations(h.Operations())
@@ -244,9 +282,7 @@ func (k *checker) answer(j *job, r *report.Result) answer {
 	if r.History != nil {
 		a.warnings = r.History.Warnings
 	}
-	if k.evidence.asked() {
-		a.evidence = func() error { return k.evidence.write(r, k.stderr) }
-	}
+	a.evidence = k.evidence.of(j, r, k.stderr)
 	return a
 }
 

@@ -170,7 +170,8 @@ func (k *comparer) findTable(path, dir string) error {
 func (k *comparer) run(ctx context.Context) (int, error) {
 	k.progress = newProgress(k.stderr, len(k.jobs))
 	if _, err := k.all(ctx, k.jobs, k.compare); err != nil {
-		return 0, err
+		k.lose(err)
+		return k.tally.status(), nil
 	}
 	if t := &k.tally; !k.json {
 		results := t.of[agree] + t.of[disagree] + t.of[knossosUnknown] + t.of[notComparable]
@@ -244,7 +245,7 @@ func (k *comparer) line(c *report.Comparison) string {
 // results is what the results.edn beside a history says, or Knossos itself.
 func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	path := filepath.Join(filepath.Dir(j.Path), "results.edn")
-	if f, err := os.Open(path); err == nil {
+	if f := openRegular(path); f != nil {
 		defer f.Close()
 		claims, err := store.ReadClaims(f, path, h.Values, models.OfRecord)
 		if err != nil || len(claims) > 0 {
@@ -257,7 +258,20 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]st
 	return k.runKnossos(ctx, j, h)
 }
 
-// knossosTime is how much time Knossos gets if there is no time limit.
+// openRegular opens a file, nil if there is none. What is no regular file is none:
+// a pipe would be waited for.
+func openRegular(path string) *os.File {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// knossosTime is what Knossos gets if there is no time limit.
 const knossosTime = 10 * time.Minute
 
 // runKnossos lets Knossos check a history. If the command fails, or prints

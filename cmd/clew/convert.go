@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 
-	"clew/jepsen/forms"
-
 	"github.com/urfave/cli/v2"
+
+	"clew/internal/files"
+	"clew/internal/text"
+	"clew/jepsen/forms"
 )
 
 const convertHelp = `Writes a history in another form, to standard output or to a file, whole or not
@@ -42,30 +45,39 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names()},
 			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read"},
-			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`"},
+			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 		},
 		Action: func(c *cli.Context) error {
 			to, from, err := formFlags(c)
 			if err != nil {
 				return err
 			}
-			path := c.Args().First()
+			path, out := c.Args().First(), cmp.Or(c.String("o"), "-")
+			name := map[bool]string{true: "standard output", false: "-o " + out}[out == "-"]
+			output := files.To(out, stdout, stderr)
+			inputs := files.Set{}
+			inputs.Add(path)
+			if err := apart(name, output, inputs); err != nil {
+				return err
+			}
 			var refused error
 			write := func(w io.Writer) error {
 				var warnings []string
 				warnings, refused = convert(c.Context, w, path, from, to)
 				for _, line := range warnings {
-					fmt.Fprintf(stderr, "clew: %s: warning: %s\n", path, line)
+					fmt.Fprintf(stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(line))
 				}
 				return refused
 			}
-			if out := c.String("o"); out != "" {
-				if err := writeWhole(out, write); err != nil && err != refused {
-					return fmt.Errorf("-o %s: %w", out, err)
-				}
-				return refused
+			if err = output.Probe(); err == nil && output.Through() {
+				err = printWhole(output, write)
+			} else if err == nil {
+				err = output.Write(write)
 			}
-			return printWhole(stdout, write)
+			if err != nil && refused == nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return refused
 		},
 	}
 }

@@ -1,13 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/urfave/cli/v2"
 
 	"clew/internal/files"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
 )
@@ -32,88 +38,213 @@ func readWitness(path string, h *jepsen.History) ([]jepsen.Operation, error) {
 	return report.ReadWitness(f, path, h)
 }
 
-// evidence is the files for the evidence of a verdict; "" means none.
-type evidence struct{ witness, core, svg string }
+// evidence is what is to be written of what proves a verdict.
+type evidence struct {
+	files []*proof // one for each flag that was given
+	dir   string   // gets a file for each history that is invalid; "" is none
+	lost  error    // why the folder cannot be written
+}
+
+// proof is one kind of evidence and the file for it.
+type proof struct {
+	flag, path string
+	of         jepsen.Verdict
+	write      func(*report.Result, io.Writer) error
+	to         *files.Output
+	lost       error // why it cannot be written
+}
+
+// givenEvidence is what the flags ask for.
+func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
+	e := &evidence{dir: c.String("evidence")}
+	for _, p := range []*proof{
+		{flag: "--witness", of: jepsen.Valid, write: (*report.Result).WriteWitness},
+		{flag: "--core", of: jepsen.Invalid, write: (*report.Result).WriteCore},
+		{flag: "--svg", of: jepsen.Invalid, write: func(r *report.Result, w io.Writer) error { return r.FirstFailing().WriteSVG(w) }},
+	} {
+		if p.path = c.String(p.flag[2:]); p.path != "" {
+			p.to = files.To(p.path, stdout, stderr)
+			e.files = append(e.files, p)
+		}
+	}
+	return e
+}
 
 // asked says whether any evidence is to be written.
-func (e evidence) asked() bool { return e != evidence{} }
+func (e *evidence) asked() bool { return e.dir != "" || len(e.files) > 0 }
 
-// write writes the evidence that was asked for, and says on stderr what the
-// result does not have.
-func (e evidence) write(r *report.Result, stderr io.Writer) error {
-	for _, x := range []struct {
-		flag, path string
-		verdict    jepsen.Verdict
-		write      func(io.Writer) error
-	}{
-		{"--witness", e.witness, jepsen.Valid, r.WriteWitness},
-		{"--core", e.core, jepsen.Invalid, r.FirstFailing().WriteCore},
-		{"--svg", e.svg, jepsen.Invalid, r.FirstFailing().WriteSVG},
-	} {
-		switch {
-		case x.path == "":
-		case r.Verdict != x.verdict:
-			fmt.Fprintf(stderr, "clew: %s: nothing to write for %s: the history is %s\n", r.File, x.flag, r.Verdict)
-		case r.Verdict == jepsen.Valid && r.Witness == nil:
-			fmt.Fprintf(stderr, "clew: %s: nothing to write for %s: operations without a key take effect once for every key\n", r.File, x.flag)
-		default:
-			if err := writeWhole(x.path, x.write); err != nil {
-				return fmt.Errorf("%s %s: %w", x.flag, x.path, err)
+// toStdout says whether standard output is for evidence, and not for results.
+func (e *evidence) toStdout() bool {
+	return slices.ContainsFunc(e.files, func(p *proof) bool { return p.to.Descriptor("1") })
+}
+
+// check is an error for outputs that would destroy something: what is read, or
+// each other.
+func (e *evidence) check(jobs []*job, models string, stdout io.Writer) error {
+	inputs := files.Set{}
+	inputs.Add(models)
+	for _, j := range jobs {
+		inputs.Add(j.File())
+	}
+	results := files.To("-", stdout, stdout)
+	for i, p := range e.files {
+		if err := apart(p.flag+" "+p.path, p.to, inputs); err != nil {
+			return err
+		}
+		if !p.to.Descriptor("1") && !p.to.Through() && p.to.Same(results) {
+			return fmt.Errorf("%s %s: that is standard output, which has the results; expected another file, or -", p.flag, p.path)
+		}
+		for _, other := range e.files[:i] {
+			if p.to.Same(other.to) {
+				return fmt.Errorf("%s and %s both go to %s; expected a file for each", other.flag, p.flag, p.path)
 			}
+		}
+	}
+	if e.dir == "" {
+		return nil
+	}
+	of := map[string]string{}
+	for _, j := range jobs {
+		if j.missing != nil {
+			continue
+		}
+		path := e.fileOf(j)
+		if other, taken := of[path]; taken && other != filepath.Clean(j.Path) {
+			return fmt.Errorf("--evidence %s: %s and %s both go to %s; expected paths that differ below a folder", e.dir, other, j.Path, path)
+		}
+		of[path] = filepath.Clean(j.Path)
+		if err := apart("--evidence "+path, files.To(path, stdout, stdout), inputs); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// writeWhole writes a file whole or not at all. Its errors do not name the file.
-func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".clew-*")
-	if err != nil {
-		return withoutPath(err)
+// apart is an error for an output that is read.
+func apart(name string, to *files.Output, inputs files.Set) error {
+	if inputs.Has(to) {
+		return fmt.Errorf("%s: that is what clew reads; expected another file", name)
 	}
-	defer os.Remove(f.Name()) // fails once it has been renamed
-	if err := write(f); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return withoutPath(os.Rename(f.Name(), path))
+	return nil
 }
 
-// withoutPath is an error about a file without the file's name, for messages
-// that call the file by another name.
-func withoutPath(err error) error {
-	var p *os.PathError
-	var l *os.LinkError
+// probe says which outputs cannot be written, before a search takes its time for
+// them. It goes on all the same: the verdict stands without evidence.
+func (e *evidence) probe() error {
+	var all []error
+	for _, p := range e.files {
+		if err := p.to.Probe(); err != nil {
+			p.lost = fmt.Errorf("%s %s: %w", p.flag, p.path, err)
+			all = append(all, p.lost)
+		}
+	}
+	if e.dir != "" {
+		err := os.MkdirAll(e.dir, 0o777)
+		if err == nil {
+			err = files.To(filepath.Join(e.dir, "history.edn"), nil, nil).Probe()
+		}
+		if err != nil {
+			e.lost = fmt.Errorf("--evidence %s: %w", e.dir, files.Reason(err))
+			all = append(all, e.lost)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// of is what writes a result's evidence, nil if nothing is to be written. Of many
+// results it holds on to no history.
+func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) func() error {
+	var core bytes.Buffer
+	inDir := e.dir != "" && e.lost == nil && r.Verdict == jepsen.Invalid
+	if inDir {
+		if err := r.WriteCore(&core); err != nil {
+			panic(err) // a buffer takes everything
+		}
+	}
+	if len(e.files) == 0 && !inDir {
+		return nil
+	}
+	path, result := e.fileOf(j), r
+	if len(e.files) == 0 {
+		result = nil
+	}
+	return func() error {
+		var failed []error
+		if inDir {
+			failed = append(failed, inFolder(path, core.Bytes()))
+		}
+		for _, p := range e.files {
+			failed = append(failed, p.put(result, stderr))
+		}
+		return errors.Join(failed...)
+	}
+}
+
+// inFolder writes a file and the folders above it.
+func inFolder(path string, content []byte) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	if err == nil {
+		err = files.To(path, nil, nil).Write(func(w io.Writer) error { _, err := w.Write(content); return err })
+	}
+	if err != nil {
+		return fmt.Errorf("--evidence %s: %w", path, files.Reason(err))
+	}
+	return nil
+}
+
+// fileOf is the file in the folder for a history: it stands below it as the history
+// does below the root or the folder that clew runs in, so the evidence of a store
+// is a store.
+func (e *evidence) fileOf(j *job) string {
+	path := filepath.Clean(string(filepath.Separator) + text.Line(filepath.FromSlash(j.Path)))
+	if j.Path == "-" {
+		path = "standard-input"
+	}
+	if filepath.Ext(path) != ".edn" {
+		path += ".edn"
+	}
+	return filepath.Join(e.dir, path)
+}
+
+// put writes what a result has, and says to stderr if it has not what was asked for.
+func (p *proof) put(r *report.Result, stderr io.Writer) error {
+	nothing := ""
 	switch {
-	case errors.As(err, &p):
-		return p.Err
-	case errors.As(err, &l):
-		return l.Err
+	case p.lost != nil:
+		return nil // as has been said
+	case r.Verdict != p.of:
+		nothing = "the history is " + r.Verdict.String()
+	case r.Verdict == jepsen.Valid && r.Witness == nil:
+		nothing = "operations without a key take effect once for every key"
 	}
-	return err
+	if nothing != "" {
+		fmt.Fprintf(stderr, "clew: %s: nothing to write for %s: %s\n", text.Line(r.File), p.flag, nothing)
+		return nil
+	}
+	if err := p.to.Write(func(w io.Writer) error { return p.write(r, w) }); err != nil {
+		return fmt.Errorf("%s %s: %w", p.flag, p.path, err)
+	}
+	return nil
 }
 
-// printWhole prints a text whole or not at all.
-func printWhole(stdout io.Writer, write func(io.Writer) error) error {
-	f, err := os.CreateTemp("", "clew-*")
+// printWhole has a text written through whole or not at all. Until it is whole,
+// memory holds it, compressed: there may be no disk to write to.
+func printWhole(to *files.Output, write func(io.Writer) error) error {
+	var held bytes.Buffer
+	in, err := zstd.NewWriter(&held, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if err := write(f); err != nil {
+	if err := write(in); err != nil {
 		return err
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
+	if err := in.Close(); err != nil {
 		return err
 	}
-	_, err = io.Copy(stdout, f)
-	return err
+	out, err := zstd.NewReader(&held)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	return to.Write(func(w io.Writer) error { _, err := io.Copy(w, out); return err })
 }

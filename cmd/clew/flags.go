@@ -112,7 +112,7 @@ func searchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")},
 		&cli.IntFlag{Name: "depth", DefaultText: strconv.Itoa(clew.DefaultDepth), Usage: "how many operations in a certain order --algorithm hitting tries: `D`"},
 		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
-		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "what all searches together may use: a `SIZE` such as 512MB or 8GB"},
+		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "what all searches together may use: a `SIZE` such as 512MB or 1.5GB"},
 	}
 }
 

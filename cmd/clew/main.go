@@ -14,7 +14,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
+
+	"clew/internal/text"
 )
 
 // Exit statuses, which the contract fixes.
@@ -39,6 +42,11 @@ func main() {
 
 // run is the whole program, with everything outside it passed in.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
+	// What comes from a file is text, and not for a terminal to obey.
+	stderr = text.NewWriter(stderr)
+	if f, ok := stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		stdout = text.NewWriter(stdout)
+	}
 	var err error
 	bug := guarded(func() {
 		app := newApp(stdout, stderr, &status)
@@ -48,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	case bug != "":
 		return reportBug(stderr, bug)
 	case err != nil:
-		fmt.Fprintln(stderr, "clew:", inWords(err))
+		complain(stderr, err)
 		return exitUsage
 	}
 	return status

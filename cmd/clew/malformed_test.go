@@ -685,10 +685,14 @@ process: 0
 {:process 0, :type :ok, :f :write, :value 1}
 `,
 		`--memory-limit is a size such as 512MB or 8GB, not "-1GB"`},
-	{"a size of a fraction", "check --memory-limit 1.5GB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
+	{"a size of two fractions", "check --memory-limit 1.5.5GB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--memory-limit is a size such as 512MB or 8GB, not "1.5GB"`},
+		`--memory-limit is a size such as 512MB or 8GB, not "1.5.5GB"`},
+	{"a size without a unit", "check --memory-limit 512 h.edn", write,
+		"--memory-limit 512 needs a unit, such as 512MB"},
+	{"a fraction of a byte", "check --memory-limit 0.5B h.edn", write,
+		`--memory-limit is a size such as 512MB or 8GB, not "0.5B"`},
 	{"a size too large", "check --memory-limit 99999999T h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
@@ -16,21 +17,30 @@ import (
 	"clew/internal/limits"
 )
 
+// size is a number and its unit, which may be missing.
+var size = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?)(?:([kmgt]?)i?b|([kmgt])i?)?$`)
+
 // memoryLimit is the bytes that --memory-limit says, or half of what is
 // available to the process.
 func memoryLimit(flag string) (int64, error) {
 	if flag == "" {
 		return availableMemory() / 2, nil
 	}
-	number := strings.TrimRight(flag, "kKmMgGtTiBb")
-	unit := strings.ToUpper(flag[len(number):])
-	unit = strings.TrimSuffix(strings.TrimSuffix(unit, "B"), "I")
-	shift, ok := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[unit]
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || !ok || n <= 0 || n > math.MaxInt64>>shift {
-		return 0, fmt.Errorf("--memory-limit is a size such as 512MB or 8GB, not %q", flag)
+	bad := fmt.Errorf("--memory-limit is a size such as 512MB or 8GB, not %q", flag)
+	m := size.FindStringSubmatch(flag)
+	if m == nil {
+		return 0, bad
 	}
-	return n << shift, nil
+	shift := map[string]int{"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[strings.ToUpper(m[2]+m[3])]
+	n, err := strconv.ParseFloat(m[1], 64)
+	bytes := math.Ldexp(n, shift)
+	switch {
+	case err != nil || bytes < 1 || bytes >= math.MaxInt64:
+		return 0, bad
+	case m[0] == m[1]:
+		return 0, fmt.Errorf("--memory-limit %s needs a unit, such as %sMB", flag, flag)
+	}
+	return int64(bytes), nil
 }
 
 // keeper keeps the process within its memory limit. Searches count what they hold

@@ -10,6 +10,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"github.com/schollz/progressbar/v3"
+
+	"clew/internal/text"
 )
 
 // progressDelay is how long a run lasts before it shows a bar.
@@ -33,6 +35,9 @@ type progress struct {
 
 func newProgress(w io.Writer, files int) *progress {
 	p := &progress{files: files, quit: make(chan struct{})}
+	if shown, ok := w.(*text.Writer); ok {
+		w = shown.Under // a bar is drawn with control characters
+	}
 	if f, ok := w.(*os.File); !ok || !isatty.IsTerminal(f.Fd()) {
 		return p
 	}

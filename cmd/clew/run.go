@@ -13,6 +13,7 @@ import (
 	"clew"
 	"clew/edn"
 	"clew/internal/limits"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 )
@@ -67,11 +68,13 @@ const (
 	disagree
 	knossosUnknown
 	notComparable
-	outcomes // how many there are
+	notChecked // which counts as unknown, too
+	unwritten  // what was asked for, such as evidence
+	outcomes   // how many there are
 )
 
-// inSummary is each outcome in the words of a summary.
-var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable"}
+// inSummary is an outcome in the words of a summary.
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "not checked", "not written"}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
 type tally struct {
@@ -94,7 +97,7 @@ func (t *tally) status() int {
 		return exitBug
 	case t.of[invalid]+t.of[disagree] > 0:
 		return exitInvalid
-	case t.of[unreadable] > 0:
+	case t.of[unreadable]+t.of[unwritten] > 0:
 		return exitUsage
 	case t.of[unknown] > 0, t.of[valid]+t.of[agree] == 0:
 		return exitUnknown
@@ -141,7 +144,7 @@ func (r *runner) optionsOf(j *job) clew.Options {
 }
 
 // all runs the jobs until one fails or nothing is left to do, and says how many
-// have been done. It fails if the output or the evidence cannot be written.
+// have been done. It fails if results cannot be written.
 func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, *job) answer) (done int, failed error) {
 	defer r.progress.stop()
 	ctx, stop := context.WithCancel(ctx)
@@ -179,20 +182,20 @@ func (r *runner) say(j *job, a answer) error {
 	switch {
 	case a.bug != "":
 		r.tally.of[panicked]++
-		reportBug(r.stderr, j.Path+": "+a.bug)
+		reportBug(r.stderr, text.Line(j.Path)+": "+a.bug)
 	case a.err != nil:
 		r.tally.of[unreadable]++
-		fmt.Fprintln(r.stderr, "clew:", strings.ReplaceAll(inWords(a.err), "\n", "\nclew: "))
+		complain(r.stderr, a.err)
 	}
 	for _, w := range a.warnings {
-		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", j.Path, w)
-	}
-	if a.evidence != nil {
-		if err := a.evidence(); err != nil {
-			return err
-		}
+		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(j.Path), text.Line(w))
 	}
 	_, err := io.WriteString(r.stdout, a.out)
+	if a.evidence != nil {
+		if err := a.evidence(); err != nil {
+			r.lose(err)
+		}
+	}
 	return err
 }
 
@@ -208,6 +211,23 @@ func (r *runner) limited(ctx context.Context, left time.Duration) (context.Conte
 		cancel()
 		release()
 	}
+}
+
+// lose says what could not be written. No verdict changes by that.
+func (r *runner) lose(err error) {
+	r.tally.of[unwritten]++
+	complain(r.stderr, err)
+}
+
+// complain says what went wrong, each error of several on a line of its own.
+func complain(stderr io.Writer, err error) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range several.Unwrap() {
+			complain(stderr, err)
+		}
+		return
+	}
+	fmt.Fprintln(stderr, "clew:", text.Line(inWords(err)))
 }
 
 // read reads the job's history, none if it is interrupted or a limit stops it. The

@@ -245,6 +245,24 @@ func TestAnInterruptIsAnAnswerForEveryFile(t *testing.T) {
 	}
 }
 
+func TestAnInterruptIsOneLineForAllThatWasNotChecked(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"check", "-"}
+	for i := range 200 {
+		args = append(args, strconv.Itoa(i)+".edn")
+		putFile(t, strconv.Itoa(i)+".edn", hard(60))
+	}
+	cmd, out := clewReading(t, hard(60), false, args...)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, cmd, exitUnknown)
+	said := regexp.MustCompile(`(?m)^interrupted: 1\d\d of 201 histories were not checked\n201 histories: 0 valid, 0 invalid, 201 unknown, 0 unreadable\n\z`)
+	if s := out.String(); !said.MatchString(s) || strings.Count(s, "\n") > 50 {
+		t.Error(s)
+	}
+}
+
 func TestTheLifelineEndsALongSearch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	putFile(t, "h.edn", hard(60))

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/text"
 )
 
 const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
@@ -69,11 +70,11 @@ func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
 	var wrong *clew.WitnessError
 	switch err := replay(h, spec, order); {
 	case errors.As(err, &wrong):
-		_, err = fmt.Fprintf(stdout, "%s: not a linearization: %v\n", witness, wrong)
+		_, err = fmt.Fprintf(stdout, "%s: not a linearization: %s\n", text.Line(witness), text.Line(wrong.Error()))
 		return exitInvalid, err
 	case err != nil:
 		return 0, located(h, err)
 	}
-	_, err = fmt.Fprintf(stdout, "%s: a linearization of %d operations (%s)\n", witness, len(order), spec.Name)
+	_, err = fmt.Fprintf(stdout, "%s: a linearization of %d operations (%s)\n", text.Line(witness), len(order), spec.Name)
 	return exitValid, err
 }

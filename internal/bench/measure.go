@@ -42,7 +42,7 @@ const poll = 20 * time.Millisecond
 // here is what the process holds.
 func (b *bench) measure(file string, args ...string) (measurement, error) {
 	args = append([]string{"check", "--output", "json", "--time-limit", b.limits.time.String(),
-		"--memory-limit", strconv.FormatInt(b.limits.memory, 10)}, args...)
+		"--memory-limit", strconv.FormatInt(b.limits.memory, 10) + "B"}, args...)
 	ctx, stop := context.WithTimeout(b.ctx, b.limits.time+grace)
 	defer stop()
 	ctx, kill := context.WithCancel(ctx)

@@ -1,7 +1,13 @@
 // Package text shortens text for people.
 package text
 
-import "unicode/utf8"
+import (
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Shorten is a text of at most max characters.
 func Shorten(s string, max int) string {
@@ -9,4 +15,55 @@ func Shorten(s string, max int) string {
 		s = string([]rune(s)[:max-1]) + "…"
 	}
 	return s
+}
+
+// Printable is a text that a terminal shows and does not obey: a replacement
+// character stands for each control character but newline and tab, for what turns the
+// direction of writing, for Unicode's own ends of lines, and for each byte that is
+// no UTF-8.
+func Printable(s string) string { return strings.Map(printable, s) }
+
+func printable(r rune) rune {
+	if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.In(r, unicode.Zl, unicode.Zp) {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// Line is Printable for what must stay on one line: a newline, which a name may
+// hold as well, is replaced like any other control character.
+func Line(s string) string {
+	return strings.ReplaceAll(Printable(s), "\n", string(unicode.ReplacementChar))
+}
+
+// Writer writes a text as Printable shows it. Several may write at once.
+type Writer struct {
+	Under io.Writer // gets it
+	mu    sync.Mutex
+	begun []byte // of a character that the next write goes on with
+}
+
+// NewWriter is a Writer to another one.
+func NewWriter(w io.Writer) *Writer { return &Writer{Under: w} }
+
+// Write writes all of p, but for the beginning of a character at its end.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := append(w.begun, p...)
+	end := len(s)
+	for back := 1; back < utf8.UTFMax && back <= len(s); back++ {
+		if utf8.RuneStart(s[len(s)-back]) {
+			if !utf8.FullRune(s[len(s)-back:]) {
+				end = len(s) - back
+			}
+			break
+		}
+	}
+	_, err := io.WriteString(w.Under, Printable(string(s[:end])))
+	w.begun = append(w.begun[:0:0], s[end:]...)
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

@@ -1,10 +1,14 @@
 package store
 
 import (
+	"archive/zip"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"clew/jepsen"
 )
 
 // store makes empty files and returns their folder.
@@ -77,5 +81,26 @@ func TestAStoresLayoutTellsTestAndTime(t *testing.T) {
 		if s := stored(c.root, c.below); s.Test != c.test || s.Time != c.time || s.Path != c.root+"/"+c.below {
 			t.Errorf("%s, %s: %+v", c.root, c.below, s)
 		}
+	}
+}
+
+func TestAnEncryptedMemberOfAZipArchiveSaysSo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store.zip")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	_, err = z.CreateRaw(&zip.FileHeader{Name: "a/history.edn", Method: zip.Deflate, Flags: encrypted})
+	if err != nil || z.Close() != nil || f.Close() != nil {
+		t.Fatal("no archive: ", err)
+	}
+	found, err := Find(file)
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	const want = "it is encrypted; unpack the archive with its password, and check the folder"
+	if _, err := found[0].Read(context.Background(), jepsen.Options{}); err == nil || err.Error() != file+"/a/history.edn: "+want {
+		t.Error(err)
 	}
 }

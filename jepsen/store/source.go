@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,8 +36,12 @@ type Source struct {
 	// found.
 	InOrder bool
 
-	open func() (io.ReadCloser, error) // nil: Path is a file, or "-"
+	archive string                        // the file that it is a member of
+	open    func() (io.ReadCloser, error) // nil: Path is a file, or "-"
 }
+
+// File is the file that holds the history: an archive, or that at Path.
+func (s Source) File() string { return cmp.Or(s.archive, s.Path) }
 
 // Member says whether it is a member of an archive.
 func (s Source) Member() bool { return s.open != nil }
@@ -126,7 +132,10 @@ func isTar(name string) bool {
 
 func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
 
-// findInZip is the histories in a zip archive, by name. The archive stays open.
+// encrypted is the flag of a zip archive's member that needs a password.
+const encrypted = 1
+
+// findInZip is the histories in a zip archive, by name. It stays open.
 func findInZip(file string) ([]Source, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
@@ -145,7 +154,14 @@ func findInZip(file string) ([]Source, error) {
 	var found []Source
 	for _, name := range histories(slices.Compact(names)) {
 		s := stored(file, name)
-		s.open = members[name].Open
+		s.archive = file
+		member := members[name]
+		s.open = func() (io.ReadCloser, error) {
+			if member.Flags&encrypted != 0 {
+				return nil, errors.New("it is encrypted; unpack the archive with its password, and check the folder")
+			}
+			return member.Open()
+		}
 		found = append(found, s)
 	}
 	return found, nil
@@ -180,6 +196,7 @@ func findInTar(file string) ([]Source, error) {
 	var found []Source
 	for _, name := range histories(names) {
 		s := stored(file, name)
+		s.archive = file
 		s.InOrder = true
 		s.open = func() (io.ReadCloser, error) { return t.open(at[name]) }
 		found = append(found, s)

@@ -227,6 +227,7 @@
       (not v)                                   nil
       (true? v)                                 flag
       (and (= :time-limit k) (number? v))       (str flag "=" (long v) "ms")
+      (and (= :memory-limit k) (number? v))     (str flag "=" (long v) "B")
       (or (keyword? v) (symbol? v) (string? v)) (str flag "=" (name v))
       :else                                     (str flag "=" (text v)))))
 

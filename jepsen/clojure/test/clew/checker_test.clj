@@ -192,7 +192,7 @@
         lines  (str/split-lines (slurp seen))]
     (is (true? (:valid? result)))
     (is (= "check" (first lines)))
-    (is (= #{"--model=semaphore" "--permits=2" "--init=\"a b\"" "--time-limit=1500ms" "--memory-limit=1000000"
+    (is (= #{"--model=semaphore" "--permits=2" "--init=\"a b\"" "--time-limit=1500ms" "--memory-limit=1000000B"
              "--nil-reads=exact" "--verify" "--output=json" "--output=edn" "--stdin-is-lifeline"}
            (set (butlast (rest lines)))))
     (is (< (.indexOf lines "--output=json") (.indexOf lines "--output=edn")) "the last one wins")

@@ -1,0 +1,226 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/mattn/go-isatty"
+
+	"clew/internal/text"
+)
+
+// Output is where something is to be written. A regular file is written whole or
+// not at all: until all of it is there, nothing changes, and then the file keeps
+// its mode, and symbolic links still lead to it. A device, a pipe or an open
+// descriptor is never replaced: it is written through.
+type Output struct {
+	file    string                         // what the path leads to
+	there   os.FileInfo                    // what is there, nil if nothing is
+	through func() (io.WriteCloser, error) // opens what is written through, else nil
+	err     error                          // why it cannot be written
+}
+
+// To is the output that a path stands for; "-" is standard output. Writers are
+// given for what the process has open as standard output and error.
+func To(path string, stdout, stderr io.Writer) *Output {
+	if path == "-" {
+		return throughWriter("1", stdout)
+	}
+	file, descriptor, err := follow(path)
+	switch {
+	case err != nil:
+		return &Output{file: path, err: Reason(err)}
+	case descriptor == "1":
+		return throughWriter(descriptor, stdout)
+	case descriptor == "2":
+		return throughWriter(descriptor, stderr)
+	case descriptor != "":
+		n, _ := strconv.Atoi(descriptor)
+		return throughWriter(descriptor, os.NewFile(uintptr(n), path))
+	}
+	o := &Output{file: file}
+	switch o.there, err = os.Stat(file); {
+	case errors.Is(err, fs.ErrNotExist):
+		o.there = nil
+	case err != nil:
+		o.err = Reason(err)
+	case o.there.IsDir():
+		o.err = errors.New("is a directory")
+	case !o.there.Mode().IsRegular():
+		o.through = func() (io.WriteCloser, error) {
+			f, err := os.OpenFile(file, os.O_WRONLY, 0)
+			if err != nil || !isatty.IsTerminal(f.Fd()) {
+				return f, err
+			}
+			return struct {
+				io.Writer
+				io.Closer
+			}{text.NewWriter(f), f}, nil
+		}
+	}
+	return o
+}
+
+// throughWriter is the output to an open descriptor.
+func throughWriter(descriptor string, w io.Writer) *Output {
+	o := &Output{file: "descriptor " + descriptor, through: func() (io.WriteCloser, error) { return open{w}, nil }}
+	if f, ok := w.(*os.File); ok {
+		if o.there, o.err = f.Stat(); o.err != nil {
+			o.there, o.err = nil, Reason(o.err)
+		}
+	}
+	return o
+}
+
+// open is a writer that stays open.
+type open struct{ io.Writer }
+
+func (open) Close() error { return nil }
+
+// maxLinks is how many symbolic links a path may lead through.
+const maxLinks = 40
+
+// follow is where a path leads through symbolic links: to a file, which may not be
+// there yet, or to a descriptor that the process has open.
+func follow(path string) (file, descriptor string, err error) {
+	for range maxLinks {
+		dir, name := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		if dir, err = filepath.EvalSymlinks(dir); err != nil {
+			return "", "", err
+		}
+		if _, err := strconv.Atoi(name); err == nil && (dir == "/dev/fd" || dir == fmt.Sprintf("/proc/%d/fd", os.Getpid())) {
+			return "", name, nil
+		}
+		file = filepath.Join(dir, name)
+		to, err := os.Readlink(file)
+		if err != nil { // it is no link
+			file, err = filepath.Abs(file)
+			return file, "", err
+		}
+		if path = to; !filepath.IsAbs(to) {
+			path = dir + string(filepath.Separator) + to // not cleaned: ".." is of where a link leads to
+		}
+	}
+	return "", "", errors.New("too many symbolic links")
+}
+
+// Reason is what an error about a file says without naming it.
+func Reason(err error) error {
+	var p *os.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err
+	case errors.As(err, &l):
+		return l.Err
+	}
+	return err
+}
+
+// Same says whether two outputs are one.
+func (o *Output) Same(p *Output) bool {
+	if o.there != nil && p.there != nil {
+		return os.SameFile(o.there, p.there)
+	}
+	return o.there == nil && p.there == nil && o.file == p.file
+}
+
+// Descriptor says whether the output is an open descriptor: "1" is standard output.
+func (o *Output) Descriptor(name string) bool { return o.file == "descriptor "+name }
+
+// Through says whether the output is written through.
+func (o *Output) Through() bool { return o.through != nil }
+
+// Probe says why the output cannot be written, as far as that can be said without
+// writing: a pipe or device is not opened, for somebody may be waiting there.
+func (o *Output) Probe() error {
+	if o.err != nil || o.Through() {
+		return o.err
+	}
+	f, err := o.begin()
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return Reason(os.Remove(f.Name()))
+}
+
+// begin is a new file beside the output's.
+func (o *Output) begin() (*os.File, error) {
+	f, err := os.CreateTemp(filepath.Dir(o.file), ".clew-*")
+	return f, Reason(err)
+}
+
+// Write has a function write the output. Its errors do not name the file.
+func (o *Output) Write(write func(io.Writer) error) error {
+	if o.err != nil {
+		return o.err
+	}
+	if o.Through() {
+		w, err := o.through()
+		if err != nil {
+			return Reason(err)
+		}
+		err = write(w)
+		if closed := w.Close(); err == nil {
+			err = closed
+		}
+		return Reason(err)
+	}
+	f, err := o.begin()
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once it has been renamed
+	mode := fs.FileMode(0o644)
+	if o.there != nil {
+		mode = o.there.Mode()
+	}
+	if err = write(f); err == nil {
+		err = f.Chmod(mode)
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), o.file)
+	}
+	return Reason(err)
+}
+
+// Set is files, told apart by what they are, not by their names: a link is the
+// file itself.
+type Set map[uint64][]os.FileInfo
+
+// Add adds the file at a path, "-" for standard input, if there is one.
+func (s Set) Add(path string) {
+	info, err := os.Stat(path)
+	if path == "-" {
+		info, err = os.Stdin.Stat()
+	}
+	// A terminal or a socket is read and written side by side.
+	if err == nil && info.Mode()&(fs.ModeCharDevice|fs.ModeSocket) == 0 {
+		s[inode(info)] = append(s[inode(info)], info)
+	}
+}
+
+// Has says whether an output is one of the files.
+func (s Set) Has(o *Output) bool {
+	if o.there == nil {
+		return false
+	}
+	for _, info := range s[inode(o.there)] {
+		if os.SameFile(info, o.there) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,42 @@
+package text
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWhatATerminalWouldObeyIsReplaced(t *testing.T) {
+	for _, c := range []struct{ name, text, printable, line string }{
+		{"plain text", "añ 世 ▶ ✗", "añ 世 ▶ ✗", "añ 世 ▶ ✗"},
+		{"an escape sequence", "\x1b[31mred", "\ufffd[31mred", "\ufffd[31mred"},
+		{"C1 controls, a bell, a return", "\u009b31m\a\r", "\ufffd31m\ufffd\ufffd", "\ufffd31m\ufffd\ufffd"},
+		{"direction", "a\u202eb\u2066c\u200fd\u061ce", "a\ufffdb\ufffdc\ufffdd\ufffde", "a\ufffdb\ufffdc\ufffdd\ufffde"},
+		{"ends of lines", "a\nb\u2028c\u2029", "a\nb\ufffdc\ufffd", "a\ufffdb\ufffdc\ufffd"},
+		{"no UTF-8", "a\xff\xc3", "a\ufffd\ufffd", "a\ufffd\ufffd"},
+	} {
+		if got := Printable(c.text); got != c.printable {
+			t.Errorf("%s: %q, want %q", c.name, got, c.printable)
+		}
+		if got := Line(c.text); got != c.line {
+			t.Errorf("%s: the line %q, want %q", c.name, got, c.line)
+		}
+	}
+}
+
+func TestAWriterCutsNoCharacter(t *testing.T) {
+	const s = "a世é\x1b▶𝄞\xffz"
+	for i := range len(s) {
+		for j := i; j < len(s); j++ {
+			var b strings.Builder
+			w := NewWriter(&b)
+			for _, part := range []string{s[:i], s[i:j], s[j:]} {
+				if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+			if b.String() != Printable(s) {
+				t.Errorf("in parts at %d and %d: %q", i, j, b.String())
+			}
+		}
+	}
+}
