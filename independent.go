@@ -21,6 +21,9 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	if err != nil {
 		return nil, err
 	}
+	if err := spec.Admits(h); err != nil {
+		return nil, err
+	}
 	histories := make([]*jepsen.KeyHistory, len(keyed.Keys))
 	keys := make([]*checking, len(keyed.Keys))
 	for i := range keys {
@@ -98,6 +101,9 @@ func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation)
 		return err
 	}
 	if spec, _, err = spec.Infer(keyed.Unwrapped); err != nil {
+		return err
+	}
+	if err := spec.Admits(h); err != nil {
 		return err
 	}
 	for i, key := range keyed.Keys {

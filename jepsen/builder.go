@@ -18,6 +18,9 @@ type Options struct {
 	// AnyFailedF accepts a :fail whose :f differs from its invocation's, as
 	// Knossos does: both events are dropped anyway.
 	AnyFailedF bool
+	// AllClients takes every process but :nemesis for a client. Otherwise clients
+	// are integers.
+	AllClients bool
 }
 
 // Builder makes a History of events, pairing them by process as they come. A
@@ -49,6 +52,11 @@ type Builder struct {
 	firstNo    int64 // position of the first of them
 	duplicates int
 	warned     int
+
+	nemesis   edn.ID          // the keyword
+	strange   int             // events of others than clients and the nemesis
+	strangeFs map[edn.ID]bool // their :f's
+	lost      edn.Pos         // the first completion without an invocation
 }
 
 // NewBuilder returns a Builder of a history without events.
@@ -58,7 +66,9 @@ func NewBuilder(o Options) *Builder {
 		opts:      o,
 		fs:        map[string]edn.ID{},
 		lastIndex: math.MinInt64,
+		strangeFs: map[edn.ID]bool{},
 	}
+	b.nemesis = b.h.Values.InternKeyword("nemesis")
 	for t := Invoke; t <= Info; t++ {
 		b.types[t] = b.h.Values.InternKeyword(t.Name())
 	}
@@ -121,6 +131,9 @@ func (b *Builder) History() (*History, error) {
 		return nil, b.err
 	case !b.done:
 		b.done = true
+		if b.err = b.clients(); b.err != nil {
+			return nil, b.err
+		}
 		b.finish()
 	}
 	return b.h, nil
@@ -287,9 +300,10 @@ func (b *Builder) add(e *opmap.Event) error {
 	if err := CheckOp(h.File, e); err != nil {
 		return err
 	}
-	if k := h.Values.Kind(e.Process); k != edn.KindInt {
-		h.Skipped++
-		return nil
+	if h.Values.Kind(e.Process) != edn.KindInt {
+		if client, err := b.isClient(e, position); !client {
+			return err
+		}
 	}
 	t, err := b.typeOf(e)
 	if err != nil {
@@ -327,9 +341,6 @@ func (b *Builder) finish() {
 	}
 	if b.duplicates > 1 {
 		b.Warn("events that repeat an :index: %d", b.duplicates)
-	}
-	if len(h.Type) == 0 {
-		b.Warn("no operations of clients (processes that are integers): nothing to check")
 	}
 	if more := b.warned - maxWarnings; more > 0 {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("and %d more warnings", more))

@@ -202,7 +202,7 @@ func TestZeroValuesAreErrorsAndNoPanics(t *testing.T) {
 	if h.Operations() != 0 || h.CrashedCount() != 0 {
 		t.Error("the zero History has operations")
 	}
-	if _, err := h.Independent(); err != jepsen.ErrNoTuples {
+	if _, err := h.Independent(); err != jepsen.ErrNoHistory {
 		t.Errorf("Independent: %v", err)
 	}
 	if h, err := jepsen.FromIntervals(nil); err != nil || h.Operations() != 0 {

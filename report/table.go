@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -38,27 +39,30 @@ func testOf(s store.Source) string {
 const (
 	modelWidth   = 23
 	verdictWidth = len("unreadable")
+	skippedWidth = len("skipped")
 	engineWidth  = 22
 )
 
 // Header is the first line.
-func (t Table) Header() string { return t.line("test", "time", "model", "verdict", "engine", "ms") }
+func (t Table) Header() string {
+	return t.line("test", "time", "model", "verdict", "skipped", "engine", "ms")
+}
 
 // Row is the line of a result; below it, if it is invalid, why.
 func (t Table) Row(s store.Source, r *Result) string {
 	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(r.Cause), "unknown")}[r.Verdict]
-	ms := fmt.Sprintf("%.1f", r.Ms)
-	if r.History == nil {
-		ms = "" // it was not checked
+	ms, skipped := "", "" // it was not checked
+	if r.History != nil {
+		ms, skipped = fmt.Sprintf("%.1f", r.Ms), strconv.Itoa(r.History.Skipped)
 	}
-	row := t.line(testOf(s), s.Time, r.modelText(), verdict, r.Analyzer, ms)
+	row := t.line(testOf(s), s.Time, r.modelText(), verdict, skipped, r.Analyzer, ms)
 	if r.Verdict == jepsen.Invalid {
 		row += "    " + r.sentence() + "\n"
 	}
 	return printable(row)
 }
 
-func (t Table) line(test, time, model, verdict, engine, ms string) string {
+func (t Table) line(test, time, model, verdict, skipped, engine, ms string) string {
 	var b strings.Builder
 	column := func(s string, width int) {
 		b.WriteString(s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + "  ")
@@ -69,6 +73,7 @@ func (t Table) line(test, time, model, verdict, engine, ms string) string {
 	}
 	column(model, modelWidth)
 	column(verdict, verdictWidth)
+	column(skipped, skippedWidth)
 	column(engine, engineWidth)
 	return strings.TrimRight(b.String()+ms, " ") + "\n"
 }

@@ -185,7 +185,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 
 // compare compares one history with what is claimed of it.
 func (k *comparer) compare(ctx context.Context, j *job) answer {
-	h, err := j.Read(j.spec.Pairing())
+	h, err := j.Read(j.pairing())
 	if err != nil {
 		return answer{err: err}
 	}

@@ -28,6 +28,7 @@ func modelFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "how often the owner of a reentrant lock may hold it: `D`"},
 		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
 		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: each key is a history of its own"},
+		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "which processes are clients: those that are `integers`, or all but :nemesis (all)"},
 		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "how values are read: `jepsen`, or as Knossos does (knossos)"},
 	}
 }
@@ -59,6 +60,14 @@ func given(c *cli.Context) settings {
 type reading struct {
 	spec        models.Spec
 	independent bool // each key is a history of its own
+	allClients  bool // every process but :nemesis is a client
+}
+
+// pairing is how the events of a history are paired for this reading.
+func (r *reading) pairing() jepsen.Options {
+	o := r.spec.Pairing()
+	o.AllClients = r.allClients
+	return o
 }
 
 // modelSpec is what settings say. It makes sense, as far as can be said before
@@ -68,6 +77,10 @@ func modelSpec(s settings) (r reading, err error) {
 		value, set := s[name]
 		switch {
 		case !set:
+		case name == "clients" && value != "integers" && value != "all":
+			err = fmt.Errorf("--clients is integers or all, not %q", value)
+		case name == "clients":
+			r.allClients = value == "all"
 		case name != "independent":
 			err = r.spec.Set(models.Param(name), value)
 		case value != "true" && value != "false":
@@ -96,10 +109,11 @@ func inWords(err error) string {
 	return asFlags(text)
 }
 
-// asFlags is a message of the library in which its option independent goes by its
-// flag.
+// asFlags is a message of the library in which its options independent and clients
+// go by their flags.
 func asFlags(text string) string {
 	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
+	text = strings.Replace(text, "with clients all", "with --clients all", 1)
 	return ofKeys.ReplaceAllString(text, "${1}--independent: ")
 }
 

@@ -177,6 +177,28 @@ var malformed = []struct{ name, args, input, message string }{
 	{"a map in JSON that is no op", "", `{"name": "etcd", "nodes": ["n1", "n2"]}
 `,
 		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+	{"an op in JSON without a process", "", `{"client": 0, "type": "invoke", "f": "write", "value": 1}
+`,
+		"h.edn:1:1: :invoke :write (index 0) has no :process; expected one that says whose operation it is"},
+	{"an op of Elle's without a process", "", `{:type :ok, :f :txn, :value [[:append :x 1]], :index 7}
+`,
+		"h.edn:1:1: :ok :txn (index 7) has no :process; expected one that says whose operation it is"},
+	{"a type alone", "", write + "{:type :info}\n",
+		"h.edn:3:1: :info (index 2) has no :process; expected one that says whose operation it is"},
+	{"clients that are strings", "", `{:process "client-1", :type :invoke, :f :write, :value 1}
+`,
+		`h.edn:1:1: no operation of a client: the first event, process "client-1"'s :invoke :write (index 0), is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client`},
+	{"a client that is a string", "", write + `{:process "client-1", :type :invoke, :f :read}
+`,
+		`h.edn:3:1: process "client-1"'s :invoke :read (index 2) is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client`},
+	{"a process that is a float", "", `{:process 1, :type :invoke, :f :write, :value 1}
+{:process 1.0, :type :ok, :f :write, :value 1}
+`,
+		"h.edn:2:1: process 1.0's :ok :write (index 1) is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client"},
+	{"completions alone", "", "{:process 0, :type :info, :f :write, :value 1}\n",
+		"h.edn:1:1: no operation of a client: nothing but completions without an invocation"},
+	{"clients that nobody knows", "check --clients some h.edn", write,
+		`--clients is integers or all, not "some"`},
 	{"a map that is no op", "", `{:name "etcd", :nodes ["n1" "n2"]}
 `,
 		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
@@ -909,8 +931,8 @@ func TestWhatComesAfterAMalformedFileIsStillChecked(t *testing.T) {
 		{"1.edn 2.edn", exitUsage, "2.edn: valid|2 histories: 1 valid, 0 invalid, 0 unknown, 1 unreadable"},
 		{"1.edn 2.edn 3.edn 4.edn", exitInvalid, "2.edn: valid|4.edn: INVALID|4 histories: 1 valid, 1 invalid, 0 unknown, 2 unreadable"},
 		{"4.edn none.edn", exitInvalid, "4.edn: INVALID|2 histories: 0 valid, 1 invalid, 0 unknown, 1 unreadable"},
-		{".", exitInvalid, "test model verdict engine ms|1.edn unreadable|2.edn register (inferred) valid clew/fast-register N|3.edn unreadable|" +
-			"4.edn register (inferred) INVALID clew/fast-register N|4 histories: 1 valid, 1 invalid, 0 unknown, 2 unreadable"},
+		{".", exitInvalid, "test model verdict skipped engine ms|1.edn unreadable|2.edn register (inferred) valid 0 clew/fast-register N|3.edn unreadable|" +
+			"4.edn register (inferred) INVALID 0 clew/fast-register N|4 histories: 1 valid, 1 invalid, 0 unknown, 2 unreadable"},
 	} {
 		status, stdout, stderr := clewRun(append([]string{"check"}, strings.Fields(c.files)...)...)
 		var starts []string

@@ -200,7 +200,7 @@ func (j *job) read(ctx context.Context) error {
 	}
 	var h *jepsen.History
 	var err error
-	if !await(ctx, func() { h, err = j.Read(j.spec.Pairing()) }) {
+	if !await(ctx, func() { h, err = j.Read(j.pairing()) }) {
 		return nil
 	}
 	j.h = h

@@ -46,7 +46,7 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 
 // verify replays a witness and says what came of it. It returns the exit status.
 func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
-	h, err := clew.ReadFile(history, r.spec.Pairing())
+	h, err := clew.ReadFile(history, r.pairing())
 	if err != nil {
 		return 0, err
 	}
