@@ -240,8 +240,16 @@ process: 0
 	// Log lines.
 	{"a log line with two fields only", "", "0\t:invoke\n",
 		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 0\t:invoke"},
-	{"a log line with six fields", "", "0\t:invoke\t:read\tnil\t:timeout\t:again\n",
-		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 0\t:invoke\t:read\tnil\t:timeout\t:again"},
+	{"a log line with a process that is a string", "", "0\t:invoke\t:read\tnil\nINFO  jepsen.util - \"a\"\t:invoke\t:read\tnil\n",
+		`h.edn:2:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.util - "a"` + "\t:invoke\t:read\tnil"},
+	{"a logger's line with more in front of an operation", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.util - worker 0\t:ok\t:read\tnil\n",
+		`h.edn:2:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.util - worker 0` + "\t:ok\t:read\tnil"},
+	{"a line of a message that looks like an operation", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.core - all of it:\n  {0 :ok :read nil}\n",
+		`h.edn:3:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found {0 :ok :read nil}`},
+	{"text glued to the value of a log line", "", "0\t:invoke\t:write\t1)\n",
+		"h.edn:1:19: expected a value, found )"},
+	{"a log without an operation", "", "INFO  jepsen.core - Running test\n\nINFO  jepsen.core - Run complete\n",
+		`h.edn:1:1: no line of the log is an operation; expected lines such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.core - Running test`},
 	{"a log line with a bracket that is not closed", "", "INFO  jepsen.util - 0\t:invoke\t:write\t1\nINFO  jepsen.util - 0\t:ok\t:write\t[1\n",
 		"h.edn:2:36: expected ] to close [ opened at 2:34, found end of input"},
 	{"a log line with a bracket that was not opened", "", "0\t:invoke\t:write\t1]\n",
@@ -259,7 +267,7 @@ process: 0
 	{"a number alone", "", "42\n",
 		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 42"},
 	{"a date first", "", "2026-01-01 00:00:00 GMT [jepsen worker 0] 0 :invoke :read nil\n",
-		"h.edn:1:1: expected a number, found 2026-01-01"},
+		`h.edn:1:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found 2026-01-01 00:00:00 GMT [jepsen worker 0] 0 :invoke :read n…`},
 
 	// JSON.
 	{"JSON with a comma too many", "", `{"process":0,"type":"invoke","f":"write","value":1}
