@@ -28,6 +28,7 @@ func modelFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "how often the owner of a reentrant lock may hold it: `D`"},
 		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
 		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: each key is a history of its own"},
+		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "what an operation without a key is with --independent: an `error`, or one of every key (every)"},
 		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "which processes are clients: those that are `integers`, or all but :nemesis (all)"},
 		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "how values are read: `jepsen`, or as Knossos does (knossos)"},
 	}
@@ -60,6 +61,7 @@ func given(c *cli.Context) settings {
 type reading struct {
 	spec        models.Spec
 	independent bool // each key is a history of its own
+	keyless     bool // an operation without a key is one of every key
 	allClients  bool // every process but :nemesis is a client
 }
 
@@ -77,10 +79,10 @@ func modelSpec(s settings) (r reading, err error) {
 		value, set := s[name]
 		switch {
 		case !set:
-		case name == "clients" && value != "integers" && value != "all":
-			err = fmt.Errorf("--clients is integers or all, not %q", value)
 		case name == "clients":
-			r.allClients = value == "all"
+			r.allClients, err = either(name, value, "integers", "all")
+		case name == "keyless":
+			r.keyless, err = either(name, value, "error", "every")
 		case name != "independent":
 			err = r.spec.Set(models.Param(name), value)
 		case value != "true" && value != "false":
@@ -92,10 +94,21 @@ func modelSpec(s settings) (r reading, err error) {
 			return r, err
 		}
 	}
+	if r.keyless && !r.independent {
+		return r, errors.New("--keyless every goes with --independent")
+	}
 	if r.spec.Name != "" {
 		err = r.spec.Check()
 	}
 	return r, err
+}
+
+// either says whether the value of a flag is the second of two.
+func either(flag, value, first, second string) (bool, error) {
+	if value != first && value != second {
+		return false, fmt.Errorf("--%s is %s or %s, not %q", flag, first, second, value)
+	}
+	return value == second, nil
 }
 
 // inWords is an error as people read it: parameters of models go by their flags.
@@ -109,11 +122,12 @@ func inWords(err error) string {
 	return asFlags(text)
 }
 
-// asFlags is a message of the library in which its options independent and clients
-// go by their flags.
+// asFlags is a message of the library in which its options independent, keyless and
+// clients go by their flags.
 func asFlags(text string) string {
 	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
 	text = strings.Replace(text, "with clients all", "with --clients all", 1)
+	text = strings.Replace(text, "with keyless every", "with --keyless every", 1)
 	return ofKeys.ReplaceAllString(text, "${1}--independent: ")
 }
 

@@ -131,7 +131,7 @@ func (r *runner) job(s store.Source, missing error) *job {
 // optionsOf is how a job's history is checked.
 func (r *runner) optionsOf(j *job) clew.Options {
 	o := r.options
-	o.Independent = j.independent
+	o.Independent, o.Keyless = j.independent, j.keyless
 	return o
 }
 

@@ -52,7 +52,11 @@ func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
 	}
 	replay, values := clew.Verify, h
 	if r.independent {
-		keyed, err := h.Independent()
+		part := h.Independent
+		if r.keyless {
+			part = h.IndependentOrShared
+		}
+		keyed, err := part()
 		if err != nil {
 			return 0, located(h, err)
 		}
