@@ -90,14 +90,14 @@ var elsewhere = map[string]string{
 	"g1":  "has no invocation",
 	"g3":  "has no invocation",
 	"h1":  "begins while its :invoke :write (index 0, line 2) is still open",
-	"j2":  "true", // only integer processes are clients
+	"j2":  "true", // the nemesis is no client
 	"j3":  "true",
-	"j4":  "true",
-	"j5":  "true",
-	"j6":  "true",
+	"j4":  "is of a process that is no integer",
+	"j5":  "is of a process that is no integer",
+	"j6":  "is of a process that is no integer",
 	"j8":  "true",
-	"j9":  "true",
-	"j10": "true",
+	"j9":  "is of a process that is no integer",
+	"j10": "process 1.0's :ok :write (index 1) is of a process that is no integer",
 	"j11": "true",
 	"k6":  "register does not know :f :cas (index 3)",
 	"k8":  "register does not know :f :cas (index 2)",
@@ -115,7 +115,7 @@ var elsewhere = map[string]string{
 	"r6":  "with another :f; expected :read",
 	"r7":  "with another :f; expected :write",
 	"r8":  "expected an op map, found a vector",
-	"r9":  "true", // no process, no client
+	"r9":  "has no :process",
 	"t4":  "true", // :r and :w are understood
 	"t5":  "true", // and so is :read with a transaction
 }

@@ -17,7 +17,7 @@ import (
 // form or as EDN, and what clew says about it.
 //
 //	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe] [priority=min]
-//	[permits=K] [max-holds=D] [threads=N]
+//	[permits=K] [max-holds=D] [threads=N] [clients=all]
 //
 // go test -run TestCases -rewrite . writes the answers anew; read the
 // difference.
@@ -33,15 +33,17 @@ func TestCases(t *testing.T) {
 }
 
 func conversation(d *datadriven.TestData) string {
-	spec := models.Spec{}
+	spec, allClients := models.Spec{}, false
 	for _, arg := range d.CmdArgs {
 		if len(arg.Vals) == 0 {
 			spec.Name = arg.Key
+		} else if arg.Key == "clients" {
+			allClients = arg.Vals[0] == "all"
 		} else if err := spec.Set(models.Param(arg.Key), strings.Join(arg.Vals, " ")); err != nil {
 			return fmt.Sprintf("error: %v\n", err)
 		}
 	}
-	h, err := clew.Read(strings.NewReader(d.Input+"\n"), "h", jepsen.Options{AnyFailedF: spec.Knossos})
+	h, err := clew.Read(strings.NewReader(d.Input+"\n"), "h", jepsen.Options{AnyFailedF: spec.Knossos, AllClients: allClients})
 	if err != nil {
 		return fmt.Sprintf("error: %v\n", err)
 	}

@@ -28,6 +28,9 @@ type Options struct {
 	// Independent: the values are [key value] tuples, and each key is a history of
 	// its own.
 	Independent bool
+	// Keyless: an operation without a key is one of every independent key.
+	// Otherwise it is an error.
+	Keyless bool
 	// Verify re-checks the evidence: a witness is replayed, a core decided again
 	// by another engine.
 	Verify bool

@@ -13,12 +13,19 @@ import (
 // the other, decided side by side within the shared limits, each by its best
 // path.
 func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
-	keyed, err := h.Independent()
+	part := h.Independent
+	if o.Keyless {
+		part = h.IndependentOrShared
+	}
+	keyed, err := part()
 	if err != nil {
 		return nil, err
 	}
 	spec, inferred, err := spec.Infer(keyed.Unwrapped)
 	if err != nil {
+		return nil, err
+	}
+	if err := spec.Admits(h); err != nil {
 		return nil, err
 	}
 	histories := make([]*jepsen.KeyHistory, len(keyed.Keys))
@@ -91,13 +98,16 @@ func wholeWitness(h *jepsen.History, histories []*jepsen.KeyHistory, keys []repo
 
 // VerifyKeys is Verify for a history of independent keys: the operations of
 // every key, in the order of the witness, are a linearization of the key's
-// history.
+// history. An operation without a key is one of every key.
 func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
-	keyed, err := h.Independent()
+	keyed, err := h.IndependentOrShared()
 	if err != nil {
 		return err
 	}
 	if spec, _, err = spec.Infer(keyed.Unwrapped); err != nil {
+		return err
+	}
+	if err := spec.Admits(h); err != nil {
 		return err
 	}
 	for i, key := range keyed.Keys {

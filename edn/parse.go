@@ -44,25 +44,32 @@ func (s *scanner) only() (ID, error) {
 
 // ParseAll reads all forms of a text, such as those of a line of a log.
 func (v *Values) ParseAll(text []byte, at Pos) ([]ID, error) {
+	ids, _, err := v.ParseFirst(text, at, len(text))
+	return ids, err
+}
+
+// ParseFirst reads at most n forms from the beginning of a text. Read is how much
+// of it they are: what comes behind the n-th form may be anything.
+func (v *Values) ParseFirst(text []byte, at Pos, n int) (ids []ID, read int, err error) {
 	s := newScanner(v, text, at)
-	var ids []ID
-	for i := s.rest(0); ; i = s.rest(i) {
-		if s.err != nil {
-			return nil, s.err
+	for i := 0; len(ids) < n; {
+		if i = s.rest(i); s.err != nil {
+			return nil, 0, s.err
 		}
 		if i == len(text) {
-			return ids, nil
+			return ids, i, nil
 		}
 		if isCloser(text[i]) {
 			s.fail(i, "expected a value, found "+string(text[i]))
-			return nil, s.err
+			return nil, 0, s.err
 		}
 		var id ID
 		if id, i = s.value(i); i < 0 {
-			return nil, s.err
+			return nil, 0, s.err
 		}
-		ids = append(ids, id)
+		ids, read = append(ids, id), i
 	}
+	return ids, read, nil
 }
 
 func newScanner(v *Values, text []byte, at Pos) *scanner {

@@ -22,6 +22,9 @@ type Options struct {
 	// Memory, if not 0, is what may be held while a text is read, in bytes, about:
 	// a text with a form that takes more is not read.
 	Memory int64
+	// AllClients takes every process but :nemesis for a client. Otherwise clients
+	// are integers.
+	AllClients bool
 }
 
 // Builder makes a History from events, and pairs them by process as they come.
@@ -53,6 +56,11 @@ type Builder struct {
 	firstNo    int64 // position of the first of them
 	duplicates int
 	warned     int
+
+	nemesis   edn.ID          // the keyword
+	strange   int             // events of others than clients and the nemesis
+	strangeFs map[edn.ID]bool // their :f's
+	lost      edn.Pos         // the first completion without an invocation
 }
 
 // NewBuilder returns a Builder that has no events yet.
@@ -62,7 +70,9 @@ func NewBuilder(o Options) *Builder {
 		opts:      o,
 		fs:        map[string]edn.ID{},
 		lastIndex: math.MinInt64,
+		strangeFs: map[edn.ID]bool{},
 	}
+	b.nemesis = b.h.Values.InternKeyword("nemesis")
 	for t := Invoke; t <= Info; t++ {
 		b.types[t] = b.h.Values.InternKeyword(t.Name())
 	}
@@ -126,6 +136,9 @@ func (b *Builder) History() (*History, error) {
 		return nil, b.err
 	case !b.done:
 		b.done = true
+		if b.err = b.clients(); b.err != nil {
+			return nil, b.err
+		}
 		b.finish()
 	}
 	return b.h, nil
@@ -294,9 +307,10 @@ func (b *Builder) add(e *opmap.Event) error {
 	if err := CheckOp(h.File, e); err != nil {
 		return err
 	}
-	if k := h.Values.Kind(e.Process); k != edn.KindInt {
-		h.Skipped++
-		return nil
+	if h.Values.Kind(e.Process) != edn.KindInt {
+		if client, err := b.isClient(e, position); !client {
+			return err
+		}
 	}
 	t, err := b.typeOf(e)
 	if err != nil {
@@ -334,9 +348,6 @@ func (b *Builder) finish() {
 	}
 	if b.duplicates > 1 {
 		b.Warn("events that repeat an :index: %d", b.duplicates)
-	}
-	if len(h.Type) == 0 {
-		b.Warn("no operations of clients (processes that are integers): nothing to check")
 	}
 	if more := b.warned - maxWarnings; more > 0 {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("and %d more warnings", more))

@@ -78,9 +78,10 @@ type History struct {
 	Completion []Event // or None
 	Status     []Status
 
-	Processes []edn.ID // the integers that name the client processes
-	Events    int      // op maps in the file, those of other processes included
-	Skipped   int      // events of processes that are not integers
+	Processes []edn.ID   // what names the client processes: integers, unless all are clients
+	Events    int        // op maps in the file, those of other processes included
+	Skipped   int        // events of processes that are no clients
+	Strangers []Stranger // the first of each :f among those of others than :nemesis
 	Warnings  []string
 }
 

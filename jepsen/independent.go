@@ -19,11 +19,11 @@ type Keyed struct {
 
 	of       []int32       // by operation: its row of Keys, or None
 	keyOps   [][]Operation // by row of Keys: its operations
-	everyKey []Operation   // the operations without a key
+	everyKey []Operation   // the operations without a key, which every key shares
 }
 
-// KeyHistory is the history of one key. Operations without a key are in the
-// history of every key.
+// KeyHistory is the history of one key. Operations without a key, if there may be
+// any, are those of every key.
 type KeyHistory struct {
 	*History
 	WholeOp []Operation // by operation: the operation of the whole history
@@ -37,13 +37,19 @@ const maxCopies = 50_000_000
 // checking nothing must not pass for a verdict.
 var ErrNoTuples = errors.New("independent: no op has a value of the form [key value]")
 
-// Independent splits a history by the keys of its values. A tuple is a vector
-// of two, which is how Jepsen prints it. An operation belongs to the key in its
-// invocation or completion, and to every key if neither has one. It is an error
-// if there is no tuple at all, or if the invocation and the completion name
-// different keys. Linear time and space, except that operations without a key
-// are copied for every key.
-func (h *History) Independent() (*Keyed, error) {
+// Independent parts a history by the keys of its values. A tuple is a vector of
+// two, which is how Jepsen prints it. An operation belongs to the key in its
+// invocation or completion. It is an error if there is no tuple at all, if the two
+// name different keys, or if the value that counts for an operation is no tuple.
+// Linear time and space.
+func (h *History) Independent() (*Keyed, error) { return h.keyed(false) }
+
+// IndependentOrShared is Independent, but that an operation without a key belongs
+// to every key, as jepsen.independent has it. Linear time and space, but for
+// those.
+func (h *History) IndependentOrShared() (*Keyed, error) { return h.keyed(true) }
+
+func (h *History) keyed(share bool) (*Keyed, error) {
 	if h == nil || h.Values == nil {
 		return nil, ErrNoHistory
 	}
@@ -60,6 +66,7 @@ func (h *History) Independent() (*Keyed, error) {
 		}
 		return r
 	}
+	lacking := Event(None) // the first event that must have a tuple and has none
 	for op := range k.of {
 		inv, res := h.Invocation[op], h.Completion[op]
 		key, value, begun := h.tuple(inv)
@@ -67,6 +74,9 @@ func (h *History) Independent() (*Keyed, error) {
 			whole.Value[inv] = value
 		}
 		k.of[op] = None
+		if lacking == None && !share {
+			lacking = h.lacksKey(Operation(op))
+		}
 		if res != None {
 			ended, value, isTuple := h.tuple(res)
 			switch {
@@ -87,12 +97,17 @@ func (h *History) Independent() (*Keyed, error) {
 	if len(k.Keys) == 0 {
 		return nil, ErrNoTuples
 	}
+	if lacking != None {
+		return nil, h.Errorf(lacking, "independent: expected [key value] for the value of %s (index %d), found %s; with keyless every, an operation without a key is one of every key",
+			h.Values.Text(h.F[lacking]), h.Index(lacking), h.Values.Text(h.Value[lacking]))
+	}
 	k.sort(rows)
 	k.keyOps = make([][]Operation, len(k.Keys))
 	for op, r := range k.of {
-		if r == None {
+		switch {
+		case r == None && share:
 			k.everyKey = append(k.everyKey, Operation(op))
-		} else {
+		case r != None: // without a key it failed
 			k.keyOps[r] = append(k.keyOps[r], Operation(op))
 		}
 	}
@@ -101,6 +116,22 @@ func (h *History) Independent() (*Keyed, error) {
 			n, len(k.Keys), maxCopies)
 	}
 	return k, nil
+}
+
+// lacksKey is the event whose value counts for an operation if that is no tuple,
+// else None. What failed counts for nothing.
+func (h *History) lacksKey(op Operation) Event {
+	event := h.Invocation[op]
+	switch h.Status[op] {
+	case Failed:
+		return None
+	case Succeeded:
+		event = h.Completion[op]
+	}
+	if _, _, isTuple := h.tuple(event); isTuple {
+		return None
+	}
+	return event
 }
 
 // tuple is the key and the value of an event, if its value is a tuple.

@@ -76,7 +76,7 @@ func (h *History) lastEvent(op Operation) Event {
 	return h.Invocation[op]
 }
 
-// ProcessName is the integer that names an operation's process.
+// ProcessName is what names an operation's process.
 func (h *History) ProcessName(op Operation) string {
 	return h.Values.Text(h.Processes[h.Process[h.Invocation[op]]])
 }

@@ -1,6 +1,10 @@
 package jepsen
 
-import "fmt"
+import (
+	"fmt"
+
+	"clew/edn"
+)
 
 // pair finds the operation that event ev begins or ends.
 func (b *Builder) pair(ev Event) error {
@@ -53,6 +57,9 @@ func (b *Builder) unpaired(ev Event) error {
 		why := "has no invocation"
 		if crashed {
 			why = fmt.Sprintf("comes after its own %s", b.cite(h.Completion[last]))
+		}
+		if b.lost == (edn.Pos{}) {
+			b.lost = h.pos(ev)
 		}
 		b.Warn("%s%s (index %d) %s; ignored", b.line(h.Line(ev)), b.name(ev), h.Index(ev), why)
 		b.dropLast()

@@ -56,6 +56,26 @@ func (s Spec) Definition() (*Definition, error) {
 	return s.own, nil
 }
 
+// Admits says whether what was skipped of a history means nothing to the model: it
+// is an error if some process that is no client has an :f that the model knows.
+func (s Spec) Admits(h *jepsen.History) error {
+	if h == nil || len(h.Strangers) == 0 {
+		return nil
+	}
+	m, _, err := s.bind(h.Values)
+	if err != nil {
+		return err
+	}
+	for i := range h.Strangers {
+		x := &h.Strangers[i]
+		_, _, err := m.Read(Operation{v: h.Values, f: x.F, value: x.Value, key: x.Key, status: jepsen.Crashed, given: x.Value, process: x.Process})
+		if !errors.Is(err, ErrUnknownF) {
+			return x.Err()
+		}
+	}
+	return nil
+}
+
 // Pairing is how the events of a history are paired for this reading.
 func (s Spec) Pairing() jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
 
@@ -97,6 +117,9 @@ func (s Spec) bind(v *edn.Values) (Reader, *Definition, error) {
 func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 	if h == nil || h.Values == nil {
 		return nil, jepsen.ErrNoHistory
+	}
+	if err := s.Admits(h); err != nil {
+		return nil, err
 	}
 	m, d, err := s.bind(h.Values)
 	if err != nil {

@@ -27,10 +27,12 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		Ms          float64  `json:"ms"`
 		Explanation *string  `json:"explanation"`
 		Verified    *bool    `json:"verified"`
+		Skipped     int      `json:"skipped"`
+		Warnings    []string `json:"warnings"`
 		Keys        *int     `json:"keys,omitempty"`     // of independent keys: how many
 		Failures    []string `json:"failures,omitempty"` // and which of them fail, as EDN
 	}{
-		File: r.File, Valid: "unknown", Ms: r.Ms,
+		File: r.File, Valid: "unknown", Ms: r.Ms, Warnings: []string{},
 		Model: orNull(r.Model), Init: orNull(r.Init), Analyzer: orNull(r.Analyzer),
 		Cause: orNull(string(r.Cause)), Error: orNull(r.Error), Explanation: orNull(r.sentence()),
 	}
@@ -48,6 +50,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	}
 	if h := r.History; h != nil {
 		j.Events, j.Operations, j.Crashed = h.Events, h.Operations(), h.CrashedCount()
+		j.Skipped, j.Warnings = h.Skipped, append(j.Warnings, h.Warnings...)
 	}
 	switch r.Verdict {
 	case jepsen.Valid:

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -39,28 +40,31 @@ func testOf(s store.Source) string {
 const (
 	modelWidth   = 23
 	verdictWidth = len("unreadable")
+	skippedWidth = len("skipped")
 	engineWidth  = 22
 )
 
 // Header is the first line.
-func (t Table) Header() string { return t.line("test", "time", "model", "verdict", "engine", "ms") }
+func (t Table) Header() string {
+	return t.line("test", "time", "model", "verdict", "skipped", "engine", "ms")
+}
 
 // Row is the line of a result. If the history is invalid, a second line says
 // why.
 func (t Table) Row(s store.Source, r *Result) string {
 	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(r.Cause), "unknown")}[r.Verdict]
-	ms := fmt.Sprintf("%.1f", r.Ms)
-	if r.History == nil {
-		ms = "" // it was not checked
+	ms, skipped := "", "" // it was not checked
+	if r.History != nil {
+		ms, skipped = fmt.Sprintf("%.1f", r.Ms), strconv.Itoa(r.History.Skipped)
 	}
-	row := t.line(testOf(s), s.Time, r.modelText(), verdict, r.Analyzer, ms)
+	row := t.line(testOf(s), s.Time, r.modelText(), verdict, skipped, r.Analyzer, ms)
 	if r.Verdict == jepsen.Invalid {
 		row += "    " + text.Line(r.sentence()) + "\n"
 	}
 	return row
 }
 
-func (t Table) line(test, time, model, verdict, engine, ms string) string {
+func (t Table) line(test, time, model, verdict, skipped, engine, ms string) string {
 	var b strings.Builder
 	column := func(s string, width int) {
 		s = text.Line(s)
@@ -72,6 +76,7 @@ func (t Table) line(test, time, model, verdict, engine, ms string) string {
 	}
 	column(model, modelWidth)
 	column(verdict, verdictWidth)
+	column(skipped, skippedWidth)
 	column(engine, engineWidth)
 	return strings.TrimRight(b.String()+ms, " ") + "\n"
 }

@@ -92,6 +92,12 @@ func (r *Result) summary() string {
 	if n := r.History.CrashedCount(); n > 0 {
 		s += fmt.Sprintf(", %d crashed", n)
 	}
+	switch n := r.History.Skipped; {
+	case n == 1:
+		s += ", 1 event skipped"
+	case n > 1:
+		s += fmt.Sprintf(", %d events skipped", n)
+	}
 	if r.Analyzer != "" {
 		s += ", " + r.Analyzer
 	}

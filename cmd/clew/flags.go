@@ -28,6 +28,8 @@ func modelFlags() []cli.Flag {
 		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "how often the owner of a reentrant lock may hold it: `D`"},
 		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
 		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: each key is a history of its own"},
+		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "what an operation without a key is with --independent: an `error`, or one of every key (every)"},
+		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "which processes are clients: those that are `integers`, or all but :nemesis (all)"},
 		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "how values are read: `jepsen`, or as Knossos does (knossos)"},
 	}
 }
@@ -59,6 +61,15 @@ func given(c *cli.Context) settings {
 type reading struct {
 	spec        models.Spec
 	independent bool // each key is a history of its own
+	keyless     bool // an operation without a key is one of every key
+	allClients  bool // every process but :nemesis is a client
+}
+
+// pairing is how the events of a history are paired for this reading.
+func (r *reading) pairing() jepsen.Options {
+	o := r.spec.Pairing()
+	o.AllClients = r.allClients
+	return o
 }
 
 // modelSpec is what settings say. It is an error if they make no sense, as far
@@ -68,6 +79,10 @@ func modelSpec(s settings) (r reading, err error) {
 		value, set := s[name]
 		switch {
 		case !set:
+		case name == "clients":
+			r.allClients, err = either(name, value, "integers", "all")
+		case name == "keyless":
+			r.keyless, err = either(name, value, "error", "every")
 		case name != "independent":
 			err = r.spec.Set(models.Param(name), value)
 		case value != "true" && value != "false":
@@ -79,14 +94,24 @@ func modelSpec(s settings) (r reading, err error) {
 			return r, err
 		}
 	}
+	if r.keyless && !r.independent {
+		return r, errors.New("--keyless every goes with --independent")
+	}
 	if r.spec.Name != "" {
 		err = r.spec.Check()
 	}
 	return r, err
 }
 
-// inWords is an error as people read it, with the flags in place of the
-// parameters of models.
+// either says whether the value of a flag is the second of two.
+func either(flag, value, first, second string) (bool, error) {
+	if value != first && value != second {
+		return false, fmt.Errorf("--%s is %s or %s, not %q", flag, first, second, value)
+	}
+	return value == second, nil
+}
+
+// inWords is an error as people read it: parameters of models go by their flags.
 func inWords(err error) string {
 	text := err.Error()
 	var p *models.ParamError
@@ -97,10 +122,12 @@ func inWords(err error) string {
 	return asFlags(text)
 }
 
-// asFlags is a message of the library, with the flag in place of the option
-// independent.
+// asFlags is a message of the library in which its options independent, keyless and
+// clients go by their flags.
 func asFlags(text string) string {
 	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
+	text = strings.Replace(text, "with clients all", "with --clients all", 1)
+	text = strings.Replace(text, "with keyless every", "with --keyless every", 1)
 	return ofKeys.ReplaceAllString(text, "${1}--independent: ")
 }
 

@@ -177,6 +177,28 @@ var malformed = []struct{ name, args, input, message string }{
 	{"a map in JSON that is no op", "", `{"name": "etcd", "nodes": ["n1", "n2"]}
 `,
 		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+	{"an op in JSON without a process", "", `{"client": 0, "type": "invoke", "f": "write", "value": 1}
+`,
+		"h.edn:1:1: :invoke :write (index 0) has no :process; expected one that says whose operation it is"},
+	{"an op of Elle's without a process", "", `{:type :ok, :f :txn, :value [[:append :x 1]], :index 7}
+`,
+		"h.edn:1:1: :ok :txn (index 7) has no :process; expected one that says whose operation it is"},
+	{"a type alone", "", write + "{:type :info}\n",
+		"h.edn:3:1: :info (index 2) has no :process; expected one that says whose operation it is"},
+	{"clients that are strings", "", `{:process "client-1", :type :invoke, :f :write, :value 1}
+`,
+		`h.edn:1:1: no operation of a client: the first event, process "client-1"'s :invoke :write (index 0), is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client`},
+	{"a client that is a string", "", write + `{:process "client-1", :type :invoke, :f :read}
+`,
+		`h.edn:3:1: process "client-1"'s :invoke :read (index 2) is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client`},
+	{"a process that is a float", "", `{:process 1, :type :invoke, :f :write, :value 1}
+{:process 1.0, :type :ok, :f :write, :value 1}
+`,
+		"h.edn:2:1: process 1.0's :ok :write (index 1) is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client"},
+	{"completions alone", "", "{:process 0, :type :info, :f :write, :value 1}\n",
+		"h.edn:1:1: no operation of a client: nothing but completions without an invocation"},
+	{"clients that nobody knows", "check --clients some h.edn", write,
+		`--clients is integers or all, not "some"`},
 	{"a map that is no op", "", `{:name "etcd", :nodes ["n1" "n2"]}
 `,
 		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
@@ -218,8 +240,16 @@ process: 0
 	// Log lines.
 	{"a log line with two fields only", "", "0\t:invoke\n",
 		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 0\t:invoke"},
-	{"a log line with six fields", "", "0\t:invoke\t:read\tnil\t:timeout\t:again\n",
-		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 0\t:invoke\t:read\tnil\t:timeout\t:again"},
+	{"a log line with a process that is a string", "", "0\t:invoke\t:read\tnil\nINFO  jepsen.util - \"a\"\t:invoke\t:read\tnil\n",
+		`h.edn:2:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.util - "a"` + "\t:invoke\t:read\tnil"},
+	{"a logger's line with more in front of an operation", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.util - worker 0\t:ok\t:read\tnil\n",
+		`h.edn:2:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.util - worker 0` + "\t:ok\t:read\tnil"},
+	{"a line of a message that looks like an operation", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.core - all of it:\n  {0 :ok :read nil}\n",
+		`h.edn:3:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found {0 :ok :read nil}`},
+	{"text glued to the value of a log line", "", "0\t:invoke\t:write\t1)\n",
+		"h.edn:1:19: expected a value, found )"},
+	{"a log without an operation", "", "INFO  jepsen.core - Running test\n\nINFO  jepsen.core - Run complete\n",
+		`h.edn:1:1: no line of the log is an operation; expected lines such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.core - Running test`},
 	{"a log line with a bracket that is not closed", "", "INFO  jepsen.util - 0\t:invoke\t:write\t1\nINFO  jepsen.util - 0\t:ok\t:write\t[1\n",
 		"h.edn:2:36: expected ] to close [ opened at 2:34, found end of input"},
 	{"a log line with a bracket that was not opened", "", "0\t:invoke\t:write\t1]\n",
@@ -237,7 +267,7 @@ process: 0
 	{"a number alone", "", "42\n",
 		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found 42"},
 	{"a date first", "", "2026-01-01 00:00:00 GMT [jepsen worker 0] 0 :invoke :read nil\n",
-		"h.edn:1:1: expected a number, found 2026-01-01"},
+		`h.edn:1:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found 2026-01-01 00:00:00 GMT [jepsen worker 0] 0 :invoke :read n…`},
 
 	// JSON.
 	{"JSON with a comma too many", "", `{"process":0,"type":"invoke","f":"write","value":1}
@@ -913,8 +943,8 @@ func TestWhatComesAfterAMalformedFileIsStillChecked(t *testing.T) {
 		{"1.edn 2.edn", exitUsage, "2.edn: valid|2 histories: 1 valid, 0 invalid, 0 unknown, 1 unreadable"},
 		{"1.edn 2.edn 3.edn 4.edn", exitInvalid, "2.edn: valid|4.edn: INVALID|4 histories: 1 valid, 1 invalid, 0 unknown, 2 unreadable"},
 		{"4.edn none.edn", exitInvalid, "4.edn: INVALID|2 histories: 0 valid, 1 invalid, 0 unknown, 1 unreadable"},
-		{".", exitInvalid, "test model verdict engine ms|1.edn unreadable|2.edn register (inferred) valid clew/fast-register N|3.edn unreadable|" +
-			"4.edn register (inferred) INVALID clew/fast-register N|4 histories: 1 valid, 1 invalid, 0 unknown, 2 unreadable"},
+		{".", exitInvalid, "test model verdict skipped engine ms|1.edn unreadable|2.edn register (inferred) valid 0 clew/fast-register N|3.edn unreadable|" +
+			"4.edn register (inferred) INVALID 0 clew/fast-register N|4 histories: 1 valid, 1 invalid, 0 unknown, 2 unreadable"},
 	} {
 		status, stdout, stderr := clewRun(append([]string{"check"}, strings.Fields(c.files)...)...)
 		var starts []string

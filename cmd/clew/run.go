@@ -139,7 +139,7 @@ func (r *runner) job(s store.Source, missing error) *job {
 // optionsOf is how a job's history is checked.
 func (r *runner) optionsOf(j *job) clew.Options {
 	o := r.options
-	o.Independent = j.independent
+	o.Independent, o.Keyless = j.independent, j.keyless
 	return o
 }
 
@@ -238,7 +238,7 @@ func (r *runner) read(ctx context.Context, j *job) error {
 	defer func() { j.took = time.Since(start) }()
 	ctx, done := r.limited(ctx, r.options.TimeLimit)
 	defer done()
-	o := j.spec.Pairing()
+	o := j.pairing()
 	o.Memory = r.memory
 	var h *jepsen.History
 	var err error

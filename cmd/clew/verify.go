@@ -47,13 +47,17 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 
 // verify replays a witness and says what came of it. It returns the exit status.
 func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
-	h, err := clew.ReadFile(history, r.spec.Pairing())
+	h, err := clew.ReadFile(history, r.pairing())
 	if err != nil {
 		return 0, err
 	}
 	replay, values := clew.Verify, h
 	if r.independent {
-		keyed, err := h.Independent()
+		part := h.Independent
+		if r.keyless {
+			part = h.IndependentOrShared
+		}
+		keyed, err := part()
 		if err != nil {
 			return 0, located(h, err)
 		}

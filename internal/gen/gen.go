@@ -188,8 +188,8 @@ func (g *generator) simulate() {
 			g.proceed(p)
 			continue
 		}
-		if g.chance(g.strays / 2) {
-			g.emit(p, ":info", nil) // of no operation
+		if g.chance(g.strays/2) && g.operations > 0 {
+			g.emit(p, ":info", nil) // of no operation; alone it would be no history
 		}
 		if started == g.operations {
 			if !g.anyBusy() {

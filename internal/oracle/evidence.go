@@ -398,12 +398,15 @@ func (e *evidence) jsonKeys() error {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return fmt.Errorf("%w in %s", err, text)
 	}
-	const want = "analyzer cause crashed error events explanation file init model ms op-index op-line operations previous-ok-index valid verified"
+	const want = "analyzer cause crashed error events explanation file init model ms op-index op-line operations previous-ok-index skipped valid verified warnings"
 	if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
 		return fmt.Errorf("the JSON has the keys %s, not %s", got, want)
 	}
 	if m["valid"] != (e.r.Verdict == jepsen.Valid) {
 		return fmt.Errorf("the JSON says valid: %v", m["valid"])
+	}
+	if warnings, isList := m["warnings"].([]any); !isList || len(warnings) != len(e.h.Warnings) || m["skipped"] != float64(e.h.Skipped) {
+		return fmt.Errorf("the JSON says skipped: %v, warnings: %v", m["skipped"], m["warnings"])
 	}
 	if e.r.Verdict == jepsen.Invalid && (m["op-index"] != float64(e.h.Index(e.r.FailEvent)) || m["op-line"] != float64(e.h.Line(e.r.FailEvent))) {
 		return fmt.Errorf("the JSON's op is at index %v, line %v, not at %s", m["op-index"], m["op-line"], e.h.Where(e.r.FailEvent))

@@ -584,7 +584,7 @@
                                     (cut (or (get given k)
                                              (fail! :unparsable-output (str "clew printed no result for the key " (text k))))))]
                         (zipmap ks (with-originals mine bare number))))
-            results (ask options {:independent true} false test (map unlike-a-tuple ops) number opts collect)
+            results (ask options {:independent true, :keyless :every} false test (map unlike-a-tuple ops) number opts collect)
             bad     (filterv (comp false? :valid? results) (keys (sorted results)))]
         ; A picture is of one history.
         (when (store-folder test opts)

@@ -1,0 +1,86 @@
+package jepsen
+
+import (
+	"fmt"
+
+	"clew/edn"
+	"clew/edn/opmap"
+)
+
+// Stranger is an event that was skipped, since its process is no client, but is
+// not :nemesis either: the first one with its :f. A model that knows the :f
+// refuses the history, for nobody would check what looks like a client's
+// operation.
+type Stranger struct {
+	Process, F, Value, Key edn.ID
+
+	at   edn.Pos
+	name string // "process \"a\"'s :invoke :write (index 3)"
+}
+
+// errStranger says what to do about a Stranger.
+const errStranger = "is of a process that is no integer, so nobody would check it; with clients all, every process but :nemesis is a client"
+
+// Err is the error of a history in which the stranger's operations would count.
+func (s *Stranger) Err() error { return s.at.Errorf("%s %s", s.name, errStranger) }
+
+// isClient says whether the process of an event that is no integer is a client's.
+// If it is not, the event is skipped.
+func (b *Builder) isClient(e *opmap.Event, position int64) (bool, error) {
+	v := b.h.Values
+	index := position
+	if e.Has&opmap.HasIndex != 0 {
+		index = e.Index
+	}
+	switch {
+	case e.Has&opmap.HasProcess == 0:
+		return false, b.at(e).Errorf("%s (index %d) has no :process; expected one that says whose operation it is", b.call(e), index)
+	case e.Process == b.nemesis:
+		b.h.Skipped++
+		return false, nil
+	case b.opts.AllClients:
+		return true, nil
+	}
+	b.h.Skipped++
+	b.strange++
+	if f := v.Same(e.F); !b.strangeFs[f] {
+		b.strangeFs[f] = true
+		b.h.Strangers = append(b.h.Strangers, Stranger{e.Process, e.F, e.Value, e.Key, b.at(e),
+			fmt.Sprintf("process %s's %s (index %d)", v.Text(e.Process), b.call(e), index)})
+	}
+	return false, nil
+}
+
+// call is what an event says, ":invoke :write", as far as it does.
+func (b *Builder) call(e *opmap.Event) string {
+	v := b.h.Values
+	switch has := e.Has & (opmap.HasType | opmap.HasF); has {
+	case opmap.HasType:
+		return v.Text(e.Type)
+	case opmap.HasF:
+		return v.Text(e.F)
+	case 0:
+		return "event"
+	}
+	return v.Text(e.Type) + " " + v.Text(e.F)
+}
+
+// clients says what there is to say of events that are no client's. It is an
+// error if there are others than the nemesis's, and no operation of a client
+// beside them: checking nothing must not pass for a verdict.
+func (b *Builder) clients() error {
+	h := b.h
+	switch none := len(h.Type) == 0; {
+	case none && b.strange > 0:
+		first := &h.Strangers[0]
+		return first.at.Errorf("no operation of a client: the first event, %s, %s", first.name, errStranger)
+	case none && h.Events > h.Skipped:
+		return b.lost.Errorf("no operation of a client: nothing but completions without an invocation")
+	case none:
+		b.Warn("no operations of clients (processes that are integers): nothing to check")
+	case b.strange > 0:
+		first := &h.Strangers[0]
+		b.Warn("%sevents of processes that are no integers: %d, the first %s; skipped", b.line(first.at.Line), b.strange, first.name)
+	}
+	return nil
+}
