@@ -216,19 +216,15 @@ func conclude(decisions []decision) conclusion {
 
 // valid fills in the witness and the final state.
 func valid(r *report.Result, ops *models.Operations, parts []*models.Operations, decisions []decision) {
-	var finals []models.State
+	columns, orders := make([]*models.Columns, len(parts)), make([][]models.Row, len(parts))
 	var points []point
 	for i, part := range parts {
-		last, err := models.Finals(part.Model, &part.Columns, decisions[i].Order)
-		if err != nil {
-			panic("a witness does not replay: " + err.Error())
-		}
-		finals = append(finals, last...)
-		points = append(points, pointsOf(part, decisions[i].Order)...)
+		columns[i], orders[i] = &part.Columns, decisions[i].Order
+		points = append(points, pointsOf(part, orders[i])...)
 	}
-	state := finals[0]
-	if p, ok := ops.Model.(models.Partitioner); ok {
-		state = p.Join(finals)
+	state, err := models.FinalOf(ops.Model, columns, orders)
+	if err != nil {
+		panic("a witness does not replay: " + err.Error())
 	}
 	points = append(points, free(ops)...)
 	r.Final = ops.Model.Record(state)

@@ -73,7 +73,7 @@ func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) err
 		}
 	}
 	var stuck *models.ReplayError
-	if _, err := models.Replay(ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
+	if _, err := models.Final(ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
 		at := positions[stuck.Position]
 		return &WitnessError{int(at), h.Name(witness[at]) + " cannot happen there: " + stuck.Why}
 	}

@@ -57,6 +57,49 @@ func (q *fifoQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Run makes fifo-queue a Runner. Every step takes constant time but for drains,
+// which take one linear in what they drained.
+func (q *fifoQueue) Run(s State) Run { return &fifoRun{q, slices.Clone(s)} }
+
+type fifoRun struct {
+	q     *fifoQueue
+	items []int32 // first in first
+}
+
+func (r *fifoRun) Apply(op Op) Outcome {
+	empty := len(r.items) == 0
+	switch op.Kind {
+	case Enqueue:
+		r.items = append(r.items, op.A)
+		return One
+	case DequeueEmpty:
+		return oneIf(empty)
+	case Drain:
+		d := r.q.drains[op.A]
+		if len(d) > len(r.items) || !slices.Equal(d, r.items[:len(d)]) {
+			return Impossible
+		}
+		r.items = r.items[len(d):]
+		return One
+	case DrainAny:
+		if empty {
+			return One
+		}
+		return Several
+	}
+	if empty || op.Kind != DequeueAny && r.items[0] != op.A {
+		return Impossible
+	}
+	if op.Kind != Peek {
+		r.items = r.items[1:]
+	}
+	return One
+}
+
+func (r *fifoRun) State() State { return slices.Clone(r.items) }
+
+func (r *fifoRun) States() []State { return []State{r.State()} }
+
 // Shape makes fifo-queue Shaped.
 func (q *fifoQueue) Shape() Shape { return FIFOShape{q.init} }
 

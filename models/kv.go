@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -133,6 +134,48 @@ func (m *kv) Step(dst []State, s State, op Op) []State {
 	}
 	return append(dst, set1(s, op.A, m.join(now, op.B)))
 }
+
+// Run makes kv a Runner. A step takes time linear in its own string: the strings
+// that are appended to grow in place, and get numbers at the end.
+func (m *kv) Run(s State) Run {
+	r := &kvRun{m, make(map[int32][]byte, len(s)/2)}
+	for i := 0; i < len(s); i += 2 {
+		r.now[s[i]] = []byte(m.str(s[i+1]))
+	}
+	return r
+}
+
+type kvRun struct {
+	m   *kv
+	now map[int32][]byte // by key
+}
+
+func (r *kvRun) Apply(op Op) Outcome {
+	text := r.m.str(op.B)
+	switch op.Kind {
+	case Get:
+		if string(r.now[op.A]) != text {
+			return Impossible
+		}
+	case Put:
+		r.now[op.A] = append(r.now[op.A][:0], text...)
+	default:
+		r.now[op.A] = append(r.now[op.A], text...)
+	}
+	return One
+}
+
+func (r *kvRun) State() State {
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	s := make(State, 0, 2*len(r.now))
+	for _, key := range slices.Sorted(maps.Keys(r.now)) {
+		s = append(s, key, r.m.numberOf(string(r.now[key])))
+	}
+	return s
+}
+
+func (r *kvRun) States() []State { return []State{r.State()} }
 
 // get1 is the string at a key, the empty one if the key is absent.
 func get1(s State, key int32) int32 {

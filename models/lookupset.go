@@ -103,6 +103,32 @@ func (m *lookupSet) Step(dst []State, s State, op Op) []State {
 	return append(dst, s)
 }
 
+// Run makes lookup-set a Runner. Every step takes constant time.
+func (m *lookupSet) Run(s State) Run { return lookupSetRun{newMembers(s)} }
+
+type lookupSetRun struct{ members }
+
+func (r lookupSetRun) Apply(op Op) Outcome {
+	found := r.has(op.A)
+	switch op.Kind {
+	case Insert, RemoveAbsent, HasNot:
+		if found {
+			return Impossible
+		}
+	case InsertPresent, Remove, Has:
+		if !found {
+			return Impossible
+		}
+	}
+	switch op.Kind {
+	case Insert, InsertAny:
+		r.add(op.A)
+	case Remove, RemoveAny:
+		delete(r.members, op.A)
+	}
+	return One
+}
+
 func (m *lookupSet) Mutates(op Op) bool {
 	return op.Kind == Insert || op.Kind == InsertAny || op.Kind == Remove || op.Kind == RemoveAny
 }

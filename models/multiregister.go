@@ -167,6 +167,50 @@ func (m *multiRegister) Step(dst []State, s State, op Op) []State {
 	return append(dst, s)
 }
 
+// Run makes multi-register a Runner. A step takes time linear in its transaction.
+func (m *multiRegister) Run(s State) Run {
+	r := &multiRegisterRun{m: m, now: slices.Clone(m.init)}
+	for i := 0; i < len(s); i += 2 {
+		r.now[s[i]] = s[i+1]
+	}
+	return r
+}
+
+type multiRegisterRun struct {
+	m    *multiRegister
+	now  []int32   // by slot
+	undo []microOp // what the transaction at hand has overwritten
+}
+
+func (r *multiRegisterRun) Apply(op Op) Outcome {
+	r.undo = r.undo[:0]
+	for _, mop := range r.m.txns[op.A] {
+		switch {
+		case mop.write:
+			r.undo = append(r.undo, microOp{mop.slot, r.now[mop.slot], true})
+			r.now[mop.slot] = mop.value
+		case orNil(r.now[mop.slot]) != mop.value:
+			for _, old := range slices.Backward(r.undo) {
+				r.now[old.slot] = old.value
+			}
+			return Impossible
+		}
+	}
+	return One
+}
+
+func (r *multiRegisterRun) State() State {
+	var s State
+	for slot, value := range r.now {
+		if value != r.m.init[slot] {
+			s = append(s, int32(slot), value)
+		}
+	}
+	return s
+}
+
+func (r *multiRegisterRun) States() []State { return []State{r.State()} }
+
 func (m *multiRegister) value(s State, slot int32) int32 {
 	if i, found := find1(s, slot); found {
 		return s[i+1]

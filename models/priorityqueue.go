@@ -2,7 +2,9 @@ package models
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -144,6 +146,97 @@ func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
 		}
 	}
 	return dst
+}
+
+// Run makes priority-queue a Runner. A step takes time logarithmic in the number
+// of priorities, and linear in the number of values that share one: 1 and 1.0.
+func (q *priorityQueue) Run(s State) Run {
+	r := &priorityRun{q: q, count: map[int32]int32{}, values: map[int32][]int32{}}
+	for _, x := range s {
+		r.put(x)
+	}
+	return r
+}
+
+type priorityRun struct {
+	q      *priorityQueue
+	count  map[int32]int32   // by value: how many there are
+	values map[int32][]int32 // by rank: those that are there
+	ranks  greatestFirst     // each rank that has values once
+}
+
+func (r *priorityRun) put(x int32) {
+	rank := r.q.rank[x]
+	if r.count[x]++; r.count[x] > 1 {
+		return
+	}
+	if len(r.values[rank]) == 0 {
+		heap.Push(&r.ranks, rank)
+	}
+	r.values[rank] = append(r.values[rank], x)
+}
+
+// take takes a value of the highest rank.
+func (r *priorityRun) take(x int32) {
+	if r.count[x]--; r.count[x] > 0 {
+		return
+	}
+	delete(r.count, x)
+	rank := r.ranks[0]
+	left := slices.DeleteFunc(r.values[rank], func(y int32) bool { return x == y })
+	if r.values[rank] = left; len(left) == 0 {
+		delete(r.values, rank)
+		heap.Pop(&r.ranks)
+	}
+}
+
+func (r *priorityRun) Apply(op Op) Outcome {
+	if op.Kind == Enqueue {
+		r.put(op.A)
+		return One
+	}
+	if len(r.ranks) == 0 {
+		return oneIf(op.Kind == DequeueEmpty)
+	}
+	first := r.values[r.ranks[0]]
+	x := op.A
+	switch {
+	case op.Kind == DequeueAny && len(first) > 1:
+		return Several
+	case op.Kind == DequeueAny:
+		x = first[0]
+	case op.Kind == DequeueEmpty || !slices.Contains(first, x):
+		return Impossible
+	}
+	if op.Kind != Peek {
+		r.take(x)
+	}
+	return One
+}
+
+func (r *priorityRun) State() State {
+	var s State
+	for _, x := range slices.SortedFunc(maps.Keys(r.count), r.q.before) {
+		s = append(s, slices.Repeat([]int32{x}, int(r.count[x]))...)
+	}
+	return s
+}
+
+func (r *priorityRun) States() []State { return []State{r.State()} }
+
+// greatestFirst has the greatest number first.
+type greatestFirst []int32
+
+func (h greatestFirst) Len() int           { return len(h) }
+func (h greatestFirst) Less(i, j int) bool { return h[i] > h[j] }
+func (h greatestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *greatestFirst) Push(x any)        { *h = append(*h, x.(int32)) }
+
+func (h *greatestFirst) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
 }
 
 // Shape makes priority-queue Shaped.

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Replay runs rows one after another and returns the state after each. If steps
-// have several outcomes, the states are those of one consistent run. It fails
-// at the first row that cannot happen. Linear time in the number of outcomes.
+// Replay runs rows one after the other and returns the state after each, one
+// consistent run where steps have several outcomes. It fails at the first row
+// that cannot happen. It keeps every state, and is what Final is judged by.
 func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	// states[ends[i-1]:ends[i]] is the set of states after i rows.
 	states := []State{m.Init()}
@@ -16,16 +16,9 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	from := 0
 	for i, row := range order {
 		to := ends[i]
-		for _, s := range states[from:to] {
-			states = m.Step(states, s, c.Op(row))
-		}
-		switch len(states) - to {
-		case 0:
+		states = stepAll(m, states, states[from:to], c.Op(row))
+		if len(states) == to {
 			return nil, &ReplayError{i, m.Why(states[from], c.Op(row))}
-		case 1:
-		default:
-			slices.SortFunc(states[to:], slices.Compare)
-			states = states[:to+len(slices.CompactFunc(states[to:], slices.Equal))]
 		}
 		from = to
 		ends = append(ends, len(states))
@@ -43,39 +36,55 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	return run, nil
 }
 
-// Finals is what Replay ends with: the last state of each part if the model has
-// parts, else the last state. It keeps no other states: a run of n rows has n
-// states, and each of them may hold all values of the history.
-func Finals(m Model, c *Columns, order []int32) ([]State, error) {
+// Final is the state that Replay's run ends in, the initial one if nothing runs.
+// It keeps no others, and takes the steps of a Runner in place: linear time for
+// these, times the logarithm of the state for some.
+func Final(m Model, c *Columns, order []Row) (State, error) {
+	return FinalOf(m, []*Columns{c}, [][]Row{order})
+}
+
+// FinalOf is Final of operations that are in parts, with an order of each. The
+// position of an error is one in the order of its part.
+func FinalOf(m Model, parts []*Columns, orders [][]Row) (State, error) {
+	_, runs := m.(Runner)
 	p, parted := m.(Partitioner)
+	if parted && !runs {
+		return joined(m, p, parts, orders)
+	}
+	w := newWalk(m)
+	for i, c := range parts {
+		if err := w.steps(c, orders[i]); err != nil {
+			return nil, err
+		}
+	}
+	return w.state(), nil
+}
+
+// joined is FinalOf for a model that has parts and no runs: each part's state
+// stays small.
+func joined(m Model, p Partitioner, parts []*Columns, orders [][]Row) (State, error) {
 	var number numbering
-	sets := [][]State{{m.Init()}} // by part: the states that it may be in
-	var next []State
-	for i, row := range order {
-		op, part := c.Op(row), 0
-		if parted {
-			if part = int(number.of(p.Part(op))); part == len(sets) {
-				sets = append(sets, []State{m.Init()})
+	var walks []*walk // by part of the model
+	for i, c := range parts {
+		for at, row := range orders[i] {
+			op := c.Op(row)
+			k := int(number.of(p.Part(op)))
+			if k == len(walks) {
+				walks = append(walks, newWalk(m))
+			}
+			if !walks[k].step(op) {
+				return nil, &ReplayError{at, m.Why(walks[k].state(), op)}
 			}
 		}
-		next = next[:0]
-		for _, s := range sets[part] {
-			next = m.Step(next, s, op)
-		}
-		if len(next) == 0 {
-			return nil, &ReplayError{i, m.Why(sets[part][0], op)}
-		}
-		if len(next) > 1 {
-			slices.SortFunc(next, slices.Compare)
-			next = slices.CompactFunc(next, slices.Equal)
-		}
-		sets[part] = append(sets[part][:0], next...)
 	}
-	finals := make([]State, len(sets))
-	for i, set := range sets {
-		finals[i] = set[0]
+	if len(walks) == 0 {
+		return p.Join([]State{m.Init()}), nil
 	}
-	return finals, nil
+	finals := make([]State, len(walks))
+	for i, w := range walks {
+		finals[i] = w.state()
+	}
+	return p.Join(finals), nil
 }
 
 // leadingTo is the state of the set from which op leads to next.
@@ -98,17 +107,4 @@ type ReplayError struct {
 
 func (e *ReplayError) Error() string {
 	return fmt.Sprintf("position %d: %s", e.Position, e.Why)
-}
-
-// Final is the state that Replay's run ends in, which is the initial one if
-// there are no rows. Like Finals it keeps no other states.
-func Final(m Model, c *Columns, order []int32) (State, error) {
-	finals, err := Finals(m, c, order)
-	if err != nil {
-		return nil, err
-	}
-	if p, parted := m.(Partitioner); parted {
-		return p.Join(finals), nil
-	}
-	return finals[0], nil
 }

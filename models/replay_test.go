@@ -44,7 +44,7 @@ func TestReplaySaysWhereAndWhyItIsStuck(t *testing.T) {
 	}
 }
 
-func TestFinalsIsWhatReplayEndsWith(t *testing.T) {
+func TestFinalIsWhatReplayEndsWith(t *testing.T) {
 	m, c := queue(t, Op{Enqueue, 1, 0}, Op{Enqueue, 2, 0}, Op{Enqueue, 3, 0}, Op{Kind: DequeueAny}, Op{Dequeue, 1, 0}, Op{Kind: DequeueAny})
 	for n := range c.Len() {
 		order := []int32{0, 1, 2, 3, 4, 5}[:n]
@@ -54,11 +54,11 @@ func TestFinalsIsWhatReplayEndsWith(t *testing.T) {
 		} else if n > 0 {
 			want = run[n-1]
 		}
-		if got, err := Finals(m, c, order); err != nil || len(got) != 1 || !slices.Equal(got[0], want) {
-			t.Errorf("after %d steps %v, %v; want [%v]", n, got, err, want)
+		if got, err := Final(m, c, order); err != nil || !slices.Equal(got, want) {
+			t.Errorf("after %d steps %v, %v; want %v", n, got, err, want)
 		}
 	}
-	_, err := Finals(m, c, []int32{0, 3, 5})
+	_, err := Final(m, c, []int32{0, 3, 5})
 	var stuck *ReplayError
 	if !errors.As(err, &stuck) || stuck.Position != 2 {
 		t.Errorf("a step that cannot happen: %v", err)
@@ -88,12 +88,20 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 		} else if n > 0 {
 			want = run[n-1]
 		}
-		finals, err := Finals(m, c, order)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := m.(Partitioner).Join(finals); !slices.Equal(got, want) {
-			t.Errorf("after %d steps %v, want %v", n, got, want)
+		for _, final := range map[string]func() (State, error){
+			"a run":      func() (State, error) { return Final(m, c, order) },
+			"parts":      func() (State, error) { return Final(apart{m, m.(Partitioner)}, c, order) },
+			"both parts": func() (State, error) { return FinalOf(m, []*Columns{c, c}, [][]Row{order[:n/2], order[n/2:]}) },
+		} {
+			if got, err := final(); err != nil || !slices.Equal(got, want) {
+				t.Errorf("after %d steps %v, %v; want %v", n, got, err, want)
+			}
 		}
 	}
+}
+
+// apart is a model with parts and without runs.
+type apart struct {
+	Model
+	Partitioner
 }

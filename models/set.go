@@ -104,6 +104,27 @@ func (m *set) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Run makes set a Runner. A read costs as much as it read.
+func (m *set) Run(s State) Run { return setRun{newMembers(s), m} }
+
+type setRun struct {
+	members
+	m *set
+}
+
+func (r setRun) Apply(op Op) Outcome {
+	switch op.Kind {
+	case Add:
+		r.add(op.A)
+		return One
+	case ReadSet:
+		if read := r.m.sets[op.A]; len(read) == len(r.members) && !slices.ContainsFunc(read, func(x int32) bool { return !r.has(x) }) {
+			return One
+		}
+	}
+	return Impossible
+}
+
 func (m *set) Mutates(op Op) bool { return op.Kind == Add }
 
 func (m *set) Why(s State, op Op) string {

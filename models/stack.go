@@ -67,6 +67,29 @@ func (q *stack) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Run makes stack a Runner. Every step takes constant time.
+func (q *stack) Run(s State) Run { return &stackRun{slices.Clone(s)} }
+
+type stackRun struct{ items []int32 }
+
+func (r *stackRun) Apply(op Op) Outcome {
+	top := len(r.items) - 1
+	if (op.Kind == Pop || op.Kind == Peek) && (top < 0 || r.items[top] != op.A) || op.Kind == PopEmpty && top >= 0 || op.Kind == PopAny && top < 0 {
+		return Impossible
+	}
+	switch op.Kind {
+	case Push:
+		r.items = append(r.items, op.A)
+	case Pop, PopAny:
+		r.items = r.items[:top]
+	}
+	return One
+}
+
+func (r *stackRun) State() State { return slices.Clone(r.items) }
+
+func (r *stackRun) States() []State { return []State{r.State()} }
+
 // Shape makes stack Shaped.
 func (q *stack) Shape() Shape { return LIFOShape{q.init} }
 

@@ -1,0 +1,150 @@
+package models
+
+import (
+	"maps"
+	"slices"
+)
+
+// Runner is a model whose states grow with the history. Step copies such a state
+// each time, which makes a run of n operations quadratic; a Run changes one state
+// instead. Searches need Step, since they come back to earlier states; whoever
+// follows one order of operations needs no more than a Run.
+type Runner interface {
+	Model
+	// Run begins a run in a state, which stays as it is.
+	Run(s State) Run
+}
+
+// Run is a run of a model under way.
+type Run interface {
+	// Apply takes a step. Unless the outcome is One, nothing changes.
+	Apply(op Op) Outcome
+	// State is the state that the run is in: what Step leads to. A run that leaves
+	// open which of several states it is in gives the least.
+	State() State
+	// States are all the states that it may be in, in order.
+	States() []State
+}
+
+// Outcome says what a run makes of a step.
+type Outcome uint8
+
+// The outcomes of a step. Several means that there are several states it may lead
+// to, which the run cannot be in all at once: Step can.
+const (
+	Impossible Outcome = iota
+	One
+	Several
+)
+
+func oneIf(possible bool) Outcome {
+	if possible {
+		return One
+	}
+	return Impossible
+}
+
+// walk follows an order of operations from the initial state on, in whatever way
+// the model allows. While a step has several outcomes, it is in a set of states.
+// It costs what the run's steps cost, and once there is more than one state, or
+// the model has no runs, what Step does with each.
+type walk struct {
+	model  Model
+	runner Runner  // nil if the model has no runs
+	run    Run     // nil while there is a set
+	set    []State // in order
+	next   []State
+}
+
+func newWalk(m Model) *walk {
+	w := &walk{model: m}
+	w.runner, _ = m.(Runner)
+	w.settle([]State{m.Init()})
+	return w
+}
+
+// settle goes on in a set of states, which is a run if it is one state.
+func (w *walk) settle(set []State) {
+	w.set, w.run = set, nil
+	if w.runner != nil && len(set) == 1 {
+		w.run = w.runner.Run(set[0])
+	}
+}
+
+// step takes a step, and says whether it can happen. If not, nothing changes.
+func (w *walk) step(op Op) bool {
+	if w.run != nil {
+		switch w.run.Apply(op) {
+		case Impossible:
+			return false
+		case One:
+			return true
+		}
+		w.set, w.run = w.run.States(), nil
+	}
+	w.next = stepAll(w.model, w.next[:0], w.set, op)
+	if len(w.next) == 0 {
+		return false
+	}
+	w.set, w.next = w.next, w.set
+	if len(w.set) == 1 {
+		w.settle(w.set)
+	}
+	return true
+}
+
+// stepAll appends to dst, in order, every state that op leads to from some state
+// of a set. What it appends is a set too.
+func stepAll(m Model, dst, set []State, op Op) []State {
+	from := len(dst)
+	for _, s := range set {
+		dst = m.Step(dst, s, op)
+	}
+	if len(dst)-from > 1 {
+		slices.SortFunc(dst[from:], slices.Compare)
+		dst = dst[:from+len(slices.CompactFunc(dst[from:], slices.Equal))]
+	}
+	return dst
+}
+
+// state is the state that the walk has come to, the least if there are several.
+func (w *walk) state() State {
+	if w.run != nil {
+		return w.run.State()
+	}
+	return w.set[0]
+}
+
+// steps takes the rows of an order one after the other.
+func (w *walk) steps(c *Columns, order []Row) error {
+	for i, row := range order {
+		if !w.step(c.Op(row)) {
+			return &ReplayError{i, w.model.Why(w.state(), c.Op(row))}
+		}
+	}
+	return nil
+}
+
+// members is the state of a set under way, by value class.
+type members map[int32]struct{}
+
+func newMembers(s State) members {
+	in := make(members, len(s))
+	for _, x := range s {
+		in[x] = struct{}{}
+	}
+	return in
+}
+
+func (in members) has(x int32) bool {
+	_, ok := in[x]
+	return ok
+}
+
+func (in members) add(x int32) { in[x] = struct{}{} }
+
+// State is the members, sorted.
+func (in members) State() State { return slices.Sorted(maps.Keys(in)) }
+
+// States makes members a part of a Run.
+func (in members) States() []State { return []State{in.State()} }
