@@ -21,6 +21,7 @@ func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options
 		return nil, err
 	}
 	o.Verify = true
+	o.Keyless = true // as jepsen.independent has it
 	c := comparer{ctx: ctx, h: h, o: o, done: map[question]answered{}}
 	all := make([]report.Comparison, len(claims))
 	for i, claim := range claims {

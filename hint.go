@@ -55,20 +55,24 @@ func first(ops *models.Operations, row int32) bool {
 	return true
 }
 
-// allPairs says whether every value of an operation other than cas is a vector
-// of two.
+// allPairs says whether every value is a vector of two, and that of a cas one of
+// a key and [old new].
 func allPairs(h *jepsen.History) bool {
 	cas := h.Values.InternKeyword("cas")
 	pairs := 0
 	for op, inv := range h.Invocation {
 		value := h.OpValue(jepsen.Operation(op))
-		if value == edn.Nil || h.F[inv] == cas {
+		if value == edn.Nil {
 			continue
 		}
-		if h.Values.Kind(value) != edn.KindVector || len(h.Values.Items(value)) != 2 {
+		if !isPair(h.Values, value) || h.F[inv] == cas && !isPair(h.Values, h.Values.Items(value)[1]) {
 			return false
 		}
 		pairs++
 	}
 	return pairs > 1
+}
+
+func isPair(v *edn.Values, id edn.ID) bool {
+	return v.Kind(id) == edn.KindVector && len(v.Items(id)) == 2
 }

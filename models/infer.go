@@ -58,22 +58,24 @@ func (s *Seen) Only(fs ...string) bool {
 	return !slices.ContainsFunc(s.fs, func(f string) bool { return !slices.Contains(fs, f) })
 }
 
-// ReadsCollections says whether every :read that returned a value returned a
-// collection.
+// ReadsCollections says whether some :read returned a collection, and every one
+// that returned a value did.
 func (s *Seen) ReadsCollections() bool {
-	h := s.h
+	h, some := s.h, false
 	read := h.Values.InternKeyword("read")
 	for op, inv := range h.Invocation {
 		if h.F[inv] != read || h.Status[op] != jepsen.Succeeded {
 			continue
 		}
 		switch h.Values.Kind(h.OpValue(jepsen.Operation(op))) {
-		case edn.KindNil, edn.KindVector, edn.KindList, edn.KindSet:
+		case edn.KindVector, edn.KindList, edn.KindSet:
+			some = true
+		case edn.KindNil:
 		default:
 			return false
 		}
 	}
-	return true
+	return some
 }
 
 // Infer is the spec itself if it names a model, and else the spec with the model

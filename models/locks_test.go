@@ -127,6 +127,12 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 		{Spec{Name: "lookup-set"}, "0 push 1 -> 1", "does not know :f :push"},
 		{Spec{Name: "semaphore", Permits: 2}, "0 acquire 0", "expected a number of permits from 1"},
 		{Spec{Name: "semaphore", Permits: 2}, "0 acquire {:permits :all}", "expected a number of permits, found :all"},
+		{Spec{Name: "semaphore", Permits: 2}, "0 acquire 4294967297", "expected a number of permits from 1 to 1073741824, found 4294967297"},
+		{Spec{Name: "semaphore", Permits: 2}, "0 release 99999999999999999999", "expected a number of permits from 1 to 1073741824, found 99999999999999999999"},
+		{Spec{Name: "owner-semaphore", Permits: 2}, "0 acquire {:permits 99999999999999999999}", "expected a number of permits, found 99999999999999999999"},
+		{Spec{Name: "owner-semaphore", Permits: 2}, "0 acquire -99999999999999999999", "expected a number of permits from 1 to"},
+		{Spec{Name: "versioned-register"}, "0 write [4294967297 3]", "expected a version of at most 1073741824, found 4294967297"},
+		{Spec{Name: "java-queue"}, "0 size nil -> 4294967296", "expected a number of elements, found 4294967296"},
 		{Spec{Name: "owner-semaphore", Permits: 2}, "0 lock 0", "does not know :f :lock"},
 		{Spec{Name: "fenced-mutex"}, "0 acquire {:fence :x}", "expected a fence"},
 		{Spec{Name: "versioned-register"}, "0 write 3", "expected [version value], found 3"},
@@ -144,6 +150,9 @@ func TestParametersOfLocks(t *testing.T) {
 		{Name: "semaphore"}, {Name: "owner-semaphore"}, {Name: "semaphore", Permits: -1}, {Name: "mutex", Permits: 1},
 		{Name: "owner-mutex", MaxHolds: 2}, {Name: "reentrant-mutex", MaxHolds: -1}, {Name: "mutex", Threads: 5},
 		{Name: "owner-mutex", Threads: -1}, {Name: "owner-mutex", Init: "1"}, {Name: "semaphore", Permits: 1, Init: "1"},
+		{Name: "semaphore", Permits: 1<<32 + 1}, {Name: "owner-semaphore", Permits: 1<<32 + 1}, {Name: "reentrant-mutex", MaxHolds: 1<<32 + 1},
+		{Name: "reentrant-fenced-mutex", MaxHolds: 1<<30 + 1}, {Name: "owner-mutex", Threads: 1<<32 + 1},
+		{Name: "versioned-register", Init: "[4294967297 nil]"},
 		{Name: "lookup-set", Init: "1"}, {Name: "fenced-mutex", Init: "1"}, {Name: "versioned-register", Init: "1"},
 	} {
 		if s.Check() == nil {

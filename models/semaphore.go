@@ -47,10 +47,10 @@ func count(v *edn.Values, value edn.ID) (int32, error) {
 	}
 	n, ok := v.Int(value)
 	switch {
-	case !ok:
+	case !ok && v.Kind(value) != edn.KindInt:
 		return 1, nil
-	case n < 1 || n > maxCount:
-		return 0, fmt.Errorf("expected a number of permits from 1 to %d, found %d", maxCount, n)
+	case !ok || n < 1 || n > maxCount:
+		return 0, fmt.Errorf("expected a number of permits from 1 to %d, found %s", maxCount, v.Text(value))
 	}
 	return int32(n), nil
 }

@@ -61,8 +61,11 @@ func (m *versioned) version(id edn.ID) (int32, error) {
 		return 0, nil
 	}
 	n, ok := m.v.Int(id)
-	if !ok || n < 0 || n > maxCount {
+	switch {
+	case !ok || n < 0:
 		return 0, fmt.Errorf("expected a version from 0 on, found %s", m.v.Text(id))
+	case n > maxCount:
+		return 0, fmt.Errorf("expected a version of at most %d, found %d", maxCount, n)
 	}
 	return int32(n) + 1, nil
 }

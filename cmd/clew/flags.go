@@ -206,6 +206,8 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		switch {
 		case m[2] == "time-limit":
 			expected = "a duration such as 30s or 5m"
+		case slices.Contains([]string{"permits", "max-holds", "threads", "depth"}, m[2]):
+			expected = "a number of at least 1"
 		case strings.HasPrefix(msg, "invalid boolean"):
 			expected = "given or not; it takes no value"
 		}

@@ -45,21 +45,22 @@ func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	if len(fallback.Completions(ops)) == 0 {
 		return fallback.Answer{Verdict: jepsen.Valid, Depth: 1} // nothing has to happen
 	}
+	depth := min(h.Depth, ops.Len()) // a tuple has no more operations than there are
 	r := &replayer{ctx: ctx, ops: ops, limits: lim}
 	defer func() { lim.Memory.Give(r.taken) }()
-	if !r.take(familyBytes(ops.Len(), h.Depth)) {
+	if !r.take(familyBytes(ops.Len(), depth)) {
 		return fallback.Answer{Cause: r.cause, Depth: 1}
 	}
 	r.forget()
-	f := newFamily(ops, h.Depth, r.poll)
-	for depth := 1; depth <= h.Depth; depth++ {
+	f := newFamily(ops, depth, r.poll)
+	for d := 1; d <= depth; d++ {
 		switch {
-		case f.each(depth, r.fails):
+		case f.each(d, r.fails):
 		case r.cause != "":
-			return fallback.Answer{Cause: r.cause, Depth: depth, Schedules: r.tried}
+			return fallback.Answer{Cause: r.cause, Depth: d, Schedules: r.tried}
 		default:
 			order := slices.Clone(r.order)
-			return fallback.Answer{Verdict: jepsen.Valid, Order: order, Depth: depth, Schedules: r.tried}
+			return fallback.Answer{Verdict: jepsen.Valid, Order: order, Depth: d, Schedules: r.tried}
 		}
 	}
 	return fallback.Answer{Cause: jepsen.DepthExhausted, Depth: h.Depth, Schedules: r.tried}
