@@ -110,6 +110,49 @@ func (h *History) OperationMap(op Operation) edn.Value {
 	return h.opMap(h.Invocation[op], h.OpValue(op))
 }
 
+// OpPrinter prints op maps as EventMap and OperationMap give them, one after
+// another, without adding to the history's Values.
+type OpPrinter struct {
+	h       *History
+	printer *opmap.Printer
+	types   [4]edn.ID
+}
+
+// OpPrinter returns a printer of the history's op maps.
+func (h *History) OpPrinter() *OpPrinter {
+	whole := h
+	if h.whole != nil {
+		whole = h.whole
+	}
+	p := &OpPrinter{h: h, printer: whole.texts.NewPrinter(h.Values)}
+	for t := Invoke; t <= Info; t++ {
+		p.types[t] = h.Values.InternKeyword(t.Name())
+	}
+	return p
+}
+
+// AppendEvent appends the text of an event's op map.
+func (p *OpPrinter) AppendEvent(dst []byte, event Event) []byte {
+	return p.append(dst, event, p.h.Value[event])
+}
+
+// AppendOperation appends the text of an operation's.
+func (p *OpPrinter) AppendOperation(dst []byte, op Operation) []byte {
+	return p.append(dst, p.h.Invocation[op], p.h.OpValue(op))
+}
+
+func (p *OpPrinter) append(dst []byte, event Event, value edn.ID) []byte {
+	h := p.h
+	return p.printer.Append(dst, int(h.InWhole(event)), &opmap.Event{
+		Type:    p.types[h.Type[event]],
+		Process: h.Processes[h.Process[event]],
+		F:       h.F[event],
+		Value:   value,
+		Key:     h.Key(event),
+		Index:   h.Index(event),
+	})
+}
+
 func (h *History) opMap(event Event, value edn.ID) edn.Value {
 	v := h.Values
 	kvs := h.written(event)

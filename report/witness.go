@@ -2,13 +2,13 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/jepsen"
 )
 
@@ -16,13 +16,21 @@ import (
 // line, in order. An operation is shown by its completion if it has one.
 func (r *Result) WriteWitness(w io.Writer) error {
 	out := bufio.NewWriter(w)
+	h := r.History
+	if len(r.Witness) == 0 {
+		return nil
+	}
+	ops := h.OpPrinter()
+	var line []byte
 	for _, op := range r.Witness {
-		h := r.History
-		shown := h.OperationMap(op)
-		if h.Status[op] != jepsen.Crashed {
-			shown = h.EventMap(h.Completion[op])
+		if line = line[:0]; h.Status[op] != jepsen.Crashed {
+			line = ops.AppendEvent(line, h.Completion[op])
+		} else {
+			line = ops.AppendOperation(line, op)
 		}
-		fmt.Fprintln(out, shown)
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return err
+		}
 	}
 	return out.Flush()
 }
@@ -32,10 +40,9 @@ func (r *Result) WriteWitness(w io.Writer) error {
 // independent keys it is the core of the one that fails first, with the key in
 // every value, so it is a history of independent keys again.
 func (r *Result) WriteCore(w io.Writer) error {
-	h, core, shown := r.History, r.Core, (*jepsen.History).EventMap
+	h, core, key := r.History, r.Core, (*edn.Value)(nil)
 	if k := r.FailingKey(); k != nil {
-		h, core = k.History, k.Core
-		shown = func(h *jepsen.History, e jepsen.Event) edn.Value { return h.KeyedEventMap(e, k.Key) }
+		h, core, key = k.History, k.Core, &k.Key
 	}
 	var events []jepsen.Event
 	for _, op := range core {
@@ -45,9 +52,20 @@ func (r *Result) WriteCore(w io.Writer) error {
 		}
 	}
 	slices.Sort(events)
-	out := bufio.NewWriter(w)
+	if len(events) == 0 {
+		return nil
+	}
+	out, ops := bufio.NewWriter(w), h.OpPrinter()
+	var line []byte
 	for _, e := range events {
-		fmt.Fprintln(out, shown(h, e))
+		if line = line[:0]; key != nil {
+			line = append(line, h.KeyedEventMap(e, *key).String()...)
+		} else {
+			line = ops.AppendEvent(line, e)
+		}
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return err
+		}
 	}
 	return out.Flush()
 }
@@ -59,12 +77,12 @@ func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operati
 	if in == nil || h == nil {
 		return nil, fmt.Errorf("%s: expected a witness and its history, found nil", name)
 	}
-	byIndex := make(map[int64][]jepsen.Event, len(h.Type))
-	for e := range jepsen.Event(len(h.Type)) {
-		index := h.Index(e)
-		byIndex[index] = append(byIndex[index], e)
-	}
+	byIndex := newIndexed(h)
 	v := h.Values
+	var types [4]edn.ID
+	for t := jepsen.Invoke; t <= jepsen.Info; t++ {
+		types[t] = v.InternKeyword(t.Name())
+	}
 	reader := opmap.NewReader(in, name, v)
 	var witness []jepsen.Operation
 	var e opmap.Event
@@ -78,13 +96,46 @@ func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operati
 		if e.Has&opmap.HasIndex == 0 {
 			return nil, at.Errorf("the op has no :index; expected that of an event of the history")
 		}
-		event := slices.IndexFunc(byIndex[index], func(event jepsen.Event) bool {
-			return h.Processes[h.Process[event]] == v.Same(e.Process) && v.InternKeyword(h.Type[event].Name()) == e.Type
+		events := byIndex.of(index)
+		k := slices.IndexFunc(events, func(x indexedEvent) bool {
+			return h.Processes[h.Process[x.event]] == v.Same(e.Process) && types[h.Type[x.event]] == e.Type
 		})
-		if event < 0 {
+		if k < 0 {
 			return nil, at.Errorf("the history has no %s event of process %s with :index %d",
 				v.Text(e.Type), v.Text(e.Process), index)
 		}
-		witness = append(witness, h.OpOf[byIndex[index][event]])
+		witness = append(witness, h.OpOf[events[k].event])
 	}
+}
+
+// indexed is the events of a history in order of their :index, those of one in
+// order of time.
+type indexed []indexedEvent
+
+type indexedEvent struct {
+	index int64
+	event jepsen.Event
+}
+
+func newIndexed(h *jepsen.History) indexed {
+	x := make(indexed, len(h.Type))
+	for e := range x {
+		x[e] = indexedEvent{h.Index(jepsen.Event(e)), jepsen.Event(e)}
+	}
+	byIndex := func(a, b indexedEvent) int { return cmp.Compare(a.index, b.index) }
+	if !slices.IsSortedFunc(x, byIndex) {
+		slices.SortStableFunc(x, byIndex)
+	}
+	return x
+}
+
+// of is the events with an :index. Logarithmic time.
+func (x indexed) of(index int64) []indexedEvent {
+	find := func(e indexedEvent, index int64) int { return cmp.Compare(e.index, index) }
+	from, _ := slices.BinarySearchFunc(x, index, find)
+	to := from
+	for to < len(x) && x[to].index == index {
+		to++
+	}
+	return x[from:to]
 }

@@ -81,6 +81,12 @@ func (t *Texts) DropLast() {
 // Text returns the i-th text, from 0, or one that prints the same once it is
 // read. The event must have the same values as the one whose text was added.
 func (t *Texts) Text(i int, v *edn.Values, ev *Event) []byte {
+	layout, text := t.find(i)
+	return t.rebuild(layout, text, v, ev)
+}
+
+// find is what is kept of the i-th text.
+func (t *Texts) find(i int) (layout int, text []byte) {
 	p := t.marks[i/marked]
 	for left := i % marked; ; left-- {
 		for p.at == len(t.chunks[p.chunk]) {
@@ -90,7 +96,7 @@ func (t *Texts) Text(i int, v *edn.Values, ev *Event) []byte {
 		n, size := binary.Uvarint(b[1:])
 		end := 1 + size + int(n)
 		if left == 0 {
-			return t.rebuild(int(b[0]), b[1+size:end], v, ev)
+			return int(b[0]), b[1+size : end]
 		}
 		p.at += end
 	}

@@ -1,0 +1,234 @@
+package opmap
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"clew/edn"
+)
+
+// Printer prints kept op maps as [edn.Values.AppendText] prints maps, one after
+// another, without interning them: a history has too many. Of op maps that are
+// printed alike it works out only once in which order their keys come.
+type Printer struct {
+	texts   *Texts
+	v       *edn.Values
+	bare    *plan
+	plans   []*plan // by layout, from 1; nil: not worked out
+	others  [][]byte
+	scratch *edn.Values // of what is no plain value
+}
+
+// plan is what an op map prints, in order.
+type plan struct {
+	fields  []field
+	unusual bool // its keys do not print as they stand
+}
+
+// field is a key with what stands before it, and where its value comes from.
+type field struct {
+	before, key string
+	has         Fields
+	other       int // if has is 0, its place among the values of other keys
+}
+
+// NewPrinter returns a printer of op maps whose events' values are in v.
+func (t *Texts) NewPrinter(v *edn.Values) *Printer {
+	return &Printer{texts: t, v: v, plans: make([]*plan, len(t.layouts)+1)}
+}
+
+// Append appends the i-th text, with the event's :index and :value whether they
+// stand in it or not. A text that is none prints as the event alone.
+func (p *Printer) Append(dst []byte, i int, ev *Event) []byte {
+	layout, text := p.texts.find(i)
+	if layout > 0 {
+		if plan := p.plan(layout); !plan.unusual {
+			if end, ok := p.print(dst, plan, p.split(text), ev); ok {
+				return end
+			}
+		}
+		text = p.texts.rebuild(layout, text, p.v, ev)
+	}
+	if len(text) > 0 {
+		if end, ok := p.general(dst, text, ev); ok {
+			return end
+		}
+	}
+	end, _ := p.print(dst, p.alone(ev), nil, ev)
+	return end
+}
+
+// alone is the plan of an event without a text.
+func (p *Printer) alone(ev *Event) *plan {
+	if ev.Key != edn.Nil {
+		return newPlan([]field{{key: ":process", has: HasProcess}, {key: ":type", has: HasType}, {key: ":f", has: HasF}, {key: ":key", has: HasKey}})
+	}
+	if p.bare == nil {
+		p.bare = newPlan([]field{{key: ":process", has: HasProcess}, {key: ":type", has: HasType}, {key: ":f", has: HasF}})
+	}
+	return p.bare
+}
+
+func (p *Printer) plan(layout int) *plan {
+	if p.plans[layout] == nil {
+		p.plans[layout] = p.planOf(p.texts.layouts[layout-1])
+	}
+	return p.plans[layout]
+}
+
+// planOf is the plan of a layout, given its last step.
+func (p *Printer) planOf(last *step) *plan {
+	var fields []field
+	for s := last; s.parent != nil; s = s.parent {
+		if !s.end {
+			fields = append(fields, field{key: strings.Trim(s.text, "{ ,"), has: s.has})
+		}
+	}
+	slices.Reverse(fields)
+	other := 0
+	for k := range fields {
+		if fields[k].has == 0 {
+			fields[k].other = other
+			other++
+		}
+	}
+	plan := newPlan(fields)
+	values := edn.NewValues()
+	for k, f := range plan.fields {
+		id, err := values.ParseLenient([]byte(f.key))
+		if err != nil || values.Kind(id) != edn.KindKeyword || values.Text(id) != f.key || k > 0 && plan.fields[k-1].key == f.key {
+			plan.unusual = true
+		}
+	}
+	return plan
+}
+
+// newPlan sorts fields, and adds what every op map has.
+func newPlan(fields []field) *plan {
+	var all Fields
+	for _, f := range fields {
+		all |= f.has
+	}
+	if all&HasIndex == 0 {
+		fields = append(fields, field{key: ":index", has: HasIndex})
+	}
+	if all&HasValue == 0 {
+		fields = append(fields, field{key: ":value", has: HasValue})
+	}
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.key, b.key) })
+	for k := range fields {
+		fields[k].before = ", "
+	}
+	fields[0].before = "{"
+	return &plan{fields: fields}
+}
+
+// split is the values of other keys.
+func (p *Printer) split(text []byte) [][]byte {
+	p.others = p.others[:0]
+	for len(text) > 0 {
+		var other []byte
+		other, text, _ = bytes.Cut(text, []byte{'\n'})
+		p.others = append(p.others, other)
+	}
+	return p.others
+}
+
+// print prints an op map by a plan. It gives up on a value that is none.
+func (p *Printer) print(dst []byte, plan *plan, others [][]byte, ev *Event) ([]byte, bool) {
+	for _, f := range plan.fields {
+		dst = append(dst, f.before...)
+		dst = append(append(dst, f.key...), ' ')
+		switch f.has {
+		case HasType:
+			dst = p.v.AppendText(dst, ev.Type)
+		case HasF:
+			dst = p.v.AppendText(dst, ev.F)
+		case HasProcess:
+			n, _ := p.v.Int(ev.Process) // Its class may go by another spelling.
+			dst = strconv.AppendInt(dst, n, 10)
+		case HasValue:
+			dst = p.v.AppendText(dst, ev.Value)
+		case HasKey:
+			dst = p.v.AppendText(dst, ev.Key)
+		case HasIndex, HasIndex | hasOtherIndex:
+			dst = strconv.AppendInt(dst, ev.Index, 10)
+		default:
+			var ok bool
+			if dst, ok = p.other(dst, others[f.other]); !ok {
+				return dst, false
+			}
+		}
+	}
+	return append(dst, '}'), true
+}
+
+// other appends the value of another key.
+func (p *Printer) other(dst, text []byte) ([]byte, bool) {
+	if isPlain(text) {
+		return append(dst, text...), true
+	}
+	id, err := p.values().ParseLenient(text)
+	if err != nil {
+		return dst, false
+	}
+	return p.scratch.AppendText(dst, id), true
+}
+
+// maxScratch is how many forms a table of passing values may hold.
+const maxScratch = 1 << 16
+
+// values is a table for values that nobody needs later.
+func (p *Printer) values() *edn.Values {
+	if p.scratch == nil || p.scratch.Len() > maxScratch {
+		p.scratch = edn.NewValues()
+	}
+	return p.scratch
+}
+
+// isPlain says whether a value prints as it stands: a natural number, nil, true or
+// false. What is not plain is parsed.
+func isPlain(text []byte) bool {
+	switch string(text) {
+	case "nil", "true", "false", "0":
+		return true
+	}
+	if len(text) == 0 || len(text) > 18 || text[0] == '0' {
+		return false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// general prints an op map by parsing it.
+func (p *Printer) general(dst, text []byte, ev *Event) ([]byte, bool) {
+	v := p.values()
+	id, err := v.ParseLenient(text)
+	if err != nil {
+		return dst, false
+	}
+	value, err := v.ParseLenient(p.v.AppendText(nil, ev.Value))
+	if err != nil {
+		return dst, false
+	}
+	kvs := slices.Clone(v.Items(id))
+	if index := v.InternKeyword("index"); !hasKey(kvs, index) {
+		kvs = append(kvs, index, v.InternInt(ev.Index))
+	}
+	return v.AppendText(dst, v.InternMap(v.Put(kvs, "value", value))), true
+}
+
+func hasKey(kvs []edn.ID, key edn.ID) bool {
+	for i := 0; i < len(kvs); i += 2 {
+		if kvs[i] == key {
+			return true
+		}
+	}
+	return false
+}
