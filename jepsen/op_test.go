@@ -41,7 +41,7 @@ func TestAPrinterPrintsWhatTheMapsPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	histories := []*jepsen.History{h, built(t)}
-	keyed, err := h.Independent()
+	keyed, err := h.IndependentOrShared()
 	if err != nil {
 		t.Fatal(err)
 	}
