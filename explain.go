@@ -1,9 +1,10 @@
 package clew
 
 import (
+	"fmt"
+
 	"clew/jepsen"
 	"clew/report"
-	"fmt"
 )
 
 // explain says in one sentence what cannot happen, and after what.

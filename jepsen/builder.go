@@ -6,9 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // Options says how a history is paired.

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/jepsen/forms"

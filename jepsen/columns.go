@@ -3,9 +3,8 @@ package jepsen
 import (
 	"slices"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // push appends an event to the columns.

@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // Event numbers the events of a history: a row of its event columns, which is

@@ -3,9 +3,8 @@ package jepsen
 import (
 	"fmt"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/internal/text"
 )
 

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/jepsen"
 )
 

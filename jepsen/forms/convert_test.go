@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"clew/edn/opmap"
-
 	"clew/internal/archive"
 	"clew/internal/gen"
 	"clew/jepsen"

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/jepsen"
 )
 

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 )
 
 // The .log form is what Jepsen prints while a test runs, one event a line, its

@@ -9,9 +9,8 @@ import (
 	"io"
 	"os"
 
-	"clew/edn/opmap"
-
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
