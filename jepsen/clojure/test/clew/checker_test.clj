@@ -128,7 +128,9 @@
                        (history [0 :offer 1 true] [0 :offer 2 true] [1 :poll nil 2])]
    "kv"               (let [of-x (fn [h] (mapv #(assoc % :key "x") h))]
                         [(of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "ab"]))
-                         (of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "a"]))])})
+                         (of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "a"]))])
+   "counter"          [(history [0 :add 1] [0 :add 2] [1 :read nil 3])
+                       (history [0 :add 1] [0 :add 2] [1 :read nil 2])]})
 
 (deftest every-model-has-its-verdicts
   (let [models (map #(first (str/split % #" ")) (str/split-lines (:out (sh "clew" "models"))))]
