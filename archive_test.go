@@ -149,7 +149,7 @@ func TestProbesHaveKnossosVerdictWhereItsAnalyzersAgree(t *testing.T) {
 		case err == nil && verdictText(r) != want:
 			t.Errorf("%s (%s): %s, expected %s", id, what, verdictText(r), want)
 		}
-		// Knossos counts all indices anew where the first op has none: n3.
+		// Knossos counts all indices anew if the first op has none: n3.
 		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index(r.FailEvent) != wgl.index {
 			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index(r.FailEvent), wgl.index)
 		}

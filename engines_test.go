@@ -19,11 +19,11 @@ import (
 
 // The fast paths and the general search judge each other on histories that are
 // far too long for the oracle, a third of them at the boundary where one crashed
-// operation more or less decides. fallback/auto/engines_test.go does so where no
+// operation more or less decides. fallback/auto/engines_test.go does so if no
 // fast path applies.
 
 // longSource makes histories that a model's fast path decides. fail is the index
-// of the first failing completion, -1 where it is linearizable, and unsaid where
+// of the first failing completion, -1 if it is linearizable, and unsaid if
 // that is not known by construction.
 type longSource struct {
 	name string
