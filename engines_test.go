@@ -18,9 +18,8 @@ import (
 )
 
 // The fast paths and the general search judge each other on histories that are
-// far too long for the oracle, a third of them at the boundary where one crashed
-// operation more or less decides. fallback/auto/engines_test.go does so if no
-// fast path applies.
+// far too long for the oracle. A third of them are cut so that a single crashed
+// operation decides. fallback/auto/engines_test.go does so if no fast path applies.
 
 // longSource makes histories that a model's fast path decides. fail is the index
 // of the first failing completion, -1 if it is linearizable, and unsaid if

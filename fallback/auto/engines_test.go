@@ -24,7 +24,7 @@ import (
 
 // The oracle judges small histories. Small histories have missed unsound pruning
 // before: here the engines judge each other on longer ones, a third of them at
-// the boundary where one crashed operation more or less decides.
+// the boundary at which a single crashed operation decides.
 
 // rivals are the engines that decide every history, and what each may take: a
 // decision past its limit is undecided, and counted.
