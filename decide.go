@@ -91,7 +91,7 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.
 
 // search decides operations by the general search.
 func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits.Limits) decision {
-	x := decision{Answer: fallback.Check(ctx, d.engine, ops, lim)}
+	x := decision{Answer: d.engine.Decide(ctx, ops, lim)}
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By
 	}

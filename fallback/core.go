@@ -37,7 +37,7 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	var rows []models.Row
 	for i := models.Row(0); i < models.Row(ops.Len()) && ops.Inv[i] < fail; i++ {
-		if ops.Res[i] <= fail || ops.Model.Mutates(ops.Opened(i)) {
+		if ops.Res[i] <= fail || ops.Model.Mutates(ops.Op(i)) {
 			rows = append(rows, i)
 		}
 	}

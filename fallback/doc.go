@@ -4,10 +4,9 @@
 //
 // An Engine decides one set of operations. If they have a linearization, it
 // shows one. If they have none, it names the first failing completion, and shows
-// a linearization up to it. Check decides with an engine, and Core then finds a
-// small part that fails by itself.
+// a linearization up to it. Core then finds a small part that fails by itself.
 //
-//	a := fallback.Check(ctx, engine, ops, limits.Limits{})
+//	a := engine.Decide(ctx, ops, limits.Limits{})
 //	if a.Verdict == jepsen.Invalid {
 //		core := fallback.Core(ctx, engine, ops, a.FailEvent, limits.Limits{})
 //		...

@@ -82,3 +82,20 @@ func (a Answer) HowFar(ops *models.Operations) string {
 	}
 	return fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", a.Passed, completions, a.Held)
 }
+
+// Completions are the events at which operations return, in order.
+func Completions(ops *models.Operations) []int32 {
+	returns := make([]bool, ops.Events)
+	for _, res := range ops.Res {
+		if res != models.Open {
+			returns[res] = true
+		}
+	}
+	var ends []int32
+	for e, r := range returns {
+		if r {
+			ends = append(ends, int32(e))
+		}
+	}
+	return ends
+}

@@ -18,7 +18,9 @@ func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limi
 	if !ok {
 		return Answer{}
 	}
-	a := decidePrefix(ctx, engine, ops, fail-1, lim)
+	cut := ops.Prefix(fail - 1)
+	a := engine.Decide(ctx, cut.Operations, lim)
+	a.Renumber(cut)
 	if a.Verdict == jepsen.Valid {
 		a.Verdict, a.FailEvent = jepsen.Invalid, fail
 	}

@@ -92,11 +92,5 @@ type SingleValue interface {
 	SingleValue()
 }
 
-// opener is a model that reads an operation differently while it is still open
-// in the prefix under test.
-type opener interface {
-	Opened(op Op) Op
-}
-
 // only is the result of a step with one outcome.
 func only(dst []State, numbers ...int32) []State { return append(dst, numbers) }

@@ -20,10 +20,7 @@ const MaxConfigs = 10
 // lead to, starting with that of order, and final paths from the first
 // configuration, starting with the shortest. Each path goes on with some
 // pending operations in some order, and ends at the failing one, which cannot
-// happen there: it never can, or there would be no failure. If a model knows
-// less about an open operation than about one that has returned, the failing
-// operation may have happened already, and then returned something that it
-// cannot have returned. In that case the path shows this.
+// happen there: it never can, or there would be no failure.
 func Explain(ops *models.Operations, fail jepsen.Event, order []models.Row, others [][]models.Row) ([]Config, [][]Step) {
 	f := failure{ops: ops, fail: int32(fail)}
 	f.cut = f.opened()
@@ -97,15 +94,14 @@ func (f *failure) reach(order []models.Row) reached {
 // opened is the columns as they stand just before the failure: operations that
 // return later are open. Its rows are those of the operations.
 func (f *failure) opened() *models.Columns {
-	c := &models.Columns{Events: f.ops.Events}
-	for i := int32(0); i < int32(f.ops.Len()); i++ {
-		op, res := f.ops.Op(i), f.ops.Res[i]
+	c := f.ops.Columns
+	c.Res = slices.Clone(c.Res)
+	for i, res := range c.Res {
 		if res >= f.fail {
-			op, res = f.ops.Opened(i), models.Open
+			c.Res[i] = models.Open
 		}
-		c.Append(f.ops.Inv[i], res, op)
 	}
-	return c
+	return &c
 }
 
 // trim takes open operations off the end of a linearization: no operation that
@@ -126,12 +122,6 @@ func (f *failure) paths(c reached) [][]Step {
 		start = []Step{f.step(c.last, c.state)}
 	}
 	failing := int32(slices.Index(ops.Res, f.fail))
-	end := func(state models.State, but string) Step {
-		return Step{Operation: ops.Of[failing], Why: model.Why(state, ops.Op(failing)) + but}
-	}
-	if !slices.Contains(c.pending, failing) {
-		return [][]Step{append(start, end(c.state, ": it has happened before, with another outcome"))}
-	}
 	type partial struct {
 		steps []Step
 		state models.State
@@ -142,7 +132,7 @@ func (f *failure) paths(c reached) [][]Step {
 	for len(queue) > 0 && len(found) < MaxPaths {
 		p := queue[0]
 		queue = queue[1:]
-		found = append(found, append(slices.Clone(p.steps), end(p.state, "")))
+		found = append(found, append(slices.Clone(p.steps), Step{Operation: ops.Of[failing], Why: model.Why(p.state, ops.Op(failing))}))
 		for _, row := range c.pending {
 			if len(found)+len(queue) >= MaxPaths {
 				break

@@ -23,7 +23,7 @@ func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 	ops.Events = n + 6
 	numbered(ops)
 	for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}, auto.Engine("auto", 0)} {
-		a := fallback.Check(context.Background(), e, ops, limits.Limits{})
+		a := e.Decide(context.Background(), ops, limits.Limits{})
 		if a.Verdict != jepsen.Invalid || a.FailEvent != n+5 {
 			t.Fatalf("%s: %+v", e.Name(), a)
 		}
@@ -38,7 +38,7 @@ func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 func TestAPathEndsInTheFailingOperation(t *testing.T) {
 	ops := rows.Endless(4, rows.Counter{})
 	numbered(ops)
-	a := fallback.Check(context.Background(), fallback.Porcupine{}, ops, limits.Limits{})
+	a := fallback.Porcupine{}.Decide(context.Background(), ops, limits.Limits{})
 	configs, paths := report.Explain(ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
 	if len(configs[0].Pending) != 1 || configs[0].Pending[0] != 4 || len(paths) != 1 || paths[0][len(paths[0])-1].Why != "never" {
 		t.Errorf("%+v, %+v", configs, paths)

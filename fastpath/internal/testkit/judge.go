@@ -111,10 +111,10 @@ func (k *Type) witness(h *oracle.History, order []models.Row, end int32) error {
 			continue
 		}
 		last := n+1 == len(order)
-		if last || k.Seen != nil && !k.Seen(h.At(order[n+1], end)) {
+		if last || k.Seen != nil && !k.Seen(h.Op(order[n+1])) {
 			return fmt.Errorf("witness %v: row %d never returned, nor did anything see it", order, row)
 		}
-		if end < h.Events && !k.says(h.At(row, end)) {
+		if end < h.Events && !k.says(h.Op(row)) {
 			return fmt.Errorf("witness %v: row %d says nothing yet", order, row)
 		}
 	}
@@ -131,7 +131,7 @@ func (k *Type) core(h *oracle.History, d fastpath.Decision) error {
 		return err
 	}
 	for _, row := range d.Core {
-		if h.Res[row] > d.FailEvent && !k.says(h.At(row, d.FailEvent+1)) {
+		if h.Res[row] > d.FailEvent && !k.says(h.Op(row)) {
 			return fmt.Errorf("row %d says nothing yet", row)
 		}
 	}
