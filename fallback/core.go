@@ -26,13 +26,16 @@ const (
 //
 //   - operations that change nothing;
 //   - the operations of a value, if the model is closed under dropping a
-//     value (for values that some operation ties together, all of theirs);
+//     value and this one was not there at first (for values that some operation
+//     ties together, all of theirs);
 //   - operations whose values none of the remaining operations can have seen,
 //     if a value is gone once another replaces it (sight.go).
 //
 // So a part that still fails shows a real failure, and more operations never
-// make it succeed, which is what the bisection rests on. If a model allows none
-// of this, as with locks, everything up to the failure is the core.
+// make it succeed, which is what the bisection rests on. For the same reason no
+// part fails before: as a history of its own the core first fails at fail. If a
+// model allows none of this, as with locks, everything up to the failure is the
+// core.
 func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32, lim limits.Limits) []models.Row {
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	var rows []models.Row
@@ -209,8 +212,8 @@ func minus(a, b []int32) []int32 {
 }
 
 // values divides rows by the values that they touch. Those that touch no value,
-// or a value of the failing operation, stay. The others may go value by value,
-// starting with the value that was touched last.
+// or a value of the failing operation, or one that lasts, stay. The others may go
+// value by value, starting with the value that was touched last.
 func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [][]int32) {
 	parent := map[int32]int32{}
 	var root func(x int32) int32
@@ -223,7 +226,7 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 		parent[x] = root(p)
 		return parent[x]
 	}
-	var failing []int32
+	staying := v.Lasting()
 	for _, i := range rows {
 		touched, all := v.Touches(m.ops.Op(i))
 		if all {
@@ -233,14 +236,17 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 			parent[root(x)] = root(touched[0])
 		}
 		if m.ops.Res[i] == m.fail {
-			failing = touched
+			staying = append(slices.Clone(staying), touched...)
 		}
+	}
+	for _, x := range staying {
+		parent[root(x)] = root(staying[0])
 	}
 	slices.Sort(rows)
 	at := map[int32]int{}
 	for _, i := range slices.Backward(rows) {
 		touched, _ := v.Touches(m.ops.Op(i))
-		if len(touched) == 0 || len(failing) > 0 && root(touched[0]) == root(failing[0]) {
+		if len(touched) == 0 || len(staying) > 0 && root(touched[0]) == root(staying[0]) {
 			stay = append(stay, i)
 			continue
 		}

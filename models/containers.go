@@ -119,6 +119,9 @@ func (q *queueReader) Init() State { return q.init }
 
 func (q *queueReader) Mutates(op Op) bool { return op.Kind != Peek && op.Kind != DequeueEmpty }
 
+// Lasting makes queues Valued.
+func (q *queueReader) Lasting() []int32 { return q.init }
+
 // Touches makes queues Valued.
 func (q *queueReader) Touches(op Op) (values []int32, all bool) {
 	switch op.Kind {

@@ -63,6 +63,9 @@ type Partitioner interface {
 // that touch a value are taken out of a linearizable history, and also those of
 // the values that these operations tie it to, the rest is linearizable.
 type Valued interface {
+	// Lasting are the values that cannot be dropped. Values that are there at
+	// first would be in the way of others if nothing took them.
+	Lasting() []int32
 	// Touches are the values that op touches. all says that op depends on every
 	// value: then no value can be dropped while op stays.
 	Touches(op Op) (values []int32, all bool)

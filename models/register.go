@@ -130,6 +130,9 @@ func (r *register) Mutates(op Op) bool { return op.Kind == Write || op.Kind == C
 // Overwrites makes registers Overwriting.
 func (r *register) Overwrites(op Op) bool { return op.Kind == Write }
 
+// Lasting makes registers Valued: the value at first is in nobody's way.
+func (r *register) Lasting() []int32 { return nil }
+
 // Touches makes registers Valued. A failed cas that is observed needs some
 // other value to be there.
 func (r *register) Touches(op Op) (values []int32, all bool) {

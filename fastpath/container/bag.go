@@ -65,23 +65,25 @@ import (
 //
 // A choice is a set of values and of empty answers: the operations of these
 // values and, if there are empty answers, all crashed dequeues that may have
-// taken anything. The core is a choice that is not linearizable, cut at the
-// first failing completion, while every smaller choice is. It contains the
-// operation that fails: without that operation the rest is linearizable.
+// taken anything and the operations of the values that are there at first. The
+// core is a choice that is not linearizable, cut at the first failing
+// completion, while every smaller choice is. It contains the operation that
+// fails: without that operation the rest is linearizable.
 
 // bagWith decides a history of the kinds of containers without Peek. init holds
 // the elements that are in the bag at first.
 func bagWith(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
 	all := fastpath.WithInitial(c, init, models.Enqueue)
-	return runBag(ctx, all, want).WithoutInitial(len(init))
+	return runBag(ctx, all, len(init), want).WithoutInitial(len(init))
 }
 
-func runBag(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+// runBag decides a history of which the first operations are initial.
+func runBag(ctx context.Context, c *models.Columns, initial int, want fastpath.Want) fastpath.Decision {
 	in := fastpath.NewInput(ctx, c, 0)
 	r := decideBag(in, want&fastpath.WantWitness != 0)
 	d := fastpath.Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
 	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
-		bagFailure(in, r, &d)
+		bagFailure(in, r, initial, &d)
 		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent, c), in.Original(d.BoundEvent, c)
 	}
 	return d
@@ -456,7 +458,7 @@ func (b *bag) witness() []int32 {
 // bagFailure finds the first failing completion, a witness of the history
 // before it, and the core. Prefixes are tried around where the history seems to
 // fail, in growing steps, then halfway.
-func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
+func bagFailure(in fastpath.Input, r fastpath.Result, initial int, d *fastpath.Decision) {
 	low, high := int32(-1), in.Events-1 // valid up to here; invalid up to there
 	guess, step := r.End, int32(1)
 	for low+1 < high {
@@ -485,7 +487,18 @@ func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
 		d.Before = decideBag(in.Cut(low), true).Witness
 	}
 	if _, empty := r.Why.(*NeverEmpty); empty {
-		bagCore.Core(in.Cut(high), append(r.Keys, in.OpReturning(high)), d)
+		cut := in.Cut(high)
+		lasts := make([]int32, in.IDs) // 1 for values that are there at first
+		for _, v := range in.A[:initial] {
+			lasts[v] = 1
+		}
+		cut.B = make([]int32, cut.Len())
+		for i, kind := range cut.Kind {
+			if kind == models.Enqueue || kind == models.Dequeue {
+				cut.B[i] = lasts[cut.A[i]]
+			}
+		}
+		bagCore.Core(cut, append(r.Keys, in.OpReturning(high)), d)
 		return
 	}
 	d.Why = r.Why
@@ -496,11 +509,12 @@ func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
 	}
 }
 
-// bagCore is what the shared machinery needs to find a core.
+// bagCore is what the shared machinery needs to find a core. B marks the
+// operations of values that are there at first.
 var bagCore = &fastpath.Algorithm{
 	Decide: decideBag,
 	Needs:  needsValue,
-	Always: func(op models.Op) bool { return op.Kind == models.DequeueAny },
+	Always: func(op models.Op) bool { return op.Kind == models.DequeueAny || op.B != 0 },
 }
 
 // needsValue keeps the operations of a value together.

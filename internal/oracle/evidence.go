@@ -202,8 +202,8 @@ func (e *evidence) configs(part *models.Operations) error {
 	return nil
 }
 
-// core checks that a core holds the failing operation and is not linearizable,
-// cut at the first failing completion.
+// core checks that a core holds the failing operation, and that it first fails
+// there as a history of its own.
 func (e *evidence) core() error {
 	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.FailEvent]) {
 		return fmt.Errorf("core %v: it does not hold the failing operation", e.r.Core)

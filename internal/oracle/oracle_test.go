@@ -151,7 +151,8 @@ func TestASpecOfOnesOwn(t *testing.T) {
 	}{
 		{"a core", "", []models.Row{0, 1, 2, 3}, nil},
 		{"one that is not minimal", "not minimal", []models.Row{0, 1, 2, 3}, any},
-		{"one whose parts are no choices", "", []models.Row{1, 2, 3}, values},
+		{"one whose parts are no choices", "", []models.Row{0, 1, 2, 3}, oracle.Unions(1<<1, []oracle.Set{1<<0 | 1<<2 | 1<<3})},
+		{"one that fails before, as a history of its own", "it fails before", []models.Row{1, 2, 3}, values},
 		{"one that parts what belongs together", "not closed", []models.Row{1, 3}, values},
 		{"one without what is always there", "not closed", []models.Row{2, 3}, values},
 		{"one that can happen", "linearizable", []models.Row{0, 3}, any},

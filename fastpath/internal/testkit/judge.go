@@ -143,6 +143,19 @@ func (k *Type) core(h *oracle.History, d fastpath.Decision) error {
 	return nil
 }
 
+// Needless says which of some operations could be left out of a core, and it would
+// still fail at the same event as a history of its own; "" if none could.
+func (k *Type) Needless(c *models.Columns, d fastpath.Decision, of func(row models.Row) bool) string {
+	h, core := k.History(c), oracle.SetOf(d.Core)
+	for _, row := range d.Core {
+		less := core &^ (1 << row)
+		if of(row) && h.Linearizable(d.FailEvent, less) && !h.Linearizable(d.FailEvent+1, less) {
+			return fmt.Sprintf("row %d could be left out", row)
+		}
+	}
+	return ""
+}
+
 // why says what is wrong with a violation.
 func (k *Type) why(h *oracle.History, d fastpath.Decision) error {
 	if d.Why == nil {
