@@ -11,11 +11,13 @@ import (
 )
 
 // maxCoreChecks and maxCoreRows bound the decisions that are spent on a core,
-// and the operations in all of them. Beyond either bound the core is still not
-// linearizable, but may be larger than necessary.
+// and the operations in all of them; maxSightRows bounds the operations that all
+// passes of sight look at. Beyond any bound the core is still not linearizable,
+// but may be larger than necessary.
 const (
 	maxCoreChecks = 300
 	maxCoreRows   = 500_000
+	maxSightRows  = 1_000_000
 )
 
 // Core is a small part of the operations that, cut at the first failing
@@ -66,11 +68,12 @@ type minimizer struct {
 	sight  *sight // if not nil, only operations within it may be left out
 	checks int
 	rows   int // of all checks
+	looked int // rows that sight looked at
 }
 
 // spent says whether the bounds are reached, or the context is done.
 func (m *minimizer) spent() bool {
-	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.ctx.Err() != nil
+	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.looked >= maxSightRows || m.ctx.Err() != nil
 }
 
 func (m *minimizer) isFailing(i int32) bool { return m.ops.Res[i] == m.fail }
@@ -83,7 +86,9 @@ func (m *minimizer) fails(rows []int32) bool {
 	}
 	slices.Sort(rows)
 	if m.sight != nil {
-		if rows = m.sight.within(rows); !slices.ContainsFunc(rows, m.isFailing) {
+		rows = m.sight.within(m.ctx, rows)
+		m.looked, m.sight.looked = m.looked+m.sight.looked, 0
+		if !slices.ContainsFunc(rows, m.isFailing) {
 			return false
 		}
 	}
@@ -165,7 +170,7 @@ func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {
 		slices.Sort(some)
 		m.sight = newSight(m.ops, r, rows, some)
 		if m.fails(slices.Clone(some)) {
-			window = m.sight.within(some)
+			window = m.sight.within(context.Background(), some)
 			break
 		}
 	}
@@ -174,7 +179,7 @@ func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {
 		window = m.minimize(split(window, func(i int32) bool { return !m.isFailing(i) }))
 		slices.Sort(window)
 		n = len(rows)
-		rows, window = m.withoutValues(r, rows, m.sight.within(window))
+		rows, window = m.withoutValues(r, rows, m.sight.within(context.Background(), window))
 	}
 	return window
 }
@@ -193,7 +198,7 @@ func (m *minimizer) withoutValues(r models.Replacing, rows, window []int32) (few
 			fewer := minus(rows, unit)
 			m.sight = newSight(m.ops, r, fewer, left)
 			if m.fails(slices.Clone(left)) {
-				rows, window = fewer, m.sight.within(left)
+				rows, window = fewer, m.sight.within(context.Background(), left)
 			}
 		}
 	}

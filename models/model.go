@@ -71,15 +71,20 @@ type Valued interface {
 	Touches(op Op) (values []int32, all bool)
 }
 
-// Replacing is a model whose state is one value, which is gone once another
-// replaces it. If nobody sees the value that an operation makes, the operation
-// can be dropped from a linearizable history.
+// Replacing is a model whose state has a value at each of some places, which is
+// gone once another replaces it. If nobody sees the values that an operation
+// makes, the operation can be dropped from a linearizable history.
 type Replacing interface {
-	// Makes is the value that op leaves, if op replaces the value before it.
-	Makes(op Op) (value int32, ok bool)
-	// Sees says whether op depends on a value being the current one.
-	Sees(op Op, value int32) bool
+	// Makes appends the cells that op leaves, one for each place whose value it
+	// replaces.
+	Makes(dst []Cell, op Op) []Cell
+	// Sees appends the cells that op depends on. all says that it depends on every
+	// cell, and then it appends none.
+	Sees(dst []Cell, op Op) (cells []Cell, all bool)
 }
+
+// Cell is a place of a state, and a value there.
+type Cell struct{ Place, Value int32 }
 
 // Overwriting is a model with operations that can happen in every state, and
 // that always leave the same state, whatever was there before.
