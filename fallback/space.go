@@ -12,6 +12,7 @@ import (
 type Space struct {
 	model  models.Model
 	each   models.Branching // the model, if a step of it may have very many outcomes
+	weighs models.Weighing  // the model, if its states stand for more than their numbers
 	goOn   func() bool      // unless nil, asked now and then within a step
 	states []models.State
 	byHash map[uint64][]int32
@@ -43,6 +44,7 @@ const maxTable = 1 << 16
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 	s = &Space{model: ops.Model, byHash: map[uint64][]int32{}, next: map[uint64][]int32{}}
 	s.each, _ = ops.Model.(models.Branching)
+	s.weighs, _ = ops.Model.(models.Weighing)
 	classes := map[models.Op]int32{}
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -85,6 +87,9 @@ func (s *Space) Number(state models.State) int32 {
 	}
 	s.byHash[h] = append(s.byHash[h], n)
 	s.bytes += 150 + 4*int64(len(state))
+	if s.weighs != nil {
+		s.bytes += s.weighs.Weight(state)
+	}
 	return n
 }
 

@@ -33,6 +33,13 @@ type Branching interface {
 	Outcomes(s State, op Op, yield func(State) bool)
 }
 
+// Weighing is a model that holds more for its states than their numbers. A search
+// counts that too, and looks at its limits the sooner.
+type Weighing interface {
+	// Weight is about how many bytes more are held for a state.
+	Weight(s State) int64
+}
+
 // Reader is a model that gives the operations of its history their meaning, one
 // after another, before any Step.
 type Reader interface {
