@@ -89,6 +89,11 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.
 	return x
 }
 
+// late is the decision about one of several parts whose turn comes too late.
+func (d *decider) late(ctx context.Context) decision {
+	return decision{Answer: fallback.Answer{Cause: limits.Stopped(ctx)}, analyzer: "clew/" + d.engine.Name()}
+}
+
 // search decides operations by the general search.
 func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits.Limits) decision {
 	x := decision{Answer: d.engine.Decide(ctx, ops, lim)}

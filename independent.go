@@ -1,6 +1,7 @@
 package clew
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -32,7 +33,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	keys := make([]*checking, len(keyed.Keys))
 	for i := range keys {
 		histories[i] = keyed.History(i)
-		if keys[i], err = read(histories[i].History, spec, o); err != nil {
+		if keys[i], err = read(ctx, histories[i].History, spec, o); err != nil {
 			return nil, err
 		}
 	}
@@ -69,10 +70,11 @@ func together(r *report.Result) {
 		shown = &r.Keys[0]
 	}
 	r.Verdict, r.Analyzer, r.Cause = shown.Verdict, shown.Analyzer, shown.Cause
-	if r.Verdict == jepsen.Valid {
-		for _, k := range r.Keys {
+	for _, k := range r.Keys {
+		if r.Verdict == jepsen.Valid {
 			r.Depth = max(r.Depth, k.Depth)
 		}
+		r.Missing = cmp.Or(r.Missing, k.Missing)
 	}
 	name := "key " + shown.Key.String() + ": "
 	if shown.Verdict != jepsen.Valid && shown.Explanation != "" {

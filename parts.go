@@ -40,7 +40,12 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 	if len(parts) == 1 {
 		return []decision{d.part(ctx, parts[0], lim)}
 	}
-	whole := func(part *models.Operations) decision { return d.part(ctx, part, lim) }
+	whole := func(part *models.Operations) decision {
+		if ctx.Err() != nil {
+			return d.late(ctx)
+		}
+		return d.part(ctx, part, lim)
+	}
 	if _, never := d.engine.(fallback.Witnessing); never {
 		return eachPart(parts, whole) // none fails early, and a prefix needs more depth
 	}
@@ -49,6 +54,9 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 			return eachPart(parts, whole)
 		}
 		decisions := eachPart(parts, func(part *models.Operations) decision {
+			if ctx.Err() != nil {
+				return d.late(ctx)
+			}
 			cut := part.Prefix(horizon)
 			return d.part(ctx, cut.Operations, lim).renumber(cut)
 		})

@@ -165,7 +165,7 @@ func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {
 	slices.SortFunc(byRes, func(a, b int32) int { return cmp.Compare(m.ops.Res[b], m.ops.Res[a]) })
 	late, _ := slices.BinarySearchFunc(byRes, m.fail, func(a, t int32) int { return cmp.Compare(t, m.ops.Res[a]) })
 	window := rows
-	for n := firstWindow; late+n < len(rows); n *= 4 {
+	for n := firstWindow; late+n < len(rows) && !m.spent(); n *= 4 {
 		some := slices.Clone(byRes[:late+n])
 		slices.Sort(some)
 		m.sight = newSight(m.ops, r, rows, some)
@@ -174,7 +174,7 @@ func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {
 			break
 		}
 	}
-	for n := len(rows) + 1; len(rows) < n; {
+	for n := len(rows) + 1; len(rows) < n && !m.spent(); {
 		m.sight = newSight(m.ops, r, rows, window)
 		window = m.minimize(split(window, func(i int32) bool { return !m.isFailing(i) }))
 		slices.Sort(window)
@@ -193,6 +193,9 @@ func (m *minimizer) withoutValues(r models.Replacing, rows, window []int32) (few
 	}
 	_, units := m.values(v, rows)
 	for _, unit := range units {
+		if m.spent() {
+			break
+		}
 		slices.Sort(unit)
 		if left := minus(window, unit); len(left) < len(window) {
 			fewer := minus(rows, unit)

@@ -231,7 +231,7 @@ func (r *multiRegisterRun) State() State {
 	return s
 }
 
-func (r *multiRegisterRun) States() []State { return []State{r.State()} }
+func (r *multiRegisterRun) States(func()) []State { return []State{r.State()} }
 
 func (m *multiRegister) value(s State, slot int32) int32 {
 	if i, found := find1(s, slot); found {

@@ -89,6 +89,9 @@ func (r *Result) fill(m *mapOf) {
 	if r.Verified {
 		m.put("verified?", edn.True)
 	}
+	if r.Missing != "" {
+		m.put("missing", v.InternString(r.Missing))
+	}
 }
 
 func (r *Result) sentence() string {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"context"
+	"errors"
 	"slices"
 
 	"clew/jepsen"
@@ -20,29 +22,39 @@ const MaxConfigs = 10
 // lead to, starting with that of order, and final paths from the first
 // configuration, starting with the shortest. Each path goes on with some
 // pending operations in some order, and ends at the failing one, which cannot
-// happen there: it never can, or there would be no failure.
-func Explain(ops *models.Operations, fail jepsen.Event, order []models.Row, others [][]models.Row) ([]Config, [][]Step) {
-	f := failure{ops: ops, fail: int32(fail)}
+// happen there: it never can, or there would be no failure. If the context ends
+// before, the error is its cause, and there is no more than was found by then.
+func Explain(ctx context.Context, ops *models.Operations, fail jepsen.Event, order []models.Row, others [][]models.Row) ([]Config, [][]Step, error) {
+	f := failure{ctx: ctx, ops: ops, fail: int32(fail)}
 	f.cut = f.opened()
-	reached := []reached{f.reach(order)}
+	first, err := f.reach(order)
+	if err != nil {
+		return nil, nil, err
+	}
+	configs := []Config{f.config(first)}
+	paths, err := f.paths(first)
+	if err != nil {
+		return configs, nil, err
+	}
+	known := []reached{first}
 	for _, other := range others {
-		if len(reached) == MaxConfigs {
+		if len(known) == MaxConfigs {
 			break
 		}
-		c := f.reach(other)
-		if !slices.ContainsFunc(reached, c.equal) {
-			reached = append(reached, c)
+		c, err := f.reach(other)
+		if err != nil {
+			return configs, paths, err
+		}
+		if !slices.ContainsFunc(known, c.equal) {
+			known, configs = append(known, c), append(configs, f.config(c))
 		}
 	}
-	var configs []Config
-	for _, c := range reached {
-		configs = append(configs, f.config(c))
-	}
-	return configs, f.paths(reached[0])
+	return configs, paths, nil
 }
 
 // failure is operations and the event at which they fail.
 type failure struct {
+	ctx  context.Context
 	ops  *models.Operations
 	cut  *models.Columns // as they stand just before that event
 	fail int32
@@ -72,11 +84,13 @@ func (f *failure) config(c reached) Config {
 }
 
 // reach is the configuration that an order leads to.
-func (f *failure) reach(order []models.Row) reached {
+func (f *failure) reach(order []models.Row) (reached, error) {
 	order = trim(f.cut, order)
-	state, err := models.Final(f.ops.Model, f.cut, order)
-	if err != nil {
+	state, err := models.Final(f.ctx, f.ops.Model, f.cut, order)
+	if stuck := (*models.ReplayError)(nil); errors.As(err, &stuck) {
 		panic("the linearization of a prefix does not replay: " + err.Error())
+	} else if err != nil {
+		return reached{}, err
 	}
 	c := reached{state: state, last: -1}
 	done := make([]bool, f.ops.Len())
@@ -88,7 +102,7 @@ func (f *failure) reach(order []models.Row) reached {
 			c.pending = append(c.pending, i)
 		}
 	}
-	return c
+	return c, nil
 }
 
 // opened is the columns as they stand just before the failure: operations that
@@ -115,7 +129,7 @@ func trim(c *models.Columns, order []models.Row) []models.Row {
 }
 
 // paths goes through the pending operations breadth first.
-func (f *failure) paths(c reached) [][]Step {
+func (f *failure) paths(c reached) ([][]Step, error) {
 	ops, model := f.ops, f.ops.Model
 	var start []Step
 	if c.last >= 0 {
@@ -137,15 +151,31 @@ func (f *failure) paths(c reached) [][]Step {
 			if len(found)+len(queue) >= MaxPaths {
 				break
 			}
+			if f.ctx.Err() != nil {
+				return nil, context.Cause(f.ctx)
+			}
 			if slices.Contains(p.used, row) || !model.Mutates(f.cut.Op(row)) {
 				continue
 			}
-			for _, next := range model.Step(nil, p.state, f.cut.Op(row)) {
+			for _, next := range f.some(MaxPaths, p.state, f.cut.Op(row)) {
 				queue = append(queue, partial{append(slices.Clone(p.steps), f.step(row, next)), next, append(slices.Clone(p.used), row)})
 			}
 		}
 	}
-	return found
+	return found, nil
+}
+
+// some is states that an operation leads to, at most n if there may be very many.
+func (f *failure) some(n int, from models.State, op models.Op) (next []models.State) {
+	each, branching := f.ops.Model.(models.Branching)
+	if !branching {
+		return f.ops.Model.Step(nil, from, op)
+	}
+	each.Outcomes(from, op, func(s models.State) bool {
+		next = append(next, s)
+		return len(next) < n
+	})
+	return next
 }
 
 // step is a step of a path that can happen.

@@ -22,6 +22,10 @@ type Result struct {
 	// "" if there is nothing to say.
 	Explanation string
 
+	// Missing says which evidence of a verdict is missing because a limit or a
+	// signal left no time for it, "" if none is.
+	Missing string
+
 	// Valid.
 	Final   edn.Value          // the final state
 	Witness []jepsen.Operation // in order of linearization

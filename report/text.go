@@ -36,6 +36,9 @@ func (r *Result) Text() string {
 	if r.History != nil {
 		fmt.Fprintf(&b, "  %s\n", r.summary())
 	}
+	if r.Missing != "" {
+		fmt.Fprintf(&b, "  %s\n", r.Missing)
+	}
 	switch {
 	case r.Keys != nil:
 		r.writeKeys(&b)

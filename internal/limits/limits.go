@@ -5,6 +5,7 @@ package limits
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -74,7 +75,7 @@ func Stopped(ctx context.Context) jepsen.Cause {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrOutOfMemory):
 		return jepsen.OutOfMemory
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return jepsen.Timeout
 	}
 	return jepsen.Interrupted
@@ -101,6 +102,27 @@ func (r *reader) Read(p []byte) (int, error) {
 		return 0, ErrOutOfMemory
 	}
 	return r.r.Read(p)
+}
+
+// Writer writes to w until the context is done. The error is WritingStopped then.
+func Writer(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx, w} }
+
+type writer struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, WritingStopped(w.ctx)
+	}
+	return w.w.Write(p)
+}
+
+// WritingStopped says that what was to be written has not been written to its end,
+// and why.
+func WritingStopped(ctx context.Context) error {
+	return fmt.Errorf("not written to its end: %s", Stopped(ctx))
 }
 
 // smallForm is what may always be read at once.
