@@ -151,14 +151,15 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		return k.tally.status(), nil
 	}
 	if k.output == "text" && len(jobs) > 1 {
+		said := ""
 		if n := k.tally.of[notChecked]; n > 0 {
-			fmt.Fprintf(k.stdout, "interrupted: %d of %d histories were not checked\n", n, len(jobs))
+			said = fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs))
 		}
-		left := ""
+		said += k.tally.summary(len(jobs), "histories", valid, invalid, unknown, unreadable)
 		if done < len(jobs) {
-			left = fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
+			said += fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
 		}
-		fmt.Fprintln(k.stdout, k.tally.summary(len(jobs), "histories", valid, invalid, unknown, unreadable)+left)
+		k.summarize(ctx, said)
 	}
 	return k.tally.status(), nil
 }
@@ -262,7 +263,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 
 // grace is how long a check that was stopped may take to say how far it got. What
 // takes longer is left alone.
-const grace = 150 * time.Millisecond
+const grace = 120 * time.Millisecond
 
 // undecided is the result of a history that nothing is known of.
 func undecided(j *job, cause jepsen.Cause) *report.Result {
