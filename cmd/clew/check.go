@@ -35,7 +35,8 @@ Examples:
    xzcat history.edn.xz | clew check --model mutex -
 
 Evidence goes to standard output if its FILE is -, and results to standard error
-then. If it cannot be written the verdict stands.
+then. If it cannot be written the verdict stands. A FIFO waits for its reader,
+until the time limit or a signal.
 
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
