@@ -12,8 +12,8 @@
 //		...
 //	}
 //
-// Window, Frontier and Porcupine are searches, and Race runs several engines side
-// by side. Families of engines that share more have packages of their own:
+// Window, Frontier and Porcupine are searches. Relay has several engines take
+// turns, and Race runs them side by side. Families of engines that share more have packages of their own:
 // staged, for registers, and hitting, which only ever finds witnesses. They use
 // Layout, Space and whatever else is exported here for them. Package auto picks an
 // engine by its name. A new engine is a type that implements Engine, and one line

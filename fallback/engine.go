@@ -51,6 +51,11 @@ type Answer struct {
 	// FailEvent is the first failing completion, an event, if Invalid.
 	FailEvent int32
 
+	// Work is what all engines together have done, about as many units of some
+	// nanoseconds each. It depends on the operations alone as long as no limit
+	// stops an engine and none run side by side.
+	Work int64
+
 	// Depth is 0 unless a Witnessing engine gave the answer. If Valid, it is
 	// the depth at which the engine found the linearization, otherwise the
 	// depth at which it ended. Schedules is how many schedules it has tried.

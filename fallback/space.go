@@ -23,6 +23,7 @@ type Space struct {
 	fixes  []bool             // by class: it leads to one state, whatever was before
 	buffer []models.State
 	bytes  int64 // about how many bytes were added since it was last asked
+	work   int   // likewise, the work that was done
 
 	// The first states have a table instead, by state and class: a state,
 	// unknownStep, noStep or, if neither says it, manySteps.
@@ -70,6 +71,7 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 
 // Number is the number of a state.
 func (s *Space) Number(state models.State) int32 {
+	s.work += numberWork + len(state)
 	h := hashState(state)
 	for _, n := range s.byHash[h] {
 		if slices.Equal(s.states[n], state) {
@@ -135,6 +137,7 @@ func (s *Space) mayGoOn() bool { return s.bytes < bytesPerAsking || s.goOn == ni
 func (s *Space) lookUp(state, class int32) []int32 {
 	key := uint64(uint32(state))<<32 | uint64(uint32(class))
 	next, known := s.next[key]
+	s.work += lookUpWork
 	if known {
 		return next
 	}
@@ -161,6 +164,19 @@ func (s *Space) lookUp(state, class int32) []int32 {
 func (s *Space) Spent() int64 {
 	n := s.bytes
 	s.bytes = 0
+	return n
+}
+
+// The work of looking up a step that the table lacks, and a state.
+const (
+	lookUpWork = 5
+	numberWork = 10
+)
+
+// worked is the work done since worked was last called.
+func (s *Space) worked() int {
+	n := s.work
+	s.work = 0
 	return n
 }
 

@@ -18,6 +18,11 @@ type Limits struct {
 	Memory *Budget       // nil: unbounded
 	Passed *atomic.Int64 // unless nil: completions passed so far, for progress
 	Held   *atomic.Int64 // unless nil: configurations held at the moment, likewise
+
+	// Turn, unless nil, waits until it is the search's turn, and returns how much
+	// work it may do then: units of some nanoseconds. It is called before the
+	// search begins, and whenever that work is done.
+	Turn func() (work int64)
 }
 
 // Budget is an amount of memory that searches share. A nil budget has no end. It
@@ -44,6 +49,10 @@ func (b *Budget) Share(n int) *Budget {
 	part.of = b
 	return part
 }
+
+// Grow has a share give out that many bytes more, or fewer if negative. What it
+// is a share of stays as it is.
+func (b *Budget) Grow(bytes int64) { b.left.Add(bytes) }
 
 // Left is how many bytes have not been taken. It is negative if a caller was
 // refused and has not yet given back what it asked for.
