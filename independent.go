@@ -28,33 +28,42 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	if err := spec.Admits(h); err != nil {
 		return nil, err
 	}
-	histories := make([]*jepsen.KeyHistory, len(keyed.Keys))
-	keys := make([]*checking, len(keyed.Keys))
-	for i := range keys {
-		histories[i] = keyed.History(i)
-		if keys[i], err = read(histories[i].History, spec, o); err != nil {
-			return nil, err
-		}
-	}
-	d, lim := newDecider(spec, o), o.limits()
-	sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
-
 	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred,
 		Verdict: jepsen.Valid, Verified: o.Verify,
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
-	for i, c := range keys {
-		key := c.result(ctx, d, o)
-		r.Keys = append(r.Keys, report.KeyResult{Key: h.Values.Value(keyed.Keys[i]), Result: key})
-		r.Verified = r.Verified && key.Verified
+	var points []point
+	d, lim := newDecider(spec, o), o.limits()
+	for from := 0; from < len(keyed.Keys); from += keysAtOnce {
+		var histories []*jepsen.KeyHistory
+		var keys []*checking
+		for i := from; i < min(from+keysAtOnce, len(keyed.Keys)); i++ {
+			own := keyed.History(i)
+			c, err := read(own.History, spec, o)
+			if err != nil {
+				return nil, err
+			}
+			histories, keys = append(histories, own), append(keys, c)
+		}
+		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
+		for i, c := range keys {
+			key := c.result(ctx, d, o)
+			r.Keys = append(r.Keys, report.KeyResult{Key: h.Values.Value(keyed.Keys[from+i]), Result: key})
+			r.Verified = r.Verified && key.Verified
+			points = append(points, pointsOfKey(h, histories[i], key)...)
+		}
 	}
 	together(r)
 	if r.Verdict == jepsen.Valid && keyed.Shared() == 0 {
-		r.Witness = wholeWitness(h, histories, r.Keys)
+		r.Witness = inOrder(points)
 	}
 	return r, nil
 }
+
+// keysAtOnce is how many keys are under way at once: what a search needs of them
+// is gone before the next ones are read.
+const keysAtOnce = 4096
 
 // together is the verdict of the keys together: that of the first failing one,
 // else of the first undecided one, else of any.
@@ -80,20 +89,19 @@ func together(r *report.Result) {
 	}
 }
 
-// wholeWitness merges the witnesses of the keys into one of the whole history.
-// Every operation takes effect at the latest invocation up to it in its own
-// key's order, which is before it returns.
-func wholeWitness(h *jepsen.History, histories []*jepsen.KeyHistory, keys []report.KeyResult) []jepsen.Operation {
-	var points []point
-	for i, k := range keys {
-		at := jepsen.Event(jepsen.None)
-		for _, op := range k.Witness {
-			whole := histories[i].WholeOp[op]
-			at = max(at, h.Invocation[whole])
-			points = append(points, point{at, whole})
-		}
+// pointsOfKey gives the operations of a key's witness points in the whole history.
+// Every operation takes effect at the latest invocation up to it in its own key's
+// order, which is before it returns; so the witnesses of all keys merge by their
+// points.
+func pointsOfKey(h *jepsen.History, own *jepsen.KeyHistory, key *report.Result) []point {
+	points := make([]point, len(key.Witness))
+	at := jepsen.Event(jepsen.None)
+	for i, op := range key.Witness {
+		whole := own.WholeOp[op]
+		at = max(at, h.Invocation[whole])
+		points[i] = point{at, whole}
 	}
-	return inOrder(points)
+	return points
 }
 
 // VerifyKeys is Verify for a history of independent keys: the operations of
@@ -110,18 +118,17 @@ func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation)
 	if err := spec.Admits(h); err != nil {
 		return err
 	}
+	here := make([]jepsen.Operation, h.Operations()) // by operation: in its key's history
+	positionsOf := keyed.Positions(witness)
 	for i, key := range keyed.Keys {
 		own := keyed.History(i)
-		here := make(map[jepsen.Operation]jepsen.Operation, len(own.WholeOp))
 		for op, whole := range own.WholeOp {
 			here[whole] = jepsen.Operation(op)
 		}
-		var ops []jepsen.Operation
-		var positions []int
-		for at, whole := range witness {
-			if op, ok := here[whole]; ok {
-				ops, positions = append(ops, op), append(positions, at)
-			}
+		positions := positionsOf(i)
+		ops := make([]jepsen.Operation, len(positions))
+		for i, at := range positions {
+			ops[i] = here[witness[at]]
 		}
 		err := Verify(own.History, spec, ops)
 		var wrong *WitnessError

@@ -175,13 +175,37 @@ func (k *Keyed) sort(rows map[edn.ID]int32) {
 // Shared is the number of operations without a key.
 func (k *Keyed) Shared() int { return len(k.everyKey) }
 
+// Positions says for each key, given by its row of Keys, at which positions of a
+// list its operations stand. What is no operation of the history stands nowhere.
+func (k *Keyed) Positions(list []Operation) func(row int) []int {
+	of := make([][]int, len(k.Keys))
+	var shared []int
+	for at, op := range list {
+		switch {
+		case op < 0 || int(op) >= len(k.of):
+		case k.of[op] == None:
+			shared = append(shared, at)
+		default:
+			of[k.of[op]] = append(of[k.of[op]], at)
+		}
+	}
+	return func(row int) []int {
+		if len(shared) == 0 {
+			return of[row]
+		}
+		positions := slices.Concat(of[row], shared)
+		slices.Sort(positions)
+		return positions
+	}
+}
+
 // History is the history of one key, given by its row of Keys. Like the whole
 // history it counts the skipped events, which belong to every key.
 func (k *Keyed) History(row int) *KeyHistory {
 	whole := k.Unwrapped
 	ops := slices.Concat(k.keyOps[row], k.everyKey)
 	slices.Sort(ops)
-	var events []Event
+	events := make([]Event, 0, 2*len(ops))
 	for _, op := range ops {
 		events = append(events, whole.Invocation[op])
 		if c := whole.Completion[op]; c != None {
@@ -191,20 +215,32 @@ func (k *Keyed) History(row int) *KeyHistory {
 	slices.Sort(events)
 	h := &History{File: whole.File, Values: whole.Values, Processes: whole.Processes, built: whole.built,
 		Events: len(events) + whole.Skipped, Skipped: whole.Skipped, whole: whole, wholeEvent: events}
-	at := make(map[Operation]Operation, len(ops)) // operation of the whole -> here
+	h.room(len(events), len(ops))
 	for _, e := range events {
 		ev, op := Event(len(h.Type)), whole.OpOf[e]
+		at, _ := slices.BinarySearch(ops, op) // both are numbered in order of invocation
 		if whole.Type[e] == Invoke {
-			at[op] = Operation(len(h.Invocation))
 			h.Invocation = append(h.Invocation, ev)
 			h.Completion = append(h.Completion, None)
 			h.Status = append(h.Status, whole.Status[op])
 		} else {
-			h.Completion[at[op]] = ev
+			h.Completion[at] = ev
 		}
-		h.copyEvent(whole, e, at[op])
+		h.copyEvent(whole, e, Operation(at))
 	}
 	return &KeyHistory{h, ops}
+}
+
+// room makes room for so many events and operations.
+func (h *History) room(events, operations int) {
+	h.Type = make([]Type, 0, events)
+	h.Process = make([]int32, 0, events)
+	h.F = make([]edn.ID, 0, events)
+	h.Value = make([]edn.ID, 0, events)
+	h.OpOf = make([]Operation, 0, events)
+	h.Invocation = make([]Event, 0, operations)
+	h.Completion = make([]Event, 0, operations)
+	h.Status = make([]Status, 0, operations)
 }
 
 // copyEvent appends an event of another history to the columns.
