@@ -31,12 +31,16 @@ type job struct {
 	ahead   answer          // if it could not be read ahead
 }
 
+// streamed writes what need not be held whole.
+type streamed func(io.Writer) error
+
 // answer is what became of a job. It does not hold on to the history, unless
 // evidence about it is to be written. So answers take little memory, however
 // many of them are waiting for an earlier one to be printed.
 type answer struct {
 	tally
 	out      string       // what standard output says
+	stream   streamed     // the same, if it may be long and nobody waits for another answer; nil: out has it
 	warnings []string     // what standard error says
 	evidence func() error // writes files, if any were asked for
 	err      error        // why the history is unreadable
@@ -190,7 +194,12 @@ func (r *runner) say(j *job, a answer) error {
 	for _, w := range a.warnings {
 		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(j.Path), text.Line(w))
 	}
-	_, err := io.WriteString(r.stdout, a.out)
+	var err error
+	if a.stream != nil {
+		err = a.stream(r.stdout)
+	} else {
+		_, err = io.WriteString(r.stdout, a.out)
+	}
 	if a.evidence != nil {
 		if err := a.evidence(); err != nil {
 			r.lose(err)
