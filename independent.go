@@ -3,6 +3,7 @@ package clew
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"clew/jepsen"
 	"clew/models"
@@ -33,75 +34,82 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		Verdict: jepsen.Valid, Verified: o.Verify,
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
-	var points []point
+	results := report.NewKeys(keyed, report.Result{
+		History: h, File: h.File, Model: spec.Name, Init: spec.Init,
+		Verdict: jepsen.Valid, Verified: o.Verify,
+		FailEvent: jepsen.None, LastOperation: jepsen.None,
+	})
 	d, lim := newDecider(spec, o), o.limits()
-	for from := 0; from < len(keyed.Keys); from += keysAtOnce {
-		var histories []*jepsen.KeyHistory
-		var keys []*checking
-		for i := from; i < min(from+keysAtOnce, len(keyed.Keys)); i++ {
-			own := keyed.History(i)
-			c, err := read(own.History, spec, o)
-			if err != nil {
+	for some := range slices.Chunk(rowsOf(keyed), keysAtOnce) {
+		histories := keyed.Histories(some)
+		keys := make([]*checking, len(some))
+		for i, own := range histories {
+			if keys[i], err = read(own.History, spec, o); err != nil {
 				return nil, err
 			}
-			histories, keys = append(histories, own), append(keys, c)
 		}
 		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
 		for i, c := range keys {
 			key := c.result(ctx, d, o)
-			r.Keys = append(r.Keys, report.KeyResult{Key: h.Values.Value(keyed.Keys[from+i]), Result: key})
 			r.Verified = r.Verified && key.Verified
-			points = append(points, pointsOfKey(h, histories[i], key)...)
+			r.Depth = max(r.Depth, key.Depth)
+			results.Add(histories[i], key)
 		}
 	}
+	r.Keys = results.List()
 	together(r)
 	if r.Verdict == jepsen.Valid && keyed.Shared() == 0 {
-		r.Witness = inOrder(points)
+		r.Witness = wholeWitness(h, results, len(r.Keys))
 	}
 	return r, nil
 }
 
 // keysAtOnce is how many keys are under way at once: what a search needs of them
 // is gone before the next ones are read.
-const keysAtOnce = 4096
+const keysAtOnce = 1024
+
+// rowsOf is the rows of all keys.
+func rowsOf(keyed *jepsen.Keyed) []int {
+	rows := make([]int, len(keyed.Keys))
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
 
 // together is the verdict of the keys together: that of the first failing one,
 // else of the first undecided one, else of any.
 func together(r *report.Result) {
-	shown := r.FailingKey()
+	failing := r.FailingKey()
 	for i := range r.Keys {
-		if shown == nil && r.Keys[i].Verdict == jepsen.Unknown {
-			shown = &r.Keys[i]
+		if failing == nil && r.Keys[i].Verdict == jepsen.Unknown {
+			failing = &r.Keys[i]
 		}
 	}
-	if shown == nil {
-		shown = &r.Keys[0]
+	if failing == nil {
+		r.Analyzer = r.Keys[0].Result().Analyzer
+		return
 	}
-	r.Verdict, r.Analyzer, r.Cause = shown.Verdict, shown.Analyzer, shown.Cause
-	if r.Verdict == jepsen.Valid {
-		for _, k := range r.Keys {
-			r.Depth = max(r.Depth, k.Depth)
-		}
-	}
-	name := "key " + shown.Key.String() + ": "
-	if shown.Verdict != jepsen.Valid && shown.Explanation != "" {
-		r.Explanation, r.Hint = name+shown.Explanation, shown.Hint
+	shown := failing.Result()
+	r.Verdict, r.Analyzer, r.Cause, r.Depth = shown.Verdict, shown.Analyzer, shown.Cause, 0
+	if shown.Explanation != "" {
+		r.Explanation, r.Hint = "key "+failing.Key.String()+": "+shown.Explanation, shown.Hint
 	}
 }
 
-// pointsOfKey gives the operations of a key's witness points in the whole history.
+// wholeWitness merges the witnesses of the keys into one of the whole history.
 // Every operation takes effect at the latest invocation up to it in its own key's
-// order, which is before it returns; so the witnesses of all keys merge by their
-// points.
-func pointsOfKey(h *jepsen.History, own *jepsen.KeyHistory, key *report.Result) []point {
-	points := make([]point, len(key.Witness))
-	at := jepsen.Event(jepsen.None)
-	for i, op := range key.Witness {
-		whole := own.WholeOp[op]
-		at = max(at, h.Invocation[whole])
-		points[i] = point{at, whole}
+// order, which is before it returns.
+func wholeWitness(h *jepsen.History, results *report.Keys, keys int) []jepsen.Operation {
+	points := make([]point, 0, h.Operations())
+	for row := range keys {
+		at := jepsen.Event(jepsen.None)
+		for _, op := range results.WitnessOf(row) {
+			at = max(at, h.Invocation[op])
+			points = append(points, point{at, op})
+		}
 	}
-	return points
+	return inOrder(points)
 }
 
 // VerifyKeys is Verify for a history of independent keys: the operations of

@@ -121,20 +121,28 @@ func (p *ednPrinter) keyed(r *Result) []field {
 	return []field{
 		{"valid?", p.valid(r)},
 		{"failures", func() { p.list("[]", len(failures), func(i int) { p.value(failures[i])() }) }},
-		{"results", func() {
-			p.out.WriteByte('{')
-			for n, i := range p.v.Sorted(ids) {
-				if n > 0 {
-					p.out.WriteString(", ")
-				}
-				p.value(r.Keys[i].Key)()
-				p.out.WriteByte(' ')
-				p.ops = nil
-				p.fields(p.single(r.Keys[i].Result))
-			}
-			p.out.WriteByte('}')
-		}},
+		{"results", func() { p.results(r.Keys, p.v.Sorted(ids)) }},
 	}
+}
+
+// shownAtOnce is how many results of keys are held while they are printed.
+const shownAtOnce = 1024
+
+// results prints the map of the keys' results in the given order.
+func (p *ednPrinter) results(keys []KeyResult, order []int) {
+	p.out.WriteByte('{')
+	separator := ""
+	for some := range slices.Chunk(order, shownAtOnce) {
+		for i, r := range resultsOf(keys, some) {
+			p.out.WriteString(separator)
+			p.value(keys[some[i]].Key)()
+			p.out.WriteByte(' ')
+			p.ops = nil
+			p.fields(p.single(r))
+			separator = ", "
+		}
+	}
+	p.out.WriteByte('}')
 }
 
 func (p *ednPrinter) valid(r *Result) func() {

@@ -40,7 +40,7 @@ func TestWriteEDNWritesTheTextOfItsMap(t *testing.T) {
 	}
 	results := []string{r.EDN()}
 	for _, k := range r.Keys {
-		results = append(results, k.EDN())
+		results = append(results, k.Result().EDN())
 	}
 	for _, got := range results {
 		v := edn.NewValues()
