@@ -63,7 +63,9 @@ func (p *ednPrinter) fields(m []field) {
 		if i > 0 {
 			p.out.WriteString(", ")
 		}
-		p.out.WriteString(":" + f.name + " ")
+		p.out.WriteByte(':')
+		p.out.WriteString(f.name)
+		p.out.WriteByte(' ')
 		f.print()
 	}
 	p.out.WriteByte('}')
@@ -83,7 +85,12 @@ func (p *ednPrinter) list(brackets string, n int, print func(i int)) {
 
 func (p *ednPrinter) raw(text string) func() { return func() { p.out.WriteString(text) } }
 
-func (p *ednPrinter) int(n int) func() { return p.raw(strconv.Itoa(n)) }
+func (p *ednPrinter) int(n int) func() {
+	return func() {
+		p.text = strconv.AppendInt(p.text[:0], int64(n), 10)
+		p.out.Write(p.text)
+	}
+}
 
 func (p *ednPrinter) string(s string) func() {
 	return func() {
@@ -97,7 +104,10 @@ func (p *ednPrinter) keyword(name string) func() {
 	if name == "" {
 		return p.raw("nil")
 	}
-	return p.raw(":" + name)
+	return func() {
+		p.out.WriteByte(':')
+		p.out.WriteString(name)
+	}
 }
 
 func (p *ednPrinter) value(x edn.Value) func() {
