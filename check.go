@@ -262,37 +262,7 @@ func (c *checking) valid(ctx context.Context, r *report.Result) {
 	}
 	points = append(points, free(c.ops)...)
 	r.Witness = inOrder(points)
-	r.Explanation = took(r.History, r.Witness)
-}
-
-// maxTook is how many crashed operations a sentence names.
-const maxTook = 5
-
-// took says which crashed operations took effect in a witness, or "". After what
-// returned last none had to.
-func took(h *jepsen.History, witness []jepsen.Operation) string {
-	var crashed []jepsen.Operation
-	count := 0
-	for _, op := range witness {
-		if h.Status[op] == jepsen.Crashed {
-			crashed = append(crashed, op)
-		} else {
-			count = len(crashed)
-		}
-	}
-	var names []string
-	for _, op := range crashed[:min(count, maxTook)] {
-		names = append(names, h.Name(op))
-	}
-	switch {
-	case count == 0:
-		return ""
-	case count == 1:
-		return "it is linearizable if this crashed operation took effect: " + names[0]
-	case count > maxTook:
-		names = append(names, fmt.Sprintf("and %d more (--witness lists them)", count-maxTook))
-	}
-	return fmt.Sprintf("it is linearizable if these %d crashed operations took effect: %s", count, strings.Join(names, ", "))
+	r.Explanation = report.Took(r.History, r.Witness)
 }
 
 // free gives the operations that succeeded and that the model reads as saying

@@ -4,8 +4,8 @@ import (
 	"context"
 	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
 
 	"clew/fallback"
 	"clew/internal/limits"
@@ -74,22 +74,30 @@ func eachPart(parts []*models.Operations, decide func(*models.Operations) decisi
 }
 
 // sideBySide calls f for 0 to n-1 with as many goroutines as there are
-// processors. A panic in one comes back as one of this goroutine.
+// processors, which take one after the other: a million small calls would grow a
+// million stacks. A panic in one comes back as one of this goroutine, once all are
+// done.
 func sideBySide(n int, f func(i int)) {
-	panics := make([]any, n)
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		group.Go(func() error {
-			defer func() { panics[i] = recover() }()
-			f(i)
-			return nil
+	var next atomic.Int64
+	var panicked atomic.Pointer[any]
+	guarded := func(i int) {
+		defer func() {
+			if p := recover(); p != nil {
+				panicked.CompareAndSwap(nil, &p)
+			}
+		}()
+		f(i)
+	}
+	var group sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				guarded(i)
+			}
 		})
 	}
 	group.Wait()
-	for _, p := range panics {
-		if p != nil {
-			panic(p)
-		}
+	if p := panicked.Load(); p != nil {
+		panic(*p)
 	}
 }

@@ -300,8 +300,12 @@ func (m *multiRegister) Why(s State, op Op) string {
 
 func (m *multiRegister) Record(s State) edn.Value {
 	var kvs []edn.ID
-	for slot, key := range m.keys {
-		if value := m.value(s, int32(slot)); value != absent {
+	for slot, key := range m.keys { // in their order, as the state is
+		value := m.init[slot]
+		if len(s) > 0 && s[0] == int32(slot) {
+			value, s = s[1], s[2:]
+		}
+		if value != absent {
 			kvs = append(kvs, key, edn.ID(value))
 		}
 	}

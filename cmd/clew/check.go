@@ -81,6 +81,7 @@ type checker struct {
 	evidence *evidence
 	lifeline bool
 	given    string        // the file of models, "" if there is none
+	alone    bool          // there is one history
 	table    *report.Table // nil: a text for each history
 }
 
@@ -141,6 +142,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if err := k.ready(jobs); err != nil {
 		return 0, err
 	}
+	k.alone = len(jobs) == 1
 	k.progress = newProgress(stderr, len(jobs))
 	if len(jobs) == 1 {
 		k.options.Passed, k.options.Held = &k.progress.passed, &k.progress.held
@@ -279,7 +281,18 @@ func (k *checker) unreadable(j *job, err error) answer {
 
 // answer turns a result into an answer.
 func (k *checker) answer(j *job, r *report.Result) answer {
-	a := answer{out: k.render(j, r)}
+	var a answer
+	if k.alone && k.output == "edn" {
+		a.stream = func(w io.Writer) error {
+			if err := r.WriteEDN(w); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, "\n")
+			return err
+		}
+	} else {
+		a.out = k.render(j, r)
+	}
 	a.of[outcomeOf[r.Verdict]]++
 	if r.History != nil {
 		a.warnings = r.History.Warnings

@@ -31,12 +31,16 @@ type job struct {
 	ahead   answer          // if it could not be read ahead
 }
 
+// streamed writes what need not be held whole.
+type streamed func(io.Writer) error
+
 // answer is what became of a job. It does not hold on to the history, unless
 // evidence about it is to be written. So answers take little memory, however
 // many of them are waiting for an earlier one to be printed.
 type answer struct {
 	tally
 	out      string   // what standard output says
+	stream   streamed // the same, if it may be long and nobody waits for another answer; nil: out has it
 	warnings []string // what standard error says
 	evidence writing  // writes files, if any were asked for
 	took     time.Duration
@@ -203,6 +207,9 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	ctx, done := r.lastly(ctx, r.options.TimeLimit-a.took)
 	defer done()
 	err := r.print(ctx, a.out)
+	if a.stream != nil {
+		err = unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) })
+	}
 	if a.evidence != nil {
 		if err := a.evidence(ctx); err != nil {
 			r.lose(err)
