@@ -189,13 +189,26 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	if len(states) == 0 {
 		return false, state
 	}
-	bytes := s.entry + stateBytes(states)
+	bytes := s.entry + stateBytes(states) + s.weight(states, row)
 	if !s.reserve(bytes) {
 		return false, state
 	}
 	s.newest, s.newestBytes = s.push(from, row, states), bytes
 	s.held++
 	return true, s.newest
+}
+
+// weight is what the model holds for new states besides their numbers. Those that
+// an operation leaves as they are are not new.
+func (s *porcupineSearch) weight(states []models.State, row int32) (bytes int64) {
+	weighs, ok := s.ops.Model.(models.Weighing)
+	if !ok || !s.ops.Model.Mutates(s.ops.Op(row)) {
+		return 0
+	}
+	for _, state := range states {
+		bytes += weighs.Weight(state)
+	}
+	return bytes
 }
 
 // What a step costs besides its states, and how many operations' bits cost as
