@@ -97,9 +97,9 @@ func longGrid(t *testing.T, o gen.LongOptions, f func(gen.LongOptions)) {
 // If one engine decides a history with little work, auto decides it with not much
 // more.
 func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
-	skip := 5
+	skip := 11
 	if testing.Short() {
-		skip = 13
+		skip = 37
 	}
 	if os.Getenv("CLEW_LONG") == "1" {
 		skip = 1
