@@ -47,8 +47,8 @@ type Options struct {
 // if there is one and the history is unambiguous, else the general search;
 // "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
 // "wgl" is too), "frontier" ("linear") and "porcupine" are the general search with
-// that engine alone, and so is "staged", which only knows registers, and
-// "hitting", which only ever finds witnesses; "competition" has all of them in a
+// that engine alone, and so are "staged" and "matching", which only know registers,
+// and "hitting", which only ever finds witnesses; "competition" has all of them in a
 // race.
 var Algorithms = slices.Insert(auto.Names(), 1, onlyFast)
 
@@ -150,8 +150,8 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 	case err != nil:
 		return nil, err
 	}
-	if _, single := c.ops.Model.(models.SingleValue); o.Algorithm == "staged" && !single {
-		return nil, fmt.Errorf("the algorithm staged decides register and cas-register, not %s", c.spec.Name)
+	if _, single := c.ops.Model.(models.SingleValue); !single && (o.Algorithm == "staged" || o.Algorithm == "matching") {
+		return nil, fmt.Errorf("the algorithm %s decides register and cas-register, not %s", o.Algorithm, c.spec.Name)
 	}
 	return c, nil
 }

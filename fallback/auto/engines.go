@@ -3,6 +3,7 @@ package auto
 import (
 	"clew/fallback"
 	"clew/fallback/hitting"
+	"clew/fallback/matching"
 	"clew/fallback/staged"
 )
 
@@ -18,6 +19,7 @@ var engines = []struct {
 	{"frontier", fallback.Frontier{}},
 	{"linear", fallback.Frontier{}},
 	{"staged", staged.Engine{}},
+	{"matching", matching.Engine{}},
 	{"porcupine", fallback.Porcupine{}},
 	{"hitting", hitting.Engine{Depth: DefaultDepth}},
 	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, hitting.Engine{Depth: raceDepth}}},

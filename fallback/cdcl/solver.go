@@ -122,7 +122,7 @@ type Solver struct {
 	reduce   int64 // Conflicts at which to drop learnt clauses
 	lowered  int   // how far Base went down last
 
-	stack, learning, toClear []Lit
+	learning, toClear []Lit
 	levels                   []int64 // by level: a stamp
 	stamp                    int64
 }
