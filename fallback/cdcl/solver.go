@@ -123,8 +123,8 @@ type Solver struct {
 	lowered  int   // how far Base went down last
 
 	learning, toClear []Lit
-	levels                   []int64 // by level: a stamp
-	stamp                    int64
+	levels            []int64 // by level: a stamp
+	stamp             int64
 }
 
 // A clause is a header and its literals. The first two literals are watched.

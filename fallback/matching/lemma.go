@@ -1,6 +1,8 @@
 package matching
 
 import (
+	"slices"
+
 	"clew/fallback/cdcl"
 	"clew/models"
 )
@@ -130,26 +132,33 @@ func (t *theory) explainCycle(v int32) {
 	for n, own := t.node[v], t.nodeOf[t.reader[v]]; n != own; n = t.source(n) {
 		t.lits = append(t.lits, cdcl.Neg(t.sees[t.rowOf[n]]))
 	}
-	t.lemma0()
+	t.add()
 }
 
 // lemma adds that not all of what is in lits, early and late can hold, and takes
 // back the step at hand.
 func (t *theory) lemma() {
+	links := len(t.lits)
+	say := func(l cdcl.Lit) {
+		if !slices.Contains(t.lits[links:], l) { // one read may be early and late
+			t.lits = append(t.lits, l)
+		}
+	}
 	for i := 0; i < len(t.early); i += 2 {
 		if node, time := t.early[i], t.early[i+1]; t.nodeRes[node] > time {
-			t.lits = append(t.lits, t.earlyLit(node, time).Not())
+			say(t.earlyLit(node, time).Not())
 		}
 	}
 	for i := 0; i < len(t.late); i += 2 {
 		if node, time := t.late[i], t.late[i+1]; t.nodeInv[node] <= time {
-			t.lits = append(t.lits, t.lateLit(node, time+1).Not())
+			say(t.lateLit(node, time+1).Not())
 		}
 	}
-	t.lemma0()
+	t.add()
 }
 
-func (t *theory) lemma0() {
+// add adds the clause in lits, and takes back the step at hand.
+func (t *theory) add() {
 	t.lemmas++
 	t.s.AddLemma(t.lits...)
 	t.Undo(t.head)
