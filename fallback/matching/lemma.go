@@ -257,7 +257,7 @@ func (t *theory) newThreshold(list *int32, stronger, weaker, time int32, by []cd
 	if best > 0 {
 		by[0], by[best] = by[best], by[0]
 	}
-	v := t.newVar(isThreshold, none)
+	v := t.newVar(isAuxiliary, none)
 	x := cdcl.Pos(v)
 	for _, l := range by {
 		t.s.AddClause(l.Not(), x)

@@ -2,11 +2,18 @@ package matching_test
 
 import (
 	"context"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
+	"time"
 
+	"clew/edn"
+	"clew/fallback"
 	"clew/fallback/matching"
+	"clew/fallback/staged"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/limits"
@@ -16,16 +23,7 @@ import (
 	"clew/models"
 )
 
-func long() bool { return os.Getenv("CLEW_LONG") == "1" }
-
-// longHistories is how many histories the long mode takes.
-func longHistories(n uint64) uint64 {
-	if k, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {
-		return k
-	}
-	return n
-}
-
+// configs are the engine as it is, with each technique off, and with none.
 var configs = map[string]matching.Rules{
 	"as it is":       {},
 	"no thresholds":  {NoThresholds: true},
@@ -41,33 +39,362 @@ var configs = map[string]matching.Rules{
 		NoRestarts: true, NoReducing: true, NoActivity: true, NoMinimizing: true},
 }
 
-func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
-	n := uint64(3000)
-	if long() {
-		n = longHistories(300_000)
+var configNames = slices.Sorted(maps.Keys(configs))
+
+// some are the engine as it is and one of the others.
+func some(r *rand.Rand) []string {
+	return []string{"as it is", configNames[r.IntN(len(configNames))]}
+}
+
+// histories is how many a test takes, usually and in the long mode.
+func histories(usual, long uint64) uint64 {
+	if os.Getenv("CLEW_LONG") != "1" {
+		return usual
 	}
-	for _, spec := range []models.Spec{{Name: "register"}, {Name: "register", NilReadsExact: true}, {Name: "cas-register"}, {Name: "cas-register", ObserveFailedCAS: true, NilReadsExact: true}} {
-		verdicts := [2]int{}
+	if n, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {
+		return n
+	}
+	return long
+}
+
+// judged compares what a configuration says with the oracle.
+func judged(t *testing.T, name string, ops *models.Operations, want oracle.Answer) {
+	t.Helper()
+	a := matching.Engine{Rules: configs[name]}.Decide(context.Background(), ops, limits.Limits{})
+	if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
+		t.Fatalf("%s: %+v, the oracle says %+v of\n%s", name, a, want, rows.Text(ops))
+	}
+	if err := enginetest.Shows(ops, a); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, rows.Text(ops))
+	}
+}
+
+var specs = []models.Spec{
+	{Name: "register"}, {Name: "register", NilReadsExact: true},
+	{Name: "cas-register"}, {Name: "cas-register", ObserveFailedCAS: true, NilReadsExact: true},
+}
+
+// Jepsen's histories as text, with all that goes with them.
+func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
+	n := histories(1000, 300_000)
+	for _, spec := range specs {
+		found := map[bool]int{}
 		for seed := range n {
 			r := gen.Rand(seed)
-			ops, text := rows.Generated(t, spec, gen.Options{Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(3), Crashes: r.Float64() * 0.6 * float64(r.IntN(2)),
-				ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}, seed)
-			want := oracle.Decide(ops, oracle.Options{})
-			for name, rules := range configs {
-				a := matching.Engine{Rules: rules}.Decide(context.Background(), ops, limits.Limits{})
-				if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
-					t.Fatalf("seed %d, %s: %+v, the oracle says %+v of\n%s\n%s", seed, name, a, want, rows.Text(ops), text)
-				}
-				if err := enginetest.Shows(ops, a); err != nil {
-					t.Fatalf("seed %d %s: %v %v\n%s", seed, name, err, a, rows.Text(ops))
-				}
+			o := gen.Options{Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(3), Init: true,
+				ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}
+			if r.IntN(2) == 0 {
+				o.Crashes = 0.6 * r.Float64()
 			}
-			if want.Linearizable {
-				verdicts[0]++
-			} else {
-				verdicts[1]++
+			o.Model = spec.Name
+			h := gen.New(r, o)
+			spec.Init = h.Init
+			ops := rows.Read(t, spec, h.Text)
+			want := oracle.Decide(ops, oracle.Options{})
+			found[want.Linearizable]++
+			for _, name := range some(r) {
+				judged(t, name, ops, want)
 			}
 		}
-		t.Logf("%s: %d valid, %d invalid", spec.Name, verdicts[0], verdicts[1])
+		t.Logf("%s: %d valid, %d invalid", spec.Name, found[true], found[false])
+		if 10*found[true] < int(n) || 10*found[false] < int(n) {
+			t.Error("one verdict is rare")
+		}
+	}
+}
+
+// onlyWrites makes a run on a cas-register one on a register: a cas becomes a write
+// or, with what it saw, a read.
+func onlyWrites(r *rand.Rand, ops *models.Operations) {
+	for i, kind := range ops.Kind {
+		if kind == models.CAS || kind == models.FailedCAS {
+			ops.Kind[i] = models.Read
+			if ops.Res[i] == models.Open || kind == models.CAS && r.IntN(2) == 0 {
+				ops.Kind[i], ops.A[i] = models.Write, ops.B[i]
+			}
+			ops.B[i] = 0
+		}
+	}
+}
+
+func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
+	n := histories(2000, 1_000_000)
+	for _, cas := range []bool{false, true} {
+		found := map[bool]int{}
+		for seed := range n {
+			r := gen.Rand(seed)
+			s := rows.DrawRegisters(r, 2, 9, 6)
+			s.Processes, s.Values = 1+r.IntN(5), 1+r.IntN(4)
+			ops := s.Run(r)
+			if !cas {
+				onlyWrites(r, ops)
+			}
+			if r.IntN(3) > 0 {
+				rows.Disturb(r, ops, s.Values)
+			}
+			want := oracle.Decide(ops, oracle.Options{})
+			found[want.Linearizable]++
+			for _, name := range some(r) {
+				judged(t, name, ops, want)
+			}
+		}
+		t.Logf("cas %t: %d valid, %d invalid", cas, found[true], found[false])
+		if 10*found[true] < int(n) || 10*found[false] < int(n) {
+			t.Error("one verdict is rare")
+		}
+	}
+}
+
+// every calls f with every history of n of some operations, in which each returns
+// or crashes.
+func every(n int, kinds []models.Op, f func(ops *models.Operations)) {
+	m, err := models.Spec{Name: "cas-register"}.Model(edn.NewValues())
+	if err != nil {
+		panic(err)
+	}
+	ops := &models.Operations{Model: m}
+	var step func(event int32)
+	step = func(event int32) {
+		busy := false
+		for row, res := range ops.Res {
+			if res == none { // it is still to return
+				busy = true
+				ops.Res[row] = event
+				step(event + 1)
+				ops.Res[row] = none
+			}
+		}
+		if ops.Len() < n {
+			k := ops.Len()
+			for _, op := range kinds {
+				for _, res := range []int32{none, models.Open} {
+					if res == models.Open && op.Kind == models.Read {
+						continue
+					}
+					ops.Append(event, res, op)
+					ops.Of = append(ops.Of, jepsen.Operation(k))
+					step(event + 1)
+					ops.Inv, ops.Res, ops.Kind, ops.A, ops.B, ops.Of = ops.Inv[:k], ops.Res[:k], ops.Kind[:k], ops.A[:k], ops.B[:k], ops.Of[:k]
+				}
+			}
+		} else if !busy {
+			ops.Events = event
+			f(ops)
+		}
+	}
+	step(0)
+}
+
+const none = -1
+
+func TestEverySmallHistory(t *testing.T) {
+	register := []models.Op{{Kind: models.Read, A: 0}, {Kind: models.Read, A: 1}, {Kind: models.Read, A: 2}, {Kind: models.Write, A: 0}, {Kind: models.Write, A: 1}, {Kind: models.Write, A: 2}}
+	cas := []models.Op{{Kind: models.Read, A: 0}, {Kind: models.Read, A: 1}, {Kind: models.Write, A: 1}, {Kind: models.CAS, A: 0, B: 1}, {Kind: models.CAS, A: 1, B: 0}, {Kind: models.CAS, A: 1, B: 1}, {Kind: models.FailedCAS, A: 1}}
+	most := 3
+	if os.Getenv("CLEW_LONG") == "1" {
+		most = 4
+	}
+	for name, kinds := range map[string][]models.Op{"register": register, "cas-register": cas} {
+		count := 0
+		for n := range most + 1 {
+			every(n, kinds, func(ops *models.Operations) {
+				count++
+				judged(t, "as it is", ops, oracle.Decide(ops, oracle.Options{}))
+			})
+		}
+		t.Logf("%s: %d histories", name, count)
+	}
+}
+
+// judges are engines that may not know, and what they may take.
+var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, staged.Engine{MaxNodes: 100_000}}
+
+func decide(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(256 << 20)})
+}
+
+// TestMediumHistoriesAtTheBoundary: small histories have missed unsound rules of
+// other engines.
+func TestMediumHistoriesAtTheBoundary(t *testing.T) {
+	n := histories(150, 20_000)
+	found, edges, pairs, alone, unknown := map[jepsen.Verdict]int{}, 0, 0, 0, map[string]int{}
+	for seed := range n {
+		r := gen.Rand(seed)
+		most := 20 << r.IntN(6)
+		s := rows.DrawRegisters(r, 20, min(most, 500), 4+r.IntN(most/4))
+		s.Processes = 2 + r.IntN(1+min(most/4, 30))
+		ops := s.Run(r)
+		if r.IntN(2) == 0 {
+			onlyWrites(r, ops)
+		}
+		if r.IntN(4) > 0 {
+			rows.Disturb(r, ops, s.Values)
+		}
+		both := []*models.Operations{ops}
+		if seed%2 == 0 {
+			judge := func(ops *models.Operations) jepsen.Verdict {
+				return decide(matching.Engine{}, ops, 5*time.Second).Verdict
+			}
+			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
+				both = []*models.Operations{valid, invalid}
+				edges++
+			}
+		}
+		for _, ops := range both {
+			compared := meet(t, r, ops, found, unknown)
+			pairs += compared
+			if compared == 0 {
+				alone++
+			}
+		}
+	}
+	t.Logf("%d histories, %d of them bisected: %d comparisons, %d valid, %d invalid, %d without a judge; undecided: %v",
+		n, edges, pairs, found[jepsen.Valid], found[jepsen.Invalid], alone, unknown)
+	if found[jepsen.Valid] == 0 || found[jepsen.Invalid] == 0 || edges == 0 {
+		t.Error("one kind is missing")
+	}
+}
+
+// agree says whether two answers do not contradict each other.
+func agree(a, b fallback.Answer) bool {
+	return a.Verdict == jepsen.Unknown || b.Verdict == jepsen.Unknown || a.Verdict == b.Verdict && a.FailEvent == b.FailEvent
+}
+
+// engineOf is a judge by its name.
+func engineOf(name string) fallback.Engine {
+	return judges[slices.IndexFunc(judges, func(e fallback.Engine) bool { return e.Name() == name })]
+}
+
+// meet compares some configurations with the judges, and says how often.
+func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.Verdict]int, unknown map[string]int) (compared int) {
+	t.Helper()
+	var known []fallback.Answer
+	var by []string
+	for _, judge := range judges {
+		if b := decide(judge, ops, 300*time.Millisecond); b.Verdict != jepsen.Unknown {
+			known, by = append(known, b), append(by, judge.Name())
+		} else {
+			unknown[judge.Name()]++
+		}
+	}
+	for _, name := range some(r) {
+		a := decide(matching.Engine{Rules: configs[name]}, ops, 10*time.Second)
+		if a.Verdict == jepsen.Unknown {
+			unknown[name]++
+			continue
+		}
+		if err := enginetest.Shows(ops, a); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, rows.Text(ops))
+		}
+		for i, b := range known {
+			if compared++; !agree(a, b) {
+				small := rows.Shrink(ops, func(ops *models.Operations) bool {
+					return !agree(decide(matching.Engine{Rules: configs[name]}, ops, time.Second), decide(engineOf(by[i]), ops, time.Second))
+				})
+				t.Fatalf("%s: %d (event %d), %s says %d (event %d) of a history; smaller:\n%s", name, a.Verdict, a.FailEvent, by[i], b.Verdict, b.FailEvent, rows.Text(small))
+			}
+		}
+		if name == "as it is" {
+			found[a.Verdict]++
+		}
+	}
+	return compared
+}
+
+// A core is not linearizable, and by itself it fails where the history does.
+func TestCoresAreProofsByThemselves(t *testing.T) {
+	cores, size := 0, 0
+	for seed := range histories(200, 20_000) {
+		r := gen.Rand(seed)
+		s := rows.DrawRegisters(r, 5, 60, 8)
+		ops := s.Run(r)
+		if r.IntN(2) == 0 {
+			onlyWrites(r, ops)
+		}
+		rows.Disturb(r, ops, s.Values)
+		a := decide(matching.Engine{}, ops, 10*time.Second)
+		if a.Verdict != jepsen.Invalid {
+			continue
+		}
+		core := fallback.Core(context.Background(), matching.Engine{}, ops, a.FailEvent, limits.Limits{})
+		failing := int32(slices.Index(ops.Res, a.FailEvent))
+		if !slices.Contains(core, failing) || !slices.IsSorted(core) {
+			t.Fatalf("seed %d: %v lacks %d", seed, core, failing)
+		}
+		cores++
+		size += len(core)
+		cut := ops.Select(core).Prefix(a.FailEvent)
+		for _, judge := range append([]fallback.Engine{matching.Engine{}}, judges...) {
+			if b := decide(judge, cut.Operations, time.Second); b.Verdict == jepsen.Valid || b.Verdict == jepsen.Invalid && b.FailEvent != a.FailEvent {
+				t.Fatalf("seed %d: %s says %d (event %d) of the core of a failure at %d\n%s", seed, judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, rows.Text(cut.Operations))
+			}
+		}
+	}
+	t.Logf("%d cores of %d operations", cores, size)
+	if cores == 0 {
+		t.Error("none")
+	}
+}
+
+func TestItStopsAtItsLimits(t *testing.T) {
+	s := rows.Registers{N: 8000, Processes: 60, Values: 2, Crashes: 300, Reads: 2, Writes: 1}
+	r := gen.Rand(1)
+	ops := s.Run(r)
+	slow := matching.Engine{Rules: configs["nothing"]} // it would take long
+	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+		budget := limits.NewBudget(1 << 30)
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		start := time.Now()
+		a := slow.Decide(ctx, ops, limits.Limits{Memory: budget})
+		t.Logf("stopped %v after the limit", time.Since(start)-limit)
+		cancel()
+		if a.Verdict != jepsen.Unknown || a.Cause != jepsen.Timeout {
+			t.Errorf("%d %q, want unknown for the time", a.Verdict, a.Cause)
+		}
+		if left := budget.Left(); left != 1<<30 {
+			t.Errorf("%d bytes of the budget are left, want all", left)
+		}
+	}
+	budget := limits.NewBudget(2 << 20)
+	if a := slow.Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Unknown || a.Cause != jepsen.OutOfMemory {
+		t.Errorf("%d %q, want unknown for the memory", a.Verdict, a.Cause)
+	}
+	if left := budget.Left(); left != 2<<20 {
+		t.Errorf("%d bytes of the budget are left, want all", left)
+	}
+	if a := (matching.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), limits.Limits{}); a.Cause != fallback.GaveUp {
+		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
+	}
+}
+
+// A cas may have taken effect long after what it saw was invoked. A chain of crashed
+// cas shows it: the engine once took the one for the other.
+func TestACasTakesEffectAfterWhatItSawWasInvoked(t *testing.T) {
+	m, err := models.Spec{Name: "cas-register"}.Model(edn.NewValues())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := &models.Operations{Model: m}
+	const open = models.Open
+	for i, r := range [][4]int32{
+		{4, 21, 1, 2}, {5, 28, 0, 1}, {13, 25, 5, 0}, {17, 39, 2, 5}, {26, 31, 0, 4}, {33, 50, 4, 3}, {66, open, -1, 0}, {68, 82, 5, 0},
+		{69, 83, 0, 5}, {73, 98, 4, 0}, {75, 111, 3, 4}, {86, 87, 0, 3}, {88, open, 3, 4}, {91, 136, 1, 2}, {97, 107, 4, 1}, {102, 139, 4, 5},
+		{106, 113, 2, 5}, {115, 123, 1, 4}, {117, 119, 5, 3}, {121, open, 3, 1}, {124, 155, 1, -1},
+	} {
+		op := models.Op{Kind: models.CAS, A: r[2], B: r[3]}
+		switch {
+		case r[2] < 0:
+			op = models.Op{Kind: models.Write, A: r[3]}
+		case r[3] < 0:
+			op = models.Op{Kind: models.Read, A: r[2]}
+		}
+		ops.Append(r[0], r[1], op)
+		ops.Of = append(ops.Of, jepsen.Operation(i))
+	}
+	ops.Events = 156
+	if v := enginetest.Compare(t, ops, rows.Text(ops), "a chain", matching.Engine{}, fallback.Window{}); v == jepsen.Unknown {
+		t.Error("it is undecided")
 	}
 }

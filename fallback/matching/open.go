@@ -69,8 +69,9 @@ func (t *theory) open(row int32) {
 	t.s.AddClause(some...)
 }
 
-// needFor is the variable that says that a cas needs a source that was invoked
-// before a time.
+// needFor is the variable that says that a cas took effect before a time. What it
+// saw was invoked before that time, too. (The reverse does not hold: what was
+// invoked before may have taken effect later.)
 func (t *theory) needFor(node, time int32) int32 {
 	row := t.rowOf[node]
 	t.group(row)
@@ -82,12 +83,14 @@ func (t *theory) needFor(node, time int32) int32 {
 		return t.needs[earlier].variable
 	}
 	at := int32(len(t.needs))
-	v := t.newVar(isNeed, at)
-	t.needs = append(t.needs, need{v, node, time, earlier})
-	some := []cdcl.Lit{cdcl.Neg(v)}
+	v, source := t.newVar(isNeed, at), t.newVar(isAuxiliary, none)
+	t.needs = append(t.needs, need{v, source, node, time, earlier})
+	t.s.AddClause(cdcl.Neg(v), cdcl.Pos(source))
+	some := []cdcl.Lit{cdcl.Neg(source)}
 	since := int32(-1)
 	if earlier != none {
-		some = append(some, cdcl.Pos(t.needs[earlier].variable))
+		t.s.AddClause(cdcl.Neg(t.needs[earlier].variable), cdcl.Pos(v))
+		some = append(some, cdcl.Pos(t.needs[earlier].source))
 		since = t.needs[earlier].time
 	}
 	if later == none {
@@ -104,9 +107,6 @@ func (t *theory) needFor(node, time int32) int32 {
 				some = append(some, cdcl.Pos(x))
 			}
 		}
-	}
-	if earlier != none {
-		t.s.AddClause(cdcl.Neg(t.needs[earlier].variable), cdcl.Pos(v))
 	}
 	t.s.AddClause(some...)
 	return v

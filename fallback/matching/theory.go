@@ -9,15 +9,16 @@ import (
 // what the solver assigns, and the theory keeps the chains that follow.
 //
 // Variables are of three sorts. "r saw n" belongs to the group of reader r. A
-// need "the source of cas c was invoked before time t" is implied by whoever saw
-// c. A threshold (lemma.go) names several "r saw n" of one n.
+// need "cas c took effect before time t" is implied by whoever saw c, and returned
+// by then. Auxiliary ones name several "r saw n": thresholds (lemma.go) those of
+// one n, sources those of one cas.
 type theory struct {
 	*problem
 	Rules
 	s *cdcl.Solver
 	z *zones
 
-	// By variable. reader is isNeed or isThreshold if it is no "r saw n".
+	// By variable. reader is isNeed or isAuxiliary if it is no "r saw n".
 	reader, node      []int32 // for a need: the place in needs
 	nextOfNode        []int32 // the next variable of the node, or none
 	nextOfReader      []int32
@@ -48,12 +49,13 @@ type theory struct {
 }
 
 const (
-	isThreshold int32 = -1
+	isAuxiliary int32 = -1
 	isNeed      int32 = -2
 )
 
-// need is "the source of a cas was invoked before a time".
-type need struct{ variable, node, time, earlier int32 }
+// need is "a cas took effect before a time". source is "what it saw was invoked
+// before that time".
+type need struct{ variable, source, node, time, earlier int32 }
 
 // step is what the theory did for a literal of the trail, and what was there
 // before.
@@ -148,7 +150,7 @@ func (t *theory) Propagate() bool {
 	for ; t.head < len(t.s.Trail()); t.head++ {
 		l := t.s.Trail()[t.head]
 		v := l.Var()
-		if l != cdcl.Pos(v) || t.reader[v] == isThreshold {
+		if l != cdcl.Pos(v) || t.reader[v] == isAuxiliary {
 			continue
 		}
 		row := t.reader[v]
@@ -370,12 +372,14 @@ func (t *theory) Undo(n int) {
 		case sawStep:
 			t.displace(x.root)
 			t.sees[x.row] = none
+			t.changed = append(t.changed, x.row)
 			t.nodeFirst[x.node], t.nodeLast[x.node] = x.nodeFirst, x.nodeLast
 			t.first[x.root], t.end[x.root] = x.first, x.end
 			t.place(x.root)
 		default:
 			t.displace(x.root)
 			t.sees[x.row], t.next[x.node] = none, none
+			t.changed = append(t.changed, x.row)
 			t.parent[x.absorbed] = x.absorbed
 			t.size[x.root] -= t.size[x.absorbed]
 			t.first[x.root], t.end[x.root] = x.first, x.end
@@ -390,5 +394,5 @@ func (t *theory) Undo(n int) {
 // bytes is about what it holds.
 func (t *theory) bytes() int64 {
 	return t.s.Bytes() + t.z.bytes() + 4*int64(4*cap(t.reader)+6*len(t.groupOf)+14*len(t.next)) +
-		4*int64(10*cap(t.done)+4*cap(t.needs)+3*cap(t.thresholds)+cap(t.rowOfGroup)+cap(t.changed))
+		4*int64(10*cap(t.done)+5*cap(t.needs)+3*cap(t.thresholds)+cap(t.rowOfGroup)+cap(t.changed))
 }

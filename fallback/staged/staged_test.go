@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"clew/edn"
 	"clew/fallback"
 	"clew/fallback/auto"
 	"clew/fallback/staged"
@@ -40,113 +39,6 @@ func judge(ops *models.Operations) jepsen.Verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	return auto.Engine("auto", 0).Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(64 << 20)}).Verdict
-}
-
-// shape says what random operations on a register are like.
-type shape struct {
-	n, processes, values, crashes int
-	reads, writes                 int  // of 10 operations, the others are cas
-	failedCAS                     bool // some are cas that failed and are observed
-}
-
-func drawShape(r *rand.Rand, least, most, crashes int) shape {
-	return shape{
-		n: least + r.IntN(most-least+1), processes: 2 + r.IntN(7), values: 2 + r.IntN(5), crashes: r.IntN(crashes + 1),
-		reads: 1 + r.IntN(6), writes: r.IntN(4), failedCAS: r.IntN(5) == 0,
-	}
-}
-
-// crashing is a run on a real register with that many crashed operations, of
-// which some took effect, at some time.
-func crashing(r *rand.Rand, s shape) *models.Operations {
-	type op struct {
-		inv, res int32
-		op       models.Op
-		took     bool
-		crash    bool
-	}
-	var all, busy, ghosts []*op
-	crashAt := map[int]bool{}
-	for len(crashAt) < min(s.crashes, s.n/2) {
-		crashAt[r.IntN(s.n)] = true
-	}
-	state, event, running := int32(0), int32(0), 0
-	value := func() int32 { return int32(r.IntN(s.values)) }
-	take := func(o *op) {
-		o.took = true
-		switch {
-		case o.op.Kind == models.Read:
-			o.op.A = state
-		case o.op.Kind == models.Write:
-			state = o.op.A
-		case o.crash || s.failedCAS && r.IntN(3) == 0:
-			if o.op.A == state {
-				state = o.op.B
-			} else if !o.crash {
-				o.op.Kind, o.op.B = models.FailedCAS, 0
-			}
-		default:
-			o.op.A = state // it succeeds
-			state = o.op.B
-		}
-	}
-	for len(all) < s.n || len(busy) > 0 {
-		if len(ghosts) > 0 && r.IntN(10) == 0 {
-			i := r.IntN(len(ghosts))
-			take(ghosts[i])
-			ghosts = append(ghosts[:i], ghosts[i+1:]...)
-		}
-		if len(all) < s.n && running < s.processes && (len(busy) == 0 || r.IntN(2) == 0) {
-			o := &op{inv: event, res: models.Open, crash: crashAt[len(all)]}
-			k := r.IntN(10)
-			switch {
-			case k < s.reads && !o.crash:
-				o.op = models.Op{Kind: models.Read}
-			case k < s.reads+s.writes:
-				o.op = models.Op{Kind: models.Write, A: value()}
-			default:
-				o.op = models.Op{Kind: models.CAS, A: value(), B: value()}
-			}
-			event++
-			all = append(all, o)
-			if o.crash {
-				ghosts = append(ghosts, o)
-				continue
-			}
-			busy, running = append(busy, o), running+1
-			continue
-		}
-		i := r.IntN(len(busy))
-		o := busy[i]
-		if !o.took {
-			take(o)
-			continue
-		}
-		o.res = event
-		event++
-		busy, running = append(busy[:i], busy[i+1:]...), running-1
-	}
-	// The model's numbers are values of a table; these stand for themselves.
-	d, err := models.Spec{Name: "cas-register", Init: "nil", ObserveFailedCAS: true}.Model(edn.NewValues())
-	if err != nil {
-		panic(err)
-	}
-	ops := &models.Operations{Model: d}
-	ops.Events = event
-	for i, o := range all {
-		ops.Append(o.inv, o.res, o.op)
-		ops.Of = append(ops.Of, jepsen.Operation(i))
-	}
-	return ops
-}
-
-// disturb gives some completed reads and cas another value.
-func disturb(r *rand.Rand, ops *models.Operations, values int) {
-	for range 1 + r.IntN(3) {
-		if i := r.IntN(ops.Len()); ops.Res[i] != models.Open && ops.Kind[i] != models.Write {
-			ops.A[i] = int32(r.IntN(values))
-		}
-	}
 }
 
 // agree compares every configuration, or some of them, with what the judges
@@ -196,10 +88,10 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	verdicts, edges, pairs, unknown := [3]int{}, 0, 0, 0
 	for seed := range n {
 		r := gen.Rand(seed)
-		s := drawShape(r, 20, 220, 14)
-		ops := crashing(r, s)
+		s := rows.DrawRegisters(r, 20, 220, 14)
+		ops := s.Run(r)
 		if r.IntN(4) > 0 {
-			disturb(r, ops, s.values)
+			rows.Disturb(r, ops, s.Values)
 		}
 		both := []*models.Operations{ops}
 		if seed%2 == 0 {
@@ -235,11 +127,11 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	verdicts := [2]int{}
 	for seed := range n {
 		r := gen.Rand(seed)
-		s := drawShape(r, 2, 9, 6)
-		s.processes, s.values = 1+r.IntN(5), 1+r.IntN(4)
-		ops := crashing(r, s)
+		s := rows.DrawRegisters(r, 2, 9, 6)
+		s.Processes, s.Values = 1+r.IntN(5), 1+r.IntN(4)
+		ops := s.Run(r)
 		if r.IntN(3) > 0 {
-			disturb(r, ops, s.values)
+			rows.Disturb(r, ops, s.Values)
 		}
 		want := oracle.Decide(ops, oracle.Options{})
 		for name, rules := range configs {
@@ -283,10 +175,10 @@ func TestStagedAgreesOnHistoriesAsTheyAreRead(t *testing.T) {
 }
 
 func TestStagedStopsAtItsLimits(t *testing.T) {
-	s := shape{n: 4000, processes: 12, values: 6, crashes: 300, reads: 4, writes: 1}
+	s := rows.Registers{N: 4000, Processes: 12, Values: 6, Crashes: 300, Reads: 4, Writes: 1}
 	r := gen.Rand(1)
-	ops := crashing(r, s)
-	disturb(r, ops, s.values)
+	ops := s.Run(r)
+	rows.Disturb(r, ops, s.Values)
 	rules := staged.Rules{BoundsOnly: true, FirstBudget: 10} // it would take long
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		budget := limits.NewBudget(1 << 30)

@@ -19,7 +19,7 @@ import (
 // crashes measures ambiguous cas-registers with many crashed operations. Every
 // known checker gives up on such a history if it is not linearizable.
 func crashes(b *bench) error {
-	c := b.compare(len("10k operations, 10 processes, 10 values, 500 crashed, impossible read"), "porcupine", "window", "frontier", "staged", "auto")
+	c := b.compare(len("10k operations, 10 processes, 10 values, 500 crashed, impossible read"), "porcupine", "window", "frontier", "staged", "matching", "auto")
 	if err := crashGrid(c); err != nil {
 		return err
 	}
