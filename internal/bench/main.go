@@ -32,6 +32,7 @@ import (
 
 // tables are what can be measured, by name.
 var tables = map[string]func(*bench) error{
+	"clients": clients,
 	"crashes": crashes,
 	"hitting": measureHitting,
 	"search":  search,
