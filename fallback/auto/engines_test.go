@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clew/fallback"
+	"clew/fallback/matching"
 	"clew/fallback/staged"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
@@ -33,7 +34,8 @@ var rivals = []rival{
 	{"window", fallback.Window{}, patience},
 	{"frontier", fallback.Frontier{}, patience},
 	{"porcupine", fallback.Porcupine{}, patience / 4},
-	{"staged", staged.Engine{}, patience}, // registers only
+	{"staged", staged.Engine{}, patience},     // registers only
+	{"matching", matching.Engine{}, patience}, // likewise
 }
 
 // rival is an engine under a name.
@@ -88,7 +90,7 @@ func (c *contest) decide(ops *models.Operations, engines []rival) (jepsen.Verdic
 	var by []rival
 	_, register := ops.Model.(models.SingleValue)
 	for _, r := range engines {
-		if r.name == "staged" && !register {
+		if (r.name == "staged" || r.name == "matching") && !register {
 			continue
 		}
 		a := r.decide(ops)

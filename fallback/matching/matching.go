@@ -12,17 +12,96 @@ import (
 	"clew/models"
 )
 
-// Engine decides.
-type Engine struct{ Rules }
+// Engine decides registers and cas-registers whose values repeat, however many
+// clients there are: it searches for which write each read saw.
+//
+// Precondition: the model is a models.SingleValue. Complexity: exponential in the
+// worst case, since the problem is NP-complete (Gibbons & Korach, 1997); on what
+// tests record it is about linear in the operations times the writes that each read
+// may have seen. Memory: likewise.
+//
+// With it fixed who saw whom, a history is unambiguous, and one rule about pairs
+// decides it. So what is searched for is only that, by conflict-driven clause
+// learning (package cdcl), and the rule is its theory. docs/algorithms.md tells it
+// with an example.
+//
+// # Chains and zones
+//
+// A node is the initial value, a write, or a cas that changes the value; a reader is
+// a read, or a cas. If a cas saw a node it follows it, and so nodes form chains. A
+// chain is a node that saw nothing, what saw it, and so on, each node with the reads
+// of it. Of a chain, first is the earliest return and last the latest invocation; of
+// the initial value both are before everything.
+//
+// Lemma 1. Given who saw whom, there is a linearization if and only if
+//
+//	(a) every completed reader, and every cas that some reader saw, saw a node;
+//	(b) no two cas saw the same node, and no cas saw what goes back to itself;
+//	(c) in a chain nothing returned before what stands earlier in it was invoked;
+//	(d) no two chains have first(X) < last(Y) and first(Y) < last(X).
+//
+// Proof. In a linearization the operations of a chain stand together, since any
+// other node between them would have replaced the value: so X must stand before Y if
+// something of X returned before something of Y was invoked, first(X) < last(Y), and
+// (d) says that it need not stand both before and after. Conversely, (d) makes this
+// relation acyclic: on a cycle let X have the greatest last, and be before Y, which
+// is before Z; then first(Y) < last(Z) <= last(X), and Y is before X, too. So chains
+// can be put in an order; within a chain (c) allows its own. Operations of different
+// chains are then in the order of time, since the one that returned before the other
+// was invoked belongs to a chain that stands before. The order of min(first, last)
+// will do: if X must stand before Y, then min(first(X), last(X)) is at most first(X),
+// which is less than last(Y), and at most last(X), which is less than first(Y).
+//
+// Lemma 2. (c) and (d) hold for parts of chains if they hold for chains, since parts
+// of a chain have a later first and an earlier last, and stand together as well. So
+// what is wrong with an incomplete assignment stays wrong, and the theory can speak
+// early.
+//
+// Dropping a read from a chain breaks nothing either. So a read need not see one node
+// only: the theory goes by the first that it is told.
+//
+// Lemma 3. A reader saw a node of the right value that was invoked before the reader
+// returned, and that was not replaced for certain: it had not returned before another
+// node was invoked that had returned before the reader was invoked. Else these three
+// break (c) or (d). Other variables are not made.
+//
+// # Crashed operations
+//
+// A crashed read says nothing. What crashed never returns: its return is after
+// everything. A write that nobody saw is a chain that has no first then, and breaks
+// no rule, in whatever chain order; it is left out. A cas that nobody saw needs no
+// source, and is left out, too. If something that had returned by time t saw a cas,
+// that one took effect before t; so did what it saw, and that was invoked before t.
+// These are the needs of theory.go.
+//
+// # The first failing completion
+//
+// Readers are opened for decision in the order of their returns. In a prefix of the
+// history an operation that is still open is as a crashed one. That makes no
+// difference to a write: its return is later than all that the prefix's readers know,
+// so that neither (c) nor (d) speaks of it. So the prefix has a linearization if and
+// only if there is an assignment for the readers that have returned in it, and a
+// write's completion is never the first that fails: put the write last.
+//
+// They are opened in chunks, and what was found stays as it is as far as possible:
+// jumps go back two chunks at most unless a conflict lies earlier. If a chunk has no
+// solution, what was learnt of it says nothing about its parts: the search begins
+// anew, repeats the last solution, and opens one reader at a time.
+type Engine struct {
+	Rules
+	// MaxSteps, if not 0, is about the number of steps after which it gives up.
+	MaxSteps int64
+}
 
 // Rules switch techniques off, for tests.
 type Rules struct {
-	NoThresholds                                     bool // lemmas name single reads
-	NoZoneChoice                                     bool // the latest node is tried first
-	NoChunks                                         bool // all readers are open at once
-	NoPhases                                         bool // what a reader saw before is not tried first
-	NoBase                                           bool // jumps and restarts go all the way back
-	NoRestarts, NoReducing, NoActivity, NoMinimizing bool
+	NoThresholds bool // lemmas name single reads
+	NoZoneChoice bool // the node that was invoked last is tried first
+	NoChunks     bool // all readers are open at once
+	NoPhases     bool // what a reader saw before is not tried first
+
+	// Those of the solver.
+	NoBase, NoRestarts, NoReducing, NoActivity, NoMinimizing bool
 }
 
 // Name implements fallback.Engine.
@@ -33,7 +112,7 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	if _, ok := ops.Model.(models.SingleValue); !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}
-	r := &run{ctx: ctx, limits: lim, rules: e.Rules}
+	r := &run{ctx: ctx, limits: lim, Engine: e}
 	defer r.release()
 	if !r.poll() {
 		return fallback.Answer{Cause: r.cause}
@@ -45,12 +124,13 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 // run is one decision.
 type run struct {
 	*problem
+	Engine
 	ctx    context.Context
 	limits limits.Limits
-	rules  Rules
 	t      *theory
 	saw    []int32 // by row: what it saw in the last solution
 	at     int     // how many readers that solution covers
+	before int64   // steps of theories that are gone
 	taken  int64
 	cause  jepsen.Cause
 }
@@ -60,9 +140,9 @@ const chunk = 100
 
 func (r *run) decide() fallback.Answer {
 	r.saw = nones(len(r.inv))
-	r.t = newTheory(r.problem, r.rules, r.poll)
+	r.t = newTheory(r.problem, r.Rules, r.poll)
 	size := chunk
-	if r.rules.NoChunks {
+	if r.NoChunks {
 		size = len(r.readers)
 	}
 	for r.at < len(r.readers) {
@@ -142,7 +222,8 @@ func (r *run) solve(n int) outcome {
 // readers that made it fail says nothing of those before. It says whether that was
 // not stopped.
 func (r *run) again() bool {
-	r.t = newTheory(r.problem, r.rules, r.poll)
+	r.before += r.t.s.Steps
+	r.t = newTheory(r.problem, r.Rules, r.poll)
 	copy(r.t.wish, r.saw)
 	n := r.at
 	if r.at = 0; n == 0 {
@@ -162,6 +243,14 @@ func (r *run) again() bool {
 func (r *run) invalid() fallback.Answer {
 	row := r.readers[r.at]
 	return fallback.Answer{Verdict: jepsen.Invalid, Order: r.order(r.saw, r.res[row]), FailEvent: r.ops.Res[row]}
+}
+
+// steps is how much it has done.
+func (r *run) steps() int64 {
+	if r.t == nil {
+		return r.before
+	}
+	return r.before + r.t.s.Steps
 }
 
 // poll says whether the run may go on, and settles what it holds.
@@ -187,6 +276,8 @@ func (r *run) poll() bool {
 		r.cause = jepsen.OutOfMemory
 	case r.ctx.Err() != nil:
 		r.cause = limits.Stopped(r.ctx)
+	case r.MaxSteps > 0 && r.steps() >= r.MaxSteps:
+		r.cause = fallback.GaveUp
 	}
 	return r.cause == ""
 }

@@ -364,6 +364,9 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	if left := budget.Left(); left != 2<<20 {
 		t.Errorf("%d bytes of the budget are left, want all", left)
 	}
+	if a := (matching.Engine{MaxSteps: 1000}).Decide(context.Background(), ops, limits.Limits{}); a.Cause != fallback.GaveUp {
+		t.Errorf("%d %q, want that it gives up", a.Verdict, a.Cause)
+	}
 	if a := (matching.Engine{}).Decide(context.Background(), rows.Endless(3, rows.Counter{}), limits.Limits{}); a.Cause != fallback.GaveUp {
 		t.Errorf("%d %q of another model, want that it gives up", a.Verdict, a.Cause)
 	}
