@@ -266,7 +266,7 @@ func (t *theory) link(v int32) bool {
 		t.explainOrder(from, to)
 		return true
 	}
-	if other := t.clash(t.first[a], t.end[b], a, b); other != none {
+	if other := t.clash(min(t.first[a], t.first[b]), max(t.end[a], t.end[b]), a, b); other != none {
 		t.explainClash(t.join(v, a, b), other)
 		return true
 	}
