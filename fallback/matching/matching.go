@@ -99,6 +99,7 @@ type Rules struct {
 	NoZoneChoice bool // the node that was invoked last is tried first
 	NoChunks     bool // all readers are open at once
 	NoPhases     bool // what a reader saw before is not tried first
+	NoHall       bool // cas that have too few nodes to see are found by trying
 
 	// Those of the solver.
 	NoBase, NoRestarts, NoReducing, NoActivity, NoMinimizing bool

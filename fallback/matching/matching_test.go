@@ -30,12 +30,13 @@ var configs = map[string]matching.Rules{
 	"no zone choice": {NoZoneChoice: true},
 	"no chunks":      {NoChunks: true},
 	"no phases":      {NoPhases: true},
+	"no Hall":        {NoHall: true},
 	"no base":        {NoBase: true},
 	"no restarts":    {NoRestarts: true},
 	"no reducing":    {NoReducing: true},
 	"no activity":    {NoActivity: true},
 	"no minimizing":  {NoMinimizing: true},
-	"nothing": {NoThresholds: true, NoZoneChoice: true, NoChunks: true, NoPhases: true, NoBase: true,
+	"nothing": {NoThresholds: true, NoZoneChoice: true, NoChunks: true, NoPhases: true, NoHall: true, NoBase: true,
 		NoRestarts: true, NoReducing: true, NoActivity: true, NoMinimizing: true},
 }
 

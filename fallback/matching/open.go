@@ -44,6 +44,9 @@ func (t *theory) group(row int32) {
 	if t.groupOf[row] == none {
 		t.groupOf[row] = t.s.NewGroup()
 		t.rowOfGroup = append(t.rowOfGroup, row)
+		if own := t.nodeOf[row]; own != none {
+			t.matchFirst(own)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 type theory struct {
 	*problem
 	Rules
+	hall
 	s *cdcl.Solver
 	z *zones
 
@@ -78,7 +79,7 @@ const (
 
 func newTheory(p *problem, rules Rules, poll func() bool) *theory {
 	n, rows := len(p.rowOf), len(p.inv)
-	t := &theory{problem: p, Rules: rules, z: newZones(len(p.at))}
+	t := &theory{problem: p, Rules: rules, z: newZones(len(p.at)), hall: newHall(n)}
 	t.s = cdcl.New(t, cdcl.Options{Poll: poll, NoRestarts: rules.NoRestarts, NoReducing: rules.NoReducing, NoActivity: rules.NoActivity,
 		NoMinimizing: rules.NoMinimizing, NoBase: rules.NoBase})
 	t.groupOf, t.firstOfReader, t.sees, t.before, t.wish = nones(rows), nones(rows), nones(rows), nones(rows), nones(rows)
@@ -150,10 +151,16 @@ func (t *theory) Propagate() bool {
 	for ; t.head < len(t.s.Trail()); t.head++ {
 		l := t.s.Trail()[t.head]
 		v := l.Var()
-		if l != cdcl.Pos(v) || t.reader[v] == isAuxiliary {
+		row := t.reader[v]
+		if row == isAuxiliary {
 			continue
 		}
-		row := t.reader[v]
+		if l != cdcl.Pos(v) {
+			if row >= 0 && isLink(t.ops.Op(row)) {
+				t.ruledOut(v)
+			}
+			continue
+		}
 		added := false
 		switch {
 		case row == isNeed:
@@ -167,7 +174,7 @@ func (t *theory) Propagate() bool {
 			return true
 		}
 	}
-	return false
+	return !t.NoHall && t.match()
 }
 
 // saw lets a read see a node. If the assignment is not consistent then, it adds
@@ -332,6 +339,9 @@ func (t *theory) need(v int32) bool {
 	}
 	t.done = append(t.done, step{position: int32(t.head), kind: needStep, node: n.node, root: t.needed[n.node]})
 	t.needed[n.node] = at
+	if node := t.takes[n.node]; node == none || node == n.node || t.nodeInv[node] >= n.time {
+		t.unmatch(n.node)
+	}
 	t.s.Ask(t.groupOf[t.rowOf[n.node]])
 	if t.pass(n.node) {
 		t.head++
@@ -393,6 +403,6 @@ func (t *theory) Undo(n int) {
 
 // bytes is about what it holds.
 func (t *theory) bytes() int64 {
-	return t.s.Bytes() + t.z.bytes() + 4*int64(4*cap(t.reader)+6*len(t.groupOf)+14*len(t.next)) +
+	return t.s.Bytes() + t.z.bytes() + 4*int64(4*cap(t.reader)+6*len(t.groupOf)+17*len(t.next)) +
 		4*int64(10*cap(t.done)+5*cap(t.needs)+3*cap(t.thresholds)+cap(t.rowOfGroup)+cap(t.changed))
 }
