@@ -127,7 +127,28 @@ func (t *theory) tryNode(own, node int32) bool {
 }
 
 // explainHall adds that one of the cas that were reached sees a node that was not.
+//
+// A cas that need not take effect is reached because of others that have to take
+// effect by some time. If it took effect later its value is none for them, as if it
+// were matched with itself. But what it can have seen up to then must be known: if it
+// is not, that is added first, and the matching is tried again.
 func (t *theory) explainHall() {
+	by := int32(-1)
+	for _, own := range t.reached {
+		if bound := t.boundOf(own); bound != models.Open {
+			by = max(by, bound)
+		}
+	}
+	known := true
+	for _, own := range t.reached {
+		if t.boundOf(own) == models.Open && t.needs[t.needOf[own]].time < by {
+			t.needFor(own, by)
+			known = false
+		}
+	}
+	if !known {
+		return
+	}
 	t.lemmas++
 	t.lits = t.lits[:0]
 	for _, own := range t.reached {

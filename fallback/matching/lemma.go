@@ -170,9 +170,9 @@ func (t *theory) earlyLit(node, time int32) cdcl.Lit {
 		return cdcl.Pos(t.sees[t.at[t.nodeFirst[node]]])
 	}
 	only, latest, count := none, int32(-1), 0
-	for v := t.firstOfNode[node]; v != none; v = t.nextOfNode[v] {
-		if row := t.reader[v]; t.res[row] <= time && !isLink(t.ops.Op(row)) && !t.isOut(v) {
-			only, latest = v, max(latest, t.res[row])
+	for v := t.readBefore(t.firstOfNode[node], time); v != none && count < 2; v = t.readBefore(t.nextOfNode[v], time) {
+		if !t.isOut(v) {
+			only, latest = v, max(latest, t.res[t.reader[v]])
 			count++
 		}
 	}
@@ -193,8 +193,8 @@ func (t *theory) earlyLit(node, time int32) cdcl.Lit {
 		implied = append(implied, cdcl.Pos(t.thresholds[earlier].variable))
 		since = t.thresholds[earlier].time
 	}
-	for v := t.firstOfNode[node]; v != none; v = t.nextOfNode[v] {
-		if row := t.reader[v]; t.res[row] <= latest && t.res[row] > since && !isLink(t.ops.Op(row)) && !t.isOut(v) {
+	for v := t.readBefore(t.firstOfNode[node], latest); v != none && t.res[t.reader[v]] > since; v = t.readBefore(t.nextOfNode[v], latest) {
+		if !t.isOut(v) {
 			implied = append(implied, cdcl.Pos(v))
 		}
 	}
@@ -208,9 +208,9 @@ func (t *theory) lateLit(node, time int32) cdcl.Lit {
 		return cdcl.Pos(t.sees[t.at[t.nodeLast[node]]])
 	}
 	only, least, count := none, models.Open, 0
-	for v := t.firstOfNode[node]; v != none; v = t.nextOfNode[v] {
-		if row := t.reader[v]; t.inv[row] >= time && !isLink(t.ops.Op(row)) && !t.isOut(v) {
-			only, least = v, min(least, t.inv[row])
+	for v := t.readBefore(t.firstOfNode[node], models.Open); v != none && t.res[t.reader[v]] >= time; v = t.readBefore(t.nextOfNode[v], models.Open) {
+		if inv := t.inv[t.reader[v]]; inv >= time && !t.isOut(v) {
+			only, least = v, min(least, inv)
 			count++
 		}
 	}
@@ -231,12 +231,22 @@ func (t *theory) lateLit(node, time int32) cdcl.Lit {
 		implied = append(implied, cdcl.Pos(t.thresholds[later].variable))
 		until = t.thresholds[later].time
 	}
-	for v := t.firstOfNode[node]; v != none; v = t.nextOfNode[v] {
-		if row := t.reader[v]; t.inv[row] >= least && t.inv[row] < until && !isLink(t.ops.Op(row)) && !t.isOut(v) {
+	for v := t.readBefore(t.firstOfNode[node], models.Open); v != none && t.res[t.reader[v]] >= least; v = t.readBefore(t.nextOfNode[v], models.Open) {
+		if inv := t.inv[t.reader[v]]; inv >= least && inv < until && !t.isOut(v) {
 			implied = append(implied, cdcl.Pos(v))
 		}
 	}
 	return t.newThreshold(&t.lateOf[node], later, earlier, least, implied)
+}
+
+// readBefore is the first variable from v on, in the list of its node, of a read that
+// returned by a time. Readers are opened by return, so that reads further on returned
+// earlier.
+func (t *theory) readBefore(v, time int32) int32 {
+	for v != none && (t.res[t.reader[v]] > time || isLink(t.ops.Op(t.reader[v]))) {
+		v = t.nextOfNode[v]
+	}
+	return v
 }
 
 // isOut says whether a variable is false for good.

@@ -393,6 +393,9 @@ func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 			{110, 210, 1, 3}, {111, 171, -1, 1}, {121, 150, 1, 1}, {123, 142, 1, -1}, {129, 180, 1, 2}, {131, 134, 2, 1}, {137, 160, 2, 1},
 			{140, 164, -1, 3}, {141, 198, 1, 2}, {143, 169, -1, 1}, {147, 152, 2, 1},
 		},
+		"a cas that need not take effect may yet see what began later": {
+			{0, 3, 0, 2}, {1, open, 1, 0}, {2, 6, 0, 2}, {4, open, 1, 1}, {5, 8, 2, 1}, {7, 10, 1, -1}, {9, open, 2, 0},
+		},
 	} {
 		m, err := models.Spec{Name: "cas-register"}.Model(edn.NewValues())
 		if err != nil {
