@@ -4,10 +4,20 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 )
 
-func long() bool { return os.Getenv("CLEW_LONG") == "1" }
+// formulas is how many a test takes, usually and in the long mode.
+func formulas(usual, long int) int {
+	if os.Getenv("CLEW_LONG") != "1" {
+		return usual
+	}
+	if n, err := strconv.Atoi(os.Getenv("CLEW_LONG_HISTORIES")); err == nil {
+		return min(n, long)
+	}
+	return long
+}
 
 // switches are the techniques: all on, each one off, and all off.
 var switches = map[string]Options{
@@ -117,10 +127,7 @@ func (s *Solver) check(t *testing.T) {
 }
 
 func TestRandomFormulasAgreeWithExhaustiveSearch(t *testing.T) {
-	n := 1000
-	if long() {
-		n = 300_000
-	}
+	n := formulas(1000, 300_000)
 	found := [3]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -155,10 +162,7 @@ func TestRandomFormulasAgreeWithExhaustiveSearch(t *testing.T) {
 // Clauses and variables come when a solution already stands, and the search may
 // not go back before half of it.
 func TestClausesAndVariablesCanBeAddedAtAnyLevel(t *testing.T) {
-	n := 500
-	if long() {
-		n = 200_000
-	}
+	n := formulas(500, 200_000)
 	for seed := range n {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
 		for name, o := range switches {
@@ -237,10 +241,7 @@ func (x *lazy) Propagate() bool {
 }
 
 func TestATheoryMaySpeakAtEveryFixpoint(t *testing.T) {
-	n := 1000
-	if long() {
-		n = 300_000
-	}
+	n := formulas(1000, 300_000)
 	found := [2]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
@@ -311,10 +312,7 @@ func TestPigeonsDoNotFit(t *testing.T) {
 }
 
 func TestWhatIsLearntIsImplied(t *testing.T) {
-	n := 20
-	if long() {
-		n = 5000
-	}
+	n := formulas(20, 5000)
 	checked := 0
 	for seed := range n {
 		r := rand.New(rand.NewPCG(uint64(seed), 4))
