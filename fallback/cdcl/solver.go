@@ -181,6 +181,9 @@ func (s *Solver) Trail() []Lit { return s.trail }
 // Vars is how many variables there are.
 func (s *Solver) Vars() int { return len(s.level) }
 
+// Learnt is how many learnt clauses it holds.
+func (s *Solver) Learnt() int { return len(s.learnt) }
+
 // Bytes is what the solver holds.
 func (s *Solver) Bytes() int64 {
 	return int64(cap(s.value)+cap(s.phase)+cap(s.seen)) + 4*int64(cap(s.head)+cap(s.level)+cap(s.reason)+cap(s.group)+

@@ -153,13 +153,13 @@ func (r *run) decide() fallback.Answer {
 		}
 		switch r.solve(n) {
 		case stopped:
-			return fallback.Answer{Cause: r.cause, Passed: int64(r.at)}
+			return r.unknown()
 		case failed:
 			if n == 1 {
 				return r.invalid()
 			}
 			if !r.again() {
-				return fallback.Answer{Cause: r.cause, Passed: int64(r.at)}
+				return r.unknown()
 			}
 			size = 1
 		}
@@ -214,7 +214,7 @@ func (r *run) solve(n int) outcome {
 	r.t.changed = r.t.changed[:0]
 	r.at += n
 	if r.limits.Passed != nil {
-		r.limits.Passed.Store(int64(r.at))
+		r.limits.Passed.Store(r.passed())
 	}
 	return solved
 }
@@ -238,6 +238,19 @@ func (r *run) again() bool {
 		panic("matching: the last solution is none")
 	}
 	return true
+}
+
+// passed is how many completions the last solution covers.
+func (r *run) passed() int64 {
+	if r.at == 0 {
+		return 0
+	}
+	return int64(r.returns[r.at-1])
+}
+
+// unknown is the answer if something stopped it. What it holds are clauses.
+func (r *run) unknown() fallback.Answer {
+	return fallback.Answer{Cause: r.cause, Passed: r.passed(), Held: int64(r.t.s.Learnt())}
 }
 
 // invalid is the answer if the next reader makes the rest fail.

@@ -33,6 +33,7 @@ type problem struct {
 	sought       []int32      // by reader: the value that it saw, or that it did not see
 	short, long  []candidates // by value: its nodes; those that are open for long, or for ever, apart
 	readers      []models.Row // those that return, by return
+	returns      []int32      // by place in readers: how many operations returned up to it
 	hasFailedCAS bool
 }
 
@@ -59,7 +60,7 @@ func newProblem(ops *models.Operations) *problem {
 		}
 	}
 	seen := make([]bool, n)
-	last := int32(-1)
+	last, returns := int32(-1), int32(0)
 	for t, row := range p.at {
 		op := ops.Op(row)
 		switch {
@@ -72,12 +73,13 @@ func newProblem(ops *models.Operations) *problem {
 			}
 		default:
 			p.res[row] = int32(t)
+			returns++
 			if node := p.nodeOf[row]; node != none {
 				p.nodeRes[node] = int32(t)
 				last = max(last, p.inv[row])
 			}
 			if op.Kind != models.Write {
-				p.readers = append(p.readers, row)
+				p.readers, p.returns = append(p.readers, row), append(p.returns, returns)
 			}
 			p.hasFailedCAS = p.hasFailedCAS || op.Kind == models.FailedCAS
 		}
@@ -175,5 +177,5 @@ func (p *problem) sawSomething(row int32) bool {
 
 // bytes is about what it holds.
 func (p *problem) bytes() int64 {
-	return 4 * int64(6*len(p.inv)+len(p.at)+8*len(p.rowOf))
+	return 4 * int64(7*len(p.inv)+len(p.at)+8*len(p.rowOf))
 }
