@@ -114,12 +114,17 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}
 	r := &run{ctx: ctx, limits: lim, Engine: e}
+	if lim.Turn != nil {
+		r.turn = lim.Turn()
+	}
 	defer r.release()
 	if !r.poll() {
 		return fallback.Answer{Cause: r.cause}
 	}
 	r.problem = newProblem(ops)
-	return r.decide()
+	a := r.decide()
+	a.Work = r.work()
+	return a
 }
 
 // run is one decision.
@@ -132,6 +137,7 @@ type run struct {
 	saw    []int32 // by row: what it saw in the last solution
 	at     int     // how many readers that solution covers
 	before int64   // steps of theories that are gone
+	turn   int64   // the work after which to wait for the next turn
 	taken  int64
 	cause  jepsen.Cause
 }
@@ -223,7 +229,7 @@ func (r *run) solve(n int) outcome {
 // readers that made it fail says nothing of those before. It says whether that was
 // not stopped.
 func (r *run) again() bool {
-	r.before += r.t.s.Steps
+	r.before += r.t.s.Steps + int64(r.t.s.Vars())
 	r.t = newTheory(r.problem, r.Rules, r.poll)
 	copy(r.t.wish, r.saw)
 	n := r.at
@@ -267,6 +273,21 @@ func (r *run) steps() int64 {
 	return r.before + r.t.s.Steps
 }
 
+// perStep is what a step, a row or a variable is in units of work.
+const perStep = 8
+
+// work is how much it has done, in units of some nanoseconds.
+func (r *run) work() int64 {
+	work := r.steps()
+	if r.problem != nil {
+		work += int64(len(r.inv))
+	}
+	if r.t != nil {
+		work += int64(r.t.s.Vars())
+	}
+	return perStep * work
+}
+
 // poll says whether the run may go on, and settles what it holds.
 func (r *run) poll() bool {
 	held := int64(0)
@@ -278,6 +299,9 @@ func (r *run) poll() bool {
 	}
 	more := held - r.taken
 	r.taken = held
+	if work := r.work(); r.limits.Turn != nil && work >= r.turn {
+		r.turn = work + r.limits.Turn()
+	}
 	there := true
 	if more > 0 {
 		there = r.limits.Memory.Take(more)

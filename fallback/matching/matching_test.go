@@ -377,6 +377,16 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	}
 }
 
+func TestItTakesTurns(t *testing.T) {
+	r := gen.Rand(1)
+	ops := rows.Registers{N: 3000, Processes: 20, Values: 3, Reads: 3, Writes: 2}.Run(r)
+	relay := fallback.Relay{Engines: []fallback.Engine{matching.Engine{}, fallback.Window{MaxSteps: 10}}, First: 1000, Turn: 1000, Apart: 1 << 40}
+	alone := matching.Engine{}.Decide(context.Background(), ops, limits.Limits{})
+	if a := relay.Decide(context.Background(), ops, limits.Limits{}); a.Verdict != jepsen.Valid || a.By != "matching" || a.Work < alone.Work || alone.Work < 1000 {
+		t.Errorf("%d by %s with work %d; alone %d with %d", a.Verdict, a.By, a.Work, alone.Verdict, alone.Work)
+	}
+}
+
 // Histories that the engine was once wrong about: an operation is its invocation, its
 // return, and the values of a cas; -1 before a value says that it is a write, and after
 // it a read.
