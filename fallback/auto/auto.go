@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"clew/fallback"
+	"clew/fallback/matching"
 	"clew/fallback/staged"
 	"clew/internal/limits"
 	"clew/jepsen"
@@ -48,6 +49,28 @@ func crashed(ops *models.Operations) int {
 	return n
 }
 
+// fewOpen is the number of operations open at once with which a search over
+// configurations copes, whatever the values are.
+const fewOpen = 12
+
+// mostOpen is how many operations are open at once, at most, without those that
+// crashed.
+func mostOpen(ops *models.Operations) int {
+	change := make([]int8, ops.Events)
+	for i, res := range ops.Res {
+		if res != models.Open {
+			change[ops.Inv[i]]++
+			change[res]--
+		}
+	}
+	open, most := 0, 0
+	for _, c := range change {
+		open += int(c)
+		most = max(most, open)
+	}
+	return most
+}
+
 // Name implements Engine.
 func (easyFirst) Name() string { return "auto" }
 
@@ -57,19 +80,21 @@ func (easyFirst) Name() string { return "auto" }
 func suited(ops *models.Operations) []fallback.Engine {
 	_, register := ops.Model.(models.SingleValue)
 	crashed := crashed(ops)
-	many := crashed > fewCrashed
+	many, busy := crashed > fewCrashed, mostOpen(ops) > fewOpen
 	var suited []fallback.Engine
 	for _, e := range []struct {
 		engine fallback.Engine
 		suits  bool
 	}{
 		{staged.Engine{}, register && many},
+		{matching.Engine{}, register && !many && busy},
 		{fallback.Window{}, true},
+		{matching.Engine{}, register && (many || !busy)},
 		{fallback.Frontier{}, true},
 		{staged.Engine{}, register && 0 < crashed && !many},
 		{refuter{}, many && !register},
 		// Its sets of states cope well with crashed dequeues.
-		{fallback.Porcupine{}, ops.Len() <= porcupineRows && !(many && register)},
+		{fallback.Porcupine{}, ops.Len() <= porcupineRows && !register},
 	} {
 		if e.suits {
 			suited = append(suited, e.engine)

@@ -45,38 +45,42 @@ func TestWhatCannotFitIsRefusedBeforeItIsLaidOut(t *testing.T) {
 	}
 }
 
-func TestWhoTakesTurnsDependsOnLengthAndCrashes(t *testing.T) {
+func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
 	for _, c := range []struct {
-		model           string
-		length, crashed int
-		want            string
+		model                 string
+		length, crashed, open int
+		want                  string
 	}{
-		{"register", 100, 0, "window frontier porcupine"},
-		{"register", porcupineRows + 1, 0, "window frontier"},
-		{"register", 100, fewCrashed, "window frontier staged porcupine"},
-		{"register", 100, fewCrashed + 1, "staged window frontier"},
-		{"fifo-queue", 100, fewCrashed, "window frontier porcupine"},
-		{"fifo-queue", 100, fewCrashed + 1, "window frontier refuter porcupine"},
-		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, "window frontier refuter"},
+		{"register", 100, 0, 1, "window matching frontier"},
+		{"register", 100, 0, fewOpen, "window matching frontier"},
+		{"register", 100, 0, fewOpen + 1, "matching window frontier"},
+		{"register", 100, fewCrashed, 1, "window matching frontier staged"},
+		{"register", 100, fewCrashed, fewOpen + 1, "matching window frontier staged"},
+		{"register", 100, fewCrashed + 1, fewOpen + 1, "staged window matching frontier"},
+		{"fifo-queue", 100, fewCrashed, 1, "window frontier porcupine"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, "window frontier"},
+		{"fifo-queue", 100, fewCrashed + 1, 1, "window frontier refuter porcupine"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, 1, "window frontier refuter"},
 	} {
 		m, err := models.Spec{Name: c.model}.Model(edn.NewValues())
 		if err != nil {
 			t.Fatal(err)
 		}
 		ops := &models.Operations{Model: m}
-		for i := range int32(c.length) {
-			res := 2*i + 1
-			if int(i) < c.crashed {
-				res = models.Open
-			}
-			ops.Append(2*i, res, models.Op{})
+		for i := range int32(c.crashed) {
+			ops.Append(i, models.Open, models.Op{})
 		}
+		crashed, open := int32(c.crashed), int32(c.open)
+		for i := range int32(c.length) - crashed {
+			ops.Append(crashed+2*open*(i/open)+i%open, crashed+2*open*(i/open)+open+i%open, models.Op{})
+		}
+		ops.Events = crashed + 2*(int32(c.length)+open)
 		var names []string
 		for _, e := range suited(ops) {
 			names = append(names, e.Name())
 		}
 		if got := strings.Join(names, " "); got != c.want {
-			t.Errorf("%s, %d operations, %d crashed: %s, want %s", c.model, c.length, c.crashed, got, c.want)
+			t.Errorf("%s, %d operations, %d crashed, %d open: %s, want %s", c.model, c.length, c.crashed, c.open, got, c.want)
 		}
 	}
 }
