@@ -117,7 +117,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	}
 	d := newDecider(c.spec, o)
 	c.decide(ctx, d, o.limits())
-	return c.result(ctx, d, o), nil
+	return c.result(ctx, d, o)
 }
 
 // checking is a history under way to its result. Reading and showing the result
@@ -133,6 +133,8 @@ type checking struct {
 	verdict   conclusion
 	core      []jepsen.Operation
 	took      time.Duration
+	err       error  // the model failed
+	release   func() // what the model holds
 }
 
 // read gives the operations their meaning.
@@ -154,16 +156,33 @@ func read(h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
 // decide finds the verdict and the core.
 func (c *checking) decide(ctx context.Context, d *decider, lim limits.Limits) {
 	start := time.Now()
-	c.parts, c.decisions = d.decide(ctx, c.ops, lim)
-	c.verdict = conclude(c.decisions)
-	if f := c.verdict.failing; f >= 0 {
-		c.core = d.core(ctx, c.parts[f], c.decisions[f], lim)
-	}
+	c.release = within(ctx, c.ops.Model, lim)
+	c.fails(d, caught(func() {
+		c.parts, c.decisions = d.decide(ctx, c.ops, lim)
+		c.verdict = conclude(c.decisions)
+		if f := c.verdict.failing; f >= 0 {
+			c.core = d.core(ctx, c.parts[f], c.decisions[f], lim)
+			c.undeclared(ctx, d, lim)
+		}
+	}))
 	c.took = time.Since(start)
 }
 
 // result is the verdict with its evidence.
-func (c *checking) result(ctx context.Context, d *decider, o Options) *report.Result {
+func (c *checking) result(ctx context.Context, d *decider, o Options) (r *report.Result, err error) {
+	defer c.release()
+	if c.err == nil {
+		c.fails(d, caught(func() { r = c.shown(ctx, d, o) }))
+	}
+	if c.err == nil && r == nil {
+		r = c.shown(ctx, d, o) // a limit stopped the model, so it is not asked again
+	}
+	return r, c.err
+}
+
+// shown is the verdict with its evidence, if the model does not fail. For an
+// unknown verdict it is not asked.
+func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Result {
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
 		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Explanation: c.verdict.reason,
@@ -177,7 +196,12 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) *report.Re
 		r.Core = c.core
 	}
 	if o.Verify {
-		if err := d.verify(ctx, r, c.spec, c.parts, c.verdict.failing, o.limits()); err != nil {
+		err := d.verify(ctx, r, c.spec, c.parts, c.verdict.failing, o.limits())
+		var failed *models.Failure
+		switch {
+		case errors.As(err, &failed):
+			panic(failed)
+		case err != nil:
 			panic("the evidence does not stand up: " + err.Error())
 		}
 	}
@@ -222,8 +246,11 @@ func valid(r *report.Result, ops *models.Operations, parts []*models.Operations,
 		columns[i], orders[i] = &part.Columns, decisions[i].Order
 		points = append(points, pointsOf(part, orders[i])...)
 	}
-	state, err := models.FinalOf(ops.Model, columns, orders)
-	if err != nil {
+	var state models.State
+	var err error
+	if _, declared := ops.Model.(models.Declaring); declared && len(parts) > 1 {
+		state = wholeRun(ops, points)
+	} else if state, err = models.FinalOf(ops.Model, columns, orders); err != nil {
 		panic("a witness does not replay: " + err.Error())
 	}
 	points = append(points, free(ops)...)

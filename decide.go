@@ -91,7 +91,13 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.
 
 // search decides operations by the general search.
 func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits.Limits) decision {
-	x := decision{Answer: fallback.Check(ctx, d.engine, ops, lim)}
+	var x decision
+	if f := caught(func() { x.Answer = fallback.Check(ctx, d.engine, ops, lim) }); f != nil {
+		if f.Cause == "" {
+			panic(f)
+		}
+		x.Answer = fallback.Answer{Cause: f.Cause}
+	}
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By
 	}

@@ -3,6 +3,7 @@ package clew
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"clew/jepsen"
 	"clew/models"
@@ -45,7 +46,10 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
 	for i, c := range keys {
-		key := c.result(ctx, d, o)
+		key, err := c.result(ctx, d, o)
+		if err != nil {
+			return nil, fmt.Errorf("key %s: %w", h.Values.Text(keyed.Keys[i]), err)
+		}
 		r.Keys = append(r.Keys, report.KeyResult{Key: h.Values.Value(keyed.Keys[i]), Result: key})
 		r.Verified = r.Verified && key.Verified
 	}

@@ -29,7 +29,15 @@ func (e *WitnessError) Error() string { return fmt.Sprintf("position %d: %s", e.
 // with the engines: the model's sequential step, and one pass over the witness. If
 // it is none, the error is a *WitnessError; any other means that the history or the
 // spec makes no sense. Linear time.
-func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) (err error) {
+	if f := caught(func() { err = replay(h, spec, witness) }); f != nil {
+		return f
+	}
+	return err
+}
+
+// replay is Verify, unless the model fails.
+func replay(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	spec, _, err := spec.Infer(h)
 	if err != nil {
 		return err
@@ -96,17 +104,7 @@ func (d *decider) verify(ctx context.Context, r *report.Result, spec models.Spec
 }
 
 func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models.Operations, lim limits.Limits) (bool, error) {
-	inCore := make([]bool, r.History.Operations())
-	for _, op := range r.Core {
-		inCore[op] = true
-	}
-	var rows []int32
-	for row, op := range part.Of {
-		if inCore[op] {
-			rows = append(rows, int32(row))
-		}
-	}
-	core := part.Select(rows).Prefix(int32(r.FailEvent))
+	core := part.Select(rowsOf(part, r.Core)).Prefix(int32(r.FailEvent))
 	again := *d
 	again.fast, again.only, again.engine = false, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
 	switch x := again.part(ctx, core.Operations, lim); x.Verdict {
