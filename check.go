@@ -162,7 +162,7 @@ func (c *checking) decide(ctx context.Context, d *decider, lim limits.Limits) {
 		c.verdict = conclude(c.decisions)
 		if f := c.verdict.failing; f >= 0 {
 			c.core = d.core(ctx, c.parts[f], c.decisions[f], lim)
-			c.undeclared(ctx, d, lim)
+			c.undeclared(ctx, lim)
 		}
 	}))
 	c.took = time.Since(start)

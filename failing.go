@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"clew/fallback"
+	"clew/fallback/auto"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -57,7 +58,7 @@ const doubtSteps = 200_000
 // undeclared decides the core of an invalid history again, without what the
 // model's author declares. If the model has parts, so are all parts together, as
 // long as that is easy.
-func (c *checking) undeclared(ctx context.Context, d *decider, lim limits.Limits) {
+func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
 	m, ok := c.ops.Model.(models.Declaring)
 	if !ok {
 		return
@@ -65,7 +66,7 @@ func (c *checking) undeclared(ctx context.Context, d *decider, lim limits.Limits
 	m.Doubt()
 	fail, bare := c.decisions[c.verdict.failing].FailEvent, limits.Limits{Memory: lim.Memory}
 	core := rowsOf(c.ops, c.core)
-	a := d.engine.Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
+	a := auto.Engine("", 0).Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
 	if a.Verdict == jepsen.Invalid && len(c.parts) > 1 {
 		var all []models.Row
 		for row := range models.Row(c.ops.Len()) {

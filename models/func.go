@@ -29,6 +29,9 @@ type Func[S comparable] struct {
 	Init  S
 	Start func(init edn.Value) (S, error)
 
+	// At, unless it is nil, is where the step of an :f stands, for errors.
+	At func(f string) string
+
 	// Ops has a step for every :f, by its name without the colon.
 	Ops map[string]StepFunc[S]
 	// Check, unless it is nil, says what is wrong with an operation, if anything,
@@ -158,35 +161,40 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 
 // callKey is what makes two operations the same: classes of values.
 type callKey struct {
-	f                        edn.ID
-	value, out, key, process int32
-	ok                       bool
+	f, value, out, key, process edn.ID
+	ok                          bool
 }
 
 // Read implements Reader. An Op's A is the number of its call.
 func (m *functional[S]) Read(o Operation) (Op, bool, error) {
-	c := Call{F: o.F(), Value: o.Given(), OK: o.Status() != jepsen.Crashed, Key: o.Key()}
-	if m.Ops[c.F] == nil {
-		return Op{}, false, ErrUnknownF
-	}
-	if c.OK {
-		c.Out = o.Value()
+	v, ok := m.v, o.status != jepsen.Crashed
+	key := callKey{f: o.f, value: v.Same(o.given), key: v.Same(o.key), ok: ok}
+	if ok {
+		key.out = v.Same(o.value)
 	}
 	if m.UsesProcess {
-		c.Process = o.Process()
+		key.process = o.process
 	}
-	key := callKey{o.f, c.Value.Class(), c.Out.Class(), c.Key.Class(), c.Process.Class(), c.OK}
 	n, known := m.calls[key]
 	if known {
 		return Op{A: n}, true, nil
 	}
+	op := call{Call: Call{F: o.F(), Value: o.Given(), OK: ok, Key: o.Key()}, of: o}
+	if ok {
+		op.Out = o.Value()
+	}
+	if m.UsesProcess {
+		op.Process = o.Process()
+	}
+	if m.Ops[op.F] == nil {
+		return Op{}, false, ErrUnknownF
+	}
 	if m.Check != nil {
-		if err := m.Check(c); err != nil {
+		if err := m.Check(op.Call); err != nil {
 			return Op{}, false, err
 		}
 	}
-	op := call{Call: c, of: o}
-	op.reads, op.overwrites = slices.Contains(m.Reads, c.F), slices.Contains(m.Overwrites, c.F)
+	op.reads, op.overwrites = slices.Contains(m.Reads, op.F), slices.Contains(m.Overwrites, op.F)
 	if m.Partition != nil {
 		if err := m.partition(&op); err != nil {
 			return Op{}, false, err

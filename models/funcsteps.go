@@ -161,7 +161,11 @@ func (m *functional[S]) described(state int32) any {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			panic(failure(fmt.Errorf("%s: describe: %w", m.Name, panicked(p)), p))
+			err := panicked(p)
+			if m.At == nil {
+				err = fmt.Errorf("%s: describe: %w", m.Name, err)
+			}
+			panic(failure(err, p))
 		}
 	}()
 	return m.Describe(s)
@@ -205,11 +209,14 @@ func (m *functional[S]) step(state, op int32) *step {
 	x := &step{}
 	var next []S
 	if ctx != nil && ctx.Err() != nil {
-		x.failure = &Failure{Err: context.Cause(ctx), Cause: limits.Stopped(ctx)}
+		x.failure = &Failure{}
 	} else {
 		next, x.why, x.failure = m.run(s, &m.ops[op])
 	}
-	if x.failure != nil && x.failure.Cause == "" {
+	switch {
+	case x.failure != nil && ctx != nil && ctx.Err() != nil:
+		x.failure = &Failure{Err: context.Cause(ctx), Cause: limits.Stopped(ctx)}
+	case x.failure != nil && x.failure.Cause == "":
 		x.failure = m.located(x.failure.Err, state, op)
 	}
 
@@ -242,6 +249,8 @@ func (m *functional[S]) run(s S, c *call) (next []S, why string, failed *Failure
 		return nil, cannot.why, nil
 	case errors.As(err, &f):
 		return nil, "", f
+	case err != nil && m.At != nil: // it has its place
+		return nil, "", &Failure{Err: err}
 	case err != nil:
 		return nil, "", &Failure{Err: fmt.Errorf("%s: in %s: %w", m.Name, c.F, err)}
 	}
@@ -296,8 +305,11 @@ func (m *functional[S]) otherThan(states []State, state int32) string {
 
 // misdeclared is the failure of an operation that is not what it is declared to be.
 func (m *functional[S]) misdeclared(as, but string, state, op int32) *Failure {
-	f := m.ops[op].F
-	return &Failure{Err: fmt.Errorf("%s: %s is among its %s, but it %s, %s", m.Name, f, as, but, m.where(state, op)), misdeclared: true}
+	f, at := m.ops[op].F, m.Name
+	if m.At != nil {
+		at = m.At(f)
+	}
+	return &Failure{Err: fmt.Errorf("%s: %s is among its %s, but it %s, %s", at, f, as, but, m.where(state, op)), misdeclared: true}
 }
 
 // located is an error of a step with the operation and the state.
@@ -361,7 +373,7 @@ func (m parted[S]) Part(op Op) int32 { return m.ops[op.A].part }
 func (m parted[S]) Join(parts []State) State { return parts[0] }
 
 // Run implements Runner.
-func (m parted[S]) Run(s State) Run { return &functionalRun[S]{m.functional, s} }
+func (m *functional[S]) Run(s State) Run { return &functionalRun[S]{m, s} }
 
 type functionalRun[S comparable] struct {
 	m *functional[S]
