@@ -249,7 +249,7 @@ func valid(r *report.Result, ops *models.Operations, parts []*models.Operations,
 	var state models.State
 	var err error
 	if _, declared := ops.Model.(models.Declaring); declared && len(parts) > 1 {
-		state = wholeRun(ops, points)
+		state = wholeRun(ops, parts, decisions, points)
 	} else if state, err = models.FinalOf(ops.Model, columns, orders); err != nil {
 		panic("a witness does not replay: " + err.Error())
 	}

@@ -2,7 +2,6 @@ package clew
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -53,7 +52,7 @@ func (c *checking) fails(d *decider, f *models.Failure) {
 
 // doubtSteps is how long it may take to decide a history of parts once more
 // without them.
-const doubtSteps = 200_000
+const doubtSteps = 20_000
 
 // undeclared decides the core of an invalid history again, without what the
 // model's author declares. If the model has parts, so are all parts together, as
@@ -103,23 +102,39 @@ func rowsOf(ops *models.Operations, some []jepsen.Operation) []models.Row {
 	return rows
 }
 
-// wholeRun is the state that the witness of a history leads to whose parts the
-// model's author declares: as a whole and in its order, as each part by itself may
-// run where the whole cannot.
-func wholeRun(ops *models.Operations, points []point) models.State {
+// wholeRun is the state that a witness leads to whose parts the model's author
+// declares. The parts run together, in the order of the witness, as each by itself
+// may run where the whole cannot. Where a step has several outcomes, the whole
+// takes the one that the part by itself has taken: all choices of all parts would
+// be too many.
+func wholeRun(ops *models.Operations, parts []*models.Operations, decisions []decision, points []point) models.State {
+	outcome := make([]int, ops.History.Operations())
+	for i, part := range parts {
+		order := decisions[i].Order
+		run, err := models.Replay(part.Model, &part.Columns, order)
+		if err != nil {
+			panic("a witness does not replay: " + err.Error())
+		}
+		state := part.Model.Init()
+		for j, row := range order {
+			is := func(s models.State) bool { return slices.Equal(s, run[j]) }
+			outcome[part.Of[row]] = slices.IndexFunc(part.Model.Step(nil, state, part.Op(row)), is)
+			state = run[j]
+		}
+	}
 	rowOf := make([]models.Row, ops.History.Operations())
 	for row, op := range ops.Of {
 		rowOf[op] = models.Row(row)
 	}
-	var order []models.Row
+	state := ops.Model.Init()
 	for _, op := range inOrder(slices.Clone(points)) {
-		order = append(order, rowOf[op])
-	}
-	state, err := models.Final(ops.Model, &ops.Columns, order)
-	var stuck *models.ReplayError
-	if errors.As(err, &stuck) {
-		name := ops.History.Name(ops.Of[order[stuck.Position]])
-		panic(&models.Failure{Err: fmt.Errorf("the partition is declared wrongly: every part is linearizable, but together %s cannot happen: %s", name, stuck.Why)})
+		does := ops.Op(rowOf[op])
+		next := ops.Model.Step(nil, state, does)
+		if outcome[op] >= len(next) {
+			panic(&models.Failure{Err: fmt.Errorf("the partition is declared wrongly: every part is linearizable, but together %s cannot happen: %s",
+				ops.History.Name(op), ops.Model.Why(state, does))})
+		}
+		state = next[outcome[op]]
 	}
 	return state
 }

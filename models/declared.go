@@ -39,10 +39,9 @@ func (m declared[S]) Doubt() {
 			doubtful = append(doubtful, int32(op))
 		}
 	}
-	tried := 0
 	for state := range int32(len(m.states)) {
 		for _, op := range doubtful {
-			if tried++; tried > maxDoubts {
+			if m.doubts > maxDoubts {
 				return
 			}
 			m.try(state, op)
@@ -53,6 +52,7 @@ func (m declared[S]) Doubt() {
 // try takes a step that no search has asked for. If it fails that is nothing to
 // speak of, unless it shows a wrong declaration or a limit has stopped it.
 func (m *functional[S]) try(state, op int32) (next []State, happens bool) {
+	m.doubts++
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -70,11 +70,11 @@ func (m *functional[S]) try(state, op int32) (next []State, happens bool) {
 // do not commute, or where one makes the other possible or impossible.
 func (m parted[S]) Doubt() {
 	m.declared.Doubt()
-	tried := 0
+	m.doubts = 0
 	for state := range int32(len(m.states)) {
 		for a := range m.ops {
 			for b := range m.ops {
-				if tried++; tried > maxDoubts {
+				if m.doubts++; m.doubts > maxDoubts {
 					return
 				}
 				if m.ops[a].part != m.ops[b].part {

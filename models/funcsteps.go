@@ -40,6 +40,8 @@ type functional[S comparable] struct {
 	ctx         context.Context            // nil: without end
 	memory      *limits.Budget
 	taken       int64
+
+	doubts int // steps that Doubt has taken
 }
 
 // call is an operation, all calls of which do the same.
