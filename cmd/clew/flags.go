@@ -62,9 +62,10 @@ func given(c *cli.Context) settings {
 // reading is how a history is read.
 type reading struct {
 	spec        models.Spec
-	independent bool // each key is a history of its own
-	keyless     bool // an operation without a key is one of every key
-	allClients  bool // every process but :nemesis is a client
+	independent bool   // each key is a history of its own
+	keyless     bool   // an operation without a key is one of every key
+	allClients  bool   // every process but :nemesis is a client
+	modelFile   string // the file of the model, "" if it is none of one's own
 }
 
 // pairing is how the events of a history are paired for this reading.
@@ -78,6 +79,7 @@ func (r *reading) pairing() jepsen.Options {
 // as that can be seen before any history is read.
 func modelSpec(s settings) (r reading, err error) {
 	if file, set := s["model-file"]; set {
+		r.modelFile = file
 		if r.spec, err = ownModel(file, s["model"]); err != nil {
 			return r, err
 		}
