@@ -29,6 +29,18 @@ func caught(f func()) (failed *models.Failure) {
 	return nil
 }
 
+// stopped calls f, and says whether a limit stopped a model in it. A model that
+// fails by itself goes on failing.
+func stopped(f func()) bool {
+	switch failed := caught(f); {
+	case failed == nil:
+		return false
+	case failed.Cause == "":
+		panic(failed)
+	}
+	return true
+}
+
 // within bounds the steps of a model that can be bounded. What it returns is to be
 // called once no more steps are taken.
 func within(ctx context.Context, m models.Model, lim limits.Limits) (release func()) {
@@ -64,7 +76,7 @@ func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
 	}
 	m.Doubt()
 	fail, bare := c.decisions[c.verdict.failing].FailEvent, limits.Limits{Memory: lim.Memory}
-	core := rowsOf(c.ops, c.core)
+	core := rowsAmong(c.ops, c.core)
 	a := auto.Engine("", 0).Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
 	if a.Verdict == jepsen.Invalid && len(c.parts) > 1 {
 		var all []models.Row
@@ -87,8 +99,8 @@ func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
 	}
 }
 
-// rowsOf is the rows of some operations of the history.
-func rowsOf(ops *models.Operations, some []jepsen.Operation) []models.Row {
+// rowsAmong is the rows of some operations of the history.
+func rowsAmong(ops *models.Operations, some []jepsen.Operation) []models.Row {
 	in := make([]bool, ops.History.Operations())
 	for _, op := range some {
 		in[op] = true
@@ -107,10 +119,11 @@ func rowsOf(ops *models.Operations, some []jepsen.Operation) []models.Row {
 // may run where the whole cannot. Where a step has several outcomes, the whole
 // takes the one that the part by itself has taken: all choices of all parts would
 // be too many.
-func wholeRun(ops *models.Operations, parts []*models.Operations, decisions []decision, points []point) models.State {
+func (c *checking) wholeRun(points []point) models.State {
+	ops := c.ops
 	outcome := make([]int, ops.History.Operations())
-	for i, part := range parts {
-		order := decisions[i].Order
+	for i, part := range c.parts {
+		order := c.decisions[i].Order
 		run, err := models.Replay(part.Model, &part.Columns, order)
 		if err != nil {
 			panic("a witness does not replay: " + err.Error())

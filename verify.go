@@ -29,20 +29,26 @@ func (e *WitnessError) Error() string { return fmt.Sprintf("position %d: %s", e.
 // with the engines: the model's sequential step, and one pass over the witness. If
 // it is none, the error is a *WitnessError; any other means that the history or the
 // spec makes no sense. Linear time.
-func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) (err error) {
-	if f := caught(func() { err = replay(h, spec, witness) }); f != nil {
+func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+	return verifyWithin(context.Background(), h, spec, witness)
+}
+
+// verifyWithin is Verify as long as the context is not done: then the error is its
+// cause.
+func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) (err error) {
+	if f := caught(func() { err = replay(ctx, h, spec, witness) }); f != nil {
 		return f
 	}
 	return err
 }
 
-// replay is Verify, unless the model fails.
-func replay(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+// replay is verifyWithin, unless the model fails.
+func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	spec, _, err := spec.Infer(h)
 	if err != nil {
 		return err
 	}
-	ops, err := spec.Read(h)
+	ops, err := spec.ReadWithin(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -81,9 +87,11 @@ func replay(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) err
 		}
 	}
 	var stuck *models.ReplayError
-	if _, err := models.Final(ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
+	if _, err := models.Final(ctx, ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
 		at := positions[stuck.Position]
 		return &WitnessError{int(at), h.Name(witness[at]) + " cannot happen there: " + stuck.Why}
+	} else if err != nil {
+		return err
 	}
 	return nil
 }
@@ -94,7 +102,7 @@ func (d *decider) verify(ctx context.Context, r *report.Result, spec models.Spec
 	switch r.Verdict {
 	case jepsen.Valid:
 		r.Verified = true
-		return Verify(r.History, spec, r.Witness)
+		return verifyWithin(ctx, r.History, spec, r.Witness)
 	case jepsen.Invalid:
 		var err error
 		r.Verified, err = d.verifyCore(ctx, r, parts[failing], lim)
@@ -104,7 +112,7 @@ func (d *decider) verify(ctx context.Context, r *report.Result, spec models.Spec
 }
 
 func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models.Operations, lim limits.Limits) (bool, error) {
-	core := part.Select(rowsOf(part, r.Core)).Prefix(int32(r.FailEvent))
+	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
 	again := *d
 	again.fast, again.only, again.engine = false, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
 	switch x := again.part(ctx, core.Operations, lim); x.Verdict {

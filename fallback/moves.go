@@ -19,7 +19,6 @@ type moves struct {
 	blind  []uint64 // by return: the slots of open rows that overwrite
 	counts []count  // by crash class
 	guard  []uint64 // the bit above every count
-	work   int      // since the context was last polled
 }
 
 // count is where the used operations of a crash class are counted.
@@ -28,9 +27,6 @@ type count struct {
 	shift uint
 	mask  uint64
 }
-
-// workPerPoll bounds the work between two looks at the context.
-const workPerPoll = 1 << 15
 
 func newMoves(l *Layout) *moves {
 	m := &moves{Layout: l}
@@ -140,7 +136,7 @@ const passes int32 = -1
 func (m *moves) choose(k int32, choice int, state int32, c []uint64) (row int32, crash int, ok bool) {
 	open := m.OpenRows(k)
 	n := m.others(k)
-	m.work++
+	m.Work++
 	switch {
 	case choice < 2:
 		row, ok = m.itself(open, state, c, choice, true)
@@ -198,7 +194,7 @@ func (m *moves) mayGo(open []int32, i int, c []uint64) bool {
 	if m.NoCanonicalOrder {
 		return true
 	}
-	m.work += i
+	m.Work += i
 	for _, o := range open[:i] {
 		if m.Class[o] == class && m.free(c, o) && (m.space.blind[class] || !m.discharged(c, o) || m.discharged(c, row)) {
 			return false
@@ -214,7 +210,7 @@ func (m *moves) crash(open []int32, k int32, crash int, c []uint64) (row int32, 
 		return 0, false
 	}
 	if !m.NoCanonicalOrder {
-		m.work += len(open)
+		m.Work += len(open)
 		for _, o := range open {
 			if m.Class[o] == class.Class && m.free(c, o) {
 				return 0, false
@@ -246,7 +242,7 @@ func (m *moves) useful(open []int32, state int32, c []uint64) bool {
 	if len(to) == 0 {
 		return false
 	}
-	m.work += len(open)
+	m.Work += len(open)
 	for _, o := range open[1:] {
 		if !m.discharged(c, o) && len(m.space.Step(state, m.Class[o])) == 0 && len(m.space.Step(to[0], m.Class[o])) > 0 {
 			return true
@@ -331,15 +327,6 @@ func (m *moves) settle(order []int32) []int32 {
 	return settled
 }
 
-// tick polls the context if enough work was done.
-func (m *moves) tick() bool {
-	if m.work++; m.work > workPerPoll {
-		m.work = 0
-		return m.Poll()
-	}
-	return m.Cause == ""
-}
-
 // antichain is configurations none of which makes another one redundant.
 type antichain struct {
 	*moves
@@ -397,7 +384,7 @@ func (a *antichain) covered(k, state int32, c []uint64) bool {
 			return true
 		}
 		i = int32(r[1])
-		a.work++
+		a.Work += 2
 	}
 	return false
 }
@@ -414,6 +401,7 @@ func (a *antichain) add(k, state int32, c []uint64) int32 {
 			a.unlink(head, int32(at))
 		}
 		at = next
+		a.Work += 2
 	}
 	i := a.room()
 	if a.Cause != "" {
@@ -436,6 +424,7 @@ func (a *antichain) unlink(head *int32, which int32) {
 		at := *head
 		for int32(a.record(at - 1)[1]) != which {
 			at = int32(a.record(at - 1)[1])
+			a.Work++
 		}
 		a.record(at - 1)[1] = r[1]
 	}
