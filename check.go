@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"clew/edn"
 	"clew/fallback/auto"
 	"clew/internal/limits"
 	"clew/jepsen"
@@ -117,7 +118,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	}
 	d := newDecider(c.spec, o)
 	c.decide(ctx, d, o.limits())
-	return c.result(ctx, d, o), nil
+	return c.result(ctx, d, o)
 }
 
 // checking is a history under way to its result. Reading and showing the result
@@ -134,6 +135,8 @@ type checking struct {
 	core      []jepsen.Operation
 	missing   []string // the evidence that the context left no time for
 	took      time.Duration
+	err       error  // the model failed
+	release   func() // what the model holds; nil: nothing
 }
 
 // read gives the operations their meaning. If the context ends before, there are no
@@ -163,17 +166,21 @@ func (c *checking) decide(ctx context.Context, d *decider, lim limits.Limits) {
 		return
 	}
 	start := time.Now()
-	c.parts, c.decisions = d.decide(ctx, c.ops, lim)
-	c.verdict = conclude(c.decisions)
-	if f := c.verdict.failing; f >= 0 {
-		c.core = d.core(ctx, c.parts[f], c.decisions[f], lim)
-		if ctx.Err() != nil && c.decisions[f].core == nil {
-			c.lacks("a minimal core")
-			if len(c.core) > maxUnfinished {
-				c.core = nil
+	c.release = within(ctx, c.ops.Model, lim)
+	c.fails(d, caught(func() {
+		c.parts, c.decisions = d.decide(ctx, c.ops, lim)
+		c.verdict = conclude(c.decisions)
+		if f := c.verdict.failing; f >= 0 {
+			late := stopped(func() { c.core = d.core(ctx, c.parts[f], c.decisions[f], lim) })
+			if late || ctx.Err() != nil && c.decisions[f].core == nil {
+				c.lacks("a minimal core")
+				if len(c.core) > maxUnfinished {
+					c.core = nil
+				}
 			}
+			c.undeclared(ctx, lim)
 		}
-	}
+	}))
 	c.took = time.Since(start)
 }
 
@@ -184,9 +191,23 @@ const maxUnfinished = 1000
 // lacks notes that the context ended before some evidence was found.
 func (c *checking) lacks(what string) { c.missing = append(c.missing, what) }
 
-// result is the verdict with its evidence. The verdict stands even if the context
-// is done before there is evidence.
-func (c *checking) result(ctx context.Context, d *decider, o Options) *report.Result {
+// result is the verdict with its evidence, if the model does not fail.
+func (c *checking) result(ctx context.Context, d *decider, o Options) (r *report.Result, err error) {
+	if c.release != nil {
+		defer c.release()
+	}
+	if c.err == nil {
+		c.fails(d, caught(func() { r = c.shown(ctx, d, o) }))
+	}
+	if c.err == nil && r == nil {
+		r = c.shown(ctx, d, o) // a limit stopped the model: it is not asked again
+	}
+	return r, c.err
+}
+
+// shown is the verdict with its evidence. The verdict stands even if the context is
+// done before there is evidence.
+func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Result {
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
 		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Explanation: c.verdict.reason,
@@ -200,7 +221,10 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) *report.Re
 		c.invalid(ctx, r)
 	}
 	if o.Verify && (r.Verdict != jepsen.Invalid || r.Core != nil) {
+		var failed *models.Failure
 		switch err := d.verify(ctx, r, c.spec, c.parts, c.verdict.failing, o.limits()); {
+		case errors.As(err, &failed):
+			panic(failed)
 		case err != nil && err == context.Cause(ctx):
 			r.Verified = false
 			c.lacks("its verification")
@@ -252,17 +276,29 @@ func (c *checking) valid(ctx context.Context, r *report.Result) {
 		columns[i], orders[i] = &part.Columns, c.decisions[i].Order
 		points = append(points, pointsOf(part, orders[i])...)
 	}
-	switch state, err := models.FinalOf(ctx, c.ops.Model, columns, orders); {
-	case err != nil && err == context.Cause(ctx):
+	if stopped(func() { r.Final = c.final(ctx, columns, orders, points) }) {
 		c.lacks("the final state")
-	case err != nil:
-		panic("a witness does not replay: " + err.Error())
-	default:
-		r.Final = c.ops.Model.Record(state)
 	}
 	points = append(points, free(c.ops)...)
 	r.Witness = inOrder(points)
 	r.Explanation = report.Took(r.History, r.Witness)
+}
+
+// final is the state that the parts' orders lead to, nil if there was no time to
+// find it.
+func (c *checking) final(ctx context.Context, columns []*models.Columns, orders [][]models.Row, points []point) edn.Value {
+	if _, declared := c.ops.Model.(models.Declaring); declared && len(c.parts) > 1 {
+		return c.ops.Model.Record(c.wholeRun(points))
+	}
+	switch state, err := models.FinalOf(ctx, c.ops.Model, columns, orders); {
+	case err != nil && err == context.Cause(ctx):
+		c.lacks("the final state")
+		return edn.Value{}
+	case err != nil:
+		panic("a witness does not replay: " + err.Error())
+	default:
+		return c.ops.Model.Record(state)
+	}
 }
 
 // free gives the operations that succeeded and that the model reads as saying
@@ -319,7 +355,8 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
 	r.FailEvent = jepsen.Event(d.FailEvent)
 	var err error
-	if r.Configs, r.Paths, err = report.Explain(ctx, part, r.FailEvent, d.Order, d.Others); err != nil {
+	late := stopped(func() { r.Configs, r.Paths, err = report.Explain(ctx, part, r.FailEvent, d.Order, d.Others) })
+	if late || err != nil {
 		c.lacks("configurations and final paths")
 	}
 	if len(r.Configs) > 0 {

@@ -106,7 +106,13 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits
 		}
 		return x
 	}
-	x := decision{Answer: d.engine.Decide(ctx, ops, lim)}
+	var x decision
+	if f := caught(func() { x.Answer = d.engine.Decide(ctx, ops, lim) }); f != nil {
+		if f.Cause == "" {
+			panic(f)
+		}
+		x.Answer = fallback.Answer{Cause: f.Cause}
+	}
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By
 	}

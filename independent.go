@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"clew/jepsen"
@@ -51,7 +52,10 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		}
 		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
 		for i, c := range keys {
-			key := c.result(ctx, d, o)
+			key, err := c.result(ctx, d, o)
+			if err != nil {
+				return nil, fmt.Errorf("key %s: %w", h.Values.Text(keyed.Keys[some[i]]), err)
+			}
 			r.Verified = r.Verified && key.Verified
 			r.Depth = max(r.Depth, key.Depth)
 			r.Missing = cmp.Or(r.Missing, key.Missing)

@@ -40,6 +40,8 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 	if len(parts) == 1 {
 		return []decision{d.part(ctx, parts[0], lim)}
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	whole := func(part *models.Operations) decision {
 		if ctx.Err() != nil {
 			return d.late(ctx)
@@ -47,13 +49,13 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 		return d.part(ctx, part, lim)
 	}
 	if _, never := d.engine.(fallback.Witnessing); never {
-		return eachPart(parts, whole) // none fails early, and a prefix needs more depth
+		return eachPart(stop, parts, whole) // none fails early, and a prefix needs more depth
 	}
 	for horizon := int32(firstHorizon); ; horizon *= horizonGrowth {
 		if horizon >= parts[0].Events/horizonGrowth {
-			return eachPart(parts, whole)
+			return eachPart(stop, parts, whole)
 		}
-		decisions := eachPart(parts, func(part *models.Operations) decision {
+		decisions := eachPart(stop, parts, func(part *models.Operations) decision {
 			if ctx.Err() != nil {
 				return d.late(ctx)
 			}
@@ -66,10 +68,19 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 	}
 }
 
-// eachPart decides the parts side by side.
-func eachPart(parts []*models.Operations, decide func(*models.Operations) decision) []decision {
+// eachPart decides the parts side by side. If one of them panics, as a model may
+// fail, the others are stopped.
+func eachPart(stop func(), parts []*models.Operations, decide func(*models.Operations) decision) []decision {
 	decisions := make([]decision, len(parts))
-	sideBySide(len(parts), func(i int) { decisions[i] = decide(parts[i]) })
+	sideBySide(len(parts), func(i int) {
+		decided := false
+		defer func() {
+			if !decided {
+				stop()
+			}
+		}()
+		decisions[i], decided = decide(parts[i]), true
+	})
 	return decisions
 }
 

@@ -35,7 +35,15 @@ func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) err
 
 // verifyWithin is Verify as long as the context is not done: then the error is its
 // cause.
-func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) (err error) {
+	if f := caught(func() { err = replay(ctx, h, spec, witness) }); f != nil {
+		return f
+	}
+	return err
+}
+
+// replay is verifyWithin, unless the model fails.
+func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	spec, _, err := spec.Infer(h)
 	if err != nil {
 		return err
@@ -104,17 +112,7 @@ func (d *decider) verify(ctx context.Context, r *report.Result, spec models.Spec
 }
 
 func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models.Operations, lim limits.Limits) (bool, error) {
-	inCore := make([]bool, r.History.Operations())
-	for _, op := range r.Core {
-		inCore[op] = true
-	}
-	var rows []int32
-	for row, op := range part.Of {
-		if inCore[op] {
-			rows = append(rows, int32(row))
-		}
-	}
-	core := part.Select(rows).Prefix(int32(r.FailEvent))
+	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
 	again := *d
 	again.fast, again.only, again.engine = false, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
 	switch x := again.part(ctx, core.Operations, lim); x.Verdict {

@@ -52,8 +52,8 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 	rows = m.minimize(split(rows, m.readOnly))
 	if v, ok := ops.Model.(models.Valued); ok {
 		rows = m.minimize(m.values(v, rows))
+		rows = m.minimize(split(rows, m.readOnly))
 	}
-	rows = m.minimize(split(rows, m.readOnly))
 	slices.Sort(rows)
 	return rows
 }

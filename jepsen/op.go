@@ -58,13 +58,17 @@ func fits(n int64) int {
 // Name is an operation as people speak of it: "process 13's :read 471 (index
 // 983)", the index being that of its completion if it has one.
 func (h *History) Name(op Operation) string {
-	return fmt.Sprintf("process %s's %s (index %d)", h.ProcessName(op), h.Call(op), h.Index(h.lastEvent(op)))
+	return fmt.Sprintf("process %s's %s (index %d)", h.ProcessName(op), h.Call(op), h.LastIndex(op))
 }
 
 // Who is the process of an operation and where it is: "process 13 (index 983)".
 func (h *History) Who(op Operation) string {
-	return fmt.Sprintf("process %s (index %d)", h.ProcessName(op), h.Index(h.lastEvent(op)))
+	return fmt.Sprintf("process %s (index %d)", h.ProcessName(op), h.LastIndex(op))
 }
+
+// LastIndex is the index of an operation's completion if it has one that tells
+// anything, else that of its invocation.
+func (h *History) LastIndex(op Operation) int64 { return h.Index(h.lastEvent(op)) }
 
 // lastEvent is an operation's completion if it has one that tells anything, else
 // its invocation.

@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"fmt"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -84,6 +85,9 @@ type Operation struct {
 	// given is the invocation's value, and process is the integer that names
 	// the process.
 	given, process edn.ID
+	// of is the operation itself, if h is not nil.
+	h  *jepsen.History
+	of jepsen.Operation
 }
 
 // F is the name of the operation's :f, without the colon.
@@ -110,6 +114,14 @@ func (o Operation) Process() edn.Value { return o.v.Value(o.process) }
 // Status says how the operation ended. A model sees failed operations only with
 // ParamFailedCAS.
 func (o Operation) Status() jepsen.Status { return o.status }
+
+// String is the operation as people speak of it: ":read 471 (index 983)".
+func (o Operation) String() string {
+	if o.h == nil {
+		return ":" + o.F()
+	}
+	return fmt.Sprintf("%s (index %d)", o.h.Call(o.of), o.h.LastIndex(o.of))
+}
 
 // ErrUnknownF is what Read returns for an :f that the model does not know.
 var ErrUnknownF = errors.New("unknown :f")

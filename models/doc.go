@@ -32,5 +32,7 @@
 // what searches may make use of. A Shaped model has a Shape, by which package
 // fastpath finds a near-linear decision for it, if there is one.
 //
-// Own makes a Spec from a Definition that is not in the registry.
+// Own makes a Spec from a Definition that is not in the registry. Func is the short
+// way to one: functions over any comparable state. Package modelfile reads models
+// from files.
 package models

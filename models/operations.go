@@ -25,6 +25,13 @@ func (o *Operations) Select(rows []int32) *Operations {
 	return part
 }
 
+// Under is the same operations under another model, of the same states.
+func (o *Operations) Under(m Model) *Operations {
+	other := *o
+	other.Model = m
+	return &other
+}
+
 // Prefix is the operations that were invoked up to event t, as they stand
 // there: those that have not completed by then are optional, and keep the value
 // that they will return (as in Knossos).

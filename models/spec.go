@@ -145,7 +145,7 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 			continue
 		}
 		inv := h.Invocation[o]
-		op, keep, err := m.Read(Operation{h.Values, h.F[inv], h.OpValue(o), h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]]})
+		op, keep, err := m.Read(Operation{h.Values, h.F[inv], h.OpValue(o), h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]], h, o})
 		if err != nil {
 			return nil, readError(h, o, d, err)
 		}

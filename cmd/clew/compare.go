@@ -217,6 +217,10 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 		return answer{err: err}
 	}
 	for i := range all {
+		var failed *models.Failure
+		if errors.As(all[i].Err, &failed) {
+			return answer{err: located(h, all[i].Err)}
+		}
 		if all[i].Err != nil {
 			all[i].Why = inWords(all[i].Err)
 		}

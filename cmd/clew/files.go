@@ -87,6 +87,7 @@ func (e *evidence) check(jobs []*job, models string, stdout io.Writer) error {
 	inputs.Add(models)
 	for _, j := range jobs {
 		inputs.Add(j.File())
+		inputs.Add(j.modelFile)
 	}
 	results := files.To("-", stdout, stdout)
 	for i, p := range e.files {

@@ -14,6 +14,7 @@ import (
 	"clew"
 	"clew/jepsen"
 	"clew/models"
+	"clew/models/modelfile"
 )
 
 // modelFlags say which model reads a history, and how. Each is a key of a test's
@@ -32,6 +33,7 @@ func modelFlags() []cli.Flag {
 		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "what an operation without a key is with --independent: an `error`, or one of every key (every)"},
 		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "which processes are clients: those that are `integers`, or all but :nemesis (all)"},
 		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "how values are read: `jepsen`, or as Knossos does (knossos)"},
+		&cli.StringFlag{Name: "model-file", Usage: "a model of your own: a `FILE` in Starlark (docs/own-models.md)"},
 	}
 }
 
@@ -61,9 +63,10 @@ func given(c *cli.Context) settings {
 // reading is how a history is read.
 type reading struct {
 	spec        models.Spec
-	independent bool // each key is a history of its own
-	keyless     bool // an operation without a key is one of every key
-	allClients  bool // every process but :nemesis is a client
+	independent bool   // each key is a history of its own
+	keyless     bool   // an operation without a key is one of every key
+	allClients  bool   // every process but :nemesis is a client
+	modelFile   string // the file of the model, "" if it is none of one's own
 }
 
 // pairing is how the events of a history are paired for this reading.
@@ -76,10 +79,16 @@ func (r *reading) pairing() jepsen.Options {
 // modelSpec is what settings say. It is an error if they make no sense, as far
 // as that can be seen before any history is read.
 func modelSpec(s settings) (r reading, err error) {
+	if file, set := s["model-file"]; set {
+		r.modelFile = file
+		if r.spec, err = ownModel(file, s["model"]); err != nil {
+			return r, err
+		}
+	}
 	for _, name := range modelFlagNames {
 		value, set := s[name]
 		switch {
-		case !set:
+		case !set || name == "model-file":
 		case name == "clients":
 			r.allClients, err = either(name, value, "integers", "all")
 		case name == "keyless":
@@ -102,6 +111,18 @@ func modelSpec(s settings) (r reading, err error) {
 		err = r.spec.Check()
 	}
 	return r, err
+}
+
+// ownModel is the spec of a model in a file.
+func ownModel(file, model string) (models.Spec, error) {
+	if model != "" {
+		return models.Spec{}, fmt.Errorf("--model-file goes without --model; found both %s and %s", file, model)
+	}
+	f, err := modelfile.Load(file)
+	if err != nil {
+		return models.Spec{}, err
+	}
+	return models.Own(f.Definition()), nil
 }
 
 // either says whether the value of a flag is the second of two.

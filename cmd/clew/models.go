@@ -1,20 +1,43 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
+	"clew"
+	"clew/internal/text"
+	"clew/jepsen"
 	"clew/models"
+	"clew/models/modelfile"
 )
 
-func modelsCommand(stdout io.Writer) *cli.Command {
+const modelsHelp = `Lists the models, or with --check checks a model file: every one of its examples
+is decided, and compared with what the file says of it.
+
+Examples:
+   clew models
+   clew models --check counter.star
+
+Exit status: 0, 1 some example is not as the file says, 254 bad arguments or a
+file that is no model.`
+
+func modelsCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
-		Name:   "models",
-		Usage:  "list the models",
-		Action: func(*cli.Context) error { return listModels(stdout) },
+		Name:        "models",
+		Usage:       "list the models, or check one of your own",
+		Description: modelsHelp,
+		Flags:       []cli.Flag{&cli.StringFlag{Name: "check", Usage: "run the examples of a model `FILE`"}},
+		Action: func(c *cli.Context) (err error) {
+			if c.IsSet("check") {
+				*status, err = checkModel(c.Context, stdout, stderr, c.String("check"))
+				return err
+			}
+			return listModels(stdout)
+		},
 	}
 }
 
@@ -24,4 +47,51 @@ func listModels(w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Fs, m.About)
 	}
 	return t.Flush()
+}
+
+// checkModel runs the examples of a model file and prints a table. It returns the
+// exit status.
+func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (status int, err error) {
+	f, err := modelfile.Load(file)
+	if err != nil {
+		return 0, err
+	}
+	f.Print = stderr
+	if len(f.Examples()) == 0 {
+		return 0, fmt.Errorf(`%s: it has no examples; expected some, such as examples = [{"ops": [("read", None, 0)], "valid": True}]`, file)
+	}
+	spec := models.Own(f.Definition())
+	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "EXAMPLE\tEXPECTED\tCLEW")
+	wrong := 0
+	for i, x := range f.Examples() {
+		h, err := x.History()
+		if err != nil {
+			return 0, fmt.Errorf("%s: example %d: %w", file, i+1, err)
+		}
+		r, err := clew.Check(ctx, h, spec, clew.Options{})
+		if err != nil {
+			return 0, fmt.Errorf("example %d: %w", i+1, err)
+		}
+		expected := jepsen.Invalid
+		if x.Valid {
+			expected = jepsen.Valid
+		}
+		remark := ""
+		if r.Verdict != expected {
+			wrong++
+			if remark = "\tWRONG"; r.Explanation != "" {
+				remark += ": " + text.Line(r.Explanation)
+			}
+		}
+		fmt.Fprintf(t, "%d %s\t%v\t%v%s\n", i+1, text.Line(x.Name), expected, r.Verdict, remark)
+	}
+	if err := t.Flush(); err != nil {
+		return 0, err
+	}
+	_, err = fmt.Fprintf(stdout, "%d examples: %d as expected, %d wrong\n", len(f.Examples()), len(f.Examples())-wrong, wrong)
+	if wrong > 0 {
+		status = exitInvalid
+	}
+	return status, err
 }

@@ -16,6 +16,7 @@ import (
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
+	"clew/models"
 )
 
 // job is a history to check, or to compare.
@@ -350,7 +351,8 @@ func (r *runner) alone(ctx context.Context, f func(context.Context) error) (stop
 // place of its own.
 func located(h *jepsen.History, err error) error {
 	var e *edn.Error
-	if errors.As(err, &e) {
+	var failed *models.Failure // its place is one in a model
+	if errors.As(err, &e) && !errors.As(err, &failed) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", h.File, err)

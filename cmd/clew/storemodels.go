@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,9 +37,9 @@ func givenModels(c *cli.Context) (storeModels, error) {
 //	{"etcd" :cas-register, "redis" {:model :register, :init 0, :independent true}}
 //
 // Names are strings, keywords or symbols. If a test's map leaves something out,
-// the command line counts.
-func readStoreModels(file string, normal settings) (storeModels, error) {
-	f, err := files.Open(file)
+// the command line counts. A model file is named as seen from the file of models.
+func readStoreModels(path string, normal settings) (storeModels, error) {
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -48,22 +49,25 @@ func readStoreModels(file string, normal settings) (storeModels, error) {
 		return nil, err
 	}
 	v := edn.NewValues()
-	id, err := v.Parse(text, edn.Pos{File: file, Line: 1, Col: 1})
+	id, err := v.Parse(text, edn.Pos{File: path, Line: 1, Col: 1})
 	if err != nil {
 		return nil, err
 	}
 	if v.Kind(id) != edn.KindMap {
-		return nil, fmt.Errorf("%s: expected a map from tests to models, found %s", file, v.Text(id))
+		return nil, fmt.Errorf("%s: expected a map from tests to models, found %s", path, v.Text(id))
 	}
 	all := storeModels{}
 	for kvs := v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
 		test := name(v, kvs[0])
 		own, err := testSettings(v, kvs[1], normal)
+		if file, given := own["model-file"]; given && file != normal["model-file"] && !filepath.IsAbs(file) {
+			own["model-file"] = filepath.Join(filepath.Dir(path), file)
+		}
 		if err == nil {
 			all[test], err = modelSpec(own)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", file, test, err)
+			return nil, fmt.Errorf("%s: %s: %w", path, test, err)
 		}
 	}
 	return all, nil
@@ -74,7 +78,7 @@ func readStoreModels(file string, normal settings) (storeModels, error) {
 func testSettings(v *edn.Values, id edn.ID, normal settings) (settings, error) {
 	own := maps.Clone(normal)
 	if v.Kind(id) != edn.KindMap {
-		own["model"] = name(v, id)
+		own.take("model", name(v, id))
 		return own, nil
 	}
 	for kvs := v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
@@ -82,12 +86,23 @@ func testSettings(v *edn.Values, id edn.ID, normal settings) (settings, error) {
 		if !slices.Contains(modelFlagNames, flag) {
 			return nil, fmt.Errorf("unknown key %s; it may have %s", v.Text(kvs[0]), ":"+strings.Join(modelFlagNames, ", :"))
 		}
-		own[flag] = name(v, kvs[1])
+		own.take(flag, name(v, kvs[1]))
 		if flag == "init" {
 			own[flag] = v.Text(kvs[1]) // any EDN value
 		}
 	}
 	return own, nil
+}
+
+// take sets a flag. A model and a model file take each other's place.
+func (s settings) take(flag, value string) {
+	switch flag {
+	case "model":
+		delete(s, "model-file")
+	case "model-file":
+		delete(s, "model")
+	}
+	s[flag] = value
 }
 
 // name is the text of a keyword, symbol or string without the characters that

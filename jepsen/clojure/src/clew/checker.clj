@@ -194,7 +194,8 @@
 
 (defn- model-flags
   "The model as flags: a Knossos model, known by its class, so that Knossos need
-  not be on the class path; a name; or a map with a :name and more flags."
+  not be on the class path; a name; or a map with a :name, or the :file of a model of
+  one's own, and more flags."
   [model]
   (let [init  (fn [name value] {:model name, :init value})
         items (fn [name items] (cond-> {:model name} (seq items) (assoc :init (vec items))))]
@@ -214,8 +215,9 @@
                                          {:model "mutex"})
         (fail! :cannot-run (str "clew does not know the model " (.getName (class model))
                                 "; give the name of one that it knows, such as :cas-register (clew models lists them)")))
+      (and (map? model) (:file model)) (assoc (dissoc model :file) :model-file (str (:file model)))
       (and (map? model) (:name model)) (assoc (dissoc model :name) :model (:name model))
-      :else (fail! :cannot-run (str "expected a Knossos model, a keyword or {:name .. :init ..} as :model, found "
+      :else (fail! :cannot-run (str "expected a Knossos model, a keyword, {:name .. :init ..} or {:file ..} as :model, found "
                                     (text model))))))
 
 (defn- flag

@@ -143,6 +143,30 @@
       (let [result (check {:model model} history)]
         (is (= verdict (:valid? result)) (pr-str result))))))
 
+(deftest a-model-file-is-a-model
+  (let [model (file ".star")]
+    (spit model "init = 0
+def add(state, op):
+    return state + op.value
+def read(state, op):
+    return state if op.out == state else inconsistent('it is %d' % state)
+ops = {'add': add, 'read': read}
+reads = ['read']
+")
+    (doseq [[read verdict] [[3 true] [2 false]]
+            path [(.getPath model) model]]
+      (let [result (check {:model {:file path}} (history [0 :add 1] [0 :add 2] [1 :read nil read]))]
+        (is (= verdict (:valid? result)) (pr-str result))))
+    (is (true? (:valid? (check {:model {:file model, :init 4}} (history [0 :add 1] [1 :read nil 5])))))
+    (spit model "init = 0
+def add(state, op):
+    return state + 'x'
+ops = {'add': add}
+")
+    (let [result (check {:model {:file model}} (history [0 :add 1]))]
+      (is (= :command-failed (:error result)))
+      (is (re-find #"in add: unknown binary op: int \+ string, on :add 1 \(index 1\) in state 0" (pr-str result)) (pr-str result)))))
+
 (deftest knossos-models-are-known-by-their-class
   (doseq [[model ops verdict]
           [[(model/register)         [[0 :read nil nil] [0 :write 1] [0 :read nil 1]] true]

@@ -1,0 +1,153 @@
+package clew
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"clew/fallback"
+	"clew/fallback/auto"
+	"clew/internal/limits"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// A model of the caller's own can fail, and it can declare what does not hold.
+// Both are errors of the check, and never a verdict.
+
+// caught calls f, and is the Failure of a model that ended it, nil if none did.
+func caught(f func()) (failed *models.Failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			var ok bool
+			if failed, ok = p.(*models.Failure); !ok {
+				panic(p)
+			}
+		}
+	}()
+	f()
+	return nil
+}
+
+// stopped calls f, and says whether a limit stopped a model in it. A model that
+// fails by itself goes on failing.
+func stopped(f func()) bool {
+	switch failed := caught(f); {
+	case failed == nil:
+		return false
+	case failed.Cause == "":
+		panic(failed)
+	}
+	return true
+}
+
+// within bounds the steps of a model that can be bounded. What it returns is to be
+// called once no more steps are taken.
+func within(ctx context.Context, m models.Model, lim limits.Limits) (release func()) {
+	if b, ok := m.(models.Bounded); ok {
+		return b.Within(ctx, lim.Memory)
+	}
+	return func() {}
+}
+
+// fails notes that the model failed, if it did: by itself, or because a limit
+// stopped it.
+func (c *checking) fails(d *decider, f *models.Failure) {
+	switch {
+	case f == nil:
+	case f.Cause != "":
+		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: "clew/" + d.engine.Name(), cause: f.Cause, failing: -1}
+	default:
+		c.err = f
+	}
+}
+
+// doubtSteps is how long it may take to decide a history of parts once more
+// without them.
+const doubtSteps = 20_000
+
+// undeclared decides the core of an invalid history again, without what the
+// model's author declares. If the model has parts, so are all parts together, as
+// long as that is easy.
+func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
+	m, ok := c.ops.Model.(models.Declaring)
+	if !ok {
+		return
+	}
+	m.Doubt()
+	fail, bare := c.decisions[c.verdict.failing].FailEvent, limits.Limits{Memory: lim.Memory}
+	core := rowsAmong(c.ops, c.core)
+	a := auto.Engine("", 0).Decide(ctx, c.ops.Select(core).Under(m.Bare()).Prefix(fail).Operations, bare)
+	if a.Verdict == jepsen.Invalid && len(c.parts) > 1 {
+		var all []models.Row
+		for row := range models.Row(c.ops.Len()) {
+			if c.ops.Inv[row] < fail && (c.ops.Model.Mutates(c.ops.Op(row)) || slices.Contains(core, row)) {
+				all = append(all, row)
+			}
+		}
+		together := fallback.Window{MaxSteps: doubtSteps}
+		if b := together.Decide(ctx, c.ops.Select(all).Under(m.Bare()).Prefix(fail).Operations, bare); b.Cause != fallback.GaveUp {
+			a = b
+		}
+	}
+	switch a.Verdict {
+	case jepsen.Valid:
+		c.err = fmt.Errorf("%s: its reads, its overwrites or its partition are declared wrongly: without them, what seems to be wrong about the history is linearizable", c.spec.Name)
+	case jepsen.Unknown:
+		c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: c.verdict.analyzer, cause: a.Cause, failing: -1,
+			reason: "it is not linearizable if everything that the model declares is right, which was not decided"}
+	}
+}
+
+// rowsAmong is the rows of some operations of the history.
+func rowsAmong(ops *models.Operations, some []jepsen.Operation) []models.Row {
+	in := make([]bool, ops.History.Operations())
+	for _, op := range some {
+		in[op] = true
+	}
+	var rows []models.Row
+	for row, op := range ops.Of {
+		if in[op] {
+			rows = append(rows, models.Row(row))
+		}
+	}
+	return rows
+}
+
+// wholeRun is the state that a witness leads to whose parts the model's author
+// declares. The parts run together, in the order of the witness, as each by itself
+// may run where the whole cannot. Where a step has several outcomes, the whole
+// takes the one that the part by itself has taken: all choices of all parts would
+// be too many.
+func (c *checking) wholeRun(points []point) models.State {
+	ops := c.ops
+	outcome := make([]int, ops.History.Operations())
+	for i, part := range c.parts {
+		order := c.decisions[i].Order
+		run, err := models.Replay(part.Model, &part.Columns, order)
+		if err != nil {
+			panic("a witness does not replay: " + err.Error())
+		}
+		state := part.Model.Init()
+		for j, row := range order {
+			is := func(s models.State) bool { return slices.Equal(s, run[j]) }
+			outcome[part.Of[row]] = slices.IndexFunc(part.Model.Step(nil, state, part.Op(row)), is)
+			state = run[j]
+		}
+	}
+	rowOf := make([]models.Row, ops.History.Operations())
+	for row, op := range ops.Of {
+		rowOf[op] = models.Row(row)
+	}
+	state := ops.Model.Init()
+	for _, op := range inOrder(slices.Clone(points)) {
+		does := ops.Op(rowOf[op])
+		next := ops.Model.Step(nil, state, does)
+		if outcome[op] >= len(next) {
+			panic(&models.Failure{Err: fmt.Errorf("the partition is declared wrongly: every part is linearizable, but together %s cannot happen: %s",
+				ops.History.Name(op), ops.Model.Why(state, does))})
+		}
+		state = next[outcome[op]]
+	}
+	return state
+}

@@ -1,0 +1,315 @@
+package clew_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clew"
+	"clew/edn"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// funcCounter is the counter in functions.
+func funcCounter() models.Func[int64] {
+	return models.Func[int64]{
+		Name: "func-counter",
+		Start: func(init edn.Value) (int64, error) {
+			n, ok := init.Int()
+			if !ok {
+				return 0, fmt.Errorf("expected a number, found %v", init)
+			}
+			return n, nil
+		},
+		Ops: map[string]models.StepFunc[int64]{
+			"add": func(n int64, c models.Call) ([]int64, error) {
+				d, ok := c.Value.Int()
+				if !ok {
+					return nil, fmt.Errorf("expected a number, found %v", c.Value)
+				}
+				return []int64{n + d}, nil
+			},
+			"read": func(n int64, c models.Call) ([]int64, error) {
+				if out, _ := c.Out.Int(); out == n {
+					return []int64{n}, nil
+				}
+				return nil, models.Inconsistent("can't read %v from counter %d", c.Out, n)
+			},
+		},
+		Reads: []string{"read"},
+	}
+}
+
+// funcCAS is cas-register in functions. States are texts.
+func funcCAS() models.Func[string] {
+	return models.Func[string]{
+		Name: "func-cas-register",
+		Init: "nil",
+		Start: func(init edn.Value) (string, error) {
+			return same(init), nil
+		},
+		Ops: map[string]models.StepFunc[string]{
+			"read": func(s string, c models.Call) ([]string, error) {
+				if c.Out.Kind() == edn.KindNil || same(c.Out) == s {
+					return []string{s}, nil
+				}
+				return nil, models.Inconsistent("can't read %v", c.Out)
+			},
+			"write": func(_ string, c models.Call) ([]string, error) { return []string{same(value(c))}, nil },
+			"cas": func(s string, c models.Call) ([]string, error) {
+				pair := value(c).Items()
+				if len(pair) < 2 {
+					pair = []edn.Value{{}, {}} // a cas of nil is one from nil to nil
+				}
+				if same(pair[0]) != s {
+					return nil, models.Inconsistent("can't CAS %v", pair[0])
+				}
+				return []string{same(pair[1])}, nil
+			},
+		},
+		Reads:      []string{"read"},
+		Overwrites: []string{"write"},
+	}
+}
+
+// value is what counts of a call, as the built-in registers have it.
+func value(c models.Call) edn.Value {
+	if c.OK {
+		return c.Out
+	}
+	return c.Value
+}
+
+// same is a value's class as text, so that equal values are equal states.
+func same(v edn.Value) string {
+	if v.Kind() == edn.KindNil {
+		return "nil"
+	}
+	return fmt.Sprint(v.Class())
+}
+
+func TestFunctionsAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
+	collectLess(t)
+	n := 2000
+	if long() {
+		n = 100_000
+	} else if testing.Short() {
+		n = 300
+	}
+	for _, c := range []struct {
+		twin string
+		own  *models.Definition
+	}{
+		{"counter", funcCounter().Definition()},
+		{"cas-register", funcCAS().Definition()},
+	} {
+		r := gen.Rand(11)
+		for range n {
+			g := gen.New(r, gen.Options{Model: c.twin, Init: true})
+			own, twin := models.Own(c.own), models.Spec{Name: c.twin}
+			own.Init, twin.Init = g.Init, g.Init
+			want := judged(t, twin, g.Text, "auto")
+			for _, algorithm := range []string{"auto", "frontier", "porcupine"} {
+				got := judged(t, own, g.Text, algorithm)
+				if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent {
+					t.Fatalf("%s: %v at event %d; the built-in model says %v at %d:\n%s", algorithm, got.Verdict, got.FailEvent, want.Verdict, want.FailEvent, g.Text)
+				}
+			}
+		}
+	}
+}
+
+// calls is a history of operations that follow one another, "f value" each, by
+// processes of their own; a ! before one says that it crashed.
+func calls(t *testing.T, ops ...string) *jepsen.History {
+	t.Helper()
+	b := jepsen.NewBuilder(jepsen.Options{})
+	for i, op := range ops {
+		op, crashed := strings.CutPrefix(op, "!")
+		f, text, _ := strings.Cut(op, " ")
+		v, err := b.Values().Parse([]byte(text), edn.Pos{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := b.Values().Value(v)
+		b.Invoke(i, f, value)
+		if crashed {
+			b.Info(i, f, value)
+		} else {
+			b.OK(i, f, value)
+		}
+	}
+	h, err := b.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func checkOwn(t *testing.T, d *models.Definition, o clew.Options, ops ...string) (*report.Result, error) {
+	t.Helper()
+	return clew.Check(context.Background(), calls(t, ops...), models.Own(d), o)
+}
+
+func TestAFunctionThatFailsIsAnError(t *testing.T) {
+	broken := func(change func(f *models.Func[int64])) models.Func[int64] {
+		f := funcCounter()
+		change(&f)
+		return f
+	}
+	panics := func(int64, models.Call) ([]int64, error) {
+		var none []int64
+		return none[3:4], nil
+	}
+	type ops = []string
+	for _, c := range []struct {
+		name string
+		f    models.Func[int64]
+		ops  ops
+		want string
+	}{
+		{"an error", funcCounter(), ops{"add 1", "add x"}, `func-counter: in add: expected a number, found x, on :add x (index 3) in state 1`},
+		{"a panic", broken(func(f *models.Func[int64]) { f.Ops["add"] = panics }), ops{"add 1"},
+			`func-counter: in add: panic: runtime error: slice bounds out of range [:4] with capacity 0, on :add 1 (index 1) in state 0`},
+		{"a read that changes something", broken(func(f *models.Func[int64]) { f.Reads = []string{"add"} }), ops{"add 1"},
+			`func-counter: add is among its reads, but it may lead to 1, on :add 1 (index 1) in state 0`},
+		{"a crashed read that changes something", broken(func(f *models.Func[int64]) { f.Reads = []string{"add"} }), ops{"!add 1", "read 1"},
+			`func-counter: add is among its reads, but it may lead to 1, on :add 1 (index 0) in state 0`},
+		{"an overwriting operation that does not", broken(func(f *models.Func[int64]) { f.Overwrites = []string{"add"} }), ops{"add 1", "add 1"},
+			`func-counter: add is among its overwrites, but it leads to 2, and from 0 to 1, on :add 1 (index 1) in state 1`},
+		{"an overwriting operation that may be refused", broken(func(f *models.Func[int64]) { f.Overwrites = []string{"read"} }), ops{"read 1"},
+			`func-counter: read is among its overwrites, but it cannot happen there: can't read 1 from counter 0, on :read 1 (index 1) in state 0`},
+		{"parts that are none", broken(func(f *models.Func[int64]) { f.Partition = func(c models.Call) any { return c.F } }), ops{"add 1", "read 1"},
+			`func-counter: partition parts :add 1 (index 1) and :read 1 (index 3), but what the second one does depends on whether the first one happened before it, in state 0`},
+		{"parts that hide a failure", broken(func(f *models.Func[int64]) { f.Partition = func(c models.Call) any { return c.F } }), ops{"add 1", "read 0"},
+			`the partition is declared wrongly: every part is linearizable, but together process 1's :read 0 (index 3) cannot happen: can't read 0 from counter 1`},
+		{"a partition that panics", broken(func(f *models.Func[int64]) { f.Partition = func(c models.Call) any { return []int{1} } }), ops{"add 1"},
+			`func-counter cannot read the value of :add (index 1): in partition: hash of unhashable type: []int; it knows :add, :read`},
+		{"a description that panics", broken(func(f *models.Func[int64]) { f.Describe = func(int64) any { panic("no idea") } }), ops{"add 1"},
+			`func-counter: describe: no idea`},
+		{"a description that is no EDN", broken(func(f *models.Func[int64]) { f.Describe = func(int64) any { return make(chan int) } }), ops{"add 1"},
+			`func-counter: describe: `},
+		{"a declaration about nothing", broken(func(f *models.Func[int64]) { f.Reads = []string{"look"} }), ops{"add 1"},
+			`func-counter declares something of :look, which is not among its operations; it has :add, :read`},
+		{"no operations", models.Func[int64]{Name: "nothing"}, ops{"add 1"}, `nothing has no operations`},
+		{"an operation that is refused when it is read", broken(func(f *models.Func[int64]) {
+			f.Check = func(c models.Call) error { return errors.New("not on a Sunday") }
+		}), ops{"add 1"}, `func-counter cannot read the value of :add (index 1): not on a Sunday; it knows :add, :read`},
+		{"an unknown :f", funcCounter(), ops{"ad 1"}, `func-counter does not know :f :ad (index 1); it knows :add, :read`},
+	} {
+		for _, algorithm := range []string{"auto", "window", "frontier", "porcupine", "competition"} {
+			r, err := checkOwn(t, c.f.Definition(), clew.Options{Algorithm: algorithm}, c.ops...)
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%s, %s: %v, %v, want %s", c.name, algorithm, r, err, c.want)
+			}
+		}
+	}
+	_, err := checkOwn(t, broken(func(f *models.Func[int64]) { f.Ops["add"] = panics }).Definition(), clew.Options{}, "add 1")
+	var failed *models.Failure
+	if !errors.As(err, &failed) {
+		t.Errorf("%v is no Failure", err)
+	}
+	h := calls(t, "add 1")
+	if err := clew.Verify(h, models.Own(broken(func(f *models.Func[int64]) { f.Ops["add"] = panics }).Definition()), []jepsen.Operation{0}); !errors.As(err, &failed) {
+		t.Errorf("Verify: %v is no Failure", err)
+	}
+}
+
+func TestAStepOfAStateAndAnOperationRunsOnce(t *testing.T) {
+	var ran atomic.Int64
+	f := funcCounter()
+	add := f.Ops["add"]
+	f.Ops["add"] = func(n int64, c models.Call) ([]int64, error) {
+		ran.Add(1)
+		return add(n, c)
+	}
+	// 0, 1, 2 and 3 are the states that :add 1 is asked in.
+	if _, err := checkOwn(t, f.Definition(), clew.Options{Algorithm: "competition"}, "add 1", "add 1", "add 1", "read 3", "!add 1"); err != nil {
+		t.Fatal(err)
+	}
+	if n := ran.Load(); n > 4 {
+		t.Errorf("%d steps of 4 pairs of a state and an operation", n)
+	}
+}
+
+func TestSlowStepsEndWithTheTimeLimit(t *testing.T) {
+	f := funcCounter()
+	add := f.Ops["add"]
+	f.Ops["add"] = func(n int64, c models.Call) ([]int64, error) {
+		time.Sleep(20 * time.Millisecond)
+		return add(n, c)
+	}
+	var ops []string
+	for range 1000 {
+		ops = append(ops, "add 1")
+	}
+	r, err := checkOwn(t, f.Definition(), clew.Options{TimeLimit: 50 * time.Millisecond}, ops...)
+	if err != nil || r.Verdict != jepsen.Unknown || r.Cause != jepsen.Timeout {
+		t.Errorf("%v, %v, want unknown for want of time", r, err)
+	}
+}
+
+func TestTheStatesOfFunctionsAreCounted(t *testing.T) {
+	f := funcCounter()
+	f.Size = func(int64) int { return 1 << 20 }
+	memory := clew.NewMemory(8 << 20)
+	r, err := checkOwn(t, f.Definition(), clew.Options{Memory: memory}, "add 1", "add 1", "add 1", "add 1", "add 1", "add 1", "add 1", "add 1", "add 1")
+	if err != nil || r.Verdict != jepsen.Unknown || r.Cause != jepsen.OutOfMemory {
+		t.Errorf("%v, %v, want unknown for want of memory", r, err)
+	}
+	if r, err := checkOwn(t, funcCounter().Definition(), clew.Options{Memory: memory}, "add 1"); err != nil || r.Verdict != jepsen.Valid {
+		t.Errorf("afterwards: %v, %v", r, err)
+	}
+}
+
+func TestStepsWithSeveralOutcomesAndParts(t *testing.T) {
+	// A die per key, which shows anything up to its number of sides.
+	type dice [2]int64
+	f := models.Func[dice]{
+		Name: "dice",
+		Ops: map[string]models.StepFunc[dice]{
+			"roll": func(s dice, c models.Call) (next []dice, err error) {
+				i, _ := c.Value.Items()[0].Int()
+				sides, _ := c.Value.Items()[1].Int()
+				for n := range sides {
+					s[i] = n + 1
+					next = append(next, s)
+				}
+				return next, nil
+			},
+			"look": func(s dice, c models.Call) ([]dice, error) {
+				i, _ := c.Value.Items()[0].Int()
+				if n, _ := c.Value.Items()[1].Int(); n != s[i] {
+					return nil, models.Inconsistent("die %d shows %d", i, s[i])
+				}
+				return []dice{s}, nil
+			},
+		},
+		Reads:     []string{"look"},
+		Partition: func(c models.Call) any { return c.Value.Items()[0].Class() },
+	}
+	first := ""
+	for range 20 {
+		r, err := checkOwn(t, f.Definition(), clew.Options{}, "roll [0 6]", "roll [1 6]", "look [1 4]", "look [0 2]", "roll [0 6]")
+		if err != nil || r.Verdict != jepsen.Valid {
+			t.Fatal(r, err)
+		}
+		if first == "" {
+			first = r.Final.String()
+		}
+		if got := r.Final.String(); got != first || !strings.HasSuffix(got, " 4]") {
+			t.Fatalf("it ends in %s, and before in %s", got, first)
+		}
+		r, err = checkOwn(t, f.Definition(), clew.Options{}, "roll [0 6]", "roll [1 6]", "look [1 4]", "look [0 7]", "roll [0 6]")
+		if err != nil || r.Verdict != jepsen.Invalid || r.FailEvent != 7 {
+			t.Fatal(r, err)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package clew_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"clew"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+	"clew/models/modelfile"
+)
+
+// starModel is a model of testdata/models.
+func starModel(t *testing.T, name string) *models.Definition {
+	t.Helper()
+	f, err := modelfile.Load(filepath.Join("testdata", "models", name+".star"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Definition()
+}
+
+// twins are the models in Starlark that are built in as well.
+var twins = []string{"cas-register", "counter", "fifo-queue"}
+
+func TestModelFilesAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
+	collectLess(t)
+	n := 2000
+	if long() {
+		n = 100_000
+	} else if testing.Short() {
+		n = 300
+	}
+	for _, name := range twins {
+		t.Run(name, func(t *testing.T) { agreesWithItsTwin(t, name, n) })
+	}
+}
+
+// agreesWithItsTwin checks n histories with a model file, with the built-in model of
+// its name and with the oracle. Those whose values Starlark could confuse do not
+// count.
+func agreesWithItsTwin(t *testing.T, name string, n int) {
+	file := starModel(t, name)
+	r := gen.Rand(16)
+	valid, refused := 0, 0
+	for range n {
+		g := gen.New(r, gen.Options{Model: name, Init: true})
+		own, twin := models.Own(file), models.Spec{Name: name}
+		own.Init, twin.Init = g.Init, g.Init
+		if _, _, err := readText(own, g.Text); err != nil && strings.Contains(err.Error(), "which are equal in the model and not in the history") {
+			refused++
+			continue
+		}
+		want := judged(t, twin, g.Text, "auto")
+		for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
+			got := judged(t, own, g.Text, algorithm)
+			if got.Verdict != want.Verdict || got.FailEvent != want.FailEvent {
+				t.Fatalf("%s, %s: %v at event %d; the built-in model says %v at %d:\n%s", name, algorithm, got.Verdict, got.FailEvent, want.Verdict, want.FailEvent, g.Text)
+			}
+		}
+		if want.Verdict == jepsen.Valid {
+			valid++
+		}
+	}
+	if judged := n - refused; 5*judged < 4*n || 5*valid < judged || 5*valid > 4*judged {
+		t.Errorf("%s: %d valid of %d, %d refused", name, valid, n, refused)
+	}
+}
+
+// ownFile is a model file of a test's own.
+func ownFile(t *testing.T, text string) models.Spec {
+	t.Helper()
+	f, err := modelfile.Parse("own.star", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return models.Own(f.Definition())
+}
+
+const dice = `
+init = {}
+
+def sides(op):
+    return range(1, op.value[1] + 1)
+
+def roll(state, op):
+    return one_of([state | {op.value[0]: n} for n in sides(op)])
+
+def look(state, op):
+    die, seen = op.value
+    return state if state.get(die) == seen else inconsistent("%s shows %s" % (die, state.get(die)))
+
+ops = {"roll": roll, "look": look}
+reads = ["look"]
+
+def partition(op):
+    return op.value[0]
+
+def describe(state):
+    return ["%s: %d" % (die, state[die]) for die in sorted(state)]
+`
+
+// Results are the same, byte for byte, however often they are made: with parts
+// side by side, with several outcomes, with several keys.
+func TestResultsOfModelFilesNeverChange(t *testing.T) {
+	var b strings.Builder
+	r := gen.Rand(5)
+	for i := range 40 {
+		fmt.Fprintf(&b, "{:process %d :type :invoke :f :roll :value [%d %d]}\n", i, i%7, 2+r.IntN(5))
+		fmt.Fprintf(&b, "{:process %d :type :%s :f :roll :value [%d %d]}\n", i, []string{"ok", "info"}[i%5/4], i%7, 6)
+	}
+	valid := b.String() + "{:process 99 :type :invoke :f :look :value [3 1]}\n{:process 99 :type :ok :f :look :value [3 1]}\n"
+	invalid := strings.ReplaceAll(valid, ":look :value [3 1]", ":look :value [3 9]")
+	spec := ownFile(t, dice)
+	for _, text := range []string{valid, invalid} {
+		for _, o := range []clew.Options{{}, {Algorithm: "frontier"}, {Algorithm: "porcupine"}} {
+			first := ""
+			for range 20 {
+				h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := clew.Check(context.Background(), h, spec, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Ms = 0
+				got := r.EDN() + r.Text()
+				if first == "" {
+					first = got
+				}
+				if got != first {
+					t.Fatalf("%s\nand before\n%s", got, first)
+				}
+			}
+			if want := map[string]string{valid: ":valid? true", invalid: ":valid? false"}[text]; !strings.Contains(first, want) {
+				t.Errorf("%s, want %s", first, want)
+			}
+		}
+	}
+}
+
+// The keys of a history are checked side by side, each with a model of its own.
+func TestModelFilesWithIndependentKeys(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "{:process %d :type :invoke :f :add :value [%d 1]}\n{:process %d :type :ok :f :add :value [%d 1]}\n", i, i%6, i, i%6)
+	}
+	for key := range 6 {
+		fmt.Fprintf(&b, "{:process 0 :type :invoke :f :read :value [%d nil]}\n{:process 0 :type :ok :f :read :value [%d %d]}\n", key, key, 10+key/5)
+	}
+	h, err := clew.Read(strings.NewReader(b.String()), "h.edn", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(context.Background(), h, models.Own(starModel(t, "counter")), clew.Options{Independent: true, Verify: true})
+	if err != nil || r.Verdict != jepsen.Invalid || r.FailingKey().Key.String() != "5" {
+		t.Fatal(r, err)
+	}
+	if want := "key 5: process 0's :read 11 (index 131) cannot happen after process 59's :add 1 (index 119): can't read 11 from counter 10"; r.Explanation != want {
+		t.Errorf("%s, want %s", r.Explanation, want)
+	}
+	_, err = clew.Check(context.Background(), h, ownFile(t, "init = 0\ndef add(state, op):\n    return state // (op.value - 1)\nops = {\"add\": add, \"read\": add}\n"), clew.Options{Independent: true})
+	if want := "key 0: own.star:3:18: in add: floored division by zero, on :add 1 (index 1) in state 0"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// A model that takes its time ends with the check's, and one that grows without end
+// with its memory.
+func TestModelFilesEndByTheLimits(t *testing.T) {
+	var ops []string
+	for i := range 1000 {
+		ops = append(ops, fmt.Sprintf("add %d", i))
+	}
+	slow := ownFile(t, "init = 0\ndef add(state, op):\n    for i in range(200000):\n        state += i\n    return state\nops = {\"add\": add}\n")
+	r, err := clew.Check(context.Background(), calls(t, ops...), slow, clew.Options{TimeLimit: 50 * time.Millisecond})
+	if err != nil || r.Verdict != jepsen.Unknown || r.Cause != jepsen.Timeout {
+		t.Errorf("%v, %v, want unknown for want of time", r, err)
+	}
+	large := ownFile(t, "init = []\ndef add(state, op):\n    return [op.value * 1000000 + i for i in range(10000)]\nops = {\"add\": add}\n")
+	r, err = clew.Check(context.Background(), calls(t, ops...), large, clew.Options{Memory: clew.NewMemory(20 << 20)})
+	if err != nil || r.Verdict != jepsen.Unknown || r.Cause != jepsen.OutOfMemory {
+		t.Errorf("%v, %v, want unknown for want of memory", r, err)
+	}
+}
+
+func TestWhatModelsPrint(t *testing.T) {
+	f, err := modelfile.Parse("own.star", []byte("init = 0\ndef add(state, op):\n    print(state, op)\n    return state + op.value\nops = {\"add\": add}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"", "0 :add 1\n1 :add 2\n"} {
+		var b strings.Builder
+		if want != "" {
+			f.Print = &b
+		}
+		if r, err := clew.Check(context.Background(), calls(t, "add 1", "add 2"), models.Own(f.Definition()), clew.Options{}); err != nil || r.Verdict != jepsen.Valid {
+			t.Fatal(r, err)
+		}
+		if b.String() != want {
+			t.Errorf("it prints %q, want %q", b.String(), want)
+		}
+	}
+}

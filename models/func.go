@@ -1,0 +1,232 @@
+package models
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Func is a model of one's own as functions over a state, which may be of any
+// type that Go can compare: a number, a string, an array, a struct of these. It is
+// the shortest way to a model; Definition turns it into one.
+//
+// States and operations are numbered, and a step of a state and an operation runs
+// once in a check, whatever engine asks and however often. So a step may be slow,
+// but it must be a function of its arguments and of nothing else. Steps may run
+// concurrently. A step that fails or panics ends the check with an error, which
+// names the operation and the state.
+type Func[S comparable] struct {
+	Name  string // of the model, as it prints
+	About string // what it is, in a few words, for lists
+
+	// Init is the state at first. Start, unless it is nil, makes it of the initial
+	// value, if one is given.
+	Init  S
+	Start func(init edn.Value) (S, error)
+
+	// At, unless it is nil, is where the step of an :f stands, for errors.
+	At func(f string) string
+
+	// Ops has a step for every :f, by its name without the colon.
+	Ops map[string]StepFunc[S]
+	// Check, unless it is nil, says what is wrong with an operation, if anything,
+	// when the history is read.
+	Check func(c Call) error
+	// Describe, unless it is nil, is a state as it prints in results: anything that
+	// edn.Values.From takes. Otherwise it is the state itself if that is possible,
+	// else its text as fmt has it.
+	Describe func(s S) any
+	// Size, unless it is nil, is about how many bytes a new state takes beyond S
+	// itself.
+	Size func(s S) int
+
+	// What follows is not needed. It makes searches faster, and is checked on every
+	// state and operation that a search steps on: what does not hold is an error. A
+	// history that is not linearizable is decided again without it.
+
+	// Reads are the :f's that never change a state.
+	Reads []string
+	// Overwrites are the :f's that can happen in every state, and that leave a
+	// state which depends on the operation alone.
+	Overwrites []string
+	// Partition, unless it is nil, is the part of the state that an operation
+	// touches, as a value that Go can compare. It is for states in which every
+	// operation depends on its own part only, and changes no other.
+	Partition func(c Call) any
+
+	// UsesProcess gives steps the process of a call. Otherwise calls of different
+	// processes are the same operation.
+	UsesProcess bool
+	// Begin, unless it is nil, is called before the first step of a check, with a
+	// channel that is closed when the steps should end.
+	Begin func(stop <-chan struct{})
+}
+
+// StepFunc is what calls of an :f do to a state: the states that they may lead to.
+// If the call cannot happen in the state, the error is made by Inconsistent. Any
+// other error ends the check.
+type StepFunc[S comparable] func(s S, c Call) ([]S, error)
+
+// Call is an operation as a Func sees it.
+type Call struct {
+	F     string    // the name of its :f, without the colon
+	Value edn.Value // the invocation's
+	Out   edn.Value // the completion's; nil if the operation crashed, as nobody knows it
+	// OK is false if the operation crashed. Then it may have any result.
+	OK      bool
+	Key     edn.Value // the :key of the invocation, nil if it has none
+	Process edn.Value // nil without UsesProcess
+}
+
+// Inconsistent is the error of a step that cannot happen, and says why.
+func Inconsistent(format string, args ...any) error {
+	return &inconsistent{fmt.Sprintf(format, args...)}
+}
+
+type inconsistent struct{ why string }
+
+func (e *inconsistent) Error() string { return e.why }
+
+// Failure is what the methods of a model panic with if they cannot go on: code of
+// the caller's own failed, or a limit stopped it. Model's methods return no errors,
+// and no engine could go on with half an answer. Check, Verify and Compare of
+// package clew turn it into an error or an unknown verdict.
+type Failure struct {
+	Err   error
+	Cause jepsen.Cause // of an unknown verdict, if a limit stopped it; else ""
+
+	misdeclared bool // it is about what the model's author declares
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap is the error itself.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Definition is the model of these functions, for Own.
+func (f Func[S]) Definition() *Definition {
+	d := &Definition{Name: f.Name, About: f.About, Fs: f.fs(), New: func(b *Binding) (Reader, error) { return f.Reader(b) }}
+	if f.Start == nil {
+		d.NoInit = "its initial state is fixed"
+	}
+	return d
+}
+
+// fs are the :f's that it knows, for messages.
+func (f Func[S]) fs() string {
+	return ":" + strings.Join(slices.Sorted(maps.Keys(f.Ops)), ", :")
+}
+
+// Reader is the model for one history. It is for a Definition whose New makes
+// functions that depend on the history's values.
+func (f Func[S]) Reader(b *Binding) (Reader, error) {
+	for _, declared := range [][]string{f.Reads, f.Overwrites} {
+		for _, name := range declared {
+			if f.Ops[name] == nil {
+				return nil, fmt.Errorf("%s declares something of :%s, which is not among its operations; it has %s", f.Name, name, f.fs())
+			}
+		}
+	}
+	if len(f.Ops) == 0 {
+		return nil, fmt.Errorf("%s has no operations", f.Name)
+	}
+	m := &functional[S]{
+		Func: f, v: b.v,
+		calls: map[callKey]int32{}, parts: map[any]int32{},
+		stateNumber: map[S]int32{}, memo: map[[2]int32]*step{}, running: map[[2]int32]chan struct{}{},
+	}
+	var zero S
+	m.stateSize = int64(unsafe.Sizeof(zero)) + 100
+	start := f.Init
+	if init, given := b.Init(); given && f.Start != nil {
+		var err error
+		if start, err = f.Start(init); err != nil {
+			return nil, err
+		}
+	}
+	m.init = m.number(start)
+	switch {
+	case f.Partition != nil:
+		return parted[S]{declared[S]{m}}, nil
+	case len(f.Reads)+len(f.Overwrites) > 0:
+		return declared[S]{m}, nil
+	}
+	return m, nil
+}
+
+// callKey is what makes two operations the same: classes of values.
+type callKey struct {
+	f, value, out, key, process edn.ID
+	ok                          bool
+}
+
+// Read implements Reader. An Op's A is the number of its call.
+func (m *functional[S]) Read(o Operation) (Op, bool, error) {
+	v, ok := m.v, o.status != jepsen.Crashed
+	key := callKey{f: o.f, value: v.Same(o.given), key: v.Same(o.key), ok: ok}
+	if ok {
+		key.out = v.Same(o.value)
+	}
+	if m.UsesProcess {
+		key.process = o.process
+	}
+	n, known := m.calls[key]
+	if known {
+		return Op{A: n}, true, nil
+	}
+	op := call{Call: Call{F: o.F(), Value: o.Given(), OK: ok, Key: o.Key()}, of: o}
+	if ok {
+		op.Out = o.Value()
+	}
+	if m.UsesProcess {
+		op.Process = o.Process()
+	}
+	if m.Ops[op.F] == nil {
+		return Op{}, false, ErrUnknownF
+	}
+	if m.Check != nil {
+		if err := m.Check(op.Call); err != nil {
+			return Op{}, false, err
+		}
+	}
+	op.reads, op.overwrites = slices.Contains(m.Reads, op.F), slices.Contains(m.Overwrites, op.F)
+	if m.Partition != nil {
+		if err := m.partition(&op); err != nil {
+			return Op{}, false, err
+		}
+	}
+	n = int32(len(m.ops))
+	m.calls[key] = n
+	m.ops = append(m.ops, op)
+	return Op{A: n}, true, nil
+}
+
+// partition finds the part of a call.
+func (m *functional[S]) partition(op *call) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("in partition: %w", panicked(p))
+		}
+	}()
+	part := m.Partition(op.Call)
+	n, known := m.parts[part]
+	if !known {
+		n = int32(len(m.parts))
+		m.parts[part] = n
+	}
+	op.part = n
+	return nil
+}
+
+// panicked is a panic as an error.
+func panicked(p any) error {
+	if err, ok := p.(error); ok {
+		return err
+	}
+	return fmt.Errorf("%v", p)
+}

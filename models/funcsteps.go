@@ -1,0 +1,398 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sync"
+
+	"clew/edn"
+	"clew/internal/limits"
+	"clew/internal/text"
+	"clew/jepsen"
+)
+
+// functional is a Func for one history. A state is its number. If parts are
+// decided side by side, numbers depend on who comes first; a hash of the state
+// stands before its number then, so that an order of states does not.
+//
+// It is the model without what its author declares: any operation may change a
+// state, and none overwrites. declared and parted add that, and share its memo.
+type functional[S comparable] struct {
+	Func[S]
+	v    *edn.Values
+	init State
+
+	// As operations are read:
+	calls map[callKey]int32
+	ops   []call // by number
+	parts map[any]int32
+
+	mu          sync.Mutex
+	states      []S // by number
+	printed     []State
+	stateNumber map[S]int32
+	stateSize   int64                      // of what is kept of a state, beside what Size says
+	memo        map[[2]int32]*step         // by state and operation
+	running     map[[2]int32]chan struct{} // steps under way, closed when they have ended
+	ctx         context.Context            // nil: without end
+	memory      *limits.Budget
+	taken       int64
+
+	doubts int // steps that Doubt has taken
+}
+
+// call is an operation, all calls of which do the same.
+type call struct {
+	Call
+	of                Operation // the first one of the history
+	part              int32
+	reads, overwrites bool // as declared
+
+	// What an overwriting operation led to, and from where, once it has run.
+	ran      bool
+	from, to int32
+}
+
+// step is what an operation does in a state.
+type step struct {
+	next    []State
+	why     string // it cannot happen
+	failure *Failure
+}
+
+// stepSize is about how many bytes a step takes in the memo.
+const stepSize = 120
+
+// Within bounds the steps to come by a context and a memory, to which the function
+// that it returns gives back what was taken.
+func (m *functional[S]) Within(ctx context.Context, memory *limits.Budget) (release func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ctx, m.memory = ctx, memory
+	if m.Begin != nil {
+		m.Begin(ctx.Done())
+	}
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		memory.Give(m.taken)
+		m.ctx, m.memory, m.taken = nil, nil, 0
+	}
+}
+
+// take takes bytes, and fails if there are none left.
+func (m *functional[S]) take(bytes int64) {
+	if m.memory == nil {
+		return
+	}
+	m.taken += bytes
+	if !m.memory.Take(bytes) {
+		panic(&Failure{Err: limits.ErrOutOfMemory, Cause: jepsen.OutOfMemory})
+	}
+}
+
+// number is the state of an S. The caller holds the lock, or nobody else is there.
+func (m *functional[S]) number(s S) State {
+	n, known := m.stateNumber[s]
+	if known {
+		return m.printed[n]
+	}
+	n = int32(len(m.states))
+	state := State{n}
+	if m.Partition != nil {
+		h := fnv.New32a()
+		fmt.Fprintf(h, "%v", s)
+		state = State{int32(h.Sum32()), n}
+	}
+	m.stateNumber[s] = n
+	m.states, m.printed = append(m.states, s), append(m.printed, state)
+	size := m.stateSize
+	if m.Size != nil {
+		size += int64(m.Size(s))
+	}
+	m.take(size)
+	return state
+}
+
+// numberOf is the number of a state.
+func numberOf(s State) int32 { return s[len(s)-1] }
+
+// Init implements Model.
+func (m *functional[S]) Init() State { return m.init }
+
+// Mutates implements Model: as far as is known, every operation may.
+func (m *functional[S]) Mutates(Op) bool { return true }
+
+// Step implements Model.
+func (m *functional[S]) Step(dst []State, s State, op Op) []State {
+	return append(dst, m.step(numberOf(s), op.A).next...)
+}
+
+// Why implements Model: in the words of the model's author.
+func (m *functional[S]) Why(s State, op Op) string {
+	why := m.step(numberOf(s), op.A).why
+	if why == "" {
+		return "it cannot happen"
+	}
+	return why
+}
+
+// Record implements Model.
+func (m *functional[S]) Record(s State) edn.Value {
+	n := numberOf(s)
+	x, err := m.v.From(m.described(n))
+	if err != nil && m.Describe != nil {
+		panic(&Failure{Err: fmt.Errorf("%s: describe: %w", m.Name, err)})
+	}
+	if err != nil {
+		x, _ = m.v.From(fmt.Sprint(m.states[n]))
+	}
+	return x
+}
+
+// described is a state as it prints, if it can.
+func (m *functional[S]) described(state int32) any {
+	m.mu.Lock()
+	s := m.states[state]
+	m.mu.Unlock()
+	if m.Describe == nil {
+		return s
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err := panicked(p)
+			if m.At == nil {
+				err = fmt.Errorf("%s: describe: %w", m.Name, err)
+			}
+			panic(failure(err, p))
+		}
+	}()
+	return m.Describe(s)
+}
+
+// failure is an error as a Failure, unless p, which was panicked with, is one.
+func failure(err error, p any) *Failure {
+	var f *Failure
+	if cause, ok := p.(error); ok && errors.As(cause, &f) {
+		return f
+	}
+	return &Failure{Err: err}
+}
+
+// step is what an operation does in a state. Whoever asks first has it run, and
+// others wait for that.
+func (m *functional[S]) step(state, op int32) *step {
+	key := [2]int32{state, op}
+	m.mu.Lock()
+	for {
+		if x, known := m.memo[key]; known {
+			m.mu.Unlock()
+			if x.failure != nil {
+				panic(x.failure)
+			}
+			return x
+		}
+		end, under := m.running[key]
+		if !under {
+			break
+		}
+		m.mu.Unlock()
+		<-end
+		m.mu.Lock()
+	}
+	end := make(chan struct{})
+	m.running[key] = end
+	s, ctx := m.states[state], m.ctx
+	m.mu.Unlock()
+
+	x := &step{}
+	var next []S
+	if ctx != nil && ctx.Err() != nil {
+		x.failure = &Failure{}
+	} else {
+		next, x.why, x.failure = m.run(s, &m.ops[op])
+	}
+	switch {
+	case x.failure != nil && ctx != nil && ctx.Err() != nil:
+		x.failure = &Failure{Err: context.Cause(ctx), Cause: limits.Stopped(ctx)}
+	case x.failure != nil && x.failure.Cause == "":
+		x.failure = m.located(x.failure.Err, state, op)
+	}
+
+	m.mu.Lock()
+	defer func() {
+		m.memo[key] = x
+		delete(m.running, key)
+		close(end)
+		m.mu.Unlock()
+		if x.failure != nil {
+			panic(x.failure)
+		}
+	}()
+	m.note(x, next, state, op)
+	return x
+}
+
+// run runs a step.
+func (m *functional[S]) run(s S, c *call) (next []S, why string, failed *Failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			failed = failure(fmt.Errorf("%s: in %s: panic: %w", m.Name, c.F, panicked(p)), p)
+		}
+	}()
+	next, err := m.Ops[c.F](s, c.Call)
+	var cannot *inconsistent
+	var f *Failure
+	switch {
+	case errors.As(err, &cannot):
+		return nil, cannot.why, nil
+	case errors.As(err, &f):
+		return nil, "", f
+	case err != nil && m.At != nil: // it has its place
+		return nil, "", &Failure{Err: err}
+	case err != nil:
+		return nil, "", &Failure{Err: fmt.Errorf("%s: in %s: %w", m.Name, c.F, err)}
+	}
+	return next, "", nil
+}
+
+// note numbers the states that a step leads to, and compares it with what is
+// declared. The caller holds the lock.
+func (m *functional[S]) note(x *step, next []S, state, op int32) {
+	defer func() {
+		if p := recover(); p != nil {
+			x.failure = failure(fmt.Errorf("%s: %w", m.Name, panicked(p)), p)
+		}
+	}()
+	for _, s := range next {
+		if to := m.number(s); !slices.ContainsFunc(x.next, func(t State) bool { return slices.Equal(t, to) }) {
+			x.next = append(x.next, to)
+		}
+	}
+	m.take(stepSize + int64(len(x.why)))
+	if x.failure != nil {
+		return
+	}
+	c := &m.ops[op]
+	if c.reads && len(x.next) > 0 && (len(x.next) > 1 || numberOf(x.next[0]) != state) {
+		x.failure = m.misdeclared("reads", "may lead to "+m.otherThan(x.next, state), state, op)
+	}
+	if !c.overwrites {
+		return
+	}
+	switch {
+	case len(x.next) == 0:
+		x.failure = m.misdeclared("overwrites", "cannot happen there: "+x.why, state, op)
+	case len(x.next) > 1:
+		x.failure = m.misdeclared("overwrites", fmt.Sprintf("may lead to %d states", len(x.next)), state, op)
+	case !c.ran:
+		c.ran, c.from, c.to = true, state, numberOf(x.next[0])
+	case c.to != numberOf(x.next[0]):
+		x.failure = m.misdeclared("overwrites", fmt.Sprintf("leads to %s, and from %s to %s", m.textOf(numberOf(x.next[0])), m.textOf(c.from), m.textOf(c.to)), state, op)
+	}
+}
+
+// otherThan is the text of one of the states that is not a given one.
+func (m *functional[S]) otherThan(states []State, state int32) string {
+	for _, s := range states {
+		if numberOf(s) != state {
+			return m.textOf(numberOf(s))
+		}
+	}
+	return "several states"
+}
+
+// misdeclared is the failure of an operation that is not what it is declared to be.
+func (m *functional[S]) misdeclared(as, but string, state, op int32) *Failure {
+	f, at := m.ops[op].F, m.Name
+	if m.At != nil {
+		at = m.At(f)
+	}
+	return &Failure{Err: fmt.Errorf("%s: %s is among its %s, but it %s, %s", at, f, as, but, m.where(state, op)), misdeclared: true}
+}
+
+// located is an error of a step with the operation and the state.
+func (m *functional[S]) located(err error, state, op int32) *Failure {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &Failure{Err: fmt.Errorf("%w, %s", err, m.where(state, op))}
+}
+
+// where is the operation and the state of a step. The caller holds the lock.
+func (m *functional[S]) where(state, op int32) string {
+	return fmt.Sprintf("on %v in state %s", m.ops[op].of, m.textOf(state))
+}
+
+// maxStateText bounds the text of a state in an error.
+const maxStateText = 120
+
+// textOf is a state's text for an error. The caller holds the lock. The history's
+// values cannot be added to while it is decided, so it has others.
+func (m *functional[S]) textOf(state int32) string {
+	s := m.states[state]
+	var x any = s
+	if m.Describe != nil {
+		x = m.plain(s)
+	}
+	if v, err := edn.NewValues().From(x); err == nil {
+		return text.Shorten(v.String(), maxStateText)
+	}
+	return text.Shorten(fmt.Sprint(s), maxStateText)
+}
+
+// plain is what Describe says of a state, or the state if it says nothing.
+func (m *functional[S]) plain(s S) (x any) {
+	defer func() {
+		if recover() != nil {
+			x = s
+		}
+	}()
+	return m.Describe(s)
+}
+
+// declared is a model with what its author declares.
+type declared[S comparable] struct{ *functional[S] }
+
+// Mutates implements Model.
+func (m declared[S]) Mutates(op Op) bool { return !m.ops[op.A].reads }
+
+// Overwrites implements Overwriting.
+func (m declared[S]) Overwrites(op Op) bool { return m.ops[op.A].overwrites }
+
+// Bare implements Declaring.
+func (m declared[S]) Bare() Model { return m.functional }
+
+// parted is a model whose author declares parts.
+type parted[S comparable] struct{ declared[S] }
+
+// Part implements Partitioner.
+func (m parted[S]) Part(op Op) int32 { return m.ops[op.A].part }
+
+// Join is never asked for: a Runner's parts run one after another.
+func (m parted[S]) Join(parts []State) State { return parts[0] }
+
+// Run implements Runner.
+func (m *functional[S]) Run(s State) Run { return &functionalRun[S]{m, s} }
+
+type functionalRun[S comparable] struct {
+	m *functional[S]
+	s State
+}
+
+func (r *functionalRun[S]) Apply(op Op) Outcome {
+	switch next := r.m.step(numberOf(r.s), op.A).next; len(next) {
+	case 0:
+		return Impossible
+	case 1:
+		r.s = next[0]
+		return One
+	}
+	return Several
+}
+
+func (r *functionalRun[S]) State() State { return r.s }
+
+func (r *functionalRun[S]) States(func()) []State { return []State{r.s} }

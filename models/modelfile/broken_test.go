@@ -1,0 +1,87 @@
+package modelfile_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"clew"
+	"clew/edn"
+	"clew/jepsen"
+	"clew/models"
+	"clew/models/modelfile"
+)
+
+// history is operations that follow one another: "f value" or "f value -> out", each
+// by a process of its own, with a ! before those that crashed.
+func history(t testing.TB, ops string) *jepsen.History {
+	t.Helper()
+	b := jepsen.NewBuilder(jepsen.Options{})
+	parse := func(text string) edn.Value {
+		id, err := b.Values().Parse([]byte(text), edn.Pos{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Values().Value(id)
+	}
+	for i, op := range strings.Split(ops, ", ") {
+		op, crashed := strings.CutPrefix(op, "!")
+		f, text, _ := strings.Cut(op, " ")
+		in, out, two := strings.Cut(text, " -> ")
+		if !two {
+			out = in
+		}
+		b.Invoke(i, f, parse(in))
+		if crashed {
+			b.Info(i, f, parse(in))
+		} else {
+			b.OK(i, f, parse(out))
+		}
+	}
+	h, err := b.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// comment is what a line of a model's text says behind a word.
+func comment(text, word string) string {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "# "+word+": "); ok {
+			return strings.TrimSpace(rest)
+		}
+	}
+	return ""
+}
+
+func TestBrokenModels(t *testing.T) {
+	all, err := txtar.ParseFile(filepath.Join("testdata", "broken.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Files) < 40 {
+		t.Fatalf("only %d models", len(all.Files))
+	}
+	for _, x := range all.Files {
+		text := string(x.Data)
+		f, err := modelfile.Parse(x.Name, x.Data)
+		if ops := comment(text, "on"); err == nil && ops != "" {
+			for _, algorithm := range []string{"auto", "porcupine", "competition"} {
+				var r any
+				if r, err = clew.Check(context.Background(), history(t, ops), models.Own(f.Definition()), clew.Options{Algorithm: algorithm}); err == nil {
+					t.Errorf("%s: no error, but %v", x.Name, r)
+				} else if want := comment(text, "error"); err.Error() != want {
+					t.Errorf("%s, %s:\n%v\nwant\n%s", x.Name, algorithm, err, want)
+				}
+			}
+			continue
+		}
+		if want := comment(text, "error"); err == nil || err.Error() != want {
+			t.Errorf("%s:\n%v\nwant\n%s", x.Name, err, want)
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package modelfile
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"path/filepath"
+	"sync"
+
+	"go.starlark.net/starlark"
+
+	"clew/edn"
+	"clew/models"
+)
+
+// predeclared are the names that a file finds, beside Starlark's own.
+var predeclared = func() starlark.StringDict {
+	d := starlark.StringDict{
+		"inconsistent": starlark.NewBuiltin("inconsistent", cannot),
+		"one_of":       starlark.NewBuiltin("one_of", oneOf),
+		"keyword":      starlark.NewBuiltin("keyword", keywordOf),
+		"crashed":      crash{},
+		"range":        starlark.NewBuiltin("range", ranged),
+		"str":          starlark.NewBuiltin("str", texted("str")),
+		"repr":         starlark.NewBuiltin("repr", texted("repr")),
+		"getattr":      starlark.NewBuiltin("getattr", noGetattr),
+		attribute:      starlark.NewBuiltin(attribute, attributed),
+		increment:      starlark.NewBuiltin(increment, incremented),
+		unite:          starlark.NewBuiltin(unite, united),
+	}
+	for _, op := range operators {
+		d[op.String()] = starlark.NewBuiltin(op.String(), operator(op))
+	}
+	return d
+}()
+
+// impossible is what inconsistent(why) gives: no state.
+type impossible struct{ why string }
+
+// outcomes is what one_of([..]) gives: several states.
+type outcomes struct{ list []starlark.Value }
+
+// crash is what stands for a crash in an example.
+type crash struct{}
+
+func (impossible) String() string          { return "inconsistent(..)" }
+func (impossible) Type() string            { return "inconsistent" }
+func (impossible) Freeze()                 {}
+func (impossible) Truth() starlark.Bool    { return false }
+func (x impossible) Hash() (uint32, error) { return 0, errors.New("unhashable type: inconsistent") }
+func (outcomes) String() string            { return "one_of(..)" }
+func (outcomes) Type() string              { return "one_of" }
+func (outcomes) Freeze()                   {}
+func (outcomes) Truth() starlark.Bool      { return true }
+func (outcomes) Hash() (uint32, error)     { return 0, errors.New("unhashable type: one_of") }
+func (crash) String() string               { return "crashed" }
+func (crash) Type() string                 { return "crashed" }
+func (crash) Freeze()                      {}
+func (crash) Truth() starlark.Bool         { return true }
+func (crash) Hash() (uint32, error)        { return 0, nil }
+
+func cannot(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	var why string
+	err := starlark.UnpackArgs("inconsistent", args, named, "why", &why)
+	return impossible{why}, err
+}
+
+func oneOf(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	var states starlark.Iterable
+	if err := starlark.UnpackArgs("one_of", args, named, "states", &states); err != nil {
+		return nil, err
+	}
+	var x outcomes
+	for s := range starlark.Elements(states) {
+		x.list = append(x.list, s)
+	}
+	if len(x.list) == 0 {
+		return nil, errors.New("one_of has no states; expected inconsistent(why) if the operation cannot happen")
+	}
+	return x, nil
+}
+
+func keywordOf(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	var name string
+	err := starlark.UnpackArgs("keyword", args, named, "name", &name)
+	return keyword(name), err
+}
+
+func noGetattr(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+	return nil, errors.New("a model has no getattr; expected x.name")
+}
+
+// operation is an operation as a model sees it.
+type operation struct {
+	models.Call
+	of *bound
+}
+
+func (o operation) String() string        { return fmt.Sprintf(":%s %v", o.F, o.Call.Value) }
+func (o operation) Type() string          { return "op" }
+func (o operation) Freeze()               {}
+func (o operation) Truth() starlark.Bool  { return true }
+func (o operation) Hash() (uint32, error) { return 0, errors.New("unhashable type: op") }
+
+// AttrNames makes operation a value with attributes.
+func (o operation) AttrNames() []string {
+	return []string{"f", "key", "ok", "out", "process", "value"}
+}
+
+// Attr makes operation a value with attributes.
+func (o operation) Attr(name string) (starlark.Value, error) {
+	switch name {
+	case "f":
+		return starlark.String(o.F), nil
+	case "ok":
+		return starlark.Bool(o.OK), nil
+	case "value":
+		return o.of.values.get(o.Call.Value), nil
+	case "key":
+		return o.of.values.get(o.Key), nil
+	case "out":
+		if !o.OK {
+			return nil, errors.New("nobody knows the op.out of a crashed operation; expected a look at op.ok first")
+		}
+		return o.of.values.get(o.Out), nil
+	case "process":
+		if !o.of.file.process {
+			return nil, errors.New("op.process goes with uses_process = True in the model")
+		}
+		return o.of.values.get(o.Process), nil
+	}
+	return nil, nil
+}
+
+// state is a state: its number in a table.
+type state struct {
+	number int32
+	hash   uint32
+}
+
+// String is a text that depends on nothing but what the state is.
+func (s state) String() string { return fmt.Sprint(s.hash) }
+
+// bound is a file's model for one history.
+type bound struct {
+	file   *File
+	values *values
+	states *table
+	stop   <-chan struct{}
+}
+
+// bind makes the model for one history.
+func (f *File) bind(b *models.Binding) (models.Reader, error) {
+	m := &bound{file: f, values: newValues(f.keep), states: newTable()}
+	start := f.init
+	if init, given := b.Init(); given {
+		var err error
+		if start, err = m.values.read(init); err != nil {
+			return nil, err
+		}
+	}
+	s, err := m.intern(start, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the initial state: %w", f.path, err)
+	}
+	x := models.Func[state]{
+		Name: filepath.Base(f.path), Init: s, Ops: map[string]models.StepFunc[state]{},
+		Check: m.check, Describe: m.describe, Size: m.size, At: f.at,
+		Reads: f.reads, Overwrites: f.overwrite, UsesProcess: f.process,
+		Begin: func(stop <-chan struct{}) { m.stop = stop },
+	}
+	for name, step := range f.ops {
+		x.Ops[name] = func(s state, c models.Call) ([]state, error) { return m.step(step, s, c) }
+	}
+	if f.partition != nil {
+		x.Partition = m.part
+	}
+	return x.Reader(b)
+}
+
+// at is where the function of an :f stands.
+func (f *File) at(name string) string {
+	step := f.ops[name]
+	return fmt.Sprintf("%s:%d:%d", f.path, step.Position().Line, step.Position().Col)
+}
+
+// check reads the values of an operation.
+func (m *bound) check(c models.Call) error {
+	for _, x := range []edn.Value{c.Value, c.Out, c.Key, c.Process} {
+		if _, err := m.values.read(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// intern is the state of a value.
+func (m *bound) intern(v starlark.Value, grown growth) (state, error) {
+	t := m.states
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n, err := t.intern(v, grown, 0)
+	if err != nil {
+		return state{}, err
+	}
+	return state{n, t.facts[n].hash}, nil
+}
+
+// value is the value of a state.
+func (m *bound) value(s state) starlark.Value {
+	m.states.mu.Lock()
+	defer m.states.mu.Unlock()
+	return m.states.value(s.number)
+}
+
+// size is about how many bytes the table has come to hold since it was last asked.
+func (m *bound) size(state) int {
+	m.states.mu.Lock()
+	defer m.states.mu.Unlock()
+	n := m.states.spent
+	m.states.spent = 0
+	return n
+}
+
+// step calls the function of an operation.
+func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, error) {
+	x := newCall(m.file, m.states, m.stop)
+	v, err := starlark.Call(x.thread, f, starlark.Tuple{m.value(s), operation{c, m}}, nil)
+	if err != nil {
+		return nil, placed(m.file.path, err)
+	}
+	list := []starlark.Value{v}
+	switch v := v.(type) {
+	case impossible:
+		return nil, models.Inconsistent("%s", v.why)
+	case outcomes:
+		list = v.list
+	}
+	next := make([]state, len(list))
+	for i, v := range list {
+		if next[i], err = m.intern(v, x.grown); err != nil {
+			pos := f.Position()
+			return nil, edn.Pos{File: m.file.path, Line: int(pos.Line), Col: int(pos.Col)}.Errorf("in %s: %w", f.Name(), err)
+		}
+	}
+	return next, nil
+}
+
+// part is the part that an operation touches. An error in the model is a panic, as
+// models.Func has it.
+func (m *bound) part(c models.Call) any {
+	s, err := m.asked(m.file.partition, operation{c, m})
+	if err != nil {
+		panic(err)
+	}
+	n, err := m.intern(s, nil)
+	if err != nil {
+		panic(fmt.Errorf("%s: in partition: %w", m.file.path, err))
+	}
+	return n.number
+}
+
+// describe is a state as it prints.
+func (m *bound) describe(s state) any {
+	v := m.value(s)
+	if m.file.describe != nil {
+		var err error
+		if v, err = m.asked(m.file.describe, v); err != nil {
+			panic(err)
+		}
+	}
+	return m.values.plain(v)
+}
+
+// asked is the answer of a function of the file.
+func (m *bound) asked(f *starlark.Function, x starlark.Value) (starlark.Value, error) {
+	v, err := starlark.Call(newCall(m.file, m.states, m.stop).thread, f, starlark.Tuple{x}, nil)
+	if err != nil {
+		return nil, placed(m.file.path, err)
+	}
+	return v, nil
+}
+
+// maxSteps bounds the steps of one call, and pollSteps are those after which it
+// looks whether it should end.
+const (
+	maxSteps  = 5_000_000
+	pollSteps = 20_000
+)
+
+// inCall is one call of a function of a file.
+type inCall struct {
+	file   *File
+	table  *table
+	thread *starlark.Thread
+	grown  growth
+}
+
+const inThread = "call"
+
+func callOf(thread *starlark.Thread) *inCall { return thread.Local(inThread).(*inCall) }
+
+var printing sync.Mutex
+
+// newCall is a call, which ends early once stop is closed.
+func newCall(f *File, t *table, stop <-chan struct{}) *inCall {
+	c := &inCall{file: f, table: t}
+	c.thread = &starlark.Thread{
+		Name: f.path,
+		Print: func(_ *starlark.Thread, msg string) {
+			if f.Print != nil {
+				printing.Lock()
+				defer printing.Unlock()
+				fmt.Fprintln(f.Print, msg)
+			}
+		},
+		OnMaxSteps: func(thread *starlark.Thread) {
+			select {
+			case <-stop:
+				thread.Cancel("stopped by a limit")
+				return
+			default:
+			}
+			if thread.Steps >= maxSteps {
+				thread.Cancel(fmt.Sprintf("it takes more than %d steps", maxSteps))
+				return
+			}
+			thread.SetMaxExecutionSteps(thread.Steps + pollSteps)
+		},
+	}
+	c.thread.SetLocal(inThread, c)
+	c.thread.SetMaxExecutionSteps(pollSteps)
+	return c
+}
+
+func (c *inCall) sum(x, y *starlark.List) (starlark.Value, error) {
+	if c.grown == nil {
+		c.grown = growth{}
+	}
+	return c.table.sum(x, y, c.grown, c.file.pure)
+}
+
+// hashOf is a hash of a text.
+func hashOf(text string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(text))
+	return h.Sum32()
+}
