@@ -1,4 +1,4 @@
-.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-hitting
+.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-hitting bench-porcupine
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -10,3 +10,4 @@ bench: ; go test -run '^$$' -bench . -benchmem . ./edn/... ./jepsen/... ./fallba
 bench-search: ; go run ./internal/bench search $(ARGS)
 bench-crashes: ; go run ./internal/bench crashes -limit 30s $(ARGS)
 bench-hitting: ; go run ./internal/bench hitting $(ARGS)
+bench-porcupine: ; go run ./internal/bench porcupine $(ARGS)

@@ -32,9 +32,10 @@ import (
 
 // tables are what can be measured, by name.
 var tables = map[string]func(*bench) error{
-	"crashes": crashes,
-	"hitting": measureHitting,
-	"search":  search,
+	"crashes":   crashes,
+	"hitting":   measureHitting,
+	"porcupine": porcupine,
+	"search":    search,
 }
 
 // bench is one run of this program.
@@ -58,6 +59,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) > 0 && args[0] == peerCommand {
+		return checkPeer(args[1:])
+	}
 	names := strings.Join(slices.Sorted(maps.Keys(tables)), ", ")
 	flags := flag.NewFlagSet("bench TABLE [flags], where TABLE is one of "+names, flag.ExitOnError)
 	limit := flags.Duration("limit", time.Minute, "give up on an entry after this time")
