@@ -52,15 +52,15 @@ func (m *moves) failsWithin(k int32, steps int) bool {
 // numbered from 0 on.
 func (m *moves) allStates() int32 {
 	m.space.Number(m.Ops.Model.Init())
-	for state := 0; state < len(m.space.states); state++ {
+	for state := 0; state < m.space.met(); state++ {
 		for class := range m.space.ops {
 			m.space.Step(int32(state), int32(class))
-			if len(m.space.states) > maxStates {
+			if m.space.met() > maxStates {
 				return 0
 			}
 		}
 	}
-	return int32(len(m.space.states))
+	return int32(m.space.met())
 }
 
 // anything is a configuration at the k-th return that makes all others with the

@@ -74,7 +74,7 @@ func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, max
 		enter(0, l.space.Number(ops.Model.Init()), make([]uint64, l.Words))
 	}
 	for steps := 0; len(queue) > 0; steps++ {
-		if steps == maxSteps || len(l.space.states) > maxRelaxedStates || int(furthest) == len(l.Ends) || !l.Tick() {
+		if steps == maxSteps || l.space.met() > maxRelaxedStates || int(furthest) == len(l.Ends) || !l.Tick() {
 			return 0, l.Done(), false
 		}
 		n := queue[0]

@@ -11,22 +11,24 @@ import (
 // for every pair.
 type Space struct {
 	model  models.Model
+	lead   models.Numbered  // the model, if it numbers its states itself
 	each   models.Branching // the model, if a step of it may have very many outcomes
 	weighs models.Weighing  // the model, if its states stand for more than their numbers
 	goOn   func() bool      // unless nil, asked now and then within a step
 	states []models.State
 	byHash map[uint64][]int32
-	next   map[uint64][]int32 // by state<<32 | class: the states that the class's operation leads to
-	ops    []models.Op        // by class
-	reads  []bool             // by class: it can never change a state
-	blind  []bool             // by class: it overwrites
-	fixes  []bool             // by class: it leads to one state, whatever was before
+	next   Memo        // what the class's operation leads to: a state, noStep, or manySteps less an index into many
+	many   [][]int32   // the states of steps that lead to several
+	ops    []models.Op // by class
+	reads  []bool      // by class: it can never change a state
+	blind  []bool      // by class: it overwrites
+	fixes  []bool      // by class: it leads to one state, whatever was before
 	buffer []models.State
 	bytes  int64 // about how many bytes were added since it was last asked
 	work   int   // likewise, the work that was done
 
-	// The first states have a table instead, by state and class: a state,
-	// unknownStep, noStep or, if neither says it, manySteps.
+	// The first states have a table before it, by state and class, where
+	// unknownStep stands for what nobody has asked.
 	table []int32
 	few   int32   // how many states have it
 	self  []int32 // self[n] is n
@@ -43,9 +45,10 @@ const maxTable = 1 << 16
 
 // NewSpace also classes the operations: rows of equal meaning have one class.
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
-	s = &Space{model: ops.Model, byHash: map[uint64][]int32{}, next: map[uint64][]int32{}}
+	s = &Space{model: ops.Model, byHash: map[uint64][]int32{}}
 	s.each, _ = ops.Model.(models.Branching)
 	s.weighs, _ = ops.Model.(models.Weighing)
+	s.lead, _ = ops.Model.(models.Numbered)
 	classes := map[models.Op]int32{}
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -71,6 +74,10 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 
 // Number is the number of a state.
 func (s *Space) Number(state models.State) int32 {
+	if s.lead != nil {
+		s.meet(state[0])
+		return state[0]
+	}
 	s.work += numberWork + len(state)
 	h := hashState(state)
 	for _, n := range s.byHash[h] {
@@ -80,46 +87,49 @@ func (s *Space) Number(state models.State) int32 {
 	}
 	n := int32(len(s.states))
 	s.states = append(s.states, state)
-	s.self = append(s.self, n)
-	if n < s.few {
-		for range s.ops {
-			s.table = append(s.table, unknownStep)
-		}
-		s.bytes += 8 * int64(len(s.ops))
-	}
 	s.byHash[h] = append(s.byHash[h], n)
 	s.bytes += 150 + 4*int64(len(state))
 	if s.weighs != nil {
 		s.bytes += s.weighs.Weight(state)
 	}
+	s.meet(n)
 	return n
 }
 
+// meet makes room for the states up to n.
+func (s *Space) meet(n int32) {
+	for m := int32(len(s.self)); m <= n; m++ {
+		s.self = append(s.self, m)
+		if m < s.few {
+			for range s.ops {
+				s.table = append(s.table, unknownStep)
+			}
+			s.bytes += 8 * int64(len(s.ops))
+		}
+	}
+}
+
+// met is how many states there are so far.
+func (s *Space) met() int { return len(s.self) }
+
 // Step is the states that a class's operation leads to from a state, each once.
 func (s *Space) Step(state, class int32) []int32 {
-	if state >= s.few {
-		return s.lookUp(state, class)
-	}
-	at := int(state)*len(s.ops) + int(class)
-	switch to := s.table[at]; to {
-	case noStep:
-		return nil
-	case unknownStep:
-		next := s.lookUp(state, class)
-		switch len(next) {
-		case 0:
-			s.table[at] = noStep
-		case 1:
-			s.table[at] = next[0]
-		default:
-			s.table[at] = manySteps
+	var to int32
+	if at := int(state)*len(s.ops) + int(class); at < len(s.table) {
+		if to = s.table[at]; to == unknownStep {
+			to = s.lookUp(state, class)
+			s.table[at] = to
 		}
-		return next
-	case manySteps:
-		return s.lookUp(state, class)
-	default:
-		return s.self[to : to+1]
+	} else {
+		to = s.lookUp(state, class)
 	}
+	switch {
+	case to >= 0:
+		return s.self[to : to+1]
+	case to == noStep:
+		return nil
+	}
+	return s.many[manySteps-to]
 }
 
 // bytesPerAsking is how much new states may take before whoever searches is asked
@@ -134,13 +144,32 @@ func (s *Space) Ask(goOn func() bool) { s.goOn = goOn }
 // mayGoOn asks if it is time to.
 func (s *Space) mayGoOn() bool { return s.bytes < bytesPerAsking || s.goOn == nil || s.goOn() }
 
-func (s *Space) lookUp(state, class int32) []int32 {
-	key := uint64(uint32(state))<<32 | uint64(uint32(class))
-	next, known := s.next[key]
+// lookUp is a step as next has it.
+func (s *Space) lookUp(state, class int32) int32 {
+	to, known := s.next.Get(state, class)
 	s.work += lookUpWork
 	if known {
-		return next
+		return to
 	}
+	if s.lead != nil {
+		s.work += numberWork
+		if to = s.lead.Lead(state, s.ops[class]); to < 0 {
+			to = noStep
+		} else {
+			s.meet(to)
+		}
+	} else {
+		to = s.ask(state, class)
+	}
+	s.next.Put(state, class, to)
+	s.bytes += memoBytes
+	s.mayGoOn()
+	return to
+}
+
+// ask has the model step.
+func (s *Space) ask(state, class int32) int32 {
+	var next []int32
 	if s.each != nil {
 		s.each.Outcomes(s.states[state], s.ops[class], func(to models.State) bool {
 			next = append(next, s.Number(to))
@@ -148,16 +177,24 @@ func (s *Space) lookUp(state, class int32) []int32 {
 		})
 	} else {
 		s.buffer = s.model.Step(s.buffer[:0], s.states[state], s.ops[class])
+		if len(s.buffer) == 1 {
+			return s.Number(s.buffer[0])
+		}
 		for _, to := range s.buffer {
 			if n := s.Number(to); !slices.Contains(next, n) {
 				next = append(next, n)
 			}
 		}
 	}
-	s.next[key] = next
-	s.bytes += 90 + 4*int64(len(next))
-	s.mayGoOn()
-	return next
+	switch len(next) {
+	case 0:
+		return noStep
+	case 1:
+		return next[0]
+	}
+	s.many = append(s.many, next)
+	s.bytes += 24 + 4*int64(len(next))
+	return manySteps - int32(len(s.many)-1)
 }
 
 // Spent is the number of bytes taken since Spent was last called.

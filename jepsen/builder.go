@@ -24,6 +24,9 @@ type Options struct {
 	// AllClients takes every process but :nemesis for a client. Otherwise clients
 	// are integers.
 	AllClients bool
+	// ClockError is how wrong the times of interval records may be, in their unit:
+	// each operation may have been called earlier and have returned later by that.
+	ClockError int64
 }
 
 // Builder makes a History from events, and pairs them by process as they come.
@@ -48,6 +51,7 @@ type Builder struct {
 	dense      []int32         // by process integer: 1 + its row of Processes, 0 if it has none
 	bytes      int64           // the length of the input, 0 if unknown
 	open       []Operation     // by process: its open operation, or None
+	timed      []Operation     // by number, of operations with times
 	last       []Operation     // by process: its last completed operation, or None
 	indices    map[int64]int64 // index -> position, only once they do not ascend
 	lastIndex  int64
@@ -225,7 +229,13 @@ func (b *Builder) text(e *opmap.Event, with []Extra) []byte {
 
 // Add takes the next event of a text. If something is wrong with the event, Add
 // says so at once, and so does History later.
-func (b *Builder) Add(e *opmap.Event) error {
+func (b *Builder) Add(e *opmap.Event) error { return b.take(e, byProcess) }
+
+// byProcess stands for the number of an operation if events are paired by
+// process.
+const byProcess = -1
+
+func (b *Builder) take(e *opmap.Event, op int32) error {
 	switch {
 	case b == nil || b.h == nil:
 		return ErrNoBuilder
@@ -235,7 +245,7 @@ func (b *Builder) Add(e *opmap.Event) error {
 		b.err = errDone
 	}
 	if b.err == nil {
-		b.err = b.add(e)
+		b.err = b.add(e, op)
 	}
 	return b.err
 }
@@ -296,7 +306,7 @@ func (b *Builder) line(n int) string {
 }
 
 // add takes the next event.
-func (b *Builder) add(e *opmap.Event) error {
+func (b *Builder) add(e *opmap.Event, op int32) error {
 	h := b.h
 	position := int64(h.Events)
 	h.Events++
@@ -315,7 +325,11 @@ func (b *Builder) add(e *opmap.Event) error {
 	if err != nil {
 		return err
 	}
-	return b.pair(b.push(t, e, position))
+	ev := b.push(t, e, position)
+	if op != byProcess {
+		return b.pairTimed(ev, op)
+	}
+	return b.pair(ev)
 }
 
 // CheckOp returns an error for a map that is not an op.

@@ -101,3 +101,26 @@ func (b *Builder) ends(ops []Interval) ([]end, error) {
 	}
 	return ends, nil
 }
+
+// AddTimed is Add for operations that are told apart by number, from 0 on,
+// because a process may have several at once. Their events are an :invoke, and
+// an :ok or :info after it. Every process but :nemesis is a client.
+func (b *Builder) AddTimed(e *opmap.Event, op int32) error {
+	if b != nil {
+		b.opts.AllClients = true
+	}
+	return b.take(e, op)
+}
+
+// pairTimed finds the operation that event ev begins or ends, by its number.
+func (b *Builder) pairTimed(ev Event, op int32) error {
+	for int(op) >= len(b.timed) {
+		b.timed = append(b.timed, None)
+	}
+	if b.h.Type[ev] == Invoke {
+		b.timed[op] = b.h.begin(ev)
+	} else {
+		b.h.end(b.timed[op], ev)
+	}
+	return nil
+}

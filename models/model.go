@@ -40,6 +40,13 @@ type Weighing interface {
 	Weight(s State) int64
 }
 
+// Numbered is a model that numbers its states itself, from 0 on, as it meets
+// them: a State is its number alone, and no step has several outcomes.
+type Numbered interface {
+	// Lead is the state that op leads to, -1 if it cannot happen.
+	Lead(state int32, op Op) int32
+}
+
 // Reader is a model that gives the operations of its history their meaning, one
 // after another, before any Step.
 type Reader interface {

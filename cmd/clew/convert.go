@@ -25,6 +25,7 @@ at all. FILE is a history (plain, .gz or .zst), or - for standard input.
    fastlin   METHOD VALUE START END            queues, stacks, priority queues
    fptlin    PROCESS START END METHOD VALUE    and sets
    limo      [THREAD] call push(1), [THREAD] return: queues and stacks
+   intervals {"process":0,"f":"write","value":1,"call":0,"return":2}, one a line
 
 EDN and JSON hold everything. What another form cannot hold is an error that
 names the event, such as a crashed operation in fastlin.

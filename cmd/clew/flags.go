@@ -32,6 +32,7 @@ func modelFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: each key is a history of its own"},
 		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "what an operation without a key is with --independent: an `error`, or one of every key (every)"},
 		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "which processes are clients: those that are `integers`, or all but :nemesis (all)"},
+		&cli.StringFlag{Name: "clock-error", DefaultText: "0", Usage: "how wrong the times of interval records may be: `D`, such as 5ms if they are in nanoseconds, or a number in their unit"},
 		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "how values are read: `jepsen`, or as Knossos does (knossos)"},
 		&cli.StringFlag{Name: "model-file", Usage: "a model of your own: a `FILE` in Starlark (docs/own-models.md)"},
 	}
@@ -63,16 +64,17 @@ func given(c *cli.Context) settings {
 // reading is how a history is read.
 type reading struct {
 	spec        models.Spec
-	independent bool   // each key is a history of its own
-	keyless     bool   // an operation without a key is one of every key
-	allClients  bool   // every process but :nemesis is a client
+	independent bool // each key is a history of its own
+	keyless     bool // an operation without a key is one of every key
+	allClients  bool // every process but :nemesis is a client
+	clockError  int64
 	modelFile   string // the file of the model, "" if it is none of one's own
 }
 
 // pairing is how the events of a history are paired for this reading.
 func (r *reading) pairing() jepsen.Options {
 	o := r.spec.Pairing()
-	o.AllClients = r.allClients
+	o.AllClients, o.ClockError = r.allClients, r.clockError
 	return o
 }
 
@@ -91,6 +93,8 @@ func modelSpec(s settings) (r reading, err error) {
 		case !set || name == "model-file":
 		case name == "clients":
 			r.allClients, err = either(name, value, "integers", "all")
+		case name == "clock-error":
+			r.clockError, err = clockError(value)
 		case name == "keyless":
 			r.keyless, err = either(name, value, "error", "every")
 		case name != "independent":
@@ -133,6 +137,20 @@ func either(flag, value, first, second string) (bool, error) {
 	return value == second, nil
 }
 
+// clockError is a number, or a duration in nanoseconds.
+func clockError(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		n = int64(d)
+	}
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("--clock-error is a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not %q", text)
+	}
+	return n, nil
+}
+
 // inWords is an error as people read it: parameters of models go by their flags.
 func inWords(err error) string {
 	text := err.Error()
@@ -144,11 +162,12 @@ func inWords(err error) string {
 	return asFlags(text)
 }
 
-// asFlags is a message of the library in which its options independent, keyless and
-// clients go by their flags.
+// asFlags is a message of the library in which its options independent, keyless,
+// clients and clock error go by their flags.
 func asFlags(text string) string {
 	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
 	text = strings.Replace(text, "with clients all", "with --clients all", 1)
+	text = strings.Replace(text, "a clock error goes", "--clock-error goes", 1)
 	text = strings.Replace(text, "with keyless every", "with --keyless every", 1)
 	return ofKeys.ReplaceAllString(text, "${1}--independent: ")
 }

@@ -26,6 +26,10 @@ const write = `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `
 
+// interval is an interval record.
+const interval = `{"process":0,"f":"write","value":1,"call":10,"return":20}
+`
+
 // malformed is what users may get wrong. The input is in h.edn, beside an empty
 // directory; the arguments are parted by blanks (or by | if one of them has
 // blanks), "check h.edn" if not given. Of the message, "clew: " and the newline
@@ -177,6 +181,47 @@ var malformed = []struct{ name, args, input, message string }{
 	{"a map in JSON that is no op", "", `{"name": "etcd", "nodes": ["n1", "n2"]}
 `,
 		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+	{"an interval record without a process", "", interval + `{"f":"write","value":1,"call":10}
+`,
+		`h.edn:2:1: the record has no "process"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`},
+	{"an interval record without an f", "", interval + `{"process":0,"call":10}
+`,
+		`h.edn:2:1: the record has no "f"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`},
+	{"an interval record without a call", "", interval + `  {"process":0,"f":"read","return":10}
+`,
+		`h.edn:2:3: the record has no "call"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`},
+	{"an interval record with a time that is no integer", "", interval + `{"process":0,"f":"read","call":10.5,"return":20}
+`,
+		`h.edn:2:1: expected an integer for "call", such as nanoseconds of a clock, found 10.5`},
+	{"an interval record with a time beyond 64 bits", "", interval + `{"process":0,"f":"read","call":10,"return":9223372036854775808}
+`,
+		`h.edn:2:1: expected an integer for "return", such as nanoseconds of a clock, found 9223372036854775808`},
+	{"an interval record that returns before its call", "", interval + `{"process":0,"f":"read","call":10,"return":9}
+`,
+		`h.edn:2:1: the record returns at 9, before its call at 10`},
+	{"an interval record with an output and no return", "", interval + `{"process":0,"f":"read","output":1,"call":10,"return":null}
+`,
+		`h.edn:2:1: the record has an "output" and no "return"; expected the time at which it returned`},
+	{"an event among interval records", "", interval + `{"process":0,"type":"invoke","f":"read"}
+`,
+		`h.edn:2:1: the record has a "type", which events have; expected an operation with a "call" and a "return"`},
+	{"an interval record with a field twice", "", interval + `{"process":0,"f":"read","call":10,"call":11}
+`,
+		`h.edn:2:1: the record has two fields "call"`},
+	{"an interval record whose f is a number", "", interval + `{"process":0,"f":3,"call":10,"return":11}
+`,
+		`h.edn:2:1: expected the name of a function for "f", such as "read", found 3`},
+	{"an interval record whose f the model does not know", "check --model register h.edn", interval + `{"process":0,"f":"rdea","call":10,"return":11}
+`,
+		`h.edn:2:1: register does not know :f :rdea (index 2); it knows :read, :write`},
+	{"an interval record that is cut off", "", interval + `{"process":0,"f":"read","call":10,
+`,
+		`h.edn:3:1: expected } to close { opened at 2:1, found end of input`},
+	{"a clock error that is none", "check --clock-error -5ms h.edn", interval + `
+`,
+		`--clock-error is a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not "-5ms"`},
+	{"a clock error of events", "check --clock-error 5ms h.edn", write,
+		"h.edn:1:1: --clock-error goes with interval records, and this is edn"},
 	{"an op in JSON without a process", "", `{"client": 0, "type": "invoke", "f": "write", "value": 1}
 `,
 		"h.edn:1:1: :invoke :write (index 0) has no :process; expected one that says whose operation it is"},
@@ -438,11 +483,11 @@ process: 0
 	{"another form that is forced", "convert --from limo --to edn h.edn", write,
 		"h.edn:1:1: expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found {:process 0, :type :invoke, :f :write, :value 1}"},
 	{"a conversion without a form", "convert h.edn", write,
-		"convert needs --to with one of edn, jsonl, json, log, fastlin, fptlin, limo"},
+		"convert needs --to with one of edn, jsonl, json, log, fastlin, fptlin, limo, intervals"},
 	{"a conversion to an unknown form", "convert --to yaml h.edn", write,
-		`--to: expected one of edn, jsonl, json, log, fastlin, fptlin, limo, not "yaml"`},
+		`--to: expected one of edn, jsonl, json, log, fastlin, fptlin, limo, intervals, not "yaml"`},
 	{"a conversion from an unknown form", "convert --to edn --from yaml h.edn", write,
-		`--from: expected one of edn, jsonl, json, log, fastlin, fptlin, limo, not "yaml"`},
+		`--from: expected one of edn, jsonl, json, log, fastlin, fptlin, limo, intervals, not "yaml"`},
 	{"a conversion of nothing", "convert --to edn", write,
 		"convert takes one history; clew convert --help shows how"},
 	{"a conversion of two histories", "convert --to edn h.edn h.edn", write,

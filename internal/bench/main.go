@@ -32,10 +32,11 @@ import (
 
 // tables are what can be measured, by name.
 var tables = map[string]func(*bench) error{
-	"clients": clients,
-	"crashes": crashes,
-	"hitting": measureHitting,
-	"search":  search,
+	"clients":   clients,
+	"crashes":   crashes,
+	"hitting":   measureHitting,
+	"porcupine": porcupine,
+	"search":    search,
 }
 
 // bench is one run of this program.
@@ -59,6 +60,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) > 0 && args[0] == peerCommand {
+		return checkPeer(args[1:])
+	}
 	names := strings.Join(slices.Sorted(maps.Keys(tables)), ", ")
 	flags := flag.NewFlagSet("bench TABLE [flags], where TABLE is one of "+names, flag.ExitOnError)
 	limit := flags.Duration("limit", time.Minute, "give up on an entry after this time")

@@ -38,7 +38,7 @@ func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, 
 	if _, err := Named(string(to)); err != nil {
 		return nil, err
 	}
-	b := jepsen.NewBuilder(jepsen.Options{File: name})
+	b := jepsen.NewBuilder(jepsen.Options{File: name, AllClients: to == Intervals})
 	c := &converter{b: b, file: name, table: b.Values(), to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
 	in := input{ctx: ctx, memory: memory, b: b, file: name, values: c.table, take: c.text}
 	switch to {
@@ -48,6 +48,14 @@ func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, 
 		in.take = c.json
 	case Log:
 		in.take = c.log
+	case Intervals:
+		in.take = func(e *opmap.Event) error { return c.interval(e, b.Add) }
+	}
+	in.timed = c.onlyOne(in.take)
+	if to == Intervals {
+		in.timed = func(e *opmap.Event, op int32) error {
+			return c.interval(e, func(e *opmap.Event) error { return b.AddTimed(e, op) })
+		}
 	}
 	if err := in.read(r, from); err != nil {
 		return nil, err
@@ -64,7 +72,7 @@ func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, 
 		if err != nil {
 			return nil, err
 		}
-		if err := c.operations(h); err != nil {
+		if err := c.write(h); err != nil {
 			return nil, err
 		}
 	}
@@ -72,6 +80,14 @@ func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, 
 		b.Warn("%s has no place for %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
 	}
 	return b.Warnings(), c.w.Flush()
+}
+
+// write writes a history in a form that holds operations.
+func (c *converter) write(h *jepsen.History) error {
+	if c.to == Intervals {
+		return c.records(h)
+	}
+	return c.operations(h)
 }
 
 // converter writes a history. Errors of the writer are left to Flush.

@@ -2,7 +2,7 @@
 //
 // Histories come in several forms, of which EDN is one; All lists them. Read
 // and ReadFile recognize the form by the content, plain or compressed, and make
-// a jepsen.History of it. JSON and the forms of other monitors are translated
+// a jepsen.History of it. JSON, interval records and the forms of other monitors are translated
 // into EDN on the way, one op to a line, so that there is only one reader of
 // ops. Convert translates any form into any other.
 //

@@ -21,10 +21,12 @@ const (
 	Fastlin Form = "fastlin"
 	Fptlin  Form = "fptlin"
 	LiMo    Form = "limo"
+
+	Intervals Form = "intervals"
 )
 
 // All are all forms.
-var All = []Form{EDN, JSONL, JSON, Log, Fastlin, Fptlin, LiMo}
+var All = []Form{EDN, JSONL, JSON, Log, Fastlin, Fptlin, LiMo, Intervals}
 
 // Names lists the forms, for messages.
 func Names() string {
@@ -57,9 +59,10 @@ func detect(head []byte) Form {
 		return EDN
 	}
 	switch c := text[0]; {
-	case c == '{' && isJSONObject(text):
-		return JSON
-	case c == '[' && isJSONObject(bytes.TrimLeft(text[1:], " \t\r\n")):
+	case c == '{' && isJSONObject(text), c == '[' && isJSONObject(bytes.TrimLeft(text[1:], " \t\r\n")):
+		if isInterval(text) {
+			return Intervals
+		}
 		return JSON
 	case c == '[' && limoEvent.Match(text):
 		return LiMo

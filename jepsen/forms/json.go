@@ -99,36 +99,42 @@ func (r *jsonReader) token() (c byte, at place, err error) {
 
 // next is the next op as EDN.
 func (r *jsonReader) next() ([]byte, place, error) {
+	at, err := r.scan()
+	if err != nil {
+		return nil, at, err
+	}
+	return r.out, at, r.translate()
+}
+
+// scan takes the text of the next op.
+func (r *jsonReader) scan() (place, error) {
 	c, at, err := r.token()
 	if err == nil && c == '[' && r.ops == 0 && !r.array {
 		r.array, r.opened = true, at
 		c, at, err = r.token()
 	} else if err == nil && c == ',' && r.array && r.ops > 0 {
 		if c, at, err = r.token(); err == nil && c == ']' {
-			return nil, at, r.fail(at, "expected an op, found ]")
+			return at, r.fail(at, "expected an op, found ]")
 		}
 	} else if err == nil && r.array && c != ']' {
-		return nil, at, r.fail(at, "expected , or ] after an op, found %s", r.found(c))
+		return at, r.fail(at, "expected , or ] after an op, found %s", r.found(c))
 	}
 	switch {
 	case err == io.EOF && r.array:
-		return nil, at, r.fail(at, "expected ] to close [ opened at %d:%d, found end of input", r.opened.line, r.opened.col)
+		return at, r.fail(at, "expected ] to close [ opened at %d:%d, found end of input", r.opened.line, r.opened.col)
 	case err != nil:
-		return nil, at, err
+		return at, err
 	case r.array && c == ']':
 		if c, at, err = r.token(); err == nil {
 			err = r.fail(at, "expected end of input, found %s", r.found(c))
 		}
-		return nil, at, err
+		return at, err
 	case c != '{':
-		return nil, at, r.fail(at, "expected an op as a JSON object, found %s", r.found(c))
+		return at, r.fail(at, "expected an op as a JSON object, found %s", r.found(c))
 	}
 	r.ops++
 	r.begins = at
-	if err := r.object(); err != nil {
-		return nil, at, err
-	}
-	return r.out, at, r.translate()
+	return at, r.object()
 }
 
 // found names what begins with a byte.

@@ -31,7 +31,7 @@ func ReadWithin(ctx context.Context, r io.Reader, name string, opts jepsen.Optio
 	}
 	opts.File = name
 	b := jepsen.NewBuilder(opts)
-	in := input{ctx: ctx, memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add}
+	in := input{ctx: ctx, memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, clockError: opts.ClockError}
 	if err := in.read(r, ""); err != nil {
 		return nil, err
 	}
@@ -64,6 +64,9 @@ type input struct {
 	file   string
 	values *edn.Values
 	take   func(*opmap.Event) error // gets each event, which is valid until it returns
+
+	timed      func(e *opmap.Event, op int32) error // likewise, of operations with times
+	clockError int64                                // see jepsen.Options
 }
 
 // at is a place in the text.
@@ -93,7 +96,12 @@ func (in *input) read(r io.Reader, form Form) error {
 		}
 		form = detect(head)
 	}
+	if in.clockError != 0 && form != Intervals {
+		return in.at(1, 1).Errorf("a clock error goes with interval records, and this is %s", form)
+	}
 	switch form {
+	case Intervals:
+		return in.intervals(buffered, in.clockError)
 	case JSON, JSONL:
 		return in.translated(newJSONReader(buffered, in.file).next)
 	case Fastlin, Fptlin, LiMo:

@@ -1,0 +1,95 @@
+package porcupine
+
+import (
+	"cmp"
+	"slices"
+
+	"clew/models"
+)
+
+// part is the history of one partition, by row.
+type part struct {
+	columns models.Columns
+	calls   []call
+}
+
+// call is what an operation was called with, and what it returned.
+type call struct{ input, output any }
+
+// newPart is nil if some operation is not one call and one return after it.
+func newPart(events []Event) *part {
+	n := len(events) / 2
+	p := &part{calls: make([]call, 0, n)}
+	p.columns.Events = int32(len(events))
+	rows := make(map[int]int32, n)
+	for at, e := range events {
+		row, called := rows[e.Id]
+		switch {
+		case e.Kind == CallEvent && !called:
+			rows[e.Id] = int32(len(p.calls))
+			p.calls = append(p.calls, call{input: e.Value})
+			p.columns.Append(int32(at), models.Open, models.Op{})
+		case e.Kind == ReturnEvent && called && p.columns.Res[row] == models.Open:
+			p.calls[row].output = e.Value
+			p.columns.Res[row] = int32(at)
+		default:
+			return nil
+		}
+	}
+	if slices.Contains(p.columns.Res, models.Open) {
+		return nil
+	}
+	return p
+}
+
+// eventsOf are the events of operations with times. Of what happens at one time,
+// calls come first: operations whose times touch are concurrent.
+func eventsOf(ops []Operation) []Event {
+	type end struct {
+		time int64
+		rank int // 0: a call, 1: a return
+		op   int
+	}
+	ends := make([]end, 0, 2*len(ops))
+	for i, o := range ops {
+		ends = append(ends, end{o.Call, 0, i}, end{o.Return, 1, i})
+	}
+	slices.SortFunc(ends, func(a, b end) int {
+		return cmp.Or(cmp.Compare(a.time, b.time), a.rank-b.rank)
+	})
+	events := make([]Event, len(ends))
+	for i, e := range ends {
+		events[i] = Event{Kind: CallEvent, Id: e.op, Value: ops[e.op].Input}
+		if e.rank == 1 {
+			events[i].Kind, events[i].Value = ReturnEvent, ops[e.op].Output
+		}
+	}
+	return events
+}
+
+// opened is the columns with every operation that returns after all that matters
+// as one that never returns, which may happen or not. Such an operation is
+// possible in every state, and returns after the calls of all operations and the
+// returns of all others: a linearization without it can go on with it at the end.
+// The model must have been explored.
+func (p *part) opened(m *numbered) models.Columns {
+	calls := p.columns.Inv
+	matters := calls[len(calls)-1]
+	for i, res := range p.columns.Res {
+		if !m.total[p.columns.A[i]] {
+			matters = max(matters, res)
+		}
+	}
+	c := models.Columns{Events: p.columns.Events}
+	for i, res := range p.columns.Res {
+		op := p.columns.Op(int32(i))
+		if res > matters && m.total[op.A] {
+			if !m.Mutates(op) {
+				continue
+			}
+			res = models.Open
+		}
+		c.Append(p.columns.Inv[i], res, op)
+	}
+	return c
+}

@@ -1,0 +1,172 @@
+package porcupine
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	"clew/edn"
+	"clew/fallback"
+	"clew/models"
+)
+
+// numbered is a porcupine model for one partition. Its states and its operations
+// are numbered, and it is asked once for a step of a state and a class of
+// operations, whatever search wants to know.
+type numbered struct {
+	ctx   context.Context
+	model Model
+	calls []call // by class
+
+	// What is known of each class if the states are few (see explore): it never
+	// changes a state, it always leads to the same one, it is always possible.
+	reads, blind, total []bool
+
+	mu     sync.Mutex // no two goroutines call the model's functions at once: in porcupine none do
+	states []any
+	same   map[any]int32      // the numbers of the states, if == compares them ..
+	byHash map[uint64][]int32 // .. or, by their hash, if Equal does
+	coarse bool               // Equal takes states for equal that do not hold the same
+	next   fallback.Memo
+	init   models.State
+}
+
+// none is the state after an operation that cannot happen.
+const none = -1
+
+func newNumbered(ctx context.Context, model Model, p *part) *numbered {
+	m := &numbered{ctx: ctx, model: model}
+	if model.Equal == nil {
+		m.same = map[any]int32{}
+	} else {
+		m.byHash = map[uint64][]int32{}
+	}
+	classes := make(map[call]int32, len(p.calls))
+	for i, c := range p.calls {
+		class := int32(len(m.calls))
+		// What == does not compare has a class of its own.
+		if isComparable(c.input) && isComparable(c.output) {
+			if known, ok := classes[c]; ok {
+				p.columns.A[i] = known
+				continue
+			}
+			classes[c] = class
+		}
+		m.calls = append(m.calls, c)
+		p.columns.A[i] = class
+	}
+	m.init = models.State{m.number(model.Init())}
+	return m
+}
+
+// isComparable says whether == compares a value with others.
+func isComparable(x any) bool { return x == nil || reflect.ValueOf(x).Comparable() }
+
+// fewStates is how many states every new one is compared with, whatever it
+// holds.
+const fewStates = 64
+
+// number is the number of a state.
+func (m *numbered) number(state any) int32 {
+	n := int32(len(m.states))
+	if m.same != nil {
+		if old, known := m.same[state]; known {
+			return old
+		}
+		m.same[state] = n
+		m.states = append(m.states, state)
+		return n
+	}
+	h := m.hash(state)
+	for _, old := range m.byHash[h] {
+		if m.model.Equal(state, m.states[old]) {
+			return old
+		}
+	}
+	if m.model.Hash == nil && (m.coarse || n < fewStates) {
+		for old, other := range m.states {
+			if m.model.Equal(state, other) {
+				m.coarse = true
+				return int32(old)
+			}
+		}
+	}
+	m.byHash[h] = append(m.byHash[h], n)
+	m.states = append(m.states, state)
+	return n
+}
+
+func (m *numbered) hash(state any) uint64 {
+	if m.model.Hash != nil {
+		return m.model.Hash(state)
+	}
+	return contents(state)
+}
+
+// Lead implements models.Numbered.
+func (m *numbered) Lead(state int32, op models.Op) int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	to, known := m.next.Get(state, op.A)
+	if known {
+		return to
+	}
+	to = none
+	c := m.calls[op.A]
+	if ok, next := m.model.StepContext(m.ctx, m.states[state], c.input, c.output); ok {
+		to = m.number(next)
+	}
+	m.next.Put(state, op.A, to)
+	return to
+}
+
+// explore goes from state to state by all classes of operations. If there are
+// few states, it knows all about every class then, and says so.
+func (m *numbered) explore() bool {
+	for state := int32(0); int(state) < len(m.states); state++ {
+		for class := range m.calls {
+			m.Lead(state, models.Op{A: int32(class)})
+			if len(m.states) > fewStates || m.ctx.Err() != nil {
+				return false
+			}
+		}
+	}
+	n := len(m.calls)
+	m.reads, m.blind, m.total = make([]bool, n), make([]bool, n), make([]bool, n)
+	for class := range m.calls {
+		reads, blind, total := true, true, true
+		op := models.Op{A: int32(class)}
+		first := m.Lead(0, op)
+		for state := range int32(len(m.states)) {
+			to := m.Lead(state, op)
+			reads = reads && (to == none || to == state)
+			blind = blind && to == first
+			total = total && to != none
+		}
+		m.reads[class], m.blind[class], m.total[class] = reads, blind && total && !reads, total
+	}
+	return true
+}
+
+// Init implements models.Model.
+func (m *numbered) Init() models.State { return m.init }
+
+// Step implements models.Model.
+func (m *numbered) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	if to := m.Lead(s[0], op); to != none {
+		return append(dst, models.State{to})
+	}
+	return dst
+}
+
+// Mutates implements models.Model.
+func (m *numbered) Mutates(op models.Op) bool { return m.reads == nil || !m.reads[op.A] }
+
+// Overwrites implements models.Overwriting.
+func (m *numbered) Overwrites(op models.Op) bool { return m.blind != nil && m.blind[op.A] }
+
+// Why implements models.Model. Nobody asks.
+func (m *numbered) Why(models.State, models.Op) string { return "it cannot happen" }
+
+// Record implements models.Model. Nobody asks.
+func (m *numbered) Record(models.State) edn.Value { return edn.Value{} }

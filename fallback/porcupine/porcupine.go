@@ -1,0 +1,87 @@
+package porcupine
+
+import (
+	"io"
+	"time"
+
+	theirs "github.com/anishathalye/porcupine"
+)
+
+// What porcupine's users write stands for the same here.
+type (
+	Model                 = theirs.Model
+	NondeterministicModel = theirs.NondeterministicModel
+	Operation             = theirs.Operation
+	Event                 = theirs.Event
+	EventKind             = theirs.EventKind
+	CheckResult           = theirs.CheckResult
+	LinearizationInfo     = theirs.LinearizationInfo
+	Annotation            = theirs.Annotation
+)
+
+// The kinds of events and the results, as porcupine has them.
+const (
+	CallEvent   = theirs.CallEvent
+	ReturnEvent = theirs.ReturnEvent
+
+	Unknown = theirs.Unknown
+	Ok      = theirs.Ok
+	Illegal = theirs.Illegal
+)
+
+// CheckOperations says whether a history of operations with times is
+// linearizable. Operations whose times touch are concurrent.
+func CheckOperations(model Model, history []Operation) bool {
+	return CheckOperationsTimeout(model, history, 0) == Ok
+}
+
+// CheckOperationsTimeout is CheckOperations, Unknown after a timeout unless that
+// is 0.
+func CheckOperationsTimeout(model Model, history []Operation, timeout time.Duration) CheckResult {
+	model = complete(model)
+	parts := [][]Operation{history}
+	if model.Partition != nil {
+		parts = model.Partition(history)
+	}
+	events := make([][]Event, len(parts))
+	for i, ops := range parts {
+		events[i] = eventsOf(ops)
+	}
+	return check(model, events, timeout)
+}
+
+// CheckEvents says whether a history of events, in their order, is linearizable.
+func CheckEvents(model Model, history []Event) bool {
+	return CheckEventsTimeout(model, history, 0) == Ok
+}
+
+// CheckEventsTimeout is CheckEvents, Unknown after a timeout unless that is 0.
+func CheckEventsTimeout(model Model, history []Event, timeout time.Duration) CheckResult {
+	model = complete(model)
+	parts := [][]Event{history}
+	if model.PartitionEvent != nil {
+		parts = model.PartitionEvent(history)
+	}
+	return check(model, parts, timeout)
+}
+
+// CheckOperationsVerbose is porcupine's own: what it has found on its way is what
+// its pictures show.
+func CheckOperationsVerbose(model Model, history []Operation, timeout time.Duration) (CheckResult, LinearizationInfo) {
+	return theirs.CheckOperationsVerbose(model, history, timeout)
+}
+
+// CheckEventsVerbose is porcupine's own, likewise.
+func CheckEventsVerbose(model Model, history []Event, timeout time.Duration) (CheckResult, LinearizationInfo) {
+	return theirs.CheckEventsVerbose(model, history, timeout)
+}
+
+// Visualize draws what a Verbose check has found, as porcupine does.
+func Visualize(model Model, info LinearizationInfo, output io.Writer) error {
+	return theirs.Visualize(model, info, output)
+}
+
+// VisualizePath is Visualize into a file.
+func VisualizePath(model Model, info LinearizationInfo, path string) error {
+	return theirs.VisualizePath(model, info, path)
+}
