@@ -145,10 +145,16 @@ func read(h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
 	if c.ops, err = c.spec.Read(h); err != nil {
 		return nil, err
 	}
-	if _, single := c.ops.Model.(models.SingleValue); o.Algorithm == "staged" && !single {
+	if o.Algorithm == "staged" && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !single(part) }) {
 		return nil, fmt.Errorf("the algorithm staged decides register and cas-register, not %s", c.spec.Name)
 	}
 	return c, nil
+}
+
+// single says whether operations are those of one value.
+func single(ops *models.Operations) bool {
+	_, single := ops.Model.(models.SingleValue)
+	return single
 }
 
 // decide finds the verdict and the core.
@@ -173,7 +179,11 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) *report.Re
 	case jepsen.Valid:
 		valid(r, c.ops, c.parts, c.decisions)
 	case jepsen.Invalid:
-		invalid(r, c.spec, c.parts[c.verdict.failing], c.decisions[c.verdict.failing])
+		part := c.parts[c.verdict.failing]
+		invalid(r, part, c.decisions[c.verdict.failing])
+		if single(c.ops) {
+			r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
+		}
 		r.Core = c.core
 	}
 	if o.Verify {
@@ -312,7 +322,7 @@ func pointsOf(part *models.Operations, order []int32) []point {
 }
 
 // invalid fills in where and why.
-func invalid(r *report.Result, spec models.Spec, part *models.Operations, d decision) {
+func invalid(r *report.Result, part *models.Operations, d decision) {
 	r.FailEvent = jepsen.Event(d.FailEvent)
 	r.Configs, r.Paths = report.Explain(part, r.FailEvent, d.Order, d.Others)
 	r.LastOperation = r.Configs[0].Last
@@ -321,5 +331,4 @@ func invalid(r *report.Result, spec models.Spec, part *models.Operations, d deci
 	} else {
 		r.Explanation = explain(r)
 	}
-	r.Hint, r.LikelyInit = hint(spec, part, r.FailEvent)
 }

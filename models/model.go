@@ -49,6 +49,13 @@ type Finisher interface {
 	Finish(c *Columns) (row Row, err error)
 }
 
+// Settling is a Reader that knows only once it has read all operations, and
+// finished them if it is a Finisher, what they are operations of.
+type Settling interface {
+	// Settle is the model of the operations that were read.
+	Settle() Model
+}
+
 // Partitioner is a model each of whose operations touches only one part of the
 // state: a history is linearizable if and only if the operations of every part
 // are (Horn & Kroening's P-compositionality, 2015).
@@ -57,6 +64,15 @@ type Partitioner interface {
 	Part(op Op) int32
 	// Join is the state of the whole, given the states of its parts.
 	Join(parts []State) State
+}
+
+// Projecting is a Partitioner whose parts may be of a simpler model, in which
+// their operations mean the same.
+type Projecting interface {
+	Partitioner
+	// Project is the model of a part: the Partitioner itself if there is no
+	// simpler one.
+	Project(part int32) Model
 }
 
 // Valued is a model that is closed under dropping values: if all operations

@@ -154,6 +154,9 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 			return nil, readError(h, ops.Of[row], d, err)
 		}
 	}
+	if s, ok := m.(Settling); ok {
+		ops.Model = s.Settle()
+	}
 	return ops, nil
 }
 
