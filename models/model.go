@@ -75,6 +75,15 @@ type Projecting interface {
 	Project(part int32) Model
 }
 
+// Foreseeing is a model that can often see that an operation cannot happen soon,
+// by sums or bounds: a search then need not try every order of the others.
+type Foreseeing interface {
+	// MayFollow says whether op may happen in a state to which some of the others,
+	// each at most once and in any order, lead from s. If it is false, op cannot;
+	// if it is true, that says nothing.
+	MayFollow(s State, op Op, others []Op) bool
+}
+
 // Valued is a model that is closed under dropping values: if all operations
 // that touch a value are taken out of a linearizable history, and also those of
 // the values that these operations tie it to, the rest is linearizable.

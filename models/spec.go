@@ -31,6 +31,12 @@ type Spec struct {
 	MaxHolds int
 	// Threads, if not 0, makes the owner of a lock the process modulo Threads.
 	Threads int
+	// GrowingIDs: the ids of an id-generator are integers that grow. Otherwise
+	// they are any values, all distinct.
+	GrowingIDs bool
+	// NegativeBalances: a transfer may leave a bank's account with less than 0.
+	// Otherwise it cannot happen then.
+	NegativeBalances bool
 
 	own *Definition // of a model that is not in the registry
 }

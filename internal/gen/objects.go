@@ -106,7 +106,15 @@ func newObject(g *generator) object {
 	case "kv":
 		return newKV(g)
 	case "counter":
-		return &counter{g: g}
+		return newCounter(g)
+	case "id-generator":
+		return &idGenerator{g: g}
+	case "bank":
+		return &bank{g: g}
+	case "log":
+		return newLog(g)
+	case "lease":
+		return &lease{g: g, epoch: -1}
 	}
 	panic("gen: unknown model " + g.o.Model)
 }

@@ -20,6 +20,8 @@ type NaiveOptions struct {
 	Permits          int
 	MaxHolds         int
 	Threads          int
+	Growing          bool // ids grow
+	Negative         bool // balances may be negative
 }
 
 // ErrNoReading is Naive's error for a model that it has not been taught.
@@ -221,6 +223,7 @@ var naiveSpecs = map[string]naiveSpec{
 	"stack": naiveStack, "priority-queue": naivePriority,
 	"lookup-set": naiveLookupSet, "versioned-register": naiveVersioned,
 	"java-queue": naiveJava, "counter": naiveCounter,
+	"id-generator": naiveIDs, "bank": naiveBank, "log": naiveLog, "lease": naiveLease,
 	"semaphore": naiveSemaphore, "owner-semaphore": naiveSemaphore,
 	"owner-mutex": naiveOwnerMutex, "reentrant-mutex": naiveOwnerMutex,
 	"fenced-mutex": naiveFenced, "reentrant-fenced-mutex": naiveFenced,
@@ -251,6 +254,11 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 		}
 	case "counter":
 		return naiveCounterInit(given, o.Init != ""), nil
+	case "lease":
+		if o.Init == "" {
+			return []string{"nil", "-1", "true"}, nil
+		}
+		return append(parts, "true"), nil
 	case "mutex":
 		return []string{"free"}, nil
 	case "fenced-mutex", "reentrant-fenced-mutex":
@@ -259,7 +267,7 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 		return slices.Compact(sorted(parts)), nil
 	case "unordered-queue", "priority-queue":
 		return sorted(parts), nil
-	case "multi-register", "kv":
+	case "multi-register", "kv", "bank":
 		var s []string
 		for ; len(parts) > 0; parts = parts[2:] {
 			s = assign(s, parts[0], parts[1])
