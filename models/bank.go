@@ -28,13 +28,15 @@ type bank struct {
 	numbers             map[transfer]int32
 	reads               []State
 	readNumbers         numbering
+	accounts            numbering // those that transfers and reads name, from 0 on
 }
 
-// transfer is an amount from one account to another.
-type transfer struct{ from, to, amount int32 }
+// transfer is an amount from one account to another. payer and payee are their
+// numbers.
+type transfer struct{ from, to, amount, payer, payee int32 }
 
 var bankDefinition = Definition{
-	Name: "bank", Fs: ":transfer {:from a :to b :amount n}, :read -> {account balance ..}", About: "accounts that money moves between",
+	Name: "bank", Fs: ":transfer (a map of from, to and amount), :read -> {account balance ..}", About: "accounts that money moves between",
 	Params: []Param{ParamNegativeBalances},
 	Record: "clew.model.Bank",
 	New:    newBank,
@@ -64,6 +66,7 @@ func (m *bank) balances(id edn.ID) (State, error) {
 	}
 	var s State
 	for kvs := m.v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+		m.accounts.of(int32(m.v.Same(kvs[0])))
 		n, ok := m.v.Int(kvs[1])
 		if !ok || n < -maxBalance || n > maxBalance {
 			return nil, fmt.Errorf("expected an integer as the balance of %s, found %s", m.v.Text(kvs[0]), m.v.Text(kvs[1]))
@@ -150,7 +153,9 @@ func (m *bank) transfer(id edn.ID) (t transfer, err error) {
 	if !ok || n < 0 || n > maxAdded {
 		return t, fmt.Errorf("expected an :amount from 0 to %d, found %s", maxAdded, m.v.Text(amount))
 	}
-	return transfer{int32(m.v.Same(from)), int32(m.v.Same(to)), int32(n)}, nil
+	t = transfer{from: int32(m.v.Same(from)), to: int32(m.v.Same(to)), amount: int32(n)}
+	t.payer, t.payee = m.accounts.of(t.from), m.accounts.of(t.to)
+	return t, nil
 }
 
 func (m *bank) Init() State { return m.init }
@@ -178,30 +183,98 @@ func (m *bank) Mutates(op Op) bool {
 	return op.Kind == bankTransfer && m.transfers[op.A].from != m.transfers[op.A].to && m.transfers[op.A].amount != 0
 }
 
-// MayFollow makes bank Foreseeing: what each account is short of, or has too much
-// of, must not be more than what the other transfers can move.
+// MayFollow makes bank Foreseeing: what a read found must be what is there and
+// what some of the others move.
 func (m *bank) MayFollow(s State, op Op, others []Op) bool {
 	if op.Kind == bankTransfer {
 		t := m.transfers[op.A]
 		return m.negative || balance(s, t.from)+m.moves(t.from, others, true) >= int64(t.amount)
 	}
+	x := missing{m: m, ops: others}
 	target := m.reads[op.A]
-	for i, j := 0, 0; i < len(s) || j < len(target); {
-		var class int32
-		var missing int64
-		switch {
-		case j == len(target) || i < len(s) && s[i] < target[j]:
-			class, missing, i = s[i], -number(s[i+1:i+3]), i+3
-		case i == len(s) || target[j] < s[i]:
-			class, missing, j = target[j], number(target[j+1:j+3]), j+3
-		default:
-			class, missing, i, j = s[i], number(target[j+1:j+3])-number(s[i+1:i+3]), i+3, j+3
-		}
-		if missing > 0 && missing > m.moves(class, others, true) || missing < 0 && -missing > m.moves(class, others, false) {
-			return false
+	for i := 0; i < len(target); i += 3 {
+		if !x.add(target[i], number(target[i+1:i+3])) {
+			return true
 		}
 	}
+	for i := 0; i < len(s); i += 3 {
+		if !x.add(s[i], -number(s[i+1:i+3])) {
+			return true
+		}
+	}
+	return x.canMove()
+}
+
+// missing is what accounts must gain, or lose if it is less than 0, and by what it
+// may be moved.
+type missing struct {
+	m     *bank
+	ops   []Op
+	gone  uint64 // the ops that were used or ruled out
+	steps int
+	by    [maxMissing]int64 // by number of the account
+}
+
+// maxMissing bounds the accounts, and maxMovers and maxMoves what is tried. Past
+// any of these all may be possible.
+const (
+	maxMissing = 32
+	maxMovers  = 64
+	maxMoves   = 1000
+)
+
+// add says that an account must gain an amount; false if there are too many
+// accounts.
+func (x *missing) add(class int32, amount int64) bool {
+	known := x.m.accounts.number
+	if int(class) >= len(known) || known[class] == 0 || known[class] > maxMissing {
+		return false
+	}
+	x.by[known[class]-1] += amount
 	return true
+}
+
+// canMove says whether some of the operations move exactly what is missing. Of
+// those that bring the first account nearer to what it misses one must be among
+// them: each is tried, without those that were tried before it.
+func (x *missing) canMove() bool {
+	account := slices.IndexFunc(x.by[:], func(n int64) bool { return n != 0 })
+	if x.steps++; account < 0 || x.steps > maxMoves || len(x.ops) > maxMovers {
+		return true
+	}
+	before := x.gone
+	for i, op := range x.ops {
+		if x.gone>>i&1 != 0 || op.Kind != bankTransfer {
+			continue
+		}
+		t := &x.m.transfers[op.A]
+		if t.payer >= maxMissing || t.payee >= maxMissing {
+			return true
+		}
+		if end := [2]int32{t.payer, t.payee}; end[0] == end[1] || x.by[account] > 0 && end[1] != int32(account) || x.by[account] < 0 && end[0] != int32(account) {
+			continue
+		}
+		x.gone |= 1 << i
+		x.by[t.payer] += int64(t.amount)
+		x.by[t.payee] -= int64(t.amount)
+		if x.canMove() {
+			return true
+		}
+		x.by[t.payer] -= int64(t.amount)
+		x.by[t.payee] += int64(t.amount)
+	}
+	x.gone = before
+	return false
+}
+
+// MayLead makes bank Foreseeing: transfers have no order as long as the account
+// that pays has enough for all of them.
+func (m *bank) MayLead(s State, op Op, others []Op) bool {
+	if op.Kind != bankTransfer {
+		return false
+	}
+	t := m.transfers[op.A]
+	return m.negative || balance(s, t.from)-int64(t.amount) >= m.moves(t.from, others, false)
 }
 
 // moves is how much transfers can move to an account, or from it.

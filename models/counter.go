@@ -174,6 +174,11 @@ func (m *counter) MayFollow(s State, op Op, others []Op) bool {
 	return least <= missing && missing <= most
 }
 
+// MayLead makes counter Foreseeing: sums have no order, unless somebody sees them.
+func (m *counter) MayLead(_ State, op Op, others []Op) bool {
+	return op.Kind == Plus && !slices.ContainsFunc(others, func(other Op) bool { return other.Kind != Plus })
+}
+
 func (m *counter) Why(s State, op Op) string {
 	now, saw := number(s), m.totals.list[op.B]
 	if op.Kind == PlusTotal {

@@ -43,7 +43,7 @@ type log struct {
 type logNode struct{ before, jump, value, length int32 }
 
 var logDefinition = Definition{
-	Name: "log", Fs: ":append v -> offset or {:offset n :msg v}, also of {:msg v :match-seq-num n}; :read-at offset -> v, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
+	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
 	Record: "clew.model.Log",
 	New:    newLog,
 }
@@ -268,6 +268,9 @@ func (m *log) MayFollow(s State, op Op, others []Op) bool {
 	}
 	return false
 }
+
+// MayLead makes log Foreseeing.
+func (m *log) MayLead(State, Op, []Op) bool { return false }
 
 func (m *log) Why(s State, op Op) string {
 	m.mu.Lock()

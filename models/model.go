@@ -75,13 +75,20 @@ type Projecting interface {
 	Project(part int32) Model
 }
 
-// Foreseeing is a model that can often see that an operation cannot happen soon,
-// by sums or bounds: a search then need not try every order of the others.
+// Foreseeing is a model that can often see, by sums or bounds, what the order of
+// operations cannot change: a search then need not try every one. It has no
+// Overwriting operations, and the more others there are, the more may follow and
+// the less may lead.
 type Foreseeing interface {
 	// MayFollow says whether op may happen in a state to which some of the others,
 	// each at most once and in any order, lead from s. If it is false, op cannot;
 	// if it is true, that says nothing.
 	MayFollow(s State, op Op, others []Op) bool
+	// MayLead says of an op that can happen in s that it may as well go first:
+	// whenever some of the others, in whatever order, can happen from s and op
+	// after them, op and then these can happen too, and lead to the same state. If
+	// it is false, that says nothing. None of the others only reads.
+	MayLead(s State, op Op, others []Op) bool
 }
 
 // Valued is a model that is closed under dropping values: if all operations
