@@ -2,7 +2,6 @@ package sequence
 
 import (
 	"context"
-	"math/bits"
 	"slices"
 
 	"clew/fastpath"
@@ -23,8 +22,8 @@ import (
 // Crashed adds of the one amount, if there is one, are decided; of others,
 // nothing but Valid is.
 //
-// Cost: O(operations * log(adds open at once) + events), expected: totals are
-// looked up by hash.
+// Cost: O(operations * log(operations open at once) + events), expected: totals
+// are looked up by hash.
 //
 // Rests on: the number passes every total at most once, and in order. The sweep
 // lets it go on only when it must: when an operation returns that needs it to. A
@@ -63,6 +62,7 @@ type steps struct {
 	unit  int64 // what adds without a total add; 0 if there are no such
 	down  bool  // the number falls
 	loose bool  // there are crashed adds besides, which may have done anything
+	told  bool  // some adds tell their totals
 }
 
 // stepsOf finds out how a counter moves, or why that cannot be known.
@@ -103,7 +103,7 @@ func stepsOf(c *models.Columns, totals int) (steps, fastpath.Ambiguity) {
 	if one < 0 {
 		return steps{}, nil // only Totals
 	}
-	s := steps{down: c.A[one] < 0}
+	s := steps{down: c.A[one] < 0, told: told >= 0}
 	if even {
 		s.unit = int64(c.A[one])
 	} else if reason := sameTotals(c, totals); reason != nil {
@@ -155,28 +155,20 @@ func (a *CrashedAdds) Tell(t models.Teller) string {
 	return t.Name(a.Op) + " may have seen what some crashed adds did"
 }
 
-// place is what waits for a total.
-type place struct {
-	add   int32 // the PlusTotal that leads there and returns first, plus 1
-	reads int32 // the first Total, plus 1; the others by next
-}
-
 // counting is a sweep over a counter.
 type counting struct {
 	steps
 	*models.Columns
 	totals []int64
-	hash   []int32 // places in totals, plus 1
-	shift  int
 
 	now     int64
-	places  []place // by place in totals
+	waiting waiting
 	next    []int32 // by row: see place
 	returns []int32 // by event: the row that returns and is not linearized, plus 1
 	plain   heap    // adds without a total that return
 	crashed []models.Row
 	chain   []link // a way
-	forced  []link // where the number had to go, and for whom
+	forced  []link // where the number had to go, and for whom, if there is a witness
 	witness bool
 	order   []models.Row
 }
@@ -196,8 +188,7 @@ func counter(ctx context.Context, c *models.Columns, shape models.CounterShape, 
 	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
 		in = in.DenseEvents()
 	}
-	s := newCounting(how, shape)
-	s.witness = want&fastpath.WantWitness != 0
+	s := &counting{steps: how, totals: shape.Totals, witness: want&fastpath.WantWitness != 0}
 	fail := s.sweep(in.Columns, shape.Init)
 	switch {
 	case fail < 0:
@@ -209,34 +200,14 @@ func counter(ctx context.Context, c *models.Columns, shape models.CounterShape, 
 	if want&fastpath.WantFailure != 0 {
 		d.FailEvent, d.BoundEvent = c.Res[fail], c.Res[fail]
 		in.Poll()
-		forced := slices.Clone(s.forced)
 		s.witness = true
 		s.sweep(in.Cut(in.Res[fail]-1).Columns, shape.Init)
-		d.Before = s.order
-		s.witness = false
+		forced := s.forced
+		d.Before, s.forced, s.witness = s.order, nil, false
 		d.Core = s.core(in.Cut(in.Res[fail]), shape.Init, fail, forced)
 		d.Why = s.why(c, fail, forced, d.Core)
 	}
 	return d
-}
-
-func newCounting(how steps, shape models.CounterShape) *counting {
-	s := &counting{steps: how, totals: shape.Totals}
-	size := bits.Len(uint(2*len(s.totals) + 1))
-	s.hash, s.shift = make([]int32, 1<<size), 64-size
-	for i, n := range s.totals {
-		s.hash[s.slot(n)] = int32(i) + 1
-	}
-	return s
-}
-
-// slot is where a number stands in the hash, or would stand.
-func (s *counting) slot(n int64) int {
-	at := int(uint64(n) * 0x9e3779b97f4a7c15 >> s.shift)
-	for s.hash[at] != 0 && s.totals[s.hash[at]-1] != n {
-		at = (at + 1) & (len(s.hash) - 1)
-	}
-	return at
 }
 
 // beyond says whether the number is still to come.
@@ -245,7 +216,7 @@ func (s *counting) beyond(n int64) bool { return n != s.now && n < s.now == s.do
 // sweep goes through the events and returns the row whose return fails, or -1.
 func (s *counting) sweep(c *models.Columns, init int64) models.Row {
 	s.Columns, s.now = c, init
-	s.places, s.next = make([]place, len(s.totals)), make([]int32, c.Len())
+	s.waiting, s.next = newWaiting(), make([]int32, c.Len())
 	s.plain, s.crashed, s.forced, s.order = s.plain[:0], s.crashed[:0], s.forced[:0], nil
 	s.returns = make([]int32, c.Events)
 	for i, res := range c.Res {
@@ -256,12 +227,13 @@ func (s *counting) sweep(c *models.Columns, init int64) models.Row {
 	if s.witness {
 		s.order = make([]models.Row, 0, c.Len())
 	}
-	i := models.Row(0)
-	for t := range c.Events {
-		if int(i) < c.Len() && c.Inv[i] == t {
-			s.invoke(i)
+	inv, returns := c.Inv, s.returns
+	i := 0
+	for t := range returns {
+		if i < len(inv) && inv[i] == int32(t) {
+			s.invoke(models.Row(i))
 			i++
-		} else if row := s.returns[t] - 1; row >= 0 && !s.finish(row) {
+		} else if row := returns[t] - 1; row >= 0 && !s.finish(row) {
 			return row
 		}
 	}
@@ -276,21 +248,23 @@ func (s *counting) invoke(row models.Row) {
 		case s.Res[row] == models.Open:
 			s.crashed = append(s.crashed, row)
 		default:
-			s.plain.push(entry{0, s.Res[row], row})
+			s.plain.push(entry{int64(s.Res[row]), row})
 		}
 	case models.Total:
-		switch at, n := &s.places[s.B[row]], s.totals[s.B[row]]; {
+		switch n := s.totals[s.B[row]]; {
 		case s.Res[row] == models.Open:
 		case n == s.now:
 			s.linearize(row)
 		case s.beyond(n):
+			at := s.waiting.of(n)
 			s.next[row] = at.reads
 			at.reads = row + 1
 		}
 	default:
-		at := &s.places[s.B[row]]
-		if s.beyond(s.totals[s.B[row]]) && (at.add == 0 || s.Res[row] < s.Res[at.add-1]) {
-			at.add = row + 1
+		if n := s.totals[s.B[row]]; s.beyond(n) {
+			if at := s.waiting.of(n); at.add == 0 || s.Res[row] < s.Res[at.add-1] {
+				at.add = row + 1
+			}
 		}
 	}
 }
@@ -313,7 +287,9 @@ func (s *counting) finish(row models.Row) bool {
 	if !s.beyond(to) || !s.find(to) {
 		return false
 	}
-	s.forced = append(s.forced, link{to, row})
+	if s.witness {
+		s.forced = append(s.forced, link{to, row})
+	}
 	for _, x := range slices.Backward(s.chain) {
 		s.now = x.to
 		switch {
@@ -325,10 +301,8 @@ func (s *counting) finish(row models.Row) bool {
 			s.linearize(s.crashed[0])
 			s.crashed = s.crashed[1:]
 		}
-		if n := s.hash[s.slot(x.to)]; n > 0 {
-			for k := s.places[n-1].reads; k > 0; k = s.next[k-1] {
-				s.linearize(k - 1)
-			}
+		for k := s.waiting.take(x.to); k > 0; k = s.next[k-1] {
+			s.linearize(k - 1)
 		}
 	}
 	return true
@@ -344,8 +318,8 @@ func (s *counting) find(to int64) bool {
 			return false
 		}
 		x := link{to, -1}
-		if n := s.hash[s.slot(to)]; n > 0 {
-			x.row = s.places[n-1].add - 1
+		if s.told {
+			x.row = s.waiting.add(to) - 1
 		}
 		switch {
 		case x.row >= 0:

@@ -2,24 +2,20 @@ package sequence
 
 import "clew/models"
 
-// entry is an operation in a heap, by a number and then by its return.
+// entry is an operation with a number.
 type entry struct {
-	by       int64
-	res, row int32
+	by  int64
+	row models.Row
 }
 
-func (e entry) before(other entry) bool {
-	return e.by < other.by || e.by == other.by && e.res < other.res
-}
-
-// heap is a binary heap.
+// heap is a binary heap: the least number is first.
 type heap []entry
 
 func (h *heap) push(e entry) {
 	*h = append(*h, e)
 	list := *h
 	i := len(list) - 1
-	for ; i > 0 && e.before(list[(i-1)/2]); i = (i - 1) / 2 {
+	for ; i > 0 && e.by < list[(i-1)/2].by; i = (i - 1) / 2 {
 		list[i] = list[(i-1)/2]
 	}
 	list[i] = e
@@ -33,10 +29,10 @@ func (h *heap) pop() models.Row {
 	*h = list
 	i := 0
 	for child := 1; child < len(list); child = 2*i + 1 {
-		if child+1 < len(list) && list[child+1].before(list[child]) {
+		if child+1 < len(list) && list[child+1].by < list[child].by {
 			child++
 		}
-		if !list[child].before(e) {
+		if list[child].by >= e.by {
 			break
 		}
 		list[i] = list[child]

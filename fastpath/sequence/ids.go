@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"clew/fastpath"
@@ -22,9 +23,9 @@ import (
 // ids are distinct, nothing but equal ids can be wrong, and any order that
 // respects time will do. If they grow, their order is the only one possible, and
 // it must respect time: an id is wrong if a greater one, or the same, had been
-// returned when its operation began, or if the same one is returned twice. The
-// sweep keeps the operations that are open in a heap, and when one returns it
-// puts those with smaller ids before it.
+// returned when its operation began, or if the same one is returned twice. For a
+// witness, the sweep keeps the operations that are open in a heap, and when one
+// returns it puts those with smaller ids before it.
 //
 // Crashed operations: they may have given out any id that nobody returned, or
 // none. They say nothing and are left out, as are operations that are open in a
@@ -135,8 +136,7 @@ func against(c *models.Columns, numbers []int64, fail models.Row) (models.Row, f
 // growing is a sweep over generators whose ids grow.
 type growing struct {
 	numbers []int64
-	open    heap
-	last    models.Row // the one with the greatest id that returned
+	open    heap // if there is a witness
 	witness bool
 	order   []models.Row
 }
@@ -144,7 +144,7 @@ type growing struct {
 // sweep goes through the events before end. It returns the row whose return fails,
 // or -1. What returns later says nothing.
 func (s *growing) sweep(c *models.Columns, end int32) models.Row {
-	returns := make([]int32, c.Events) // by event: the row that returns and is not put in order, plus 1
+	returns := make([]int32, c.Events) // by event: the row that returns, plus 1
 	for i, res := range c.Res {
 		if res < end {
 			returns[res] = int32(i) + 1
@@ -153,44 +153,34 @@ func (s *growing) sweep(c *models.Columns, end int32) models.Row {
 	if s.witness {
 		s.order = make([]models.Row, 0, c.Len())
 	}
-	s.last = -1
-	i := models.Row(0)
-	for t := range end {
-		if int(i) < c.Len() && c.Inv[i] == t {
-			if res := c.Res[i]; res < end {
-				s.open.push(entry{s.numbers[c.B[i]], res, i})
+	put := make([]bool, c.Len())          // by row: it is in order
+	given := make([]bool, len(s.numbers)) // by number: it was returned
+	above := make([]int64, c.Len())       // by row: what its id must be greater than
+	last, inv, i := int64(math.MinInt64), c.Inv, 0
+	for t, row := range returns[:end] {
+		if i < len(inv) && inv[i] == int32(t) {
+			above[i] = last
+			if s.witness && c.Res[i] < end {
+				s.open.push(entry{s.numbers[c.B[i]], int32(i)})
 			}
 			i++
 			continue
 		}
-		row := returns[t] - 1
-		if row < 0 {
+		if row--; row < 0 {
 			continue
 		}
-		if s.last >= 0 && s.numbers[c.B[row]] <= s.numbers[c.B[s.last]] {
+		n := s.numbers[c.B[row]]
+		if n <= above[row] && above[row] > math.MinInt64 || given[c.B[row]] {
 			return row
 		}
-		s.put(c, row, returns)
-	}
-	return -1
-}
-
-// put puts an operation that returns in order, and those before it whose ids are
-// less. One whose id is taken stays out, and fails when it returns.
-func (s *growing) put(c *models.Columns, row models.Row, returns []int32) {
-	last := s.last
-	s.last = row
-	for next := models.Row(-1); next != row; {
-		next = s.open.pop()
-		if last >= 0 && s.numbers[c.B[next]] <= s.numbers[c.B[last]] {
-			continue
-		}
-		last = next
-		returns[c.Res[next]] = 0
-		if s.witness {
+		given[c.B[row]], last = true, max(last, n)
+		for s.witness && !put[row] {
+			next := s.open.pop()
+			put[next] = true
 			s.order = append(s.order, next)
 		}
 	}
+	return -1
 }
 
 // SameID: Op was given an id that Earlier had been given.
