@@ -25,7 +25,7 @@ type moves struct {
 	foresees models.Foreseeing // the model, if it is Foreseeing
 	others   []models.Op       // see gather
 	aim      int32             // see aimed
-	work   int      // since the context was last polled
+	work     int               // since the context was last polled
 }
 
 // count is where the used operations of a crash class are counted.

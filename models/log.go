@@ -235,19 +235,17 @@ func (m *log) Step(dst []State, s State, op Op) []State {
 
 func (m *log) Mutates(op Op) bool { return op.Kind == AppendTo }
 
-// Shape makes log Shaped.
-func (m *log) Shape() Shape { return LogShape{Init: m.init, Lists: m.lists} }
-
 // MayFollow makes log Foreseeing: a list only grows, and by no more than the
 // others append.
 func (m *log) MayFollow(s State, op Op, others []Op) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	length := m.nodes[s[0]].length
-	most := length
+	most, held := length, false // held: some other appends the value
 	for _, other := range others {
 		if other.Kind == AppendTo {
 			most++
+			held = held || other.A == op.A
 		}
 	}
 	switch op.Kind {
@@ -257,7 +255,7 @@ func (m *log) MayFollow(s State, op Op, others []Op) bool {
 		if op.B < length {
 			return m.nodes[m.beginning(s[0], op.B+1)].value == op.A
 		}
-		return op.B < most
+		return op.B < most && held
 	case ReadNothing:
 		return op.B >= length
 	case Tail:

@@ -84,12 +84,6 @@ type (
 		Growing bool
 		Numbers []int64
 	}
-
-	// LogShape is a list that is appended to: AppendTo to ReadLog.
-	LogShape struct {
-		Init  []int32
-		Lists [][]int32
-	}
 )
 
 func (RegisterShape) shape()   {}
@@ -105,4 +99,3 @@ func (FencedLockShape) shape() {}
 func (VersionsShape) shape()   {}
 func (CounterShape) shape()    {}
 func (IDsShape) shape()        {}
-func (LogShape) shape()        {}
