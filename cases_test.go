@@ -11,6 +11,7 @@ import (
 	"clew"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // TestCases runs the conversations of testdata/cases: a history in the .log
@@ -43,7 +44,8 @@ func conversation(d *datadriven.TestData) string {
 			return fmt.Sprintf("error: %v\n", err)
 		}
 	}
-	h, err := clew.Read(strings.NewReader(d.Input+"\n"), "h", jepsen.Options{AnyFailedF: spec.Knossos, AllClients: allClients})
+	options := jepsen.Options{AnyFailedF: spec.Knossos, AllClients: allClients}
+	h, err := clew.Read(strings.NewReader(d.Input+"\n"), "h", options)
 	if err != nil {
 		return fmt.Sprintf("error: %v\n", err)
 	}
@@ -76,10 +78,36 @@ func conversation(d *datadriven.TestData) string {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "core:%s\n", indices(h, r.Core))
+		if again := coreByItself(r, spec, options); again != "" {
+			fmt.Fprintf(&b, "the core by itself: %s\n", again)
+		}
 	default:
 		fmt.Fprintf(&b, "unknown: %s\n", r.Cause)
 	}
 	return b.String()
+}
+
+// coreByItself says how the core, checked as a history of its own, differs from the
+// history that it is of; "" if it fails at the same operation.
+func coreByItself(r *report.Result, spec models.Spec, options jepsen.Options) string {
+	var text strings.Builder
+	if err := r.WriteCore(&text); err != nil {
+		return err.Error()
+	}
+	h, err := clew.Read(strings.NewReader(text.String()), "core", options)
+	if err != nil {
+		return err.Error()
+	}
+	own, err := clew.Check(context.Background(), h, spec, clew.Options{})
+	switch {
+	case err != nil:
+		return err.Error()
+	case own.Verdict != jepsen.Invalid:
+		return "not invalid"
+	case h.Index(own.FailEvent) != r.History.Index(r.FailEvent):
+		return fmt.Sprintf("it fails at index %d", h.Index(own.FailEvent))
+	}
+	return ""
 }
 
 // indices names operations by the indices of their invocations.

@@ -111,7 +111,7 @@ func given(ctx context.Context, h *jepsen.History) error {
 }
 
 func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
-	c, err := read(h, spec, o)
+	c, err := read(ctx, h, spec, o)
 	if err != nil {
 		return nil, err
 	}
@@ -132,17 +132,22 @@ type checking struct {
 	decisions []decision
 	verdict   conclusion
 	core      []jepsen.Operation
+	missing   []string // the evidence that the context left no time for
 	took      time.Duration
 }
 
-// read gives the operations their meaning.
-func read(h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
+// read gives the operations their meaning. If the context ends before, there are no
+// operations.
+func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
 	c := &checking{h: h}
 	var err error
 	if c.spec, c.inferred, err = spec.Infer(h); err != nil {
 		return nil, err
 	}
-	if c.ops, err = c.spec.Read(h); err != nil {
+	switch c.ops, err = c.spec.ReadWithin(ctx, h); {
+	case err != nil && err == context.Cause(ctx):
+		return c, nil
+	case err != nil:
 		return nil, err
 	}
 	if o.Algorithm == "staged" && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !single(part) }) {
@@ -159,16 +164,34 @@ func single(ops *models.Operations) bool {
 
 // decide finds the verdict and the core.
 func (c *checking) decide(ctx context.Context, d *decider, lim limits.Limits) {
+	if c.ops == nil {
+		c.verdict = conclusion{cause: limits.Stopped(ctx), failing: -1}
+		return
+	}
 	start := time.Now()
 	c.parts, c.decisions = d.decide(ctx, c.ops, lim)
 	c.verdict = conclude(c.decisions)
 	if f := c.verdict.failing; f >= 0 {
 		c.core = d.core(ctx, c.parts[f], c.decisions[f], lim)
+		if ctx.Err() != nil && c.decisions[f].core == nil {
+			c.lacks("a minimal core")
+			if len(c.core) > maxUnfinished {
+				c.core = nil
+			}
+		}
 	}
 	c.took = time.Since(start)
 }
 
-// result is the verdict with its evidence.
+// maxUnfinished is how many operations a core may have that could not be made
+// minimal. There is no use in showing a larger one.
+const maxUnfinished = 1000
+
+// lacks notes that the context ended before some evidence was found.
+func (c *checking) lacks(what string) { c.missing = append(c.missing, what) }
+
+// result is the verdict with its evidence. The verdict stands even if the context
+// is done before there is evidence.
 func (c *checking) result(ctx context.Context, d *decider, o Options) *report.Result {
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
@@ -177,19 +200,22 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) *report.Re
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
-		valid(r, c.ops, c.parts, c.decisions)
+		c.valid(ctx, r)
 	case jepsen.Invalid:
-		part := c.parts[c.verdict.failing]
-		invalid(r, part, c.decisions[c.verdict.failing])
-		if single(c.ops) {
-			r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
-		}
 		r.Core = c.core
+		c.invalid(ctx, r)
 	}
-	if o.Verify {
-		if err := d.verify(ctx, r, c.spec, c.parts, c.verdict.failing, o.limits()); err != nil {
+	if o.Verify && (r.Verdict != jepsen.Invalid || r.Core != nil) {
+		switch err := d.verify(ctx, r, c.spec, c.parts, c.verdict.failing, o.limits()); {
+		case err != nil && err == context.Cause(ctx):
+			r.Verified = false
+			c.lacks("its verification")
+		case err != nil:
 			panic("the evidence does not stand up: " + err.Error())
 		}
+	}
+	if len(c.missing) > 0 {
+		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))
 	}
 	r.Ms = float64(c.took.Microseconds()) / 1000
 	return r
@@ -225,51 +251,24 @@ func conclude(decisions []decision) conclusion {
 }
 
 // valid fills in the witness and the final state.
-func valid(r *report.Result, ops *models.Operations, parts []*models.Operations, decisions []decision) {
-	columns, orders := make([]*models.Columns, len(parts)), make([][]models.Row, len(parts))
+func (c *checking) valid(ctx context.Context, r *report.Result) {
+	columns, orders := make([]*models.Columns, len(c.parts)), make([][]models.Row, len(c.parts))
 	var points []point
-	for i, part := range parts {
-		columns[i], orders[i] = &part.Columns, decisions[i].Order
+	for i, part := range c.parts {
+		columns[i], orders[i] = &part.Columns, c.decisions[i].Order
 		points = append(points, pointsOf(part, orders[i])...)
 	}
-	state, err := models.FinalOf(ops.Model, columns, orders)
-	if err != nil {
+	switch state, err := models.FinalOf(ctx, c.ops.Model, columns, orders); {
+	case err != nil && err == context.Cause(ctx):
+		c.lacks("the final state")
+	case err != nil:
 		panic("a witness does not replay: " + err.Error())
+	default:
+		r.Final = c.ops.Model.Record(state)
 	}
-	points = append(points, free(ops)...)
-	r.Final = ops.Model.Record(state)
+	points = append(points, free(c.ops)...)
 	r.Witness = inOrder(points)
-	r.Explanation = took(r.History, r.Witness)
-}
-
-// maxTook is how many crashed operations a sentence names.
-const maxTook = 5
-
-// took says which crashed operations took effect in a witness, or "". After what
-// returned last none had to.
-func took(h *jepsen.History, witness []jepsen.Operation) string {
-	var crashed []jepsen.Operation
-	count := 0
-	for _, op := range witness {
-		if h.Status[op] == jepsen.Crashed {
-			crashed = append(crashed, op)
-		} else {
-			count = len(crashed)
-		}
-	}
-	var names []string
-	for _, op := range crashed[:min(count, maxTook)] {
-		names = append(names, h.Name(op))
-	}
-	switch {
-	case count == 0:
-		return ""
-	case count == 1:
-		return "it is linearizable if this crashed operation took effect: " + names[0]
-	case count > maxTook:
-		names = append(names, fmt.Sprintf("and %d more (--witness lists them)", count-maxTook))
-	}
-	return fmt.Sprintf("it is linearizable if these %d crashed operations took effect: %s", count, strings.Join(names, ", "))
+	r.Explanation = report.Took(r.History, r.Witness)
 }
 
 // free gives the operations that succeeded and that the model reads as saying
@@ -322,13 +321,22 @@ func pointsOf(part *models.Operations, order []int32) []point {
 }
 
 // invalid fills in where and why.
-func invalid(r *report.Result, part *models.Operations, d decision) {
+func (c *checking) invalid(ctx context.Context, r *report.Result) {
+	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
 	r.FailEvent = jepsen.Event(d.FailEvent)
-	r.Configs, r.Paths = report.Explain(part, r.FailEvent, d.Order, d.Others)
-	r.LastOperation = r.Configs[0].Last
+	var err error
+	if r.Configs, r.Paths, err = report.Explain(ctx, part, r.FailEvent, d.Order, d.Others); err != nil {
+		c.lacks("configurations and final paths")
+	}
+	if len(r.Configs) > 0 {
+		r.LastOperation = r.Configs[0].Last
+	}
 	if d.why != nil {
 		r.Explanation = d.why.Tell(part.Teller())
 	} else {
 		r.Explanation = explain(r)
+	}
+	if single(c.ops) {
+		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
 	}
 }

@@ -64,7 +64,7 @@ func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, 
 	}
 	for _, k := range a.r.Keys {
 		if k.Key.Class() == claim.Key.Class() {
-			return k.Result, nil
+			return k.Result(), nil
 		}
 	}
 	return nil, fmt.Errorf("no op of the history has the key %s", claim.Key)

@@ -38,7 +38,7 @@ func TestModelAndFastPathCountAlikeAtTheirLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := counted.engines(spec, h, ops, oracle.Decide(ops, oracleOptions(spec))); err != nil {
+			if err := counted.engines(spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
 				t.Fatalf("%+v: %v\n%s", spec, err, b.String())
 			}
 		}

@@ -89,9 +89,24 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.
 	return x
 }
 
-// search decides operations by the general search.
+// late is the decision about one of several parts whose turn comes too late.
+func (d *decider) late(ctx context.Context) decision {
+	return decision{Answer: fallback.Answer{Cause: limits.Stopped(ctx)}, analyzer: "clew/" + d.engine.Name()}
+}
+
+// search decides operations by the general search, which keeps arrays by event: if
+// nearly all events are of other parts, it is given others.
 func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits.Limits) decision {
-	x := decision{Answer: fallback.Check(ctx, d.engine, ops, lim)}
+	if fastpath.Sparse(int64(ops.Events), int64(ops.Len())) {
+		in, dense := fastpath.PlainInput(ctx, &ops.Columns).DenseEvents(), *ops
+		dense.Columns = *in.Columns
+		x := d.search(ctx, &dense, lim)
+		if x.Verdict == jepsen.Invalid {
+			x.FailEvent = in.Original(x.FailEvent, &ops.Columns)
+		}
+		return x
+	}
+	x := decision{Answer: d.engine.Decide(ctx, ops, lim)}
 	if x.analyzer = "clew/" + d.engine.Name(); x.By != "" {
 		x.analyzer = "clew/" + x.By
 	}

@@ -56,8 +56,8 @@
 // pending operations are open there and not linearized. A final path goes on from a
 // configuration and ends with the failing operation, which cannot happen.
 //
-// A core is a small choice of operations that has no linearization either, and
-// holds the failing operation.
+// A core is a small choice of operations that has no linearization either. It
+// holds the failing operation, and as a history of its own it fails there first.
 //
 // A history is unambiguous if its values tell which operation each of them came
 // from. Many models can then be decided in near-linear time.

@@ -9,8 +9,12 @@ import (
 
 // explain says in one sentence what cannot happen, and after what.
 func explain(r *report.Result) string {
-	h, path := r.History, r.Paths[0]
+	h := r.History
 	s := h.Name(h.OpOf[r.FailEvent]) + " cannot happen"
+	if len(r.Paths) == 0 {
+		return s // what led to it has not been found in time
+	}
+	path := r.Paths[0]
 	if r.LastOperation == jepsen.None {
 		s += " at first"
 	} else {

@@ -1,8 +1,10 @@
 package clew
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"clew/jepsen"
 	"clew/models"
@@ -28,69 +30,85 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	if err := spec.Admits(h); err != nil {
 		return nil, err
 	}
-	histories := make([]*jepsen.KeyHistory, len(keyed.Keys))
-	keys := make([]*checking, len(keyed.Keys))
-	for i := range keys {
-		histories[i] = keyed.History(i)
-		if keys[i], err = read(histories[i].History, spec, o); err != nil {
-			return nil, err
-		}
-	}
-	d, lim := newDecider(spec, o), o.limits()
-	sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
-
 	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred,
 		Verdict: jepsen.Valid, Verified: o.Verify,
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
-	for i, c := range keys {
-		key := c.result(ctx, d, o)
-		r.Keys = append(r.Keys, report.KeyResult{Key: h.Values.Value(keyed.Keys[i]), Result: key})
-		r.Verified = r.Verified && key.Verified
+	results := report.NewKeys(keyed, report.Result{
+		History: h, File: h.File, Model: spec.Name, Init: spec.Init,
+		Verdict: jepsen.Valid, Verified: o.Verify,
+		FailEvent: jepsen.None, LastOperation: jepsen.None,
+	})
+	d, lim := newDecider(spec, o), o.limits()
+	for some := range slices.Chunk(rowsOf(keyed), keysAtOnce) {
+		histories := keyed.Histories(some)
+		keys := make([]*checking, len(some))
+		for i, own := range histories {
+			if keys[i], err = read(ctx, own.History, spec, o); err != nil {
+				return nil, err
+			}
+		}
+		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
+		for i, c := range keys {
+			key := c.result(ctx, d, o)
+			r.Verified = r.Verified && key.Verified
+			r.Depth = max(r.Depth, key.Depth)
+			r.Missing = cmp.Or(r.Missing, key.Missing)
+			results.Add(histories[i], key)
+		}
 	}
+	r.Keys = results.List()
 	together(r)
 	if r.Verdict == jepsen.Valid && keyed.Shared() == 0 {
-		r.Witness = wholeWitness(h, histories, r.Keys)
+		r.Witness = wholeWitness(h, results, len(r.Keys))
 	}
 	return r, nil
+}
+
+// keysAtOnce is how many keys are under way at once: what a search needs of them
+// is gone before the next ones are read.
+const keysAtOnce = 1024
+
+// rowsOf is the rows of all keys.
+func rowsOf(keyed *jepsen.Keyed) []int {
+	rows := make([]int, len(keyed.Keys))
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
 }
 
 // together is the verdict of the keys together: that of the first failing one,
 // else of the first undecided one, else of any.
 func together(r *report.Result) {
-	shown := r.FailingKey()
+	failing := r.FailingKey()
 	for i := range r.Keys {
-		if shown == nil && r.Keys[i].Verdict == jepsen.Unknown {
-			shown = &r.Keys[i]
+		if failing == nil && r.Keys[i].Verdict == jepsen.Unknown {
+			failing = &r.Keys[i]
 		}
 	}
-	if shown == nil {
-		shown = &r.Keys[0]
+	if failing == nil {
+		r.Analyzer = r.Keys[0].Result().Analyzer
+		return
 	}
-	r.Verdict, r.Analyzer, r.Cause = shown.Verdict, shown.Analyzer, shown.Cause
-	if r.Verdict == jepsen.Valid {
-		for _, k := range r.Keys {
-			r.Depth = max(r.Depth, k.Depth)
-		}
-	}
-	name := "key " + shown.Key.String() + ": "
-	if shown.Verdict != jepsen.Valid && shown.Explanation != "" {
-		r.Explanation, r.Hint = name+shown.Explanation, shown.Hint
+	shown := failing.Result()
+	r.Verdict, r.Analyzer, r.Cause, r.Depth = shown.Verdict, shown.Analyzer, shown.Cause, 0
+	if shown.Explanation != "" {
+		r.Explanation, r.Hint = "key "+failing.Key.String()+": "+shown.Explanation, shown.Hint
 	}
 }
 
 // wholeWitness merges the witnesses of the keys into one of the whole history.
-// Every operation takes effect at the latest invocation up to it in its own
-// key's order, which is before it returns.
-func wholeWitness(h *jepsen.History, histories []*jepsen.KeyHistory, keys []report.KeyResult) []jepsen.Operation {
-	var points []point
-	for i, k := range keys {
+// Every operation takes effect at the latest invocation up to it in its own key's
+// order, which is before it returns.
+func wholeWitness(h *jepsen.History, results *report.Keys, keys int) []jepsen.Operation {
+	points := make([]point, 0, h.Operations())
+	for row := range keys {
 		at := jepsen.Event(jepsen.None)
-		for _, op := range k.Witness {
-			whole := histories[i].WholeOp[op]
-			at = max(at, h.Invocation[whole])
-			points = append(points, point{at, whole})
+		for _, op := range results.WitnessOf(row) {
+			at = max(at, h.Invocation[op])
+			points = append(points, point{at, op})
 		}
 	}
 	return inOrder(points)
@@ -110,18 +128,17 @@ func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation)
 	if err := spec.Admits(h); err != nil {
 		return err
 	}
+	here := make([]jepsen.Operation, h.Operations()) // by operation: in its key's history
+	positionsOf := keyed.Positions(witness)
 	for i, key := range keyed.Keys {
 		own := keyed.History(i)
-		here := make(map[jepsen.Operation]jepsen.Operation, len(own.WholeOp))
 		for op, whole := range own.WholeOp {
 			here[whole] = jepsen.Operation(op)
 		}
-		var ops []jepsen.Operation
-		var positions []int
-		for at, whole := range witness {
-			if op, ok := here[whole]; ok {
-				ops, positions = append(ops, op), append(positions, at)
-			}
+		positions := positionsOf(i)
+		ops := make([]jepsen.Operation, len(positions))
+		for i, at := range positions {
+			ops[i] = here[witness[at]]
 		}
 		err := Verify(own.History, spec, ops)
 		var wrong *WitnessError

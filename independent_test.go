@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ var milliseconds, spelling = regexp.MustCompile(`:ms [0-9.]+`), regexp.MustCompi
 // comparable is a result map without what may differ: the time, and which
 // spelling of equal values stands for them.
 func comparable(r *report.Result) string {
-	text := spelling.ReplaceAllString(milliseconds.ReplaceAllString(r.EDN(), ""), "$1")
+	text := spelling.ReplaceAllString(milliseconds.ReplaceAllString(r.EDN(), "")+fmt.Sprint(r.Witness, r.Explanation), "$1")
 	return strings.NewReplacer("(", "[", ")", "]", "-0.0", "0.0").Replace(text)
 }
 
@@ -123,8 +124,9 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			alone.File, key.File = "", ""
-			if g, w := comparable(key.Result), comparable(alone); g != w {
+			own := key.Result()
+			alone.File, own.File = "", ""
+			if g, w := comparable(own), comparable(alone); g != w {
 				t.Fatalf("key %s in\n%s\n got %s\nwant %s", name, strings.Join(k.whole, "\n"), g, w)
 			}
 			if alone.Verdict == jepsen.Invalid {
@@ -168,4 +170,53 @@ func hasPairs(h *jepsen.History) bool {
 		}
 	}
 	return false
+}
+
+// A million keys are a million small histories. What a check holds of a valid one
+// is a few numbers, and a result comes back whole when it is asked for.
+func TestAValidKeyHoldsLittle(t *testing.T) {
+	const keys = 20_000
+	var text strings.Builder
+	for i := range keys {
+		fmt.Fprintf(&text, `
+			{:process 0 :type :invoke :f :write :value [%[1]d 1]}
+			{:process 1 :type :invoke :f :write :value [%[1]d 2]}
+			{:process 0 :type :ok     :f :write :value [%[1]d 1]}
+			{:process 1 :type :info   :f :write :value [%[1]d 2]}
+			{:process 0 :type :invoke :f :read  :value [%[1]d nil]}
+			{:process 0 :type :ok     :f :read  :value [%[1]d 2]}`, i)
+	}
+	h, err := clew.Read(strings.NewReader(text.String()), "keys", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := models.Spec{Name: "cas-register"}
+	check := func() *report.Result {
+		r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: true})
+		if err != nil || r.Verdict != jepsen.Valid || len(r.Keys) != keys {
+			t.Fatalf("%v, %v", r, err)
+		}
+		return r
+	}
+	check() // what it interns, it interns here
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r := check()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held, allocated := (after.HeapAlloc-before.HeapAlloc)/keys, (after.TotalAlloc-before.TotalAlloc)/keys
+	t.Logf("%d bytes held for each key, %d allocated", held, allocated)
+	if held > 400 {
+		t.Errorf("the result holds %d bytes for each key", held)
+	}
+	if allocated > 8<<10 {
+		t.Errorf("the check allocates %d bytes for each key", allocated)
+	}
+	last := r.Keys[keys-1].Result()
+	if got, want := fmt.Sprintf("%v of %d, %s: %s", last.Witness, last.History.Operations(), last.Final, last.Explanation),
+		fmt.Sprintf("[0 1 2] of 3, #knossos.model.CASRegister{:value 2}: it is linearizable if this crashed operation took effect: process 1's :write 2 (index %d)", 6*keys-5); got != want {
+		t.Errorf("the last key's result is %s, want %s", got, want)
+	}
+	runtime.KeepAlive(h)
 }

@@ -2,11 +2,14 @@ package clew_test
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"clew"
+	"clew/internal/ending"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -55,6 +58,99 @@ func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 		}
 		if r, err := clew.Check(expired, h, spec, clew.Options{}); err != nil || r.Cause != "timeout" {
 			t.Errorf("fast path for %s: %q %v, want timeout", model, r.Cause, err)
+		}
+	}
+}
+
+// A verdict that has been found stands, whatever evidence there is no time for.
+// Wherever a check ends, it ends at once.
+func TestAVerdictStandsWithoutItsEvidence(t *testing.T) {
+	queue := func(last int) string {
+		var b strings.Builder
+		event := func(f, value string) {
+			fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :%s, :value %s}\n{:process 0, :type :ok, :f :%s, :value %s}\n", f, value, f, value)
+		}
+		for i := range 200 {
+			event("enqueue", strconv.Itoa(i))
+		}
+		for i := range 199 {
+			event("dequeue", strconv.Itoa(i))
+		}
+		event("dequeue", strconv.Itoa(last))
+		return b.String()
+	}
+	for _, c := range []struct {
+		history, algorithm string
+		verdict            jepsen.Verdict
+		missing            []string
+	}{
+		{queue(199), "auto", jepsen.Valid, []string{"the final state"}},
+		{queue(199), "window", jepsen.Valid, []string{"the final state", "its verification"}},
+		{queue(7), "auto", jepsen.Invalid, []string{"configurations and final paths"}},
+		{queue(7), "window", jepsen.Invalid, []string{"a minimal core", "configurations and final paths"}},
+	} {
+		spec := models.Spec{Name: "fifo-queue"}
+		missing := map[string]bool{}
+		unknown := 0
+		for looks := 0; ; looks++ {
+			h, _, err := readText(spec, c.history)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx := &ending.Context{Context: context.Background(), Looks: looks}
+			r, err := clew.Check(ctx, h, spec, clew.Options{Algorithm: c.algorithm, Verify: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ctx.After > 100 {
+				t.Fatalf("%s: it went on after it had been said %d times to end", c.algorithm, ctx.After)
+			}
+			for _, what := range c.missing {
+				missing[what] = missing[what] || strings.Contains(r.Missing, what)
+			}
+			switch {
+			case r.Verdict == jepsen.Unknown && r.Cause == jepsen.Interrupted:
+				unknown++
+				continue
+			case r.Verdict != c.verdict:
+				t.Fatalf("%s: %s %s, want %s", c.algorithm, r.Verdict, r.Cause, c.verdict)
+			case r.Missing != "" && !strings.HasPrefix(r.Missing, "evidence is missing (interrupted): "):
+				t.Fatalf("%s: %s", c.algorithm, r.Missing)
+			}
+			if json, err := r.MarshalJSON(); err != nil || !strings.Contains(r.EDN(), ":valid? ") || strings.Contains(string(json), r.Missing) != strings.Contains(r.Text(), r.Missing) {
+				t.Fatalf("%s: %s %s %v", c.algorithm, r.Text(), json, err)
+			}
+			if ctx.After == 0 {
+				break
+			}
+		}
+		for _, what := range c.missing {
+			if !missing[what] {
+				t.Errorf("%s, %s: %s is never missing", c.algorithm, c.verdict, what)
+			}
+		}
+		if unknown == 0 {
+			t.Errorf("%s: it never ended before its verdict", c.algorithm)
+		}
+	}
+}
+
+// A search counts the strings that a kv holds for its states: here 80 MB.
+func TestASearchCountsWhatItsModelHolds(t *testing.T) {
+	var b strings.Builder
+	kilobyte := strings.Repeat("x", 1<<10)
+	for range 400 {
+		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :append, :key 0, :value %q}\n{:process 0, :type :ok, :f :append, :key 0, :value %q}\n", kilobyte, kilobyte)
+	}
+	spec := models.Spec{Name: "kv"}
+	h, _, err := readText(spec, b.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int64]jepsen.Cause{8 << 20: jepsen.OutOfMemory, 200 << 20: ""} {
+		r, err := clew.Check(context.Background(), h, spec, clew.Options{Memory: clew.NewMemory(limit)})
+		if err != nil || r.Cause != want {
+			t.Errorf("%d bytes: %s %q %v, want %q", limit, r.Verdict, r.Cause, err, want)
 		}
 	}
 }

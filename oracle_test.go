@@ -218,7 +218,7 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 	if err != nil {
 		return err
 	}
-	want := oracle.Decide(ops, oracleOptions(spec))
+	want := oracle.Decide(ops, oracle.Options{})
 	if want.Linearizable {
 		c.valid++
 	} else {
@@ -261,7 +261,7 @@ func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 			continue // not for the fast path
 		}
 		if err == nil {
-			err = oracle.Examine(r, ops, want, oracleOptions(spec))
+			err = oracle.Examine(r, ops, want, oracle.Options{})
 		}
 		if err != nil {
 			return fmt.Errorf("--algorithm %s: %w", algorithm, err)
@@ -302,10 +302,6 @@ func readText(spec models.Spec, text string) (*jepsen.History, *models.Operation
 	}
 	ops, err := spec.Read(h)
 	return h, ops, err
-}
-
-func oracleOptions(s models.Spec) oracle.Options {
-	return oracle.Options{Bag: s.Name == "unordered-queue" && !s.Knossos}
 }
 
 func naiveOptions(s models.Spec) oracle.NaiveOptions {
@@ -358,7 +354,7 @@ func TestHistoriesThatWereOnceDecidedWrongly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := new(counts).engines(c.spec, h, ops, oracle.Decide(ops, oracleOptions(c.spec))); err != nil {
+			if err := new(counts).engines(c.spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
 				t.Error(err)
 			}
 			r, err := checked(h, c.spec, "auto")
@@ -468,7 +464,7 @@ func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, lim lim
 // resultOf is an engine's answer as a result without evidence.
 func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *report.Result {
 	r := &report.Result{History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
-	switch a := fallback.Check(context.Background(), engine, ops, limits.Limits{}); a.Verdict {
+	switch a := engine.Decide(context.Background(), ops, limits.Limits{}); a.Verdict {
 	case jepsen.Valid:
 		r.Verdict = jepsen.Valid
 	case jepsen.Invalid:
@@ -513,8 +509,8 @@ func TestTheOracleCatchesAnEngineThatLies(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := oracle.Decide(ops, oracleOptions(spec))
-				err = oracle.Examine(resultOf(h, ops, lyingEngine{c.lie}), ops, want, oracleOptions(spec))
+				want := oracle.Decide(ops, oracle.Options{})
+				err = oracle.Examine(resultOf(h, ops, lyingEngine{c.lie}), ops, want, oracle.Options{})
 				if err != nil && strings.HasPrefix(err.Error(), c.caught) {
 					caught++
 				}
@@ -585,7 +581,7 @@ func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.tamper(r)
-			err = oracle.Examine(r, ops, oracle.Decide(ops, oracleOptions(spec)), oracleOptions(spec))
+			err = oracle.Examine(r, ops, oracle.Decide(ops, oracle.Options{}), oracle.Options{})
 			if (err == nil) != (c.caught == "") || err != nil && !strings.Contains(err.Error(), c.caught) {
 				t.Errorf("found %v; expected %q", err, c.caught)
 			}

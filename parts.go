@@ -4,8 +4,8 @@ import (
 	"context"
 	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
 
 	"clew/fallback"
 	"clew/internal/limits"
@@ -55,7 +55,12 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 	if len(parts) == 1 {
 		return []decision{d.part(ctx, parts[0], lim)}
 	}
-	whole := func(part *models.Operations) decision { return d.part(ctx, part, lim) }
+	whole := func(part *models.Operations) decision {
+		if ctx.Err() != nil {
+			return d.late(ctx)
+		}
+		return d.part(ctx, part, lim)
+	}
 	if _, never := d.engine.(fallback.Witnessing); never {
 		return eachPart(parts, whole) // none fails early, and a prefix needs more depth
 	}
@@ -64,6 +69,9 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 			return eachPart(parts, whole)
 		}
 		decisions := eachPart(parts, func(part *models.Operations) decision {
+			if ctx.Err() != nil {
+				return d.late(ctx)
+			}
 			cut := part.Prefix(horizon)
 			return d.part(ctx, cut.Operations, lim).renumber(cut)
 		})
@@ -81,22 +89,30 @@ func eachPart(parts []*models.Operations, decide func(*models.Operations) decisi
 }
 
 // sideBySide calls f for 0 to n-1 with as many goroutines as there are
-// processors. A panic in one comes back as one of this goroutine.
+// processors, which take one after the other: a million small calls would grow a
+// million stacks. A panic in one comes back as one of this goroutine, once all are
+// done.
 func sideBySide(n int, f func(i int)) {
-	panics := make([]any, n)
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		group.Go(func() error {
-			defer func() { panics[i] = recover() }()
-			f(i)
-			return nil
+	var next atomic.Int64
+	var panicked atomic.Pointer[any]
+	guarded := func(i int) {
+		defer func() {
+			if p := recover(); p != nil {
+				panicked.CompareAndSwap(nil, &p)
+			}
+		}()
+		f(i)
+	}
+	var group sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				guarded(i)
+			}
 		})
 	}
 	group.Wait()
-	for _, p := range panics {
-		if p != nil {
-			panic(p)
-		}
+	if p := panicked.Load(); p != nil {
+		panic(*p)
 	}
 }

@@ -30,11 +30,17 @@ func (e *WitnessError) Error() string { return fmt.Sprintf("position %d: %s", e.
 // it is none, the error is a *WitnessError; any other means that the history or the
 // spec makes no sense. Linear time.
 func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
+	return verifyWithin(context.Background(), h, spec, witness)
+}
+
+// verifyWithin is Verify as long as the context is not done: then the error is its
+// cause.
+func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	spec, _, err := spec.Infer(h)
 	if err != nil {
 		return err
 	}
-	ops, err := spec.Read(h)
+	ops, err := spec.ReadWithin(ctx, h)
 	if err != nil {
 		return err
 	}
@@ -73,9 +79,11 @@ func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) err
 		}
 	}
 	var stuck *models.ReplayError
-	if _, err := models.Final(ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
+	if _, err := models.Final(ctx, ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
 		at := positions[stuck.Position]
 		return &WitnessError{int(at), h.Name(witness[at]) + " cannot happen there: " + stuck.Why}
+	} else if err != nil {
+		return err
 	}
 	return nil
 }
@@ -86,7 +94,7 @@ func (d *decider) verify(ctx context.Context, r *report.Result, spec models.Spec
 	switch r.Verdict {
 	case jepsen.Valid:
 		r.Verified = true
-		return Verify(r.History, spec, r.Witness)
+		return verifyWithin(ctx, r.History, spec, r.Witness)
 	case jepsen.Invalid:
 		var err error
 		r.Verified, err = d.verifyCore(ctx, r, parts[failing], lim)

@@ -135,6 +135,30 @@ func (v *Values) big(id ID) *big.Int {
 	return n
 }
 
+// Sorted is where the given forms stand in their list, in the order in which
+// AppendText prints them as keys of a map.
+func (v *Values) Sorted(ids []ID) []int {
+	entries := make([]entry, len(ids))
+	for i, id := range ids {
+		entries[i] = entry{id: id, value: ID(i)}
+		if f := &v.forms[id]; f.kind != KindInt || !f.fits || f.n != 0 { // plain integers go by their value
+			entries[i].text = v.AppendText(nil, id)
+		}
+	}
+	slices.SortFunc(entries, v.compareEntries)
+	order := make([]int, len(ids))
+	for i, e := range entries {
+		order[i] = int(e.value)
+	}
+	return order
+}
+
+// AppendString appends a string as EDN text.
+func AppendString(dst []byte, s string) []byte { return appendString(dst, s) }
+
+// AppendFloat appends a float as EDN text.
+func AppendFloat(dst []byte, f float64) []byte { return append(dst, floatText(f)...) }
+
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); i++ {

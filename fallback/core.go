@@ -11,11 +11,13 @@ import (
 )
 
 // maxCoreChecks and maxCoreRows bound the decisions that are spent on a core,
-// and the operations in all of them. Beyond either bound the core is still not
-// linearizable, but may be larger than necessary.
+// and the operations in all of them; maxSightRows bounds the operations that all
+// passes of sight look at. Beyond any bound the core is still not linearizable,
+// but may be larger than necessary.
 const (
 	maxCoreChecks = 300
 	maxCoreRows   = 500_000
+	maxSightRows  = 1_000_000
 )
 
 // Core is a small part of the operations that, cut at the first failing
@@ -26,18 +28,21 @@ const (
 //
 //   - operations that change nothing;
 //   - the operations of a value, if the model is closed under dropping a
-//     value (for values that some operation ties together, all of theirs);
+//     value and this one was not there at first (for values that some operation
+//     ties together, all of theirs);
 //   - operations whose values none of the remaining operations can have seen,
 //     if a value is gone once another replaces it (sight.go).
 //
 // So a part that still fails shows a real failure, and more operations never
-// make it succeed, which is what the bisection rests on. If a model allows none
-// of this, as with locks, everything up to the failure is the core.
+// make it succeed, which is what the bisection rests on. For the same reason no
+// part fails before: as a history of its own the core first fails at fail. If a
+// model allows none of this, as with locks, everything up to the failure is the
+// core.
 func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32, lim limits.Limits) []models.Row {
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	var rows []models.Row
 	for i := models.Row(0); i < models.Row(ops.Len()) && ops.Inv[i] < fail; i++ {
-		if ops.Res[i] <= fail || ops.Model.Mutates(ops.Opened(i)) {
+		if ops.Res[i] <= fail || ops.Model.Mutates(ops.Op(i)) {
 			rows = append(rows, i)
 		}
 	}
@@ -63,11 +68,12 @@ type minimizer struct {
 	sight  *sight // if not nil, only operations within it may be left out
 	checks int
 	rows   int // of all checks
+	looked int // rows that sight looked at
 }
 
 // spent says whether the bounds are reached, or the context is done.
 func (m *minimizer) spent() bool {
-	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.ctx.Err() != nil
+	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.looked >= maxSightRows || m.ctx.Err() != nil
 }
 
 func (m *minimizer) isFailing(i int32) bool { return m.ops.Res[i] == m.fail }
@@ -80,7 +86,9 @@ func (m *minimizer) fails(rows []int32) bool {
 	}
 	slices.Sort(rows)
 	if m.sight != nil {
-		if rows = m.sight.within(rows); !slices.ContainsFunc(rows, m.isFailing) {
+		rows = m.sight.within(m.ctx, rows)
+		m.looked, m.sight.looked = m.looked+m.sight.looked, 0
+		if !slices.ContainsFunc(rows, m.isFailing) {
 			return false
 		}
 	}
@@ -157,21 +165,21 @@ func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {
 	slices.SortFunc(byRes, func(a, b int32) int { return cmp.Compare(m.ops.Res[b], m.ops.Res[a]) })
 	late, _ := slices.BinarySearchFunc(byRes, m.fail, func(a, t int32) int { return cmp.Compare(t, m.ops.Res[a]) })
 	window := rows
-	for n := firstWindow; late+n < len(rows); n *= 4 {
+	for n := firstWindow; late+n < len(rows) && !m.spent(); n *= 4 {
 		some := slices.Clone(byRes[:late+n])
 		slices.Sort(some)
 		m.sight = newSight(m.ops, r, rows, some)
 		if m.fails(slices.Clone(some)) {
-			window = m.sight.within(some)
+			window = m.sight.within(context.Background(), some)
 			break
 		}
 	}
-	for n := len(rows) + 1; len(rows) < n; {
+	for n := len(rows) + 1; len(rows) < n && !m.spent(); {
 		m.sight = newSight(m.ops, r, rows, window)
 		window = m.minimize(split(window, func(i int32) bool { return !m.isFailing(i) }))
 		slices.Sort(window)
 		n = len(rows)
-		rows, window = m.withoutValues(r, rows, m.sight.within(window))
+		rows, window = m.withoutValues(r, rows, m.sight.within(context.Background(), window))
 	}
 	return window
 }
@@ -185,12 +193,15 @@ func (m *minimizer) withoutValues(r models.Replacing, rows, window []int32) (few
 	}
 	_, units := m.values(v, rows)
 	for _, unit := range units {
+		if m.spent() {
+			break
+		}
 		slices.Sort(unit)
 		if left := minus(window, unit); len(left) < len(window) {
 			fewer := minus(rows, unit)
 			m.sight = newSight(m.ops, r, fewer, left)
 			if m.fails(slices.Clone(left)) {
-				rows, window = fewer, m.sight.within(left)
+				rows, window = fewer, m.sight.within(context.Background(), left)
 			}
 		}
 	}
@@ -209,8 +220,8 @@ func minus(a, b []int32) []int32 {
 }
 
 // values divides rows by the values that they touch. Those that touch no value,
-// or a value of the failing operation, stay. The others may go value by value,
-// starting with the value that was touched last.
+// or a value of the failing operation, or one that lasts, stay. The others may go
+// value by value, starting with the value that was touched last.
 func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [][]int32) {
 	parent := map[int32]int32{}
 	var root func(x int32) int32
@@ -223,7 +234,7 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 		parent[x] = root(p)
 		return parent[x]
 	}
-	var failing []int32
+	staying := v.Lasting()
 	for _, i := range rows {
 		touched, all := v.Touches(m.ops.Op(i))
 		if all {
@@ -233,14 +244,17 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 			parent[root(x)] = root(touched[0])
 		}
 		if m.ops.Res[i] == m.fail {
-			failing = touched
+			staying = append(slices.Clone(staying), touched...)
 		}
+	}
+	for _, x := range staying {
+		parent[root(x)] = root(staying[0])
 	}
 	slices.Sort(rows)
 	at := map[int32]int{}
 	for _, i := range slices.Backward(rows) {
 		touched, _ := v.Touches(m.ops.Op(i))
-		if len(touched) == 0 || len(failing) > 0 && root(touched[0]) == root(failing[0]) {
+		if len(touched) == 0 || len(staying) > 0 && root(touched[0]) == root(staying[0]) {
 			stay = append(stay, i)
 			continue
 		}

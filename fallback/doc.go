@@ -4,17 +4,16 @@
 //
 // An Engine decides one set of operations. If they have a linearization, it
 // shows one. If they have none, it names the first failing completion, and shows
-// a linearization up to it. Check decides with an engine, and Core then finds a
-// small part that fails by itself.
+// a linearization up to it. Core then finds a small part that fails by itself.
 //
-//	a := fallback.Check(ctx, engine, ops, limits.Limits{})
+//	a := engine.Decide(ctx, ops, limits.Limits{})
 //	if a.Verdict == jepsen.Invalid {
 //		core := fallback.Core(ctx, engine, ops, a.FailEvent, limits.Limits{})
 //		...
 //	}
 //
-// Window, Frontier and Porcupine are searches, and Race runs several engines side
-// by side. Families of engines that share more have packages of their own:
+// Window, Frontier and Porcupine are searches. Relay has several engines take
+// turns, and Race runs them side by side. Families of engines that share more have packages of their own:
 // staged, for registers, and hitting, which only ever finds witnesses. They use
 // Layout, Space and whatever else is exported here for them. Package auto picks an
 // engine by its name. A new engine is a type that implements Engine, and one line

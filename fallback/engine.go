@@ -51,6 +51,11 @@ type Answer struct {
 	// FailEvent is the first failing completion, an event, if Invalid.
 	FailEvent int32
 
+	// Work is what all engines together have done, about as many units of some
+	// nanoseconds each. It depends on the operations alone as long as no limit
+	// stops an engine and none run side by side.
+	Work int64
+
 	// Depth is 0 unless a Witnessing engine gave the answer. If Valid, it is
 	// the depth at which the engine found the linearization, otherwise the
 	// depth at which it ended. Schedules is how many schedules it has tried.
@@ -81,4 +86,21 @@ func (a Answer) HowFar(ops *models.Operations) string {
 		return fmt.Sprintf("the search had tried %d schedules", a.Schedules)
 	}
 	return fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", a.Passed, completions, a.Held)
+}
+
+// Completions are the events at which operations return, in order.
+func Completions(ops *models.Operations) []int32 {
+	returns := make([]bool, ops.Events)
+	for _, res := range ops.Res {
+		if res != models.Open {
+			returns[res] = true
+		}
+	}
+	var ends []int32
+	for e, r := range returns {
+		if r {
+			ends = append(ends, int32(e))
+		}
+	}
+	return ends
 }

@@ -45,15 +45,15 @@ func (f Frontier) Decide(ctx context.Context, ops *models.Operations, lim limits
 	failed := s.run(0, int32(len(s.Ends)))
 	switch {
 	case s.Cause != "":
-		return Answer{Cause: s.Cause, Passed: int64(s.at), Held: s.held()}
+		return Answer{Cause: s.Cause, Passed: int64(s.at), Held: s.held(), Work: s.Done()}
 	case failed >= 0:
-		a := Answer{Verdict: jepsen.Invalid, Order: s.settle(s.orderTo(s.layer.trail[0])), FailEvent: s.Ends[failed]}
+		a := Answer{Verdict: jepsen.Invalid, Work: s.Done(), Order: s.settle(s.orderTo(s.layer.trail[0])), FailEvent: s.Ends[failed]}
 		for _, at := range s.layer.trail[1:min(len(s.layer.trail), maxOthers)] {
 			a.Others = append(a.Others, s.settle(s.orderTo(at)))
 		}
 		return a
 	}
-	return Answer{Verdict: jepsen.Valid, Order: s.settle(s.orderTo(s.layer.trail[0]))}
+	return Answer{Verdict: jepsen.Valid, Order: s.settle(s.orderTo(s.layer.trail[0])), Work: s.Done()}
 }
 
 // frontierSearch is one run.
@@ -116,7 +116,7 @@ func (s *frontierSearch) run(k, end int32) (failed int32) {
 	for ; k < end; k++ {
 		s.at = k
 		s.passAll(k)
-		if s.maxSteps > 0 && s.steps >= s.maxSteps || !s.tick() {
+		if s.maxSteps > 0 && s.steps >= s.maxSteps || !s.Tick() {
 			return -1
 		}
 		if len(s.next.states) == 0 {
@@ -156,7 +156,7 @@ func (s *frontierSearch) passAll(k int32) {
 	}
 	for uses := 0; uses < len(s.queue); uses++ {
 		for i := 0; i < len(s.queue[uses]); i++ {
-			if s.steps++; s.steps == s.maxSteps || !s.tick() {
+			if s.steps++; s.steps == s.maxSteps || !s.Tick() {
 				return
 			}
 			if at := s.queue[uses][i]; !s.seen.isDead(at) {

@@ -38,6 +38,8 @@ type Layout struct {
 
 	taken int64
 	Cause jepsen.Cause // why the search ends early, "" as long as it may go on
+	Work  int          // done since Tick last looked at the limits
+	meter
 }
 
 // CrashClass is the crashed operations of one meaning, by invocation.
@@ -52,13 +54,14 @@ type CrashClass struct {
 // there.
 func NewLayout(ctx context.Context, r Rules, ops *models.Operations, lim limits.Limits) *Layout {
 	l := &Layout{Rules: r, ctx: ctx, Ops: ops, Limits: lim}
+	l.wait(lim.Turn)
 	if !l.Poll() {
 		return l
 	}
 	l.space, l.Class = NewSpace(ops)
 	l.space.Ask(func() bool {
 		l.Take(l.space.Spent())
-		return l.Poll()
+		return l.look()
 	})
 	l.Slot = make([]int32, ops.Len())
 	at := RowsAt(ops)
@@ -182,6 +185,28 @@ func (l *Layout) Poll() bool {
 	}
 	return l.Cause == ""
 }
+
+// workPerPoll bounds the work between two looks at the limits.
+const workPerPoll = 1 << 14
+
+// Tick counts a step of a search, and says whether it may go on. Of what the step
+// looks at the search adds to Work; if that is enough, Tick looks at the limits,
+// and waits for the next turn if this one is over.
+func (l *Layout) Tick() bool {
+	if l.Work++; l.Work > workPerPoll {
+		return l.look()
+	}
+	return l.Cause == ""
+}
+
+func (l *Layout) look() bool {
+	l.spend(l.Work + l.space.worked())
+	l.Work = 0
+	return l.Poll()
+}
+
+// Done is the work done so far, see Answer.
+func (l *Layout) Done() int64 { return l.done + int64(l.Work) }
 
 // Take takes bytes from the memory. If there are not enough, the search ends.
 func (l *Layout) Take(bytes int64) {

@@ -47,7 +47,7 @@ func TestACoreFailsWithWhateverElse(t *testing.T) {
 		n = 5000
 	}
 	smaller := 0
-	for _, model := range []string{"register", "cas-register"} {
+	for _, model := range []string{"register", "cas-register", "multi-register"} {
 		for seed := range n {
 			ops, text := rows.Generated(t, models.Spec{Name: model}, gen.Options{Operations: int(5 + seed%30)}, seed)
 			a := fallback.Window{}.Decide(context.Background(), ops, limits.Limits{})

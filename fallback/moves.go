@@ -25,7 +25,6 @@ type moves struct {
 	foresees models.Foreseeing // the model, if it is Foreseeing
 	others   []models.Op       // see gather
 	aim      int32             // see aimed
-	work     int               // since the context was last polled
 }
 
 // count is where the used operations of a crash class are counted.
@@ -34,9 +33,6 @@ type count struct {
 	shift uint
 	mask  uint64
 }
-
-// workPerPoll bounds the work between two looks at the context.
-const workPerPoll = 1 << 15
 
 func newMoves(l *Layout) *moves {
 	m := &moves{Layout: l}
@@ -150,7 +146,7 @@ const passes int32 = -1
 func (m *moves) choose(k int32, choice int, state int32, c []uint64, p plan) (row int32, crash int, ok bool) {
 	open := m.OpenRows(k)
 	n := m.elsewhere(k)
-	m.work++
+	m.Work++
 	switch alone := choice < 2 || choice >= 2+2*n && choice < 4+2*n; {
 	case p == itself && !alone || alone && m.aimed(c):
 		return 0, -1, false
@@ -210,7 +206,7 @@ func (m *moves) mayGo(open []int32, i int, c []uint64) bool {
 	if m.NoCanonicalOrder {
 		return true
 	}
-	m.work += i
+	m.Work += i
 	for _, o := range open[:i] {
 		if m.Class[o] == class && m.free(c, o) && (m.space.blind[class] || !m.discharged(c, o) || m.discharged(c, row)) {
 			return false
@@ -226,7 +222,7 @@ func (m *moves) crash(open []int32, k int32, crash int, c []uint64) (row int32, 
 		return 0, false
 	}
 	if !m.NoCanonicalOrder {
-		m.work += len(open)
+		m.Work += len(open)
 		for _, o := range open {
 			if m.Class[o] == class.Class && m.free(c, o) {
 				return 0, false
@@ -258,7 +254,7 @@ func (m *moves) useful(open []int32, state int32, c []uint64) bool {
 	if len(to) == 0 {
 		return false
 	}
-	m.work += len(open)
+	m.Work += len(open)
 	for _, o := range open[1:] {
 		if !m.discharged(c, o) && len(m.space.Step(state, m.Class[o])) == 0 && len(m.space.Step(to[0], m.Class[o])) > 0 {
 			return true
@@ -326,7 +322,7 @@ func (m *moves) gather(k int32, c []uint64) {
 			m.others = append(m.others, m.Ops.Op(row))
 		}
 	}
-	m.work += len(m.others)
+	m.Work += len(m.others)
 }
 
 // aimed says whether a configuration owes a read before the operation that
@@ -424,15 +420,6 @@ func (m *moves) settle(order []int32) []int32 {
 	return settled
 }
 
-// tick polls the context if enough work was done.
-func (m *moves) tick() bool {
-	if m.work++; m.work > workPerPoll {
-		m.work = 0
-		return m.Poll()
-	}
-	return m.Cause == ""
-}
-
 // antichain is configurations none of which makes another one redundant.
 type antichain struct {
 	*moves
@@ -490,7 +477,7 @@ func (a *antichain) covered(k, state int32, c []uint64) bool {
 			return true
 		}
 		i = int32(r[1])
-		a.work++
+		a.Work += 2
 	}
 	return false
 }
@@ -507,6 +494,7 @@ func (a *antichain) add(k, state int32, c []uint64) int32 {
 			a.unlink(head, int32(at))
 		}
 		at = next
+		a.Work += 2
 	}
 	i := a.room()
 	if a.Cause != "" {
@@ -529,6 +517,7 @@ func (a *antichain) unlink(head *int32, which int32) {
 		at := *head
 		for int32(a.record(at - 1)[1]) != which {
 			at = int32(a.record(at - 1)[1])
+			a.Work++
 		}
 		a.record(at - 1)[1] = r[1]
 	}

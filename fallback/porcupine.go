@@ -53,6 +53,7 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	n := int64(ops.Len())
 	s := &porcupineSearch{ctx: ctx, ops: ops, limits: lim, entry: n/8 + entryBytes}
 	defer func() { lim.Memory.Give(s.taken) }()
+	s.wait(lim.Turn)
 	if s.reserve(n * (eventsBytes + s.entry)) {
 		// Every completed operation is remembered at least once: if that
 		// cannot fit, there is no point in starting.
@@ -63,7 +64,7 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	case s.panicked != nil:
 		panic(s.panicked)
 	case s.cause != "" && s.furthest != nil:
-		return Answer{Cause: s.cause, Passed: int64(s.furthest.passed), Held: s.held}
+		return Answer{Cause: s.cause, Passed: int64(s.furthest.passed), Held: s.held, Work: s.done + int64(s.work)}
 	case s.cause != "":
 		return Answer{Cause: s.cause}
 	}
@@ -71,11 +72,11 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	order := s.order(s.furthest)
 	switch {
 	case s.cause != "":
-		return Answer{Cause: s.cause, Passed: int64(passed), Held: s.held}
+		return Answer{Cause: s.cause, Passed: int64(passed), Held: s.held, Work: s.done + int64(s.work)}
 	case int(passed) < len(s.ends):
-		return Answer{Verdict: jepsen.Invalid, Order: order, FailEvent: s.ends[passed]}
+		return Answer{Verdict: jepsen.Invalid, Order: order, FailEvent: s.ends[passed], Work: s.done + int64(s.work)}
 	}
-	return Answer{Verdict: jepsen.Valid, Order: order}
+	return Answer{Verdict: jepsen.Valid, Order: order, Work: s.done + int64(s.work)}
 }
 
 // What a remembered configuration and an operation's events cost besides the
@@ -101,9 +102,9 @@ type porcupineSearch struct {
 	newest      *node // made by the last step
 	newestBytes int64
 
-	held     int64 // configurations
-	steps    int64
-	work     int          // since the context was last looked at
+	held int64 // configurations
+	work int   // since the limits were last looked at
+	meter
 	cause    jepsen.Cause // why it refuses to go on
 	panicked any
 }
@@ -178,8 +179,7 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 			ok, next = false, state
 		}
 	}()
-	s.steps++
-	s.look(workPerStep)
+	s.look(workPerStep + s.ops.Len()/workWords)
 	from, row := state.(*node), input.(int32)
 	s.refund(from)
 	if s.cause != "" {
@@ -189,7 +189,7 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	if len(states) == 0 {
 		return false, state
 	}
-	bytes := s.entry + stateBytes(states)
+	bytes := s.entry + stateBytes(states) + s.weight(states, row)
 	if !s.reserve(bytes) {
 		return false, state
 	}
@@ -198,13 +198,31 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	return true, s.newest
 }
 
-// workPerStep is what a step costs beside its states.
-const workPerStep = workPerPoll / 64
+// weight is what the model holds for new states besides their numbers. Those that
+// an operation leaves as they are are not new.
+func (s *porcupineSearch) weight(states []models.State, row int32) (bytes int64) {
+	weighs, ok := s.ops.Model.(models.Weighing)
+	if !ok || !s.ops.Model.Mutates(s.ops.Op(row)) {
+		return 0
+	}
+	for _, state := range states {
+		bytes += weighs.Weight(state)
+	}
+	return bytes
+}
 
-// look adds to the work done, looks at the context if it is time to, and says
-// whether the search may go on.
+// What a step costs besides its states, and how many operations' bits cost as
+// much as one unit.
+const (
+	workPerStep = 40
+	workWords   = 64
+)
+
+// look adds to the work done, looks at the context if it is time to, waits for the
+// next turn if this one is over, and says whether the search may go on.
 func (s *porcupineSearch) look(work int) bool {
 	if s.work += work; s.work >= workPerPoll {
+		s.spend(s.work)
 		s.work = 0
 		if s.cause == "" && s.ctx.Err() != nil {
 			s.cause = limits.Stopped(s.ctx)

@@ -77,7 +77,7 @@ func TestWithoutAnyCompletionEverythingIsLinearizable(t *testing.T) {
 	ops := &models.Operations{Model: rows.Counter{}}
 	ops.Append(0, models.Open, models.Op{Kind: 1})
 	ops.Events = 1
-	if a := fallback.Check(context.Background(), fallback.Porcupine{}, ops, limits.Limits{}); a.Verdict != jepsen.Valid || len(a.Order) != 0 {
+	if a := (fallback.Porcupine{}).Decide(context.Background(), ops, limits.Limits{}); a.Verdict != jepsen.Valid || len(a.Order) != 0 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -86,7 +86,7 @@ func TestTheFirstFailingCompletionIsTheFurthestReached(t *testing.T) {
 	ops := rows.Endless(4, rows.Counter{})
 	ops.Append(ops.Events, ops.Events+1, models.Op{A: 9}) // after the failure
 	ops.Events += 2
-	a := fallback.Check(context.Background(), fallback.Porcupine{}, ops, limits.Limits{})
+	a := fallback.Porcupine{}.Decide(context.Background(), ops, limits.Limits{})
 	if a.Verdict != jepsen.Invalid || a.FailEvent != 9 {
 		t.Errorf("%+v, want a failure at event 9", a)
 	}

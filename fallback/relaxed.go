@@ -14,11 +14,14 @@ import (
 // an engine find what comes before the failure. It is Unknown if there is no
 // refutation.
 func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limits.Limits, maxSteps int) Answer {
-	fail, ok := relaxed(ctx, ops, lim, maxSteps)
+	fail, work, ok := relaxed(ctx, ops, lim, maxSteps)
 	if !ok {
-		return Answer{}
+		return Answer{Work: work}
 	}
-	a := decidePrefix(ctx, engine, ops, fail-1, lim)
+	cut := ops.Prefix(fail - 1)
+	a := engine.Decide(ctx, cut.Operations, lim)
+	a.Renumber(cut)
+	a.Work += work
 	if a.Verdict == jepsen.Valid {
 		a.Verdict, a.FailEvent = jepsen.Invalid, fail
 	}
@@ -30,6 +33,9 @@ func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limi
 // limit. The search goes breadth first so that it meets the small ones.
 const maxRelaxedStates = 500
 
+// relaxedWork is the work of looking at one row: keys and maps are slow.
+const relaxedWork = 10
+
 // relaxed decides operations as if each crashed one could happen again and
 // again once it is invoked. What is not linearizable even then is not
 // linearizable, and fails at the return that it gives or before. It is false if
@@ -38,7 +44,7 @@ const maxRelaxedStates = 500
 //
 // Precondition: none. Complexity: linear in the configurations without their
 // used counts, which do not grow with the number of crashed operations.
-func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, maxSteps int) (fail int32, ok bool) {
+func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, maxSteps int) (fail int32, work int64, ok bool) {
 	l := NewLayout(ctx, Rules{}, ops, lim)
 	defer l.Release()
 	type node struct {
@@ -68,12 +74,13 @@ func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, max
 		enter(0, l.space.Number(ops.Model.Init()), make([]uint64, l.Words))
 	}
 	for steps := 0; len(queue) > 0; steps++ {
-		if steps == maxSteps || len(l.space.states) > maxRelaxedStates || int(furthest) == len(l.Ends) || l.Cause != "" || steps%64 == 0 && !l.Poll() {
-			return 0, false
+		if steps == maxSteps || len(l.space.states) > maxRelaxedStates || int(furthest) == len(l.Ends) || !l.Tick() {
+			return 0, l.Done(), false
 		}
 		n := queue[0]
 		queue = queue[1:]
 		open := l.OpenRows(n.k)
+		l.Work += relaxedWork * (len(open) + len(l.Crashed))
 		for i, row := range open {
 			class := l.Class[row]
 			// A read that could happen has, and of twins the first to return goes first.
@@ -97,9 +104,9 @@ func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, max
 		}
 	}
 	if l.Cause != "" || int(furthest) == len(l.Ends) {
-		return 0, false
+		return 0, l.Done(), false
 	}
-	return l.Ends[furthest], true
+	return l.Ends[furthest], l.Done(), true
 }
 
 // readAll linearizes the open rows that change nothing and fit the state.

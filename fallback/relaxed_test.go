@@ -32,7 +32,7 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 			switch {
 			case a.Verdict != jepsen.Invalid:
 				continue
-			case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent && !ops.ReadsOpenOtherwise():
+			case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent:
 				t.Fatalf("%s: refuted at %d, but it is %d (event %d):\n%s", model, a.FailEvent, want.Verdict, want.FailEvent, text)
 			}
 			if err := enginetest.Shows(ops, a); err != nil {

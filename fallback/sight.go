@@ -2,13 +2,15 @@ package fallback
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"clew/models"
 )
 
 // sight says which operations may be left out if a value is gone once another
-// replaces it.
+// replaces it. A state may have several places, each with a value; what follows is
+// about one of them, and holds for each by itself.
 //
 // An operation that depends on the state sees the value of the last one that
 // replaced it. It cannot see the value of an operation that began after it had
@@ -28,9 +30,11 @@ import (
 type sight struct {
 	ops     *models.Operations
 	r       models.Replacing
-	values  []int32         // all that are made
-	outside map[int32]chain // by value: the operations that make it and are never in a set
-	rows    []int32         // what can be in a set; ascending
+	cells   []models.Cell         // all that are made
+	outside map[models.Cell]chain // the operations that make it and are never in a set
+	rows    []int32               // what can be in a set; ascending
+	dst     []models.Cell
+	looked  int // rows that all passes of within looked at
 }
 
 // chain is operations in order of invocation: when they begin, and when the last
@@ -53,38 +57,52 @@ func (c *chain) after(start, end int32) bool {
 
 // newSight is for subsets of some of all rows; both ascend.
 func newSight(ops *models.Operations, r models.Replacing, all, some []int32) *sight {
-	s := &sight{ops: ops, r: r, outside: map[int32]chain{}, rows: some}
-	seen := map[int32]bool{}
+	s := &sight{ops: ops, r: r, outside: map[models.Cell]chain{}, rows: some}
+	seen := map[models.Cell]bool{}
 	for _, i := range all {
 		inside := len(some) > 0 && some[0] == i
 		if inside {
 			some = some[1:]
 		}
-		value, makes := r.Makes(ops.Op(i))
-		if !makes {
-			continue
-		}
-		if !seen[value] {
-			seen[value] = true
-			s.values = append(s.values, value)
+		for _, cell := range s.makes(i) {
+			if !seen[cell] {
+				seen[cell] = true
+				s.cells = append(s.cells, cell)
+			}
 		}
 		if !inside {
-			c := s.outside[value]
-			c.add(ops.Inv[i], ops.Res[i])
-			s.outside[value] = c
+			s.leave(i, s.outside)
 		}
 	}
 	return s
 }
 
-// within is the largest closed set within rows, which ascend.
-func (s *sight) within(rows []int32) []int32 {
-	for {
-		outside := s.left(rows)
+// makes is the cells that an operation makes, until it is asked again.
+func (s *sight) makes(i int32) []models.Cell {
+	s.dst = s.r.Makes(s.dst[:0], s.ops.Op(i))
+	return s.dst
+}
+
+// maxPasses bounds how often within passes over rows.
+const maxPasses = 30
+
+// within is the largest closed set within rows, which ascend, and nil if it takes
+// too many passes to find, or if the context is done. If an operation is left out
+// others may have to be, too. Most of them begin later, and are left out in the
+// same pass.
+func (s *sight) within(ctx context.Context, rows []int32) []int32 {
+	for range maxPasses {
+		if ctx.Err() != nil {
+			return nil
+		}
+		s.looked += len(s.rows)
+		outside, leaving := s.left(rows), map[models.Cell]chain{}
 		replaced := s.replaced(rows)
 		closed := make([]int32, 0, len(rows))
 		for _, o := range rows {
-			if !s.sees(o, replaced.before(s.ops.Inv[o]), outside) {
+			if s.sees(o, replaced, s.outside, outside, leaving) {
+				s.leave(o, leaving)
+			} else {
 				closed = append(closed, o)
 			}
 		}
@@ -93,48 +111,63 @@ func (s *sight) within(rows []int32) []int32 {
 		}
 		rows = closed
 	}
+	return nil
 }
 
-// left is the operations that could be in the set and are not, by value.
-func (s *sight) left(rows []int32) map[int32]chain {
-	left := map[int32]chain{}
+// leave adds an operation to those that make its cells.
+func (s *sight) leave(o int32, makers map[models.Cell]chain) {
+	for _, cell := range s.makes(o) {
+		c := makers[cell]
+		c.add(s.ops.Inv[o], s.ops.Res[o])
+		makers[cell] = c
+	}
+}
+
+// left is the operations that could be in the set and are not, by cell.
+func (s *sight) left(rows []int32) map[models.Cell]chain {
+	left := map[models.Cell]chain{}
 	for _, i := range s.rows {
 		if len(rows) > 0 && rows[0] == i {
 			rows = rows[1:]
-		} else if value, makes := s.r.Makes(s.ops.Op(i)); makes {
-			c := left[value]
-			c.add(s.ops.Inv[i], s.ops.Res[i])
-			left[value] = c
+		} else {
+			s.leave(i, left)
 		}
 	}
 	return left
 }
 
-// replacements is operations that replace the state, in order of return: when
-// they return, and when the last of those up to each began.
+// replacements is operations that replace the value of a place, in order of return:
+// when they return, and when the last of those up to each began.
 type replacements struct{ res, inv []int32 }
 
-func (s *sight) replaced(rows []int32) replacements {
-	var by []int32
-	for _, i := range rows {
-		if _, makes := s.r.Makes(s.ops.Op(i)); makes && s.ops.Res[i] != models.Open {
-			by = append(by, i)
+// replaced is the replacements in rows, by place.
+func (s *sight) replaced(rows []int32) map[int32]*replacements {
+	byRes := slices.DeleteFunc(slices.Clone(rows), func(i int32) bool { return s.ops.Res[i] == models.Open })
+	slices.SortFunc(byRes, func(a, b int32) int { return cmp.Compare(s.ops.Res[a], s.ops.Res[b]) })
+	places := map[int32]*replacements{}
+	for _, i := range byRes {
+		for _, cell := range s.makes(i) {
+			c := places[cell.Place]
+			if c == nil {
+				c = &replacements{}
+				places[cell.Place] = c
+			}
+			latest := s.ops.Inv[i]
+			if n := len(c.inv); n > 0 {
+				latest = max(latest, c.inv[n-1])
+			}
+			c.res, c.inv = append(c.res, s.ops.Res[i]), append(c.inv, latest)
 		}
 	}
-	slices.SortFunc(by, func(a, b int32) int { return cmp.Compare(s.ops.Res[a], s.ops.Res[b]) })
-	var c replacements
-	for n, i := range by {
-		c.res, c.inv = append(c.res, s.ops.Res[i]), append(c.inv, s.ops.Inv[i])
-		if n > 0 {
-			c.inv[n] = max(c.inv[n], c.inv[n-1])
-		}
-	}
-	return c
+	return places
 }
 
 // before is the event such that what had returned by then was replaced before
 // event t.
-func (c replacements) before(t int32) int32 {
+func (c *replacements) before(t int32) int32 {
+	if c == nil {
+		return -1
+	}
 	n, _ := slices.BinarySearch(c.res, t)
 	if n == 0 {
 		return -1
@@ -142,16 +175,18 @@ func (c replacements) before(t int32) int32 {
 	return c.inv[n-1]
 }
 
-// sees says whether o can have seen a value made outside: by an operation that
-// had not returned by event since.
-func (s *sight) sees(o, since int32, left map[int32]chain) bool {
-	op := s.ops.Op(o)
-	for _, value := range s.values {
-		if !s.r.Sees(op, value) {
-			continue
-		}
-		for _, outside := range []map[int32]chain{s.outside, left} {
-			if c := outside[value]; c.after(since, s.ops.Res[o]) {
+// sees says whether o can have seen a cell that some outside made, one of which
+// had not returned when the last operation began that surely replaced it.
+func (s *sight) sees(o int32, replaced map[int32]*replacements, outside ...map[models.Cell]chain) bool {
+	cells, all := s.r.Sees(s.dst[:0], s.ops.Op(o))
+	s.dst = cells
+	if all {
+		cells = s.cells
+	}
+	for _, cell := range cells {
+		since := replaced[cell.Place].before(s.ops.Inv[o])
+		for _, makers := range outside {
+			if c := makers[cell]; c.after(since, s.ops.Res[o]) {
 				return true
 			}
 		}

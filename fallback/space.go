@@ -12,6 +12,7 @@ import (
 type Space struct {
 	model  models.Model
 	each   models.Branching // the model, if a step of it may have very many outcomes
+	weighs models.Weighing  // the model, if its states stand for more than their numbers
 	goOn   func() bool      // unless nil, asked now and then within a step
 	states []models.State
 	byHash map[uint64][]int32
@@ -22,6 +23,7 @@ type Space struct {
 	fixes  []bool             // by class: it leads to one state, whatever was before
 	buffer []models.State
 	bytes  int64 // about how many bytes were added since it was last asked
+	work   int   // likewise, the work that was done
 
 	// The first states have a table instead, by state and class: a state,
 	// unknownStep, noStep or, if neither says it, manySteps.
@@ -43,6 +45,7 @@ const maxTable = 1 << 16
 func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 	s = &Space{model: ops.Model, byHash: map[uint64][]int32{}, next: map[uint64][]int32{}}
 	s.each, _ = ops.Model.(models.Branching)
+	s.weighs, _ = ops.Model.(models.Weighing)
 	classes := map[models.Op]int32{}
 	class = make([]int32, ops.Len())
 	for i := range class {
@@ -68,6 +71,7 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 
 // Number is the number of a state.
 func (s *Space) Number(state models.State) int32 {
+	s.work += numberWork + len(state)
 	h := hashState(state)
 	for _, n := range s.byHash[h] {
 		if slices.Equal(s.states[n], state) {
@@ -85,6 +89,9 @@ func (s *Space) Number(state models.State) int32 {
 	}
 	s.byHash[h] = append(s.byHash[h], n)
 	s.bytes += 150 + 4*int64(len(state))
+	if s.weighs != nil {
+		s.bytes += s.weighs.Weight(state)
+	}
 	return n
 }
 
@@ -130,6 +137,7 @@ func (s *Space) mayGoOn() bool { return s.bytes < bytesPerAsking || s.goOn == ni
 func (s *Space) lookUp(state, class int32) []int32 {
 	key := uint64(uint32(state))<<32 | uint64(uint32(class))
 	next, known := s.next[key]
+	s.work += lookUpWork
 	if known {
 		return next
 	}
@@ -156,6 +164,19 @@ func (s *Space) lookUp(state, class int32) []int32 {
 func (s *Space) Spent() int64 {
 	n := s.bytes
 	s.bytes = 0
+	return n
+}
+
+// The work of looking up a step that the table lacks, and a state.
+const (
+	lookUpWork = 5
+	numberWork = 10
+)
+
+// worked is the work done since worked was last called.
+func (s *Space) worked() int {
+	n := s.work
+	s.work = 0
 	return n
 }
 

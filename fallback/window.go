@@ -96,11 +96,11 @@ func (w Window) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	found := s.run()
 	switch {
 	case s.Cause != "":
-		return Answer{Cause: s.Cause, Passed: int64(max(s.furthest, 0)), Held: s.held()}
+		return Answer{Cause: s.Cause, Passed: int64(max(s.furthest, 0)), Held: s.held(), Work: s.Done()}
 	case found:
-		return Answer{Verdict: jepsen.Valid, Order: s.settle(s.order)}
+		return Answer{Verdict: jepsen.Valid, Order: s.settle(s.order), Work: s.Done()}
 	}
-	a := Answer{Verdict: jepsen.Invalid, Order: s.settle(s.best), FailEvent: s.Ends[s.furthest]}
+	a := Answer{Verdict: jepsen.Invalid, Work: s.Done(), Order: s.settle(s.best), FailEvent: s.Ends[s.furthest]}
 	for _, o := range s.others {
 		order := slices.Concat(s.best[:o.shared], o.rest)
 		a.Others = append(a.Others, s.settle(order))
@@ -161,7 +161,7 @@ func (s *windowSearch) run() bool {
 		if s.steps++; s.steps == s.maxSteps {
 			s.Cause = GaveUp
 		}
-		if !s.tick() {
+		if !s.Tick() {
 			return false
 		}
 		if s.stuck++; s.stuck > s.patience && s.failsLocally() {

@@ -46,13 +46,28 @@ func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 				d.Core, d.Why = r.Keys, r.Why
 				return
 			}
-			a.Core(in.Cut(d.FailEvent), r.Keys, d)
+			a.coreInTime(in.Cut(d.FailEvent), r.Keys, d)
 			return
 		default:
 			d.Reason = before.Reason
 			return
 		}
 	}
+}
+
+// coreInTime finds a core unless the context ends before: the failing completion is
+// known by then, and stands.
+func (a *Algorithm) coreInTime(in Input, keys []models.Row, d *Decision) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case Stopped{}:
+			d.Core, d.Why = nil, nil
+		default:
+			panic(p)
+		}
+	}()
+	a.Core(in, keys, d)
 }
 
 // Core finds a minimal core of in, which holds the keys, and explains it.

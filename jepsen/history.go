@@ -62,10 +62,13 @@ type History struct {
 	F       []edn.ID
 	Value   []edn.ID    // as written; compare by Values.Same
 	OpOf    []Operation // the operation that the event belongs to
-	places  places
-	keys    []edn.ID // the :key of the op; shorter if the last ones have none
-	texts   opmap.Texts
-	built   bool // by a program: events stand on no lines
+
+	// Only in a whole history.
+	places places
+	keys   []edn.ID // the :key of the op; shorter if the last ones have none
+	texts  opmap.Texts
+
+	built bool // by a program: events stand on no lines
 
 	// Only in the history of a key: the whole history, and for each event its
 	// event there.
@@ -109,6 +112,9 @@ func (h *History) OpValue(op Operation) edn.ID {
 
 // Key is the :key of an event's op, nil if it has none.
 func (h *History) Key(event Event) edn.ID {
+	if h.whole != nil {
+		return h.whole.Key(h.wholeEvent[event])
+	}
 	if int(event) < len(h.keys) {
 		return h.keys[event]
 	}
@@ -137,7 +143,15 @@ func (h *History) InWhole(event Event) Event {
 
 // Index is the :index of an event's op, or its position in the file if it has
 // none.
-func (h *History) Index(event Event) int64 { return h.places.at(event).index }
+func (h *History) Index(event Event) int64 { return h.place(event).index }
+
+// place is where an event's op stands.
+func (h *History) place(event Event) run {
+	if h.whole != nil {
+		return h.whole.place(h.wholeEvent[event])
+	}
+	return h.places.at(event)
+}
 
 // Line is where an event's op begins in the file, from 1; 0 if the history was
 // built.
@@ -151,7 +165,7 @@ func (h *History) pos(event Event) edn.Pos {
 	if h.built {
 		return edn.Pos{File: h.File}
 	}
-	at := h.places.at(event)
+	at := h.place(event)
 	return edn.Pos{File: h.File, Line: int(at.line), Col: int(at.col)}
 }
 

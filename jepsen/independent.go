@@ -17,9 +17,10 @@ type Keyed struct {
 	// Keys are the keys, numbers first and in order.
 	Keys []edn.ID
 
-	of       []int32       // by operation: its row of Keys, or None
-	keyOps   [][]Operation // by row of Keys: its operations
-	everyKey []Operation   // the operations without a key, which every key shares
+	of       []int32     // by operation: its row of Keys, or None
+	ops      []Operation // the operations with a key, key by key
+	begin    []int32     // by row of Keys: where its operations begin in ops; and the end of all
+	everyKey []Operation // the operations without a key, which every key shares
 }
 
 // KeyHistory is the history of one key. Operations without a key, if there may be
@@ -56,15 +57,14 @@ func (h *History) keyed(share bool) (*Keyed, error) {
 	whole := *h
 	whole.Value = slices.Clone(h.Value)
 	k := &Keyed{Unwrapped: &whole, of: make([]int32, h.Operations())}
-	rows := map[edn.ID]int32{}
+	rows := make([]int32, h.Values.Len()) // by class of a key: 1 + its row, 0 if it has none
 	row := func(key edn.ID) int32 {
-		r, seen := rows[h.Values.Same(key)]
-		if !seen {
-			r = int32(len(k.Keys))
-			rows[h.Values.Same(key)] = r
+		r := &rows[h.Values.Same(key)]
+		if *r == 0 {
 			k.Keys = append(k.Keys, key)
+			*r = int32(len(k.Keys))
 		}
-		return r
+		return *r - 1
 	}
 	lacking := Event(None) // the first event that must have a tuple and has none
 	for op := range k.of {
@@ -101,16 +101,8 @@ func (h *History) keyed(share bool) (*Keyed, error) {
 		return nil, h.Errorf(lacking, "independent: expected [key value] for the value of %s (index %d), found %s; with keyless every, an operation without a key is one of every key",
 			h.Values.Text(h.F[lacking]), h.Index(lacking), h.Values.Text(h.Value[lacking]))
 	}
-	k.sort(rows)
-	k.keyOps = make([][]Operation, len(k.Keys))
-	for op, r := range k.of {
-		switch {
-		case r == None && share:
-			k.everyKey = append(k.everyKey, Operation(op))
-		case r != None: // without a key it failed
-			k.keyOps[r] = append(k.keyOps[r], Operation(op))
-		}
-	}
+	k.sort()
+	k.gather(share)
 	if n := len(k.everyKey); n*len(k.Keys) > maxCopies {
 		return nil, fmt.Errorf("independent: %d operations have no [key value] and count for each of %d keys; clew takes %d such copies",
 			n, len(k.Keys), maxCopies)
@@ -148,22 +140,36 @@ func (h *History) tuple(event Event) (key, value edn.ID, ok bool) {
 }
 
 // sort puts the keys in order: numbers by size, then everything else by text.
-func (k *Keyed) sort(rows map[edn.ID]int32) {
+func (k *Keyed) sort() {
 	v := k.Unwrapped.Values
-	slices.SortFunc(k.Keys, func(a, b edn.ID) int {
-		m, isInt := v.Int(a)
-		n, alsoInt := v.Int(b)
-		switch {
-		case isInt && alsoInt:
-			return cmp.Compare(m, n)
-		case isInt != alsoInt:
-			return map[bool]int{true: -1, false: 1}[isInt]
-		}
-		return cmp.Compare(v.Text(a), v.Text(b))
-	})
-	now := make([]int32, len(k.Keys))
+	type sortable struct {
+		n     int64
+		text  string // of what is no number
+		isInt bool
+		row   int32 // so far
+	}
+	keys := make([]sortable, len(k.Keys))
 	for i, key := range k.Keys {
-		now[rows[v.Same(key)]] = int32(i)
+		keys[i].row = int32(i)
+		if keys[i].n, keys[i].isInt = v.Int(key); !keys[i].isInt {
+			keys[i].text = v.Text(key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b sortable) int {
+		switch {
+		case a.isInt && b.isInt:
+			return cmp.Compare(a.n, b.n)
+		case a.isInt:
+			return -1
+		case b.isInt:
+			return 1
+		}
+		return cmp.Compare(a.text, b.text)
+	})
+	before := slices.Clone(k.Keys)
+	now := make([]int32, len(k.Keys))
+	for i, key := range keys {
+		k.Keys[i], now[key.row] = before[key.row], int32(i)
 	}
 	for op, r := range k.of {
 		if r != None {
@@ -172,49 +178,133 @@ func (k *Keyed) sort(rows map[edn.ID]int32) {
 	}
 }
 
+// gather puts the operations of each key together. An operation without a key
+// failed, unless they are shared.
+func (k *Keyed) gather(share bool) {
+	k.begin = make([]int32, len(k.Keys)+1)
+	for _, r := range k.of {
+		if r != None {
+			k.begin[r+1]++
+		}
+	}
+	for r := range k.Keys {
+		k.begin[r+1] += k.begin[r]
+	}
+	k.ops = make([]Operation, k.begin[len(k.Keys)])
+	next := slices.Clone(k.begin)
+	for op, r := range k.of {
+		switch {
+		case r != None:
+			k.ops[next[r]] = Operation(op)
+			next[r]++
+		case share:
+			k.everyKey = append(k.everyKey, Operation(op))
+		}
+	}
+}
+
+// own is the operations of one key, without those of every key.
+func (k *Keyed) own(row int) []Operation {
+	end := k.begin[row+1]
+	return k.ops[k.begin[row]:end:end]
+}
+
 // Shared is the number of operations without a key.
 func (k *Keyed) Shared() int { return len(k.everyKey) }
 
-// History is the history of one key, given by its row of Keys. Like the whole
-// history it counts the skipped events, which belong to every key.
-func (k *Keyed) History(row int) *KeyHistory {
-	whole := k.Unwrapped
-	ops := slices.Concat(k.keyOps[row], k.everyKey)
-	slices.Sort(ops)
-	var events []Event
-	for _, op := range ops {
-		events = append(events, whole.Invocation[op])
-		if c := whole.Completion[op]; c != None {
-			events = append(events, c)
+// Positions says for each key, given by its row of Keys, at which positions of a
+// list its operations stand. What is no operation of the history stands nowhere.
+func (k *Keyed) Positions(list []Operation) func(row int) []int {
+	of := make([][]int, len(k.Keys))
+	var shared []int
+	for at, op := range list {
+		switch {
+		case op < 0 || int(op) >= len(k.of):
+		case k.of[op] == None:
+			shared = append(shared, at)
+		default:
+			of[k.of[op]] = append(of[k.of[op]], at)
 		}
 	}
-	slices.Sort(events)
-	h := &History{File: whole.File, Values: whole.Values, Processes: whole.Processes, built: whole.built,
-		Events: len(events) + whole.Skipped, Skipped: whole.Skipped, whole: whole, wholeEvent: events}
-	at := make(map[Operation]Operation, len(ops)) // operation of the whole -> here
-	for _, e := range events {
-		ev, op := Event(len(h.Type)), whole.OpOf[e]
-		if whole.Type[e] == Invoke {
-			at[op] = Operation(len(h.Invocation))
-			h.Invocation = append(h.Invocation, ev)
-			h.Completion = append(h.Completion, None)
-			h.Status = append(h.Status, whole.Status[op])
-		} else {
-			h.Completion[at[op]] = ev
+	return func(row int) []int {
+		if len(shared) == 0 {
+			return of[row]
 		}
-		h.copyEvent(whole, e, at[op])
+		positions := slices.Concat(of[row], shared)
+		slices.Sort(positions)
+		return positions
 	}
-	return &KeyHistory{h, ops}
 }
 
-// copyEvent appends an event of another history to the columns.
-func (h *History) copyEvent(from *History, e Event, op Operation) {
-	h.Type = append(h.Type, from.Type[e])
-	h.Process = append(h.Process, from.Process[e])
-	h.F = append(h.F, from.F[e])
-	h.Value = append(h.Value, from.Value[e])
-	h.OpOf = append(h.OpOf, op)
-	place := from.places.at(e)
-	h.setKey(h.places.n, from.Key(e))
-	h.places.add(place.index, place.line, place.col)
+// History is the history of one key, given by its row of Keys. Like the whole
+// history it counts the skipped events, which belong to every key.
+func (k *Keyed) History(row int) *KeyHistory { return k.Histories([]int{row})[0] }
+
+// Histories is History of several keys, for whoever goes through many: their
+// columns are parts of the same arrays, so whoever holds on to one of them holds
+// all of them.
+func (k *Keyed) Histories(rows []int) []*KeyHistory {
+	n := 0
+	for _, row := range rows {
+		n += len(k.own(row)) + len(k.everyKey)
+	}
+	all := newColumns(n)
+	list, histories := make([]*KeyHistory, len(rows)), make([]History, len(rows))
+	for i, row := range rows {
+		ops := k.own(row)
+		if len(k.everyKey) > 0 {
+			ops = slices.Concat(ops, k.everyKey)
+			slices.Sort(ops)
+		}
+		k.copyOperations(&histories[i], &all, ops)
+		list[i] = &KeyHistory{&histories[i], ops}
+	}
+	return list
+}
+
+// newColumns makes room for so many operations and their events.
+func newColumns(n int) History {
+	return History{
+		Type: make([]Type, 0, 2*n), Process: make([]int32, 0, 2*n), F: make([]edn.ID, 0, 2*n), Value: make([]edn.ID, 0, 2*n),
+		OpOf: make([]Operation, 0, 2*n), wholeEvent: make([]Event, 0, 2*n),
+		Invocation: make([]Event, 0, n), Completion: make([]Event, 0, n), Status: make([]Status, 0, n),
+	}
+}
+
+// copyOperations makes h the history of some operations of the whole, which
+// ascend. Its columns are the next of all.
+func (k *Keyed) copyOperations(h, all *History, ops []Operation) {
+	whole := k.Unwrapped
+	from, fromOp := len(all.Type), len(all.Status)
+	for _, op := range ops {
+		all.wholeEvent = append(all.wholeEvent, whole.Invocation[op])
+		if c := whole.Completion[op]; c != None {
+			all.wholeEvent = append(all.wholeEvent, c)
+		}
+	}
+	events := slices.Clip(all.wholeEvent[from:])
+	slices.Sort(events)
+	for i, e := range events {
+		op := whole.OpOf[e]
+		at, _ := slices.BinarySearch(ops, op) // both are numbered in order of invocation
+		if whole.Type[e] == Invoke {
+			all.Invocation = append(all.Invocation, Event(i))
+			all.Completion = append(all.Completion, None)
+			all.Status = append(all.Status, whole.Status[op])
+		} else {
+			all.Completion[fromOp+at] = Event(i)
+		}
+		all.Type = append(all.Type, whole.Type[e])
+		all.Process = append(all.Process, whole.Process[e])
+		all.F = append(all.F, whole.F[e])
+		all.Value = append(all.Value, whole.Value[e])
+		all.OpOf = append(all.OpOf, Operation(at))
+	}
+	*h = History{
+		File: whole.File, Values: whole.Values, Processes: whole.Processes, built: whole.built,
+		Events: len(events) + whole.Skipped, Skipped: whole.Skipped, whole: whole, wholeEvent: events,
+		Type: slices.Clip(all.Type[from:]), Process: slices.Clip(all.Process[from:]), F: slices.Clip(all.F[from:]),
+		Value: slices.Clip(all.Value[from:]), OpOf: slices.Clip(all.OpOf[from:]),
+		Invocation: slices.Clip(all.Invocation[fromOp:]), Completion: slices.Clip(all.Completion[fromOp:]), Status: slices.Clip(all.Status[fromOp:]),
+	}
 }

@@ -55,6 +55,11 @@ func TestAPrinterPrintsWhatTheMapsPrint(t *testing.T) {
 		for e := range jepsen.Event(len(h.Type)) {
 			events = append(events, string(p.AppendEvent(nil, e)))
 		}
+		for i := range events { // in another order
+			if i = i * 149 % len(events); string(p.AppendEvent(nil, jepsen.Event(i))) != events[i] {
+				t.Errorf("event %d prints otherwise after another one", i)
+			}
+		}
 		for op := range jepsen.Operation(h.Operations()) {
 			ops = append(ops, string(p.AppendOperation(nil, op)))
 		}

@@ -182,13 +182,13 @@ func (r *bagRun) State() State {
 }
 
 // States takes the steps since the first debt once more, with Step.
-func (r *bagRun) States() []State {
+func (r *bagRun) States(poll func()) []State {
 	if len(r.slack) == 0 {
 		return []State{r.State()}
 	}
 	set := []State{r.before}
 	for _, op := range r.steps {
-		set = stepAll(r.q, nil, set, op)
+		set = stepAll(poll, r.q, nil, set, op)
 	}
 	return set
 }

@@ -41,7 +41,6 @@ type queueReader struct {
 	knossos                           bool
 	init                              State
 	drains                            [][]int32
-	empties                           bool // some completed operation found the queue empty
 }
 
 func newQueueReader(b *Binding) (queueReader, error) {
@@ -91,13 +90,11 @@ func (q *queueReader) Read(o Operation) (Op, bool, error) {
 		case crashed && o.value == edn.Nil && !q.knossos:
 			return Op{Kind: DequeueAny}, true, nil
 		case q.saysEmpty(o.value):
-			q.empties = q.empties || !crashed
 			return Op{Kind: DequeueEmpty}, true, nil
 		}
 		return Op{Dequeue, a, 0}, true, nil
 	case q.fPeek:
 		if q.saysEmpty(o.value) {
-			q.empties = q.empties || !crashed
 			return Op{Kind: DequeueEmpty}, !crashed, nil
 		}
 		return Op{Peek, a, 0}, !crashed, nil
@@ -121,6 +118,9 @@ func (q *queueReader) drain(o Operation, crashed bool) (Op, bool, error) {
 func (q *queueReader) Init() State { return q.init }
 
 func (q *queueReader) Mutates(op Op) bool { return op.Kind != Peek && op.Kind != DequeueEmpty }
+
+// Lasting makes queues Valued.
+func (q *queueReader) Lasting() []int32 { return q.init }
 
 // Touches makes queues Valued.
 func (q *queueReader) Touches(op Op) (values []int32, all bool) {

@@ -98,7 +98,7 @@ func (r *fifoRun) Apply(op Op) Outcome {
 
 func (r *fifoRun) State() State { return slices.Clone(r.items) }
 
-func (r *fifoRun) States() []State { return []State{r.State()} }
+func (r *fifoRun) States(func()) []State { return []State{r.State()} }
 
 // Shape makes fifo-queue Shaped.
 func (q *fifoQueue) Shape() Shape { return FIFOShape{q.init} }

@@ -105,9 +105,12 @@ func (r *lastID) Apply(op Op) Outcome {
 
 func (r *lastID) State() State { return r.s }
 
-func (r *lastID) States() []State { return []State{r.s} }
+func (r *lastID) States(func()) []State { return []State{r.s} }
 
 func (m *idGenerator) Mutates(Op) bool { return true }
+
+// Lasting makes id-generator Valued.
+func (m *idGenerator) Lasting() []int32 { return nil }
 
 // Touches makes id-generator Valued.
 func (m *idGenerator) Touches(op Op) (values []int32, all bool) { return []int32{op.A}, false }

@@ -309,6 +309,9 @@ func (m *javaQueue) text(x edn.ID) string {
 	return str(m.v, x)
 }
 
+// Lasting makes java-queue a Valued.
+func (m *javaQueue) Lasting() []int32 { return m.init }
+
 // Touches makes java-queue a Valued.
 func (m *javaQueue) Touches(op Op) (values []int32, all bool) {
 	switch op.Kind {

@@ -169,4 +169,4 @@ func (r *javaRun) State() State {
 	return s
 }
 
-func (r *javaRun) States() []State { return []State{r.State()} }
+func (r *javaRun) States(func()) []State { return []State{r.State()} }

@@ -136,7 +136,7 @@ func (r *kvMapRun) State() State {
 	return s
 }
 
-func (r *kvMapRun) States() []State { return []State{r.State()} }
+func (r *kvMapRun) States(func()) []State { return []State{r.State()} }
 
 func (m *kvMap) Mutates(op Op) bool { return op.Kind != Read && op.Kind != FailedCAS }
 

@@ -62,6 +62,14 @@ func (m *kvText) join(a, b int32) int32 {
 	return n
 }
 
+// Weight makes kv Weighing: a string is held as long as its number is.
+func (m *kvText) Weight(s State) (bytes int64) {
+	for i := 1; i < len(s); i += 2 {
+		bytes += int64(len(m.str(s[i])))
+	}
+	return bytes
+}
+
 func (m *kvText) str(n int32) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,7 +160,7 @@ func (r *kvRun) State() State {
 	return s
 }
 
-func (r *kvRun) States() []State { return []State{r.State()} }
+func (r *kvRun) States(func()) []State { return []State{r.State()} }
 
 // get1 is the string at a key, the empty one if the key is absent.
 func get1(s State, key int32) int32 {

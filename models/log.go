@@ -233,6 +233,9 @@ func (m *log) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Weight makes log Weighing: a node is held as long as its number is.
+func (m *log) Weight(State) (bytes int64) { return 64 }
+
 func (m *log) Mutates(op Op) bool { return op.Kind == AppendTo }
 
 // MayFollow makes log Foreseeing: a list only grows, and by no more than the

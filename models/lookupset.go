@@ -133,6 +133,9 @@ func (m *lookupSet) Mutates(op Op) bool {
 	return op.Kind == Insert || op.Kind == InsertAny || op.Kind == Remove || op.Kind == RemoveAny
 }
 
+// Lasting makes lookup-set Valued: elements are in nobody's way.
+func (m *lookupSet) Lasting() []int32 { return nil }
+
 // Touches makes lookup-set Valued.
 func (m *lookupSet) Touches(op Op) (values []int32, all bool) { return []int32{op.A}, false }
 

@@ -33,6 +33,13 @@ type Branching interface {
 	Outcomes(s State, op Op, yield func(State) bool)
 }
 
+// Weighing is a model that holds more for its states than their numbers. A search
+// counts that too, and looks at its limits the sooner.
+type Weighing interface {
+	// Weight is about how many bytes more are held for a state.
+	Weight(s State) int64
+}
+
 // Reader is a model that gives the operations of its history their meaning, one
 // after another, before any Step.
 type Reader interface {
@@ -95,20 +102,28 @@ type Foreseeing interface {
 // that touch a value are taken out of a linearizable history, and also those of
 // the values that these operations tie it to, the rest is linearizable.
 type Valued interface {
+	// Lasting are the values that cannot be dropped. Values that are there at
+	// first would be in the way of others if nothing took them.
+	Lasting() []int32
 	// Touches are the values that op touches. all says that op depends on every
 	// value: then no value can be dropped while op stays.
 	Touches(op Op) (values []int32, all bool)
 }
 
-// Replacing is a model whose state is one value, which is gone once another
-// replaces it. If nobody sees the value that an operation makes, the operation
-// can be dropped from a linearizable history.
+// Replacing is a model whose state has a value at each of some places, which is
+// gone once another replaces it. If nobody sees the values that an operation
+// makes, the operation can be dropped from a linearizable history.
 type Replacing interface {
-	// Makes is the value that op leaves, if op replaces the value before it.
-	Makes(op Op) (value int32, ok bool)
-	// Sees says whether op depends on a value being the current one.
-	Sees(op Op, value int32) bool
+	// Makes appends the cells that op leaves, one for each place whose value it
+	// replaces.
+	Makes(dst []Cell, op Op) []Cell
+	// Sees appends the cells that op depends on. all says that it depends on every
+	// cell, and then it appends none.
+	Sees(dst []Cell, op Op) (cells []Cell, all bool)
 }
+
+// Cell is a place of a state, and a value there.
+type Cell struct{ Place, Value int32 }
 
 // Overwriting is a model with operations that can happen in every state, and
 // that always leave the same state, whatever was there before.
@@ -122,12 +137,6 @@ type Overwriting interface {
 type SingleValue interface {
 	Replacing
 	SingleValue()
-}
-
-// opener is a model that reads an operation differently while it is still open
-// in the prefix under test.
-type opener interface {
-	Opened(op Op) Op
 }
 
 // only is the result of a step with one outcome.

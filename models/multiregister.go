@@ -27,16 +27,18 @@ type multiRegister struct {
 	init          []int32          // by slot
 	tied          []int32          // by slot: a lower slot tied to it, or itself
 	txns          [][]microOp
+	wrote         []int32 // by slot: the latest transaction that wrote it, as mark numbers them
 }
 
 // absent is the value of a key that is not in the map. It reads as nil.
 const absent int32 = -1
 
-// microOp is a step of a transaction: its slot, its value, and whether it
-// writes.
+// microOp is a step of a transaction: its slot, its value, whether it writes, and
+// whether that has to do with other transactions: a read does unless it is of the
+// transaction's own write, and a write does unless the transaction overwrites it.
 type microOp struct {
-	slot, value int32
-	write       bool
+	slot, value  int32
+	write, outer bool
 }
 
 var multiRegisterDefinition = Definition{
@@ -80,6 +82,7 @@ func (m *multiRegister) slotOf(key edn.ID) int32 {
 		m.keys = append(m.keys, key)
 		m.init = append(m.init, absent)
 		m.tied = append(m.tied, slot)
+		m.wrote = append(m.wrote, 0)
 	}
 	return slot
 }
@@ -89,6 +92,24 @@ func (m *multiRegister) tie(txn []microOp) {
 	for _, mop := range txn {
 		a, b := m.lowest(txn[0].slot), m.lowest(mop.slot)
 		m.tied[max(a, b)] = min(a, b)
+	}
+}
+
+// mark marks the steps of the latest transaction that have to do with others.
+func (m *multiRegister) mark(txn []microOp) {
+	n := int32(len(m.txns))
+	for i, mop := range txn {
+		if mop.write {
+			m.wrote[mop.slot] = n
+		} else {
+			txn[i].outer = m.wrote[mop.slot] != n
+		}
+	}
+	for i, mop := range slices.Backward(txn) {
+		if mop.write {
+			txn[i].outer = m.wrote[mop.slot] != -n
+			m.wrote[mop.slot] = -n
+		}
 	}
 }
 
@@ -135,13 +156,14 @@ func (m *multiRegister) Read(o Operation) (Op, bool, error) {
 	}
 	m.tie(txn)
 	m.txns = append(m.txns, txn)
+	m.mark(txn)
 	return Op{Txn, int32(len(m.txns) - 1), 0}, len(txn) > 0, nil
 }
 
 func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
 	kind := m.v.Kind(item)
 	if parts := m.v.Items(item); (kind == edn.KindVector || kind == edn.KindList) && len(parts) == 3 {
-		mop := microOp{m.slotOf(parts[1]), int32(m.v.Same(parts[2])), false}
+		mop := microOp{slot: m.slotOf(parts[1]), value: int32(m.v.Same(parts[2]))}
 		switch m.v.Same(parts[0]) {
 		case m.fRead[0], m.fRead[1]:
 			return mop, nil
@@ -187,7 +209,7 @@ func (r *multiRegisterRun) Apply(op Op) Outcome {
 	for _, mop := range r.m.txns[op.A] {
 		switch {
 		case mop.write:
-			r.undo = append(r.undo, microOp{mop.slot, r.now[mop.slot], true})
+			r.undo = append(r.undo, microOp{slot: mop.slot, value: r.now[mop.slot]})
 			r.now[mop.slot] = mop.value
 		case orNil(r.now[mop.slot]) != mop.value:
 			for _, old := range slices.Backward(r.undo) {
@@ -209,7 +231,7 @@ func (r *multiRegisterRun) State() State {
 	return s
 }
 
-func (r *multiRegisterRun) States() []State { return []State{r.State()} }
+func (r *multiRegisterRun) States(func()) []State { return []State{r.State()} }
 
 func (m *multiRegister) value(s State, slot int32) int32 {
 	if i, found := find1(s, slot); found {
@@ -245,6 +267,26 @@ func (m *multiRegister) Mutates(op Op) bool {
 	return false
 }
 
+// Makes makes multi-register Replacing.
+func (m *multiRegister) Makes(dst []Cell, op Op) []Cell {
+	for _, mop := range m.txns[op.A] {
+		if mop.write && mop.outer {
+			dst = append(dst, Cell{mop.slot, mop.value})
+		}
+	}
+	return dst
+}
+
+// Sees makes multi-register Replacing.
+func (m *multiRegister) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
+	for _, mop := range m.txns[op.A] {
+		if !mop.write && mop.outer {
+			dst = append(dst, Cell{mop.slot, mop.value})
+		}
+	}
+	return dst, false
+}
+
 func (m *multiRegister) Why(s State, op Op) string {
 	for _, mop := range m.txns[op.A] {
 		if mop.write {
@@ -258,8 +300,12 @@ func (m *multiRegister) Why(s State, op Op) string {
 
 func (m *multiRegister) Record(s State) edn.Value {
 	var kvs []edn.ID
-	for slot, key := range m.keys {
-		if value := m.value(s, int32(slot)); value != absent {
+	for slot, key := range m.keys { // in their order, as the state is
+		value := m.init[slot]
+		if len(s) > 0 && s[0] == int32(slot) {
+			value, s = s[1], s[2:]
+		}
+		if value != absent {
 			kvs = append(kvs, key, edn.ID(value))
 		}
 	}

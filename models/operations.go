@@ -34,36 +34,16 @@ func (o *Operations) Prefix(t int32) Cut {
 	for i := int32(0); i < int32(o.Len()) && o.Inv[i] <= t; i++ {
 		op, res := o.Op(i), o.Res[i]
 		if res > t {
-			op, res = o.Opened(i), Open
 			if !o.Model.Mutates(op) {
 				continue
 			}
+			res = Open
 		}
 		cut.Append(o.Inv[i], res, op)
 		cut.Of = append(cut.Of, o.Of[i])
 		cut.Rows = append(cut.Rows, i)
 	}
 	return cut
-}
-
-// Opened is row i as it stands in a prefix that ends before its return. An
-// operation that never returns means the same everywhere.
-func (o *Operations) Opened(i int32) Op {
-	if opener, ok := o.Model.(opener); ok && o.Res[i] != Open {
-		return opener.Opened(o.Op(i))
-	}
-	return o.Op(i)
-}
-
-// ReadsOpenOtherwise says whether less is known about some operation while it
-// is open than once it has returned.
-func (o *Operations) ReadsOpenOtherwise() bool {
-	for i := int32(0); i < int32(o.Len()); i++ {
-		if o.Opened(i) != o.Op(i) {
-			return true
-		}
-	}
-	return false
 }
 
 // Parts splits the rows by the model's partition, in order of the parts' first

@@ -222,7 +222,7 @@ func (r *priorityRun) State() State {
 	return s
 }
 
-func (r *priorityRun) States() []State { return []State{r.State()} }
+func (r *priorityRun) States(func()) []State { return []State{r.State()} }
 
 // greatestFirst has the greatest number first.
 type greatestFirst []int32

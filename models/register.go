@@ -130,6 +130,9 @@ func (r *register) Mutates(op Op) bool { return op.Kind == Write || op.Kind == C
 // Overwrites makes registers Overwriting.
 func (r *register) Overwrites(op Op) bool { return op.Kind == Write }
 
+// Lasting makes registers Valued: the value at first is in nobody's way.
+func (r *register) Lasting() []int32 { return nil }
+
 // Touches makes registers Valued. A failed cas that is observed needs some
 // other value to be there.
 func (r *register) Touches(op Op) (values []int32, all bool) {
@@ -143,16 +146,25 @@ func (r *register) Touches(op Op) (values []int32, all bool) {
 }
 
 // Makes makes registers Replacing.
-func (r *register) Makes(op Op) (value int32, ok bool) {
-	if op.Kind == CAS {
-		return op.B, op.A != op.B
+func (r *register) Makes(dst []Cell, op Op) []Cell {
+	switch {
+	case op.Kind == Write:
+		return append(dst, Cell{0, op.A})
+	case op.Kind == CAS && op.A != op.B:
+		return append(dst, Cell{0, op.B})
 	}
-	return op.A, op.Kind == Write
+	return dst
 }
 
 // Sees makes registers Replacing.
-func (r *register) Sees(op Op, value int32) bool {
-	return op.Kind == FailedCAS || op.Kind != Write && op.A == value
+func (r *register) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
+	switch op.Kind {
+	case Write:
+		return dst, false
+	case FailedCAS:
+		return dst, true
+	}
+	return append(dst, Cell{0, op.A}), false
 }
 
 // SingleValue makes registers a SingleValue.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
@@ -16,7 +17,7 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	from := 0
 	for i, row := range order {
 		to := ends[i]
-		states = stepAll(m, states, states[from:to], c.Op(row))
+		states = stepAll(func() {}, m, states, states[from:to], c.Op(row))
 		if len(states) == to {
 			return nil, &ReplayError{i, m.Why(states[from], c.Op(row))}
 		}
@@ -38,31 +39,34 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 
 // Final is the state that Replay's run ends in, the initial one if nothing runs.
 // It keeps no others, and takes the steps of a Runner in place: linear time for
-// these, times the logarithm of the state for some.
-func Final(m Model, c *Columns, order []Row) (State, error) {
-	return FinalOf(m, []*Columns{c}, [][]Row{order})
+// these, times the logarithm of the state for some. If the context ends before,
+// the error is its cause.
+func Final(ctx context.Context, m Model, c *Columns, order []Row) (State, error) {
+	return FinalOf(ctx, m, []*Columns{c}, [][]Row{order})
 }
 
 // FinalOf is Final of operations that are in parts, with an order of each. The
 // position of an error is one in the order of its part.
-func FinalOf(m Model, parts []*Columns, orders [][]Row) (State, error) {
-	_, runs := m.(Runner)
-	p, parted := m.(Partitioner)
-	if parted && !runs {
-		return joined(m, p, parts, orders)
-	}
-	w := newWalk(m)
-	for i, c := range parts {
-		if err := w.steps(c, orders[i]); err != nil {
-			return nil, err
+func FinalOf(ctx context.Context, m Model, parts []*Columns, orders [][]Row) (State, error) {
+	return unlessStopped(ctx, func(poll func()) (State, error) {
+		_, runs := m.(Runner)
+		p, parted := m.(Partitioner)
+		if parted && !runs {
+			return joined(poll, m, p, parts, orders)
 		}
-	}
-	return w.state(), nil
+		w := newWalk(m, poll)
+		for i, c := range parts {
+			if err := w.steps(c, orders[i]); err != nil {
+				return nil, err
+			}
+		}
+		return w.state(), nil
+	})
 }
 
 // joined is FinalOf for a model that has parts and no runs: each part's state
 // stays small.
-func joined(m Model, p Partitioner, parts []*Columns, orders [][]Row) (State, error) {
+func joined(poll func(), m Model, p Partitioner, parts []*Columns, orders [][]Row) (State, error) {
 	var number numbering
 	var walks []*walk // by part of the model
 	for i, c := range parts {
@@ -70,7 +74,7 @@ func joined(m Model, p Partitioner, parts []*Columns, orders [][]Row) (State, er
 			op := c.Op(row)
 			k := int(number.of(p.Part(op)))
 			if k == len(walks) {
-				walks = append(walks, newWalk(m))
+				walks = append(walks, newWalk(m, poll))
 			}
 			if !walks[k].step(op) {
 				return nil, &ReplayError{at, m.Why(walks[k].state(), op)}

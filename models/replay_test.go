@@ -1,11 +1,14 @@
 package models
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
 
 	"clew/edn"
+	"clew/internal/ending"
+	"clew/jepsen"
 )
 
 func queue(t *testing.T, kinds ...Op) (Model, *Columns) {
@@ -54,11 +57,11 @@ func TestFinalIsWhatReplayEndsWith(t *testing.T) {
 		} else if n > 0 {
 			want = run[n-1]
 		}
-		if got, err := Final(m, c, order); err != nil || !slices.Equal(got, want) {
+		if got, err := Final(t.Context(), m, c, order); err != nil || !slices.Equal(got, want) {
 			t.Errorf("after %d steps %v, %v; want %v", n, got, err, want)
 		}
 	}
-	_, err := Final(m, c, []int32{0, 3, 5})
+	_, err := Final(t.Context(), m, c, []int32{0, 3, 5})
 	var stuck *ReplayError
 	if !errors.As(err, &stuck) || stuck.Position != 2 {
 		t.Errorf("a step that cannot happen: %v", err)
@@ -89,9 +92,11 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 			want = run[n-1]
 		}
 		for _, final := range map[string]func() (State, error){
-			"a run":      func() (State, error) { return Final(m, c, order) },
-			"parts":      func() (State, error) { return Final(apart{m, m.(Partitioner)}, c, order) },
-			"both parts": func() (State, error) { return FinalOf(m, []*Columns{c, c}, [][]Row{order[:n/2], order[n/2:]}) },
+			"a run": func() (State, error) { return Final(t.Context(), m, c, order) },
+			"parts": func() (State, error) { return Final(t.Context(), apart{m, m.(Partitioner)}, c, order) },
+			"both parts": func() (State, error) {
+				return FinalOf(t.Context(), m, []*Columns{c, c}, [][]Row{order[:n/2], order[n/2:]})
+			},
 		} {
 			if got, err := final(); err != nil || !slices.Equal(got, want) {
 				t.Errorf("after %d steps %v, %v; want %v", n, got, err, want)
@@ -104,4 +109,52 @@ func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 type apart struct {
 	Model
 	Partitioner
+}
+
+func TestAReplayEndsWithItsContext(t *testing.T) {
+	var long, branching []Op
+	for i := range int32(30) {
+		branching = append(branching, Op{Enqueue, i, 0})
+	}
+	// 2^30 states in a single step, and from a run that does not know who took what.
+	branching = append(branching, Op{Kind: DrainAny})
+	owing := slices.Concat(branching[:30], []Op{{Kind: DequeueAny}, {Kind: DequeueAny}, {Kind: DrainAny}})
+	for i := range int32(10_000) {
+		long = append(long, Op{Enqueue, i, 0})
+	}
+	for name, ops := range map[string][]Op{"a long one": long, "one with a step of many outcomes": branching, "likewise, after debts": owing} {
+		m, c := queue(t, ops...)
+		order := make([]Row, len(ops))
+		for i := range order {
+			order[i] = Row(i)
+		}
+		for looks := range 5 {
+			ctx := &ending.Context{Context: t.Context(), Looks: looks}
+			if _, err := Final(ctx, m, c, order); err != context.Canceled || ctx.After > 2 {
+				t.Errorf("%s: %v, after it had been said %d times to end", name, err, ctx.After)
+			}
+		}
+	}
+	m, c := queue(t, long[:pollsPerLook-1]...)
+	if _, err := Final(&ending.Context{Context: t.Context()}, m, c, []Row{0, 1, 2}); err != nil {
+		t.Errorf("a short one is worth its end: %v", err)
+	}
+}
+
+func TestReadingEndsWithItsContext(t *testing.T) {
+	b := jepsen.NewBuilder(jepsen.Options{})
+	for i := range 1000 {
+		b.Invoke(0, "write", i)
+		b.OK(0, "write", i)
+	}
+	h, err := b.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for looks := range 5 {
+		ctx := &ending.Context{Context: t.Context(), Looks: looks}
+		if _, err := (Spec{Name: "register"}).ReadWithin(ctx, h); err != context.Canceled || ctx.After > 2 {
+			t.Errorf("%v, after it had been said %d times to end", err, ctx.After)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"maps"
 	"slices"
 )
@@ -22,8 +23,9 @@ type Run interface {
 	// State is the state that the run is in: what Step leads to. A run that leaves
 	// open which of several states it is in gives the least.
 	State() State
-	// States are all the states that it may be in, in order.
-	States() []State
+	// States are all the states that it may be in, in order. If finding them may
+	// take long, it calls poll now and then.
+	States(poll func()) []State
 }
 
 // Outcome says what a run makes of a step.
@@ -54,10 +56,11 @@ type walk struct {
 	run    Run     // nil while there is a set
 	set    []State // in order
 	next   []State
+	poll   func() // called before every step, and within one that may take long
 }
 
-func newWalk(m Model) *walk {
-	w := &walk{model: m}
+func newWalk(m Model, poll func()) *walk {
+	w := &walk{model: m, poll: poll}
 	w.runner, _ = m.(Runner)
 	w.settle([]State{m.Init()})
 	return w
@@ -73,6 +76,7 @@ func (w *walk) settle(set []State) {
 
 // step takes a step, and says whether it can happen. If not, nothing changes.
 func (w *walk) step(op Op) bool {
+	w.poll()
 	if w.run != nil {
 		switch w.run.Apply(op) {
 		case Impossible:
@@ -80,9 +84,9 @@ func (w *walk) step(op Op) bool {
 		case One:
 			return true
 		}
-		w.set, w.run = w.run.States(), nil
+		w.set, w.run = w.run.States(w.poll), nil
 	}
-	w.next = stepAll(w.model, w.next[:0], w.set, op)
+	w.next = stepAll(w.poll, w.model, w.next[:0], w.set, op)
 	if len(w.next) == 0 {
 		return false
 	}
@@ -94,17 +98,61 @@ func (w *walk) step(op Op) bool {
 }
 
 // stepAll appends to dst, in order, every state that op leads to from some state
-// of a set. What it appends is a set too.
-func stepAll(m Model, dst, set []State, op Op) []State {
+// of a set. What it appends is a set too. It polls for every one of them.
+func stepAll(poll func(), m Model, dst, set []State, op Op) []State {
 	from := len(dst)
+	each, branching := m.(Branching)
 	for _, s := range set {
-		dst = m.Step(dst, s, op)
+		poll()
+		if !branching {
+			dst = m.Step(dst, s, op)
+			continue
+		}
+		each.Outcomes(s, op, func(next State) bool {
+			poll()
+			dst = append(dst, next)
+			return true
+		})
 	}
 	if len(dst)-from > 1 {
-		slices.SortFunc(dst[from:], slices.Compare)
+		slices.SortFunc(dst[from:], func(a, b State) int {
+			poll()
+			return slices.Compare(a, b)
+		})
 		dst = dst[:from+len(slices.CompactFunc(dst[from:], slices.Equal))]
 	}
 	return dst
+}
+
+// stopped is the panic with which a poll ends a walk.
+type stopped struct{}
+
+// pollsPerLook is how often a walk polls before its context is looked at.
+const pollsPerLook = 16
+
+// polling is a poll that panics if the context is done: see unlessStopped.
+func polling(ctx context.Context) (poll func()) {
+	n := 0
+	return func() {
+		if n++; n%pollsPerLook == 0 && ctx.Err() != nil {
+			panic(stopped{})
+		}
+	}
+}
+
+// unlessStopped is what f finds, or the cause for which the context is done if a
+// poll found it so.
+func unlessStopped(ctx context.Context, f func(poll func()) (State, error)) (s State, err error) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case stopped{}:
+			s, err = nil, context.Cause(ctx)
+		default:
+			panic(p)
+		}
+	}()
+	return f(polling(ctx))
 }
 
 // state is the state that the walk has come to, the least if there are several.
@@ -147,4 +195,4 @@ func (in members) add(x int32) { in[x] = struct{}{} }
 func (in members) State() State { return slices.Sorted(maps.Keys(in)) }
 
 // States makes members a part of a Run.
-func (in members) States() []State { return []State{in.State()} }
+func (in members) States(func()) []State { return []State{in.State()} }

@@ -112,16 +112,16 @@ func TestRunsAgreeWithStep(t *testing.T) {
 					return
 				}
 				c, m := randomOperations(t, r, d, reader, v)
-				w, set := newWalk(m), []State{m.Init()}
+				w, set := newWalk(m, func() {}), []State{m.Init()}
 				for range 150 {
 					op := c.Op(int32(r.IntN(c.Len())))
-					for try := r.IntN(20); try < 18 && (blowsUp(d, set, op) || len(stepAll(m, nil, set, op)) == 0); try++ {
+					for try := r.IntN(20); try < 18 && (blowsUp(d, set, op) || len(stepAll(func() {}, m, nil, set, op)) == 0); try++ {
 						op = c.Op(int32(r.IntN(c.Len())))
 					}
 					if blowsUp(d, set, op) {
 						break
 					}
-					next := stepAll(m, nil, set, op)
+					next := stepAll(func() {}, m, nil, set, op)
 					if possible := w.step(op); possible != (len(next) > 0) {
 						t.Fatalf("seed %d: step %d, %v from %v: possible %t, by Step %v", seed, steps, op, set, possible, next)
 					}
@@ -137,7 +137,7 @@ func TestRunsAgreeWithStep(t *testing.T) {
 						several++
 					}
 					if w.run != nil {
-						if got := w.run.States(); !slices.EqualFunc(got, set, slices.Equal) {
+						if got := w.run.States(func() {}); !slices.EqualFunc(got, set, slices.Equal) {
 							t.Fatalf("seed %d: after %v the states are %v, by Step %v", seed, op, got, set)
 						}
 					}
@@ -194,7 +194,7 @@ func TestFinalsOfLargeStatesTakeNoTime(t *testing.T) {
 			for i := range order {
 				order[i] = Row(i)
 			}
-			s, err := Final(settled(m), c, order)
+			s, err := Final(t.Context(), settled(m), c, order)
 			if want := map[string]int{"set": n, "kv": 2}[name]; err != nil || len(s) != want {
 				t.Errorf("%d numbers, %v; want %d", len(s), err, want)
 			}
@@ -226,7 +226,7 @@ func TestABagOwesWhatCrashedDequeuesTook(t *testing.T) {
 		for i := range order {
 			order[i] = Row(i)
 		}
-		if s, err := Final(m, c, order); err != nil || len(s) != end.left {
+		if s, err := Final(t.Context(), m, c, order); err != nil || len(s) != end.left {
 			t.Errorf("%v: %v, %v", end.op, s, err)
 		}
 	}
@@ -235,7 +235,7 @@ func TestABagOwesWhatCrashedDequeuesTook(t *testing.T) {
 	for i := range order {
 		order[i] = Row(i)
 	}
-	if _, err := Final(m, c, order); err == nil || !strings.Contains(err.Error(), "can't dequeue from empty queue") {
+	if _, err := Final(t.Context(), m, c, order); err == nil || !strings.Contains(err.Error(), "can't dequeue from empty queue") {
 		t.Errorf("one element more than there are: %v", err)
 	}
 }

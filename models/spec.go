@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"errors"
 
 	"clew/edn"
@@ -121,6 +122,12 @@ func (s Spec) bind(v *edn.Values) (Reader, *Definition, error) {
 // an operation is an *edn.Error: it names the operation, its place, and what
 // the model knows. Linear time.
 func (s Spec) Read(h *jepsen.History) (*Operations, error) {
+	return s.ReadWithin(context.Background(), h)
+}
+
+// ReadWithin is Read as long as the context is not done: then the error is its
+// cause.
+func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, error) {
 	if h == nil || h.Values == nil {
 		return nil, jepsen.ErrNoHistory
 	}
@@ -136,6 +143,9 @@ func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 	ops.grow(h.Operations())
 	ops.Of = make([]jepsen.Operation, 0, h.Operations())
 	for o := jepsen.Operation(0); int(o) < h.Operations(); o++ {
+		if o%8 == 7 && ctx.Err() != nil { // a single value may be large
+			return nil, context.Cause(ctx)
+		}
 		status := h.Status[o]
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
 			continue

@@ -88,7 +88,7 @@ func (r *stackRun) Apply(op Op) Outcome {
 
 func (r *stackRun) State() State { return slices.Clone(r.items) }
 
-func (r *stackRun) States() []State { return []State{r.State()} }
+func (r *stackRun) States(func()) []State { return []State{r.State()} }
 
 // Shape makes stack Shaped.
 func (q *stack) Shape() Shape { return LIFOShape{q.init} }

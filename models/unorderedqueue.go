@@ -115,17 +115,3 @@ func (q *unorderedQueue) Why(s State, op Op) string { return q.why(s, op) }
 func (q *unorderedQueue) Record(s State) edn.Value {
 	return record(q.v, q.record, field{"pending", q.v.InternVector(ids(s))})
 }
-
-// Opened turns an open dequeue into a crashed one: if there are empty answers,
-// a prefix of a bag's history must not use the value that a dequeue will
-// return. (This is the contract's only exception to Knossos's meaning of a
-// prefix.)
-func (q *unorderedQueue) Opened(op Op) Op {
-	switch {
-	case q.empties && op.Kind == Dequeue:
-		return Op{Kind: DequeueAny}
-	case q.empties && op.Kind == Drain:
-		return Op{Kind: DrainAny}
-	}
-	return op
-}

@@ -1,94 +1,201 @@
 package report
 
 import (
+	"bufio"
+	"cmp"
 	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
 
 	"clew/edn"
 	"clew/jepsen"
 )
 
-// EDN is the result map on one line, with sorted keys. Like everything that
-// renders ops, it adds to the history's Values.
+// EDN is the result map on one line, with sorted keys.
 func (r *Result) EDN() string {
-	v := edn.NewValues()
+	var b strings.Builder
+	r.WriteEDN(&b) // a Builder takes everything
+	return b.String()
+}
+
+// WriteEDN writes the result map on one line, with sorted keys, as the text of the
+// map that Clojure would read. It never holds all of it: of a million independent
+// keys it writes one after the other, and a core operation by operation.
+func (r *Result) WriteEDN(w io.Writer) error {
+	p := &ednPrinter{out: bufio.NewWriterSize(w, 64<<10), v: edn.NewValues()}
 	if r.History != nil && r.History.Values != nil {
-		v = r.History.Values
+		p.v = r.History.Values
 	}
-	m := mapOf{v: v}
+	var m []field
 	if r.Keys == nil {
-		r.fill(&m)
+		m = p.single(r)
 	} else {
-		r.fillKeys(&m)
+		m = p.keyed(r)
 	}
 	if r.File != "" {
-		m.put("file", v.InternString(r.File))
+		m = append(m, field{"file", p.string(r.File)})
 	}
-	return v.Text(m.id())
+	p.fields(m)
+	return p.out.Flush()
 }
 
-// fillKeys makes a map like the one that jepsen.independent's checker answers.
-// Keys with an unknown verdict are not failures.
-func (r *Result) fillKeys(m *mapOf) {
-	var results, failures []edn.ID
-	for _, k := range r.Keys {
-		one := mapOf{v: m.v}
-		k.fill(&one)
-		results = append(results, k.Key.ID(), one.id())
+// ednPrinter prints EDN. What a print method returns prints one form.
+type ednPrinter struct {
+	out  *bufio.Writer
+	v    *edn.Values
+	ops  *jepsen.OpPrinter // of the result at hand, if any of its ops has been printed
+	text []byte            // of the form at hand
+}
+
+// field is a key of a map, a keyword, and what prints its value.
+type field struct {
+	name  string
+	print func()
+}
+
+// fields prints a map, its keys sorted.
+func (p *ednPrinter) fields(m []field) {
+	slices.SortFunc(m, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	p.out.WriteByte('{')
+	for i, f := range m {
+		if i > 0 {
+			p.out.WriteString(", ")
+		}
+		p.out.WriteByte(':')
+		p.out.WriteString(f.name)
+		p.out.WriteByte(' ')
+		f.print()
+	}
+	p.out.WriteByte('}')
+}
+
+// list prints n forms between brackets.
+func (p *ednPrinter) list(brackets string, n int, print func(i int)) {
+	p.out.WriteByte(brackets[0])
+	for i := range n {
+		if i > 0 {
+			p.out.WriteByte(' ')
+		}
+		print(i)
+	}
+	p.out.WriteByte(brackets[1])
+}
+
+func (p *ednPrinter) raw(text string) func() { return func() { p.out.WriteString(text) } }
+
+func (p *ednPrinter) int(n int) func() {
+	return func() {
+		p.text = strconv.AppendInt(p.text[:0], int64(n), 10)
+		p.out.Write(p.text)
+	}
+}
+
+func (p *ednPrinter) string(s string) func() {
+	return func() {
+		p.text = edn.AppendString(p.text[:0], s)
+		p.out.Write(p.text)
+	}
+}
+
+// keyword prints a keyword, nil if it has no name.
+func (p *ednPrinter) keyword(name string) func() {
+	if name == "" {
+		return p.raw("nil")
+	}
+	return func() {
+		p.out.WriteByte(':')
+		p.out.WriteString(name)
+	}
+}
+
+func (p *ednPrinter) value(x edn.Value) func() {
+	return func() {
+		p.text = p.v.AppendText(p.text[:0], x.ID())
+		p.out.Write(p.text)
+	}
+}
+
+// keyed is a map like the one that jepsen.independent's checker answers. Keys
+// with an unknown verdict are not failures.
+func (p *ednPrinter) keyed(r *Result) []field {
+	ids := make([]edn.ID, len(r.Keys))
+	var failures []edn.Value
+	for i, k := range r.Keys {
+		ids[i] = k.Key.ID()
 		if k.Verdict == jepsen.Invalid {
-			failures = append(failures, k.Key.ID())
+			failures = append(failures, k.Key)
 		}
 	}
-	m.put("valid?", r.valid(m.v))
-	m.put("results", m.v.InternMap(results))
-	m.put("failures", m.v.InternVector(failures))
-}
-
-func (r *Result) valid(v *edn.Values) edn.ID {
-	switch r.Verdict {
-	case jepsen.Valid:
-		return edn.True
-	case jepsen.Invalid:
-		return edn.False
+	return []field{
+		{"valid?", p.valid(r)},
+		{"failures", func() { p.list("[]", len(failures), func(i int) { p.value(failures[i])() }) }},
+		{"results", func() { p.results(r.Keys, p.v.Sorted(ids)) }},
 	}
-	return v.InternKeyword("unknown")
 }
 
-// fill makes the map of a single history.
-func (r *Result) fill(m *mapOf) {
-	v := m.v
-	m.put("valid?", r.valid(v))
-	configs, paths := v.InternList(nil), v.InternList(nil)
+// shownAtOnce is how many results of keys are held while they are printed.
+const shownAtOnce = 1024
+
+// results prints the map of the keys' results in the given order.
+func (p *ednPrinter) results(keys []KeyResult, order []int) {
+	p.out.WriteByte('{')
+	separator := ""
+	for some := range slices.Chunk(order, shownAtOnce) {
+		for i, r := range resultsOf(keys, some) {
+			p.out.WriteString(separator)
+			p.value(keys[some[i]].Key)()
+			p.out.WriteByte(' ')
+			p.ops = nil
+			p.fields(p.single(r))
+			separator = ", "
+		}
+	}
+	p.out.WriteByte('}')
+}
+
+func (p *ednPrinter) valid(r *Result) func() {
 	switch r.Verdict {
 	case jepsen.Valid:
-		m.put("model", r.Final.ID())
+		return p.raw("true")
 	case jepsen.Invalid:
-		m.put("op", r.eventMap(r.FailEvent))
-		m.put("previous-ok", r.eventMap(r.PreviousOK()))
-		m.put("last-op", r.opBefore(r.LastOperation))
-		m.put("core", v.InternList(r.each(r.Core, r.opBefore)))
-		configs, paths = r.configs(), r.paths()
+		return p.raw("false")
+	}
+	return p.keyword("unknown")
+}
+
+// single is the map of a single history.
+func (p *ednPrinter) single(r *Result) []field {
+	configs, paths := p.raw("()"), p.raw("()")
+	m := []field{{"valid?", p.valid(r)}, {"analyzer", p.keyword(r.Analyzer)}, {"stats", func() { p.stats(r) }}}
+	switch r.Verdict {
+	case jepsen.Valid:
+		m = append(m, field{"model", p.value(r.Final)})
+	case jepsen.Invalid:
+		m = append(m,
+			field{"op", func() { p.event(r, r.FailEvent) }},
+			field{"previous-ok", func() { p.event(r, r.PreviousOK()) }},
+			field{"last-op", func() { p.opBefore(r, r.LastOperation) }},
+			field{"core", func() { p.list("()", len(r.Core), func(i int) { p.opBefore(r, r.Core[i]) }) }})
+		configs, paths = func() { p.configs(r) }, func() { p.paths(r) }
 	default:
-		m.put("cause", edn.Nil)
-		if r.Cause != "" {
-			m.put("cause", v.InternKeyword(string(r.Cause)))
-		}
+		m = append(m, field{"cause", p.keyword(string(r.Cause))})
 		if r.Error != "" {
-			m.put("error", v.InternString(r.Error))
+			m = append(m, field{"error", p.string(r.Error)})
 		}
 	}
 	if sentence := r.sentence(); r.Verdict != jepsen.Valid && sentence != "" {
-		m.put("explanation", v.InternString(sentence))
+		m = append(m, field{"explanation", p.string(sentence)})
 	}
-	m.put("configs", configs)
-	m.put("final-paths", paths)
-	m.put("analyzer", edn.Nil)
-	if r.Analyzer != "" {
-		m.put("analyzer", v.InternKeyword(r.Analyzer))
-	}
-	m.put("stats", r.stats(v))
+	m = append(m, field{"configs", configs}, field{"final-paths", paths})
 	if r.Verified {
-		m.put("verified?", edn.True)
+		m = append(m, field{"verified?", p.raw("true")})
 	}
+	if r.Missing != "" {
+		m = append(m, field{"missing", p.string(r.Missing)})
+	}
+	return m
 }
 
 func (r *Result) sentence() string {
@@ -103,100 +210,82 @@ func (r *Result) sentence() string {
 	return r.Explanation + " (" + r.Hint + ")"
 }
 
-func (r *Result) stats(v *edn.Values) edn.ID {
-	m := mapOf{v: v}
+func (p *ednPrinter) stats(r *Result) {
+	m := []field{{"ms", func() { p.out.Write(edn.AppendFloat(nil, r.Ms)) }}}
 	if h := r.History; h != nil {
-		m.put("events", v.InternInt(int64(h.Events)))
-		m.put("operations", v.InternInt(int64(h.Operations())))
-		m.put("crashed", v.InternInt(int64(h.CrashedCount())))
-		m.put("skipped", v.InternInt(int64(h.Skipped)))
+		m = append(m, field{"events", p.int(h.Events)}, field{"operations", p.int(h.Operations())},
+			field{"crashed", p.int(h.CrashedCount())}, field{"skipped", p.int(h.Skipped)})
 	}
-	m.put("ms", v.InternFloat(r.Ms))
-	return m.id()
+	p.fields(m)
 }
 
-func (r *Result) configs() edn.ID {
-	v := r.History.Values
-	var list []edn.ID
-	for _, c := range r.Configs {
-		m := mapOf{v: v}
-		m.put("model", c.State.ID())
-		m.put("last-op", r.opBefore(c.Last))
-		m.put("pending", v.InternVector(r.each(c.Pending, r.operationMap)))
-		list = append(list, m.id())
-	}
-	return v.InternList(list)
+func (p *ednPrinter) configs(r *Result) {
+	p.list("()", len(r.Configs), func(i int) {
+		c := r.Configs[i]
+		p.fields([]field{
+			{"model", p.value(c.State)},
+			{"last-op", func() { p.opBefore(r, c.Last) }},
+			{"pending", func() { p.list("[]", len(c.Pending), func(i int) { p.operation(r, c.Pending[i]) }) }},
+		})
+	})
 }
 
-func (r *Result) paths() edn.ID {
-	v := r.History.Values
-	var list []edn.ID
-	for _, path := range r.Paths {
-		var steps []edn.ID
-		for _, s := range path {
-			m := mapOf{v: v}
-			m.put("op", r.opBefore(s.Operation))
-			m.put("model", s.state(v))
-			steps = append(steps, m.id())
-		}
-		list = append(list, v.InternVector(steps))
-	}
-	return v.InternList(list)
+func (p *ednPrinter) paths(r *Result) {
+	p.list("()", len(r.Paths), func(i int) {
+		path := r.Paths[i]
+		p.list("[]", len(path), func(i int) {
+			s := path[i]
+			p.fields([]field{{"op", func() { p.opBefore(r, s.Operation) }}, {"model", p.state(s)}})
+		})
+	})
 }
 
-// opBefore is an operation as it stands at the failure: its completion if it
+// state prints the state after a step, or the record that says that there is
+// none: Knossos's for a step that cannot happen.
+func (p *ednPrinter) state(s Step) func() {
+	if s.Why == "" {
+		return p.value(s.State)
+	}
+	return func() {
+		p.out.WriteString("#knossos.model.Inconsistent")
+		p.fields([]field{{"msg", p.string(s.Why)}})
+	}
+}
+
+// opBefore prints an operation as it stands at the failure: its completion if it
 // had returned by then, otherwise its invocation.
-func (r *Result) opBefore(op jepsen.Operation) edn.ID {
+func (p *ednPrinter) opBefore(r *Result, op jepsen.Operation) {
 	if op == jepsen.None {
-		return edn.Nil
+		p.out.WriteString("nil")
+		return
 	}
 	h := r.History
 	if c := h.Completion[op]; c != jepsen.None && c <= r.FailEvent && h.Status[op] != jepsen.Crashed {
-		return r.eventMap(c)
+		p.event(r, c)
+		return
 	}
-	return r.operationMap(op)
+	p.operation(r, op)
 }
 
-func (r *Result) each(ops []jepsen.Operation, show func(jepsen.Operation) edn.ID) []edn.ID {
-	var ids []edn.ID
-	for _, op := range ops {
-		ids = append(ids, show(op))
-	}
-	return ids
-}
-
-// eventMap is the op map of an event, nil if there is none.
-func (r *Result) eventMap(e jepsen.Event) edn.ID {
+// event prints the op map of an event, nil if there is none.
+func (p *ednPrinter) event(r *Result, e jepsen.Event) {
 	if e == jepsen.None {
-		return edn.Nil
+		p.out.WriteString("nil")
+		return
 	}
-	return r.History.EventMap(e).ID()
+	p.text = p.printer(r).AppendEvent(p.text[:0], e)
+	p.out.Write(p.text)
 }
 
-// operationMap is an operation's invocation, with the value that it returned.
-func (r *Result) operationMap(op jepsen.Operation) edn.ID { return r.History.OperationMap(op).ID() }
+// operation prints an operation's invocation, with the value that it returned.
+func (p *ednPrinter) operation(r *Result, op jepsen.Operation) {
+	p.text = p.printer(r).AppendOperation(p.text[:0], op)
+	p.out.Write(p.text)
+}
 
-// state is the state after a step, or the record that says that there is none.
-func (s Step) state(v *edn.Values) edn.ID {
-	if s.Why != "" {
-		return inconsistent(v, s.Why)
+func (p *ednPrinter) printer(r *Result) *jepsen.OpPrinter {
+	if p.ops == nil {
+		p.ops = r.History.OpPrinter()
 	}
-	return s.State.ID()
-}
-
-// mapOf builds a map.
-type mapOf struct {
-	v   *edn.Values
-	kvs []edn.ID
-}
-
-// put sets a keyword's value.
-func (m *mapOf) put(name string, value edn.ID) { m.kvs = m.v.Put(m.kvs, name, value) }
-
-func (m *mapOf) id() edn.ID { return m.v.InternMap(m.kvs) }
-
-// inconsistent is Knossos's record for a step that cannot happen.
-func inconsistent(v *edn.Values, msg string) edn.ID {
-	return v.InternTagged("knossos.model.Inconsistent",
-		v.InternMap([]edn.ID{v.InternKeyword("msg"), v.InternString(msg)}))
+	return p.ops
 }

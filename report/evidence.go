@@ -1,6 +1,8 @@
 package report
 
 import (
+	"context"
+	"errors"
 	"slices"
 
 	"clew/jepsen"
@@ -20,32 +22,39 @@ const MaxConfigs = 10
 // lead to, starting with that of order, and final paths from the first
 // configuration, starting with the shortest. Each path goes on with some
 // pending operations in some order, and ends at the failing one, which cannot
-// happen there: it never can, or there would be no failure. If a model knows
-// less about an open operation than about one that has returned, the failing
-// operation may have happened already, and then returned something that it
-// cannot have returned. In that case the path shows this.
-func Explain(ops *models.Operations, fail jepsen.Event, order []models.Row, others [][]models.Row) ([]Config, [][]Step) {
-	f := failure{ops: ops, fail: int32(fail)}
+// happen there: it never can, or there would be no failure. If the context ends
+// before, the error is its cause, and there is no more than was found by then.
+func Explain(ctx context.Context, ops *models.Operations, fail jepsen.Event, order []models.Row, others [][]models.Row) ([]Config, [][]Step, error) {
+	f := failure{ctx: ctx, ops: ops, fail: int32(fail)}
 	f.cut = f.opened()
-	reached := []reached{f.reach(order)}
+	first, err := f.reach(order)
+	if err != nil {
+		return nil, nil, err
+	}
+	configs := []Config{f.config(first)}
+	paths, err := f.paths(first)
+	if err != nil {
+		return configs, nil, err
+	}
+	known := []reached{first}
 	for _, other := range others {
-		if len(reached) == MaxConfigs {
+		if len(known) == MaxConfigs {
 			break
 		}
-		c := f.reach(other)
-		if !slices.ContainsFunc(reached, c.equal) {
-			reached = append(reached, c)
+		c, err := f.reach(other)
+		if err != nil {
+			return configs, paths, err
+		}
+		if !slices.ContainsFunc(known, c.equal) {
+			known, configs = append(known, c), append(configs, f.config(c))
 		}
 	}
-	var configs []Config
-	for _, c := range reached {
-		configs = append(configs, f.config(c))
-	}
-	return configs, f.paths(reached[0])
+	return configs, paths, nil
 }
 
 // failure is operations and the event at which they fail.
 type failure struct {
+	ctx  context.Context
 	ops  *models.Operations
 	cut  *models.Columns // as they stand just before that event
 	fail int32
@@ -75,11 +84,13 @@ func (f *failure) config(c reached) Config {
 }
 
 // reach is the configuration that an order leads to.
-func (f *failure) reach(order []models.Row) reached {
+func (f *failure) reach(order []models.Row) (reached, error) {
 	order = trim(f.cut, order)
-	state, err := models.Final(f.ops.Model, f.cut, order)
-	if err != nil {
+	state, err := models.Final(f.ctx, f.ops.Model, f.cut, order)
+	if stuck := (*models.ReplayError)(nil); errors.As(err, &stuck) {
 		panic("the linearization of a prefix does not replay: " + err.Error())
+	} else if err != nil {
+		return reached{}, err
 	}
 	c := reached{state: state, last: -1}
 	done := make([]bool, f.ops.Len())
@@ -91,21 +102,20 @@ func (f *failure) reach(order []models.Row) reached {
 			c.pending = append(c.pending, i)
 		}
 	}
-	return c
+	return c, nil
 }
 
 // opened is the columns as they stand just before the failure: operations that
 // return later are open. Its rows are those of the operations.
 func (f *failure) opened() *models.Columns {
-	c := &models.Columns{Events: f.ops.Events}
-	for i := int32(0); i < int32(f.ops.Len()); i++ {
-		op, res := f.ops.Op(i), f.ops.Res[i]
+	c := f.ops.Columns
+	c.Res = slices.Clone(c.Res)
+	for i, res := range c.Res {
 		if res >= f.fail {
-			op, res = f.ops.Opened(i), models.Open
+			c.Res[i] = models.Open
 		}
-		c.Append(f.ops.Inv[i], res, op)
 	}
-	return c
+	return &c
 }
 
 // trim takes open operations off the end of a linearization: no operation that
@@ -119,19 +129,13 @@ func trim(c *models.Columns, order []models.Row) []models.Row {
 }
 
 // paths goes through the pending operations breadth first.
-func (f *failure) paths(c reached) [][]Step {
+func (f *failure) paths(c reached) ([][]Step, error) {
 	ops, model := f.ops, f.ops.Model
 	var start []Step
 	if c.last >= 0 {
 		start = []Step{f.step(c.last, c.state)}
 	}
 	failing := int32(slices.Index(ops.Res, f.fail))
-	end := func(state models.State, but string) Step {
-		return Step{Operation: ops.Of[failing], Why: model.Why(state, ops.Op(failing)) + but}
-	}
-	if !slices.Contains(c.pending, failing) {
-		return [][]Step{append(start, end(c.state, ": it has happened before, with another outcome"))}
-	}
 	type partial struct {
 		steps []Step
 		state models.State
@@ -142,20 +146,36 @@ func (f *failure) paths(c reached) [][]Step {
 	for len(queue) > 0 && len(found) < MaxPaths {
 		p := queue[0]
 		queue = queue[1:]
-		found = append(found, append(slices.Clone(p.steps), end(p.state, "")))
+		found = append(found, append(slices.Clone(p.steps), Step{Operation: ops.Of[failing], Why: model.Why(p.state, ops.Op(failing))}))
 		for _, row := range c.pending {
 			if len(found)+len(queue) >= MaxPaths {
 				break
 			}
+			if f.ctx.Err() != nil {
+				return nil, context.Cause(f.ctx)
+			}
 			if slices.Contains(p.used, row) || !model.Mutates(f.cut.Op(row)) {
 				continue
 			}
-			for _, next := range model.Step(nil, p.state, f.cut.Op(row)) {
+			for _, next := range f.some(MaxPaths, p.state, f.cut.Op(row)) {
 				queue = append(queue, partial{append(slices.Clone(p.steps), f.step(row, next)), next, append(slices.Clone(p.used), row)})
 			}
 		}
 	}
-	return found
+	return found, nil
+}
+
+// some is states that an operation leads to, at most n if there may be very many.
+func (f *failure) some(n int, from models.State, op models.Op) (next []models.State) {
+	each, branching := f.ops.Model.(models.Branching)
+	if !branching {
+		return f.ops.Model.Step(nil, from, op)
+	}
+	each.Outcomes(from, op, func(s models.State) bool {
+		next = append(next, s)
+		return len(next) < n
+	})
+	return next
 }
 
 // step is a step of a path that can happen.

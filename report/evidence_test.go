@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"clew/internal/ending"
+
 	"clew/fallback"
 	"clew/fallback/auto"
 	"clew/internal/limits"
@@ -23,11 +25,11 @@ func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 	ops.Events = n + 6
 	numbered(ops)
 	for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}, auto.Engine("auto", 0)} {
-		a := fallback.Check(context.Background(), e, ops, limits.Limits{})
+		a := e.Decide(context.Background(), ops, limits.Limits{})
 		if a.Verdict != jepsen.Invalid || a.FailEvent != n+5 {
 			t.Fatalf("%s: %+v", e.Name(), a)
 		}
-		configs, _ := report.Explain(ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
+		configs, _, _ := report.Explain(t.Context(), ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
 		t.Logf("%s: %d", e.Name(), len(configs))
 		if len(configs) < 2 || len(configs) > report.MaxConfigs {
 			t.Errorf("%s: %d configurations, want 2 or more", e.Name(), len(configs))
@@ -38,8 +40,8 @@ func TestAFailureShowsSeveralConfigurations(t *testing.T) {
 func TestAPathEndsInTheFailingOperation(t *testing.T) {
 	ops := rows.Endless(4, rows.Counter{})
 	numbered(ops)
-	a := fallback.Check(context.Background(), fallback.Porcupine{}, ops, limits.Limits{})
-	configs, paths := report.Explain(ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
+	a := fallback.Porcupine{}.Decide(context.Background(), ops, limits.Limits{})
+	configs, paths, _ := report.Explain(t.Context(), ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
 	if len(configs[0].Pending) != 1 || configs[0].Pending[0] != 4 || len(paths) != 1 || paths[0][len(paths[0])-1].Why != "never" {
 		t.Errorf("%+v, %+v", configs, paths)
 	}
@@ -49,5 +51,36 @@ func TestAPathEndsInTheFailingOperation(t *testing.T) {
 func numbered(ops *models.Operations) {
 	for row := range jepsen.Operation(ops.Len()) {
 		ops.Of = append(ops.Of, row)
+	}
+}
+
+func TestAnExplanationEndsWithItsContext(t *testing.T) {
+	// A long history, and then many writes at once and a read of none of them.
+	ops := rows.Simulated(2000, 5, 2, 0, 3)
+	n := ops.Events
+	for i := range int32(40) {
+		ops.Append(n+i, models.Open, models.Op{Kind: models.Write, A: i % 2})
+	}
+	ops.Append(n+40, n+41, models.Op{Kind: models.Read, A: 2})
+	ops.Events = n + 42
+	numbered(ops)
+	a := fallback.Window{}.Decide(t.Context(), ops, limits.Limits{})
+	if a.Verdict != jepsen.Invalid {
+		t.Fatalf("%+v", a)
+	}
+	found := [3]int{} // nothing, a configuration, paths too
+	for looks := 0; ; looks++ {
+		ctx := &ending.Context{Context: t.Context(), Looks: looks}
+		configs, paths, err := report.Explain(ctx, ops, jepsen.Event(a.FailEvent), a.Order, a.Others)
+		if err == nil {
+			break
+		}
+		if err != context.Canceled || ctx.After > 2 {
+			t.Fatalf("%v, after it had been said %d times to end", err, ctx.After)
+		}
+		found[min(len(configs), 1)+min(len(paths), 1)]++
+	}
+	if found[0] == 0 || found[1] == 0 {
+		t.Errorf("it never ended within the replay, or within the paths: %v", found)
 	}
 }

@@ -52,6 +52,9 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		j.Events, j.Operations, j.Crashed = h.Events, h.Operations(), h.CrashedCount()
 		j.Skipped, j.Warnings = h.Skipped, append(j.Warnings, h.Warnings...)
 	}
+	if r.Missing != "" {
+		j.Warnings = append(j.Warnings, r.Missing)
+	}
 	switch r.Verdict {
 	case jepsen.Valid:
 		j.Valid = true

@@ -22,6 +22,10 @@ type Result struct {
 	// "" if there is nothing to say.
 	Explanation string
 
+	// Missing says which evidence of a verdict is missing because a limit or a
+	// signal left no time for it, "" if none is.
+	Missing string
+
 	// Valid.
 	Final   edn.Value          // the final state
 	Witness []jepsen.Operation // in order of linearization
@@ -43,21 +47,19 @@ type Result struct {
 	// Keys are the results of independent keys, in order; nil if the history
 	// was checked as one. If there are keys, the verdict is that of all keys
 	// together, the witness is one of the whole history, and details of
-	// failures are in the keys' results.
+	// failures are in the keys' results:
+	//
+	//	for _, k := range r.Keys {
+	//		fmt.Println(k.Key, k.Verdict, k.Result().Analyzer)
+	//	}
 	Keys []KeyResult
-}
-
-// KeyResult is the result of one independent key. Its History is the key's.
-type KeyResult struct {
-	Key edn.Value
-	*Result
 }
 
 // FirstFailing is the result whose failing completion is the earliest: that of
 // a key if there are keys, otherwise r itself.
 func (r *Result) FirstFailing() *Result {
 	if k := r.FailingKey(); k != nil {
-		return k.Result
+		return k.Result()
 	}
 	return r
 }
@@ -92,7 +94,10 @@ func (r *Result) fails() bool {
 }
 
 // event is the failing completion as an event of the whole history.
-func (k *KeyResult) event() jepsen.Event { return k.History.InWhole(k.FailEvent) }
+func (k *KeyResult) event() jepsen.Event {
+	r := k.Result()
+	return r.History.InWhole(r.FailEvent)
+}
 
 // Config is a configuration: a state, the operation linearized last (or None)
 // and those that were open.

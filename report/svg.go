@@ -272,13 +272,15 @@ func (r *Result) drawn() (ops []jepsen.Operation, omitted int) {
 	h := r.History
 	failing := h.OpOf[r.FailEvent]
 	var rest, open []jepsen.Operation
+	inCore := make([]bool, h.Operations())
 	for _, op := range r.Core {
+		inCore[op] = true
 		if op != failing {
 			rest = append(rest, op)
 		}
 	}
 	for op := jepsen.Operation(0); int(op) < h.Operations() && h.Invocation[op] < r.FailEvent; op++ {
-		if r.openAtFailure(op) && h.Status[op] != jepsen.Failed && !slices.Contains(r.Core, op) {
+		if r.openAtFailure(op) && h.Status[op] != jepsen.Failed && !inCore[op] {
 			open = append(open, op)
 		}
 	}

@@ -36,6 +36,9 @@ func (r *Result) Text() string {
 	if r.History != nil {
 		fmt.Fprintf(&b, "  %s\n", r.summary())
 	}
+	if r.Missing != "" {
+		fmt.Fprintf(&b, "  %s\n", r.Missing)
+	}
 	switch {
 	case r.Keys != nil:
 		r.writeKeys(&b)
@@ -73,9 +76,9 @@ func (r *Result) writeKeys(b *strings.Builder) {
 		switch k.Verdict {
 		case jepsen.Invalid:
 			fmt.Fprintf(b, "\n  key %s: INVALID\n", name)
-			k.writeFailure(b)
+			k.Result().writeFailure(b)
 		default:
-			fmt.Fprintf(b, "\n  key %s: unknown: %s\n", name, k.Cause)
+			fmt.Fprintf(b, "\n  key %s: unknown: %s\n", name, k.Result().Cause)
 		}
 	}
 	if shown > maxKeys {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/edn/opmap"
@@ -35,6 +36,36 @@ func (r *Result) WriteWitness(w io.Writer) error {
 	return out.Flush()
 }
 
+// maxTook is how many crashed operations a sentence names.
+const maxTook = 5
+
+// Took says which crashed operations took effect in a witness, or "". After what
+// returned last none had to.
+func Took(h *jepsen.History, witness []jepsen.Operation) string {
+	var crashed []jepsen.Operation
+	count := 0
+	for _, op := range witness {
+		if h.Status[op] == jepsen.Crashed {
+			crashed = append(crashed, op)
+		} else {
+			count = len(crashed)
+		}
+	}
+	var names []string
+	for _, op := range crashed[:min(count, maxTook)] {
+		names = append(names, h.Name(op))
+	}
+	switch {
+	case count == 0:
+		return ""
+	case count == 1:
+		return "it is linearizable if this crashed operation took effect: " + names[0]
+	case count > maxTook:
+		names = append(names, fmt.Sprintf("and %d more (--witness lists them)", count-maxTook))
+	}
+	return fmt.Sprintf("it is linearizable if these %d crashed operations took effect: %s", count, strings.Join(names, ", "))
+}
+
 // WriteCore writes the core of an invalid result as a history of its own, which
 // is not linearizable either: the events of its operations, an op map a line. Of
 // independent keys it is the core of the one that fails first, with the key in
@@ -42,7 +73,8 @@ func (r *Result) WriteWitness(w io.Writer) error {
 func (r *Result) WriteCore(w io.Writer) error {
 	h, core, key := r.History, r.Core, (*edn.Value)(nil)
 	if k := r.FailingKey(); k != nil {
-		h, core, key = k.History, k.Core, &k.Key
+		failing := k.Result()
+		h, core, key = failing.History, failing.Core, &k.Key
 	}
 	var events []jepsen.Event
 	for _, op := range core {

@@ -35,7 +35,8 @@ Examples:
    xzcat history.edn.xz | clew check --model mutex -
 
 Evidence goes to standard output if its FILE is -, and results to standard error
-then. If it cannot be written the verdict stands.
+then. If it cannot be written the verdict stands. A FIFO waits for its reader,
+until the time limit or a signal.
 
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
@@ -80,6 +81,7 @@ type checker struct {
 	evidence *evidence
 	lifeline bool
 	given    string        // the file of models, "" if there is none
+	alone    bool          // there is one history
 	table    *report.Table // nil: a text for each history
 }
 
@@ -140,6 +142,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if err := k.ready(jobs); err != nil {
 		return 0, err
 	}
+	k.alone = len(jobs) == 1
 	k.progress = newProgress(stderr, len(jobs))
 	if len(jobs) == 1 {
 		k.options.Passed, k.options.Held = &k.progress.passed, &k.progress.held
@@ -151,14 +154,15 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		return k.tally.status(), nil
 	}
 	if k.output == "text" && len(jobs) > 1 {
+		said := ""
 		if n := k.tally.of[notChecked]; n > 0 {
-			fmt.Fprintf(k.stdout, "interrupted: %d of %d histories were not checked\n", n, len(jobs))
+			said = fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs))
 		}
-		left := ""
+		said += k.tally.summary(len(jobs), "histories", valid, invalid, unknown, unreadable)
 		if done < len(jobs) {
-			left = fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
+			said += fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
 		}
-		fmt.Fprintln(k.stdout, k.tally.summary(len(jobs), "histories", valid, invalid, unknown, unreadable)+left)
+		k.summarize(ctx, said)
 	}
 	return k.tally.status(), nil
 }
@@ -262,7 +266,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 
 // grace is how long a check that was stopped may take to say how far it got. What
 // takes longer is left alone.
-const grace = 150 * time.Millisecond
+const grace = 120 * time.Millisecond
 
 // undecided is the result of a history that nothing is known of.
 func undecided(j *job, cause jepsen.Cause) *report.Result {
@@ -277,7 +281,18 @@ func (k *checker) unreadable(j *job, err error) answer {
 
 // answer turns a result into an answer.
 func (k *checker) answer(j *job, r *report.Result) answer {
-	a := answer{out: k.render(j, r)}
+	var a answer
+	if k.alone && k.output == "edn" {
+		a.stream = func(w io.Writer) error {
+			if err := r.WriteEDN(w); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, "\n")
+			return err
+		}
+	} else {
+		a.out = k.render(j, r)
+	}
 	a.of[outcomeOf[r.Verdict]]++
 	if r.History != nil {
 		a.warnings = r.History.Warnings

@@ -17,6 +17,7 @@ import (
 
 	"clew"
 	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
@@ -179,7 +180,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 		if t.knossosMs > 0 {
 			times = fmt.Sprintf("; knossos took %.0f ms, clew %.0f ms", t.knossosMs, t.clewMs)
 		}
-		fmt.Fprintln(k.stdout, t.summary(results, "results", agree, disagree, knossosUnknown, notComparable)+times)
+		k.summarize(ctx, t.summary(results, "results", agree, disagree, knossosUnknown, notComparable)+times)
 	}
 	return k.tally.status(), nil
 }
@@ -204,7 +205,14 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn beside it"}
 		return k.answer(j, []report.Comparison{none})
 	}
-	all, err := clew.Compare(ctx, h, j.spec, k.optionsOf(j), claims)
+	ctx, done := k.limited(ctx, k.options.TimeLimit-j.took)
+	defer done()
+	o := k.optionsOf(j)
+	o.TimeLimit = 0 // the context has it, for all claims together
+	var all []report.Comparison
+	if !await(ctx, grace, func() { all, err = clew.Compare(ctx, h, j.spec, o, claims) }) {
+		return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("clew: %s", limits.Stopped(ctx))}})
+	}
 	if err != nil {
 		return answer{err: err}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen/forms"
 )
@@ -34,7 +35,7 @@ Examples:
    clew convert --from log --to edn jepsen.log
 
 Exit status: 0, or 254 for bad arguments, unreadable input, or a history that the
-form cannot hold.`
+form cannot hold, or if a limit or a signal came first.`
 
 func convertCommand(stdout, stderr io.Writer) *cli.Command {
 	return &cli.Command{
@@ -42,14 +43,18 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 		Usage:       "write a history in another form",
 		ArgsUsage:   "FILE",
 		Description: convertHelp,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names()},
 			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read"},
 			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
-		},
+		}, limitFlags()...),
 		Action: func(c *cli.Context) error {
 			to, from, err := formFlags(c)
 			if err != nil {
+				return err
+			}
+			k := runner{stdout: stdout, stderr: stderr}
+			if k.options.TimeLimit, k.memory, err = givenLimits(c); err != nil {
 				return err
 			}
 			path, out := c.Args().First(), cmp.Or(c.String("o"), "-")
@@ -60,26 +65,46 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 			if err := apart(name, output, inputs); err != nil {
 				return err
 			}
-			var refused error
-			write := func(w io.Writer) error {
-				var warnings []string
-				warnings, refused = convert(c.Context, w, path, from, to)
-				for _, line := range warnings {
-					fmt.Fprintf(stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(line))
-				}
-				return refused
-			}
-			if err = output.Probe(); err == nil && output.Through() {
-				err = printWhole(output, write)
-			} else if err == nil {
-				err = output.Write(write)
-			}
-			if err != nil && refused == nil {
-				return fmt.Errorf("%s: %w", name, err)
+			lost, refused := k.convert(c.Context, output, path, from, to)
+			if lost != nil && refused == nil {
+				return fmt.Errorf("%s: %w", name, lost)
 			}
 			return refused
 		},
 	}
+}
+
+// convert writes a history to an output, within the limits. It is lost if it cannot
+// be written, and refused if the history cannot be converted.
+func (r *runner) convert(ctx context.Context, output *files.Output, path string, from, to forms.Form) (lost, refused error) {
+	if err := output.Probe(); err != nil {
+		return err, nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go r.keeper.watch(ctx, r.memory)
+	ctx, done := r.limited(ctx, r.options.TimeLimit)
+	defer done()
+	var failed error // of the history
+	lost = unlessBlocked(ctx, func() error {
+		write := func(w io.Writer) (err error) {
+			var warnings []string
+			warnings, err = converted(ctx, r.memory, limits.Writer(ctx, w), path, from, to)
+			for _, line := range warnings {
+				fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(line))
+			}
+			failed = err
+			return err
+		}
+		if output.Through() {
+			return printWhole(output, write)
+		}
+		return output.Write(write)
+	})
+	if ctx.Err() != nil && lost != nil {
+		return limits.WritingStopped(ctx), nil // failed may be about to change
+	}
+	return lost, failed
 }
 
 func formFlags(c *cli.Context) (to, from forms.Form, err error) {
@@ -100,17 +125,17 @@ func formFlags(c *cli.Context) (to, from forms.Form, err error) {
 	return to, from, nil
 }
 
-// convert writes the history in a file, "-" for standard input, in another form.
-// If it is interrupted the writing goes on, but nobody waits for it.
-func convert(ctx context.Context, w io.Writer, path string, from, to forms.Form) ([]string, error) {
+// converted writes the history in a file, "-" for standard input, in another form.
+// If it is stopped the reading may go on, but nobody waits for it.
+func converted(ctx context.Context, memory int64, w io.Writer, path string, from, to forms.Form) ([]string, error) {
 	in, name, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	var warnings []string
-	if !await(ctx, 0, func() { warnings, err = forms.Convert(w, in, name, from, to) }) {
-		return nil, errors.New("interrupted")
+	if !await(ctx, 0, func() { warnings, err = forms.ConvertWithin(ctx, memory, w, in, name, from, to) }) {
+		return nil, limits.WritingStopped(ctx)
 	}
 	return warnings, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
@@ -29,13 +31,13 @@ func open(path string) (in io.ReadCloser, name string, err error) {
 }
 
 // readWitness reads an order of a history's operations.
-func readWitness(path string, h *jepsen.History) ([]jepsen.Operation, error) {
+func readWitness(ctx context.Context, memory int64, path string, h *jepsen.History) ([]jepsen.Operation, error) {
 	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return report.ReadWitness(f, path, h)
+	return report.ReadWitness(limits.Reader(ctx, f, memory), path, h)
 }
 
 // evidence is what is to be written of what proves a verdict.
@@ -153,9 +155,9 @@ func (e *evidence) probe() error {
 
 // of is what writes a result's evidence, nil if nothing is to be written. Of many
 // results it holds on to no history.
-func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) func() error {
+func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	var core bytes.Buffer
-	inDir := e.dir != "" && e.lost == nil && r.Verdict == jepsen.Invalid
+	inDir := e.dir != "" && e.lost == nil && r.Verdict == jepsen.Invalid && r.FirstFailing().Core != nil
 	if inDir {
 		if err := r.WriteCore(&core); err != nil {
 			panic(err) // a buffer takes everything
@@ -168,23 +170,30 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) func() error {
 	if len(e.files) == 0 {
 		result = nil
 	}
-	return func() error {
+	return func(ctx context.Context) error {
 		var failed []error
 		if inDir {
-			failed = append(failed, inFolder(path, core.Bytes()))
+			failed = append(failed, inFolder(ctx, path, core.Bytes()))
 		}
 		for _, p := range e.files {
-			failed = append(failed, p.put(result, stderr))
+			failed = append(failed, p.put(ctx, result, stderr))
 		}
 		return errors.Join(failed...)
 	}
 }
 
+// writeWithin has a function write an output until the context is done.
+func writeWithin(ctx context.Context, to *files.Output, write func(io.Writer) error) error {
+	return unlessBlocked(ctx, func() error {
+		return to.Write(func(w io.Writer) error { return write(limits.Writer(ctx, w)) })
+	})
+}
+
 // inFolder writes a file and the folders above it.
-func inFolder(path string, content []byte) error {
+func inFolder(ctx context.Context, path string, content []byte) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
-		err = files.To(path, nil, nil).Write(func(w io.Writer) error { _, err := w.Write(content); return err })
+		err = writeWithin(ctx, files.To(path, nil, nil), func(w io.Writer) error { _, err := w.Write(content); return err })
 	}
 	if err != nil {
 		return fmt.Errorf("--evidence %s: %w", path, files.Reason(err))
@@ -207,13 +216,15 @@ func (e *evidence) fileOf(j *job) string {
 }
 
 // put writes what a result has, and says to stderr if it has not what was asked for.
-func (p *proof) put(r *report.Result, stderr io.Writer) error {
+func (p *proof) put(ctx context.Context, r *report.Result, stderr io.Writer) error {
 	nothing := ""
 	switch {
 	case p.lost != nil:
 		return nil // as has been said
 	case r.Verdict != p.of:
 		nothing = "the history is " + r.Verdict.String()
+	case r.Verdict == jepsen.Invalid && p.flag == "--core" && r.FirstFailing().Core == nil:
+		nothing = r.FirstFailing().Missing
 	case r.Verdict == jepsen.Valid && r.Witness == nil:
 		nothing = "operations without a key take effect once for every key"
 	}
@@ -221,7 +232,7 @@ func (p *proof) put(r *report.Result, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "clew: %s: nothing to write for %s: %s\n", text.Line(r.File), p.flag, nothing)
 		return nil
 	}
-	if err := p.to.Write(func(w io.Writer) error { return p.write(r, w) }); err != nil {
+	if err := writeWithin(ctx, p.to, func(w io.Writer) error { return p.write(r, w) }); err != nil {
 		return fmt.Errorf("%s %s: %w", p.flag, p.path, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -137,12 +138,28 @@ var ofKeys = regexp.MustCompile(`(^|: )independent: `)
 
 // searchFlags say how to search.
 func searchFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")},
 		&cli.IntFlag{Name: "depth", DefaultText: strconv.Itoa(clew.DefaultDepth), Usage: "how many operations in a certain order --algorithm hitting tries: `D`"},
+	}, limitFlags()...)
+}
+
+// limitFlags say what may be used of time and memory.
+func limitFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
-		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "what all searches together may use: a `SIZE` such as 512MB or 1.5GB"},
+		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "what may be held at once: a `SIZE` such as 512MB or 1.5GB"},
 	}
+}
+
+// givenLimits is what these flags say; no time is no limit.
+func givenLimits(c *cli.Context) (time.Duration, int64, error) {
+	limit := c.Duration("time-limit")
+	if c.IsSet("time-limit") && limit <= 0 {
+		return 0, 0, fmt.Errorf("--time-limit is a positive duration, not %s", limit)
+	}
+	memory, err := memoryLimit(c.String("memory-limit"))
+	return limit, memory, err
 }
 
 // searchOptions is what these flags say, and the bytes that all searches
@@ -151,22 +168,20 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 	o := clew.Options{
 		Algorithm: c.String("algorithm"),
 		Depth:     c.Int("depth"),
-		TimeLimit: c.Duration("time-limit"),
 	}
+	var limit int64
+	var err error
+	if o.TimeLimit, limit, err = givenLimits(c); err != nil {
+		return o, 0, err
+	}
+	o.Memory = clew.NewMemory(limit)
 	switch {
-	case c.IsSet("time-limit") && o.TimeLimit <= 0:
-		return o, 0, fmt.Errorf("--time-limit is a positive duration, not %s", o.TimeLimit)
 	case c.IsSet("depth") && o.Algorithm != "hitting":
 		return o, 0, fmt.Errorf("--depth goes with --algorithm hitting, not with %s", o.Algorithm)
 	case c.IsSet("depth") && o.Depth < 1:
 		return o, 0, fmt.Errorf("--depth is a number of at least 1, not %d", o.Depth)
 	}
-	if err := clew.CheckAlgorithm(o.Algorithm); err != nil {
-		return o, 0, err
-	}
-	limit, err := memoryLimit(c.String("memory-limit"))
-	o.Memory = clew.NewMemory(limit)
-	return o, limit, err
+	return o, limit, clew.CheckAlgorithm(o.Algorithm)
 }
 
 // outputFlag says in which of the given forms results are printed. The first

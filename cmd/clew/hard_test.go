@@ -26,3 +26,14 @@ func hard(n int) string {
 	event(0, ":ok", "[:r 0 0] [:r 1 1] [:r 2 2] [:r 3 3] [:r 4 4]")
 	return b.String()
 }
+
+// many is a history that is not linearizable, with n crashed operations open at the
+// failure: its results are long.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "{:process %d, :type :invoke, :f :write, :value %d}\n", i+1, i)
+	}
+	b.WriteString("{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value -1}\n")
+	return b.String()
+}

@@ -31,17 +31,25 @@ type job struct {
 	ahead   answer          // if it could not be read ahead
 }
 
+// streamed writes what need not be held whole.
+type streamed func(io.Writer) error
+
 // answer is what became of a job. It does not hold on to the history, unless
 // evidence about it is to be written. So answers take little memory, however
 // many of them are waiting for an earlier one to be printed.
 type answer struct {
 	tally
-	out      string       // what standard output says
-	warnings []string     // what standard error says
-	evidence func() error // writes files, if any were asked for
-	err      error        // why the history is unreadable
-	bug      string       // clew panicked
+	out      string   // what standard output says
+	stream   streamed // the same, if it may be long and nobody waits for another answer; nil: out has it
+	warnings []string // what standard error says
+	evidence writing  // writes files, if any were asked for
+	took     time.Duration
+	err      error  // why the history is unreadable
+	bug      string // clew panicked
 }
+
+// writing writes something until the context is done.
+type writing func(context.Context) error
 
 // guarded calls f and says what it panicked with and where, "" if it did not
 // panic.
@@ -155,9 +163,14 @@ func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, 
 			jobs[i].ahead = answered(func() answer { return answer{err: r.read(ctx, jobs[i])} })
 		}
 	}, func(i int) answer {
-		return answered(func() answer { return do(ctx, jobs[i]) })
+		start := time.Now()
+		a := answered(func() answer { return do(ctx, jobs[i]) })
+		if a.took = time.Since(start); jobs[i].InOrder {
+			a.took += jobs[i].took
+		}
+		return a
 	}, func(i int, a answer) bool {
-		failed = r.say(jobs[i], a)
+		failed = r.say(ctx, jobs[i], a)
 		r.progress.file()
 		done++
 		return failed == nil && !(r.failFast && r.tally.of[invalid] > 0)
@@ -175,8 +188,9 @@ func answered(f func() answer) answer {
 }
 
 // say prints one answer: results to standard output, what went wrong to standard
-// error.
-func (r *runner) say(j *job, a answer) error {
+// error. The verdict comes first, and then the evidence, as long as the history's
+// limit leaves time for it.
+func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	r.progress.clear()
 	r.tally.add(a.tally)
 	switch {
@@ -190,11 +204,67 @@ func (r *runner) say(j *job, a answer) error {
 	for _, w := range a.warnings {
 		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(j.Path), text.Line(w))
 	}
-	_, err := io.WriteString(r.stdout, a.out)
+	ctx, done := r.lastly(ctx, r.options.TimeLimit-a.took)
+	defer done()
+	err := r.print(ctx, a.out)
+	if a.stream != nil {
+		err = unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) })
+	}
 	if a.evidence != nil {
-		if err := a.evidence(); err != nil {
+		if err := a.evidence(ctx); err != nil {
 			r.lose(err)
 		}
+	}
+	return err
+}
+
+// summarize prints the last line.
+func (r *runner) summarize(ctx context.Context, said string) {
+	ctx, done := r.lastly(ctx, r.options.TimeLimit)
+	defer done()
+	if err := r.print(ctx, said+"\n"); err != nil {
+		r.lose(err)
+	}
+}
+
+// print writes to standard output as long as the context is not done.
+func (r *runner) print(ctx context.Context, text string) error {
+	if text == "" {
+		return nil
+	}
+	return unlessBlocked(ctx, func() error { _, err := io.WriteString(r.stdout, text); return err })
+}
+
+// lastly is a context for writing what is known. It has what is left of a time
+// limit, but always a moment, and a moment is left too once the given context is
+// done.
+func (r *runner) lastly(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
+	limited, release := r.limited(ctx, left)
+	last, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(limited, func() {
+		time.Sleep(lastMoment)
+		end(context.Cause(limited))
+	})
+	return last, func() {
+		stop()
+		end(nil)
+		release()
+	}
+}
+
+// lastMoment is how long writing may take when the time is over, and tidying how
+// long may pass then until temporary files are gone.
+const (
+	lastMoment = 60 * time.Millisecond
+	tidying    = 40 * time.Millisecond
+)
+
+// unlessBlocked is the error of f, which writes as long as the context is not done.
+// If it goes on, as somebody does not read what it writes, nobody waits for it.
+func unlessBlocked(ctx context.Context, f func() error) error {
+	var err error
+	if !await(ctx, tidying, func() { err = f() }) {
+		return limits.WritingStopped(ctx)
 	}
 	return err
 }
@@ -253,6 +323,27 @@ func (r *runner) read(ctx context.Context, j *job) error {
 	}
 	j.h = h
 	return err
+}
+
+// alone is the error of f, which is all that there is to do, within the limits. It
+// says what stopped it, "" if nothing did. What f sets is not to be read then: it may
+// go on.
+func (r *runner) alone(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go r.keeper.watch(ctx, r.memory)
+	ctx, done := r.limited(ctx, r.options.TimeLimit)
+	defer done()
+	var failed error // unlike err it may be set later
+	switch ended := await(ctx, 0, func() { failed = f(ctx) }); {
+	case !ended:
+		return limits.Stopped(ctx), nil
+	case failed != nil && ctx.Err() != nil:
+		return limits.Stopped(ctx), nil
+	case errors.Is(failed, limits.ErrOutOfMemory):
+		return jepsen.OutOfMemory, nil
+	}
+	return "", failed
 }
 
 // located is an error about a history with its file in front, unless it has a

@@ -2,9 +2,15 @@ package main
 
 import (
 	"context"
+	"io"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"clew/internal/files"
+	"clew/internal/limits"
+	"clew/jepsen"
 	"clew/jepsen/store"
 )
 
@@ -86,5 +92,60 @@ func TestTheFirstStatusThatAppliesCounts(t *testing.T) {
 		if got := sum.status(); got != c.want {
 			t.Errorf("%v: %d, want %d", c.of, got, c.want)
 		}
+	}
+}
+
+func TestWritingEndsWithItsContext(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, end := context.WithCancelCause(t.Context())
+	err := writeWithin(ctx, files.To("x", nil, nil), func(w io.Writer) error {
+		io.WriteString(w, "half of it")
+		end(context.DeadlineExceeded)
+		_, err := io.WriteString(w, "and the rest")
+		return err
+	})
+	// It may be too late for its own error, but never for tidying up.
+	if err == nil || err.Error() != "not written to its end: timeout" {
+		t.Error(err)
+	}
+	for range 100 {
+		if left, _ := os.ReadDir("."); len(left) == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Error("a file is left")
+}
+
+func TestWritingEndsForTheReasonThatTheCheckDid(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit, left time.Duration
+		interrupted bool
+		want        jepsen.Cause
+	}{
+		"the time is over":    {time.Minute, -time.Second, false, jepsen.Timeout},
+		"a signal":            {time.Minute, time.Minute, true, jepsen.Interrupted},
+		"a signal, no limit":  {0, -time.Second, true, jepsen.Interrupted},
+		"time and memory":     {time.Minute, time.Minute, false, ""},
+		"there are no limits": {0, -time.Second, false, ""},
+	} {
+		var r runner
+		r.options.TimeLimit = c.limit
+		ctx, interrupt := context.WithCancel(t.Context())
+		if c.interrupted {
+			interrupt()
+		}
+		last, done := r.lastly(ctx, c.left)
+		switch {
+		case c.want == "" && last.Err() != nil:
+			t.Errorf("%s: it ended", name)
+		case c.want != "":
+			<-last.Done()
+			if got := limits.Stopped(last); got != c.want {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+		}
+		done()
+		interrupt()
 	}
 }

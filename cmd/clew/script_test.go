@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 //	pack FORM FILE PACKED     compress a file with gzip or zstd
 //	archive DIR ARCHIVE       put a directory into a .tar, .tar.gz or .zip
 //	hard N FILE               write a history that takes time to decide
+//	many N FILE               write a history with a failure of N open operations
 //	huge N FILE               write a history with a value of N megabytes
 //	trim FILE                 take the last newline off a file
 //
@@ -58,6 +59,11 @@ func TestScripts(t *testing.T) {
 			"trim": func(ts *testscript.TestScript, _ bool, args []string) {
 				text := strings.TrimSuffix(ts.ReadFile(args[0]), "\n")
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
+			},
+			"many": func(ts *testscript.TestScript, _ bool, args []string) {
+				n, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(many(n)), 0o666))
 			},
 			"hard": func(ts *testscript.TestScript, _ bool, args []string) {
 				n, err := strconv.Atoi(args[0])
@@ -217,6 +223,54 @@ func TestASignalLeavesNoTemporaryFiles(t *testing.T) {
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: %d files are left, %v", signal, len(left), err)
 		}
+	}
+}
+
+func TestASignalEndsWhatNobodyReads(t *testing.T) {
+	t.Chdir(t.TempDir())
+	putFile(t, "h.edn", many(10))
+	putFile(t, "many.edn", many(3000))
+	if err := syscall.Mkfifo("fifo", 0o666); err != nil {
+		t.Skip(err)
+	}
+	unread, results, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unread.Close()
+	for _, signal := range signals {
+		for args, stdout := range map[string]*os.File{"--core fifo h.edn": nil, "--output edn many.edn": results} {
+			cmd := exec.Command("clew", append([]string{"check"}, strings.Fields(args)...)...)
+			var said strings.Builder
+			if cmd.Stderr, cmd.Stdout = &said, &said; stdout != nil {
+				cmd.Stdout = stdout
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { cmd.Process.Kill() })
+			time.Sleep(time.Second) // The verdict is found, and there is nobody to tell.
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			ends(t, cmd, exitInvalid)
+			if s := said.String(); !strings.Contains(s, "not written to its end: interrupted\n") || stdout == nil && !strings.Contains(s, "INVALID") {
+				t.Errorf("%s, %s: %s", signal, args, s)
+			}
+		}
+	}
+}
+
+func TestAnInterruptEndsAVerificationThatNeverEnds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	putFile(t, "order.edn", write)
+	cmd, out := clewReading(t, write, true, "verify", "-", "order.edn")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, cmd, exitUnknown)
+	if s := out.String(); s != "order.edn: unknown: interrupted\n" {
+		t.Error(s)
 	}
 }
 

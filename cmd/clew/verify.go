@@ -1,14 +1,18 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"clew"
 	"clew/internal/text"
+	"clew/jepsen/forms"
 )
 
 const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
@@ -22,15 +26,15 @@ Examples:
    clew verify history.edn order.edn
 
 Exit status: 0 the witness is a linearization, 1 it is not, 254 bad arguments or
-unreadable input.`
+unreadable input, 2 a limit or a signal came first.`
 
-func verifyCommand(stdout io.Writer, status *int) *cli.Command {
+func verifyCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "verify",
 		Usage:       "replay a witness against its history",
 		ArgsUsage:   "HISTORY WITNESS",
 		Description: verifyHelp,
-		Flags:       modelFlags(),
+		Flags:       slices.Concat(modelFlags(), limitFlags()),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 2 {
 				return errors.New("verify takes a history and a witness; clew verify --help shows how")
@@ -39,46 +43,82 @@ func verifyCommand(stdout io.Writer, status *int) *cli.Command {
 			if err != nil {
 				return err
 			}
-			*status, err = verify(stdout, c.Args().Get(0), c.Args().Get(1), r)
+			k := runner{stdout: stdout, stderr: stderr, reading: r}
+			if k.options.TimeLimit, k.memory, err = givenLimits(c); err != nil {
+				return err
+			}
+			*status, err = k.verify(c.Context, c.Args().Get(0), c.Args().Get(1))
 			return err
 		},
 	}
 }
 
-// verify replays a witness and says what came of it. It returns the exit status.
-func verify(stdout io.Writer, history, witness string, r reading) (int, error) {
-	h, err := clew.ReadFile(history, r.pairing())
-	if err != nil {
+// verify replays a witness within the limits and says what came of it. It returns
+// the exit status.
+func (r *runner) verify(ctx context.Context, history, witness string) (int, error) {
+	start := time.Now()
+	var said string
+	var status int
+	stopped, err := r.alone(ctx, func(ctx context.Context) (err error) {
+		said, status, err = r.verified(ctx, history, witness)
+		return err
+	})
+	switch {
+	case stopped != "":
+		return r.tell(ctx, start, fmt.Sprintf("%s: unknown: %s\n", text.Line(witness), stopped), exitUnknown), nil
+	case err != nil:
 		return 0, err
 	}
+	return r.tell(ctx, start, said, status), nil
+}
+
+// tell prints what came of a witness, and is the exit status.
+func (r *runner) tell(ctx context.Context, start time.Time, said string, status int) int {
+	ctx, done := r.lastly(ctx, r.options.TimeLimit-time.Since(start))
+	defer done()
+	if err := r.print(ctx, said); err != nil {
+		r.lose(err)
+		if status != exitInvalid {
+			return exitUsage
+		}
+	}
+	return status
+}
+
+// verified is what came of a witness, and the exit status.
+func (r *runner) verified(ctx context.Context, history, witness string) (said string, status int, err error) {
+	o := r.reading.pairing()
+	o.Memory = r.memory
+	h, err := forms.ReadFileWithin(ctx, history, o)
+	if err != nil {
+		return "", 0, err
+	}
 	replay, values := clew.Verify, h
-	if r.independent {
+	if r.reading.independent {
 		part := h.Independent
-		if r.keyless {
+		if r.reading.keyless {
 			part = h.IndependentOrShared
 		}
 		keyed, err := part()
 		if err != nil {
-			return 0, located(h, err)
+			return "", 0, located(h, err)
 		}
 		replay, values = clew.VerifyKeys, keyed.Unwrapped
 	}
-	spec, _, err := r.spec.Infer(values)
+	spec, _, err := r.reading.spec.Infer(values)
 	if err != nil {
-		return 0, located(h, err)
+		return "", 0, located(h, err)
 	}
-	order, err := readWitness(witness, h)
+	order, err := readWitness(ctx, r.memory, witness, h)
 	if err != nil {
-		return 0, err
+		return "", 0, err
 	}
 	var wrong *clew.WitnessError
 	switch err := replay(h, spec, order); {
 	case errors.As(err, &wrong):
-		_, err = fmt.Fprintf(stdout, "%s: not a linearization: %s\n", text.Line(witness), text.Line(wrong.Error()))
-		return exitInvalid, err
+		return fmt.Sprintf("%s: not a linearization: %s\n", text.Line(witness), text.Line(wrong.Error())), exitInvalid, nil
 	case err != nil:
-		return 0, located(h, err)
+		return "", 0, located(h, err)
 	}
-	_, err = fmt.Fprintf(stdout, "%s: a linearization of %d operations (%s)\n", text.Line(witness), len(order), spec.Name)
-	return exitValid, err
+	return fmt.Sprintf("%s: a linearization of %d operations (%s)\n", text.Line(witness), len(order), spec.Name), exitValid, nil
 }

@@ -17,6 +17,7 @@ type Printer struct {
 	v       *edn.Values
 	bare    *plan
 	plans   []*plan // by layout, from 1; nil: not worked out
+	at      cursor  // of the text printed last
 	others  [][]byte
 	scratch *edn.Values // of what is no plain value
 }
@@ -42,7 +43,7 @@ func (t *Texts) NewPrinter(v *edn.Values) *Printer {
 // Append appends the i-th text, with the event's :index and :value whether they
 // stand in it or not. A text that is none prints as the event alone.
 func (p *Printer) Append(dst []byte, i int, ev *Event) []byte {
-	layout, text := p.texts.find(i)
+	layout, text := p.texts.find(i, &p.at)
 	if layout > 0 {
 		if plan := p.plan(layout); !plan.unusual {
 			if end, ok := p.print(dst, plan, p.split(text), ev); ok {

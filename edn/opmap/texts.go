@@ -81,24 +81,33 @@ func (t *Texts) DropLast() {
 // Text returns the i-th text, from 0, or one that prints the same once it is
 // read. The event must have the same values as the one whose text was added.
 func (t *Texts) Text(i int, v *edn.Values, ev *Event) []byte {
-	layout, text := t.find(i)
+	layout, text := t.find(i, new(cursor))
 	return t.rebuild(layout, text, v, ev)
 }
 
-// find is what is kept of the i-th text.
-func (t *Texts) find(i int) (layout int, text []byte) {
-	p := t.marks[i/marked]
-	for left := i % marked; ; left-- {
-		for p.at == len(t.chunks[p.chunk]) {
-			p = place{p.chunk + 1, 0}
+// cursor is where a text begins, from which later ones can be found. The zero cursor
+// is at the first.
+type cursor struct {
+	i int
+	place
+}
+
+// find is what is kept of the i-th text, where the cursor is left.
+func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
+	if i < at.i || i-at.i > i%marked {
+		*at = cursor{i - i%marked, t.marks[i/marked]}
+	}
+	for ; ; at.i++ {
+		for at.at == len(t.chunks[at.chunk]) {
+			at.place = place{at.chunk + 1, 0}
 		}
-		b := t.chunks[p.chunk][p.at:]
+		b := t.chunks[at.chunk][at.at:]
 		n, size := binary.Uvarint(b[1:])
 		end := 1 + size + int(n)
-		if left == 0 {
+		if at.i == i {
 			return int(b[0]), b[1+size : end]
 		}
-		p.at += end
+		at.at += end
 	}
 }
 

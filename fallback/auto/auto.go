@@ -4,6 +4,7 @@ package auto
 
 import (
 	"context"
+	"math"
 
 	"clew/fallback"
 	"clew/fallback/staged"
@@ -12,23 +13,20 @@ import (
 	"clew/models"
 )
 
-// easyFirst is the general search if no engine was asked for. As long as the
-// history is easy it is Window alone, so that the same history always gets the
-// same evidence. After that, Window and Frontier race, with Porcupine if few
-// operations have crashed and the memory that it needs is small. No engine is
-// strong everywhere. If many operations of a register have crashed,
-// staged.Engine goes first, and then joins the race; if many operations of
-// another model have crashed, Refute goes before the race.
+// easyFirst is the general search if no engine was asked for. No engine is strong
+// everywhere, so those that suit the history take turns: the first one is alone
+// as long as the history is easy. The same history gets the same evidence, unless
+// it is so hard that the engines run side by side in the end.
 type easyFirst struct{}
 
-// easySteps is how many steps an easy history takes at most, which is some tens
-// of milliseconds. A long history may take easyPerOperation steps per
-// operation; with ten busy processes it takes 4 to 5. easyNodes is the same for
-// staged.Engine, in nodes: a second or two.
+// The first turn is what an easy history takes: with 40 busy clients Window does
+// 500 units of work per operation. Later turns are about a millisecond. An engine
+// that has done hardWork has worked for some tenths of a second.
 const (
-	easySteps        = 100_000
-	easyPerOperation = 20
-	easyNodes        = 2_000_000
+	easyWork         = 100_000
+	easyPerOperation = 1000
+	turnWork         = 100_000
+	hardWork         = 20_000_000
 )
 
 // porcupineRows is the number of operations up to which Porcupine's memory,
@@ -39,49 +37,69 @@ const porcupineRows = 2000
 // with.
 const fewCrashed = 10
 
-// manyCrashed says whether more operations than that have crashed.
-func manyCrashed(ops *models.Operations) bool {
+// crashed is how many operations have crashed.
+func crashed(ops *models.Operations) int {
 	n := 0
 	for _, res := range ops.Res {
 		if res == models.Open {
 			n++
 		}
 	}
-	return n > fewCrashed
+	return n
 }
 
 // Name implements Engine.
 func (easyFirst) Name() string { return "auto" }
 
-// racers are the engines that race if a history is hard.
-func racers(ops *models.Operations) fallback.Race {
-	race := fallback.Race{fallback.Window{}, fallback.Frontier{}}
-	_, single := ops.Model.(models.SingleValue)
-	switch many := manyCrashed(ops); {
-	case many && single:
-		return append(race, staged.Engine{})
-	case !many && ops.Len() <= porcupineRows:
-		return append(race, fallback.Porcupine{})
+// suited are the engines that take turns on a history. An engine gets a line here,
+// with the histories that it suits, in the order of their turns. The fewer suit a
+// history, the sooner it is decided: work_test.go says how many are too many.
+func suited(ops *models.Operations) []fallback.Engine {
+	_, register := ops.Model.(models.SingleValue)
+	crashed := crashed(ops)
+	many := crashed > fewCrashed
+	var suited []fallback.Engine
+	for _, e := range []struct {
+		engine fallback.Engine
+		suits  bool
+	}{
+		{staged.Engine{}, register && many},
+		{fallback.Window{}, true},
+		{fallback.Frontier{}, true},
+		{staged.Engine{}, register && 0 < crashed && !many},
+		{refuter{}, many && !register},
+		// Its sets of states cope well with crashed dequeues.
+		{fallback.Porcupine{}, ops.Len() <= porcupineRows && !(many && register)},
+	} {
+		if e.suits {
+			suited = append(suited, e.engine)
+		}
 	}
-	return race
+	return suited
 }
 
 // Decide implements Engine.
 func (easyFirst) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	first, many := fallback.Engine(fallback.Window{MaxSteps: max(easySteps, easyPerOperation*ops.Len())}), manyCrashed(ops)
-	if _, single := ops.Model.(models.SingleValue); single && many {
-		first, many = staged.Engine{MaxNodes: max(easyNodes, 4*ops.Len())}, false
+	return fallback.Relay{
+		Engines: suited(ops), First: easyWork + easyPerOperation*int64(ops.Len()), Turn: turnWork, Apart: hardWork,
+	}.Decide(ctx, ops, lim)
+}
+
+// refuter looks for a refutation, and gives up if there is none.
+type refuter struct{}
+
+// Name implements Engine.
+func (refuter) Name() string { return "refuter" }
+
+// refuterSteps is how many steps a refutation takes at most.
+const refuterSteps = 100_000
+
+// Decide implements Engine.
+func (refuter) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+	before := fallback.Relay{Engines: []fallback.Engine{fallback.Window{}, fallback.Frontier{}}, First: turnWork, Turn: turnWork, Apart: math.MaxInt64}
+	a := fallback.Refute(ctx, before, ops, lim, max(refuterSteps, 4*ops.Len()))
+	if a.Verdict == jepsen.Unknown {
+		a = fallback.Answer{Cause: fallback.GaveUp, Work: a.Work}
 	}
-	a := first.Decide(ctx, ops, lim)
-	if a.Cause != fallback.GaveUp {
-		a.By = first.Name()
-		return a
-	}
-	race := racers(ops)
-	if many {
-		if a := fallback.Refute(ctx, race, ops, lim, max(easySteps, 4*ops.Len())); a.Verdict == jepsen.Invalid {
-			return a
-		}
-	}
-	return race.Decide(ctx, ops, lim)
+	return a
 }

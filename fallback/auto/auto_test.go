@@ -45,7 +45,7 @@ func TestWhatCannotFitIsRefusedBeforeItIsLaidOut(t *testing.T) {
 	}
 }
 
-func TestWhoRacesDependsOnLengthAndCrashes(t *testing.T) {
+func TestWhoTakesTurnsDependsOnLengthAndCrashes(t *testing.T) {
 	for _, c := range []struct {
 		model           string
 		length, crashed int
@@ -53,9 +53,11 @@ func TestWhoRacesDependsOnLengthAndCrashes(t *testing.T) {
 	}{
 		{"register", 100, 0, "window frontier porcupine"},
 		{"register", porcupineRows + 1, 0, "window frontier"},
-		{"register", 100, fewCrashed + 1, "window frontier staged"},
+		{"register", 100, fewCrashed, "window frontier staged porcupine"},
+		{"register", 100, fewCrashed + 1, "staged window frontier"},
 		{"fifo-queue", 100, fewCrashed, "window frontier porcupine"},
-		{"fifo-queue", 100, fewCrashed + 1, "window frontier"},
+		{"fifo-queue", 100, fewCrashed + 1, "window frontier refuter porcupine"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, "window frontier refuter"},
 	} {
 		m, err := models.Spec{Name: c.model}.Model(edn.NewValues())
 		if err != nil {
@@ -70,7 +72,7 @@ func TestWhoRacesDependsOnLengthAndCrashes(t *testing.T) {
 			ops.Append(2*i, res, models.Op{})
 		}
 		var names []string
-		for _, e := range racers(ops) {
+		for _, e := range suited(ops) {
 			names = append(names, e.Name())
 		}
 		if got := strings.Join(names, " "); got != c.want {

@@ -53,7 +53,7 @@ const (
 func (r rival) decide(ops *models.Operations) fallback.Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience)
 	defer cancel()
-	return fallback.Check(ctx, r.engine, ops, limits.Limits{Memory: limits.NewBudget(rivalMemory)})
+	return r.engine.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(rivalMemory)})
 }
 
 // maimed are the two searches with some of their rules switched off, by the

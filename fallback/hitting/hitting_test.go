@@ -195,7 +195,7 @@ func TestHittingFindsWitnessesOnly(t *testing.T) {
 			found, missed, invalid := 0, 0, 0
 			for seed := range uint64(n) {
 				ops, text := rows.Generated(t, spec, gen.Options{Operations: 7, Permits: 2, MaxHolds: models.DefaultMaxHolds}, 500+seed)
-				want := oracle.Decide(ops, oracle.Options{Bag: about.Name == "unordered-queue"})
+				want := oracle.Decide(ops, oracle.Options{})
 				a := Engine{depth}.Decide(context.Background(), ops, limits.Limits{})
 				switch {
 				case a.Verdict == jepsen.Valid:

@@ -29,7 +29,7 @@ func (x *registerSearch) graph(goal int32) bool {
 	}
 	see(nodes[0])
 	for i := 0; i < len(nodes); i++ {
-		if i%64 == 0 && !x.goOn() || x.Cause != "" {
+		if !x.goOn() {
 			return false
 		}
 		n := nodes[i]
@@ -164,8 +164,8 @@ func (p *prices) group(x *registerSearch) {
 	groupAt := map[string]int32{}
 	var key []byte
 	var marks []int32
-	for i, n := range x.ranked {
-		if i%256 == 0 && !x.goOn() {
+	for _, n := range x.ranked {
+		if !x.goOn() {
 			return
 		}
 		e, s := x.e[n], x.s[n]
@@ -174,6 +174,7 @@ func (p *prices) group(x *registerSearch) {
 		}
 		marks = marks[:0]
 		mask := x.maskOf(n)
+		x.Work += len(x.OpenRows(e))
 		for _, row := range x.OpenRows(e) {
 			if fallback.HasBit(mask, x.registerSpace.Slot[row]) {
 				continue
@@ -268,6 +269,7 @@ func (p *prices) sum() {
 func (p *prices) measure(x *registerSpace, n int32) {
 	x.ban(n)
 	e, s := x.e[n], x.s[n]
+	x.Work += len(x.OpenRows(e)) + 4*len(x.values) + len(x.classes)
 	mu, _ := p.from(e)
 	for y := range p.dist {
 		p.dist[y], p.via[y] = fare{never, 0}, -1
@@ -328,8 +330,8 @@ func (p *prices) run(x *registerSpace, land int32) []int32 {
 // reprice sets what is ahead of all nodes, from the last to the first.
 func (x *registerSearch) reprice(p *prices) bool {
 	p.sum()
-	for i, g := range p.groups {
-		if i%256 == 0 && !x.goOn() {
+	for _, g := range p.groups {
+		if !x.goOn() {
 			return false
 		}
 		p.measure(x.registerSpace, g.node)
@@ -337,9 +339,9 @@ func (x *registerSearch) reprice(p *prices) bool {
 			p.fares[g.slots[i]] = p.dist[land]
 		}
 	}
-	for i, n := range slices.Backward(x.ranked) {
+	for _, n := range slices.Backward(x.ranked) {
 		switch {
-		case i%1024 == 0 && !x.goOn():
+		case !x.goOn():
 			return false
 		case x.e[n] >= p.goal:
 			p.ahead[n] = fare{}

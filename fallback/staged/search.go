@@ -93,7 +93,7 @@ func (x *registerSearch) goOn() bool {
 	if x.maxNodes > 0 && x.Cause == "" && (len(x.e) > x.maxNodes || x.steps/stepsPerNode > x.maxNodes) {
 		x.Cause = fallback.GaveUp
 	}
-	return x.Poll()
+	return x.Tick()
 }
 
 // search looks for a way to return goal. It is Unknown if budget nodes were
@@ -112,7 +112,7 @@ func (x *registerSearch) search(goal int32, budget int, order *prices) jepsen.Ve
 		return jepsen.Invalid
 	}
 	for len(x.stack) > 0 {
-		if x.steps++; x.steps%64 == 0 && !x.goOn() || x.Cause != "" || x.nodes > x.budget {
+		if x.steps++; !x.goOn() || x.nodes > x.budget {
 			return jepsen.Unknown
 		}
 		f := &x.stack[len(x.stack)-1]
@@ -402,7 +402,7 @@ func (x *registerSearch) runs(f *frame, target int32) (runs [][]int32, longer bo
 	}
 	left := func(c int32) bool { return !x.banned.has(c) && x.left(c, e, x.used[c]) }
 	walk = func(v int32) {
-		if x.steps++; x.Cause != "" || x.steps%64 == 0 && !x.goOn() {
+		if x.steps++; !x.goOn() {
 			return
 		}
 		for _, t := range x.from[v] {

@@ -170,6 +170,7 @@ func (x *registerSpace) fits(row, s int32) bool {
 func (x *registerSpace) advance(e, s int32, read func(row int32)) int32 {
 	for int(e) < len(x.Ends) {
 		open := x.OpenRows(e)
+		x.Work += len(open)
 		for _, row := range open {
 			if !fallback.HasBit(x.mask, x.Slot[row]) && x.fits(row, s) {
 				fallback.SetBit(x.mask, x.Slot[row])
@@ -269,6 +270,7 @@ func (x *registerSpace) left(c, e, used int32) bool {
 // a node.
 func (x *registerSpace) ban(n int32) {
 	x.banned.empty(len(x.classes) + 1)
+	x.Work += len(x.OpenRows(x.e[n])) + len(x.values)
 	x.saved.empty(len(x.values))
 	if x.NoTwins {
 		return
@@ -330,6 +332,7 @@ func (x *registerSpace) children(n int32) []edge {
 
 func (x *registerSpace) expand(n int32) {
 	x.steps++
+	x.Work += 20
 	e, s := x.e[n], x.s[n]
 	open, mask := x.OpenRows(e), slices.Clone(x.maskOf(n))
 	first := len(x.edges)

@@ -69,11 +69,11 @@ func (d Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	verdict := x.run()
 	switch {
 	case x.Cause != "":
-		return fallback.Answer{Cause: x.Cause, Passed: int64(x.far)}
+		return fallback.Answer{Cause: x.Cause, Passed: int64(x.far), Work: x.Done()}
 	case verdict == jepsen.Invalid:
-		return fallback.Answer{Verdict: jepsen.Invalid, Order: x.follow(x.best), FailEvent: x.Ends[x.far]}
+		return fallback.Answer{Verdict: jepsen.Invalid, Order: x.follow(x.best), FailEvent: x.Ends[x.far], Work: x.Done()}
 	}
-	return fallback.Answer{Verdict: jepsen.Valid, Order: x.follow(x.best)}
+	return fallback.Answer{Verdict: jepsen.Valid, Order: x.follow(x.best), Work: x.Done()}
 }
 
 // Budgets of the search, in nodes.

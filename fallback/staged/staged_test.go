@@ -39,7 +39,7 @@ func long() bool { return os.Getenv("CLEW_LONG") == "1" }
 func judge(ops *models.Operations) jepsen.Verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
-	return fallback.Check(ctx, auto.Engine("auto", 0), ops, limits.Limits{Memory: limits.NewBudget(64 << 20)}).Verdict
+	return auto.Engine("auto", 0).Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(64 << 20)}).Verdict
 }
 
 // shape says what random operations on a register are like.

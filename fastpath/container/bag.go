@@ -19,9 +19,11 @@ import (
 // k-th enqueue of a value by return is paired with its k-th dequeue by
 // invocation, and every enqueue must have been invoked before its dequeue
 // returned; if dequeues crashed that may have taken anything, no value that
-// was dequeued may have been enqueued more often.
+// was enqueued several times may have been enqueued more often than completed
+// dequeues took it, if any dequeue named it.
 //
-// Cost: O(operations + events + ids).
+// Cost: O(operations + events + ids); times log(events) if both dequeues crashed
+// that may have taken anything and others whose value is known.
 //
 // Rests on two sweeps. Counting: an enqueued value is there from the enqueue's
 // invocation on, and a dequeue takes its value at its return. If the value is
@@ -38,35 +40,50 @@ import (
 //
 // Crashed operations: a crashed enqueue is left out unless a dequeue takes its
 // value. A crashed dequeue of a known value can be left out if the bag is never
-// found empty; otherwise it takes its value as soon as it can. If dequeues that
-// could have taken anything crashed as well, the history is not decided here.
+// found empty; otherwise it takes its value as soon as it can. Of a value's
+// crashed dequeues those invoked first take part, as many as there are enqueues
+// that completed dequeues leave. Whichever others took part, the k-th of them in
+// order of invocation would not be invoked before the k-th of these; and in no
+// order is a gap empty before which more enqueues of the value returned than
+// dequeues of it were invoked.
 //
-// In a prefix that is tried to find the first failing completion, open dequeues
-// count as crashed and may take anything, as in package models: an empty answer
-// could depend on them.
+// If dequeues that may have taken anything crashed as well, they may take such a
+// value instead of its own crashed dequeue. They have to if a gap is used after
+// the value's enqueue returned and before its own dequeue was invoked, so here it
+// does matter which gaps are used. Let a gap be used, and g be the last gap used
+// before it. Then the fewest such values that must be taken are those taken up to
+// g, and those whose enqueue returned after g: the others were taken by g, or
+// their own dequeues had been invoked. takings.go finds the best g, which is no
+// earlier than the last invocation of an empty answer that has returned.
+//
+// A prefix is a history whose open operations crashed and keep their values. So
+// if no dequeue crashed that may have taken anything, an empty answer without a
+// gap is the first failing completion. Otherwise they may have taken a value
+// until another dequeue returns it: then it is that dequeue that fails.
 //
 // # Core
 //
 // A choice is a set of values and of empty answers: the operations of these
 // values and, if there are empty answers, all crashed dequeues that may have
-// taken anything. It contains the operation that fails. The core is a choice
-// that is not linearizable, cut at the first failing completion, while every
-// smaller choice is. (The operation that fails can be a dequeue: while it was
-// open it could have taken what must be gone for an empty answer.)
+// taken anything and the operations of the values that are there at first. The
+// core is a choice that is not linearizable, cut at the first failing
+// completion, while every smaller choice is. It contains the operation that
+// fails: without that operation the rest is linearizable.
 
 // bagWith decides a history of the kinds of containers without Peek. init holds
 // the elements that are in the bag at first.
 func bagWith(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
 	all := fastpath.WithInitial(c, init, models.Enqueue)
-	return runBag(ctx, all, want).WithoutInitial(len(init))
+	return runBag(ctx, all, len(init), want).WithoutInitial(len(init))
 }
 
-func runBag(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+// runBag decides a history of which the first operations are initial.
+func runBag(ctx context.Context, c *models.Columns, initial int, want fastpath.Want) fastpath.Decision {
 	in := fastpath.NewInput(ctx, c, 0)
 	r := decideBag(in, want&fastpath.WantWitness != 0)
 	d := fastpath.Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
 	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
-		bagFailure(in, r, &d)
+		bagFailure(in, r, initial, &d)
 		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent, c), in.Original(d.BoundEvent, c)
 	}
 	return d
@@ -122,6 +139,8 @@ type bag struct {
 	returns []int32 // by event: the operation that returns
 	partner []int32 // by row: what it is paired with; unused
 	marks   []mark  // by event
+	any     bool    // dequeues crashed that may have taken anything
+	waits   bool    // and there are marks of values that wait
 	gaps    []int32 // for the witness, by row of an empty answer: the event before its gap, or -1
 	order   []int32
 }
@@ -136,6 +155,8 @@ const (
 	stays        // a value is certainly inside that no known dequeue takes
 	takes        // a crashed dequeue may take such a value from now on
 	answers      // an empty answer returns
+	waits        // a value is inside that only such dequeues can take by now
+	served       // and its own crashed dequeue can from now on
 )
 
 // unused is the partner of a crashed enqueue that nobody needs, or a dequeue
@@ -214,8 +235,8 @@ func (b *bag) tooOften(o int32) fastpath.Violation {
 
 // stock is what the history does with a value.
 type stock struct {
-	// dequeues are those that take part: those that completed and, for a value
-	// enqueued once, the first that crashed, if none did.
+	// dequeues are those that take part: those that completed, and the first that
+	// crashed as long as there are enqueues for them.
 	enqueues, returned, dequeues int32
 	first, last                  int32 // dequeues that are not paired, by invocation
 }
@@ -226,7 +247,6 @@ func (b *bag) pair() fastpath.Ambiguity {
 	in := b.in
 	stocks := make([]stock, in.IDs)
 	b.marks = make([]mark, in.Events)
-	unknown := false
 	for i, kind := range in.Kind {
 		y := &stocks[in.A[i]]
 		open := in.Res[i] == models.Open
@@ -239,7 +259,7 @@ func (b *bag) pair() fastpath.Ambiguity {
 		case kind == models.Dequeue && !open:
 			y.dequeues++
 		case kind == models.DequeueAny:
-			unknown = true
+			b.any = true
 			b.marks[in.Inv[i]] = takes
 		case kind == models.DequeueEmpty && !open:
 			b.marks[in.Res[i]] = answers
@@ -257,13 +277,11 @@ func (b *bag) pair() fastpath.Ambiguity {
 			case y.returned == 0 || y.enqueues == y.dequeues:
 				b.partner[i] = unused // there is nothing else to take
 				continue
-			case unknown:
-				return &fastpath.Unsupported{Op: int32(i)}
-			case y.enqueues > 1:
+			case b.any && y.enqueues > 1:
 				return &Pairing{int32(i)}
 			}
 			y.dequeues++
-		} else if y.enqueues < y.dequeues || unknown && y.enqueues > y.dequeues {
+		} else if y.enqueues < y.dequeues || b.any && y.enqueues > y.dequeues {
 			return &Pairing{int32(i)}
 		}
 		if y.first == 0 {
@@ -293,9 +311,13 @@ func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
 		}
 		y.first = next[d]
 		b.partner[e], b.partner[d] = d+1, o
-		if in.Inv[d] > int32(t) {
+		switch {
+		case in.Inv[d] > int32(t) && in.Res[d] == models.Open && b.any:
+			b.marks[t], b.marks[in.Inv[d]] = waits, served
+			b.waits = true
+		case in.Inv[d] > int32(t):
 			b.marks[t], b.marks[in.Inv[d]] = enters, leaves
-		} else if in.Inv[e] > in.Res[d] {
+		case in.Inv[e] > in.Res[d]:
 			return &Pairing{d}
 		}
 	}
@@ -319,14 +341,18 @@ func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
 }
 
 // findGaps is the sweep over the gaps. It finds for every completed empty answer
-// the latest gap before its return in which the bag may be empty, and returns
-// the first that has none, or -1.
+// a gap before its return in which the bag may be empty, the latest if it does not
+// matter, and returns the first that has none, or -1.
 func (b *bag) findGaps(witness bool) int32 {
 	if witness {
 		b.gaps = make([]int32, b.in.Len())
 	}
-	inside := [...]int32{answers: 0, enters: 1, leaves: -1}
-	short := [...]int32{answers: 0, stays: 1, takes: -1}
+	var w *takings
+	if b.waits {
+		w = newTakings(b, witness)
+	}
+	inside := [...]int32{enters: 1, leaves: -1, served: 0}
+	short := [...]int32{stays: 1, takes: -1, served: 0}
 	certain, missing := int32(0), int32(0) // values certainly inside; crashed dequeues that are missing
 	good := int32(-1)
 	for t, m := range b.marks {
@@ -341,9 +367,15 @@ func (b *bag) findGaps(witness bool) int32 {
 		}
 		certain += inside[m]
 		missing += short[m]
-		if certain == 0 && missing <= 0 {
+		if w != nil {
+			w.pass(int32(t), m)
+		}
+		if certain == 0 && (w == nil && missing <= 0 || w != nil && w.use(int32(t), -missing)) {
 			good = int32(t)
 		}
+	}
+	if w != nil && witness {
+		w.choose(good)
 	}
 	return -1
 }
@@ -423,24 +455,10 @@ func (b *bag) witness() []int32 {
 	return order
 }
 
-// cutBag is the history up to event t, in which open dequeues may take anything.
-func cutBag(in fastpath.Input, t int32) fastpath.Input {
-	cut := in.Cut(t)
-	kinds := make([]models.Kind, cut.Len())
-	for i := range kinds {
-		kinds[i] = in.Kind[i]
-		if kinds[i] == models.Dequeue && in.Res[i] > t && in.Res[i] != models.Open {
-			kinds[i] = models.DequeueAny
-		}
-	}
-	cut.Kind = kinds
-	return cut
-}
-
 // bagFailure finds the first failing completion, a witness of the history
 // before it, and the core. Prefixes are tried around where the history seems to
 // fail, in growing steps, then halfway.
-func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
+func bagFailure(in fastpath.Input, r fastpath.Result, initial int, d *fastpath.Decision) {
 	low, high := int32(-1), in.Events-1 // valid up to here; invalid up to there
 	guess, step := r.End, int32(1)
 	for low+1 < high {
@@ -449,7 +467,7 @@ func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
 		if t <= low || t >= high || step > in.Events/4 {
 			t = low + (high-low)/2
 		}
-		before := decideBag(cutBag(in, t), t == high-1)
+		before := decideBag(in.Cut(t), t == high-1)
 		switch before.Verdict {
 		case jepsen.Invalid:
 			high, r = t, before
@@ -466,16 +484,21 @@ func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
 	}
 	d.FailEvent, d.BoundEvent = high, high
 	if d.Before == nil { // it was not known yet that this prefix is the last
-		d.Before = decideBag(cutBag(in, low), true).Witness
+		d.Before = decideBag(in.Cut(low), true).Witness
 	}
 	if _, empty := r.Why.(*NeverEmpty); empty {
-		cut := cutBag(in, high)
-		o := in.OpReturning(high)
-		cut.B = make([]int32, cut.Len())
-		for _, i := range needsValue(cut)(o, []int32{o}) {
-			cut.B[i] = 1
+		cut := in.Cut(high)
+		lasts := make([]int32, in.IDs) // 1 for values that are there at first
+		for _, v := range in.A[:initial] {
+			lasts[v] = 1
 		}
-		bagCore.Core(cut, append(r.Keys, o), d)
+		cut.B = make([]int32, cut.Len())
+		for i, kind := range cut.Kind {
+			if kind == models.Enqueue || kind == models.Dequeue {
+				cut.B[i] = lasts[cut.A[i]]
+			}
+		}
+		bagCore.Core(cut, append(r.Keys, in.OpReturning(high)), d)
 		return
 	}
 	d.Why = r.Why
@@ -487,7 +510,7 @@ func bagFailure(in fastpath.Input, r fastpath.Result, d *fastpath.Decision) {
 }
 
 // bagCore is what the shared machinery needs to find a core. B marks the
-// operation that fails, and the other operations of its value.
+// operations of values that are there at first.
 var bagCore = &fastpath.Algorithm{
 	Decide: decideBag,
 	Needs:  needsValue,

@@ -129,6 +129,8 @@ type contents struct {
 	empties  []int32 // completed empty answers, by invocation
 	unknown  []int32 // unknown removes, by invocation
 	reason   fastpath.Ambiguity
+	rows     []int32 // the operations that have a value, by value; only if some value was added twice
+	rowsFrom []int32 // by value, where its operations begin in rows
 }
 
 // prepare reads the operations. It fails if some value alone shows that the
@@ -253,19 +255,39 @@ func (c *contents) tune() int32 {
 	return none
 }
 
+// withValue is the operations that have a value.
+func (c *contents) withValue(v int32) []int32 {
+	if c.rowsFrom == nil {
+		from := make([]int32, c.IDs+2)
+		for i, kind := range c.Kind {
+			if hasValue(kind) {
+				from[c.A[i]+2]++
+			}
+		}
+		for id := range c.IDs {
+			from[id+1] += from[id]
+		}
+		c.rows, c.rowsFrom = make([]int32, len(c.Kind)), from
+		for i, kind := range c.Kind {
+			if hasValue(kind) {
+				c.rows[from[c.A[i]+1]] = int32(i)
+				from[c.A[i]+1]++
+			}
+		}
+	}
+	return c.rows[c.rowsFrom[v]:c.rowsFrom[v+1]]
+}
+
 // onceForAll says whether a value with several adds may count as added at most
 // once: nobody saw it, and all adds but one crashed. Otherwise it notes why the
 // value is ambiguous.
 func (c *contents) onceForAll(e *element, seen bool) bool {
-	v, adds, completed := c.A[e.add], [2]int32{none, none}, 0
+	adds, completed := [2]int32{none, none}, 0
 	reader := none
-	for i, kind := range c.Kind {
-		if !hasValue(kind) || c.A[i] != v {
-			continue
-		}
-		if kind != models.Enqueue {
+	for _, i := range c.withValue(c.A[e.add]) {
+		if c.Kind[i] != models.Enqueue {
 			if c.Res[i] != models.Open && reader == none {
-				reader = int32(i)
+				reader = i
 			}
 			continue
 		}
@@ -273,7 +295,7 @@ func (c *contents) onceForAll(e *element, seen bool) bool {
 			continue
 		}
 		if completed < 2 {
-			adds[completed] = int32(i)
+			adds[completed] = i
 		}
 		completed++
 	}

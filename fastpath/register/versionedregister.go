@@ -46,8 +46,10 @@ import (
 //
 // A choice of operations leaves room for others: operations that are not chosen
 // may have made any version, with any value, at any time. If one or two
-// operations contradict this, they are the core. If updates are missing, it is
-// the history up to the failure.
+// operations contradict this, they are the core, with the updates up to the
+// version of the one that does not fail: so the core fails at the same operation
+// as a history of its own. If updates are missing, the core is the history up to
+// the failure.
 
 // versionedRegister decides a history of Read, Write and CAS on a versioned
 // register.
@@ -66,11 +68,30 @@ func versionedRegister(ctx context.Context, c *models.Columns, register models.V
 	d := fastpath.Decision{Verdict: r.Verdict, Reason: r.Reason, Witness: r.Witness, FailEvent: -1, BoundEvent: -1}
 	if r.Verdict == jepsen.Invalid && want&fastpath.WantFailure != 0 {
 		a.Failure(in, r, true, &d)
-		if d.FailEvent >= 0 && d.Core == nil {
+		if d.Core != nil {
+			d.Core = withUpdates(c, d.Before, d.Core)
+		} else if d.FailEvent >= 0 {
 			d.Core = slices.DeleteFunc(in.UpTo(d.FailEvent), func(i int32) bool { return c.Kind[i] == models.Read && c.Res[i] > d.FailEvent })
 		}
 	}
 	return d
+}
+
+// withUpdates is a core and all updates that come before the last of its
+// operations in an order.
+func withUpdates(c *models.Columns, order, core []models.Row) []models.Row {
+	all := slices.Clone(core)
+	last := len(order)
+	for last > 0 && !slices.Contains(core, order[last-1]) {
+		last--
+	}
+	for _, i := range order[:last] {
+		if c.Kind[i] != models.Read && !slices.Contains(core, i) {
+			all = append(all, i)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // version is what is known about a version.

@@ -45,12 +45,20 @@ import (
 // never; for the choice one operation later, some state does. If only the
 // initial state of the element makes it fail, the core is all operations of the
 // element.
+//
+// The core also has a run-up, so that it fails at the same operation as a history
+// of its own: some flips that had returned by that moment. In the order of a
+// linearization, one of them comes wherever the flips that were open then would
+// not take turns, and one at the end if they would not lead to the element's state
+// at that moment. With the run-up everything in the core can happen as it did in
+// that linearization, until the operation that fails. If the run-up is short,
+// flips are left out of it as long as the core still fails at that operation.
 
 // lookupSet decides a history of the kinds of lookup-set. init holds the
 // elements that are in the set at first.
 func lookupSet(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
 	all := fastpath.WithInitial(c, init, models.Insert)
-	return decideLookupSet(ctx, all, want).WithoutInitial(len(init))
+	return decideLookupSet(ctx, all, int32(len(init)), want).WithoutInitial(len(init))
 }
 
 // flip is what an operation does to its counter.
@@ -228,7 +236,8 @@ func (s *flipSweep) pop(i int32) int32 {
 	return root
 }
 
-func decideLookupSet(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+// decideLookupSet decides a history of which the first operations are initial.
+func decideLookupSet(ctx context.Context, c *models.Columns, initial int32, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if (kind == models.InsertAny || kind == models.RemoveAny) && c.Res[i] != models.Open || int(kind) >= len(setFlips) {
 			return fastpath.Undecided(&fastpath.Unsupported{Op: int32(i)})
@@ -246,13 +255,13 @@ func decideLookupSet(ctx context.Context, c *models.Columns, want fastpath.Want)
 		before := flipSweep{in: in.Cut(in.Res[o] - 1), witness: true} // in it, what returns later is needed last
 		before.sweep(0, 0)
 		d.Before = before.order
-		lookupSetCore(in, o, &d)
+		lookupSetCore(in, o, initial, &d)
 	}
 	return d
 }
 
 // lookupSetCore finds the core of a history that fails when o returns.
-func lookupSetCore(in fastpath.Input, o int32, d *fastpath.Decision) {
+func lookupSetCore(in fastpath.Input, o, initial int32, d *fastpath.Decision) {
 	var ops []int32
 	for i := int32(0); int(i) < in.Len() && in.Inv[i] < in.Res[o]; i++ {
 		open := in.Res[i] > in.Res[o]
@@ -261,7 +270,6 @@ func lookupSetCore(in fastpath.Input, o int32, d *fastpath.Decision) {
 		}
 	}
 	sub := in.Cut(in.Res[o]).Pick(ops)
-	s := flipSweep{in: sub, witness: true}
 	fails := func(k int) bool { // from operation k on, whatever the state was
 		start, c := sub.Inv[k], *sub.Columns
 		c.Res = slices.Clone(c.Res)
@@ -296,18 +304,87 @@ func lookupSetCore(in fastpath.Input, o int32, d *fastpath.Decision) {
 	if high == 0 {
 		moment = 0
 	}
-	for k, i := range ops {
+	s := flipSweep{in: sub, witness: true}
+	s.sweep(0, 0)
+	kept := make([]bool, len(ops))
+	for k := range ops {
 		ran := sub.Inv[k] < moment
-		if sub.Res[k] >= moment && (!ran || setFlips[sub.Kind[k]] <= up) {
+		kept[k] = ops[k] < initial || sub.Res[k] >= moment && (!ran || setFlips[sub.Kind[k]] <= up)
+	}
+	s.shorten(s.runUp(moment, kept), kept)
+	why := &Unchanged{o, fastpath.Initial}
+	d.Why = why
+	for k, i := range ops {
+		if kept[k] {
 			d.Core = append(d.Core, i)
 		}
 	}
-	why := &Unchanged{o, fastpath.Initial}
-	d.Why = why
-	s.sweep(0, 0)
 	for _, k := range s.order { // the last operation of the core that left the element as it is
-		if setFlips[sub.Kind[k]]&up == flip(s.counters[sub.A[k]].state) && slices.Contains(d.Core, ops[k]) {
+		if setFlips[sub.Kind[k]]&up == flip(s.counters[sub.A[k]].state) && kept[k] {
 			why.After = ops[k]
+		}
+	}
+}
+
+// runUp keeps flips that had returned by an event, so that those kept take turns
+// and lead to the state at that event. Wherever two kept flips would not take
+// turns, the flip just before the second one is not kept yet. Keeping it makes
+// them take turns, as all flips do.
+func (s *flipSweep) runUp(moment int32, kept []bool) (added []int32) {
+	state, last := down, int32(-1)
+	for _, k := range s.order {
+		if s.in.Inv[k] >= moment {
+			break
+		}
+		to := setFlips[s.in.Kind[k]]
+		if to > up {
+			continue
+		}
+		if kept[k] {
+			if state == to {
+				added = append(added, last)
+			}
+			state = to
+		}
+		last = k
+	}
+	if last >= 0 && setFlips[s.in.Kind[last]] != state {
+		added = append(added, last)
+	}
+	for _, k := range added {
+		kept[k] = true
+	}
+	return added
+}
+
+// maxShortened is the length of the longest run-up that is shortened.
+const maxShortened = 16
+
+// shorten leaves flips of a run-up out as long as what is kept still fails at the
+// last event, and not before, as a history of its own.
+func (s *flipSweep) shorten(runUp []int32, kept []bool) {
+	fails := func() bool {
+		var rows []int32
+		for k := range kept {
+			if kept[k] {
+				rows = append(rows, int32(k))
+			}
+		}
+		own := flipSweep{in: s.in.Pick(rows)}
+		o := own.sweep(0, 0)
+		return o >= 0 && own.in.Res[o] == own.in.Events-1
+	}
+	for again := len(runUp) <= maxShortened; again; {
+		again = false
+		for _, k := range runUp {
+			if kept[k] {
+				kept[k] = false
+				again = fails()
+				kept[k] = !again
+			}
+			if again {
+				break
+			}
 		}
 	}
 }

@@ -70,8 +70,9 @@ func stepOfLookupSet(dst []string, op models.Op, s string) []string {
 	return append(dst, s)
 }
 
-// coreOfLookupSet looks for the moment that the core belongs to, from which on
-// the element fails whatever its state, but not one operation later.
+// coreOfLookupSet looks for a moment that the core belongs to, from which on the
+// element fails whatever its state, but not one operation later. Before that
+// there are only flips, without each of which it would fail elsewhere.
 func coreOfLookupSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
 	element := c.A[d.Core[0]]
 	flips := func(i int32) bool { return setFlips[c.Kind[i]] <= up }
@@ -98,15 +99,18 @@ func coreOfLookupSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) st
 		}
 		return core, fails
 	}
-	later := false // whether it fails one operation later
+	later, problem := false, "not that of a moment" // later: it fails one operation later
 	for moment := d.FailEvent; moment >= 0; moment-- {
 		i := slices.Index(c.Inv, moment)
 		if i < 0 || c.A[i] != element {
 			continue
 		}
 		core, fails := choice(moment)
-		if slices.Equal(core, d.Core) && fails && !later {
-			return ""
+		since := slices.DeleteFunc(slices.Clone(d.Core), func(i int32) bool { return c.Res[i] < moment && flips(i) })
+		if slices.Equal(core, since) && fails && !later {
+			if problem = k.Needless(c, d, func(i int32) bool { return c.Res[i] < moment }); problem == "" {
+				return ""
+			}
 		}
 		later = fails
 	}
@@ -114,7 +118,7 @@ func coreOfLookupSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) st
 	if slices.Equal(core, d.Core) && !later {
 		return ""
 	}
-	return "not that of a moment"
+	return problem
 }
 
 var lookupSetTypes = []*testkit.Type{

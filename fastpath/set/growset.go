@@ -38,7 +38,9 @@ import (
 // A choice is a set of values and a set of reads: all adds of these values, and
 // the reads, of which only these values count. The core is a choice that
 // contains the read that fails and is not linearizable, while every smaller one
-// is. It has at most two values and two reads.
+// is. It has at most two values and two reads. It also has one add of each other
+// value that is in the read that does not fail, so that it fails at the same
+// operation as a history of its own.
 
 // growOnly decides a history of the kinds of a grow-only set. The sets that
 // were read list each value once, in ascending order; the A of a ReadSet is an
@@ -447,6 +449,7 @@ func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpa
 					if never, ok := d.Why.(*fastpath.NeverAdded); ok {
 						never.Adder = firstAdd(in, vs[0])
 					}
+					explainReads(in, sets, fail, vs, d)
 					return
 				}
 			}
@@ -543,6 +546,26 @@ func tryGrowSetCore(in fastpath.Input, sets [][]int32, reads, values []int32, d 
 	d.Core, d.Why = core, r.Why
 	fastpath.Renumber(d.Why, func(o models.Row) models.Row { return core[o] })
 	return true
+}
+
+// explainReads adds to a core of some values the first adds of all other values
+// that its reads have, except for the read that fails.
+func explainReads(in fastpath.Input, sets [][]int32, fail int32, values []int32, d *fastpath.Decision) {
+	held := make([]bool, in.IDs)
+	for _, i := range d.Core {
+		if in.Kind[i] == models.ReadSet && i != fail {
+			for _, v := range sets[in.A[i]] {
+				held[v] = !slices.Contains(values, v)
+			}
+		}
+	}
+	for _, i := range d.Before {
+		if in.Kind[i] == models.Add && held[in.A[i]] {
+			held[in.A[i]] = false
+			d.Core = append(d.Core, i)
+		}
+	}
+	slices.Sort(d.Core)
 }
 
 // firstAdd is the first add of a value, or Missing.

@@ -5,6 +5,7 @@ package limits
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -17,6 +18,11 @@ type Limits struct {
 	Memory *Budget       // nil: unbounded
 	Passed *atomic.Int64 // unless nil: completions passed so far, for progress
 	Held   *atomic.Int64 // unless nil: configurations held at the moment, likewise
+
+	// Turn, unless nil, waits until it is the search's turn, and returns how much
+	// work it may do then: units of some nanoseconds. It is called before the
+	// search begins, and whenever that work is done.
+	Turn func() (work int64)
 }
 
 // Budget is an amount of memory that searches share. A nil budget has no end. It
@@ -43,6 +49,10 @@ func (b *Budget) Share(n int) *Budget {
 	part.of = b
 	return part
 }
+
+// Grow has a share give out that many bytes more, or fewer if negative. What it
+// is a share of stays as it is.
+func (b *Budget) Grow(bytes int64) { b.left.Add(bytes) }
 
 // Left is how many bytes have not been taken. It is negative if a caller was
 // refused and has not yet given back what it asked for.
@@ -74,7 +84,7 @@ func Stopped(ctx context.Context) jepsen.Cause {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrOutOfMemory):
 		return jepsen.OutOfMemory
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return jepsen.Timeout
 	}
 	return jepsen.Interrupted
@@ -101,6 +111,27 @@ func (r *reader) Read(p []byte) (int, error) {
 		return 0, ErrOutOfMemory
 	}
 	return r.r.Read(p)
+}
+
+// Writer writes to w until the context is done. The error is WritingStopped then.
+func Writer(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx, w} }
+
+type writer struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, WritingStopped(w.ctx)
+	}
+	return w.w.Write(p)
+}
+
+// WritingStopped says that what was to be written has not been written to its end,
+// and why.
+func WritingStopped(ctx context.Context) error {
+	return fmt.Errorf("not written to its end: %s", Stopped(ctx))
 }
 
 // smallForm is what may always be read at once.

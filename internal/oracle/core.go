@@ -8,10 +8,10 @@ import (
 	"clew/models"
 )
 
-// Core says what is wrong with the core of a failure, nil if nothing is: rows that
-// ascend, the failing one among them, that are not linearizable by themselves, cut
-// at the failing completion. closed says which sets of rows are choices, none
-// smaller than the core may fail; it may be nil.
+// Core says what is wrong with the core of a failure, nil if nothing is: its rows
+// ascend, the failing one is among them, and as a history of its own the core
+// first fails at fail. closed says which sets of rows are choices; none smaller
+// than the core may fail. It may be nil.
 func (h *History) Core(core []models.Row, fail int32, closed func(ops Set) bool) error {
 	if slices.ContainsFunc(core, func(row models.Row) bool { return row < 0 || int(row) >= h.Len() || h.Inv[row] >= fail }) {
 		return fmt.Errorf("it knows what began after the failure")
@@ -26,6 +26,8 @@ func (h *History) Core(core []models.Row, fail int32, closed func(ops Set) bool)
 		return fmt.Errorf("it is not closed")
 	case h.Linearizable(fail+1, ops):
 		return fmt.Errorf("it is linearizable")
+	case !h.Linearizable(fail, ops):
+		return fmt.Errorf("as a history of its own it fails before")
 	case closed == nil:
 		return nil
 	}

@@ -22,10 +22,6 @@ import (
 
 // Options say how to search.
 type Options struct {
-	// Bag is unordered-queue's exception: if some completed dequeue found
-	// the queue empty, dequeues and drains that are open at the end of a prefix
-	// count as crashed ones of unknown value.
-	Bag bool
 	// Plain searches without remembering where it has been.
 	Plain bool
 }
@@ -65,31 +61,7 @@ func Decide(ops *models.Operations, o Options) Answer {
 func Of(ops *models.Operations, o Options) *History {
 	h := New(&ops.Columns, SpecOf(ops.Model))
 	h.Plain = o.Plain
-	if o.Bag {
-		h.Opened = OpenedInBag(h.Columns)
-	}
 	return h
-}
-
-// OpenedInBag is what operations of a bag are while they are open: see
-// Options.Bag. A crashed dequeue that names its value keeps it.
-func OpenedInBag(c *models.Columns) func(row models.Row) models.Op {
-	empties := false
-	for i, kind := range c.Kind {
-		empties = empties || kind == models.DequeueEmpty && c.Res[i] != models.Open
-	}
-	return func(row models.Row) models.Op {
-		switch op := c.Op(row); {
-		case !empties:
-			return op
-		case op.Kind == models.Dequeue:
-			return models.Op{Kind: models.DequeueAny}
-		case op.Kind == models.Drain:
-			return models.Op{Kind: models.DrainAny}
-		default:
-			return op
-		}
-	}
 }
 
 // SpecOf is a model as a spec, whose states are State of the model's.
@@ -128,9 +100,9 @@ func decode(state string) models.State {
 // Reaches says whether, with the events before t, some order of exactly the
 // operations done, all those that had returned among them, leads to a state
 // that is wanted. The last of the order is last, unless done is empty.
-func Reaches(ops *models.Operations, t int32, done []int32, last int32, wanted func(models.State) bool, o Options) bool {
+func Reaches(ops *models.Operations, t int32, done []int32, last int32, wanted func(models.State) bool) bool {
 	if (len(done) == 0) != (last < 0) {
 		return false
 	}
-	return Of(ops, o).reaches(t, SetOf(done), last, func(state string) bool { return wanted(decode(state)) })
+	return Of(ops, Options{}).reaches(t, SetOf(done), last, func(state string) bool { return wanted(decode(state)) })
 }

@@ -50,16 +50,13 @@ func (s Set) first() int { return bits.TrailingZeros32(uint32(s)) }
 type History struct {
 	*models.Columns
 	Spec
-	// Opened is what an operation that returns later is in a prefix in which it is
-	// open; nil: itself.
-	Opened func(row models.Row) models.Op
 	// Plain searches without remembering where it has been.
 	Plain bool
 
 	earlier []Set // by row: what returned before it began
 	states  []string
 	number  map[string]int32 // by state
-	steps   [][]int32        // by state, row and whether that is open: nil, or the states after it
+	steps   [][]int32        // by state and row: nil, or the states after it
 	seen    map[place]bool
 	dst     []string
 }
@@ -75,14 +72,6 @@ func New(c *models.Columns, spec Spec) *History { return &History{Columns: c, Sp
 
 // All is every operation.
 func (h *History) All() Set { return Set(1<<h.Len() - 1) }
-
-// At is an operation as it stands with the events before end.
-func (h *History) At(row models.Row, end int32) models.Op {
-	if res := h.Res[row]; h.Opened != nil && res >= end && res != models.Open {
-		return h.Opened(row)
-	}
-	return h.Op(row)
-}
 
 // prepare orders the operations by real time.
 func (h *History) prepare() {
@@ -104,7 +93,7 @@ func (h *History) prepare() {
 	h.number, h.seen = map[string]int32{}, map[place]bool{}
 }
 
-var unknown [2 * MaxOperations][]int32 // steps of a state that is new
+var unknown [MaxOperations][]int32 // steps of a state that is new
 
 // numbered is the number of a state.
 func (h *History) numbered(state string) int32 {
@@ -113,21 +102,18 @@ func (h *History) numbered(state string) int32 {
 		n = int32(len(h.states))
 		h.number[state] = n
 		h.states = append(h.states, state)
-		h.steps = append(h.steps, unknown[:2*h.Len()]...)
+		h.steps = append(h.steps, unknown[:h.Len()]...)
 	}
 	return n
 }
 
-// step is the states after a row, given that the events before end have happened.
-func (h *History) step(state int32, row models.Row, end int32) []int32 {
-	at := 2 * (int(state)*h.Len() + int(row))
-	if h.Res[row] >= end {
-		at++
-	}
+// step is the states after a row.
+func (h *History) step(state int32, row models.Row) []int32 {
+	at := int(state)*h.Len() + int(row)
 	if next := h.steps[at]; next != nil && !h.Plain {
 		return next
 	}
-	h.dst = h.Step(h.dst[:0], h.At(row, end), h.states[state])
+	h.dst = h.Step(h.dst[:0], h.Op(row), h.states[state])
 	next := make([]int32, len(h.dst))
 	for i, s := range h.dst {
 		next[i] = h.numbered(s)
@@ -139,7 +125,6 @@ func (h *History) step(state int32, row models.Row, end int32) []int32 {
 // A search is one run over some operations of a prefix.
 type search struct {
 	*History
-	end     int32
 	all     Set   // what may happen
 	earlier []Set // by row: what must happen before it
 	// found says whether the search is over.
@@ -152,7 +137,7 @@ type search struct {
 func (h *History) search(end int32, ops Set) (s *search, must Set) {
 	h.prepare()
 	clear(h.seen)
-	s = &search{History: h, end: end, earlier: h.earlier, remember: !h.Plain}
+	s = &search{History: h, earlier: h.earlier, remember: !h.Plain}
 	for row := range ops.each {
 		if h.Inv[row] < end {
 			s.all |= 1 << row
@@ -190,7 +175,7 @@ func (s *search) from(done Set, state int32) bool {
 		if s.earlier[row]&s.all&^done != 0 {
 			continue
 		}
-		for _, next := range s.step(state, row, s.end) {
+		for _, next := range s.step(state, row) {
 			s.order = append(s.order, row)
 			if s.from(done|1<<row, next) {
 				return true

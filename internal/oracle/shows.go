@@ -29,7 +29,7 @@ func (h *History) Shows(order []models.Row, end int32) error {
 		}
 		stands[row] = true
 		latest = max(latest, h.Inv[row])
-		next = after(h.Spec, next[:0], h.At(row, end), states)
+		next = after(h.Spec, next[:0], h.Op(row), states)
 		if states, next = next, states; len(states) == 0 {
 			return fmt.Errorf("row %d cannot happen at %d", row, i)
 		}
@@ -57,7 +57,5 @@ func after(spec Spec, dst []string, op models.Op, from []string) []string {
 // Shows says why an order of rows is no linearization of what has begun before an
 // event; see History.Shows.
 func Shows(ops *models.Operations, order []models.Row, end int32) error {
-	h := New(&ops.Columns, SpecOf(ops.Model))
-	h.Opened = ops.Opened
-	return h.Shows(order, end)
+	return New(&ops.Columns, SpecOf(ops.Model)).Shows(order, end)
 }

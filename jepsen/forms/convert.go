@@ -26,6 +26,12 @@ import (
 // they are left out, and the warnings say so. If there is an error, what has
 // been written is not a history.
 func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
+	return ConvertWithin(context.Background(), 0, w, r, name, from, to)
+}
+
+// ConvertWithin is Convert until the context is done, in about so much memory; 0 is
+// no limit.
+func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
 	if w == nil || r == nil {
 		return nil, fmt.Errorf("%s: expected a writer and a reader, found nil", name)
 	}
@@ -34,7 +40,7 @@ func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []s
 	}
 	b := jepsen.NewBuilder(jepsen.Options{File: name})
 	c := &converter{b: b, file: name, table: b.Values(), to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
-	in := input{ctx: context.Background(), b: b, file: name, values: c.table, take: c.text}
+	in := input{ctx: ctx, memory: memory, b: b, file: name, values: c.table, take: c.text}
 	switch to {
 	case EDN:
 		in.take = c.edn

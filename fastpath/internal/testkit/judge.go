@@ -111,10 +111,10 @@ func (k *Type) witness(h *oracle.History, order []models.Row, end int32) error {
 			continue
 		}
 		last := n+1 == len(order)
-		if last || k.Seen != nil && !k.Seen(h.At(order[n+1], end)) {
+		if last || k.Seen != nil && !k.Seen(h.Op(order[n+1])) {
 			return fmt.Errorf("witness %v: row %d never returned, nor did anything see it", order, row)
 		}
-		if end < h.Events && !k.says(h.At(row, end)) {
+		if end < h.Events && !k.says(h.Op(row)) {
 			return fmt.Errorf("witness %v: row %d says nothing yet", order, row)
 		}
 	}
@@ -131,7 +131,7 @@ func (k *Type) core(h *oracle.History, d fastpath.Decision) error {
 		return err
 	}
 	for _, row := range d.Core {
-		if h.Res[row] > d.FailEvent && !k.says(h.At(row, d.FailEvent+1)) {
+		if h.Res[row] > d.FailEvent && !k.says(h.Op(row)) {
 			return fmt.Errorf("row %d says nothing yet", row)
 		}
 	}
@@ -141,6 +141,19 @@ func (k *Type) core(h *oracle.History, d fastpath.Decision) error {
 		}
 	}
 	return nil
+}
+
+// Needless says which of some operations could be left out of a core, and it would
+// still fail at the same event as a history of its own; "" if none could.
+func (k *Type) Needless(c *models.Columns, d fastpath.Decision, of func(row models.Row) bool) string {
+	h, core := k.History(c), oracle.SetOf(d.Core)
+	for _, row := range d.Core {
+		less := core &^ (1 << row)
+		if of(row) && h.Linearizable(d.FailEvent, less) && !h.Linearizable(d.FailEvent+1, less) {
+			return fmt.Sprintf("row %d could be left out", row)
+		}
+	}
+	return ""
 }
 
 // why says what is wrong with a violation.

@@ -48,9 +48,6 @@ type Type struct {
 
 	// Completed and Crashed are the operations that small histories consist of.
 	Completed, Crashed []models.Op
-	// Opened is what the completed operations of columns are in a prefix in which
-	// they are open; nil: themselves.
-	Opened func(c *models.Columns) func(row models.Row) models.Op
 	// Says is false for operations that say nothing while they are open; nil: it is
 	// true.
 	Says func(op models.Op) bool
@@ -86,11 +83,7 @@ type Type struct {
 
 // History is columns that the oracle judges.
 func (k *Type) History(c *models.Columns) *oracle.History {
-	h := oracle.New(c, k.Spec)
-	if k.Opened != nil {
-		h.Opened = k.Opened(c)
-	}
-	return h
+	return oracle.New(c, k.Spec)
 }
 
 // Linearizable says whether a history is.
@@ -119,9 +112,8 @@ func (k *Type) Alphabet(_ *models.Columns, open bool) []models.Op {
 // what it keeps.
 func (k *Type) Cut(c *models.Columns, t int32) (cut *models.Columns, rows []models.Row) {
 	cut = &models.Columns{Events: t + 1}
-	h := k.History(c)
 	for i := range int32(c.Len()) {
-		op, res := h.At(i, t+1), c.Res[i]
+		op, res := c.Op(i), c.Res[i]
 		if c.Inv[i] > t {
 			break
 		}

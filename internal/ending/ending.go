@@ -1,0 +1,21 @@
+// Package ending has a context for tests of what a context ends: it counts how often
+// it is looked at, so no test depends on time.
+package ending
+
+import "context"
+
+// Context is done once it has been looked at Looks times. After counts the looks
+// since then.
+type Context struct {
+	context.Context
+	Looks, After int
+}
+
+// Err says whether it is done.
+func (c *Context) Err() error {
+	if c.Looks--; c.Looks >= 0 {
+		return nil
+	}
+	c.After++
+	return context.Canceled
+}

@@ -1,0 +1,58 @@
+package jepsen_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew/jepsen"
+	"clew/jepsen/forms"
+)
+
+// Histories that share arrays are those of the keys alone, and none reaches into
+// the next.
+func TestHistoriesOfSeveralKeysAreThoseOfEachAlone(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("{:process 9 :type :invoke :f :read :value nil :index 700 :key :k}\n")
+	for i := range 30 {
+		fmt.Fprintf(&text, "{:process %d :type :invoke :f :write :value [%q %d]}\n", i%3, fmt.Sprint("k", i%7), i)
+		fmt.Fprintf(&text, "{:process %d :type %s :f :write :value [%q %d]}\n\n", i%3, []string{":ok", ":ok", ":fail"}[i%3], fmt.Sprint("k", i%7), i)
+	}
+	h, err := forms.Read(strings.NewReader(text.String()), "keys", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyed, err := h.IndependentOrShared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []int{6, 0, 3, 3, 1}
+	together := keyed.Histories(rows)
+	for i, row := range rows {
+		if got, want := shown(together[i]), shown(keyed.History(row)); got != want {
+			t.Errorf("key %d: got\n%s\nwant\n%s", row, got, want)
+		}
+	}
+	second := shown(together[1])
+	first := together[0]
+	first.Type = append(first.Type, jepsen.Info)
+	first.Value = append(first.Value, 0)
+	first.Status = append(first.Status, jepsen.Failed)
+	first.WholeOp = append(first.WholeOp, 0)
+	if shown(together[1]) != second {
+		t.Error("what is appended to one history changes another")
+	}
+}
+
+// shown is everything of a key's history.
+func shown(k *jepsen.KeyHistory) string {
+	s := fmt.Sprint(k.Events, k.Skipped, k.WholeOp, k.Invocation, k.Completion, k.Status, k.Type, k.Process, k.F, k.Value, k.OpOf)
+	for e := range jepsen.Event(len(k.Type)) {
+		s += fmt.Sprintln(k.InWhole(e), k.Index(e), k.Line(e), k.Col(e), k.Values.Text(k.Key(e)), k.EventMap(e))
+	}
+	if !slices.IsSorted(k.WholeOp) {
+		s += "unsorted"
+	}
+	return s
+}

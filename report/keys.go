@@ -1,0 +1,136 @@
+package report
+
+import (
+	"slices"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// KeyResult is the result of one independent key: its verdict, and everything else
+// if it is asked for.
+type KeyResult struct {
+	Key     edn.Value
+	Verdict jepsen.Verdict
+
+	row  int32
+	keys *Keys
+}
+
+// Result is the whole result of the key. Its History is the key's own. There may
+// be a million keys, so little is kept of a valid one: its Result is made anew by
+// every call, in time linear in the key's operations.
+func (k KeyResult) Result() *Result {
+	return resultsOf([]KeyResult{k}, []int{0})[0]
+}
+
+// Keys gathers the results of independent keys. It keeps all of a result that is
+// not valid, and of a valid one what cannot be told from the history: some 30 bytes
+// and the witness.
+type Keys struct {
+	keyed     *jepsen.Keyed
+	like      Result             // of a valid key, what is true of all of them
+	valid     []validKey         // by row of the keys; of the others, nothing
+	others    map[int32]*Result  // those that are not valid, or have more to say
+	analyzers []string           // their different names
+	witness   []jepsen.Operation // key by key; operations of the whole history
+}
+
+// validKey is what is kept of a valid key.
+type validKey struct {
+	final    edn.ID
+	witness  int32 // where its witness ends in that of all keys
+	ms       float64
+	analyzer int32 // an index into the analyzers
+}
+
+// NewKeys begins with the results of no keys. A result of a valid key is like
+// the given one, but for what its search found.
+func NewKeys(keyed *jepsen.Keyed, like Result) *Keys {
+	return &Keys{keyed: keyed, like: like, others: map[int32]*Result{},
+		valid: make([]validKey, 0, len(keyed.Keys)), witness: make([]jepsen.Operation, 0, len(keyed.Unwrapped.Invocation))}
+}
+
+// Add adds the result of the next key in order. Nothing of a valid one is kept
+// as it is, its History least of all.
+func (k *Keys) Add(own *jepsen.KeyHistory, r *Result) {
+	row := int32(len(k.valid))
+	kept := validKey{ms: r.Ms, final: r.Final.ID(), analyzer: k.analyzer(r.Analyzer)}
+	for _, op := range r.Witness {
+		k.witness = append(k.witness, own.WholeOp[op])
+	}
+	kept.witness = int32(len(k.witness))
+	k.valid = append(k.valid, kept)
+	if r.Verdict != jepsen.Valid || r.Depth > 0 || r.Missing != "" {
+		r.History = k.keyed.History(int(row)).History // the columns of own are parts of longer ones
+		k.others[row] = r
+	}
+}
+
+func (k *Keys) analyzer(name string) int32 {
+	i := slices.Index(k.analyzers, name)
+	if i < 0 {
+		i = len(k.analyzers)
+		k.analyzers = append(k.analyzers, name)
+	}
+	return int32(i)
+}
+
+// List is the results so far.
+func (k *Keys) List() []KeyResult {
+	list := make([]KeyResult, len(k.valid))
+	for row := range list {
+		list[row] = KeyResult{Key: k.like.History.Values.Value(k.keyed.Keys[row]), Verdict: jepsen.Valid, row: int32(row), keys: k}
+	}
+	for row, r := range k.others {
+		list[row].Verdict = r.Verdict
+	}
+	return list
+}
+
+// WitnessOf is the witness of a key as operations of the whole history.
+func (k *Keys) WitnessOf(row int) []jepsen.Operation {
+	from := int32(0)
+	if row > 0 {
+		from = k.valid[row-1].witness
+	}
+	return k.witness[from:k.valid[row].witness]
+}
+
+// results are the results of some keys, given by their rows.
+func (k *Keys) results(rows []int) []*Result {
+	results := make([]*Result, len(rows))
+	if k == nil { // nobody gathered them
+		for i := range results {
+			results[i] = new(Result)
+		}
+		return results
+	}
+	for i, own := range k.keyed.Histories(rows) {
+		row := rows[i]
+		if r := k.others[int32(row)]; r != nil {
+			results[i] = r
+			continue
+		}
+		r, kept := k.like, k.valid[row]
+		r.History, r.Final, r.Ms, r.Analyzer = own.History, r.History.Values.Value(kept.final), kept.ms, k.analyzers[kept.analyzer]
+		r.Witness = make([]jepsen.Operation, 0, own.Operations())
+		for _, op := range k.WitnessOf(row) {
+			at, _ := slices.BinarySearch(own.WholeOp, op)
+			r.Witness = append(r.Witness, jepsen.Operation(at))
+		}
+		r.Explanation = Took(r.History, r.Witness)
+		results[i] = &r
+	}
+	return results
+}
+
+// resultsOf are the results of some keys, given by their places in a list of keys
+// that were gathered together.
+func resultsOf(list []KeyResult, places []int) []*Result {
+	rows := make([]int, len(places))
+	for i, at := range places {
+		rows[i] = int(list[at].row)
+	}
+	return list[places[0]].keys.results(rows)
+}
