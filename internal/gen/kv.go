@@ -90,7 +90,7 @@ func (x *kv) any(some bool) string {
 		return "nil"
 	}
 	if x.text {
-		n := len(x.g.values)
+		n := min(len(x.g.values), 4)
 		if !x.empty {
 			n = min(n, 3)
 		}
