@@ -4,9 +4,11 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"clew"
 	"clew/internal/archive"
+	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -35,4 +37,63 @@ func BenchmarkRedisStore(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkCrashed is the check of long histories with crashed operations, valid
+// and not.
+func BenchmarkCrashed(b *testing.B) {
+	for _, test := range []struct {
+		name    string
+		options gen.Options
+	}{
+		{"kv", gen.Options{Model: "kv", Operations: 10_000, Processes: 10, Values: 5, Crashes: 0.02}},
+		{"bank", gen.Options{Model: "bank", Operations: 2500, Processes: 10, Crashes: 0.004, Init: true}},
+		{"counter", gen.Options{Model: "counter", Operations: 10_000, Processes: 10, Crashes: 0.002}},
+	} {
+		for _, verdict := range []jepsen.Verdict{jepsen.Valid, jepsen.Invalid} {
+			h, spec := historyOf(b, test.options, verdict)
+			for _, algorithm := range []string{"auto", "porcupine"} {
+				b.Run(test.name+"/"+verdict.String()+"/"+algorithm, func(b *testing.B) {
+					b.ReportAllocs()
+					undecided := 0.0
+					for b.Loop() {
+						r, err := clew.Check(context.Background(), h, spec, clew.Options{Algorithm: algorithm, TimeLimit: 10 * time.Second})
+						if err != nil {
+							b.Fatal(err)
+						}
+						if r.Verdict != verdict {
+							undecided = 1
+						}
+					}
+					b.ReportMetric(undecided, "undecided")
+					b.ReportMetric(float64(h.Operations()), "operations")
+					b.ReportMetric(float64(h.CrashedCount()), "crashed")
+				})
+			}
+		}
+	}
+}
+
+// historyOf is the first random history with a verdict.
+func historyOf(b *testing.B, o gen.Options, verdict jepsen.Verdict) (*jepsen.History, models.Spec) {
+	for seed := range uint64(1000) {
+		g := gen.New(gen.Rand(seed), o)
+		if o.Init && g.Init == "" || (g.Way == gen.Run) != (verdict == jepsen.Valid) || g.Way == gen.Guess {
+			continue
+		}
+		spec := models.Spec{Name: o.Model, Init: g.Init}
+		h, _, err := readText(spec, g.Text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, spec, clew.Options{TimeLimit: 10 * time.Second})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if r.Verdict == verdict {
+			return h, spec
+		}
+	}
+	b.Skipf("no history of %s is %v", o.Model, verdict)
+	return nil, models.Spec{}
 }

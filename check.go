@@ -153,10 +153,16 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 	case err != nil:
 		return nil, err
 	}
-	if _, single := c.ops.Model.(models.SingleValue); !single && (o.Algorithm == "staged" || o.Algorithm == "matching") {
+	if (o.Algorithm == "staged" || o.Algorithm == "matching") && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !single(part) }) {
 		return nil, fmt.Errorf("the algorithm %s decides register and cas-register, not %s", o.Algorithm, c.spec.Name)
 	}
 	return c, nil
+}
+
+// single says whether operations are those of one value.
+func single(ops *models.Operations) bool {
+	_, single := ops.Model.(models.SingleValue)
+	return single
 }
 
 // decide finds the verdict and the core.
@@ -367,5 +373,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	} else {
 		r.Explanation = explain(r)
 	}
-	r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
+	if single(c.ops) {
+		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
+	}
 }

@@ -5,12 +5,13 @@ import (
 	"clew/fastpath/container"
 	"clew/fastpath/lock"
 	"clew/fastpath/register"
+	"clew/fastpath/sequence"
 	"clew/fastpath/set"
 	"clew/models"
 )
 
 // families are the near-linear decisions.
-var families = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path}
+var families = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, sequence.Path}
 
 // fastPath is the near-linear decision for a model, or nil. If there is one for
 // models of its shape, refusal says why it is not for this one.

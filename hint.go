@@ -8,14 +8,11 @@ import (
 	"clew/models"
 )
 
-// hint says what a user may have forgotten, if the failure looks like it: the
-// initial value of a register, which it returns too, or that values are [key
+// hint says what a user of a register may have forgotten, if the failure looks
+// like it: the initial value, which it returns too, or that values are [key
 // value] of independent keys.
 func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) (text, init string) {
 	h := ops.History
-	if _, register := ops.Model.(models.SingleValue); !register {
-		return "", ""
-	}
 	if allPairs(h) {
 		return "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own", ""
 	}

@@ -64,6 +64,10 @@ func withParameters(r *rand.Rand, s models.Spec) models.Spec {
 		s.MaxHolds = 1 + r.IntN(3)
 	case "priority-queue":
 		s.Priority = [...]string{"max", "min"}[r.IntN(2)]
+	case "id-generator":
+		s.GrowingIDs = r.IntN(2) == 0
+	case "bank":
+		s.NegativeBalances = r.IntN(2) == 0
 	}
 	if owned := strings.HasPrefix(s.Name, "owner-") || strings.HasPrefix(s.Name, "reentrant-") || s.Name == "fenced-mutex"; owned {
 		s.Threads = max(0, r.IntN(6)-1)
@@ -81,7 +85,8 @@ func specName(s models.Spec) string {
 		name string
 	}{{s.Knossos, "knossos"}, {s.NilReadsExact, "nil reads exact"}, {s.ObserveFailedCAS, "failed cas observe"},
 		{s.Init != "", "from " + s.Init}, {s.Priority == "min", "least first"}, {s.Permits > 0, fmt.Sprint(s.Permits, " permits")},
-		{s.MaxHolds > 0, fmt.Sprint(s.MaxHolds, " holds")}, {s.Threads > 0, fmt.Sprint(s.Threads, " threads")}} {
+		{s.MaxHolds > 0, fmt.Sprint(s.MaxHolds, " holds")}, {s.Threads > 0, fmt.Sprint(s.Threads, " threads")},
+		{s.GrowingIDs, "growing"}, {s.NegativeBalances, "negative balances"}} {
 		if flag.on {
 			name += ", " + flag.name
 		}
@@ -154,7 +159,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 
 func genOptions(s models.Spec) gen.Options {
 	return gen.Options{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
-		Least: s.Priority == "min", Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads}
+		Least: s.Priority == "min", Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
 }
 
 // counts say what the histories of a configuration were like.
@@ -301,7 +306,7 @@ func readText(spec models.Spec, text string) (*jepsen.History, *models.Operation
 
 func naiveOptions(s models.Spec) oracle.NaiveOptions {
 	return oracle.NaiveOptions{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
-		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads}
+		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
 }
 
 // TestHistoriesThatWereOnceDecidedWrongly holds the smallest histories of bugs

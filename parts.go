@@ -32,7 +32,22 @@ func (d *decider) decide(ctx context.Context, ops *models.Operations, lim limits
 		}
 	}
 	parts := ops.Parts()
-	return parts, d.all(ctx, parts, lim)
+	decisions := d.all(ctx, parts, lim)
+	if d.only {
+		ambiguousFirst(decisions)
+	}
+	return parts, decisions
+}
+
+// ambiguousFirst takes back failures if some part is ambiguous: that part may
+// fail before, and nobody else is asked.
+func ambiguousFirst(decisions []decision) {
+	i := slices.IndexFunc(decisions, func(x decision) bool { return x.Cause == jepsen.Ambiguous })
+	for k, x := range decisions {
+		if i >= 0 && x.Verdict == jepsen.Invalid {
+			decisions[k] = decisions[i]
+		}
+	}
 }
 
 // all decides the parts up to the earliest failing completion.

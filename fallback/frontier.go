@@ -181,7 +181,7 @@ func (s *frontierSearch) passAll(k int32) {
 // apart from s.rows.
 func (s *frontierSearch) expect(k, state, trail int32) {
 	s.rows = s.read(s.rows, k, s.c, state)
-	if !s.seen.covered(k, state, s.c) {
+	if s.foresee(k, state, s.c) != hopeless && !s.seen.covered(k, state, s.c) {
 		at := s.seen.add(k, state, s.c)
 		s.seenTrail = append(grow(s.Layout, s.seenTrail, 1), s.extend(trail))
 		uses := s.uses(s.c)
@@ -220,9 +220,10 @@ func (s *frontierSearch) expand(k, at int32) {
 		s.arrive(k, state, at)
 		return
 	}
+	p := s.foresee(k, state, c)
 	for choice := range s.choices(k) {
 		_, c := s.seen.config(at)
-		row, crash, ok := s.choose(k, choice, state, c)
+		row, crash, ok := s.choose(k, choice, state, c, p)
 		if !ok {
 			continue
 		}
@@ -234,7 +235,7 @@ func (s *frontierSearch) expand(k, at int32) {
 		}
 		for _, to := range s.space.Step(state, s.Class[row]) {
 			copy(s.c, c)
-			s.use(k, s.c, row, crash)
+			s.use(k, s.c, row, crash, p)
 			s.rows = append(s.rows, row)
 			s.expect(k, to, s.seenTrail[at])
 		}

@@ -13,7 +13,7 @@ import (
 // Rules switch off, for tests, the rules that shrink a search over compressed
 // configurations and lose nothing (window.go says why).
 type Rules struct {
-	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence bool
+	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoForesight bool
 }
 
 // Layout is what searches over compressed configurations know about the
@@ -29,6 +29,7 @@ type Layout struct {
 
 	Ends     []int32      // the returns, as events, in order; the k-th return is that at Ends[k]
 	Slot     []int32      // by row that returns: its bit in the mask while it is open
+	slots    int32        // how many there are
 	Words    int          // of a mask
 	open     []models.Row // by return: the rows open there, the returning one in front, the others by return ..
 	openFrom []int        // .. from here, to the next return's
@@ -130,7 +131,7 @@ func (l *Layout) layOut(at []int32) {
 		}
 	}
 	l.openFrom = append(l.openFrom, len(l.open))
-	l.Words = int(slots+63) / 64
+	l.slots, l.Words = slots, int(slots+63)/64
 	l.findAlone()
 }
 

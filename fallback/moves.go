@@ -3,6 +3,8 @@ package fallback
 import (
 	"math/bits"
 	"slices"
+
+	"clew/models"
 )
 
 // moves is configurations, and how one leads to another (window.go says what
@@ -19,6 +21,10 @@ type moves struct {
 	blind  []uint64 // by return: the slots of open rows that overwrite
 	counts []count  // by crash class
 	guard  []uint64 // the bit above every count
+
+	foresees models.Foreseeing // the model, if it is Foreseeing
+	others   []models.Op       // see gather
+	aim      int32             // see aimed
 }
 
 // count is where the used operations of a crash class are counted.
@@ -32,6 +38,10 @@ func newMoves(l *Layout) *moves {
 	m := &moves{Layout: l}
 	if l.Cause != "" {
 		return m
+	}
+	if foresees, ok := l.Ops.Model.(models.Foreseeing); ok && !l.NoForesight {
+		m.foresees, m.aim = foresees, l.slots
+		l.Words = int(l.slots+1+63) / 64
 	}
 	m.pack()
 	if m.Take(16 * int64(l.Words) * int64(len(l.Ends)+1)); m.Cause != "" {
@@ -121,9 +131,9 @@ func (m *moves) covers(a, b []uint64) bool {
 // operations that change the state in other ways come first, if they can
 // happen. And an operation that lets the returning one happen comes before one
 // that does not.
-func (m *moves) choices(k int32) int { return 4 + 4*m.others(k) }
+func (m *moves) choices(k int32) int { return 4 + 4*m.elsewhere(k) }
 
-func (m *moves) others(k int32) int {
+func (m *moves) elsewhere(k int32) int {
 	return m.openFrom[k+1] - m.openFrom[k] - 1 + len(m.Crashed)
 }
 
@@ -133,11 +143,13 @@ const passes int32 = -1
 
 // choose is the row of a choice, or passes. It is false if there is no such
 // choice. crash is the row's crash class, or -1.
-func (m *moves) choose(k int32, choice int, state int32, c []uint64) (row int32, crash int, ok bool) {
+func (m *moves) choose(k int32, choice int, state int32, c []uint64, p plan) (row int32, crash int, ok bool) {
 	open := m.OpenRows(k)
-	n := m.others(k)
+	n := m.elsewhere(k)
 	m.Work++
-	switch {
+	switch alone := choice < 2 || choice >= 2+2*n && choice < 4+2*n; {
+	case p == itself && !alone || alone && m.aimed(c):
+		return 0, -1, false
 	case choice < 2:
 		row, ok = m.itself(open, state, c, choice, true)
 		return row, -1, ok
@@ -251,9 +263,89 @@ func (m *moves) useful(open []int32, state int32, c []uint64) bool {
 	return false
 }
 
-// use marks a row as used in a configuration at the k-th return.
-func (m *moves) use(k int32, c []uint64, row int32, crash int) {
+// plan is how a configuration may go on, as far as the model foresees it.
+type plan uint8
+
+const (
+	anyhow   plan = iota
+	itself        // only with the operation that returns
+	aiming        // with that, or with others if a read comes before it then
+	hopeless      // not at all
+)
+
+// foresee is the plan of a configuration at the k-th return. window.go says why.
+func (m *moves) foresee(k, state int32, c []uint64) plan {
+	if m.foresees == nil {
+		return anyhow
+	}
+	open := m.OpenRows(k)
+	class := m.Class[open[0]]
+	if m.discharged(c, open[0]) {
+		return anyhow
+	}
+	m.gather(k, c)
+	now, op := m.space.states[state], m.space.ops[class]
+	aimed, possible := m.aimed(c), len(m.space.Step(state, class)) > 0
+	switch {
+	case !aimed && !possible && m.foresees.MayFollow(now, op, m.others):
+		return anyhow
+	case !aimed && !possible:
+		return hopeless
+	case !aimed && (m.space.reads[class] || !m.foresees.MayLead(now, op, m.others)):
+		return anyhow
+	}
+	for _, row := range open[1:] {
+		if class := m.Class[row]; m.space.reads[class] && !m.discharged(c, row) && m.foresees.MayFollow(now, m.space.ops[class], m.others) {
+			return aiming
+		}
+	}
+	if aimed {
+		return hopeless
+	}
+	return itself
+}
+
+// gather fills others with what may be linearized before the k-th return, but for
+// reads and the operation that returns.
+func (m *moves) gather(k int32, c []uint64) {
+	m.others = m.others[:0]
+	for _, row := range m.OpenRows(k)[1:] {
+		if !m.space.reads[m.Class[row]] && m.free(c, row) {
+			m.others = append(m.others, m.Ops.Op(row))
+		}
+	}
+	for crash, of := range m.Crashed {
+		for _, row := range of.Rows[m.used(c, crash):] {
+			if m.Ops.Inv[row] > m.Ends[k] {
+				break
+			}
+			m.others = append(m.others, m.Ops.Op(row))
+		}
+	}
+	m.Work += len(m.others)
+}
+
+// aimed says whether a configuration owes a read before the operation that
+// returns: that is the bit of a slot of its own, among those that are gone.
+func (m *moves) aimed(c []uint64) bool {
+	return m.foresees != nil && HasBit(c[m.Words:], m.aim)
+}
+
+// aimAt notes that a row was used with a plan.
+func (m *moves) aimAt(k int32, c []uint64, row int32, p plan) {
+	switch {
+	case m.foresees == nil:
+	case m.space.reads[m.Class[row]] || row == m.OpenRows(k)[0]:
+		ClearBit(c[m.Words:], m.aim)
+	case p == aiming:
+		SetBit(c[m.Words:], m.aim)
+	}
+}
+
+// use marks a row as used, with a plan, in a configuration at the k-th return.
+func (m *moves) use(k int32, c []uint64, row int32, crash int, p plan) {
 	class := m.Class[row]
+	m.aimAt(k, c, row, p)
 	if returning := m.OpenRows(k)[0]; row != returning && m.discharged(c, returning) {
 		// It could return as it is; since it does not, whatever comes before it
 		// is meant to let it happen.
@@ -284,6 +376,7 @@ func (m *moves) read(order []int32, k int32, c []uint64, state int32) []int32 {
 	for _, row := range m.OpenRows(k) {
 		if class := m.Class[row]; m.space.reads[class] && !m.discharged(c, row) && len(m.space.Step(state, class)) > 0 {
 			SetBit(c, m.Slot[row])
+			m.aimAt(k, c, row, anyhow)
 			order = append(order, row)
 		}
 	}

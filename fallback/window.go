@@ -56,6 +56,15 @@ import (
 //     other must still linearize an operation that this one need not, the
 //     operation is a read, which can be left out, or a covered one, which can
 //     be left covered.
+//   - Foresight, if the model sees what sums or bounds rule out
+//     (models.Foreseeing). A configuration is given up if the operation that
+//     returns next cannot happen after any of those that may be linearized before
+//     it. And if that operation may as well go first, only reads are a reason to
+//     linearize others before it: those that stand between the last such read and
+//     it can be moved behind it. So it goes first, or some open read that may
+//     happen before it must do so before it goes. That read is owed; of two
+//     configurations that are equal otherwise, the one that owes none makes the
+//     other redundant.
 //   - Quiescence. After an operation that ran alone, with no crashed one begun,
 //     only the state counts. If only one state is possible, whatever was
 //     before, the configurations before it are forgotten: other ways to get
@@ -134,6 +143,7 @@ type frame struct {
 	order  int32 // len(order) in this configuration
 	choice int32 // the next to be tried
 	branch int32 // the next outcome of that choice
+	plan   plan
 }
 
 // run searches, and says whether it found a linearization.
@@ -172,7 +182,7 @@ func (s *windowSearch) next() bool {
 	f := &s.stack[top]
 	c := s.configs[top*s.width : (top+1)*s.width]
 	for n := int32(s.choices(f.k)); f.choice < n; f.choice, f.branch = f.choice+1, 0 {
-		row, crash, ok := s.choose(f.k, int(f.choice), f.state, c)
+		row, crash, ok := s.choose(f.k, int(f.choice), f.state, c, f.plan)
 		if !ok {
 			continue
 		}
@@ -193,7 +203,7 @@ func (s *windowSearch) next() bool {
 		s.truncate(int(f.order))
 		s.order = append(s.order, row)
 		s.push(c)
-		s.use(f.k, s.configs[(top+1)*s.width:], row, crash)
+		s.use(f.k, s.configs[(top+1)*s.width:], row, crash, f.plan)
 		return s.enter(f.k, state)
 	}
 	s.fail(f, c)
@@ -246,8 +256,8 @@ func (s *windowSearch) enter(k, state int32) bool {
 			c, from = s.forget(c), -1
 		}
 	}
-	if !s.hasFailed(k, state, c) {
-		s.stack = append(grow(s.Layout, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order))})
+	if p := s.foresee(k, state, c); p != hopeless && !s.hasFailed(k, state, c) {
+		s.stack = append(grow(s.Layout, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order)), plan: p})
 	}
 	return false
 }

@@ -14,9 +14,9 @@
 //
 // # Use
 //
-// Each family of data types (packages register, container, lock and set) has a
-// function Path, which is a Family: it gives the path for a shape, if the shape
-// belongs to the family.
+// Each family of data types (packages register, container, lock, set and
+// sequence) has a function Path, which is a Family: it gives the path for a
+// shape, if the shape belongs to the family.
 //
 //	path, refusal := register.Path(models.RegisterShape{Init: init, CAS: true})
 //	...

@@ -3,20 +3,22 @@ package models
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"clew/edn"
 	"clew/jepsen"
 )
 
-// Kinds of counter. A is the class of an integer.
+// Kinds of counter. A is what is added. B is a place in the model's totals.
 const (
-	counterAdd  Kind = iota // adds A
-	counterRead             // saw A
+	Plus      Kind = iota // adds A
+	Total                 // saw B
+	PlusTotal             // adds A, and saw B then
 )
 
 var counterDefinition = Definition{
-	Name: "counter", Fs: ":add n, :read", About: "a number that is added to",
+	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> nil or the new value, :add-and-get n -> [n new]", About: "a number that is added to",
 	Record: "clew.model.Counter",
 	New:    newCounter,
 }
@@ -24,14 +26,18 @@ var counterDefinition = Definition{
 // counter is a number that operations add to, be it less than 0. A state holds
 // its upper and its lower 32 bits.
 type counter struct {
-	v           *edn.Values
-	record      string
-	fAdd, fRead edn.ID
-	init        int64
+	v                  *edn.Values
+	record             string
+	fAdd, fRead, fBoth edn.ID
+	fIncr, fDecr       [2]edn.ID
+	init               int64
+	totals             integers
 }
 
 func newCounter(b *Binding) (Reader, error) {
-	m := &counter{v: b.v, record: b.record, fAdd: b.v.InternKeyword("add"), fRead: b.v.InternKeyword("read")}
+	f := b.v.InternKeyword
+	m := &counter{v: b.v, record: b.record, fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
+		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}}
 	if init, given := b.Init(); given {
 		n, ok := init.Int()
 		if !ok || n < -maxInitial || n > maxInitial {
@@ -50,26 +56,81 @@ const (
 )
 
 func (m *counter) Read(o Operation) (Op, bool, error) {
-	n, ok := m.v.Int(o.value)
-	op := Op{A: int32(m.v.Same(o.value))}
-	switch o.f {
-	case m.fAdd:
-		if !ok || n < -maxAdded || n > maxAdded {
-			return op, false, fmt.Errorf("expected an integer from %d to %d, found %s", -maxAdded, maxAdded, m.v.Text(o.value))
-		}
-		op.Kind = counterAdd
-		return op, true, nil
-	case m.fRead:
+	sign := int32(1)
+	switch {
+	case o.f == m.fAdd:
+		n, err := m.amount(o.value)
+		return Op{Kind: Plus, A: n}, n != 0, err
+	case o.f == m.fRead:
 		if o.status == jepsen.Crashed {
-			return op, false, nil
+			return Op{}, false, nil
 		}
-		if !ok {
-			return op, false, fmt.Errorf("expected the integer that was read, found %s", m.v.Text(o.value))
+		if _, ok := m.v.Int(o.value); !ok {
+			return Op{}, false, fmt.Errorf("expected the integer that was read, found %s", m.v.Text(o.value))
 		}
-		op.Kind = counterRead
-		return op, true, nil
+		return Op{Kind: Total, B: m.totals.of(m.v, o.value)}, true, nil
+	case slices.Contains(m.fDecr[:], o.f):
+		sign = -1
+	case !slices.Contains(m.fIncr[:], o.f) && o.f != m.fBoth:
+		return Op{}, false, ErrUnknownF
 	}
-	return op, false, ErrUnknownF
+	return m.readBoth(o, sign)
+}
+
+// readBoth reads an operation that adds and may say what came of it. By how much
+// stands in its invocation; nil is 1, but not of an :add-and-get.
+func (m *counter) readBoth(o Operation, sign int32) (op Op, keep bool, err error) {
+	op = Op{Kind: Plus, A: sign}
+	if o.given != edn.Nil || o.f == m.fBoth {
+		n, err := m.amount(o.given)
+		if err != nil {
+			return op, false, err
+		}
+		op.A = sign * n
+	}
+	after, told := o.value, o.given == edn.Nil && o.value != edn.Nil
+	if items := m.v.Items(o.value); len(items) == 2 && m.v.Kind(o.value) != edn.KindMap && m.v.Same(items[0]) == m.v.Same(o.given) {
+		after, told = items[1], true
+	}
+	_, integer := m.v.Int(after)
+	switch {
+	case o.status == jepsen.Crashed || !told && o.f != m.fBoth && (o.value == edn.Nil || m.v.Same(o.value) == m.v.Same(o.given)):
+		return op, op.A != 0, nil
+	case told && integer && op.A == 0:
+		return Op{Kind: Total, B: m.totals.of(m.v, after)}, true, nil
+	case told && integer:
+		return Op{PlusTotal, op.A, m.totals.of(m.v, after)}, true, nil
+	case o.given == edn.Nil:
+		return op, false, fmt.Errorf("expected the new value or nil, found %s", m.v.Text(o.value))
+	case o.f == m.fBoth:
+		return op, false, fmt.Errorf("expected [%s new], found %s", m.v.Text(o.given), m.v.Text(o.value))
+	}
+	return op, false, fmt.Errorf("expected %s, nil or [%[1]s new], found %s", m.v.Text(o.given), m.v.Text(o.value))
+}
+
+// amount is an integer that is added.
+func (m *counter) amount(id edn.ID) (int32, error) {
+	n, ok := m.v.Int(id)
+	if !ok || n < -maxAdded || n > maxAdded {
+		return 0, fmt.Errorf("expected an integer from %d to %d, found %s", -maxAdded, maxAdded, m.v.Text(id))
+	}
+	return int32(n), nil
+}
+
+// integers are the integers that operations show, numbered from 0 on.
+type integers struct {
+	numbers numbering
+	list    []int64
+}
+
+// of is the number of an integer in a table.
+func (x *integers) of(v *edn.Values, id edn.ID) int32 {
+	n := x.numbers.of(int32(v.Same(id)))
+	if int(n) == len(x.list) {
+		k, _ := v.Int(id)
+		x.list = append(x.list, k)
+	}
+	return n
 }
 
 // stateOf is a number as a state, and number is the number again.
@@ -77,28 +138,53 @@ func stateOf(n int64) State { return State{int32(n >> 32), int32(n)} }
 
 func number(s State) int64 { return int64(s[0])<<32 | int64(uint32(s[1])) }
 
-// amount is the integer that an operation adds or saw.
-func (m *counter) amount(op Op) int64 {
-	n, _ := m.v.Int(edn.ID(op.A))
-	return n
-}
-
 func (m *counter) Init() State { return stateOf(m.init) }
 
 func (m *counter) Step(dst []State, s State, op Op) []State {
+	next := number(s) + int64(op.A)
 	switch {
-	case op.Kind == counterAdd:
-		return append(dst, stateOf(number(s)+m.amount(op)))
-	case number(s) == m.amount(op):
+	case op.Kind != Plus && next != m.totals.list[op.B]:
+		return dst
+	case op.Kind == Total:
 		return append(dst, s)
 	}
-	return dst
+	return append(dst, stateOf(next))
 }
 
-func (m *counter) Mutates(op Op) bool { return op.Kind == counterAdd && m.amount(op) != 0 }
+func (m *counter) Mutates(op Op) bool { return op.Kind != Total }
+
+// Shape makes counter Shaped.
+func (m *counter) Shape() Shape { return CounterShape{Init: m.init, Totals: m.totals.list} }
+
+// MayFollow makes counter Foreseeing: what is missing must lie between the sums of
+// what the others can take away and add.
+func (m *counter) MayFollow(s State, op Op, others []Op) bool {
+	if op.Kind == Plus {
+		return true
+	}
+	missing := m.totals.list[op.B] - int64(op.A) - number(s)
+	least, most := int64(0), int64(0)
+	for _, other := range others {
+		if other.A < 0 {
+			least += int64(other.A)
+		} else {
+			most += int64(other.A)
+		}
+	}
+	return least <= missing && missing <= most
+}
+
+// MayLead makes counter Foreseeing: sums have no order, unless somebody sees them.
+func (m *counter) MayLead(_ State, op Op, others []Op) bool {
+	return op.Kind == Plus && !slices.ContainsFunc(others, func(other Op) bool { return other.Kind != Plus })
+}
 
 func (m *counter) Why(s State, op Op) string {
-	return "can't read " + strconv.FormatInt(m.amount(op), 10) + " from counter " + strconv.FormatInt(number(s), 10)
+	now, saw := number(s), m.totals.list[op.B]
+	if op.Kind == PlusTotal {
+		return fmt.Sprintf("can't go from counter %d to %d by %d", now, saw, op.A)
+	}
+	return "can't read " + strconv.FormatInt(saw, 10) + " from counter " + strconv.FormatInt(now, 10)
 }
 
 func (m *counter) Record(s State) edn.Value {

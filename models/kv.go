@@ -2,38 +2,38 @@ package models
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"sync"
 
 	"clew/edn"
 	"clew/jepsen"
 )
 
-// Kinds of kv. A is the key's value class, B the string: a number of strs.
+// Kinds of kv: those of registers, and two more. As they are read, A is the
+// class of the key and B that of the value (edn.Nil if none is there), or for CAS
+// a place in the list of what they expect and leave.
 const (
-	Get Kind = iota
-	Put
-	Append
+	Append      Kind = iota + FailedCAS + 1 // puts B behind the string that is there
+	deleteFound                             // something was there, and is gone now
 )
 
-// kv is a map of strings. A key that is absent reads as the empty string. A
-// state holds the keys that are present and their strings, sorted by key.
-// Strings are numbered by content, so that states compare as numbers.
+// kv reads the operations of a map, each of one key. What the map holds decides
+// what it is: strings that are appended to (kvText), or any values (kvMap), in
+// which each key is a register.
 type kv struct {
-	v                   *edn.Values
-	record              string
-	fGet, fPut, fAppend edn.ID
-	init                State
+	*kvText // as long as nothing else is known
+	values  *kvMap
 
-	mu     sync.Mutex // parts are searched concurrently
-	strs   []string
-	number map[string]int32
-	joined map[[2]int32]int32
+	fGet, fPut, fAppend, fDelete, fCAS, fPutIfAbsent edn.ID
+	fields                                           [7]edn.ID // the keywords of kvFields, in order
+	cases                                            [][2]int32
+	odd                                              edn.ID // a value that is no string, Nil if there is none
+	appends                                          bool
+	sawNil, sawEmpty                                 bool // by completed gets
 }
 
 var kvDefinition = Definition{
-	Name: "kv", Fs: ":get, :put, :append with :key and :value", About: "strings by key",
+	Name: "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
+	Params: []Param{ParamFailedCAS},
 	Record: "clew.model.KV",
 	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":get", ":put")) },
 	New:    newKV,
@@ -42,15 +42,17 @@ var kvDefinition = Definition{
 func newKV(b *Binding) (Reader, error) {
 	v, init := b.v, b.init
 	m := &kv{
-		v:       v,
-		record:  b.record,
-		fGet:    v.InternKeyword("get"),
-		fPut:    v.InternKeyword("put"),
-		fAppend: v.InternKeyword("append"),
-		number:  map[string]int32{},
-		joined:  map[[2]int32]int32{},
+		kvText:       newKVText(v, b.record),
+		fGet:         v.InternKeyword("get"),
+		fPut:         v.InternKeyword("put"),
+		fAppend:      v.InternKeyword("append"),
+		fDelete:      v.InternKeyword("delete"),
+		fCAS:         v.InternKeyword("cas"),
+		fPutIfAbsent: v.InternKeyword("put-if-absent"),
 	}
-	m.numberOf("") // the empty string is number 0
+	for i, name := range [...]string{"key", "value", "expected", "new", "succeeded", "found", "old"} {
+		m.fields[i] = v.InternKeyword(name)
+	}
 	if init == nil {
 		return m, nil
 	}
@@ -58,199 +60,251 @@ func newKV(b *Binding) (Reader, error) {
 		return nil, paramErrorf("kv's %s is a map such as {\"k\" \"v\"}, not %s", ParamInit, v.Text(*init))
 	}
 	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
-		if v.Kind(kvs[1]) != edn.KindString {
-			return nil, paramErrorf("kv's %s holds strings, not %s", ParamInit, v.Text(kvs[1]))
-		}
-		m.init = set1(m.init, int32(v.Same(kvs[0])), m.numberOf(v.Str(kvs[1])))
+		m.note(kvs[1])
+		m.kvText.init = set1(m.kvText.init, int32(v.Same(kvs[0])), int32(v.Same(kvs[1])))
 	}
 	return m, nil
 }
 
-func (m *kv) numberOf(s string) int32 {
-	n, ok := m.number[s]
-	if !ok {
-		n = int32(len(m.strs))
-		m.number[s] = n
-		m.strs = append(m.strs, s)
+// kvFields are the parts of an operation, however they were written.
+type kvFields struct {
+	key, value, old, new edn.ID
+	pair                 bool   // old and new were told
+	answer               edn.ID // whether it succeeded, or found something: True, False, or Nil if it is not told
+}
+
+func (m *kv) Read(o Operation) (op Op, keep bool, err error) {
+	if !slices.Contains([]edn.ID{m.fGet, m.fPut, m.fAppend, m.fDelete, m.fCAS, m.fPutIfAbsent}, o.f) {
+		return op, false, ErrUnknownF
 	}
-	return n
-}
-
-// join is the number of the string a followed by b.
-func (m *kv) join(a, b int32) int32 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n, ok := m.joined[[2]int32{a, b}]
-	if !ok {
-		n = m.numberOf(m.strs[a] + m.strs[b])
-		m.joined[[2]int32{a, b}] = n
+	failed, crashed := o.status == jepsen.Failed, o.status == jepsen.Crashed
+	if failed && o.f != m.fCAS {
+		return op, false, nil
 	}
-	return n
-}
-
-// Weight makes kv Weighing: a string is held as long as its number is.
-func (m *kv) Weight(s State) (bytes int64) {
-	for i := 1; i < len(s); i += 2 {
-		bytes += int64(len(m.str(s[i])))
+	x, err := m.parts(o)
+	if err != nil {
+		return op, false, err
 	}
-	return bytes
-}
-
-func (m *kv) str(n int32) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.strs[n]
-}
-
-func (m *kv) Read(o Operation) (Op, bool, error) {
-	var kind Kind
+	op.A = int32(m.v.Same(x.key))
 	switch o.f {
 	case m.fGet:
-		kind = Get
-	case m.fPut:
-		kind = Put
+		op.Kind = Read
+		return m.readGet(op, x, crashed)
+	case m.fDelete:
+		op.Kind, op.B = Write, int32(edn.Nil)
+		switch x.answer {
+		case edn.False:
+			op.Kind = Read
+		case edn.True:
+			op.Kind = deleteFound
+		}
+		return op, !crashed || op.Kind == Write, nil
+	case m.fCAS, m.fPutIfAbsent:
+		if o.f == m.fPutIfAbsent {
+			x.old, x.new, x.pair = edn.Nil, x.value, true
+		}
+		if !x.pair {
+			return op, false, fmt.Errorf("expected [old new], found %s", m.v.Text(x.value))
+		}
+		return m.readCAS(op, x, failed || x.answer == edn.False)
 	case m.fAppend:
-		kind = Append
+		op.Kind = Append
+		if m.v.Kind(x.value) != edn.KindString {
+			return op, false, fmt.Errorf("expected a string, found %s", m.v.Text(x.value))
+		}
+		m.appends = true
+		if m.odd != edn.Nil {
+			return op, false, fmt.Errorf("only strings are appended to, and there is %s", m.v.Text(m.odd))
+		}
 	default:
-		return Op{}, false, ErrUnknownF
+		op.Kind = Write
 	}
-	if kind == Get && o.status == jepsen.Crashed {
-		return Op{}, false, nil
-	}
-	s := int32(0)
-	switch k := m.v.Kind(o.value); {
-	case k == edn.KindString:
-		s = m.numberOf(m.v.Str(o.value))
-	case k != edn.KindNil || kind != Get:
-		return Op{}, false, fmt.Errorf("expected a string, found %s", m.v.Text(o.value))
-	}
-	return Op{kind, int32(m.v.Same(o.key)), s}, true, nil
+	op.B, err = m.class(x.value)
+	return op, true, err
 }
 
-func (m *kv) Init() State { return m.init }
+func (m *kv) readGet(op Op, x kvFields, crashed bool) (Op, bool, error) {
+	if crashed {
+		return op, false, nil
+	}
+	switch {
+	case x.answer == edn.False:
+		x.value = edn.Nil
+	case x.answer == edn.True && x.value == edn.Nil:
+		return op, false, fmt.Errorf("expected the value that was found, found nil")
+	}
+	class, err := m.class(x.value)
+	op.B = class
+	m.sawNil = m.sawNil || x.answer != edn.Nil || x.value == edn.Nil
+	m.sawEmpty = m.sawEmpty || m.v.Kind(x.value) == edn.KindString && m.v.Str(x.value) == ""
+	return op, true, err
+}
 
-func (m *kv) Step(dst []State, s State, op Op) []State {
-	now := get1(s, op.A)
-	switch op.Kind {
-	case Get:
-		if now == op.B {
-			return append(dst, s)
+// readCAS reads a cas from old to new, which may have seen another value.
+func (m *kv) readCAS(op Op, x kvFields, refused bool) (Op, bool, error) {
+	from, err := m.class(x.old)
+	if err != nil {
+		return op, false, err
+	}
+	to, err := m.class(x.new)
+	if refused {
+		op.Kind, op.B = FailedCAS, from
+		return op, true, err
+	}
+	op.Kind, op.B = CAS, int32(len(m.cases))
+	m.cases = append(m.cases, [2]int32{from, to})
+	return op, true, err
+}
+
+// note takes note of a value that is no string.
+func (m *kv) note(value edn.ID) {
+	if k := m.v.Kind(value); k != edn.KindString && k != edn.KindNil && m.odd == edn.Nil {
+		m.odd = value
+	}
+}
+
+// class is the class of a value. Where strings are appended all values are
+// strings.
+func (m *kv) class(value edn.ID) (int32, error) {
+	if m.note(value); m.appends && m.odd != edn.Nil {
+		return 0, fmt.Errorf("expected a string, found %s", m.v.Text(value))
+	}
+	return int32(m.v.Same(value)), nil
+}
+
+// parts takes an operation apart: the key is its :key, or the first of [key
+// value], or the :key of a map. If there is none, all is about one key, nil.
+func (m *kv) parts(o Operation) (kvFields, error) {
+	given, value, key := o.given, o.value, o.key
+	switch items := m.v.Items(given); {
+	case key != edn.Nil:
+	case m.isMap(given) && m.has(given, m.fields[0]):
+		key, _ = m.v.Get(given, m.fields[0])
+	case m.several(o.f, given):
+		return kvFields{}, fmt.Errorf("expected one key, found %s; several keys at once are multi-register's", m.v.Text(given))
+	case m.isPair(given):
+		key = items[0]
+		if m.isPair(value) && m.v.Same(m.v.Items(value)[0]) == m.v.Same(key) {
+			value = m.v.Items(value)[1]
+		} else if value != edn.True && value != edn.False {
+			return kvFields{}, fmt.Errorf("expected [%s value], found %s", m.v.Text(key), m.v.Text(value))
 		}
-		return dst
-	case Put:
-		return append(dst, set1(s, op.A, op.B))
+		given = items[1]
 	}
-	return append(dst, set1(s, op.A, m.join(now, op.B)))
-}
-
-// Run makes kv a Runner. A step takes time linear in its own string: the strings
-// that are appended to grow in place, and get numbers at the end.
-func (m *kv) Run(s State) Run {
-	r := &kvRun{m, make(map[int32][]byte, len(s)/2)}
-	for i := 0; i < len(s); i += 2 {
-		r.now[s[i]] = []byte(m.str(s[i+1]))
+	x := kvFields{key: key}
+	m.take(&x, given)
+	if o.status != jepsen.Succeeded {
+		return x, nil
 	}
-	return r
+	if (value == edn.True || value == edn.False) && given != value && o.f != m.fGet && o.f != m.fPut {
+		x.answer = value // of a delete, a cas or a put-if-absent
+		return x, nil
+	}
+	m.take(&x, value)
+	return x, nil
 }
 
-type kvRun struct {
-	m   *kv
-	now map[int32][]byte // by key
-}
-
-func (r *kvRun) Apply(op Op) Outcome {
-	text := r.m.str(op.B)
-	switch op.Kind {
-	case Get:
-		if string(r.now[op.A]) != text {
-			return Impossible
+// take reads a value, or the fields of a map that has some of them.
+func (m *kv) take(x *kvFields, id edn.ID) {
+	if !m.isMap(id) || !slices.ContainsFunc(m.fields[:], func(field edn.ID) bool { return m.has(id, field) }) {
+		x.value = id
+		if m.isPair(id) {
+			items := m.v.Items(id)
+			x.old, x.new, x.pair = items[0], items[1], true
 		}
-	case Put:
-		r.now[op.A] = append(r.now[op.A][:0], text...)
-	default:
-		r.now[op.A] = append(r.now[op.A], text...)
+		return
 	}
-	return One
-}
-
-func (r *kvRun) State() State {
-	r.m.mu.Lock()
-	defer r.m.mu.Unlock()
-	s := make(State, 0, 2*len(r.now))
-	for _, key := range slices.Sorted(maps.Keys(r.now)) {
-		s = append(s, key, r.m.numberOf(string(r.now[key])))
-	}
-	return s
-}
-
-func (r *kvRun) States(func()) []State { return []State{r.State()} }
-
-// get1 is the string at a key, the empty one if the key is absent.
-func get1(s State, key int32) int32 {
-	if i, found := find1(s, key); found {
-		return s[i+1]
-	}
-	return 0
-}
-
-// find1 is the index where a key stands, or would stand, in a state of keys and
-// values that is sorted by key.
-func find1(s State, key int32) (i int, found bool) {
-	for i < len(s) && s[i] < key {
-		i += 2
-	}
-	return i, i < len(s) && s[i] == key
-}
-
-// set1 is s with another value at a key.
-func set1(s State, key, value int32) State {
-	i, found := find1(s, key)
-	next := slices.Clone(s)
-	if found {
-		next[i+1] = value
-		return next
-	}
-	return slices.Insert(next, i, key, value)
-}
-
-func (m *kv) Mutates(op Op) bool { return op.Kind != Get }
-
-func (m *kv) Why(s State, op Op) string {
-	return m.quoted(get1(s, op.A)) + "≠" + m.quoted(op.B)
-}
-
-func (m *kv) quoted(n int32) string { return m.v.Text(m.v.InternString(m.str(n))) }
-
-func (m *kv) Record(s State) edn.Value {
-	var kvs []edn.ID
-	for i := 0; i < len(s); i += 2 {
-		kvs = append(kvs, edn.ID(s[i]), m.v.InternString(m.str(s[i+1])))
-	}
-	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
-}
-
-// Part is the operation's key.
-func (m *kv) Part(op Op) int32 { return op.A }
-
-// Join puts the keys of all parts together. Every part has all keys of the
-// initial map, and only the part's own key can differ from that map.
-func (m *kv) Join(parts []State) State {
-	whole := m.init
-	for _, s := range parts {
-		for i := 0; i < len(s); i += 2 {
-			if !slices.Contains(pairs(m.init), [2]int32(s[i:i+2])) {
-				whole = set1(whole, s[i], s[i+1])
-			}
+	for i, to := range []*edn.ID{nil, &x.value, &x.old, &x.new, &x.answer, &x.answer, &x.old} {
+		if value, ok := m.v.Get(id, m.fields[i]); ok && to != nil {
+			*to = value
+			x.pair = x.pair || to == &x.old
 		}
 	}
-	return whole
+	if k := m.isPair(x.value); k && !x.pair {
+		items := m.v.Items(x.value)
+		x.old, x.new, x.pair = items[0], items[1], true
+	}
 }
 
-// pairs are the keys of a state with their strings.
-func pairs(s State) [][2]int32 {
-	var list [][2]int32
-	for i := 0; i < len(s); i += 2 {
-		list = append(list, [2]int32(s[i:i+2]))
+func (m *kv) isMap(id edn.ID) bool { return m.v.Kind(id) == edn.KindMap }
+
+func (m *kv) has(id, key edn.ID) bool {
+	_, ok := m.v.Get(id, key)
+	return ok
+}
+
+// isPair says whether a value is a sequence of two.
+func (m *kv) isPair(id edn.ID) bool {
+	k := m.v.Kind(id)
+	return (k == edn.KindVector || k == edn.KindList) && len(m.v.Items(id)) == 2
+}
+
+// several says whether the invocation of a get holds several keys: a set, a
+// sequence that is no pair, or pairs.
+func (m *kv) several(f, given edn.ID) bool {
+	switch m.v.Kind(given) {
+	case edn.KindSet, edn.KindMap:
+		return f == m.fGet
+	case edn.KindVector, edn.KindList:
+		items := m.v.Items(given)
+		return f == m.fGet && (len(items) != 2 || items[1] != edn.Nil)
 	}
-	return list
+	return false
+}
+
+// Finish gives the operations the numbers of what the map turned out to hold.
+func (m *kv) Finish(c *Columns) (Row, error) {
+	m.appends = m.appends || slices.Contains(c.Kind, Append)
+	absent := edn.Nil
+	if m.sawEmpty && !m.sawNil {
+		absent = m.v.InternString("")
+	}
+	number := m.numberIn
+	if !m.appends {
+		m.values = newKVMap(m.v, m.kvText.record, m.kvText.init, absent)
+		m.values.deletes = slices.Contains(c.Kind, deleteFound)
+	}
+	for i := range c.Kind {
+		switch key := c.A[i]; {
+		case m.appends && c.Kind[i] == CAS:
+			pair := m.cases[c.B[i]]
+			m.args = append(m.args, [2]int32{number(pair[0]), number(pair[1])})
+			c.B[i] = int32(len(m.args) - 1)
+		case m.appends:
+			c.B[i] = number(c.B[i])
+		case c.Kind[i] == CAS:
+			pair := m.cases[c.B[i]]
+			c.A[i], c.B[i] = m.values.pair(key, pair[0]), m.values.pair(key, pair[1])
+		default:
+			c.A[i], c.B[i] = m.values.pair(key, c.B[i]), 0
+		}
+	}
+	for i := 1; i < len(m.kvText.init); i += 2 {
+		if m.appends {
+			m.kvText.init[i] = number(m.kvText.init[i])
+		}
+	}
+	return 0, nil
+}
+
+// Settle makes kv Settling.
+func (m *kv) Settle() Model {
+	if m.values != nil {
+		return m.values
+	}
+	return m.kvText
+}
+
+// whyNot says why an operation with a value, or from one to another, cannot
+// happen with what is there now.
+func whyNot(kind Kind, now, value, to string) string {
+	switch kind {
+	case CAS:
+		return "can't CAS " + now + " from " + value + " to " + to
+	case FailedCAS:
+		return "CAS from " + value + " can't fail with " + now
+	case deleteFound:
+		return "there is nothing to be deleted"
+	}
+	return now + "≠" + value
 }

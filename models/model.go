@@ -63,6 +63,13 @@ type Finisher interface {
 	Finish(c *Columns) (row Row, err error)
 }
 
+// Settling is a Reader that knows only once it has read all operations, and
+// finished them if it is a Finisher, what they are operations of.
+type Settling interface {
+	// Settle is the model of the operations that were read.
+	Settle() Model
+}
+
 // Partitioner is a model each of whose operations touches only one part of the
 // state: a history is linearizable if and only if the operations of every part
 // are (Horn & Kroening's P-compositionality, 2015).
@@ -71,6 +78,31 @@ type Partitioner interface {
 	Part(op Op) int32
 	// Join is the state of the whole, given the states of its parts.
 	Join(parts []State) State
+}
+
+// Projecting is a Partitioner whose parts may be of a simpler model, in which
+// their operations mean the same.
+type Projecting interface {
+	Partitioner
+	// Project is the model of a part: the Partitioner itself if there is no
+	// simpler one.
+	Project(part int32) Model
+}
+
+// Foreseeing is a model that can often see, by sums or bounds, what the order of
+// operations cannot change: a search then need not try every one. It has no
+// Overwriting operations, and the more others there are, the more may follow and
+// the less may lead.
+type Foreseeing interface {
+	// MayFollow says whether op may happen in a state to which some of the others,
+	// each at most once and in any order, lead from s. If it is false, op cannot;
+	// if it is true, that says nothing.
+	MayFollow(s State, op Op, others []Op) bool
+	// MayLead says of an op that can happen in s that it may as well go first:
+	// whenever some of the others, in whatever order, can happen from s and op
+	// after them, op and then these can happen too, and lead to the same state. If
+	// it is false, that says nothing. None of the others only reads.
+	MayLead(s State, op Op, others []Op) bool
 }
 
 // Valued is a model that is closed under dropping values: if all operations

@@ -54,7 +54,8 @@ func (o *Operations) Prefix(t int32) Cut {
 }
 
 // Parts splits the rows by the model's partition, in order of the parts' first
-// operations. If the model has no partition, there is one part.
+// operations. If the model has no partition, there is one part. If it is
+// Projecting, each part has a model of its own.
 func (o *Operations) Parts() []*Operations {
 	p, ok := o.Model.(Partitioner)
 	if !ok || o.Len() == 0 {
@@ -65,8 +66,13 @@ func (o *Operations) Parts() []*Operations {
 		all[i] = int32(i)
 	}
 	var parts []*Operations
+	projecting, _ := p.(Projecting)
 	for _, rows := range o.split(p, all) {
-		parts = append(parts, o.Select(rows))
+		part := o.Select(rows)
+		if projecting != nil {
+			part.Model = projecting.Project(p.Part(o.Op(rows[0])))
+		}
+		parts = append(parts, part)
 	}
 	return parts
 }

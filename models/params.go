@@ -23,6 +23,9 @@ const (
 	ParamPermits   Param = "permits"    // a number
 	ParamMaxHolds  Param = "max-holds"  // a number
 	ParamThreads   Param = "threads"    // a number
+	ParamIDs       Param = "ids"        // distinct, growing
+
+	ParamNegativeBalances Param = "negative-balances" // refuse, allow
 )
 
 // param is what is known about a parameter.
@@ -64,6 +67,12 @@ var params = []param{
 	{name: ParamThreads, with: "locks that have an owner",
 		given: func(s *Spec) int { return s.Threads },
 		set:   func(s *Spec, _ string, n int) { s.Threads = n }},
+	{name: ParamIDs, choices: []string{"distinct", "growing"},
+		given: func(s *Spec) int { return truth(s.GrowingIDs) },
+		set:   func(s *Spec, choice string, _ int) { s.GrowingIDs = choice == "growing" }},
+	{name: ParamNegativeBalances, choices: []string{"refuse", "allow"},
+		given: func(s *Spec) int { return truth(s.NegativeBalances) },
+		set:   func(s *Spec, choice string, _ int) { s.NegativeBalances = choice == "allow" }},
 }
 
 func truth(b bool) int {

@@ -29,6 +29,10 @@ var registry = []*Definition{
 	&javaQueueDefinition,
 	&kvDefinition,
 	&counterDefinition,
+	&idGeneratorDefinition,
+	&bankDefinition,
+	&logDefinition,
+	&leaseDefinition,
 }
 
 // All describes every model.

@@ -70,6 +70,20 @@ type (
 		Nil          int32 // the value that says nothing
 		Args         [][2]int32
 	}
+
+	// CounterShape is a number that is added to: Plus, Total, PlusTotal. The B of
+	// those that show a number is a place in Totals.
+	CounterShape struct {
+		Init   int64
+		Totals []int64
+	}
+
+	// IDsShape gives out ids: Generate. No two are the same; if they grow, B is a
+	// place in Numbers, and each is greater than those before it.
+	IDsShape struct {
+		Growing bool
+		Numbers []int64
+	}
 )
 
 func (RegisterShape) shape()   {}
@@ -83,3 +97,5 @@ func (SemaphoreShape) shape()  {}
 func (OwnerLockShape) shape()  {}
 func (FencedLockShape) shape() {}
 func (VersionsShape) shape()   {}
+func (CounterShape) shape()    {}
+func (IDsShape) shape()        {}

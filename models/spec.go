@@ -32,6 +32,12 @@ type Spec struct {
 	MaxHolds int
 	// Threads, if not 0, makes the owner of a lock the process modulo Threads.
 	Threads int
+	// GrowingIDs: the ids of an id-generator are integers that grow. Otherwise
+	// they are any values, all distinct.
+	GrowingIDs bool
+	// NegativeBalances: a transfer may leave a bank's account with less than 0.
+	// Otherwise it cannot happen then.
+	NegativeBalances bool
 
 	own *Definition // of a model that is not in the registry
 }
@@ -163,6 +169,9 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 		if row, err := f.Finish(&ops.Columns); err != nil {
 			return nil, readError(h, ops.Of[row], d, err)
 		}
+	}
+	if s, ok := m.(Settling); ok {
+		ops.Model = s.Settle()
 	}
 	return ops, nil
 }

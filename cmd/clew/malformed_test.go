@@ -604,13 +604,36 @@ process: 0
 		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [:read k v] or [:write k v], found [:r :x]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
 	{"a txn that is a map", "check --model multi-register h.edn", "{:process 0, :type :invoke, :f :txn, :value {:x 1}}\n",
 		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [[:read k v] [:write k v] ..], found {:x 1}; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
-	{"a put of a number", "check --model kv h.edn", `{:process 0, :type :invoke, :f :put, :value 5, :key "x"}
+	{"a put of a number behind an append", "check --model kv h.edn", `{:process 1, :type :invoke, :f :append, :value "a", :key "x"}
+{:process 0, :type :invoke, :f :put, :value 5, :key "x"}
 `,
-		"h.edn:1:1: kv cannot read the value of :put (index 0): expected a string, found 5; it knows :get, :put, :append with :key and :value"},
-	{"a get of a keyword", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :key "x"}
+		"h.edn:2:1: kv cannot read the value of :put (index 1): expected a string, found 5; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"a get of a keyword behind an append", "check --model kv h.edn", `{:process 1, :type :invoke, :f :append, :value "a", :key "x"}
+{:process 0, :type :invoke, :f :get, :key "x"}
 {:process 0, :type :ok, :f :get, :value :v, :key "x"}
 `,
-		"h.edn:2:1: kv cannot read the value of :get (index 1): expected a string, found :v; it knows :get, :put, :append with :key and :value"},
+		"h.edn:3:1: kv cannot read the value of :get (index 2): expected a string, found :v; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"an append behind a put of a number", "check --model kv h.edn", `{:process 0, :type :invoke, :f :put, :value 5, :key "x"}
+{:process 1, :type :invoke, :f :append, :value "a", :key "x"}
+`,
+		"h.edn:2:1: kv cannot read the value of :append (index 1): only strings are appended to, and there is 5; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"an append of nil", "check --model kv h.edn", `{:process 0, :type :invoke, :f :append, :key "x"}
+`,
+		"h.edn:1:1: kv cannot read the value of :append (index 0): expected a string, found nil; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"a get of two keys", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :value ["x" "y"]}
+`,
+		"h.edn:1:1: kv cannot read the value of :get (index 0): expected one key, found [\"x\" \"y\"]; several keys at once are multi-register's; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"a get of another key than it asked for", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :value ["x" nil]}
+{:process 0, :type :ok, :f :get, :value ["y" 1]}
+`,
+		"h.edn:2:1: kv cannot read the value of :get (index 1): expected [\"x\" value], found [\"y\" 1]; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"a get that found nil", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :key "x"}
+{:process 0, :type :ok, :f :get, :key "x", :value {:found true}}
+`,
+		"h.edn:2:1: kv cannot read the value of :get (index 1): expected the value that was found, found nil; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"a cas of kv with one value", "check --model kv h.edn", `{:process 0, :type :invoke, :f :cas, :key "x", :value 1}
+`,
+		"h.edn:1:1: kv cannot read the value of :cas (index 0): expected [old new], found 1; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
 	{"an --init that is no set", "check --model set --init 5 h.edn", "",
 		"set's --init is a set such as #{1 2}, not 5"},
 
@@ -629,7 +652,7 @@ process: 0
 	{"an --init that does not fit the inferred model", "check --init 1 h.edn", "{:process 0, :type :invoke, :f :acquire}\n",
 		"h.edn: mutex takes no --init: it starts free"},
 	{"a flag that does not fit the inferred model", "check --failed-cas observe h.edn", "{:process 0, :type :invoke, :f :write, :value 1}\n",
-		"h.edn: --failed-cas observe goes with cas-register, not with register"},
+		"h.edn: --failed-cas observe goes with cas-register and kv, not with register"},
 
 	// Paths.
 	{"a file that is not there", "check nothing.edn", "",
@@ -703,7 +726,7 @@ process: 0
 	{"--failed-cas for a register", "check --model register --failed-cas observe h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"--failed-cas observe goes with cas-register, not with register"},
+		"--failed-cas observe goes with cas-register and kv, not with register"},
 	{"an --init that is no EDN", "check --model register --init [1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
@@ -736,10 +759,10 @@ process: 0
 {:process 0, :type :ok, :f :write, :value 1}
 `,
 		`kv's --init is a map such as {"k" "v"}, not 1`},
-	{"an --init for kv with a number", `check|--model|kv|--init|{"x" 1}|h.edn`, `{:process 0, :type :invoke, :f :write, :value 1}
-{:process 0, :type :ok, :f :write, :value 1}
+	{"an --init for kv with a number, and appends", `check|--model|kv|--init|{"x" 1}|h.edn`, `{:process 0, :type :invoke, :f :append, :key "x", :value "a"}
+{:process 0, :type :ok, :f :append, :key "x", :value "a"}
 `,
-		"kv's --init holds strings, not 1"},
+		"h.edn:2:1: kv cannot read the value of :append (index 1): only strings are appended to, and there is 1; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
 	{"a duration without unit", "check --time-limit 5 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,

@@ -1,20 +1,64 @@
 package gen
 
-import "strconv"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
 
-// counter is a number that is added to.
+// counter is a number that is added to. All histories of a kind have operations of
+// their own.
 type counter struct {
 	unnamed
-	g   *generator
-	now int
+	g    *generator
+	kind int
+	by   []int // what is added
+	now  int
+}
+
+// The kinds of counters' histories.
+const (
+	anyAdds  = iota // everything
+	unitAdds        // adds of one amount, and reads
+	answers         // increments that tell the new value, of one amount or of some
+	counterKinds
+)
+
+func newCounter(g *generator) *counter {
+	x := &counter{g: g, kind: g.r.IntN(counterKinds), by: []int{1, 1, 2, 3, -1, 0}}
+	switch {
+	case x.kind == unitAdds || x.kind == answers && g.chance(0.5):
+		x.by = x.by[g.r.IntN(5):][:1]
+	case x.kind == answers && g.chance(0.7):
+		x.by = x.by[:4]
+	}
+	return x
 }
 
 func (x *counter) call() call {
-	if x.g.chance(0.5) {
+	n := x.by[x.g.r.IntN(len(x.by))]
+	c := call{f: [...]string{":add", ":add", ":incr", ":increment", ":decr", ":decrement", ":add-and-get"}[x.g.r.IntN(7)]}
+	switch {
+	case x.g.chance(0.4):
 		return call{f: ":read", arg: "nil"}
+	case x.kind == unitAdds:
+		c.f = ":add"
+	case x.kind == answers:
+		c.f = ":add-and-get"
 	}
-	n := [...]int{1, 1, 2, 3, -1, 0}[x.g.r.IntN(6)]
-	return call{f: ":add", arg: x.print(n), args: []string{strconv.Itoa(n)}}
+	if c.f == ":decr" || c.f == ":decrement" {
+		c.arg, n = x.print(n), -n
+	} else {
+		c.arg = x.print(n)
+	}
+	if (n == 1 && (c.f == ":incr" || c.f == ":increment") || n == -1 && c.f[1] == 'd') && x.g.chance(0.7) {
+		c.arg = "nil"
+	}
+	if x.kind == answers && n == 1 && x.g.chance(0.5) {
+		c.f, c.arg = ":incr", "nil"
+	}
+	c.args = []string{strconv.Itoa(n)}
+	return c
 }
 
 func (x *counter) start() string {
@@ -32,15 +76,29 @@ func (x *counter) apply(o *op) outcome {
 		panic(err) // it comes from call
 	}
 	x.now += n
-	o.result = o.arg
+	o.result = x.answer(&o.call, x.now)
 	return done
 }
 
-func (x *counter) guess(c *call) string {
-	if c.f == ":read" {
-		return x.print(x.g.r.IntN(6) - 1)
+// answer prints what an operation answers that led to a number.
+func (x *counter) answer(c *call, now int) string {
+	switch {
+	case c.f == ":add":
+		return c.arg
+	case x.kind != answers && c.f != ":add-and-get" && x.g.chance(0.5):
+		return c.arg
+	case c.arg == "nil":
+		return x.print(now)
 	}
-	return c.arg
+	return fmt.Sprintf("[%s %s]", c.arg, x.print(now))
+}
+
+func (x *counter) guess(c *call) string {
+	now := x.now + x.g.r.IntN(6) - 1 // often about right
+	if c.f == ":read" {
+		return x.print(now)
+	}
+	return x.answer(c, now)
 }
 
 // print writes a number in one of its spellings.
@@ -50,4 +108,39 @@ func (x *counter) print(n int) string {
 		s += "N"
 	}
 	return s
+}
+
+// idGenerator gives out ids.
+type idGenerator struct {
+	unnamed
+	g     *generator
+	last  int
+	given []string
+}
+
+func (x *idGenerator) call() call {
+	return call{f: [...]string{":generate", ":take"}[x.g.r.IntN(2)], arg: "nil"}
+}
+
+func (x *idGenerator) apply(o *op) outcome {
+	if x.g.o.Growing {
+		x.last += 1 + x.g.r.IntN(2)
+		o.result = strconv.Itoa(x.last)
+		return done
+	}
+	for range 20 {
+		if id := x.g.any(); !slices.Contains(x.given, id) {
+			x.given = append(x.given, id)
+			o.result = x.g.spell(id)
+			return done
+		}
+	}
+	return refused
+}
+
+func (x *idGenerator) guess(*call) string {
+	if x.g.o.Growing {
+		return strconv.Itoa(x.last + x.g.r.IntN(6) - 1)
+	}
+	return x.g.spell(x.g.any())
 }

@@ -45,6 +45,9 @@ type Options struct {
 	MaxHolds         int  // of reentrant locks
 	Threads          int  // a lock's owner is the process modulo this; 0: the process
 
+	Growing  bool // ids of an id-generator grow
+	Negative bool // balances of a bank may be negative
+
 	Crashes float64 // the rate of crashes, drawn too if 0
 }
 

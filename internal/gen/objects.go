@@ -104,9 +104,17 @@ func newObject(g *generator) object {
 	case "java-queue":
 		return &javaQueue{g: g}
 	case "kv":
-		return &kv{g: g, now: map[string]string{}}
+		return newKV(g)
 	case "counter":
-		return &counter{g: g}
+		return newCounter(g)
+	case "id-generator":
+		return &idGenerator{g: g}
+	case "bank":
+		return &bank{g: g}
+	case "log":
+		return newLog(g)
+	case "lease":
+		return &lease{g: g, epoch: -1}
 	}
 	panic("gen: unknown model " + g.o.Model)
 }
@@ -699,69 +707,4 @@ func (x *queue) guess(c *call) string {
 		return [...]string{"nil", ":empty"}[g.r.IntN(2)]
 	}
 	return g.spell(x.element())
-}
-
-// kv is strings by key.
-type kv struct {
-	unnamed
-	g   *generator
-	now map[string]string
-}
-
-func (x *kv) call() call {
-	g := x.g
-	c := call{f: [...]string{":get", ":get", ":put", ":append"}[g.r.IntN(4)], key: [...]string{`"x"`, "1", ":z"}[g.r.IntN(3)]}
-	if g.chance(0.4) {
-		c.key = `"x"` // fewer keys, so that more happens to each
-	}
-	if c.f == ":get" {
-		c.arg = "nil"
-		return c
-	}
-	c.args = []string{[...]string{"a", "b", "ab", ""}[g.r.IntN(len(g.values))]}
-	c.arg = fmt.Sprintf("%q", c.args[0])
-	return c
-}
-
-func (x *kv) start() string {
-	var pairs []string
-	for _, key := range []string{`"x"`, "1", ":z"} {
-		if x.g.chance(0.7) {
-			x.now[key] = [...]string{"a", "b", "ab", ""}[x.g.r.IntN(4)]
-			pairs = append(pairs, fmt.Sprintf("%s %q", key, x.now[key]))
-		}
-	}
-	return "{" + strings.Join(pairs, ", ") + "}"
-}
-
-func (x *kv) apply(o *op) outcome {
-	o.result = o.arg
-	switch o.f {
-	case ":put":
-		x.now[o.key] = o.args[0]
-	case ":append":
-		x.now[o.key] += o.args[0]
-	default:
-		o.result = x.print(x.now[o.key])
-	}
-	return done
-}
-
-// print writes what a get returned.
-func (x *kv) print(s string) string {
-	if s == "" && x.g.chance(0.5) {
-		return "nil"
-	}
-	return fmt.Sprintf("%q", s)
-}
-
-func (x *kv) guess(c *call) string {
-	if c.f != ":get" {
-		return c.arg
-	}
-	s := ""
-	for range x.g.r.IntN(3) {
-		s += [...]string{"a", "b", "ab"}[x.g.r.IntN(3)]
-	}
-	return x.print(s)
 }

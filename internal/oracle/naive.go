@@ -20,6 +20,8 @@ type NaiveOptions struct {
 	Permits          int
 	MaxHolds         int
 	Threads          int
+	Growing          bool // ids grow
+	Negative         bool // balances may be negative
 }
 
 // ErrNoReading is Naive's error for a model that it has not been taught.
@@ -79,6 +81,7 @@ type naiveOp struct {
 	value, given    form // given is the invocation's
 	process         string
 	owner           string // of locks
+	absent          string // what is under a key of a map that is not there
 	start, end      int
 	crashed, failed bool
 }
@@ -120,6 +123,7 @@ func naivePairs(text string, o NaiveOptions) ([]naiveOp, error) {
 		return a.failed && !(o.ObserveFailedCAS && a.f == ":cas")
 	})
 	naiveOwners(ops, o.Threads)
+	naiveAbsent(ops)
 	return ops, nil
 }
 
@@ -219,6 +223,7 @@ var naiveSpecs = map[string]naiveSpec{
 	"stack": naiveStack, "priority-queue": naivePriority,
 	"lookup-set": naiveLookupSet, "versioned-register": naiveVersioned,
 	"java-queue": naiveJava, "counter": naiveCounter,
+	"id-generator": naiveIDs, "bank": naiveBank, "log": naiveLog, "lease": naiveLease,
 	"semaphore": naiveSemaphore, "owner-semaphore": naiveSemaphore,
 	"owner-mutex": naiveOwnerMutex, "reentrant-mutex": naiveOwnerMutex,
 	"fenced-mutex": naiveFenced, "reentrant-fenced-mutex": naiveFenced,
@@ -249,6 +254,11 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 		}
 	case "counter":
 		return naiveCounterInit(given, o.Init != ""), nil
+	case "lease":
+		if o.Init == "" {
+			return []string{"nil", "-1", "true"}, nil
+		}
+		return append(parts, "true"), nil
 	case "mutex":
 		return []string{"free"}, nil
 	case "fenced-mutex", "reentrant-fenced-mutex":
@@ -257,16 +267,10 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 		return slices.Compact(sorted(parts)), nil
 	case "unordered-queue", "priority-queue":
 		return sorted(parts), nil
-	case "multi-register":
+	case "multi-register", "kv", "bank":
 		var s []string
 		for ; len(parts) > 0; parts = parts[2:] {
 			s = assign(s, parts[0], parts[1])
-		}
-		return s, nil
-	case "kv":
-		var s []string
-		for ; len(parts) > 0; parts = parts[2:] {
-			s = assign(s, parts[0], strings.Trim(parts[1], `"`))
 		}
 		return s, nil
 	}
@@ -407,21 +411,6 @@ func naiveVersioned(_ NaiveOptions, s []string, a naiveOp) [][]string {
 		return stay([]string{after, value.canon()}, possible)
 	}
 	return stay([]string{after, value.items[1].canon()}, possible && value.items[0].canon() == s[1])
-}
-
-func naiveKV(_ NaiveOptions, s []string, a naiveOp) [][]string {
-	now := lookup(s, a.key, "")
-	str := ""
-	if !a.value.isNil() {
-		str = strings.Trim(a.value.atom, `"`)
-	}
-	switch a.f {
-	case ":put":
-		return [][]string{assign(s, a.key, str)}
-	case ":append":
-		return [][]string{assign(s, a.key, now+str)}
-	}
-	return stay(s, a.crashed || now == str)
 }
 
 func naiveFIFO(o NaiveOptions, s []string, a naiveOp) [][]string {

@@ -130,7 +130,17 @@
                         [(of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "ab"]))
                          (of-x (history [0 :put "a"] [0 :append "b"] [1 :get nil "a"]))])
    "counter"          [(history [0 :add 1] [0 :add 2] [1 :read nil 3])
-                       (history [0 :add 1] [0 :add 2] [1 :read nil 2])]})
+                       (history [0 :add 1] [0 :add 2] [1 :read nil 2])]
+   "id-generator"     [(history [0 :generate nil 1] [1 :generate nil 2])
+                       (history [0 :generate nil 2] [1 :generate nil 1])
+                       {:ids :growing}]
+   "bank"             [(history [0 :transfer {:from 1 :to 2 :amount 3}] [1 :read nil {1 -3, 2 3}])
+                       (history [0 :transfer {:from 1 :to 2 :amount 3}] [1 :read nil {1 0, 2 3}])
+                       {:negative-balances :allow}]
+   "log"              [(history [0 :append :a 0] [1 :read nil [:a]])
+                       (history [0 :append :a 0] [1 :append :b 0])]
+   "lease"            [(history [0 :claim [:a 1]] [1 :check nil :a])
+                       (history [0 :claim [:a 1]] [1 :claim [:b 1]])]})
 
 (deftest every-model-has-its-verdicts
   (let [models (map #(first (str/split % #" ")) (str/split-lines (:out (sh "clew" "models"))))]

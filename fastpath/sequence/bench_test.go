@@ -1,0 +1,74 @@
+package sequence
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"clew/fastpath"
+	"clew/fastpath/internal/testkit"
+	"clew/models"
+)
+
+// counterRun is a run of a counter from 0 that shares Totals by number.
+func counterRun(rng *rand.Rand, ops, processes int, begin func() models.Op) (*models.Columns, models.CounterShape) {
+	shape := models.CounterShape{}
+	numbers := map[int64]int32{}
+	now := int64(0)
+	c := testkit.SweepRun{Ops: ops, Processes: processes, Begin: func(int32) models.Op { return begin() }, Happen: func(op models.Op) (models.Op, bool) {
+		if op.Kind != models.Total {
+			now += int64(op.A)
+		}
+		if op.Kind != models.Plus {
+			n, ok := numbers[now]
+			if !ok {
+				n = int32(len(shape.Totals))
+				numbers[now] = n
+				shape.Totals = append(shape.Totals, now)
+			}
+			op.B = n
+		}
+		return op, true
+	}}.Run(rng)
+	return c, shape
+}
+
+func BenchmarkCounter(b *testing.B) {
+	for _, test := range []struct {
+		name           string
+		ops, processes int
+		kinds          []models.Kind
+		most           int32
+	}{
+		{"adds and reads", testkit.BenchOps, 40, []models.Kind{models.Plus, models.Total}, 1},
+		{"adds and reads, a tenth", testkit.BenchOps / 10, 40, []models.Kind{models.Plus, models.Total}, 1},
+		{"adds and reads, 5000 processes", testkit.BenchOps, 5000, []models.Kind{models.Plus, models.Total}, 1},
+		{"increments that tell", testkit.BenchOps, 40, []models.Kind{models.PlusTotal}, 1},
+		{"adds that tell, and reads", testkit.BenchOps, 40, []models.Kind{models.PlusTotal, models.Total}, 1000},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			c, shape := counterRun(rng, test.ops, test.processes, func() models.Op {
+				return models.Op{Kind: test.kinds[rng.IntN(len(test.kinds))], A: 1 + rng.Int32N(test.most)}
+			})
+			testkit.BenchSweep(b, c, func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+				return testkit.Decide(Path, shape, c, want)
+			})
+		})
+	}
+}
+
+func BenchmarkIDs(b *testing.B) {
+	for _, grow := range []bool{false, true} {
+		b.Run(map[bool]string{false: "distinct", true: "growing"}[grow], func(b *testing.B) {
+			shape := models.IDsShape{Growing: grow}
+			c := testkit.SweepRun{Ops: testkit.BenchOps, Processes: 40, Begin: func(int32) models.Op { return models.Op{} }, Happen: func(op models.Op) (models.Op, bool) {
+				op.A, op.B = int32(len(shape.Numbers)), int32(len(shape.Numbers))
+				shape.Numbers = append(shape.Numbers, 3*int64(len(shape.Numbers)))
+				return op, true
+			}}.Run(rand.New(rand.NewPCG(1, 2)))
+			testkit.BenchSweep(b, c, func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+				return testkit.Decide(Path, shape, c, want)
+			})
+		})
+	}
+}

@@ -1,0 +1,418 @@
+package sequence
+
+import (
+	"context"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Counters
+//
+// Decides: Plus, Total and PlusTotal of a number.
+//
+// Precondition: one of these, so that the number only grows, or only falls.
+//
+//   - No add tells its total, and all adds that completed are of one amount.
+//   - All adds that completed tell their totals, their amounts are all above 0 or
+//     all below, and those with equal totals are of equal amounts.
+//
+// Crashed adds of the one amount, if there is one, are decided; of others,
+// nothing but Valid is.
+//
+// Cost: O(operations * log(operations open at once) + events), expected: totals
+// are looked up by hash.
+//
+// Rests on: the number passes every total at most once, and in order. The sweep
+// lets it go on only when it must: when an operation returns that needs it to. A
+// total is a Total's or a PlusTotal's; an add that tells none needs one step. An
+// operation that waits for a total happens as soon as the number gets there.
+//
+// Lemma: what the sweep linearizes by an event, every linearization of the
+// history up to there has linearized, apart from which of several adds without a
+// total took a step. Proof, by induction: let an operation return that needs the
+// number to be x, and let it be less in the sweep. The way to x is known. In the
+// second case the step that ends at y is by an add whose total is y, since any two
+// of these begin at the same number; if there is none by now, it is by a crashed
+// add of the one amount (if it were by an add that begins later, that one would
+// find the number beyond its total, in any order). In the first case all steps are
+// alike. So the sweep goes the only way, and where it cannot, nobody can. Among
+// adds without a total it takes the one that returns first: two that are open can
+// change places.
+//
+// Hence an operation that returns, and whose total was passed before it began,
+// fails for certain, and with what has returned by then alone: what is still open
+// has been used only for steps that some operation needed that has returned. So
+// that return is the first failing completion.
+//
+// Crashed operations: a crashed Plus returns after all others and is used last, so
+// it is used only if it is needed. A crashed Total says nothing. A crashed
+// PlusTotal is a Plus; open in a prefix, it has its total, and is used only if
+// somebody needs that step.
+//
+// # Core
+//
+// Adds cannot be left out. A choice is all adds that had begun, and any Totals;
+// a core is a choice none smaller than which fails.
+
+// steps is how a counter moves.
+type steps struct {
+	unit  int64 // what adds without a total add; 0 if there are no such
+	down  bool  // the number falls
+	loose bool  // there are crashed adds besides, which may have done anything
+	told  bool  // some adds tell their totals
+}
+
+// stepsOf finds out how a counter moves, or why that cannot be known.
+func stepsOf(c *models.Columns, totals int) (steps, fastpath.Ambiguity) {
+	plain, told, crashed := models.Row(-1), models.Row(-1), models.Row(-1)
+	even := true // all adds that tell their totals are of one amount
+	for i, kind := range c.Kind {
+		row := models.Row(i)
+		switch {
+		case kind > models.PlusTotal:
+			return steps{}, &fastpath.Unsupported{Op: row}
+		case kind == models.Total:
+		case kind == models.PlusTotal && told < 0:
+			told = row
+		case kind == models.PlusTotal:
+			if even = even && c.A[row] == c.A[told]; (c.A[row] < 0) != (c.A[told] < 0) {
+				return steps{}, &Uneven{[2]models.Row{told, row}}
+			}
+		case c.Res[i] == models.Open:
+			if crashed < 0 {
+				crashed = row
+			}
+		case plain < 0:
+			plain = row
+		case c.A[row] != c.A[plain]:
+			return steps{}, &Uneven{[2]models.Row{plain, row}}
+		}
+	}
+	one := plain
+	switch {
+	case plain >= 0 && told >= 0:
+		return steps{}, &Uneven{[2]models.Row{min(plain, told), max(plain, told)}}
+	case told >= 0:
+		one = told
+	case plain < 0:
+		one = crashed
+	}
+	if one < 0 {
+		return steps{}, nil // only Totals
+	}
+	s := steps{down: c.A[one] < 0, told: told >= 0}
+	if even {
+		s.unit = int64(c.A[one])
+	} else if reason := sameTotals(c, totals); reason != nil {
+		return s, reason
+	}
+	for i, kind := range c.Kind {
+		s.loose = s.loose || kind == models.Plus && int64(c.A[i]) != s.unit
+	}
+	return s, nil
+}
+
+// sameTotals finds adds of different amounts that lead to the same total.
+func sameTotals(c *models.Columns, totals int) fastpath.Ambiguity {
+	first := make([]int32, totals) // by place: the row, plus 1
+	for i, kind := range c.Kind {
+		if kind != models.PlusTotal {
+			continue
+		}
+		switch other := first[c.B[i]] - 1; {
+		case other < 0:
+			first[c.B[i]] = int32(i) + 1
+		case c.A[other] != c.A[i]:
+			return &Uneven{[2]models.Row{other, models.Row(i)}}
+		}
+	}
+	return nil
+}
+
+// Uneven: these two adds, together, leave open which of them made a number, or
+// what it was in between.
+type Uneven struct{ Adds [2]models.Row }
+
+// Rows are the operations.
+func (a *Uneven) Rows() []*models.Row { return fastpath.RowsOf(a.Adds[:]) }
+
+// Tell is the sentence.
+func (a *Uneven) Tell(t models.Teller) string {
+	return t.Name(a.Adds[0]) + " and " + t.Name(a.Adds[1]) + " leave open what the counter was in between"
+}
+
+// CrashedAdds: it would be wrong, but for crashed adds whose amounts differ.
+type CrashedAdds struct{ Op models.Row }
+
+// Rows are the operations.
+func (a *CrashedAdds) Rows() []*models.Row { return []*models.Row{&a.Op} }
+
+// Tell is the sentence.
+func (a *CrashedAdds) Tell(t models.Teller) string {
+	return t.Name(a.Op) + " may have seen what some crashed adds did"
+}
+
+// counting is a sweep over a counter.
+type counting struct {
+	steps
+	*models.Columns
+	totals []int64
+
+	now     int64
+	waiting waiting
+	next    []int32 // by row: see place
+	returns []int32 // by event: the row that returns and is not linearized, plus 1
+	plain   heap    // adds without a total that return
+	crashed []models.Row
+	chain   []link // a way
+	forced  []link // where the number had to go, and for whom, if there is a witness
+	witness bool
+	order   []models.Row
+}
+
+// link is a number, and the row that leads there or needs it, or -1.
+type link struct {
+	to  int64
+	row models.Row
+}
+
+func counter(ctx context.Context, c *models.Columns, shape models.CounterShape, want fastpath.Want) fastpath.Decision {
+	how, reason := stepsOf(c, len(shape.Totals))
+	if reason != nil {
+		return fastpath.Undecided(reason)
+	}
+	in := fastpath.PlainInput(ctx, c)
+	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
+		in = in.DenseEvents()
+	}
+	s := &counting{steps: how, totals: shape.Totals, witness: want&fastpath.WantWitness != 0}
+	fail := s.sweep(in.Columns, shape.Init)
+	switch {
+	case fail < 0:
+		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
+	case how.loose:
+		return fastpath.Undecided(&CrashedAdds{fail})
+	}
+	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
+	if want&fastpath.WantFailure != 0 {
+		d.FailEvent, d.BoundEvent = c.Res[fail], c.Res[fail]
+		in.Poll()
+		s.witness = true
+		s.sweep(in.Cut(in.Res[fail]-1).Columns, shape.Init)
+		forced := s.forced
+		d.Before, s.forced, s.witness = s.order, nil, false
+		d.Core = s.core(in.Cut(in.Res[fail]), shape.Init, fail, forced)
+		d.Why = s.why(c, fail, forced, d.Core)
+	}
+	return d
+}
+
+// beyond says whether the number is still to come.
+func (s *counting) beyond(n int64) bool { return n != s.now && n < s.now == s.down }
+
+// sweep goes through the events and returns the row whose return fails, or -1.
+func (s *counting) sweep(c *models.Columns, init int64) models.Row {
+	s.Columns, s.now = c, init
+	s.waiting, s.next = newWaiting(), make([]int32, c.Len())
+	s.plain, s.crashed, s.forced, s.order = s.plain[:0], s.crashed[:0], s.forced[:0], nil
+	s.returns = make([]int32, c.Events)
+	for i, res := range c.Res {
+		if res != models.Open {
+			s.returns[res] = int32(i) + 1
+		}
+	}
+	if s.witness {
+		s.order = make([]models.Row, 0, c.Len())
+	}
+	inv, returns := c.Inv, s.returns
+	i := 0
+	for t := range returns {
+		if i < len(inv) && inv[i] == int32(t) {
+			s.invoke(models.Row(i))
+			i++
+		} else if row := returns[t] - 1; row >= 0 && !s.finish(row) {
+			return row
+		}
+	}
+	return -1
+}
+
+func (s *counting) invoke(row models.Row) {
+	switch s.Kind[row] {
+	case models.Plus:
+		switch {
+		case int64(s.A[row]) != s.unit:
+		case s.Res[row] == models.Open:
+			s.crashed = append(s.crashed, row)
+		default:
+			s.plain.push(entry{int64(s.Res[row]), row})
+		}
+	case models.Total:
+		switch n := s.totals[s.B[row]]; {
+		case s.Res[row] == models.Open:
+		case n == s.now:
+			s.linearize(row)
+		case s.beyond(n):
+			at := s.waiting.of(n)
+			s.next[row] = at.reads
+			at.reads = row + 1
+		}
+	default:
+		if n := s.totals[s.B[row]]; s.beyond(n) {
+			if at := s.waiting.of(n); at.add == 0 || s.Res[row] < s.Res[at.add-1] {
+				at.add = row + 1
+			}
+		}
+	}
+}
+
+func (s *counting) linearize(row models.Row) {
+	if res := s.Res[row]; res != models.Open {
+		s.returns[res] = 0
+	}
+	if s.witness {
+		s.order = append(s.order, row)
+	}
+}
+
+// finish linearizes an operation that returns, and reports whether it can.
+func (s *counting) finish(row models.Row) bool {
+	to := s.now + s.unit
+	if s.Kind[row] != models.Plus {
+		to = s.totals[s.B[row]]
+	}
+	if !s.beyond(to) || !s.find(to) {
+		return false
+	}
+	if s.witness {
+		s.forced = append(s.forced, link{to, row})
+	}
+	for _, x := range slices.Backward(s.chain) {
+		s.now = x.to
+		switch {
+		case x.row >= 0:
+			s.linearize(x.row)
+		case len(s.plain) > 0:
+			s.linearize(s.plain.pop())
+		default:
+			s.linearize(s.crashed[0])
+			s.crashed = s.crashed[1:]
+		}
+		for k := s.waiting.take(x.to); k > 0; k = s.next[k-1] {
+			s.linearize(k - 1)
+		}
+	}
+	return true
+}
+
+// find finds the way to a number, the last step first, and reports whether there
+// is one.
+func (s *counting) find(to int64) bool {
+	s.chain = s.chain[:0]
+	left := len(s.plain) + len(s.crashed)
+	for to != s.now {
+		if !s.beyond(to) {
+			return false
+		}
+		x := link{to, -1}
+		if s.told {
+			x.row = s.waiting.add(to) - 1
+		}
+		switch {
+		case x.row >= 0:
+			to -= int64(s.A[x.row])
+		case left > 0 && s.unit != 0:
+			left--
+			to -= s.unit
+		default:
+			return false
+		}
+		s.chain = append(s.chain, x)
+	}
+	return true
+}
+
+// core is all adds and as few Totals as still fail when a row returns, in a
+// history that is cut there. Only Totals that the number had to go on for can
+// matter: usually one or none.
+func (s *counting) core(in fastpath.Input, init int64, fail models.Row, forced []link) []models.Row {
+	var reads []models.Row
+	for _, x := range forced {
+		if in.Kind[x.row] == models.Total {
+			reads = append(reads, x.row)
+		}
+	}
+	choice := func(reads ...models.Row) []models.Row {
+		var rows []models.Row
+		for i, kind := range in.Kind {
+			if row := models.Row(i); kind != models.Total || row == fail || slices.Contains(reads, row) {
+				rows = append(rows, row)
+			}
+		}
+		return rows
+	}
+	fails := func(rows []models.Row) bool {
+		c := &models.Columns{Events: in.Events}
+		for _, row := range rows {
+			c.Append(in.Inv[row], in.Res[row], in.Op(row))
+		}
+		return s.sweep(c, init) >= 0
+	}
+	if rows := choice(); fails(rows) {
+		return rows
+	}
+	if k := s.passedBy(in.Columns, fail, forced); k >= 0 {
+		if rows := choice(forced[k].row); fails(rows) {
+			return rows
+		}
+	}
+	for i := len(reads) - 1; i >= 0; i-- {
+		if fewer := slices.Delete(slices.Clone(reads), i, i+1); fails(choice(fewer...)) {
+			reads = fewer
+		}
+	}
+	return choice(reads...)
+}
+
+// passedBy is the first of those for whom the number had to go to a row's total or
+// beyond, or -1.
+func (s *counting) passedBy(c *models.Columns, row models.Row, forced []link) int {
+	to := s.totals[c.B[row]]
+	return slices.IndexFunc(forced, func(x link) bool {
+		return (x.to > to) != s.down && x.to != to || x.to == to && c.Kind[row] == models.PlusTotal
+	})
+}
+
+// why is what is wrong with a row.
+func (s *counting) why(c *models.Columns, row models.Row, forced []link, core []models.Row) fastpath.Violation {
+	if k := s.passedBy(c, row, forced); k >= 0 && slices.Contains(core, forced[k].row) {
+		return &Passed{row, forced[k].row}
+	}
+	return &OutOfReach{row}
+}
+
+// Passed: when Op began, or by an operation with the same total, the counter had
+// passed the total of Op, since By could not have returned otherwise.
+type Passed struct{ Op, By models.Row }
+
+// Rows are the operations.
+func (v *Passed) Rows() []*models.Row { return []*models.Row{&v.Op, &v.By} }
+
+// Tell is the sentence.
+func (v *Passed) Tell(t models.Teller) string {
+	return t.Name(v.Op) + " cannot be: the counter had passed that when " + t.Name(v.By) + " returned"
+}
+
+// OutOfReach: no adds that had begun when Op returned lead to its total.
+type OutOfReach struct{ Op models.Row }
+
+// Rows are the operations.
+func (v *OutOfReach) Rows() []*models.Row { return []*models.Row{&v.Op} }
+
+// Tell is the sentence.
+func (v *OutOfReach) Tell(t models.Teller) string {
+	return "no adds that had begun when it returned lead to " + t.Name(v.Op)
+}

@@ -1,0 +1,107 @@
+package sequence
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"clew/fastpath"
+	"clew/fastpath/internal/testkit"
+	"clew/internal/oracle"
+	"clew/models"
+)
+
+// someTotals are the totals of small counters.
+var someTotals = []int64{-3, -2, -1, 0, 1, 2, 3, 4, 5, 6}
+
+// counterType adds these amounts, and tells totals with some kinds of operations.
+func counterType(name string, init int64, kinds []models.Kind, crashed []int32, amounts ...int32) *testkit.Type {
+	k := &testkit.Type{
+		Name: name,
+		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return testkit.Decide(Path, models.CounterShape{Init: init, Totals: someTotals}, c, want)
+		},
+		Spec: oracle.Spec{Init: strconv.FormatInt(init, 10), Step: func(dst []string, op models.Op, s string) []string {
+			now, err := strconv.ParseInt(s, 10, 64)
+			if err != nil {
+				panic(err)
+			}
+			if op.Kind != models.Total {
+				now += int64(op.A)
+			}
+			if op.Kind != models.Plus && now != someTotals[op.B] {
+				return dst
+			}
+			return append(dst, strconv.FormatInt(now, 10))
+		}},
+		Says:  func(op models.Op) bool { return op.Kind != models.Total },
+		Kinds: []string{"plus", "total", "plus-total"},
+		Closed: func(c *models.Columns, d fastpath.Decision) func(oracle.Set) bool {
+			var adds []models.Row
+			var totals []oracle.Set
+			for i, kind := range c.Kind {
+				switch row := models.Row(i); {
+				case kind == models.Total:
+					totals = append(totals, oracle.SetOf([]models.Row{row}))
+				case c.Inv[i] < d.FailEvent:
+					adds = append(adds, row)
+				}
+			}
+			return oracle.Unions(oracle.SetOf(adds), totals)
+		},
+	}
+	for _, n := range crashed {
+		k.Crashed = append(k.Crashed, models.Op{Kind: models.Plus, A: n})
+	}
+	for _, kind := range kinds {
+		for at := range int32(len(someTotals)) {
+			switch kind {
+			case models.Total:
+				k.Completed = append(k.Completed, models.Op{Kind: kind, B: at})
+			default:
+				for _, n := range amounts {
+					op := models.Op{Kind: kind, A: n, B: at}
+					if kind == models.Plus {
+						op.B = 0
+					}
+					k.Completed = append(k.Completed, op)
+				}
+			}
+		}
+	}
+	k.Like = func(op models.Op) []models.Op {
+		if op.Kind == models.Plus {
+			return nil
+		}
+		var list []models.Op
+		for _, o := range k.Completed {
+			if o.Kind == op.Kind && o.A == op.A {
+				list = append(list, o)
+			}
+		}
+		return list
+	}
+	return k
+}
+
+var counterTypes = []*testkit.Type{
+	counterType("adds of 1", 0, []models.Kind{models.Plus, models.Total}, []int32{1}, 1),
+	counterType("adds of -2", 3, []models.Kind{models.Plus, models.Total}, []int32{-2}, -2),
+	counterType("increments that tell", -1, []models.Kind{models.PlusTotal, models.Total}, []int32{1}, 1),
+	counterType("decrements that tell", 4, []models.Kind{models.PlusTotal, models.Total}, []int32{-1}, -1),
+	counterType("adds that tell", 0, []models.Kind{models.PlusTotal, models.Total}, []int32{1, 2}, 1, 2, 3),
+	counterType("adds of all kinds", 0, []models.Kind{models.Plus, models.PlusTotal, models.Total}, []int32{1, 2, -1}, 1, 2, -1),
+}
+
+func TestEverySmallCounter(t *testing.T) {
+	ops := func(k *testkit.Type, c *models.Columns, open bool) []models.Op {
+		return slices.CompactFunc(slices.DeleteFunc(slices.Clone(k.Alphabet(c, open)), func(op models.Op) bool { // fewer totals
+			return op.Kind != models.Plus && (someTotals[op.B] < -1 || someTotals[op.B] > 3)
+		}), func(a, b models.Op) bool { return a == b })
+	}
+	testkit.EverySmall(t, 3, 4, ops, counterTypes[:5]...)
+}
+
+func TestRandomCounters(t *testing.T) { testkit.RandomHistories(t, counterTypes...) }
+
+func TestGapsInCountersDoNotMatter(t *testing.T) { testkit.GapsDoNotMatter(t, counterTypes...) }

@@ -1,0 +1,206 @@
+package sequence
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Generators of ids
+//
+// Decides: Generate, of ids that are all distinct, or that also grow.
+//
+// Precondition: none.
+//
+// Cost: O(operations + ids) if ids are distinct, O(operations * log(operations
+// open at once) + events) if they grow.
+//
+// Rests on: an operation that returned stands before one that begins later. If
+// ids are distinct, nothing but equal ids can be wrong, and any order that
+// respects time will do. If they grow, their order is the only one possible, and
+// it must respect time: an id is wrong if a greater one, or the same, had been
+// returned when its operation began, or if the same one is returned twice. For a
+// witness, the sweep keeps the operations that are open in a heap, and when one
+// returns it puts those with smaller ids before it.
+//
+// Crashed operations: they may have given out any id that nobody returned, or
+// none. They say nothing and are left out, as are operations that are open in a
+// prefix.
+//
+// # Core
+//
+// A choice is any operations. A core is the two whose ids contradict each other.
+
+// distinctIDs decides a history of Generate.
+func distinctIDs(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+	if bad := slices.IndexFunc(c.Kind, func(kind models.Kind) bool { return kind != models.Generate }); bad >= 0 {
+		return fastpath.Undecided(&fastpath.Unsupported{Op: models.Row(bad)})
+	}
+	in := fastpath.NewInput(ctx, c, 0)
+	first := make([]int32, in.IDs) // by id: the row that returned first, plus 1
+	fail, earlier := models.Row(-1), models.Row(-1)
+	for i, res := range c.Res {
+		row, other := models.Row(i), first[in.A[i]]-1
+		switch {
+		case res == models.Open:
+			continue
+		case other < 0:
+			first[in.A[i]] = row + 1
+			continue
+		case res < c.Res[other]:
+			first[in.A[i]] = row + 1
+			row, other = other, row
+		}
+		if fail < 0 || c.Res[row] < c.Res[fail] {
+			fail, earlier = row, other
+		}
+	}
+	if fail >= 0 {
+		return contradiction(c, fail, earlier, &SameID{fail, earlier}, want, returned)
+	}
+	d := fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1}
+	if want&fastpath.WantWitness != 0 {
+		d.Witness = returned(c, models.Open)
+	}
+	return d
+}
+
+// returned is the operations that returned before an event, in order of
+// invocation.
+func returned(c *models.Columns, end int32) []models.Row {
+	order := make([]models.Row, 0, c.Len())
+	for i, res := range c.Res {
+		if res < end {
+			order = append(order, models.Row(i))
+		}
+	}
+	return order
+}
+
+// contradiction is the decision for two operations that contradict each other, of
+// which fail returned last. before gives a witness of what returned before an
+// event.
+func contradiction(c *models.Columns, fail, other models.Row, why fastpath.Violation, want fastpath.Want,
+	before func(c *models.Columns, end int32) []models.Row) fastpath.Decision {
+	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
+	if want&fastpath.WantFailure != 0 {
+		d.FailEvent, d.BoundEvent, d.Why = c.Res[fail], c.Res[fail], why
+		d.Before = before(c, c.Res[fail])
+		d.Core = []models.Row{min(fail, other), max(fail, other)}
+	}
+	return d
+}
+
+// growingIDs decides a history of Generate whose ids grow.
+func growingIDs(ctx context.Context, c *models.Columns, numbers []int64, want fastpath.Want) fastpath.Decision {
+	for i, kind := range c.Kind {
+		if kind != models.Generate || int(c.B[i]) >= len(numbers) {
+			return fastpath.Undecided(&fastpath.Unsupported{Op: models.Row(i)})
+		}
+	}
+	in := fastpath.PlainInput(ctx, c)
+	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
+		in = in.DenseEvents()
+	}
+	s := growing{numbers: numbers, witness: want&fastpath.WantWitness != 0}
+	fail := s.sweep(in.Columns, in.Events)
+	if fail < 0 {
+		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: s.order}
+	}
+	other, why := against(c, numbers, fail)
+	return contradiction(c, fail, other, why, want, func(*models.Columns, int32) []models.Row {
+		before := growing{numbers: numbers, witness: true}
+		before.sweep(in.Columns, in.Res[fail])
+		return before.order
+	})
+}
+
+// against is an operation that contradicts one whose return fails.
+func against(c *models.Columns, numbers []int64, fail models.Row) (models.Row, fastpath.Violation) {
+	for i, res := range c.Res {
+		switch other, n := models.Row(i), numbers[c.B[fail]]; {
+		case res >= c.Res[fail] || numbers[c.B[i]] < n:
+		case numbers[c.B[i]] == n:
+			return other, &SameID{fail, other}
+		case res < c.Inv[fail]:
+			return other, &NotGreater{fail, other}
+		}
+	}
+	panic("sequence: an id fails for no reason")
+}
+
+// growing is a sweep over generators whose ids grow.
+type growing struct {
+	numbers []int64
+	open    heap // if there is a witness
+	witness bool
+	order   []models.Row
+}
+
+// sweep goes through the events before end. It returns the row whose return fails,
+// or -1. What returns later says nothing.
+func (s *growing) sweep(c *models.Columns, end int32) models.Row {
+	returns := make([]int32, c.Events) // by event: the row that returns, plus 1
+	for i, res := range c.Res {
+		if res < end {
+			returns[res] = int32(i) + 1
+		}
+	}
+	if s.witness {
+		s.order = make([]models.Row, 0, c.Len())
+	}
+	put := make([]bool, c.Len())          // by row: it is in order
+	given := make([]bool, len(s.numbers)) // by number: it was returned
+	above := make([]int64, c.Len())       // by row: what its id must be greater than
+	last, inv, i := int64(math.MinInt64), c.Inv, 0
+	for t, row := range returns[:end] {
+		if i < len(inv) && inv[i] == int32(t) {
+			above[i] = last
+			if s.witness && c.Res[i] < end {
+				s.open.push(entry{s.numbers[c.B[i]], int32(i)})
+			}
+			i++
+			continue
+		}
+		if row--; row < 0 {
+			continue
+		}
+		n := s.numbers[c.B[row]]
+		if n <= above[row] && above[row] > math.MinInt64 || given[c.B[row]] {
+			return row
+		}
+		given[c.B[row]], last = true, max(last, n)
+		for s.witness && !put[row] {
+			next := s.open.pop()
+			put[next] = true
+			s.order = append(s.order, next)
+		}
+	}
+	return -1
+}
+
+// SameID: Op was given an id that Earlier had been given.
+type SameID struct{ Op, Earlier models.Row }
+
+// Rows are the operations.
+func (v *SameID) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Earlier} }
+
+// Tell is the sentence.
+func (v *SameID) Tell(t models.Teller) string {
+	return t.Name(v.Op) + " gave out again what " + t.Name(v.Earlier) + " had given out"
+}
+
+// NotGreater: Op began after Earlier had returned, but its id is less.
+type NotGreater struct{ Op, Earlier models.Row }
+
+// Rows are the operations.
+func (v *NotGreater) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Earlier} }
+
+// Tell is the sentence.
+func (v *NotGreater) Tell(t models.Teller) string {
+	return t.Name(v.Op) + " began after " + t.Name(v.Earlier) + ", yet its id is not greater"
+}

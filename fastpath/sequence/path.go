@@ -1,0 +1,30 @@
+// Package sequence decides in near-linear time objects whose answers are numbers
+// that say in which order things happened: counters and generators of ids. It
+// exports Path, and the violations and ambiguities that it finds, which a caller
+// can tell apart by a type switch.
+package sequence
+
+import (
+	"context"
+
+	"clew/fastpath"
+	"clew/models"
+)
+
+// Path is the family of sequences.
+func Path(shape models.Shape) (path fastpath.Path, refusal string) {
+	switch s := shape.(type) {
+	case models.CounterShape:
+		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return counter(ctx, c, s, want)
+		}, ""
+	case models.IDsShape:
+		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+			if s.Growing {
+				return growingIDs(ctx, c, s.Numbers, want)
+			}
+			return distinctIDs(ctx, c, want)
+		}, ""
+	}
+	return nil, ""
+}

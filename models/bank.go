@@ -1,0 +1,320 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Kinds of bank. A is a place in the model's transfers or reads.
+const (
+	bankTransfer Kind = iota
+	bankRead
+)
+
+// bank is accounts with balances. A state holds, sorted by account, the class of
+// each account whose balance is not 0, and the upper and the lower 32 bits of
+// that balance.
+type bank struct {
+	v                   *edn.Values
+	record              string
+	fTransfer, fRead    edn.ID
+	kFrom, kTo, kAmount edn.ID
+	negative            bool
+	init                State
+	transfers           []transfer
+	numbers             map[transfer]int32
+	reads               []State
+	readNumbers         numbering
+	accounts            numbering // those that transfers and reads name, from 0 on
+}
+
+// transfer is an amount from one account to another. payer and payee are their
+// numbers.
+type transfer struct{ from, to, amount, payer, payee int32 }
+
+var bankDefinition = Definition{
+	Name: "bank", Fs: ":transfer (a map of from, to and amount), :read -> {account balance ..}", About: "accounts that money moves between",
+	Params: []Param{ParamNegativeBalances},
+	Record: "clew.model.Bank",
+	New:    newBank,
+}
+
+func newBank(b *Binding) (Reader, error) {
+	f := b.v.InternKeyword
+	m := &bank{v: b.v, record: b.record, fTransfer: f("transfer"), fRead: f("read"), kFrom: f("from"), kTo: f("to"), kAmount: f("amount"),
+		negative: b.Spec.NegativeBalances, numbers: map[transfer]int32{}}
+	if b.init == nil {
+		return m, nil
+	}
+	var err error
+	if m.init, err = m.balances(*b.init); err != nil {
+		return nil, paramErrorf("bank's %s is a map of balances such as {0 10, 1 10}: %v", ParamInit, err)
+	}
+	return m, nil
+}
+
+// maxBalance bounds balances, so that no sum of transfers overflows.
+const maxBalance = 1 << 61
+
+// balances reads a map of accounts and balances.
+func (m *bank) balances(id edn.ID) (State, error) {
+	if m.v.Kind(id) != edn.KindMap {
+		return nil, fmt.Errorf("expected {account balance ..}, found %s", m.v.Text(id))
+	}
+	var s State
+	for kvs := m.v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+		m.accounts.of(int32(m.v.Same(kvs[0])))
+		n, ok := m.v.Int(kvs[1])
+		if !ok || n < -maxBalance || n > maxBalance {
+			return nil, fmt.Errorf("expected an integer as the balance of %s, found %s", m.v.Text(kvs[0]), m.v.Text(kvs[1]))
+		}
+		s = withBalance(s, int32(m.v.Same(kvs[0])), n)
+	}
+	return s, nil
+}
+
+// account is where an account stands in a state, or would stand.
+func account(s State, class int32) (i int, found bool) {
+	for i < len(s) && s[i] < class {
+		i += 3
+	}
+	return i, i < len(s) && s[i] == class
+}
+
+// balance is the balance of an account, 0 if the state does not hold it.
+func balance(s State, class int32) int64 {
+	if i, found := account(s, class); found {
+		return number(s[i+1 : i+3])
+	}
+	return 0
+}
+
+// withBalance is a state with another balance of an account.
+func withBalance(s State, class int32, n int64) State {
+	i, found := account(s, class)
+	next := slices.Clone(s)
+	switch n2 := stateOf(n); {
+	case found && n == 0:
+		return slices.Delete(next, i, i+3)
+	case found:
+		copy(next[i+1:], n2)
+	case n != 0:
+		return slices.Insert(next, i, class, n2[0], n2[1])
+	}
+	return next
+}
+
+func (m *bank) Read(o Operation) (Op, bool, error) {
+	switch o.f {
+	case m.fTransfer:
+		t, err := m.transfer(o.value)
+		if err != nil {
+			return Op{}, false, err
+		}
+		n, known := m.numbers[t]
+		if !known {
+			n = int32(len(m.transfers))
+			m.numbers[t] = n
+			m.transfers = append(m.transfers, t)
+		}
+		return Op{Kind: bankTransfer, A: n}, true, nil
+	case m.fRead:
+		if o.status == jepsen.Crashed {
+			return Op{}, false, nil
+		}
+		n := m.readNumbers.of(int32(m.v.Same(o.value)))
+		if int(n) == len(m.reads) {
+			s, err := m.balances(o.value)
+			if err != nil {
+				return Op{}, false, err
+			}
+			m.reads = append(m.reads, s)
+		}
+		return Op{Kind: bankRead, A: n}, true, nil
+	}
+	return Op{}, false, ErrUnknownF
+}
+
+func (m *bank) transfer(id edn.ID) (t transfer, err error) {
+	err = fmt.Errorf("expected {:from a :to b :amount n}, found %s", m.v.Text(id))
+	if m.v.Kind(id) != edn.KindMap {
+		return t, err
+	}
+	from, a := m.v.Get(id, m.kFrom)
+	to, b := m.v.Get(id, m.kTo)
+	amount, c := m.v.Get(id, m.kAmount)
+	if !a || !b || !c {
+		return t, err
+	}
+	n, ok := m.v.Int(amount)
+	if !ok || n < 0 || n > maxAdded {
+		return t, fmt.Errorf("expected an :amount from 0 to %d, found %s", maxAdded, m.v.Text(amount))
+	}
+	t = transfer{from: int32(m.v.Same(from)), to: int32(m.v.Same(to)), amount: int32(n)}
+	t.payer, t.payee = m.accounts.of(t.from), m.accounts.of(t.to)
+	return t, nil
+}
+
+func (m *bank) Init() State { return m.init }
+
+func (m *bank) Step(dst []State, s State, op Op) []State {
+	if op.Kind == bankRead {
+		if slices.Equal(s, m.reads[op.A]) {
+			return append(dst, s)
+		}
+		return dst
+	}
+	t := m.transfers[op.A]
+	left := balance(s, t.from) - int64(t.amount)
+	switch {
+	case left < 0 && !m.negative:
+		return dst
+	case t.from == t.to || t.amount == 0:
+		return append(dst, s)
+	}
+	s = withBalance(s, t.from, left)
+	return append(dst, withBalance(s, t.to, balance(s, t.to)+int64(t.amount)))
+}
+
+func (m *bank) Mutates(op Op) bool {
+	return op.Kind == bankTransfer && m.transfers[op.A].from != m.transfers[op.A].to && m.transfers[op.A].amount != 0
+}
+
+// MayFollow makes bank Foreseeing: what a read found must be what is there and
+// what some of the others move.
+func (m *bank) MayFollow(s State, op Op, others []Op) bool {
+	if op.Kind == bankTransfer {
+		t := m.transfers[op.A]
+		return m.negative || balance(s, t.from)+m.moves(t.from, others, true) >= int64(t.amount)
+	}
+	x := missing{m: m, ops: others}
+	target := m.reads[op.A]
+	for i := 0; i < len(target); i += 3 {
+		if !x.add(target[i], number(target[i+1:i+3])) {
+			return true
+		}
+	}
+	for i := 0; i < len(s); i += 3 {
+		if !x.add(s[i], -number(s[i+1:i+3])) {
+			return true
+		}
+	}
+	return x.canMove()
+}
+
+// missing is what accounts must gain, or lose if it is less than 0, and by what it
+// may be moved.
+type missing struct {
+	m     *bank
+	ops   []Op
+	gone  uint64 // the ops that were used or ruled out
+	steps int
+	by    [maxMissing]int64 // by number of the account
+}
+
+// maxMissing bounds the accounts, and maxMovers and maxMoves what is tried. Past
+// any of these all may be possible.
+const (
+	maxMissing = 32
+	maxMovers  = 64
+	maxMoves   = 1000
+)
+
+// add says that an account must gain an amount; false if there are too many
+// accounts.
+func (x *missing) add(class int32, amount int64) bool {
+	known := x.m.accounts.number
+	if int(class) >= len(known) || known[class] == 0 || known[class] > maxMissing {
+		return false
+	}
+	x.by[known[class]-1] += amount
+	return true
+}
+
+// canMove says whether some of the operations move exactly what is missing. Of
+// those that bring the first account nearer to what it misses one must be among
+// them: each is tried, without those that were tried before it.
+func (x *missing) canMove() bool {
+	account := slices.IndexFunc(x.by[:], func(n int64) bool { return n != 0 })
+	if x.steps++; account < 0 || x.steps > maxMoves || len(x.ops) > maxMovers {
+		return true
+	}
+	before := x.gone
+	for i, op := range x.ops {
+		if x.gone>>i&1 != 0 || op.Kind != bankTransfer {
+			continue
+		}
+		t := &x.m.transfers[op.A]
+		if t.payer >= maxMissing || t.payee >= maxMissing {
+			return true
+		}
+		if end := [2]int32{t.payer, t.payee}; end[0] == end[1] || x.by[account] > 0 && end[1] != int32(account) || x.by[account] < 0 && end[0] != int32(account) {
+			continue
+		}
+		x.gone |= 1 << i
+		x.by[t.payer] += int64(t.amount)
+		x.by[t.payee] -= int64(t.amount)
+		if x.canMove() {
+			return true
+		}
+		x.by[t.payer] -= int64(t.amount)
+		x.by[t.payee] += int64(t.amount)
+	}
+	x.gone = before
+	return false
+}
+
+// MayLead makes bank Foreseeing: transfers have no order as long as the account
+// that pays has enough for all of them.
+func (m *bank) MayLead(s State, op Op, others []Op) bool {
+	if op.Kind != bankTransfer {
+		return false
+	}
+	t := m.transfers[op.A]
+	return m.negative || balance(s, t.from)-int64(t.amount) >= m.moves(t.from, others, false)
+}
+
+// moves is how much transfers can move to an account, or from it.
+func (m *bank) moves(class int32, ops []Op, to bool) int64 {
+	sum := int64(0)
+	for _, op := range ops {
+		if op.Kind != bankTransfer {
+			continue
+		}
+		if t := m.transfers[op.A]; to && t.to == class || !to && t.from == class {
+			sum += int64(t.amount)
+		}
+	}
+	return sum
+}
+
+func (m *bank) Why(s State, op Op) string {
+	if op.Kind == bankRead {
+		return "can't read " + m.text(m.reads[op.A]) + " from " + m.text(s)
+	}
+	t := m.transfers[op.A]
+	return fmt.Sprintf("can't transfer %d from %s, which has %d", t.amount, m.v.Text(edn.ID(t.from)), balance(s, t.from))
+}
+
+func (m *bank) text(s State) string { return m.v.Text(m.mapOf(s)) }
+
+// mapOf is a state as a map, with the accounts of the initial one.
+func (m *bank) mapOf(s State) edn.ID {
+	var kvs []edn.ID
+	for i := 0; i < len(m.init); i += 3 {
+		if _, found := account(s, m.init[i]); !found {
+			kvs = append(kvs, edn.ID(m.init[i]), m.v.InternInt(0))
+		}
+	}
+	for i := 0; i < len(s); i += 3 {
+		kvs = append(kvs, edn.ID(s[i]), m.v.InternInt(number(s[i+1:i+3])))
+	}
+	return m.v.InternMap(kvs)
+}
+
+func (m *bank) Record(s State) edn.Value {
+	return record(m.v, m.record, field{"balances", m.mapOf(s)})
+}

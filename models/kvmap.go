@@ -1,0 +1,211 @@
+package models
+
+import (
+	"maps"
+	"slices"
+
+	"clew/edn"
+)
+
+// kvMap is a map of any values, nothing of which is appended to. Every key is a
+// register whose values are [key value]: so are A and B, classes of such pairs.
+// Of a key that is absent the value is nil, or the empty string if that is how
+// gets speak of it. A state holds the keys that are present and their pairs,
+// sorted by key.
+type kvMap struct {
+	v       *edn.Values
+	record  string
+	absent  edn.ID
+	init    State
+	none    map[int32]int32 // by key: the pair of the key and absent
+	deletes bool            // some delete says that it found something: no register does that
+}
+
+// newKVMap begins with a map of keys and values.
+func newKVMap(v *edn.Values, record string, init State, absent edn.ID) *kvMap {
+	m := &kvMap{v: v, record: record, absent: absent, none: map[int32]int32{}}
+	for i := 0; i < len(init); i += 2 {
+		if pair := m.pair(init[i], init[i+1]); pair != m.nothing(init[i]) {
+			m.init = append(m.init, init[i], pair)
+		}
+	}
+	return m
+}
+
+// pair is the class of [key value].
+func (m *kvMap) pair(key, value int32) int32 {
+	if nothing := m.nothing(key); edn.ID(value) == edn.Nil {
+		return nothing
+	}
+	return int32(m.v.Same(m.v.InternVector([]edn.ID{edn.ID(key), edn.ID(value)})))
+}
+
+// nothing is the pair of a key that is absent.
+func (m *kvMap) nothing(key int32) int32 {
+	pair, ok := m.none[key]
+	if !ok {
+		pair = int32(m.v.Same(m.v.InternVector([]edn.ID{edn.ID(key), m.absent})))
+		m.none[key] = pair
+	}
+	return pair
+}
+
+// at is the pair of a key in a state.
+func (m *kvMap) at(s State, key int32) int32 {
+	if i, found := find1(s, key); found {
+		return s[i+1]
+	}
+	return m.none[key]
+}
+
+// with is a state with another pair of a key.
+func (m *kvMap) with(s State, key, pair int32) State {
+	if pair != m.none[key] {
+		return set1(s, key, pair)
+	}
+	if i, found := find1(s, key); found {
+		return slices.Delete(slices.Clone(s), i, i+2)
+	}
+	return s
+}
+
+// after is what an operation makes of the pair of its key, if it can happen.
+func (m *kvMap) after(key, now int32, op Op) (next int32, ok bool) {
+	switch op.Kind {
+	case Write:
+		return op.A, true
+	case CAS:
+		return op.B, now == op.A
+	case FailedCAS:
+		return now, now != op.A
+	case deleteFound:
+		return m.none[key], now != m.none[key]
+	}
+	return now, now == op.A
+}
+
+func (m *kvMap) Init() State { return m.init }
+
+func (m *kvMap) Step(dst []State, s State, op Op) []State {
+	key := m.Part(op)
+	now := m.at(s, key)
+	next, ok := m.after(key, now, op)
+	switch {
+	case !ok:
+		return dst
+	case next == now:
+		return append(dst, s)
+	}
+	return append(dst, m.with(s, key, next))
+}
+
+// Run makes kv a Runner. Every step takes constant time.
+func (m *kvMap) Run(s State) Run {
+	r := &kvMapRun{m, make(map[int32]int32, len(s)/2)}
+	for i := 0; i < len(s); i += 2 {
+		r.now[s[i]] = s[i+1]
+	}
+	return r
+}
+
+type kvMapRun struct {
+	m   *kvMap
+	now map[int32]int32 // by key
+}
+
+func (r *kvMapRun) Apply(op Op) Outcome {
+	key := r.m.Part(op)
+	now, present := r.now[key]
+	if !present {
+		now = r.m.none[key]
+	}
+	next, ok := r.m.after(key, now, op)
+	if ok && next != now {
+		r.now[key] = next
+	}
+	return oneIf(ok)
+}
+
+func (r *kvMapRun) State() State {
+	var s State
+	for _, key := range slices.Sorted(maps.Keys(r.now)) {
+		if pair := r.now[key]; pair != r.m.none[key] {
+			s = append(s, key, pair)
+		}
+	}
+	return s
+}
+
+func (r *kvMapRun) States(func()) []State { return []State{r.State()} }
+
+func (m *kvMap) Mutates(op Op) bool { return op.Kind != Read && op.Kind != FailedCAS }
+
+func (m *kvMap) Why(s State, op Op) string { return m.why(m.at(s, m.Part(op)), op) }
+
+// why says why an operation cannot happen with the pair of its key.
+func (m *kvMap) why(now int32, op Op) string {
+	value := func(pair int32) string {
+		if op.Kind != CAS && pair == 0 {
+			return ""
+		}
+		return m.v.Text(m.value(pair))
+	}
+	return whyNot(op.Kind, value(now), value(op.A), value(op.B))
+}
+
+// value is the second of a pair.
+func (m *kvMap) value(pair int32) edn.ID { return m.v.Items(edn.ID(pair))[1] }
+
+func (m *kvMap) Record(s State) edn.Value {
+	var kvs []edn.ID
+	for i := 0; i < len(s); i += 2 {
+		kvs = append(kvs, edn.ID(s[i]), m.value(s[i+1]))
+	}
+	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
+}
+
+// Part is the operation's key.
+func (m *kvMap) Part(op Op) int32 { return int32(m.v.Same(m.v.Items(edn.ID(op.A))[0])) }
+
+// Join puts the keys of all parts together, of which only the part's own key can
+// differ from the initial map.
+func (m *kvMap) Join(parts []State) State {
+	now := m.Run(m.init).(*kvMapRun)
+	for _, s := range parts {
+		for i := 0; i < len(s); i += 2 {
+			if s[i+1] != m.at(m.init, s[i]) {
+				now.now[s[i]] = s[i+1]
+			}
+		}
+		for i := 0; i < len(m.init); i += 2 {
+			if _, found := find1(s, m.init[i]); !found {
+				delete(now.now, m.init[i])
+			}
+		}
+	}
+	return now.State()
+}
+
+// Project makes kv Projecting: a key is a register.
+func (m *kvMap) Project(part int32) Model {
+	if m.deletes {
+		return m
+	}
+	return &kvKey{register{v: m.v, init: m.at(m.init, part)}, m, part}
+}
+
+// kvKey is a key of a kvMap.
+type kvKey struct {
+	register
+	whole *kvMap
+	key   int32
+}
+
+// Shape makes a key Shaped.
+func (k *kvKey) Shape() Shape { return RegisterShape{Init: k.init, CAS: true} }
+
+func (k *kvKey) Why(s State, op Op) string { return k.whole.why(s[0], op) }
+
+func (k *kvKey) Record(s State) edn.Value {
+	return k.whole.Record(k.whole.with(k.whole.init, k.key, s[0]))
+}

@@ -1,0 +1,237 @@
+package models
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"clew/edn"
+)
+
+// kvText is a map of strings that are appended to. A key that is absent reads as
+// the empty string. A state holds the keys that are present and their strings,
+// sorted by key. Strings are numbered by content, so that states compare as
+// numbers. The A of an operation is its key; its B is the number of its string,
+// or a place in args.
+type kvText struct {
+	v      *edn.Values
+	record string
+	init   State
+	args   [][2]int32 // of cas: the strings that they expect and leave
+
+	mu     sync.Mutex // parts are searched concurrently
+	strs   []string
+	number map[string]int32
+	joined map[[2]int32]int32
+}
+
+func newKVText(v *edn.Values, record string) *kvText {
+	m := &kvText{v: v, record: record, number: map[string]int32{}, joined: map[[2]int32]int32{}}
+	m.numberOf("") // the empty string is number 0
+	return m
+}
+
+// numberIn is the number of a string in a table of values, and of the empty one
+// for nil.
+func (m *kvText) numberIn(class int32) int32 {
+	if edn.ID(class) == edn.Nil {
+		return 0
+	}
+	return m.numberOf(m.v.Str(edn.ID(class)))
+}
+
+func (m *kvText) numberOf(s string) int32 {
+	n, ok := m.number[s]
+	if !ok {
+		n = int32(len(m.strs))
+		m.number[s] = n
+		m.strs = append(m.strs, s)
+	}
+	return n
+}
+
+// join is the number of the string a followed by b.
+func (m *kvText) join(a, b int32) int32 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, ok := m.joined[[2]int32{a, b}]
+	if !ok {
+		n = m.numberOf(m.strs[a] + m.strs[b])
+		m.joined[[2]int32{a, b}] = n
+	}
+	return n
+}
+
+// Weight makes kv Weighing: a string is held as long as its number is.
+func (m *kvText) Weight(s State) (bytes int64) {
+	for i := 1; i < len(s); i += 2 {
+		bytes += int64(len(m.str(s[i])))
+	}
+	return bytes
+}
+
+func (m *kvText) str(n int32) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.strs[n]
+}
+
+func (m *kvText) Init() State { return m.init }
+
+// after is what an operation makes of the string of its key, if it can happen.
+func (m *kvText) after(now int32, op Op) (next int32, ok bool) {
+	switch op.Kind {
+	case Read:
+		return now, now == op.B
+	case Write:
+		return op.B, true
+	case CAS:
+		return m.args[op.B][1], now == m.args[op.B][0]
+	case FailedCAS:
+		return now, now != op.B
+	case deleteFound:
+		return 0, now != 0
+	}
+	return m.join(now, op.B), true
+}
+
+func (m *kvText) Step(dst []State, s State, op Op) []State {
+	now := get1(s, op.A)
+	next, ok := m.after(now, op)
+	switch {
+	case !ok:
+		return dst
+	case !m.Mutates(op):
+		return append(dst, s)
+	}
+	return append(dst, set1(s, op.A, next))
+}
+
+// Run makes kv a Runner. A step takes time linear in its own string: the strings
+// that are appended to grow in place, and get numbers at the end.
+func (m *kvText) Run(s State) Run {
+	r := &kvRun{m, make(map[int32][]byte, len(s)/2)}
+	for i := 0; i < len(s); i += 2 {
+		r.now[s[i]] = []byte(m.str(s[i+1]))
+	}
+	return r
+}
+
+type kvRun struct {
+	m   *kvText
+	now map[int32][]byte // by key
+}
+
+func (r *kvRun) Apply(op Op) Outcome {
+	if op.Kind == Append {
+		r.now[op.A] = append(r.now[op.A], r.m.str(op.B)...)
+		return One
+	}
+	now := r.now[op.A]
+	is := func(n int32) bool { return string(now) == r.m.str(n) }
+	put := func(n int32) { r.now[op.A] = append(now[:0], r.m.str(n)...) }
+	ok := true
+	switch op.Kind {
+	case Read:
+		ok = is(op.B)
+	case Write:
+		put(op.B)
+	case CAS:
+		if ok = is(r.m.args[op.B][0]); ok {
+			put(r.m.args[op.B][1])
+		}
+	case FailedCAS:
+		ok = !is(op.B)
+	default:
+		if ok = len(now) > 0; ok {
+			put(0)
+		}
+	}
+	return oneIf(ok)
+}
+
+func (r *kvRun) State() State {
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	s := make(State, 0, 2*len(r.now))
+	for _, key := range slices.Sorted(maps.Keys(r.now)) {
+		s = append(s, key, r.m.numberOf(string(r.now[key])))
+	}
+	return s
+}
+
+func (r *kvRun) States(func()) []State { return []State{r.State()} }
+
+// get1 is the string at a key, the empty one if the key is absent.
+func get1(s State, key int32) int32 {
+	if i, found := find1(s, key); found {
+		return s[i+1]
+	}
+	return 0
+}
+
+// find1 is the index where a key stands, or would stand, in a state of keys and
+// values that is sorted by key.
+func find1(s State, key int32) (i int, found bool) {
+	for i < len(s) && s[i] < key {
+		i += 2
+	}
+	return i, i < len(s) && s[i] == key
+}
+
+// set1 is s with another value at a key.
+func set1(s State, key, value int32) State {
+	i, found := find1(s, key)
+	next := slices.Clone(s)
+	if found {
+		next[i+1] = value
+		return next
+	}
+	return slices.Insert(next, i, key, value)
+}
+
+func (m *kvText) Mutates(op Op) bool { return op.Kind != Read && op.Kind != FailedCAS }
+
+func (m *kvText) Why(s State, op Op) string {
+	now := m.quoted(get1(s, op.A))
+	if op.Kind == CAS {
+		return whyNot(op.Kind, now, m.quoted(m.args[op.B][0]), m.quoted(m.args[op.B][1]))
+	}
+	return whyNot(op.Kind, now, m.quoted(op.B), "")
+}
+
+func (m *kvText) quoted(n int32) string { return m.v.Text(m.v.InternString(m.str(n))) }
+
+func (m *kvText) Record(s State) edn.Value {
+	var kvs []edn.ID
+	for i := 0; i < len(s); i += 2 {
+		kvs = append(kvs, edn.ID(s[i]), m.v.InternString(m.str(s[i+1])))
+	}
+	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
+}
+
+// Part is the operation's key.
+func (m *kvText) Part(op Op) int32 { return op.A }
+
+// Join puts the keys of all parts together. Every part has all keys of the
+// initial map, and only the part's own key can differ from that map.
+func (m *kvText) Join(parts []State) State {
+	whole := m.init
+	for _, s := range parts {
+		for i := 0; i < len(s); i += 2 {
+			if !slices.Contains(pairs(m.init), [2]int32(s[i:i+2])) {
+				whole = set1(whole, s[i], s[i+1])
+			}
+		}
+	}
+	return whole
+}
+
+// pairs are the keys of a state with their strings.
+func pairs(s State) [][2]int32 {
+	var list [][2]int32
+	for i := 0; i < len(s); i += 2 {
+		list = append(list, [2]int32(s[i:i+2]))
+	}
+	return list
+}

@@ -1,0 +1,173 @@
+package models
+
+import (
+	"fmt"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Kinds of lease. A is the class of an owner, edn.Nil for nobody, and B an epoch
+// plus 1, or 0 if it is not told.
+const (
+	leaseClaim Kind = iota
+	leaseRenew
+	leaseRelease
+	leaseCheck
+)
+
+// lease has one owner at a time, from a claim to its release or the next claim,
+// and every claim has an epoch greater than those before it. Nobody sees a lease
+// run out, so a claim may always take over. A state is the owner's class, the
+// epoch of the last claim plus 1, 0 before any, and whether that was told: if
+// not, it is the least that the epoch can be.
+type lease struct {
+	v                                *edn.Values
+	record                           string
+	fClaim, fRenew, fRelease, fCheck edn.ID
+	kOwner, kEpoch                   edn.ID
+	init                             State
+}
+
+var leaseDefinition = Definition{
+	Name: "lease", Fs: ":claim [owner epoch], :renew [owner epoch], :release [owner epoch], :check -> owner, [owner epoch] or nil", About: "one owner at a time, with epochs that grow",
+	Record: "clew.model.Lease",
+	New:    newLease,
+}
+
+func newLease(b *Binding) (Reader, error) {
+	f := b.v.InternKeyword
+	m := &lease{v: b.v, record: b.record, fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
+		kOwner: f("owner"), kEpoch: f("epoch"), init: State{int32(edn.Nil), 0, 1}}
+	if b.init == nil {
+		return m, nil
+	}
+	owner, epoch, err := m.term(*b.init)
+	if err != nil || epoch == 0 {
+		return nil, paramErrorf("lease's %s is [owner epoch] such as [nil 0], not %s", ParamInit, b.v.Text(*b.init))
+	}
+	m.init = State{owner, epoch, 1}
+	return m, nil
+}
+
+// term reads [owner epoch], {:owner .. :epoch ..} or an owner alone.
+func (m *lease) term(id edn.ID) (owner, epoch int32, err error) {
+	who, when := id, edn.Nil
+	switch m.v.Kind(id) {
+	case edn.KindVector, edn.KindList:
+		items := m.v.Items(id)
+		if len(items) != 2 {
+			return 0, 0, fmt.Errorf("expected [owner epoch], found %s", m.v.Text(id))
+		}
+		who, when = items[0], items[1]
+	case edn.KindMap:
+		who, _ = m.v.Get(id, m.kOwner)
+		when, _ = m.v.Get(id, m.kEpoch)
+	}
+	if when == edn.Nil {
+		return int32(m.v.Same(who)), 0, nil
+	}
+	n, ok := m.v.Int(when)
+	if !ok || n < 0 || n >= maxCount {
+		return 0, 0, fmt.Errorf("expected an epoch from 0 on, less than %d, found %s", maxCount, m.v.Text(when))
+	}
+	return int32(m.v.Same(who)), int32(n) + 1, nil
+}
+
+func (m *lease) Read(o Operation) (op Op, keep bool, err error) {
+	crashed := o.status == jepsen.Crashed
+	switch o.f {
+	case m.fClaim:
+		op.Kind = leaseClaim
+	case m.fRenew:
+		op.Kind = leaseRenew
+	case m.fRelease:
+		op.Kind = leaseRelease
+	case m.fCheck:
+		op.Kind = leaseCheck
+		if crashed {
+			return op, false, nil
+		}
+	default:
+		return op, false, ErrUnknownF
+	}
+	op.A, op.B, err = m.term(o.value)
+	if err == nil && edn.ID(op.A) == edn.Nil && op.Kind != leaseCheck {
+		err = fmt.Errorf("expected [owner epoch], found %s", m.v.Text(o.value))
+	}
+	return op, true, err
+}
+
+func (m *lease) Init() State { return m.init }
+
+func (m *lease) Step(dst []State, s State, op Op) []State {
+	owner, epoch, told := s[0], s[1], s[2]
+	if op.Kind == leaseClaim {
+		switch {
+		case op.B == 0:
+			return only(dst, op.A, epoch+1, 0)
+		case op.B > epoch:
+			return only(dst, op.A, op.B, 1)
+		}
+		return dst
+	}
+	if owner != op.A || op.B != 0 && (told == 1 && op.B != epoch || op.B < epoch) {
+		return dst
+	}
+	if op.B != 0 {
+		epoch, told = op.B, 1
+	}
+	if op.Kind == leaseRelease {
+		owner = int32(edn.Nil)
+	}
+	return only(dst, owner, epoch, told)
+}
+
+// Mutates is true of what tells the epoch, too.
+func (m *lease) Mutates(op Op) bool {
+	return op.Kind == leaseClaim || op.Kind == leaseRelease || op.B != 0
+}
+
+func (m *lease) Why(s State, op Op) string {
+	what := m.v.Text(edn.ID(op.A))
+	if op.B > 0 {
+		what = fmt.Sprintf("%s in epoch %d", what, op.B-1)
+	}
+	switch now := m.holder(s); op.Kind {
+	case leaseClaim:
+		return "can't claim by " + what + " after " + now
+	case leaseRenew:
+		return "can't renew by " + what + ": held by " + now
+	case leaseRelease:
+		return "can't release by " + what + ": held by " + now
+	default:
+		return "can't be held by " + what + ": held by " + now
+	}
+}
+
+// holder is a state in words.
+func (m *lease) holder(s State) string {
+	who := m.v.Text(edn.ID(s[0]))
+	if edn.ID(s[0]) == edn.Nil {
+		who = "nobody"
+	}
+	switch {
+	case s[1] == 0:
+		return who
+	case s[2] == 0:
+		return fmt.Sprintf("%s in epoch %d or later", who, s[1]-1)
+	}
+	return fmt.Sprintf("%s in epoch %d", who, s[1]-1)
+}
+
+func (m *lease) Record(s State) edn.Value {
+	epoch := edn.Nil
+	if s[1] > 0 {
+		epoch = m.v.InternInt(int64(s[1]) - 1)
+	}
+	fields := []field{{"owner", edn.ID(s[0])}, {"epoch", epoch}}
+	if s[2] == 0 {
+		fields = append(fields, field{"or-later", edn.True})
+	}
+	return record(m.v, m.record, fields...)
+}

@@ -1,0 +1,309 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Kinds of log. A is the class of the value. B is a place, which counts from 0.
+const (
+	AppendTo    Kind = iota // put A behind all others, at place B-1 (0: that is not told)
+	AppendNever             // it told two places for one value
+	ReadAt                  // saw A at B
+	ReadNothing             // saw nothing at B
+	Tail                    // saw B values
+	ReadLog                 // saw list A of the model's
+)
+
+// log is a list that is only appended to. A state is the number of a node: its
+// last value, and the list before that. So lists share their beginnings, and a
+// step takes no time, however long they are.
+type log struct {
+	v                                *edn.Values
+	record                           string
+	fAppend, fReadAt, fTail, fRead   edn.ID
+	kOffset, kMsg, kValue, kExpected edn.ID
+	init                             []int32
+	first                            int32 // the node of init
+	lists                            [][]int32
+	ends                             []int32 // by list: its node
+	numbers                          numbering
+
+	mu       sync.Mutex // parts are searched concurrently
+	nodes    []logNode
+	children map[[2]int32]int32 // by node and value
+}
+
+// logNode is a list. jump is a shorter one, so that any beginning is few steps
+// away (Myers, "An applicative random-access stack", 1983).
+type logNode struct{ before, jump, value, length int32 }
+
+var logDefinition = Definition{
+	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
+	Record: "clew.model.Log",
+	New:    newLog,
+}
+
+func newLog(b *Binding) (Reader, error) {
+	f := b.v.InternKeyword
+	m := &log{v: b.v, record: b.record, fAppend: f("append"), fReadAt: f("read-at"), fTail: f("tail"), fRead: f("read"),
+		kOffset: f("offset"), kMsg: f("msg"), kValue: f("value"), kExpected: f("match-seq-num"),
+		nodes: []logNode{{}}, children: map[[2]int32]int32{}}
+	if b.init == nil {
+		return m, nil
+	}
+	list, ok := m.list(*b.init)
+	if !ok {
+		return nil, paramErrorf("log's %s is a vector such as [1 2], not %s", ParamInit, b.v.Text(*b.init))
+	}
+	m.init, m.first = list, m.follow(0, list)
+	return m, nil
+}
+
+// list is the classes of a sequence.
+func (m *log) list(id edn.ID) (classes []int32, ok bool) {
+	if k := m.v.Kind(id); k != edn.KindVector && k != edn.KindList {
+		return nil, false
+	}
+	for _, item := range m.v.Items(id) {
+		classes = append(classes, int32(m.v.Same(item)))
+	}
+	return classes, true
+}
+
+func (m *log) Read(o Operation) (op Op, keep bool, err error) {
+	if o.f == m.fAppend {
+		return m.readAppend(o)
+	}
+	if o.f != m.fReadAt && o.f != m.fTail && o.f != m.fRead {
+		return op, false, ErrUnknownF
+	}
+	if o.status == jepsen.Crashed {
+		return op, false, nil
+	}
+	switch o.f {
+	case m.fTail:
+		op.Kind = Tail
+		op.B, err = m.offset(o.value)
+	case m.fReadAt:
+		value, at := o.value, o.given
+		if m.v.Kind(value) == edn.KindMap {
+			if offset, told := m.v.Get(value, m.kOffset); told {
+				at, value = offset, m.told(value)
+			}
+		}
+		op.Kind, op.A = ReadAt, int32(m.v.Same(value))
+		if value == edn.Nil {
+			op.Kind = ReadNothing
+		}
+		op.B, err = m.offset(at)
+	default:
+		op.Kind, op.A = ReadLog, m.numbers.of(int32(m.v.Same(o.value)))
+		if int(op.A) == len(m.lists) {
+			list, ok := m.list(o.value)
+			if !ok {
+				err = fmt.Errorf("expected [v ..], the whole list, found %s", m.v.Text(o.value))
+			}
+			m.lists, m.ends = append(m.lists, list), append(m.ends, m.follow(0, list))
+		}
+	}
+	return op, true, err
+}
+
+// readAppend reads an append. An ok value that is the invocation's says no offset.
+func (m *log) readAppend(o Operation) (op Op, keep bool, err error) {
+	value, expected := o.given, edn.Nil
+	if m.v.Kind(value) == edn.KindMap {
+		if n, told := m.v.Get(value, m.kExpected); told {
+			value, expected = m.told(value), n
+		}
+	}
+	offset := edn.Nil
+	switch {
+	case o.status == jepsen.Crashed || o.value == edn.Nil || m.v.Same(o.value) == m.v.Same(o.given):
+	case m.v.Kind(o.value) == edn.KindMap:
+		offset, _ = m.v.Get(o.value, m.kOffset)
+		if back := m.told(o.value); back != edn.Nil && m.v.Same(back) != m.v.Same(value) {
+			return op, false, fmt.Errorf("expected the value %s, found %s", m.v.Text(value), m.v.Text(o.value))
+		}
+	default:
+		offset = o.value
+	}
+	if value == edn.Nil {
+		return op, false, fmt.Errorf("expected a value, found %s", m.v.Text(o.given))
+	}
+	op.A = int32(m.v.Same(value))
+	for _, told := range []edn.ID{expected, offset} {
+		if told == edn.Nil {
+			continue
+		}
+		n, err := m.offset(told)
+		if err != nil {
+			return op, false, err
+		}
+		if op.B != 0 && op.B != n+1 {
+			op.Kind = AppendNever
+		}
+		op.B = n + 1
+	}
+	return op, true, nil
+}
+
+// told is the value in a map.
+func (m *log) told(id edn.ID) edn.ID {
+	value, ok := m.v.Get(id, m.kMsg)
+	if !ok {
+		value, _ = m.v.Get(id, m.kValue)
+	}
+	return value
+}
+
+func (m *log) offset(id edn.ID) (int32, error) {
+	n, ok := m.v.Int(id)
+	if !ok || n < 0 || n >= maxCount {
+		return 0, fmt.Errorf("expected an offset from 0 on, less than %d, found %s", maxCount, m.v.Text(id))
+	}
+	return int32(n), nil
+}
+
+// child is the node of a list with one more value. The caller holds the lock, as
+// for all that goes to nodes.
+func (m *log) child(node, value int32) int32 {
+	n, known := m.children[[2]int32{node, value}]
+	if !known {
+		n = int32(len(m.nodes))
+		m.children[[2]int32{node, value}] = n
+		before := m.nodes[node]
+		jump, beyond := node, m.nodes[before.jump]
+		if before.length-beyond.length == beyond.length-m.nodes[beyond.jump].length {
+			jump = beyond.jump
+		}
+		m.nodes = append(m.nodes, logNode{node, jump, value, before.length + 1})
+	}
+	return n
+}
+
+// follow is the node of a list with more values.
+func (m *log) follow(node int32, values []int32) int32 {
+	for _, value := range values {
+		node = m.child(node, value)
+	}
+	return node
+}
+
+// beginning is the node of the first values of a list.
+func (m *log) beginning(node, length int32) int32 {
+	for m.nodes[node].length > length {
+		if jump := m.nodes[node].jump; m.nodes[jump].length >= length {
+			node = jump
+		} else {
+			node = m.nodes[node].before
+		}
+	}
+	return node
+}
+
+func (m *log) Init() State { return State{m.first} }
+
+func (m *log) Step(dst []State, s State, op Op) []State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	length, ok := m.nodes[s[0]].length, false
+	switch op.Kind {
+	case AppendTo:
+		if op.B == 0 || op.B-1 == length {
+			return only(dst, m.child(s[0], op.A))
+		}
+	case ReadAt:
+		ok = op.B < length && m.nodes[m.beginning(s[0], op.B+1)].value == op.A
+	case ReadNothing:
+		ok = op.B >= length
+	case Tail:
+		ok = op.B == length
+	case ReadLog:
+		ok = m.ends[op.A] == s[0]
+	}
+	if ok {
+		return append(dst, s)
+	}
+	return dst
+}
+
+// Weight makes log Weighing: a node is held as long as its number is.
+func (m *log) Weight(State) (bytes int64) { return 64 }
+
+func (m *log) Mutates(op Op) bool { return op.Kind == AppendTo }
+
+// MayFollow makes log Foreseeing: a list only grows, and by no more than the
+// others append.
+func (m *log) MayFollow(s State, op Op, others []Op) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	length := m.nodes[s[0]].length
+	most, held := length, false // held: some other appends the value
+	for _, other := range others {
+		if other.Kind == AppendTo {
+			most++
+			held = held || other.A == op.A
+		}
+	}
+	switch op.Kind {
+	case AppendTo:
+		return op.B == 0 || length <= op.B-1 && op.B-1 <= most
+	case ReadAt:
+		if op.B < length {
+			return m.nodes[m.beginning(s[0], op.B+1)].value == op.A
+		}
+		return op.B < most && held
+	case ReadNothing:
+		return op.B >= length
+	case Tail:
+		return length <= op.B && op.B <= most
+	case ReadLog:
+		end := m.ends[op.A]
+		return m.beginning(end, length) == s[0] && m.nodes[end].length <= most
+	}
+	return false
+}
+
+// MayLead makes log Foreseeing.
+func (m *log) MayLead(State, Op, []Op) bool { return false }
+
+func (m *log) Why(s State, op Op) string {
+	m.mu.Lock()
+	length := m.nodes[s[0]].length
+	m.mu.Unlock()
+	value := m.v.Text(edn.ID(op.A))
+	switch op.Kind {
+	case AppendTo:
+		return fmt.Sprintf("can't append %s at offset %d: the next one is %d", value, op.B-1, length)
+	case AppendNever:
+		return "can't append " + value + " at two offsets"
+	case ReadAt:
+		return fmt.Sprintf("can't read %s at offset %d", value, op.B)
+	case ReadNothing:
+		return fmt.Sprintf("there is a value at offset %d: the tail is %d", op.B, length)
+	case Tail:
+		return fmt.Sprintf("the tail can't be %d: it is %d", op.B, length)
+	}
+	all := slices.Clone(m.lists[op.A])
+	return "can't read " + m.v.Text(m.v.InternVector(ids(all))) + " from " + m.v.Text(m.vector(s))
+}
+
+// vector is the list of a state.
+func (m *log) vector(s State) edn.ID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []edn.ID
+	for node := s[0]; node != 0; node = m.nodes[node].before {
+		list = append(list, edn.ID(m.nodes[node].value))
+	}
+	slices.Reverse(list)
+	return m.v.InternVector(list)
+}
+
+func (m *log) Record(s State) edn.Value { return record(m.v, m.record, field{"items", m.vector(s)}) }
