@@ -235,7 +235,7 @@ func runLong(r *rand.Rand, model string) string {
 func TestEnginesAgreeWithEachOtherUpToTwoThousandOperations(t *testing.T) {
 	n := 9
 	if testing.Short() {
-		n = 5
+		n = 8
 	}
 	if os.Getenv("CLEW_LONG") == "1" {
 		n = 20_000 / len(sources())
