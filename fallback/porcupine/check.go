@@ -97,8 +97,10 @@ func decide(ctx context.Context, model Model, events []Event, steps budgets) (re
 		return Unknown // the model may have given up within a step
 	case a.Verdict == jepsen.Invalid:
 		return Illegal
+	case a.Verdict == jepsen.Valid:
+		return Ok
 	}
-	return Ok
+	return asTheyDo(ctx, model, events, 0)
 }
 
 // asTheyDo lets porcupine decide, in at most the given number of steps unless
