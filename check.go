@@ -276,13 +276,11 @@ func conclude(decisions []decision) conclusion {
 
 // valid fills in the witness and the final state.
 func (c *checking) valid(ctx context.Context, r *report.Result) {
-	columns, orders := make([]*models.Columns, len(c.parts)), make([][]models.Row, len(c.parts))
 	var points []point
 	for i, part := range c.parts {
-		columns[i], orders[i] = &part.Columns, c.decisions[i].Order
-		points = append(points, pointsOf(part, orders[i])...)
+		points = append(points, pointsOf(part, c.decisions[i].Order)...)
 	}
-	if stopped(func() { r.Final = c.final(ctx, columns, orders, points) }) {
+	if stopped(func() { r.Final = c.final(ctx, points) }) {
 		c.lacks("the final state")
 	}
 	points = append(points, free(c.ops)...)
@@ -292,11 +290,11 @@ func (c *checking) valid(ctx context.Context, r *report.Result) {
 
 // final is the state that the parts' orders lead to, nil if there was no time to
 // find it.
-func (c *checking) final(ctx context.Context, columns []*models.Columns, orders [][]models.Row, points []point) edn.Value {
+func (c *checking) final(ctx context.Context, points []point) edn.Value {
 	if _, declared := c.ops.Model.(models.Declaring); declared && len(c.parts) > 1 {
 		return c.ops.Model.Record(c.wholeRun(points))
 	}
-	switch state, err := models.FinalOf(ctx, c.ops.Model, columns, orders); {
+	switch state, err := models.Final(ctx, c.ops.Model, &c.ops.Columns, c.wholeOrder()); {
 	case err != nil && err == context.Cause(ctx):
 		c.lacks("the final state")
 		return edn.Value{}
@@ -305,6 +303,22 @@ func (c *checking) final(ctx context.Context, columns []*models.Columns, orders 
 	default:
 		return c.ops.Model.Record(state)
 	}
+}
+
+// wholeOrder is the parts' orders one after the other, as rows of the whole: the
+// kinds of a part may be its own.
+func (c *checking) wholeOrder() []models.Row {
+	if len(c.parts) == 1 && c.parts[0] == c.ops {
+		return c.decisions[0].Order
+	}
+	rowOf := rowsByOperation(c.ops)
+	order := make([]models.Row, 0, c.ops.Len())
+	for i, part := range c.parts {
+		for _, row := range c.decisions[i].Order {
+			order = append(order, rowOf[part.Of[row]])
+		}
+	}
+	return order
 }
 
 // free gives the operations that succeeded and that the model reads as saying

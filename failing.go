@@ -114,6 +114,18 @@ func rowsAmong(ops *models.Operations, some []jepsen.Operation) []models.Row {
 	return rows
 }
 
+// rowsByOperation is the row of each operation of the history, None if it has none.
+func rowsByOperation(ops *models.Operations) []models.Row {
+	rowOf := make([]models.Row, ops.History.Operations())
+	for op := range rowOf {
+		rowOf[op] = jepsen.None
+	}
+	for row, op := range ops.Of {
+		rowOf[op] = models.Row(row)
+	}
+	return rowOf
+}
+
 // wholeRun is the state that a witness leads to whose parts the model's author
 // declares. The parts run together, in the order of the witness, as each by itself
 // may run where the whole cannot. Where a step has several outcomes, the whole
@@ -135,10 +147,7 @@ func (c *checking) wholeRun(points []point) models.State {
 			state = run[j]
 		}
 	}
-	rowOf := make([]models.Row, ops.History.Operations())
-	for row, op := range ops.Of {
-		rowOf[op] = models.Row(row)
-	}
+	rowOf := rowsByOperation(ops)
 	state := ops.Model.Init()
 	for _, op := range inOrder(slices.Clone(points)) {
 		does := ops.Op(rowOf[op])

@@ -157,13 +157,55 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
+// TestTransactionsOfOneKeyAgreeWithTheOracle is about parts of a multi-register
+// that are decided as registers.
+func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
+	collectLess(t)
+	for i, spec := range []models.Spec{{Name: "multi-register"}, {Name: "multi-register", NilReadsExact: true}} {
+		n := 2 * historiesPerConfig
+		if long() {
+			n = longHistories(t) / 2
+		} else if testing.Short() {
+			n = 400
+		}
+		t.Run(specName(spec), func(t *testing.T) {
+			t.Parallel()
+			var c counts
+			r := gen.Rand(uint64(7000 + i))
+			for range n {
+				o := genOptions(spec)
+				o.Init, o.OneKey = true, true
+				if r.IntN(2) == 0 {
+					o.Operations, o.Values = 14, 2
+				}
+				h := gen.New(r, o)
+				spec := spec
+				spec.Init = h.Init
+				if !c.check(t, spec, h) && c.mismatches == 3 {
+					t.Fatal("enough")
+				}
+			}
+			t.Logf("%d histories: %d valid, %d invalid, %d with a crash; %d by a fast path too, %d of registers only", n, c.valid, c.invalid, c.crashed, c.fast, c.registers)
+			if 5*c.valid < n || 5*c.invalid < n || 5*c.fast < n || 5*c.registers < n {
+				t.Errorf("that tells too little: %d valid, %d invalid, %d by a fast path, %d of registers only", c.valid, c.invalid, c.fast, c.registers)
+			}
+		})
+	}
+}
+
 func genOptions(s models.Spec) gen.Options {
 	return gen.Options{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
 		Least: s.Priority == "min", Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
 }
 
 // counts say what the histories of a configuration were like.
-type counts struct{ valid, invalid, crashed, empty, paths, pending, fast, mismatches int }
+type counts struct{ valid, invalid, crashed, empty, paths, pending, fast, registers, mismatches int }
+
+// isNoRegister says whether a part is not decided as a register.
+func isNoRegister(part *models.Operations) bool {
+	_, single := part.Model.(models.SingleValue)
+	return !single
+}
 
 // check checks one history and counts it.
 func (c *counts) check(t *testing.T, spec models.Spec, g gen.History) bool {
@@ -246,7 +288,12 @@ func (c *counts) examine(spec models.Spec, g gen.History) error {
 
 // engines says what is wrong with what the algorithms find.
 func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
-	for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"} {
+	algorithms := []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"}
+	if _, parted := ops.Model.(models.Projecting); parted && !slices.ContainsFunc(ops.Parts(), isNoRegister) {
+		algorithms = append(algorithms, "staged", "matching")
+		c.registers++
+	}
+	for _, algorithm := range algorithms {
 		r, err := checked(h, spec, algorithm)
 		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {
 			if want.Linearizable && ops.Len() <= hittingDepth {

@@ -52,13 +52,7 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 	if err != nil {
 		return err
 	}
-	rowOf := make([]int32, h.Operations())
-	for op := range rowOf {
-		rowOf[op] = jepsen.None
-	}
-	for row, op := range ops.Of {
-		rowOf[op] = int32(row)
-	}
+	rowOf := rowsByOperation(ops)
 	seen := make([]bool, h.Operations())
 	var rows, positions []int32
 	latest := jepsen.Operation(jepsen.None) // the operation that began last so far

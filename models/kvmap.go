@@ -187,7 +187,7 @@ func (m *kvMap) Join(parts []State) State {
 }
 
 // Project makes kv Projecting: a key is a register.
-func (m *kvMap) Project(part int32) Model {
+func (m *kvMap) Project(part int32, _ *Columns) Model {
 	if m.deletes {
 		return m
 	}

@@ -85,8 +85,9 @@ type Partitioner interface {
 type Projecting interface {
 	Partitioner
 	// Project is the model of a part: the Partitioner itself if there is no
-	// simpler one.
-	Project(part int32) Model
+	// simpler one. It may put the simpler model's operations into the part's
+	// columns, row by row.
+	Project(part int32, c *Columns) Model
 }
 
 // Foreseeing is a model that can often see, by sums or bounds, what the order of

@@ -2,9 +2,11 @@ package models_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"clew/edn"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -44,10 +46,17 @@ func TestKeysOfATransactionAreInOnePart(t *testing.T) {
 		var finals []models.State
 		for _, part := range ops.Parts() {
 			parts = append(parts, part.Of)
-			s := part.Model.Init()
-			for i := range part.Of {
-				if next := part.Model.Step(nil, s, part.Op(int32(i))); len(next) == 1 {
+			s, own := ops.Model.Init(), part.Model.Init()
+			for i, op := range part.Of {
+				row, _ := slices.BinarySearch(ops.Of, op)
+				if next := ops.Model.Step(nil, s, ops.Op(int32(row))); len(next) == 1 {
 					s = next[0]
+				}
+				if next := part.Model.Step(nil, own, part.Op(int32(i))); len(next) == 1 {
+					own = next[0]
+				}
+				if got, want := part.Model.Record(own).String(), ops.Model.Record(s).String(); got != want {
+					t.Errorf("%s: the part of operation %d is in %s, want %s", c.name, op, got, want)
 				}
 			}
 			finals = append(finals, s)
@@ -65,6 +74,56 @@ func TestKeysOfATransactionAreInOnePart(t *testing.T) {
 		joined := ops.Model.(models.Partitioner).Join(finals)
 		if fmt.Sprint(joined) != fmt.Sprint(s) {
 			t.Errorf("%s: joined %v, want %v", c.name, joined, s)
+		}
+	}
+}
+
+func TestAPartOfOneKeyIsARegister(t *testing.T) {
+	const init = "{:x 7 :n nil}"
+	for _, c := range []struct {
+		name string
+		txns []string
+		want string // as a register does it; "" if it does not
+	}{
+		{"reads and writes", []string{"[[:w :x 1]]", "[[:r :x 1]]"}, "[write 1] [read 1]"},
+		{"the last write and the first read count", []string{"[[:w :x 1] [:w :x 2]]", "[[:r :x 2] [:r :x 2]]"}, "[write 2] [read 2]"},
+		{"a read and then a write are a cas", []string{"[[:r :x 7] [:w :x 1] [:r :x 1] [:w :x 2]]"}, "[cas 7 2]"},
+		{"what it has written itself says nothing", []string{"[[:w :x 1] [:r :x 1N]]"}, "[write 1]"},
+		{"nor does a read of nil", []string{"[[:r :x nil] [:w :x 1]]"}, "[write 1]"},
+		{"nil where nil is at first", []string{"[[:w :n nil]]", "[[:w :n 1]]"}, "[write nil] [write 1]"},
+		{"nil that is gone again", []string{"[[:w :y nil] [:w :y 1]]"}, "[write 1]"},
+		{"nil where nothing is at first", []string{"[[:w :y nil]]", "[[:w :y 1]]"}, ""},
+		{"a read that is not of its own write", []string{"[[:w :x 1] [:r :x 2]]"}, ""},
+		{"reads of two values", []string{"[[:r :x 1] [:r :x 2]]"}, ""},
+		{"two keys", []string{"[[:w :x 1] [:w :y 1]]", "[[:r :x 1]]"}, ""},
+	} {
+		h, err := forms.Read(strings.NewReader(txns(c.txns...)), "h.edn", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops, err := models.Spec{Name: "multi-register", Init: init}.Read(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := ops.Parts()[0]
+		_, single := part.Model.(models.SingleValue)
+		var does []string
+		for row := range models.Row(part.Len()) {
+			text := func(class int32) string { return h.Values.Text(edn.ID(class)) }
+			switch op := part.Op(row); op.Kind {
+			case models.Read:
+				does = append(does, "[read "+text(op.A)+"]")
+			case models.Write:
+				does = append(does, "[write "+text(op.A)+"]")
+			case models.CAS:
+				does = append(does, "[cas "+text(op.A)+" "+text(op.B)+"]")
+			}
+		}
+		if got := strings.Join(does, " "); single != (c.want != "") || single && got != c.want {
+			t.Errorf("%s: a register: %t, %s; want %q", c.name, single, got, c.want)
+		}
+		if whole := ops.Parts()[0]; !single && (whole.Model != ops.Model || !slices.Equal(whole.A, ops.A)) {
+			t.Errorf("%s: its columns are not those of the whole", c.name)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (o *Operations) Prefix(t int32) Cut {
 
 // Parts splits the rows by the model's partition, in order of the parts' first
 // operations. If the model has no partition, there is one part. If it is
-// Projecting, each part has a model of its own.
+// Projecting, each part has a model of its own, and may have kinds of its own.
 func (o *Operations) Parts() []*Operations {
 	p, ok := o.Model.(Partitioner)
 	if !ok || o.Len() == 0 {
@@ -70,7 +70,7 @@ func (o *Operations) Parts() []*Operations {
 	for _, rows := range o.split(p, all) {
 		part := o.Select(rows)
 		if projecting != nil {
-			part.Model = projecting.Project(p.Part(o.Op(rows[0])))
+			part.Model = projecting.Project(p.Part(o.Op(rows[0])), &part.Columns)
 		}
 		parts = append(parts, part)
 	}

@@ -49,8 +49,13 @@ func (t Teller) verb(row Row) string {
 // Value is the value that an operation's A stands for.
 func (t Teller) Value(row Row) string { return t.Text(t.ops.A[row]) }
 
-// Text is a value class as EDN.
-func (t Teller) Text(class int32) string { return t.ops.History.Values.Text(edn.ID(class)) }
+// Text is a value class as EDN, or as the model tells it.
+func (t Teller) Text(class int32) string {
+	if m, ok := t.ops.Model.(interface{ text(class int32) string }); ok {
+		return m.text(class)
+	}
+	return t.ops.History.Values.Text(edn.ID(class))
+}
 
 // Did is an operation in the past tense: "value 471 was read by process 13
 // (index 983)".

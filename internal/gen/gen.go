@@ -47,6 +47,7 @@ type Options struct {
 
 	Growing  bool // ids of an id-generator grow
 	Negative bool // balances of a bank may be negative
+	OneKey   bool // a multi-register's transaction is of one key
 
 	Crashes float64 // the rate of crashes, drawn too if 0
 }

@@ -286,6 +286,9 @@ func (x *registers) call() call {
 		} else if g.chance(0.05) {
 			m[2] = "nil"
 		}
+		if g.o.OneKey && len(c.args) > 0 {
+			m[1] = c.args[1]
+		}
 		c.args = append(c.args, m[:]...)
 	}
 	c.arg = x.print(c.args, func(string) string { return "nil" })

@@ -1,0 +1,84 @@
+package models
+
+import (
+	"slices"
+
+	"clew/edn"
+)
+
+// multiRegisterKey is a key of a multiRegister that no transaction ties to
+// another. A and B are classes of its values.
+type multiRegisterKey struct {
+	register
+	whole *multiRegister
+	slot  int32
+	cas   bool
+}
+
+// Project makes multi-register Projecting: a part of one key is a register, on
+// which a transaction is a read, a write, or a cas that reads and then writes.
+func (m *multiRegister) Project(part int32, c *Columns) Model {
+	for _, txn := range c.A {
+		if _, ok := m.onRegister(part, m.txns[txn]); !ok {
+			return m
+		}
+	}
+	for i, txn := range c.A {
+		op, _ := m.onRegister(part, m.txns[txn])
+		c.Kind[i], c.A[i], c.B[i] = op.Kind, op.A, op.B
+	}
+	return &multiRegisterKey{register{v: m.v, init: orNil(m.init[part])}, m, part, slices.Contains(c.Kind, CAS)}
+}
+
+// onRegister is what a transaction does to a slot as to a register, if that is all
+// that it does. A transaction that contradicts itself is nothing that a register
+// knows, and a register cannot tell a key that holds nil from one that is absent.
+func (m *multiRegister) onRegister(slot int32, txn []microOp) (op Op, ok bool) {
+	const none = absent
+	saw, left := none, none
+	for _, mop := range txn {
+		now := left
+		if left == none {
+			now = saw
+		}
+		switch {
+		case mop.slot != slot, !mop.write && now != none && now != mop.value:
+			return op, false
+		case mop.write:
+			left = mop.value
+		case left == none:
+			saw = mop.value
+		}
+	}
+	switch {
+	case left == int32(edn.Nil) && m.init[slot] == absent:
+		return op, false
+	case left == none:
+		return Op{Read, saw, 0}, true
+	case saw == none:
+		return Op{Write, left, 0}, true
+	}
+	return Op{CAS, saw, left}, true
+}
+
+// Shape makes a key Shaped.
+func (k *multiRegisterKey) Shape() Shape { return RegisterShape{Init: k.init, CAS: k.cas} }
+
+func (k *multiRegisterKey) Why(s State, op Op) string {
+	if op.Kind == Write {
+		return ""
+	}
+	return k.v.Text(edn.ID(s[0])) + "≠" + k.v.Text(edn.ID(op.A))
+}
+
+func (k *multiRegisterKey) Record(s State) edn.Value {
+	if s[0] == k.init {
+		return k.whole.Record(nil) // whether the key is absent or holds nil
+	}
+	return k.whole.Record(State{k.slot, s[0]})
+}
+
+// text says which key has a value.
+func (k *multiRegisterKey) text(class int32) string {
+	return "[" + k.v.Text(k.whole.keys[k.slot]) + " " + k.v.Text(edn.ID(class)) + "]"
+}
