@@ -129,7 +129,7 @@ func same(v edn.Value) string {
 
 func TestFunctionsAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 	collectLess(t)
-	n := 2000
+	n := 500
 	if long() {
 		n = 100_000
 	} else if testing.Short() {

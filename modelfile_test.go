@@ -30,7 +30,7 @@ var twins = []string{"cas-register", "counter", "fifo-queue"}
 
 func TestModelFilesAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 	collectLess(t)
-	n := 2000
+	n := 500
 	if long() {
 		n = 100_000
 	} else if testing.Short() {
