@@ -238,6 +238,9 @@ func (m *log) Weight(State) (bytes int64) { return 64 }
 
 func (m *log) Mutates(op Op) bool { return op.Kind == AppendTo }
 
+// Shape makes log Shaped.
+func (m *log) Shape() Shape { return LogShape{Init: m.init, Lists: m.lists} }
+
 // MayFollow makes log Foreseeing: a list only grows, and by no more than the
 // others append.
 func (m *log) MayFollow(s State, op Op, others []Op) bool {

@@ -84,6 +84,13 @@ type (
 		Growing bool
 		Numbers []int64
 	}
+
+	// LogShape is a list that is appended to: AppendTo to ReadLog. The A of a
+	// ReadLog is a place in Lists.
+	LogShape struct {
+		Init  []int32
+		Lists [][]int32
+	}
 )
 
 func (RegisterShape) shape()   {}
@@ -99,3 +106,4 @@ func (FencedLockShape) shape() {}
 func (VersionsShape) shape()   {}
 func (CounterShape) shape()    {}
 func (IDsShape) shape()        {}
+func (LogShape) shape()        {}

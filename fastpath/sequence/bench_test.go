@@ -72,3 +72,48 @@ func BenchmarkIDs(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkLog(b *testing.B) {
+	for _, test := range []struct {
+		name  string
+		ops   int
+		tells bool
+		kinds []models.Kind
+	}{
+		{"appends that tell, and reads", testkit.BenchOps, true, []models.Kind{models.AppendTo, models.ReadAt, models.Tail}},
+		{"appends that tell, and reads, a tenth", testkit.BenchOps / 10, true, []models.Kind{models.AppendTo, models.ReadAt, models.Tail}},
+		{"appends and reads", testkit.BenchOps, false, []models.Kind{models.AppendTo, models.ReadAt, models.Tail}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			values, list := int32(0), []int32(nil)
+			c := testkit.SweepRun{Ops: test.ops, Processes: 40, Begin: func(int32) models.Op {
+				op := models.Op{Kind: test.kinds[rng.IntN(len(test.kinds))]}
+				if op.Kind == models.AppendTo {
+					values++
+					op.A = values
+				}
+				return op
+			}, Happen: func(op models.Op) (models.Op, bool) {
+				switch {
+				case op.Kind == models.AppendTo:
+					list = append(list, op.A)
+					if test.tells {
+						op.B = int32(len(list))
+					}
+				case op.Kind == models.Tail:
+					op.B = int32(len(list))
+				case len(list) == 0:
+					op.Kind = models.ReadNothing
+				default:
+					op.B = rng.Int32N(int32(len(list)))
+					op.A = list[op.B]
+				}
+				return op, true
+			}}.Run(rng)
+			testkit.BenchSweep(b, c, func(c *models.Columns, want fastpath.Want) fastpath.Decision {
+				return testkit.Decide(Path, models.LogShape{}, c, want)
+			})
+		})
+	}
+}

@@ -1,5 +1,5 @@
 // Package sequence decides in near-linear time objects whose answers are numbers
-// that say in which order things happened: counters and generators of ids. It
+// that say in which order things happened: counters, generators of ids and logs. It
 // exports Path, and the violations and ambiguities that it finds, which a caller
 // can tell apart by a type switch.
 package sequence
@@ -24,6 +24,10 @@ func Path(shape models.Shape) (path fastpath.Path, refusal string) {
 				return growingIDs(ctx, c, s.Numbers, want)
 			}
 			return distinctIDs(ctx, c, want)
+		}, ""
+	case models.LogShape:
+		return func(ctx context.Context, c *models.Columns, want fastpath.Want) fastpath.Decision {
+			return decideLogs(ctx, c, s, want)
 		}, ""
 	}
 	return nil, ""

@@ -1,0 +1,475 @@
+package sequence
+
+import (
+	"context"
+	"slices"
+
+	"clew/fastpath"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// # Logs
+//
+// Decides: AppendTo, AppendNever, ReadAt, ReadNothing, Tail and ReadLog of a list.
+//
+// Precondition:
+//
+//   - The appends that completed all tell their places, or no append tells any,
+//     be it a crashed one.
+//   - An append that tells no place shares its value with no other append.
+//
+// Cost: O(operations * log(operations open at once) + events + values in the lists
+// that are read). A failure costs a few such decisions, and a core up to a
+// logarithm of them for each read that stays in it.
+//
+// Rests on: the list only grows, one place after the other. What stands at some
+// places is known, from operations that returned: an append that tells the place,
+// or a read that shows it. Who put it there is known, too: an append that tells
+// that place and has that value, or else the only append of that value. Two that
+// tell different things of one place contradict each other. What is left is a
+// counter: a Tail or a ReadLog needs one length, a ReadAt a length beyond its
+// place, a ReadNothing one that is not, and an append that tells its place the
+// length before it. The sweep lets the list grow only when an operation returns
+// that needs it to. Reads happen as soon as they can.
+//
+// Lemma: what the sweep linearizes by an event, every linearization has linearized
+// by then, apart from which appends fill places of which nothing is known. Proof,
+// by induction: the way to the length that an operation needs leads through every
+// place, and where the append is known, it is in every linearization. At a place of
+// which nothing is known there are two cases. If appends tell their places, one
+// that is open and would tell this place is of no use elsewhere, nor are two of
+// them, and all others that could stand here are crashed ones that tell none and
+// that nothing has seen: any two of these that have begun can change places. So
+// the sweep takes the one that would tell, else one of the crashed ones. If none
+// tell, all appends that nothing has seen can change places as soon as they have
+// begun, so the sweep takes the one that returns first, and one that returns and
+// still has no place takes the next free one. So the sweep goes the only way, and
+// where it cannot, nobody can.
+//
+// Crashed operations: a crashed append is known if its value was seen, and stands
+// before those that saw it. Otherwise it fills a place only if no other can, or none
+// at all. A crashed read says nothing. In a prefix, appends that are open are
+// crashed ones that may tell a place, and open reads say nothing, so the
+// precondition of a history is that of its prefixes, and of those with fewer reads.
+//
+// The first failing completion is looked for by deciding prefixes, since the sweep
+// knows from the start what is seen only later; see logfailure.go.
+
+// logging is the decision of a log.
+type logging struct {
+	*models.Columns
+	shape   models.LogShape
+	appends appended
+	witness bool
+
+	base, most int32 // the length at first, and if all appends happened
+
+	// By place:
+	value  []int32 // what stands there, plus 1; 0: that is not known
+	said   []int32 // the row that says so and returns first, plus 1
+	holder []int32 // the append that stands there, or may if value is 0, plus 1
+
+	// By row: of an append the place where it stands, plus 1, or 0; of a read the
+	// next that waits for the same length, plus 1.
+	link []int32
+
+	now     int32   // the length
+	begun   int32   // how many rows have begun
+	waiting []int32 // by length: the first read that waits for it, plus 1
+	by      []int32 // by length: the row that it had to grow to there for, plus 1
+	returns []int32 // by event: the row that returns and is not linearized, plus 1
+	plain   heap    // appends without a place that return
+	crashed []models.Row
+	known   int32 // the event by which all was said that the sweep went by
+	order   []models.Row
+
+	bad logFault
+}
+
+// logFault is what is wrong: Op cannot be, for what Other says or needed, which may
+// be -1. end is an event by which that should show; it may be too early.
+type logFault struct {
+	op, other models.Row
+	end       int32
+	passed    bool // the list had grown beyond what Op needs
+}
+
+// decideLog decides columns that fulfill the precondition, and otherwise says why.
+func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging, fastpath.Ambiguity) {
+	in.Poll()
+	l := &logging{Columns: in.Columns, shape: shape, witness: witness, base: int32(len(shape.Init)), bad: logFault{op: -1, other: -1, end: models.Open}}
+	var reason fastpath.Ambiguity
+	if l.appends, reason = newAppended(in.Columns); reason != nil {
+		return nil, reason
+	}
+	l.most = l.base + l.appends.n
+	l.value, l.said, l.holder = make([]int32, l.most), make([]int32, l.most), make([]int32, l.most)
+	l.link = make([]int32, l.Len())
+	l.facts()
+	if l.bad.op < 0 {
+		l.hold()
+	}
+	if l.bad.op < 0 {
+		l.sweep()
+	}
+	return l, nil
+}
+
+// valid says whether nothing is wrong.
+func (l *logging) valid() bool { return l.bad.op < 0 }
+
+// contradict notes that two rows, or one if other is -1, cannot both be.
+func (l *logging) contradict(row, other models.Row) {
+	if other >= 0 && l.Res[other] > l.Res[row] {
+		row, other = other, row
+	}
+	if l.Res[row] < l.bad.end {
+		l.bad = logFault{op: row, other: other, end: l.Res[row]}
+	}
+}
+
+// facts notes what operations that returned say of places.
+func (l *logging) facts() {
+	for i, class := range l.shape.Init {
+		l.value[i] = class + 1
+	}
+	var first []int32 // by list: the row that read it and returned first, plus 1
+	if !fastpath.Sparse(int64(len(l.shape.Lists)), int64(l.Len())) {
+		first = make([]int32, len(l.shape.Lists))
+	}
+	for i, kind := range l.Kind {
+		row, a, b := models.Row(i), l.A[i], l.B[i]
+		switch {
+		case l.Res[i] == models.Open:
+		case kind == models.AppendTo && b > l.base && b <= l.most:
+			l.say(row, b-1, a)
+			l.link[row] = b
+			if other := l.holder[b-1]; other != 0 {
+				l.contradict(row, other-1)
+			}
+			l.holder[b-1] = row + 1
+		case kind == models.ReadAt:
+			l.say(row, b, a)
+		case kind == models.ReadLog && first == nil:
+			l.sayList(row)
+		case kind == models.ReadLog:
+			if k := first[a]; k == 0 || l.Res[row] < l.Res[k-1] {
+				first[a] = row + 1
+			}
+		}
+	}
+	for _, k := range first {
+		if k != 0 {
+			l.sayList(k - 1)
+		}
+	}
+}
+
+// say notes that a row says what stands at a place. One that is never reached
+// says nothing: the sweep finds that.
+func (l *logging) say(row models.Row, place, class int32) {
+	if place >= l.most {
+		return
+	}
+	switch k := l.said[place]; {
+	case l.value[place] == 0:
+		l.value[place], l.said[place] = class+1, row+1
+	case l.value[place] != class+1:
+		l.contradict(row, k-1)
+	case k != 0 && l.Res[row] < l.Res[k-1]:
+		l.said[place] = row + 1
+	}
+}
+
+func (l *logging) sayList(row models.Row) {
+	for place, class := range l.shape.Lists[l.A[row]] {
+		l.say(row, int32(place), class)
+	}
+}
+
+// hold finds the append that stands at each place.
+func (l *logging) hold() {
+	for i, kind := range l.Kind {
+		if b := l.B[i]; kind == models.AppendTo && l.Res[i] == models.Open && b > l.base && b <= l.most &&
+			l.holder[b-1] == 0 && (l.value[b-1] == 0 || l.value[b-1] == l.A[i]+1) {
+			l.holder[b-1] = int32(i) + 1
+		}
+	}
+	for place := l.base; place < l.most; place++ {
+		if l.value[place] == 0 || l.holder[place] != 0 {
+			continue
+		}
+		row := l.appends.plain(l.Columns, l.value[place]-1)
+		switch {
+		case row < 0:
+			l.contradict(l.said[place]-1, -1)
+		case l.link[row] != 0:
+			l.contradict(l.said[place]-1, l.said[l.link[row]-1]-1)
+		default:
+			l.holder[place], l.link[row] = row+1, place+1
+		}
+	}
+}
+
+// sweep goes through the events.
+func (l *logging) sweep() {
+	l.now = l.base
+	l.waiting, l.by = make([]int32, l.most+1), make([]int32, l.most+1)
+	l.returns = make([]int32, l.Events)
+	for i, res := range l.Res {
+		if res != models.Open {
+			l.returns[res] = int32(i) + 1
+		}
+	}
+	if l.witness {
+		l.order = make([]models.Row, 0, l.Len())
+	}
+	inv, returns := l.Inv, l.returns
+	for t := range returns {
+		if int(l.begun) < len(inv) && inv[l.begun] == int32(t) {
+			l.invoke(l.begun)
+			l.begun++
+		} else if row := returns[t] - 1; row >= 0 && !l.finish(row) {
+			l.fail(row)
+			return
+		}
+	}
+}
+
+// fail notes that a row cannot return.
+func (l *logging) fail(row models.Row) {
+	l.bad = logFault{op: row, other: -1, end: max(l.known, l.Res[row])}
+	if l.Kind[row] == models.AppendTo || l.Kind[row] == models.AppendNever {
+		return
+	}
+	if to := l.length(row); l.now > to {
+		l.bad.passed = true
+		if to >= l.base {
+			l.bad.other = l.by[to+1] - 1
+		}
+	} else if l.now < l.most && l.said[l.now] != 0 {
+		l.bad.other = l.said[l.now] - 1
+	}
+}
+
+// length is the length that a read needs: the least one for a ReadAt, the greatest
+// for a ReadNothing.
+func (l *logging) length(row models.Row) int32 {
+	switch l.Kind[row] {
+	case models.ReadLog:
+		return int32(len(l.shape.Lists[l.A[row]]))
+	case models.ReadAt:
+		return l.B[row] + 1
+	}
+	return l.B[row]
+}
+
+func (l *logging) invoke(row models.Row) {
+	kind, open := l.Kind[row], l.Res[row] == models.Open
+	switch {
+	case kind == models.AppendNever:
+	case kind == models.AppendTo:
+		switch {
+		case l.B[row] != 0 || l.link[row] != 0:
+		case open:
+			l.crashed = append(l.crashed, row)
+		default:
+			l.plain.push(entry{int64(l.Res[row]), row})
+		}
+	case open:
+	default:
+		to := l.length(row)
+		switch {
+		case to == l.now || to < l.now && kind == models.ReadAt || to > l.now && kind == models.ReadNothing:
+			l.linearize(row)
+		case to > l.now && to <= l.most:
+			l.link[row], l.waiting[to] = l.waiting[to], row+1
+		}
+	}
+}
+
+func (l *logging) linearize(row models.Row) {
+	if res := l.Res[row]; res != models.Open {
+		l.returns[res] = 0
+	}
+	if l.witness {
+		l.order = append(l.order, row)
+	}
+}
+
+// finish linearizes an operation that returns, and reports whether it can.
+func (l *logging) finish(row models.Row) bool {
+	to := int32(0)
+	switch kind := l.Kind[row]; {
+	case kind == models.AppendNever:
+		return false
+	case kind != models.AppendTo:
+		to = l.length(row)
+	case l.B[row] != 0:
+		to = l.B[row]
+	case l.link[row] != 0:
+		to = l.link[row]
+	default: // the next place of which nothing is known
+		for to = l.now; to < l.most && l.value[to] != 0; {
+			to++
+		}
+		to++
+	}
+	return to > l.now && to <= l.most && l.grow(to, row)
+}
+
+// grow lets the list grow to a length, for a row, and reports whether it can.
+func (l *logging) grow(to int32, row models.Row) bool {
+	for l.now < to {
+		place := l.now
+		h := l.holder[place] - 1
+		if l.value[place] != 0 {
+			l.known = max(l.known, l.Res[l.said[place]-1])
+		}
+		switch {
+		case h >= 0 && h < l.begun:
+			l.linearize(h)
+		case l.value[place] != 0:
+			return false
+		case len(l.plain) > 0:
+			l.linearize(l.plain.pop())
+		case len(l.crashed) > 0:
+			l.linearize(l.crashed[0])
+			l.crashed = l.crashed[1:]
+		default:
+			return false
+		}
+		l.now++
+		l.by[l.now] = row + 1
+		for k := l.waiting[l.now]; k > 0; k = l.link[k-1] {
+			l.linearize(k - 1)
+		}
+	}
+	return true
+}
+
+// appended finds appends that tell no place by their values.
+type appended struct {
+	n    int32
+	rows []int32 // by value: an append of it, plus 1
+	// If values are sparse: value and row, sorted.
+	pairs []uint64
+}
+
+// newAppended finds the appends, or why a history is not one that is decided.
+func newAppended(c *models.Columns) (x appended, reason fastpath.Ambiguity) {
+	top, plain, told := int32(0), models.Row(-1), models.Row(-1)
+	for i, kind := range c.Kind {
+		if kind > models.ReadLog {
+			return x, &fastpath.Unsupported{Op: models.Row(i)}
+		}
+		if kind != models.AppendTo {
+			continue
+		}
+		x.n++
+		top = max(top, c.A[i])
+		switch {
+		case c.B[i] != 0:
+			told = models.Row(i)
+		case c.Res[i] != models.Open:
+			plain = models.Row(i)
+		}
+	}
+	if plain >= 0 && told >= 0 {
+		return x, &Mixed{Plain: plain, Told: told}
+	}
+	if fastpath.Sparse(int64(top), int64(x.n)) {
+		return x, x.sort(c)
+	}
+	x.rows = make([]int32, top+1)
+	for i, kind := range c.Kind {
+		if kind != models.AppendTo {
+			continue
+		}
+		if k := x.rows[c.A[i]]; k == 0 {
+			x.rows[c.A[i]] = int32(i) + 1
+		} else if c.B[i] == 0 || c.B[k-1] == 0 {
+			return x, &Twins{[2]models.Row{k - 1, models.Row(i)}}
+		}
+	}
+	return x, nil
+}
+
+// sort makes the pairs.
+func (x *appended) sort(c *models.Columns) fastpath.Ambiguity {
+	x.pairs = make([]uint64, 0, x.n)
+	for i, kind := range c.Kind {
+		if kind == models.AppendTo {
+			x.pairs = append(x.pairs, uint64(c.A[i])<<32|uint64(i))
+		}
+	}
+	slices.Sort(x.pairs)
+	for i := 1; i < len(x.pairs); i++ {
+		a, b := models.Row(uint32(x.pairs[i-1])), models.Row(uint32(x.pairs[i]))
+		if c.A[a] == c.A[b] && (c.B[a] == 0 || c.B[b] == 0) {
+			return &Twins{[2]models.Row{a, b}}
+		}
+	}
+	return nil
+}
+
+// plain is the append of a value that tells no place, or -1.
+func (x *appended) plain(c *models.Columns, class int32) models.Row {
+	row := models.Row(-1)
+	if x.rows == nil {
+		if k, _ := slices.BinarySearch(x.pairs, uint64(class)<<32); k < len(x.pairs) && int32(x.pairs[k]>>32) == class {
+			row = models.Row(uint32(x.pairs[k]))
+		}
+	} else if int(class) < len(x.rows) {
+		row = x.rows[class] - 1
+	}
+	if row >= 0 && c.B[row] != 0 {
+		return -1
+	}
+	return row
+}
+
+// Mixed: one append tells its place, and one does not.
+type Mixed struct{ Plain, Told models.Row }
+
+// Rows are the operations.
+func (a *Mixed) Rows() []*models.Row { return []*models.Row{&a.Plain, &a.Told} }
+
+// Tell is the sentence.
+func (a *Mixed) Tell(t models.Teller) string {
+	return t.Name(a.Told) + " tells its place and " + t.Name(a.Plain) + " does not"
+}
+
+// Twins: these two append the same value, and one does not tell its place.
+type Twins struct{ Appends [2]models.Row }
+
+// Rows are the operations.
+func (a *Twins) Rows() []*models.Row { return fastpath.RowsOf(a.Appends[:]) }
+
+// Tell is the sentence.
+func (a *Twins) Tell(t models.Teller) string {
+	return t.Name(a.Appends[0]) + " and " + t.Name(a.Appends[1]) + " append the same value"
+}
+
+func decideLogs(ctx context.Context, c *models.Columns, shape models.LogShape, want fastpath.Want) fastpath.Decision {
+	in := fastpath.PlainInput(ctx, c)
+	if fastpath.Sparse(int64(c.Events), int64(c.Len())) {
+		in = in.DenseEvents()
+	}
+	l, reason := decideLog(in, shape, want&fastpath.WantWitness != 0)
+	if reason != nil {
+		return fastpath.Undecided(reason)
+	}
+	if l.valid() {
+		return fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1, BoundEvent: -1, Witness: l.order}
+	}
+	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
+	if want&fastpath.WantFailure != 0 {
+		f := &logFailure{in: in, shape: shape}
+		f.find(l.bad, &d)
+		d.FailEvent = in.Original(d.FailEvent, c)
+		d.BoundEvent = d.FailEvent
+	}
+	return d
+}

@@ -1,0 +1,157 @@
+package sequence
+
+import (
+	"slices"
+
+	"clew/fastpath"
+	"clew/models"
+)
+
+// # Where a log fails
+//
+// A prefix of a history that is decided is decided, too. What a decision finds
+// wrong names an event by which that should show, which is tried first: usually the
+// history up to there is invalid, and the one up to just before is not. If that does
+// not lead there soon, the range is halved.
+//
+// # Core
+//
+// Appends cannot be left out. A choice is all that had begun, and any others; a core
+// is a choice none smaller than which fails. A choice that holds more fails if a
+// smaller one does, so the first reads that suffice are found by halving: the last of
+// them is needed, and the others lie before it.
+
+// logFailure looks for the evidence of a failure.
+type logFailure struct {
+	in    fastpath.Input
+	shape models.LogShape
+}
+
+// decide decides a history of which it is known that it is decided.
+func (f *logFailure) decide(in fastpath.Input, witness bool) *logging {
+	l, reason := decideLog(in, f.shape, witness)
+	if reason != nil {
+		panic("sequence: a part of a log is not decided, but the whole is")
+	}
+	return l
+}
+
+// find finds the first failing completion, a core and why.
+func (f *logFailure) find(bad logFault, d *fastpath.Decision) {
+	low, high := int32(-1), f.in.Events-1 // valid up to low, not up to high
+	at := bad.end
+	for round := 0; low+1 < high; round++ {
+		if at <= low || at >= high || round >= fastpath.MaxDescents {
+			at = low + (high-low)/2
+		}
+		if l := f.decide(f.in.Cut(at), false); l.valid() {
+			low = at
+		} else {
+			high, bad = at, l.bad
+			at = min(bad.end, at-1)
+		}
+	}
+	d.FailEvent = high
+	d.Before = f.decide(f.in.Cut(high-1), true).order
+	fail := f.in.OpReturning(high)
+	cut := f.in.Cut(high)
+	d.Core = f.core(cut, fail, bad)
+	d.Why = f.why(cut, fail, d.Core)
+}
+
+// pick is the history of all appends, and of some reads.
+func (f *logFailure) pick(in fastpath.Input, reads []models.Row) ([]models.Row, fastpath.Input) {
+	var rows []models.Row
+	c := &models.Columns{Events: in.Events}
+	for i, kind := range in.Kind {
+		row := models.Row(i)
+		if _, ok := slices.BinarySearch(reads, row); ok || kind == models.AppendTo {
+			rows = append(rows, row)
+			c.Append(in.Inv[row], in.Res[row], in.Op(row))
+		}
+	}
+	in.Columns = c
+	return rows, in
+}
+
+// core is a core of a history that ends where it fails.
+func (f *logFailure) core(in fastpath.Input, fail models.Row, bad logFault) []models.Row {
+	fails := func(some ...models.Row) bool {
+		slices.Sort(some)
+		_, part := f.pick(in, some)
+		return !f.decide(part, false).valid()
+	}
+	var reads, kept []models.Row
+	for i, kind := range in.Kind {
+		switch row := models.Row(i); {
+		case kind == models.AppendTo || in.Res[i] == models.Open:
+		case row == fail:
+			kept = append(kept, row)
+		default:
+			reads = append(reads, row)
+		}
+	}
+	for !fails(slices.Clone(kept)...) {
+		if len(kept) <= 1 {
+			if k := slices.IndexFunc([]models.Row{bad.op, bad.other}, func(row models.Row) bool {
+				return row >= 0 && row != fail && in.Kind[row] != models.AppendTo && fails(append(slices.Clone(kept), row)...)
+			}); k >= 0 {
+				kept = append(kept, []models.Row{bad.op, bad.other}[k])
+				break
+			}
+		}
+		low, high := 0, len(reads) // the first high of them suffice
+		for low+1 < high {
+			if middle := (low + high) / 2; fails(slices.Concat(kept, reads[:middle])...) {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+		kept, reads = append(kept, reads[high-1]), reads[:high-1]
+	}
+	slices.Sort(kept)
+	rows, _ := f.pick(in, kept)
+	return rows
+}
+
+// why is what is wrong with a core, or nil if it takes all of it to say: then what
+// the model says of the operation that fails is clearer.
+func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) fastpath.Violation {
+	_, part := f.pick(in, core)
+	bad := f.decide(part, false).bad
+	op, other := core[bad.op], models.Row(-1)
+	if bad.other >= 0 {
+		other = core[bad.other]
+	}
+	switch {
+	case op != fail || other < 0 || bad.passed && other == op:
+		return nil
+	case bad.passed:
+		return &Grown{op, other}
+	}
+	return &Disagree{op, other}
+}
+
+// Grown: the list had grown beyond what Op needs when By returned, or that could
+// not have.
+type Grown struct{ Op, By models.Row }
+
+// Rows are the operations.
+func (v *Grown) Rows() []*models.Row { return []*models.Row{&v.Op, &v.By} }
+
+// Tell is the sentence.
+func (v *Grown) Tell(t models.Teller) string {
+	return t.Name(v.Op) + " cannot be: the log was longer by the time " + t.Name(v.By) + " returned"
+}
+
+// Disagree: these two do not show beginnings of one list.
+type Disagree struct{ Op, Other models.Row }
+
+// Rows are the operations.
+func (v *Disagree) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Other} }
+
+// Tell is the sentence.
+func (v *Disagree) Tell(t models.Teller) string {
+	return t.Name(v.Op) + " contradicts " + t.Name(v.Other) + ", whichever came first"
+}
