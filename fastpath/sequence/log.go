@@ -13,11 +13,9 @@ import (
 //
 // Decides: AppendTo, AppendNever, ReadAt, ReadNothing, Tail and ReadLog of a list.
 //
-// Precondition:
-//
-//   - The appends that completed all tell their places, or no append tells any,
-//     be it a crashed one.
-//   - An append that tells no place shares its value with no other append.
+// Precondition: an append that tells no place shares its value with no other append.
+// If some appends that completed tell their places and some do not, a history, or a
+// prefix of one that is invalid, may stay undecided: see Mixed appends.
 //
 // Cost: O(operations * log(operations open at once) + events + values in the lists
 // that are read). A failure costs a few such decisions, and a core up to a
@@ -47,11 +45,22 @@ import (
 // still has no place takes the next free one. So the sweep goes the only way, and
 // where it cannot, nobody can.
 //
+// # Mixed appends
+//
+// An append that would tell its place, but is open or crashed, may stand there or
+// not; one that returned, that tells no place, and that nothing has seen, must stand
+// somewhere. If a history holds both, which of them fills a place of which nothing
+// is known is a choice. The sweep is made with the first before the second, and with
+// the second before the first: what it finds is a linearization. If it finds none,
+// and none even if the second need not stand anywhere, there is none. Otherwise the
+// history is not decided.
+//
+// # Crashes
+//
 // Crashed operations: a crashed append is known if its value was seen, and stands
 // before those that saw it. Otherwise it fills a place only if no other can, or none
 // at all. A crashed read says nothing. In a prefix, appends that are open are
-// crashed ones that may tell a place, and open reads say nothing, so the
-// precondition of a history is that of its prefixes, and of those with fewer reads.
+// crashed ones that may tell a place, and open reads say nothing.
 //
 // The first failing completion is looked for by deciding prefixes, since the sweep
 // knows from the start what is seen only later; see logfailure.go.
@@ -62,6 +71,7 @@ type logging struct {
 	shape   models.LogShape
 	appends appended
 	witness bool
+	choice  choice
 
 	base, most int32 // the length at first, and if all appends happened
 
@@ -86,6 +96,15 @@ type logging struct {
 
 	bad logFault
 }
+
+// choice is which appends the sweep prefers at a place of which nothing is known.
+type choice uint8
+
+const (
+	tellersFirst  choice = iota // those that would tell it
+	returnedFirst               // those that return and tell none
+	needless                    // the same as tellersFirst, but those that return and tell none need no place
+)
 
 // logFault is what is wrong: Op cannot be, for what Other says or needed, which may
 // be -1. end is an event by which that should show; it may be too early.
@@ -113,7 +132,34 @@ func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging
 	if l.bad.op < 0 {
 		l.sweep()
 	}
+	if l.bad.op < 0 || l.begun == 0 || !l.mixed() {
+		return l, nil
+	}
+	l.choice = returnedFirst
+	if l.sweep(); l.bad.op < 0 {
+		return l, nil
+	}
+	l.choice = needless
+	if l.sweep(); l.bad.op < 0 {
+		return nil, &Mixed{Plain: l.appends.unseen, Told: l.appends.teller}
+	}
 	return l, nil
+}
+
+// mixed says whether the sweep has a choice, and between which appends.
+func (l *logging) mixed() bool {
+	x := &l.appends
+	x.unseen, x.teller = -1, -1
+	for i, kind := range l.Kind {
+		switch {
+		case kind != models.AppendTo:
+		case l.B[i] == 0 && l.link[i] == 0 && l.Res[i] != models.Open:
+			x.unseen = models.Row(i)
+		case l.B[i] > l.base && l.B[i] <= l.most && l.value[l.B[i]-1] == 0:
+			x.teller = models.Row(i)
+		}
+	}
+	return x.unseen >= 0 && x.teller >= 0
 }
 
 // valid says whether nothing is wrong.
@@ -214,7 +260,13 @@ func (l *logging) hold() {
 
 // sweep goes through the events.
 func (l *logging) sweep() {
-	l.now = l.base
+	l.now, l.begun, l.known, l.plain, l.crashed = l.base, 0, 0, l.plain[:0], l.crashed[:0]
+	l.bad = logFault{op: -1, other: -1, end: models.Open}
+	for i, kind := range l.Kind {
+		if kind != models.AppendTo {
+			l.link[i] = 0
+		}
+	}
 	l.waiting, l.by = make([]int32, l.most+1), make([]int32, l.most+1)
 	l.returns = make([]int32, l.Events)
 	for i, res := range l.Res {
@@ -272,7 +324,7 @@ func (l *logging) invoke(row models.Row) {
 	case kind == models.AppendTo:
 		switch {
 		case l.B[row] != 0 || l.link[row] != 0:
-		case open:
+		case open || l.choice == needless:
 			l.crashed = append(l.crashed, row)
 		default:
 			l.plain.push(entry{int64(l.Res[row]), row})
@@ -310,13 +362,25 @@ func (l *logging) finish(row models.Row) bool {
 		to = l.B[row]
 	case l.link[row] != 0:
 		to = l.link[row]
-	default: // the next place of which nothing is known
-		for to = l.now; to < l.most && l.value[to] != 0; {
-			to++
-		}
-		to++
+	default:
+		return l.place(row)
 	}
 	return to > l.now && to <= l.most && l.grow(to, row)
+}
+
+// place linearizes an append that tells no place and that nothing has seen, at the
+// next place of which nothing is known, and reports whether it can.
+func (l *logging) place(row models.Row) bool {
+	for l.choice != needless && l.returns[l.Res[row]] != 0 {
+		to := l.now
+		for to < l.most && l.value[to] != 0 {
+			to++
+		}
+		if to == l.most || !l.grow(to+1, row) {
+			return false
+		}
+	}
+	return true
 }
 
 // grow lets the list grow to a length, for a row, and reports whether it can.
@@ -328,7 +392,7 @@ func (l *logging) grow(to int32, row models.Row) bool {
 			l.known = max(l.known, l.Res[l.said[place]-1])
 		}
 		switch {
-		case h >= 0 && h < l.begun:
+		case h >= 0 && h < l.begun && (l.value[place] != 0 || l.choice != returnedFirst || len(l.plain) == 0):
 			l.linearize(h)
 		case l.value[place] != 0:
 			return false
@@ -351,7 +415,10 @@ func (l *logging) grow(to int32, row models.Row) bool {
 
 // appended finds appends that tell no place by their values.
 type appended struct {
-	n    int32
+	n int32
+	// If there is a choice: one that returned, and one that would tell its place.
+	unseen, teller models.Row
+
 	rows []int32 // by value: an append of it, plus 1
 	// If values are sparse: value and row, sorted.
 	pairs []uint64
@@ -359,7 +426,7 @@ type appended struct {
 
 // newAppended finds the appends, or why a history is not one that is decided.
 func newAppended(c *models.Columns) (x appended, reason fastpath.Ambiguity) {
-	top, plain, told := int32(0), models.Row(-1), models.Row(-1)
+	top := int32(0)
 	for i, kind := range c.Kind {
 		if kind > models.ReadLog {
 			return x, &fastpath.Unsupported{Op: models.Row(i)}
@@ -369,15 +436,6 @@ func newAppended(c *models.Columns) (x appended, reason fastpath.Ambiguity) {
 		}
 		x.n++
 		top = max(top, c.A[i])
-		switch {
-		case c.B[i] != 0:
-			told = models.Row(i)
-		case c.Res[i] != models.Open:
-			plain = models.Row(i)
-		}
-	}
-	if plain >= 0 && told >= 0 {
-		return x, &Mixed{Plain: plain, Told: told}
 	}
 	if fastpath.Sparse(int64(top), int64(x.n)) {
 		return x, x.sort(c)
@@ -430,7 +488,8 @@ func (x *appended) plain(c *models.Columns, class int32) models.Row {
 	return row
 }
 
-// Mixed: one append tells its place, and one does not.
+// Mixed: one append may stand at the place that it would tell, and one must stand
+// somewhere; the history may hang on which of such two stands where.
 type Mixed struct{ Plain, Told models.Row }
 
 // Rows are the operations.
@@ -438,7 +497,7 @@ func (a *Mixed) Rows() []*models.Row { return []*models.Row{&a.Plain, &a.Told} }
 
 // Tell is the sentence.
 func (a *Mixed) Tell(t models.Teller) string {
-	return t.Name(a.Told) + " tells its place and " + t.Name(a.Plain) + " does not"
+	return t.Name(a.Told) + " and " + t.Name(a.Plain) + " may both stand at a place that nothing has seen"
 }
 
 // Twins: these two append the same value, and one does not tell its place.
@@ -468,8 +527,7 @@ func decideLogs(ctx context.Context, c *models.Columns, shape models.LogShape, w
 	if want&fastpath.WantFailure != 0 {
 		f := &logFailure{in: in, shape: shape}
 		f.find(l.bad, &d)
-		d.FailEvent = in.Original(d.FailEvent, c)
-		d.BoundEvent = d.FailEvent
+		d.FailEvent, d.BoundEvent = in.Original(d.FailEvent, c), in.Original(d.BoundEvent, c)
 	}
 	return d
 }

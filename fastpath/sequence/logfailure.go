@@ -9,8 +9,7 @@ import (
 
 // # Where a log fails
 //
-// A prefix of a history that is decided is decided, too. What a decision finds
-// wrong names an event by which that should show, which is tried first: usually the
+// What a decision finds wrong names an event by which that should show, which is tried first: usually the
 // history up to there is invalid, and the one up to just before is not. If that does
 // not lead there soon, the range is halved.
 //
@@ -19,21 +18,26 @@ import (
 // Appends cannot be left out. A choice is all that had begun, and any others; a core
 // is a choice none smaller than which fails. A choice that holds more fails if a
 // smaller one does, so the first reads that suffice are found by halving: the last of
-// them is needed, and the others lie before it.
+// them is needed, and the others lie before it. If some choice is not decided, a core
+// would perhaps not be minimal, so there is none, and the first failing completion is
+// not told either.
 
 // logFailure looks for the evidence of a failure.
 type logFailure struct {
 	in    fastpath.Input
 	shape models.LogShape
+	doubt fastpath.Ambiguity // some part was not decided
 }
 
-// decide decides a history of which it is known that it is decided.
-func (f *logFailure) decide(in fastpath.Input, witness bool) *logging {
-	l, reason := decideLog(in, f.shape, witness)
+// wrong decides a part, and says what is wrong with it. It also reports whether
+// anything is; if it is not decided, that leaves a doubt.
+func (f *logFailure) wrong(in fastpath.Input) (bad logFault, found bool) {
+	l, reason := decideLog(in, f.shape, false)
 	if reason != nil {
-		panic("sequence: a part of a log is not decided, but the whole is")
+		f.doubt = reason
+		return bad, false
 	}
-	return l
+	return l.bad, !l.valid()
 }
 
 // find finds the first failing completion, a core and why.
@@ -44,19 +48,28 @@ func (f *logFailure) find(bad logFault, d *fastpath.Decision) {
 		if at <= low || at >= high || round >= fastpath.MaxDescents {
 			at = low + (high-low)/2
 		}
-		if l := f.decide(f.in.Cut(at), false); l.valid() {
-			low = at
-		} else {
-			high, bad = at, l.bad
+		d.BoundEvent = high
+		switch part, found := f.wrong(f.in.Cut(at)); {
+		case f.doubt != nil:
+			d.Reason = f.doubt
+			return
+		case found:
+			high, bad = at, part
 			at = min(bad.end, at-1)
+		default:
+			low = at
 		}
 	}
-	d.FailEvent = high
-	d.Before = f.decide(f.in.Cut(high-1), true).order
+	before, _ := decideLog(f.in.Cut(high-1), f.shape, true)
 	fail := f.in.OpReturning(high)
 	cut := f.in.Cut(high)
-	d.Core = f.core(cut, fail, bad)
-	d.Why = f.why(cut, fail, d.Core)
+	core := f.core(cut, fail, bad)
+	why := f.why(cut, fail, core)
+	if d.BoundEvent = high; f.doubt != nil {
+		d.Reason = f.doubt
+		return
+	}
+	d.FailEvent, d.Before, d.Core, d.Why = high, before.order, core, why
 }
 
 // pick is the history of all appends, and of some reads.
@@ -79,7 +92,8 @@ func (f *logFailure) core(in fastpath.Input, fail models.Row, bad logFault) []mo
 	fails := func(some ...models.Row) bool {
 		slices.Sort(some)
 		_, part := f.pick(in, some)
-		return !f.decide(part, false).valid()
+		_, found := f.wrong(part)
+		return found
 	}
 	var reads, kept []models.Row
 	for i, kind := range in.Kind {
@@ -119,7 +133,10 @@ func (f *logFailure) core(in fastpath.Input, fail models.Row, bad logFault) []mo
 // the model says of the operation that fails is clearer.
 func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) fastpath.Violation {
 	_, part := f.pick(in, core)
-	bad := f.decide(part, false).bad
+	bad, found := f.wrong(part)
+	if !found {
+		return nil
+	}
 	op, other := core[bad.op], models.Row(-1)
 	if bad.other >= 0 {
 		other = core[bad.other]
