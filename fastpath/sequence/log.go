@@ -77,7 +77,7 @@ type logging struct {
 
 	// By place:
 	value  []int32 // what stands there, plus 1; 0: that is not known
-	said   []int32 // the row that says so and returns first, plus 1
+	said   []int32 // a row that says so, plus 1
 	holder []int32 // the append that stands there, or may if value is 0, plus 1
 
 	// By row: of an append the place where it stands, plus 1, or 0; of a read the
@@ -218,13 +218,11 @@ func (l *logging) say(row models.Row, place, class int32) {
 	if place >= l.most {
 		return
 	}
-	switch k := l.said[place]; {
+	switch {
 	case l.value[place] == 0:
 		l.value[place], l.said[place] = class+1, row+1
 	case l.value[place] != class+1:
-		l.contradict(row, k-1)
-	case k != 0 && l.Res[row] < l.Res[k-1]:
-		l.said[place] = row + 1
+		l.contradict(row, l.said[place]-1)
 	}
 }
 
