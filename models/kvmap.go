@@ -52,21 +52,12 @@ func (m *kvMap) nothing(key int32) int32 {
 
 // at is the pair of a key in a state.
 func (m *kvMap) at(s State, key int32) int32 {
-	if i, found := find1(s, key); found {
-		return s[i+1]
-	}
-	return m.none[key]
+	return at1(s, key, m.none[key])
 }
 
 // with is a state with another pair of a key.
 func (m *kvMap) with(s State, key, pair int32) State {
-	if pair != m.none[key] {
-		return set1(s, key, pair)
-	}
-	if i, found := find1(s, key); found {
-		return slices.Delete(slices.Clone(s), i, i+2)
-	}
-	return s
+	return put1(s, key, pair, m.none[key])
 }
 
 // after is what an operation makes of the pair of its key, if it can happen.

@@ -164,30 +164,7 @@ func (r *kvRun) States(func()) []State { return []State{r.State()} }
 
 // get1 is the string at a key, the empty one if the key is absent.
 func get1(s State, key int32) int32 {
-	if i, found := find1(s, key); found {
-		return s[i+1]
-	}
-	return 0
-}
-
-// find1 is the index where a key stands, or would stand, in a state of keys and
-// values that is sorted by key.
-func find1(s State, key int32) (i int, found bool) {
-	for i < len(s) && s[i] < key {
-		i += 2
-	}
-	return i, i < len(s) && s[i] == key
-}
-
-// set1 is s with another value at a key.
-func set1(s State, key, value int32) State {
-	i, found := find1(s, key)
-	next := slices.Clone(s)
-	if found {
-		next[i+1] = value
-		return next
-	}
-	return slices.Insert(next, i, key, value)
+	return at1(s, key, 0)
 }
 
 func (m *kvText) Mutates(op Op) bool { return op.Kind != Read && op.Kind != FailedCAS }

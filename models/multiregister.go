@@ -234,21 +234,12 @@ func (r *multiRegisterRun) State() State {
 func (r *multiRegisterRun) States(func()) []State { return []State{r.State()} }
 
 func (m *multiRegister) value(s State, slot int32) int32 {
-	if i, found := find1(s, slot); found {
-		return s[i+1]
-	}
-	return m.init[slot]
+	return at1(s, slot, m.init[slot])
 }
 
 // with is s with another value at a slot.
 func (m *multiRegister) with(s State, slot, value int32) State {
-	if value != m.init[slot] {
-		return set1(s, slot, value)
-	}
-	if i, found := find1(s, slot); found {
-		return slices.Delete(slices.Clone(s), i, i+2)
-	}
-	return s
+	return put1(s, slot, value, m.init[slot])
 }
 
 func orNil(value int32) int32 {

@@ -1,0 +1,45 @@
+package models
+
+import "slices"
+
+// A state of many registers is pairs of a key and a value, sorted by key. A key that
+// has some other value, such as the one at first, is left out.
+
+// find1 is the index where a key stands, or would stand, in a state of keys and
+// values that is sorted by key.
+func find1(s State, key int32) (i int, found bool) {
+	for i < len(s) && s[i] < key {
+		i += 2
+	}
+	return i, i < len(s) && s[i] == key
+}
+
+// set1 is s with another value at a key.
+func set1(s State, key, value int32) State {
+	i, found := find1(s, key)
+	next := slices.Clone(s)
+	if found {
+		next[i+1] = value
+		return next
+	}
+	return slices.Insert(next, i, key, value)
+}
+
+// at1 is the value at a key, other if the key is left out.
+func at1(s State, key, other int32) int32 {
+	if i, found := find1(s, key); found {
+		return s[i+1]
+	}
+	return other
+}
+
+// put1 is s with another value at a key, which is left out if that is other.
+func put1(s State, key, value, other int32) State {
+	if value != other {
+		return set1(s, key, value)
+	}
+	if i, found := find1(s, key); found {
+		return slices.Delete(slices.Clone(s), i, i+2)
+	}
+	return s
+}
