@@ -22,7 +22,7 @@ var engines = []struct {
 	{"matching", matching.Engine{}},
 	{"porcupine", fallback.Porcupine{}},
 	{"hitting", hitting.Engine{Depth: DefaultDepth}},
-	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, hitting.Engine{Depth: raceDepth}}},
+	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, hitting.Engine{Depth: raceDepth}}},
 }
 
 // DefaultDepth is how deep "hitting" looks for a witness by itself, and
