@@ -208,7 +208,7 @@ func TestEverySmallHistory(t *testing.T) {
 }
 
 // judges are engines that may not know, and what they may take.
-var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, staged.Engine{MaxNodes: 100_000}}
+var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, staged.Engine{MaxNodes: 100_000}, fallback.Porcupine{}}
 
 func decide(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
