@@ -77,11 +77,8 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	if err := given(ctx, h); err != nil {
 		return nil, err
 	}
-	if err := CheckAlgorithm(o.Algorithm); err != nil {
+	if err := o.check(); err != nil {
 		return nil, err
-	}
-	if o.Depth < 0 || o.Depth > 0 && o.Algorithm != "hitting" {
-		return nil, fmt.Errorf("a depth is a number of at least 1, and goes with the algorithm hitting; found %d with %q", o.Depth, o.Algorithm)
 	}
 	if o.TimeLimit > 0 {
 		var cancel context.CancelFunc
@@ -100,10 +97,23 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	return r, nil
 }
 
+// check says whether the options make sense.
+func (o *Options) check() error {
+	if err := CheckAlgorithm(o.Algorithm); err != nil {
+		return err
+	}
+	if o.Depth < 0 || o.Depth > 0 && o.Algorithm != "hitting" {
+		return fmt.Errorf("a depth is a number of at least 1, and goes with the algorithm hitting; found %d with %q", o.Depth, o.Algorithm)
+	}
+	return nil
+}
+
+var errNoContext = errors.New("no context is given; context.Background() is one without an end")
+
 // given says whether there are a context and a history.
 func given(ctx context.Context, h *jepsen.History) error {
 	if ctx == nil {
-		return errors.New("no context is given; context.Background() is one without an end")
+		return errNoContext
 	}
 	if h == nil || h.Values == nil {
 		return jepsen.ErrNoHistory

@@ -52,6 +52,7 @@ type Maps struct {
 	what         string // what the maps are called in messages
 	first, later int    // lengths of blocks
 	longest      int    // MaxForm, except in tests
+	eager        bool   // a block is what one Read gives
 
 	at      int  // the start, in the scanner's data, of what was read last or must be read again
 	end     int  // its end; -1 if it could not be read
@@ -76,6 +77,10 @@ func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
 // Blocks sets how many bytes of the text are read at first, and how many later,
 // instead of 64 KiB and 256 KiB. It must be called before Next.
 func (m *Maps) Blocks(first, later int) { m.first, m.later = first, later }
+
+// Eager has maps given out as soon as their text is there: what one call of Read
+// returns is a block, however short. It must be called before Next.
+func (m *Maps) Eager() { m.eager = true }
 
 // Next returns the index in Data at which the next map begins. Its error is
 // io.EOF at the end, an *Error if the text is not a sequence of maps, or an
@@ -369,9 +374,10 @@ func (m *Maps) refill() error {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// fill reads until the block is full or the input ends.
+// fill reads until the block is full or the input ends, or once if it is eager.
 func (m *Maps) fill(block []byte, n int) int {
-	for empty := 0; n < len(block) && m.inErr == nil; {
+	before := n
+	for empty := 0; n < len(block) && m.inErr == nil && !(m.eager && n > before); {
 		k, err := m.in.Read(block[n:])
 		n += k
 		m.inErr = err

@@ -147,6 +147,18 @@ func (b *Builder) History() (*History, error) {
 	return b.h, nil
 }
 
+// SoFar is the history of the events so far, operations that have not returned
+// being crashed. It is whole only until the next event comes; History ends it.
+func (b *Builder) SoFar() (*History, error) {
+	switch {
+	case b == nil || b.h == nil:
+		return nil, ErrNoBuilder
+	case b.err != nil:
+		return nil, b.err
+	}
+	return b.h, nil
+}
+
 // event takes an event in plain Go.
 func (b *Builder) event(t Type, process int, f string, value any, with []Extra) {
 	if b == nil || b.h == nil || b.err != nil {

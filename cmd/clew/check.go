@@ -33,6 +33,7 @@ Examples:
    clew check --models tests.edn old-stores.tar.gz
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
    xzcat history.edn.xz | clew check --model mutex -
+   clew check --model register --follow store/latest/jepsen.log    # while the test runs
 
 Evidence goes to standard output if its FILE is -, and results to standard error
 then. If it cannot be written the verdict stands. A FIFO waits for its reader,
@@ -59,6 +60,8 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
 			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again: replay the witness, have the core decided by another engine"},
+			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written, and end as soon as it is invalid, or with the first signal"},
+			&cli.DurationFlag{Name: "idle", DefaultText: "never", Usage: "with --follow: the history has ended if nothing came for `DURATION`, such as 30s"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
 		}),
 		Action: func(c *cli.Context) error {
@@ -80,6 +83,7 @@ type checker struct {
 	output   string
 	evidence *evidence
 	lifeline bool
+	follow   *following    // nil: histories are read once, whole
 	given    string        // the file of models, "" if there is none
 	alone    bool          // there is one history
 	table    *report.Table // nil: a text for each history
@@ -110,6 +114,9 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 		return nil, err
 	}
 	k.options.Verify = c.Bool("verify")
+	if k.follow, err = givenFollowing(c, &k.reading); err != nil {
+		return nil, err
+	}
 	k.given = c.String("models")
 	k.models, err = givenModels(c)
 	return k, err
@@ -133,6 +140,9 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		ctx = k.watchLifeline(ctx)
 	}
 	jobs := k.find(paths)
+	if k.follow != nil {
+		jobs = []*job{k.job(store.Source{Path: paths[0]}, nil)}
+	}
 	if len(jobs) != 1 && len(k.evidence.files) > 0 {
 		return 0, fmt.Errorf("--witness, --core and --svg are for a single history, not for %d; --evidence DIR has a file for each", len(jobs))
 	}
@@ -148,7 +158,11 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		k.options.Passed, k.options.Held = &k.progress.passed, &k.progress.held
 	}
 	k.header(jobs)
-	done, err := k.all(ctx, jobs, k.check)
+	do := k.check
+	if k.follow != nil {
+		do = k.followed
+	}
+	done, err := k.all(ctx, jobs, do)
 	if err != nil {
 		k.lose(err)
 		return k.tally.status(), nil

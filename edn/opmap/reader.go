@@ -53,6 +53,10 @@ func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
 	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v}
 }
 
+// Eager has op maps given out as soon as their text is there. It must be called
+// before Next.
+func (r *Reader) Eager() { r.maps.Eager() }
+
 // Next reads the next op map into ev. It returns io.EOF at the end, an
 // *edn.Error if the input is not a history, or an error of the underlying
 // reader with the name of the file. Calls after an error return the same error.

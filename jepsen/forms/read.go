@@ -67,6 +67,8 @@ type input struct {
 
 	timed      func(e *opmap.Event, op int32) error // likewise, of operations with times
 	clockError int64                                // see jepsen.Options
+
+	eager bool // events are wanted as soon as their text is there
 }
 
 // at is a place in the text.
@@ -90,7 +92,7 @@ func (in *input) read(r io.Reader, form Form) error {
 		return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)
 	}
 	if form == "" {
-		head, err := buffered.Peek(buffered.Size())
+		head, err := in.head(buffered)
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s: %w", in.file, err)
 		}
@@ -115,6 +117,26 @@ func (in *input) read(r io.Reader, form Form) error {
 	return in.edn(buffered)
 }
 
+// head is the beginning of a text, by which its form is recognized. If events are
+// wanted at once it may be as short as a line that is no comment.
+func (in *input) head(r *bufio.Reader) ([]byte, error) {
+	if !in.eager {
+		return r.Peek(r.Size())
+	}
+	for {
+		head, _ := r.Peek(r.Buffered())
+		for line := range bytes.Lines(head) {
+			text := bytes.TrimSpace(line)
+			if len(head) == r.Size() || len(text) > 0 && text[0] != '#' && line[len(line)-1] == '\n' {
+				return head, nil
+			}
+		}
+		if head, err := r.Peek(len(head) + 1); err != nil {
+			return head, err
+		}
+	}
+}
+
 // size is the length of a file, 0 if it is not known.
 func size(r io.Reader) int64 {
 	f, ok := r.(*os.File)
@@ -129,6 +151,9 @@ func size(r io.Reader) int64 {
 
 func (in *input) edn(r io.Reader) error {
 	reader := opmap.NewReader(r, in.file, in.values)
+	if in.eager {
+		reader.Eager()
+	}
 	var e opmap.Event
 	for {
 		if err := reader.Next(&e); err == io.EOF {
@@ -178,6 +203,7 @@ type translation struct {
 	places []place
 	first  int // the line of places[0]
 	err    error
+	eager  bool // each op is given out by itself
 }
 
 // place is where an op stands in its own text.
@@ -187,6 +213,9 @@ type place struct{ line, col int }
 func (t *translation) Read(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(t.rest) == 0 {
+			if t.eager && n > 0 {
+				break
+			}
 			var op []byte
 			var at place
 			if t.err == nil {
@@ -218,8 +247,11 @@ func (t *translation) at(line int) place {
 // next, and have the text's own places. If the EDN reader gives a place, it is
 // replaced by the text's own.
 func (in *input) translated(next func() ([]byte, place, error)) error {
-	t := &translation{next: next, first: 1}
+	t := &translation{next: next, first: 1, eager: in.eager}
 	reader := opmap.NewReader(t, in.file, in.values)
+	if in.eager {
+		reader.Eager()
+	}
 	var e opmap.Event
 	for {
 		err := reader.Next(&e)

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"clew"
+)
+
+// following is a history that is checked while it is being written.
+type following struct{ idle time.Duration }
+
+// givenFollowing is what the flags say about that, nil if it is not asked for.
+func givenFollowing(c *cli.Context, how *reading) (*following, error) {
+	idle := c.Duration("idle")
+	switch {
+	case !c.Bool("follow") && c.IsSet("idle"):
+		return nil, errors.New("--idle goes with --follow")
+	case !c.Bool("follow"):
+		return nil, nil
+	case c.IsSet("idle") && idle <= 0:
+		return nil, fmt.Errorf("--idle is a positive duration, not %s", idle)
+	case c.NArg() != 1:
+		return nil, fmt.Errorf("--follow is for a single history, not for %d", c.NArg())
+	case how.spec.Name == "":
+		return nil, errors.New("--follow needs --model: what comes later might change what is inferred")
+	case c.String("models") != "":
+		return nil, errors.New("--follow goes without --models: it is for a single history")
+	}
+	return &following{idle}, nil
+}
+
+// followedGC is a garbage collector that runs often: there is time for it, and the
+// test that is being followed needs the memory.
+const followedGC = 25
+
+// followed reads and checks a history while it is being written. A signal ends the
+// history, and what there is of it by then is decided.
+func (k *checker) followed(ctx context.Context, j *job) answer {
+	in, name, err := open(j.Path)
+	if err != nil {
+		return k.unreadable(j, err)
+	}
+	defer in.Close()
+	debug.SetGCPercent(followedGC)
+	ctx, release := k.keeper.within(ctx)
+	defer release()
+	r, err := clew.Follow(ctx, in, name, j.pairing(), j.spec, k.optionsOf(j), k.follow.idle)
+	if err != nil {
+		return k.unreadable(j, err)
+	}
+	r.File = j.Path
+	return k.answer(j, r)
+}

@@ -1,0 +1,16 @@
+package clew
+
+import (
+	"context"
+
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// Look is what Follow finds when it looks at a history that grows: a failure, or nil.
+func Look(h *jepsen.History, spec models.Spec) *report.Result {
+	f := follower{ctx: context.Background(), spec: spec}
+	f.look(h)
+	return f.found
+}

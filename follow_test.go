@@ -1,0 +1,134 @@
+package clew_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/jepsen/forms"
+	"clew/models"
+)
+
+// At every cut, what is said of a history that grows holds for the whole: no false
+// alarm, and the alarm is given at the end at the latest.
+func TestNoFalseAlarmAtAnyCut(t *testing.T) {
+	collectLess(t)
+	specs := oracleConfigs()
+	n := 20
+	if long() {
+		n = longHistories(t)/len(specs) + 1
+	}
+	cuts, early, invalid := 0, 0, 0
+	for i, spec := range specs {
+		r := gen.Rand(uint64(i + 77))
+		for range n {
+			spec := withParameters(r, spec)
+			o := genOptions(spec)
+			o.Init = true
+			h := gen.New(r, o)
+			text := h.Text
+			spec.Init = h.Init
+			whole, err := clew.Read(strings.NewReader(text), "whole", spec.Pairing())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := clew.Check(context.Background(), whole, spec, clew.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := jepsen.Event(jepsen.None) // that fails at the first cut that shows it
+			got, err := forms.Follow(context.Background(), lineByLine{strings.NewReader(text)}, "cut", spec.Pairing(), forms.Following{Look: func(h *jepsen.History) bool {
+				cuts++
+				found := clew.Look(h, spec)
+				if found != nil && want.Verdict != jepsen.Invalid {
+					t.Fatalf("%s: a false alarm after %d events of\n%s", specName(spec), len(h.Type), text)
+				}
+				if found != nil && first == jepsen.None {
+					early++
+					first = found.FailEvent
+				}
+				return true
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last, err := clew.Check(context.Background(), got, spec, clew.Options{})
+			if err != nil || last.Verdict != want.Verdict || last.FailEvent != want.FailEvent {
+				t.Fatalf("%s: followed it is %v (event %d), read at once %v (event %d): %v\n%s", specName(spec), last.Verdict, last.FailEvent, want.Verdict, want.FailEvent, err, text)
+			}
+			if want.Verdict == jepsen.Invalid {
+				if invalid++; first != jepsen.None && first != want.FailEvent {
+					t.Fatalf("%s: event %d fails at a cut, and %d in the whole of\n%s", specName(spec), first, want.FailEvent, text)
+				}
+			}
+		}
+	}
+	t.Logf("%d histories of %d models, %d cuts; %d of %d failures were seen at a cut", n*len(specs), len(specs), cuts, early, invalid)
+	if 5*early < invalid {
+		t.Error("few failures are seen early")
+	}
+}
+
+// lineByLine gives a line for each Read.
+type lineByLine struct{ text *strings.Reader }
+
+func (l lineByLine) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		c, err := l.text.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		if p[n] = c; c == '\n' {
+			return n + 1, nil
+		}
+		n++
+	}
+	return n, nil
+}
+
+// What is invalid is reported while the writer is still there.
+func TestFollowEndsAtAFailure(t *testing.T) {
+	text, err := os.ReadFile("testdata/histories/stale-read.edn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w := io.Pipe()
+	defer w.Close()
+	go w.Write(append(text, "\n{:process 90, :type :invoke, :f :write, :value 77}\n"...))
+	spec := models.Spec{Name: "register"}
+	got, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, spec, clew.Options{Verify: true}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := judged(t, spec, string(text), "")
+	if got.Verdict != jepsen.Invalid || got.FailEvent != want.FailEvent || got.Explanation != want.Explanation || !got.Verified {
+		t.Errorf("%s\nCheck says\n%s", got.Text(), want.Text())
+	}
+	if _, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, models.Spec{}, clew.Options{}, 0); err == nil || !strings.Contains(err.Error(), "needs a model") {
+		t.Errorf("without a model: %v", err)
+	}
+}
+
+// A key fails by itself, whatever is open in another.
+func TestFollowEndsAtAFailureOfAKey(t *testing.T) {
+	text := `{:process 0, :type :invoke, :f :write, :value [:a 1]}
+{:process 1, :type :invoke, :f :write, :value [:b 5]}
+{:process 0, :type :ok, :f :write, :value [:a 1]}
+{:process 0, :type :invoke, :f :read, :value [:a nil]}
+{:process 2, :type :invoke, :f :read, :value [:a nil]}
+{:process 0, :type :ok, :f :read, :value [:a 2]}
+{:process 2, :type :ok, :f :read, :value [:a 1]}
+`
+	r, w := io.Pipe()
+	defer w.Close()
+	go w.Write([]byte(text))
+	got, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, models.Spec{Name: "register"}, clew.Options{Independent: true}, 0)
+	if err != nil || got.Verdict != jepsen.Invalid || got.FailingIndex() != 5 || got.History.Operations() != 4 {
+		t.Errorf("%v: %s", err, got.Text())
+	}
+}

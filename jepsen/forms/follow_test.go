@@ -1,0 +1,153 @@
+package forms
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"clew/jepsen"
+)
+
+// growing is histories that can be looked at while they grow.
+var growing = map[string]string{
+	"EDN": `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 1, :type :invoke, :f :read, :value nil} {:process 0, :type :ok,
+ :f :write, :value 1}
+; a comment
+
+{:process 1, :type :ok, :f :read, :value 1}
+`,
+	"EDN in brackets": "[{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n]\n",
+	"JSON lines": `{"process":0,"type":"invoke","f":"write","value":1}
+{"process":1,"type":"invoke","f":"read","value":null}
+{"process":0,"type":"ok","f":"write","value":1}
+{"process":1,"type":"ok","f":"read","value":1}
+`,
+	"a log":   "INFO  jepsen.core - Test begins\n {:name \"x\"}\nINFO  jepsen.util - 0\t:invoke\t:write\t1\nINFO  jepsen.util - 0\t:ok\t:write\t1\n",
+	"fastlin": "# register\nwrite 1 0 1\nread 1 2 3\n",
+}
+
+// opsOf is a history as text, op by op.
+func opsOf(h *jepsen.History) string {
+	var b strings.Builder
+	for e := range h.Type {
+		b.WriteString(h.EventMap(jepsen.Event(e)).String() + "\n")
+	}
+	return b.String()
+}
+
+// However the text comes, it is read as if it were whole, and what is looked at is
+// always a beginning of it.
+func TestFollowingReadsWhatReadReads(t *testing.T) {
+	readers := map[string]func(io.Reader) io.Reader{
+		"whole": func(r io.Reader) io.Reader { return r }, "by bytes": iotest.OneByteReader, "by halves": iotest.HalfReader, "with its end": iotest.DataErrReader,
+	}
+	for name, text := range growing {
+		want, err := Read(strings.NewReader(text), "x", jepsen.Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for how, as := range readers {
+			looks, most := 0, 0
+			got, err := Follow(context.Background(), as(strings.NewReader(text)), "x", jepsen.Options{}, Following{Look: func(h *jepsen.History) bool {
+				if !strings.HasPrefix(opsOf(want), opsOf(h)) {
+					t.Errorf("%s, %s: looked at\n%s", name, how, opsOf(h))
+				}
+				looks, most = looks+1, max(most, len(h.Type))
+				return true
+			}})
+			if err != nil || opsOf(got) != opsOf(want) || looks == 0 {
+				t.Errorf("%s, %s: %v after %d looks\n%s", name, how, err, looks, opsOf(got))
+			}
+			if how == "by bytes" && name != "fastlin" && most != len(want.Type) {
+				t.Errorf("%s: at most %d of %d events were looked at", name, most, len(want.Type))
+			}
+		}
+	}
+}
+
+// A file is followed while somebody appends to it, its last line only once it ends.
+func TestAFileGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.edn")
+	lines := strings.SplitAfter(growing["JSON lines"], "\n")
+	if err := os.WriteFile(path, []byte(lines[0]+lines[1][:10]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	written := 1
+	appendTo := func(text string) {
+		g, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = g.WriteString(text)
+			err = errors.Join(err, g.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	h, err := Follow(context.Background(), f, path, jepsen.Options{}, Following{Idle: 2 * time.Second, Look: func(h *jepsen.History) bool {
+		switch n := len(h.Type); {
+		case n > written:
+			t.Errorf("%d events after %d lines", n, written)
+		case n == 1 && written == 1:
+			appendTo(lines[1][10:])
+			written = 2
+		case n == 2 && written == 2:
+			appendTo(lines[2] + lines[3][:20])
+			written = 3
+		}
+		return true
+	}})
+	if err != nil || len(h.Type) != 3 || len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "the last line had no end") {
+		t.Fatal(err, h)
+	}
+}
+
+func TestFollowingEnds(t *testing.T) {
+	text := growing["EDN"] + "{:process 7, :type"
+	r, w := io.Pipe()
+	defer w.Close()
+	go w.Write([]byte(text))
+	ctx, stop := context.WithCancel(context.Background())
+	h, err := Follow(ctx, r, "x", jepsen.Options{}, Following{Look: func(h *jepsen.History) bool {
+		if len(h.Type) == 4 {
+			stop()
+		}
+		return true
+	}})
+	if err != nil || len(h.Type) != 4 {
+		t.Errorf("once its context is done: %v", err)
+	}
+
+	r, w = io.Pipe()
+	defer w.Close()
+	go w.Write([]byte(text))
+	h, err = Follow(context.Background(), r, "x", jepsen.Options{}, Following{Look: func(h *jepsen.History) bool { return len(h.Type) < 2 }})
+	if err != nil || len(h.Type) < 2 || len(h.Warnings) > 0 {
+		t.Errorf("once enough has been seen: %v, %v", err, h)
+	}
+
+	broken := errors.New("the disk is gone")
+	_, err = Follow(context.Background(), io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)), "x", jepsen.Options{}, Following{Look: func(*jepsen.History) bool { return true }})
+	if !errors.Is(err, broken) {
+		t.Errorf("after an error of the input: %v", err)
+	}
+	_, err = Follow(context.Background(), strings.NewReader(text), "x", jepsen.Options{}, Following{Look: func(*jepsen.History) bool { return true }})
+	if err == nil || !strings.HasPrefix(err.Error(), "x:") {
+		t.Errorf("after half an op map at the end: %v", err)
+	}
+	if _, err = Follow(context.Background(), bytes.NewReader(nil), "x", jepsen.Options{}, Following{}); err == nil {
+		t.Error("no function that looks")
+	}
+}
