@@ -28,7 +28,8 @@ import (
 // What an operation returns counts, and may differ from what it was called with. So
 // a failure is final once all operations that were open then have returned; it is
 // the one that Check finds in the whole, too. Operations that do not return are
-// waited for ten seconds, and then count as crashed.
+// waited for ten seconds, and then count as crashed. Models that look ahead, such as
+// locks with owners, are decided at the end.
 func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Options, spec models.Spec, o Options, idle time.Duration) (*report.Result, error) {
 	switch {
 	case ctx == nil:
@@ -39,8 +40,16 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	definition, err := spec.Definition()
+	if err != nil {
+		return nil, err
+	}
 	f := follower{ctx: ctx, spec: spec, options: o, next: time.Now()}
-	h, err := forms.Follow(ctx, r, name, reading, forms.Following{Idle: idle, Look: f.look})
+	look := f.look
+	if definition.LooksAhead {
+		look = func(*jepsen.History) bool { return true }
+	}
+	h, err := forms.Follow(ctx, r, name, reading, forms.Following{Idle: idle, Look: look})
 	if err != nil || f.found != nil {
 		return f.found, err
 	}

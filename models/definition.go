@@ -35,6 +35,9 @@ type Definition struct {
 	// Knossos says in which known way Knossos reads its values differently, ""
 	// if in none.
 	Knossos string
+	// LooksAhead: what comes later may change how an operation is read. So a
+	// failure of a history that still grows says nothing.
+	LooksAhead bool
 	// Infer says whether a history looks like one of this model; if it is nil,
 	// no history does.
 	Infer func(s *Seen) Fit

@@ -26,7 +26,8 @@ type fencedLock struct {
 }
 
 var fencedMutexDefinition = Definition{
-	Name: "fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "a lock with an owner whose fences grow",
+	LooksAhead: true, // clients may be named later
+	Name:       "fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "a lock with an owner whose fences grow",
 	Params: []Param{ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.FencedMutex",
@@ -38,7 +39,8 @@ var fencedMutexDefinition = Definition{
 }
 
 var reentrantFencedMutexDefinition = Definition{
-	Name: "reentrant-fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "such a lock that its owner may hold several times",
+	LooksAhead: true, // clients may be named later
+	Name:       "reentrant-fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "such a lock that its owner may hold several times",
 	Params: []Param{ParamMaxHolds, ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.ReentrantFencedMutex",

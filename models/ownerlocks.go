@@ -112,7 +112,8 @@ type ownerLock struct {
 }
 
 var ownerMutexDefinition = Definition{
-	Name: "owner-mutex", Fs: ":acquire, :release", About: "a lock released by who holds it",
+	LooksAhead: true, // clients may be named later
+	Name:       "owner-mutex", Fs: ":acquire, :release", About: "a lock released by who holds it",
 	Params: []Param{ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.OwnerMutex",
@@ -124,7 +125,8 @@ var ownerMutexDefinition = Definition{
 }
 
 var reentrantMutexDefinition = Definition{
-	Name: "reentrant-mutex", Fs: ":acquire, :release", About: "a lock that its owner may hold several times",
+	LooksAhead: true, // clients may be named later
+	Name:       "reentrant-mutex", Fs: ":acquire, :release", About: "a lock that its owner may hold several times",
 	Params: []Param{ParamMaxHolds, ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.ReentrantMutex",
@@ -136,7 +138,8 @@ var reentrantMutexDefinition = Definition{
 }
 
 var ownerSemaphoreDefinition = Definition{
-	Name: "owner-semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits given back by who holds them",
+	LooksAhead: true, // clients may be named later
+	Name:       "owner-semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits given back by who holds them",
 	Params: []Param{ParamPermits, ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.OwnerSemaphore",

@@ -17,6 +17,7 @@ import (
 
 	"clew"
 	"clew/internal/files"
+	"clew/internal/group"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -301,7 +302,7 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", k.knossos+` "$@"`, "sh", "--model", spec.Name, j.Path)
-	endWholeGroup(cmd)
+	group.EndWhole(cmd)
 	start := time.Now()
 	out, err := cmd.Output()
 	claim := store.Claim{Checker: "--knossos", Model: spec.Name, Ms: float64(time.Since(start).Microseconds()) / 1000}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package group
 
 import (
 	"os/exec"
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// endWholeGroup makes a command's context end its descendants as well.
-func endWholeGroup(cmd *exec.Cmd) {
+// EndWhole makes a command's context end its descendants as well.
+func EndWhole(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second

@@ -1,0 +1,2 @@
+// Package group ends commands with everything that they have started.
+package group
