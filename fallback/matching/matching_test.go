@@ -274,7 +274,7 @@ func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.V
 	var known []fallback.Answer
 	var by []string
 	for _, judge := range judges {
-		if b := decide(judge, ops, 300*time.Millisecond); b.Verdict != jepsen.Unknown {
+		if b := decide(judge, ops, 100*time.Millisecond); b.Verdict != jepsen.Unknown {
 			known, by = append(known, b), append(by, judge.Name())
 		} else {
 			unknown[judge.Name()]++
