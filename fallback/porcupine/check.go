@@ -14,19 +14,23 @@ import (
 )
 
 // budgets are how many steps a search may take before the next one has its turn.
-// What porcupine decides in some milliseconds is not worth the preparation of
-// another search. Then Window decides most histories that are linearizable,
-// knowing nothing of the model. The long budget is some seconds.
+// What porcupine's search decides in some milliseconds is not worth the
+// preparation of another one. Then Window decides most histories that are
+// linearizable, knowing nothing of the model. If it has many states, and they have
+// a hash, porcupine's goes on where it stood. The long budgets are about a second.
 type budgets struct {
 	easy               int // porcupine's
 	window, windowEach int // Window's, and more of it for each operation
+	hashed             int // porcupine's, if the model has many states with a hash
 	long               int // Window's, if the model has many states
 }
 
 // budget is a switch for tests.
-var budget = budgets{easy: 10_000, window: 500, windowEach: 4, long: 2_000_000}
+var budget = budgets{easy: 10_000, window: 500, windowEach: 4, hashed: 2_000_000, long: 2_000_000}
 
-// complete gives a model its StepContext, as porcupine does.
+// complete gives a model its StepContext, as porcupine does, and a Hash if it has
+// none and == compares its states: without one porcupine compares a new state
+// with all those that the same operations lead to.
 func complete(model Model) Model {
 	switch {
 	case model.StepContext != nil:
@@ -36,6 +40,9 @@ func complete(model Model) Model {
 		model.StepContext = func(_ context.Context, state, input, output any) (bool, any) {
 			return model.Step(state, input, output)
 		}
+	}
+	if model.Equal == nil && model.Hash == nil {
+		model.Hash = hashOfComparable
 	}
 	return model
 }
@@ -76,48 +83,42 @@ func decide(ctx context.Context, model Model, events []Event, steps budgets) (re
 	if len(events) == 0 {
 		return Ok
 	}
-	if r := asTheyDo(ctx, model, events, steps.easy); r != Unknown || ctx.Err() != nil {
-		return r
-	}
 	p := newPart(events)
 	if p == nil {
-		return asTheyDo(ctx, model, events, 0)
+		return asTheyDo(ctx, model, events)
 	}
 	defer func() {
 		if recover() != nil {
 			// A function of the model has panicked. If the fault is the model's it
 			// does so in porcupine too; if not, we have asked what porcupine does
 			// not ask.
-			result = asTheyDo(ctx, model, events, 0)
+			result = asTheyDo(ctx, model, events)
 		}
 	}()
-	a := p.search(ctx, newNumbered(ctx, model, p), steps)
-	switch {
-	case ctx.Err() != nil:
-		return Unknown // the model may have given up within a step
-	case a.Verdict == jepsen.Invalid:
-		return Illegal
-	case a.Verdict == jepsen.Valid:
-		return Ok
+	w := newWGL(model, p)
+	if r := w.run(ctx, steps.easy); r != Unknown || ctx.Err() != nil {
+		return r
 	}
-	return asTheyDo(ctx, model, events, 0)
+	if r := p.search(ctx, model, w, steps); r != Unknown || ctx.Err() != nil {
+		return r
+	}
+	return asTheyDo(ctx, model, events)
 }
 
-// asTheyDo lets porcupine decide, in at most the given number of steps unless
-// that is 0. Porcupine cannot be stopped, but a step can refuse, and then its
-// search soon ends. A panic of the model ends the process, as it does there.
-func asTheyDo(ctx context.Context, model Model, events []Event, steps int) CheckResult {
-	taken, step, stopped := 0, model.StepContext, false
+// asTheyDo lets porcupine itself decide. It cannot be stopped, but a step can
+// refuse, and then its search soon ends. A panic of the model ends the process, as
+// it does there.
+func asTheyDo(ctx context.Context, model Model, events []Event) CheckResult {
+	step := model.StepContext
 	model.StepContext = func(_ context.Context, state, input, output any) (bool, any) {
-		if stopped = stopped || steps > 0 && taken == steps || ctx.Err() != nil; stopped {
+		if ctx.Err() != nil {
 			return false, state
 		}
-		taken++
 		return step(ctx, state, input, output)
 	}
 	ok := theirs.CheckEvents(model, events)
 	switch {
-	case stopped || ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return Unknown
 	case ok:
 		return Ok
@@ -125,21 +126,40 @@ func asTheyDo(ctx context.Context, model Model, events []Event, steps int) Check
 	return Illegal
 }
 
-// search decides a part by the general search.
-func (p *part) search(ctx context.Context, m *numbered, steps budgets) fallback.Answer {
+// search decides a part by the general search, or goes on with porcupine's if that
+// is likely to be faster.
+func (p *part) search(ctx context.Context, model Model, w *wgl, steps budgets) CheckResult {
+	m := newNumbered(ctx, model, p)
 	ops := &models.Operations{Model: m, Columns: p.columns}
-	first := fallback.Window{MaxSteps: steps.window + steps.windowEach*ops.Len()}
-	a := first.Decide(ctx, ops, limits.Limits{})
-	if a.Cause != fallback.GaveUp {
-		return a
+	ask := func(e fallback.Engine) CheckResult {
+		a := e.Decide(ctx, ops, limits.Limits{})
+		switch {
+		case ctx.Err() != nil:
+			return Unknown // the model may have given up within a step
+		case a.Verdict == jepsen.Invalid:
+			return Illegal
+		case a.Verdict == jepsen.Valid:
+			return Ok
+		}
+		return Unknown
+	}
+	if r := ask(fallback.Window{MaxSteps: steps.window + steps.windowEach*ops.Len()}); r != Unknown {
+		return r
 	}
 	if m.explore() {
 		ops.Columns = p.opened(m)
-		return auto.Engine("", 0).Decide(ctx, ops, limits.Limits{})
+		return ask(auto.Engine("", 0))
 	}
-	a = fallback.Window{MaxSteps: steps.long}.Decide(ctx, ops, limits.Limits{})
-	if a.Cause != fallback.GaveUp {
-		return a
+	if model.Hash != nil {
+		ops.Model = nil // only one of the searches holds its states
+		if r := w.run(ctx, steps.hashed); r != Unknown || ctx.Err() != nil {
+			return r
+		}
+		ops.Model = newNumbered(ctx, model, p)
 	}
-	return fallback.Race{fallback.Window{}, fallback.Frontier{}}.Decide(ctx, ops, limits.Limits{})
+	*w = wgl{}
+	if r := ask(fallback.Window{MaxSteps: steps.long}); r != Unknown {
+		return r
+	}
+	return ask(fallback.Race{fallback.Window{}, fallback.Frontier{}})
 }

@@ -11,10 +11,11 @@
 // enough. A history that makes no sense, such as a return without a call, gets
 // porcupine's answer. The Verbose variants and Visualize are porcupine's own.
 //
-// What is easy porcupine decides itself, since nothing is faster then. After some
-// thousand steps its search is given up: states and operations are numbered, no
-// step is asked for twice, and package fallback's searches decide, whose memory
-// grows with the concurrency instead of with the square of the length.
+// What is easy porcupine's own search decides, anew (wgl.go), since nothing is
+// faster then. After some thousand steps it rests: states and operations are
+// numbered, no step is asked for twice, and package fallback's searches decide. If
+// a model has many states, and a Hash, or states that == compares, it goes on for
+// a while before they do.
 //
 // If a model has few states they are all visited first, which shows which
 // operations only read, which overwrite whatever was there, and which are

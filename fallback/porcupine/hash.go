@@ -34,6 +34,15 @@ func contents(state any) uint64 {
 	return h
 }
 
+// hashOfComparable is a hash of states that == compares, and 0 of others, at which
+// == panics.
+func hashOfComparable(state any) uint64 {
+	if !isComparable(state) {
+		return 0
+	}
+	return maphash.Comparable(seed, state)
+}
+
 // mix puts two hashes together.
 func mix(a, b uint64) uint64 {
 	h := (a ^ b*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9

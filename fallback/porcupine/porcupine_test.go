@@ -30,9 +30,9 @@ func ourselves(t *testing.T, alone bool) {
 	t.Helper()
 	before := budget
 	t.Cleanup(func() { budget = before })
-	budget.easy = 1
+	budget.easy, budget.hashed = 1, 1
 	if alone {
-		budget = budgets{easy: 1, window: 1, long: 1}
+		budget = budgets{easy: 1, window: 1, hashed: 1, long: 1}
 	}
 }
 
@@ -275,6 +275,70 @@ func show(ops []Operation) string {
 		fmt.Fprintf(&lines, "%d..%d %v -> %v\n", o.Call, o.Return, o.Input, o.Output)
 	}
 	return lines.String()
+}
+
+// Porcupine's search asks for what porcupine asks for, in the same order, however
+// often it rests.
+func TestPorcupinesSearchTakesPorcupinesSteps(t *testing.T) {
+	// record has every step written down.
+	record := func(model Model) (Model, *[]string) {
+		steps := new([]string)
+		step := model.StepContext
+		model.StepContext = func(ctx context.Context, state, in, out any) (bool, any) {
+			*steps = append(*steps, fmt.Sprint(state, in, out))
+			return step(ctx, state, in, out)
+		}
+		return model, steps
+	}
+	for name, model := range small {
+		model.Partition, model.PartitionEvent = nil, nil
+		model = complete(model)
+		r := rand.New(rand.NewPCG(16, 5))
+		for range 300 {
+			events := eventsOf(random(r, strings.Contains(name, "cannot compare")))
+			asked, want := record(model)
+			result := Illegal
+			if theirs.CheckEvents(asked, events) {
+				result = Ok
+			}
+			asked, got := record(model)
+			w := newWGL(asked, newPart(events))
+			answer := Unknown
+			for answer == Unknown {
+				answer = w.run(t.Context(), 1+r.IntN(9))
+			}
+			if answer != result || !slices.Equal(*got, *want) {
+				t.Fatalf("%s: %s after\n%v\nporcupine says %s after\n%v", name, answer, *got, result, *want)
+			}
+		}
+	}
+}
+
+// Sets of operations that do not begin in the first word, and are wider than one.
+func TestPorcupinesSearchOfManyOperations(t *testing.T) {
+	model := complete(small["register"])
+	for _, last := range []int{5, 4_000} { // which nobody has written
+		var ops []Operation
+		for i := range 130 {
+			ops = append(ops, Operation{Input: input{1, 1}, Call: int64(i), Return: int64(i), Output: 0})
+		}
+		for i := range 200 {
+			ops = append(ops, Operation{Input: input{1, 5}, Call: 200, Return: int64(201 + i%2), Output: 0})
+		}
+		ops = append(ops, Operation{Input: input{0, 0}, Call: 201, Return: 202, Output: last})
+		// All the writes of one value are the same one, but porcupine does not know.
+		if last == 4_000 {
+			ops = slices.Delete(ops, 132, 322)
+		}
+		events := eventsOf(ops)
+		want := Illegal
+		if theirs.CheckEvents(model, events) {
+			want = Ok
+		}
+		if got := newWGL(model, newPart(events)).run(t.Context(), math.MaxInt); got != want || (want == Ok) != (last == 5) {
+			t.Errorf("a read of %d: %s, porcupine says %s", last, got, want)
+		}
+	}
 }
 
 func TestTiesAreConcurrentOnlyBetweenTimes(t *testing.T) {
