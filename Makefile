@@ -1,4 +1,4 @@
-.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-clients bench-hitting bench-porcupine
+.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-clients bench-hitting bench-models bench-porcupine
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -11,4 +11,5 @@ bench-search: ; go run ./internal/bench search $(ARGS)
 bench-crashes: ; go run ./internal/bench crashes -limit 30s $(ARGS)
 bench-clients: ; go run ./internal/bench clients -limit 20s $(ARGS)
 bench-hitting: ; go run ./internal/bench hitting $(ARGS)
+bench-models: ; go run ./internal/bench models -limit 20s $(ARGS)
 bench-porcupine: ; go run ./internal/bench porcupine $(ARGS)

@@ -18,6 +18,22 @@ func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limi
 	if !ok {
 		return Answer{Work: work}
 	}
+	return failsBy(ctx, engine, ops, lim, fail, work)
+}
+
+// RefuteUnder decides operations under a looser model, and lets an engine find what
+// comes before the failure. It is Unknown if there is no refutation.
+func RefuteUnder(ctx context.Context, looser models.Model, engine Engine, ops *models.Operations, lim limits.Limits) Answer {
+	a := engine.Decide(ctx, ops.Under(looser), lim)
+	if a.Verdict != jepsen.Invalid {
+		return Answer{Work: a.Work}
+	}
+	return failsBy(ctx, engine, ops, lim, a.FailEvent, a.Work)
+}
+
+// failsBy lets an engine find where operations fail that fail at a return, or
+// before.
+func failsBy(ctx context.Context, engine Engine, ops *models.Operations, lim limits.Limits, fail int32, work int64) Answer {
 	cut := ops.Prefix(fail - 1)
 	a := engine.Decide(ctx, cut.Operations, lim)
 	a.Renumber(cut)

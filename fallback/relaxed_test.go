@@ -11,6 +11,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/rows"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // A crashed class that never ends explains all that the real one explains.
@@ -44,5 +45,36 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 		if refuted == 0 {
 			t.Errorf("%s: nothing was refuted", model)
 		}
+	}
+}
+
+// Banks without negative balances are those that fail with them, and some more.
+func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
+	n := uint64(2000)
+	if os.Getenv("CLEW_LONG") == "1" {
+		n = 100_000
+	}
+	refuted, invalid := 0, 0
+	for seed := range n {
+		ops, text := rows.Generated(t, models.Spec{Name: "bank"}, gen.Options{Operations: 14, Crashes: 0.3}, seed)
+		want := fallback.Frontier{}.Decide(context.Background(), ops, limits.Limits{})
+		a := fallback.RefuteUnder(context.Background(), ops.Model.(models.Tightened).Looser(), fallback.Window{}, ops, limits.Limits{})
+		if want.Verdict == jepsen.Invalid {
+			invalid++
+		}
+		switch {
+		case a.Verdict != jepsen.Invalid:
+			continue
+		case want.Verdict != jepsen.Invalid || want.FailEvent != a.FailEvent:
+			t.Fatalf("refuted at %d, but it is %d (event %d):\n%s", a.FailEvent, want.Verdict, want.FailEvent, text)
+		}
+		if err := enginetest.Shows(ops, a); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		refuted++
+	}
+	t.Logf("%d of %d refuted", refuted, invalid)
+	if refuted == 0 || refuted == invalid {
+		t.Error("that tells too little")
 	}
 }

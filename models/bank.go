@@ -179,6 +179,17 @@ func (m *bank) Step(dst []State, s State, op Op) []State {
 	return append(dst, withBalance(s, t.to, balance(s, t.to)+int64(t.amount)))
 }
 
+// Looser makes bank Tightened: transfers have no order if accounts may hold less
+// than 0.
+func (m *bank) Looser() Model {
+	if m.negative {
+		return nil
+	}
+	looser := *m
+	looser.negative = true
+	return &looser
+}
+
 func (m *bank) Mutates(op Op) bool {
 	return op.Kind == bankTransfer && m.transfers[op.A].from != m.transfers[op.A].to && m.transfers[op.A].amount != 0
 }

@@ -106,6 +106,13 @@ type Foreseeing interface {
 	MayLead(s State, op Op, others []Op) bool
 }
 
+// Tightened is a model whose steps are those of a looser one, but for some: what is
+// not linearizable in that one is not linearizable in this.
+type Tightened interface {
+	// Looser is the looser model, of the same states, or nil if there is none.
+	Looser() Model
+}
+
 // Valued is a model that is closed under dropping values: if all operations
 // that touch a value are taken out of a linearizable history, and also those of
 // the values that these operations tie it to, the rest is linearizable.

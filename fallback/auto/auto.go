@@ -80,6 +80,7 @@ func (easyFirst) Name() string { return "auto" }
 func suited(ops *models.Operations) []fallback.Engine {
 	_, register := ops.Model.(models.SingleValue)
 	crashed := crashed(ops)
+	looser := looser(ops.Model)
 	many, busy := crashed > fewCrashed, mostOpen(ops) > fewOpen
 	var suited []fallback.Engine
 	for _, e := range []struct {
@@ -89,6 +90,7 @@ func suited(ops *models.Operations) []fallback.Engine {
 		{staged.Engine{}, register && many},
 		{matching.Engine{}, register && !many && busy},
 		{fallback.Window{}, true},
+		{loosener{}, looser != nil},
 		{matching.Engine{}, register && (many || !busy)},
 		{fallback.Frontier{}, true},
 		{staged.Engine{}, register && 0 < crashed && !many},
@@ -110,6 +112,29 @@ func (easyFirst) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	}.Decide(ctx, ops, lim)
 }
 
+// before are the engines that find what comes before a failure.
+var before = fallback.Relay{Engines: []fallback.Engine{fallback.Window{}, fallback.Frontier{}}, First: turnWork, Turn: turnWork, Apart: math.MaxInt64}
+
+// looser is a model in which more is linearizable, or nil.
+func looser(m models.Model) models.Model {
+	if t, ok := m.(models.Tightened); ok {
+		return t.Looser()
+	}
+	return nil
+}
+
+// loosener looks for a refutation under a looser model, and gives up if there is
+// none.
+type loosener struct{}
+
+// Name implements Engine.
+func (loosener) Name() string { return "loosener" }
+
+// Decide implements Engine.
+func (loosener) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+	return orGiveUp(fallback.RefuteUnder(ctx, looser(ops.Model), before, ops, lim))
+}
+
 // refuter looks for a refutation, and gives up if there is none.
 type refuter struct{}
 
@@ -121,8 +146,11 @@ const refuterSteps = 100_000
 
 // Decide implements Engine.
 func (refuter) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	before := fallback.Relay{Engines: []fallback.Engine{fallback.Window{}, fallback.Frontier{}}, First: turnWork, Turn: turnWork, Apart: math.MaxInt64}
-	a := fallback.Refute(ctx, before, ops, lim, max(refuterSteps, 4*ops.Len()))
+	return orGiveUp(fallback.Refute(ctx, before, ops, lim, max(refuterSteps, 4*ops.Len())))
+}
+
+// orGiveUp is an answer if it is a verdict.
+func orGiveUp(a fallback.Answer) fallback.Answer {
 	if a.Verdict == jepsen.Unknown {
 		a = fallback.Answer{Cause: fallback.GaveUp, Work: a.Work}
 	}

@@ -57,6 +57,7 @@ func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
 		{"register", 100, fewCrashed, 1, "window matching frontier staged"},
 		{"register", 100, fewCrashed, fewOpen + 1, "matching window frontier staged"},
 		{"register", 100, fewCrashed + 1, fewOpen + 1, "staged window matching frontier"},
+		{"bank", porcupineRows + 1, 0, 1, "window loosener frontier"},
 		{"fifo-queue", 100, fewCrashed, 1, "window frontier porcupine"},
 		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, "window frontier"},
 		{"fifo-queue", 100, fewCrashed + 1, 1, "window frontier refuter porcupine"},

@@ -2,9 +2,11 @@ package sequence
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"clew/fastpath"
+	"clew/fastpath/internal/bitset"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -22,8 +24,8 @@ import (
 // Crashed adds of the one amount, if there is one, are decided; of others,
 // nothing but Valid is.
 //
-// Cost: O(operations * log(operations open at once) + events), expected: totals
-// are looked up by hash.
+// Cost: O(operations * log(events) + events), where the logarithm's base is 64,
+// expected: totals are looked up by hash.
 //
 // Rests on: the number passes every total at most once, and in order. The sweep
 // lets it go on only when it must: when an operation returns that needs it to. A
@@ -65,58 +67,88 @@ type steps struct {
 	told  bool  // some adds tell their totals
 }
 
-// stepsOf finds out how a counter moves, or why that cannot be known.
+// amounts is the least and the greatest amount of some adds, if there are any.
+type amounts struct{ least, most int32 }
+
+func (x amounts) some() bool { return x.least <= x.most }
+func (x amounts) one() bool  { return x.least == x.most }
+
+// stepsOf finds out how a counter moves, or why that cannot be known. Histories mix
+// kinds at random, so the one pass over all of it has no branch for them.
 func stepsOf(c *models.Columns, totals int) (steps, fastpath.Ambiguity) {
-	plain, told, crashed := models.Row(-1), models.Row(-1), models.Row(-1)
-	even := true // all adds that tell their totals are of one amount
+	var of [4][2]amounts // by kind, and whether it crashed
+	for i := range of {
+		of[i] = [2]amounts{{math.MaxInt32, math.MinInt32}, {math.MaxInt32, math.MinInt32}}
+	}
+	for i, kind := range c.Kind {
+		crashed := 0
+		if c.Res[i] == models.Open {
+			crashed = 1
+		}
+		x := &of[min(kind, models.PlusTotal+1)][crashed]
+		x.least, x.most = min(x.least, c.A[i]), max(x.most, c.A[i])
+	}
+	plain, crashed, told := of[models.Plus][0], of[models.Plus][1], of[models.PlusTotal][0]
+	told = amounts{min(told.least, of[models.PlusTotal][1].least), max(told.most, of[models.PlusTotal][1].most)}
+	other, one := of[models.PlusTotal+1], plain
+	switch {
+	case other[0].some() || other[1].some() || plain.some() && (told.some() || !plain.one()) || told.some() && (told.least < 0) != (told.most < 0):
+		return steps{}, uneven(c)
+	case told.some():
+		one = told
+	case !plain.some() && crashed.some(): // whichever is first
+		one.least = c.A[slices.Index(c.Kind, models.Plus)]
+		one.most = one.least
+	case !plain.some():
+		return steps{}, nil // only Totals
+	}
+	s := steps{down: one.least < 0, told: told.some()}
+	if one.one() {
+		s.unit = int64(one.least)
+	} else if reason := sameTotals(c, totals); reason != nil {
+		return s, reason
+	}
+	s.loose = crashed.some() && (int64(crashed.least) != s.unit || !crashed.one())
+	return s, nil
+}
+
+// uneven is why it cannot be known how a counter moves.
+func uneven(c *models.Columns) fastpath.Ambiguity {
+	plain, told := models.Row(-1), models.Row(-1)
 	for i, kind := range c.Kind {
 		row := models.Row(i)
 		switch {
 		case kind > models.PlusTotal:
-			return steps{}, &fastpath.Unsupported{Op: row}
-		case kind == models.Total:
+			return &fastpath.Unsupported{Op: row}
 		case kind == models.PlusTotal && told < 0:
 			told = row
 		case kind == models.PlusTotal:
-			if even = even && c.A[row] == c.A[told]; (c.A[row] < 0) != (c.A[told] < 0) {
-				return steps{}, &Uneven{[2]models.Row{told, row}}
+			if (c.A[row] < 0) != (c.A[told] < 0) {
+				return &Uneven{[2]models.Row{told, row}}
 			}
-		case c.Res[i] == models.Open:
-			if crashed < 0 {
-				crashed = row
-			}
+		case kind == models.Total || c.Res[i] == models.Open:
 		case plain < 0:
 			plain = row
 		case c.A[row] != c.A[plain]:
-			return steps{}, &Uneven{[2]models.Row{plain, row}}
+			return &Uneven{[2]models.Row{plain, row}}
 		}
 	}
-	one := plain
-	switch {
-	case plain >= 0 && told >= 0:
-		return steps{}, &Uneven{[2]models.Row{min(plain, told), max(plain, told)}}
-	case told >= 0:
-		one = told
-	case plain < 0:
-		one = crashed
-	}
-	if one < 0 {
-		return steps{}, nil // only Totals
-	}
-	s := steps{down: c.A[one] < 0, told: told >= 0}
-	if even {
-		s.unit = int64(c.A[one])
-	} else if reason := sameTotals(c, totals); reason != nil {
-		return s, reason
-	}
-	for i, kind := range c.Kind {
-		s.loose = s.loose || kind == models.Plus && int64(c.A[i]) != s.unit
-	}
-	return s, nil
+	return &Uneven{[2]models.Row{min(plain, told), max(plain, told)}}
 }
 
 // sameTotals finds adds of different amounts that lead to the same total.
 func sameTotals(c *models.Columns, totals int) fastpath.Ambiguity {
+	amount := make([]int32, totals) // by place
+	differ := int32(0)
+	for i, kind := range c.Kind {
+		a := c.A[i] & -int32(kind/models.PlusTotal) // 0: it tells none, or adds none
+		x := &amount[c.B[i]]
+		differ |= (a ^ *x) & nonzero(a) & nonzero(*x)
+		*x |= a
+	}
+	if differ == 0 {
+		return nil
+	}
 	first := make([]int32, totals) // by place: the row, plus 1
 	for i, kind := range c.Kind {
 		if kind != models.PlusTotal {
@@ -129,8 +161,11 @@ func sameTotals(c *models.Columns, totals int) fastpath.Ambiguity {
 			return &Uneven{[2]models.Row{other, models.Row(i)}}
 		}
 	}
-	return nil
+	panic("sequence: adds differ that are all alike")
 }
+
+// nonzero is all ones, or 0 for 0.
+func nonzero(n int32) int32 { return (n | -n) >> 31 }
 
 // Uneven: these two adds, together, leave open which of them made a number, or
 // what it was in between.
@@ -162,10 +197,11 @@ type counting struct {
 	totals []int64
 
 	now     int64
+	due     due
 	waiting waiting
-	next    []int32 // by row: see place
-	returns []int32 // by event: the row that returns and is not linearized, plus 1
-	plain   heap    // adds without a total that return
+	next    []int32    // by row: see place
+	plain   bitset.Set // by return: adds without a total that are due
+	left    int        // how many these are
 	crashed []models.Row
 	chain   []link // a way
 	forced  []link // where the number had to go, and for whom, if there is a witness
@@ -216,24 +252,22 @@ func (s *counting) beyond(n int64) bool { return n != s.now && n < s.now == s.do
 // sweep goes through the events and returns the row whose return fails, or -1.
 func (s *counting) sweep(c *models.Columns, init int64) models.Row {
 	s.Columns, s.now = c, init
+	s.due, s.plain, s.left = newDue(c.Events), bitset.New(c.Events), 0
 	s.waiting, s.next = newWaiting(), make([]int32, c.Len())
-	s.plain, s.crashed, s.forced, s.order = s.plain[:0], s.crashed[:0], s.forced[:0], nil
-	s.returns = make([]int32, c.Events)
-	for i, res := range c.Res {
-		if res != models.Open {
-			s.returns[res] = int32(i) + 1
-		}
-	}
+	s.crashed, s.forced, s.order = s.crashed[:0], s.forced[:0], nil
 	if s.witness {
 		s.order = make([]models.Row, 0, c.Len())
 	}
-	inv, returns := c.Inv, s.returns
-	i := 0
-	for t := range returns {
-		if i < len(inv) && inv[i] == int32(t) {
-			s.invoke(models.Row(i))
-			i++
-		} else if row := returns[t] - 1; row >= 0 && !s.finish(row) {
+	for i, inv := range c.Inv {
+		for s.due.before(inv) {
+			if row := s.due.first(); !s.finish(row) {
+				return row
+			}
+		}
+		s.invoke(models.Row(i))
+	}
+	for s.due.before(c.Events) {
+		if row := s.due.first(); !s.finish(row) {
 			return row
 		}
 	}
@@ -241,20 +275,26 @@ func (s *counting) sweep(c *models.Columns, init int64) models.Row {
 }
 
 func (s *counting) invoke(row models.Row) {
-	switch s.Kind[row] {
-	case models.Plus:
+	kind, res := s.Kind[row], s.Res[row]
+	switch {
+	case kind == models.Plus:
 		switch {
 		case int64(s.A[row]) != s.unit:
-		case s.Res[row] == models.Open:
+			return
+		case res == models.Open:
 			s.crashed = append(s.crashed, row)
-		default:
-			s.plain.push(entry{int64(s.Res[row]), row})
+			return
 		}
-	case models.Total:
-		switch n := s.totals[s.B[row]]; {
-		case s.Res[row] == models.Open:
+		s.plain.Add(res)
+		s.left++
+	case kind == models.Total:
+		n := s.totals[s.B[row]]
+		switch {
+		case res == models.Open:
+			return
 		case n == s.now:
-			s.linearize(row)
+			s.happen(row)
+			return
 		case s.beyond(n):
 			at := s.waiting.of(n)
 			s.next[row] = at.reads
@@ -262,20 +302,30 @@ func (s *counting) invoke(row models.Row) {
 		}
 	default:
 		if n := s.totals[s.B[row]]; s.beyond(n) {
-			if at := s.waiting.of(n); at.add == 0 || s.Res[row] < s.Res[at.add-1] {
+			if at := s.waiting.of(n); at.add == 0 || res < s.Res[at.add-1] {
 				at.add = row + 1
 			}
 		}
+		if res == models.Open {
+			return
+		}
 	}
+	s.due.add(row, res)
 }
 
-func (s *counting) linearize(row models.Row) {
-	if res := s.Res[row]; res != models.Open {
-		s.returns[res] = 0
-	}
+// happen notes that a row is linearized.
+func (s *counting) happen(row models.Row) {
 	if s.witness {
 		s.order = append(s.order, row)
 	}
+}
+
+// linearize linearizes a row that may be due.
+func (s *counting) linearize(row models.Row) {
+	if res := s.Res[row]; res != models.Open {
+		s.due.drop(res)
+	}
+	s.happen(row)
 }
 
 // finish linearizes an operation that returns, and reports whether it can.
@@ -284,35 +334,61 @@ func (s *counting) finish(row models.Row) bool {
 	if s.Kind[row] != models.Plus {
 		to = s.totals[s.B[row]]
 	}
-	if !s.beyond(to) || !s.find(to) {
+	if !s.beyond(to) {
+		return false
+	}
+	if s.told && !s.find(to) || !s.told && !s.reach(to) {
 		return false
 	}
 	if s.witness {
 		s.forced = append(s.forced, link{to, row})
 	}
-	for _, x := range slices.Backward(s.chain) {
-		s.now = x.to
-		switch {
-		case x.row >= 0:
-			s.linearize(x.row)
-		case len(s.plain) > 0:
-			s.linearize(s.plain.pop())
-		default:
-			s.linearize(s.crashed[0])
-			s.crashed = s.crashed[1:]
+	if s.told {
+		for _, x := range slices.Backward(s.chain) {
+			s.step(x)
 		}
-		for k := s.waiting.take(x.to); k > 0; k = s.next[k-1] {
-			s.linearize(k - 1)
-		}
+		return true
+	}
+	for s.now != to {
+		s.step(link{s.now + s.unit, -1})
 	}
 	return true
+}
+
+// step lets the number go on by one operation.
+func (s *counting) step(x link) {
+	s.now = x.to
+	switch {
+	case x.row >= 0:
+		s.linearize(x.row)
+	case s.left > 0:
+		res := s.plain.TakeFirst(int32(s.due.word * 64))
+		s.left--
+		s.due.drop(res)
+		s.happen(s.due.row[res])
+	default:
+		s.happen(s.crashed[0])
+		s.crashed = s.crashed[1:]
+	}
+	for k := s.waiting.take(x.to); k > 0; k = s.next[k-1] {
+		s.linearize(k - 1)
+	}
+}
+
+// reach says whether adds without a total lead to a number that is still to come.
+func (s *counting) reach(to int64) bool {
+	way, unit := uint64(to)-uint64(s.now), uint64(s.unit)
+	if s.down {
+		way, unit = -way, -unit
+	}
+	return unit != 0 && way%unit == 0 && way/unit <= uint64(s.left+len(s.crashed))
 }
 
 // find finds the way to a number, the last step first, and reports whether there
 // is one.
 func (s *counting) find(to int64) bool {
 	s.chain = s.chain[:0]
-	left := len(s.plain) + len(s.crashed)
+	left := s.left + len(s.crashed)
 	for to != s.now {
 		if !s.beyond(to) {
 			return false

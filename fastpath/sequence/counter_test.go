@@ -1,6 +1,7 @@
 package sequence
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
 	"clew/internal/oracle"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -105,3 +107,17 @@ func TestEverySmallCounter(t *testing.T) {
 func TestRandomCounters(t *testing.T) { testkit.RandomHistories(t, counterTypes...) }
 
 func TestGapsInCountersDoNotMatter(t *testing.T) { testkit.GapsDoNotMatter(t, counterTypes...) }
+
+func TestATotalFarAwayIsOutOfReach(t *testing.T) {
+	for _, add := range []int32{1, -1} {
+		shape := models.CounterShape{Init: int64(-add) << 61, Totals: []int64{math.MaxInt64, math.MinInt64}}
+		for total := range int32(2) {
+			d := testkit.Decide(Path, shape, testkit.Columns(
+				testkit.At(models.Plus, add, 0, 0, models.Open),
+				testkit.At(models.Total, 0, total, 1, 2)), fastpath.WantFailure)
+			if d.Verdict != jepsen.Invalid || d.FailEvent != 2 {
+				t.Errorf("%d from %d by %d: %+v", shape.Totals[total], shape.Init, add, d)
+			}
+		}
+	}
+}

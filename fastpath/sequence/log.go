@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"clew/fastpath"
+	"clew/fastpath/internal/bitset"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -17,9 +18,9 @@ import (
 // If some appends that completed tell their places and some do not, a history, or a
 // prefix of one that is invalid, may stay undecided: see Mixed appends.
 //
-// Cost: O(operations * log(operations open at once) + events + values in the lists
-// that are read). A failure costs a few such decisions, and a core up to a
-// logarithm of them for each read that stays in it.
+// Cost: O(operations * log(events) + events + values in the lists that are read),
+// where the logarithm's base is 64. A failure costs a few such decisions, and a
+// core up to a logarithm of them for each read that stays in it.
 //
 // Rests on: the list only grows, one place after the other. What stands at some
 // places is known, from operations that returned: an append that tells the place,
@@ -88,10 +89,11 @@ type logging struct {
 	begun   int32   // how many rows have begun
 	waiting []int32 // by length: the first read that waits for it, plus 1
 	by      []int32 // by length: the row that it had to grow to there for, plus 1
-	returns []int32 // by event: the row that returns and is not linearized, plus 1
-	plain   heap    // appends without a place that return
+	due     due
+	plain   bitset.Set // by return: appends without a place that are due
+	left    int        // how many these are
 	crashed []models.Row
-	known   int32 // the event by which all was said that the sweep went by
+	seen    int32 // the places before this one are those that the sweep went by
 	order   []models.Row
 
 	bad logFault
@@ -130,17 +132,15 @@ func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging
 		l.hold()
 	}
 	if l.bad.op < 0 {
-		l.sweep()
+		l.sweep(tellersFirst)
 	}
 	if l.bad.op < 0 || l.begun == 0 || !l.mixed() {
 		return l, nil
 	}
-	l.choice = returnedFirst
-	if l.sweep(); l.bad.op < 0 {
+	if l.sweep(returnedFirst); l.bad.op < 0 {
 		return l, nil
 	}
-	l.choice = needless
-	if l.sweep(); l.bad.op < 0 {
+	if l.sweep(needless); l.bad.op < 0 {
 		return nil, &Mixed{Plain: l.appends.unseen, Told: l.appends.teller}
 	}
 	return l, nil
@@ -234,11 +234,8 @@ func (l *logging) sayList(row models.Row) {
 
 // hold finds the append that stands at each place.
 func (l *logging) hold() {
-	for i, kind := range l.Kind {
-		if b := l.B[i]; kind == models.AppendTo && l.Res[i] == models.Open && b > l.base && b <= l.most &&
-			l.holder[b-1] == 0 && (l.value[b-1] == 0 || l.value[b-1] == l.A[i]+1) {
-			l.holder[b-1] = int32(i) + 1
-		}
+	if l.appends.tellsOpen {
+		l.holdOpen()
 	}
 	for place := l.base; place < l.most; place++ {
 		if l.value[place] == 0 || l.holder[place] != 0 {
@@ -256,31 +253,45 @@ func (l *logging) hold() {
 	}
 }
 
-// sweep goes through the events.
-func (l *logging) sweep() {
-	l.now, l.begun, l.known, l.plain, l.crashed = l.base, 0, 0, l.plain[:0], l.crashed[:0]
-	l.bad = logFault{op: -1, other: -1, end: models.Open}
+// holdOpen finds appends that would tell the place where they stand, or may stand.
+func (l *logging) holdOpen() {
 	for i, kind := range l.Kind {
-		if kind != models.AppendTo {
-			l.link[i] = 0
+		if b := l.B[i]; kind == models.AppendTo && l.Res[i] == models.Open && b > l.base && b <= l.most &&
+			l.holder[b-1] == 0 && (l.value[b-1] == 0 || l.value[b-1] == l.A[i]+1) {
+			l.holder[b-1] = int32(i) + 1
+		}
+	}
+}
+
+// sweep goes through the events. It is made with tellersFirst first.
+func (l *logging) sweep(prefer choice) {
+	l.choice = prefer
+	l.now, l.begun, l.seen, l.crashed, l.left = l.base, 0, l.base, l.crashed[:0], 0
+	l.bad = logFault{op: -1, other: -1, end: models.Open}
+	if prefer != tellersFirst {
+		for i, kind := range l.Kind {
+			if kind != models.AppendTo {
+				l.link[i] = 0
+			}
 		}
 	}
 	l.waiting, l.by = make([]int32, l.most+1), make([]int32, l.most+1)
-	l.returns = make([]int32, l.Events)
-	for i, res := range l.Res {
-		if res != models.Open {
-			l.returns[res] = int32(i) + 1
-		}
-	}
+	l.due, l.plain = newDue(l.Events), bitset.New(l.Events)
 	if l.witness {
 		l.order = make([]models.Row, 0, l.Len())
 	}
-	inv, returns := l.Inv, l.returns
-	for t := range returns {
-		if int(l.begun) < len(inv) && inv[l.begun] == int32(t) {
-			l.invoke(l.begun)
-			l.begun++
-		} else if row := returns[t] - 1; row >= 0 && !l.finish(row) {
+	for i, inv := range l.Inv {
+		for l.due.before(inv) {
+			if row := l.due.first(); !l.finish(row) {
+				l.fail(row)
+				return
+			}
+		}
+		l.invoke(models.Row(i))
+		l.begun++
+	}
+	for l.due.before(l.Events) {
+		if row := l.due.first(); !l.finish(row) {
 			l.fail(row)
 			return
 		}
@@ -289,7 +300,12 @@ func (l *logging) sweep() {
 
 // fail notes that a row cannot return.
 func (l *logging) fail(row models.Row) {
-	l.bad = logFault{op: row, other: -1, end: max(l.known, l.Res[row])}
+	l.bad = logFault{op: row, other: -1, end: l.Res[row]}
+	for _, k := range l.said[l.base:l.seen] {
+		if k != 0 {
+			l.bad.end = max(l.bad.end, l.Res[k-1])
+		}
+	}
 	if l.Kind[row] == models.AppendTo || l.Kind[row] == models.AppendNever {
 		return
 	}
@@ -316,36 +332,47 @@ func (l *logging) length(row models.Row) int32 {
 }
 
 func (l *logging) invoke(row models.Row) {
-	kind, open := l.Kind[row], l.Res[row] == models.Open
+	kind, res := l.Kind[row], l.Res[row]
 	switch {
 	case kind == models.AppendNever:
 	case kind == models.AppendTo:
 		switch {
 		case l.B[row] != 0 || l.link[row] != 0:
-		case open || l.choice == needless:
+		case res == models.Open || l.choice == needless:
 			l.crashed = append(l.crashed, row)
 		default:
-			l.plain.push(entry{int64(l.Res[row]), row})
+			l.plain.Add(res)
+			l.left++
 		}
-	case open:
+	case res == models.Open:
 	default:
 		to := l.length(row)
 		switch {
 		case to == l.now || to < l.now && kind == models.ReadAt || to > l.now && kind == models.ReadNothing:
-			l.linearize(row)
+			l.happen(row)
+			return
 		case to > l.now && to <= l.most:
 			l.link[row], l.waiting[to] = l.waiting[to], row+1
 		}
 	}
+	if res != models.Open {
+		l.due.add(row, res)
+	}
 }
 
-func (l *logging) linearize(row models.Row) {
-	if res := l.Res[row]; res != models.Open {
-		l.returns[res] = 0
-	}
+// happen notes that a row is linearized.
+func (l *logging) happen(row models.Row) {
 	if l.witness {
 		l.order = append(l.order, row)
 	}
+}
+
+// linearize linearizes a row that may be due.
+func (l *logging) linearize(row models.Row) {
+	if res := l.Res[row]; res != models.Open {
+		l.due.drop(res)
+	}
+	l.happen(row)
 }
 
 // finish linearizes an operation that returns, and reports whether it can.
@@ -369,7 +396,10 @@ func (l *logging) finish(row models.Row) bool {
 // place linearizes an append that tells no place and that nothing has seen, at the
 // next place of which nothing is known, and reports whether it can.
 func (l *logging) place(row models.Row) bool {
-	for l.choice != needless && l.returns[l.Res[row]] != 0 {
+	if l.choice == needless {
+		l.due.drop(l.Res[row])
+	}
+	for l.due.has(l.Res[row]) {
 		to := l.now
 		for to < l.most && l.value[to] != 0 {
 			to++
@@ -386,16 +416,17 @@ func (l *logging) grow(to int32, row models.Row) bool {
 	for l.now < to {
 		place := l.now
 		h := l.holder[place] - 1
-		if l.value[place] != 0 {
-			l.known = max(l.known, l.Res[l.said[place]-1])
-		}
+		l.seen = place + 1
 		switch {
-		case h >= 0 && h < l.begun && (l.value[place] != 0 || l.choice != returnedFirst || len(l.plain) == 0):
+		case h >= 0 && h < l.begun && (l.value[place] != 0 || l.choice != returnedFirst || l.left == 0):
 			l.linearize(h)
 		case l.value[place] != 0:
 			return false
-		case len(l.plain) > 0:
-			l.linearize(l.plain.pop())
+		case l.left > 0:
+			res := l.plain.TakeFirst(int32(l.due.word * 64))
+			l.left--
+			l.due.drop(res)
+			l.happen(l.due.row[res])
 		case len(l.crashed) > 0:
 			l.linearize(l.crashed[0])
 			l.crashed = l.crashed[1:]
@@ -411,9 +442,10 @@ func (l *logging) grow(to int32, row models.Row) bool {
 	return true
 }
 
-// appended finds appends that tell no place by their values.
+// appended finds appends that tell no place by their values, if there are any.
 type appended struct {
-	n int32
+	n         int32
+	tellsOpen bool // some that did not return would tell their places
 	// If there is a choice: one that returned, and one that would tell its place.
 	unseen, teller models.Row
 
@@ -424,21 +456,39 @@ type appended struct {
 
 // newAppended finds the appends, or why a history is not one that is decided.
 func newAppended(c *models.Columns) (x appended, reason fastpath.Ambiguity) {
-	top := int32(0)
-	for i, kind := range c.Kind {
-		if kind > models.ReadLog {
-			return x, &fastpath.Unsupported{Op: models.Row(i)}
-		}
-		if kind != models.AppendTo {
-			continue
-		}
-		x.n++
-		top = max(top, c.A[i])
+	top, told, open, kinds := int32(0), int32(0), int32(0), models.Kind(0)
+	for i, kind := range c.Kind { // without a branch: kinds are mixed at random
+		kinds = max(kinds, kind)
+		is := (int32(kind) - 1) >> 31 // all ones for AppendTo, 0 for others
+		tells := is & nonzero(c.B[i])
+		x.n -= is
+		told -= tells
+		open |= tells & ((c.Res[i]-models.Open)>>31 ^ -1)
+		top = max(top, c.A[i]&is)
+	}
+	if kinds > models.ReadLog {
+		at := slices.IndexFunc(c.Kind, func(kind models.Kind) bool { return kind > models.ReadLog })
+		return x, &fastpath.Unsupported{Op: models.Row(at)}
+	}
+	x.tellsOpen = open != 0
+	if told == x.n {
+		return x, nil
 	}
 	if fastpath.Sparse(int64(top), int64(x.n)) {
 		return x, x.sort(c)
 	}
-	x.rows = make([]int32, top+1)
+	x.rows = make([]int32, top+2)
+	twice := int32(0)
+	for i, kind := range c.Kind {
+		is := (int32(kind) - 1) >> 31
+		k := &x.rows[(c.A[i]+1)&is]
+		twice |= is & nonzero(*k)
+		*k = int32(i) + 1
+	}
+	if x.rows = x.rows[1:]; twice == 0 {
+		return x, nil
+	}
+	clear(x.rows)
 	for i, kind := range c.Kind {
 		if kind != models.AppendTo {
 			continue
@@ -473,7 +523,7 @@ func (x *appended) sort(c *models.Columns) fastpath.Ambiguity {
 // plain is the append of a value that tells no place, or -1.
 func (x *appended) plain(c *models.Columns, class int32) models.Row {
 	row := models.Row(-1)
-	if x.rows == nil {
+	if x.rows == nil { // perhaps there are no pairs, either
 		if k, _ := slices.BinarySearch(x.pairs, uint64(class)<<32); k < len(x.pairs) && int32(x.pairs[k]>>32) == class {
 			row = models.Row(uint32(x.pairs[k]))
 		}

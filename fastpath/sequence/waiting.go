@@ -17,8 +17,12 @@ type waiting struct {
 	shift  uint
 }
 
-// firstWaiting is the size of the table at first, as a power of 2.
-const firstWaiting = 7
+// firstWaiting is the size of the table at first, as a power of 2. Below roomy
+// places it is mostly empty, so that numbers seldom meet.
+const (
+	firstWaiting = 7
+	roomy        = 1 << 12
+)
 
 func newWaiting() waiting {
 	return waiting{places: make([]place, 1<<firstWaiting), shift: 64 - firstWaiting}
@@ -40,7 +44,7 @@ func (w *waiting) slot(n int64) int {
 func (w *waiting) of(n int64) *place {
 	at := w.slot(n)
 	if w.places[at].empty() {
-		if w.n++; 2*w.n > len(w.places) {
+		if w.n++; 2*w.n > len(w.places) || 8*w.n > len(w.places) && len(w.places) < roomy {
 			w.grow()
 			at = w.slot(n)
 		}

@@ -35,6 +35,7 @@ var tables = map[string]func(*bench) error{
 	"clients":   clients,
 	"crashes":   crashes,
 	"hitting":   measureHitting,
+	"models":    measureModels,
 	"porcupine": porcupine,
 	"search":    search,
 }

@@ -26,14 +26,16 @@ const (
 
 // LongOptions say which long history to make.
 type LongOptions struct {
-	// Model is register, cas-register, multi-register, lookup-set, fifo-queue or
-	// unordered-queue; queues are linearizable or have an impossible read.
+	// Model is register, cas-register, multi-register, kv, lookup-set or bank; or it
+	// is fifo-queue, unordered-queue, counter, id-generator or log, and these are
+	// linearizable or have an impossible read.
 	Model      string
 	Kind       LongKind
 	Operations int     // a fault may need a few more
 	Processes  int     // how many operations run at once; 5 if 0
 	Values     int     // distinct values from 0 on; 0: every write has its own
-	Keys       int     // of a multi-register; 3 if 0
+	Keys       int     // of a multi-register or kv, or a bank's accounts; 3 if 0
+	Reads      float64 // the share of operations that change nothing; a half if 0
 	Crashed    int     // how many operations that change something end in :info
 	At         float64 // where the fault is, as a fraction of the history; 0.9 if 0
 	Seed       uint64
@@ -58,27 +60,25 @@ func Long(w io.Writer, o LongOptions) (fail int, err error) {
 	if o.Values == 0 {
 		l.mark = int32(2 * o.Operations)
 	}
-	switch o.Model {
-	case "register", "cas-register":
-		l.object = &longRegister{long: l, now: -1, cas: o.Model == "cas-register"}
-	case "multi-register":
-		x := &longRegisters{long: l}
-		for range o.Keys {
-			x.now = append(x.now, -1)
-		}
-		l.object = x
-	case "lookup-set":
-		l.object = &longSet{long: l, in: map[int32]bool{}}
-	case "fifo-queue", "unordered-queue":
+	if l.object = l.newLongObject(); l.object == nil {
+		return 0, fmt.Errorf("gen: no long history of %s", o.Model)
+	}
+	switch l.object.(type) {
+	case *longQueue, *longCounter, *longIDs, *longLog:
 		if o.Kind == StaleRead || o.Kind == LostWrite {
 			return 0, fmt.Errorf("gen: no %s with a stale read or a lost write", o.Model)
 		}
-		l.object = &longQueue{long: l, fifo: o.Model == "fifo-queue"}
-	default:
-		return 0, fmt.Errorf("gen: no long history of %s", o.Model)
 	}
 	l.run()
 	return l.fail, l.err
+}
+
+// Init is the initial value of the histories as EDN, or "" for the model's default.
+func (o LongOptions) Init() string {
+	if o.Model != "bank" {
+		return ""
+	}
+	return string(longBalances(nil, slices.Repeat([]int32{longBalance}, upTo(o.Keys, 3))))
 }
 
 // long makes a long history.
@@ -139,6 +139,7 @@ type longOp struct {
 	a, b     int32
 	key, two int32
 	ok       bool
+	list     []int32
 }
 
 // longObject is a sequential object.
@@ -240,6 +241,9 @@ func (l *long) next() longOp {
 		o := l.object.call(true)
 		o.crashes = true
 		return o
+	}
+	if l.Reads > 0 {
+		return l.object.call(l.r.Float64() >= l.Reads)
 	}
 	return l.object.call(l.r.IntN(2) == 0)
 }
