@@ -147,6 +147,7 @@ type bound struct {
 	values *values
 	states *table
 	stop   <-chan struct{}
+	idle   sync.Pool // calls that have ended
 }
 
 // bind makes the model for one history.
@@ -224,11 +225,12 @@ func (m *bound) size(state) int {
 
 // step calls the function of an operation.
 func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, error) {
-	x := newCall(m.file, m.states, m.stop)
+	x := m.begin()
 	v, err := starlark.Call(x.thread, f, starlark.Tuple{m.value(s), operation{c, m}}, nil)
 	if err != nil {
 		return nil, placed(m.file.path, err)
 	}
+	defer m.idle.Put(x)
 	list := []starlark.Value{v}
 	switch v := v.(type) {
 	case impossible:
@@ -244,6 +246,17 @@ func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, err
 		}
 	}
 	return next, nil
+}
+
+// begin is a new call, or one that has ended and begins anew.
+func (m *bound) begin() *inCall {
+	x, ended := m.idle.Get().(*inCall)
+	if !ended {
+		return newCall(m.file, m.states, m.stop)
+	}
+	x.stop, x.grown, x.thread.Steps = m.stop, nil, 0
+	x.thread.SetMaxExecutionSteps(pollSteps)
+	return x
 }
 
 // part is the part that an operation touches. An error in the model is a panic, as
@@ -293,6 +306,7 @@ type inCall struct {
 	file   *File
 	table  *table
 	thread *starlark.Thread
+	stop   <-chan struct{}
 	grown  growth
 }
 
@@ -304,7 +318,7 @@ var printing sync.Mutex
 
 // newCall is a call, which ends early once stop is closed.
 func newCall(f *File, t *table, stop <-chan struct{}) *inCall {
-	c := &inCall{file: f, table: t}
+	c := &inCall{file: f, table: t, stop: stop}
 	c.thread = &starlark.Thread{
 		Name: f.path,
 		Print: func(_ *starlark.Thread, msg string) {
@@ -316,7 +330,7 @@ func newCall(f *File, t *table, stop <-chan struct{}) *inCall {
 		},
 		OnMaxSteps: func(thread *starlark.Thread) {
 			select {
-			case <-stop:
+			case <-c.stop:
 				thread.Cancel("stopped by a limit")
 				return
 			default:
