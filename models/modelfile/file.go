@@ -126,6 +126,7 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 	if err != nil {
 		return nil, placed(f.path, err)
 	}
+	globals.Freeze() // steps run concurrently, and depend on nothing but their arguments
 	return globals, nil
 }
 
