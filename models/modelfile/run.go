@@ -72,6 +72,9 @@ func oneOf(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named [
 	}
 	var x outcomes
 	for s := range starlark.Elements(states) {
+		if _, none := s.(impossible); none {
+			return nil, errors.New("one_of holds inconsistent(..), which is no state; expected it to be left out")
+		}
 		x.list = append(x.list, s)
 	}
 	if len(x.list) == 0 {
