@@ -3,16 +3,20 @@ package clew_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"clew"
+	"clew/edn"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
 	"clew/models/modelfile"
+	"clew/report"
 )
 
 // starModel is a model of testdata/models.
@@ -116,33 +120,116 @@ func TestResultsOfModelFilesNeverChange(t *testing.T) {
 	}
 	valid := b.String() + "{:process 99 :type :invoke :f :look :value [3 1]}\n{:process 99 :type :ok :f :look :value [3 1]}\n"
 	invalid := strings.ReplaceAll(valid, ":look :value [3 1]", ":look :value [3 9]")
-	spec := ownFile(t, dice)
-	for _, text := range []string{valid, invalid} {
-		for _, o := range []clew.Options{{}, {Algorithm: "frontier"}, {Algorithm: "porcupine"}} {
-			first := ""
-			for range 20 {
-				h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
-				if err != nil {
+	spec := func() models.Spec { return ownFile(t, dice) }
+	for _, o := range []clew.Options{{}, {Algorithm: "frontier"}, {Algorithm: "porcupine"}} {
+		unchanging(t, valid, spec, o, jepsen.Valid)
+		unchanging(t, invalid, spec, o, jepsen.Invalid)
+	}
+}
+
+func TestResultsOfTwinsNeverChange(t *testing.T) {
+	for _, name := range twins {
+		t.Run(name, func(t *testing.T) {
+			r := gen.Rand(6)
+			spec := func() models.Spec { return models.Own(starModel(t, name)) }
+			for _, verdict := range []jepsen.Verdict{jepsen.Valid, jepsen.Invalid} {
+				for range 3 {
+					text := smallOf(t, r, spec(), name, verdict)
+					for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
+						unchanging(t, text, spec, clew.Options{Algorithm: algorithm, Verify: true}, verdict)
+					}
+				}
+				var keys []*jepsen.History
+				for range keyNames {
+					keys = append(keys, readLines(t, []string{smallOf(t, r, spec(), name, verdict)}))
+				}
+				k := interleave(r, keys, &jepsen.History{Values: edn.NewValues()})
+				unchanging(t, strings.Join(k.whole, "\n"), spec, clew.Options{Independent: true}, verdict)
+			}
+			if name == "counter" {
+				return // gen.Long has none
+			}
+			for kind, verdict := range map[gen.LongKind]jepsen.Verdict{gen.Linearizable: jepsen.Valid, gen.ImpossibleRead: jepsen.Invalid} {
+				var b strings.Builder
+				if _, err := gen.Long(&b, gen.LongOptions{Model: name, Kind: kind, Operations: 150, Values: 5, Processes: 3}); err != nil {
 					t.Fatal(err)
 				}
-				r, err := clew.Check(context.Background(), h, spec, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.Ms = 0
-				got := r.EDN() + r.Text()
-				if first == "" {
-					first = got
-				}
-				if got != first {
-					t.Fatalf("%s\nand before\n%s", got, first)
-				}
+				unchanging(t, b.String(), spec, clew.Options{}, verdict)
 			}
-			if want := map[string]string{valid: ":valid? true", invalid: ":valid? false"}[text]; !strings.Contains(first, want) {
-				t.Errorf("%s, want %s", first, want)
-			}
+		})
+	}
+}
+
+// smallOf is a small history of a verdict.
+func smallOf(t *testing.T, r *rand.Rand, spec models.Spec, name string, verdict jepsen.Verdict) string {
+	t.Helper()
+	for range 1000 {
+		text := gen.New(r, gen.Options{Model: name}).Text
+		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x, err := clew.Check(context.Background(), h, spec, clew.Options{}); err == nil && x.Verdict == verdict && h.Operations() > 3 {
+			return text
 		}
 	}
+	t.Fatalf("no history of %s is %v", name, verdict)
+	return ""
+}
+
+// unchanging reads a history and a model and checks one with the other 20 times, and
+// compares everything that is written of the result, except for the time.
+func unchanging(t *testing.T, text string, spec func() models.Spec, o clew.Options, verdict jepsen.Verdict) {
+	t.Helper()
+	first := ""
+	for range 20 {
+		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, spec(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict != verdict {
+			t.Fatalf("%v, want %v:\n%s", r.Verdict, verdict, text)
+		}
+		r.Ms = 0
+		got := written(t, r)
+		if first == "" {
+			first = got
+		}
+		if got != first {
+			t.Fatalf("%s\nand before\n%s", got, first)
+		}
+	}
+}
+
+// written is everything that is written of a result; of independent keys, without the
+// time that each took.
+func written(t *testing.T, r *report.Result) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(milliseconds.ReplaceAllString(r.EDN(), ""))
+	b.WriteString(r.Text())
+	if r.Keys != nil {
+		return b.String()
+	}
+	text, err := r.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Write(text)
+	writers := []func(io.Writer) error{r.WriteWitness}
+	if r.Verdict == jepsen.Invalid {
+		writers = []func(io.Writer) error{r.WriteCore, r.WriteSVG}
+	}
+	for _, write := range writers {
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
 }
 
 // The keys of a history are checked side by side, each with a model of its own.

@@ -31,7 +31,8 @@ const (
 //     value and this one was not there at first (for values that some operation
 //     ties together, all of theirs);
 //   - operations whose values none of the remaining operations can have seen,
-//     if a value is gone once another replaces it (sight.go).
+//     if a value is gone once another replaces it (sight.go). A model of few
+//     states may turn out to be such a one.
 //
 // So a part that still fails shows a real failure, and more operations never
 // make it succeed, which is what the bisection rests on. For the same reason no
@@ -46,8 +47,16 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 			rows = append(rows, i)
 		}
 	}
-	if r, ok := ops.Model.(models.Replacing); ok {
-		return m.replaced(r, rows)
+	switch x := ops.Model.(type) {
+	case models.Replacing:
+		return m.replaced(x, rows, m.failing(x, rows))
+	case models.Reaching:
+		if r := x.Replacing(ops); r != nil {
+			if window := m.failing(r, rows); len(window) < len(rows) || len(rows) <= maxWholeRows {
+				return m.replaced(r, rows, window)
+			}
+			m.sight = nil
+		}
 	}
 	rows = m.minimize(split(rows, m.readOnly))
 	if v, ok := ops.Model.(models.Valued); ok {
@@ -155,25 +164,32 @@ func (m *minimizer) readOnly(i int32) bool {
 // firstWindow is how many operations the first window holds.
 const firstWindow = 16
 
-// replaced is a small part of the rows that fails, for a model in which a value
-// is gone once another replaces it. Windows of the rows that return last are
-// tried, each larger than the one before; the part lies within the first one
-// that fails.
-func (m *minimizer) replaced(r models.Replacing, rows []int32) []int32 {
+// maxWholeRows bounds the rows all of which are looked through for a model that
+// turned out to be Replacing. Often no window fails for it, as what an operation
+// sees may reach back to the first one.
+const maxWholeRows = 1000
+
+// failing is a window of the rows that fails, for a model in which a value is gone
+// once another replaces it. Windows of the rows that return last are tried, each
+// larger than the one before; if none of them fails, it is all rows.
+func (m *minimizer) failing(r models.Replacing, rows []int32) []int32 {
 	slices.Sort(rows)
 	byRes := slices.Clone(rows)
 	slices.SortFunc(byRes, func(a, b int32) int { return cmp.Compare(m.ops.Res[b], m.ops.Res[a]) })
 	late, _ := slices.BinarySearchFunc(byRes, m.fail, func(a, t int32) int { return cmp.Compare(t, m.ops.Res[a]) })
-	window := rows
 	for n := firstWindow; late+n < len(rows) && !m.spent(); n *= 4 {
 		some := slices.Clone(byRes[:late+n])
 		slices.Sort(some)
 		m.sight = newSight(m.ops, r, rows, some)
 		if m.fails(slices.Clone(some)) {
-			window = m.sight.within(context.Background(), some)
-			break
+			return m.sight.within(context.Background(), some)
 		}
 	}
+	return rows
+}
+
+// replaced is a small part of a window of the rows that fails.
+func (m *minimizer) replaced(r models.Replacing, rows, window []int32) []int32 {
 	for n := len(rows) + 1; len(rows) < n && !m.spent(); {
 		m.sight = newSight(m.ops, r, rows, window)
 		window = m.minimize(split(window, func(i int32) bool { return !m.isFailing(i) }))

@@ -41,7 +41,7 @@ func (m declared[S]) Doubt() {
 	}
 	for state := range int32(len(m.states)) {
 		for _, op := range doubtful {
-			if m.doubts > maxDoubts {
+			if m.doubts++; m.doubts > maxDoubts {
 				return
 			}
 			m.try(state, op)
@@ -50,9 +50,9 @@ func (m declared[S]) Doubt() {
 }
 
 // try takes a step that no search has asked for. If it fails that is nothing to
-// speak of, unless it shows a wrong declaration or a limit has stopped it.
-func (m *functional[S]) try(state, op int32) (next []State, happens bool) {
-	m.doubts++
+// speak of, and there is no step, unless it shows a wrong declaration or a limit has
+// stopped it.
+func (m *functional[S]) try(state, op int32) (x *step) {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -62,8 +62,16 @@ func (m *functional[S]) try(state, op int32) (next []State, happens bool) {
 			panic(p)
 		}
 	}()
-	x := m.step(state, op)
-	return x.next, len(x.next) > 0
+	return m.step(state, op)
+}
+
+// outcomes is what a step that is tried leads to, nothing if it fails.
+func (m *functional[S]) outcomes(state, op int32) []State {
+	m.doubts++
+	if x := m.try(state, op); x != nil {
+		return x.next
+	}
+	return nil
 }
 
 // Doubt implements Declaring: it also looks for operations of different parts that
@@ -87,11 +95,10 @@ func (m parted[S]) Doubt() {
 
 // doubt fails if it matters to b in a state whether a happens before it.
 func (m parted[S]) doubt(state, a, b int32) {
-	alone, happens := m.try(state, b)
-	first, _ := m.try(state, a)
-	for _, s := range first {
-		after, still := m.try(numberOf(s), b)
-		if happens == still && (!happens || m.commute(alone, after, a)) {
+	alone := m.outcomes(state, b)
+	for _, s := range m.outcomes(state, a) {
+		after := m.outcomes(numberOf(s), b)
+		if happens, still := len(alone) > 0, len(after) > 0; happens == still && (!happens || m.commute(alone, after, a)) {
 			continue
 		}
 		m.mu.Lock()
@@ -106,8 +113,7 @@ func (m parted[S]) doubt(state, a, b int32) {
 // it.
 func (m parted[S]) commute(without, with []State, a int32) bool {
 	for _, s := range without {
-		next, _ := m.try(numberOf(s), a)
-		for _, t := range next {
+		for _, t := range m.outcomes(numberOf(s), a) {
 			for _, w := range with {
 				if numberOf(t) == numberOf(w) {
 					return true

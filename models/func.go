@@ -210,7 +210,9 @@ func (m *functional[S]) Read(o Operation) (Op, bool, error) {
 func (m *functional[S]) partition(op *call) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("in partition: %w", panicked(p))
+			if err = panicked(p); m.At == nil { // it has no place
+				err = fmt.Errorf("in partition: %w", err)
+			}
 		}
 	}()
 	part := m.Partition(op.Call)

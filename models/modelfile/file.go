@@ -126,6 +126,7 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 	if err != nil {
 		return nil, placed(f.path, err)
 	}
+	globals.Freeze() // steps run concurrently, and depend on nothing but their arguments
 	return globals, nil
 }
 
@@ -235,6 +236,23 @@ func (f *File) Definition() *models.Definition {
 	return def
 }
 
+// pythons are words of Python's that Starlark reserves and has no use for, and what there
+// is instead.
+var pythons = map[string]string{
+	"class":    "; expected a dict or a tuple",
+	"del":      "; expected d.pop(key) of a dict of the function's own",
+	"except":   ": an error ends the check",
+	"finally":  ": an error ends the check",
+	"from":     ": a model is one file",
+	"global":   ": the state is all that a model remembers",
+	"import":   ": a model is one file",
+	"is":       "; expected == to compare",
+	"nonlocal": ": the state is all that a model remembers",
+	"raise":    "; expected fail(why)",
+	"try":      ": an error ends the check",
+	"yield":    "; expected one_of([..]) for several outcomes",
+}
+
 // placed is an error of the file with its place.
 func placed(path string, err error) error {
 	at := func(pos syntax.Position, msg string) error {
@@ -245,6 +263,10 @@ func placed(path string, err error) error {
 	var e *starlark.EvalError
 	switch {
 	case errors.As(err, &s):
+		word, _, _ := strings.Cut(strings.TrimPrefix(s.Msg, "got "), ",")
+		if instead, ok := pythons[word]; ok {
+			return at(s.Pos, "Starlark has no "+word+instead)
+		}
 		return at(s.Pos, s.Msg)
 	case errors.As(err, &r):
 		return at(r[0].Pos, r[0].Msg)

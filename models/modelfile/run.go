@@ -72,6 +72,9 @@ func oneOf(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named [
 	}
 	var x outcomes
 	for s := range starlark.Elements(states) {
+		if _, none := s.(impossible); none {
+			return nil, errors.New("one_of holds inconsistent(..), which is no state; expected it to be left out")
+		}
 		x.list = append(x.list, s)
 	}
 	if len(x.list) == 0 {
@@ -147,6 +150,7 @@ type bound struct {
 	values *values
 	states *table
 	stop   <-chan struct{}
+	idle   sync.Pool // calls that have ended
 }
 
 // bind makes the model for one history.
@@ -224,11 +228,12 @@ func (m *bound) size(state) int {
 
 // step calls the function of an operation.
 func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, error) {
-	x := newCall(m.file, m.states, m.stop)
+	x := m.begin()
 	v, err := starlark.Call(x.thread, f, starlark.Tuple{m.value(s), operation{c, m}}, nil)
 	if err != nil {
 		return nil, placed(m.file.path, err)
 	}
+	defer m.idle.Put(x)
 	list := []starlark.Value{v}
 	switch v := v.(type) {
 	case impossible:
@@ -244,6 +249,17 @@ func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, err
 		}
 	}
 	return next, nil
+}
+
+// begin is a new call, or one that has ended and begins anew.
+func (m *bound) begin() *inCall {
+	x, ended := m.idle.Get().(*inCall)
+	if !ended {
+		return newCall(m.file, m.states, m.stop)
+	}
+	x.stop, x.grown, x.thread.Steps = m.stop, nil, 0
+	x.thread.SetMaxExecutionSteps(pollSteps)
+	return x
 }
 
 // part is the part that an operation touches. An error in the model is a panic, as
@@ -293,6 +309,7 @@ type inCall struct {
 	file   *File
 	table  *table
 	thread *starlark.Thread
+	stop   <-chan struct{}
 	grown  growth
 }
 
@@ -304,7 +321,7 @@ var printing sync.Mutex
 
 // newCall is a call, which ends early once stop is closed.
 func newCall(f *File, t *table, stop <-chan struct{}) *inCall {
-	c := &inCall{file: f, table: t}
+	c := &inCall{file: f, table: t, stop: stop}
 	c.thread = &starlark.Thread{
 		Name: f.path,
 		Print: func(_ *starlark.Thread, msg string) {
@@ -316,7 +333,7 @@ func newCall(f *File, t *table, stop <-chan struct{}) *inCall {
 		},
 		OnMaxSteps: func(thread *starlark.Thread) {
 			select {
-			case <-stop:
+			case <-c.stop:
 				thread.Cancel("stopped by a limit")
 				return
 			default:

@@ -190,12 +190,32 @@ func (t *table) dict(x *starlark.Dict, grown growth, depth int) (int32, error) {
 		return n, nil
 	}
 	items := x.Items()
-	slices.SortFunc(items, func(a, b starlark.Tuple) int { return order(a[0], b[0]) })
+	byKey := func(a, b starlark.Tuple) int { return order(a[0], b[0]) }
+	canonical := slices.IsSortedFunc(items, byKey)
+	if !canonical {
+		slices.SortFunc(items, byKey)
+	}
 	keys, values := make([]starlark.Value, len(items)), make([]starlark.Value, len(items))
 	for i, item := range items {
 		keys[i], values[i] = item[0], item[1]
 	}
-	return t.chain(dict, keys, values, grown, depth)
+	n, err := t.chain(dict, keys, values, grown, depth)
+	if err == nil && canonical && t.held[n] == nil && flat(keys) && flat(values) {
+		t.hold(n, x, nil, 2*len(items))
+	}
+	return n, err
+}
+
+// flat says whether values are no collections: two that have one number are the
+// same then.
+func flat(all []starlark.Value) bool {
+	return !slices.ContainsFunc(all, func(v starlark.Value) bool {
+		switch v.(type) {
+		case *starlark.List, starlark.Tuple, *starlark.Dict, *starlark.Set:
+			return true
+		}
+		return false
+	})
 }
 
 // list is the number of a list. If it grew out of one that has a number, only what

@@ -343,6 +343,10 @@ func order(a, b starlark.Value) int {
 	case starlark.Bool:
 		return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 	case starlark.Int, starlark.Float:
+		if n, ok := a.(starlark.Int); ok && b.Type() == a.Type() {
+			c, _ := n.Cmp(b, 0)
+			return c
+		}
 		less, _ := starlark.Compare(syntax.LT, a, b)
 		greater, _ := starlark.Compare(syntax.GT, a, b)
 		switch {

@@ -1,0 +1,117 @@
+package models
+
+// Reaching is a model that finds out by stepping whether its operations lead to few
+// states.
+type Reaching interface {
+	// Replacing is the model of these operations as one whose state has one place,
+	// and itself as the value there. It is nil if they lead to many states, if a
+	// step fails, or if none of them overwrites: then nothing is ever surely gone.
+	Replacing(ops *Operations) Replacing
+}
+
+// maxReached bounds the states of Replacing, and maxSeen those that an operation
+// sees one by one.
+const (
+	maxReached = 64
+	maxSeen    = 4
+)
+
+// reached is what operations do in all states that they can lead to. It rests on
+// steps alone, and on nothing that the model's author declares.
+//
+// An operation that leaves every state as it is makes nothing. Any other makes each
+// state that it leads to, and sees each state in which it can happen, unless it
+// happens in all and leads to the same one. So if all operations have a
+// linearization, and the last one before o in it that makes anything is left in,
+// o finds the state that it found before, by induction. That is what sight.go of
+// package fallback asks of values.
+type reached struct{ makes, sees [][]Cell } // by call
+
+// anyState is a cell that stands for each state. What makes anything makes it, and
+// what sees many states sees it instead of them.
+var anyState = Cell{0, -1}
+
+// Makes implements Replacing.
+func (r *reached) Makes(dst []Cell, op Op) []Cell { return append(dst, r.makes[op.A]...) }
+
+// Sees implements Replacing.
+func (r *reached) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
+	return append(dst, r.sees[op.A]...), false
+}
+
+// Replacing implements Reaching.
+func (m *functional[S]) Replacing(ops *Operations) Replacing {
+	in := make([]bool, len(m.ops))
+	var calls []int32
+	for _, call := range ops.A {
+		if !in[call] {
+			in[call] = true
+			calls = append(calls, call)
+		}
+	}
+	steps := make([][]*step, len(m.ops)) // by call and state
+	states, known := []State{m.Init()}, map[int32]bool{numberOf(m.Init()): true}
+	for i := 0; i < len(states) && i*len(calls) < maxDoubts; i++ {
+		for _, call := range calls {
+			x := m.try(numberOf(states[i]), call)
+			if x == nil {
+				return nil
+			}
+			steps[call] = append(steps[call], x)
+			for _, s := range x.next {
+				if n := numberOf(s); !known[n] {
+					known[n] = true
+					states = append(states, s)
+				}
+			}
+			if len(states) > maxReached {
+				return nil
+			}
+		}
+	}
+	r, overwrites := &reached{make([][]Cell, len(m.ops)), make([][]Cell, len(m.ops))}, false
+	for _, call := range calls {
+		if len(steps[call]) < len(states) {
+			return nil // there were too many steps to take
+		}
+		overwrites = r.add(call, states, steps[call]) || overwrites
+	}
+	if !overwrites {
+		return nil
+	}
+	return r
+}
+
+// add adds a call with its step in each state, and says whether it overwrites.
+func (r *reached) add(call int32, states []State, steps []*step) (overwrites bool) {
+	var makes, sees []Cell
+	changes, made := false, map[int32]bool{}
+	overwrites = true
+	for i, x := range steps {
+		from := numberOf(states[i])
+		if len(x.next) > 0 {
+			sees = append(sees, Cell{0, from})
+		}
+		overwrites = overwrites && len(x.next) == 1
+		for _, s := range x.next {
+			to := numberOf(s)
+			changes = changes || to != from
+			if !made[to] {
+				made[to] = true
+				makes = append(makes, Cell{0, to})
+			}
+		}
+	}
+	overwrites = overwrites && changes && len(makes) == 1
+	if changes {
+		r.makes[call] = append(makes, anyState)
+	}
+	switch {
+	case overwrites:
+	case len(sees) > maxSeen:
+		r.sees[call] = []Cell{anyState}
+	default:
+		r.sees[call] = sees
+	}
+	return overwrites
+}
