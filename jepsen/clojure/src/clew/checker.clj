@@ -23,10 +23,11 @@
             [clojure.tools.logging :refer [warn]]
             [jepsen.checker :as checker]
             [jepsen.store :as store])
-  (:import (java.io File PushbackReader RandomAccessFile Writer)
+  (:import (clojure.lang APersistentMap APersistentSet APersistentVector ASeq Keyword LazySeq Symbol)
+           (java.io File FileOutputStream PushbackReader RandomAccessFile)
            (java.nio.file Files)
            (java.nio.file.attribute FileAttribute)
-           (java.util HashMap List)
+           (java.util HashMap HashSet List)
            (java.util.concurrent TimeUnit)))
 
 (def max-shown
@@ -98,19 +99,16 @@
   afterwards if and only if they were before. An object that EDN does not know becomes
   #clew/object [n text], with the same n for equal objects."
   []
-  (let [objects (HashMap.)
-        tokens  (HashMap.)]
+  (let [objects (HashMap.)]
     (letfn [(object [x]
               (when-not (.containsKey objects x)
-                (let [text (try (str x) (catch Throwable _ (str (class x))))
+                (let [text (try
+                             (if (tagged-literal? x) (pr-str x) (str x))
+                             (catch Throwable _ (str (class x))))
                       text (subs text 0 (min 80 (count text)))]
                   (.put objects x (tagged-literal 'clew/object
                                                   [(.size objects) (if (encodable? text) text "?")]))))
               (.get objects x))
-            (token [x]
-              (when-not (.containsKey tokens x)
-                (.put tokens x (readable? x)))
-              (if (.get tokens x) x (object x)))
             (entries [x]
               (persistent! (reduce (fn [m ^java.util.Map$Entry e]
                                      (assoc! m (plain (.getKey e)) (plain (.getValue e))))
@@ -120,20 +118,23 @@
                 (or (nil? x) (boolean? x) (int? x)) x
                 (string? x)         (if (encodable? x) x (object x))
                 (or (keyword? x)
-                    (symbol? x))    (token x)
+                    (symbol? x))    (if (readable? x) x (object x))
                 (instance? Float x) (double x)
                 (or (integer? x) (ratio? x) (decimal? x)
-                    (instance? Double x) (inst? x) (uuid? x))
-                (if (instance? java.time.Instant x) (object x) x)
+                    (instance? Double x)) x
                 (char? x)           (if (or (< 32 (int x) 127) (char-name-string x)) x (object x))
                 (number? x)         (.longValue ^Number x) ; as Clojure compares it
                 (record? x)         (tagged-literal (symbol (.getName (class x))) (entries x))
-                (tagged-literal? x) (tagged-literal (:tag x) (plain (:form x)))
+                ; They are equal in Java's sense, to which 1 is not 1N.
+                (tagged-literal? x) (object x)
                 (instance? java.util.Map x) (entries x)
                 (instance? java.util.Set x) (into #{} (map plain) x)
                 (vector? x)         (mapv plain x)
                 (or (sequential? x)
                     (instance? List x))     (apply list (map plain x))
+                ; Not inst?, which also holds for an Instant, and takes its time to deny.
+                (or (instance? java.util.Date x)
+                    (uuid? x))      x
                 :else               (object x)))]
       plain)))
 
@@ -144,53 +145,123 @@
              *print-readably* true, *print-namespace-maps* false]
      ~@body))
 
-(defn- client? [op] (integer? (:process op)))
+(defn- bare?
+  "Whether a string prints as it is, between quotes."
+  [^String s]
+  (loop [i 0]
+    (or (= i (.length s))
+        (let [c (int (.charAt s i))]
+          (and (< 31 c 127) (not (= 34 c)) (not (= 92 c))
+               (recur (inc i)))))))
+
+(defn- printer
+  "A function (print! to x) that appends any value to a StringBuilder as EDN, such
+  that what it has printed is equal if and only if the values are. What histories
+  mostly hold is printed at once; if there is anything else in x, all of it is made
+  plain first."
+  []
+  (let [plain   (plain-fn)
+        in-full #(printing (pr-str (plain %)))
+        tokens  (HashMap.)]
+    (letfn [(token [x]
+              (or (.get tokens x)
+                  (let [text (in-full x)]
+                    (.put tokens x text)
+                    text)))
+            (items! [^StringBuilder to ^String open ^Iterable xs ^String close]
+              (.append to open)
+              (let [each (.iterator xs)]
+                (loop [between ""]
+                  (cond
+                    (not (.hasNext each)) (do (.append to close) true)
+                    (common! (.append to ^String between) (.next each)) (recur " ")))))
+            (entries! [^StringBuilder to ^Iterable m]
+              (.append to "{")
+              (let [each (.iterator m)]
+                (loop [between ""]
+                  (if-not (.hasNext each)
+                    (do (.append to "}") true)
+                    (let [^java.util.Map$Entry e (.next each)]
+                      (when (and (common! (.append to ^String between) (.getKey e))
+                                 (common! (.append to " ") (.getValue e)))
+                        (recur ", ")))))))
+            ; Classes, not protocols or interfaces: these answer within nanoseconds.
+            (common! [^StringBuilder to x]
+              (cond
+                (instance? Long x)                (do (.append to (.longValue ^Long x)) true)
+                (nil? x)                          (do (.append to "nil") true)
+                (or (instance? Keyword x)
+                    (instance? Symbol x))         (do (.append to ^String (token x)) true)
+                (instance? APersistentVector x)   (items! to "[" x "]")
+                (instance? String x)              (when (bare? x)
+                                                    (.append (.append (.append to \") ^String x) \")
+                                                    true)
+                (instance? Double x)              (when (Double/isFinite (.doubleValue ^Double x))
+                                                    (.append to (.doubleValue ^Double x))
+                                                    true)
+                (instance? Boolean x)             (do (.append to (.booleanValue ^Boolean x)) true)
+                (instance? APersistentMap x)      (entries! to x)
+                (instance? APersistentSet x)      (items! to "#{" x "}")
+                (or (instance? ASeq x)
+                    (instance? LazySeq x))        (items! to "(" x ")")))]
+      (fn print! [^StringBuilder to x]
+        (let [n (.length to)]
+          (when-not (common! to x)
+            (.setLength to n)
+            (.append to ^String (in-full x))))))))
+
+(defn- text
+  "A value as EDN text."
+  [print! x]
+  (let [to (StringBuilder.)]
+    (print! to x)
+    (str to)))
+
+(defn- client? [op]
+  (let [process (:process op)]
+    (or (instance? Long process) (integer? process))))
 
 (defn- numbered
   "A function (number position op): the op's :index if the client operations of
   the history have ascending ones, else its position."
   [history]
-  (let [ascending (reduce (fn [before op]
+  (let [ascending (reduce (fn [^long before op]
                             (let [index (:index op)]
                               (cond
-                                (not (client? op))                    before
-                                (and (int? index) (< before index)) index
-                                :else                                 (reduced nil))))
+                                (not (client? op))                           before
+                                (and (int? index) (< before (long index))) (long index)
+                                :else                                        (reduced nil))))
                           -1 history)]
     (if ascending
-      (fn [_ op] (:index op))
+      (fn [_ op] (long (:index op)))
       (fn [position _] position))))
 
 (defn- write-history!
-  "Writes the client operations, one to a line, with the keys that clew reads."
-  [file history number]
-  (let [plain (plain-fn)
-        print (fn [^Writer w x]
-                (if (int? x)
-                  (.write w (str x))
-                  (print-method (plain x) w)))]
-    (printing
-      (with-open [^Writer w (io/writer file :encoding "UTF-8")]
-        (reduce (fn [position op]
-                  (when (client? op)
-                    (.write w "{:index ")    (print w (number position op))
-                    (.write w ", :process ") (print w (:process op))
-                    (.write w ", :type ")    (print w (:type op))
-                    (.write w ", :f ")       (print w (:f op))
-                    (.write w ", :value ")   (print w (:value op))
-                    (when-some [k (:key op)]
-                      (.write w ", :key ")
-                      (print w k))
-                    (.write w "}\n"))
-                  (inc position))
-                0 history)))))
+  "Writes the client operations, one to a line, with the keys that clew reads. Not
+  more than a chunk of them is held as text."
+  [^File file history number print!]
+  (with-open [out (FileOutputStream. file)]
+    (let [chunk  65536
+          to     (StringBuilder. (* 2 chunk))
+          flush! #(do (.write out (.getBytes (str to) "UTF-8"))
+                      (.setLength to 0))]
+      (reduce (fn [position op]
+                (when (client? op)
+                  (print! (.append to "{:index ")    (number position op))
+                  (print! (.append to ", :process ") (:process op))
+                  (print! (.append to ", :type ")    (:type op))
+                  (print! (.append to ", :f ")       (:f op))
+                  (print! (.append to ", :value ")   (:value op))
+                  (when-some [k (:key op)]
+                    (print! (.append to ", :key ") k))
+                  (.append to "}\n")
+                  (when (< chunk (.length to))
+                    (flush!)))
+                (inc position))
+              0 history)
+      (flush!))))
 
 ;; The command line
-
-(defn- text
-  "A value as EDN text."
-  [x]
-  (printing (pr-str ((plain-fn) x))))
 
 (defn- model-flags
   "The model as flags: a Knossos model, known by its class, so that Knossos need
@@ -218,31 +289,31 @@
       (and (map? model) (:file model)) (assoc (dissoc model :file) :model-file (str (:file model)))
       (and (map? model) (:name model)) (assoc (dissoc model :name) :model (:name model))
       :else (fail! :cannot-run (str "expected a Knossos model, a keyword, {:name .. :init ..} or {:file ..} as :model, found "
-                                    (text model))))))
+                                    (text (printer) model))))))
 
 (defn- flag
   "A keyword and its value as an argument, nil if the value is nil or false."
-  [[k v]]
+  [print! [k v]]
   (let [flag (str "--" (name k))]
     (cond
-      (= :init k)                               (str flag "=" (text v))
+      (= :init k)                               (str flag "=" (text print! v))
       (not v)                                   nil
       (true? v)                                 flag
       (and (= :time-limit k) (number? v))       (str flag "=" (long v) "ms")
       (and (= :memory-limit k) (number? v))     (str flag "=" (long v) "B")
       (or (keyword? v) (symbol? v) (string? v)) (str flag "=" (name v))
-      :else                                     (str flag "=" (text v)))))
+      :else                                     (str flag "=" (text print! v)))))
 
 (defn- arguments
   "The command as a vector of strings. Flags that a check relies on come last,
   where they win."
-  [options ours file]
+  [options ours file print!]
   (let [command (or (:command options) ["clew"])]
     (-> (mapv str (if (string? command) [command] command))
         (conj "check")
-        (into (keep flag) (merge (model-flags (:model options)) (dissoc options :command :model)))
+        (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :model)))
         (conj "--output=edn" "--stdin-is-lifeline")
-        (into (keep flag) ours)
+        (into (keep (partial flag print!)) ours)
         (conj (.getAbsolutePath ^File file)))))
 
 (def ^:private unit-ms
@@ -326,9 +397,7 @@
   "Records of classes that are not here, as plain data: Jepsen cannot store
   everything, and does not read unknown tags back."
   [tag value]
-  (if (= 'clew/object tag)
-    (second value)
-    {:tag tag, :value value}))
+  {:tag tag, :value value})
 
 (defn- read-answer
   "The one EDN map in a file."
@@ -355,17 +424,24 @@
   (let [valid? (when (map? result) (:valid? result))]
     (if (contains? #{true false :unknown} valid?)
       valid?
-      (fail! :unparsable-output (str "clew's result has no :valid? of true, false or :unknown, but " (text valid?))))))
+      (fail! :unparsable-output (str "clew's result has no :valid? of true, false or :unknown, but " (text (printer) valid?))))))
 
 (defn- op? [x]
   (and (map? x) (int? (:index x)) (contains? x :process) (contains? x :f)))
 
+(defn- object?
+  "Whether something was an object that EDN does not know: see plain-fn."
+  [x]
+  (and (map? x) (= 'clew/object (:tag x))))
+
 (defn- map-ops
-  "Plain data with (f op) for every op map in it, and vectors for sequences."
+  "Plain data with (f op) for every op map in it, vectors for sequences, and the
+  text of objects."
   [f x]
   (cond
     (op? x)         (f x)
-    (map? x)        (into {} (map (fn [[k v]] [k (map-ops f v)])) x)
+    (object? x)     (second (:value x))
+    (map? x)        (into {} (map (fn [[k v]] [(map-ops f k) (map-ops f v)])) x)
     (set? x)        (into #{} (map (partial map-ops f)) x)
     (sequential? x) (mapv (partial map-ops f) x)
     :else           x))
@@ -373,24 +449,26 @@
 (defn- originals
   "The history's own operations, with all their keys, by the numbers that are
   wanted. An invocation has the value that it returned, as in Knossos's results."
-  [history number wanted]
-  (:found
-    (reduce (fn [{:keys [position open] :as state} op]
-              (let [state (assoc state :position (inc position))]
-                (if-not (client? op)
-                  state
-                  (let [process (:process op)
-                        n       (number position op)
-                        begun   (get open process)
-                        state   (cond-> state
-                                  begun (update :open dissoc process)
-                                  (and begun (= :ok (:type op))) (assoc-in [:found begun :value] (:value op)))]
-                    (if-not (contains? wanted n)
-                      state
-                      (cond-> (assoc-in state [:found n] (assoc (into {} op) :index n))
-                        (= :invoke (:type op)) (assoc-in [:open process] n)))))))
-            {:position 0, :open {}, :found {}}
-            history)))
+  [history number ^HashSet wanted]
+  (let [found (HashMap.)
+        open  (volatile! {})] ; by process, the number of a wanted invocation
+    (when-not (.isEmpty wanted)
+      (reduce (fn [position op]
+                (when (client? op)
+                  (let [n     (number position op)
+                        begun (when (seq @open)
+                                (get @open (:process op)))]
+                    (when begun
+                      (vswap! open dissoc (:process op))
+                      (when (= :ok (:type op))
+                        (.put found begun (assoc (.get found begun) :value (:value op)))))
+                    (when (.contains wanted n)
+                      (.put found n (assoc (into {} op) :index n))
+                      (when (= :invoke (:type op))
+                        (vswap! open assoc (:process op) n)))))
+                (inc position))
+              0 history))
+    found))
 
 (defn- cut
   "A result map of clew's with no more than anybody reads."
@@ -402,9 +480,9 @@
 (defn- with-originals
   "Results with the history's own operations in place of what clew echoes."
   [results history number]
-  (let [wanted (volatile! #{})
-        _      (map-ops (fn [op] (vswap! wanted conj (:index op)) op) results)
-        own    (originals history number @wanted)]
+  (let [wanted (HashSet.)
+        _      (map-ops (fn [op] (.add wanted (:index op)) op) results)
+        own    (originals history number wanted)]
     (map-ops (fn [op]
                (let [mine (get own (:index op))]
                  (if (and mine (= (:type mine) (:type op)) (= (:process mine) (:process op)))
@@ -446,7 +524,7 @@
 (defn- ask
   "Runs clew on a history and returns (f answer). ours are the flags of this
   check; draw? has it draw a picture of a failure."
-  [options ours draw? test history number opts f]
+  [{:keys [options ours draw? test history number print! opts]} f]
   (let [scratch (.toFile (Files/createTempDirectory "clew-check" (make-array FileAttribute 0)))
         folder  (store-folder test opts)
         claim   (claim! (or folder scratch))]
@@ -459,8 +537,8 @@
             picture (when (and folder draw?)
                       {:svg (.getPath ^File (in (str "linear" suffix ".svg")))})
             limit   (limit-ms (:time-limit options))
-            command (arguments options (merge ours picture) file)
-            _       (write-history! file history number)
+            command (arguments options (merge ours picture) file print!)
+            _       (write-history! file history number print!)
             status  (execute! command stdout stderr (when limit (+ limit *grace-ms*)))]
         (try
           (when-not (contains? #{0 1 2} status)
@@ -487,7 +565,8 @@
 
 (defn- check-one [options test history opts]
   (let [number (numbered history)]
-    (ask options {} true test history number opts #(with-originals (cut %) history number))))
+    (ask {:options options, :draw? true, :test test, :history history, :number number, :print! (printer), :opts opts}
+         #(with-originals (cut %) history number))))
 
 (defn linearizable
   "A checker for linearizability, in place of jepsen.checker/linearizable. Options:
@@ -526,22 +605,21 @@
   "The client operations. A completion without a tuple gets the key of its
   invocation, where that has one."
   [history]
-  (persistent!
-    (:ops
-      (reduce (fn [{:keys [ops open] :as state} op]
-                (let [{:keys [process type value]} op
-                      begun (find open process)
-                      op    (if (and begun (not= :invoke type) (not (tuple? value)))
-                              (assoc op :value (clojure.lang.MapEntry/create (val begun) value))
-                              op)]
-                  (if (client? op)
-                    {:ops  (conj! ops op)
-                     :open (if (and (= :invoke type) (tuple? value))
-                             (assoc open process (key value))
-                             (dissoc open process))}
-                    state)))
-              {:ops (transient []), :open {}}
-              history))))
+  (let [open (volatile! (transient {})) ; by process, the key of its invocation
+        own  (fn [{:keys [process type value] :as op}]
+               (cond
+                 (= :invoke type) (do (vswap! open #(if (tuple? value)
+                                                      (assoc! % process (key value))
+                                                      (dissoc! % process)))
+                                      op)
+                 (tuple? value)   (do (vswap! open dissoc! process)
+                                      op)
+                 :else            (let [k (get @open process open)]
+                                    (if (identical? open k)
+                                      op
+                                      (do (vswap! open dissoc! process)
+                                          (assoc op :value (clojure.lang.MapEntry/create k value)))))))]
+    (into [] (comp (filter client?) (map own)) history)))
 
 (defn- unlike-a-tuple
   "An operation as clew must see it: where its value is a vector, but no tuple, it
@@ -572,30 +650,36 @@
     (into (sorted-map) m)
     (catch ClassCastException _ m)))
 
+(defn- ask-keys
+  "A map of each key's result."
+  [options test ops ks opts]
+  (let [number  (numbered ops)
+        print!  (printer)
+        by-text (into {} (map (juxt #(edn/read-string {:default tagged} (text print! %)) identity)) ks)]
+    (ask {:options options, :ours {:independent true, :keyless :every}, :test test
+          :history (eduction (map unlike-a-tuple) ops), :number number, :print! print!, :opts opts}
+         (fn [answer]
+           (let [given (into {} (map (fn [[k r]] [(get by-text k k) r])) (:results answer))
+                 mine  (for [k ks]
+                         (cut (or (get given k)
+                                  (fail! :unparsable-output (str "clew printed no result for the key " (text print! k))))))]
+             (zipmap ks (with-originals mine (eduction (map unwrapped) ops) number)))))))
+
 (defn- check-keys [options test history opts]
-  (let [ops (keyed history)
-        ks  (distinct (map key (filter tuple? (map :value ops))))]
-    (if (empty? ops)
-      {:valid? true, :results {}, :failures []}
-      (let [number  (numbered ops)
-            bare    (mapv unwrapped ops)
-            by-text (into {} (map (juxt #(edn/read-string {:default tagged} (text %)) identity)) ks)
-            collect (fn [answer]
-                      (let [given (into {} (map (fn [[k r]] [(get by-text k k) r])) (:results answer))
-                            mine  (for [k ks]
-                                    (cut (or (get given k)
-                                             (fail! :unparsable-output (str "clew printed no result for the key " (text k))))))]
-                        (zipmap ks (with-originals mine bare number))))
-            results (ask options {:independent true, :keyless :every} false test (map unlike-a-tuple ops) number opts collect)
-            bad     (filterv (comp false? :valid? results) (keys (sorted results)))]
-        ; A picture is of one history.
-        (when (store-folder test opts)
-          (doseq [k (take max-drawn-keys bad)]
-            (total #(check-one options test (of-key ops k)
-                               {:subdirectory [(:subdirectory opts) "independent" k]}))))
-        {:valid?   (merge-valid (map :valid? (vals results)))
-         :results  (sorted results)
-         :failures bad}))))
+  (let [ops     (keyed history)
+        ks      (into [] (comp (map :value) (filter tuple?) (map key) (distinct)) ops)
+        results (if (empty? ops)
+                  {}
+                  (ask-keys options test ops ks opts))
+        bad     (filterv (comp false? :valid? results) (keys (sorted results)))]
+    ; A picture is of one history.
+    (when (store-folder test opts)
+      (doseq [k (take max-drawn-keys bad)]
+        (total #(check-one options test (of-key ops k)
+                           {:subdirectory [(:subdirectory opts) "independent" k]}))))
+    {:valid?   (merge-valid (map :valid? (vals results)))
+     :results  (sorted results)
+     :failures bad}))
 
 (defn independent
   "A checker for tests of many keys, in place of

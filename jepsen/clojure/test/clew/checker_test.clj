@@ -83,6 +83,8 @@
                    (when (and (= n (count lines)) (str/ends-with? (slurp f) "\n"))
                      lines)))))
 
+(defn named [name] {:name name, :start-time "20200101T000000.000Z"})
+
 ;; Verdicts
 
 (def cases
@@ -294,7 +296,7 @@ ops = {'add': add}
 (deftest values-that-edn-cannot-hold
   (let [object (Object.)
         same   (fn [a b]
-                 (:valid? (check {:model :register} (history [0 :write a] [0 :read nil b]))))]
+                 (:valid? (check {:model :register, :nil-reads :exact} (history [0 :write a] [0 :read nil b]))))]
     (doseq [[a b] [[object object]
                    [#"a" #"a"]
                    [inc inc] [inc dec]
@@ -310,8 +312,33 @@ ops = {'add': add}
                    [1/2 0.5] [1.0M 1.0M] [#inst "2020" #inst "2020"]
                    [(java.time.Instant/ofEpochMilli 5) (java.time.Instant/ofEpochMilli 5)]
                    [(tagged-literal 'x object) (tagged-literal 'x object)]
+                   [(tagged-literal 'x [1]) (tagged-literal 'x [1])] [(tagged-literal 'x [1N]) (tagged-literal 'x [1N])]
+                   [(tagged-literal 'x [1]) (tagged-literal 'x [1N])] [(tagged-literal 'x 1) (tagged-literal 'x (int 1))]
+                   [(tagged-literal 'x {:a #{1}}) (tagged-literal 'x {:a #{1N}})] [(tagged-literal 'x '(1)) (tagged-literal 'x [1])]
+                   [(tagged-literal 'x 0.0) (tagged-literal 'x -0.0)] [(tagged-literal 'x ##NaN) (tagged-literal 'x ##NaN)]
+                   [[(tagged-literal 'x "a")] (list (tagged-literal 'x "a"))] [(tagged-literal 'x "a") (tagged-literal 'y "a")]
+                   [(tagged-literal 'clew.checker_test.Point {:x 1, :y 2}) (->Point 1 2)]
+                   [(tagged-literal 'clew/object [0 "a"]) (tagged-literal 'clew/object [0 "a"])]
+                   [(tagged-literal 'clew/object [0 (str object)]) object]
+                   [(java.time.Instant/ofEpochMilli 5) (java.util.Date. 5)] [(java.util.Date. 5) (java.util.Date. 5)]
+                   [(java.util.Date. 5) (java.util.Date. 6)] [[1 (java.util.Date. 5)] [1N (java.util.Date. 5)]]
+                   [true (Boolean. true)] [false (Boolean. false)] [false nil] [(int 1) 1] [[(short 1)] [(byte 1)]]
+                   [0.1 0.1] [1e300 1e300] [1e-5 1e-5] [0.1 0.2] [-0.0 0.0] [##Inf ##Inf] [##Inf ##-Inf] [1.0 1.0M] [1.0M 1.00M]
+                   ["a b" "a b"] ["é" "é"] ["é" "e"] ["\"" "\\\""] ["\u007f" "\u007f"] ["😀" "😀"] ["" ""] ["nil" nil] [:a "a"] [:a 'a]
+                   [:a/b :a/b] [:a/b :a] ['a/b 'a/b] [(keyword "") (keyword "")] [(symbol "nil") nil] [(with-meta 'a {:b 1}) 'a]
+                   [[] []] [[] ()] [[] {}] [() nil] [#{} #{}] [#{} {}] [{} {}] [{:a nil} {}] [{:a 1, :b 2} {:b 2, :a 1N}] [{1 2} #{[1 2]}]
+                   [(sorted-map 1 2) {1 2}] [(sorted-set 2 1) #{1 2}] [(first {1 2}) [1 2]] [(subvec [0 1] 1) [1]] [(vector-of :long 1) [1]]
+                   [(cons 1 [2]) [1 2]] [(lazy-seq [1 2]) [1 2]] [(conj clojure.lang.PersistentQueue/EMPTY 1) [1]] [(seq "ab") [\a \b]]
+                   [(into-array Object [(float 0.5)]) 0.5] [#{(float 0.5) 1} #{0.5 1}]
+                   [(java.util.HashSet. [1 2]) #{1 2}] [(zipmap (range 20) (range)) (zipmap (range 20) (map int (range)))]
                    [(byte-array 2) (byte-array 2)] [(java.util.concurrent.atomic.AtomicLong. 5) 5]]]
       (is (= (= a b) (same a b)) (pr-str a b)))
+    (testing "which the initial value holds, too"
+      (let [models #(do [(model/register %) {:name :register, :init %}])]
+        (doseq [model (concat (models object) (models [(Object.) object]))
+                :let [init (or (:init model) (:value model))]]
+          (is (true? (:valid? (check {:model model} (history [0 :write #"a" :crash] [0 :read nil init])))))
+          (is (false? (:valid? (check {:model model} (history [0 :read nil (Object.)]))))))))
     (testing "which come back as they were"
       (let [h      (history [0 :write [object]] [0 :read nil #"a"])
             result (check {:model :register} h)]
@@ -324,8 +351,6 @@ ops = {'add': add}
         (is (false? (same [1 [2 {:a/b [^:c [3] 4]}]] [1 [2 {:a/b [[3] 5]}]])))))))
 
 ;; What a check leaves behind
-
-(defn named [name] {:name name, :start-time "20200101T000000.000Z"})
 
 (defn stored [test & path] (io/file (apply store/path! test path)))
 
@@ -568,6 +593,13 @@ ops = {'add': add}
 
 (defn check-keys [options test h]
   (checker/check (clew/independent options) test h {}))
+
+(deftest keys-that-look-alike-are-not-alike
+  (let [ks     [#"a" #"a" "a" (tagged-literal 'x 1) (tagged-literal 'x 1N) :a 'a]
+        h      (apply interleaved (map #(of-key %1 (if %2 good bad)) ks (cycle [true false])))
+        result (check-keys {:model :register} nil h)]
+    (is (= (zipmap ks (cycle [true false])) (update-vals* :valid? (:results result))))
+    (is (= (take-nth 2 (rest ks)) (filter (set (:failures result)) ks)))))
 
 (deftest operations-without-a-key
   (is (= {:valid? true, :results {}, :failures []} (check-keys {:model :register} nil [])))
