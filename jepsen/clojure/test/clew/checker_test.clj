@@ -241,6 +241,17 @@ ops = {'add': add}
                       "soon" nil, "5" nil, "1..5s" nil, "5 s" nil}]
     (is (= ms (#'clew/limit-ms limit)) (pr-str limit))))
 
+(deftest noop-takes-every-history
+  (doseq [h [good bad [] nil (in-jepsen bad) (history [0 :no-such-f 1])]]
+    (let [result (check {:model model/noop} h)]
+      (is (= {:valid? true, :model '{:tag knossos.model.NoOp, :value {}}, :configs [], :final-paths []} result))))
+  (is (true? (:valid? (check {:model model/noop, :command ["/no/such/clew"]} bad))) "there is nothing to ask")
+  (let [h      (vec (map-indexed #(assoc %2 :index %1) (concat (for [k [1 2], op bad] (update op :value (partial independent/tuple k))))))
+        result (checker/check (clew/independent {:model model/noop}) (named "noop keys") h {})]
+    (is (= [true []] ((juxt :valid? :failures) result)))
+    (is (= {1 true, 2 true} (update-vals* :valid? (:results result)))))
+  (is (true? (:valid? (checker/check (independent/checker (clew/linearizable {:model model/noop})) (named "noop") bad {})))))
+
 ;; Results
 
 (deftest results-hold-the-history-s-own-operations
@@ -415,7 +426,7 @@ ops = {'add': add}
            ["a command that is not on the PATH" {:command ["no-such-clew"]} :cannot-run]
            ["a folder" {:command ["/"]} :cannot-run]
            ["no command" {:command []} :cannot-run]
-           ["an unknown Knossos model" {:model model/noop} :cannot-run]
+           ["an unknown Knossos model" {:model (->Point 1 2)} :cannot-run]
            ["a locked mutex" {:model (assoc (model/mutex) :locked? true)} :cannot-run]
            ["no model" {:model 5} :cannot-run]
            ["a model without a name" {:model {:init 0}} :cannot-run]
