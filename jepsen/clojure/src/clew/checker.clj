@@ -25,7 +25,7 @@
             [jepsen.store :as store])
   (:import (clojure.lang APersistentMap APersistentSet APersistentVector ASeq Keyword LazySeq Symbol)
            (java.io File FileOutputStream PushbackReader RandomAccessFile)
-           (java.nio.file Files)
+           (java.nio.file CopyOption FileAlreadyExistsException Files)
            (java.nio.file.attribute FileAttribute)
            (java.util HashMap HashSet List)
            (java.util.concurrent TimeUnit)))
@@ -520,12 +520,40 @@
   [test opts]
   (when (and (:name test) (:start-time test))
     (try
-      (let [^File folder (.getParentFile (.getAbsoluteFile ^File (store/path! test (:subdirectory opts) "linear.svg")))]
+      (let [^File folder (.getParentFile (.getAbsoluteFile ^File (store/path! test (:subdirectory opts) "clew.svg")))]
         (if (and (.isDirectory folder) (.canWrite folder))
           folder
           (warn "clew's files are not kept: cannot write to" (str folder))))
       (catch Throwable t
         (warn t "clew's files are not kept")))))
+
+(defn- delete! [^File file]
+  (Files/deleteIfExists (.toPath file)))
+
+(defn- text-of [^File file]
+  (when (.isFile file)
+    (slurp file)))
+
+(defn- place!
+  "Gives a picture the name that Knossos's has, unless there is one, and it is not
+  the one that an earlier check has drawn. A link is never made in place of a file; it
+  is one to a copy, which Knossos may overwrite."
+  [^File svg ^File linear earlier]
+  (when (and earlier (= earlier (text-of linear)))
+    (delete! linear))
+  (when (and (.isFile svg) (not (.exists linear)))
+    (let [copy (io/file (str svg ".copy"))]
+      (try
+        (io/copy svg copy)
+        (try
+          (Files/createLink (.toPath linear) (.toPath copy))
+          (catch UnsupportedOperationException _
+            (Files/copy (.toPath svg) (.toPath linear) ^"[Ljava.nio.file.CopyOption;" (make-array CopyOption 0))))
+        (catch FileAlreadyExistsException _) ; Knossos was faster
+        (catch java.io.IOException e
+          (warn "no linear.svg:" (str e)))
+        (finally
+          (delete! copy))))))
 
 (defn- delete-tree! [^File folder]
   (run! #(.delete ^File %) (reverse (file-seq folder))))
@@ -543,10 +571,12 @@
             file    (in (str "linearizable-history" suffix ".edn"))
             stdout  (io/file scratch "answer.edn")
             stderr  (in (str "linearizable" suffix ".log"))
-            picture (when (and folder draw?)
-                      {:svg (.getPath ^File (in (str "linear" suffix ".svg")))})
+            svg     (in (str "clew" suffix ".svg"))
+            linear  (in "linear.svg")
+            draw?   (and folder draw?)
+            earlier (when draw? (text-of svg))
             limit   (limit-ms (:time-limit options))
-            command (arguments options (merge ours picture) file print!)
+            command (arguments options (cond-> ours draw? (assoc :svg (str svg))) file print!)
             _       (write-history! file history number print!)
             status  (execute! command stdout stderr (when limit (+ limit *grace-ms*)))]
         (try
@@ -557,6 +587,8 @@
                 valid? (verdict! answer)]
             (when (not= status ({true 0, false 1, :unknown 2} valid?))
               (fail! :exit-code-mismatch (str "clew printed :valid? " valid? " and ended with exit status " status)))
+            (when (and draw? (false? valid?))
+              (place! svg linear earlier))
             (try
               (f answer)
               (catch Exception e
@@ -597,7 +629,8 @@
 
   Results are Knossos's, with :core, :explanation and :stats. In the test's
   folder it leaves linearizable-history.edn, linearizable.log (what clew said on
-  standard error) and, where the history is not linearizable, linear.svg."
+  standard error) and, if the history is not linearizable, clew.svg, which is
+  linear.svg, too, unless Knossos has left one."
   [options]
   (reify checker/Checker
     (check [_ test history opts]

@@ -372,13 +372,46 @@ ops = {'add': add}
     (is (= 6 (count (str/split-lines (slurp (stored test "linearizable-history.edn"))))))
     (is (= (.getAbsolutePath ^File (stored test "linearizable-history.edn")) (:file result)))
     (is (.exists ^File (stored test "linearizable.log")))
-    (with-open [in (io/input-stream (stored test "linear.svg"))]
-      (is (= "svg" (-> (doto (javax.xml.parsers.DocumentBuilderFactory/newInstance)
-                         (.setFeature "http://apache.org/xml/features/nonvalidating/load-external-dtd" false))
-                       .newDocumentBuilder (.parse in) .getDocumentElement .getTagName)))))
+    (doseq [picture ["clew.svg" "linear.svg"]]
+      (with-open [in (io/input-stream (stored test picture))]
+        (is (= "svg" (-> (doto (javax.xml.parsers.DocumentBuilderFactory/newInstance)
+                           (.setFeature "http://apache.org/xml/features/nonvalidating/load-external-dtd" false))
+                         .newDocumentBuilder (.parse in) .getDocumentElement .getTagName))))))
   (let [test (named "valid")]
     (is (true? (:valid? (check {:model :register} test good))))
     (is (not (.exists ^File (stored test "linear.svg"))))))
+
+(defn files [test]
+  (set (.list (.getParentFile ^File (stored test "clew.svg")))))
+
+(deftest a-picture-of-knossos-s-stays
+  (let [knossos (fn [delay-ms]
+                  (reify checker/Checker
+                    (check [_ test _ _]
+                      (Thread/sleep delay-ms)
+                      (spit (stored test "linear.svg") "drawn by Knossos")
+                      {:valid? false})))]
+    (doseq [delay-ms [0 50 1000]
+            :let [test (named (str "beside Knossos " delay-ms))
+                  both (checker/compose {:knossos (knossos delay-ms), :clew (clew/linearizable {:model :register})})]]
+      (is (false? (:valid? (checker/check both test bad {}))))
+      (is (= "drawn by Knossos" (slurp (stored test "linear.svg"))))
+      (is (str/includes? (slurp (stored test "clew.svg")) "<svg"))
+      (is (every? (files test) ["clew.svg" "linear.svg" "linearizable-history.edn" "linearizable.log"]))
+      (is (empty? (filter #(re-find #"tmp|copy" %) (files test))))
+      (testing "when the test is checked again"
+        (is (false? (:valid? (check {:model :register} test bad))))
+        (is (= "drawn by Knossos" (slurp (stored test "linear.svg"))))))))
+
+(deftest a-test-that-is-checked-again-has-the-picture-of-the-last-failure
+  (let [test     (named "again")
+        pictures #(map (fn [n] (slurp (stored test n))) ["clew.svg" "linear.svg"])]
+    (check {:model :register} test bad)
+    (let [before (pictures)]
+      (is (apply = before))
+      (check {:model :register} test (assoc-in bad [5 :value] 7))
+      (is (apply = (pictures)))
+      (is (not= before (pictures))))))
 
 (deftest standard-error-is-kept
   (let [test   (named "log")
@@ -576,6 +609,7 @@ ops = {'add': add}
     (is (= {:valid? false, :failures [2]} (select-keys result [:valid? :failures])))
     (is (= {1 true, 2 false} (update-vals* :valid? (:results result))))
     (is (= (assoc (h 9) :value 1) (get-in result [:results 2 :op])))
+    (is (.exists ^File (stored test "independent" 2 "clew.svg")))
     (is (.exists ^File (stored test "independent" 2 "linear.svg")))
     (is (.exists ^File (stored test "independent" 1 "linearizable-history.edn")))))
 
@@ -654,6 +688,7 @@ ops = {'add': add}
                             (update :results (fn [rs] (update-vals* #(select-keys % [:valid? :op :previous-ok]) rs)))))]
     (is (= (shape many) (shape one)))
     (is (= [2] (:failures one)))
+    (is (.exists ^File (stored test "independent" 2 "clew.svg")))
     (is (.exists ^File (stored test "independent" 2 "linear.svg")))))
 
 ;; README
