@@ -718,21 +718,55 @@ ops = {'add': add}
 
 ;; Speed
 
-(deftest a-long-history
-  ; Ten processes that take turns; what it takes is printed, and not judged.
-  (let [n      200000
-        h      (into [] (mapcat (fn [i]
-                                  (let [op {:process (mod i 10), :f (if (even? i) :write :read), :time (* 1000 i)}
-                                        v  (* 2 (quot i 2))]
-                                    [(assoc op :index (* 2 i), :type :invoke, :value (when (even? i) v))
-                                     (assoc op :index (inc (* 2 i)), :type :ok, :value v)])))
-                     (range n))
-        start  (System/nanoTime)
-        result (check {:model (model/cas-register 0)} (named "long") h)
-        ms     (quot (- (System/nanoTime) start) 1000000)]
-    (println n "operations:" ms "ms, of which clew" (get-in result [:stats :ms]))
-    (is (true? (:valid? result)))
-    (is (= n (get-in result [:stats :operations])))))
+(defn by-turns
+  "n operations of ten processes that take turns: (op i) is [f value], or [f value
+  returned]."
+  [n op]
+  (into [] (mapcat (fn [i]
+                     (let [[f value & [returned :as more]] (op i)
+                           op {:process (mod i 10), :f f, :time (* 1000 i)}]
+                       [(assoc op :index (* 2 i), :type :invoke, :value value)
+                        (assoc op :index (inc (* 2 i)), :type :ok, :value (if more returned value))])))
+        (range n)))
+
+(defn timed
+  "The result of (f), which is run a few times: the JVM has to warm up. What the
+  fastest run took is printed, and not judged."
+  [what f]
+  (let [runs (vec (repeatedly 3 #(let [start (System/nanoTime)]
+                                   [(f) (quot (- (System/nanoTime) start) 1000000)])))]
+    (println (format "%-45s %5d ms" what (apply min (map second runs))))
+    (first (peek runs))))
+
+(deftest long-histories
+  (let [n 200000]
+    (doseq [[what model op]
+            [["of a register" (model/register) #(if (even? %) [:write %] [:read nil (dec %)])]
+             ["of a cas-register" (model/cas-register 0) #(if (even? %) [:cas [(rem % 7) (rem (+ 2 %) 7)]] [:read nil (rem (inc %) 7)])]
+             ["of transactions" (model/multi-register {}) #(let [k (rem (quot % 2) 3)]
+                                                             (if (even? %)
+                                                               [:txn [[:write k %]]]
+                                                               [:txn [[:read k nil]] [[:read k (dec %)]]]))]
+             ["of strings" (model/register "") #(if (even? %) [:write (str "wert " %)] [:read nil (str "wert " (dec %))])]]]
+      (let [h      (by-turns n op)
+            result (timed (str n " operations " what) #(check {:model model} (named (str "long " what)) h))]
+        (is (true? (:valid? result)) (pr-str (dissoc result :configs)))
+        (is (= n (get-in result [:stats :operations])))))
+    (let [h      (by-turns 20000 #(if (even? %) [:cas [(rem % 7) (rem (+ 2 %) 7)]] [:read nil (rem (inc %) 7)]))
+          result (timed "20000 operations of a cas-register" #(check {:model (model/cas-register 0)} (named "short") h))]
+      (is (true? (:valid? result))))))
+
+(deftest many-keys
+  (let [n      50000
+        ; A process has ten keys, and its operation i is of key i / 10 modulo 100.
+        h      (by-turns n #(let [k (rem (quot % 10) 100)
+                                  v (quot % 1000)]
+                              (if (even? %)
+                                [:write (independent/tuple k v)]
+                                [:read (independent/tuple k nil) (independent/tuple k v)])))
+        result (timed (str n " operations in 100 keys") #(checker/check (clew/independent {:model (model/register)}) (named "many") h {}))]
+    (is (true? (:valid? result)) (pr-str (dissoc result :results)))
+    (is (= (zipmap (range 100) (repeat (quot n 100))) (update-vals* (comp :operations :stats) (:results result))))))
 
 ; What is tested here would fill the screen.
 (def logger
