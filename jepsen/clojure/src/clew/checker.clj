@@ -558,39 +558,60 @@
 (defn- delete-tree! [^File folder]
   (run! #(.delete ^File %) (reverse (file-seq folder))))
 
+(defn- places
+  "The files of a check: those that stay are in a folder, with a number unless
+  it is the first check there."
+  [[folder n] scratch]
+  (let [named (fn [name ending]
+                (io/file folder (str name (when (< 1 n) (str "-" n)) ending)))]
+    {:history (named "linearizable-history" ".edn")
+     :stderr  (named "linearizable" ".log")
+     :svg     (named "clew" ".svg")
+     :html    (named "clew" ".html")
+     :linear  (io/file folder "linear.svg")
+     :stdout  (io/file scratch "answer.edn")}))
+
+(defn- run-clew!
+  "Runs clew on the history, and returns its exit status. If it is too old to draw
+  pages, it is run without."
+  [options ours {:keys [history stdout stderr]} print!]
+  (let [limit  (limit-ms (:time-limit options))
+        run    #(execute! (arguments options % history print!) stdout stderr (when limit (+ limit *grace-ms*)))
+        status (run ours)]
+    (if (and (:html ours) (= 254 status) (str/includes? (tail stderr) "unknown flag --html"))
+      (run (dissoc ours :html))
+      status)))
+
+(defn- answer!
+  "The map that clew has printed, if it agrees with its exit status."
+  [status stdout]
+  (when-not (contains? #{0 1 2} status)
+    (fail! :command-failed (str "clew ended with exit status " status)))
+  (let [answer (read-answer stdout)
+        valid? (verdict! answer)]
+    (when (not= status ({true 0, false 1, :unknown 2} valid?))
+      (fail! :exit-code-mismatch (str "clew printed :valid? " valid? " and ended with exit status " status)))
+    answer))
+
 (defn- ask
   "Runs clew on a history and returns (f answer). ours are the flags of this
-  check; draw? has it draw a picture of a failure."
+  check; draw? has it draw a failure."
   [{:keys [options ours draw? test history number print! opts]} f]
   (let [scratch (.toFile (Files/createTempDirectory "clew-check" (make-array FileAttribute 0)))
         folder  (store-folder test opts)
         claim   (claim! (or folder scratch))]
     (try
-      (let [suffix  (if (= 1 (peek claim)) "" (str "-" (peek claim)))
-            in      #(io/file (first claim) %)
-            file    (in (str "linearizable-history" suffix ".edn"))
-            stdout  (io/file scratch "answer.edn")
-            stderr  (in (str "linearizable" suffix ".log"))
-            svg     (in (str "clew" suffix ".svg"))
-            linear  (in "linear.svg")
+      (let [{:keys [svg html stderr] :as places} (places claim scratch)
             draw?   (and folder draw?)
             earlier (when draw? (text-of svg))
-            limit   (limit-ms (:time-limit options))
-            command (arguments options (cond-> ours draw? (assoc :svg (str svg))) file print!)
-            _       (write-history! file history number print!)
-            status  (execute! command stdout stderr (when limit (+ limit *grace-ms*)))]
+            _       (write-history! (:history places) history number print!)
+            status  (run-clew! options (cond-> ours draw? (assoc :svg (str svg), :html (str html))) places print!)]
         (try
-          (when-not (contains? #{0 1 2} status)
-            (fail! :command-failed (str "clew ended with exit status " status)))
-          (let [answer (cond-> (read-answer stdout)
-                         (nil? folder) (dissoc :file)) ; nobody will find it
-                valid? (verdict! answer)]
-            (when (not= status ({true 0, false 1, :unknown 2} valid?))
-              (fail! :exit-code-mismatch (str "clew printed :valid? " valid? " and ended with exit status " status)))
-            (when (and draw? (false? valid?))
-              (place! svg linear earlier))
+          (let [answer (answer! status (:stdout places))]
+            (when (and draw? (false? (:valid? answer)))
+              (place! svg (:linear places) earlier))
             (try
-              (f answer)
+              (f (cond-> answer (nil? folder) (dissoc :file))) ; nobody will find it
               (catch Exception e
                 (if (::error (ex-data e))
                   (throw e)
@@ -629,8 +650,8 @@
 
   Results are Knossos's, with :core, :explanation and :stats. In the test's
   folder it leaves linearizable-history.edn, linearizable.log (what clew said on
-  standard error) and, if the history is not linearizable, clew.svg, which is
-  linear.svg, too, unless Knossos has left one."
+  standard error) and, if the history is not linearizable, clew.svg and clew.html;
+  the picture is linear.svg, too, unless Knossos has left one."
   [options]
   (reify checker/Checker
     (check [_ test history opts]

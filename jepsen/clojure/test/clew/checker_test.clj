@@ -384,6 +384,26 @@ ops = {'add': add}
 (defn files [test]
   (set (.list (.getParentFile ^File (stored test "clew.svg")))))
 
+(deftest a-page-lies-beside-the-picture
+  (let [page     "<!doctype html>"
+        says     "echo '{:valid? false}'; exit 1"
+        pictures (fn [name & command]
+                   (let [test (named name)]
+                     [(:valid? (check {:model :register, :command (apply script command)} test bad))
+                      (filter (files test) ["clew.svg" "clew.html"])]))]
+    (is (= [false ["clew.html"]]
+           (pictures "a page" "for arg; do case $arg in --html=*) echo '<!doctype html>' > \"${arg#--html=}\";; esac; done" says)))
+    (is (= (str page "\n") (slurp (stored (named "a page") "clew.html"))))
+    (testing "if clew knows pages"
+      (let [refuse "case \"$*\" in *--html*) echo 'clew: unknown flag --html; clew check --help lists the flags' >&2; exit 254;; esac"]
+        (is (= [false ["clew.svg"]] (pictures "no page" refuse "exec clew \"$@\"")))
+        (is (= "" (slurp (stored (named "no page") "linearizable.log"))))
+        (is (= :unknown (first (pictures "another flag" "echo 'clew: unknown flag --model' >&2; exit 254"))))))
+    (when (str/includes? (:out (sh "clew" "check" "--help")) "--html")
+      (let [test (named "real page")]
+        (is (false? (:valid? (check {:model :register} test bad))))
+        (is (re-find #"(?i)<html" (slurp (stored test "clew.html"))))))))
+
 (deftest a-picture-of-knossos-s-stays
   (let [knossos (fn [delay-ms]
                   (reify checker/Checker
