@@ -787,20 +787,3 @@ ops = {'add': add}
         result (timed (str n " operations in 100 keys") #(checker/check (clew/independent {:model (model/register)}) (named "many") h {}))]
     (is (true? (:valid? result)) (pr-str (dissoc result :results)))
     (is (= (zipmap (range 100) (repeat (quot n 100))) (update-vals* (comp :operations :stats) (:results result))))))
-
-; What is tested here would fill the screen.
-(def logger
-  (doto (java.util.logging.Logger/getLogger "clew.checker")
-    (.setLevel java.util.logging.Level/OFF)))
-
-(defn -main
-  "Runs the tests of the given names, or all."
-  [& names]
-  (binding [clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)]
-    (if names
-      (clojure.test/test-vars (map #(ns-resolve 'clew.checker-test (symbol %)) names))
-      (clojure.test/test-all-vars 'clew.checker-test))
-    (let [{:keys [pass fail error] :as counts} @clojure.test/*report-counters*]
-      (clojure.test/do-report (assoc counts :type :summary))
-      (shutdown-agents)
-      (System/exit (if (and (pos? pass) (zero? (+ fail error))) 0 1)))))
