@@ -135,7 +135,7 @@
         result (agreed test)]
     (is (false? (:valid? result)) (pr-str result))
     (is (= [:read 10 :stale] ((juxt :f :value :fault) (:op result))) "an op has all of its keys")
-    (is (= (last (filter (comp #{(:index (:op result))} :index) (:history test))) (:op result)))
+    (is (= (into {} (last (filter (comp #{(:index (:op result))} :index) (:history test)))) (:op result)))
     (is (= [:write 11] ((juxt :f :value) (:previous-ok result))))
     (is (.exists ^File (stored test "clew.svg")))
     (is (.exists ^File (stored test "linear.svg")))))
