@@ -7,22 +7,30 @@
             [jepsen.generator :as gen]
             [jepsen.nemesis :as nemesis]))
 
-(defn- record! [history op]
-  (peek (swap! history (fn [h] (conj h (assoc op :index (count h), :time (System/nanoTime)))))))
+(defn- record!
+  "Puts an op into the history, and tells the generator."
+  [{:keys [test history generator busy]} op]
+  (let [op (peek (swap! history (fn [h] (conj h (assoc op :index (count h), :time (System/nanoTime))))))]
+    (swap! generator gen/update test {:busy @busy} op)
+    op))
 
 (defn- next!
   "The next op of a thread, which is now at work, or nil at the end."
-  [{:keys [test history busy]} thread process]
+  [{:keys [test history generator exhausted busy] :as state} thread process]
   (let [op (locking history
-             (let [op (gen/op (:generator test) test {:thread thread, :busy @busy})]
+             (let [[op gen :as some-op] (when-not @exhausted
+                                          (gen/op @generator test {:thread thread, :busy @busy}))]
+               (if some-op
+                 (reset! generator gen)
+                 (reset! exhausted true))
                (if (map? op)
                  (do (when (= :client thread)
                        (swap! busy inc))
-                     (record! history (merge {:type :invoke, :value nil} op {:process process})))
+                     (record! state (merge {:type :invoke, :value nil} op {:process process})))
                  op)))]
     (if (= :pending op)
       (do (Thread/sleep 1)
-          (recur {:test test, :history history, :busy busy} thread process))
+          (recur state thread process))
       op)))
 
 (defn- work! [{:keys [test history busy] :as state} first-process]
@@ -36,8 +44,8 @@
                      (catch Exception e
                        (assoc op :type :info, :error (str "indeterminate: " (.getMessage e)))))]
           (locking history
-            (record! history done)
-            (swap! busy dec))
+            (swap! busy dec)
+            (record! state done))
           (if (= :info (:type done))
             (do (client/close! c test)
                 (recur (+ process (:concurrency test)) (client/open! (:client test) test node)))
@@ -50,13 +58,15 @@
     (let [n (nemesis/setup! n test)]
       (loop []
         (when-let [op (next! state :nemesis :nemesis)]
-          (record! history (assoc (nemesis/invoke! n test op) :type :info))
+          (let [done (assoc (nemesis/invoke! n test op) :type :info)]
+            (locking history
+              (record! state done)))
           (recur)))
       (nemesis/teardown! n test))))
 
 (defn run! [test]
   (let [test  (assoc test :start-time (System/currentTimeMillis))
-        state {:test test, :history (atom []), :busy (atom 0)}]
+        state {:test test, :history (atom []), :generator (atom (:generator test)), :exhausted (atom false), :busy (atom 0)}]
     (clojure.core/run! deref (doall (cons (future (disturb! state))
                                           (for [process (range (:concurrency test))]
                                             (future (work! state process))))))
