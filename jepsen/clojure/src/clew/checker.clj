@@ -154,7 +154,7 @@
           (and (< 31 c 127) (not (= 34 c)) (not (= 92 c))
                (recur (inc i)))))))
 
-(defn- printer
+(defn printer
   "A function (print! to x) that appends any value to a StringBuilder as EDN, such
   that what it has printed is equal if and only if the values are. What histories
   mostly hold is printed at once; if there is anything else in x, all of it is made
@@ -217,7 +217,7 @@
     (print! to x)
     (str to)))
 
-(defn- client? [op]
+(defn client? [op]
   (let [process (:process op)]
     (or (instance? Long process) (integer? process))))
 
@@ -236,9 +236,21 @@
       (fn [_ op] (long (:index op)))
       (fn [position _] position))))
 
+(defn print-op!
+  "Appends an operation as a line, with the keys that clew reads."
+  [print! ^StringBuilder to number op]
+  (print! (.append to "{:index ")    number)
+  (print! (.append to ", :process ") (:process op))
+  (print! (.append to ", :type ")    (:type op))
+  (print! (.append to ", :f ")       (:f op))
+  (print! (.append to ", :value ")   (:value op))
+  (when-some [k (:key op)]
+    (print! (.append to ", :key ") k))
+  (.append to "}\n"))
+
 (defn- write-history!
-  "Writes the client operations, one to a line, with the keys that clew reads. Not
-  more than a chunk of them is held as text."
+  "Writes the client operations, one to a line. Not more than a chunk of them is
+  held as text."
   [^File file history number print!]
   (with-open [out (FileOutputStream. file)]
     (let [chunk  65536
@@ -247,14 +259,7 @@
                       (.setLength to 0))]
       (reduce (fn [position op]
                 (when (client? op)
-                  (print! (.append to "{:index ")    (number position op))
-                  (print! (.append to ", :process ") (:process op))
-                  (print! (.append to ", :type ")    (:type op))
-                  (print! (.append to ", :f ")       (:f op))
-                  (print! (.append to ", :value ")   (:value op))
-                  (when-some [k (:key op)]
-                    (print! (.append to ", :key ") k))
-                  (.append to "}\n")
+                  (print-op! print! to (number position op) op)
                   (when (< chunk (.length to))
                     (flush!)))
                 (inc position))
@@ -313,17 +318,17 @@
       (or (keyword? v) (symbol? v) (string? v)) (str flag "=" (name v))
       :else                                     (str flag "=" (text print! v)))))
 
-(defn- arguments
+(defn arguments
   "The command as a vector of strings. Flags that a check relies on come last,
   where they win."
-  [options ours file print!]
+  [options ours path print!]
   (let [command (or (:command options) ["clew"])]
     (-> (mapv str (if (string? command) [command] command))
         (conj "check")
         (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :model)))
-        (conj "--output=edn" "--stdin-is-lifeline")
+        (conj "--output=edn")
         (into (keep (partial flag print!)) ours)
-        (conj (.getAbsolutePath ^File file)))))
+        (conj path))))
 
 (def ^:private unit-ms
   {"ns" 1e-6, "us" 1e-3, "µs" 1e-3, "ms" 1, "s" 1e3, "m" 60e3, "h" 3600e3})
@@ -358,7 +363,7 @@
       (.destroyForcibly handle)
       (run! kill-tree! descendants))))
 
-(defn- kill!
+(defn kill!
   "Kills a process that is still running, with its descendants, and waits for it.
   It does not ask first: a child may ignore that, and clew has nothing to clean up."
   [^Process process]
@@ -390,7 +395,7 @@
           (.close (.getOutputStream process))
           (catch java.io.IOException _))))))
 
-(defn- tail
+(defn tail
   "The end of a file, which is where it says what went wrong."
   [^File file]
   (with-open [f (RandomAccessFile. file "r")]
@@ -408,7 +413,7 @@
   [tag value]
   {:tag tag, :value value})
 
-(defn- read-answer
+(defn read-answer
   "The one EDN map in a file."
   [^File file]
   (let [garbage #(fail! :unparsable-output (str "expected one result map from clew, found " %))]
@@ -555,7 +560,7 @@
         (finally
           (delete! copy))))))
 
-(defn- delete-tree! [^File folder]
+(defn delete-tree! [^File folder]
   (run! #(.delete ^File %) (reverse (file-seq folder))))
 
 (defn- places
@@ -576,7 +581,7 @@
   pages, it is run without."
   [options ours {:keys [history stdout stderr]} print!]
   (let [limit  (limit-ms (:time-limit options))
-        run    #(execute! (arguments options % history print!) stdout stderr (when limit (+ limit *grace-ms*)))
+        run    #(execute! (arguments options (assoc % :stdin-is-lifeline true) (.getAbsolutePath ^File history) print!) stdout stderr (when limit (+ limit *grace-ms*)))
         status (run ours)]
     (if (and (:html ours) (= 254 status) (str/includes? (tail stderr) "unknown flag --html"))
       (run (dissoc ours :html))
@@ -666,27 +671,31 @@
     (update op :value val)
     op))
 
-(defn- keyed
-  "The client operations. A completion without a tuple gets the key of its
-  invocation, where that has one."
-  [history]
-  (let [open (volatile! (transient {})) ; by process, the key of its invocation
-        own  (fn [{:keys [process type value] :as op}]
-               (cond
-                 (= :invoke type) (do (vswap! open #(if (tuple? value)
-                                                      (assoc! % process (key value))
-                                                      (dissoc! % process)))
-                                      op)
-                 (tuple? value)   (do (vswap! open dissoc! process)
-                                      op)
-                 :else            (let [k (get @open process open)]
-                                    (if (identical? open k)
-                                      op
-                                      (do (vswap! open dissoc! process)
-                                          (assoc op :value (clojure.lang.MapEntry/create k value)))))))]
-    (into [] (comp (filter client?) (map own)) history)))
+(defn keyer
+  "A function of the client operations in order: a completion without a tuple gets
+  the key of its invocation, where that has one."
+  []
+  (let [open (volatile! (transient {}))] ; by process, the key of its invocation
+    (fn [{:keys [process type value] :as op}]
+      (cond
+        (= :invoke type) (do (vswap! open #(if (tuple? value)
+                                             (assoc! % process (key value))
+                                             (dissoc! % process)))
+                             op)
+        (tuple? value)   (do (vswap! open dissoc! process)
+                             op)
+        :else            (let [k (get @open process open)]
+                           (if (identical? open k)
+                             op
+                             (do (vswap! open dissoc! process)
+                                 (assoc op :value (clojure.lang.MapEntry/create k value)))))))))
 
-(defn- unlike-a-tuple
+(defn- keyed
+  "The client operations, with their keys."
+  [history]
+  (into [] (comp (filter client?) (map (keyer))) history))
+
+(defn unlike-a-tuple
   "An operation as clew must see it: where its value is a vector, but no tuple, it
   becomes a list, which equals it. An operation without a key is of every key."
   [op]

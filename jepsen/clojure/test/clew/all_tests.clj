@@ -7,7 +7,7 @@
 
 ; What is tested here would fill the screen.
 (def logger
-  (doto (java.util.logging.Logger/getLogger "clew.checker")
+  (doto (java.util.logging.Logger/getLogger "clew")
     (.setLevel java.util.logging.Level/OFF)))
 
 (def namespaces '[clew.checker-test clew.scenarios-test clew.knossos-test])

@@ -4,6 +4,7 @@
   in memory, and breaks where its test says so."
   (:require [clew.checker :as clew]
             [clew.checker-test :refer [eventually file folder pids running? script stored update-vals*]]
+            [clew.watch :as watch]
             [clojure.java.io :as io]
             [clojure.java.shell :refer [sh]]
             [clojure.test :refer [deftest is testing]]
@@ -227,6 +228,69 @@
         result (agreed test)]
     (is (false? (:valid? result)) (pr-str result))
     (is (= (->Point 9 9) (:value (:op result))))))
+
+;; While it runs
+
+(defn slowly
+  "A client that takes its time, so that there is some to be stopped in."
+  [invoke]
+  (fn [op]
+    (Thread/sleep 1)
+    (invoke op)))
+
+(defn after
+  "Operations by a function: from the n-th on, by another one."
+  [n before later]
+  (let [i (atom 0)]
+    (fn [_ _]
+      (if (< (swap! i inc) n)
+        (before)
+        (later)))))
+
+(defn watching
+  "Runs a test of up to n operations, the first of which that is wrong being the
+  200th, and returns it and the processes that have watched it."
+  [name n options before wrong]
+  (let [f    (file ".pids")
+        test (run name (slowly (register 0))
+                  (watch/watch (assoc options :command (script (str "echo $$ >> " (.getAbsolutePath ^File f)) "exec clew \"$@\""))
+                               (gen/clients (gen/limit n (after 200 before wrong))))
+                  (if (:independent options)
+                    (clew/independent (dissoc options :abort? :independent))
+                    (clew/linearizable (dissoc options :abort?))))]
+    (is (eventually #(every? (complement running?) (pids f 1))))
+    test))
+
+(defn scratches []
+  (set (filter #(re-find #"^clew-watch" %) (.list (io/file (System/getProperty "java.io.tmpdir"))))))
+
+(deftest a-test-ends-at-its-first-violation
+  (let [invocations (fn [test] (count (filter (comp #{:invoke} :type) (:history test))))
+        wrong       #(op :cas [7 8] :lost)
+        model       {:model (model/cas-register 0)}]
+    (testing "if it is to be aborted"
+      (let [test (watching "abort" 100000 (assoc model :abort? true) w wrong)]
+        (is (< 199 (invocations test) 100000))
+        (is (false? (get-in test [:results :valid?])))
+        (is (= [:cas [7 8]] ((juxt :f :value) (get-in test [:results :op])))))
+      (let [of-key #(update (%) :value (partial independent/tuple "k"))
+            test   (watching "abort keys" 100000 (assoc model :abort? true, :independent true) #(of-key w) #(of-key wrong))]
+        (is (< 199 (invocations test) 100000))
+        (is (= ["k"] (get-in test [:results :failures])))))
+    (testing "and goes on otherwise"
+      (let [test (watching "go on" 1000 model w wrong)]
+        (is (= 1000 (invocations test)))
+        (is (false? (get-in test [:results :valid?])))))
+    (testing "if there is one"
+      (let [test (watching "no reason" 1000 (assoc model :abort? true) w w)]
+        (is (= 1000 (invocations test)))
+        (is (true? (get-in test [:results :valid?])))))
+    (testing "and not because clew has trouble"
+      (doseq [options [{:command ["/no/such/clew"]} {:command (script "exit 254")} {:command (script "exit 1")} {:model nil}]]
+        (let [test (run "trouble" (register 0) (watch/watch (merge model {:abort? true} options) (then (one-of w))) (clew/linearizable model))]
+          (is (= 200 (invocations test)))
+          (is (true? (get-in test [:results :valid?]))))))
+    (is (eventually #(empty? (scratches))))))
 
 ;; When it ends early
 
