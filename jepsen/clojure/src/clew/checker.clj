@@ -23,7 +23,7 @@
             [clojure.tools.logging :refer [warn]]
             [jepsen.checker :as checker]
             [jepsen.store :as store])
-  (:import (clojure.lang APersistentMap APersistentSet APersistentVector ASeq Keyword LazySeq Symbol)
+  (:import (clojure.lang APersistentMap APersistentSet APersistentVector ASeq IRecord Keyword LazySeq Symbol)
            (java.io File FileOutputStream PushbackReader RandomAccessFile)
            (java.nio.file CopyOption FileAlreadyExistsException Files)
            (java.nio.file.attribute FileAttribute)
@@ -99,7 +99,8 @@
   afterwards if and only if they were before. An object that EDN does not know becomes
   #clew/object [n text], with the same n for equal objects."
   []
-  (let [objects (HashMap.)]
+  (let [objects (HashMap.)
+        tokens  (HashMap.)]
     (letfn [(object [x]
               (when-not (.containsKey objects x)
                 (let [text (try
@@ -109,6 +110,10 @@
                   (.put objects x (tagged-literal 'clew/object
                                                   [(.size objects) (if (encodable? text) text "?")]))))
               (.get objects x))
+            (token [x]
+              (when-not (.containsKey tokens x)
+                (.put tokens x (readable? x)))
+              (if (.get tokens x) x (object x)))
             (entries [x]
               (persistent! (reduce (fn [m ^java.util.Map$Entry e]
                                      (assoc! m (plain (.getKey e)) (plain (.getValue e))))
@@ -118,7 +123,7 @@
                 (or (nil? x) (boolean? x) (int? x)) x
                 (string? x)         (if (encodable? x) x (object x))
                 (or (keyword? x)
-                    (symbol? x))    (if (readable? x) x (object x))
+                    (symbol? x))    (token x)
                 (instance? Float x) (double x)
                 (or (integer? x) (ratio? x) (decimal? x)
                     (instance? Double x)) x
@@ -154,6 +159,21 @@
           (and (< 31 c 127) (not (= 34 c)) (not (= 92 c))
                (recur (inc i)))))))
 
+(defn- escaped!
+  "Appends a string as print-method writes it, unless it has surrogates: those may
+  be lone."
+  [^StringBuilder to ^String s]
+  (.append to \")
+  (loop [i 0]
+    (if (= i (.length s))
+      (.append to \")
+      (let [c (.charAt s i)]
+        (when-not (Character/isSurrogate c)
+          (if-let [escape (char-escape-string c)]
+            (.append to ^String escape)
+            (.append to c))
+          (recur (inc i)))))))
+
 (defn printer
   "A function (print! to x) that appends any value to a StringBuilder as EDN, such
   that what it has printed is equal if and only if the values are. What histories
@@ -185,7 +205,7 @@
                       (when (and (common! (.append to ^String between) (.getKey e))
                                  (common! (.append to " ") (.getValue e)))
                         (recur ", ")))))))
-            ; Classes, not protocols or interfaces: these answer within nanoseconds.
+            ; Classes first, not protocols or interfaces: these answer within nanoseconds.
             (common! [^StringBuilder to x]
               (cond
                 (instance? Long x)                (do (.append to (.longValue ^Long x)) true)
@@ -193,9 +213,9 @@
                 (or (instance? Keyword x)
                     (instance? Symbol x))         (do (.append to ^String (token x)) true)
                 (instance? APersistentVector x)   (items! to "[" x "]")
-                (instance? String x)              (when (bare? x)
+                (instance? String x)              (if (bare? x)
                                                     (.append (.append (.append to \") ^String x) \")
-                                                    true)
+                                                    (escaped! to x))
                 (instance? Double x)              (when (Double/isFinite (.doubleValue ^Double x))
                                                     (.append to (.doubleValue ^Double x))
                                                     true)
@@ -203,7 +223,8 @@
                 (instance? APersistentMap x)      (entries! to x)
                 (instance? APersistentSet x)      (items! to "#{" x "}")
                 (or (instance? ASeq x)
-                    (instance? LazySeq x))        (items! to "(" x ")")))]
+                    (instance? LazySeq x))        (items! to "(" x ")")
+                (instance? IRecord x)             (entries! (.append (.append to "#") (.getName (class x))) x)))]
       (fn print! [^StringBuilder to x]
         (let [n (.length to)]
           (when-not (common! to x)
@@ -581,7 +602,9 @@
   pages, it is run without."
   [options ours {:keys [history stdout stderr]} print!]
   (let [limit  (limit-ms (:time-limit options))
-        run    #(execute! (arguments options (assoc % :stdin-is-lifeline true) (.getAbsolutePath ^File history) print!) stdout stderr (when limit (+ limit *grace-ms*)))
+        path   (.getAbsolutePath ^File history)
+        run    #(execute! (arguments options (assoc % :stdin-is-lifeline true) path print!)
+                          stdout stderr (when limit (+ limit *grace-ms*)))
         status (run ours)]
     (if (and (:html ours) (= 254 status) (str/includes? (tail stderr) "unknown flag --html"))
       (run (dissoc ours :html))

@@ -65,14 +65,14 @@
                                 (cond-> {:follow true}
                                   (:independent options) (assoc :keyless :every))
                                 "-" print!)
-        process (try
-                  (-> (ProcessBuilder. ^List command)
-                      (.redirectOutput stdout)
-                      (.redirectError stderr)
-                      .start)
-                  (catch IOException e
-                    (clew/delete-tree! scratch)
-                    (throw e)))
+        ^Process process (try
+                           (-> (ProcessBuilder. ^List command)
+                               (.redirectOutput stdout)
+                               (.redirectError stderr)
+                               .start)
+                           (catch IOException e
+                             (clew/delete-tree! scratch)
+                             (throw e)))
         ended   (atom false)]
     (daemon! #(feed! queue (.getOutputStream process) print!))
     (daemon! #(try

@@ -335,7 +335,7 @@ ops = {'add': add}
                    [(java.util.Date. 5) (java.util.Date. 6)] [[1 (java.util.Date. 5)] [1N (java.util.Date. 5)]]
                    [true (Boolean. true)] [false (Boolean. false)] [false nil] [(int 1) 1] [[(short 1)] [(byte 1)]]
                    [0.1 0.1] [1e300 1e300] [1e-5 1e-5] [0.1 0.2] [-0.0 0.0] [##Inf ##Inf] [##Inf ##-Inf] [1.0 1.0M] [1.0M 1.00M]
-                   ["a b" "a b"] ["é" "é"] ["é" "e"] ["\"" "\\\""] ["\u007f" "\u007f"] ["😀" "😀"] ["" ""] ["nil" nil] [:a "a"] [:a 'a]
+                   ["a b" "a b"] ["é" "é"] ["é" "e"] ["\"" "\\\""] ["\u007f" "\u007f"] ["😀" "😀"] ["😀" "😁"] ["a\nb\tc\rd\fe\bf\"g\\h" "a\nb\tc\rd\fe\bf\"g\\h"] ["a\n" "a\\n"] ["\u0000" "\u0001"] ["" ""] ["nil" nil] [:a "a"] [:a 'a]
                    [:a/b :a/b] [:a/b :a] ['a/b 'a/b] [(keyword "") (keyword "")] [(symbol "nil") nil] [(with-meta 'a {:b 1}) 'a]
                    [[] []] [[] ()] [[] {}] [() nil] [#{} #{}] [#{} {}] [{} {}] [{:a nil} {}] [{:a 1, :b 2} {:b 2, :a 1N}] [{1 2} #{[1 2]}]
                    [(sorted-map 1 2) {1 2}] [(sorted-set 2 1) #{1 2}] [(first {1 2}) [1 2]] [(subvec [0 1] 1) [1]] [(vector-of :long 1) [1]]
