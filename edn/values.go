@@ -269,8 +269,8 @@ func (v *Values) InternString(s string) ID {
 	return id
 }
 
-// internString copies s only if it is new.
-func (v *Values) internString(s []byte) ID {
+// InternStringBytes is InternString, and copies s only if it is new.
+func (v *Values) InternStringBytes(s []byte) ID {
 	if id, ok := v.strings[string(s)]; ok {
 		return id
 	}
