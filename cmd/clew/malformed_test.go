@@ -668,7 +668,7 @@ process: 0
 	{"a file in the place of a directory", "check h.edn/history.edn", "{:process 0, :type :invoke, :f :write, :value 1}\n",
 		"h.edn/history.edn: not a directory"},
 	{"a directory without histories", "check empty", "",
-		"empty: no history.edn and no .edn, .edn.gz or .edn.zst file below it"},
+		"empty: no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it"},
 	{"an empty path", "check|", "",
 		"expected a path, found an empty argument"},
 
