@@ -18,7 +18,7 @@ func TestCopiedFormsAreTheSame(t *testing.T) {
 		}
 		want = append(want, id)
 	}
-	parts := []*Values{NewValues(), NewValues()}
+	parts := []*Values{NewValues(), NewLooseValues()}
 	whole := NewValues()
 	var got []ID
 	for i, text := range texts {

@@ -114,7 +114,7 @@ func (f *File) decoded(chunks []chunk, merge func(*part) error) error {
 // needed.
 func (f *File) decode(c chunk, old part) (p *part) {
 	p = &old
-	p.chunk, p.values, p.shape.n = c, edn.NewValues(), -1
+	p.chunk, p.values, p.shape.n = c, edn.NewLooseValues(), -1
 	defer func() { p.bug = recover() }()
 	b, _, err := f.header(c.offset)
 	if err != nil {
@@ -269,7 +269,12 @@ func (p *part) spelled(f *File, o *op, begins int, kvs []edn.ID) error {
 	}
 	o.shape = -1
 	p.text = p.values.AppendMap(p.text[:begins], kvs)
-	if all := p.values.InternMap(kvs); len(p.values.Items(all)) != len(kvs) {
+	var keys []edn.ID
+	for i := 0; i < len(kvs); i += 2 {
+		keys = append(keys, kvs[i])
+	}
+	slices.Sort(keys)
+	if len(slices.Compact(keys)) != len(kvs)/2 {
 		return f.errorf(o.offset, "expected an op map with different keys, found %s", p.text[begins:])
 	}
 	return nil
