@@ -376,7 +376,7 @@ func (s *scanner) tagged(i int) (ID, int) {
 		return Nil, -1
 	}
 	s.tags--
-	s.items = append(s.items, s.v.internString(s.data[i+1:end]), id)
+	s.items = append(s.items, s.v.InternStringBytes(s.data[i+1:end]), id)
 	id, _ = s.collect(KindTagged, s.items[len(s.items)-2:], nil, at)
 	s.items = s.items[:len(s.items)-2]
 	return id, at
@@ -529,12 +529,12 @@ func (s *scanner) str(i int) (ID, int) {
 		return Nil, -1
 	}
 	if !escapes {
-		return s.v.internString(s.data[i+1 : end-1]), end
+		return s.v.InternStringBytes(s.data[i+1 : end-1]), end
 	}
 	if !s.unescape(i+1, end-1) {
 		return Nil, -1
 	}
-	return s.v.internString(s.buf), end
+	return s.v.InternStringBytes(s.buf), end
 }
 
 // unescape decodes data[i:end], the contents of a string, to buf. Bytes that are

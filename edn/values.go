@@ -80,6 +80,8 @@ type Values struct {
 
 	scratch []ID
 	pairs   [][2]ID
+
+	loose bool // see NewLooseValues
 }
 
 // NewValues returns a table that holds nil, false and true.
@@ -100,6 +102,16 @@ func NewValues() *Values {
 	}{{KindNil, "nil"}, {KindBool, "false"}, {KindBool, "true"}} {
 		v.symbols[s.text] = v.addText(s.kind, s.text)
 	}
+	return v
+}
+
+// NewLooseValues is NewValues for forms that a Copier takes to another table: each
+// collection that is interned has an ID of its own and is in a class of its own, even
+// if it equals another one, and equal elements of a set or keys of a map stay. The
+// other table interns them once more, and once is enough.
+func NewLooseValues() *Values {
+	v := NewValues()
+	v.loose = true
 	return v
 }
 
@@ -269,8 +281,8 @@ func (v *Values) InternString(s string) ID {
 	return id
 }
 
-// internString copies s only if it is new.
-func (v *Values) internString(s []byte) ID {
+// InternStringBytes is InternString, and copies s only if it is new.
+func (v *Values) InternStringBytes(s []byte) ID {
 	if id, ok := v.strings[string(s)]; ok {
 		return id
 	}
@@ -376,6 +388,9 @@ func (v *Values) InternTagged(tag string, form ID) ID {
 }
 
 func (v *Values) intern(kind Kind, items []ID) ID {
+	if v.loose {
+		return v.store(kind, items)
+	}
 	if id, ok := v.find(kind, items); ok {
 		return id
 	}

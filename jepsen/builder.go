@@ -270,6 +270,14 @@ func (b *Builder) Expect(bytes int64) {
 	}
 }
 
+// NoLines says that the events stand on no lines, since the file is no text. They
+// are cited by their index alone.
+func (b *Builder) NoLines() {
+	if b != nil && b.h != nil {
+		b.h.built = true
+	}
+}
+
 // SetObject sets History.Object, the kind of object that the text names.
 func (b *Builder) SetObject(word string) {
 	if b != nil && b.h != nil {

@@ -19,6 +19,9 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64) Event {
 	h.F = append(h.F, h.Values.Same(e.F))
 	h.Value = append(h.Value, e.Value)
 	h.OpOf = append(h.OpOf, None)
+	if h.built {
+		e.Line = h.Events // no line, but the places of events that ascend alike take no memory
+	}
 	h.places.add(b.index(e, position), int32(e.Line), int32(e.Col))
 	h.setKey(ev, e.Key)
 	h.texts.Add(e)

@@ -68,7 +68,7 @@ type History struct {
 	keys   []edn.ID // the :key of the op; shorter if the last ones have none
 	texts  opmap.Texts
 
-	built bool // by a program: events stand on no lines
+	built bool // by a program, or from a file that is no text: events stand on no lines
 
 	// Only in the history of a key: the whole history, and for each event its
 	// event there.
@@ -154,7 +154,7 @@ func (h *History) place(event Event) run {
 }
 
 // Line is where an event's op begins in the file, from 1; 0 if the history was
-// built.
+// built, or if the file has no lines.
 func (h *History) Line(event Event) int { return h.pos(event).Line }
 
 // Col is the column there, likewise.

@@ -21,10 +21,11 @@ import (
 )
 
 const checkHelp = `Reads each history and says whether it is linearizable. A PATH is a history
-(EDN, JSON, the .log form or another that clew convert knows, plain, .gz or
-.zst; told apart by content), - for standard input, or a directory or an archive
-of them (.tar, .tar.gz, .tar.zst, .zip), such as a store: every history.edn in
-it, or else every .edn.
+(EDN, test.jepsen, JSON, the .log form or another that clew convert knows, plain,
+.gz or .zst; told apart by content), - for standard input, or a directory or an
+archive of them (.tar, .tar.gz, .tar.zst, .zip), such as a store: every
+history.edn in it, every test.jepsen where that is missing or cut off, or else
+every .edn.
 
 Examples:
    clew check store/latest/history.edn

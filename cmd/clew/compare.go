@@ -26,9 +26,9 @@ import (
 )
 
 const compareHelp = `Checks histories again and says whether clew agrees with what Knossos said of
-them: with every linearizability result in the results.edn beside a history.edn,
-whatever its checker is called, of each independent key too; or with a table of
-verdicts. A failure agrees if the failing operation is the same. Where they
+them: with every linearizability result in the results.edn beside a history.edn, or in
+a test.jepsen, whatever its checker is called, of each independent key too; or
+with a table of verdicts. A failure agrees if the failing operation is the same. Where they
 disagree, clew shows its evidence, verified, and the known difference if one
 explains it.
 
@@ -203,7 +203,7 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 		}
 	}
 	if len(claims) == 0 {
-		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn beside it"}
+		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn or test.jepsen beside it"}
 		return k.answer(j, []report.Comparison{none})
 	}
 	ctx, done := k.limited(ctx, k.options.TimeLimit-j.took)
@@ -255,12 +255,29 @@ func (k *comparer) line(c *report.Comparison) string {
 	return string(text) + "\n"
 }
 
-// results is what the results.edn beside a history says, or Knossos itself.
+// results is what the results.edn beside a history says, or the test.jepsen, which
+// may be the history itself, or Knossos.
 func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
-	path := filepath.Join(filepath.Dir(j.Path), "results.edn")
-	if f := openRegular(path); f != nil {
-		defer f.Close()
-		claims, err := store.ReadClaims(f, path, h.Values, models.OfRecord)
+	beside := func(name string) string { return filepath.Join(filepath.Dir(j.Path), name) }
+	ofTest := func(f *os.File, path string) ([]store.Claim, error) {
+		return store.ReadTestClaims(ctx, f, path, k.memory, h.Values, models.OfRecord)
+	}
+	for _, from := range []struct {
+		path string
+		read func(f *os.File, path string) ([]store.Claim, error)
+	}{
+		{j.Path, ofTest},
+		{beside("results.edn"), func(f *os.File, path string) ([]store.Claim, error) {
+			return store.ReadClaims(f, path, h.Values, models.OfRecord)
+		}},
+		{beside("test.jepsen"), ofTest},
+	} {
+		f := openRegular(from.path)
+		if f == nil {
+			continue
+		}
+		claims, err := from.read(f, from.path)
+		f.Close()
 		if err != nil || len(claims) > 0 {
 			return claims, err
 		}

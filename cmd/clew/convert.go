@@ -27,6 +27,8 @@ at all. FILE is a history (plain, .gz or .zst), or - for standard input.
    limo      [THREAD] call push(1), [THREAD] return: queues and stacks
    intervals {"process":0,"f":"write","value":1,"call":0,"return":2}, one a line
 
+A test.jepsen, in which Jepsen stores a test, is read, and not written.
+
 EDN and JSON hold everything. What another form cannot hold is an error that
 names the event, such as a crashed operation in fastlin.
 
@@ -34,6 +36,7 @@ Examples:
    clew convert --to jsonl history.edn | jq -c 'select(.type == "fail")'
    clew convert --to edn -o history.edn history.json
    clew convert --from log --to edn jepsen.log
+   clew convert --to edn -o history.edn test.jepsen
 
 Exit status: 0, or 254 for bad arguments, unreadable input, or a history that the
 form cannot hold, or if a limit or a signal came first.`
@@ -46,7 +49,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 		Description: convertHelp,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names()},
-			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read"},
+			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read: one of these, or test.jepsen"},
 			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 		}, limitFlags()...),
 		Action: func(c *cli.Context) error {
@@ -119,7 +122,7 @@ func formFlags(c *cli.Context) (to, from forms.Form, err error) {
 		return "", "", fmt.Errorf("--to: %w", err)
 	}
 	if c.IsSet("from") {
-		if from, err = forms.Named(c.String("from")); err != nil {
+		if from, err = forms.NamedToRead(c.String("from")); err != nil {
 			return "", "", fmt.Errorf("--from: %w", err)
 		}
 	}

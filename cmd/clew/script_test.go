@@ -35,10 +35,16 @@ func TestMain(m *testing.M) {
 //	many N FILE               write a history with a failure of N open operations
 //	huge N FILE               write a history with a value of N megabytes
 //	trim FILE                 take the last newline off a file
+//	cut N FILE                keep the first N bytes of a file
 //
-// The example histories are in $HISTORIES.
+// The example histories are in $HISTORIES, and files as Jepsen stores tests in
+// $TESTFILES.
 func TestScripts(t *testing.T) {
 	histories, err := filepath.Abs(filepath.Join("..", "..", "testdata", "histories"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testFiles, err := filepath.Abs(filepath.Join("..", "..", "jepsen", "testfile", "testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +53,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HISTORIES", histories)
+			env.Setenv("TESTFILES", testFiles)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // the race detector's clew would sleep at every end
 			return nil
 		},
@@ -56,6 +63,11 @@ func TestScripts(t *testing.T) {
 			"pack":    pack,
 			"archive": archive,
 			"huge":    huge,
+			"cut": func(ts *testscript.TestScript, _ bool, args []string) {
+				n, err := strconv.ParseInt(args[0], 10, 64)
+				ts.Check(err)
+				ts.Check(os.Truncate(ts.MkAbs(args[1]), n))
+			},
 			"trim": func(ts *testscript.TestScript, _ bool, args []string) {
 				text := strings.TrimSuffix(ts.ReadFile(args[0]), "\n")
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))

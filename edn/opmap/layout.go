@@ -13,6 +13,12 @@ import (
 // in the general way from its start. So both ways give the same events and
 // errors, which FuzzQuick tests.
 
+// tree is what has been learned: the steps of op maps, from the root.
+type tree struct {
+	steps step
+	known int // how many steps there are
+}
+
 // step is the text before a value, or at the end, of op maps that are alike up
 // to that point. The steps of a Reader form a tree.
 type step struct {
@@ -69,16 +75,16 @@ func isSpace(text []byte) bool {
 }
 
 // grow returns the step after another one, nil if there are too many.
-func (r *Reader) grow(parent *step, next step) *step {
+func (t *tree) grow(parent *step, next step) *step {
 	for _, old := range parent.next {
 		if old.text == next.text {
 			return old
 		}
 	}
-	if r.known == maxSteps {
+	if t.known == maxSteps {
 		return nil
 	}
-	r.known++
+	t.known++
 	next.parent = parent
 	if len(next.text) <= 16 {
 		var text, mask [16]byte

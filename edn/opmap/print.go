@@ -148,8 +148,7 @@ func (p *Printer) print(dst []byte, plan *plan, others [][]byte, ev *Event) ([]b
 		case HasF:
 			dst = p.v.AppendText(dst, ev.F)
 		case HasProcess:
-			n, _ := p.v.Int(ev.Process) // Its class may go by another spelling.
-			dst = strconv.AppendInt(dst, n, 10)
+			dst = appendProcess(dst, p.v, ev)
 		case HasValue:
 			dst = p.v.AppendText(dst, ev.Value)
 		case HasKey:

@@ -40,8 +40,7 @@ type Reader struct {
 	maps   edn.Maps // not a pointer, which would cost a few percent of the time
 	values *edn.Values
 
-	steps    step // the root of what has been learned
-	known    int  // how many steps there are
+	tree
 	entries  []extent
 	others   []byte
 	forgiven error // what is wrong with the :value of the current op map

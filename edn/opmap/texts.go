@@ -85,6 +85,13 @@ func (t *Texts) Text(i int, v *edn.Values, ev *Event) []byte {
 	return t.rebuild(layout, text, v, ev)
 }
 
+func (t *Texts) rebuild(layout int, text []byte, v *edn.Values, ev *Event) []byte {
+	if layout == 0 {
+		return text
+	}
+	return t.layouts[layout-1].rebuild(nil, text, v, ev)
+}
+
 // cursor is where a text begins, from which later ones can be found. The zero cursor
 // is at the first.
 type cursor struct {
@@ -111,15 +118,13 @@ func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 	}
 }
 
-func (t *Texts) rebuild(layout int, text []byte, v *edn.Values, ev *Event) []byte {
-	if layout == 0 {
-		return text
-	}
+// rebuild appends the op map that ends with a step. The values of keys that an
+// Event does not hold are in others, each on a line.
+func (last *step) rebuild(b, others []byte, v *edn.Values, ev *Event) []byte {
 	var steps []*step
-	for s := t.layouts[layout-1]; s.parent != nil; s = s.parent {
+	for s := last; s.parent != nil; s = s.parent {
 		steps = append(steps, s)
 	}
-	var b []byte
 	for _, s := range slices.Backward(steps) {
 		b = append(b, s.text...)
 		switch s.has {
@@ -128,8 +133,7 @@ func (t *Texts) rebuild(layout int, text []byte, v *edn.Values, ev *Event) []byt
 		case HasF:
 			b = v.AppendText(b, ev.F)
 		case HasProcess:
-			n, _ := v.Int(ev.Process) // Its class may go by another spelling.
-			b = strconv.AppendInt(b, n, 10)
+			b = appendProcess(b, v, ev)
 		case HasValue:
 			b = v.AppendText(b, ev.Value)
 		case HasKey:
@@ -138,10 +142,19 @@ func (t *Texts) rebuild(layout int, text []byte, v *edn.Values, ev *Event) []byt
 			b = strconv.AppendInt(b, ev.Index, 10)
 		case 0:
 			if !s.end {
-				other, rest, _ := bytes.Cut(text, []byte{'\n'})
-				b, text = append(b, other...), rest
+				other, rest, _ := bytes.Cut(others, []byte{'\n'})
+				b, others = append(b, other...), rest
 			}
 		}
 	}
 	return b
+}
+
+// appendProcess appends an event's process. The class of an integer may go by
+// another spelling.
+func appendProcess(dst []byte, v *edn.Values, ev *Event) []byte {
+	if n, ok := v.Int(ev.Process); ok {
+		return strconv.AppendInt(dst, n, 10)
+	}
+	return v.AppendText(dst, ev.Process)
 }

@@ -101,6 +101,7 @@ type converter struct {
 	n       int // events written
 	jsonOps jsonWriter
 	line    []byte
+	opText  []byte
 	dropped map[string]bool // keys
 	object  object          // of the forms for containers
 }
@@ -117,7 +118,8 @@ func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 	if err := jepsen.CheckOp(c.file, e); err != nil {
 		return nil, nil, err
 	}
-	if e.Text == nil {
+	text := e.AppendText(c.opText[:0], c.table)
+	if c.opText = text; len(text) == 0 {
 		v := c.table
 		kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type, v.InternKeyword("f"), e.F}
 		if e.Has&opmap.HasValue != 0 {
@@ -126,11 +128,11 @@ func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 		return v, kvs, nil
 	}
 	v := c.values()
-	id, err := v.ParseLenient(e.Text)
+	id, err := v.ParseLenient(text)
 	if err == nil && v.Kind(id) != edn.KindMap {
 		// The reader of ops accepts some maps that the reader of values does
 		// not: those in which a key that does not count stands twice.
-		_, err = v.Parse(e.Text, edn.Pos{File: c.file, Line: e.Line, Col: e.Col})
+		_, err = v.Parse(text, edn.Pos{File: c.file, Line: e.Line, Col: e.Col})
 	}
 	return v, v.Items(id), err
 }

@@ -1,4 +1,4 @@
-// Package forms reads and writes histories as text.
+// Package forms reads histories and writes them as text.
 //
 // Histories come in several forms, of which EDN is one; All lists them. Read
 // and ReadFile recognize the form by the content, plain or compressed, and make
@@ -7,6 +7,8 @@
 // ops. Convert translates any form into any other.
 //
 //	h, err := forms.ReadFile("history.json", jepsen.Options{})
+//
+// A test.jepsen is binary, and only read: package testfile makes its events.
 //
 // To add a form, write a file that turns its text into ops of EDN and back, and
 // name the form in All, in detect, which recognizes it, and in the switches

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Form is a text form of histories.
+// Form is a form of histories.
 type Form string
 
 // The forms. JSON is one array of ops, and JSONL is one op to a line; the same
@@ -23,24 +23,33 @@ const (
 	LiMo    Form = "limo"
 
 	Intervals Form = "intervals"
+
+	Test Form = "test.jepsen" // which is only read
 )
 
-// All are all forms.
+// All are all forms that are written and read.
 var All = []Form{EDN, JSONL, JSON, Log, Fastlin, Fptlin, LiMo, Intervals}
 
-// Names lists the forms, for messages.
-func Names() string {
+// Names lists the forms that are written, for messages.
+func Names() string { return names(All) }
+
+func names(forms []Form) string {
 	var names []string
-	for _, f := range All {
+	for _, f := range forms {
 		names = append(names, string(f))
 	}
 	return strings.Join(names, ", ")
 }
 
-// Named is the form of that name.
-func Named(name string) (Form, error) {
-	if !slices.Contains(All, Form(name)) {
-		return "", fmt.Errorf("expected one of %s, not %q", Names(), name)
+// Named is the form of that name that is written.
+func Named(name string) (Form, error) { return named(name, All) }
+
+// NamedToRead is the form of that name that is read.
+func NamedToRead(name string) (Form, error) { return named(name, append(slices.Clip(All), Test)) }
+
+func named(name string, among []Form) (Form, error) {
+	if !slices.Contains(among, Form(name)) {
+		return "", fmt.Errorf("expected one of %s, not %q", names(among), name)
 	}
 	return Form(name), nil
 }

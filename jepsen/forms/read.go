@@ -14,6 +14,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
+	"clew/jepsen/testfile"
 )
 
 // Read reads one history in any of the forms, plain or compressed with gzip or
@@ -87,6 +88,12 @@ func (in *input) read(r io.Reader, form Form) error {
 	defer unpacked.Close()
 	if packed {
 		buffered = bufio.NewReaderSize(limits.Reader(in.ctx, unpacked, in.memory), 1<<16)
+	}
+	if head, _ := buffered.Peek(testfile.Head); form == Test || form == "" && testfile.Is(head) {
+		if packed {
+			r = nil
+		}
+		return in.test(r, buffered)
 	}
 	if what := foreign(buffered); what != "" {
 		return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)

@@ -1,13 +1,16 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"clew/edn"
 	"clew/jepsen"
+	"clew/jepsen/testfile"
 )
 
 // Claim is what somebody else says about the linearizability of a history, or
@@ -59,9 +62,38 @@ func ReadClaims(in io.Reader, name string, v *edn.Values, modelOf func(record st
 	if v.Kind(id) != edn.KindMap {
 		return nil, edn.Pos{File: name, Line: 1, Col: 1}.Errorf("expected a map of results, found something else")
 	}
+	return claimsIn(id, v, modelOf), nil
+}
+
+// ReadTestClaims is ReadClaims for the results in a test.jepsen. A file that is no
+// test.jepsen, or has no results yet, makes no claims.
+func ReadTestClaims(ctx context.Context, f *os.File, name string, memory int64, v *edn.Values, modelOf func(record string) (model string, ok bool)) ([]Claim, error) {
+	test, err := openTest(ctx, f, name, memory)
+	if test == nil || err != nil {
+		return nil, err
+	}
+	results, ok, err := test.Results(v)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return claimsIn(results, v, modelOf), nil
+}
+
+// openTest opens a file if it is a test.jepsen.
+func openTest(ctx context.Context, f *os.File, name string, memory int64) (*testfile.File, error) {
+	var head [testfile.Head]byte
+	info, err := f.Stat()
+	if n, _ := f.ReadAt(head[:], 0); err != nil || !testfile.Is(head[:n]) {
+		return nil, nil
+	}
+	return testfile.Open(ctx, f, info.Size(), name, memory)
+}
+
+// claimsIn finds the claims in a map of results.
+func claimsIn(results edn.ID, v *edn.Values, modelOf func(record string) (model string, ok bool)) []Claim {
 	c := claims{v: v, modelOf: modelOf, valid: v.InternKeyword("valid?"), results: v.InternKeyword("results"), failures: v.InternKeyword("failures")}
-	c.find(id, Claim{}, 0)
-	return c.found, nil
+	c.find(results, Claim{}, 0)
+	return c.found
 }
 
 // claims collects the claims in a map of results.

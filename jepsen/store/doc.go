@@ -7,8 +7,8 @@
 //		..
 //	}
 //
-// ReadClaims reads a run's results.edn, ReadTable a table of verdicts; both give
-// Claims, which clew.Compare compares with its own results.
+// ReadClaims reads a run's results.edn, ReadTestClaims the results in its
+// test.jepsen, ReadTable a table of verdicts; all give Claims, which clew.Compare compares with its own results.
 //
 // The package knows only the names and places of files. Package forms reads
 // what is in a history, and package models says what its operations mean.

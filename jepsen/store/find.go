@@ -13,10 +13,10 @@ import (
 
 // Find returns the histories that a path stands for: the file itself, or, if it
 // is a directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
-// history.edn in it, or, if there is none, every file that ends in .edn,
-// .edn.gz or .edn.zst. Symbolic links below the directory are not followed, and
-// the independent/ folder beside a history.edn is skipped: its histories are
-// parts of that one. The order is by name, except that a tar archive keeps its
+// history.edn in it, and every test.jepsen without one beside it, or, if there is
+// neither, every file that ends in .edn, .edn.gz or .edn.zst. Symbolic links below
+// the directory are not followed, and the independent/ folder beside a history is
+// skipped: its histories are parts of that one. The order is by name, except that a tar archive keeps its
 // own. If a part of the directory cannot be read, Find returns the other
 // histories and an error.
 func Find(path string) ([]Source, error) {
@@ -42,7 +42,7 @@ func Find(path string) ([]Source, error) {
 		return []Source{{Path: path}}, nil
 	}
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s: no history.edn and no .edn, .edn.gz or .edn.zst file below it", path)
+		err = fmt.Errorf("%s: no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it", path)
 	}
 	return found, err
 }
@@ -68,9 +68,6 @@ func findBelow(dir string) ([]Source, error) {
 	if err != nil {
 		return nil, files.PathError(err)
 	}
-	var found []Source
-	for _, f := range histories(below) {
-		found = append(found, stored(filepath.ToSlash(dir), f))
-	}
+	found := sources(below, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
 	return found, errors.Join(unreadable...)
 }

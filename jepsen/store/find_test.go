@@ -35,6 +35,8 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 			"a/history.edn a/independent/1/history.edn", "a/history.edn"},
 		{"the parts alone, where there is no whole",
 			"independent/1/history.edn", "independent/1/history.edn"},
+		{"a test.jepsen, where there is no history.edn beside it",
+			"a/1/history.edn a/1/test.jepsen b/test.jepsen b/independent/1/history.edn c.edn", "a/1/history.edn b/test.jepsen"},
 		{"every .edn, where there is no history.edn",
 			"b.edn.gz a.edn c/d.edn.zst e.log", "a.edn b.edn.gz c/d.edn.zst"},
 	} {
@@ -75,6 +77,7 @@ func TestAStoresLayoutTellsTestAndTime(t *testing.T) {
 		{"store/redis/" + time, "history.edn", "redis", time},
 		{"old.tar.gz", "archive/store/redis/" + time + "/history.edn", "redis", time},
 		{"store", "redis/latest/history.edn", "redis/latest", ""},
+		{"store", "redis/" + time + "/test.jepsen", "redis", time},
 		{"tests", "history.edn", "tests", ""},
 		{"tests", "a/b.edn.gz", "a/b.edn.gz", ""},
 	} {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"clew/edn"
 	"clew/internal/files"
 	"clew/jepsen"
 	"clew/jepsen/forms"
@@ -38,6 +39,7 @@ type Source struct {
 
 	archive string                        // the file that it is a member of
 	open    func() (io.ReadCloser, error) // nil: Path is a file, or "-"
+	test    *Source                       // the test.jepsen beside a history.edn, nil if there is none
 }
 
 // File is the file that holds the history: an archive, or that at Path.
@@ -46,8 +48,56 @@ func (s Source) File() string { return cmp.Or(s.archive, s.Path) }
 // Member says whether it is a member of an archive.
 func (s Source) Member() bool { return s.open != nil }
 
-// Read reads the history, until the context is done.
+// Read reads the history, until the context is done. If a history.edn cannot be
+// read, or is a file that has been cut off and has fewer events than the
+// test.jepsen beside it, that one is read instead, with a warning.
 func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
+	h, err := s.read(ctx, opts)
+	if s.test == nil {
+		return h, err
+	}
+	var wrong *edn.Error
+	why := ""
+	switch {
+	case errors.As(err, &wrong):
+		why = fmt.Sprintf("history.edn could not be read (%d:%d: %s)", wrong.Line, wrong.Col, wrong.Msg)
+	case err != nil:
+		return nil, err
+	default:
+		n := s.test.events(ctx, opts)
+		if int64(h.Events) >= n {
+			return h, nil
+		}
+		why = fmt.Sprintf("history.edn is cut off: it has %d events of %d", h.Events, n)
+	}
+	whole, failed := s.test.read(ctx, opts)
+	if failed != nil {
+		return h, err
+	}
+	whole.Warnings = append([]string{why + "; the test.jepsen beside it was read instead"}, whole.Warnings...)
+	return whole, nil
+}
+
+// events is how many events a test.jepsen says that its history has, -1 if that is
+// not known, or if it would take reading an archive again.
+func (s Source) events(ctx context.Context, opts jepsen.Options) int64 {
+	if s.open != nil {
+		return -1
+	}
+	f, err := os.Open(s.Path)
+	if err != nil {
+		return -1
+	}
+	defer f.Close()
+	test, err := openTest(ctx, f, s.Path, opts.Memory)
+	if test == nil || err != nil {
+		return -1
+	}
+	return test.Count()
+}
+
+// read reads the history that is there.
+func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
 	if s.open == nil {
 		return forms.ReadFileWithin(ctx, s.Path, opts)
 	}
@@ -65,7 +115,7 @@ func stored(root, below string) Source {
 	if root == "." || root == "./" {
 		s.Path = below
 	}
-	if path.Base(below) != "history.edn" {
+	if !isRun(below) {
 		return s
 	}
 	run := path.Dir(path.Join(root, below))
@@ -83,37 +133,54 @@ func stored(root, below string) Source {
 // timestamp is how Jepsen names the folder of a run.
 var timestamp = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}`)
 
-// histories chooses among the files of a directory or archive: every
-// history.edn, or, if there is none, everything that ends in .edn, .edn.gz or
-// .edn.zst. What is in the independent/ folder beside a history.edn is part of
-// that one.
-func histories(paths []string) []string {
+// isRun says whether a file is the history of a run as Jepsen stores it.
+func isRun(name string) bool {
+	return path.Base(name) == "history.edn" || path.Base(name) == "test.jepsen"
+}
+
+// testBeside is where the test.jepsen of a history.edn would be.
+func testBeside(history string) string { return path.Join(path.Dir(history), "test.jepsen") }
+
+// histories chooses among the files of a directory or archive: every history.edn,
+// and every test.jepsen without a history.edn beside it, or, if there is neither,
+// everything that ends in .edn, .edn.gz or .edn.zst. What is in the independent/
+// folder beside one of the former is part of that one. Tests are the test.jepsen
+// beside a history.edn.
+func histories(paths []string) (chosen []string, tests map[string]string) {
 	all := map[string]bool{}
 	for _, f := range paths {
 		all[f] = true
 	}
 	part := func(f string) bool {
 		for dir := path.Dir(f); dir != "." && dir != "/"; dir = path.Dir(dir) {
-			if path.Base(dir) == "independent" && all[path.Join(path.Dir(dir), "history.edn")] {
+			if whole := path.Dir(dir); path.Base(dir) == "independent" && (all[path.Join(whole, "history.edn")] || all[path.Join(whole, "test.jepsen")]) {
 				return true
 			}
 		}
 		return false
 	}
 	var whole, others []string
+	tests = map[string]string{}
 	for _, f := range paths {
-		switch {
+		switch base := path.Base(f); {
 		case part(f):
-		case path.Base(f) == "history.edn":
+		case base == "history.edn":
 			whole = append(whole, f)
+			if test := testBeside(f); all[test] {
+				tests[f] = test
+			}
+		case base == "test.jepsen":
+			if !all[path.Join(path.Dir(f), "history.edn")] {
+				whole = append(whole, f)
+			}
 		case isEDN(f):
 			others = append(others, f)
 		}
 	}
 	if len(whole) > 0 {
-		return whole
+		return whole, tests
 	}
-	return others
+	return others, tests
 }
 
 func isEDN(name string) bool {
@@ -151,8 +218,7 @@ func findInZip(file string) ([]Source, error) {
 		}
 	}
 	slices.Sort(names)
-	var found []Source
-	for _, name := range histories(slices.Compact(names)) {
+	source := func(name string) Source {
 		s := stored(file, name)
 		s.archive = file
 		member := members[name]
@@ -162,9 +228,23 @@ func findInZip(file string) ([]Source, error) {
 			}
 			return member.Open()
 		}
+		return s
+	}
+	return sources(slices.Compact(names), source), nil
+}
+
+// sources are the histories among files, each with its test.jepsen beside it.
+func sources(files []string, source func(name string) Source) (found []Source) {
+	chosen, tests := histories(files)
+	for _, name := range chosen {
+		s := source(name)
+		if test, ok := tests[name]; ok {
+			beside := source(test)
+			s.test = &beside
+		}
 		found = append(found, s)
 	}
-	return found, nil
+	return found
 }
 
 // findInTar is the histories in a tar archive, in its order. The archive is
@@ -193,15 +273,13 @@ func findInTar(file string) ([]Source, error) {
 			at[name] = t.passed // a later member of the same name replaces it
 		}
 	}
-	var found []Source
-	for _, name := range histories(names) {
+	return sources(names, func(name string) Source {
 		s := stored(file, name)
 		s.archive = file
 		s.InOrder = true
 		s.open = func() (io.ReadCloser, error) { return t.open(at[name]) }
-		found = append(found, s)
-	}
-	return found, nil
+		return s
+	}), nil
 }
 
 // tarball reads a tar archive, compressed or not, from front to back.

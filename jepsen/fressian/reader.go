@@ -1,0 +1,493 @@
+package fressian
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/adler32"
+	"math"
+
+	"clew/edn"
+)
+
+// Reader reads the objects of a text. Once something is wrong with the text,
+// everything that is read is nil, and Err says what it was.
+type Reader struct {
+	data  []byte
+	at    int // what is read next
+	start edn.Pos
+	v     *edn.Values
+	err   *edn.Error
+
+	begun    int // what has been read since the last footer begins here
+	emptied  int // how often the caches have been
+	priority []edn.ID
+	structs  []structure
+	stack    []edn.ID // the elements of the collections that are being read
+	text     []byte   // a string or bytes that came in chunks
+	names    map[name]edn.ID
+	keywords []edn.ID // by name, of keywords without a namespace
+}
+
+// structure is a tag that the text has named, with how many fields it has.
+type structure struct {
+	tag    tag
+	name   string
+	fields int
+}
+
+// unfinished stands in the cache for an object that is still being read.
+const unfinished edn.ID = -1
+
+// NewReader returns a reader of the objects in data, whose values it interns. The
+// data begins at start, by whose file and offset errors cite it.
+func NewReader(data []byte, start edn.Pos, v *edn.Values) *Reader {
+	return &Reader{data: data, start: start, v: v, names: map[name]edn.ID{}}
+}
+
+// Err says what is wrong with the text, nil if nothing is so far. It is an
+// *edn.Error with the offset.
+func (r *Reader) Err() error {
+	if r.err == nil {
+		return nil
+	}
+	return r.err
+}
+
+// Offset is where what is read next begins, counted as errors count.
+func (r *Reader) Offset() int64 { return r.start.Offset + int64(r.at) }
+
+// At is an error about what begins at an offset.
+func At(p edn.Pos, format string, args ...any) *edn.Error {
+	return p.Errorf("offset %d: %s", p.Offset, fmt.Sprintf(format, args...))
+}
+
+// fail makes an error about what begins at i, unless there is one.
+func (r *Reader) fail(i int, format string, args ...any) {
+	if r.err == nil {
+		at := r.start
+		at.Offset += int64(i)
+		r.err = At(at, format, args...)
+	}
+	r.at = len(r.data)
+}
+
+// unexpected fails because of the code at i.
+func (r *Reader) unexpected(i int, expected string) {
+	switch {
+	case i >= len(r.data):
+		r.fail(i, "expected %s, found the end of the data", expected)
+	case naming(r.data[i]) == "":
+		r.fail(i, "expected %s, found the code 0x%02x", expected, r.data[i])
+	default:
+		r.fail(i, "expected %s, found %s", expected, naming(r.data[i]))
+	}
+}
+
+// More says whether there is another object.
+func (r *Reader) More() bool {
+	r.between()
+	return r.err == nil && r.at < len(r.data)
+}
+
+// between passes over what may stand before an object, and empties the caches.
+func (r *Reader) between() {
+	for r.at < len(r.data) {
+		switch r.data[r.at] {
+		case resetCaches:
+			r.at++
+		case footer:
+			r.foot()
+		default:
+			return
+		}
+		r.priority, r.structs = r.priority[:0], r.structs[:0]
+		r.emptied++
+	}
+}
+
+// foot reads a footer: four equal bytes, the length of what it ends, and an
+// Adler-32 of that and of itself so far.
+func (r *Reader) foot() {
+	i := r.at
+	f := r.bytes(12, "a footer")
+	if f == nil {
+		return
+	}
+	if binary.BigEndian.Uint32(f) != 0xcfcfcfcf || binary.BigEndian.Uint32(f[4:]) != uint32(i-r.begun) ||
+		binary.BigEndian.Uint32(f[8:]) != adler32.Checksum(r.data[r.begun:i+8]) {
+		r.fail(i, "the footer does not go with what stands before it: the data is damaged")
+		return
+	}
+	r.begun = r.at
+}
+
+// bytes are the next n bytes of what is read, nil if they are not there.
+func (r *Reader) bytes(n int, of string) []byte {
+	if n < 0 || n > len(r.data)-r.at {
+		r.fail(r.at, "expected %d bytes of %s, found %d", n, of, len(r.data)-r.at)
+		return nil
+	}
+	b := r.data[r.at : r.at+n : r.at+n]
+	r.at += n
+	return b
+}
+
+// code is the code of the next object, which begins at r.at-1 then.
+func (r *Reader) code(expected string) byte {
+	if r.at < len(r.data) {
+		if code := r.data[r.at]; code != footer && code != resetCaches {
+			r.at++
+			return code
+		}
+	}
+	if r.between(); r.at >= len(r.data) {
+		r.unexpected(r.at, expected)
+		return nullCode
+	}
+	r.at++
+	return r.data[r.at-1]
+}
+
+// Int reads an integer.
+func (r *Reader) Int() int64 {
+	code := r.code("an integer")
+	i := r.at - 1
+	if n, ok := r.packed(code); ok || r.err != nil {
+		return n
+	}
+	if code >= priorityCache && code < structCache {
+		if n, ok := r.v.Int(r.cached(i, int64(code-priorityCache))); ok {
+			return n
+		}
+	}
+	r.unexpected(i, "an integer")
+	return 0
+}
+
+// PlainInt reads an integer if the next object is one.
+func (r *Reader) PlainInt() (n int64, ok bool) {
+	if r.at < len(r.data) {
+		if code := r.data[r.at]; code < priorityCache || code == minusOne || code == intCode {
+			r.at++
+			return r.packed(code)
+		}
+	}
+	return 0, false
+}
+
+// packed is the integer that begins with a code.
+func (r *Reader) packed(code byte) (n int64, ok bool) {
+	if code < intPacked1 {
+		return int64(code), true
+	}
+	p := packings[code]
+	switch {
+	case p.more == 0:
+		return -1, code == minusOne
+	case r.at+8 > len(r.data):
+		n = p.upper
+		for _, b := range r.bytes(int(p.more), "an integer") {
+			n = n<<8 | int64(b)
+		}
+		return n, r.err == nil
+	}
+	more := binary.BigEndian.Uint64(r.data[r.at:])
+	r.at += int(p.more)
+	return p.upper<<(8*p.more) | int64(more>>(64-8*p.more)), true
+}
+
+// packing is how a code packs an integer: it holds the upper bits, and so many
+// bytes more have the others.
+type packing struct {
+	upper int64
+	more  uint8
+}
+
+// packings are the packings by code. Codes that stand for no such integer need no
+// bytes more.
+var packings = func() (all [256]packing) {
+	for _, p := range []struct {
+		from, to, zero int
+		more           uint8
+	}{
+		{intPacked1, intPacked2, 0x50, 1}, {intPacked2, intPacked3, 0x68, 2}, {intPacked3, intPacked4, 0x72, 3}, {intPacked4, intPacked5, 0x76, 4},
+		{intPacked5, intPacked6, 0x7a, 5}, {intPacked6, intPacked7, 0x7e, 6}, {intCode, intCode + 1, intCode, 8},
+	} {
+		for code := p.from; code < p.to; code++ {
+			all[code] = packing{int64(code - p.zero), p.more}
+		}
+	}
+	return all
+}()
+
+// count reads how many there are of something, each of which takes a byte at
+// least.
+func (r *Reader) count(of string) int {
+	i := r.at
+	n := r.Int()
+	if r.err == nil && (n < 0 || n > int64(len(r.data)-r.at)) {
+		r.fail(i, "expected a length of at most %d %s, found %d", len(r.data)-r.at, of, n)
+		return 0
+	}
+	return int(n)
+}
+
+// Value reads an object.
+func (r *Reader) Value() edn.ID {
+	if r.at < len(r.data) {
+		place := int(r.data[r.at]) - priorityCache
+		if place >= 0 && place < min(len(r.priority), structCache-priorityCache) && r.priority[place] != unfinished {
+			r.at++
+			return r.priority[place]
+		}
+	}
+	return r.value(0)
+}
+
+// value is Value for an object that is nested depth levels deep.
+func (r *Reader) value(depth int) edn.ID {
+	if depth > edn.MaxDepth {
+		r.fail(r.at, "expected at most %d levels of nesting, found more", edn.MaxDepth)
+		return edn.Nil
+	}
+	code := r.code("an object")
+	i := r.at - 1
+	switch {
+	case code < priorityCache:
+		n, _ := r.packed(code)
+		return r.v.InternInt(n)
+	case code < structCache:
+		return r.cached(i, int64(code-priorityCache))
+	case code < longArray:
+		return r.structure(i, int64(code-structCache), depth)
+	case tagOf[code] != otherTag:
+		return r.tagged(tagOf[code], i, depth)
+	case code >= stringPacked && code <= stringCode:
+		return r.v.InternStringBytes(r.str(code))
+	case code >= listPacked && code <= openList:
+		return r.collection(code, depth, r.v.InternVector)
+	case code >= bytesPacked && code <= bytesCode:
+		return r.array("bytes", r.signed(r.byteArray(code)))
+	}
+	switch code {
+	case nullCode:
+		return edn.Nil
+	case trueCode:
+		return edn.True
+	case falseCode:
+		return edn.False
+	case intCode, minusOne:
+		n, _ := r.packed(code)
+		return r.v.InternInt(n)
+	case floatCode, doubleCode, double0, double1:
+		return r.float(code)
+	case putPriority:
+		place := len(r.priority)
+		r.priority = append(r.priority, unfinished)
+		id := r.value(depth + 1)
+		if place < len(r.priority) { // unless the caches have been emptied
+			r.priority[place] = id
+		}
+		return id
+	case getPriority:
+		return r.cached(i, r.Int())
+	case structType:
+		return r.newStructure(i, depth)
+	case structCode:
+		return r.structure(i, r.Int(), depth)
+	}
+	r.unexpected(i, "an object")
+	return edn.Nil
+}
+
+// cached is an object that has been read before.
+func (r *Reader) cached(i int, place int64) edn.ID {
+	switch {
+	case place < 0 || place >= int64(len(r.priority)):
+		r.fail(i, "expected one of the %d cached objects, found number %d", len(r.priority), place)
+		return edn.Nil
+	case r.priority[place] == unfinished:
+		r.fail(i, "the cached object %d holds itself", place)
+		return edn.Nil
+	}
+	return r.priority[place]
+}
+
+// float is the floating point number that begins with a code. A float has the
+// value that it prints.
+func (r *Reader) float(code byte) edn.ID {
+	switch code {
+	case double0:
+		return r.v.InternFloat(0)
+	case double1:
+		return r.v.InternFloat(1)
+	case floatCode:
+		if b := r.bytes(4, "a float"); b != nil {
+			return r.v.InternFloat(printed(math.Float32frombits(binary.BigEndian.Uint32(b))))
+		}
+		return edn.Nil
+	}
+	if b := r.bytes(8, "a double"); b != nil {
+		return r.v.InternFloat(math.Float64frombits(binary.BigEndian.Uint64(b)))
+	}
+	return edn.Nil
+}
+
+// collection interns the elements of the list that begins with a code.
+func (r *Reader) collection(code byte, depth int, intern func([]edn.ID) edn.ID) edn.ID {
+	base := len(r.stack)
+	r.elements(code, depth)
+	id := edn.Nil
+	if r.err == nil {
+		id = intern(r.stack[base:])
+	}
+	r.stack = r.stack[:base]
+	return id
+}
+
+// elements pushes the elements of the list that begins with a code.
+func (r *Reader) elements(code byte, depth int) {
+	for l := r.list(code); r.Next(&l); {
+		r.stack = append(r.stack, r.value(depth+1))
+	}
+}
+
+// Elements is what is left of a list that is being read.
+type Elements struct {
+	n         int // how many there are, -1 until it ends
+	endOfData bool
+}
+
+// List goes on to the elements of a list, or of a vector as old files have it.
+func (r *Reader) List() Elements {
+	r.is(vecTag)
+	if code := r.code("a list"); code >= listPacked && code <= openList {
+		return r.list(code)
+	}
+	r.unexpected(r.at-1, "a list")
+	return Elements{}
+}
+
+// Next says whether the list has another element, which is read next.
+func (r *Reader) Next(l *Elements) bool {
+	if l.n >= 0 {
+		l.n--
+		return l.n >= 0 && r.err == nil
+	}
+	if r.between(); r.at >= len(r.data) && l.endOfData || r.err != nil {
+		return false
+	}
+	if r.at < len(r.data) && r.data[r.at] == endCollection {
+		r.at++
+		return false
+	}
+	return true
+}
+
+// list is the list that begins with a code: with how many elements it has, or with
+// a mark behind the last one. One that is open may end with the data, too.
+func (r *Reader) list(code byte) Elements {
+	switch {
+	case code < listCode:
+		return Elements{n: int(code - listPacked)}
+	case code == listCode:
+		return Elements{n: r.count("elements")}
+	}
+	return Elements{n: -1, endOfData: code == openList}
+}
+
+// items pushes the elements of an object that should be a list, or nil for none.
+func (r *Reader) items(depth int) {
+	i := r.at
+	code := r.code("a list")
+	switch {
+	case code == nullCode:
+	case code >= listPacked && code <= openList:
+		r.elements(code, depth)
+	default:
+		r.at = i
+		id := r.value(depth + 1)
+		if r.err == nil && r.v.Kind(id) != edn.KindVector {
+			r.unexpected(i, "a list")
+			return
+		}
+		r.stack = append(r.stack, r.v.Items(id)...)
+	}
+}
+
+// pairs is items for keys and values in turn.
+func (r *Reader) pairs(depth int) {
+	i, base := r.at, len(r.stack)
+	if r.items(depth); r.err == nil && (len(r.stack)-base)%2 != 0 {
+		r.fail(i, "expected keys and values in turn, found %d objects", len(r.stack)-base)
+	}
+}
+
+// Op says whether the next object is an op of Jepsen's, and goes on to the first of
+// its seven fields if it is: :index and :time, which are integers, :type, :process,
+// :f, :value, and a map of other keys.
+func (r *Reader) Op() bool {
+	if r.at < len(r.data) { // as it is nearly always
+		if place := int(r.data[r.at]) - structCache; place >= 0 && place < min(len(r.structs), longArray-structCache) && r.structs[place].tag == opTag {
+			r.at++
+			return true
+		}
+	}
+	return r.is(opTag)
+}
+
+// is says whether the next object has a tag, and goes on to its first field if so.
+func (r *Reader) is(t tag) bool {
+	if !r.More() {
+		return false
+	}
+	at, structs, priority := r.at, len(r.structs), len(r.priority)
+	s, ok := structure{}, false
+	switch code := r.code("an object"); {
+	case code >= structCache && code < longArray:
+		s, ok = r.known(r.at-1, int64(code-structCache))
+	case code == structType:
+		s, ok = r.named(r.at-1, 0)
+	case code == structCode:
+		s, ok = r.known(r.at-1, r.Int())
+	}
+	if ok && s.tag == t {
+		return true
+	}
+	if r.err == nil {
+		r.at, r.structs, r.priority = at, r.structs[:structs], r.priority[:priority]
+	}
+	return false
+}
+
+// Caches says how often the caches have been emptied, and how much has been put into
+// them. As long as that is the same, the same bytes are the same object.
+func (r *Reader) Caches() (emptied, put int) { return r.emptied, len(r.priority) + len(r.structs) }
+
+// Rest is what has not been read.
+func (r *Reader) Rest() []byte { return r.data[r.at:] }
+
+// Skip passes over the next bytes, which are there.
+func (r *Reader) Skip(n int) { r.at += n }
+
+// Entries reads a map without interning it: its keys and values in turn are added
+// to dst. If the next object is nil, it has none, and if it is not a map, ok is
+// false, and it has not been read.
+func (r *Reader) Entries(dst []edn.ID) (entries []edn.ID, ok bool) {
+	if !r.More() {
+		return dst, false
+	}
+	switch r.data[r.at] {
+	case nullCode:
+		r.at++
+		return dst, true
+	case mapCode:
+		r.at++
+		base := len(r.stack)
+		r.pairs(0)
+		dst = append(dst, r.stack[base:]...)
+		r.stack = r.stack[:base]
+		return dst, r.err == nil
+	}
+	return dst, false
+}

@@ -1,0 +1,338 @@
+package fressian
+
+import (
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"clew/edn"
+)
+
+// newStructure reads an object whose tag the text names for the first time.
+func (r *Reader) newStructure(i, depth int) edn.ID {
+	s, ok := r.named(i, depth)
+	if !ok {
+		return edn.Nil
+	}
+	return r.fields(s, i, depth)
+}
+
+// named reads a tag that the text names.
+func (r *Reader) named(i, depth int) (structure, bool) {
+	id := r.value(depth + 1)
+	if r.err == nil && r.v.Kind(id) != edn.KindString {
+		r.unexpected(i+1, "the name of a tag")
+	}
+	s := structure{name: r.v.Str(id), fields: r.count("fields")}
+	if s.tag = tagNamed[s.name]; s.tag != otherTag && s.fields != tags[s.tag].fields {
+		r.fail(i, "expected a %s of %d fields, found %d", s.name, tags[s.tag].fields, s.fields)
+	}
+	if r.err != nil {
+		return structure{}, false
+	}
+	r.structs = append(r.structs, s)
+	return s, true
+}
+
+// structure reads an object whose tag has been named before.
+func (r *Reader) structure(i int, place int64, depth int) edn.ID {
+	s, ok := r.known(i, place)
+	if !ok {
+		return edn.Nil
+	}
+	return r.fields(s, i, depth)
+}
+
+// known is a tag that has been named before.
+func (r *Reader) known(i int, place int64) (structure, bool) {
+	if r.err == nil && (place < 0 || place >= int64(len(r.structs))) {
+		r.fail(i, "expected one of the %d tags that were named, found number %d", len(r.structs), place)
+	}
+	if r.err != nil {
+		return structure{}, false
+	}
+	return r.structs[place], true
+}
+
+// fields reads the fields of a tagged object.
+func (r *Reader) fields(s structure, i, depth int) edn.ID {
+	if s.tag != otherTag {
+		return r.tagged(s.tag, i, depth)
+	}
+	base := len(r.stack)
+	for n := s.fields; n > 0 && r.err == nil; n-- {
+		r.stack = append(r.stack, r.value(depth+1))
+	}
+	if r.err != nil {
+		return edn.Nil
+	}
+	fields := r.v.InternVector(r.stack[base:])
+	r.stack = r.stack[:base]
+	return r.withTag(s.name, fields)
+}
+
+// withTag is a form with a tag. If EDN cannot spell the tag, it is #fressian with
+// the tag and the form.
+func (r *Reader) withTag(tag string, form edn.ID) edn.ID {
+	x, err := r.v.From(edn.Tagged{Tag: tag, Value: r.v.Value(form)})
+	if err != nil {
+		return r.v.InternTagged("fressian", r.v.InternVector([]edn.ID{r.v.InternString(tag), form}))
+	}
+	return x.ID()
+}
+
+// tagged reads the fields of an object of a tag that the package knows. The
+// object begins at i.
+func (r *Reader) tagged(t tag, i, depth int) edn.ID {
+	v := r.v
+	if depth++; depth > edn.MaxDepth {
+		return r.value(depth)
+	}
+	switch t {
+	case keyTag, symTag:
+		return r.name(t, depth)
+	case mapTag:
+		return r.mapOf(depth)
+	case setTag, hashSetTag, sortedSetTag:
+		return r.listed(depth, v.InternSet)
+	case vecTag:
+		return r.listed(depth, v.InternVector)
+	case mapEntryTag:
+		key := r.value(depth)
+		return v.InternVector([]edn.ID{key, r.value(depth)})
+	case multisetTag:
+		return v.InternTagged("multiset", r.value(depth))
+	case atomTag:
+		return v.InternTagged("atom", r.value(depth))
+	case throwableTag:
+		return v.InternTagged("error", r.value(depth))
+	case byteTag:
+		return v.InternInt(r.Int())
+	case charTag:
+		return r.char(i)
+	case bigintTag:
+		return r.number(i, r.integer()+"N")
+	case bigdecTag:
+		return r.decimal(i)
+	case ratioTag:
+		return r.ratio(i, depth)
+	case regexTag:
+		return r.regex(depth)
+	case uriTag:
+		return v.InternTagged("uri", r.ofKind(edn.KindString, "a string", depth))
+	case uuidTag:
+		return r.uuid(i)
+	case instTag:
+		return r.instant(time.UnixMilli(r.Int()).UTC().Format("2006-01-02T15:04:05.000-00:00"))
+	case instantTag:
+		return r.instant(v.Str(r.ofKind(edn.KindString, "a string", depth)))
+	case dateTimeTag:
+		return r.dateTime(depth)
+	case recordTag:
+		class := r.ofKind(edn.KindSymbol, "the name of a class", depth)
+		return r.withTag(v.Str(class), r.ofKind(edn.KindMap, "a map", depth))
+	case opTag:
+		return r.op(depth)
+	}
+	return r.arrayOf(t, depth)
+}
+
+// ofKind reads an object that should be of a kind.
+func (r *Reader) ofKind(kind edn.Kind, expected string, depth int) edn.ID {
+	i := r.at
+	id := r.value(depth)
+	if r.err == nil && r.v.Kind(id) != kind {
+		r.unexpected(i, expected)
+	}
+	return id
+}
+
+func (r *Reader) mapOf(depth int) edn.ID {
+	base := len(r.stack)
+	r.pairs(depth)
+	id := edn.Nil
+	if r.err == nil {
+		id = r.v.InternMap(r.stack[base:])
+	}
+	r.stack = r.stack[:base]
+	return id
+}
+
+// listed interns the elements of the list that is read next.
+func (r *Reader) listed(depth int, intern func([]edn.ID) edn.ID) edn.ID {
+	base := len(r.stack)
+	r.items(depth)
+	id := edn.Nil
+	if r.err == nil {
+		id = intern(r.stack[base:])
+	}
+	r.stack = r.stack[:base]
+	return id
+}
+
+// opKeys are the keys of an op, in the order of its fields. The map of its other
+// keys comes last.
+var opKeys = [...]string{"index", "time", "type", "process", "f", "value"}
+
+// op reads an op as the map that it prints.
+func (r *Reader) op(depth int) edn.ID {
+	base := len(r.stack)
+	for _, key := range opKeys {
+		r.stack = append(r.stack, r.v.InternKeyword(key))
+		r.stack = append(r.stack, r.value(depth))
+	}
+	id := edn.Nil
+	if others := r.value(depth); r.err == nil {
+		r.stack = append(r.stack, r.v.Items(others)...)
+		id = r.v.InternMap(r.stack[base:])
+	}
+	r.stack = r.stack[:base]
+	return id
+}
+
+// uuid reads the 16 bytes of a UUID.
+func (r *Reader) uuid(i int) edn.ID {
+	b := r.byteArray(r.code("bytes"))
+	if r.err == nil && len(b) != 16 {
+		r.fail(i, "expected a UUID of 16 bytes, found %d", len(b))
+	}
+	if r.err != nil {
+		return edn.Nil
+	}
+	h := hex.EncodeToString(b)
+	return r.v.InternTagged("uuid", r.v.InternString(h[:8]+"-"+h[8:12]+"-"+h[12:16]+"-"+h[16:20]+"-"+h[20:]))
+}
+
+func (r *Reader) instant(text string) edn.ID {
+	return r.v.InternTagged("inst", r.v.InternString(text))
+}
+
+// dateTime reads a time as Joda prints it in its basic form.
+func (r *Reader) dateTime(depth int) edn.ID {
+	text := r.v.Str(r.ofKind(edn.KindString, "a string", depth))
+	if at, err := time.Parse("20060102T150405.000Z0700", text); err == nil {
+		text = at.Format("2006-01-02T15:04:05.000Z07:00")
+	}
+	return r.instant(text)
+}
+
+// arrays are the tags of ours for Java's arrays, which are Clojure's functions for
+// them.
+var arrays = map[tag]string{
+	intsTag: "ints", longsTag: "longs", floatsTag: "floats", doublesTag: "doubles", booleansTag: "booleans", objectsTag: "objects",
+}
+
+// arrayOf reads a Java array: how many elements it has, and then those.
+func (r *Reader) arrayOf(t tag, depth int) edn.ID {
+	base := len(r.stack)
+	for n := r.count("elements"); n > 0 && r.err == nil; n-- {
+		r.stack = append(r.stack, r.value(depth))
+	}
+	id := edn.Nil
+	if r.err == nil {
+		id = r.array(arrays[t], r.stack[base:])
+	}
+	r.stack = r.stack[:base]
+	return id
+}
+
+func (r *Reader) array(tag string, items []edn.ID) edn.ID {
+	return r.v.InternTagged(tag, r.v.InternVector(items))
+}
+
+// signed are bytes as Java counts them.
+func (r *Reader) signed(b []byte) []edn.ID {
+	ids := make([]edn.ID, len(b))
+	for i, c := range b {
+		ids[i] = r.v.InternInt(int64(int8(c)))
+	}
+	return ids
+}
+
+// name is a name with its namespace, nil if it has none, as values.
+type name struct {
+	tag              tag
+	namespace, local edn.ID
+}
+
+// name reads a keyword or a symbol.
+func (r *Reader) name(t tag, depth int) edn.ID {
+	i := r.at
+	n := name{tag: t, namespace: r.value(depth)}
+	n.local = r.ofKind(edn.KindString, "a name", depth)
+	if r.err == nil && n.namespace != edn.Nil && r.v.Kind(n.namespace) != edn.KindString {
+		r.unexpected(i, "a namespace")
+	}
+	if r.err != nil {
+		return edn.Nil
+	}
+	plain := t == keyTag && n.namespace == edn.Nil
+	if plain && int(n.local) < len(r.keywords) && r.keywords[n.local] != edn.Nil {
+		return r.keywords[n.local]
+	}
+	id, known := r.names[n]
+	if !known {
+		id = r.spelled(n)
+		r.names[n] = id
+	}
+	if plain && n.local < maxKeywords {
+		r.keywords = append(r.keywords, make([]edn.ID, max(0, int(n.local)+1-len(r.keywords)))...)
+		r.keywords[n.local] = id
+	}
+	return id
+}
+
+// maxKeywords bounds the table of keywords that are found by their name's place.
+const maxKeywords = 1 << 12
+
+// spelled is the keyword or symbol of a name. If EDN cannot spell it, it is
+// #keyword or #symbol with its name.
+func (r *Reader) spelled(n name) edn.ID {
+	full := r.v.Str(n.local)
+	if n.namespace != edn.Nil {
+		full = r.v.Str(n.namespace) + "/" + full
+	}
+	var plain any = edn.Keyword(full)
+	own := "keyword"
+	if n.tag == symTag {
+		plain, own = edn.Symbol(full), "symbol"
+	}
+	if x, err := r.v.From(plain); err == nil {
+		return x.ID()
+	}
+	return r.v.InternTagged(own, r.v.InternString(full))
+}
+
+// regex reads a regular expression, which is its text in EDN, too.
+func (r *Reader) regex(depth int) edn.ID {
+	text := r.v.Str(r.ofKind(edn.KindString, "a string", depth))
+	id, err := r.v.ParseLenient([]byte(`#"` + text + `"`))
+	if err != nil || r.v.Kind(id) != edn.KindOpaque {
+		return r.v.InternTagged("regex", r.v.InternString(text))
+	}
+	return id
+}
+
+// char reads a character, a 16-bit unit as in Java.
+func (r *Reader) char(i int) edn.ID {
+	n := r.Int()
+	if r.err == nil && (n < 0 || n > 0xffff) {
+		r.fail(i, "expected a character, found the number %d", n)
+	}
+	if r.err != nil {
+		return edn.Nil
+	}
+	hex := strconv.FormatInt(n, 16)
+	text := `\u` + "0000"[:4-len(hex)] + hex
+	if n > ' ' && n != 0x7f && (n < 0xd800 || n >= 0xe000) {
+		text = `\` + string(rune(n))
+	}
+	id, err := r.v.Parse([]byte(text), edn.Pos{})
+	if err != nil {
+		id, err = r.v.Parse([]byte(`\u`+"0000"[:4-len(hex)]+hex), edn.Pos{})
+	}
+	if err != nil {
+		r.fail(i, "expected a character, found the number %d", n)
+	}
+	return id
+}

@@ -1,0 +1,182 @@
+package fressian
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"clew/edn"
+)
+
+// str is the string that begins with a code. Fressian has each of Java's 16-bit
+// units as UTF-8, so that a character that takes two of them takes six bytes. A
+// unit without its other half stays as it is, as in package edn. The bytes are
+// good until the next string.
+func (r *Reader) str(code byte) []byte {
+	at := r.at
+	text := r.chunks(code, stringPacked, stringChunk, stringCode, "a string")
+	if bytes.IndexByte(text, 0xed) < 0 {
+		if !utf8.Valid(text) {
+			r.fail(at, "expected UTF-8 in a string, found other bytes")
+		}
+		return text
+	}
+	whole := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		c, size := utf8.DecodeRune(text)
+		if high, ok := surrogate(text); ok {
+			c, size = high, 3
+			if low, ok := surrogate(text[3:]); ok && high < 0xdc00 && low >= 0xdc00 {
+				whole = utf8.AppendRune(whole, 0x10000+(high-0xd800)<<10+(low-0xdc00))
+				text = text[6:]
+				continue
+			}
+		} else if c == utf8.RuneError && size < 3 {
+			r.fail(at, "expected UTF-8 in a string, found other bytes")
+			return nil
+		}
+		whole = append(whole, text[:size]...)
+		text = text[size:]
+	}
+	return whole
+}
+
+// surrogate is the 16-bit unit with which a text begins, if it is half a
+// character.
+func surrogate(text []byte) (rune, bool) {
+	if len(text) < 3 || text[0] != 0xed || text[1] < 0xa0 || text[1] > 0xbf || text[2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return 0xd000 | rune(text[1]&0x3f)<<6 | rune(text[2]&0x3f), true
+}
+
+// byteArray is the bytes that begin with a code.
+func (r *Reader) byteArray(code byte) []byte {
+	if code < bytesPacked || code > bytesCode {
+		if r.err == nil {
+			r.unexpected(r.at-1, "bytes")
+		}
+		return nil
+	}
+	return r.chunks(code, bytesPacked, bytesChunk, bytesCode, "bytes")
+}
+
+// chunks is a text of bytes: its length is in the code, or follows it, or it comes
+// in chunks, the last of which has one of the other codes.
+func (r *Reader) chunks(code, packed, chunk, last byte, of string) []byte {
+	r.text = r.text[:0]
+	for code == chunk && r.err == nil {
+		r.text = append(r.text, r.bytes(r.count("bytes"), of)...)
+		if r.at >= len(r.data) || r.data[r.at] < packed || r.data[r.at] > last {
+			r.unexpected(r.at, "the rest of "+of)
+			return nil
+		}
+		code = r.data[r.at]
+		r.at++
+	}
+	n := int(code) - int(packed)
+	if code == last {
+		n = r.count("bytes")
+	}
+	if r.err != nil {
+		return nil
+	}
+	if len(r.text) == 0 {
+		return r.bytes(n, of)
+	}
+	r.text = append(r.text, r.bytes(n, of)...)
+	return r.text
+}
+
+// printed is the number that a float prints as.
+func printed(f float32) float64 {
+	n, _ := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64)
+	return n
+}
+
+// maxBytes bounds the bytes of an integer: more have more than edn.MaxNumber
+// digits.
+const maxBytes = edn.MaxNumber / 2
+
+// integer reads the bytes of an integer, in two's complement, and returns it as
+// text.
+func (r *Reader) integer() string {
+	i := r.at
+	b := r.byteArray(r.code("bytes"))
+	if len(b) > maxBytes {
+		r.fail(i, "expected a number of at most %d digits, found one of %d bytes", edn.MaxNumber, len(b))
+		return ""
+	}
+	n := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0] >= 0x80 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return n.String()
+}
+
+// whole reads an integer, a large one or not, and returns it as text.
+func (r *Reader) whole(depth int) string {
+	return strings.TrimSuffix(r.v.Str(r.ofKind(edn.KindInt, "an integer", depth)), "N")
+}
+
+// number is the number of a text, which was made of the object at i.
+func (r *Reader) number(i int, text string) edn.ID {
+	if r.err != nil {
+		return edn.Nil
+	}
+	id, err := r.v.Parse([]byte(text), edn.Pos{})
+	if err != nil {
+		r.fail(i, "expected a number of at most %d digits, found one of %d characters", edn.MaxNumber, len(text))
+	}
+	return id
+}
+
+// ratio reads two integers.
+func (r *Reader) ratio(i, depth int) edn.ID {
+	n := r.whole(depth)
+	d := r.whole(depth)
+	if r.err == nil && (d == "0" || d[0] == '-') {
+		r.fail(i, "expected a ratio with a positive denominator, found %s/%s", n, d)
+	}
+	return r.number(i, n+"/"+d)
+}
+
+// decimal reads a decimal: its digits and its scale, which is how many of them
+// stand behind the point.
+func (r *Reader) decimal(i int) edn.ID {
+	digits := r.integer()
+	scale := r.Int()
+	if r.err == nil && (scale > math.MaxInt32 || scale < math.MinInt32) {
+		r.fail(i, "expected a decimal with a scale of 32 bits, found %d", scale)
+	}
+	if r.err != nil {
+		return edn.Nil
+	}
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	return r.number(i, sign+scaled(digits, int(scale))+"M")
+}
+
+// scaled is a decimal as Java prints it: with an exponent if the scale is negative
+// or if many zeros would come before the digits.
+func scaled(digits string, scale int) string {
+	exponent := len(digits) - 1 - scale
+	switch {
+	case scale == 0:
+		return digits
+	case scale < 0 || exponent < -6:
+		if len(digits) > 1 {
+			digits = digits[:1] + "." + digits[1:]
+		}
+		return fmt.Sprintf("%sE%+d", digits, exponent)
+	case exponent < 0:
+		return "0." + strings.Repeat("0", -1-exponent) + digits
+	}
+	return digits[:exponent+1] + "." + digits[exponent+1:]
+}
