@@ -25,13 +25,17 @@ type Following struct {
 
 // Follow reads a history while it is being written, line by line: the last line
 // counts once it ends. EDN, JSON lines and the .log form can be looked at on the
-// way, in other forms Look sees nothing before the end. If the context is done the
-// history ends there. Memory and time are those of Read, but for a buffer.
+// way, in other forms Look sees nothing before the end. A file that is a test.jepsen
+// grows by chunks of 16,384 events, and ends once the test says that its history is
+// whole. If the context is done the history ends there. Memory and time are those of Read, but for a buffer.
 func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, f Following) (*jepsen.History, error) {
 	if r == nil || f.Look == nil {
 		return nil, fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
 	}
 	opts.File = name
+	if file, ok := r.(*os.File); ok && isTest(file) {
+		return followTest(ctx, file, opts, f)
+	}
 	b := jepsen.NewBuilder(opts)
 	t := &tail{ctx: ctx, idle: f.Idle, blocks: make(chan block, blocksAhead), look: func() bool {
 		h, err := b.SoFar()

@@ -151,3 +151,52 @@ func TestFollowingEnds(t *testing.T) {
 		t.Error("no function that looks")
 	}
 }
+
+// A test.jepsen is read anew whenever it has grown, and ends once its history is
+// whole.
+func TestATestGrows(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "testfile", "testdata", "chunks.jepsen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "test.jepsen")
+	write := func(n int) {
+		if err := os.WriteFile(path, data[:n], 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	want, err := Read(bytes.NewReader(data), path, jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(len(data) / 10) // there is no whole chunk yet
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	time.AfterFunc(300*time.Millisecond, func() { write(len(data) * 2 / 3) })
+	sizes := map[int]bool{}
+	h, err := Follow(context.Background(), f, path, jepsen.Options{}, Following{Look: func(h *jepsen.History) bool {
+		if !strings.HasPrefix(opsOf(want), opsOf(h)) {
+			t.Errorf("looked at\n%s", opsOf(h))
+		}
+		if sizes[len(h.Type)] = true; len(sizes) == 1 {
+			write(len(data))
+		}
+		return true
+	}})
+	if err != nil || opsOf(h) != opsOf(want) || len(h.Warnings) > 0 || len(sizes) != 2 {
+		t.Errorf("%v, %d events, warnings %q, looks at %v events", err, len(h.Type), h.Warnings, sizes)
+	}
+
+	write(len(data) / 10)
+	if h, err := Follow(context.Background(), f, path, jepsen.Options{}, Following{Idle: 200 * time.Millisecond, Look: func(*jepsen.History) bool { return true }}); err == nil {
+		t.Errorf("without a whole chunk: %d events", len(h.Type))
+	}
+	write(len(data) * 2 / 3)
+	h, err = Follow(context.Background(), f, path, jepsen.Options{}, Following{Idle: 200 * time.Millisecond, Look: func(*jepsen.History) bool { return true }})
+	if err != nil || len(h.Type) == 0 || len(h.Type) == len(want.Type) || len(h.Warnings) != 1 {
+		t.Errorf("when it grows no more: %v", err)
+	}
+}

@@ -16,7 +16,7 @@ func (in *input) test(file io.Reader, text io.Reader) error {
 		return edn.Pos{File: in.file}.Errorf("a clock error goes with interval records, and this is a %s", Test)
 	}
 	if in.eager {
-		return edn.Pos{File: in.file}.Errorf("a %s is not followed, since Jepsen changes what has been read; follow the jepsen.log beside it", Test)
+		return edn.Pos{File: in.file}.Errorf("a %s is followed as a file, since Jepsen changes what has been read; found a stream", Test)
 	}
 	in.b.NoLines()
 	n := size(file)
