@@ -1,0 +1,242 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"clew/internal/text"
+	"clew/jepsen"
+)
+
+// Window is the part of a history that a picture shows, and where everything in it
+// stands: the one model of text, SVG and HTML.
+//
+//	           0     1     2     3     4     5     6     7   Width
+//	process 0  ├─ write 1 ─┤                 ├──── read 1 ───X    Failing
+//	process 1        ├──── write 2 ────┤        … 3 more          a Gap
+//	process 2              ├─ write 3 ░░░░░░░░░░░░░░░░░░░░░░░░    Crashed
+//	                    ▒▒▒▒▒ :start-partition ▒▒▒▒▒              a Band
+//
+// Places on the axis are columns, from 0 to Width: one for each invocation and
+// completion that is shown, in order, or as far apart as their times.
+type Window struct {
+	Result *Result // what it is about, of one key if there are keys
+	Title  string  // one line: what is shown
+	Width  float64 // the end of the axis
+	ByTime bool    // distances are those of :time
+
+	Rows      []WindowRow
+	Ops       []WindowOp // in order of invocation
+	Bands     []Band
+	Relations []WindowRelation // the contradiction, numbered from 1 by their place
+	Points    []Point          // a linearization, in order
+
+	// FailAt is where the first failing completion stands, -1 if it is not shown.
+	FailAt float64
+	// MoreRows and MoreOps say how many processes are left out, and how many
+	// operations of theirs; MoreNamed how many that the sentence names.
+	MoreRows, MoreOps, MoreNamed int
+	// MorePoints is how many operations were linearized before the first point that
+	// is shown.
+	MorePoints int
+}
+
+// WindowRow is a row of a window: a process, and those that took its place after it
+// had crashed.
+type WindowRow struct {
+	Processes []string
+	Gaps      []Gap
+}
+
+// Name is the row's processes: "process 3", or "process 3, 8, 13".
+func (r WindowRow) Name() string {
+	s := "process " + text.Shorten(text.Line(r.Processes[0]), maxProcess)
+	for i, p := range r.Processes[1:] {
+		if i == maxFolded {
+			return s + ", …"
+		}
+		s += ", " + text.Shorten(text.Line(p), maxProcess)
+	}
+	return s
+}
+
+const (
+	maxProcess = 16 // characters of the name of a process
+	maxFolded  = 2  // processes named after the first of a row
+)
+
+// Gap is where operations of a row are left out: between two columns.
+type Gap struct {
+	From, To float64
+	Count    int
+}
+
+// WindowOp is an operation in a window.
+type WindowOp struct {
+	Operation jepsen.Operation
+	Row       int
+	// From is the column of its invocation. To is that of its completion; if it is
+	// Open, that of the end of the window; if it is Crashed, of its :info, or From if
+	// there is none.
+	From, To float64
+	// Until is how far it is drawn: To, or further to the right if it is Crashed, as
+	// it may still take effect.
+	Until   float64
+	Open    bool // it returned after the end of the window
+	Crashed bool
+	Failed  bool // it failed, and did not happen
+	Failing bool // it is the first failing completion
+	Core    bool
+	Named   bool   // by the sentence, or by a relation
+	Label   string // as people say it: "read 471"
+	Name    string // all of it: "process 13's :read 471 (index 983)"
+	Why     string // of the failing one: why it cannot happen
+}
+
+// RelationKind is how two operations are related.
+type RelationKind uint8
+
+// The kinds of relations. Each begins with the operation that comes first.
+const (
+	ReturnedBefore RelationKind = iota // the first returned before the second was invoked
+	MustBeBefore                       // the first must take effect before the second
+	Saw                                // the second saw what the first did
+)
+
+func (k RelationKind) String() string {
+	return [...]string{"returned before", "must be before", "was seen by"}[k]
+}
+
+// Relation is a relation of two operations, a step of a contradiction.
+type Relation struct {
+	Kind     RelationKind
+	From, To jepsen.Operation
+}
+
+// WindowRelation is a Relation in a window.
+type WindowRelation struct {
+	Kind     RelationKind
+	From, To int    // places in Ops
+	Text     string // "process 1's write 2 returned before process 3's read 1"
+}
+
+// Band is something that went on around the operations, such as a nemesis's
+// partition, and no operation of a client.
+type Band struct {
+	From, To float64 // the same column if it is a moment
+	Name     string  // ":start-partition :majority"
+	Process  string  // ":nemesis"
+	Index    int64   // the :index of its first event
+}
+
+// Point is where an operation takes effect in a linearization.
+type Point struct {
+	Op      int     // its place in Ops
+	At      float64 // the column
+	State   string  // after it, "" if it is too large to show
+	Attempt bool    // it was open at the failure: it is tried, and does not help either
+}
+
+// WindowOptions say what a window shows.
+type WindowOptions struct {
+	// Around is the :index of an event around which to look; nil is the failure,
+	// or the beginning if there is none.
+	Around *int64
+	// Rows and Operations bound what is shown; 0 is DefaultRows and
+	// DefaultOperations.
+	Rows, Operations int
+	// ByTime makes distances those of :time, which the history must have been read
+	// with.
+	ByTime bool
+}
+
+// How much a window shows unless more is asked for.
+const (
+	DefaultRows       = 12
+	DefaultOperations = 60
+)
+
+// Window is a window of the result. If there are independent keys, it is one of the
+// key that fails first, or of the key of the event asked for. Linear time in the
+// history.
+func (r *Result) Window(o WindowOptions) (*Window, error) {
+	if r.Keys != nil {
+		r = r.FirstFailing()
+	}
+	h := r.History
+	if h == nil || h.Operations() == 0 {
+		return nil, errors.New("a picture is of operations; found a history without any")
+	}
+	if o.Around == nil && r.Verdict == jepsen.Unknown {
+		return nil, fmt.Errorf("a picture is of a failure or a witness, or around an index; found a history that is %s", r.Verdict)
+	}
+	o.Rows, o.Operations = cmp.Or(o.Rows, DefaultRows), cmp.Or(o.Operations, DefaultOperations)
+	b := windowBuilder{r: r, h: h, o: o, w: &Window{Result: r, FailAt: -1}}
+	b.choose()
+	b.place()
+	return b.w, nil
+}
+
+// windowBuilder makes a window.
+type windowBuilder struct {
+	r     *Result
+	h     *jepsen.History
+	o     WindowOptions
+	w     *Window
+	ops   []jepsen.Operation // in order
+	end   jepsen.Event       // the last event that is shown
+	marks []jepsen.Event     // the events that have columns, in order
+}
+
+// choose chooses the operations.
+func (b *windowBuilder) choose() {
+	b.ops, b.end = b.r.around(), b.r.FailEvent
+}
+
+// place gives everything its place.
+func (b *windowBuilder) place() {
+	h, w := b.h, b.w
+	for _, op := range b.ops {
+		b.marks = append(b.marks, h.Invocation[op])
+		if c := h.Completion[op]; c != jepsen.None && c <= b.end {
+			b.marks = append(b.marks, c)
+		}
+	}
+	slices.Sort(b.marks)
+	w.Width = float64(len(b.marks))
+	rows := map[int32]int{}
+	for _, op := range b.ops {
+		p := h.Process[h.Invocation[op]]
+		row, known := rows[p]
+		if !known {
+			row = len(w.Rows)
+			rows[p] = row
+			w.Rows = append(w.Rows, WindowRow{Processes: []string{h.ProcessName(op)}})
+		}
+		x := WindowOp{Operation: op, Row: row, From: b.at(h.Invocation[op]), To: w.Width, Crashed: h.Status[op] == jepsen.Crashed,
+			Failed: h.Status[op] == jepsen.Failed, Core: slices.Contains(b.r.Core, op), Label: h.Call(op), Name: text.Line(h.Name(op))}
+		switch c := h.Completion[op]; {
+		case c != jepsen.None && c <= b.end:
+			x.To = b.at(c)
+		case x.Crashed:
+			x.To = x.From
+		default:
+			x.Open = true
+		}
+		if x.Until = x.To; x.Crashed {
+			x.Until = w.Width
+		}
+		if b.r.fails() && h.Completion[op] == b.r.FailEvent {
+			x.Failing, x.Named, x.Why, w.FailAt = true, true, b.r.why(), x.To
+		}
+		w.Ops = append(w.Ops, x)
+	}
+}
+
+// at is the column of an event that has one.
+func (b *windowBuilder) at(e jepsen.Event) float64 {
+	i, _ := slices.BinarySearch(b.marks, e)
+	return float64(i)
+}
