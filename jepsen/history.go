@@ -68,6 +68,8 @@ type History struct {
 	keys   []edn.ID // the :key of the op; shorter if the last ones have none
 	texts  opmap.Texts
 
+	skipped []SkippedEvent // the first of them; only in a whole history
+
 	built bool // by a program: events stand on no lines
 
 	// Only in the history of a key: the whole history, and for each event its
