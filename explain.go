@@ -1,9 +1,13 @@
 package clew
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
+	"clew/fastpath"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -28,4 +32,38 @@ func explain(r *report.Result) string {
 		s += fmt.Sprintf("; nor do the %d other operations open then help, in any order", n)
 	}
 	return s
+}
+
+// relate fills in what pictures of a failure show: the operations that its sentence
+// names, how they and those of the core are related, and what was linearized before.
+func (c *checking) relate(ctx context.Context, r *report.Result) {
+	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
+	r.Before = make([]jepsen.Operation, len(d.Order))
+	for i, row := range d.Order {
+		r.Before[i] = part.Of[row]
+	}
+	var rows []models.Row
+	var told []models.Relation
+	if d.why != nil {
+		for _, row := range d.why.Rows() {
+			if *row >= 0 && !slices.Contains(rows, *row) {
+				rows = append(rows, *row)
+			}
+		}
+		for _, row := range rows {
+			r.Named = append(r.Named, part.Of[row])
+		}
+		if related, ok := d.why.(fastpath.Related); ok {
+			told = related.Relations()
+		}
+	} else {
+		r.Named = []jepsen.Operation{r.History.OpOf[r.FailEvent]}
+		if r.LastOperation != jepsen.None {
+			r.Named = append(r.Named, r.LastOperation)
+		}
+		rows = rowsAmong(part, append(r.Named, r.Core...))
+	}
+	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, told) }) {
+		r.Relations = nil
+	}
 }

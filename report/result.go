@@ -3,6 +3,7 @@ package report
 import (
 	"clew/edn"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // Result is what a checker found about a History. Operations and events are
@@ -14,6 +15,7 @@ type Result struct {
 	Model    string // the model's name
 	Init     string // its initial value as EDN, "" if it was not given
 	Inferred bool   // the model was inferred
+	Spec     models.Spec
 	Analyzer string // "clew/porcupine"
 	Ms       float64
 	Verified bool // the evidence was checked again
@@ -37,6 +39,9 @@ type Result struct {
 	Configs       []Config
 	Paths         [][]Step
 	Core          []jepsen.Operation // few operations that fail by themselves
+	Before        []jepsen.Operation // a linearization of what is before FailEvent
+	Named         []jepsen.Operation // by Explanation
+	Relations     []Relation         // the steps of Explanation, as far as it has any, and others
 	Hint          string             // what the user may have forgotten, or ""
 	LikelyInit    string             // an initial value that the failing operation suggests, or ""
 

@@ -8,6 +8,7 @@ import (
 
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // Window is the part of a history that a picture shows, and where everything in it
@@ -96,24 +97,14 @@ type WindowOp struct {
 }
 
 // RelationKind is how two operations are related.
-type RelationKind uint8
+type RelationKind = models.RelationKind
 
 // The kinds of relations. Each begins with the operation that comes first.
 const (
-	ReturnedBefore RelationKind = iota // the first returned before the second was invoked
-	MustBeBefore                       // the first must take effect before the second
-	Saw                                // the second saw what the first did
+	ReturnedBefore = models.ReturnedBefore
+	MustBeBefore   = models.MustBeBefore
+	Saw            = models.Saw
 )
-
-func (k RelationKind) String() string {
-	return [...]string{"returned before", "must be before", "was seen by"}[k]
-}
-
-// Relation is a relation of two operations, a step of a contradiction.
-type Relation struct {
-	Kind     RelationKind
-	From, To jepsen.Operation
-}
 
 // WindowRelation is a Relation in a window.
 type WindowRelation struct {
