@@ -147,6 +147,16 @@ func (h *History) InWhole(event Event) Event {
 // none.
 func (h *History) Index(event Event) int64 { return h.place(event).index }
 
+// EventAt is the first event with an :index, None if there is none. Linear time.
+func (h *History) EventAt(index int64) Event {
+	for e := range Event(len(h.Type)) {
+		if h.Index(e) == index {
+			return e
+		}
+	}
+	return None
+}
+
 // place is where an event's op stands.
 func (h *History) place(event Event) run {
 	if h.whole != nil {

@@ -112,3 +112,19 @@ type ReplayError struct {
 func (e *ReplayError) Error() string {
 	return fmt.Sprintf("position %d: %s", e.Position, e.Why)
 }
+
+// StatesAt is the states of Final's run after the given numbers of rows, which
+// ascend.
+func StatesAt(ctx context.Context, m Model, c *Columns, order []Row, at []int) (states []State, err error) {
+	_, err = unlessStopped(ctx, func(poll func()) (State, error) {
+		w, from := newWalk(m, poll), 0
+		for _, to := range at {
+			if err := w.steps(c, order[from:to]); err != nil {
+				return nil, err
+			}
+			states, from = append(states, slices.Clone(w.state())), to
+		}
+		return nil, nil
+	})
+	return states, err
+}

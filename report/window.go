@@ -2,10 +2,12 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"clew/edn"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
@@ -39,6 +41,8 @@ type Window struct {
 	// MoreRows and MoreOps say how many processes are left out, and how many
 	// operations of theirs; MoreNamed how many that the sentence names.
 	MoreRows, MoreOps, MoreNamed int
+	// MoreBands is how many bands are left out.
+	MoreBands int
 	// MorePoints is how many operations were linearized before the first point that
 	// is shown.
 	MorePoints int
@@ -150,64 +154,76 @@ const (
 )
 
 // Window is a window of the result. If there are independent keys, it is one of the
-// key that fails first, or of the key of the event asked for. Linear time in the
-// history.
-func (r *Result) Window(o WindowOptions) (*Window, error) {
+// key that fails first; if none does, of all keys together. If the context ends
+// before, the states after the points are missing. Linear time in the history.
+func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	if r.Keys != nil {
 		r = r.FirstFailing()
 	}
 	h := r.History
-	if h == nil || h.Operations() == 0 {
+	switch {
+	case h == nil || h.Operations() == 0:
 		return nil, errors.New("a picture is of operations; found a history without any")
+	case o.Around == nil && r.Verdict == jepsen.Unknown:
+		return nil, errors.New("a picture is of a failure, of a witness, or around an index; found a history that is undecided, and no index")
 	}
-	if o.Around == nil && r.Verdict == jepsen.Unknown {
-		return nil, fmt.Errorf("a picture is of a failure or a witness, or around an index; found a history that is %s", r.Verdict)
+	o.Rows = cmp.Or(o.Rows, DefaultRows)
+	o.Operations = cmp.Or(o.Operations, max(DefaultOperations, DefaultOperations/DefaultRows*o.Rows))
+	b := &windowBuilder{r: r, h: h, o: o, w: &Window{Result: r, FailAt: -1}}
+	if err := b.choose(); err != nil {
+		return nil, err
 	}
-	o.Rows, o.Operations = cmp.Or(o.Rows, DefaultRows), cmp.Or(o.Operations, DefaultOperations)
-	b := windowBuilder{r: r, h: h, o: o, w: &Window{Result: r, FailAt: -1}}
-	b.choose()
-	b.place()
+	b.columns()
+	b.linearize(ctx)
+	b.lanes()
+	b.gaps()
+	b.relate()
+	b.bands()
+	if o.ByTime {
+		if err := b.byTime(); err != nil {
+			return nil, err
+		}
+	}
+	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + r.Verdict.String()
 	return b.w, nil
 }
 
 // windowBuilder makes a window.
 type windowBuilder struct {
-	r     *Result
-	h     *jepsen.History
-	o     WindowOptions
-	w     *Window
-	ops   []jepsen.Operation // in order
-	end   jepsen.Event       // the last event that is shown
-	marks []jepsen.Event     // the events that have columns, in order
+	r       *Result
+	h       *jepsen.History
+	o       WindowOptions
+	w       *Window
+	threads []int32                  // by process: the processes of one thread have one number
+	ops     []jepsen.Operation       // in order
+	from    jepsen.Event             // the first event that is shown
+	end     jepsen.Event             // the last one
+	marks   []jepsen.Event           // the events that have columns, in order
+	placeOf map[jepsen.Operation]int // among the operations of the window
 }
 
-// choose chooses the operations.
-func (b *windowBuilder) choose() {
-	b.ops, b.end = b.r.around(), b.r.FailEvent
-}
-
-// place gives everything its place.
-func (b *windowBuilder) place() {
+// columns gives every operation its place on the axis.
+func (b *windowBuilder) columns() {
 	h, w := b.h, b.w
-	for _, op := range b.ops {
+	b.placeOf = map[jepsen.Operation]int{}
+	for i, op := range b.ops {
+		b.placeOf[op] = i
 		b.marks = append(b.marks, h.Invocation[op])
 		if c := h.Completion[op]; c != jepsen.None && c <= b.end {
 			b.marks = append(b.marks, c)
 		}
 	}
 	slices.Sort(b.marks)
+	b.from = b.marks[0]
 	w.Width = float64(len(b.marks))
-	rows := map[int32]int{}
+	core := map[jepsen.Operation]bool{}
+	for _, op := range b.r.Core {
+		core[op] = true
+	}
 	for _, op := range b.ops {
-		p := h.Process[h.Invocation[op]]
-		row, known := rows[p]
-		if !known {
-			row = len(w.Rows)
-			rows[p] = row
-			w.Rows = append(w.Rows, WindowRow{Processes: []string{h.ProcessName(op)}})
-		}
-		x := WindowOp{Operation: op, Row: row, From: b.at(h.Invocation[op]), To: w.Width, Crashed: h.Status[op] == jepsen.Crashed,
-			Failed: h.Status[op] == jepsen.Failed, Core: slices.Contains(b.r.Core, op), Label: h.Call(op), Name: text.Line(h.Name(op))}
+		x := WindowOp{Operation: op, From: b.at(h.Invocation[op]), To: w.Width, Core: core[op],
+			Crashed: h.Status[op] == jepsen.Crashed, Failed: h.Status[op] == jepsen.Failed,
+			Named: slices.Contains(b.r.Named, op), Label: models.Words(h, op), Name: text.Line(h.Name(op))}
 		switch c := h.Completion[op]; {
 		case c != jepsen.None && c <= b.end:
 			x.To = b.at(c)
@@ -220,14 +236,115 @@ func (b *windowBuilder) place() {
 			x.Until = w.Width
 		}
 		if b.r.fails() && h.Completion[op] == b.r.FailEvent {
-			x.Failing, x.Named, x.Why, w.FailAt = true, true, b.r.why(), x.To
+			x.Failing, x.Why = true, text.Line(b.r.why())
+			if !x.Open {
+				w.FailAt = x.To
+			}
 		}
 		w.Ops = append(w.Ops, x)
 	}
 }
 
-// at is the column of an event that has one.
+// at is the column of an event that has one, and of any other that of the next.
 func (b *windowBuilder) at(e jepsen.Event) float64 {
 	i, _ := slices.BinarySearch(b.marks, e)
 	return float64(i)
+}
+
+// relate keeps the relations of operations that are shown.
+func (b *windowBuilder) relate() {
+	for _, r := range b.r.Relations {
+		from, fromShown := b.placeOf[r.From]
+		to, toShown := b.placeOf[r.To]
+		if fromShown && toShown {
+			said := fmt.Sprintf("%s of process %s %s %s of process %s", b.w.Ops[from].Label, b.h.ProcessName(r.From), r.Kind, b.w.Ops[to].Label, b.h.ProcessName(r.To))
+			b.w.Relations = append(b.w.Relations, WindowRelation{r.Kind, from, to, text.Line(said)})
+		}
+	}
+}
+
+// byTime moves everything to where the times of the events put it. Times that go
+// back do not: the order of events holds.
+func (b *windowBuilder) byTime() error {
+	times := make([]float64, len(b.marks))
+	for i, e := range b.marks {
+		t, ok := b.h.EventMap(e).Get("time")
+		n, isInt := t.Int()
+		if !ok || !isInt {
+			return b.h.Errorf(e, "the event (index %d) has no :time that is an integer; expected one for a picture in scale of time", b.h.Index(e))
+		}
+		if times[i] = float64(n); i > 0 {
+			times[i] = max(times[i], times[i-1])
+		}
+	}
+	w, last := b.w, len(times)-1
+	span := max(1, times[last]-times[0])
+	move := func(x *float64) { // what is after the last event keeps its distance to it
+		i := min(int(max(0, *x)), last)
+		switch beyond := *x - float64(i); {
+		case *x < 0:
+		case i == last:
+			*x = float64(last) + beyond
+		default:
+			*x = (times[i] + beyond*(times[i+1]-times[i]) - times[0]) / span * float64(last)
+		}
+	}
+	w.ByTime = true
+	for i := range w.Ops {
+		move(&w.Ops[i].From)
+		move(&w.Ops[i].To)
+		move(&w.Ops[i].Until)
+	}
+	for i := range w.Points {
+		move(&w.Points[i].At)
+	}
+	for i := range w.Bands {
+		move(&w.Bands[i].From)
+		move(&w.Bands[i].To)
+	}
+	for i := range w.Rows {
+		for k := range w.Rows[i].Gaps {
+			move(&w.Rows[i].Gaps[k].From)
+			move(&w.Rows[i].Gaps[k].To)
+		}
+	}
+	move(&w.FailAt)
+	return nil
+}
+
+// Bounds of bands.
+const (
+	maxBands    = 12
+	maxBandName = 40 // characters
+)
+
+// bands are what went on around the operations of the window.
+func (b *windowBuilder) bands() {
+	h, w := b.h, b.w
+	for _, s := range h.Spells() {
+		if s.To <= b.from && s.From < s.To || s.To < b.from || s.From > b.end {
+			continue
+		}
+		if len(w.Bands) == maxBands {
+			w.MoreBands++
+			continue
+		}
+		said := h.Values.Text(s.F)
+		if s.Value != edn.Nil {
+			said += " " + h.Values.Text(s.Value)
+		}
+		w.Bands = append(w.Bands, Band{From: b.before(s.From), To: b.before(s.To), Name: text.Shorten(text.Line(said), maxBandName),
+			Process: text.Shorten(text.Line(h.Values.Text(s.Process)), maxProcess), Index: s.Index})
+	}
+}
+
+// before is the place just before an event.
+func (b *windowBuilder) before(e jepsen.Event) float64 {
+	switch {
+	case e <= b.from:
+		return 0
+	case e > b.end:
+		return b.w.Width
+	}
+	return b.at(e) - 0.5
 }
