@@ -63,7 +63,7 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 		}
 		rows = rowsAmong(part, append(r.Named, r.Core...))
 	}
-	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, told) }) {
+	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, told, d.why == nil) }) {
 		r.Relations = nil
 	}
 }

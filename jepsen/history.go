@@ -147,11 +147,17 @@ func (h *History) InWhole(event Event) Event {
 // none.
 func (h *History) Index(event Event) int64 { return h.place(event).index }
 
-// EventAt is the first event with an :index, None if there is none. Linear time.
+// EventAt is the first event with an :index, None if there is none. If that is one
+// that was skipped, it is the event of a client next to it. Linear time.
 func (h *History) EventAt(index int64) Event {
 	for e := range Event(len(h.Type)) {
 		if h.Index(e) == index {
 			return e
+		}
+	}
+	for _, s := range h.SkippedEvents() {
+		if s.Index == index {
+			return min(s.Before, Event(len(h.Type)-1))
 		}
 	}
 	return None

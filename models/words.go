@@ -25,10 +25,7 @@ var (
 func Words(h *jepsen.History, op jepsen.Operation) string {
 	v, inv := h.Values, h.Invocation[op]
 	value, f := h.OpValue(op), h.F[inv]
-	name := v.Text(f)
-	if v.Kind(f) == edn.KindKeyword {
-		name = v.Str(f)
-	}
+	name := short(v, f)
 	words := name
 	if key := h.Key(inv); key != edn.Nil {
 		words += " " + v.Text(key)
@@ -64,11 +61,19 @@ func change(v *edn.Values, items []edn.ID) string {
 	return v.Text(items[0]) + "→" + v.Text(items[1])
 }
 
+// short is a name without the colon of a keyword.
+func short(v *edn.Values, id edn.ID) string {
+	if v.Kind(id) == edn.KindKeyword {
+		return v.Str(id)
+	}
+	return v.Text(id)
+}
+
 // transferred is what a transfer does: " 5 a→b".
 func transferred(v *edn.Values, value edn.ID) string {
 	get := func(name string) string {
 		x, _ := v.Get(value, v.InternKeyword(name))
-		return v.Text(x)
+		return short(v, x)
 	}
 	return " " + get("amount") + " " + get("from") + "→" + get("to")
 }
@@ -84,7 +89,7 @@ func steps(v *edn.Values, value edn.ID) string {
 		if !isList(v, step) || len(items) != 3 || v.Kind(items[0]) != edn.KindKeyword {
 			return ""
 		}
-		all = append(all, v.Str(items[0])+" "+v.Text(items[1])+" "+v.Text(items[2]))
+		all = append(all, v.Str(items[0])+" "+short(v, items[1])+" "+v.Text(items[2]))
 	}
 	return strings.Join(all, ", ")
 }

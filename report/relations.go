@@ -22,12 +22,13 @@ const (
 	relatePoll   = 1 << 12
 )
 
-// Relate is how the operations of a failure are related: what its sentence tells
-// of them, or, if that is nothing, which of the named ones returned before which,
-// without what follows from others; and which one of them can only have seen what
-// another did. Rows below 0 stand for no operation. Linear time in the operations
-// for each of the few that are named.
-func Relate(ctx context.Context, ops *models.Operations, fail jepsen.Event, named []models.Row, told []models.Relation) []Relation {
+// Relate is how some operations of a failure are related: what its sentence tells of
+// them, or, if that is nothing, which of them returned before which, without what
+// follows from others; and which one of them can only have seen what another did. If
+// they are not those of a sentence but of a core, which may be many, only what
+// returned before the failing one is told: the rest shows. Rows below 0 stand for no
+// operation. Linear time in the operations for each of the few.
+func Relate(ctx context.Context, ops *models.Operations, fail jepsen.Event, named []models.Row, told []models.Relation, core bool) []Relation {
 	var all []Relation
 	add := func(r models.Relation) {
 		x := Relation{r.Kind, ops.Of[r.From], ops.Of[r.To]}
@@ -49,7 +50,7 @@ func Relate(ctx context.Context, ops *models.Operations, fail jepsen.Event, name
 	if len(told) == 0 {
 		for _, a := range named {
 			for _, b := range named {
-				if ops.Res[a] < ops.Inv[b] && !slices.ContainsFunc(named, func(c models.Row) bool {
+				if ops.Res[a] < ops.Inv[b] && (!core || ops.Res[b] == int32(fail)) && !slices.ContainsFunc(named, func(c models.Row) bool {
 					return ops.Res[a] < ops.Inv[c] && ops.Res[c] < ops.Inv[b]
 				}) {
 					add(models.Relation{Kind: models.ReturnedBefore, From: a, To: b})

@@ -39,8 +39,9 @@ type Window struct {
 	// FailAt is where the first failing completion stands, -1 if it is not shown.
 	FailAt float64
 	// MoreRows and MoreOps say how many processes are left out, and how many
-	// operations of theirs; MoreNamed how many that the sentence names.
-	MoreRows, MoreOps, MoreNamed int
+	// operations of theirs; MoreNamed how many that the sentence names, and MoreCore
+	// how many of the core.
+	MoreRows, MoreOps, MoreNamed, MoreCore int
 	// MoreBands is how many bands are left out.
 	MoreBands int
 	// MorePoints is how many operations were linearized before the first point that
@@ -72,6 +73,9 @@ const (
 	maxFolded  = 2  // processes named after the first of a row
 )
 
+// maxWhy bounds, in characters, why the failing operation cannot happen.
+const maxWhy = 200
+
 // Gap is where operations of a row are left out: between two columns.
 type Gap struct {
 	From, To float64
@@ -91,9 +95,9 @@ type WindowOp struct {
 	Until   float64
 	Open    bool // it returned after the end of the window
 	Crashed bool
-	Failed  bool // it failed, and did not happen
-	Failing bool // it is the first failing completion
-	Core    bool
+	Failed  bool   // it failed, and did not happen
+	Failing bool   // it is the first failing completion
+	Core    bool   // of a core that is small enough to matter
 	Named   bool   // by the sentence, or by a relation
 	Label   string // as people say it: "read 471"
 	Name    string // all of it: "process 13's :read 471 (index 983)"
@@ -218,7 +222,10 @@ func (b *windowBuilder) columns() {
 	w.Width = float64(len(b.marks))
 	core := map[jepsen.Operation]bool{}
 	for _, op := range b.r.Core {
-		core[op] = true
+		core[op] = len(b.r.Core) <= coreOps // if all is of the core, that says nothing
+		if _, shown := b.placeOf[op]; !shown {
+			w.MoreCore++
+		}
 	}
 	for _, op := range b.ops {
 		x := WindowOp{Operation: op, From: b.at(h.Invocation[op]), To: w.Width, Core: core[op],
@@ -236,7 +243,7 @@ func (b *windowBuilder) columns() {
 			x.Until = w.Width
 		}
 		if b.r.fails() && h.Completion[op] == b.r.FailEvent {
-			x.Failing, x.Why = true, text.Line(b.r.why())
+			x.Failing, x.Why = true, text.Shorten(text.Line(b.r.why()), maxWhy)
 			if !x.Open {
 				w.FailAt = x.To
 			}

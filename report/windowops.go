@@ -13,7 +13,7 @@ import (
 // How many operations a window shows beside those that it must.
 const (
 	contextOps = 16 // in all, if the core takes less
-	coreOps    = 30 // of a core that is shown as a whole: larger ones are those of locks
+	coreOps    = 16 // of a core that is shown as a whole: larger ones are nearly all those of locks
 	maxNamed   = 60 // that a sentence names
 )
 
@@ -26,7 +26,7 @@ func (b *windowBuilder) choose() error {
 	case b.o.Around != nil:
 		e := b.h.EventAt(*b.o.Around)
 		if e == jepsen.None {
-			return fmt.Errorf("no event of a client has :index %d", *b.o.Around)
+			return fmt.Errorf("no event has :index %d", *b.o.Around)
 		}
 		c.around(b.h.OpOf[e])
 	case fails:
@@ -202,11 +202,11 @@ const maxTries = 64
 func (b *windowBuilder) lanes() {
 	w := b.w
 	type lane struct {
-		thread int32
-		order  int64
-		ops    []int
+		order int64
+		ops   []int
 	}
 	var lanes []lane
+	latest := map[int32]int{} // by thread
 	effect := make([]float64, len(w.Ops))
 	for _, p := range w.Points {
 		effect[p.Op] = max(effect[p.Op], p.At)
@@ -214,16 +214,18 @@ func (b *windowBuilder) lanes() {
 	for i := range w.Ops {
 		x := &w.Ops[i]
 		p := b.h.Process[b.h.Invocation[x.Operation]]
-		at := slices.IndexFunc(lanes, func(l lane) bool {
-			last := l.ops[len(l.ops)-1]
-			return l.thread == b.threads[p] && max(w.Ops[last].To, effect[last]) <= x.From
-		})
-		if at < 0 {
+		at, inLane := latest[b.threads[p]]
+		if inLane {
+			last := lanes[at].ops[len(lanes[at].ops)-1]
+			inLane = max(w.Ops[last].To, effect[last]) <= x.From
+		}
+		if !inLane {
 			order, isInt := b.h.Values.Int(b.h.Processes[b.threads[p]])
 			if !isInt {
 				order = int64(b.threads[p])
 			}
-			at, lanes = len(lanes), append(lanes, lane{thread: b.threads[p], order: order})
+			at, lanes = len(lanes), append(lanes, lane{order: order})
+			latest[b.threads[p]] = at
 		} else if last := &w.Ops[lanes[at].ops[len(lanes[at].ops)-1]]; last.Crashed {
 			last.Until = x.From
 		}
