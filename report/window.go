@@ -158,11 +158,12 @@ const (
 )
 
 // Window is a window of the result. If there are independent keys, it is one of the
-// key that fails first; if none does, of all keys together. If the context ends
+// key of the event asked for, or else of the key that fails first; if none does, of
+// all keys together. If the context ends
 // before, the states after the points are missing. Linear time in the history.
 func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	if r.Keys != nil {
-		r = r.FirstFailing()
+		r = r.keyAround(o.Around)
 	}
 	h := r.History
 	switch {
@@ -190,6 +191,23 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	}
 	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + r.Verdict.String()
 	return b.w, nil
+}
+
+// keyAround is the result of the key of an event, given by its :index, or of the key
+// that fails first.
+func (r *Result) keyAround(index *int64) *Result {
+	if index != nil {
+		if e := r.History.EventAt(*index); e != jepsen.None {
+			if items := r.History.Values.Items(r.History.Value[e]); len(items) == 2 {
+				for _, k := range r.Keys {
+					if k.Key.Class() == int32(r.History.Values.Same(items[0])) {
+						return k.Result()
+					}
+				}
+			}
+		}
+	}
+	return r.FirstFailing()
 }
 
 // windowBuilder makes a window.

@@ -62,7 +62,13 @@ func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 	for _, p := range []*proof{
 		{flag: "--witness", of: jepsen.Valid, write: func(_ context.Context, r *report.Result, w io.Writer) error { return r.WriteWitness(w) }},
 		{flag: "--core", of: jepsen.Invalid, write: func(_ context.Context, r *report.Result, w io.Writer) error { return r.WriteCore(w) }},
-		{flag: "--svg", of: jepsen.Invalid, write: drawn("svg", report.WindowOptions{})},
+		{flag: "--svg", of: jepsen.Invalid, write: func(ctx context.Context, r *report.Result, w io.Writer) error {
+			write, err := picture(ctx, r, report.WindowOptions{}, ".svg")
+			if err != nil {
+				return err
+			}
+			return write(w)
+		}},
 	} {
 		if p.path = c.String(p.flag[2:]); p.path != "" {
 			p.to = files.To(p.path, stdout, stderr)
