@@ -149,6 +149,8 @@ type WindowOptions struct {
 	// ByTime makes distances those of :time, which the history must have been read
 	// with.
 	ByTime bool
+
+	bare bool // only what text shows: operations and their columns
 }
 
 // How much a window shows unless more is asked for.
@@ -179,6 +181,9 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 		return nil, err
 	}
 	b.columns()
+	if o.bare {
+		return b.w, nil
+	}
 	b.linearize(ctx)
 	b.lanes()
 	b.gaps()

@@ -98,9 +98,10 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 	for _, op := range slices.Backward(r.Core) {
 		c.may(op, most)
 	}
-	for e := r.FailEvent - 1; e >= 0 && len(c.ops) < contextOps/2; e-- {
+	last := min(contextOps, c.o.Operations) / 2
+	for e := r.FailEvent - 1; e >= 0 && len(c.ops) < last; e-- {
 		if h.Type[e] == jepsen.OK {
-			c.may(h.OpOf[e], contextOps/2)
+			c.may(h.OpOf[e], last)
 		}
 		if r.FailEvent-e > nearby {
 			break

@@ -87,6 +87,7 @@ type checker struct {
 	given    string        // the file of models, "" if there is none
 	alone    bool          // there is one history
 	table    *report.Table // nil: a text for each history
+	look     report.TextOptions
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
@@ -94,6 +95,10 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 		runner:   runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")},
 		evidence: givenEvidence(c, stdout, stderr),
 		lifeline: c.Bool("stdin-is-lifeline"),
+	}
+	k.look, k.screen = shownOn(stdout)
+	if k.lifeline || k.evidence.toStdout() {
+		k.look.Color, k.screen = false, nil // something else becomes of standard output
 	}
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
@@ -305,7 +310,7 @@ func (k *checker) answer(j *job, r *report.Result) answer {
 			return err
 		}
 	} else {
-		a.out = k.render(j, r)
+		a.out, a.colored = k.render(j, r), k.output == "text" && k.table == nil && k.look.Color
 	}
 	a.of[outcomeOf[r.Verdict]]++
 	if r.History != nil {
@@ -319,7 +324,7 @@ func (k *checker) answer(j *job, r *report.Result) answer {
 func (k *checker) render(j *job, r *report.Result) string {
 	switch {
 	case k.table != nil:
-		return k.table.Row(j.Source, r)
+		return asShown(k.look, k.table.Row(j.Source, r))
 	case k.output == "edn":
 		return r.EDN() + "\n"
 	case k.output == "json":
@@ -331,7 +336,7 @@ func (k *checker) render(j *job, r *report.Result) string {
 	case r.Cause == "unreadable":
 		return "" // standard error says it
 	}
-	return r.Text()
+	return r.TextFor(k.look)
 }
 
 // watchLifeline is a context that ends when standard input closes: whoever started

@@ -246,7 +246,8 @@ func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 // line is what standard output says of a comparison.
 func (k *comparer) line(c *report.Comparison) string {
 	if !k.json {
-		return c.Text()
+		look, _ := shownOn(k.stdout)
+		return asShown(look, c.Text())
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
