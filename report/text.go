@@ -23,6 +23,14 @@ type TextOptions struct {
 	Color bool // with the escape sequences of terminals
 }
 
+// Shown is a text of one's own on the same.
+func (o TextOptions) Shown(s string) string {
+	if o.ASCII {
+		return text.ASCII(s)
+	}
+	return s
+}
+
 // TextFor is Text for a terminal.
 func (r *Result) TextFor(o TextOptions) string {
 	p := &textPrinter{o: o}
@@ -69,11 +77,7 @@ type textPrinter struct {
 }
 
 func (p *textPrinter) printf(format string, args ...any) {
-	s := text.Printable(fmt.Sprintf(format, args...))
-	if p.o.ASCII {
-		s = text.ASCII(s)
-	}
-	p.b.WriteString(s)
+	p.b.WriteString(p.o.Shown(text.Printable(fmt.Sprintf(format, args...))))
 }
 
 // The colors of a terminal.

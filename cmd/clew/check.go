@@ -15,6 +15,7 @@ import (
 
 	"clew"
 	"clew/internal/limits"
+	"clew/internal/terminal"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
@@ -96,7 +97,7 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 		evidence: givenEvidence(c, stdout, stderr),
 		lifeline: c.Bool("stdin-is-lifeline"),
 	}
-	k.look, k.screen = shownOn(stdout)
+	k.look, k.screen = terminal.Look(stdout)
 	if k.lifeline || k.evidence.toStdout() {
 		k.look.Color, k.screen = false, nil // something else becomes of standard output
 	}
@@ -324,7 +325,7 @@ func (k *checker) answer(j *job, r *report.Result) answer {
 func (k *checker) render(j *job, r *report.Result) string {
 	switch {
 	case k.table != nil:
-		return asShown(k.look, k.table.Row(j.Source, r))
+		return k.look.Shown(k.table.Row(j.Source, r))
 	case k.output == "edn":
 		return r.EDN() + "\n"
 	case k.output == "json":

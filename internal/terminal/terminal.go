@@ -1,4 +1,5 @@
-package main
+// Package terminal says how a text is shown on standard output.
+package terminal
 
 import (
 	"cmp"
@@ -15,11 +16,11 @@ import (
 // defaultWidth is how wide a terminal is that does not say.
 const defaultWidth = 80
 
-// shownOn is how a text is shown on standard output: on a terminal within its width,
+// Look is how a text is shown on standard output: on a terminal within its width,
 // and in colors unless NO_COLOR says otherwise. screen is what colors are written
 // to, nil if there are none: everything else goes through a Writer that lets no
 // escape sequence pass.
-func shownOn(stdout io.Writer) (o report.TextOptions, screen io.Writer) {
+func Look(stdout io.Writer) (o report.TextOptions, screen io.Writer) {
 	o.ASCII = !hasUTF8(os.Getenv)
 	w, ok := stdout.(*text.Writer)
 	if !ok {
@@ -36,14 +37,6 @@ func shownOn(stdout io.Writer) (o report.TextOptions, screen io.Writer) {
 		screen = f
 	}
 	return o, screen
-}
-
-// asShown is a text as it is shown.
-func asShown(o report.TextOptions, s string) string {
-	if o.ASCII {
-		return text.ASCII(s)
-	}
-	return s
 }
 
 // hasUTF8 says whether the locale has UTF-8. If there is no locale, as in containers,
