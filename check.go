@@ -231,9 +231,10 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
+		r.Ops = c.ops
 		c.valid(ctx, r)
 	case jepsen.Invalid:
-		r.Core = c.core
+		r.Core, r.Ops = c.core, c.parts[c.verdict.failing]
 		c.invalid(ctx, r)
 	}
 	if o.Verify && (r.Verdict != jepsen.Invalid || r.Core != nil) {

@@ -113,18 +113,22 @@ func (e *ReplayError) Error() string {
 	return fmt.Sprintf("position %d: %s", e.Position, e.Why)
 }
 
-// StatesAt is the states of Final's run after the given numbers of rows, which
-// ascend.
-func StatesAt(ctx context.Context, m Model, c *Columns, order []Row, at []int) (states []State, err error) {
+// StatesAt is the states of Final's run of n operations after the given numbers of
+// them, which ascend.
+func StatesAt(ctx context.Context, m Model, n int, op func(i int) Op, at []int) (states []State, err error) {
 	_, err = unlessStopped(ctx, func(poll func()) (State, error) {
-		w, from := newWalk(m, poll), 0
-		for _, to := range at {
-			if err := w.steps(c, order[from:to]); err != nil {
-				return nil, err
+		w := newWalk(m, poll)
+		for i := 0; ; i++ {
+			for len(states) < len(at) && at[len(states)] == i {
+				states = append(states, slices.Clone(w.state()))
 			}
-			states, from = append(states, slices.Clone(w.state())), to
+			if i == n || len(states) == len(at) {
+				return nil, nil
+			}
+			if !w.step(op(i)) {
+				return nil, &ReplayError{i, m.Why(w.state(), op(i))}
+			}
 		}
-		return nil, nil
 	})
 	return states, err
 }

@@ -83,67 +83,111 @@ func (b *windowBuilder) attempt() []Point {
 }
 
 // states is the states after the given numbers of operations of an order, as text;
-// none if they cannot be found, as a part of what a model declares may not run where
-// the whole does.
-func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, steps []int) []string {
+// none if they cannot be found: a model may fail, and a part of what its author
+// declares may run where the whole does not.
+func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, steps []int) (texts []string) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, failed := p.(*models.Failure); !failed {
+				panic(p)
+			}
+			texts = nil
+		}
+	}()
 	if len(steps) == 0 || b.r.Keys != nil {
 		return nil
 	}
-	ops, rows := b.rows(ctx, order)
+	ops := b.model(ctx)
 	if ops == nil {
 		return nil
 	}
-	at := make([]int, len(steps))
-	taken := 0
-	for i, k := 0, 0; i < len(order) && k < len(steps); i++ {
-		if rows[i] >= 0 {
-			rows[taken] = rows[i]
-			taken++
-		}
-		if i+1 == steps[k] {
-			at[k] = taken
-			k++
+	if bounded, ok := ops.Model.(models.Bounded); ok {
+		defer bounded.Within(ctx, nil)()
+	}
+	rows := rowsOf{ops: ops}
+	order, at := rows.said(order[:steps[len(steps)-1]], steps)
+	op := func(i int) models.Op { return ops.Op(rows.of(order[i])) }
+	if over, ok := ops.Model.(models.Overwriting); ok { // what was before that makes no difference
+		for i := at[0] - 1; i >= 0; i-- {
+			if over.Overwrites(op(i)) {
+				order = order[i:]
+				for k := range at {
+					at[k] -= i
+				}
+				break
+			}
 		}
 	}
-	states, err := models.StatesAt(ctx, ops.Model, &ops.Columns, rows[:taken], at)
+	states, err := models.StatesAt(ctx, ops.Model, len(order), op, at)
 	if err != nil {
 		return nil
 	}
-	texts := make([]string, len(states))
-	for i, s := range states {
+	for _, s := range states {
+		said := ""
 		if len(s) <= maxStateNumbers {
-			texts[i] = stateText(ops.Model.Record(s))
+			said = stateText(ops.Model.Record(s))
 		}
+		texts = append(texts, said)
 	}
 	return texts
 }
 
-// rows is the operations of the order's part as the model reads them, and the order
-// as their rows: below 0 is what says nothing to the model.
-func (b *windowBuilder) rows(ctx context.Context, order []jepsen.Operation) (*models.Operations, []models.Row) {
+// model is the operations that are linearized as the model reads them, nil if it
+// cannot.
+func (b *windowBuilder) model(ctx context.Context) *models.Operations {
+	if b.r.Ops != nil {
+		return b.r.Ops
+	}
 	ops, err := b.r.Spec.ReadWithin(ctx, b.h)
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	if b.r.Verdict == jepsen.Invalid {
 		for _, part := range ops.Parts() {
 			if _, in := slices.BinarySearch(part.Of, b.h.OpOf[b.r.FailEvent]); in {
-				ops = part
+				return part
 			}
 		}
 	}
-	rowOf := make([]models.Row, b.h.Operations())
-	for op := range rowOf {
-		rowOf[op] = -1
+	return ops
+}
+
+// rowsOf finds the rows of operations. Nearly always one is as far from its number as
+// the last one was.
+type rowsOf struct {
+	ops  *models.Operations
+	away int
+}
+
+// said is an order without what says nothing to the model, and the numbers of
+// operations by given steps of it.
+func (r *rowsOf) said(order []jepsen.Operation, steps []int) (kept []jepsen.Operation, at []int) {
+	if !slices.ContainsFunc(order, func(op jepsen.Operation) bool { return r.of(op) < 0 }) {
+		return order, slices.Clone(steps)
 	}
-	for row, op := range ops.Of {
-		rowOf[op] = models.Row(row)
-	}
-	rows := make([]models.Row, len(order))
 	for i, op := range order {
-		rows[i] = rowOf[op]
+		if r.of(op) >= 0 {
+			kept = append(kept, op)
+		}
+		if i+1 == steps[len(at)] {
+			at = append(at, len(kept))
+		}
 	}
-	return ops, rows
+	return kept, at
+}
+
+// of is the row of an operation, -1 if it has none.
+func (r *rowsOf) of(op jepsen.Operation) models.Row {
+	of := r.ops.Of
+	if row := int(op) - r.away; row >= 0 && row < len(of) && of[row] == op {
+		return models.Row(row)
+	}
+	row, ok := slices.BinarySearch(of, op)
+	if !ok {
+		return -1
+	}
+	r.away = int(op) - row
+	return models.Row(row)
 }
 
 // Bounds of a state in a picture.

@@ -16,6 +16,9 @@ type Result struct {
 	Init     string // its initial value as EDN, "" if it was not given
 	Inferred bool   // the model was inferred
 	Spec     models.Spec
+	// Ops are the operations that Witness or Before is of, as the model reads them;
+	// nil if they would have to be read anew.
+	Ops      *models.Operations
 	Analyzer string // "clew/porcupine"
 	Ms       float64
 	Verified bool // the evidence was checked again
