@@ -46,6 +46,9 @@ func Words(h *jepsen.History, op jepsen.Operation) string {
 	default:
 		words += " " + v.Text(value)
 	}
+	if h.Status[op] == jepsen.Failed {
+		words = "failed " + words
+	}
 	return text.Shorten(text.Line(words), maxWords)
 }
 

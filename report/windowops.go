@@ -107,6 +107,11 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 			break
 		}
 	}
+	if !c.o.bare { // what these saw, if that crashed
+		for _, op := range slices.Backward(r.Before[max(0, len(r.Before)-last):]) {
+			c.may(op, contextOps)
+		}
+	}
 	for _, config := range r.Configs {
 		for _, op := range slices.Backward(config.Pending) {
 			c.may(op, contextOps)
@@ -176,13 +181,15 @@ func threadsOf(h *jepsen.History) []int32 {
 		return before, ok && crashes[before] != jepsen.None && crashes[before] < begins[p]
 	}
 	for count, tries := greatest+1, 0; count <= number[last] && tries < maxTries; count, tries = count+1, tries+1 {
-		all := true
+		all, first := true, int64(0)
 		for p := 0; p < n && all; p++ {
 			if number[p] >= count {
 				_, all = follows(p, count)
+			} else {
+				first++
 			}
 		}
-		if all {
+		if all && 2*first >= count { // most threads have a first process
 			for p := range threads { // in order of appearance
 				if number[p] >= count {
 					before, _ := follows(p, count)
@@ -210,7 +217,9 @@ func (b *windowBuilder) lanes() {
 	latest := map[int32]int{} // by thread
 	effect := make([]float64, len(w.Ops))
 	for _, p := range w.Points {
-		effect[p.Op] = max(effect[p.Op], p.At)
+		if !p.Attempt {
+			effect[p.Op] = max(effect[p.Op], p.At)
+		}
 	}
 	for i := range w.Ops {
 		x := &w.Ops[i]
@@ -243,6 +252,7 @@ func (b *windowBuilder) lanes() {
 		}
 		w.Rows = append(w.Rows, WindowRow{Processes: processes})
 	}
+	w.Points = slices.DeleteFunc(w.Points, func(p Point) bool { return p.Attempt && p.At > w.Ops[p.Op].Until })
 }
 
 // gaps counts what is left out, where it is left out: before, between and after the
