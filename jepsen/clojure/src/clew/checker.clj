@@ -23,10 +23,11 @@
             [clojure.tools.logging :refer [warn]]
             [jepsen.checker :as checker]
             [jepsen.store :as store])
-  (:import (java.io File PushbackReader RandomAccessFile Writer)
-           (java.nio.file Files)
+  (:import (clojure.lang APersistentMap APersistentSet APersistentVector ASeq IRecord Keyword LazySeq Symbol)
+           (java.io File FileOutputStream PushbackReader RandomAccessFile)
+           (java.nio.file CopyOption FileAlreadyExistsException Files)
            (java.nio.file.attribute FileAttribute)
-           (java.util HashMap List)
+           (java.util HashMap HashSet List)
            (java.util.concurrent TimeUnit)))
 
 (def max-shown
@@ -102,7 +103,9 @@
         tokens  (HashMap.)]
     (letfn [(object [x]
               (when-not (.containsKey objects x)
-                (let [text (try (str x) (catch Throwable _ (str (class x))))
+                (let [text (try
+                             (if (tagged-literal? x) (pr-str x) (str x))
+                             (catch Throwable _ (str (class x))))
                       text (subs text 0 (min 80 (count text)))]
                   (.put objects x (tagged-literal 'clew/object
                                                   [(.size objects) (if (encodable? text) text "?")]))))
@@ -123,17 +126,20 @@
                     (symbol? x))    (token x)
                 (instance? Float x) (double x)
                 (or (integer? x) (ratio? x) (decimal? x)
-                    (instance? Double x) (inst? x) (uuid? x))
-                (if (instance? java.time.Instant x) (object x) x)
+                    (instance? Double x)) x
                 (char? x)           (if (or (< 32 (int x) 127) (char-name-string x)) x (object x))
                 (number? x)         (.longValue ^Number x) ; as Clojure compares it
                 (record? x)         (tagged-literal (symbol (.getName (class x))) (entries x))
-                (tagged-literal? x) (tagged-literal (:tag x) (plain (:form x)))
+                ; They are equal in Java's sense, to which 1 is not 1N.
+                (tagged-literal? x) (object x)
                 (instance? java.util.Map x) (entries x)
                 (instance? java.util.Set x) (into #{} (map plain) x)
                 (vector? x)         (mapv plain x)
                 (or (sequential? x)
                     (instance? List x))     (apply list (map plain x))
+                ; Not inst?, which also holds for an Instant, and takes its time to deny.
+                (or (instance? java.util.Date x)
+                    (uuid? x))      x
                 :else               (object x)))]
       plain)))
 
@@ -144,53 +150,153 @@
              *print-readably* true, *print-namespace-maps* false]
      ~@body))
 
-(defn- client? [op] (integer? (:process op)))
+(defn- bare?
+  "Whether a string prints as it is, between quotes."
+  [^String s]
+  (loop [i 0]
+    (or (= i (.length s))
+        (let [c (int (.charAt s i))]
+          (and (< 31 c 127) (not (= 34 c)) (not (= 92 c))
+               (recur (inc i)))))))
+
+(defn- escaped!
+  "Appends a string as print-method writes it, unless it has surrogates: those may
+  be lone."
+  [^StringBuilder to ^String s]
+  (.append to \")
+  (loop [i 0]
+    (if (= i (.length s))
+      (.append to \")
+      (let [c (.charAt s i)]
+        (when-not (Character/isSurrogate c)
+          (if-let [escape (char-escape-string c)]
+            (.append to ^String escape)
+            (.append to c))
+          (recur (inc i)))))))
+
+(defn printer
+  "A function (print! to x) that appends any value to a StringBuilder as EDN, such
+  that what it has printed is equal if and only if the values are. What histories
+  mostly hold is printed at once; if there is anything else in x, all of it is made
+  plain first."
+  []
+  (let [plain   (plain-fn)
+        in-full #(printing (pr-str (plain %)))
+        tokens  (HashMap.)]
+    (letfn [(token [x]
+              (or (.get tokens x)
+                  (let [text (in-full x)]
+                    (.put tokens x text)
+                    text)))
+            (items! [^StringBuilder to ^String open ^Iterable xs ^String close]
+              (.append to open)
+              (let [each (.iterator xs)]
+                (loop [between ""]
+                  (cond
+                    (not (.hasNext each)) (do (.append to close) true)
+                    (common! (.append to ^String between) (.next each)) (recur " ")))))
+            (entries! [^StringBuilder to ^Iterable m]
+              (.append to "{")
+              (let [each (.iterator m)]
+                (loop [between ""]
+                  (if-not (.hasNext each)
+                    (do (.append to "}") true)
+                    (let [^java.util.Map$Entry e (.next each)]
+                      (when (and (common! (.append to ^String between) (.getKey e))
+                                 (common! (.append to " ") (.getValue e)))
+                        (recur ", ")))))))
+            ; Classes first, not protocols or interfaces: these answer within nanoseconds.
+            (common! [^StringBuilder to x]
+              (cond
+                (instance? Long x)                (do (.append to (.longValue ^Long x)) true)
+                (nil? x)                          (do (.append to "nil") true)
+                (or (instance? Keyword x)
+                    (instance? Symbol x))         (do (.append to ^String (token x)) true)
+                (instance? APersistentVector x)   (items! to "[" x "]")
+                (instance? String x)              (if (bare? x)
+                                                    (.append (.append (.append to \") ^String x) \")
+                                                    (escaped! to x))
+                (instance? Double x)              (when (Double/isFinite (.doubleValue ^Double x))
+                                                    (.append to (.doubleValue ^Double x))
+                                                    true)
+                (instance? Boolean x)             (do (.append to (.booleanValue ^Boolean x)) true)
+                (instance? APersistentMap x)      (entries! to x)
+                (instance? APersistentSet x)      (items! to "#{" x "}")
+                (or (instance? ASeq x)
+                    (instance? LazySeq x))        (items! to "(" x ")")
+                (instance? IRecord x)             (entries! (.append (.append to "#") (.getName (class x))) x)))]
+      (fn print! [^StringBuilder to x]
+        (let [n (.length to)]
+          (when-not (common! to x)
+            (.setLength to n)
+            (.append to ^String (in-full x))))))))
+
+(defn- text
+  "A value as EDN text."
+  [print! x]
+  (let [to (StringBuilder.)]
+    (print! to x)
+    (str to)))
+
+(defn client? [op]
+  (let [process (:process op)]
+    (or (instance? Long process) (integer? process))))
 
 (defn- numbered
   "A function (number position op): the op's :index if the client operations of
   the history have ascending ones, else its position."
   [history]
-  (let [ascending (reduce (fn [before op]
+  (let [ascending (reduce (fn [^long before op]
                             (let [index (:index op)]
                               (cond
-                                (not (client? op))                    before
-                                (and (int? index) (< before index)) index
-                                :else                                 (reduced nil))))
+                                (not (client? op))                           before
+                                (and (int? index) (< before (long index))) (long index)
+                                :else                                        (reduced nil))))
                           -1 history)]
     (if ascending
-      (fn [_ op] (:index op))
+      (fn [_ op] (long (:index op)))
       (fn [position _] position))))
 
+(defn print-op!
+  "Appends an operation as a line, with the keys that clew reads."
+  [print! ^StringBuilder to number op]
+  (print! (.append to "{:index ")    number)
+  (print! (.append to ", :process ") (:process op))
+  (print! (.append to ", :type ")    (:type op))
+  (print! (.append to ", :f ")       (:f op))
+  (print! (.append to ", :value ")   (:value op))
+  (when-some [k (:key op)]
+    (print! (.append to ", :key ") k))
+  (.append to "}\n"))
+
 (defn- write-history!
-  "Writes the client operations, one to a line, with the keys that clew reads."
-  [file history number]
-  (let [plain (plain-fn)
-        print (fn [^Writer w x]
-                (if (int? x)
-                  (.write w (str x))
-                  (print-method (plain x) w)))]
-    (printing
-      (with-open [^Writer w (io/writer file :encoding "UTF-8")]
-        (reduce (fn [position op]
-                  (when (client? op)
-                    (.write w "{:index ")    (print w (number position op))
-                    (.write w ", :process ") (print w (:process op))
-                    (.write w ", :type ")    (print w (:type op))
-                    (.write w ", :f ")       (print w (:f op))
-                    (.write w ", :value ")   (print w (:value op))
-                    (when-some [k (:key op)]
-                      (.write w ", :key ")
-                      (print w k))
-                    (.write w "}\n"))
-                  (inc position))
-                0 history)))))
+  "Writes the client operations, one to a line. Not more than a chunk of them is
+  held as text."
+  [^File file history number print!]
+  (with-open [out (FileOutputStream. file)]
+    (let [chunk  65536
+          to     (StringBuilder. (* 2 chunk))
+          flush! #(do (.write out (.getBytes (str to) "UTF-8"))
+                      (.setLength to 0))]
+      (reduce (fn [position op]
+                (when (client? op)
+                  (print-op! print! to (number position op) op)
+                  (when (< chunk (.length to))
+                    (flush!)))
+                (inc position))
+              0 history)
+      (flush!))))
 
 ;; The command line
 
-(defn- text
-  "A value as EDN text."
-  [x]
-  (printing (pr-str ((plain-fn) x))))
+(defn- noop?
+  "Whether a model is Knossos's noop, which allows everything: there is nothing
+  to ask."
+  [model]
+  (and (record? model) (= "knossos.model.NoOp" (.getName (class model)))))
+
+(def ^:private noop-result
+  {:valid? true, :model {:tag 'knossos.model.NoOp, :value {}}, :configs [], :final-paths []})
 
 (defn- model-flags
   "The model as flags: a Knossos model, known by its class, so that Knossos need
@@ -218,32 +324,32 @@
       (and (map? model) (:file model)) (assoc (dissoc model :file) :model-file (str (:file model)))
       (and (map? model) (:name model)) (assoc (dissoc model :name) :model (:name model))
       :else (fail! :cannot-run (str "expected a Knossos model, a keyword, {:name .. :init ..} or {:file ..} as :model, found "
-                                    (text model))))))
+                                    (text (printer) model))))))
 
 (defn- flag
   "A keyword and its value as an argument, nil if the value is nil or false."
-  [[k v]]
+  [print! [k v]]
   (let [flag (str "--" (name k))]
     (cond
-      (= :init k)                               (str flag "=" (text v))
+      (= :init k)                               (str flag "=" (text print! v))
       (not v)                                   nil
       (true? v)                                 flag
       (and (= :time-limit k) (number? v))       (str flag "=" (long v) "ms")
       (and (= :memory-limit k) (number? v))     (str flag "=" (long v) "B")
       (or (keyword? v) (symbol? v) (string? v)) (str flag "=" (name v))
-      :else                                     (str flag "=" (text v)))))
+      :else                                     (str flag "=" (text print! v)))))
 
-(defn- arguments
+(defn arguments
   "The command as a vector of strings. Flags that a check relies on come last,
   where they win."
-  [options ours file]
+  [options ours path print!]
   (let [command (or (:command options) ["clew"])]
     (-> (mapv str (if (string? command) [command] command))
         (conj "check")
-        (into (keep flag) (merge (model-flags (:model options)) (dissoc options :command :model)))
-        (conj "--output=edn" "--stdin-is-lifeline")
-        (into (keep flag) ours)
-        (conj (.getAbsolutePath ^File file)))))
+        (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :model)))
+        (conj "--output=edn")
+        (into (keep (partial flag print!)) ours)
+        (conj path))))
 
 (def ^:private unit-ms
   {"ns" 1e-6, "us" 1e-3, "µs" 1e-3, "ms" 1, "s" 1e3, "m" 60e3, "h" 3600e3})
@@ -278,7 +384,7 @@
       (.destroyForcibly handle)
       (run! kill-tree! descendants))))
 
-(defn- kill!
+(defn kill!
   "Kills a process that is still running, with its descendants, and waits for it.
   It does not ask first: a child may ignore that, and clew has nothing to clean up."
   [^Process process]
@@ -310,7 +416,7 @@
           (.close (.getOutputStream process))
           (catch java.io.IOException _))))))
 
-(defn- tail
+(defn tail
   "The end of a file, which is where it says what went wrong."
   [^File file]
   (with-open [f (RandomAccessFile. file "r")]
@@ -326,11 +432,9 @@
   "Records of classes that are not here, as plain data: Jepsen cannot store
   everything, and does not read unknown tags back."
   [tag value]
-  (if (= 'clew/object tag)
-    (second value)
-    {:tag tag, :value value}))
+  {:tag tag, :value value})
 
-(defn- read-answer
+(defn read-answer
   "The one EDN map in a file."
   [^File file]
   (let [garbage #(fail! :unparsable-output (str "expected one result map from clew, found " %))]
@@ -355,17 +459,24 @@
   (let [valid? (when (map? result) (:valid? result))]
     (if (contains? #{true false :unknown} valid?)
       valid?
-      (fail! :unparsable-output (str "clew's result has no :valid? of true, false or :unknown, but " (text valid?))))))
+      (fail! :unparsable-output (str "clew's result has no :valid? of true, false or :unknown, but " (text (printer) valid?))))))
 
 (defn- op? [x]
   (and (map? x) (int? (:index x)) (contains? x :process) (contains? x :f)))
 
+(defn- object?
+  "Whether something was an object that EDN does not know: see plain-fn."
+  [x]
+  (and (map? x) (= 'clew/object (:tag x))))
+
 (defn- map-ops
-  "Plain data with (f op) for every op map in it, and vectors for sequences."
+  "Plain data with (f op) for every op map in it, vectors for sequences, and the
+  text of objects."
   [f x]
   (cond
     (op? x)         (f x)
-    (map? x)        (into {} (map (fn [[k v]] [k (map-ops f v)])) x)
+    (object? x)     (second (:value x))
+    (map? x)        (into {} (map (fn [[k v]] [(map-ops f k) (map-ops f v)])) x)
     (set? x)        (into #{} (map (partial map-ops f)) x)
     (sequential? x) (mapv (partial map-ops f) x)
     :else           x))
@@ -373,24 +484,26 @@
 (defn- originals
   "The history's own operations, with all their keys, by the numbers that are
   wanted. An invocation has the value that it returned, as in Knossos's results."
-  [history number wanted]
-  (:found
-    (reduce (fn [{:keys [position open] :as state} op]
-              (let [state (assoc state :position (inc position))]
-                (if-not (client? op)
-                  state
-                  (let [process (:process op)
-                        n       (number position op)
-                        begun   (get open process)
-                        state   (cond-> state
-                                  begun (update :open dissoc process)
-                                  (and begun (= :ok (:type op))) (assoc-in [:found begun :value] (:value op)))]
-                    (if-not (contains? wanted n)
-                      state
-                      (cond-> (assoc-in state [:found n] (assoc (into {} op) :index n))
-                        (= :invoke (:type op)) (assoc-in [:open process] n)))))))
-            {:position 0, :open {}, :found {}}
-            history)))
+  [history number ^HashSet wanted]
+  (let [found (HashMap.)
+        open  (volatile! {})] ; by process, the number of a wanted invocation
+    (when-not (.isEmpty wanted)
+      (reduce (fn [position op]
+                (when (client? op)
+                  (let [n     (number position op)
+                        begun (when (seq @open)
+                                (get @open (:process op)))]
+                    (when begun
+                      (vswap! open dissoc (:process op))
+                      (when (= :ok (:type op))
+                        (.put found begun (assoc (.get found begun) :value (:value op)))))
+                    (when (.contains wanted n)
+                      (.put found n (assoc (into {} op) :index n))
+                      (when (= :invoke (:type op))
+                        (vswap! open assoc (:process op) n)))))
+                (inc position))
+              0 history))
+    found))
 
 (defn- cut
   "A result map of clew's with no more than anybody reads."
@@ -402,9 +515,9 @@
 (defn- with-originals
   "Results with the history's own operations in place of what clew echoes."
   [results history number]
-  (let [wanted (volatile! #{})
-        _      (map-ops (fn [op] (vswap! wanted conj (:index op)) op) results)
-        own    (originals history number @wanted)]
+  (let [wanted (HashSet.)
+        _      (map-ops (fn [op] (.add wanted (:index op)) op) results)
+        own    (originals history number wanted)]
     (map-ops (fn [op]
                (let [mine (get own (:index op))]
                  (if (and mine (= (:type mine) (:type op)) (= (:process mine) (:process op)))
@@ -433,45 +546,100 @@
   [test opts]
   (when (and (:name test) (:start-time test))
     (try
-      (let [^File folder (.getParentFile (.getAbsoluteFile ^File (store/path! test (:subdirectory opts) "linear.svg")))]
+      (let [^File folder (.getParentFile (.getAbsoluteFile ^File (store/path! test (:subdirectory opts) "clew.svg")))]
         (if (and (.isDirectory folder) (.canWrite folder))
           folder
           (warn "clew's files are not kept: cannot write to" (str folder))))
       (catch Throwable t
         (warn t "clew's files are not kept")))))
 
-(defn- delete-tree! [^File folder]
+(defn- delete! [^File file]
+  (Files/deleteIfExists (.toPath file)))
+
+(defn- text-of [^File file]
+  (when (.isFile file)
+    (slurp file)))
+
+(defn- place!
+  "Gives a picture the name that Knossos's has, unless there is one, and it is not
+  the one that an earlier check has drawn. A link is never made in place of a file; it
+  is one to a copy, which Knossos may overwrite."
+  [^File svg ^File linear earlier]
+  (when (and earlier (= earlier (text-of linear)))
+    (delete! linear))
+  (when (and (.isFile svg) (not (.exists linear)))
+    (let [copy (io/file (str svg ".copy"))]
+      (try
+        (io/copy svg copy)
+        (try
+          (Files/createLink (.toPath linear) (.toPath copy))
+          (catch UnsupportedOperationException _
+            (Files/copy (.toPath svg) (.toPath linear) ^"[Ljava.nio.file.CopyOption;" (make-array CopyOption 0))))
+        (catch FileAlreadyExistsException _) ; Knossos was faster
+        (catch java.io.IOException e
+          (warn "no linear.svg:" (str e)))
+        (finally
+          (delete! copy))))))
+
+(defn delete-tree! [^File folder]
   (run! #(.delete ^File %) (reverse (file-seq folder))))
+
+(defn- places
+  "The files of a check: those that stay are in a folder, with a number unless
+  it is the first check there."
+  [[folder n] scratch]
+  (let [named (fn [name ending]
+                (io/file folder (str name (when (< 1 n) (str "-" n)) ending)))]
+    {:history (named "linearizable-history" ".edn")
+     :stderr  (named "linearizable" ".log")
+     :svg     (named "clew" ".svg")
+     :html    (named "clew" ".html")
+     :linear  (io/file folder "linear.svg")
+     :stdout  (io/file scratch "answer.edn")}))
+
+(defn- run-clew!
+  "Runs clew on the history, and returns its exit status. If it is too old to draw
+  pages, it is run without."
+  [options ours {:keys [history stdout stderr]} print!]
+  (let [limit  (limit-ms (:time-limit options))
+        path   (.getAbsolutePath ^File history)
+        run    #(execute! (arguments options (assoc % :stdin-is-lifeline true) path print!)
+                          stdout stderr (when limit (+ limit *grace-ms*)))
+        status (run ours)]
+    (if (and (:html ours) (= 254 status) (str/includes? (tail stderr) "unknown flag --html"))
+      (run (dissoc ours :html))
+      status)))
+
+(defn- answer!
+  "The map that clew has printed, if it agrees with its exit status."
+  [status stdout]
+  (when-not (contains? #{0 1 2} status)
+    (fail! :command-failed (str "clew ended with exit status " status)))
+  (let [answer (read-answer stdout)
+        valid? (verdict! answer)]
+    (when (not= status ({true 0, false 1, :unknown 2} valid?))
+      (fail! :exit-code-mismatch (str "clew printed :valid? " valid? " and ended with exit status " status)))
+    answer))
 
 (defn- ask
   "Runs clew on a history and returns (f answer). ours are the flags of this
-  check; draw? has it draw a picture of a failure."
-  [options ours draw? test history number opts f]
+  check; draw? has it draw a failure."
+  [{:keys [options ours draw? test history number print! opts]} f]
   (let [scratch (.toFile (Files/createTempDirectory "clew-check" (make-array FileAttribute 0)))
         folder  (store-folder test opts)
         claim   (claim! (or folder scratch))]
     (try
-      (let [suffix  (if (= 1 (peek claim)) "" (str "-" (peek claim)))
-            in      #(io/file (first claim) %)
-            file    (in (str "linearizable-history" suffix ".edn"))
-            stdout  (io/file scratch "answer.edn")
-            stderr  (in (str "linearizable" suffix ".log"))
-            picture (when (and folder draw?)
-                      {:svg (.getPath ^File (in (str "linear" suffix ".svg")))})
-            limit   (limit-ms (:time-limit options))
-            command (arguments options (merge ours picture) file)
-            _       (write-history! file history number)
-            status  (execute! command stdout stderr (when limit (+ limit *grace-ms*)))]
+      (let [{:keys [svg html stderr] :as places} (places claim scratch)
+            draw?   (and folder draw?)
+            earlier (when draw? (text-of svg))
+            _       (write-history! (:history places) history number print!)
+            status  (run-clew! options (cond-> ours draw? (assoc :svg (str svg), :html (str html))) places print!)]
         (try
-          (when-not (contains? #{0 1 2} status)
-            (fail! :command-failed (str "clew ended with exit status " status)))
-          (let [answer (cond-> (read-answer stdout)
-                         (nil? folder) (dissoc :file)) ; nobody will find it
-                valid? (verdict! answer)]
-            (when (not= status ({true 0, false 1, :unknown 2} valid?))
-              (fail! :exit-code-mismatch (str "clew printed :valid? " valid? " and ended with exit status " status)))
+          (let [answer (answer! status (:stdout places))]
+            (when (and draw? (false? (:valid? answer)))
+              (place! svg (:linear places) earlier))
             (try
-              (f answer)
+              (f (cond-> answer (nil? folder) (dissoc :file))) ; nobody will find it
               (catch Exception e
                 (if (::error (ex-data e))
                   (throw e)
@@ -487,7 +655,10 @@
 
 (defn- check-one [options test history opts]
   (let [number (numbered history)]
-    (ask options {} true test history number opts #(with-originals (cut %) history number))))
+    (if (noop? (:model options))
+      noop-result
+      (ask {:options options, :draw? true, :test test, :history history, :number number, :print! (printer), :opts opts}
+           #(with-originals (cut %) history number)))))
 
 (defn linearizable
   "A checker for linearizability, in place of jepsen.checker/linearizable. Options:
@@ -507,7 +678,8 @@
 
   Results are Knossos's, with :core, :explanation and :stats. In the test's
   folder it leaves linearizable-history.edn, linearizable.log (what clew said on
-  standard error) and, where the history is not linearizable, linear.svg."
+  standard error) and, if the history is not linearizable, clew.svg and clew.html;
+  the picture is linear.svg, too, unless Knossos has left one."
   [options]
   (reify checker/Checker
     (check [_ test history opts]
@@ -522,28 +694,31 @@
     (update op :value val)
     op))
 
-(defn- keyed
-  "The client operations. A completion without a tuple gets the key of its
-  invocation, where that has one."
-  [history]
-  (persistent!
-    (:ops
-      (reduce (fn [{:keys [ops open] :as state} op]
-                (let [{:keys [process type value]} op
-                      begun (find open process)
-                      op    (if (and begun (not= :invoke type) (not (tuple? value)))
-                              (assoc op :value (clojure.lang.MapEntry/create (val begun) value))
-                              op)]
-                  (if (client? op)
-                    {:ops  (conj! ops op)
-                     :open (if (and (= :invoke type) (tuple? value))
-                             (assoc open process (key value))
-                             (dissoc open process))}
-                    state)))
-              {:ops (transient []), :open {}}
-              history))))
+(defn keyer
+  "A function of the client operations in order: a completion without a tuple gets
+  the key of its invocation, where that has one."
+  []
+  (let [open (volatile! (transient {}))] ; by process, the key of its invocation
+    (fn [{:keys [process type value] :as op}]
+      (cond
+        (= :invoke type) (do (vswap! open #(if (tuple? value)
+                                             (assoc! % process (key value))
+                                             (dissoc! % process)))
+                             op)
+        (tuple? value)   (do (vswap! open dissoc! process)
+                             op)
+        :else            (let [k (get @open process open)]
+                           (if (identical? open k)
+                             op
+                             (do (vswap! open dissoc! process)
+                                 (assoc op :value (clojure.lang.MapEntry/create k value)))))))))
 
-(defn- unlike-a-tuple
+(defn- keyed
+  "The client operations, with their keys."
+  [history]
+  (into [] (comp (filter client?) (map (keyer))) history))
+
+(defn unlike-a-tuple
   "An operation as clew must see it: where its value is a vector, but no tuple, it
   becomes a list, which equals it. An operation without a key is of every key."
   [op]
@@ -572,30 +747,37 @@
     (into (sorted-map) m)
     (catch ClassCastException _ m)))
 
+(defn- ask-keys
+  "A map of each key's result."
+  [options test ops ks opts]
+  (let [number  (numbered ops)
+        print!  (printer)
+        by-text (into {} (map (juxt #(edn/read-string {:default tagged} (text print! %)) identity)) ks)]
+    (ask {:options options, :ours {:independent true, :keyless :every}, :test test
+          :history (eduction (map unlike-a-tuple) ops), :number number, :print! print!, :opts opts}
+         (fn [answer]
+           (let [given (into {} (map (fn [[k r]] [(get by-text k k) r])) (:results answer))
+                 mine  (for [k ks]
+                         (cut (or (get given k)
+                                  (fail! :unparsable-output (str "clew printed no result for the key " (text print! k))))))]
+             (zipmap ks (with-originals mine (eduction (map unwrapped) ops) number)))))))
+
 (defn- check-keys [options test history opts]
-  (let [ops (keyed history)
-        ks  (distinct (map key (filter tuple? (map :value ops))))]
-    (if (empty? ops)
-      {:valid? true, :results {}, :failures []}
-      (let [number  (numbered ops)
-            bare    (mapv unwrapped ops)
-            by-text (into {} (map (juxt #(edn/read-string {:default tagged} (text %)) identity)) ks)
-            collect (fn [answer]
-                      (let [given (into {} (map (fn [[k r]] [(get by-text k k) r])) (:results answer))
-                            mine  (for [k ks]
-                                    (cut (or (get given k)
-                                             (fail! :unparsable-output (str "clew printed no result for the key " (text k))))))]
-                        (zipmap ks (with-originals mine bare number))))
-            results (ask options {:independent true, :keyless :every} false test (map unlike-a-tuple ops) number opts collect)
-            bad     (filterv (comp false? :valid? results) (keys (sorted results)))]
-        ; A picture is of one history.
-        (when (store-folder test opts)
-          (doseq [k (take max-drawn-keys bad)]
-            (total #(check-one options test (of-key ops k)
-                               {:subdirectory [(:subdirectory opts) "independent" k]}))))
-        {:valid?   (merge-valid (map :valid? (vals results)))
-         :results  (sorted results)
-         :failures bad}))))
+  (let [ops     (keyed history)
+        ks      (into [] (comp (map :value) (filter tuple?) (map key) (distinct)) ops)
+        results (cond
+                  (empty? ops)             {}
+                  (noop? (:model options)) (zipmap ks (repeat noop-result))
+                  :else                    (ask-keys options test ops ks opts))
+        bad     (filterv (comp false? :valid? results) (keys (sorted results)))]
+    ; A picture is of one history.
+    (when (store-folder test opts)
+      (doseq [k (take max-drawn-keys bad)]
+        (total #(check-one options test (of-key ops k)
+                           {:subdirectory [(:subdirectory opts) "independent" k]}))))
+    {:valid?   (merge-valid (map :valid? (vals results)))
+     :results  (sorted results)
+     :failures bad}))
 
 (defn independent
   "A checker for tests of many keys, in place of

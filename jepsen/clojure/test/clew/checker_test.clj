@@ -83,6 +83,8 @@
                    (when (and (= n (count lines)) (str/ends-with? (slurp f) "\n"))
                      lines)))))
 
+(defn named [name] {:name name, :start-time "20200101T000000.000Z"})
+
 ;; Verdicts
 
 (def cases
@@ -239,6 +241,17 @@ ops = {'add': add}
                       "soon" nil, "5" nil, "1..5s" nil, "5 s" nil}]
     (is (= ms (#'clew/limit-ms limit)) (pr-str limit))))
 
+(deftest noop-takes-every-history
+  (doseq [h [good bad [] nil (in-jepsen bad) (history [0 :no-such-f 1])]]
+    (let [result (check {:model model/noop} h)]
+      (is (= {:valid? true, :model '{:tag knossos.model.NoOp, :value {}}, :configs [], :final-paths []} result))))
+  (is (true? (:valid? (check {:model model/noop, :command ["/no/such/clew"]} bad))) "there is nothing to ask")
+  (let [h      (vec (map-indexed #(assoc %2 :index %1) (concat (for [k [1 2], op bad] (update op :value (partial independent/tuple k))))))
+        result (checker/check (clew/independent {:model model/noop}) (named "noop keys") h {})]
+    (is (= [true []] ((juxt :valid? :failures) result)))
+    (is (= {1 true, 2 true} (update-vals* :valid? (:results result)))))
+  (is (true? (:valid? (checker/check (independent/checker (clew/linearizable {:model model/noop})) (named "noop") bad {})))))
+
 ;; Results
 
 (deftest results-hold-the-history-s-own-operations
@@ -294,7 +307,7 @@ ops = {'add': add}
 (deftest values-that-edn-cannot-hold
   (let [object (Object.)
         same   (fn [a b]
-                 (:valid? (check {:model :register} (history [0 :write a] [0 :read nil b]))))]
+                 (:valid? (check {:model :register, :nil-reads :exact} (history [0 :write a] [0 :read nil b]))))]
     (doseq [[a b] [[object object]
                    [#"a" #"a"]
                    [inc inc] [inc dec]
@@ -310,8 +323,33 @@ ops = {'add': add}
                    [1/2 0.5] [1.0M 1.0M] [#inst "2020" #inst "2020"]
                    [(java.time.Instant/ofEpochMilli 5) (java.time.Instant/ofEpochMilli 5)]
                    [(tagged-literal 'x object) (tagged-literal 'x object)]
+                   [(tagged-literal 'x [1]) (tagged-literal 'x [1])] [(tagged-literal 'x [1N]) (tagged-literal 'x [1N])]
+                   [(tagged-literal 'x [1]) (tagged-literal 'x [1N])] [(tagged-literal 'x 1) (tagged-literal 'x (int 1))]
+                   [(tagged-literal 'x {:a #{1}}) (tagged-literal 'x {:a #{1N}})] [(tagged-literal 'x '(1)) (tagged-literal 'x [1])]
+                   [(tagged-literal 'x 0.0) (tagged-literal 'x -0.0)] [(tagged-literal 'x ##NaN) (tagged-literal 'x ##NaN)]
+                   [[(tagged-literal 'x "a")] (list (tagged-literal 'x "a"))] [(tagged-literal 'x "a") (tagged-literal 'y "a")]
+                   [(tagged-literal 'clew.checker_test.Point {:x 1, :y 2}) (->Point 1 2)]
+                   [(tagged-literal 'clew/object [0 "a"]) (tagged-literal 'clew/object [0 "a"])]
+                   [(tagged-literal 'clew/object [0 (str object)]) object]
+                   [(java.time.Instant/ofEpochMilli 5) (java.util.Date. 5)] [(java.util.Date. 5) (java.util.Date. 5)]
+                   [(java.util.Date. 5) (java.util.Date. 6)] [[1 (java.util.Date. 5)] [1N (java.util.Date. 5)]]
+                   [true (Boolean. true)] [false (Boolean. false)] [false nil] [(int 1) 1] [[(short 1)] [(byte 1)]]
+                   [0.1 0.1] [1e300 1e300] [1e-5 1e-5] [0.1 0.2] [-0.0 0.0] [##Inf ##Inf] [##Inf ##-Inf] [1.0 1.0M] [1.0M 1.00M]
+                   ["a b" "a b"] ["é" "é"] ["é" "e"] ["\"" "\\\""] ["\u007f" "\u007f"] ["😀" "😀"] ["😀" "😁"] ["a\nb\tc\rd\fe\bf\"g\\h" "a\nb\tc\rd\fe\bf\"g\\h"] ["a\n" "a\\n"] ["\u0000" "\u0001"] ["" ""] ["nil" nil] [:a "a"] [:a 'a]
+                   [:a/b :a/b] [:a/b :a] ['a/b 'a/b] [(keyword "") (keyword "")] [(symbol "nil") nil] [(with-meta 'a {:b 1}) 'a]
+                   [[] []] [[] ()] [[] {}] [() nil] [#{} #{}] [#{} {}] [{} {}] [{:a nil} {}] [{:a 1, :b 2} {:b 2, :a 1N}] [{1 2} #{[1 2]}]
+                   [(sorted-map 1 2) {1 2}] [(sorted-set 2 1) #{1 2}] [(first {1 2}) [1 2]] [(subvec [0 1] 1) [1]] [(vector-of :long 1) [1]]
+                   [(cons 1 [2]) [1 2]] [(lazy-seq [1 2]) [1 2]] [(conj clojure.lang.PersistentQueue/EMPTY 1) [1]] [(seq "ab") [\a \b]]
+                   [(into-array Object [(float 0.5)]) 0.5] [#{(float 0.5) 1} #{0.5 1}]
+                   [(java.util.HashSet. [1 2]) #{1 2}] [(zipmap (range 20) (range)) (zipmap (range 20) (map int (range)))]
                    [(byte-array 2) (byte-array 2)] [(java.util.concurrent.atomic.AtomicLong. 5) 5]]]
       (is (= (= a b) (same a b)) (pr-str a b)))
+    (testing "which the initial value holds, too"
+      (let [models #(do [(model/register %) {:name :register, :init %}])]
+        (doseq [model (concat (models object) (models [(Object.) object]))
+                :let [init (or (:init model) (:value model))]]
+          (is (true? (:valid? (check {:model model} (history [0 :write #"a" :crash] [0 :read nil init])))))
+          (is (false? (:valid? (check {:model model} (history [0 :read nil (Object.)]))))))))
     (testing "which come back as they were"
       (let [h      (history [0 :write [object]] [0 :read nil #"a"])
             result (check {:model :register} h)]
@@ -325,8 +363,6 @@ ops = {'add': add}
 
 ;; What a check leaves behind
 
-(defn named [name] {:name name, :start-time "20200101T000000.000Z"})
-
 (defn stored [test & path] (io/file (apply store/path! test path)))
 
 (deftest a-test-with-a-name-keeps-files
@@ -336,13 +372,66 @@ ops = {'add': add}
     (is (= 6 (count (str/split-lines (slurp (stored test "linearizable-history.edn"))))))
     (is (= (.getAbsolutePath ^File (stored test "linearizable-history.edn")) (:file result)))
     (is (.exists ^File (stored test "linearizable.log")))
-    (with-open [in (io/input-stream (stored test "linear.svg"))]
-      (is (= "svg" (-> (doto (javax.xml.parsers.DocumentBuilderFactory/newInstance)
-                         (.setFeature "http://apache.org/xml/features/nonvalidating/load-external-dtd" false))
-                       .newDocumentBuilder (.parse in) .getDocumentElement .getTagName)))))
+    (doseq [picture ["clew.svg" "linear.svg"]]
+      (with-open [in (io/input-stream (stored test picture))]
+        (is (= "svg" (-> (doto (javax.xml.parsers.DocumentBuilderFactory/newInstance)
+                           (.setFeature "http://apache.org/xml/features/nonvalidating/load-external-dtd" false))
+                         .newDocumentBuilder (.parse in) .getDocumentElement .getTagName))))))
   (let [test (named "valid")]
     (is (true? (:valid? (check {:model :register} test good))))
     (is (not (.exists ^File (stored test "linear.svg"))))))
+
+(defn files [test]
+  (set (.list (.getParentFile ^File (stored test "clew.svg")))))
+
+(deftest a-page-lies-beside-the-picture
+  (let [page     "<!doctype html>"
+        says     "echo '{:valid? false}'; exit 1"
+        pictures (fn [name & command]
+                   (let [test (named name)]
+                     [(:valid? (check {:model :register, :command (apply script command)} test bad))
+                      (filter (files test) ["clew.svg" "clew.html"])]))]
+    (is (= [false ["clew.html"]]
+           (pictures "a page" "for arg; do case $arg in --html=*) echo '<!doctype html>' > \"${arg#--html=}\";; esac; done" says)))
+    (is (= (str page "\n") (slurp (stored (named "a page") "clew.html"))))
+    (testing "if clew knows pages"
+      (let [refuse "case \"$*\" in *--html*) echo 'clew: unknown flag --html; clew check --help lists the flags' >&2; exit 254;; esac"]
+        (is (= [false ["clew.svg"]] (pictures "no page" refuse "exec clew \"$@\"")))
+        (is (= "" (slurp (stored (named "no page") "linearizable.log"))))
+        (is (= :unknown (first (pictures "another flag" "echo 'clew: unknown flag --model' >&2; exit 254"))))))
+    (when (str/includes? (:out (sh "clew" "check" "--help")) "--html")
+      (let [test (named "real page")]
+        (is (false? (:valid? (check {:model :register} test bad))))
+        (is (re-find #"(?i)<html" (slurp (stored test "clew.html"))))))))
+
+(deftest a-picture-of-knossos-s-stays
+  (let [knossos (fn [delay-ms]
+                  (reify checker/Checker
+                    (check [_ test _ _]
+                      (Thread/sleep delay-ms)
+                      (spit (stored test "linear.svg") "drawn by Knossos")
+                      {:valid? false})))]
+    (doseq [delay-ms [0 50 1000]
+            :let [test (named (str "beside Knossos " delay-ms))
+                  both (checker/compose {:knossos (knossos delay-ms), :clew (clew/linearizable {:model :register})})]]
+      (is (false? (:valid? (checker/check both test bad {}))))
+      (is (= "drawn by Knossos" (slurp (stored test "linear.svg"))))
+      (is (str/includes? (slurp (stored test "clew.svg")) "<svg"))
+      (is (every? (files test) ["clew.svg" "linear.svg" "linearizable-history.edn" "linearizable.log"]))
+      (is (empty? (filter #(re-find #"tmp|copy" %) (files test))))
+      (testing "when the test is checked again"
+        (is (false? (:valid? (check {:model :register} test bad))))
+        (is (= "drawn by Knossos" (slurp (stored test "linear.svg"))))))))
+
+(deftest a-test-that-is-checked-again-has-the-picture-of-the-last-failure
+  (let [test     (named "again")
+        pictures #(map (fn [n] (slurp (stored test n))) ["clew.svg" "linear.svg"])]
+    (check {:model :register} test bad)
+    (let [before (pictures)]
+      (is (apply = before))
+      (check {:model :register} test (assoc-in bad [5 :value] 7))
+      (is (apply = (pictures)))
+      (is (not= before (pictures))))))
 
 (deftest standard-error-is-kept
   (let [test   (named "log")
@@ -390,7 +479,7 @@ ops = {'add': add}
            ["a command that is not on the PATH" {:command ["no-such-clew"]} :cannot-run]
            ["a folder" {:command ["/"]} :cannot-run]
            ["no command" {:command []} :cannot-run]
-           ["an unknown Knossos model" {:model model/noop} :cannot-run]
+           ["an unknown Knossos model" {:model (->Point 1 2)} :cannot-run]
            ["a locked mutex" {:model (assoc (model/mutex) :locked? true)} :cannot-run]
            ["no model" {:model 5} :cannot-run]
            ["a model without a name" {:model {:init 0}} :cannot-run]
@@ -540,6 +629,7 @@ ops = {'add': add}
     (is (= {:valid? false, :failures [2]} (select-keys result [:valid? :failures])))
     (is (= {1 true, 2 false} (update-vals* :valid? (:results result))))
     (is (= (assoc (h 9) :value 1) (get-in result [:results 2 :op])))
+    (is (.exists ^File (stored test "independent" 2 "clew.svg")))
     (is (.exists ^File (stored test "independent" 2 "linear.svg")))
     (is (.exists ^File (stored test "independent" 1 "linearizable-history.edn")))))
 
@@ -568,6 +658,13 @@ ops = {'add': add}
 
 (defn check-keys [options test h]
   (checker/check (clew/independent options) test h {}))
+
+(deftest keys-that-look-alike-are-not-alike
+  (let [ks     [#"a" #"a" "a" (tagged-literal 'x 1) (tagged-literal 'x 1N) :a 'a]
+        h      (apply interleaved (map #(of-key %1 (if %2 good bad)) ks (cycle [true false])))
+        result (check-keys {:model :register} nil h)]
+    (is (= (zipmap ks (cycle [true false])) (update-vals* :valid? (:results result))))
+    (is (= (take-nth 2 (rest ks)) (filter (set (:failures result)) ks)))))
 
 (deftest operations-without-a-key
   (is (= {:valid? true, :results {}, :failures []} (check-keys {:model :register} nil [])))
@@ -611,6 +708,7 @@ ops = {'add': add}
                             (update :results (fn [rs] (update-vals* #(select-keys % [:valid? :op :previous-ok]) rs)))))]
     (is (= (shape many) (shape one)))
     (is (= [2] (:failures one)))
+    (is (.exists ^File (stored test "independent" 2 "clew.svg")))
     (is (.exists ^File (stored test "independent" 2 "linear.svg")))))
 
 ;; README
@@ -640,35 +738,52 @@ ops = {'add': add}
 
 ;; Speed
 
-(deftest a-long-history
-  ; Ten processes that take turns; what it takes is printed, and not judged.
-  (let [n      200000
-        h      (into [] (mapcat (fn [i]
-                                  (let [op {:process (mod i 10), :f (if (even? i) :write :read), :time (* 1000 i)}
-                                        v  (* 2 (quot i 2))]
-                                    [(assoc op :index (* 2 i), :type :invoke, :value (when (even? i) v))
-                                     (assoc op :index (inc (* 2 i)), :type :ok, :value v)])))
-                     (range n))
-        start  (System/nanoTime)
-        result (check {:model (model/cas-register 0)} (named "long") h)
-        ms     (quot (- (System/nanoTime) start) 1000000)]
-    (println n "operations:" ms "ms, of which clew" (get-in result [:stats :ms]))
-    (is (true? (:valid? result)))
-    (is (= n (get-in result [:stats :operations])))))
+(defn by-turns
+  "n operations of ten processes that take turns: (op i) is [f value], or [f value
+  returned]."
+  [n op]
+  (into [] (mapcat (fn [i]
+                     (let [[f value & [returned :as more]] (op i)
+                           op {:process (mod i 10), :f f, :time (* 1000 i)}]
+                       [(assoc op :index (* 2 i), :type :invoke, :value value)
+                        (assoc op :index (inc (* 2 i)), :type :ok, :value (if more returned value))])))
+        (range n)))
 
-; What is tested here would fill the screen.
-(def logger
-  (doto (java.util.logging.Logger/getLogger "clew.checker")
-    (.setLevel java.util.logging.Level/OFF)))
+(defn timed
+  "The result of (f), which is run a few times: the JVM has to warm up. What the
+  fastest run took is printed, and not judged."
+  [what f]
+  (let [runs (vec (repeatedly 3 #(let [start (System/nanoTime)]
+                                   [(f) (quot (- (System/nanoTime) start) 1000000)])))]
+    (println (format "%-45s %5d ms" what (apply min (map second runs))))
+    (first (peek runs))))
 
-(defn -main
-  "Runs the tests of the given names, or all."
-  [& names]
-  (binding [clojure.test/*report-counters* (ref clojure.test/*initial-report-counters*)]
-    (if names
-      (clojure.test/test-vars (map #(ns-resolve 'clew.checker-test (symbol %)) names))
-      (clojure.test/test-all-vars 'clew.checker-test))
-    (let [{:keys [pass fail error] :as counts} @clojure.test/*report-counters*]
-      (clojure.test/do-report (assoc counts :type :summary))
-      (shutdown-agents)
-      (System/exit (if (and (pos? pass) (zero? (+ fail error))) 0 1)))))
+(deftest long-histories
+  (let [n 200000]
+    (doseq [[what model op]
+            [["of a register" (model/register) #(if (even? %) [:write %] [:read nil (dec %)])]
+             ["of a cas-register" (model/cas-register 0) #(if (even? %) [:cas [(rem % 7) (rem (+ 2 %) 7)]] [:read nil (rem (inc %) 7)])]
+             ["of transactions" (model/multi-register {}) #(let [k (rem (quot % 2) 3)]
+                                                             (if (even? %)
+                                                               [:txn [[:write k %]]]
+                                                               [:txn [[:read k nil]] [[:read k (dec %)]]]))]
+             ["of strings" (model/register "") #(if (even? %) [:write (str "wert " %)] [:read nil (str "wert " (dec %))])]]]
+      (let [h      (by-turns n op)
+            result (timed (str n " operations " what) #(check {:model model} (named (str "long " what)) h))]
+        (is (true? (:valid? result)) (pr-str (dissoc result :configs)))
+        (is (= n (get-in result [:stats :operations])))))
+    (let [h      (by-turns 20000 #(if (even? %) [:cas [(rem % 7) (rem (+ 2 %) 7)]] [:read nil (rem (inc %) 7)]))
+          result (timed "20000 operations of a cas-register" #(check {:model (model/cas-register 0)} (named "short") h))]
+      (is (true? (:valid? result))))))
+
+(deftest many-keys
+  (let [n      50000
+        ; A process has ten keys, and its operation i is of key i / 10 modulo 100.
+        h      (by-turns n #(let [k (rem (quot % 10) 100)
+                                  v (quot % 1000)]
+                              (if (even? %)
+                                [:write (independent/tuple k v)]
+                                [:read (independent/tuple k nil) (independent/tuple k v)])))
+        result (timed (str n " operations in 100 keys") #(checker/check (clew/independent {:model (model/register)}) (named "many") h {}))]
+    (is (true? (:valid? result)) (pr-str (dissoc result :results)))
+    (is (= (zipmap (range 100) (repeat (quot n 100))) (update-vals* (comp :operations :stats) (:results result))))))

@@ -19,3 +19,31 @@
 (defn set [] (->Set #{}))
 (defn unordered-queue [] (->UnorderedQueue []))
 (defn fifo-queue [] (->FIFOQueue clojure.lang.PersistentQueue/EMPTY))
+
+(defn- saw [now seen] (or (nil? seen) (= now seen)))
+
+(defn- without [bag x]
+  (let [[before from] (split-with #(not= x %) bag)]
+    (sort (concat before (rest from)))))
+
+(defn step
+  "The model after an operation, nil if that is inconsistent."
+  [model {:keys [f value]}]
+  (case [(symbol (.getSimpleName (class model))) f]
+    ([Register :read] [CASRegister :read])   (when (saw (:value model) value) model)
+    ([Register :write] [CASRegister :write]) (assoc model :value value)
+    [CASRegister :cas]         (when (= (first value) (:value model)) (assoc model :value (second value)))
+    [MultiRegister :txn]       (reduce (fn [m [f k v]]
+                                         (cond
+                                           (= :write f)  (assoc m k v)
+                                           (saw (m k) v) m
+                                           :else         (reduced nil)))
+                                       model value)
+    [Mutex :acquire]           (when-not (:locked? model) (assoc model :locked? true))
+    [Mutex :release]           (when (:locked? model) (assoc model :locked? false))
+    [Set :add]                 (update model :s conj value)
+    [Set :read]                (when (= (:s model) value) model)
+    [UnorderedQueue :enqueue]  (update model :pending #(sort (conj % value)))
+    [UnorderedQueue :dequeue]  (when (some #{value} (:pending model)) (update model :pending without value))
+    [FIFOQueue :enqueue]       (update model :pending conj value)
+    [FIFOQueue :dequeue]       (when (and (some? value) (= value (peek (:pending model)))) (update model :pending pop))))
