@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"clew"
 	"clew/edn"
 	"clew/internal/archive"
+	"clew/internal/geometry"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -373,6 +375,47 @@ func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
 	}
 	t.Logf("%d invalid histories: all cores fail by porcupine, %d by the fast path, %d are ambiguous or of a model without one",
 		len(files), byFastPath, ambiguous)
+}
+
+// TestPicturesOfRealFailures: what a picture of a failure promises.
+func TestPicturesOfRealFailures(t *testing.T) {
+	files := invalidHistories(t)
+	for file, spec := range files {
+		r, err := checkFile(file, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var svg bytes.Buffer
+		if err := r.FirstFailing().WriteSVG(&svg); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if dir := os.Getenv("CLEW_PICTURES"); dir != "" { // to look at them
+			name := filepath.Base(filepath.Dir(file)) + "-" + filepath.Base(file) + ".svg"
+			if err := os.WriteFile(filepath.Join(dir, name), svg.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := geometry.Read(svg.Bytes())
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if p.Width > 1400 || p.Height > 900 || svg.Len() > 60_000 {
+			t.Errorf("%s: %d x %d pixels, %d bytes", file, p.Width, p.Height, svg.Len())
+		}
+		for _, overlap := range p.Overlaps() {
+			t.Errorf("%s: %s", file, overlap)
+		}
+		titles := strings.Join(p.Titles, "\n")
+		for _, op := range append(r.FirstFailing().Named, r.History.OpOf[r.FailEvent]) {
+			if name := r.History.Name(op); r.History.Invocation[op] < r.FailEvent && !strings.Contains(titles, name) {
+				t.Errorf("%s: %s is not in it", file, name)
+			}
+		}
+		if !slices.Contains(p.Classes, "wrong") {
+			t.Errorf("%s: nothing is red", file)
+		}
+	}
+	t.Logf("%d pictures", len(files))
 }
 
 func TestWitnessesOfValidHistoriesReplay(t *testing.T) {

@@ -225,15 +225,16 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) (r *report
 // done before there is evidence.
 func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Result {
 	r := &report.Result{
-		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred,
+		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred, Spec: c.spec,
 		Verdict: c.verdict.verdict, Analyzer: c.verdict.analyzer, Cause: c.verdict.cause, Explanation: c.verdict.reason,
 		Depth: c.verdict.depth, FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
+		r.Ops = c.ops
 		c.valid(ctx, r)
 	case jepsen.Invalid:
-		r.Core = c.core
+		r.Core, r.Ops = c.core, c.parts[c.verdict.failing]
 		c.invalid(ctx, r)
 	}
 	if o.Verify && (r.Verdict != jepsen.Invalid || r.Core != nil) {
@@ -397,6 +398,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	} else {
 		r.Explanation = explain(r)
 	}
+	c.relate(ctx, r)
 	if single(c.ops) {
 		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
 	}

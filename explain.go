@@ -1,9 +1,14 @@
 package clew
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"slices"
 
+	"clew/fastpath"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -28,4 +33,64 @@ func explain(r *report.Result) string {
 		s += fmt.Sprintf("; nor do the %d other operations open then help, in any order", n)
 	}
 	return s
+}
+
+// relate fills in what pictures of a failure show: the operations that its sentence
+// names, how they and those of the core are related, and what was linearized before.
+func (c *checking) relate(ctx context.Context, r *report.Result) {
+	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
+	r.Before = make([]jepsen.Operation, len(d.Order))
+	for i, row := range d.Order {
+		r.Before[i] = part.Of[row]
+	}
+	var rows []models.Row
+	var told []models.Relation
+	if d.why != nil {
+		for _, row := range d.why.Rows() {
+			if *row >= 0 && !slices.Contains(rows, *row) {
+				rows = append(rows, *row)
+			}
+		}
+		for _, row := range rows {
+			r.Named = append(r.Named, part.Of[row])
+		}
+		if related, ok := d.why.(fastpath.Related); ok {
+			told = related.Relations()
+		}
+	} else {
+		r.Named = []jepsen.Operation{r.History.OpOf[r.FailEvent]}
+		if r.LastOperation != jepsen.None {
+			r.Named = append(r.Named, r.LastOperation)
+		}
+		rows = rowsAmong(part, append(r.Named, r.Core...))
+	}
+	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, told, d.why == nil) }) {
+		r.Relations = nil
+	}
+}
+
+// ReadResult reads the result map of a history, as Result.WriteEDN wrote it, or
+// Knossos, for pictures: see report.ReadEDN. What the spec's model makes of the
+// history says how its operations are related; a spec that does not fit is no error.
+func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.History, spec models.Spec) (*report.Result, error) {
+	r, err := report.ReadEDN(in, name, h)
+	if err != nil {
+		return nil, err
+	}
+	spec, _, err = spec.Infer(h)
+	if err != nil {
+		return r, nil
+	}
+	r.Spec, r.Model = spec, spec.Name
+	ops, err := spec.ReadWithin(ctx, h)
+	if err != nil || r.Verdict != jepsen.Invalid {
+		return r, nil
+	}
+	for _, part := range ops.Parts() {
+		if failing := rowsAmong(part, []jepsen.Operation{h.OpOf[r.FailEvent]}); len(failing) > 0 {
+			rows := rowsAmong(part, slices.Concat(r.Named, r.Core))
+			stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, nil, true) })
+		}
+	}
+	return r, nil
 }

@@ -32,12 +32,12 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		return nil, err
 	}
 	r := &report.Result{
-		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred,
+		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred, Spec: spec,
 		Verdict: jepsen.Valid, Verified: o.Verify,
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
 	results := report.NewKeys(keyed, report.Result{
-		History: h, File: h.File, Model: spec.Name, Init: spec.Init,
+		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Spec: spec,
 		Verdict: jepsen.Valid, Verified: o.Verify,
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	})

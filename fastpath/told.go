@@ -21,6 +21,33 @@ type Told interface {
 // and sets share it.
 type Violation interface{ Told }
 
+// Related is a violation whose sentence says how its operations are related: each
+// step of it, in order. Of one that is not, no more is known than what follows from
+// when its operations ran. Rows may be Initial or Missing.
+type Related interface{ Relations() []models.Relation }
+
+// Returned is the relation of two operations of which the first returned before the
+// second was invoked.
+func Returned(first, second models.Row) models.Relation {
+	return models.Relation{Kind: models.ReturnedBefore, From: first, To: second}
+}
+
+// Must is the relation of two operations of which the first must take effect first.
+func Must(first, second models.Row) models.Relation {
+	return models.Relation{Kind: models.MustBeBefore, From: first, To: second}
+}
+
+// Seen is the relation of an operation and one that saw what it did.
+func Seen(first, second models.Row) models.Relation {
+	return models.Relation{Kind: models.Saw, From: first, To: second}
+}
+
+// Against is the relations of two operations of which the second must take effect
+// before the first, which had returned before.
+func Against(first, second models.Row) []models.Relation {
+	return []models.Relation{Returned(first, second), Must(second, first)}
+}
+
 // Ambiguity is why a procedure could not decide. Each reason is a small type,
 // too.
 type Ambiguity interface{ Told }

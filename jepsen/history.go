@@ -68,6 +68,8 @@ type History struct {
 	keys   []edn.ID // the :key of the op; shorter if the last ones have none
 	texts  opmap.Texts
 
+	skipped []SkippedEvent // the first of them; only in a whole history
+
 	built bool // by a program, or from a file that is no text: events stand on no lines
 
 	// Only in the history of a key: the whole history, and for each event its
@@ -144,6 +146,22 @@ func (h *History) InWhole(event Event) Event {
 // Index is the :index of an event's op, or its position in the file if it has
 // none.
 func (h *History) Index(event Event) int64 { return h.place(event).index }
+
+// EventAt is the first event with an :index, None if there is none. If that is one
+// that was skipped, it is the event of a client next to it. Linear time.
+func (h *History) EventAt(index int64) Event {
+	for e := range Event(len(h.Type)) {
+		if h.Index(e) == index {
+			return e
+		}
+	}
+	for _, s := range h.SkippedEvents() {
+		if s.Index == index {
+			return min(s.Before, Event(len(h.Type)-1))
+		}
+	}
+	return None
+}
 
 // place is where an event's op stands.
 func (h *History) place(event Event) run {

@@ -2,6 +2,7 @@ package jepsen
 
 import (
 	"fmt"
+	"slices"
 
 	"clew/edn"
 	"clew/edn/opmap"
@@ -36,12 +37,12 @@ func (b *Builder) isClient(e *opmap.Event, position int64) (bool, error) {
 	case e.Has&opmap.HasProcess == 0:
 		return false, b.at(e).Errorf("%s (index %d) has no :process; expected one that says whose operation it is", b.call(e), index)
 	case e.Process == b.nemesis:
-		b.h.Skipped++
+		b.skip(e, index)
 		return false, nil
 	case b.opts.AllClients:
 		return true, nil
 	}
-	b.h.Skipped++
+	b.skip(e, index)
 	b.strange++
 	if f := v.Same(e.F); !b.strangeFs[f] {
 		b.strangeFs[f] = true
@@ -49,6 +50,44 @@ func (b *Builder) isClient(e *opmap.Event, position int64) (bool, error) {
 			fmt.Sprintf("process %s's %s (index %d)", v.Text(e.Process), b.call(e), index)})
 	}
 	return false, nil
+}
+
+// SkippedEvent is an event of a process that is no client's.
+type SkippedEvent struct {
+	Before            Event // the first event of a client after it
+	Index             int64
+	Type              Type // Info if it has none
+	Process, F, Value edn.ID
+}
+
+// maxSkippedEvents bounds the skipped events that are kept; all are counted.
+const maxSkippedEvents = 10_000
+
+// SkippedEvents are the first of the skipped events, up to a bound, in order. In the
+// history of a key they are those of the whole history.
+func (h *History) SkippedEvents() []SkippedEvent {
+	if h.whole == nil {
+		return h.skipped
+	}
+	own := slices.Clone(h.whole.skipped)
+	for i := range own {
+		at, _ := slices.BinarySearch(h.wholeEvent, own[i].Before)
+		own[i].Before = Event(at)
+	}
+	return own
+}
+
+// skip notes an event that is skipped.
+func (b *Builder) skip(e *opmap.Event, index int64) {
+	h := b.h
+	if h.Skipped++; len(h.skipped) == maxSkippedEvents {
+		return
+	}
+	t := slices.Index(b.types[:], e.Type)
+	if t < 0 {
+		t = int(Info)
+	}
+	h.skipped = append(h.skipped, SkippedEvent{Event(len(h.Type)), index, Type(t), e.Process, e.F, e.Value})
 }
 
 // call is what an event says, ":invoke :write", as far as it does.

@@ -112,3 +112,23 @@ type ReplayError struct {
 func (e *ReplayError) Error() string {
 	return fmt.Sprintf("position %d: %s", e.Position, e.Why)
 }
+
+// StatesAt is the states of Final's run of n operations after the given numbers of
+// them, which ascend.
+func StatesAt(ctx context.Context, m Model, n int, op func(i int) Op, at []int) (states []State, err error) {
+	_, err = unlessStopped(ctx, func(poll func()) (State, error) {
+		w := newWalk(m, poll)
+		for i := 0; ; i++ {
+			for len(states) < len(at) && at[len(states)] == i {
+				states = append(states, slices.Clone(w.state()))
+			}
+			if i == n || len(states) == len(at) {
+				return nil, nil
+			}
+			if !w.step(op(i)) {
+				return nil, &ReplayError{i, m.Why(w.state(), op(i))}
+			}
+		}
+	})
+	return states, err
+}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -288,4 +289,141 @@ func (p *ednPrinter) printer(r *Result) *jepsen.OpPrinter {
 		p.ops = r.History.OpPrinter()
 	}
 	return p.ops
+}
+
+// ReadEDN reads the result map of a history, as WriteEDN wrote it, or Knossos: the
+// verdict, and of a failure what pictures of it show. What was linearized before it
+// is no part of a map. Errors say what was expected.
+func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
+	if in == nil || h == nil || h.Values == nil {
+		return nil, fmt.Errorf("%s: expected a result and its history, found nil", name)
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	id, err := h.Values.Parse(text, edn.Pos{File: name, Line: 1, Col: 1})
+	if err != nil {
+		return nil, err
+	}
+	m, at := h.Values.Value(id), edn.Pos{File: name, Line: 1, Col: 1}
+	verdict, ok := m.Get("valid?")
+	if _, keyed := m.Get("failures"); keyed {
+		return nil, at.Errorf("that is a result of independent keys; expected that of one history")
+	}
+	r := &Result{File: h.File, History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
+	switch said := verdict.String(); {
+	case !ok || said != "true" && said != "false" && said != ":unknown":
+		return nil, at.Errorf("expected a result map with :valid? true, false or :unknown")
+	case said == "true":
+		r.Verdict = jepsen.Valid
+	case said == "false":
+		r.Verdict = jepsen.Invalid
+		s := &savedResult{r: r, h: h, byIndex: newIndexed(h)}
+		if !s.read(m) {
+			return nil, at.Errorf("the :op of the result is no :ok event of %s; expected the result of this history", h.File)
+		}
+	}
+	return r, nil
+}
+
+// savedResult is a result that is read.
+type savedResult struct {
+	r       *Result
+	h       *jepsen.History
+	byIndex indexed
+}
+
+// read reads a failure. It is false if the history has no such event.
+func (s *savedResult) read(m edn.Value) bool {
+	op, _ := m.Get("op")
+	r, h := s.r, s.h
+	if r.FailEvent = s.event(op); r.FailEvent == jepsen.None || h.Type[r.FailEvent] != jepsen.OK {
+		return false
+	}
+	if said, ok := m.Get("explanation"); ok && said.Kind() == edn.KindString {
+		r.Explanation = said.Go().(string)
+	}
+	for _, found := range inSentence.FindAllStringSubmatch(r.Explanation, maxNamed) {
+		index, err := strconv.ParseInt(found[1], 10, 64)
+		for _, e := range s.byIndex.of(index) {
+			if op := h.OpOf[e.event]; err == nil && !slices.Contains(r.Named, op) {
+				r.Named = append(r.Named, op)
+			}
+		}
+	}
+	last, _ := m.Get("last-op")
+	r.LastOperation = s.operation(last)
+	core, _ := m.Get("core")
+	r.Core = s.operations(core)
+	slices.Sort(r.Core)
+	configs, _ := m.Get("configs")
+	for _, c := range configs.Items() {
+		pending, _ := c.Get("pending")
+		r.Configs = append(r.Configs, Config{Last: jepsen.None, Pending: s.operations(pending)})
+	}
+	paths, _ := m.Get("final-paths")
+	for _, p := range paths.Items() {
+		if path := s.path(p); len(path) > 0 {
+			r.Paths = append(r.Paths, path)
+		}
+	}
+	return true
+}
+
+// inSentence is how sentences name operations.
+var inSentence = regexp.MustCompile(`\(index (-?[0-9]+)\)`)
+
+func (s *savedResult) path(p edn.Value) []Step {
+	var path []Step
+	for _, step := range p.Items() {
+		of, _ := step.Get("op")
+		model, _ := step.Get("model")
+		x := Step{Operation: s.operation(of), State: model}
+		if items := model.Items(); model.Kind() == edn.KindTagged && len(items) == 1 {
+			if msg, ok := items[0].Get("msg"); ok && msg.Kind() == edn.KindString {
+				x.Why = msg.Go().(string)
+			}
+		}
+		if x.Operation == jepsen.None {
+			return nil
+		}
+		path = append(path, x)
+	}
+	return path
+}
+
+// operations is the operations that the history has.
+func (s *savedResult) operations(list edn.Value) []jepsen.Operation {
+	var all []jepsen.Operation
+	for _, x := range list.Items() {
+		if op := s.operation(x); op != jepsen.None {
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+func (s *savedResult) operation(op edn.Value) jepsen.Operation {
+	if e := s.event(op); e != jepsen.None {
+		return s.h.OpOf[e]
+	}
+	return jepsen.None
+}
+
+// event is the event of an op map, None if there is none.
+func (s *savedResult) event(op edn.Value) jepsen.Event {
+	at, _ := op.Get("index")
+	index, isInt := at.Int()
+	process, _ := op.Get("process")
+	kind, _ := op.Get("type")
+	if !isInt {
+		return jepsen.None
+	}
+	for _, e := range s.byIndex.of(index) {
+		if s.h.Processes[s.h.Process[e.event]] == edn.ID(process.Class()) && kind.String() == s.h.Type[e.event].String() {
+			return e.event
+		}
+	}
+	return jepsen.None
 }

@@ -62,7 +62,7 @@ func (k *Keys) Add(own *jepsen.KeyHistory, r *Result) {
 	kept.witness = int32(len(k.witness))
 	k.valid = append(k.valid, kept)
 	if r.Verdict != jepsen.Valid || r.Depth > 0 || r.Missing != "" {
-		r.History = k.keyed.History(int(row)).History // the columns of own are parts of longer ones
+		r.History, r.Ops = k.keyed.History(int(row)).History, nil // the columns of own are parts of longer ones
 		k.others[row] = r
 	}
 }

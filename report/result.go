@@ -3,6 +3,7 @@ package report
 import (
 	"clew/edn"
 	"clew/jepsen"
+	"clew/models"
 )
 
 // Result is what a checker found about a History. Operations and events are
@@ -14,6 +15,10 @@ type Result struct {
 	Model    string // the model's name
 	Init     string // its initial value as EDN, "" if it was not given
 	Inferred bool   // the model was inferred
+	Spec     models.Spec
+	// Ops are the operations that Witness or Before is of, as the model reads them;
+	// nil if they would have to be read anew.
+	Ops      *models.Operations
 	Analyzer string // "clew/porcupine"
 	Ms       float64
 	Verified bool // the evidence was checked again
@@ -37,6 +42,9 @@ type Result struct {
 	Configs       []Config
 	Paths         [][]Step
 	Core          []jepsen.Operation // few operations that fail by themselves
+	Before        []jepsen.Operation // a linearization of what is before FailEvent
+	Named         []jepsen.Operation // by Explanation
+	Relations     []Relation         // the steps of Explanation, as far as it has any, and others
 	Hint          string             // what the user may have forgotten, or ""
 	LikelyInit    string             // an initial value that the failing operation suggests, or ""
 

@@ -1,252 +1,820 @@
 package report
 
 import (
-	"cmp"
+	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"clew/internal/text"
 	"clew/jepsen"
 )
 
-// maxDrawn bounds the operations in an SVG picture, since the core of a lock is
-// its whole history up to the failure.
-const maxDrawn = 60
+// An SVG picture of a window:
+//
+//	h.edn: not linearizable
+//	process 1's :read 1 (index 9) cannot happen after ..
+//
+//	             :start-partition          Bands
+//	process 0    write 1      write 2      labels
+//	812 earlier  ├──●───┤     ├──●───┤     bars, a dot where one takes effect
+//	                1            2         the state after it
+//	process 1                        read 1
+//	                                 ├────┤✗ 2≠1
+//
+//	(1) write 1 of process 0 returned before write 2 of process 0
+//	● takes effect here; below it the state
+//
+// The columns of the window are moved apart until the labels of a row have room
+// beside each other. If that makes the picture too wide, labels are shortened, those
+// of the operations that matter last.
 
-// Sizes of an SVG picture, in pixels.
+// Bounds and sizes of an SVG picture, in pixels.
 const (
-	svgCharacter = 8 // more than the width of one in the font below
-	svgMargin    = 16
-	svgLine      = 18
-	svgBar       = 14
-	svgRow       = svgLine + svgBar + 12
-	svgWrap      = 100 // characters in a line of the explanation
-	svgLines     = 6   // lines of it at most
+	svgWidth, svgHeight  = 1400, 900 // unless more rows are asked for
+	svgLeast             = 720       // wide
+	svgMargin            = 16
+	svgChar, svgSmall    = 7.4, 6.2 // the width of a character in labels, and in small ones
+	svgLine              = 18
+	svgBar               = 14
+	svgRow               = 54
+	svgLeastRow          = 30
+	svgPad               = 10 // between labels
+	svgSentence, svgNote = 6, 10
+	svgTitle             = 300 // characters of what a browser shows under the pointer
 )
 
 const svgStyle = `
-text { font: 12px monospace; fill: #222 }
-.rule { stroke: #ddd }
-.bar { fill: #a9c7e8; stroke: #4a78a8 }
-.open { stroke-dasharray: 4 3 }
-.wrong { fill: #f2a3a0; stroke: #b3261e }
-text.wrong { fill: #b3261e; stroke: none }
+text { font: 12px monospace; fill: #1c2330; white-space: pre }
+.paper { fill: #fff }
+.title { font-weight: bold; font-size: 14px }
+.small { font-size: 10px; fill: #5d6673 }
+.halo { paint-order: stroke; stroke: #fff; stroke-width: 3px }
+.rule { stroke: #e3e6ea }
+.bar { fill: #dfe3e9; stroke: #98a2b0 }
+.core { fill: #a5c8f0; stroke: #2b6cb0 }
+.wrong { fill: #f6b0ab; stroke: #b3261e; stroke-width: 2 }
+.failed { fill: none; stroke-dasharray: 2 2 }
+.fade { stroke: none; fill: url(#fade) } .fadecore { stroke: none; fill: url(#fadecore) }
+.from { stop-color: #98a2b0; stop-opacity: .6 } .fromcore { stop-color: #2b6cb0; stop-opacity: .5 } .to { stop-opacity: 0; stop-color: #98a2b0 }
+text.wrong { fill: #b3261e; paint-order: stroke; stroke: #fff; stroke-width: 3px; font-weight: bold }
 .cut { stroke: #b3261e; stroke-dasharray: 2 3 }
-.note { fill: #777 }
+.dot { fill: #1c2330; stroke: #fff } .try { fill: #fff; stroke: #1c2330 }
+.band { fill: #e0a030; fill-opacity: .13 } .moment { stroke: #b07a10; stroke-dasharray: 4 2 } .bandname { fill: #8a5d00; font-size: 10px }
+.arrow { fill: none; stroke-width: 1.5 }
+.a0 { stroke: #6b46c1 } .a1 { stroke: #b3261e; stroke-dasharray: 5 3 } .a2 { stroke: #1b7f4d }
+.h0 { fill: #6b46c1 } .h1 { fill: #b3261e } .h2 { fill: #1b7f4d }
+text.badge { fill: #fff; font-size: 10px; font-weight: bold; text-anchor: middle }
+@media (prefers-color-scheme: dark) {
+text { fill: #e6e9ee }
+.paper { fill: #14181f }
+.small { fill: #9aa3b0 }
+.halo { stroke: #14181f }
+.rule { stroke: #2a313b }
+.bar { fill: #39424f; stroke: #74808f }
+.core { fill: #23507f; stroke: #7fb2ee }
+.wrong { fill: #7d2721; stroke: #ff8a80 }
+.from, .to { stop-color: #74808f } .fromcore { stop-color: #7fb2ee }
+text.wrong { fill: #ff8a80; stroke: #14181f }
+.cut { stroke: #ff8a80 }
+.dot { fill: #e6e9ee; stroke: #14181f } .try { fill: #14181f; stroke: #e6e9ee }
+.bandname { fill: #e0b050 }
+.a0 { stroke: #b79cf5 } .a1 { stroke: #ff8a80 } .a2 { stroke: #5fd39a }
+.h0 { fill: #b79cf5 } .h1 { fill: #ff8a80 } .h2 { fill: #5fd39a }
+text.badge { fill: #14181f }
+}
 `
 
-type svgPicture struct {
-	XMLName xml.Name  `xml:"http://www.w3.org/2000/svg svg"`
-	Width   int       `xml:"width,attr"`
-	Height  int       `xml:"height,attr"`
-	ViewBox string    `xml:"viewBox,attr"`
-	Title   string    `xml:"title"`
-	Style   string    `xml:"style"`
-	Paper   svgRect   `xml:"rect"`
-	Head    []svgText `xml:"text"`
-	Cut     svgStroke `xml:"line"`
-	Rows    []svgLane `xml:"g"`
-}
+// The elements of a picture.
+type (
+	svgPicture struct {
+		XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
+		Width   int      `xml:"width,attr"`
+		Height  int      `xml:"height,attr"`
+		ViewBox string   `xml:"viewBox,attr"`
+		Role    string   `xml:"role,attr"`
+		Title   string   `xml:"title"`
+		Desc    string   `xml:"desc"`
+		Style   string   `xml:"style"`
+		Defs    svgDefs  `xml:"defs"`
+		Items   []any
+	}
+	svgDefs struct {
+		Fades   []svgFade   `xml:"linearGradient"`
+		Markers []svgMarker `xml:"marker"`
+	}
+	svgFade struct {
+		ID    string    `xml:"id,attr"`
+		Stops []svgStop `xml:"stop"`
+	}
+	svgStop struct {
+		Offset int    `xml:"offset,attr"`
+		Class  string `xml:"class,attr"`
+	}
+	svgMarker struct {
+		ID     string  `xml:"id,attr"`
+		Box    string  `xml:"viewBox,attr"`
+		RefX   int     `xml:"refX,attr"`
+		RefY   int     `xml:"refY,attr"`
+		Width  int     `xml:"markerWidth,attr"`
+		Height int     `xml:"markerHeight,attr"`
+		Orient string  `xml:"orient,attr"`
+		Head   svgPath `xml:"path"`
+	}
+	svgGroup struct {
+		XMLName xml.Name `xml:"g"`
+		Class   string   `xml:"class,attr,omitempty"`
+		Title   string   `xml:"title,omitempty"`
+		Items   []any
+	}
+	svgRect struct {
+		XMLName xml.Name `xml:"rect"`
+		X       int      `xml:"x,attr"`
+		Y       int      `xml:"y,attr"`
+		Width   int      `xml:"width,attr"`
+		Height  int      `xml:"height,attr"`
+		Round   int      `xml:"rx,attr,omitempty"`
+		Class   string   `xml:"class,attr"`
+	}
+	svgStroke struct {
+		XMLName xml.Name `xml:"line"`
+		X1      int      `xml:"x1,attr"`
+		Y1      int      `xml:"y1,attr"`
+		X2      int      `xml:"x2,attr"`
+		Y2      int      `xml:"y2,attr"`
+		Class   string   `xml:"class,attr"`
+	}
+	svgPath struct {
+		XMLName xml.Name `xml:"path"`
+		D       string   `xml:"d,attr"`
+		Class   string   `xml:"class,attr"`
+		End     string   `xml:"marker-end,attr,omitempty"`
+	}
+	svgCircle struct {
+		XMLName xml.Name `xml:"circle"`
+		X       int      `xml:"cx,attr"`
+		Y       int      `xml:"cy,attr"`
+		R       int      `xml:"r,attr"`
+		Class   string   `xml:"class,attr"`
+		Title   string   `xml:"title,omitempty"`
+	}
+	svgText struct {
+		XMLName xml.Name `xml:"text"`
+		X       int      `xml:"x,attr"`
+		Y       int      `xml:"y,attr"`
+		Class   string   `xml:"class,attr,omitempty"`
+		Text    string   `xml:",chardata"`
+	}
+)
 
-// svgLane is a process: its name, a rule below it, and its operations.
-type svgLane struct {
-	Name svgText   `xml:"text"`
-	Rule svgStroke `xml:"line"`
-	Ops  []svgOp   `xml:"g"`
-}
-
-// svgOp is an operation. Its title is what a browser shows under the pointer.
-type svgOp struct {
-	Title string  `xml:"title"`
-	Bar   svgRect `xml:"rect"`
-	Label svgText `xml:"text"`
-}
-
-type svgRect struct {
-	X      int    `xml:"x,attr"`
-	Y      int    `xml:"y,attr"`
-	Width  int    `xml:"width,attr"`
-	Height int    `xml:"height,attr"`
-	Class  string `xml:"class,attr,omitempty"`
-	Fill   string `xml:"fill,attr,omitempty"`
-}
-
-type svgStroke struct {
-	X1    int    `xml:"x1,attr"`
-	Y1    int    `xml:"y1,attr"`
-	X2    int    `xml:"x2,attr"`
-	Y2    int    `xml:"y2,attr"`
-	Class string `xml:"class,attr"`
-}
-
-type svgText struct {
-	X     int    `xml:"x,attr"`
-	Y     int    `xml:"y,attr"`
-	Class string `xml:"class,attr,omitempty"`
-	Text  string `xml:",chardata"`
-}
-
-// WriteSVG draws an invalid result: a row for every process, and in it a bar for
-// every operation of the core and every one that was open at the failure, from
-// its invocation to its completion, or to the failure if it was open then.
-// Distances are counted in events, not in time. The failing operation is red.
+// WriteSVG draws the window around the failure of an invalid result, or of the
+// witness of a valid one.
 func (r *Result) WriteSVG(w io.Writer) error {
-	if !r.fails() {
-		return fmt.Errorf("a picture is of a failure; found a history that is %s", r.Verdict)
+	if r.Keys == nil && !r.fails() {
+		return errors.New("a picture is of a failure; found a history that is " + r.Verdict.String())
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	window, err := r.Window(context.Background(), WindowOptions{})
+	if err != nil {
 		return err
 	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(r.svg()); err != nil {
+	return window.WriteSVG(w)
+}
+
+// WriteSVG draws the window, at most 1,400 pixels wide and 900 high unless more rows
+// were asked for.
+func (w *Window) WriteSVG(out io.Writer) error {
+	if _, err := io.WriteString(out, xml.Header); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "\n")
+	e := xml.NewEncoder(out)
+	e.Indent("", " ")
+	if err := e.Encode(drawSVG(w)); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, "\n")
 	return err
 }
 
-func (r *Result) svg() svgPicture {
-	h := r.History
-	ops, omitted := r.drawn()
-	var events []jepsen.Event // the ends of the bars, in order
-	label, wrong, name := 0, 0, 0
-	for _, op := range ops {
-		events = append(events, h.Invocation[op])
-		if c := h.Completion[op]; !r.openAtFailure(op) {
-			events = append(events, c)
-		}
-		if n := utf8.RuneCountInString(r.label(op)); h.OpOf[r.FailEvent] == op {
-			wrong = n
-		} else {
-			label = max(label, n)
-		}
-		name = max(name, utf8.RuneCountInString(h.ProcessName(op)))
-	}
-	slices.Sort(events)
-	rows := r.lanes(ops)
-
-	// Two operations of a row begin at least two events apart, so labels do not
-	// meet if a column is half as wide as a label. Nothing follows the failing
-	// operation, whose label is the longest.
-	column := max(30, (label+2)*svgCharacter/2)
-	left := svgMargin + (len("process ")+name+2)*svgCharacter
-	at := func(event jepsen.Event) int { i, _ := slices.BinarySearch(events, event); return left + i*column }
-	head := r.heading(omitted)
-	top := svgMargin + (len(head)+1)*svgLine
-	cut := at(r.FailEvent)
-	// Labels may reach beyond their bars, and beyond the failure.
-	p := svgPicture{
-		Width:  max(cut+max(label, wrong)*svgCharacter, svgWrap*svgCharacter) + svgMargin,
-		Height: top + len(rows)*svgRow + svgMargin,
-		Title:  text.Printable(r.File + ": not linearizable"),
-		Style:  svgStyle,
-		Head:   head,
-		Cut:    svgStroke{cut, top - svgLine/2, cut, top + len(rows)*svgRow, "cut"},
-	}
-	p.ViewBox = fmt.Sprintf("0 0 %d %d", p.Width, p.Height)
-	p.Paper = svgRect{Width: p.Width, Height: p.Height, Fill: "white"}
-	for i, row := range rows {
-		y := top + i*svgRow
-		lane := svgLane{
-			Name: svgText{X: svgMargin, Y: y + svgLine + svgBar - 3, Text: "process " + h.ProcessName(row[0])},
-			Rule: svgStroke{svgMargin, y + svgRow - 5, p.Width - svgMargin, y + svgRow - 5, "rule"},
-		}
-		for _, op := range row {
-			lane.Ops = append(lane.Ops, r.svgOp(op, y, at))
-		}
-		p.Rows = append(p.Rows, lane)
-	}
-	return p
+// drawing is a picture under way.
+type svgDrawing struct {
+	w      *Window
+	labels []string // of the operations, as short as they must be
+	xs     []float64
+	left   float64 // where the axis begins
+	right  int     // and where it ends
+	why    int     // characters of why the failing operation cannot happen
+	width  int
+	top    int // of the first row
+	row    int // the height of one
+	items  []any
+	texts  []any    // which stand on everything else
+	taken  []svgBox // where they stand
 }
 
-// lanes puts operations into rows: one row for every process, and more rows if
-// a process went on under the same number after it had crashed.
-func (r *Result) lanes(ops []jepsen.Operation) [][]jepsen.Operation {
-	h := r.History
-	var rows [][]jepsen.Operation
-	process := func(op jepsen.Operation) int32 { return h.Process[h.Invocation[op]] }
-	for _, op := range ops {
-		i := slices.IndexFunc(rows, func(row []jepsen.Operation) bool {
-			last := row[len(row)-1]
-			return process(last) == process(op) && !r.openAtFailure(last)
-		})
-		if i < 0 {
-			i, rows = len(rows), append(rows, nil)
-		}
-		rows[i] = append(rows[i], op)
-	}
-	slices.SortStableFunc(rows, func(a, b []jepsen.Operation) int { return cmp.Compare(process(a[0]), process(b[0])) })
-	return rows
+// svgBox is what a text takes.
+type svgBox struct{ x1, y1, x2, y2 float64 }
+
+func (b svgBox) meets(o svgBox) bool {
+	return b.x1 < o.x2 && o.x1 < b.x2 && b.y1 < o.y2 && o.y1 < b.y2
 }
 
-// svgOp is the bar of an operation in the row that begins at y.
-func (r *Result) svgOp(op jepsen.Operation, y int, at func(event jepsen.Event) int) svgOp {
-	h := r.History
-	from, to, class := at(h.Invocation[op]), at(r.FailEvent), "bar"
-	label := svgText{X: from, Y: y + svgLine - 5, Text: r.label(op)}
+// textWidth is more than the width of a text: letters of other scripts than the
+// Latin one may take twice the room.
+func textWidth(s string, char float64) float64 {
+	n := 0.0
+	for _, r := range s {
+		if n++; r >= 0x250 && !unicode.Is(unicode.Mn, r) {
+			n++
+		}
+	}
+	return n * char
+}
+
+// fitted is as much of a text as has room, "" if that is less than 3 characters of
+// it.
+func fitted(s string, room, char float64) string {
+	if textWidth(s, char) <= room {
+		return s
+	}
+	for n := min(utf8.RuneCountInString(s)-1, int(room/char)); n > 3; n-- {
+		if short := text.Shorten(s, n); textWidth(short, char) <= room {
+			return short
+		}
+	}
+	return ""
+}
+
+func drawSVG(w *Window) svgPicture {
+	d := &svgDrawing{w: w}
+	d.layout()
+	head, foot := d.sentence(), d.legend()
+	lanes, bandsHigh := d.bandLanes()
+	y := svgMargin + len(head)*svgLine + svgLine/2
+	d.top = y + bandsHigh
+	left := svgHeight - d.top - len(foot)*svgLine - 2*svgMargin
+	d.row = min(svgRow, max(svgLeastRow, left/max(1, len(w.Rows))))
+	bottom := d.top + d.row*len(w.Rows)
+	height := bottom + svgMargin + len(foot)*svgLine + svgMargin
+	d.items = append(d.items, svgRect{Width: d.width, Height: height, Class: "paper"})
+	for i, line := range head {
+		line.Y = svgMargin + (i+1)*svgLine - 4
+		d.items = append(d.items, line)
+	}
+	d.bands(lanes, y, bottom)
+	d.rules()
+	if w.FailAt >= 0 {
+		x := d.at(w.FailAt)
+		d.items = append(d.items, svgStroke{X1: x, Y1: d.top, X2: x, Y2: bottom, Class: "cut"})
+	}
+	for i := range w.Ops {
+		d.bar(i)
+	}
+	d.whys()
+	arrows := d.arrows()
+	d.points()
+	for i, a := range arrows {
+		d.arrow(i, a)
+	}
+	d.items = append(d.items, d.texts...)
+	for i, line := range foot {
+		y := bottom + svgMargin + (i+1)*svgLine - 4
+		for _, x := range line {
+			d.items = append(d.items, x.at(y))
+		}
+	}
+	return svgPicture{
+		Width: d.width, Height: height, ViewBox: fmt.Sprintf("0 0 %d %d", d.width, height), Role: "img",
+		Title: w.Title, Desc: text.Shorten(text.Line(w.Result.sentence()), 4*svgTitle), Style: svgStyle,
+		Defs: svgDefinitions(), Items: d.items,
+	}
+}
+
+func svgDefinitions() svgDefs {
+	var d svgDefs
+	for _, kind := range []string{"", "core"} {
+		d.Fades = append(d.Fades, svgFade{"fade" + kind, []svgStop{{0, "from" + kind}, {1, "to"}}})
+	}
+	for _, kind := range []RelationKind{ReturnedBefore, MustBeBefore, Saw} {
+		d.Markers = append(d.Markers, svgMarker{fmt.Sprint("m", uint8(kind)), "0 0 8 8", 7, 4, 8, 8, "auto",
+			svgPath{D: "M0 0L8 4L0 8z", Class: fmt.Sprint("h", uint8(kind))}})
+	}
+	return d
+}
+
+// layout finds where the columns stand, and how long labels may be.
+func (d *svgDrawing) layout() {
+	w := d.w
+	name := 0.0
+	for _, r := range w.Rows {
+		name = max(name, textWidth(r.Name(), svgChar))
+	}
+	d.left = svgMargin + max(name, 80) + 2*svgPad
+	const all = 40
+	for _, most := range []struct{ context, core, why, column int }{
+		{all, all, all, 16}, {20, all, 30, 16}, {16, 30, 24, 14}, {14, 20, 20, 12}, {14, 16, 16, 10}, {12, 14, 16, 8}, {10, 12, 14, 8},
+		{8, 10, 12, 6}, {6, 8, 12, 6}, {5, 6, 12, 6}, {0, 6, 8, 5}, {0, 4, 8, 4}, {0, 0, 4, 2},
+	} {
+		d.why = most.why
+		d.labels = make([]string, len(w.Ops))
+		for i, x := range w.Ops {
+			n := most.context
+			if x.Core || x.Named || x.Failing {
+				n = most.core
+			}
+			if n > 0 {
+				d.labels[i] = text.Shorten(x.Label, n)
+			}
+		}
+		if d.space(float64(most.column)) <= svgWidth-svgMargin {
+			break
+		}
+	}
+	end := d.space0()
+	total := max(end, svgLeast-svgMargin)
+	if !w.ByTime {
+		total = min(svgWidth-svgMargin, max(total, d.left+1.3*(end-d.left)))
+	} else {
+		total = svgWidth - svgMargin
+	}
+	d.stretch(end, total)
+	d.right = int(total)
+	d.width = d.right + svgMargin
+}
+
+// space puts the columns as close together as the labels allow, and says where the
+// picture ends.
+func (d *svgDrawing) space(least float64) float64 {
+	w := d.w
+	n := int(w.Width) + 1
+	d.xs = make([]float64, n)
+	points := make([]int, n)
+	for _, p := range w.Points {
+		points[int(p.At)+1]++
+	}
+	if w.ByTime {
+		for c := range d.xs {
+			d.xs[c] = d.left + float64(c)*least
+		}
+		return d.space0()
+	}
+	begins := make([]int, n) // by column: the operation that is invoked there, plus 1
+	for i, x := range w.Ops {
+		begins[int(x.From)] = i + 1
+	}
+	last := make([]int, len(w.Rows)) // by row: its last operation so far, plus 1
+	for c := range d.xs {
+		x := d.left
+		if c > 0 {
+			x = d.xs[c-1] + max(least, float64(12*(points[c]+1)))
+		}
+		if i := begins[c] - 1; i >= 0 {
+			row := w.Ops[i].Row
+			if before := last[row] - 1; before >= 0 {
+				room := textWidth(d.labels[before], svgChar) + svgPad
+				if gap := d.gapBefore(i); gap != "" {
+					room += textWidth(gap, svgSmall) + svgPad
+				}
+				x = max(x, d.xs[int(w.Ops[before].From)]+room)
+			}
+			last[row] = i + 1
+		}
+		d.xs[c] = x
+	}
+	return d.space0()
+}
+
+// space0 is where the picture ends: beyond every label, and the reason why the
+// failing operation cannot happen.
+func (d *svgDrawing) space0() float64 {
+	w := d.w
+	end := d.xs[len(d.xs)-1] + 24
+	for i, x := range w.Ops {
+		room := textWidth(d.labels[i], svgChar)
+		if gap := d.gapAfter(x.Row); gap != "" {
+			room += svgPad + textWidth(gap, svgSmall)
+		}
+		end = max(end, d.column(x.From)+room)
+		if x.Failing {
+			end = max(end, d.column(x.To)+svgPad+textWidth(d.whyOf(x), svgChar))
+		}
+	}
+	return end
+}
+
+// stretch moves the columns apart, so that what ends at from ends at to.
+func (d *svgDrawing) stretch(from, to float64) {
+	last := d.xs[len(d.xs)-1]
+	beyond := from - last
+	if last <= d.left {
+		return
+	}
+	by := (to - beyond - d.left) / (last - d.left)
+	for c := range d.xs {
+		d.xs[c] = d.left + (d.xs[c]-d.left)*by
+	}
+}
+
+// column is where a place on the axis stands.
+func (d *svgDrawing) column(at float64) float64 {
+	c := min(max(0, int(at)), len(d.xs)-1)
+	x := d.xs[c]
+	if c+1 < len(d.xs) {
+		x += (at - float64(c)) * (d.xs[c+1] - x)
+	}
+	return x
+}
+
+func (d *svgDrawing) at(at float64) int { return int(math.Round(d.column(at))) }
+
+// gapBefore is the words for what is left out before an operation that is not the
+// first of its row, gapAfter for what is left out after the last.
+func (d *svgDrawing) gapBefore(op int) string {
+	x := d.w.Ops[op]
+	for _, g := range d.w.Rows[x.Row].Gaps {
+		if g.To == x.From && g.From > 0 {
+			return fmt.Sprintf("… %d more", g.Count)
+		}
+	}
+	return ""
+}
+
+func (d *svgDrawing) gapAfter(row int) string {
+	for _, g := range d.w.Rows[row].Gaps {
+		if g.To == d.w.Width {
+			return fmt.Sprintf("… %d more", g.Count)
+		}
+	}
+	return ""
+}
+
+func boxOf(t svgText, char float64) svgBox {
+	return svgBox{float64(t.X), float64(t.Y) - 11, float64(t.X) + textWidth(t.Text, char), float64(t.Y) + 3}
+}
+
+// put adds a text, and notes the room that it takes.
+func (d *svgDrawing) put(t svgText, char float64) {
+	if t.Text == "" {
+		return
+	}
+	d.taken = append(d.taken, boxOf(t, char))
+	d.texts = append(d.texts, t)
+}
+
+// barTop is the upper edge of the bars of a row.
+func (d *svgDrawing) barTop(row int) int { return d.top + row*d.row + 17 }
+
+// rules draws the names of the rows, and lines between them.
+func (d *svgDrawing) rules() {
+	for i, r := range d.w.Rows {
+		y := d.barTop(i)
+		d.items = append(d.items, svgStroke{X1: svgMargin, Y1: d.top + (i+1)*d.row - 2, X2: d.right, Y2: d.top + (i+1)*d.row - 2, Class: "rule"})
+		d.put(svgText{X: svgMargin, Y: y + 2, Text: r.Name()}, svgChar)
+		if len(r.Gaps) > 0 && r.Gaps[0].From == 0 && d.isFirst(i, r.Gaps[0].To) {
+			d.put(svgText{X: svgMargin, Y: y + 14, Class: "small", Text: fmt.Sprintf("… %d earlier", r.Gaps[0].Count)}, svgSmall)
+		}
+		if gap := d.gapAfter(i); gap != "" {
+			d.put(svgText{X: d.right - int(textWidth(gap, svgSmall)), Y: y - 4, Class: "small halo", Text: gap}, svgSmall)
+		}
+	}
+}
+
+// isFirst says whether the first operation of a row begins at a column.
+func (d *svgDrawing) isFirst(row int, at float64) bool {
+	i := slices.IndexFunc(d.w.Ops, func(x WindowOp) bool { return x.Row == row })
+	return i >= 0 && d.w.Ops[i].From == at
+}
+
+// bar draws an operation.
+func (d *svgDrawing) bar(i int) {
+	x := d.w.Ops[i]
+	from, to, until, y := d.at(x.From), d.at(x.To), d.at(x.Until), d.barTop(x.Row)
+	class, fade, label := "bar", "fade", "halo"
 	switch {
-	case h.OpOf[r.FailEvent] == op:
-		class, label.Class = "bar wrong", "wrong"
-	case r.openAtFailure(op):
-		class = "bar open"
-	default:
-		to = at(h.Completion[op])
+	case x.Failing:
+		class, label = "wrong", "wrong"
+	case x.Core || x.Named:
+		class, fade = "core", "fadecore"
+	case x.Failed:
+		class = "bar failed"
 	}
-	return svgOp{
-		Title: text.Printable(h.Name(op)),
-		Bar:   svgRect{X: from, Y: y + svgLine, Width: to - from, Height: svgBar, Class: class},
-		Label: label,
+	g := svgGroup{Title: text.Shorten(x.Name, svgTitle)}
+	if x.Open {
+		to = d.right
+	}
+	if x.Crashed {
+		if until == d.at(d.w.Width) {
+			until = d.right
+		}
+		g.Title += ": crashed; it may take effect later, or never"
+		start := min(from+6, until)
+		start = max(start, to)
+		g.Items = append(g.Items, svgRect{X: start, Y: y, Width: max(1, until-start-2), Height: svgBar, Class: fade})
+		to = start
+	}
+	g.Items = append(g.Items, svgRect{X: from, Y: y, Width: max(4, to-from), Height: svgBar, Round: 3, Class: class})
+	d.items = append(d.items, g)
+	room := float64(d.right - from)
+	for k := i + 1; k < len(d.w.Ops); k++ {
+		if d.w.Ops[k].Row == x.Row {
+			next := float64(d.at(d.w.Ops[k].From))
+			if gap := d.gapBefore(k); gap != "" {
+				next -= textWidth(gap, svgSmall) + svgPad
+				if next-float64(from) > 3*svgChar {
+					d.put(svgText{X: int(next) + svgPad/2, Y: y - 4, Class: "small halo", Text: gap}, svgSmall)
+				}
+			}
+			room = min(room, next-float64(from)-svgPad/2)
+			break
+		}
+	}
+	if gap := d.gapAfter(x.Row); gap != "" {
+		room = min(room, float64(d.right-from)-textWidth(gap, svgSmall)-svgPad)
+	}
+	d.put(svgText{X: from, Y: y - 4, Class: label, Text: fitted(d.labels[i], room, svgChar)}, svgChar)
+}
+
+// whyOf is why an operation cannot happen, as short as it must be.
+func (d *svgDrawing) whyOf(x WindowOp) string {
+	return strings.TrimSpace("✗ " + text.Shorten(x.Why, d.why))
+}
+
+// whys says beside the failing operation why it cannot happen.
+func (d *svgDrawing) whys() {
+	for _, x := range d.w.Ops {
+		if to := d.at(x.To); x.Failing && !x.Open {
+			d.put(svgText{X: to + 6, Y: d.barTop(x.Row) + 11, Class: "wrong", Text: fitted(d.whyOf(x), float64(d.right-to-6), svgChar)}, svgChar)
+		}
 	}
 }
 
-// maxWhy bounds, in characters, the reason why the failing operation cannot
-// happen.
-const maxWhy = 40
-
-// label is what an operation did, and for the failing one also why that cannot
-// be.
-func (r *Result) label(op jepsen.Operation) string {
-	s := r.History.Call(op)
-	if why := r.why(); r.History.OpOf[r.FailEvent] == op && why != "" {
-		s += " ✗ " + text.Shorten(why, maxWhy)
+// points draws where operations take effect, and the states after that as far as
+// there is room for them below the bars.
+func (d *svgDrawing) points() {
+	w := d.w
+	for i, p := range w.Points {
+		x, row := d.at(p.At), w.Ops[p.Op].Row
+		y := d.barTop(row)
+		said, class := "takes effect here", "dot"
+		if p.Attempt {
+			said, class = "tried here, which does not help", "dot try"
+		}
+		if p.State != "" {
+			said += "; then the state is " + p.State
+		}
+		d.items = append(d.items, svgCircle{X: x, Y: y + svgBar/2, R: 4, Class: class, Title: w.Ops[p.Op].Label + " " + said})
+		if d.row < svgRow-8 || p.State == "" {
+			continue
+		}
+		room := float64(d.right - x)
+		for _, q := range w.Points[i+1:] {
+			if w.Ops[q.Op].Row == row {
+				room = min(room, float64(d.at(q.At)-x-6))
+				break
+			}
+		}
+		for left := x - 3; left < x+40; left += 5 { // beside the heads of arrows
+			t := svgText{X: left, Y: y + svgBar + 12, Class: "small halo", Text: fitted(p.State, room-float64(left-x+3), svgSmall)}
+			if !slices.ContainsFunc(d.taken, boxOf(t, svgSmall).meets) {
+				d.put(t, svgSmall)
+				break
+			}
+		}
 	}
-	return text.Printable(s)
 }
 
-// heading is the explanation, and what is missing from the picture.
-func (r *Result) heading(omitted int) []svgText {
-	lines := wrap(text.Printable(r.sentence()), svgWrap)
-	if len(lines) > svgLines {
-		lines = append(lines[:svgLines-1], "…")
+// curve is a cubic Bézier curve: its ends, and what bends it.
+type curve [4][2]float64
+
+func (p curve) at(t float64) (x, y float64) {
+	u := 1 - t
+	a, b, c, d := u*u*u, 3*u*u*t, 3*u*t*t, t*t*t
+	return a*p[0][0] + b*p[1][0] + c*p[2][0] + d*p[3][0], a*p[0][1] + b*p[1][1] + c*p[2][1] + d*p[3][1]
+}
+
+// arrows finds the way of each arrow, and keeps the room at its head free of text.
+func (d *svgDrawing) arrows() []curve {
+	w := d.w
+	arrows := make([]curve, min(len(w.Relations), svgNote-3))
+	for i := range arrows {
+		r := w.Relations[i]
+		a, b := w.Ops[r.From], w.Ops[r.To]
+		ay, by := float64(d.barTop(a.Row))+svgBar/2, float64(d.barTop(b.Row))+svgBar/2
+		if r.Kind == ReturnedBefore {
+			x1, x2 := d.column(a.To), d.column(b.From)
+			bend := max(16, (x2-x1)/2)
+			arrows[i] = curve{{x1, ay}, {x1 + bend, ay}, {x2 - bend, by}, {x2, by}}
+			continue
+		}
+		x1, y1, dy1 := d.edge(r.From, by >= ay, r.Kind)
+		x2, y2, dy2 := d.edge(r.To, by <= ay, r.Kind)
+		arrows[i] = curve{{x1, y1}, {x1, y1 + dy1}, {x2, y2 + dy2}, {x2, y2}}
+		d.taken = append(d.taken, svgBox{x2 - 6, min(y2, y2+dy2/3), x2 + 6, max(y2, y2+dy2/3)})
 	}
-	var head []svgText
-	add := func(class, line string) {
-		head = append(head, svgText{X: svgMargin, Y: svgMargin + (len(head)+1)*svgLine, Class: class, Text: line})
+	return arrows
+}
+
+// edge is where an arrow that comes from below or above leaves or reaches the bar of
+// an operation, and which way it bends: beside the label, if there is room.
+func (d *svgDrawing) edge(op int, below bool, kind RelationKind) (x, y, bend float64) {
+	o := d.w.Ops[op]
+	from, to := d.column(o.From), max(d.column(o.To), d.column(o.From)+8)
+	part := .6
+	if kind == MustBeBefore {
+		part = .3
 	}
+	x, y, bend = from+part*(to-from), float64(d.barTop(o.Row)), -3*svgBar
+	if below {
+		return x, y + svgBar, -bend
+	}
+	if end := from + textWidth(fitted(d.labels[op], 1e4, svgChar), svgChar) + 8; end < to-4 {
+		x = max(x, end)
+	}
+	return x, y, bend
+}
+
+// arrow draws a relation.
+func (d *svgDrawing) arrow(i int, p curve) {
+	r := d.w.Relations[i]
+	d.items = append(d.items, svgGroup{Title: text.Shorten(r.Text, svgTitle), Items: []any{svgPath{
+		D:     fmt.Sprintf("M%.0f %.0fC%.0f %.0f %.0f %.0f %.0f %.0f", p[0][0], p[0][1], p[1][0], p[1][1], p[2][0], p[2][1], p[3][0], p[3][1]),
+		Class: fmt.Sprint("arrow a", uint8(r.Kind)), End: fmt.Sprintf("url(#m%d)", uint8(r.Kind))}}})
+	d.badge(i+1, r.Kind, p)
+}
+
+// badge puts the number of an arrow on it, where nothing else stands.
+func (d *svgDrawing) badge(n int, kind RelationKind, p curve) {
+	for _, aside := range []float64{0, -9, 9, -18, 18} {
+		for _, t := range []float64{.5, .45, .55, .4, .6, .35, .65, .3, .7, .25, .75, .2, .8} {
+			x, y := p.at(t)
+			y += aside
+			box := svgBox{x - 8, y - 8, x + 8, y + 8}
+			if box.y1 < float64(d.top) || slices.ContainsFunc(d.taken, box.meets) {
+				continue
+			}
+			d.taken = append(d.taken, box)
+			d.items = append(d.items, numbered(n, kind, int(x), int(y))...)
+			return
+		}
+	}
+}
+
+func numbered(n int, kind RelationKind, x, y int) []any {
+	return []any{svgCircle{X: x, Y: y, R: 8, Class: fmt.Sprint("h", uint8(kind))}, svgText{X: x, Y: y + 4, Class: "badge", Text: fmt.Sprint(n)}}
+}
+
+// sentence is what is wrong, as lines above the picture.
+func (d *svgDrawing) sentence() []svgText {
+	said := text.Shorten(d.w.Result.sentence(), svgSentence*svgWidth/6)
+	lines := wrap(text.Printable(said), float64(d.width-2*svgMargin))
+	if len(lines) > svgSentence {
+		lines = append(lines[:svgSentence-1], "…")
+	}
+	title := []rune(d.w.Title)
+	if most := int(float64(d.width-2*svgMargin) / 9 / 2); textWidth(d.w.Title, 9) > float64(d.width-2*svgMargin) {
+		title = append([]rune("…"), title[max(0, len(title)-most):]...) // the end of a path says more
+	}
+	head := []svgText{{X: svgMargin, Class: "title", Text: string(title)}}
 	for _, line := range lines {
-		add("", line)
-	}
-	if omitted > 0 {
-		add("note", fmt.Sprintf("%d more operations of the core, or open at the failure, are not drawn", omitted))
+		head = append(head, svgText{X: svgMargin, Text: line})
 	}
 	return head
 }
 
-// wrap breaks a text at its blanks into lines of about width characters. A
-// longer word is cut.
-func wrap(s string, width int) []string {
+// placed is something that is given its height later.
+type placed struct{ at func(y int) any }
+
+// legend is the lines below the picture: the arrows in words, and what is left out.
+func (d *svgDrawing) legend() [][]placed {
+	w := d.w
+	var lines [][]placed
+	words := func(x int, class, s string) placed {
+		s = fitted(s, float64(d.width-svgMargin-x), svgChar)
+		return placed{func(y int) any { return svgText{X: x, Y: y, Class: class, Text: s} }}
+	}
+	for i, r := range w.Relations[:min(len(w.Relations), svgNote-3)] {
+		line := []placed{words(svgMargin+22, "", r.Text)}
+		for _, part := range numbered(i+1, r.Kind, svgMargin+8, 0) {
+			line = append(line, placed{func(y int) any {
+				switch x := part.(type) {
+				case svgCircle:
+					x.Y += y - 4
+					return x
+				case svgText:
+					x.Y += y - 4
+					return x
+				}
+				return nil
+			}})
+		}
+		lines = append(lines, line)
+	}
+	if slices.ContainsFunc(w.Points, func(p Point) bool { return !p.Attempt }) {
+		said := "takes effect here; below it, the state after that"
+		if w.MorePoints > 0 {
+			said += fmt.Sprintf(" (%d operations before the first)", w.MorePoints)
+		}
+		lines = append(lines, []placed{words(svgMargin+22, "small", said),
+			{func(y int) any { return svgCircle{X: svgMargin + 8, Y: y - 4, R: 4, Class: "dot"} }}})
+	}
+	if slices.ContainsFunc(w.Points, func(p Point) bool { return p.Attempt }) {
+		lines = append(lines, []placed{words(svgMargin+22, "small", "open at the failure: taking effect here does not help either"),
+			{func(y int) any { return svgCircle{X: svgMargin + 8, Y: y - 4, R: 4, Class: "dot try"} }}})
+	}
+	if slices.ContainsFunc(w.Ops, func(x WindowOp) bool { return x.Crashed }) {
+		lines = append(lines, []placed{words(svgMargin+22, "small", "crashed: it may take effect later, or never"),
+			{func(y int) any { return svgRect{X: svgMargin, Y: y - 9, Width: 18, Height: 9, Class: "fade"} }}})
+	}
+	if s := w.omitted(); s != "" {
+		lines = append(lines, []placed{words(svgMargin, "small", s)})
+	}
+	return lines
+}
+
+// omitted says what is left out of a window, "" if nothing is but what its rows say.
+func (w *Window) omitted() string {
+	var all []string
+	add := func(n int, one, many string) {
+		if n == 1 {
+			all = append(all, "1 "+one)
+		} else if n > 1 {
+			all = append(all, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(w.MoreRows, "more process", "more processes")
+	add(w.MoreCore, "more operation of the core", "more operations of the core")
+	add(w.MoreNamed, "that the sentence names", "that the sentence names")
+	add(w.MoreBands, "more nemesis event", "more nemesis events")
+	if all == nil {
+		return ""
+	}
+	return "not shown: " + strings.Join(all, ", ")
+}
+
+// bandLanes puts the names of bands into lines so that they do not meet, and says
+// how high these are.
+func (d *svgDrawing) bandLanes() (lanes []int, high int) {
+	const most = 4
+	var ends []float64
+	for _, b := range d.w.Bands {
+		from := d.column(max(0, b.From))
+		lane := slices.IndexFunc(ends, func(end float64) bool { return end < from })
+		if lane < 0 {
+			if lane = len(ends); lane == most {
+				lanes = append(lanes, -1)
+				continue
+			}
+			ends = append(ends, 0)
+		}
+		ends[lane] = max(from+textWidth(b.title(), svgSmall), d.column(b.To)) + svgPad
+		lanes = append(lanes, lane)
+	}
+	return lanes, len(ends)*14 + 6
+}
+
+func (b Band) title() string {
+	if b.Process == ":nemesis" {
+		return b.Name
+	}
+	return b.Process + " " + b.Name
+}
+
+// bands draws what went on around the operations, behind them.
+func (d *svgDrawing) bands(lanes []int, top, bottom int) {
+	for i, b := range d.w.Bands {
+		from, to := d.at(max(0, b.From)), d.at(b.To)
+		if b.To == d.w.Width {
+			to = d.right
+		}
+		g := svgGroup{Title: fmt.Sprintf("%s %s (index %d)", b.Process, b.Name, b.Index)}
+		y := top
+		if lanes[i] >= 0 {
+			y += lanes[i] * 14
+		}
+		if b.From == b.To {
+			g.Items = []any{svgStroke{X1: from, Y1: y, X2: from, Y2: bottom, Class: "moment"}}
+		} else {
+			g.Items = []any{svgRect{X: from, Y: y, Width: max(2, to-from), Height: bottom - y, Class: "band"}}
+		}
+		d.items = append(d.items, g)
+		if lanes[i] >= 0 {
+			d.put(svgText{X: from + 3, Y: y + 11, Class: "bandname", Text: fitted(b.title(), float64(d.right-from-3), svgSmall)}, svgSmall)
+		}
+	}
+}
+
+// wrap breaks a text at its blanks into lines that have room. A longer word is cut.
+func wrap(s string, room float64) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(s) {
-		if n := utf8.RuneCountInString(word); n > width {
-			word = string([]rune(word)[:width-1]) + "…"
-		}
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+		word = fitted(word, room, svgChar)
+		if line != "" && textWidth(line+" "+word, svgChar) > room {
 			lines, line = append(lines, line), ""
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
@@ -263,33 +831,4 @@ func (r *Result) openAtFailure(op jepsen.Operation) bool {
 	h := r.History
 	c := h.Completion[op]
 	return c == jepsen.None || c > r.FailEvent || h.Status[op] == jepsen.Crashed
-}
-
-// drawn is the operations of a picture in order of invocation: the failing one,
-// then those of the core and those that were open, the latest first, up to
-// maxDrawn. It says how many more there are.
-func (r *Result) drawn() (ops []jepsen.Operation, omitted int) {
-	h := r.History
-	failing := h.OpOf[r.FailEvent]
-	var rest, open []jepsen.Operation
-	inCore := make([]bool, h.Operations())
-	for _, op := range r.Core {
-		inCore[op] = true
-		if op != failing {
-			rest = append(rest, op)
-		}
-	}
-	for op := jepsen.Operation(0); int(op) < h.Operations() && h.Invocation[op] < r.FailEvent; op++ {
-		if r.openAtFailure(op) && h.Status[op] != jepsen.Failed && !inCore[op] {
-			open = append(open, op)
-		}
-	}
-	slices.Sort(rest)
-	slices.Reverse(rest)
-	slices.Reverse(open)
-	rest = append(rest, open...)
-	n := min(len(rest), maxDrawn-1)
-	ops = append(rest[:n:n], failing)
-	slices.Sort(ops)
-	return ops, len(rest) - n
 }

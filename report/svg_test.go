@@ -2,12 +2,12 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"testing"
 
+	"clew/internal/geometry"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 )
@@ -22,45 +22,42 @@ func failing(t *testing.T, history string, core ...jepsen.Operation) *Result {
 	return &Result{File: "h.edn", History: h, Verdict: jepsen.Invalid, FailEvent: jepsen.Event(len(h.Type) - 1), LastOperation: jepsen.None, Core: core, Explanation: "because"}
 }
 
-// drawing is what an SVG picture shows.
-type drawing struct{ lanes, bars, texts []string }
+// picture is what an SVG picture shows. Whatever it is of, no text stands on another,
+// and it has its bounds.
+type picture struct {
+	geometry.Picture
+	lanes, bars, texts []string
+}
 
-func draw(t *testing.T, r *Result) drawing {
+func draw(t *testing.T, r *Result) picture {
 	t.Helper()
 	var b bytes.Buffer
 	if err := r.WriteSVG(&b); err != nil {
 		t.Fatal(err)
 	}
-	var d drawing
-	decoder := xml.NewDecoder(&b)
-	inText := false
-	for {
-		token, err := decoder.Token()
-		if err == io.EOF {
-			return d
-		}
-		if err != nil {
-			t.Fatalf("not well-formed: %v", err)
-		}
-		switch x := token.(type) {
-		case xml.StartElement:
-			inText = x.Name.Local == "text"
-			for _, a := range x.Attr {
-				if x.Name.Local == "rect" && a.Name.Local == "class" {
-					d.bars = append(d.bars, a.Value)
-				}
-			}
-		case xml.CharData:
-			if s := string(x); inText && strings.TrimSpace(s) != "" {
-				d.texts = append(d.texts, s)
-				if strings.HasPrefix(s, "process ") {
-					d.lanes = append(d.lanes, s)
-				}
-			}
-		case xml.EndElement:
-			inText = false
+	d := picture{}
+	var err error
+	if d.Picture, err = geometry.Read(b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if d.Width > svgWidth || d.Height > svgHeight || b.Len() > 60_000 {
+		t.Errorf("%d x %d pixels, %d bytes", d.Width, d.Height, b.Len())
+	}
+	for _, overlap := range d.Overlaps() {
+		t.Error(overlap)
+	}
+	for _, class := range d.Classes {
+		if slices.Contains([]string{"bar", "bar failed", "core", "fade", "fadecore", "wrong"}, class) {
+			d.bars = append(d.bars, class)
 		}
 	}
+	for _, x := range d.Texts {
+		d.texts = append(d.texts, x.Text)
+		if strings.HasPrefix(x.Text, "process ") && x.Left == svgMargin {
+			d.lanes = append(d.lanes, x.Text)
+		}
+	}
+	return d
 }
 
 func TestASVGShowsTheCoreAndWhatWasOpen(t *testing.T) {
@@ -76,27 +73,44 @@ func TestASVGShowsTheCoreAndWhatWasOpen(t *testing.T) {
 		{:process 4 :type :ok     :f :read :value 1}
 		{:process 2 :type :ok     :f :write :value 8}`, 0, 4)
 	r.FailEvent--
+	r.Configs = []Config{{Last: 0, Pending: []jepsen.Operation{2, 4}}}
 	d := draw(t, r)
-	if got := strings.Join(d.lanes, ", "); got != "process 0, process 2, process 4" {
+	if got := strings.Join(d.lanes, ", "); got != "process 0, process 1, process 2, process 4" {
 		t.Errorf("rows: %s", got)
 	}
-	if got := strings.Join(d.bars, ", "); got != "bar, bar open, bar wrong" {
+	// The bars, and the texts beside the failing one.
+	if got := strings.Join(d.bars, ", "); got != "core, bar, bar, wrong, wrong, wrong" {
 		t.Errorf("bars: %s", got)
 	}
-	if got := strings.Join(d.texts, ", "); got != "because, process 0, :write 1, process 2, :write 8, process 4, :read 1" {
+	if got := strings.Join(d.texts, ", "); got != "h.edn: not linearizable, because, process 0, process 1, process 2, process 4, write 1, write 7, write 8, read 1, ✗" {
 		t.Errorf("texts: %s", got)
 	}
 }
 
 func TestASVGHoldsAnyText(t *testing.T) {
-	r := failing(t, "{:process 0 :type :invoke :f :read}\n{:process 0 :type :ok :f :read :value \"</text><script>&\x00\x1b\\u0001\xff]]>\"}", 0)
-	r.Explanation = "1 < 2 & \x00 \xff ]]> " + strings.Repeat("long ", 1000) + strings.Repeat("x", 1000)
-	d := draw(t, r)
-	if n := len(d.texts); n != svgLines+2 {
-		t.Errorf("%d texts: %q", n, d.texts)
-	}
-	if got := d.texts[len(d.texts)-1]; !strings.HasPrefix(got, `:read "</text><script>&`) {
-		t.Errorf("the label is %q", got)
+	for _, value := range []string{
+		`"</text><script>alert(1)</script>&"`, `"]]>"`, `"\u0000\u001b\u0001"`, `"` + strings.Repeat("x", 1<<20) + `"`,
+		"\"\u05d0\u05d1\u05d2 \u202e abc \u0627\u0644\u0639\"", `"👩‍👩‍👧‍👦🏳️‍🌈 世界"`, "\"\xff\xfe\"", `{:a "` + strings.Repeat("世", 99) + `"}`,
+	} {
+		history := "{:process 0 :type :invoke :f :read}\n{:process 0 :type :ok :f :read :value " + value + "}\n"
+		r := failing(t, strings.Repeat(history, 5)+strings.ReplaceAll(history, " 0 ", " 1 "), 0, 1, 2, 3, 4, 5)
+		r.Explanation = "1 < 2 & \x00 \xff ]]> \u202e " + value + strings.Repeat("long ", 1000)
+		r.Paths = [][]Step{{{Operation: 5, Why: "can't read " + value}}}
+		d := draw(t, r)
+		for _, s := range slices.Concat(d.texts, d.Titles) {
+			if len(s) > 4*svgTitle || strings.ContainsAny(s, "\x00\x1b\u202e") {
+				t.Errorf("%.40s: it shows %.400q", value, s)
+			}
+		}
+		labels := 0
+		for _, s := range d.texts {
+			if strings.HasPrefix(s, "read ") {
+				labels++
+			}
+		}
+		if labels != 6 {
+			t.Errorf("%.40s: %d labels in %.400q", value, labels, d.texts)
+		}
 	}
 }
 
@@ -104,20 +118,30 @@ func TestASVGIsBounded(t *testing.T) {
 	var b strings.Builder
 	var core []jepsen.Operation
 	for i := range 1000 {
-		fmt.Fprintf(&b, "{:process %d :type :invoke :f :write :value %d}\n{:process %d :type :info :f :write}\n", i, i, i)
+		fmt.Fprintf(&b, "{:process %d :type :invoke :f :write :value %d}\n{:process %d :type :info :f :write}\n", i%9, i, i%9)
 		core = append(core, jepsen.Operation(i))
 	}
 	b.WriteString("{:process 0 :type :invoke :f :read}\n{:process 0 :type :ok :f :read :value :x}")
-	d := draw(t, failing(t, b.String(), append(core[500:], 1000)...))
-	if len(d.bars) != maxDrawn {
-		t.Errorf("%d bars", len(d.bars))
+	r := failing(t, b.String(), append(core[500:], 1000)...)
+	d := draw(t, r)
+	if n := len(d.bars); n != 2*contextOps+2 { // two of each that crashed, the failing one with its texts, and the legend
+		t.Errorf("%d bars", n)
 	}
-	if want := "941 more operations of the core, or open at the failure, are not drawn"; d.texts[1] != want {
-		t.Errorf("it says %q, want %q", d.texts[1], want)
+	if got, want := d.texts[len(d.texts)-1], "not shown: 485 more operations of the core"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	for _, process := range []string{"… 109 earlier", "… 110 earlier"} {
+		if !slices.Contains(d.texts, process) {
+			t.Errorf("it does not say %q: %q", process, d.texts)
+		}
+	}
+	r.Named = core[:100] // whatever the bounds
+	if d := draw(t, r); !slices.ContainsFunc(d.texts, func(s string) bool { return strings.Contains(s, "41 that the sentence names") }) {
+		t.Errorf("it says %q", d.texts)
 	}
 }
 
-func TestASVGHasARowForWhatFollowsACrash(t *testing.T) {
+func TestASVGHasOneRowForWhatFollowsACrash(t *testing.T) {
 	r := failing(t, `
 		{:process 0 :type :invoke :f :write :value 1}
 		{:process 0 :type :info   :f :write :value 1}
@@ -125,6 +149,21 @@ func TestASVGHasARowForWhatFollowsACrash(t *testing.T) {
 		{:process 1 :type :ok     :f :write :value 2}
 		{:process 0 :type :invoke :f :read :value nil}
 		{:process 0 :type :ok     :f :read :value 3}`, 0, 1, 2)
+	if got := strings.Join(draw(t, r).lanes, ", "); got != "process 0, process 1" {
+		t.Errorf("rows: %s", got)
+	}
+	r = failing(t, `
+		{:process 0 :type :invoke :f :write :value 1}
+		{:process 0 :type :info   :f :write :value 1}
+		{:process 1 :type :invoke :f :write :value 2}
+		{:process 1 :type :ok     :f :write :value 2}
+		{:process 0 :type :invoke :f :read :value nil}
+		{:process 0 :type :ok     :f :read :value 2}
+		{:process 1 :type :invoke :f :read :value nil}
+		{:process 1 :type :ok     :f :read :value 1}
+		{:process 1 :type :invoke :f :read :value nil}
+		{:process 1 :type :ok     :f :read :value 3}`, 0, 1, 2, 3, 4)
+	r.Before = []jepsen.Operation{1, 2, 0, 3} // it took effect once its process had gone on
 	if got := strings.Join(draw(t, r).lanes, ", "); got != "process 0, process 0, process 1" {
 		t.Errorf("rows: %s", got)
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,49 +14,98 @@ import (
 
 // Text is the result for people: one line, and for an invalid history what is
 // wrong, where, and a picture of the operations around it.
-func (r *Result) Text() string {
-	var b strings.Builder
+func (r *Result) Text() string { return r.TextFor(TextOptions{}) }
+
+// TextOptions say what a text is to be shown on.
+type TextOptions struct {
+	Width int  // in characters, of pictures; 0 is as many as they need
+	ASCII bool // no other characters
+	Color bool // with the escape sequences of terminals
+}
+
+// Shown is a text of one's own on the same.
+func (o TextOptions) Shown(s string) string {
+	if o.ASCII {
+		return text.ASCII(s)
+	}
+	return s
+}
+
+// TextFor is Text for a terminal.
+func (r *Result) TextFor(o TextOptions) string {
+	p := &textPrinter{o: o}
 	if r.File != "" {
-		b.WriteString(text.Line(r.File) + ": ")
+		p.printf("%s: ", text.Line(r.File))
 	}
 	switch r.Verdict {
 	case jepsen.Valid:
-		b.WriteString("valid")
+		p.colored(green, "valid")
 	case jepsen.Invalid:
-		b.WriteString("INVALID")
+		p.colored(red, "INVALID")
 	default:
-		b.WriteString("unknown")
+		p.colored(yellow, "unknown")
 		if r.Cause != "" {
-			b.WriteString(": " + string(r.Cause))
+			p.printf(": %s", r.Cause)
 		}
 		if why := cmp.Or(r.Error, r.Explanation); why != "" {
-			b.WriteString(": " + text.Line(why))
+			p.printf(": %s", text.Line(why))
 		}
 	}
-	b.WriteString("\n")
+	p.printf("\n")
 	if r.History != nil {
-		fmt.Fprintf(&b, "  %s\n", r.summary())
+		p.printf("  %s\n", r.summary())
 	}
 	if r.Missing != "" {
-		fmt.Fprintf(&b, "  %s\n", r.Missing)
+		p.printf("  %s\n", r.Missing)
 	}
 	switch {
 	case r.Keys != nil:
-		r.writeKeys(&b)
+		r.writeKeys(p)
 	case r.Verdict == jepsen.Invalid:
-		r.writeFailure(&b)
+		r.writeFailure(p)
 	case r.Verdict == jepsen.Valid && r.Explanation != "":
-		fmt.Fprintf(&b, "  %s\n", r.Explanation)
+		p.printf("  %s\n", r.Explanation)
 	}
-	return text.Printable(b.String())
+	return p.b.String()
 }
 
-func (r *Result) writeFailure(b *strings.Builder) {
-	fmt.Fprintf(b, "  %s\n", r.Explanation)
-	if r.Hint != "" {
-		fmt.Fprintf(b, "  hint: %s\n", r.Hint)
+// textPrinter prints a text, which a terminal shows and does not obey, but for its
+// own colors.
+type textPrinter struct {
+	b strings.Builder
+	o TextOptions
+}
+
+func (p *textPrinter) printf(format string, args ...any) {
+	p.b.WriteString(p.o.Shown(text.Printable(fmt.Sprintf(format, args...))))
+}
+
+// The colors of a terminal.
+const (
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	usual  = "\x1b[0m"
+)
+
+func (p *textPrinter) colored(color, s string) {
+	if !p.o.Color {
+		color = ""
 	}
-	b.WriteString("\n" + r.picture())
+	p.b.WriteString(color)
+	p.printf("%s", s)
+	if color != "" {
+		p.b.WriteString(usual)
+	}
+}
+
+func (r *Result) writeFailure(p *textPrinter) {
+	p.printf("  %s\n", r.Explanation)
+	if r.Hint != "" {
+		p.printf("  hint: %s\n", r.Hint)
+	}
+	p.printf("\n")
+	r.writePicture(p)
 }
 
 // maxKeys bounds the independent keys that are shown; the rest are only
@@ -63,7 +113,7 @@ func (r *Result) writeFailure(b *strings.Builder) {
 const maxKeys = 10
 
 // writeKeys shows the independent keys that are not valid.
-func (r *Result) writeKeys(b *strings.Builder) {
+func (r *Result) writeKeys(p *textPrinter) {
 	shown := 0
 	for _, k := range r.Keys {
 		if k.Verdict == jepsen.Valid {
@@ -72,17 +122,18 @@ func (r *Result) writeKeys(b *strings.Builder) {
 		if shown++; shown > maxKeys {
 			continue
 		}
-		name := k.Key
+		p.printf("\n  key %s: ", k.Key)
 		switch k.Verdict {
 		case jepsen.Invalid:
-			fmt.Fprintf(b, "\n  key %s: INVALID\n", name)
-			k.Result().writeFailure(b)
+			p.colored(red, "INVALID")
+			p.printf("\n")
+			k.Result().writeFailure(p)
 		default:
-			fmt.Fprintf(b, "\n  key %s: unknown: %s\n", name, k.Result().Cause)
+			p.printf("unknown: %s\n", k.Result().Cause)
 		}
 	}
 	if shown > maxKeys {
-		fmt.Fprintf(b, "\n  and %d more keys that are not valid\n", shown-maxKeys)
+		p.printf("\n  and %d more keys that are not valid\n", shown-maxKeys)
 	}
 }
 
@@ -127,41 +178,63 @@ func (r *Result) modelText() string {
 // maxPicture bounds the operations in a picture.
 const maxPicture = 12
 
-// picture draws the operations around the failure, one to a line, in order of
-// invocation. Each is a bar from invocation to completion, or an arrow if the
+// Columns of a picture are so many characters apart, and calls have at least so many
+// characters, if there is not room for more.
+const (
+	widest    = 3
+	leastCall = 8
+	leastWhy  = 10
+)
+
+// writePicture draws the window around the failure, an operation to a line, in order
+// of invocation. Each is a bar from invocation to completion, or an arrow if the
 // operation stayed open.
-func (r *Result) picture() string {
+func (r *Result) writePicture(p *textPrinter) {
+	w, err := r.Window(context.Background(), WindowOptions{Operations: maxPicture, bare: true})
+	if err != nil {
+		return // there is nothing to draw
+	}
 	h := r.History
-	ops := r.around()
-	var events []jepsen.Event // the ends of the bars, in order
-	for _, op := range ops {
-		events = append(events, h.Invocation[op])
-		if c := h.Completion[op]; c != jepsen.None && c <= r.FailEvent && h.Status[op] != jepsen.Crashed {
-			events = append(events, c)
-		}
-	}
-	slices.Sort(events)
-	const column = 3
-	at := func(e jepsen.Event) int { i, _ := slices.BinarySearch(events, e); return column * i }
+	var ends []float64 // of the bars, in order
 	process, call := 0, 0
-	for _, op := range ops {
-		process = max(process, utf8.RuneCountInString(h.ProcessName(op)))
-		call = max(call, utf8.RuneCountInString(h.Call(op)))
-	}
-	var b strings.Builder
-	for _, op := range ops {
-		from, to, end := at(h.Invocation[op]), column*len(events), "─▶"
-		if c := h.Completion[op]; c != jepsen.None && c <= r.FailEvent && h.Status[op] != jepsen.Crashed {
-			to, end = at(c), "┤"
+	for _, x := range w.Ops {
+		if ends = append(ends, x.From); !x.Open && !x.Crashed {
+			ends = append(ends, x.To)
 		}
-		if h.Completion[op] == r.FailEvent {
-			end = "┤ ✗ " + r.why()
-		}
-		fmt.Fprintf(&b, "  process %-*s  %s%s  %s├%s%s\n", process, h.ProcessName(op), h.Call(op),
-			strings.Repeat(" ", call-utf8.RuneCountInString(h.Call(op))),
-			strings.Repeat(" ", from), strings.Repeat("─", to-from-1), end)
+		process = max(process, utf8.RuneCountInString(h.ProcessName(x.Operation)))
+		call = max(call, utf8.RuneCountInString(h.Call(x.Operation)))
 	}
-	return b.String()
+	slices.Sort(ends)
+	// "  process 3  :read 471  ", the bars, and an arrow's head.
+	column := widest
+	if over := 14 + process + call + column*len(ends) + 1 - p.o.Width; p.o.Width > 0 && over > 0 {
+		column = max(1, widest-(over+len(ends)-1)/len(ends))
+		call = min(call, max(leastCall, p.o.Width-15-process-column*len(ends)))
+	}
+	at := func(end float64) int { i, _ := slices.BinarySearch(ends, end); return column * i }
+	for _, x := range w.Ops {
+		from, to, end, why := at(x.From), column*len(ends), "─▶", ""
+		if !x.Open && !x.Crashed {
+			to, end = at(x.To), "┤"
+		}
+		name, said := h.ProcessName(x.Operation), text.Shorten(h.Call(x.Operation), call)
+		p.printf("  process %-*s  %s%s  %s", process, name, said, strings.Repeat(" ", call-utf8.RuneCountInString(said)), strings.Repeat(" ", from))
+		bar := "├" + strings.Repeat("─", max(0, to-from-1)) + end
+		if !x.Failing {
+			p.printf("%s\n", bar)
+			continue
+		}
+		why = "✗ " + r.why()
+		switch room := p.o.Width - (15 + process + call + to); {
+		case p.o.Width == 0 || utf8.RuneCountInString(why) <= room:
+			p.colored(red, bar+" "+why)
+		case room >= leastWhy:
+			p.colored(red, bar+" "+text.Shorten(why, room))
+		default:
+			p.colored(red, bar+" ✗")
+		}
+		p.printf("\n")
+	}
 }
 
 // why is the message at the end of the first final path.
@@ -171,35 +244,4 @@ func (r *Result) why() string {
 	}
 	path := r.Paths[0]
 	return path[len(path)-1].Why
-}
-
-// around is the failing operation, the core, the operations that were open at
-// the failure, and the last ones that returned before it: at most maxPicture,
-// in order of invocation.
-func (r *Result) around() []jepsen.Operation {
-	h := r.History
-	ops := []jepsen.Operation{h.OpOf[r.FailEvent]}
-	add := func(op jepsen.Operation) {
-		if op != jepsen.None && len(ops) < maxPicture && !slices.Contains(ops, op) && h.Status[op] != jepsen.Failed {
-			ops = append(ops, op)
-		}
-	}
-	add(r.LastOperation)
-	if len(r.Core) <= maxPicture {
-		for _, op := range r.Core {
-			add(op)
-		}
-	}
-	for e := r.FailEvent - 1; e >= 0 && len(ops) < maxPicture/2; e-- {
-		if h.Type[e] == jepsen.OK {
-			add(h.OpOf[e])
-		}
-	}
-	for _, c := range r.Configs {
-		for _, op := range slices.Backward(c.Pending) {
-			add(op)
-		}
-	}
-	slices.Sort(ops)
-	return ops
 }

@@ -15,6 +15,7 @@ import (
 
 	"clew"
 	"clew/internal/limits"
+	"clew/internal/terminal"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
@@ -88,6 +89,7 @@ type checker struct {
 	given    string        // the file of models, "" if there is none
 	alone    bool          // there is one history
 	table    *report.Table // nil: a text for each history
+	look     report.TextOptions
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
@@ -95,6 +97,10 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 		runner:   runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")},
 		evidence: givenEvidence(c, stdout, stderr),
 		lifeline: c.Bool("stdin-is-lifeline"),
+	}
+	k.look, k.screen = terminal.Look(stdout)
+	if k.lifeline || k.evidence.toStdout() {
+		k.look.Color, k.screen = false, nil // something else becomes of standard output
 	}
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
@@ -306,7 +312,7 @@ func (k *checker) answer(j *job, r *report.Result) answer {
 			return err
 		}
 	} else {
-		a.out = k.render(j, r)
+		a.out, a.colored = k.render(j, r), k.output == "text" && k.table == nil && k.look.Color
 	}
 	a.of[outcomeOf[r.Verdict]]++
 	if r.History != nil {
@@ -320,7 +326,7 @@ func (k *checker) answer(j *job, r *report.Result) answer {
 func (k *checker) render(j *job, r *report.Result) string {
 	switch {
 	case k.table != nil:
-		return k.table.Row(j.Source, r)
+		return k.look.Shown(k.table.Row(j.Source, r))
 	case k.output == "edn":
 		return r.EDN() + "\n"
 	case k.output == "json":
@@ -332,7 +338,7 @@ func (k *checker) render(j *job, r *report.Result) string {
 	case r.Cause == "unreadable":
 		return "" // standard error says it
 	}
-	return r.Text()
+	return r.TextFor(k.look)
 }
 
 // watchLifeline is a context that ends when standard input closes: whoever started

@@ -19,6 +19,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/group"
 	"clew/internal/limits"
+	"clew/internal/terminal"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
@@ -246,7 +247,8 @@ func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 // line is what standard output says of a comparison.
 func (k *comparer) line(c *report.Comparison) string {
 	if !k.json {
-		return c.Text()
+		look, _ := terminal.Look(k.stdout)
+		return look.Shown(c.Text())
 	}
 	text, err := json.Marshal(c)
 	if err != nil {

@@ -51,7 +51,7 @@ type evidence struct {
 type proof struct {
 	flag, path string
 	of         jepsen.Verdict
-	write      func(*report.Result, io.Writer) error
+	write      func(context.Context, *report.Result, io.Writer) error
 	to         *files.Output
 	lost       error // why it cannot be written
 }
@@ -60,9 +60,15 @@ type proof struct {
 func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 	e := &evidence{dir: c.String("evidence")}
 	for _, p := range []*proof{
-		{flag: "--witness", of: jepsen.Valid, write: (*report.Result).WriteWitness},
-		{flag: "--core", of: jepsen.Invalid, write: (*report.Result).WriteCore},
-		{flag: "--svg", of: jepsen.Invalid, write: func(r *report.Result, w io.Writer) error { return r.FirstFailing().WriteSVG(w) }},
+		{flag: "--witness", of: jepsen.Valid, write: func(_ context.Context, r *report.Result, w io.Writer) error { return r.WriteWitness(w) }},
+		{flag: "--core", of: jepsen.Invalid, write: func(_ context.Context, r *report.Result, w io.Writer) error { return r.WriteCore(w) }},
+		{flag: "--svg", of: jepsen.Invalid, write: func(ctx context.Context, r *report.Result, w io.Writer) error {
+			write, err := picture(ctx, r, report.WindowOptions{}, ".svg")
+			if err != nil {
+				return err
+			}
+			return write(w)
+		}},
 	} {
 		if p.path = c.String(p.flag[2:]); p.path != "" {
 			p.to = files.To(p.path, stdout, stderr)
@@ -233,7 +239,7 @@ func (p *proof) put(ctx context.Context, r *report.Result, stderr io.Writer) err
 		fmt.Fprintf(stderr, "clew: %s: nothing to write for %s: %s\n", text.Line(r.File), p.flag, nothing)
 		return nil
 	}
-	if err := writeWithin(ctx, p.to, func(w io.Writer) error { return p.write(r, w) }); err != nil {
+	if err := writeWithin(ctx, p.to, func(w io.Writer) error { return p.write(ctx, r, w) }); err != nil {
 		return fmt.Errorf("%s %s: %w", p.flag, p.path, err)
 	}
 	return nil

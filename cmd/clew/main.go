@@ -94,6 +94,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			verifyCommand(stdout, stderr, status),
 			compareCommand(stdout, stderr, status),
 			convertCommand(stdout, stderr),
+			renderCommand(stdout, stderr),
 			modelsCommand(stdout, stderr, status),
 			versionCommand(stdout),
 		},

@@ -41,6 +41,7 @@ type streamed func(io.Writer) error
 type answer struct {
 	tally
 	out      string   // what standard output says
+	colored  bool     // which has colors of our own
 	stream   streamed // the same, if it may be long and nobody waits for another answer; nil: out has it
 	warnings []string // what standard error says
 	evidence writing  // writes files, if any were asked for
@@ -132,6 +133,7 @@ type runner struct {
 	keeper         keeper
 	failFast       bool // no job is begun once a history was invalid
 	stdout, stderr io.Writer
+	screen         io.Writer // standard output for what has colors, nil if there are none
 	progress       *progress
 	tally          tally
 }
@@ -207,7 +209,11 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	}
 	ctx, done := r.lastly(ctx, r.options.TimeLimit-a.took)
 	defer done()
-	err := r.print(ctx, a.out)
+	out := r.stdout
+	if a.colored {
+		out = r.screen
+	}
+	err := printTo(ctx, out, a.out)
 	if a.stream != nil {
 		err = unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) })
 	}
@@ -229,11 +235,13 @@ func (r *runner) summarize(ctx context.Context, said string) {
 }
 
 // print writes to standard output as long as the context is not done.
-func (r *runner) print(ctx context.Context, text string) error {
+func (r *runner) print(ctx context.Context, text string) error { return printTo(ctx, r.stdout, text) }
+
+func printTo(ctx context.Context, out io.Writer, text string) error {
 	if text == "" {
 		return nil
 	}
-	return unlessBlocked(ctx, func() error { _, err := io.WriteString(r.stdout, text); return err })
+	return unlessBlocked(ctx, func() error { _, err := io.WriteString(out, text); return err })
 }
 
 // lastly is a context for writing what is known. It has what is left of a time

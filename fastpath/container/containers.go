@@ -554,6 +554,11 @@ type RemovedTwice struct{ First, Second, Adder models.Row }
 // Rows are the operations.
 func (v *RemovedTwice) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Adder} }
 
+// Relations are the steps of the sentence.
+func (v *RemovedTwice) Relations() []models.Relation {
+	return []models.Relation{fastpath.Seen(v.Adder, v.First), fastpath.Seen(v.Adder, v.Second)}
+}
+
 // Tell is the sentence.
 func (v *RemovedTwice) Tell(t models.Teller) string {
 	return t.Did(v.First) + ", and again by " + t.Who(v.Second) + ", but only " + t.Who(v.Adder) + " added it, once"
@@ -565,6 +570,11 @@ type SeenAfterRemoved struct{ Remove, Peek models.Row }
 
 // Rows are the operations.
 func (v *SeenAfterRemoved) Rows() []*models.Row { return []*models.Row{&v.Remove, &v.Peek} }
+
+// Relations are the steps of the sentence.
+func (v *SeenAfterRemoved) Relations() []models.Relation {
+	return fastpath.Against(v.Remove, v.Peek)
+}
 
 // Tell is the sentence.
 func (v *SeenAfterRemoved) Tell(t models.Teller) string {

@@ -566,6 +566,11 @@ func (v *OutOfOrder) Rows() []*models.Row {
 	return []*models.Row{&v.V, &v.W, &v.TookW, &v.TookV}
 }
 
+// Relations are the steps of the sentence.
+func (v *OutOfOrder) Relations() []models.Relation {
+	return append([]models.Relation{fastpath.Returned(v.V, v.W)}, fastpath.Against(v.TookW, v.TookV)...)
+}
+
 // Tell is the sentence.
 func (v *OutOfOrder) Tell(t models.Teller) string {
 	s := t.Did(v.W) + " after " + t.Had(v.V) + ", yet " + t.Did(v.TookW) + " before "

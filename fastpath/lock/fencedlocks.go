@@ -87,6 +87,11 @@ type FenceTooLow struct{ Acquire, Earlier models.Row }
 // Rows are the operations.
 func (v *FenceTooLow) Rows() []*models.Row { return []*models.Row{&v.Acquire, &v.Earlier} }
 
+// Relations are the steps of the sentence.
+func (v *FenceTooLow) Relations() []models.Relation {
+	return fastpath.Against(v.Earlier, v.Acquire)
+}
+
 // Tell is the sentence.
 func (v *FenceTooLow) Tell(t models.Teller) string {
 	return "the fence of " + t.Name(v.Acquire) + " is not greater than that of " + t.Name(v.Earlier) + ", which had acquired before"

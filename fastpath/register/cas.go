@@ -357,6 +357,11 @@ type Overwritten struct{ Reader, Writer, Replacer models.Row }
 // Rows are the operations.
 func (v *Overwritten) Rows() []*models.Row { return []*models.Row{&v.Reader, &v.Writer, &v.Replacer} }
 
+// Relations are the steps of the sentence.
+func (v *Overwritten) Relations() []models.Relation {
+	return fastpath.Against(v.Replacer, v.Reader)
+}
+
 // Tell is the sentence.
 func (v *Overwritten) Tell(t models.Teller) string {
 	s := t.Did(v.Reader) + " after " + t.Had(v.Replacer)
@@ -374,6 +379,11 @@ type Backwards struct{ Later, Earlier models.Row }
 // Rows are the operations.
 func (v *Backwards) Rows() []*models.Row { return []*models.Row{&v.Later, &v.Earlier} }
 
+// Relations are the steps of the sentence.
+func (v *Backwards) Relations() []models.Relation {
+	return fastpath.Against(v.Later, v.Earlier)
+}
+
 // Tell is the sentence.
 func (v *Backwards) Tell(t models.Teller) string {
 	return t.Did(v.Earlier) + " after " + t.Had(v.Later) + ", which needs it done before"
@@ -385,6 +395,11 @@ type ReplacedTwice struct{ First, Second, Writer models.Row }
 
 // Rows are the operations.
 func (v *ReplacedTwice) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Writer} }
+
+// Relations are the steps of the sentence.
+func (v *ReplacedTwice) Relations() []models.Relation {
+	return []models.Relation{fastpath.Seen(v.Writer, v.First), fastpath.Seen(v.Writer, v.Second)}
+}
 
 // Tell is the sentence.
 func (v *ReplacedTwice) Tell(t models.Teller) string {
@@ -402,6 +417,15 @@ type Circle struct{ CAS []models.Row }
 
 // Rows are the operations.
 func (v *Circle) Rows() []*models.Row { return fastpath.RowsOf(v.CAS) }
+
+// Relations are the steps of the sentence.
+func (v *Circle) Relations() []models.Relation {
+	each := make([]models.Relation, len(v.CAS))
+	for i, op := range v.CAS {
+		each[i] = fastpath.Seen(v.CAS[(i+1)%len(v.CAS)], op)
+	}
+	return each
+}
 
 // Tell is the sentence.
 func (v *Circle) Tell(t models.Teller) string {

@@ -434,6 +434,11 @@ type WrongVersion struct{ Late, Early models.Row }
 // Rows are the operations.
 func (v *WrongVersion) Rows() []*models.Row { return []*models.Row{&v.Late, &v.Early} }
 
+// Relations are the steps of the sentence.
+func (v *WrongVersion) Relations() []models.Relation {
+	return fastpath.Against(v.Early, v.Late)
+}
+
 // Tell is the sentence.
 func (v *WrongVersion) Tell(t models.Teller) string {
 	if versionOf(t, v.Late) == versionOf(t, v.Early) {

@@ -80,6 +80,11 @@ type InitialLate struct{ Other, Late models.Row }
 // Rows are the operations.
 func (v *InitialLate) Rows() []*models.Row { return []*models.Row{&v.Other, &v.Late} }
 
+// Relations are the steps of the sentence.
+func (v *InitialLate) Relations() []models.Relation {
+	return fastpath.Against(v.Other, v.Late)
+}
+
 // Tell is the sentence.
 func (v *InitialLate) Tell(t models.Teller) string {
 	return t.Did(v.Late) + " after " + t.Had(v.Other) + "; it goes back to the initial value"
@@ -94,6 +99,11 @@ type Interleaved struct{ EarlyX, LateY, EarlyY, LateX models.Row }
 // Rows are the operations.
 func (v *Interleaved) Rows() []*models.Row {
 	return []*models.Row{&v.EarlyX, &v.LateY, &v.EarlyY, &v.LateX}
+}
+
+// Relations are the steps of the sentence.
+func (v *Interleaved) Relations() []models.Relation {
+	return []models.Relation{fastpath.Returned(v.EarlyX, v.LateY), fastpath.Returned(v.EarlyY, v.LateX)}
 }
 
 // Tell is the sentence.

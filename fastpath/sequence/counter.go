@@ -477,6 +477,11 @@ type Passed struct{ Op, By models.Row }
 // Rows are the operations.
 func (v *Passed) Rows() []*models.Row { return []*models.Row{&v.Op, &v.By} }
 
+// Relations are the steps of the sentence.
+func (v *Passed) Relations() []models.Relation {
+	return fastpath.Against(v.By, v.Op)
+}
+
 // Tell is the sentence.
 func (v *Passed) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " cannot be: the counter had passed that when " + t.Name(v.By) + " returned"

@@ -200,6 +200,11 @@ type NotGreater struct{ Op, Earlier models.Row }
 // Rows are the operations.
 func (v *NotGreater) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Earlier} }
 
+// Relations are the steps of the sentence.
+func (v *NotGreater) Relations() []models.Relation {
+	return fastpath.Against(v.Earlier, v.Op)
+}
+
 // Tell is the sentence.
 func (v *NotGreater) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " began after " + t.Name(v.Earlier) + ", yet its id is not greater"

@@ -157,6 +157,11 @@ type Grown struct{ Op, By models.Row }
 // Rows are the operations.
 func (v *Grown) Rows() []*models.Row { return []*models.Row{&v.Op, &v.By} }
 
+// Relations are the steps of the sentence.
+func (v *Grown) Relations() []models.Relation {
+	return fastpath.Against(v.By, v.Op)
+}
+
 // Tell is the sentence.
 func (v *Grown) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " cannot be: the log was longer by the time " + t.Name(v.By) + " returned"

@@ -596,6 +596,11 @@ type NotRead struct{ Shown, Read models.Row }
 // Rows are the operations.
 func (v *NotRead) Rows() []*models.Row { return []*models.Row{&v.Shown, &v.Read} }
 
+// Relations are the steps of the sentence.
+func (v *NotRead) Relations() []models.Relation {
+	return fastpath.Against(v.Shown, v.Read)
+}
+
 // Tell is the sentence.
 func (v *NotRead) Tell(t models.Teller) string {
 	if v.Shown == fastpath.Initial {
@@ -615,6 +620,11 @@ type AddedBefore struct{ First, Second, Read models.Row }
 
 // Rows are the operations.
 func (v *AddedBefore) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Read} }
+
+// Relations are the steps of the sentence.
+func (v *AddedBefore) Relations() []models.Relation {
+	return []models.Relation{fastpath.Returned(v.First, v.Second), fastpath.Seen(v.Second, v.Read), fastpath.Must(v.Read, v.First)}
+}
 
 // Tell is the sentence.
 func (v *AddedBefore) Tell(t models.Teller) string {

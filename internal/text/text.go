@@ -3,6 +3,7 @@ package text
 
 import (
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -35,6 +36,27 @@ func printable(r rune) rune {
 func Line(s string) string {
 	return strings.ReplaceAll(Printable(s), "\n", string(unicode.ReplacementChar))
 }
+
+// ASCII is a text for whoever has no other characters: those of our own have a like,
+// and others are shown by their numbers, as Go writes them.
+func ASCII(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if like, ok := likes[r]; ok {
+			b.WriteString(like)
+		} else if r <= unicode.MaxASCII {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+var likes = map[rune]string{'├': "|", '─': "-", '┤': "|", '▶': ">", '✗': "x", '≠': "!=", '→': "->", '…': "...", unicode.ReplacementChar: "?"}
 
 // Writer writes a text as Printable shows it. Several may write at once.
 type Writer struct {

@@ -40,3 +40,15 @@ func TestAWriterCutsNoCharacter(t *testing.T) {
 		}
 	}
 }
+
+func TestASCIIHasALikeForEveryCharacter(t *testing.T) {
+	for _, c := range []struct{ s, want string }{
+		{"├─▶ ┤ ✗ 3≠2 a→b …", "|-> | x 3!=2 a->b ..."},
+		{"plain \"text\"\n", "plain \"text\"\n"},
+		{"añ 世 𝄞 \ufffd", `a\u00f1 \u4e16 \U0001d11e ?`},
+	} {
+		if got := ASCII(c.s); got != c.want {
+			t.Errorf("%q is %q, want %q", c.s, got, c.want)
+		}
+	}
+}

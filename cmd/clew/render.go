@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"clew"
+	"clew/internal/files"
+	"clew/internal/limits"
+	"clew/internal/text"
+	"clew/jepsen"
+	"clew/jepsen/forms"
+	"clew/report"
+)
+
+const renderHelp = `Draws a history: what is around its failure, or around any event of it. Without
+RESULT, which is what clew check --output edn printed of the history, or a map of
+Knossos's, it is checked anew: then the picture also shows where operations take
+effect, and the states after that.
+
+Examples:
+   clew render -o failure.svg history.edn
+   clew render -o failure.svg --scale time history.edn result.edn
+   clew render -o around.svg --around 983 --rows 20 --model cas-register history.edn
+
+Exit status: 0, or 254 for bad arguments, unreadable input or an output that
+cannot be written, or if a limit or a signal came first.`
+
+func renderCommand(stdout, stderr io.Writer) *cli.Command {
+	return &cli.Command{
+		Name:        "render",
+		Usage:       "draw a history around its failure or another event",
+		ArgsUsage:   "HISTORY [RESULT]",
+		Description: renderHelp,
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "o", Usage: "write to `FILE`; its extension says what: " + extensions},
+			&cli.Int64Flag{Name: "around", DefaultText: "the failure", Usage: "draw what is around the event with `INDEX`"},
+			&cli.IntFlag{Name: "rows", Value: report.DefaultRows, Usage: "draw at most `N` processes, and five times as many operations"},
+			&cli.StringFlag{Name: "scale", Value: "order", Usage: "`SCALE` of distances: order of events, or time"},
+		}, modelFlags(), searchFlags()),
+		Action: func(c *cli.Context) error {
+			k, err := newRenderer(c, stdout, stderr)
+			if err != nil {
+				return err
+			}
+			return k.render(c.Context)
+		},
+	}
+}
+
+// picture is what writes a picture of a result, as what the extension stands for.
+// This is where the kinds of pictures are told apart.
+func picture(ctx context.Context, r *report.Result, o report.WindowOptions, extension string) (func(io.Writer) error, error) {
+	window, err := r.Window(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return window.WriteSVG, nil
+}
+
+// extensions are what picture knows.
+const extensions = ".svg"
+
+// renderer is one run of clew render.
+type renderer struct {
+	runner
+	history, result, name string
+	output                *files.Output
+	window                report.WindowOptions
+	extension             string
+}
+
+func newRenderer(c *cli.Context, stdout, stderr io.Writer) (*renderer, error) {
+	k := &renderer{runner: runner{stdout: stdout, stderr: stderr}, history: c.Args().Get(0), result: c.Args().Get(1)}
+	out, scale := c.String("o"), c.String("scale")
+	k.extension = filepath.Ext(out)
+	switch {
+	case c.NArg() < 1 || c.NArg() > 2:
+		return nil, errors.New("render takes a history, and its result if there is one; clew render --help shows how")
+	case k.history == "-" && k.result == "-":
+		return nil, errors.New("standard input (-) can be read only once")
+	case k.extension != extensions:
+		return nil, fmt.Errorf("render needs -o with a FILE that ends in %s, not %q", extensions, out)
+	case c.Int("rows") < 1:
+		return nil, fmt.Errorf("--rows is a number of at least 1, not %d", c.Int("rows"))
+	case scale != "order" && scale != "time":
+		return nil, fmt.Errorf("--scale is order or time, not %q", scale)
+	}
+	k.window = report.WindowOptions{Rows: c.Int("rows"), ByTime: scale == "time"}
+	if index := c.Int64("around"); c.IsSet("around") {
+		k.window.Around = &index
+	}
+	var err error
+	if k.reading, err = modelSpec(given(c)); err != nil {
+		return nil, err
+	}
+	if k.options, k.memory, err = searchOptions(c); err != nil {
+		return nil, err
+	}
+	k.options.Independent, k.options.Keyless = k.reading.independent, k.reading.keyless
+	k.name, k.output = "-o "+out, files.To(out, stdout, stderr)
+	inputs := files.Set{}
+	inputs.Add(k.history)
+	inputs.Add(k.result)
+	inputs.Add(k.reading.modelFile)
+	return k, apart(k.name, k.output, inputs)
+}
+
+// render draws the picture, within the limits.
+func (k *renderer) render(ctx context.Context) error {
+	if err := k.output.Probe(); err != nil {
+		return fmt.Errorf("%s: %w", k.name, err)
+	}
+	var written error
+	stopped, err := k.alone(ctx, func(ctx context.Context) error {
+		r, err := k.resultOf(ctx)
+		if err != nil {
+			return err
+		}
+		if r.Verdict == jepsen.Unknown && k.window.Around == nil {
+			return fmt.Errorf("%s is undecided (%s), so there is nothing to draw it around; --around INDEX says what", text.Line(k.history), r.Cause)
+		}
+		write, err := picture(ctx, r, k.window, k.extension)
+		if err != nil {
+			return err
+		}
+		written = writeWithin(ctx, k.output, write)
+		return nil
+	})
+	switch {
+	case stopped != "":
+		return fmt.Errorf("%s is not drawn: %s", text.Line(k.history), stopped)
+	case err != nil:
+		return err
+	case written != nil:
+		return fmt.Errorf("%s: %w", k.name, written)
+	}
+	return nil
+}
+
+// resultOf is the result that is given, or that of a new check.
+func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
+	o := k.reading.pairing()
+	o.Memory = k.memory
+	h, err := forms.ReadFileWithin(ctx, k.history, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range h.Warnings {
+		fmt.Fprintf(k.stderr, "clew: %s: warning: %s\n", text.Line(k.history), text.Line(w))
+	}
+	if k.result == "" {
+		options := k.options
+		options.TimeLimit = 0 // the context has it
+		r, err := clew.Check(ctx, h, k.reading.spec, options)
+		if err != nil {
+			return nil, located(h, err)
+		}
+		r.File = k.history
+		return r, nil
+	}
+	in, name, err := open(k.result)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return clew.ReadResult(ctx, limits.Reader(ctx, in, k.memory), name, h, k.reading.spec)
+}

@@ -1,0 +1,94 @@
+package jepsen
+
+import (
+	"strings"
+
+	"clew/edn"
+)
+
+// Spell is something that a process did that is no client, such as the nemesis: from
+// its first event to its last, by which a partition that was started has been
+// stopped.
+type Spell struct {
+	Process, F, Value edn.ID
+	Index             int64 // the :index of its first event
+	// From and To are the first events of clients after its first and its last
+	// event. One that nothing ended goes on to the end of the history.
+	From, To Event
+}
+
+// spell is one under way.
+type spell struct {
+	first, last SkippedEvent
+	done        bool   // the second event of its operation has come
+	ends        *spell // what it ends, if that is what it is for
+	open, ended bool   // it began what something else ends, and that has come
+}
+
+// Spells are what the skipped processes did, in order, as far as SkippedEvents are
+// kept. The next event of a process with the same :f is the end of an operation; an
+// operation such as :stop-partition is the end of what :start-partition began.
+func (h *History) Spells() []Spell {
+	type kind struct {
+		process edn.ID
+		f       string
+	}
+	var all []*spell
+	underWay, open := map[kind]*spell{}, map[kind]*spell{}
+	for _, e := range h.SkippedEvents() {
+		process, f := h.Values.Same(e.Process), h.Values.Text(e.F)
+		if s := underWay[kind{process, f}]; s != nil && !s.done && e.Type != Invoke {
+			s.done = true
+			if s.ends != nil {
+				s = s.ends
+			}
+			s.last = e
+			continue
+		}
+		s := &spell{first: e, last: e, open: opens(f)}
+		underWay[kind{process, f}] = s
+		if o := open[kind{process, closes(f)}]; o != nil && !o.ended {
+			o.ended, o.last, s.ends = true, e, o
+			continue
+		}
+		if s.open {
+			open[kind{process, f}] = s
+		}
+		all = append(all, s)
+	}
+	spells := make([]Spell, len(all))
+	for i, s := range all {
+		spells[i] = Spell{s.first.Process, s.first.F, s.first.Value, s.first.Index, s.first.Before, s.last.Before}
+		if s.open && !s.ended {
+			spells[i].To = Event(len(h.Type))
+		}
+		if s.first.Value == edn.Nil && !s.ended {
+			spells[i].Value = s.last.Value
+		}
+	}
+	return spells
+}
+
+// opposites are :f's that end what others began, beside :stop-x and :start-x.
+var opposites = map[string]string{":stop": ":start", ":start": ":kill", ":resume": ":pause", ":heal": ":partition"}
+
+// closes is the :f that another one ends, "" if none.
+func closes(f string) string {
+	if what, ok := strings.CutPrefix(f, ":stop-"); ok {
+		return ":start-" + what
+	}
+	return opposites[f]
+}
+
+// opens says whether an :f begins what another one ends.
+func opens(f string) bool {
+	if strings.HasPrefix(f, ":start-") {
+		return true
+	}
+	for _, begins := range opposites {
+		if f == begins {
+			return true
+		}
+	}
+	return false
+}

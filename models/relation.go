@@ -1,0 +1,50 @@
+package models
+
+import "slices"
+
+// RelationKind is how two operations are related.
+type RelationKind uint8
+
+// The kinds of relations. Each begins with the operation that comes first.
+const (
+	ReturnedBefore RelationKind = iota // the first returned before the second was invoked
+	MustBeBefore                       // the first must take effect before the second
+	Saw                                // the second saw what the first did
+)
+
+func (k RelationKind) String() string {
+	return [...]string{"returned before", "must be before", "was seen by"}[k]
+}
+
+// Relation is a relation of two operations, a step of a contradiction.
+type Relation struct {
+	Kind     RelationKind
+	From, To Row
+}
+
+// Seeing says, of a model's operations, whether one may have seen what another did:
+// that leaves a value at a place, or puts in an element, and this depends on it. It
+// is nil if the model does not tell.
+func Seeing(m Model) func(maker, seer Op) bool {
+	if shaped, ok := m.(Shaped); ok {
+		switch shaped.Shape().(type) {
+		case FIFOShape, LIFOShape, PriorityShape, BagShape:
+			return func(maker, seer Op) bool {
+				return maker.Kind == Enqueue && (seer.Kind == Dequeue || seer.Kind == Peek) && maker.A == seer.A
+			}
+		}
+	}
+	r, ok := m.(Replacing)
+	if !ok {
+		return nil
+	}
+	var made, seen []Cell
+	return func(maker, seer Op) bool {
+		made = r.Makes(made[:0], maker)
+		if len(made) == 0 {
+			return false
+		}
+		seen, _ = r.Sees(seen[:0], seer)
+		return slices.ContainsFunc(made, func(c Cell) bool { return slices.Contains(seen, c) })
+	}
+}

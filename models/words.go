@@ -1,0 +1,98 @@
+package models
+
+import (
+	"slices"
+	"strings"
+
+	"clew/edn"
+	"clew/internal/text"
+	"clew/jepsen"
+)
+
+// maxWords bounds, in characters, an operation in words.
+const maxWords = 40
+
+// Operations that give something back: what crashed ones would have given back is
+// not known.
+var (
+	reads = []string{"read", "get", "peek"}
+	takes = []string{"dequeue", "pop", "poll", "take"}
+)
+
+// Words is an operation of a history as people say it, with what it returned if it
+// succeeded: "read 471", "cas 3→5", "dequeue → empty", "transfer 5 a→b". It has at
+// most maxWords characters.
+func Words(h *jepsen.History, op jepsen.Operation) string {
+	v, inv := h.Values, h.Invocation[op]
+	value, f := h.OpValue(op), h.F[inv]
+	name := short(v, f)
+	words := name
+	if key := h.Key(inv); key != edn.Nil {
+		words += " " + v.Text(key)
+	}
+	items := v.Items(value)
+	switch gives := slices.Contains(takes, name); {
+	case value == edn.Nil && h.Status[op] != jepsen.Succeeded && (gives || slices.Contains(reads, name)):
+		words += " ?"
+	case gives && (value == edn.Nil || v.Kind(value) == edn.KindKeyword && v.Str(value) == "empty"):
+		words += " → empty"
+	case value == edn.Nil && !slices.Contains(reads, name):
+	case strings.HasPrefix(name, "cas") && isList(v, value) && len(items) >= 2:
+		words += " " + change(v, items)
+	case name == "transfer" && v.Kind(value) == edn.KindMap:
+		words += transferred(v, value)
+	case steps(v, value) != "":
+		words = steps(v, value)
+	default:
+		words += " " + v.Text(value)
+	}
+	if h.Status[op] == jepsen.Failed {
+		words = "failed " + words
+	}
+	return text.Shorten(text.Line(words), maxWords)
+}
+
+func isList(v *edn.Values, id edn.ID) bool {
+	return v.Kind(id) == edn.KindVector || v.Kind(id) == edn.KindList
+}
+
+// change is what a cas does: "3→5", or "k 3→5" if its value begins with a key.
+func change(v *edn.Values, items []edn.ID) string {
+	if inner := items[1]; isList(v, inner) && len(v.Items(inner)) == 2 {
+		return v.Text(items[0]) + " " + change(v, v.Items(inner))
+	}
+	return v.Text(items[0]) + "→" + v.Text(items[1])
+}
+
+// short is a name without the colon of a keyword.
+func short(v *edn.Values, id edn.ID) string {
+	if v.Kind(id) == edn.KindKeyword {
+		return v.Str(id)
+	}
+	return v.Text(id)
+}
+
+// transferred is what a transfer does: " 5 a→b".
+func transferred(v *edn.Values, value edn.ID) string {
+	get := func(name string) string {
+		x, _ := v.Get(value, v.InternKeyword(name))
+		return short(v, x)
+	}
+	return " " + get("amount") + " " + get("from") + "→" + get("to")
+}
+
+// steps is the steps of a transaction: "r x 1, w y 2"; "" if it is none.
+func steps(v *edn.Values, value edn.ID) string {
+	if !isList(v, value) {
+		return ""
+	}
+	var all []string
+	for _, step := range v.Items(value) {
+		items := v.Items(step)
+		if !isList(v, step) || len(items) != 3 || v.Kind(items[0]) != edn.KindKeyword {
+			return ""
+		}
+		all = append(all, v.Str(items[0])+" "+short(v, items[1])+" "+v.Text(items[2]))
+	}
+	return strings.Join(all, ", ")
+}

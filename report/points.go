@@ -1,0 +1,215 @@
+package report
+
+import (
+	"context"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/text"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// linearize finds where the operations of the window take effect, and the states
+// after them: in the witness of a valid history, and in the linearization of what is
+// before a failure. Every operation takes effect as early as the order allows: just
+// after the latest invocation up to it.
+func (b *windowBuilder) linearize(ctx context.Context) {
+	order := b.r.Witness
+	if b.r.Verdict == jepsen.Invalid {
+		order = b.r.Before
+		for len(order) > 0 && b.r.openAtFailure(order[len(order)-1]) {
+			order = order[:len(order)-1] // nobody that returned needs it
+		}
+	}
+	h, w := b.h, b.w
+	var points []Point
+	var steps []int // how many operations are linearized by each point
+	at := jepsen.Event(jepsen.None)
+	for i, op := range order {
+		at = max(at, h.Invocation[op])
+		place, shown := b.placeOf[op]
+		if !shown {
+			continue
+		}
+		if len(points) == 0 {
+			w.MorePoints = i
+		}
+		column, exact := slices.BinarySearch(b.marks, at)
+		if !exact {
+			column-- // after the last mark before it
+		}
+		points, steps = append(points, Point{Op: place, At: float64(column)}), append(steps, i+1)
+	}
+	for from := 0; from < len(points); { // those after the same mark share the room behind it
+		to := from
+		for to < len(points) && points[to].At == points[from].At {
+			to++
+		}
+		for i := from; i < to; i++ {
+			points[i].At += float64(i-from+1) / float64(to-from+1)
+		}
+		from = to
+	}
+	for i, state := range b.states(ctx, order, steps) {
+		points[i].State = state
+	}
+	w.Points = append(points, b.attempt()...)
+}
+
+// attempt is the pending operations of the longest final path, which are tried just
+// before the failure.
+func (b *windowBuilder) attempt() []Point {
+	if b.w.FailAt < 0 {
+		return nil
+	}
+	var longest []Step
+	for _, path := range b.r.Paths {
+		if len(path) > len(longest) {
+			longest = path
+		}
+	}
+	var points []Point
+	for _, s := range longest[:max(0, len(longest)-1)] {
+		place, shown := b.placeOf[s.Operation]
+		if s.Operation != b.r.LastOperation && shown {
+			points = append(points, Point{Op: place, State: stateText(s.State), Attempt: true})
+		}
+	}
+	for i := range points {
+		points[i].At = b.w.FailAt - 1 + float64(i+1)/float64(len(points)+1)
+	}
+	return points
+}
+
+// states is the states after the given numbers of operations of an order, as text;
+// none if they cannot be found: a model may fail, and a part of what its author
+// declares may run where the whole does not.
+func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, steps []int) (texts []string) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, failed := p.(*models.Failure); !failed {
+				panic(p)
+			}
+			texts = nil
+		}
+	}()
+	if len(steps) == 0 || b.r.Keys != nil {
+		return nil
+	}
+	ops := b.model(ctx)
+	if ops == nil {
+		return nil
+	}
+	if bounded, ok := ops.Model.(models.Bounded); ok {
+		defer bounded.Within(ctx, nil)()
+	}
+	rows := rowsOf{ops: ops}
+	order, at := rows.said(order[:steps[len(steps)-1]], steps)
+	op := func(i int) models.Op { return ops.Op(rows.of(order[i])) }
+	if over, ok := ops.Model.(models.Overwriting); ok { // what was before that makes no difference
+		for i := at[0] - 1; i >= 0; i-- {
+			if over.Overwrites(op(i)) {
+				order = order[i:]
+				for k := range at {
+					at[k] -= i
+				}
+				break
+			}
+		}
+	}
+	states, err := models.StatesAt(ctx, ops.Model, len(order), op, at)
+	if err != nil {
+		return nil
+	}
+	for _, s := range states {
+		said := ""
+		if len(s) <= maxStateNumbers {
+			said = stateText(ops.Model.Record(s))
+		}
+		texts = append(texts, said)
+	}
+	return texts
+}
+
+// model is the operations that are linearized as the model reads them, nil if it
+// cannot.
+func (b *windowBuilder) model(ctx context.Context) *models.Operations {
+	if b.r.Ops != nil {
+		return b.r.Ops
+	}
+	ops, err := b.r.Spec.ReadWithin(ctx, b.h)
+	if err != nil {
+		return nil
+	}
+	if b.r.Verdict == jepsen.Invalid {
+		for _, part := range ops.Parts() {
+			if _, in := slices.BinarySearch(part.Of, b.h.OpOf[b.r.FailEvent]); in {
+				return part
+			}
+		}
+	}
+	return ops
+}
+
+// rowsOf finds the rows of operations. Nearly always one is as far from its number as
+// the last one was.
+type rowsOf struct {
+	ops  *models.Operations
+	away int
+}
+
+// said is an order without what says nothing to the model, and the numbers of
+// operations by given steps of it.
+func (r *rowsOf) said(order []jepsen.Operation, steps []int) (kept []jepsen.Operation, at []int) {
+	if !slices.ContainsFunc(order, func(op jepsen.Operation) bool { return r.of(op) < 0 }) {
+		return order, slices.Clone(steps)
+	}
+	for i, op := range order {
+		if r.of(op) >= 0 {
+			kept = append(kept, op)
+		}
+		if i+1 == steps[len(at)] {
+			at = append(at, len(kept))
+		}
+	}
+	return kept, at
+}
+
+// of is the row of an operation, -1 if it has none.
+func (r *rowsOf) of(op jepsen.Operation) models.Row {
+	of := r.ops.Of
+	if row := int(op) - r.away; row >= 0 && row < len(of) && of[row] == op {
+		return models.Row(row)
+	}
+	row, ok := slices.BinarySearch(of, op)
+	if !ok {
+		return -1
+	}
+	r.away = int(op) - row
+	return models.Row(row)
+}
+
+// Bounds of a state in a picture.
+const (
+	maxStateNumbers = 200 // of the model
+	maxStateText    = 24  // characters
+)
+
+// stateText is a state in short: without the name of its record, and of a record
+// with one field that field.
+func stateText(record edn.Value) string {
+	if record.Kind() == edn.KindTagged {
+		record = record.Items()[0]
+	}
+	s := record.String()
+	if fields := record.Items(); record.Kind() == edn.KindMap && len(fields) == 2 {
+		switch s = fields[1].String(); {
+		case fields[0].String() == ":locked?" && s == "true":
+			s = "held"
+		case fields[0].String() == ":locked?":
+			s = "free"
+		}
+	}
+	return text.Shorten(text.Line(s), maxStateText)
+}

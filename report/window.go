@@ -1,0 +1,380 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/text"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Window is the part of a history that a picture shows, and where everything in it
+// stands: the one model of text, SVG and HTML.
+//
+//	           0     1     2     3     4     5     6     7   Width
+//	process 0  ├─ write 1 ─┤                 ├──── read 1 ───X    Failing
+//	process 1        ├──── write 2 ────┤        … 3 more          a Gap
+//	process 2              ├─ write 3 ░░░░░░░░░░░░░░░░░░░░░░░░    Crashed
+//	                    ▒▒▒▒▒ :start-partition ▒▒▒▒▒              a Band
+//
+// Places on the axis are columns, from 0 to Width: one for each invocation and
+// completion that is shown, in order, or as far apart as their times.
+type Window struct {
+	Result *Result // what it is about, of one key if there are keys
+	Title  string  // one line: what is shown
+	Width  float64 // the end of the axis
+	ByTime bool    // distances are those of :time
+
+	Rows      []WindowRow
+	Ops       []WindowOp // in order of invocation
+	Bands     []Band
+	Relations []WindowRelation // the contradiction, numbered from 1 by their place
+	Points    []Point          // a linearization, in order
+
+	// FailAt is where the first failing completion stands, -1 if it is not shown.
+	FailAt float64
+	// MoreRows and MoreOps say how many processes are left out, and how many
+	// operations of theirs; MoreNamed how many that the sentence names, and MoreCore
+	// how many of the core.
+	MoreRows, MoreOps, MoreNamed, MoreCore int
+	// MoreBands is how many bands are left out.
+	MoreBands int
+	// MorePoints is how many operations were linearized before the first point that
+	// is shown.
+	MorePoints int
+}
+
+// WindowRow is a row of a window: a process, and those that took its place after it
+// had crashed.
+type WindowRow struct {
+	Processes []string
+	Gaps      []Gap
+}
+
+// Name is the row's processes: "process 3", or "process 3, 8, 13".
+func (r WindowRow) Name() string {
+	s := "process " + text.Shorten(text.Line(r.Processes[0]), maxProcess)
+	for i, p := range r.Processes[1:] {
+		if i == maxFolded {
+			return s + ", …"
+		}
+		s += ", " + text.Shorten(text.Line(p), maxProcess)
+	}
+	return s
+}
+
+const (
+	maxProcess = 16 // characters of the name of a process
+	maxFolded  = 2  // processes named after the first of a row
+)
+
+// maxWhy bounds, in characters, why the failing operation cannot happen.
+const maxWhy = 200
+
+// Gap is where operations of a row are left out: between two columns.
+type Gap struct {
+	From, To float64
+	Count    int
+}
+
+// WindowOp is an operation in a window.
+type WindowOp struct {
+	Operation jepsen.Operation
+	Row       int
+	// From is the column of its invocation. To is that of its completion; if it is
+	// Open, that of the end of the window; if it is Crashed, of its :info, or From if
+	// there is none.
+	From, To float64
+	// Until is how far it is drawn: To, or further to the right if it is Crashed, as
+	// it may still take effect.
+	Until   float64
+	Open    bool // it returned after the end of the window
+	Crashed bool
+	Failed  bool   // it failed, and did not happen
+	Failing bool   // it is the first failing completion
+	Core    bool   // of a core that is small enough to matter
+	Named   bool   // by the sentence, or by a relation
+	Label   string // as people say it: "read 471"
+	Name    string // all of it: "process 13's :read 471 (index 983)"
+	Why     string // of the failing one: why it cannot happen
+}
+
+// RelationKind is how two operations are related.
+type RelationKind = models.RelationKind
+
+// The kinds of relations. Each begins with the operation that comes first.
+const (
+	ReturnedBefore = models.ReturnedBefore
+	MustBeBefore   = models.MustBeBefore
+	Saw            = models.Saw
+)
+
+// WindowRelation is a Relation in a window.
+type WindowRelation struct {
+	Kind     RelationKind
+	From, To int    // places in Ops
+	Text     string // "process 1's write 2 returned before process 3's read 1"
+}
+
+// Band is something that went on around the operations, such as a nemesis's
+// partition, and no operation of a client.
+type Band struct {
+	From, To float64 // the same column if it is a moment
+	Name     string  // ":start-partition :majority"
+	Process  string  // ":nemesis"
+	Index    int64   // the :index of its first event
+}
+
+// Point is where an operation takes effect in a linearization.
+type Point struct {
+	Op      int     // its place in Ops
+	At      float64 // the column
+	State   string  // after it, "" if it is too large to show
+	Attempt bool    // it was open at the failure: it is tried, and does not help either
+}
+
+// WindowOptions say what a window shows.
+type WindowOptions struct {
+	// Around is the :index of an event around which to look; nil is the failure,
+	// or the beginning if there is none.
+	Around *int64
+	// Rows and Operations bound what is shown; 0 is DefaultRows and
+	// DefaultOperations.
+	Rows, Operations int
+	// ByTime makes distances those of :time, which the history must have been read
+	// with.
+	ByTime bool
+
+	bare bool // only what text shows: operations and their columns
+}
+
+// How much a window shows unless more is asked for.
+const (
+	DefaultRows       = 12
+	DefaultOperations = 60
+)
+
+// Window is a window of the result. If there are independent keys, it is one of the
+// key of the event asked for, or else of the key that fails first; if none does, of
+// all keys together. If the context ends
+// before, the states after the points are missing. Linear time in the history.
+func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
+	if r.Keys != nil {
+		r = r.keyAround(o.Around)
+	}
+	h := r.History
+	switch {
+	case h == nil || h.Operations() == 0:
+		return nil, errors.New("a picture is of operations; found a history without any")
+	case o.Around == nil && r.Verdict == jepsen.Unknown:
+		return nil, errors.New("a picture is of a failure, of a witness, or around an index; found a history that is undecided, and no index")
+	}
+	o.Rows = cmp.Or(o.Rows, DefaultRows)
+	o.Operations = cmp.Or(o.Operations, max(DefaultOperations, DefaultOperations/DefaultRows*o.Rows))
+	b := &windowBuilder{r: r, h: h, o: o, w: &Window{Result: r, FailAt: -1}}
+	if err := b.choose(); err != nil {
+		return nil, err
+	}
+	b.columns()
+	if o.bare {
+		return b.w, nil
+	}
+	b.linearize(ctx)
+	b.lanes()
+	b.gaps()
+	b.relate()
+	b.bands()
+	if o.ByTime {
+		if err := b.byTime(); err != nil {
+			return nil, err
+		}
+	}
+	b.w.Title = text.Line(cmp.Or(r.File, "history")) + ": " + r.Verdict.String()
+	return b.w, nil
+}
+
+// keyAround is the result of the key of an event, given by its :index, or of the key
+// that fails first.
+func (r *Result) keyAround(index *int64) *Result {
+	if index != nil {
+		if e := r.History.EventAt(*index); e != jepsen.None {
+			if items := r.History.Values.Items(r.History.Value[e]); len(items) == 2 {
+				for _, k := range r.Keys {
+					if k.Key.Class() == int32(r.History.Values.Same(items[0])) {
+						return k.Result()
+					}
+				}
+			}
+		}
+	}
+	return r.FirstFailing()
+}
+
+// windowBuilder makes a window.
+type windowBuilder struct {
+	r       *Result
+	h       *jepsen.History
+	o       WindowOptions
+	w       *Window
+	threads []int32                  // by process: the processes of one thread have one number
+	ops     []jepsen.Operation       // in order
+	from    jepsen.Event             // the first event that is shown
+	end     jepsen.Event             // the last one
+	marks   []jepsen.Event           // the events that have columns, in order
+	placeOf map[jepsen.Operation]int // among the operations of the window
+}
+
+// columns gives every operation its place on the axis.
+func (b *windowBuilder) columns() {
+	h, w := b.h, b.w
+	b.placeOf = map[jepsen.Operation]int{}
+	for i, op := range b.ops {
+		b.placeOf[op] = i
+		b.marks = append(b.marks, h.Invocation[op])
+		if c := h.Completion[op]; c != jepsen.None && c <= b.end {
+			b.marks = append(b.marks, c)
+		}
+	}
+	slices.Sort(b.marks)
+	b.from = b.marks[0]
+	w.Width = float64(len(b.marks))
+	core := map[jepsen.Operation]bool{}
+	for _, op := range b.r.Core {
+		core[op] = len(b.r.Core) <= coreOps // if all is of the core, that says nothing
+		if _, shown := b.placeOf[op]; !shown {
+			w.MoreCore++
+		}
+	}
+	for _, op := range b.ops {
+		x := WindowOp{Operation: op, From: b.at(h.Invocation[op]), To: w.Width, Core: core[op],
+			Crashed: h.Status[op] == jepsen.Crashed, Failed: h.Status[op] == jepsen.Failed,
+			Named: slices.Contains(b.r.Named, op), Label: models.Words(h, op), Name: text.Line(h.Name(op))}
+		switch c := h.Completion[op]; {
+		case c != jepsen.None && c <= b.end:
+			x.To = b.at(c)
+		case x.Crashed:
+			x.To = x.From
+		default:
+			x.Open = true
+		}
+		if x.Until = x.To; x.Crashed {
+			x.Until = w.Width
+		}
+		if b.r.fails() && h.Completion[op] == b.r.FailEvent {
+			x.Failing, x.Why = true, text.Shorten(text.Line(b.r.why()), maxWhy)
+			if !x.Open {
+				w.FailAt = x.To
+			}
+		}
+		w.Ops = append(w.Ops, x)
+	}
+}
+
+// at is the column of an event that has one, and of any other that of the next.
+func (b *windowBuilder) at(e jepsen.Event) float64 {
+	i, _ := slices.BinarySearch(b.marks, e)
+	return float64(i)
+}
+
+// relate keeps the relations of operations that are shown.
+func (b *windowBuilder) relate() {
+	for _, r := range b.r.Relations {
+		from, fromShown := b.placeOf[r.From]
+		to, toShown := b.placeOf[r.To]
+		if fromShown && toShown {
+			said := fmt.Sprintf("%s of process %s %s %s of process %s", b.w.Ops[from].Label, b.h.ProcessName(r.From), r.Kind, b.w.Ops[to].Label, b.h.ProcessName(r.To))
+			b.w.Relations = append(b.w.Relations, WindowRelation{r.Kind, from, to, text.Line(said)})
+		}
+	}
+}
+
+// byTime moves everything to where the times of the events put it. Times that go
+// back do not: the order of events holds.
+func (b *windowBuilder) byTime() error {
+	times := make([]float64, len(b.marks))
+	for i, e := range b.marks {
+		t, ok := b.h.EventMap(e).Get("time")
+		n, isInt := t.Int()
+		if !ok || !isInt {
+			return b.h.Errorf(e, "the event (index %d) has no :time that is an integer; expected one for a picture in scale of time", b.h.Index(e))
+		}
+		if times[i] = float64(n); i > 0 {
+			times[i] = max(times[i], times[i-1])
+		}
+	}
+	w, last := b.w, len(times)-1
+	span := max(1, times[last]-times[0])
+	move := func(x *float64) { // what is after the last event keeps its distance to it
+		i := min(int(max(0, *x)), last)
+		switch beyond := *x - float64(i); {
+		case *x < 0:
+		case i == last:
+			*x = float64(last) + beyond
+		default:
+			*x = (times[i] + beyond*(times[i+1]-times[i]) - times[0]) / span * float64(last)
+		}
+	}
+	w.ByTime = true
+	for i := range w.Ops {
+		move(&w.Ops[i].From)
+		move(&w.Ops[i].To)
+		move(&w.Ops[i].Until)
+	}
+	for i := range w.Points {
+		move(&w.Points[i].At)
+	}
+	for i := range w.Bands {
+		move(&w.Bands[i].From)
+		move(&w.Bands[i].To)
+	}
+	for i := range w.Rows {
+		for k := range w.Rows[i].Gaps {
+			move(&w.Rows[i].Gaps[k].From)
+			move(&w.Rows[i].Gaps[k].To)
+		}
+	}
+	move(&w.FailAt)
+	return nil
+}
+
+// Bounds of bands.
+const (
+	maxBands    = 12
+	maxBandName = 40 // characters
+)
+
+// bands are what went on around the operations of the window.
+func (b *windowBuilder) bands() {
+	h, w := b.h, b.w
+	for _, s := range h.Spells() {
+		if s.To <= b.from && s.From < s.To || s.To < b.from || s.From > b.end {
+			continue
+		}
+		if len(w.Bands) == maxBands {
+			w.MoreBands++
+			continue
+		}
+		said := h.Values.Text(s.F)
+		if s.Value != edn.Nil {
+			said += " " + h.Values.Text(s.Value)
+		}
+		w.Bands = append(w.Bands, Band{From: b.before(s.From), To: b.before(s.To), Name: text.Shorten(text.Line(said), maxBandName),
+			Process: text.Shorten(text.Line(h.Values.Text(s.Process)), maxProcess), Index: s.Index})
+	}
+}
+
+// before is the place just before an event.
+func (b *windowBuilder) before(e jepsen.Event) float64 {
+	switch {
+	case e <= b.from:
+		return 0
+	case e > b.end:
+		return b.w.Width
+	}
+	return b.at(e) - 0.5
+}

@@ -1,0 +1,310 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"clew/jepsen"
+)
+
+// Which operations a window shows, and in which rows.
+
+// How many operations a window shows beside those that it must.
+const (
+	contextOps = 16 // in all, if the core takes less
+	coreOps    = 16 // of a core that is shown as a whole: larger ones are nearly all those of locks
+	maxNamed   = 60 // that a sentence names
+)
+
+// choose chooses the operations, and where the window ends.
+func (b *windowBuilder) choose() error {
+	b.threads = threadsOf(b.h)
+	c := &chooser{h: b.h, o: b.o, threads: b.threads, in: map[jepsen.Operation]bool{}, rows: map[int32]bool{}}
+	fails := b.r.fails()
+	switch {
+	case b.o.Around != nil:
+		e := b.h.EventAt(*b.o.Around)
+		if e == jepsen.None {
+			return fmt.Errorf("no event has :index %d", *b.o.Around)
+		}
+		c.around(b.h.OpOf[e])
+	case fails:
+		b.w.MoreNamed = c.failure(b.r)
+		b.end = b.r.FailEvent
+	default:
+		c.around(0)
+	}
+	b.ops = c.ops
+	slices.Sort(b.ops)
+	for _, op := range b.ops {
+		if !fails || b.o.Around != nil {
+			b.end = max(b.end, b.h.Invocation[op], b.h.Completion[op])
+		}
+	}
+	return nil
+}
+
+// chooser chooses operations, as many as there may be.
+type chooser struct {
+	h       *jepsen.History
+	o       WindowOptions
+	threads []int32
+	ops     []jepsen.Operation
+	in      map[jepsen.Operation]bool
+	rows    map[int32]bool // threads that have a row
+}
+
+func (c *chooser) thread(op jepsen.Operation) int32 {
+	return c.threads[c.h.Process[c.h.Invocation[op]]]
+}
+
+// must adds an operation whatever the bounds.
+func (c *chooser) must(op jepsen.Operation) {
+	if op != jepsen.None && !c.in[op] {
+		c.in[op], c.rows[c.thread(op)] = true, true
+		c.ops = append(c.ops, op)
+	}
+}
+
+// may adds an operation if there are less than so many, and no more rows than there
+// may be.
+func (c *chooser) may(op jepsen.Operation, most int) {
+	if op != jepsen.None && len(c.ops) < min(most, c.o.Operations) && (c.rows[c.thread(op)] || len(c.rows) < c.o.Rows) && c.h.Status[op] != jepsen.Failed {
+		c.must(op)
+	}
+}
+
+// failure chooses what a failure is understood by: the failing operation and those
+// that its sentence names, the core, what returned last before, and what was open
+// then. It says how many named ones there are too many.
+func (c *chooser) failure(r *Result) (tooMany int) {
+	h := c.h
+	c.must(h.OpOf[r.FailEvent])
+	for _, op := range r.Named {
+		if h.Invocation[op] > r.FailEvent {
+			tooMany++ // it is told for comparison only
+		} else if len(c.ops) < maxNamed {
+			c.must(op)
+		} else {
+			tooMany++
+		}
+	}
+	c.may(r.LastOperation, c.o.Operations)
+	most := c.o.Operations
+	if len(r.Core) > coreOps {
+		most = contextOps
+	}
+	for _, op := range slices.Backward(r.Core) {
+		c.may(op, most)
+	}
+	last := min(contextOps, c.o.Operations) / 2
+	for e := r.FailEvent - 1; e >= 0 && len(c.ops) < last; e-- {
+		if h.Type[e] == jepsen.OK {
+			c.may(h.OpOf[e], last)
+		}
+		if r.FailEvent-e > nearby {
+			break
+		}
+	}
+	if !c.o.bare { // what these saw, if that crashed
+		for _, op := range slices.Backward(r.Before[max(0, len(r.Before)-last):]) {
+			c.may(op, contextOps)
+		}
+	}
+	for _, config := range r.Configs {
+		for _, op := range slices.Backward(config.Pending) {
+			c.may(op, contextOps)
+		}
+	}
+	return tooMany
+}
+
+// nearby is how many events to look back for the last that returned.
+const nearby = 10_000
+
+// around chooses an operation and those invoked before and after it.
+func (c *chooser) around(op jepsen.Operation) {
+	c.must(op)
+	for before, after := op-1, op+1; len(c.ops) < c.o.Operations && (before >= max(0, op-nearby) || int(after) < min(c.h.Operations(), int(op)+nearby)); before, after = before-1, after+1 {
+		if int(after) < c.h.Operations() {
+			c.may(after, c.o.Operations)
+		}
+		if before >= 0 {
+			c.may(before, c.o.Operations)
+		}
+	}
+}
+
+// threadsOf says which processes are one thread: those of which one took the place
+// of another that had crashed. As Jepsen does it, it has that one's number plus the
+// number of threads. Of processes that do not look like that, each is a thread.
+func threadsOf(h *jepsen.History) []int32 {
+	n := len(h.Processes)
+	threads, number := make([]int32, n), make([]int64, n)
+	begins, crashes := make([]jepsen.Event, n), make([]jepsen.Event, n) // crashes: None unless that was its last
+	of := map[int64]int{}
+	integers := true
+	for p := range threads {
+		var isInt bool
+		number[p], isInt = h.Values.Int(h.Processes[p])
+		integers = integers && isInt
+		threads[p], begins[p], crashes[p] = int32(p), jepsen.None, jepsen.None
+		of[number[p]] = p
+	}
+	firstCrash := jepsen.Event(len(h.Type))
+	for op, inv := range h.Invocation {
+		p := h.Process[inv]
+		if begins[p] == jepsen.None {
+			begins[p] = inv
+		}
+		if crashes[p] = jepsen.None; h.Status[op] == jepsen.Crashed && h.Completion[op] != jepsen.None {
+			crashes[p] = h.Completion[op]
+			firstCrash = min(firstCrash, crashes[p])
+		}
+	}
+	greatest, last, early := int64(-1), -1, 0
+	for p := range threads {
+		if begins[p] < firstCrash {
+			greatest = max(greatest, number[p])
+			early++
+		}
+		if last < 0 || number[p] > number[last] {
+			last = p
+		}
+	}
+	if !integers || early < 2 || number[last] <= greatest {
+		return threads
+	}
+	follows := func(p int, count int64) (before int, ok bool) {
+		before, ok = of[number[p]-count]
+		return before, ok && crashes[before] != jepsen.None && crashes[before] < begins[p]
+	}
+	for count, tries := greatest+1, 0; count <= number[last] && tries < maxTries; count, tries = count+1, tries+1 {
+		all, first := true, int64(0)
+		for p := 0; p < n && all; p++ {
+			if number[p] >= count {
+				_, all = follows(p, count)
+			} else {
+				first++
+			}
+		}
+		if all && 2*first >= count { // most threads have a first process
+			for p := range threads { // in order of appearance
+				if number[p] >= count {
+					before, _ := follows(p, count)
+					threads[p] = threads[before]
+				}
+			}
+			break
+		}
+	}
+	return threads
+}
+
+// maxTries is how many numbers of threads are tried.
+const maxTries = 64
+
+// lanes gives the operations their rows: one for each thread, and another if an
+// operation that crashed took effect after the thread had gone on.
+func (b *windowBuilder) lanes() {
+	w := b.w
+	type lane struct {
+		order int64
+		ops   []int
+	}
+	var lanes []lane
+	latest := map[int32]int{} // by thread
+	effect := make([]float64, len(w.Ops))
+	for _, p := range w.Points {
+		if !p.Attempt {
+			effect[p.Op] = max(effect[p.Op], p.At)
+		}
+	}
+	for i := range w.Ops {
+		x := &w.Ops[i]
+		p := b.h.Process[b.h.Invocation[x.Operation]]
+		at, inLane := latest[b.threads[p]]
+		if inLane {
+			last := lanes[at].ops[len(lanes[at].ops)-1]
+			inLane = max(w.Ops[last].To, effect[last]) <= x.From
+		}
+		if !inLane {
+			order, isInt := b.h.Values.Int(b.h.Processes[b.threads[p]])
+			if !isInt {
+				order = int64(b.threads[p])
+			}
+			at, lanes = len(lanes), append(lanes, lane{order: order})
+			latest[b.threads[p]] = at
+		} else if last := &w.Ops[lanes[at].ops[len(lanes[at].ops)-1]]; last.Crashed {
+			last.Until = x.From
+		}
+		lanes[at].ops = append(lanes[at].ops, i)
+	}
+	slices.SortStableFunc(lanes, func(a, b lane) int { return cmp.Compare(a.order, b.order) })
+	for row, l := range lanes {
+		var processes []string
+		for _, i := range l.ops {
+			w.Ops[i].Row = row
+			if name := b.h.ProcessName(w.Ops[i].Operation); !slices.Contains(processes, name) {
+				processes = append(processes, name)
+			}
+		}
+		w.Rows = append(w.Rows, WindowRow{Processes: processes})
+	}
+	w.Points = slices.DeleteFunc(w.Points, func(p Point) bool { return p.Attempt && p.At > w.Ops[p.Op].Until })
+}
+
+// gaps counts what is left out, where it is left out: before, between and after the
+// operations of a row, and of the threads that have no row. What failed did not
+// happen.
+func (b *windowBuilder) gaps() {
+	h, w := b.h, b.w
+	rowOf := map[int32]int{}
+	shown := make([][]int, len(w.Rows))
+	for i, x := range w.Ops {
+		thread := b.threads[h.Process[h.Invocation[x.Operation]]]
+		if row, known := rowOf[thread]; !known || x.Row < row {
+			rowOf[thread] = x.Row
+		}
+		shown[x.Row] = append(shown[x.Row], i)
+	}
+	counts := make([][]int, len(w.Rows)) // by row: left out before each operation, and after the last
+	for row := range counts {
+		counts[row] = make([]int, len(shown[row])+1)
+	}
+	others := map[int32]bool{}
+	for op := range jepsen.Operation(h.Operations()) {
+		if h.Status[op] == jepsen.Failed || h.Invocation[op] > b.end {
+			continue
+		}
+		if _, in := b.placeOf[op]; in {
+			continue
+		}
+		thread := b.threads[h.Process[h.Invocation[op]]]
+		row, known := rowOf[thread]
+		if !known {
+			others[thread] = true
+			w.MoreOps++
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(shown[row], op, func(i int, op jepsen.Operation) int { return cmp.Compare(w.Ops[i].Operation, op) })
+		counts[row][at]++
+	}
+	w.MoreRows = len(others)
+	for row := range counts {
+		from := 0.0
+		for k, n := range counts[row] {
+			to := w.Width
+			if k < len(shown[row]) {
+				to = w.Ops[shown[row][k]].From
+			}
+			if n > 0 {
+				w.Rows[row].Gaps = append(w.Rows[row].Gaps, Gap{from, to, n})
+			}
+			if k < len(shown[row]) {
+				from = w.Ops[shown[row][k]].To
+			}
+		}
+	}
+}
