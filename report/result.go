@@ -12,10 +12,10 @@ type Result struct {
 	File     string          // what the caller calls the history
 	History  *jepsen.History // nil if the history could not be read
 	Verdict  jepsen.Verdict
-	Model    string // the model's name
-	Init     string // its initial value as EDN, "" if it was not given
-	Inferred bool   // the model was inferred
-	Spec     models.Spec
+	Model    string      // the model's name
+	Init     string      // its initial value as EDN, "" if it was not given
+	Inferred bool        // the model was inferred
+	Spec     models.Spec // how the history was read
 	// Ops are the operations that Witness or Before is of, as the model reads them;
 	// nil if they would have to be read anew.
 	Ops      *models.Operations
