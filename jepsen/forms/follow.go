@@ -66,9 +66,10 @@ type tail struct {
 	blocks chan block
 	look   func() bool
 
-	whole []byte // lines that nobody has read yet
-	torn  []byte // the beginning of a line
-	end   error  // what the text ended with
+	whole []byte           // lines that nobody has read yet
+	torn  []byte           // the beginning of a line
+	end   error            // what the text ended with
+	over  <-chan time.Time // once the context is done: the end of the last moment
 }
 
 // block is what a Read gave.
@@ -90,6 +91,10 @@ const (
 	growthPause = 50 * time.Millisecond
 	lookPause   = 100 * time.Millisecond
 )
+
+// lastMoment is how long lines are still taken once the context is done, since they
+// may have been there before.
+const lastMoment = 200 * time.Millisecond
 
 // pump reads until the text ends, or nobody wants it.
 func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
@@ -155,9 +160,14 @@ func (t *tail) more() error {
 	since := time.Now()
 	tick := time.NewTicker(lookPause)
 	defer tick.Stop()
+	done := t.ctx.Done()
 	for {
 		select {
-		case <-t.ctx.Done():
+		case <-done:
+			if done = nil; t.over == nil {
+				t.over = time.After(lastMoment)
+			}
+		case <-t.over:
 			return errEnough
 		case b := <-t.blocks:
 			since, t.end = time.Now(), b.err
