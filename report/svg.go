@@ -50,7 +50,8 @@ const (
 	svgTitle             = 300 // characters of what a browser shows under the pointer
 )
 
-const svgStyle = `
+// svgLight and svgDark are the colors, and what goes with them.
+const svgLight = `
 text { font: 12px monospace; fill: #1c2330; white-space: pre }
 .paper { fill: #fff }
 .title { font-weight: bold; font-size: 14px }
@@ -71,7 +72,9 @@ text.wrong { fill: #b3261e; paint-order: stroke; stroke: #fff; stroke-width: 3px
 .a0 { stroke: #6b46c1 } .a1 { stroke: #b3261e; stroke-dasharray: 5 3 } .a2 { stroke: #1b7f4d }
 .h0 { fill: #6b46c1 } .h1 { fill: #b3261e } .h2 { fill: #1b7f4d }
 text.badge { fill: #fff; font-size: 10px; font-weight: bold; text-anchor: middle }
-@media (prefers-color-scheme: dark) {
+`
+
+const svgDark = `
 text { fill: #e6e9ee }
 .paper { fill: #14181f }
 .small { fill: #9aa3b0 }
@@ -88,8 +91,9 @@ text.wrong { fill: #ff8a80; stroke: #14181f }
 .a0 { stroke: #b79cf5 } .a1 { stroke: #ff8a80 } .a2 { stroke: #5fd39a }
 .h0 { fill: #b79cf5 } .h1 { fill: #ff8a80 } .h2 { fill: #5fd39a }
 text.badge { fill: #14181f }
-}
 `
+
+const svgStyle = svgLight + "@media (prefers-color-scheme: dark) {" + svgDark + "}\n"
 
 // The elements of a picture.
 type (
@@ -99,9 +103,9 @@ type (
 		Height  int      `xml:"height,attr"`
 		ViewBox string   `xml:"viewBox,attr"`
 		Role    string   `xml:"role,attr"`
-		Title   string   `xml:"title"`
-		Desc    string   `xml:"desc"`
-		Style   string   `xml:"style"`
+		Title   string   `xml:"title,omitempty"`
+		Desc    string   `xml:"desc,omitempty"`
+		Style   string   `xml:"style,omitempty"`
 		Defs    svgDefs  `xml:"defs"`
 		Items   []any
 	}
@@ -130,6 +134,8 @@ type (
 	svgGroup struct {
 		XMLName xml.Name `xml:"g"`
 		Class   string   `xml:"class,attr,omitempty"`
+		Op      string   `xml:"data-op,attr,omitempty"`  // the operation that it stands for
+		Why     string   `xml:"data-why,attr,omitempty"` // why that cannot happen
 		Title   string   `xml:"title,omitempty"`
 		Items   []any
 	}
@@ -188,13 +194,32 @@ func (r *Result) WriteSVG(w io.Writer) error {
 
 // WriteSVG draws the window, at most 1,400 pixels wide and 900 high unless more rows
 // were asked for.
-func (w *Window) WriteSVG(out io.Writer) error {
-	if _, err := io.WriteString(out, xml.Header); err != nil {
-		return err
+func (w *Window) WriteSVG(out io.Writer) error { return w.DrawSVG(out, SVGOptions{}) }
+
+// SVGOptions say what an SVG picture is for.
+type SVGOptions struct {
+	// Scheme is "light" or "dark", "" for the one that its reader prefers.
+	Scheme string
+	// Part: it is an element of an HTML page, which has SVGStyle and the sentence.
+	// Its operations have a data-op, their jepsen.Operation, and the failing one has
+	// a data-why.
+	Part bool
+}
+
+// SVGStyle is the style of pictures in pages: what they look like, and how that
+// differs if it is dark.
+func SVGStyle() (light, dark string) { return svgLight, svgDark }
+
+// DrawSVG is WriteSVG with options.
+func (w *Window) DrawSVG(out io.Writer, o SVGOptions) error {
+	if !o.Part {
+		if _, err := io.WriteString(out, xml.Header); err != nil {
+			return err
+		}
 	}
 	e := xml.NewEncoder(out)
 	e.Indent("", " ")
-	if err := e.Encode(drawSVG(w)); err != nil {
+	if err := e.Encode(drawSVG(w, o)); err != nil {
 		return err
 	}
 	_, err := io.WriteString(out, "\n")
@@ -204,6 +229,7 @@ func (w *Window) WriteSVG(out io.Writer) error {
 // drawing is a picture under way.
 type svgDrawing struct {
 	w      *Window
+	o      SVGOptions
 	labels []string // of the operations, as short as they must be
 	xs     []float64
 	left   float64 // where the axis begins
@@ -250,10 +276,13 @@ func fitted(s string, room, char float64) string {
 	return ""
 }
 
-func drawSVG(w *Window) svgPicture {
-	d := &svgDrawing{w: w}
+func drawSVG(w *Window, o SVGOptions) svgPicture {
+	d := &svgDrawing{w: w, o: o}
 	d.layout()
 	head, foot := d.sentence(), d.legend()
+	if o.Part {
+		head = nil
+	}
 	lanes, bandsHigh := d.bandLanes()
 	y := svgMargin + len(head)*svgLine + svgLine/2
 	d.top = y + bandsHigh
@@ -261,7 +290,9 @@ func drawSVG(w *Window) svgPicture {
 	d.row = min(svgRow, max(svgLeastRow, left/max(1, len(w.Rows))))
 	bottom := d.top + d.row*len(w.Rows)
 	height := bottom + svgMargin + len(foot)*svgLine + svgMargin
-	d.items = append(d.items, svgRect{Width: d.width, Height: height, Class: "paper"})
+	if !o.Part {
+		d.items = append(d.items, svgRect{Width: d.width, Height: height, Class: "paper"})
+	}
 	for i, line := range head {
 		line.Y = svgMargin + (i+1)*svgLine - 4
 		d.items = append(d.items, line)
@@ -288,11 +319,17 @@ func drawSVG(w *Window) svgPicture {
 			d.items = append(d.items, x.at(y))
 		}
 	}
-	return svgPicture{
-		Width: d.width, Height: height, ViewBox: fmt.Sprintf("0 0 %d %d", d.width, height), Role: "img",
-		Title: w.Title, Desc: text.Shorten(text.Line(w.Result.sentence()), 4*svgTitle), Style: svgStyle,
+	p := svgPicture{
+		Width: d.width, Height: height, ViewBox: fmt.Sprintf("0 0 %d %d", d.width, height), Role: "group",
 		Defs: svgDefinitions(), Items: d.items,
 	}
+	if o.Part { // there is room for a larger one
+		p.Width, p.Height = p.Width*5/4, p.Height*5/4
+	} else {
+		p.Role, p.Title, p.Desc = "img", w.Title, text.Shorten(text.Line(w.Result.sentence()), 4*svgTitle)
+		p.Style = map[string]string{"": svgStyle, "light": svgLight, "dark": svgLight + svgDark}[o.Scheme]
+	}
+	return p
 }
 
 func svgDefinitions() svgDefs {
@@ -504,6 +541,9 @@ func (d *svgDrawing) bar(i int) {
 		class = "bar failed"
 	}
 	g := svgGroup{Title: text.Shorten(x.Name, svgTitle)}
+	if d.o.Part {
+		d.tie(&g, &x)
+	}
 	if x.Open {
 		to = d.right
 	}
@@ -542,6 +582,16 @@ func (d *svgDrawing) bar(i int) {
 // whyOf is why an operation cannot happen, as short as it must be.
 func (d *svgDrawing) whyOf(x WindowOp) string {
 	return strings.TrimSpace("✗ " + text.Shorten(x.Why, d.why))
+}
+
+// tie ties the drawing of an operation to what a page knows of it.
+func (d *svgDrawing) tie(g *svgGroup, x *WindowOp) {
+	if g.Op = fmt.Sprint(x.Operation); x.Failing {
+		g.Class = "failing"
+		if x.Why != "" {
+			g.Why = text.Shorten("cannot happen: "+x.Why, svgTitle)
+		}
+	}
 }
 
 // whys says beside the failing operation why it cannot happen.
