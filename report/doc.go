@@ -8,9 +8,10 @@
 // A Result renders itself, and each way to do so has its file in this package.
 // EDN is the map that Knossos would answer with, MarshalJSON is a line for
 // other programs, and Text and WriteSVG are for people. Pictures are of a Window:
-// few operations, and where they and all that belongs to them stand. WriteWitness
-// and WriteCore write the evidence as op maps, and ReadWitness and ReadEDN read a
-// witness and a result back. Table shows the results of a store.
+// few operations, and where they and all that belongs to them stand; package page
+// has them in pages for browsers. WriteWitness and WriteCore write the evidence
+// as op maps, and ReadWitness and ReadEDN read a witness and a result back. Table
+// shows the results of a store.
 //
 //	r, err := clew.Check(ctx, h, spec, clew.Options{})
 //	..

@@ -160,3 +160,12 @@ func (r *Result) ops(rows []jepsen.Operation) []jepsen.Op {
 	}
 	return ops
 }
+
+// Summary is a line about what was checked, and how: the model, how many operations,
+// and who decided.
+func (r *Result) Summary() string {
+	if r.History == nil {
+		return r.modelText()
+	}
+	return r.summary()
+}

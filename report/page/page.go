@@ -1,0 +1,187 @@
+// Package page writes a result as an HTML page: one file that needs no network, with
+// everything that a failing test's owner wants to know of it.
+//
+//	┌────────────────────────────────────────────────┐
+//	│ INVALID  history.edn                           │  verdict and summary
+//	│ value 2 was read by process 0 after ..         │  the sentence
+//	│ ┌────────────────────────────────────────────┐ │
+//	│ │ the window, as SVG                         │ │  zoom, pan, hover, focus
+//	│ └────────────────────────────────────────────┘ │
+//	│ ▁▂▂▃▂▂▁▂▃▂▂▂▂▃▂▂▂▂▂▃▂▂│▂▂▂▂▃▂▂▂▂▂▂▂▂▃▂▂▂▂▂▂▂▂▂▂▂▂ │  the whole history
+//	│ find: ______                                   │
+//	│ ▸ operations ▸ text ▸ core ▸ what was tried    │
+//	└────────────────────────────────────────────────┘
+//
+// Of independent keys there is an index, and the part between for each of the first
+// keys that fail. WriteIndex is an index of the pages of a store.
+//
+// However long the history is, a page has at most MaxBytes. It holds the operations
+// of the window and as many around it as there is room for; of all others it counts
+// what the strip shows. Values are text wherever they stand, shortened, and the
+// page's Content-Security-Policy lets nothing run but the script of this package.
+package page
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"clew/internal/text"
+	"clew/jepsen"
+	"clew/report"
+)
+
+// MaxBytes is how large a page becomes at most.
+const MaxBytes = 2_000_000
+
+// Bounds of what a page shows, in characters unless it says otherwise.
+const (
+	maxSections = 8 // keys that have a part of their own
+	maxText     = 20_000
+	maxSentence = 2_000
+	maxName     = 300
+	maxCore     = 60_000 // bytes
+	heldBytes   = 1_700_000
+)
+
+// Options say what a page shows.
+type Options struct {
+	Window report.WindowOptions
+}
+
+//go:embed page.html
+var markup string
+
+//go:embed page.css
+var styleOfPage string
+
+// style has the drawing's in it.
+var style = func() string {
+	light, dark := report.SVGStyle()
+	return strings.NewReplacer("/*light*/", light, "/*dark*/", dark).Replace(styleOfPage)
+}()
+
+//go:embed page.js
+var script string
+
+var pages = template.Must(template.New("page").Parse(markup))
+
+// policy lets a page run its own script and use its own style, and nothing else.
+var policy = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'"
+
+// hash names a text in a policy.
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// frame is what every page has.
+type frame struct {
+	Title  string
+	Policy string
+	Style  template.CSS
+	Script template.JS
+}
+
+func newFrame(title string) frame {
+	return frame{Title: title, Policy: policy, Style: template.CSS(style), Script: template.JS(script)}
+}
+
+// document is a page about one history.
+type document struct {
+	frame
+	Head     heading
+	Index    *index // nil if there is none
+	Sections []*section
+}
+
+// heading is the verdict in a few words.
+type heading struct {
+	File, Verdict, Word, Summary string
+	Notes                        []string // why it is unknown, what is missing
+}
+
+// verdictOf is a verdict as a name of a class, and as a word.
+func verdictOf(v jepsen.Verdict) (class, word string) {
+	switch v {
+	case jepsen.Valid:
+		return "valid", "valid"
+	case jepsen.Invalid:
+		return "invalid", "INVALID"
+	}
+	return "unknown", "unknown"
+}
+
+func newHeading(r *report.Result) heading {
+	h := heading{File: text.Shorten(text.Line(r.File), maxName)}
+	h.Verdict, h.Word = verdictOf(r.Verdict)
+	h.Summary = text.Line(r.Summary())
+	note := func(s string) {
+		if s != "" {
+			h.Notes = append(h.Notes, text.Shorten(text.Line(s), maxSentence))
+		}
+	}
+	if r.Verdict == jepsen.Unknown {
+		note(string(r.Cause))
+		note(r.Error)
+		note(r.Explanation)
+	}
+	note(r.Missing)
+	return h
+}
+
+// Write writes a page about a result, whatever the verdict is. If the context ends
+// before, the error is its cause. Linear time in the history, and little of it.
+func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
+	d := document{frame: newFrame(text.Shorten(text.Line(r.File), maxName)), Head: newHeading(r)}
+	if r.Keys != nil {
+		d.Index, d.Sections = newKeyIndex(r)
+	}
+	switch around := o.Window.Around; {
+	case r.Keys != nil && around != nil: // a part of its own, in front
+		window, err := r.Window(ctx, o.Window)
+		if err != nil {
+			return err
+		}
+		d.Sections = append([]*section{{ID: "around", Title: fmt.Sprintf("around index %d", *around), r: window.Result, around: around}}, d.Sections...)
+	case len(d.Sections) == 0 && r.History != nil && r.History.Operations() > 0:
+		d.Sections = []*section{{ID: "history", r: r, around: around}}
+	}
+	for _, s := range d.Sections {
+		o.Window.Around = s.around
+		if err := s.fill(ctx, o.Window); err != nil {
+			return err
+		}
+	}
+	return d.write(ctx, w)
+}
+
+// write writes the page with as many operations as there is room for.
+func (d *document) write(ctx context.Context, w io.Writer) error {
+	var b bytes.Buffer
+	for room := heldBytes; ; {
+		for _, s := range d.Sections {
+			s.hold(ctx, room/len(d.Sections))
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		b.Reset()
+		if err := pages.ExecuteTemplate(&b, "page", d); err != nil {
+			return err
+		}
+		over := b.Len() - MaxBytes
+		if over <= 0 || room == 0 {
+			break
+		}
+		room = max(0, room-over-over/8)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
