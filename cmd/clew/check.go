@@ -32,6 +32,8 @@ Examples:
    clew check --model cas-register --init 0 history.edn
    clew check store/                       # a table and a summary
    clew check --models tests.edn old-stores.tar.gz
+   clew check --html failure.html history.edn        # a page to look at
+   clew check --html-dir pages/ store/               # an index.html of them
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
    xzcat history.edn.xz | clew check --model mutex -
    clew check --model register --follow store/latest/jepsen.log    # while the test runs
@@ -57,6 +59,9 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
 			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
+			&cli.StringFlag{Name: "html", Usage: "write a page for a browser to `FILE`: the verdict, a drawing to move about in, and the operations"},
+			&cli.StringFlag{Name: "html-dir", Usage: "write such a page of every history that is not valid to a file below `DIR`, and an index.html of all"},
+			&cli.StringFlag{Name: "html-style", Value: htmlStyles[0], Usage: "what a page looks like: `clew`, or as porcupine draws it (porcupine)"},
 			&cli.StringFlag{Name: "evidence", Usage: "write the core of every invalid history to a file below `DIR`, which becomes a store of them"},
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
@@ -123,6 +128,9 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 	if k.follow, err = givenFollowing(c, &k.reading); err != nil {
 		return nil, err
 	}
+	if err := k.evidence.checkStyle(c.IsSet("html-style")); err != nil {
+		return nil, err
+	}
 	k.given = c.String("models")
 	k.models, err = givenModels(c)
 	return k, err
@@ -150,7 +158,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		jobs = []*job{k.job(store.Source{Path: paths[0]}, nil)}
 	}
 	if len(jobs) != 1 && len(k.evidence.files) > 0 {
-		return 0, fmt.Errorf("--witness, --core and --svg are for a single history, not for %d; --evidence DIR has a file for each", len(jobs))
+		return 0, fmt.Errorf("--witness, --core, --svg and --html are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", len(jobs))
 	}
 	if err := k.models.unused(jobs); err != nil {
 		return 0, err
@@ -173,6 +181,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		k.lose(err)
 		return k.tally.status(), nil
 	}
+	k.index(ctx, jobs)
 	if k.output == "text" && len(jobs) > 1 {
 		said := ""
 		if n := k.tally.of[notChecked]; n > 0 {
@@ -185,6 +194,15 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		k.summarize(ctx, said)
 	}
 	return k.tally.status(), nil
+}
+
+// index writes the index of the pages, if there are pages.
+func (k *checker) index(ctx context.Context, jobs []*job) {
+	ctx, done := k.lastly(ctx, k.options.TimeLimit)
+	defer done()
+	if err := k.evidence.index(ctx, jobs); err != nil {
+		k.lose(err)
+	}
 }
 
 // ready looks at the outputs before a search takes its time for them. It fails if
@@ -253,7 +271,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	}
 	h := j.h
 	if j.h = nil; h == nil {
-		a := k.answer(j, undecided(j, j.stopped))
+		a := k.answer(ctx, j, undecided(j, j.stopped))
 		if j.stopped != jepsen.Interrupted {
 			return a
 		}
@@ -281,7 +299,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	}
 	r.File = j.Path
 	r.Ms = float64((j.took + time.Since(start)).Microseconds()) / 1000
-	return k.answer(j, r)
+	return k.answer(ctx, j, r)
 }
 
 // grace is how long a check that was stopped may take to say how far it got. What
@@ -296,11 +314,12 @@ func undecided(j *job, cause jepsen.Cause) *report.Result {
 // unreadable is the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
 	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: inWords(err)}
+	k.evidence.pageOf(context.Background(), j, r) // there is nothing to write, but for a line of the index
 	return answer{err: err, out: k.render(j, r)}
 }
 
 // answer turns a result into an answer.
-func (k *checker) answer(j *job, r *report.Result) answer {
+func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	var a answer
 	if k.alone && k.output == "edn" {
 		a.stream = func(w io.Writer) error {
@@ -318,6 +337,15 @@ func (k *checker) answer(j *job, r *report.Result) answer {
 		a.warnings = r.History.Warnings
 	}
 	a.evidence = k.evidence.of(j, r, k.stderr)
+	if err := k.evidence.pageOf(ctx, j, r); err != nil {
+		rest := a.evidence
+		a.evidence = func(ctx context.Context) error {
+			if rest == nil {
+				return err
+			}
+			return errors.Join(rest(ctx), err)
+		}
+	}
 	return a
 }
 

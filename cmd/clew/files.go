@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/urfave/cli/v2"
@@ -18,6 +20,7 @@ import (
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
+	"clew/report/page"
 )
 
 // open opens a file, or "-" for standard input, and gives the name by which
@@ -43,14 +46,24 @@ func readWitness(ctx context.Context, memory int64, path string, h *jepsen.Histo
 // evidence is what is to be written of what proves a verdict.
 type evidence struct {
 	files []*proof // one for each flag that was given
-	dir   string   // gets a file for each history that is invalid; "" is none
-	lost  error    // why the folder cannot be written
+	cores folder   // of every history that is invalid
+	pages folder   // of every history that is not valid, and an index of all
+	style string   // of pages
+}
+
+// folder is a folder that gets a file for each of several histories.
+type folder struct {
+	flag, dir string // the dir is "" if none is asked for
+	ext       string // of its files
+	first     string // a file that it gets in any case, or ""
+	lost      error  // why it cannot be written
 }
 
 // proof is one kind of evidence and the file for it.
 type proof struct {
 	flag, path string
 	of         jepsen.Verdict
+	any        bool // of any verdict
 	write      func(context.Context, *report.Result, io.Writer) error
 	to         *files.Output
 	lost       error // why it cannot be written
@@ -58,7 +71,11 @@ type proof struct {
 
 // givenEvidence is what the flags ask for.
 func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
-	e := &evidence{dir: c.String("evidence")}
+	e := &evidence{
+		cores: folder{flag: "--evidence", dir: c.String("evidence"), ext: ".edn"},
+		pages: folder{flag: "--html-dir", dir: c.String("html-dir"), ext: ".html", first: indexPage},
+		style: c.String("html-style"),
+	}
 	for _, p := range []*proof{
 		{flag: "--witness", of: jepsen.Valid, write: func(_ context.Context, r *report.Result, w io.Writer) error { return r.WriteWitness(w) }},
 		{flag: "--core", of: jepsen.Invalid, write: func(_ context.Context, r *report.Result, w io.Writer) error { return r.WriteCore(w) }},
@@ -69,6 +86,7 @@ func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 			}
 			return write(w)
 		}},
+		{flag: "--html", any: true, write: e.page},
 	} {
 		if p.path = c.String(p.flag[2:]); p.path != "" {
 			p.to = files.To(p.path, stdout, stderr)
@@ -79,7 +97,7 @@ func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 }
 
 // asked says whether any evidence is to be written.
-func (e *evidence) asked() bool { return e.dir != "" || len(e.files) > 0 }
+func (e *evidence) asked() bool { return e.cores.dir != "" || e.pages.dir != "" || len(e.files) > 0 }
 
 // toStdout says whether standard output is for evidence, and not for results.
 func (e *evidence) toStdout() bool {
@@ -109,20 +127,38 @@ func (e *evidence) check(jobs []*job, models string, stdout io.Writer) error {
 			}
 		}
 	}
-	if e.dir == "" {
+	for _, f := range []folder{e.cores, e.pages} {
+		if err := f.check(jobs, inputs, stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check is an error for files in the folder that are read, or that two histories
+// would write.
+func (f folder) check(jobs []*job, inputs files.Set, stdout io.Writer) error {
+	if f.dir == "" {
 		return nil
 	}
 	of := map[string]string{}
+	if f.first != "" {
+		path := filepath.Join(f.dir, f.first)
+		of[path] = f.first
+		if err := apart(f.flag+" "+path, files.To(path, stdout, stdout), inputs); err != nil {
+			return err
+		}
+	}
 	for _, j := range jobs {
 		if j.missing != nil {
 			continue
 		}
-		path := e.fileOf(j)
+		path := f.fileOf(j)
 		if other, taken := of[path]; taken && other != filepath.Clean(j.Path) {
-			return fmt.Errorf("--evidence %s: %s and %s both go to %s; expected paths that differ below a folder", e.dir, other, j.Path, path)
+			return fmt.Errorf("%s %s: %s and %s both go to %s; expected paths that differ below a folder", f.flag, f.dir, other, j.Path, path)
 		}
 		of[path] = filepath.Clean(j.Path)
-		if err := apart("--evidence "+path, files.To(path, stdout, stdout), inputs); err != nil {
+		if err := apart(f.flag+" "+path, files.To(path, stdout, stdout), inputs); err != nil {
 			return err
 		}
 	}
@@ -147,14 +183,17 @@ func (e *evidence) probe() error {
 			all = append(all, p.lost)
 		}
 	}
-	if e.dir != "" {
-		err := os.MkdirAll(e.dir, 0o777)
+	for _, f := range []*folder{&e.cores, &e.pages} {
+		if f.dir == "" {
+			continue
+		}
+		err := os.MkdirAll(f.dir, 0o777)
 		if err == nil {
-			err = files.To(filepath.Join(e.dir, "history.edn"), nil, nil).Probe()
+			err = files.To(filepath.Join(f.dir, "history"+f.ext), nil, nil).Probe()
 		}
 		if err != nil {
-			e.lost = fmt.Errorf("--evidence %s: %w", e.dir, files.Reason(err))
-			all = append(all, e.lost)
+			f.lost = fmt.Errorf("%s %s: %w", f.flag, f.dir, files.Reason(err))
+			all = append(all, f.lost)
 		}
 	}
 	return errors.Join(all...)
@@ -164,7 +203,7 @@ func (e *evidence) probe() error {
 // results it holds on to no history.
 func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	var core bytes.Buffer
-	inDir := e.dir != "" && e.lost == nil && r.Verdict == jepsen.Invalid && r.FirstFailing().Core != nil
+	inDir := e.cores.wanted() && r.Verdict == jepsen.Invalid && r.FirstFailing().Core != nil
 	if inDir {
 		if err := r.WriteCore(&core); err != nil {
 			panic(err) // a buffer takes everything
@@ -173,7 +212,7 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	if len(e.files) == 0 && !inDir {
 		return nil
 	}
-	path, result := e.fileOf(j), r
+	path, result := e.cores.fileOf(j), r
 	if len(e.files) == 0 {
 		result = nil
 	}
@@ -183,7 +222,7 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 			failed = append(failed, inFolder(ctx, path, core.Bytes()))
 		}
 		for _, p := range e.files {
-			failed = append(failed, p.put(ctx, result, stderr))
+			failed = append(failed, p.put(ctx, result, e.style, stderr))
 		}
 		return errors.Join(failed...)
 	}
@@ -208,27 +247,104 @@ func inFolder(ctx context.Context, path string, content []byte) error {
 	return nil
 }
 
+// wanted says whether the folder gets files.
+func (f folder) wanted() bool { return f.dir != "" && f.lost == nil }
+
 // fileOf is the file in the folder for a history: it stands below it as the history
 // does below the root or the folder that clew runs in, so the evidence of a store
 // is a store.
-func (e *evidence) fileOf(j *job) string {
+func (f folder) fileOf(j *job) string {
 	path := filepath.Clean(string(filepath.Separator) + text.Line(filepath.FromSlash(j.Path)))
 	if j.Path == "-" {
 		path = "standard-input"
 	}
-	if filepath.Ext(path) != ".edn" {
-		path += ".edn"
+	if f.ext != ".edn" {
+		path = strings.TrimSuffix(path, ".edn")
 	}
-	return filepath.Join(e.dir, path)
+	if filepath.Ext(path) != f.ext {
+		path += f.ext
+	}
+	return filepath.Join(f.dir, path)
+}
+
+// indexPage is the file that lists the pages of a folder.
+const indexPage = "index.html"
+
+// htmlStyles are what pages may look like.
+var htmlStyles = []string{"clew", "porcupine"}
+
+// checkStyle is an error if there is no such style, or nothing that has one.
+func (e *evidence) checkStyle(given bool) error {
+	pages := e.pages.dir != "" || slices.ContainsFunc(e.files, func(p *proof) bool { return p.flag == "--html" })
+	switch {
+	case !slices.Contains(htmlStyles, e.style):
+		return fmt.Errorf("--html-style is clew or porcupine, not %q", e.style)
+	case given && !pages:
+		return errors.New("--html-style says how pages look; expected --html FILE or --html-dir DIR")
+	}
+	return nil
+}
+
+// page writes a page about a result.
+func (e *evidence) page(ctx context.Context, r *report.Result, w io.Writer) error {
+	if e.style == htmlStyles[1] {
+		return page.WritePorcupine(ctx, w, r)
+	}
+	return page.Write(ctx, w, r, page.Options{})
+}
+
+// pageOf writes the page of a history that is not valid into the folder of pages, at
+// once, since many results may wait to be printed; and notes what the index says of
+// it.
+func (e *evidence) pageOf(ctx context.Context, j *job, r *report.Result) (err error) {
+	if !e.pages.wanted() {
+		return nil
+	}
+	link := ""
+	if file := e.pages.fileOf(j); r.Verdict == jepsen.Invalid || r.Verdict == jepsen.Unknown && r.History != nil && e.style != htmlStyles[1] {
+		if err = os.MkdirAll(filepath.Dir(file), 0o777); err == nil {
+			err = writeWithin(ctx, files.To(file, nil, nil), func(w io.Writer) error { return e.page(ctx, r, w) })
+		}
+		if err != nil {
+			err = fmt.Errorf("%s %s: %w", e.pages.flag, file, files.Reason(err))
+		} else if rel, relErr := filepath.Rel(e.pages.dir, file); relErr == nil {
+			link = (&url.URL{Path: filepath.ToSlash(rel)}).String()
+		}
+	}
+	run := page.NewRun(j.Source, r, link)
+	j.run = &run
+	return err
+}
+
+// index writes the index of the pages.
+func (e *evidence) index(ctx context.Context, jobs []*job) error {
+	if !e.pages.wanted() {
+		return nil
+	}
+	var runs []page.Run
+	for _, j := range jobs {
+		if j.run == nil {
+			run := page.NewRun(j.Source, &report.Result{Cause: "not checked"}, "")
+			j.run = &run
+		}
+		runs = append(runs, *j.run)
+	}
+	file := filepath.Join(e.pages.dir, indexPage)
+	err := writeWithin(ctx, files.To(file, nil, nil), func(w io.Writer) error { return page.WriteIndex(w, "histories", runs) })
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", e.pages.flag, file, files.Reason(err))
+	}
+	return nil
 }
 
 // put writes what a result has, and says to stderr if it has not what was asked for.
-func (p *proof) put(ctx context.Context, r *report.Result, stderr io.Writer) error {
+func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr io.Writer) error {
 	nothing := ""
 	switch {
 	case p.lost != nil:
 		return nil // as has been said
-	case r.Verdict != p.of:
+	case p.any && (r.Verdict != jepsen.Unknown || style != htmlStyles[1]):
+	case p.any, r.Verdict != p.of:
 		nothing = "the history is " + r.Verdict.String()
 	case r.Verdict == jepsen.Invalid && p.flag == "--core" && r.FirstFailing().Core == nil:
 		nothing = r.FirstFailing().Missing

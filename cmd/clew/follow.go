@@ -55,5 +55,5 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 		return k.unreadable(j, err)
 	}
 	r.File = j.Path
-	return k.answer(j, r)
+	return k.answer(context.WithoutCancel(ctx), j, r)
 }

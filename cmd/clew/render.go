@@ -17,6 +17,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/report"
+	"clew/report/page"
 )
 
 const renderHelp = `Draws a history: what is around its failure, or around any event of it. Without
@@ -27,6 +28,7 @@ effect, and the states after that.
 Examples:
    clew render -o failure.svg history.edn
    clew render -o failure.svg --scale time history.edn result.edn
+   clew render -o failure.html history.edn result.edn
    clew render -o around.svg --around 983 --rows 20 --model cas-register history.edn
 
 Exit status: 0, or 254 for bad arguments, unreadable input or an output that
@@ -57,6 +59,9 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 // picture is what writes a picture of a result, as what the extension stands for.
 // This is where the kinds of pictures are told apart.
 func picture(ctx context.Context, r *report.Result, o report.WindowOptions, extension string) (func(io.Writer) error, error) {
+	if extension == ".html" {
+		return func(w io.Writer) error { return page.Write(ctx, w, r, page.Options{Window: o}) }, nil
+	}
 	window, err := r.Window(ctx, o)
 	if err != nil {
 		return nil, err
@@ -65,7 +70,7 @@ func picture(ctx context.Context, r *report.Result, o report.WindowOptions, exte
 }
 
 // extensions are what picture knows.
-const extensions = ".svg"
+const extensions = ".svg or .html"
 
 // renderer is one run of clew render.
 type renderer struct {
@@ -85,7 +90,7 @@ func newRenderer(c *cli.Context, stdout, stderr io.Writer) (*renderer, error) {
 		return nil, errors.New("render takes a history, and its result if there is one; clew render --help shows how")
 	case k.history == "-" && k.result == "-":
 		return nil, errors.New("standard input (-) can be read only once")
-	case k.extension != extensions:
+	case k.extension != ".svg" && k.extension != ".html":
 		return nil, fmt.Errorf("render needs -o with a FILE that ends in %s, not %q", extensions, out)
 	case c.Int("rows") < 1:
 		return nil, fmt.Errorf("--rows is a number of at least 1, not %d", c.Int("rows"))

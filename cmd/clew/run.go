@@ -17,6 +17,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
+	"clew/report/page"
 )
 
 // job is a history to check, or to compare.
@@ -30,6 +31,7 @@ type job struct {
 	stopped jepsen.Cause    // why it has not been read to its end
 	took    time.Duration   // to read it
 	ahead   answer          // if it could not be read ahead
+	run     *page.Run       // in an index of pages, if there is to be one
 }
 
 // streamed writes what need not be held whole.
