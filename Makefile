@@ -1,4 +1,4 @@
-.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-clients bench-hitting bench-models bench-porcupine knossos
+.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-clients bench-hitting bench-models bench-porcupine pictures knossos
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -13,6 +13,7 @@ bench-clients: ; go run ./internal/bench clients -limit 20s $(ARGS)
 bench-hitting: ; go run ./internal/bench hitting $(ARGS)
 bench-models: ; go run ./internal/bench models -limit 20s $(ARGS)
 bench-porcupine: ; go run ./internal/bench porcupine $(ARGS)
+pictures: ; go run ./internal/pictures
 knossos:
 	go build -o bin/clew ./cmd/clew
 	CLEW=bin/clew KNOSSOS_CLASSPATH="$(KNOSSOS_CLASSPATH)" MAIN=clew.knossos-test jepsen/clojure/test/run $(ARGS)
