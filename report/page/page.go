@@ -31,6 +31,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 
 	"clew/internal/text"
 	"clew/jepsen"
@@ -70,7 +71,8 @@ var style = func() string {
 //go:embed page.js
 var script string
 
-var pages = template.Must(template.New("page").Parse(markup))
+// pages is parsed only if there is a page to write.
+var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(markup)) })
 
 // policy lets a page run its own script and use its own style, and nothing else.
 var policy = "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '" + hash(script) + "'; style-src '" + hash(style) + "'"
@@ -173,7 +175,7 @@ func (d *document) write(ctx context.Context, w io.Writer) error {
 			return context.Cause(ctx)
 		}
 		b.Reset()
-		if err := pages.ExecuteTemplate(&b, "page", d); err != nil {
+		if err := pages().ExecuteTemplate(&b, "page", d); err != nil {
 			return err
 		}
 		over := b.Len() - MaxBytes

@@ -636,8 +636,10 @@
             status  (run-clew! options (cond-> ours draw? (assoc :svg (str svg), :html (str html))) places print!)]
         (try
           (let [answer (answer! status (:stdout places))]
-            (when (and draw? (false? (:valid? answer)))
-              (place! svg (:linear places) earlier))
+            (when draw?
+              (if (false? (:valid? answer))
+                (place! svg (:linear places) earlier)
+                (.delete ^File html))) ; pages are of linearizations, too
             (try
               (f (cond-> answer (nil? folder) (dissoc :file))) ; nobody will find it
               (catch Exception e

@@ -402,7 +402,10 @@ ops = {'add': add}
     (when (str/includes? (:out (sh "clew" "check" "--help")) "--html")
       (let [test (named "real page")]
         (is (false? (:valid? (check {:model :register} test bad))))
-        (is (re-find #"(?i)<html" (slurp (stored test "clew.html"))))))))
+        (is (re-find #"(?i)<html" (slurp (stored test "clew.html")))))
+      (let [test (named "valid without a page")]
+        (is (true? (:valid? (check {:model :register} test good))))
+        (is (not (.exists ^File (stored test "clew.html"))))))))
 
 (deftest a-picture-of-knossos-s-stays
   (let [knossos (fn [delay-ms]
