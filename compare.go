@@ -136,7 +136,7 @@ func agreement(claim store.Claim, r *report.Result) (report.Agreement, string) {
 }
 
 // knownDifference says how Knossos reads a model's values otherwise, by the
-// numbers of the README's section "Differences from Knossos".
+// numbers in docs/knossos.md, "Differences from Knossos".
 func knownDifference(r *report.Result) string {
 	if d, err := (models.Spec{Name: r.Model}).Definition(); err == nil && d.Knossos != "" {
 		return d.Knossos
