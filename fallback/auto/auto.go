@@ -5,6 +5,7 @@ package auto
 import (
 	"context"
 	"math"
+	"slices"
 
 	"clew/fallback"
 	"clew/fallback/matching"
@@ -49,9 +50,36 @@ func crashed(ops *models.Operations) int {
 	return n
 }
 
-// fewOpen is the number of operations open at once with which a search over
-// configurations copes, whatever the values are.
-const fewOpen = 12
+// A search over configurations copes with fewOpen operations open at once, whatever
+// the values are, and with someOpen if there are only fewValues.
+const (
+	fewOpen   = 12
+	someOpen  = 20
+	fewValues = 8
+)
+
+// busy says whether a register's operations are more than a search over
+// configurations copes with.
+func busy(ops *models.Operations) bool {
+	open := mostOpen(ops)
+	return open > someOpen || open > fewOpen && moreValues(ops, fewValues)
+}
+
+// moreValues says whether there are more than n values in a register's operations.
+func moreValues(ops *models.Operations, n int) bool {
+	seen := make([]int32, 0, n+1)
+	for i, a := range ops.A {
+		for _, value := range [...]int32{a, ops.B[i]} {
+			if slices.Contains(seen, value) {
+				continue
+			}
+			if seen = append(seen, value); len(seen) > n {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // mostOpen is how many operations are open at once, at most, without those that
 // crashed.
@@ -81,14 +109,14 @@ func suited(ops *models.Operations) []fallback.Engine {
 	_, register := ops.Model.(models.SingleValue)
 	crashed := crashed(ops)
 	looser := looser(ops.Model)
-	many, busy := crashed > fewCrashed, mostOpen(ops) > fewOpen
+	many, busy := crashed > fewCrashed, register && busy(ops)
 	var suited []fallback.Engine
 	for _, e := range []struct {
 		engine fallback.Engine
 		suits  bool
 	}{
 		{staged.Engine{}, register && many},
-		{matching.Engine{}, register && !many && busy},
+		{matching.Engine{}, !many && busy},
 		{fallback.Window{}, true},
 		{loosener{}, looser != nil},
 		{matching.Engine{}, register && (many || !busy)},

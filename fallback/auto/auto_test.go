@@ -47,21 +47,24 @@ func TestWhatCannotFitIsRefusedBeforeItIsLaidOut(t *testing.T) {
 
 func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
 	for _, c := range []struct {
-		model                 string
-		length, crashed, open int
-		want                  string
+		model                         string
+		length, crashed, open, values int
+		want                          string
 	}{
-		{"register", 100, 0, 1, "window matching frontier"},
-		{"register", 100, 0, fewOpen, "window matching frontier"},
-		{"register", 100, 0, fewOpen + 1, "matching window frontier"},
-		{"register", 100, fewCrashed, 1, "window matching frontier staged"},
-		{"register", 100, fewCrashed, fewOpen + 1, "matching window frontier staged"},
-		{"register", 100, fewCrashed + 1, fewOpen + 1, "staged window matching frontier"},
-		{"bank", porcupineRows + 1, 0, 1, "window loosener frontier"},
-		{"fifo-queue", 100, fewCrashed, 1, "window frontier porcupine"},
-		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, "window frontier"},
-		{"fifo-queue", 100, fewCrashed + 1, 1, "window frontier refuter porcupine"},
-		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, 1, "window frontier refuter"},
+		{"register", 100, 0, 1, 50, "window matching frontier"},
+		{"register", 100, 0, fewOpen, 50, "window matching frontier"},
+		{"register", 100, 0, fewOpen + 1, fewValues, "window matching frontier"},
+		{"register", 100, 0, fewOpen + 1, fewValues + 1, "matching window frontier"},
+		{"register", 100, 0, someOpen, fewValues, "window matching frontier"},
+		{"register", 100, 0, someOpen + 1, 1, "matching window frontier"},
+		{"register", 100, fewCrashed, 1, 1, "window matching frontier staged"},
+		{"register", 100, fewCrashed, someOpen + 1, 1, "matching window frontier staged"},
+		{"register", 100, fewCrashed + 1, someOpen + 1, 1, "staged window matching frontier"},
+		{"bank", porcupineRows + 1, 0, 1, 1, "window loosener frontier"},
+		{"fifo-queue", 100, fewCrashed, 1, 1, "window frontier porcupine"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, 1, "window frontier"},
+		{"fifo-queue", 100, fewCrashed + 1, 1, 1, "window frontier refuter porcupine"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, 1, 1, "window frontier refuter"},
 	} {
 		m, err := models.Spec{Name: c.model}.Model(edn.NewValues())
 		if err != nil {
@@ -73,7 +76,7 @@ func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
 		}
 		crashed, open := int32(c.crashed), int32(c.open)
 		for i := range int32(c.length) - crashed {
-			ops.Append(crashed+2*open*(i/open)+i%open, crashed+2*open*(i/open)+open+i%open, models.Op{})
+			ops.Append(crashed+2*open*(i/open)+i%open, crashed+2*open*(i/open)+open+i%open, models.Op{A: i % int32(c.values)})
 		}
 		ops.Events = crashed + 2*(int32(c.length)+open)
 		var names []string
