@@ -50,11 +50,13 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 		look = func(*jepsen.History) bool { return true }
 	}
 	h, err := forms.Follow(ctx, r, name, reading, forms.Following{Idle: idle, Look: look})
-	if err != nil || f.found != nil {
-		return f.found, err
-	}
-	if cause := context.Cause(ctx); errors.Is(cause, limits.ErrOutOfMemory) {
-		return &report.Result{File: name, History: h, Model: spec.Name, Init: spec.Init, Cause: limits.Stopped(ctx), FailEvent: jepsen.None, LastOperation: jepsen.None}, nil
+	switch {
+	case f.found != nil:
+		return f.found, nil
+	case errors.Is(err, limits.ErrOutOfMemory), errors.Is(context.Cause(ctx), limits.ErrOutOfMemory):
+		return &report.Result{File: name, Model: spec.Name, Init: spec.Init, Cause: jepsen.OutOfMemory, FailEvent: jepsen.None, LastOperation: jepsen.None}, nil
+	case err != nil:
+		return nil, err
 	}
 	return Check(context.WithoutCancel(ctx), h, spec, o)
 }

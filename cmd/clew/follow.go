@@ -50,7 +50,9 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 	debug.SetGCPercent(followedGC)
 	ctx, release := k.keeper.within(ctx)
 	defer release()
-	r, err := clew.Follow(ctx, in, name, j.pairing(), j.spec, k.optionsOf(j), k.follow.idle)
+	how := j.pairing()
+	how.Memory = k.memory
+	r, err := clew.Follow(ctx, in, name, how, j.spec, k.optionsOf(j), k.follow.idle)
 	if err != nil {
 		return k.unreadable(j, err)
 	}

@@ -27,7 +27,8 @@ type Following struct {
 // counts once it ends. EDN, JSON lines and the .log form can be looked at on the
 // way, in other forms Look sees nothing before the end. A file that is a test.jepsen
 // grows by chunks of 16,384 events, and ends once the test says that its history is
-// whole. If the context is done the history ends there. Memory and time are those of Read, but for a buffer.
+// whole. If the context is done the history ends there. Memory and time are those
+// of Read, but for a buffer.
 func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, f Following) (*jepsen.History, error) {
 	if r == nil || f.Look == nil {
 		return nil, fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
@@ -44,7 +45,7 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 	stop := make(chan struct{})
 	defer close(stop)
 	go t.pump(r, stop)
-	in := input{ctx: context.WithoutCancel(ctx), b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, clockError: opts.ClockError, eager: true}
+	in := input{ctx: context.WithoutCancel(ctx), memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, clockError: opts.ClockError, eager: true}
 	switch err := in.read(t, ""); {
 	case errors.Is(err, errEnough):
 		if len(t.torn) > 0 {
@@ -172,9 +173,11 @@ func (t *tail) more() error {
 		case b := <-t.blocks:
 			since, t.end = time.Now(), b.err
 			text := append(t.torn, b.text...)
-			lines := bytes.LastIndexByte(text, '\n') + 1
-			if b.err != nil {
+			lines := 0
+			if end := bytes.LastIndexByte(b.text, '\n'); b.err != nil {
 				lines = len(text)
+			} else if end >= 0 {
+				lines = len(t.torn) + end + 1
 			}
 			if t.whole, t.torn = text[:lines:lines], text[lines:]; lines > 0 || b.err != nil {
 				return nil
