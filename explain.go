@@ -3,7 +3,6 @@ package clew
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"clew/fastpath"
@@ -67,30 +66,4 @@ func (c *checking) relate(ctx context.Context, r *report.Result) {
 	if stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, told, d.why == nil) }) {
 		r.Relations = nil
 	}
-}
-
-// ReadResult reads the result map of a history, as Result.WriteEDN wrote it, or
-// Knossos, for pictures: see report.ReadEDN. What the spec's model makes of the
-// history says how its operations are related; a spec that does not fit is no error.
-func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.History, spec models.Spec) (*report.Result, error) {
-	r, err := report.ReadEDN(in, name, h)
-	if err != nil {
-		return nil, err
-	}
-	spec, _, err = spec.Infer(h)
-	if err != nil {
-		return r, nil
-	}
-	r.Spec, r.Model = spec, spec.Name
-	ops, err := spec.ReadWithin(ctx, h)
-	if err != nil || r.Verdict != jepsen.Invalid {
-		return r, nil
-	}
-	for _, part := range ops.Parts() {
-		if failing := rowsAmong(part, []jepsen.Operation{h.OpOf[r.FailEvent]}); len(failing) > 0 {
-			rows := rowsAmong(part, slices.Concat(r.Named, r.Core))
-			stopped(func() { r.Relations = report.Relate(ctx, part, r.FailEvent, rows, nil, true) })
-		}
-	}
-	return r, nil
 }

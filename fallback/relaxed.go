@@ -22,7 +22,10 @@ func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limi
 }
 
 // RefuteUnder decides operations under a looser model, and lets an engine find what
-// comes before the failure. It is Unknown if there is no refutation.
+// comes before the failure. It is Unknown if there is no refutation. A linearization,
+// with whatever crashed operations it takes in, is one under the looser model too: so
+// what fails there fails, at the same return or before, and what is before is decided
+// by the model itself.
 func RefuteUnder(ctx context.Context, looser models.Model, engine Engine, ops *models.Operations, lim limits.Limits) Answer {
 	a := engine.Decide(ctx, ops.Under(looser), lim)
 	if a.Verdict != jepsen.Invalid {
