@@ -15,6 +15,7 @@ import (
 
 	"clew"
 	"clew/internal/limits"
+	"clew/internal/progress"
 	"clew/internal/terminal"
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -168,9 +169,9 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		return 0, err
 	}
 	k.alone = len(jobs) == 1
-	k.progress = newProgress(stderr, len(jobs))
+	k.progress = progress.New(stderr, len(jobs))
 	if len(jobs) == 1 {
-		k.options.Passed, k.options.Held = &k.progress.passed, &k.progress.held
+		k.options.Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
 	}
 	k.header(jobs)
 	do := k.check
@@ -276,13 +277,13 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 		if j.stopped != jepsen.Interrupted {
 			return a
 		}
-		if a.of[notChecked]++; k.output == "text" && k.progress.files > 1 {
+		if a.of[notChecked]++; k.output == "text" && k.progress.Files > 1 {
 			a.out = "" // one line speaks of all of them
 		}
 		return a
 	}
 	start := time.Now()
-	k.progress.operations(h.Operations())
+	k.progress.Operations(h.Operations())
 	ctx, done := k.limited(ctx, k.options.TimeLimit-j.took)
 	defer done()
 	o := k.optionsOf(j)

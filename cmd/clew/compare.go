@@ -19,6 +19,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/group"
 	"clew/internal/limits"
+	"clew/internal/progress"
 	"clew/internal/terminal"
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -171,7 +172,7 @@ func (k *comparer) findTable(path, dir string) error {
 // run compares every history and prints the answers in order. It returns the
 // exit status.
 func (k *comparer) run(ctx context.Context) (int, error) {
-	k.progress = newProgress(k.stderr, len(k.jobs))
+	k.progress = progress.New(k.stderr, len(k.jobs))
 	if _, err := k.all(ctx, k.jobs, k.compare); err != nil {
 		k.lose(err)
 		return k.tally.status(), nil

@@ -86,7 +86,7 @@ func (r *runner) convert(ctx context.Context, output *files.Output, path string,
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go r.keeper.watch(ctx, r.memory)
+	go r.keeper.Watch(ctx, r.memory)
 	ctx, done := r.limited(ctx, r.options.TimeLimit)
 	defer done()
 	var failed error // of the history

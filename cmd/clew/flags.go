@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/memory"
 	"clew/jepsen"
 	"clew/models"
 	"clew/models/modelfile"
@@ -198,8 +199,8 @@ func givenLimits(c *cli.Context) (time.Duration, int64, error) {
 	if c.IsSet("time-limit") && limit <= 0 {
 		return 0, 0, fmt.Errorf("--time-limit is a positive duration, not %s", limit)
 	}
-	memory, err := memoryLimit(c.String("memory-limit"))
-	return limit, memory, err
+	bytes, err := memory.Limit(c.String("memory-limit"))
+	return limit, bytes, err
 }
 
 // searchOptions is what these flags say, and the bytes that all searches

@@ -48,7 +48,7 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 	}
 	defer in.Close()
 	debug.SetGCPercent(followedGC)
-	ctx, release := k.keeper.within(ctx)
+	ctx, release := k.keeper.Within(ctx)
 	defer release()
 	how := j.pairing()
 	how.Memory = k.memory

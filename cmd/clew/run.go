@@ -13,6 +13,8 @@ import (
 	"clew"
 	"clew/edn"
 	"clew/internal/limits"
+	"clew/internal/memory"
+	"clew/internal/progress"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -132,11 +134,11 @@ type runner struct {
 	models         storeModels // what it says about some tests of a store
 	options        clew.Options
 	memory         int64 // what the process may hold, about
-	keeper         keeper
+	keeper         memory.Keeper
 	failFast       bool // no job is begun once a history was invalid
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
-	progress       *progress
+	progress       *progress.Bar
 	tally          tally
 }
 
@@ -159,10 +161,10 @@ func (r *runner) optionsOf(j *job) clew.Options {
 // all runs the jobs until one fails or nothing is left to do, and says how many
 // have been done. It fails if results cannot be written.
 func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, *job) answer) (done int, failed error) {
-	defer r.progress.stop()
+	defer r.progress.Stop()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go r.keeper.watch(ctx, r.memory)
+	go r.keeper.Watch(ctx, r.memory)
 	inOrder(len(jobs), func(i int) {
 		if jobs[i].InOrder {
 			jobs[i].ahead = answered(func() answer { return answer{err: r.read(ctx, jobs[i])} })
@@ -176,7 +178,7 @@ func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, 
 		return a
 	}, func(i int, a answer) bool {
 		failed = r.say(ctx, jobs[i], a)
-		r.progress.file()
+		r.progress.File()
 		done++
 		return failed == nil && !(r.failFast && r.tally.of[invalid] > 0)
 	})
@@ -196,7 +198,7 @@ func answered(f func() answer) answer {
 // error. The verdict comes first, and then the evidence, as long as the history's
 // limit leaves time for it.
 func (r *runner) say(ctx context.Context, j *job, a answer) error {
-	r.progress.clear()
+	r.progress.Clear()
 	r.tally.add(a.tally)
 	switch {
 	case a.bug != "":
@@ -283,7 +285,7 @@ func unlessBlocked(ctx context.Context, f func() error) error {
 // limited is a context for a stage of a job that may take that long, if there is a
 // time limit at all, and no longer than there is memory.
 func (r *runner) limited(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
-	ctx, release := r.keeper.within(ctx)
+	ctx, release := r.keeper.Within(ctx)
 	if r.options.TimeLimit == 0 {
 		return ctx, release
 	}
@@ -342,7 +344,7 @@ func (r *runner) read(ctx context.Context, j *job) error {
 func (r *runner) alone(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go r.keeper.watch(ctx, r.memory)
+	go r.keeper.Watch(ctx, r.memory)
 	ctx, done := r.limited(ctx, r.options.TimeLimit)
 	defer done()
 	var failed error // unlike err it may be set later

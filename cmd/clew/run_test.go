@@ -10,6 +10,7 @@ import (
 
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/progress"
 	"clew/jepsen"
 	"clew/jepsen/store"
 )
@@ -17,7 +18,7 @@ import (
 // answersOf runs jobs with the given paths and returns what clew says of them.
 func answersOf(failFast bool, do func(context.Context, *job) answer, paths ...string) (r *runner, done int, stdout, stderr string) {
 	var out, err strings.Builder
-	r = &runner{stdout: &out, stderr: &err, failFast: failFast, progress: newProgress(&err, len(paths))}
+	r = &runner{stdout: &out, stderr: &err, failFast: failFast, progress: progress.New(&err, len(paths))}
 	var jobs []*job
 	for _, path := range paths {
 		jobs = append(jobs, r.job(store.Source{Path: path}, nil))
@@ -147,5 +148,18 @@ func TestWritingEndsForTheReasonThatTheCheckDid(t *testing.T) {
 		}
 		done()
 		interrupt()
+	}
+}
+
+func TestNobodyWaitsForLongForWhatWasStopped(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	never := make(chan struct{})
+	defer close(never)
+	if await(ctx, 20*time.Millisecond, func() { <-never }) {
+		t.Error("it never ended")
+	}
+	if !await(ctx, time.Minute, func() { time.Sleep(20 * time.Millisecond) }) {
+		t.Error("it ended within the grace")
 	}
 }

@@ -1,4 +1,6 @@
-package main
+// Package memory reads sizes of memory, knows what the process could use, and keeps
+// it within a limit: a Keeper ends the work that has gone on for longest.
+package memory
 
 import (
 	"context"
@@ -20,11 +22,11 @@ import (
 // size is a number and its unit, which may be missing.
 var size = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?)(?:([kmgt]?)i?b|([kmgt])i?)?$`)
 
-// memoryLimit is the bytes that --memory-limit says, or half of what is
+// Limit is the bytes that --memory-limit says, or half of what is
 // available to the process.
-func memoryLimit(flag string) (int64, error) {
+func Limit(flag string) (int64, error) {
 	if flag == "" {
-		return availableMemory() / 2, nil
+		return available() / 2, nil
 	}
 	bad := fmt.Errorf("--memory-limit is a size such as 512MB or 8GB, not %q", flag)
 	m := size.FindStringSubmatch(flag)
@@ -43,11 +45,11 @@ func memoryLimit(flag string) (int64, error) {
 	return int64(bytes), nil
 }
 
-// keeper keeps the process within its memory limit. Searches count what they hold
+// Keeper keeps the process within its memory limit. Searches count what they hold
 // by themselves. This is for all the rest, reading and evidence: it looks at what
 // the process holds in fact, and if that is too much it ends what has gone on for
 // longest.
-type keeper struct {
+type Keeper struct {
 	mu    sync.Mutex
 	works []*work // the oldest first
 }
@@ -65,8 +67,8 @@ const (
 	keeperCollected = 64 << 20
 )
 
-// within is a context that ends if there is not enough memory. It must be released.
-func (k *keeper) within(ctx context.Context) (_ context.Context, release context.CancelFunc) {
+// Within is a context that ends if there is not enough memory. It must be released.
+func (k *Keeper) Within(ctx context.Context) (_ context.Context, release context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	w := &work{end}
 	k.mu.Lock()
@@ -80,8 +82,8 @@ func (k *keeper) within(ctx context.Context) (_ context.Context, release context
 	}
 }
 
-// watch watches until the context is done, if there is a limit.
-func (k *keeper) watch(ctx context.Context, limit int64) {
+// Watch watches until the context is done, if there is a limit.
+func (k *Keeper) Watch(ctx context.Context, limit int64) {
 	if limit == 0 {
 		return
 	}
@@ -105,7 +107,7 @@ func (k *keeper) watch(ctx context.Context, limit int64) {
 	}
 }
 
-func (k *keeper) endOldest() {
+func (k *Keeper) endOldest() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.works) > 0 {
@@ -114,10 +116,10 @@ func (k *keeper) endOldest() {
 	}
 }
 
-// availableMemory is what the process could use: what the kernel says is
+// available is what the process could use: what the kernel says is
 // available, or what is left of a control group's limit. If neither is known,
 // it is 4 GB.
-func availableMemory() int64 {
+func available() int64 {
 	available := int64(4 << 30)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
 		for line := range strings.Lines(string(text)) {

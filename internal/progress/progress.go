@@ -1,4 +1,5 @@
-package main
+// Package progress shows on a terminal how far long work has come.
+package progress
 
 import (
 	"fmt"
@@ -14,17 +15,17 @@ import (
 	"clew/internal/text"
 )
 
-// progressDelay is how long a run lasts before it shows a bar.
-const progressDelay = 500 * time.Millisecond
+// delay is how long a run lasts before it shows a bar.
+const delay = 500 * time.Millisecond
 
-// progress shows a bar during long work. The bar counts histories if there are
+// Bar shows a bar during long work. The bar counts histories if there are
 // many, otherwise the operations that the search has linearized. It shows
 // nothing if standard error is not a terminal.
-type progress struct {
-	passed atomic.Int64 // completions passed, of a single history
-	held   atomic.Int64 // configurations held in its search
+type Bar struct {
+	Passed atomic.Int64 // completions passed, of a single history
+	Held   atomic.Int64 // configurations held in its search
 	total  atomic.Int64 // its operations
-	files  int
+	Files  int          // how many histories there are
 
 	mu   sync.Mutex
 	bar  *progressbar.ProgressBar
@@ -33,8 +34,9 @@ type progress struct {
 	once sync.Once
 }
 
-func newProgress(w io.Writer, files int) *progress {
-	p := &progress{files: files, quit: make(chan struct{})}
+// New shows the progress of so many histories on w.
+func New(w io.Writer, files int) *Bar {
+	p := &Bar{Files: files, quit: make(chan struct{})}
 	if shown, ok := w.(*text.Writer); ok {
 		w = shown.Under // a bar is drawn with control characters
 	}
@@ -45,7 +47,7 @@ func newProgress(w io.Writer, files int) *progress {
 	return p
 }
 
-func (p *progress) draw(w io.Writer) {
+func (p *Bar) draw(w io.Writer) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	start := time.Now()
@@ -54,14 +56,14 @@ func (p *progress) draw(w io.Writer) {
 		case <-p.quit:
 			return
 		case <-tick.C:
-			if time.Since(start) > progressDelay {
+			if time.Since(start) > delay {
 				p.show(w)
 			}
 		}
 	}
 }
 
-func (p *progress) show(w io.Writer) {
+func (p *Bar) show(w io.Writer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	select {
@@ -71,17 +73,17 @@ func (p *progress) show(w io.Writer) {
 	}
 	if p.bar == nil {
 		unit := "histories"
-		if p.files == 1 {
+		if p.Files == 1 {
 			unit = "operations"
 		}
 		p.bar = progressbar.NewOptions64(1, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
 			progressbar.OptionSetDescription(fmt.Sprintf("checking %s", unit)), progressbar.OptionSetWidth(30),
 			progressbar.OptionClearOnFinish())
 	}
-	now, total := int64(p.done), int64(p.files)
-	if p.files == 1 {
-		now, total = p.passed.Load(), p.total.Load()
-		if held := p.held.Load(); held > 0 {
+	now, total := int64(p.done), int64(p.Files)
+	if p.Files == 1 {
+		now, total = p.Passed.Load(), p.total.Load()
+		if held := p.Held.Load(); held > 0 {
 			p.bar.Describe(fmt.Sprintf("checking operations, %d configurations held", held))
 		}
 	}
@@ -91,18 +93,18 @@ func (p *progress) show(w io.Writer) {
 	}
 }
 
-// operations says how many operations a history has.
-func (p *progress) operations(n int) { p.total.Store(int64(n)) }
+// Operations says how many operations a history has.
+func (p *Bar) Operations(n int) { p.total.Store(int64(n)) }
 
-// file says that one more history is done.
-func (p *progress) file() {
+// File says that one more history is done.
+func (p *Bar) File() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
 }
 
-// clear takes the bar off the screen, for output to be written.
-func (p *progress) clear() {
+// Clear takes the bar off the screen, for output to be written.
+func (p *Bar) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
@@ -110,9 +112,10 @@ func (p *progress) clear() {
 	}
 }
 
-func (p *progress) stop() {
+// Stop ends it.
+func (p *Bar) Stop() {
 	p.once.Do(func() {
-		p.clear()
+		p.Clear()
 		close(p.quit)
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package memory
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 )
 
 func TestTheKeeperEndsWhatHasGoneOnForLongest(t *testing.T) {
-	var k keeper
-	first, release := k.within(context.Background())
-	second, releaseSecond := k.within(context.Background())
-	third, releaseThird := k.within(context.Background())
+	var k Keeper
+	first, release := k.Within(context.Background())
+	second, releaseSecond := k.Within(context.Background())
+	third, releaseThird := k.Within(context.Background())
 	defer release()
 	defer releaseThird()
 	releaseSecond()
@@ -30,13 +30,13 @@ func TestTheKeeperEndsWhatHasGoneOnForLongest(t *testing.T) {
 }
 
 func TestTheKeeperSeesWhatTheProcessHolds(t *testing.T) {
-	var k keeper
+	var k Keeper
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	work, release := k.within(ctx)
+	work, release := k.Within(ctx)
 	defer release()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	go k.watch(ctx, 1<<20)
+	go k.Watch(ctx, 1<<20)
 	var held [][]byte
 	for range 20 {
 		held = append(held, make([]byte, 8<<20))
@@ -48,18 +48,5 @@ func TestTheKeeperSeesWhatTheProcessHolds(t *testing.T) {
 	}
 	if c := limits.Stopped(work); c != "out-of-memory" {
 		t.Error(c)
-	}
-}
-
-func TestNobodyWaitsForLongForWhatWasStopped(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	never := make(chan struct{})
-	defer close(never)
-	if await(ctx, 20*time.Millisecond, func() { <-never }) {
-		t.Error("it never ended")
-	}
-	if !await(ctx, time.Minute, func() { time.Sleep(20 * time.Millisecond) }) {
-		t.Error("it ended within the grace")
 	}
 }
