@@ -2,9 +2,17 @@ package clew
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"runtime/debug"
 	"slices"
+	"time"
 
+	"clew/edn"
+	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -22,6 +30,20 @@ func Read(r io.Reader, name string, o jepsen.Options) (*jepsen.History, error) {
 // ReadFile is Read for a file; "-" is standard input.
 func ReadFile(path string, o jepsen.Options) (*jepsen.History, error) {
 	return forms.ReadFile(path, o)
+}
+
+// ReadFS is Read for a file of a file system, such as one of an object store. Package
+// store finds the histories in a file system, archives among them.
+func ReadFS(fsys fs.FS, name string, o jepsen.Options) (*jepsen.History, error) {
+	if fsys == nil {
+		return nil, fmt.Errorf("%s: expected a file system, found nil", name)
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, files.PathError(err)
+	}
+	defer f.Close()
+	return forms.Read(f, name, o)
 }
 
 // ReadResult reads the result map of a history, as Result.WriteEDN wrote it, or
@@ -48,4 +70,68 @@ func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.Histor
 		}
 	}
 	return r, nil
+}
+
+// Try reads a history and checks it, and whatever comes of it is a Result, for those
+// who check many histories and must not stop at one: of a history that cannot be
+// read, or that the spec or the options do not fit, an unknown verdict with the cause
+// jepsen.Unreadable and its Error; if a limit or the context ends it, with that cause;
+// and after a panic, which is a bug in clew or in a model in Go, with the cause
+// jepsen.Panicked and where it happened. The time limit of the options is for reading
+// and checking together. Name is what the result calls the history, and read reads
+// it, such as
+//
+//	func(ctx context.Context) (*jepsen.History, error) { return source.Read(ctx, spec.Pairing()) }
+//
+// Try waits for read and for the steps of the model: those that never end are not
+// ended.
+func Try(ctx context.Context, name string, read func(context.Context) (*jepsen.History, error), spec models.Spec, o Options) (r *report.Result) {
+	start := time.Now()
+	unknown := func(cause jepsen.Cause, why string) *report.Result {
+		return &report.Result{File: name, Model: spec.Name, Init: spec.Init, Spec: spec, Cause: cause, Error: why,
+			FailEvent: jepsen.None, LastOperation: jepsen.None}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			r = unknown(jepsen.Panicked, fmt.Sprintf("%v\n%s", p, debug.Stack()))
+		}
+		r.File, r.Ms = name, float64(time.Since(start).Microseconds())/1000
+	}()
+	switch {
+	case ctx == nil:
+		return unknown(jepsen.Unreadable, errNoContext.Error())
+	case read == nil:
+		return unknown(jepsen.Unreadable, "expected what reads the history, found nil")
+	}
+	if o.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.TimeLimit)
+		defer cancel()
+		o.TimeLimit = 0
+	}
+	h, err := read(ctx)
+	switch {
+	case errors.Is(err, limits.ErrOutOfMemory):
+		return unknown(jepsen.OutOfMemory, "")
+	case err != nil && ctx.Err() != nil:
+		return unknown(limits.Stopped(ctx), "")
+	case err != nil:
+		return unknown(jepsen.Unreadable, err.Error())
+	}
+	checked, err := Check(ctx, h, spec, o)
+	if err != nil {
+		return unknown(jepsen.Unreadable, Placed(h, err).Error())
+	}
+	return checked
+}
+
+// Placed is an error of Check with the file of its history in front, unless it has a
+// place there.
+func Placed(h *jepsen.History, err error) error {
+	var e *edn.Error
+	var failed *models.Failure // its place is one in a model
+	if h == nil || errors.As(err, &e) && !errors.As(err, &failed) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", h.File, err)
 }

@@ -1,5 +1,10 @@
 package jepsen
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Verdict is what a checker says about a history.
 type Verdict uint8
 
@@ -29,4 +34,21 @@ const (
 	DepthExhausted Cause = "depth-exhausted"
 	// Unreadable: the history could not be read.
 	Unreadable Cause = "unreadable"
+	// Panicked: the checker failed, which is a bug in it, or in a model in Go.
+	Panicked Cause = "panic"
 )
+
+// MarshalJSON is true, false or "unknown".
+func (v Verdict) MarshalJSON() ([]byte, error) { return []byte(inJSON[v]), nil }
+
+// UnmarshalJSON reads true, false or "unknown".
+func (v *Verdict) UnmarshalJSON(text []byte) error {
+	i := slices.Index(inJSON[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("expected true, false or \"unknown\" for a verdict, found %s", text)
+	}
+	*v = Verdict(i)
+	return nil
+}
+
+var inJSON = [...]string{Unknown: `"unknown"`, Valid: "true", Invalid: "false"}

@@ -6,8 +6,8 @@
 // columns; Failing, WitnessOps and CoreOps show them in plain Go.
 //
 // A Result renders itself, and each way to do so has its file in this package.
-// EDN is the map that Knossos would answer with, MarshalJSON is a line for
-// other programs, and Text and WriteSVG are for people. Pictures are of a Window:
+// EDN is the map that Knossos would answer with, MarshalJSON is a Line for
+// other programs, which can be read back, and Text and WriteSVG are for people. Pictures are of a Window:
 // few operations, and where they and all that belongs to them stand; package page
 // has them in pages for browsers. WriteWitness and WriteCore write the evidence
 // as op maps, and ReadWitness and ReadEDN read a witness and a result back. Table

@@ -6,77 +6,85 @@ import (
 	"clew/jepsen"
 )
 
-// MarshalJSON is the result as one JSON object: the verdict and where to look.
-// Keys that do not apply are null. If the keys are independent, it shows the
-// earliest failure, and which keys fail.
-func (r *Result) MarshalJSON() ([]byte, error) {
-	j := struct {
-		File        string   `json:"file"`
-		Valid       any      `json:"valid"`
-		Model       *string  `json:"model"`
-		Init        *string  `json:"init"`
-		Analyzer    *string  `json:"analyzer"`
-		OpIndex     *int64   `json:"op-index"`
-		OpLine      *int     `json:"op-line"`
-		PreviousOK  *int64   `json:"previous-ok-index"`
-		Cause       *string  `json:"cause"`
-		Error       *string  `json:"error"`
-		Events      int      `json:"events"`
-		Operations  int      `json:"operations"`
-		Crashed     int      `json:"crashed"`
-		Ms          float64  `json:"ms"`
-		Explanation *string  `json:"explanation"`
-		Verified    *bool    `json:"verified"`
-		Skipped     int      `json:"skipped"`
-		Warnings    []string `json:"warnings"`
-		Keys        *int     `json:"keys,omitempty"`     // of independent keys: how many
-		Failures    []string `json:"failures,omitempty"` // and which of them fail, as EDN
-	}{
-		File: r.File, Valid: "unknown", Ms: r.Ms, Warnings: []string{},
-		Model: orNull(r.Model), Init: orNull(r.Init), Analyzer: orNull(r.Analyzer),
-		Cause: orNull(string(r.Cause)), Error: orNull(r.Error), Explanation: orNull(r.sentence()),
+// Line is a result as a line of JSON: the verdict and where to look. It is what
+// clew check --output json prints of each history, and what is read from such a line
+// prints the same again. Keys that do not apply are null. If the keys of the history
+// are independent, it shows the earliest failure, and which keys fail.
+type Line struct {
+	File        string         `json:"file"`
+	Valid       jepsen.Verdict `json:"valid"`
+	Model       Text           `json:"model"`
+	Init        Text           `json:"init"`
+	Analyzer    Text           `json:"analyzer"`
+	OpIndex     *int64         `json:"op-index"`          // the :index of the first failing completion
+	OpLine      *int           `json:"op-line"`           // and its line
+	PreviousOK  *int64         `json:"previous-ok-index"` // the :index of the :ok before it
+	Cause       Text           `json:"cause"`             // a jepsen.Cause
+	Error       Text           `json:"error"`
+	Events      int            `json:"events"`
+	Operations  int            `json:"operations"`
+	Crashed     int            `json:"crashed"`
+	Ms          float64        `json:"ms"`
+	Explanation Text           `json:"explanation"`
+	Verified    *bool          `json:"verified"`
+	Skipped     int            `json:"skipped"`
+	Warnings    []string       `json:"warnings"`
+	Keys        *int           `json:"keys,omitempty"`     // of independent keys: how many
+	Failures    []string       `json:"failures,omitempty"` // and which of them fail, as EDN
+}
+
+// Text is a text that is null in JSON if it is empty.
+type Text string
+
+// MarshalJSON is the text as JSON.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(t))
+}
+
+// MarshalJSON is the result's Line as JSON.
+func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.Line()) }
+
+// Line is the result as a line of JSON.
+func (r *Result) Line() Line {
+	l := Line{
+		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},
+		Model: Text(r.Model), Init: Text(r.Init), Analyzer: Text(r.Analyzer),
+		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()),
 	}
 	if r.Keys != nil {
 		n := len(r.Keys)
-		j.Keys = &n
+		l.Keys = &n
 		for _, k := range r.Keys {
 			if k.Verdict == jepsen.Invalid {
-				j.Failures = append(j.Failures, k.Key.String())
+				l.Failures = append(l.Failures, k.Key.String())
 			}
 		}
 	}
 	if r.Verified {
-		j.Verified = &r.Verified
+		verified := true
+		l.Verified = &verified
 	}
 	if h := r.History; h != nil {
-		j.Events, j.Operations, j.Crashed = h.Events, h.Operations(), h.CrashedCount()
-		j.Skipped, j.Warnings = h.Skipped, append(j.Warnings, h.Warnings...)
+		l.Events, l.Operations, l.Crashed = h.Events, h.Operations(), h.CrashedCount()
+		l.Skipped, l.Warnings = h.Skipped, append(l.Warnings, h.Warnings...)
 	}
 	if r.Missing != "" {
-		j.Warnings = append(j.Warnings, r.Missing)
+		l.Warnings = append(l.Warnings, r.Missing)
 	}
-	switch r.Verdict {
-	case jepsen.Valid:
-		j.Valid = true
-	case jepsen.Invalid:
-		j.Valid = false
+	if r.Verdict == jepsen.Invalid {
 		f := r.FirstFailing()
 		index, line := f.History.Index(f.FailEvent), f.History.Line(f.FailEvent)
-		j.OpIndex = &index
+		l.OpIndex = &index
 		if line > 0 {
-			j.OpLine = &line
+			l.OpLine = &line
 		}
 		if p := f.PreviousOK(); p != jepsen.None {
 			previous := f.History.Index(p)
-			j.PreviousOK = &previous
+			l.PreviousOK = &previous
 		}
 	}
-	return json.Marshal(j)
-}
-
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	return l
 }

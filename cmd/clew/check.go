@@ -293,7 +293,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	r := undecided(j, "")
 	if await(ctx, grace, func() { checked, err = clew.Check(ctx, h, j.spec, o) }) {
 		if err != nil {
-			return k.unreadable(j, located(h, err))
+			return k.unreadable(j, clew.Placed(h, err))
 		}
 		r = checked
 	} else {

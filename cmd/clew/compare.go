@@ -222,7 +222,7 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 	for i := range all {
 		var failed *models.Failure
 		if errors.As(all[i].Err, &failed) {
-			return answer{err: located(h, all[i].Err)}
+			return answer{err: clew.Placed(h, all[i].Err)}
 		}
 		if all[i].Err != nil {
 			all[i].Why = inWords(all[i].Err)
@@ -313,7 +313,7 @@ const knossosTime = 10 * time.Minute
 func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	spec, _, err := j.spec.Infer(h)
 	if err != nil {
-		return nil, located(h, err)
+		return nil, clew.Placed(h, err)
 	}
 	limit := knossosTime
 	if k.options.TimeLimit > 0 {

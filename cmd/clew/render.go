@@ -165,7 +165,7 @@ func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 		options.TimeLimit = 0 // the context has it
 		r, err := clew.Check(ctx, h, k.reading.spec, options)
 		if err != nil {
-			return nil, located(h, err)
+			return nil, clew.Placed(h, err)
 		}
 		r.File = k.history
 		return r, nil

@@ -11,14 +11,12 @@ import (
 	"time"
 
 	"clew"
-	"clew/edn"
 	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/progress"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
-	"clew/models"
 	"clew/report/page"
 )
 
@@ -357,17 +355,6 @@ func (r *runner) alone(ctx context.Context, f func(context.Context) error) (stop
 		return jepsen.OutOfMemory, nil
 	}
 	return "", failed
-}
-
-// located is an error about a history with its file in front, unless it has a
-// place of its own.
-func located(h *jepsen.History, err error) error {
-	var e *edn.Error
-	var failed *models.Failure // its place is one in a model
-	if errors.As(err, &e) && !errors.As(err, &failed) {
-		return err
-	}
-	return fmt.Errorf("%s: %w", h.File, err)
 }
 
 // await calls f and says whether it ended before the context did, or not long

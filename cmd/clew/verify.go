@@ -101,13 +101,13 @@ func (r *runner) verified(ctx context.Context, history, witness string) (said st
 		}
 		keyed, err := part()
 		if err != nil {
-			return "", 0, located(h, err)
+			return "", 0, clew.Placed(h, err)
 		}
 		replay, values = clew.VerifyKeys, keyed.Unwrapped
 	}
 	spec, _, err := r.reading.spec.Infer(values)
 	if err != nil {
-		return "", 0, located(h, err)
+		return "", 0, clew.Placed(h, err)
 	}
 	order, err := readWitness(ctx, r.memory, witness, h)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *runner) verified(ctx context.Context, history, witness string) (said st
 	case errors.As(err, &wrong):
 		return fmt.Sprintf("%s: not a linearization: %s\n", text.Line(witness), text.Line(wrong.Error())), exitInvalid, nil
 	case err != nil:
-		return "", 0, located(h, err)
+		return "", 0, clew.Placed(h, err)
 	}
 	return fmt.Sprintf("%s: a linearization of %d operations (%s)\n", text.Line(witness), len(order), spec.Name), exitValid, nil
 }

@@ -3,9 +3,13 @@
 //
 //	found, err := store.Find("store/")
 //	for _, s := range found {
-//		h, err := s.Read(jepsen.Options{})
+//		h, err := s.Read(ctx, jepsen.Options{})
 //		..
 //	}
+//
+// FindFS does the same in any file system, FindIn in a file or archive that is opened
+// by whoever knows how, and FindAmong chooses among names that somebody has listed,
+// such as the objects below a prefix.
 //
 // ReadClaims reads a run's results.edn, ReadTestClaims the results in its
 // test.jepsen, ReadTable a table of verdicts; all give Claims, which clew.Compare compares with its own results.

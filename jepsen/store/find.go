@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,13 +35,16 @@ func Find(path string) ([]Source, error) {
 	switch {
 	case info.IsDir():
 		found, err = findBelow(path)
-	case isTar(path):
-		found, err = findInTar(path)
-	case isZip(path):
-		found, err = findInZip(path)
+	case isArchive(path):
+		found, err = findInArchive(path, func() (io.ReadCloser, error) { return files.Open(path) })
 	default:
 		return []Source{{Path: path}}, nil
 	}
+	return orNone(path, found, err)
+}
+
+// orNone is what was found, which is an error if it is nothing.
+func orNone(path string, found []Source, err error) ([]Source, error) {
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%s: no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it", path)
 	}

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -12,7 +9,6 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"clew/edn"
@@ -36,9 +32,12 @@ type Source struct {
 	// sources are read one at a time, best in the order in which they were
 	// found.
 	InOrder bool
+	// Below is its path below the directory, or in the archive, that was given; ""
+	// if it was given itself.
+	Below string
 
 	archive string                        // the file that it is a member of
-	open    func() (io.ReadCloser, error) // nil: Path is a file, or "-"
+	open    func() (io.ReadCloser, error) // nil: Path is a file of this machine, or "-"
 	test    *Source                       // the test.jepsen beside a history.edn, nil if there is none
 }
 
@@ -46,7 +45,22 @@ type Source struct {
 func (s Source) File() string { return cmp.Or(s.archive, s.Path) }
 
 // Member says whether it is a member of an archive.
-func (s Source) Member() bool { return s.open != nil }
+func (s Source) Member() bool { return s.archive != "" }
+
+// Open opens the text of the history, compressed or not, as it stands there.
+func (s Source) Open() (io.ReadCloser, error) {
+	if s.open == nil && s.Path == "-" {
+		return io.NopCloser(os.Stdin), nil
+	}
+	if s.open == nil {
+		return files.Open(s.Path)
+	}
+	r, err := s.open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, files.Reason(err))
+	}
+	return r, nil
+}
 
 // Read reads the history, until the context is done. If a history.edn cannot be
 // read, or is a file that has been cut off and has fewer events than the
@@ -81,14 +95,18 @@ func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 // events is how many events a test.jepsen says that its history has, -1 if that is
 // not known, or if it would take reading an archive again.
 func (s Source) events(ctx context.Context, opts jepsen.Options) int64 {
-	if s.open != nil {
+	if s.Member() {
 		return -1
 	}
-	f, err := os.Open(s.Path)
+	in, err := s.Open()
 	if err != nil {
 		return -1
 	}
-	defer f.Close()
+	defer in.Close()
+	f, isFile := in.(*os.File)
+	if !isFile {
+		return -1
+	}
 	test, err := openTest(ctx, f, s.Path, opts.Memory)
 	if test == nil || err != nil {
 		return -1
@@ -101,9 +119,9 @@ func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 	if s.open == nil {
 		return forms.ReadFileWithin(ctx, s.Path, opts)
 	}
-	r, err := s.open()
+	r, err := s.Open()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Path, err)
+		return nil, err
 	}
 	defer r.Close()
 	return forms.ReadWithin(ctx, r, s.Path, opts)
@@ -111,7 +129,7 @@ func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 
 // stored is a source below a root, which may be an archive.
 func stored(root, below string) Source {
-	s := Source{Path: strings.TrimSuffix(root, "/") + "/" + below, Stored: true, Test: below}
+	s := Source{Path: strings.TrimSuffix(root, "/") + "/" + below, Stored: true, Test: below, Below: below}
 	if root == "." || root == "./" {
 		s.Path = below
 	}
@@ -187,52 +205,6 @@ func isEDN(name string) bool {
 	return strings.HasSuffix(name, ".edn") || strings.HasSuffix(name, ".edn.gz") || strings.HasSuffix(name, ".edn.zst")
 }
 
-// isTar and isZip judge by the name.
-func isTar(name string) bool {
-	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
-}
-
-func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
-
-// encrypted is the flag of a zip archive's member that needs a password.
-const encrypted = 1
-
-// findInZip is the histories in a zip archive, by name. It stays open.
-func findInZip(file string) ([]Source, error) {
-	z, err := zip.OpenReader(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, files.PathError(err))
-	}
-	members := map[string]*zip.File{}
-	var names []string
-	for _, f := range z.File {
-		if f.Mode().IsRegular() {
-			name := path.Clean(f.Name)
-			members[name] = f
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	source := func(name string) Source {
-		s := stored(file, name)
-		s.archive = file
-		member := members[name]
-		s.open = func() (io.ReadCloser, error) {
-			if member.Flags&encrypted != 0 {
-				return nil, errors.New("it is encrypted; unpack the archive with its password, and check the folder")
-			}
-			return member.Open()
-		}
-		return s
-	}
-	return sources(slices.Compact(names), source), nil
-}
-
 // sources are the histories among files, each with its test.jepsen beside it.
 func sources(files []string, source func(name string) Source) (found []Source) {
 	chosen, tests := histories(files)
@@ -245,93 +217,4 @@ func sources(files []string, source func(name string) Source) (found []Source) {
 		found = append(found, s)
 	}
 	return found
-}
-
-// findInTar is the histories in a tar archive, in its order. The archive is
-// read once for their names, and once more for what is in them.
-func findInTar(file string) ([]Source, error) {
-	t := &tarball{file: file}
-	if err := t.begin(); err != nil {
-		return nil, err
-	}
-	defer t.end()
-	var names []string
-	at := map[string]int{}
-	for {
-		header, err := t.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if header.Typeflag == tar.TypeReg {
-			name := path.Clean(header.Name)
-			if _, seen := at[name]; !seen {
-				names = append(names, name)
-			}
-			at[name] = t.passed // a later member of the same name replaces it
-		}
-	}
-	return sources(names, func(name string) Source {
-		s := stored(file, name)
-		s.archive = file
-		s.InOrder = true
-		s.open = func() (io.ReadCloser, error) { return t.open(at[name]) }
-		return s
-	}), nil
-}
-
-// tarball reads a tar archive, compressed or not, from front to back.
-type tarball struct {
-	file   string
-	f      *os.File // nil if it is not open
-	z      io.ReadCloser
-	r      *tar.Reader
-	passed int // members
-}
-
-func (t *tarball) begin() error {
-	f, err := files.Open(t.file)
-	if err != nil {
-		return err
-	}
-	z, _, err := files.Decompress(bufio.NewReaderSize(f, 1<<16))
-	if err != nil {
-		f.Close()
-		return fmt.Errorf("%s: %w", t.file, err)
-	}
-	t.f, t.z, t.r, t.passed = f, z, tar.NewReader(z), 0
-	return nil
-}
-
-func (t *tarball) end() {
-	if t.f != nil {
-		t.z.Close()
-		t.f.Close()
-		t.f = nil
-	}
-}
-
-func (t *tarball) next() (*tar.Header, error) {
-	header, err := t.r.Next()
-	t.passed++
-	return header, err
-}
-
-// open goes on to a member. If that one has been passed, it starts again from
-// the front.
-func (t *tarball) open(member int) (io.ReadCloser, error) {
-	if t.f == nil || t.passed >= member {
-		t.end()
-		if err := t.begin(); err != nil {
-			return nil, err
-		}
-	}
-	for t.passed < member {
-		if _, err := t.next(); err != nil {
-			return nil, err
-		}
-	}
-	return io.NopCloser(t.r), nil
 }

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"clew/internal/files"
+)
+
+// FindFS is Find in a file system, such as one of an object store. The names of
+// files are the path, slash and the rest, so the file system should do without
+// symbolic links, or not show them as regular files. A zip archive's file that is no
+// io.ReaderAt is held in memory.
+func FindFS(fsys fs.FS, root string) ([]Source, error) {
+	if fsys == nil {
+		return nil, errors.New("expected a file system, found nil")
+	}
+	info, err := fs.Stat(fsys, root)
+	if err != nil {
+		return nil, files.PathError(err)
+	}
+	if !info.IsDir() {
+		return FindIn(root, func() (io.ReadCloser, error) { return fsys.Open(root) })
+	}
+	above := root + "/"
+	if root == "." {
+		above = ""
+	}
+	var below []string
+	var unreadable []error
+	err = fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
+		case d.Type().IsRegular():
+			below = append(below, strings.TrimPrefix(p, above))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, files.PathError(err)
+	}
+	found := FindAmong(root, below, func(name string) (io.ReadCloser, error) { return fsys.Open(path.Join(root, name)) })
+	return orNone(root, found, errors.Join(unreadable...))
+}
+
+// FindIn is Find for a file that may be anywhere: itself, or the members of an
+// archive, as its name says. Open opens it, and is called whenever it is to be read; a
+// zip archive's reader that has no ReadAt and Stat is held in memory.
+func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
+	if open == nil {
+		return nil, fmt.Errorf("%s: expected what opens it, found nil", name)
+	}
+	if !isArchive(name) {
+		return []Source{{Path: name, open: open}}, nil
+	}
+	found, err := findInArchive(name, func() (io.ReadCloser, error) {
+		f, err := open()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, files.Reason(err))
+		}
+		return f, nil
+	})
+	return orNone(name, found, err)
+}
+
+// FindAmong is Find for a directory whose files somebody else has listed, by their
+// names below root, such as the objects below a prefix: it chooses the histories
+// among them. Open opens a file by its name below root.
+func FindAmong(root string, names []string, open func(name string) (io.ReadCloser, error)) []Source {
+	return sources(names, func(name string) Source {
+		s := stored(root, name)
+		s.open = func() (io.ReadCloser, error) { return open(name) }
+		return s
+	})
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"clew/jepsen"
+)
+
+// streamed is a file that can only be read from front to back.
+type streamed struct{ fs.File }
+
+func (f streamed) Read(p []byte) (int, error) { return f.File.Read(p) }
+
+// streams is a file system of such files.
+type streams struct{ fs.FS }
+
+func (s streams) Open(name string) (fs.File, error) {
+	f, err := s.FS.Open(name)
+	if _, isDir := f.(fs.ReadDirFile); err != nil || isDir {
+		return f, err
+	}
+	return streamed{f}, nil
+}
+
+// readAll is the sources and how many events each has, or why it cannot be read.
+func readAll(found []Source, err error, root string) string {
+	var b strings.Builder
+	if err != nil {
+		fmt.Fprintf(&b, "%v\n", strings.ReplaceAll(err.Error(), root, ""))
+	}
+	for _, s := range found {
+		h, err := s.Read(context.Background(), jepsen.Options{})
+		said := ""
+		if err != nil {
+			said = err.Error()
+		} else {
+			said = fmt.Sprint(h.Events, h.Warnings)
+		}
+		fmt.Fprintf(&b, "%s below %s of %s at %q: %s\n", s.Path, s.Below, s.Test, s.Time, said)
+	}
+	return strings.ReplaceAll(b.String(), root, "")
+}
+
+// archived is an archive of files, of the kind that its name says.
+func archived(t *testing.T, name string, files fs.FS) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var err error
+	if strings.HasSuffix(name, ".zip") {
+		z := zip.NewWriter(&b)
+		err = errors.Join(z.AddFS(files), z.Close())
+	} else {
+		var out io.WriteCloser = struct {
+			io.Writer
+			io.Closer
+		}{&b, io.NopCloser(nil)}
+		if strings.HasSuffix(name, ".gz") {
+			out = gzip.NewWriter(&b)
+		}
+		z := tar.NewWriter(out)
+		err = errors.Join(z.AddFS(files), z.Close(), out.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// aStore is a folder with a store and archives of it.
+func aStore(t *testing.T) string {
+	t.Helper()
+	op := "{:process 0, :type :invoke, :f :write, :value 1}\n"
+	files := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"etcd/20250102T000000.000Z/history.edn":     op,
+		"etcd/20250103T000000.000Z/history.edn":     op + op,
+		"etcd/20250104T000000.000Z/history.edn":     "",
+		"etcd/20250104T000000.000Z/notes.txt":       "no history",
+		"lock/independent/3/history.edn":            op,
+		"queue/independent/3/history.edn":           op,
+		"queue/history.edn":                         op,
+		"queue/.hidden/20250104T000000/history.edn": op,
+	} {
+		files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "store"), files); err != nil {
+		t.Fatal(err)
+	}
+	for _, archive := range []string{"store.zip", "store.tar", "store.tar.gz"} {
+		if err := os.WriteFile(filepath.Join(dir, archive), archived(t, archive, files), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "broken.zip"), []byte("no zip"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestAFileSystemIsFoundAsThisMachinesFilesAre: whatever Find finds, FindFS finds, and
+// it reads the same, even if nothing can be read but from front to back.
+func TestAFileSystemIsFoundAsThisMachinesFilesAre(t *testing.T) {
+	dir := aStore(t)
+	for _, path := range []string{"store", "store/etcd", "store/queue", "store/etcd/20250103T000000.000Z/history.edn", "store/etcd/20250104T000000.000Z/notes.txt",
+		"store.zip", "store.tar", "store.tar.gz", "broken.zip", "nowhere", "nowhere.tar"} {
+		found, err := Find(filepath.Join(dir, path))
+		want := readAll(found, err, dir+"/")
+		for name, fsys := range map[string]fs.FS{"files": os.DirFS(dir), "streams": streams{os.DirFS(dir)}} {
+			found, err := FindFS(fsys, path)
+			if got := readAll(found, err, dir+"/"); got != want {
+				t.Errorf("%s of %s: got\n%swant\n%s", path, name, got, want)
+			}
+		}
+	}
+	found, err := FindFS(os.DirFS(filepath.Join(dir, "store")), ".")
+	if got, want := readAll(found, err, dir), "queue/.hidden/20250104T000000/history.edn below queue/.hidden/20250104T000000/history.edn of .hidden at \"20250104T000000\": 1 []\n"; !strings.Contains(got, want) {
+		t.Errorf("in the root:\n%s", got)
+	}
+	if _, err := FindFS(nil, "."); err == nil {
+		t.Error("there is no file system")
+	}
+}
+
+func TestListedNamesAreChosenFromLikeThoseOfADirectory(t *testing.T) {
+	op := "{:process 0, :type :invoke, :f :write, :value 1}\n"
+	open := func(name string) (io.ReadCloser, error) {
+		if strings.HasPrefix(name, "gone") {
+			return nil, errors.New("no such object")
+		}
+		return io.NopCloser(strings.NewReader(op)), nil
+	}
+	names := []string{"etcd/20250102T000000/history.edn", "etcd/20250102T000000/results.edn", "gone/20250102T000000/history.edn"}
+	const want = `s3://bucket/nightly/etcd/20250102T000000/history.edn below etcd/20250102T000000/history.edn of etcd at "20250102T000000": 1 []
+s3://bucket/nightly/gone/20250102T000000/history.edn below gone/20250102T000000/history.edn of gone at "20250102T000000": s3://bucket/nightly/gone/20250102T000000/history.edn: no such object
+`
+	if got := readAll(FindAmong("s3://bucket/nightly", names, open), nil, ""); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	found, err := FindIn("s3://bucket/gone.tar.gz", func() (io.ReadCloser, error) { return open("gone") })
+	if err == nil || err.Error() != "s3://bucket/gone.tar.gz: no such object" || found != nil {
+		t.Errorf("%v, %v", found, err)
+	}
+	if _, err := FindIn("x", nil); err == nil {
+		t.Error("nothing opens it")
+	}
+	found, err = FindIn("s3://bucket/h.edn", func() (io.ReadCloser, error) { return open("h") })
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	in, err := found[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(in); err != nil || text.String() != op {
+		t.Errorf("%q, %v", text.String(), err)
+	}
+}

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"clew/internal/files"
+)
+
+// opener opens a file anew.
+type opener func() (io.ReadCloser, error)
+
+// isTar and isZip judge by the name.
+func isTar(name string) bool {
+	for _, end := range []string{".tar", ".tar.gz", ".tgz", ".tar.zst"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
+
+// encrypted is the flag of a zip archive's member that needs a password.
+const encrypted = 1
+
+// isArchive says whether a file of this name is one, whose members are histories.
+func isArchive(name string) bool { return isTar(name) || isZip(name) }
+
+// findInArchive is the histories in an archive.
+func findInArchive(file string, open opener) ([]Source, error) {
+	if isZip(file) {
+		return findInZip(file, open)
+	}
+	return findInTar(file, open)
+}
+
+// findInZip is the histories in a zip archive, by name. It stays open.
+func findInZip(file string, open opener) ([]Source, error) {
+	f, err := open()
+	if err != nil {
+		return nil, err
+	}
+	z, err := readZip(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", file, files.Reason(err))
+	}
+	members := map[string]*zip.File{}
+	var names []string
+	for _, f := range z.File {
+		if f.Mode().IsRegular() {
+			name := path.Clean(f.Name)
+			members[name] = f
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	source := func(name string) Source {
+		s := stored(file, name)
+		s.archive = file
+		member := members[name]
+		s.open = func() (io.ReadCloser, error) {
+			if member.Flags&encrypted != 0 {
+				return nil, errors.New("it is encrypted; unpack the archive with its password, and check the folder")
+			}
+			return member.Open()
+		}
+		return s
+	}
+	return sources(slices.Compact(names), source), nil
+}
+
+// readZip reads the list of an archive's members: here and there in a file, or of one
+// that can only be read from front to back, in memory.
+func readZip(f io.ReadCloser) (*zip.Reader, error) {
+	if at, ok := f.(interface {
+		io.ReaderAt
+		Stat() (fs.FileInfo, error)
+	}); ok {
+		info, err := at.Stat()
+		if err != nil {
+			return nil, err
+		}
+		return zip.NewReader(at, info.Size())
+	}
+	all, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	return zip.NewReader(bytes.NewReader(all), int64(len(all)))
+}
+
+// findInTar is the histories in a tar archive, in its order. The archive is
+// read once for their names, and once more for what is in them.
+func findInTar(file string, open opener) ([]Source, error) {
+	t := &tarball{file: file, begun: open}
+	if err := t.begin(); err != nil {
+		return nil, err
+	}
+	defer t.end()
+	var names []string
+	at := map[string]int{}
+	for {
+		header, err := t.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if header.Typeflag == tar.TypeReg {
+			name := path.Clean(header.Name)
+			if _, seen := at[name]; !seen {
+				names = append(names, name)
+			}
+			at[name] = t.passed // a later member of the same name replaces it
+		}
+	}
+	return sources(names, func(name string) Source {
+		s := stored(file, name)
+		s.archive = file
+		s.InOrder = true
+		s.open = func() (io.ReadCloser, error) { return t.open(at[name]) }
+		return s
+	}), nil
+}
+
+// tarball reads a tar archive, compressed or not, from front to back.
+type tarball struct {
+	file   string
+	begun  opener
+	f      io.ReadCloser // nil if it is not open
+	z      io.ReadCloser
+	r      *tar.Reader
+	passed int // members
+}
+
+func (t *tarball) begin() error {
+	f, err := t.begun()
+	if err != nil {
+		return err
+	}
+	z, packed, err := files.Decompress(bufio.NewReaderSize(f, 1<<16))
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("%s: %w", t.file, err)
+	}
+	var in io.Reader = z
+	if at, ok := f.(io.ReadSeeker); ok && !packed {
+		if _, err := at.Seek(0, io.SeekStart); err == nil {
+			in = at // members that nobody reads are skipped, and not read
+		}
+	}
+	t.f, t.z, t.r, t.passed = f, z, tar.NewReader(in), 0
+	return nil
+}
+
+func (t *tarball) end() {
+	if t.f != nil {
+		t.z.Close()
+		t.f.Close()
+		t.f = nil
+	}
+}
+
+func (t *tarball) next() (*tar.Header, error) {
+	header, err := t.r.Next()
+	t.passed++
+	return header, err
+}
+
+// open goes on to a member. If that one has been passed, it starts again from
+// the front.
+func (t *tarball) open(member int) (io.ReadCloser, error) {
+	if t.f == nil || t.passed >= member {
+		t.end()
+		if err := t.begin(); err != nil {
+			return nil, err
+		}
+	}
+	for t.passed < member {
+		if _, err := t.next(); err != nil {
+			return nil, err
+		}
+	}
+	return io.NopCloser(t.r), nil
+}
