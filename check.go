@@ -32,6 +32,9 @@ type Options struct {
 	// Keyless: an operation without a key is one of every independent key.
 	// Otherwise it is an error.
 	Keyless bool
+	// Keys, unless nil, chooses the independent keys that are checked. The result is
+	// then about these alone, and there may be none.
+	Keys func(key edn.Value) bool
 	// Verify re-checks the evidence: a witness is replayed, a core decided again
 	// by another engine.
 	Verify bool

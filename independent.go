@@ -31,6 +31,9 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	if err := spec.Admits(h); err != nil {
 		return nil, err
 	}
+	if o.Keys != nil {
+		keyed = keyed.Only(o.Keys)
+	}
 	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred, Spec: spec,
 		Verdict: jepsen.Valid, Verified: o.Verify,
@@ -64,7 +67,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	}
 	r.Keys = results.List()
 	together(r)
-	if r.Verdict == jepsen.Valid && keyed.Shared() == 0 {
+	if r.Verdict == jepsen.Valid && keyed.Shared() == 0 && o.Keys == nil {
 		r.Witness = wholeWitness(h, results, len(r.Keys))
 	}
 	return r, nil
@@ -84,8 +87,11 @@ func rowsOf(keyed *jepsen.Keyed) []int {
 }
 
 // together is the verdict of the keys together: that of the first failing one,
-// else of the first undecided one, else of any.
+// else of the first undecided one, else of the first.
 func together(r *report.Result) {
+	if len(r.Keys) == 0 {
+		return // none was chosen
+	}
 	failing := r.FailingKey()
 	for i := range r.Keys {
 		if failing == nil && r.Keys[i].Verdict == jepsen.Unknown {

@@ -17,10 +17,11 @@ type Keyed struct {
 	// Keys are the keys, numbers first and in order.
 	Keys []edn.ID
 
-	of       []int32     // by operation: its row of Keys, or None
+	of       []int32     // by operation: its row of Keys, None, or notChosen
 	ops      []Operation // the operations with a key, key by key
 	begin    []int32     // by row of Keys: where its operations begin in ops; and the end of all
 	everyKey []Operation // the operations without a key, which every key shares
+	rows     []int32     // by row of Keys: its row among those of the history; nil if these are all
 }
 
 // KeyHistory is the history of one key. Operations without a key, if there may be
@@ -209,6 +210,40 @@ func (k *Keyed) own(row int) []Operation {
 	return k.ops[k.begin[row]:end:end]
 }
 
+// notChosen stands for the row of a key that is none of these.
+const notChosen = -2
+
+// Only is the keys that are chosen, which may be none, in the same order: part of what
+// several machines decide together. What has another key is no operation of any.
+func (k *Keyed) Only(chosen func(key edn.Value) bool) *Keyed {
+	only := &Keyed{Unwrapped: k.Unwrapped, everyKey: k.everyKey, begin: []int32{0}, rows: []int32{}, of: make([]int32, len(k.of))}
+	for op, row := range k.of {
+		if only.of[op] = None; row != None {
+			only.of[op] = notChosen
+		}
+	}
+	for row, key := range k.Keys {
+		if !chosen(k.Unwrapped.Values.Value(key)) {
+			continue
+		}
+		for _, op := range k.own(row) {
+			only.of[op] = int32(len(only.Keys))
+		}
+		only.Keys, only.rows = append(only.Keys, key), append(only.rows, int32(k.Row(row)))
+		only.ops = append(only.ops, k.own(row)...)
+		only.begin = append(only.begin, int32(len(only.ops)))
+	}
+	return only
+}
+
+// Row is the row of a key among all keys of the history.
+func (k *Keyed) Row(row int) int {
+	if k.rows == nil {
+		return row
+	}
+	return int(k.rows[row])
+}
+
 // Shared is the number of operations without a key.
 func (k *Keyed) Shared() int { return len(k.everyKey) }
 
@@ -219,7 +254,7 @@ func (k *Keyed) Positions(list []Operation) func(row int) []int {
 	var shared []int
 	for at, op := range list {
 		switch {
-		case op < 0 || int(op) >= len(k.of):
+		case op < 0 || int(op) >= len(k.of) || k.of[op] == notChosen:
 		case k.of[op] == None:
 			shared = append(shared, at)
 		default:

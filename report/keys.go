@@ -24,6 +24,9 @@ func (k KeyResult) Result() *Result {
 	return resultsOf([]KeyResult{k}, []int{0})[0]
 }
 
+// Row is the row of the key among all keys of the history.
+func (k KeyResult) Row() int { return k.keys.keyed.Row(int(k.row)) }
+
 // Keys gathers the results of independent keys. It keeps all of a result that is
 // not valid, and of a valid one what cannot be told from the history: some 30 bytes
 // and the witness.

@@ -78,7 +78,7 @@ func (r *Result) FailingKey() *KeyResult {
 	var first *KeyResult
 	for i := range r.Keys {
 		k := &r.Keys[i]
-		if k.Verdict == jepsen.Invalid && (first == nil || k.event() < first.event()) {
+		if k.Verdict == jepsen.Invalid && (first == nil || k.Event() < first.Event()) {
 			first = k
 		}
 	}
@@ -101,8 +101,8 @@ func (r *Result) fails() bool {
 	return r.Verdict == jepsen.Invalid && r.History != nil && r.Keys == nil
 }
 
-// event is the failing completion as an event of the whole history.
-func (k *KeyResult) event() jepsen.Event {
+// Event is the failing completion of an invalid key as an event of the whole history.
+func (k *KeyResult) Event() jepsen.Event {
 	r := k.Result()
 	return r.History.InWhole(r.FailEvent)
 }

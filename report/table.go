@@ -22,17 +22,15 @@ type Table struct {
 func NewTable(sources []store.Source) Table {
 	t := Table{test: len("test")}
 	for _, s := range sources {
-		t.test = max(t.test, utf8.RuneCountInString(testOf(s)))
-		t.time = max(t.time, len(s.Time))
+		t.Fit(cmp.Or(NewRun(s, &Result{}).Test, s.Path), s.Time)
 	}
 	return t
 }
 
-func testOf(s store.Source) string {
-	if s.Stored {
-		return s.Test
-	}
-	return s.Path
+// Fit makes the columns wide enough for a test, or a path, and a time.
+func (t *Table) Fit(test, time string) {
+	t.test = max(t.test, utf8.RuneCountInString(test))
+	t.time = max(t.time, len(time))
 }
 
 // Widths of the other columns, which fit common names. A longer name moves the
@@ -51,17 +49,37 @@ func (t Table) Header() string {
 
 // Row is the line of a result. If the history is invalid, a second line says
 // why.
-func (t Table) Row(s store.Source, r *Result) string {
-	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(r.Cause), "unknown")}[r.Verdict]
+func (t Table) Row(s store.Source, r *Result) string { return t.RowOf(NewRun(s, r), r.Line()) }
+
+// RowOf is Row of what is left of a result when it has been a line of JSON.
+func (t Table) RowOf(run Run, l Line) string {
+	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(l.Cause), "unknown")}[l.Valid]
 	ms, skipped := "", "" // it was not checked
-	if r.History != nil {
-		ms, skipped = fmt.Sprintf("%.1f", r.Ms), strconv.Itoa(r.History.Skipped)
+	if run.Read {
+		ms, skipped = fmt.Sprintf("%.1f", l.Ms), strconv.Itoa(l.Skipped)
 	}
-	row := t.line(testOf(s), s.Time, r.modelText(), verdict, skipped, r.Analyzer, ms)
-	if r.Verdict == jepsen.Invalid {
-		row += "    " + text.Line(r.sentence()) + "\n"
+	row := t.line(cmp.Or(run.Test, l.File), run.Time, modelText(string(l.Model), string(l.Init), run.Inferred), verdict, skipped, string(l.Analyzer), ms)
+	if l.Valid == jepsen.Invalid {
+		row += "    " + text.Line(string(l.Explanation)) + "\n"
 	}
 	return row
+}
+
+// Run is what a table shows of a history's result beside its Line.
+type Run struct {
+	Test     string `json:"test,omitempty"` // of a store; "" if the history was given itself
+	Time     string `json:"time,omitempty"`
+	Inferred bool   `json:"inferred,omitempty"` // the model was inferred
+	Read     bool   `json:"read"`               // the history could be read
+}
+
+// NewRun is that of a result.
+func NewRun(s store.Source, r *Result) Run {
+	run := Run{Time: s.Time, Inferred: r.Inferred, Read: r.History != nil}
+	if s.Stored {
+		run.Test = s.Test
+	}
+	return run
 }
 
 func (t Table) line(test, time, model, verdict, skipped, engine, ms string) string {

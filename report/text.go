@@ -164,12 +164,13 @@ func (r *Result) summary() string {
 	return s + fmt.Sprintf(", %.1f ms", r.Ms)
 }
 
-func (r *Result) modelText() string {
-	model := r.Model
-	if r.Init != "" {
-		model += " from " + r.Init
+func (r *Result) modelText() string { return modelText(r.Model, r.Init, r.Inferred) }
+
+func modelText(model, init string, inferred bool) string {
+	if init != "" {
+		model += " from " + init
 	}
-	if r.Inferred {
+	if inferred {
 		model += " (inferred)"
 	}
 	return model

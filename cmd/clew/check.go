@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +20,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
+	"clew/report/shards"
 )
 
 const checkHelp = `Reads each history and says whether it is linearizable. A PATH is a history
@@ -39,6 +40,7 @@ Examples:
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
    xzcat history.edn.xz | clew check --model mutex -
    clew check --model register --follow store/latest/jepsen.log    # while the test runs
+   clew check --shard 3/16 store/ > 3.jsonl          # a part; clew merge puts parts together
 
 Evidence goes to standard output if its FILE is -, and results to standard error
 then. If it cannot be written the verdict stands. A FIFO waits for its reader,
@@ -66,6 +68,8 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "html-style", Value: htmlStyles[0], Usage: "what a page looks like: `clew`, or as porcupine draws it (porcupine)"},
 			&cli.StringFlag{Name: "evidence", Usage: "write the core of every invalid history to a file below `DIR`, which becomes a store of them"},
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
+			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto for the part of a task of Kubernetes or Slurm (docs/scale.md)"},
+			&cli.BoolFlag{Name: "shard-keys", Usage: "with --shard and --independent: part every history by its keys"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
 			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again: replay the witness, have the core decided by another engine"},
 			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written, and end as soon as it is invalid, or with the first signal"},
@@ -92,6 +96,7 @@ type checker struct {
 	evidence *evidence
 	lifeline bool
 	follow   *following    // nil: histories are read once, whole
+	shard    *sharding     // nil: all histories are checked
 	given    string        // the file of models, "" if there is none
 	alone    bool          // there is one history
 	table    *report.Table // nil: a text for each history
@@ -134,7 +139,12 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 		return nil, err
 	}
 	k.given = c.String("models")
-	k.models, err = givenModels(c)
+	if k.models, err = givenModels(c); err != nil {
+		return nil, err
+	}
+	if k.shard, err = givenSharding(c, k); k.shard != nil {
+		k.output = "json"
+	}
 	return k, err
 }
 
@@ -168,13 +178,14 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if err := k.ready(jobs); err != nil {
 		return 0, err
 	}
+	jobs = k.shard.own(jobs)
 	k.alone = len(jobs) == 1
 	k.progress = progress.New(stderr, len(jobs))
 	if len(jobs) == 1 {
 		k.options.Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
 	}
 	k.header(jobs)
-	do := k.check
+	do := k.checked
 	if k.follow != nil {
 		do = k.followed
 	}
@@ -182,6 +193,9 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if err != nil {
 		k.lose(err)
 		return k.tally.status(), nil
+	}
+	if k.shard != nil {
+		return k.endShard(ctx), nil
 	}
 	k.index(ctx, jobs)
 	if k.output == "text" && len(jobs) > 1 {
@@ -257,6 +271,16 @@ func (k *checker) header(jobs []*job) {
 	}
 }
 
+// checked is check. A panic has a line of JSON too, since every history has one.
+func (k *checker) checked(ctx context.Context, j *job) answer {
+	a := answered(func() answer { return k.check(ctx, j) })
+	if a.bug != "" && k.output == "json" {
+		what, _, _ := strings.Cut(a.bug, "\n")
+		a.out = k.render(j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: jepsen.Panicked, Error: what})
+	}
+	return a
+}
+
 // check reads and checks one history.
 func (k *checker) check(ctx context.Context, j *job) answer {
 	switch {
@@ -288,6 +312,9 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	defer done()
 	o := k.optionsOf(j)
 	o.TimeLimit = 0 // the context has it
+	if j.parted {
+		o.Keys = k.shard.keys(j)
+	}
 	var checked *report.Result
 	var err error
 	r := undecided(j, "")
@@ -323,6 +350,7 @@ func (k *checker) unreadable(j *job, err error) answer {
 // answer turns a result into an answer.
 func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	var a answer
+	unpaged := k.evidence.pageOf(ctx, j, r)
 	if k.alone && k.output == "edn" {
 		a.stream = func(w io.Writer) error {
 			if err := r.WriteEDN(w); err != nil {
@@ -339,13 +367,13 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		a.warnings = r.History.Warnings
 	}
 	a.evidence = k.evidence.of(j, r, k.stderr)
-	if err := k.evidence.pageOf(ctx, j, r); err != nil {
+	if unpaged != nil {
 		rest := a.evidence
 		a.evidence = func(ctx context.Context) error {
 			if rest == nil {
-				return err
+				return unpaged
 			}
-			return errors.Join(rest(ctx), err)
+			return errors.Join(rest(ctx), unpaged)
 		}
 	}
 	return a
@@ -358,12 +386,10 @@ func (k *checker) render(j *job, r *report.Result) string {
 		return k.look.Shown(k.table.Row(j.Source, r))
 	case k.output == "edn":
 		return r.EDN() + "\n"
+	case k.shard != nil:
+		return k.shard.line(j, r)
 	case k.output == "json":
-		line, err := json.Marshal(r)
-		if err != nil {
-			panic(err) // a result is made of numbers and text
-		}
-		return string(line) + "\n"
+		return shards.Text(r.Line())
 	case r.Cause == "unreadable":
 		return "" // standard error says it
 	}

@@ -311,7 +311,8 @@ func (e *evidence) pageOf(ctx context.Context, j *job, r *report.Result) (err er
 			link = (&url.URL{Path: filepath.ToSlash(rel)}).String()
 		}
 	}
-	run := page.NewRun(j.Source, r, link)
+	j.link = link
+	run := page.NewRun(report.NewRun(j.Source, r), r.Line(), link)
 	j.run = &run
 	return err
 }
@@ -324,15 +325,24 @@ func (e *evidence) index(ctx context.Context, jobs []*job) error {
 	var runs []page.Run
 	for _, j := range jobs {
 		if j.run == nil {
-			run := page.NewRun(j.Source, &report.Result{Cause: "not checked"}, "")
+			none := &report.Result{File: j.Path, Cause: "not checked"}
+			run := page.NewRun(report.NewRun(j.Source, none), none.Line(), "")
 			j.run = &run
 		}
 		runs = append(runs, *j.run)
 	}
-	file := filepath.Join(e.pages.dir, indexPage)
-	err := writeWithin(ctx, files.To(file, nil, nil), func(w io.Writer) error { return page.WriteIndex(w, "histories", runs) })
+	return e.pages.index(ctx, runs)
+}
+
+// index writes the index of the folder.
+func (f folder) index(ctx context.Context, runs []page.Run) error {
+	file := filepath.Join(f.dir, f.first)
+	err := os.MkdirAll(f.dir, 0o777)
+	if err == nil {
+		err = writeWithin(ctx, files.To(file, nil, nil), func(w io.Writer) error { return page.WriteIndex(w, "histories", runs) })
+	}
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", e.pages.flag, file, files.Reason(err))
+		return fmt.Errorf("%s %s: %w", f.flag, file, files.Reason(err))
 	}
 	return nil
 }

@@ -91,6 +91,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		},
 		Commands: []*cli.Command{
 			checkCommand(stdout, stderr, status),
+			mergeCommand(stdout, stderr, status),
 			verifyCommand(stdout, stderr, status),
 			compareCommand(stdout, stderr, status),
 			convertCommand(stdout, stderr),

@@ -32,6 +32,9 @@ type job struct {
 	took    time.Duration   // to read it
 	ahead   answer          // if it could not be read ahead
 	run     *page.Run       // in an index of pages, if there is to be one
+	link    string          // from there to its page
+	at      int             // its place among all histories that were found
+	parted  bool            // a shard has some of its independent keys
 }
 
 // streamed writes what need not be held whole.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"clew/internal/progress"
 	"clew/jepsen"
 	"clew/jepsen/store"
+	"clew/report"
 )
 
 // answersOf runs jobs with the given paths and returns what clew says of them.
@@ -56,6 +58,20 @@ func TestAPanicIsABugInOneAnswerOnly(t *testing.T) {
 		if got := r.tally.status(); got != exitBug {
 			t.Errorf("%s: status %d", where, got)
 		}
+	}
+}
+
+// A history that clew panics at has a line of JSON like any other.
+func TestAPanicHasALineOfJSON(t *testing.T) {
+	k := &checker{output: "json"}
+	a := k.checked(t.Context(), &job{Source: store.Source{Path: "b"}, ahead: answer{bug: "no such row\ngoroutine 1"}})
+	var l report.Line
+	if err := json.Unmarshal([]byte(a.out), &l); err != nil || l.File != "b" || l.Cause != "panic" || l.Error != "no such row" || a.bug == "" {
+		t.Errorf("%s, %v", a.out, err)
+	}
+	k.output = "edn"
+	if a := k.checked(t.Context(), &job{ahead: answer{bug: "no such row"}}); a.out != "" {
+		t.Error(a.out)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,23 +145,26 @@ func archive(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: archive DIR ARCHIVE")
 	}
-	dir, name := os.DirFS(ts.MkAbs(args[0])), args[1]
+	text, err := archived(args[1], os.DirFS(ts.MkAbs(args[0])))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
+}
+
+// archived is an archive of files, of the kind that its name says.
+func archived(name string, files fs.FS) (string, error) {
 	var b bytes.Buffer
-	switch {
-	case strings.HasSuffix(name, ".zip"):
+	var err error
+	if strings.HasSuffix(name, ".zip") {
 		z := zip.NewWriter(&b)
-		ts.Check(z.AddFS(dir))
-		ts.Check(z.Close())
-	default:
+		err = errors.Join(z.AddFS(files), z.Close())
+	} else {
 		t := tar.NewWriter(&b)
-		ts.Check(t.AddFS(dir))
-		ts.Check(t.Close())
+		err = errors.Join(t.AddFS(files), t.Close())
 	}
-	text := b.String()
 	if strings.HasSuffix(name, ".gz") {
-		text = gzipped(text)
+		return gzipped(b.String()), err
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o666))
+	return b.String(), err
 }
 
 // clewReading starts clew as a process and returns once it has read most of

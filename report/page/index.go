@@ -10,7 +10,6 @@ import (
 
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/report"
 )
 
@@ -124,23 +123,18 @@ type Run struct{ entry entry }
 
 // NewRun is a run with a result, of which it keeps nothing but a few words. The link
 // is "" if it has no page.
-func NewRun(s store.Source, r *report.Result, link string) Run {
-	name, cells := s.Path, []string{"", r.Model, r.Analyzer}
-	if s.Stored {
-		name, cells[0] = s.Test, s.Time
+func NewRun(run report.Run, l report.Line, link string) Run {
+	sentence := string(l.Explanation)
+	if l.Valid == jepsen.Unknown {
+		sentence = string(l.Error)
 	}
-	sentence := r.FirstFailing().Explanation
-	if r.Verdict == jepsen.Unknown {
-		sentence = r.Error
+	e := newEntry(cmp.Or(run.Test, l.File), link, l.Valid, sentence)
+	if l.Valid == jepsen.Unknown && l.Cause != "" {
+		e.Word = string(l.Cause)
 	}
-	e := newEntry(name, link, r.Verdict, sentence)
-	if r.Verdict == jepsen.Unknown && r.Cause != "" {
-		e.Word = string(r.Cause)
+	for _, cell := range []string{run.Time, string(l.Model), string(l.Analyzer)} {
+		e.Cells = append(e.Cells, text.Shorten(text.Line(cell), maxLabel))
 	}
-	for i, c := range cells {
-		cells[i] = text.Shorten(text.Line(c), maxLabel)
-	}
-	e.Cells = cells
 	return Run{e}
 }
 

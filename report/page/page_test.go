@@ -151,11 +151,14 @@ func storeIndex(t testing.TB) []byte {
 	source := func(test string) store.Source {
 		return store.Source{Path: "store/" + test + "/20240101/history.edn", Test: test, Time: "20240101", Stored: true}
 	}
+	run := func(s store.Source, r *report.Result, link string) page.Run {
+		return page.NewRun(report.NewRun(s, r), r.Line(), link)
+	}
 	var b bytes.Buffer
 	err := page.WriteIndex(&b, "store", []page.Run{
-		page.NewRun(source("good"), good, ""),
-		page.NewRun(source("unreadable"), &report.Result{Cause: "unreadable", Error: "</script>"}, ""),
-		page.NewRun(source("a test"), bad, "a test/20240101/history.html"),
+		run(source("good"), good, ""),
+		run(source("unreadable"), &report.Result{Cause: "unreadable", Error: "</script>"}, ""),
+		run(source("a test"), bad, "a test/20240101/history.html"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"clew/edn"
+	"clew/internal/files"
+	"clew/internal/limits"
+	"clew/internal/progress"
+	"clew/internal/terminal"
+	"clew/jepsen"
+	"clew/jepsen/store"
+	"clew/report"
+	"clew/report/page"
+	"clew/report/shards"
+)
+
+const mergeHelp = `Puts together what clew check --shard I/N printed: the table and the summary of all
+histories, or with --output json a line of each, and the exit status, as one run
+without shards would have given them. A FILE has one shard or several; - is
+standard input. If shards are missing, doubled, cut short or do not go together,
+that is an error which names them, and nothing is merged.
+
+Examples:
+   parallel clew check --shard {}/16 store/ '>' {}.jsonl ::: $(seq 16)
+   clew merge *.jsonl
+   cat *.jsonl | clew merge --output json - | jq -r 'select(.valid == false) | .file'
+   clew merge --html-dir pages/ *.jsonl       # the index of what check --html-dir wrote
+
+Exit status: as for clew check, and 254 if the shards do not make a whole.`
+
+var mergeForms = []string{"text", "json"}
+
+func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
+	return &cli.Command{
+		Name:        "merge",
+		Usage:       "put together the shards of a check",
+		ArgsUsage:   "FILE...",
+		Description: mergeHelp,
+		Flags: []cli.Flag{
+			outputFlag(mergeForms, "result"),
+			&cli.StringFlag{Name: "html-dir", Usage: "write the index.html of the pages that clew check --html-dir `DIR` wrote"},
+		},
+		Action: func(c *cli.Context) error {
+			output, err := outputForm(c, mergeForms)
+			switch {
+			case !c.Args().Present():
+				return errors.New("no shard given; clew merge --help shows how")
+			case err != nil:
+				return err
+			case count(c.Args().Slice(), "-") > 1:
+				return errors.New("standard input (-) can be read only once")
+			}
+			m := &merger{runner: runner{stdout: stdout, stderr: stderr}, json: output == "json", pages: c.String("html-dir")}
+			m.look, _ = terminal.Look(stdout)
+			*status, err = m.merge(c.Context, c.Args().Slice())
+			return err
+		},
+	}
+}
+
+// merger is one run of clew merge.
+type merger struct {
+	runner
+	json  bool
+	look  report.TextOptions
+	pages string // the folder of pages, "" if there is to be no index
+}
+
+// merge says what the shards say together. Other forms of a whole store's results
+// begin where its lines are printed.
+func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
+	var all shards.Merger
+	for _, path := range paths {
+		if err := readShards(ctx, &all, path); err != nil {
+			return 0, err
+		}
+	}
+	lines, err := all.Lines()
+	if err != nil {
+		return 0, err
+	}
+	m.tally.of[unwritten] = all.Unwritten()
+	m.progress = progress.New(m.stderr, len(lines))
+	defer m.progress.Stop()
+	table := report.NewTable(nil)
+	for _, l := range lines {
+		table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
+	}
+	if !m.json {
+		io.WriteString(m.stdout, table.Header())
+	}
+	for _, l := range lines {
+		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(&table, l)); err != nil {
+			m.lose(err)
+			return m.tally.status(), nil
+		}
+	}
+	m.index(ctx, lines)
+	if !m.json {
+		m.summarize(ctx, m.tally.summary(len(lines), "histories", valid, invalid, unknown, unreadable))
+	}
+	return m.tally.status(), nil
+}
+
+// answer is what a shard said of a history.
+func (m *merger) answer(table *report.Table, l shards.Line) answer {
+	a := answer{warnings: l.Warnings}
+	switch cause := jepsen.Cause(l.Cause); {
+	case l.Valid == jepsen.Unknown && cause == jepsen.Unreadable:
+		var all []error
+		for why := range strings.Lines(string(l.Error)) {
+			all = append(all, errors.New(strings.TrimSuffix(why, "\n")))
+		}
+		a.err = errors.Join(all...)
+	case l.Valid == jepsen.Unknown && cause == jepsen.Panicked:
+		a.bug = string(l.Error)
+	default:
+		a.of[outcomeOf[l.Valid]]++
+	}
+	if m.json {
+		a.out = shards.Text(l.Line)
+	} else if a.bug == "" {
+		a.out = m.look.Shown(table.RowOf(l.Run.Run, l.Line))
+	}
+	return a
+}
+
+// index writes the index of the pages that the shards wrote, if it is asked for.
+func (m *merger) index(ctx context.Context, lines []shards.Line) {
+	if m.pages == "" {
+		return
+	}
+	runs := make([]page.Run, len(lines))
+	for i, l := range lines {
+		runs[i] = page.NewRun(l.Run.Run, l.Line, l.Run.Page)
+	}
+	ctx, done := m.lastly(ctx, 0)
+	defer done()
+	pages := &folder{flag: "--html-dir", dir: m.pages, first: indexPage}
+	if err := pages.index(ctx, runs); err != nil {
+		m.lose(err)
+	}
+}
+
+// readShards reads the shards in a file.
+func readShards(ctx context.Context, to *shards.Merger, path string) error {
+	in, name, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return to.Read(limits.Reader(ctx, in, 0), name)
+}
+
+// sharding is the part of all histories that is checked.
+type sharding struct {
+	store.Shard
+	byKeys  bool // of a history of independent keys, some keys
+	trailer shards.Trailer
+}
+
+// givenSharding is what the flags say about that, nil if all histories are checked.
+func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
+	switch {
+	case !c.IsSet("shard") && c.Bool("shard-keys"):
+		return nil, errors.New("--shard-keys goes with --shard")
+	case !c.IsSet("shard"):
+		return nil, nil
+	case c.IsSet("output") && k.output != "json":
+		return nil, fmt.Errorf("--shard prints lines of JSON for clew merge, which makes %s of them; found --output %s", oneOf(mergeForms), k.output)
+	case k.failFast:
+		return nil, errors.New("--shard goes without --fail-fast: clew merge needs all of a shard")
+	case k.follow != nil:
+		return nil, errors.New("--shard goes without --follow, which is for a single history")
+	case len(k.evidence.files) > 0:
+		return nil, fmt.Errorf("--shard goes without %s, which is for a single history; --evidence DIR and --html-dir DIR have a file for each", k.evidence.files[0].flag)
+	case c.Bool("shard-keys") && !k.reading.independent && len(k.models) == 0:
+		return nil, errors.New("--shard-keys goes with --independent")
+	}
+	shard, err := store.ParseShard(c.String("shard"), os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("--shard: %w", err)
+	}
+	s := &sharding{Shard: shard, byKeys: c.Bool("shard-keys")}
+	s.trailer.Shard = shard.String()
+	s.trailer.Settings, err = settingsText(c)
+	return s, err
+}
+
+// settingsText is the flags that say what is checked: those of models, and which
+// engine decides. Files count by their content.
+func settingsText(c *cli.Context) (string, error) {
+	var said []string
+	for _, name := range append(modelFlagNames[:len(modelFlagNames):len(modelFlagNames)], "models", "algorithm", "depth", "shard-keys") {
+		if !c.IsSet(name) {
+			continue
+		}
+		value := c.String(name)
+		switch name {
+		case "model-file", "models":
+			text, err := os.ReadFile(value)
+			if err != nil {
+				return "", files.PathError(err)
+			}
+			value = fmt.Sprintf("(SHA-256 %x)", sha256.Sum256(text))
+		}
+		said = append(said, "--"+name+" "+value)
+	}
+	return strings.Join(said, " "), nil
+}
+
+// own is the jobs of the shard among all.
+func (s *sharding) own(jobs []*job) []*job {
+	if s == nil {
+		return jobs
+	}
+	var own []*job
+	sources := make([]store.Source, len(jobs))
+	for i, j := range jobs {
+		sources[i] = j.Source
+		j.at, j.parted = i, s.byKeys && j.independent
+		if j.parted || s.Has(j.Name()) {
+			own = append(own, j)
+		}
+	}
+	s.trailer.List, s.trailer.Histories, s.trailer.Lines = store.Fingerprint(sources), len(jobs), len(own)
+	return own
+}
+
+// keys chooses the keys of a history.
+func (s *sharding) keys(j *job) func(edn.Value) bool {
+	return func(key edn.Value) bool { return s.Has(j.Name() + " " + key.String()) }
+}
+
+// line is what is printed of a history.
+func (s *sharding) line(j *job, r *report.Result) string {
+	return shards.Text(shards.NewLine(j.Source, r, s.Shard, j.at, j.link, j.parted))
+}
+
+// endShard ends the output, so that clew merge knows that nothing is missing, and is
+// the exit status. If there was a signal, or an output that was not written to its
+// end, something is.
+func (k *checker) endShard(ctx context.Context) int {
+	if ctx.Err() != nil {
+		complain(k.stderr, fmt.Errorf("shard %s was interrupted; run it again", k.shard))
+		return k.tally.status()
+	}
+	t, of := k.shard.trailer, k.tally.of
+	t.Valid, t.Invalid, t.Unknown = of[valid], of[invalid], of[unknown]+of[panicked]
+	t.Unreadable, t.Unwritten = of[unreadable], of[unwritten]
+	if err := k.print(ctx, shards.Text(t)); err != nil {
+		k.lose(err)
+	}
+	if k.tally == (tally{}) {
+		return exitValid // there is none in this shard
+	}
+	return k.tally.status()
+}

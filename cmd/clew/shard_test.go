@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	histories "clew/internal/archive"
+	"clew/internal/gen"
+)
+
+// aBigStore is a store with that many tests: one in ten in archives, some invalid,
+// some that cannot be read, some with warnings. It returns what to check.
+func aBigStore(t *testing.T, tests, operations int) []string {
+	t.Helper()
+	archives := []string{"old.tar", "old.tar.gz", "old.zip", "older.zip"}
+	packed := map[string]fstest.MapFS{}
+	for i := range tests {
+		path := fmt.Sprintf("test-%d/20250101T%06d.000Z/history.edn", i%7, i)
+		var text bytes.Buffer
+		kind := []gen.LongKind{gen.Linearizable, gen.Linearizable, gen.ImpossibleRead}[i%3]
+		if _, err := gen.Long(&text, gen.LongOptions{Model: "register", Operations: operations, Processes: 5, Values: 5, Kind: kind, Seed: uint64(i)}); err != nil {
+			t.Fatal(err)
+		}
+		switch i % 23 {
+		case 5:
+			text.Truncate(text.Len() - 5)
+		case 7:
+			text.WriteString("{:process 0, :type :info, :f :read, :value nil}\n")
+		case 9:
+			text.Reset()
+		}
+		if i%10 == 3 {
+			name := archives[i/10%len(archives)]
+			if packed[name] == nil {
+				packed[name] = fstest.MapFS{}
+			}
+			packed[name][path] = &fstest.MapFile{Data: text.Bytes()}
+			continue
+		}
+		path = filepath.Join("store", path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text.Bytes(), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, files := range packed {
+		text, err := archived(name, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		putFile(t, name, text)
+	}
+	return append([]string{"store", "nowhere.edn"}, archives...)
+}
+
+// timeless is an output without what differs from run to run.
+func timeless(s string) string {
+	return engineMs.ReplaceAllString(jsonMs.ReplaceAllString(s, `"ms":N`), "$1")
+}
+
+var jsonMs, engineMs = regexp.MustCompile(`"ms":[0-9.e-]+`), regexp.MustCompile(`(?m)(clew/[a-z-]+) +[0-9.]+$`)
+
+// sameAsOne checks a list with and without shards, and compares what comes out.
+func sameAsOne(t *testing.T, n []int, args ...string) {
+	t.Helper()
+	whole := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--shard-keys" })
+	form := func(form string) (int, string, string) {
+		status, stdout, stderr := clewRun(slices.Concat([]string{"check", "--output", form}, whole)...)
+		return status, timeless(stdout), timeless(stderr)
+	}
+	status, json, stderr := form("json")
+	wants := map[string]string{"json": json}
+	if _, text, _ := form("text"); strings.Contains(text, "\n"+fmt.Sprint(strings.Count(json, "\n"))+" histories: ") {
+		wants["text"] = text
+	}
+	for _, of := range n {
+		var files []string
+		for i := range of {
+			flags := []string{"check", "--shard", fmt.Sprintf("%d/%d", i+1, of)}
+			_, stdout, _ := clewRun(append(flags, args...)...)
+			files = append(files, fmt.Sprintf("%d.jsonl", i))
+			putFile(t, files[i], stdout)
+		}
+		rand.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+		for form, want := range wants {
+			gotStatus, stdout, gotStderr := clewRun(append([]string{"merge", "--output", form}, files...)...)
+			if got := timeless(stdout); got != want || gotStatus != status {
+				t.Errorf("%d shards, %s: status %d, want %d; %s", of, form, gotStatus, status, firstDifference(got, want))
+			}
+			if got := timeless(gotStderr); got != stderr {
+				t.Errorf("%d shards, standard error: %s", of, firstDifference(got, stderr))
+			}
+		}
+	}
+}
+
+// firstDifference shows the first line in which two texts differ.
+func firstDifference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return fmt.Sprintf("line %d: got\n%s\nwant\n%s", i+1, g[i], w[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
+}
+
+// shardCounts are 1 to 16, or some of them if it must be quick.
+func shardCounts(all bool) []int {
+	if !all {
+		return []int{1, 2, 7, 16}
+	}
+	var n []int
+	for i := range 16 {
+		n = append(n, i+1)
+	}
+	return n
+}
+
+func TestShardsAreTogetherWhatOneRunIs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	long := os.Getenv("CLEW_LONG") != ""
+	tests := 120
+	if long {
+		tests = 2000
+	}
+	sameAsOne(t, shardCounts(long), aBigStore(t, tests, 40)...)
+}
+
+func TestShardsOfRealHistoriesAreTogetherWhatOneRunIs(t *testing.T) {
+	root := histories.Path(t)
+	t.Chdir(t.TempDir())
+	paths := []string{filepath.Join(root, "redis-store"), filepath.Join(root, "knossos", "cas-register")}
+	if os.Getenv("CLEW_LONG") != "" {
+		paths = []string{root, filepath.Join(root, "knossos"), filepath.Join(root, "knossos-probes")}
+	}
+	sameAsOne(t, shardCounts(os.Getenv("CLEW_LONG") != ""), paths...)
+}
+
+// keyedText is a history of many keys, some of which fail.
+func keyedText(r *rand.Rand, keys int) string {
+	var b strings.Builder
+	bad := r.IntN(4)
+	for k := range keys {
+		read := 1
+		if bad > 0 && r.IntN(keys) < bad {
+			read = 2
+		}
+		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :write, :value [%d 1]}\n{:process 0, :type :ok, :f :write, :value [%[1]d 1]}\n", k)
+		fmt.Fprintf(&b, "{:process 1, :type :invoke, :f :read, :value [%d nil]}\n{:process 1, :type :ok, :f :read, :value [%[1]d %d]}\n", k, read)
+	}
+	return b.String()
+}
+
+func TestKeysInShardsAreTogetherWhatOneRunIs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := gen.Rand(4)
+	for i := range 12 {
+		putFile(t, fmt.Sprintf("h%d.edn", i), keyedText(r, 1+r.IntN(30)))
+	}
+	putFile(t, "torn.edn", "{:process 0")
+	putFile(t, "none.edn", write)
+	sameAsOne(t, shardCounts(true), "--independent", "--model", "register", "--shard-keys", ".")
+	sameAsOne(t, []int{5}, "--independent", "--model", "register", "--verify", "--shard-keys", "h1.edn")
+	sameAsOne(t, []int{5}, "--independent", "--model", "register", ".")
+	sameAsOne(t, []int{3}, "--independent", "--model", "register", "--algorithm", "hitting", "--shard-keys", ".")
+}
+
+// TestAShardThatIsKilledIsMissedByName: a signal that it sees leaves no trailer, and
+// one that it does not see none either.
+func TestAShardThatIsKilledIsMissedByName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	putFile(t, "easy.edn", write)
+	putFile(t, "hard.edn", hard(60))
+	for _, signal := range append([]os.Signal{os.Kill}, signals...) {
+		out, err := os.Create("cut.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("clew", "check", "--shard", "1/1", "easy.edn", "hard.edn")
+		cmd.Stdout = out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 200 {
+			if info, err := out.Stat(); err == nil && info.Size() > 0 {
+				break // the first line is there, and the second will not come
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		cmd.Wait()
+		out.Close()
+		status, stdout, stderr := clewRun("merge", "cut.jsonl")
+		if want := "clew: cut.jsonl: shard 1/1 was cut short after "; status != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
+			t.Errorf("%s: status %d\n%s%s", signal, status, stdout, stderr)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Shard is a part of a list of histories: number I, from 1 on, of Of parts. Which
+// history is in which part depends on nothing but its Name and Of, so many machines
+// part a list without a word between them.
+type Shard struct{ I, Of int }
+
+// maxShards bounds into how many parts a list may be cut.
+const maxShards = 100_000
+
+// ParseShard reads "3/16", the third part of sixteen. "auto" is the part that the
+// task of a job array has, as the environment says: a Kubernetes Job's (Indexed, with
+// its number of completions in JOB_COMPLETIONS) or that of a Slurm array. "auto/16"
+// says how many parts there are; the tasks of a Slurm array are then numbered from 1,
+// and any of them may be started by itself.
+func ParseShard(text string, getenv func(name string) string) (Shard, error) {
+	number, of, hasOf := strings.Cut(text, "/")
+	var s Shard
+	var err error
+	if hasOf {
+		if s.Of, err = strconv.Atoi(of); err != nil || s.Of < 1 || s.Of > maxShards {
+			return s, fmt.Errorf("expected I/N, such as 3/16, or auto, with an N from 1 to %d, found %q", maxShards, text)
+		}
+	}
+	if number == "auto" {
+		return s.ofTask(getenv)
+	}
+	if s.I, err = strconv.Atoi(number); err != nil || !hasOf || s.I < 1 || s.I > s.Of {
+		return s, fmt.Errorf("expected I/N, such as 3/16, or auto, with an I from 1 to N, found %q", text)
+	}
+	return s, nil
+}
+
+// ofTask is the shard of a task. Of is 0 if the environment is to say it.
+func (s Shard) ofTask(getenv func(string) string) (Shard, error) {
+	kubernetes, slurm := getenv("JOB_COMPLETION_INDEX"), getenv("SLURM_ARRAY_TASK_ID")
+	number := func(name string) (int, error) {
+		n, err := strconv.Atoi(getenv(name))
+		if err != nil || n < 0 {
+			return 0, fmt.Errorf("auto: expected a number in %s, found %q", name, getenv(name))
+		}
+		return n, nil
+	}
+	first, step, count := 0, 1, "JOB_COMPLETIONS"
+	var task int
+	var err error
+	switch {
+	case kubernetes == "" && slurm == "":
+		return s, errors.New("auto: neither JOB_COMPLETION_INDEX (Kubernetes) nor SLURM_ARRAY_TASK_ID (Slurm) is set; expected I/N, such as 3/16")
+	case kubernetes != "" && slurm != "":
+		return s, errors.New("auto: both JOB_COMPLETION_INDEX (Kubernetes) and SLURM_ARRAY_TASK_ID (Slurm) are set; expected I/N, such as 3/16")
+	case kubernetes != "":
+		task, err = number("JOB_COMPLETION_INDEX")
+	default:
+		task, err = number("SLURM_ARRAY_TASK_ID")
+		first, count = 1, "SLURM_ARRAY_TASK_COUNT"
+		if err == nil && s.Of == 0 {
+			first, err = number("SLURM_ARRAY_TASK_MIN")
+		}
+		if err == nil && s.Of == 0 && getenv("SLURM_ARRAY_TASK_STEP") != "" {
+			step, err = number("SLURM_ARRAY_TASK_STEP")
+		}
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.Of == 0 {
+		if s.Of, err = number(count); err != nil {
+			return s, fmt.Errorf("%w; auto/16 says that there are 16", err)
+		}
+	}
+	if s.I = (task-first)/max(step, 1) + 1; task < first || (task-first)%max(step, 1) != 0 || s.I > s.Of || s.Of > maxShards {
+		return s, fmt.Errorf("auto: task %d is none of %d tasks from %d on; a task that is started by itself needs auto/N", task, s.Of, first)
+	}
+	return s, nil
+}
+
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.Of) }
+
+// Has says whether what goes by that name is in the shard. The hash is the first 8
+// bytes of SHA-256, as a number modulo Of.
+func (s Shard) Has(name string) bool {
+	sum := sha256.Sum256([]byte(name))
+	return binary.BigEndian.Uint64(sum[:])%uint64(s.Of) == uint64(s.I-1)
+}
+
+// Name is what a history is called wherever its store may be: the path from the last
+// folder of what was given on, or from the archive on. What was given itself goes by
+// its path.
+func (s Source) Name() string {
+	if s.Below == "" {
+		return s.Path
+	}
+	root := strings.TrimSuffix(strings.TrimSuffix(s.Path, s.Below), "/")
+	return path.Base(root) + "/" + s.Below
+}
+
+// Fingerprint is the same for two lists if and only if they have the same names in the
+// same order.
+func Fingerprint(sources []Source) string {
+	h := sha256.New()
+	for _, s := range sources {
+		name := s.Name()
+		fmt.Fprintf(h, "%d ", len(name))
+		io.WriteString(h, name)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

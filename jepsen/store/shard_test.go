@@ -1,0 +1,119 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestAShardIsGivenOrThatOfATask(t *testing.T) {
+	for _, c := range []struct{ text, env, want string }{
+		{"3/16", "", "3/16"},
+		{"1/1", "", "1/1"},
+		{"16/16", "JOB_COMPLETION_INDEX=3", "16/16"},
+		{"0/16", "", `expected I/N, such as 3/16, or auto, with an I from 1 to N, found "0/16"`},
+		{"17/16", "", `expected I/N, such as 3/16, or auto, with an I from 1 to N, found "17/16"`},
+		{"3", "", `expected I/N, such as 3/16, or auto, with an I from 1 to N, found "3"`},
+		{"", "", `expected I/N, such as 3/16, or auto, with an I from 1 to N, found ""`},
+		{"3/0", "", `expected I/N, such as 3/16, or auto, with an N from 1 to 100000, found "3/0"`},
+		{"3/x", "", `expected I/N, such as 3/16, or auto, with an N from 1 to 100000, found "3/x"`},
+		{"1/1000000", "", `expected I/N, such as 3/16, or auto, with an N from 1 to 100000, found "1/1000000"`},
+		{"auto", "JOB_COMPLETION_INDEX=0 JOB_COMPLETIONS=16", "1/16"},
+		{"auto", "JOB_COMPLETION_INDEX=15 JOB_COMPLETIONS=16", "16/16"},
+		{"auto/8", "JOB_COMPLETION_INDEX=7", "8/8"},
+		{"auto/8", "JOB_COMPLETION_INDEX=8", "auto: task 8 is none of 8 tasks from 0 on; a task that is started by itself needs auto/N"},
+		{"auto", "JOB_COMPLETION_INDEX=3", `auto: expected a number in JOB_COMPLETIONS, found ""; auto/16 says that there are 16`},
+		{"auto", "JOB_COMPLETION_INDEX=x JOB_COMPLETIONS=16", `auto: expected a number in JOB_COMPLETION_INDEX, found "x"`},
+		{"auto", "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=16 SLURM_ARRAY_TASK_STEP=1", "1/16"},
+		{"auto", "SLURM_ARRAY_TASK_ID=15 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=16", "16/16"},
+		{"auto", "SLURM_ARRAY_TASK_ID=14 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_STEP=2", "3/3"},
+		// A list of tasks such as --array=1,7 has no step.
+		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=2", "auto: task 7 is none of 2 tasks from 1 on; a task that is started by itself needs auto/N"},
+		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=2", `auto: expected a number in SLURM_ARRAY_TASK_MIN, found ""`},
+		// The task that is started again by itself.
+		{"auto/16", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=7 SLURM_ARRAY_TASK_COUNT=1", "7/16"},
+		{"auto/16", "SLURM_ARRAY_TASK_ID=0", "auto: task 0 is none of 16 tasks from 1 on; a task that is started by itself needs auto/N"},
+		{"auto", "", "auto: neither JOB_COMPLETION_INDEX (Kubernetes) nor SLURM_ARRAY_TASK_ID (Slurm) is set; expected I/N, such as 3/16"},
+		{"auto", "JOB_COMPLETION_INDEX=1 SLURM_ARRAY_TASK_ID=1", "auto: both JOB_COMPLETION_INDEX (Kubernetes) and SLURM_ARRAY_TASK_ID (Slurm) are set; expected I/N, such as 3/16"},
+	} {
+		env := map[string]string{}
+		for _, v := range strings.Fields(c.env) {
+			name, value, _ := strings.Cut(v, "=")
+			env[name] = value
+		}
+		s, err := ParseShard(c.text, func(name string) string { return env[name] })
+		got := s.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s with %s: %s, want %s", c.text, c.env, got, c.want)
+		}
+	}
+}
+
+func TestShardsPartAListEvenly(t *testing.T) {
+	const names = 3_000
+	for of := 1; of <= 16; of++ {
+		sizes := make([]int, of)
+		for n := range names {
+			in := 0
+			for i := range of {
+				if (Shard{i + 1, of}).Has(fmt.Sprintf("store/etcd/2025%06d/history.edn", n)) {
+					sizes[i]++
+					in++
+				}
+			}
+			if in != 1 {
+				t.Fatalf("name %d is in %d of %d shards", n, in, of)
+			}
+		}
+		for i, size := range sizes {
+			if mean := names / of; size < mean*7/10 || size > mean*13/10 {
+				t.Errorf("shard %d/%d has %d names", i+1, of, size)
+			}
+		}
+	}
+	// The hash is a promise: shards of one list may be checked by different versions.
+	if !(Shard{11, 16}).Has("store/etcd/20250102T000000.000Z/history.edn") {
+		for i := range 16 {
+			if (Shard{i + 1, 16}).Has("store/etcd/20250102T000000.000Z/history.edn") {
+				t.Errorf("it is in shard %d now", i+1)
+			}
+		}
+	}
+}
+
+func TestNamesAreTheSameWhereverAStoreIs(t *testing.T) {
+	dir := aStore(t)
+	for _, c := range []struct{ path, want string }{
+		{"store/etcd", "etcd/20250102T000000.000Z/history.edn"},
+		{"store", "store/etcd/20250102T000000.000Z/history.edn"},
+		{"store/", "store/etcd/20250102T000000.000Z/history.edn"},
+		{"store.tar.gz", "store.tar.gz/etcd/20250102T000000.000Z/history.edn"},
+		{"store.zip", "store.zip/etcd/20250102T000000.000Z/history.edn"},
+	} {
+		found, err := Find(dir + "/" + c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found[0].Name(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.path, got, c.want)
+		}
+	}
+	t.Chdir(dir + "/store")
+	found, err := Find(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := found[0].Name(), "./etcd/20250102T000000.000Z/history.edn"; got != want {
+		t.Errorf(".: %s, want %s", got, want)
+	}
+	if got := (Source{Path: "a/history.edn"}).Name(); got != "a/history.edn" {
+		t.Error(got)
+	}
+	a, b := []Source{{Path: "a"}, {Path: "b"}}, []Source{{Path: "b"}, {Path: "a"}}
+	if Fingerprint(a) == Fingerprint(b) || Fingerprint(a) == Fingerprint(a[:1]) || Fingerprint(a) != Fingerprint([]Source{{Path: "a"}, {Path: "b"}}) {
+		t.Error("fingerprints are not those of lists")
+	}
+}

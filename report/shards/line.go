@@ -1,0 +1,117 @@
+// Package shards writes what clew check --shard says of its part of a list of
+// histories, and puts the parts together as clew merge does. It does not check
+// anything, nor does it know files.
+//
+// A part is lines of JSON: a Line for each history, in the order of the list, and at
+// the end a Trailer, by which a part that was cut off is known.
+//
+//	var m shards.Merger
+//	for each part {
+//		err = m.Read(in, name)
+//		..
+//	}
+//	lines, err := m.Lines()
+package shards
+
+import (
+	"encoding/json"
+
+	"clew/jepsen"
+	"clew/jepsen/store"
+	"clew/report"
+)
+
+// Line is what a shard says of a history: a line of clew check --output json, and
+// what is needed to put it among those of other shards.
+type Line struct {
+	report.Line
+	Run Run `json:"run"`
+}
+
+// Run is where a history stands.
+type Run struct {
+	report.Run
+	Shard string `json:"shard"`
+	At    int    `json:"at"`             // its place in the whole list, from 0 on
+	Page  string `json:"page,omitempty"` // a link from an index of pages to its own
+	Part  *Part  `json:"part,omitempty"` // of its independent keys, if each shard has some of them; else all is here
+}
+
+// Part is what is known of some of a history's independent keys. Rows are those among
+// all keys.
+type Part struct {
+	First    int   `json:"first"`              // the row of the key whose answer is that of the line; -1 if there is none
+	Event    int   `json:"event"`              // where that fails, as an event of the whole history; -1 if none fails
+	Failures []int `json:"failures,omitempty"` // the rows of Line.Failures
+	Depth    int   `json:"depth,omitempty"`    // of witnesses, see report.Result
+}
+
+// NewLine is the line of a result. Parted says that the result is about some of the
+// history's keys.
+func NewLine(s store.Source, r *report.Result, shard store.Shard, at int, page string, parted bool) Line {
+	l := Line{r.Line(), Run{Run: report.NewRun(s, r), Shard: shard.String(), At: at, Page: page}}
+	if !parted {
+		return l
+	}
+	p := &Part{First: -1, Event: -1, Depth: r.Depth}
+	for _, k := range r.Keys {
+		if k.Verdict == jepsen.Invalid {
+			p.Failures = append(p.Failures, k.Row())
+		}
+		if p.First < 0 && k.Verdict == r.Verdict {
+			p.First = k.Row()
+		}
+	}
+	if k := r.FailingKey(); k != nil {
+		p.First, p.Event = k.Row(), int(k.Event())
+	}
+	l.Run.Part = p
+	return l
+}
+
+// Trailer is the last line of a shard.
+type Trailer struct {
+	Shard      string `json:"shard"`
+	List       string `json:"list"`       // the fingerprint of the whole list
+	Histories  int    `json:"histories"`  // in the whole list
+	Lines      int    `json:"lines"`      // of this shard
+	Settings   string `json:"settings"`   // the flags that say what is checked
+	Unwritten  int    `json:"unwritten"`  // evidence that could not be written
+	Valid      int    `json:"valid"`      // of the lines
+	Invalid    int    `json:"invalid"`    // likewise
+	Unknown    int    `json:"unknown"`    // likewise, but for what was unreadable
+	Unreadable int    `json:"unreadable"` // likewise
+}
+
+// count counts a line.
+func (t *Trailer) count(l *Line) {
+	t.Lines++
+	switch {
+	case l.Valid == jepsen.Valid:
+		t.Valid++
+	case l.Valid == jepsen.Invalid:
+		t.Invalid++
+	case l.Cause == report.Text(jepsen.Unreadable):
+		t.Unreadable++
+	default:
+		t.Unknown++
+	}
+}
+
+// MarshalJSON is an object with a single key of its own, so that nobody takes a
+// trailer for a history.
+func (t Trailer) MarshalJSON() ([]byte, error) {
+	type plain Trailer
+	return json.Marshal(struct {
+		Trailer plain `json:"trailer"`
+	}{plain(t)})
+}
+
+// Text is a Line, a report.Line or a Trailer as a line of JSON.
+func Text(of any) string {
+	line, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // it is made of numbers and text
+	}
+	return string(line) + "\n"
+}

@@ -1,0 +1,329 @@
+package shards
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"clew/internal/files"
+	"clew/jepsen"
+	"clew/jepsen/store"
+)
+
+// Merger puts shards together. It holds all lines, some 500 bytes each. The zero
+// Merger has none.
+type Merger struct {
+	lines   []Line
+	shards  []read
+	cut     map[string]bool // the shards of which a part is known
+	damaged []error
+}
+
+// read is a whole shard that has been read.
+type read struct {
+	Trailer
+	shard store.Shard
+	name  string // of its input
+}
+
+// Read reads the lines of a shard, or those of several, one after the other. Name
+// stands for them in errors. The error is that of r; what is wrong with the shards is
+// left to Lines.
+func (m *Merger) Read(r io.Reader, name string) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	part := &piece{m: m, name: name}
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("%s: %w", name, files.Reason(err))
+		}
+		if err == io.EOF {
+			part.end(n, line)
+			return nil
+		}
+		if len(bytes.TrimSpace(line)) > 0 && !part.take(n, line) {
+			return nil // as it says in the end
+		}
+	}
+}
+
+// piece is a shard that is being read.
+type piece struct {
+	m     *Merger
+	name  string
+	any   bool // something was read
+	bad   int  // lines that make no sense
+	shard string
+	lines []Line
+	Trailer
+}
+
+// wrong notes what is wrong with the input.
+func (p *piece) wrong(format string, args ...any) {
+	p.m.damaged = append(p.m.damaged, fmt.Errorf(format, args...))
+}
+
+// take takes a line, and says whether it makes sense.
+func (p *piece) take(n int, text []byte) bool {
+	var l struct {
+		Line
+		Trailer *Trailer `json:"trailer"`
+	}
+	p.any = true
+	switch err := json.Unmarshal(text, &l); {
+	case err != nil:
+		return p.nonsense(n, err.Error())
+	case l.Trailer != nil:
+		p.finish(n, *l.Trailer)
+		return true
+	case l.Run.Shard == "":
+		return p.nonsense(n, "it has no shard")
+	case p.shard != "" && p.shard != l.Run.Shard:
+		p.cutShort()
+	}
+	p.shard = l.Run.Shard
+	p.lines = append(p.lines, l.Line)
+	p.count(&l.Line)
+	return true
+}
+
+// nonsense takes a line that is none of a shard. One may be where a shard was cut off
+// and another one follows; more are another file.
+func (p *piece) nonsense(n int, why string) bool {
+	at := ""
+	if p.shard != "" {
+		at = "shard " + p.shard + ": "
+		p.m.lost(p.shard)
+	}
+	p.wrong("%s:%d: %sthis is no line of clew check --shard: %s", p.name, n, at, why)
+	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
+	p.bad++
+	return p.bad == 1
+}
+
+// finish takes a trailer: what came before is a whole shard.
+func (p *piece) finish(n int, t Trailer) {
+	if p.shard != "" && p.shard != t.Shard {
+		p.cutShort()
+	}
+	counted := p.Trailer
+	counted.Shard, counted.List, counted.Histories, counted.Settings, counted.Unwritten = t.Shard, t.List, t.Histories, t.Settings, t.Unwritten
+	shard, err := store.ParseShard(t.Shard, func(string) string { return "" })
+	if err != nil {
+		p.wrong("%s:%d: the trailer has no shard: %w", p.name, n, err)
+	} else {
+		p.m.shards = append(p.m.shards, read{t, shard, p.name})
+	}
+	if counted != t {
+		p.wrong("%s:%d: shard %s is damaged: its trailer counts %d lines (%d valid, %d invalid, %d unknown, %d unreadable), and there are %d (%d, %d, %d, %d)", p.name, n,
+			t.Shard, t.Lines, t.Valid, t.Invalid, t.Unknown, t.Unreadable, counted.Lines, counted.Valid, counted.Invalid, counted.Unknown, counted.Unreadable)
+	}
+	p.m.lines = append(p.m.lines, p.lines...)
+	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
+}
+
+// cutShort notes that the shard at hand has no trailer.
+func (p *piece) cutShort() {
+	p.wrong("%s: shard %s was cut short after %d histories: it has no trailer; run it again", p.name, p.shard, p.Lines)
+	p.m.lost(p.shard)
+	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
+}
+
+// lost notes that a shard is known to be lacking.
+func (m *Merger) lost(shard string) {
+	if m.cut == nil {
+		m.cut = map[string]bool{}
+	}
+	m.cut[shard] = true
+}
+
+// end takes the end of the input, and what is left of a line without an end.
+func (p *piece) end(n int, torn []byte) {
+	torn = bytes.TrimSpace(torn)
+	switch {
+	case len(torn) > 0 && p.shard != "":
+		p.wrong("%s:%d: shard %s was cut off in the middle of this line, after %d histories; run it again", p.name, n, p.shard, p.Lines)
+		p.m.lost(p.shard)
+	case len(torn) > 0:
+		p.wrong("%s:%d: a shard was cut off in the middle of this line; run it again", p.name, n)
+	case p.shard != "":
+		p.cutShort()
+	case !p.any:
+		p.wrong("%s: it is empty: a shard was cut short before its first line; run it again", p.name)
+	}
+}
+
+// Lines is the whole list in its order, as if one run had checked it. The error joins
+// what is wrong: shards that are missing, doubled, foreign or cut short.
+func (m *Merger) Lines() ([]Line, error) {
+	wrong := slices.Clone(m.damaged)
+	if len(m.shards) > 0 {
+		wrong = append(wrong, m.disagreements()...)
+	}
+	if len(wrong) > 0 || len(m.shards) == 0 {
+		return nil, errors.Join(append(wrong, m.nothing()...)...)
+	}
+	slices.SortStableFunc(m.lines, func(a, b Line) int { return cmp.Compare(a.Run.At, b.Run.At) })
+	n := m.shards[0].Histories
+	all := make([]Line, 0, n)
+	for rest := m.lines; len(rest) > 0; {
+		same := 1
+		for same < len(rest) && rest[same].Run.At == rest[0].Run.At {
+			same++
+		}
+		switch at, want := rest[0].Run.At, m.expected(&rest[0]); {
+		case at != len(all) || at >= n:
+			return nil, fmt.Errorf("a line is that of history %d of %d (%s), expected one of history %d: these are no shards of one list", at+1, n, rest[0].File, len(all)+1)
+		case same != want:
+			return nil, fmt.Errorf("history %d of %d (%s) has %d lines, expected %d: these are no shards of one list", at+1, n, rest[0].File, same, want)
+		}
+		all = append(all, together(rest[:same]))
+		rest = rest[same:]
+	}
+	if len(all) != n {
+		return nil, fmt.Errorf("%d of %d histories have no line: these are no shards of one list", n-len(all), n)
+	}
+	return all, nil
+}
+
+// nothing is the error of no input at all.
+func (m *Merger) nothing() []error {
+	if len(m.shards)+len(m.damaged) > 0 {
+		return nil
+	}
+	return []error{errors.New("there is no shard")}
+}
+
+// expected is how many lines a history has.
+func (m *Merger) expected(l *Line) int {
+	if l.Run.Part == nil {
+		return 1
+	}
+	return m.shards[0].shard.Of
+}
+
+// Unwritten is how much evidence the shards could not write.
+func (m *Merger) Unwritten() int {
+	n := 0
+	for _, s := range m.shards {
+		n += s.Unwritten
+	}
+	return n
+}
+
+// disagreements are the shards that do not go together, and those that are missing.
+func (m *Merger) disagreements() (wrong []error) {
+	first := m.shards[0]
+	in := make(map[int]string, len(m.shards)) // by number: the input
+	for _, s := range m.shards {
+		other := ""
+		switch {
+		case s.shard.Of != first.shard.Of:
+			other = "expected shards of one N"
+		case s.List != first.List || s.Histories != first.Histories:
+			other = fmt.Sprintf("it is of another list of %d histories, not %d; expected the same paths, with the same histories in them", s.Histories, first.Histories)
+		case s.Settings != first.Settings:
+			other = fmt.Sprintf("it was checked with %s, not with %s; expected the same flags", flags(s.Settings), flags(first.Settings))
+		case in[s.shard.I] != "":
+			wrong = append(wrong, fmt.Errorf("shard %s is doubled: it is in %s and in %s", s.shard, in[s.shard.I], s.name))
+			continue
+		default:
+			in[s.shard.I] = s.name
+			continue
+		}
+		wrong = append(wrong, fmt.Errorf("%s: shard %s does not go with %s in %s: %s", s.name, s.shard, first.shard, first.name, other))
+	}
+	var missing []string
+	for i := range first.shard.Of {
+		if s := (store.Shard{I: i + 1, Of: first.shard.Of}); in[s.I] == "" && !m.cut[s.String()] {
+			missing = append(missing, s.String())
+		}
+	}
+	switch len(missing) {
+	case 0:
+	case 1:
+		wrong = append(wrong, fmt.Errorf("shard %s is missing", missing[0]))
+	default:
+		wrong = append(wrong, fmt.Errorf("%d shards are missing: %s", len(missing), strings.Join(missing, ", ")))
+	}
+	return wrong
+}
+
+func flags(settings string) string { return cmp.Or(settings, "no flags of a model") }
+
+// together is the answer of a history from the answers of some of its keys each: that
+// of the key that fails first, else of the first undecided one, else of the first.
+func together(lines []Line) Line {
+	whole := slices.MinFunc(lines, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(order(a), order(b)))
+	})
+	if whole.Run.Part == nil {
+		return whole
+	}
+	type failure struct {
+		row int
+		key string
+	}
+	var failures []failure
+	keys, depth, verified, ms := 0, 0, true, 0.0
+	for _, l := range lines {
+		ms += l.Ms
+		verified = verified && l.Verified != nil
+		if l.Keys != nil {
+			keys += *l.Keys
+		}
+		for i, key := range l.Failures[:min(len(l.Failures), len(l.Run.Part.Failures))] {
+			failures = append(failures, failure{l.Run.Part.Failures[i], key})
+		}
+		if l.Valid == jepsen.Valid && l.Run.Part.Depth > depth {
+			depth = l.Run.Part.Depth
+			if whole.Valid == jepsen.Valid {
+				whole.Explanation = l.Explanation
+			}
+		}
+		for _, w := range l.Warnings {
+			if !slices.Contains(whole.Warnings, w) {
+				whole.Warnings = append(slices.Clip(whole.Warnings), w)
+			}
+		}
+	}
+	whole.Ms, whole.Failures = ms, nil
+	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.row, b.row) })
+	for _, f := range failures {
+		whole.Failures = append(whole.Failures, f.key)
+	}
+	if !verified {
+		whole.Verified = nil
+	}
+	if whole.Keys != nil {
+		whole.Keys = &keys
+	}
+	return whole
+}
+
+// rank puts what decides about a history first.
+func rank(l Line) int {
+	return slices.Index([]jepsen.Verdict{jepsen.Invalid, jepsen.Unknown, jepsen.Valid}, l.Valid)
+}
+
+// order is which of two answers of the same rank comes first: none is without a key
+// but that of a history which could not be read, or that of no keys.
+func order(l Line) int {
+	switch p := l.Run.Part; {
+	case p == nil || l.Valid == jepsen.Unknown && p.First < 0:
+		return -1
+	case l.Valid == jepsen.Invalid:
+		return p.Event
+	case p.First < 0:
+		return math.MaxInt
+	default:
+		return p.First
+	}
+}

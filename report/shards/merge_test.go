@@ -1,0 +1,135 @@
+package shards_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"clew/jepsen"
+	"clew/jepsen/store"
+	"clew/report"
+	"clew/report/shards"
+)
+
+// shard is what a shard of a list of histories without operations prints.
+func shard(i, of, histories int) string {
+	s := store.Shard{I: i, Of: of}
+	t := shards.Trailer{Shard: s.String(), List: fmt.Sprint(histories, " histories"), Histories: histories, Settings: "--model register"}
+	var b strings.Builder
+	for at := i - 1; at < histories; at += of {
+		r := &report.Result{File: fmt.Sprintf("%d.edn", at), Verdict: jepsen.Valid}
+		if t.Valid++; at%3 == 2 {
+			r.Verdict, r.Cause = jepsen.Unknown, jepsen.Timeout
+			t.Valid, t.Unknown = t.Valid-1, t.Unknown+1
+		}
+		b.WriteString(shards.Text(shards.NewLine(store.Source{Path: r.File}, r, s, at, "", false)))
+		t.Lines++
+	}
+	return b.String() + shards.Text(t)
+}
+
+// merged is the files of the whole, or what is wrong.
+func merged(t *testing.T, texts ...string) string {
+	t.Helper()
+	var m shards.Merger
+	for i, text := range texts {
+		if err := m.Read(strings.NewReader(text), string(rune('a'+i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines, err := m.Lines()
+	if err != nil {
+		return err.Error()
+	}
+	var files []string
+	for _, l := range lines {
+		files = append(files, l.File)
+	}
+	return strings.Join(files, " ")
+}
+
+func TestOnlyShardsThatMakeAWholeAreMerged(t *testing.T) {
+	one, two, three := shard(1, 3, 7), shard(2, 3, 7), shard(3, 3, 7)
+	const all = "0.edn 1.edn 2.edn 3.edn 4.edn 5.edn 6.edn"
+	lines := strings.SplitAfter(two, "\n")
+	for _, c := range []struct {
+		name  string
+		texts []string
+		want  string
+	}{
+		{"all of them", []string{one, two, three}, all},
+		{"in any order", []string{three, one, two}, all},
+		{"in one file", []string{two + one + three}, all},
+		{"with empty lines between", []string{two + "\n" + one, three + "\n\n"}, all},
+		{"one of one", []string{shard(1, 1, 2)}, "0.edn 1.edn"},
+		{"more shards than histories", []string{shard(1, 2, 1), shard(2, 2, 1)}, "0.edn"},
+		{"one is missing", []string{one, three}, "shard 2/3 is missing"},
+		{"two are missing", []string{two}, "2 shards are missing: 1/3, 3/3"},
+		{"one is doubled", []string{one, two, three, two}, "shard 2/3 is doubled: it is in b and in d"},
+		{"one is doubled in a file", []string{one + two + three + two}, "shard 2/3 is doubled: it is in a and in a"},
+		{"one is of another number of shards", []string{one, two, three, shard(1, 4, 7)}, "d: shard 1/4 does not go with 1/3 in a: expected shards of one N"},
+		{"one is of another list", []string{one, shard(2, 3, 8), three},
+			"b: shard 2/3 does not go with 1/3 in a: it is of another list of 8 histories, not 7; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
+		{"one has other flags", []string{one, strings.Replace(two, "--model register", "", 1), three},
+			"b: shard 2/3 does not go with 1/3 in a: it was checked with no flags of a model, not with --model register; expected the same flags\nshard 2/3 is missing"},
+		{"one has no trailer", []string{one, strings.Join(lines[:len(lines)-2], ""), three}, "b: shard 2/3 was cut short after 2 histories: it has no trailer; run it again"},
+		{"and another one follows", []string{strings.Join(lines[:len(lines)-2], "") + one, three}, "a: shard 2/3 was cut short after 2 histories: it has no trailer; run it again"},
+		{"and only a trailer follows", []string{strings.Join(lines[:len(lines)-2], "") + shard(2, 2, 1), one, three},
+			"a: shard 2/3 was cut short after 2 histories: it has no trailer; run it again\n" +
+				"b: shard 1/3 does not go with 2/2 in a: expected shards of one N\nc: shard 3/3 does not go with 2/2 in a: expected shards of one N\nshard 1/2 is missing"},
+		{"one lacks a line", []string{one, lines[0] + strings.Join(lines[2:], ""), three},
+			"b:2: shard 2/3 is damaged: its trailer counts 2 lines (2 valid, 0 invalid, 0 unknown, 0 unreadable), and there are 1 (1, 0, 0, 0)"},
+		{"one has a line twice", []string{one, lines[0] + two, three},
+			"b:4: shard 2/3 is damaged: its trailer counts 2 lines (2 valid, 0 invalid, 0 unknown, 0 unreadable), and there are 3 (3, 0, 0, 0)"},
+		{"one has a history of another one", []string{one, strings.Replace(two, `"at":1`, `"at":0`, 1), three},
+			"history 1 of 7 (0.edn) has 2 lines, expected 1: these are no shards of one list"},
+		{"one has a history that is none of the list", []string{one, two, strings.Replace(three, `"at":5`, `"at":7`, 1)},
+			"a line is that of history 7 of 7 (6.edn), expected one of history 6: these are no shards of one list"},
+		{"one has a history beyond the list", []string{strings.Replace(one, `"at":6`, `"at":7`, 1), two, three},
+			"a line is that of history 8 of 7 (6.edn), expected one of history 7: these are no shards of one list"},
+		{"a trailer with no shard", []string{strings.ReplaceAll(one, `"shard":"1/3"`, `"shard":"x"`), two, three},
+			"a:4: the trailer has no shard: expected I/N, such as 3/16, or auto, with an I from 1 to N, found \"x\"\nshard 1/3 is missing"},
+		{"lines without shards", []string{one, two, three, `{"file":"x.edn","valid":true}` + "\n"}, "d:1: this is no line of clew check --shard: it has no shard"},
+		{"a history", []string{"{:process 0, :type :invoke}\n"}, "a:1: this is no line of clew check --shard: invalid character ':' looking for beginning of object key string"},
+		{"no verdict", []string{one, strings.Replace(two, "true", "maybe", 1), three}, "b:1: this is no line of clew check --shard: invalid character 'm' looking for beginning of value\n" +
+			"b:3: shard 2/3 is damaged: its trailer counts 2 lines (2 valid, 0 invalid, 0 unknown, 0 unreadable), and there are 1 (1, 0, 0, 0)"},
+		{"an empty file", []string{one, two, three, ""}, "d: it is empty: a shard was cut short before its first line; run it again"},
+		{"a torn line", []string{one, two[:10], three}, "b:1: a shard was cut off in the middle of this line; run it again\nshard 2/3 is missing"},
+		{"a torn second line", []string{one, lines[0] + lines[1][:10], three}, "b:2: shard 2/3 was cut off in the middle of this line, after 1 histories; run it again"},
+		{"a trailer without its newline", []string{one, strings.TrimSuffix(two, "\n"), three}, "b:3: shard 2/3 was cut off in the middle of this line, after 2 histories; run it again"},
+		{"nothing", nil, "there is no shard"},
+	} {
+		if got := merged(t, c.texts...); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestAShardThatEndsAnywhereIsMissedByName: after every byte.
+func TestAShardThatEndsAnywhereIsMissedByName(t *testing.T) {
+	one, two := shard(1, 2, 9), shard(2, 2, 9)
+	for n := range len(two) {
+		if got := merged(t, one, two[:n]); !strings.Contains(got, "shard 2/2") || !strings.HasPrefix(got, "b") {
+			t.Errorf("%d of %d bytes: %s", n, len(two), got)
+		}
+		if got := merged(t, two[:n]+one); n > 0 && !strings.Contains(got, "shard 2/2") {
+			t.Errorf("%d of %d bytes, with another shard behind them: %s", n, len(two), got)
+		}
+	}
+	if got := merged(t, one, two); got != "0.edn 1.edn 2.edn 3.edn 4.edn 5.edn 6.edn 7.edn 8.edn" {
+		t.Error(got)
+	}
+}
+
+// failing is a reader that fails.
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is on fire") }
+
+func TestWhatCannotBeReadIsAnError(t *testing.T) {
+	var m shards.Merger
+	if err := m.Read(failing{}, "x"); err == nil || err.Error() != "x: the disk is on fire" {
+		t.Error(err)
+	}
+}
