@@ -1,4 +1,4 @@
-.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-clients bench-hitting bench-models bench-porcupine pictures knossos
+.PHONY: test ci oracle fuzz bench bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -12,6 +12,7 @@ bench-crashes: ; go run ./internal/bench crashes -limit 30s $(ARGS)
 bench-clients: ; go run ./internal/bench clients -limit 20s $(ARGS)
 bench-hitting: ; go run ./internal/bench hitting $(ARGS)
 bench-models: ; go run ./internal/bench models -limit 20s $(ARGS)
+bench-repeated: ; go run ./internal/bench repeated -limit 20s $(ARGS)
 bench-porcupine: ; go run ./internal/bench porcupine $(ARGS)
 pictures: ; go run ./internal/pictures
 knossos:

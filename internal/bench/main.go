@@ -37,6 +37,7 @@ var tables = map[string]func(*bench) error{
 	"hitting":   measureHitting,
 	"models":    measureModels,
 	"porcupine": porcupine,
+	"repeated":  repeated,
 	"search":    search,
 }
 

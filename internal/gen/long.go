@@ -22,19 +22,23 @@ const (
 	LostWrite
 	// ImpossibleRead: one read sees a value that nobody ever writes.
 	ImpossibleRead
+	// WrongAnswer: one answer is another one of the Values. That is nearly always a
+	// failure, but not for certain, and when it shows is open: fail is -1.
+	WrongAnswer
 )
 
 // LongOptions say which long history to make.
 type LongOptions struct {
 	// Model is register, cas-register, multi-register, kv, lookup-set or bank; or it
-	// is fifo-queue, unordered-queue, counter, id-generator or log, and these are
-	// linearizable or have an impossible read.
+	// is fifo-queue, unordered-queue, stack, priority-queue, counter, id-generator or
+	// log, and these have neither a stale read nor a lost write.
 	Model      string
 	Kind       LongKind
 	Operations int     // a fault may need a few more
 	Processes  int     // how many operations run at once; 5 if 0
 	Values     int     // distinct values from 0 on; 0: every write has its own
 	Keys       int     // of a multi-register or kv, or a bank's accounts; 3 if 0
+	Appends    bool    // kv: most updates append to strings; it has no certain fault then
 	Reads      float64 // the share of operations that change nothing; a half if 0
 	Crashed    int     // how many operations that change something end in :info
 	At         float64 // where the fault is, as a fraction of the history; 0.9 if 0
@@ -64,7 +68,7 @@ func Long(w io.Writer, o LongOptions) (fail int, err error) {
 		return 0, fmt.Errorf("gen: no long history of %s", o.Model)
 	}
 	switch l.object.(type) {
-	case *longQueue, *longCounter, *longIDs, *longLog:
+	case *longQueue, *longStack, *longCounter, *longIDs, *longLog, *longTexts:
 		if o.Kind == StaleRead || o.Kind == LostWrite {
 			return 0, fmt.Errorf("gen: no %s with a stale read or a lost write", o.Model)
 		}
@@ -201,7 +205,7 @@ func (l *long) begin(t *longThread) {
 	delete(l.due, l.started)
 	if l.phase == before && l.started >= int(l.At*float64(l.Operations)) {
 		l.phase = draining
-		if l.Kind == ImpossibleRead {
+		if l.Kind == ImpossibleRead || l.Kind == WrongAnswer {
 			l.phase = looking
 		}
 	}
@@ -253,7 +257,7 @@ func (t longThread) faulting() bool { return t.stage != idle && t.op.phase != be
 
 // quiet says whether nothing but the fault may change anything now.
 func (l *long) quiet() bool {
-	return l.phase != before && l.phase != after && l.Kind != ImpossibleRead
+	return l.phase != before && l.phase != after && l.Kind != ImpossibleRead && l.Kind != WrongAnswer
 }
 
 // effect lets a thread's operation take effect.
@@ -272,6 +276,12 @@ func (l *long) effect(t *longThread) {
 		}
 	case !l.object.apply(o):
 		t.stage = refuses
+	case o.phase == looking && l.Kind == WrongAnswer:
+		if x, ok := l.object.(errs); ok {
+			x.err(o)
+		} else {
+			o.a = (o.a + 1) % l.mark
+		}
 	}
 }
 
@@ -299,7 +309,7 @@ func (l *long) complete(t *longThread) {
 		l.emit(t, ":fail")
 		return
 	}
-	if l.fail < 0 && (o.phase == looking && l.Kind != LostWrite || o.late && l.Kind == LostWrite && l.object.saw(o)) {
+	if l.fail < 0 && (o.phase == looking && l.Kind != LostWrite && l.Kind != WrongAnswer || o.late && l.Kind == LostWrite && l.object.saw(o)) {
 		l.fail = l.events
 	}
 	if o.phase != before {

@@ -19,7 +19,7 @@ var longKinds = map[gen.LongKind]string{
 }
 
 func TestALongHistoryFailsWhereItSaysAndNowhereElse(t *testing.T) {
-	for _, model := range []string{"register", "cas-register", "multi-register", "kv", "lookup-set", "bank", "fifo-queue", "unordered-queue", "counter", "id-generator", "log"} {
+	for _, model := range []string{"register", "cas-register", "multi-register", "kv", "lookup-set", "bank", "fifo-queue", "unordered-queue", "stack", "priority-queue", "counter", "id-generator", "log"} {
 		few := !slices.Contains([]string{"register", "cas-register", "multi-register", "kv", "lookup-set", "bank"}, model)
 		for kind, name := range longKinds {
 			if few && (kind == gen.StaleRead || kind == gen.LostWrite) {
@@ -90,5 +90,36 @@ func BenchmarkLong(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A wrong answer is nearly always a failure, and strings that are appended to are
+// linearizable without one.
+func TestAWrongAnswerSeldomFits(t *testing.T) {
+	for _, model := range []string{"fifo-queue", "stack", "priority-queue", "kv", "multi-register"} {
+		for kind, most := range map[gen.LongKind]int{gen.Linearizable: 0, gen.WrongAnswer: 200} {
+			failed := 0
+			for seed := range uint64(200) {
+				var text bytes.Buffer
+				o := gen.LongOptions{Model: model, Appends: model == "kv", Kind: kind, Operations: 12, Processes: 3, Values: 3, At: 0.5, Seed: seed}
+				if _, err := gen.Long(&text, o); err != nil {
+					t.Fatal(err)
+				}
+				h, err := forms.Read(&text, "", jepsen.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ops, err := models.Spec{Name: model}.Read(h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if oracle.Decide(ops, oracle.Options{}).Fail >= 0 {
+					failed++
+				}
+			}
+			if failed > most || 3*failed < most {
+				t.Errorf("%s, %d: %d of 200 histories failed", model, kind, failed)
+			}
+		}
 	}
 }

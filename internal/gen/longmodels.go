@@ -16,7 +16,12 @@ func (l *long) newLongObject() longObject {
 		return &longSet{long: l, in: map[int32]bool{}}
 	case "fifo-queue", "unordered-queue":
 		return &longQueue{long: l, fifo: l.Model == "fifo-queue"}
+	case "stack", "priority-queue":
+		return &longStack{longQueue{long: l}, l.Model == "stack"}
 	case "kv":
+		if l.Appends {
+			return &longTexts{longKV{long: l}, make([][]int32, l.Keys)}
+		}
 		return &longKV{long: l, now: slices.Repeat([]int32{-1}, l.Keys)}
 	case "bank":
 		return &longBank{long: l, now: slices.Repeat([]int32{longBalance}, l.Keys)}
