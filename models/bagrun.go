@@ -2,7 +2,6 @@ package models
 
 import (
 	"cmp"
-	"container/heap"
 	"maps"
 	"slices"
 )
@@ -168,10 +167,10 @@ func (r *bagRun) State() State {
 	var pool greatestFirst
 	for i := range int32(len(r.slack)) {
 		for len(elements) > 0 && elements[0].since <= i {
-			heap.Push(&pool, elements[0].value)
+			pool.push(elements[0].value)
 			elements = elements[1:]
 		}
-		heap.Pop(&pool)
+		pool.pop()
 	}
 	s = append(s, pool...)
 	for _, e := range elements {

@@ -2,12 +2,9 @@ package models
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
-	"strings"
 
 	"clew/edn"
 )
@@ -24,7 +21,9 @@ type priorityQueue struct {
 	queueReader
 	fInsert, fPoll edn.ID
 	least          bool // the least element comes first
-	rank           map[int32]int32
+	rank           *ranks
+	ranked         []int32 // the values by rank
+	begin          []int32 // by rank: where its values begin in ranked
 }
 
 var priorityQueueDefinition = Definition{
@@ -42,7 +41,7 @@ var priorityQueueDefinition = Definition{
 func newPriorityQueue(b *Binding) (Reader, error) {
 	q, err := newQueueReader(b)
 	return &priorityQueue{queueReader: q, fInsert: b.v.InternKeyword("insert"), fPoll: b.v.InternKeyword("poll"),
-		least: b.Spec.Priority == "min", rank: map[int32]int32{}}, err
+		least: b.Spec.Priority == "min", rank: &ranks{sparse: map[int32]int32{}}}, err
 }
 
 func (q *priorityQueue) Read(o Operation) (Op, bool, error) {
@@ -57,49 +56,57 @@ func (q *priorityQueue) Read(o Operation) (Op, bool, error) {
 	return q.queueReader.Read(o)
 }
 
-// Finish ranks the values. It takes O(v log v) comparisons for v different
+// Finish ranks the values. It takes linear time if they are numbers, up to those
+// that are too close for floating point; else O(v log v) comparisons for v different
 // values.
-func (q *priorityQueue) Finish(c *Columns) (row int32, err error) {
-	var values []int32
-	at := map[int32]int32{} // by value: the first row that has it
-	for i, kind := range c.Kind {
-		if kind == DequeueAny || kind == DequeueEmpty {
-			continue
-		}
-		if _, ok := at[c.A[i]]; !ok {
-			at[c.A[i]] = int32(i)
-			values = append(values, c.A[i])
-		}
-	}
-	for _, x := range q.init {
-		if _, ok := at[x]; !ok {
-			at[x] = 0
+func (q *priorityQueue) Finish(c *Columns) (row Row, err error) {
+	q.rank = newRanks(c, q.init)
+	values := make([]int32, 0, len(q.rank.dense))
+	meet := func(x int32) {
+		if q.rank.of(x) == unranked {
+			q.rank.set(x, 0)
 			values = append(values, x)
 		}
 	}
+	for i, kind := range c.Kind {
+		if hasRank(kind) {
+			meet(c.A[i])
+		}
+	}
+	for _, x := range q.init {
+		meet(x)
+	}
 	o := newOrder(q.v)
-	slices.SortFunc(values, func(x, y int32) int {
-		n, ok := o.compare(edn.ID(x), edn.ID(y))
-		if !ok && err == nil {
-			row = max(at[x], at[y])
+	values, x, y, ok := o.sorted(values)
+	if !ok && c.Len() > 0 {
+		if x == y {
+			err = fmt.Errorf("expected a value that has an order, found %s", q.v.Text(edn.ID(x)))
+		} else {
 			err = fmt.Errorf("expected values that have an order, found %s and %s", q.v.Text(edn.ID(x)), q.v.Text(edn.ID(y)))
 		}
-		return cmp.Or(n, cmp.Compare(x, y))
-	})
-	if err == nil && len(values) == 1 && !o.ordered(edn.ID(values[0])) {
-		err = fmt.Errorf("expected a value that has an order, found %s", q.v.Text(edn.ID(values[0])))
-	}
-	if err != nil && c.Len() > 0 {
-		return row, err
+		return max(firstOf(c, x), firstOf(c, y)), err
 	}
 	q.rankAll(values, o)
 	for i, kind := range c.Kind {
-		if kind != DequeueAny && kind != DequeueEmpty {
-			c.B[i] = q.rank[c.A[i]]
+		if hasRank(kind) {
+			c.B[i] = q.rank.of(c.A[i])
 		}
 	}
 	slices.SortFunc(q.init, q.before)
 	return 0, nil
+}
+
+// hasRank says whether operations of a kind have a value, and hence a rank.
+func hasRank(kind Kind) bool { return kind != DequeueAny && kind != DequeueEmpty }
+
+// firstOf is the first row with a value, 0 if it is there at first alone.
+func firstOf(c *Columns, x int32) Row {
+	for i, kind := range c.Kind {
+		if hasRank(kind) && c.A[i] == x {
+			return Row(i)
+		}
+	}
+	return 0
 }
 
 // rankAll ranks values that ascend.
@@ -107,20 +114,31 @@ func (q *priorityQueue) rankAll(values []int32, o *order) {
 	if q.least {
 		slices.Reverse(values)
 	}
-	rank := int32(0)
+	q.ranked = values
 	for i, x := range values {
 		if i > 0 {
-			if n, _ := o.compare(edn.ID(values[i-1]), edn.ID(x)); n != 0 {
-				rank++
+			if n, _ := o.compare(edn.ID(values[i-1]), edn.ID(x)); n == 0 {
+				q.rank.set(x, int32(len(q.begin))-1)
+				continue
 			}
 		}
-		q.rank[x] = rank
+		q.rank.set(x, int32(len(q.begin)))
+		q.begin = append(q.begin, int32(i))
 	}
+}
+
+// ofRank is the values of a rank.
+func (q *priorityQueue) ofRank(rank int32) []int32 {
+	end := len(q.ranked)
+	if int(rank)+1 < len(q.begin) {
+		end = int(q.begin[rank+1])
+	}
+	return q.ranked[q.begin[rank]:end]
 }
 
 // before is the order of elements in a state.
 func (q *priorityQueue) before(x, y int32) int {
-	return cmp.Or(cmp.Compare(q.rank[y], q.rank[x]), cmp.Compare(x, y))
+	return cmp.Or(cmp.Compare(q.rank.of(y), q.rank.of(x)), cmp.Compare(x, y))
 }
 
 func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
@@ -136,7 +154,7 @@ func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
 	}
 	for i, x := range s {
 		switch {
-		case q.rank[x] != q.rank[s[0]]:
+		case q.rank.of(x) != q.rank.of(s[0]):
 			return dst
 		case i > 0 && x == s[i-1] || op.Kind != DequeueAny && x != op.A:
 		case op.Kind == Peek:
@@ -149,9 +167,10 @@ func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
 }
 
 // Run makes priority-queue a Runner. A step takes time logarithmic in the number
-// of priorities, and linear in the number of values that share one: 1 and 1.0.
+// of priorities that are there, and linear in the number of values of the history
+// that share one: 1 and 1.0.
 func (q *priorityQueue) Run(s State) Run {
-	r := &priorityRun{q: q, count: map[int32]int32{}, values: map[int32][]int32{}}
+	r := &priorityRun{q: q, count: map[int32]int32{}}
 	for _, x := range s {
 		r.put(x)
 	}
@@ -159,35 +178,43 @@ func (q *priorityQueue) Run(s State) Run {
 }
 
 type priorityRun struct {
-	q      *priorityQueue
-	count  map[int32]int32   // by value: how many there are
-	values map[int32][]int32 // by rank: those that are there
-	ranks  greatestFirst     // each rank that has values once
+	q     *priorityQueue
+	count map[int32]int32 // by value: how many there are
+	ranks greatestFirst   // each rank that has values once
+	there []int32         // scratch
 }
 
 func (r *priorityRun) put(x int32) {
-	rank := r.q.rank[x]
 	if r.count[x]++; r.count[x] > 1 {
 		return
 	}
-	if len(r.values[rank]) == 0 {
-		heap.Push(&r.ranks, rank)
+	if rank := r.q.rank.of(x); len(r.of(rank)) == 1 {
+		r.ranks.push(rank)
 	}
-	r.values[rank] = append(r.values[rank], x)
 }
 
-// take takes a value of the highest rank.
+// take takes a value of the greatest rank.
 func (r *priorityRun) take(x int32) {
-	if r.count[x]--; r.count[x] > 0 {
+	n := r.count[x] - 1
+	if n > 0 {
+		r.count[x] = n
 		return
 	}
 	delete(r.count, x)
-	rank := r.ranks[0]
-	left := slices.DeleteFunc(r.values[rank], func(y int32) bool { return x == y })
-	if r.values[rank] = left; len(left) == 0 {
-		delete(r.values, rank)
-		heap.Pop(&r.ranks)
+	if len(r.of(r.ranks[0])) == 0 {
+		r.ranks.pop()
 	}
+}
+
+// of is the values there that have a rank, until the next call.
+func (r *priorityRun) of(rank int32) []int32 {
+	r.there = r.there[:0]
+	for _, x := range r.q.ofRank(rank) {
+		if r.count[x] > 0 {
+			r.there = append(r.there, x)
+		}
+	}
+	return r.there
 }
 
 func (r *priorityRun) Apply(op Op) Outcome {
@@ -198,14 +225,15 @@ func (r *priorityRun) Apply(op Op) Outcome {
 	if len(r.ranks) == 0 {
 		return oneIf(op.Kind == DequeueEmpty)
 	}
-	first := r.values[r.ranks[0]]
 	x := op.A
 	switch {
-	case op.Kind == DequeueAny && len(first) > 1:
-		return Several
 	case op.Kind == DequeueAny:
+		first := r.of(r.ranks[0])
+		if len(first) > 1 {
+			return Several
+		}
 		x = first[0]
-	case op.Kind == DequeueEmpty || !slices.Contains(first, x):
+	case op.Kind == DequeueEmpty || op.B != r.ranks[0] || r.count[x] == 0:
 		return Impossible
 	}
 	if op.Kind != Peek {
@@ -224,19 +252,38 @@ func (r *priorityRun) State() State {
 
 func (r *priorityRun) States(func()) []State { return []State{r.State()} }
 
-// greatestFirst has the greatest number first.
+// greatestFirst is a heap: the greatest number is first.
 type greatestFirst []int32
 
-func (h greatestFirst) Len() int           { return len(h) }
-func (h greatestFirst) Less(i, j int) bool { return h[i] > h[j] }
-func (h greatestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *greatestFirst) Push(x any)        { *h = append(*h, x.(int32)) }
+func (h *greatestFirst) push(x int32) {
+	list := append(*h, x)
+	i := len(list) - 1
+	for ; i > 0 && list[(i-1)/2] < x; i = (i - 1) / 2 {
+		list[i] = list[(i-1)/2]
+	}
+	list[i], *h = x, list
+}
 
-func (h *greatestFirst) Pop() any {
+// pop takes out the first.
+func (h *greatestFirst) pop() {
 	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
-	return x
+	x, list := (*h)[last], (*h)[:last]
+	*h = list
+	if last == 0 {
+		return
+	}
+	i := 0
+	for child := 1; child < last; child = 2*i + 1 {
+		if child+1 < last && list[child+1] > list[child] {
+			child++
+		}
+		if list[child] <= x {
+			break
+		}
+		list[i] = list[child]
+		i = child
+	}
+	list[i] = x
 }
 
 // Shape makes priority-queue Shaped.
@@ -251,122 +298,4 @@ func (q *priorityQueue) Why(s State, op Op) string {
 
 func (q *priorityQueue) Record(s State) edn.Value {
 	return record(q.v, q.record, field{"items", q.v.InternVector(ids(s))})
-}
-
-// order compares values as Clojure's compare does: nil before everything,
-// numbers by their size (1 is as great as 1.0), strings, characters, keywords
-// and symbols by their text, false before true, vectors by length, then by
-// their elements. Values of different sorts have no order; neither have NaN and
-// the values that compare does not take.
-type order struct {
-	v       *edn.Values
-	numbers map[edn.ID]*big.Rat // of those that are not plain integers
-}
-
-func newOrder(v *edn.Values) *order { return &order{v, map[edn.ID]*big.Rat{}} }
-
-// sort is the sort of a value: it can be compared only with values of the same
-// sort.
-func (o *order) sort(x edn.ID) (sort edn.Kind, ok bool) {
-	switch k := o.v.Kind(x); k {
-	case edn.KindInt, edn.KindRatio, edn.KindFloat, edn.KindDecimal:
-		return edn.KindInt, !strings.HasSuffix(o.v.Text(x), "NaN")
-	case edn.KindNil, edn.KindBool, edn.KindChar, edn.KindString, edn.KindKeyword, edn.KindSymbol, edn.KindVector:
-		return k, true
-	default:
-		return k, false
-	}
-}
-
-// ordered says whether a value can be compared with itself.
-func (o *order) ordered(x edn.ID) bool {
-	_, ok := o.compare(x, x)
-	return ok
-}
-
-// compare is less than, equal to or greater than 0 if x is before, equal to or
-// after y. ok is false if they have no order.
-func (o *order) compare(x, y edn.ID) (n int, ok bool) {
-	a, okA := o.sort(x)
-	b, okB := o.sort(y)
-	switch {
-	case !okA || !okB:
-		return 0, false
-	case a == edn.KindNil || b == edn.KindNil:
-		return cmp.Compare(a, b), true // KindNil is the least kind
-	case a != b:
-		return 0, false
-	}
-	switch a {
-	case edn.KindInt:
-		return o.compareNumbers(x, y), true
-	case edn.KindBool:
-		return cmp.Compare(x, y), true // edn.False < edn.True
-	case edn.KindKeyword, edn.KindSymbol:
-		return compareNames(o.v.Str(x), o.v.Str(y)), true
-	case edn.KindVector:
-		return o.compareVectors(o.v.Items(x), o.v.Items(y))
-	}
-	return cmp.Compare(o.v.Str(x), o.v.Str(y)), true
-}
-
-func (o *order) compareVectors(x, y []edn.ID) (n int, ok bool) {
-	if len(x) != len(y) {
-		return cmp.Compare(len(x), len(y)), true
-	}
-	for i := range x {
-		if n, ok = o.compare(x[i], y[i]); n != 0 || !ok {
-			return n, ok
-		}
-	}
-	return 0, true
-}
-
-// compareNames puts names without a namespace first.
-func compareNames(x, y string) int {
-	a, m, namespacedX := strings.Cut(x, "/")
-	b, n, namespacedY := strings.Cut(y, "/")
-	switch {
-	case namespacedX && namespacedY:
-		return cmp.Or(cmp.Compare(a, b), cmp.Compare(m, n))
-	case namespacedX:
-		return 1
-	case namespacedY:
-		return -1
-	}
-	return cmp.Compare(x, y)
-}
-
-func (o *order) compareNumbers(x, y edn.ID) int {
-	m, okX := o.v.Int(x)
-	n, okY := o.v.Int(y)
-	if okX && okY {
-		return cmp.Compare(m, n)
-	}
-	if a, b := o.infinite(x), o.infinite(y); a != 0 || b != 0 {
-		return cmp.Compare(a, b)
-	}
-	return o.number(x).Cmp(o.number(y))
-}
-
-// infinite is 1 or -1 for the infinities, 0 for other numbers.
-func (o *order) infinite(x edn.ID) int {
-	switch text := o.v.Text(x); {
-	case strings.HasSuffix(text, "-Inf") || strings.HasSuffix(text, "-Infinity"):
-		return -1
-	case strings.HasSuffix(text, "Inf") || strings.HasSuffix(text, "Infinity"):
-		return 1
-	}
-	return 0
-}
-
-func (o *order) number(x edn.ID) *big.Rat {
-	r, ok := o.numbers[x]
-	if !ok {
-		if r, ok = new(big.Rat).SetString(strings.TrimRight(o.v.Str(o.v.Same(x)), "MN")); !ok {
-			r = new(big.Rat)
-		}
-		o.numbers[x] = r
-	}
-	return r
 }

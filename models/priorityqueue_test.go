@@ -1,6 +1,9 @@
 package models
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +66,70 @@ func TestValuesCompareAsInClojure(t *testing.T) {
 	}
 }
 
+// randomValue is the text of a number or, rarely, of another value. Numbers are close
+// to each other, or to where floating point numbers have gaps, or far away.
+func randomValue(r *rand.Rand, odd float64) string {
+	if r.Float64() < odd {
+		return []string{"nil", "##Inf", "##-Inf", "##NaN", `"a"`, ":b", "[1 2]", "1e400M", "-1e400M", "1e2000000M"}[r.IntN(10)]
+	}
+	n := []int64{0, 1 << 53, 1 << 62, -1 << 53, math.MaxInt64 - 50, math.MinInt64}[r.IntN(6)] + r.Int64N(50)
+	switch r.IntN(8) {
+	case 0:
+		return fmt.Sprintf("%dN", n)
+	case 1:
+		return fmt.Sprintf("%d.%dM", n/8, r.IntN(3))
+	case 2:
+		return fmt.Sprintf("%d/%d", n, 2+r.IntN(3))
+	case 3:
+		return fmt.Sprintf("%g", float64(n)/float64(1+r.IntN(4)))
+	case 4:
+		return fmt.Sprintf("%d0000000000%d", n, r.IntN(9))
+	case 5:
+		return []string{"0.0", "-0.0", "5e-324", "1e-400M", "-1e-400M", "1.7976931348623157e308", "0.1", "1/10", "0.1M"}[r.IntN(9)]
+	}
+	return fmt.Sprint(n)
+}
+
+// TestSortedByKeys compares the order by keys with the one by comparisons.
+func TestSortedByKeys(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 3))
+	byKey := 0
+	for round := range 400 {
+		v := edn.NewValues()
+		n, odd := r.IntN(40), []float64{0, 0, 0.02}[r.IntN(3)]
+		if round%20 == 0 {
+			n = 5000 // enough to be sorted by digits
+		}
+		var texts []string
+		for range n {
+			if round%4 == 0 {
+				texts = append(texts, fmt.Sprint(r.Int64()>>r.IntN(64)-1<<r.IntN(62)))
+			} else {
+				texts = append(texts, randomValue(r, odd))
+			}
+		}
+		values := make([]int32, 0, n)
+		for _, x := range parseAll(t, v, texts) {
+			values = append(values, int32(x))
+		}
+		slices.Sort(values)
+		values = slices.Compact(values)
+		r.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+		o := newOrder(v)
+		if _, ok := o.keys(values); ok {
+			byKey++
+		}
+		want, wantX, wantY, wantOK := newOrder(v).compared(slices.Clone(values))
+		got, x, y, ok := o.sorted(values)
+		if !slices.Equal(got, want) || x != wantX || y != wantY || ok != wantOK {
+			t.Fatalf("round %d: %v of %q: sorted as %v (%v), by comparisons %v (%v)", round, values, texts, got, ok, want, wantOK)
+		}
+	}
+	if byKey < 200 {
+		t.Errorf("only %d lists were sorted by keys", byKey)
+	}
+}
+
 // readPriority reads inserts of values, one after the other.
 func readPriority(t *testing.T, s Spec, values ...string) (*Operations, error) {
 	t.Helper()
@@ -84,6 +151,36 @@ func TestRanksHaveNoGaps(t *testing.T) {
 		ops, err := readPriority(t, Spec{Priority: priority}, values...)
 		if err != nil || !slices.Equal(ops.B, want) {
 			t.Errorf("%q: %v, %v; want %v", priority, ops, err, want)
+		}
+	}
+}
+
+// TestRanksOfFarClasses has the values of one key among many: their classes lie far
+// apart.
+func TestRanksOfFarClasses(t *testing.T) {
+	for _, apart := range []int{0, 1, 100} {
+		v := edn.NewValues()
+		r, d, err := Spec{Name: "priority-queue"}.bind(v)
+		if err != nil {
+			t.Fatal(d, err)
+		}
+		q := r.(*priorityQueue)
+		var c Columns
+		for i, n := range []int64{70, 30, 1000, 30} {
+			for range apart {
+				v.InternString(strings.Repeat("x", v.Len()))
+			}
+			c.Append(int32(i), Open, Op{Kind: Enqueue, A: int32(v.Same(v.InternInt(n)))})
+		}
+		c.Append(4, Open, Op{Kind: DequeueAny})
+		if _, err := q.Finish(&c); err != nil || !slices.Equal(c.B, []int32{1, 0, 2, 0, 0}) {
+			t.Errorf("%d apart: %v, %v", apart, c.B, err)
+		}
+		if dense := q.rank.sparse == nil; dense != (apart < 100) {
+			t.Errorf("%d apart: a slice is %v", apart, dense)
+		}
+		if rank := q.rank.of(c.A[3] + 1000); rank != unranked {
+			t.Errorf("a value of another history has rank %d", rank)
 		}
 	}
 }
