@@ -288,25 +288,48 @@ func conclude(decisions []decision) conclusion {
 	return c
 }
 
-// valid fills in the witness and the final state.
+// valid fills in the witness and the final state, side by side: the witness reads the
+// history and the orders alone, and the model alone adds to its Values.
 func (c *checking) valid(ctx context.Context, r *report.Result) {
-	var points []point
-	for i, part := range c.parts {
-		points = append(points, pointsOf(part, c.decisions[i].Order)...)
+	evidence := [2]func(){
+		func() { r.Witness = c.witness() },
+		func() {
+			if stopped(func() { r.Final = c.final(ctx) }) {
+				c.lacks("the final state")
+			}
+		},
 	}
-	if stopped(func() { r.Final = c.final(ctx, points) }) {
-		c.lacks("the final state")
+	if c.ops.Len() < manyOperations {
+		evidence[0]()
+		evidence[1]()
+	} else {
+		sideBySide(len(evidence), func(i int) { evidence[i]() })
 	}
-	points = append(points, free(c.ops)...)
-	r.Witness = inOrder(points)
 	r.Explanation = report.Took(r.History, r.Witness)
+}
+
+// manyOperations is how many are worth a goroutine.
+const manyOperations = 4096
+
+// witness is the parts' orders in one, with the operations that say nothing.
+func (c *checking) witness() []jepsen.Operation {
+	return inOrder(c.h, append(c.points(), free(c.ops)...))
+}
+
+// points are where the operations of the parts' orders take effect.
+func (c *checking) points() []point {
+	points := make([]point, 0, c.ops.Len())
+	for i, part := range c.parts {
+		points = addPoints(points, part, c.decisions[i].Order)
+	}
+	return points
 }
 
 // final is the state that the parts' orders lead to, nil if there was no time to
 // find it.
-func (c *checking) final(ctx context.Context, points []point) edn.Value {
+func (c *checking) final(ctx context.Context) edn.Value {
 	if _, declared := c.ops.Model.(models.Declaring); declared && len(c.parts) > 1 {
-		return c.ops.Model.Record(c.wholeRun(points))
+		return c.ops.Model.Record(c.wholeRun())
 	}
 	switch state, err := models.Final(ctx, c.ops.Model, &c.ops.Columns, c.wholeOrder()); {
 	case err != nil && err == context.Cause(ctx):
@@ -358,28 +381,38 @@ type point struct {
 	op jepsen.Operation
 }
 
-// inOrder is the operations in order of their points. Those at the same point
-// keep their order.
-func inOrder(points []point) []jepsen.Operation {
-	if byTime := func(a, b point) int { return int(a.at - b.at) }; !slices.IsSortedFunc(points, byTime) {
-		slices.SortStableFunc(points, byTime)
-	}
+// inOrder is operations of a history in order of their points. Those at the same
+// point keep their order. Linear time.
+func inOrder(h *jepsen.History, points []point) []jepsen.Operation {
 	ops := make([]jepsen.Operation, len(points))
-	for i, p := range points {
-		ops[i] = p.op
+	if slices.IsSortedFunc(points, func(a, b point) int { return int(a.at - b.at) }) {
+		for i, p := range points {
+			ops[i] = p.op
+		}
+		return ops
+	}
+	from := make([]int32, len(h.Type)+1) // by event: how many operations come before its own
+	for _, p := range points {
+		from[p.at+1]++
+	}
+	for event := range h.Type {
+		from[event+1] += from[event]
+	}
+	for _, p := range points {
+		ops[from[p.at]] = p.op
+		from[p.at]++
 	}
 	return ops
 }
 
-// pointsOf gives every operation of a linearization the earliest point that its
+// addPoints gives every operation of a linearization the earliest point that its
 // order allows: the latest invocation up to it. It lies before the operation's
 // return, so the orders of several parts merge by their points.
-func pointsOf(part *models.Operations, order []int32) []point {
+func addPoints(points []point, part *models.Operations, order []models.Row) []point {
 	at := int32(-1)
-	points := make([]point, len(order))
-	for i, row := range order {
+	for _, row := range order {
 		at = max(at, part.Inv[row])
-		points[i] = point{jepsen.Event(at), part.Of[row]}
+		points = append(points, point{jepsen.Event(at), part.Of[row]})
 	}
 	return points
 }

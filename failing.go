@@ -131,7 +131,7 @@ func rowsByOperation(ops *models.Operations) []models.Row {
 // may run where the whole cannot. Where a step has several outcomes, the whole
 // takes the one that the part by itself has taken: all choices of all parts would
 // be too many.
-func (c *checking) wholeRun(points []point) models.State {
+func (c *checking) wholeRun() models.State {
 	ops := c.ops
 	outcome := make([]int, ops.History.Operations())
 	for i, part := range c.parts {
@@ -149,7 +149,7 @@ func (c *checking) wholeRun(points []point) models.State {
 	}
 	rowOf := rowsByOperation(ops)
 	state := ops.Model.Init()
-	for _, op := range inOrder(slices.Clone(points)) {
+	for _, op := range inOrder(c.h, c.points()) {
 		does := ops.Op(rowOf[op])
 		next := ops.Model.Step(nil, state, does)
 		if outcome[op] >= len(next) {

@@ -121,7 +121,7 @@ func wholeWitness(h *jepsen.History, results *report.Keys, keys int) []jepsen.Op
 			points = append(points, point{at, op})
 		}
 	}
-	return inOrder(points)
+	return inOrder(h, points)
 }
 
 // VerifyKeys is Verify for a history of independent keys: the operations of

@@ -125,6 +125,34 @@ func (r *register) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
+// Run makes registers Runners. Every step takes constant time.
+func (r *register) Run(s State) Run { return &registerRun{s[0]} }
+
+type registerRun struct{ now int32 }
+
+func (r *registerRun) Apply(op Op) Outcome {
+	switch op.Kind {
+	case Read:
+		return oneIf(r.now == op.A)
+	case Write:
+		r.now = op.A
+		return One
+	case CAS:
+		if r.now != op.A {
+			return Impossible
+		}
+		r.now = op.B
+		return One
+	case FailedCAS:
+		return oneIf(r.now != op.A)
+	}
+	return Impossible
+}
+
+func (r *registerRun) State() State { return State{r.now} }
+
+func (r *registerRun) States(func()) []State { return []State{r.State()} }
+
 func (r *register) Mutates(op Op) bool { return op.Kind == Write || op.Kind == CAS }
 
 // Overwrites makes registers Overwriting.
