@@ -26,7 +26,7 @@
 // it back.
 //
 // [Values.Parse] reads a text that is in memory as a whole. [Maps] streams a
-// longer one.
+// longer one, and several of them can share the work: see [Maps.ReadAhead].
 //
 // # Errors
 //

@@ -53,6 +53,10 @@ type Maps struct {
 	first, later int    // lengths of blocks
 	longest      int    // MaxForm, except in tests
 	eager        bool   // a block is what one Read gives
+	blocks       int    // how many there were
+	ahead        Ahead  // unless nil, what gives the blocks after the first two
+	raws         *Raws  // unless nil, m scans for another Maps
+	items        []Raw  // of the vectors scanned
 
 	at      int  // the start, in the scanner's data, of what was read last or must be read again
 	end     int  // its end; -1 if it could not be read
@@ -356,6 +360,10 @@ func (m *Maps) refill() error {
 		s.fail(m.at, "expected a form of at most "+strconv.Itoa(m.longest)+" bytes, found a longer one")
 		return s.err
 	}
+	if m.ahead != nil && m.blocks > 1 && m.fromAhead(rest) {
+		return nil
+	}
+	m.blocks++
 	block := s.data[:cap(s.data)]
 	if size = max(size, min(2*len(rest), m.longest)); len(block) < size {
 		block = make([]byte, size)

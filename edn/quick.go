@@ -13,16 +13,16 @@ import (
 // QuickValue reads the value at i. It says whether the value is simple, and hence
 // has no line end in it.
 func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
-	s := &m.s
 	if !m.roomy(i) {
 		return Nil, -1, false
 	}
-	if s.data[i] == '[' {
-		id, end = m.quickVector(i)
-	} else {
-		id, end = m.quickScalar(i)
-	}
-	if end >= 0 {
+	s := &m.s
+	if s.data[i] != '[' {
+		if raw, end := m.quickScalar(i); end >= 0 {
+			return m.internScalar(raw, nil), end, true
+		}
+	} else if _, end = m.quickVector(i); end >= 0 {
+		id, m.items = m.internVector(m.items, nil), m.items[:0]
 		return id, end, true
 	}
 	if !begins(s.data[i:]) {
@@ -30,6 +30,26 @@ func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
 	}
 	id, end = s.form(i)
 	return id, end, false
+}
+
+// QuickScan is QuickValue, but that the value is not interned.
+func (m *Maps) QuickScan(i int) (raw Raw, end int, simple bool) {
+	if !m.roomy(i) {
+		return 0, -1, false
+	}
+	if m.s.data[i] == '[' {
+		raw, end = m.quickVector(i)
+	} else {
+		raw, end = m.quickScalar(i)
+	}
+	if end >= 0 {
+		return raw, end, true
+	}
+	if !begins(m.s.data[i:]) {
+		return 0, -1, false
+	}
+	end = m.s.skip(i, "a value")
+	return rawSpan(rawText, i, max(end, 0)), end, false
 }
 
 // QuickSkip passes over the value at i. It says whether the value is simple, and
@@ -86,29 +106,27 @@ func begins(text []byte) bool {
 
 // quickScalar reads nil, true, false, a short integer or a keyword at i, where at
 // least 8 bytes follow.
-func (m *Maps) quickScalar(i int) (ID, int) {
+func (m *Maps) quickScalar(i int) (Raw, int) {
 	s := &m.s
 	switch c := s.data[i]; {
-	case bytesOf[c]&numericByte != 0:
+	case bytesOf[c]&numericByte != 0 || c == '-':
 		n, end := s.quickInt(i)
-		if end < 0 {
-			return Nil, -1
-		}
-		return s.v.InternInt(n), end
+		return Raw(n) << rawBits, end
 	case c == ':':
-		return m.QuickKeyword(i)
+		id, end := m.QuickKeyword(i)
+		return Raw(id)<<rawBits | rawForm, end
 	case c == 'n' || c == 't' || c == 'f':
 		w := binary.LittleEndian.Uint64(s.data[i:])
 		switch {
 		case w&(1<<24-1) == nilWord && bytesOf[byte(w>>24)]&delimByte != 0:
-			return Nil, i + 3
+			return Raw(Nil)<<rawBits | rawForm, i + 3
 		case w&(1<<32-1) == trueWord && bytesOf[byte(w>>32)]&delimByte != 0:
-			return True, i + 4
+			return Raw(True)<<rawBits | rawForm, i + 4
 		case w&(1<<40-1) == falseWord && bytesOf[byte(w>>40)]&delimByte != 0:
-			return False, i + 5
+			return Raw(False)<<rawBits | rawForm, i + 5
 		}
 	}
-	return Nil, -1
+	return 0, -1
 }
 
 const (
@@ -119,30 +137,30 @@ const (
 
 // quickVector reads the vector at i of such scalars, with single spaces between
 // them.
-func (m *Maps) quickVector(i int) (ID, int) {
-	s := &m.s
-	items := s.items[:0]
-	for at := i + 1; at+8 < len(s.data); at++ {
-		id, end := m.quickScalar(at)
+func (m *Maps) quickVector(i int) (Raw, int) {
+	data, base := m.s.data, len(m.items)
+	for at := i + 1; at+8 < len(data); at++ {
+		raw, end := m.quickScalar(at)
 		if end < 0 {
 			break
 		}
-		items = append(items, id)
-		if at = end; at == len(s.data) {
+		if m.raws == nil {
+			raw = Raw(m.internScalar(raw, nil))<<rawBits | rawForm // now, in the order of the text
+		}
+		m.items = append(m.items, raw)
+		if at = end; at == len(data) {
 			break
 		}
-		switch s.data[at] {
+		switch data[at] {
 		case ' ':
 			continue
 		case ']':
-			s.items = items[:0]
-			id, _ := s.collect(KindVector, items, nil, at)
-			return id, at + 1
+			return rawSpan(rawVector, base, len(m.items)), at + 1
 		}
 		break
 	}
-	s.items = items[:0]
-	return Nil, -1
+	m.items = m.items[:base]
+	return 0, -1
 }
 
 // quickInt reads an integer of at most 7 digits at once, and leaves everything

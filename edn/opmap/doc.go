@@ -17,6 +17,9 @@
 //		...
 //	}
 //
+// [Reader.ReadAhead] has a long history scanned by several goroutines, block by
+// block. The events are the same, and come in order.
+//
 // # Terminology
 //
 // An op map is a map such as {:type :invoke, :process 0, :f :write, :value 1}:

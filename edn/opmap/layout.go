@@ -3,6 +3,7 @@ package opmap
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // The op maps of a history are nearly all printed alike: the same keys in the
@@ -16,7 +17,8 @@ import (
 // tree is what has been learned: the steps of op maps, from the root.
 type tree struct {
 	steps step
-	known int // how many steps there are
+	all   []*step // by number
+	known int     // how many steps there are
 }
 
 // step is the text before a value, or at the end, of op maps that are alike up
@@ -25,8 +27,11 @@ type step struct {
 	text   string    // white space, a keyword that is a key, white space; or what closes
 	words  [2]uint64 // the same in little-endian order, if it is short
 	masks  [2]uint64
-	has    Fields // of the key, 0 if no checker needs it
-	end    bool   // it closes the op map
+	has    Fields   // of the key, 0 if no checker needs it
+	end    bool     // it closes the op map
+	n      int      // its number
+	order  []Fields // if it closes the op map: the keys that a checker needs, but for :index
+	all    Fields   // likewise: what an event has
 	parent *step
 	next   []*step
 }
@@ -85,7 +90,16 @@ func (t *tree) grow(parent *step, next step) *step {
 		return nil
 	}
 	t.known++
-	next.parent = parent
+	next.parent, next.n = parent, len(t.all)
+	if next.end {
+		for s := parent; s != nil; s = s.parent {
+			next.all |= s.has &^ hasOtherIndex
+			if s.has != 0 && s.has&HasIndex == 0 {
+				next.order = append(next.order, s.has)
+			}
+		}
+		slices.Reverse(next.order)
+	}
 	if len(next.text) <= 16 {
 		var text, mask [16]byte
 		for i := range copy(text[:], next.text) {
@@ -97,6 +111,7 @@ func (t *tree) grow(parent *step, next step) *step {
 		}
 	}
 	parent.next = append(parent.next, &next)
+	t.all = append(t.all, &next)
 	return &next
 }
 
@@ -114,10 +129,17 @@ func (p *step) at(data []byte, i int) bool {
 func (r *Reader) quick(i int, ev *Event) int {
 	maps := &r.maps
 	data := maps.Data()
-	*ev = Event{}
-	ev.Line, ev.Col = maps.Place()
+	var rec *record
+	others := &r.others
+	if b := r.block; b != nil {
+		rec, others = b.record(i), &b.others
+		*others = (*others)[:rec.others]
+	} else {
+		*ev = Event{}
+		ev.Line, ev.Col = maps.Place()
+		*others = (*others)[:0]
+	}
 	maps.Open(i)
-	r.others = r.others[:0]
 	lines := false
 	at, step := i, &r.steps
 	for {
@@ -128,26 +150,38 @@ func (r *Reader) quick(i int, ev *Event) int {
 		}
 		at += len(step.text)
 		if step.end {
-			ev.Text = data[i:at:at]
-			if !lines {
-				ev.layout, ev.others = step, r.others
-				at = maps.QuickLineEnd(at)
-			}
-			return at
+			break
 		}
 		begin := at
 		simple := false
-		if at, simple = r.hole(step.has, at, ev); at < 0 {
+		if rec != nil {
+			at, simple = r.scan(step.has, at, rec)
+		} else {
+			at, simple = r.hole(step.has, at, ev)
+		}
+		if at < 0 {
 			return -1
 		}
 		if !simple {
 			lines = lines || bytes.IndexByte(data[begin:at], '\n') >= 0
 		}
 		if step.has == 0 {
-			r.others = append(append(r.others, data[begin:at]...), '\n')
+			*others = append(append(*others, data[begin:at]...), '\n')
 		}
-		ev.Has |= step.has &^ hasOtherIndex
 	}
+	if rec != nil {
+		rec.end, rec.upTo, rec.last, rec.lines = int32(at), int32(len(*others)), uint8(step.n), lines
+		r.block.records = r.block.records[:len(r.block.records)+1]
+	} else {
+		ev.Text, ev.Has = data[i:at:at], step.all
+	}
+	if !lines {
+		if rec == nil {
+			ev.layout, ev.others = step, *others
+		}
+		at = maps.QuickLineEnd(at)
+	}
+	return at
 }
 
 // after is the step that goes on at i, or nil. It comes first from now on.
@@ -186,6 +220,32 @@ func (r *Reader) hole(has Fields, i int, ev *Event) (end int, simple bool) {
 		return end, simple
 	case HasKey:
 		ev.Key, end, simple = maps.QuickValue(i)
+		return end, simple
+	}
+	return maps.QuickSkip(i)
+}
+
+// scan is hole for an op map that another reader will make an event of.
+func (r *Reader) scan(has Fields, i int, rec *record) (end int, simple bool) {
+	maps := &r.maps
+	switch has {
+	case HasType:
+		rec.typ, end = maps.QuickKeyword(i)
+		return end, true
+	case HasF:
+		rec.f, end = maps.QuickKeyword(i)
+		return end, true
+	case HasProcess:
+		rec.process, end = maps.QuickInt(i)
+		return end, true
+	case HasIndex | hasOtherIndex:
+		rec.index, end = maps.QuickInt(i)
+		return end, true
+	case HasValue:
+		rec.value, end, simple = maps.QuickScan(i)
+		return end, simple
+	case HasKey:
+		rec.key, end, simple = maps.QuickScan(i)
 		return end, simple
 	}
 	return maps.QuickSkip(i)

@@ -44,12 +44,16 @@ type Reader struct {
 	entries  []extent
 	others   []byte
 	forgiven error // what is wrong with the :value of the current op map
+
+	in    io.Reader
+	ahead *ahead // unless nil, what goes before it
+	block *block // unless nil, what it scans for another Reader
 }
 
 // NewReader returns a reader of the history in r. Error messages call it by
 // file. The values of the events are interned in v.
 func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
-	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v}
+	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v, in: r}
 }
 
 // Eager has op maps given out as soon as their text is there. It must be called
@@ -74,11 +78,27 @@ func (r *Reader) Next(ev *Event) error {
 
 // op reads the op map at i.
 func (r *Reader) op(i int, ev *Event) int {
+	if r.ahead != nil && r.ahead.now != nil {
+		if rec := r.recorded(i); rec != nil {
+			if end := r.take(rec, i, ev); end >= 0 {
+				return end
+			}
+			return r.general(i, ev)
+		}
+	}
 	if len(r.steps.next) > 0 {
 		if end := r.quick(i, ev); end >= 0 || r.maps.More() {
 			return end
 		}
 	}
+	if r.block != nil {
+		ev = new(Event)
+	}
+	return r.general(i, ev)
+}
+
+// general reads the op map at i, whatever it is like.
+func (r *Reader) general(i int, ev *Event) int {
 	r.entries, r.forgiven = r.entries[:0], nil
 	*ev = Event{}
 	ev.Line, ev.Col = r.maps.Place()
@@ -124,12 +144,13 @@ func (r *Reader) entry(key, end int, ev *Event) int {
 		return -1
 	}
 	at := begin
-	switch has {
-	case 0:
+	switch {
+	case has == 0 || r.block != nil:
 		at = r.maps.Skip(at)
-	case HasIndex | hasOtherIndex:
+		ev.Has |= has
+	case has == HasIndex|hasOtherIndex:
 		at = r.index(at, ev)
-	case HasValue:
+	case has == HasValue:
 		// The nemesis's :value need not be EDN, and does not matter.
 		ev.Value, at, r.forgiven = r.maps.Lenient(at)
 		ev.Has |= has

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"clew/edn"
 	"clew/edn/opmap"
@@ -160,6 +161,9 @@ func (in *input) edn(r io.Reader) error {
 	reader := opmap.NewReader(r, in.file, in.values)
 	if in.eager {
 		reader.Eager()
+	} else {
+		reader.ReadAhead(runtime.GOMAXPROCS(0) - 1)
+		defer reader.Close()
 	}
 	var e opmap.Event
 	for {

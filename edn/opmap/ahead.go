@@ -1,0 +1,377 @@
+package opmap
+
+import (
+	"bytes"
+	"io"
+	"sync/atomic"
+
+	"clew/edn"
+)
+
+// A history is read ahead in blocks. The Reader fills them, since nobody else may
+// wait for the input, and goes through them in order. Scouts go before it, each
+// through a block of its own: they note where op maps begin that are like others,
+// and what stands in them. The Reader interns the values, in the order of the text,
+// so that they are numbered as if nobody had gone before. Whatever is unusual it
+// reads itself, and a block that no scout has reached as well.
+
+const (
+	// A block is long enough that it costs little to hand it over, and short enough
+	// to stay in a core's cache.
+	blockBytes = 256 << 10
+	// If a form is longer, the Reader goes on alone.
+	longForm = 1 << 20
+	// So does it if, after so many op maps, it had to read most of them itself.
+	enoughFound = 1000
+
+	maxScouts = 8
+	maxWords  = 1 << 16 // keywords that a scout may have seen
+)
+
+// record is an op map that a scout has found.
+type record struct {
+	begin, end     int32 // in the block
+	others, upTo   int32 // the values of its other keys, in those of the block
+	typ, f         edn.ID
+	index, process int64
+	value, key     edn.Raw
+	last           uint8 // the number of the last step of its layout
+	lines          bool  // there may be line ends in it
+}
+
+// block is a part of the text.
+type block struct {
+	buf, text []byte
+	err       error // what the input ended with behind it
+	job       *job
+	done      chan struct{} // gets one when it has been scanned
+	bug       any           // what scanning has panicked with
+
+	scout   *scout
+	records []record
+	others  []byte
+	raws    edn.Raws
+	steps   []*step // of the scout, by number
+}
+
+// job is a block to be scanned, by whoever claims it first. Those that have been
+// claimed may be in the channel of jobs for longer than the block is needed.
+type job struct {
+	*block
+	claimed atomic.Bool
+}
+
+func (j *job) claim() bool { return j.claimed.CompareAndSwap(false, true) }
+
+// scout scans blocks.
+type scout struct {
+	r     *Reader
+	words *edn.Words
+	steps []*step // by number: the Reader's own, nil if not known yet
+}
+
+// ahead is what a Reader has of the text before it.
+type ahead struct {
+	r       *Reader
+	scouts  int
+	size    int
+	long    int
+	all     bool // every block is scanned by a scout, for tests
+	started bool
+	err     error  // what the input has ended with
+	torn    []byte // the beginning of a line
+	queue   []*block
+	jobs    chan *job
+	spare   []*block
+	own     *scout // the Reader's, for when it has to wait
+
+	now          *block // the one that is being read
+	base         int    // where it begins in Data
+	next         int    // the next of its records
+	joined       []byte
+	found, taken int // how many op maps there were, and were taken from records
+}
+
+// ReadAhead has that many goroutines go ahead of the reader, once the text turns
+// out to be long. The events and errors are the same. It must be called before
+// Next, and Close when no more is read.
+func (r *Reader) ReadAhead(scouts int) {
+	if scouts > 0 {
+		r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), size: blockBytes, long: longForm}
+		r.maps.ReadAhead(r.ahead)
+	}
+}
+
+// Close ends what ReadAhead has begun.
+func (r *Reader) Close() {
+	if a := r.ahead; a != nil && a.jobs != nil {
+		close(a.jobs)
+		a.jobs, r.ahead = nil, nil
+	}
+}
+
+// Next is what edn.Ahead says.
+func (a *ahead) Next(rest []byte) ([]byte, error) {
+	if !a.started {
+		a.start(rest)
+		rest = nil
+	}
+	if len(rest) > a.long || a.found > enoughFound && a.taken < a.found/2 {
+		return nil, nil
+	}
+	head := a.queue[0]
+	a.queue = append(a.queue[:0], a.queue[1:]...)
+	text := head.text
+	a.base, a.next = len(rest), 0
+	if len(rest) > 0 || len(text) == 0 {
+		a.joined = append(append(a.joined[:0], rest...), text...)
+		text = a.joined
+	}
+	if a.now != nil {
+		a.spare = append(a.spare, a.now)
+	}
+	a.now = head
+	a.fill(len(a.queue) + 1)
+	a.wait(head)
+	return text, head.err
+}
+
+// Left is what no block was given out of, and all that follows.
+func (a *ahead) Left() io.Reader {
+	var parts []io.Reader
+	for _, b := range a.queue {
+		parts = append(parts, bytes.NewReader(b.text))
+	}
+	parts = append(parts, bytes.NewReader(a.torn))
+	if a.err != nil {
+		parts = append(parts, failing{a.err})
+	} else {
+		parts = append(parts, a.r.in)
+	}
+	a.r.Close()
+	return io.MultiReader(parts...)
+}
+
+// failing is an input that has ended with an error.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// start begins with what has been read of the text but not given out.
+func (a *ahead) start(rest []byte) {
+	a.started = true
+	a.torn = append(a.torn, rest...)
+	n := 2*a.scouts + 2
+	a.queue = make([]*block, 0, n)
+	a.jobs = make(chan *job, 2*n)
+	for range a.scouts {
+		go work(a.jobs)
+	}
+	a.fill(n)
+}
+
+// fill reads blocks until there are n ahead.
+func (a *ahead) fill(n int) {
+	for len(a.queue) < n && a.err == nil {
+		var b *block
+		if last := len(a.spare) - 1; last >= 0 {
+			b, a.spare = a.spare[last], a.spare[:last]
+		} else {
+			b = &block{done: make(chan struct{}, 1)}
+		}
+		b.job = &job{block: b}
+		b.scout, b.bug, b.records, b.others = nil, nil, b.records[:0], b.others[:0]
+		if len(b.buf) < 2*len(a.torn) || b.buf == nil {
+			b.buf = make([]byte, max(a.size, 2*len(a.torn)))
+		}
+		var n int
+		n, a.err = a.r.maps.Fill(b.buf, copy(b.buf, a.torn))
+		b.err, b.text = a.err, b.buf[:n]
+		a.torn = a.torn[:0]
+		if end := bytes.LastIndexByte(b.text, '\n') + 1; end > 0 && a.err == nil {
+			a.torn = append(a.torn, b.text[end:]...)
+			b.text = b.text[:end]
+		}
+		a.queue = append(a.queue, b)
+		select {
+		case a.jobs <- b.job:
+		default: // The scouts have got enough to do.
+		}
+	}
+}
+
+// wait waits until a block has been scanned, unless nobody has begun with it. The
+// Reader scans another one meanwhile.
+func (a *ahead) wait(head *block) {
+	if !a.all && head.job.claim() {
+		return
+	}
+	if a.all && head.job.claim() {
+		a.own = a.own.scan(head)
+	}
+	for scanned := false; !scanned; {
+		select {
+		case <-head.done:
+			scanned = true
+		default:
+			if !a.help() {
+				<-head.done
+				scanned = true
+			}
+		}
+	}
+	if head.bug != nil {
+		panic(head.bug) // where it is caught, and the file is named
+	}
+}
+
+// help scans the first block that nobody has begun with, and says whether there is
+// one.
+func (a *ahead) help() bool {
+	for _, b := range a.queue {
+		if b.job.claim() {
+			a.own = a.own.scan(b)
+			return true
+		}
+	}
+	return false
+}
+
+// work scans blocks until there are no more.
+func work(jobs <-chan *job) {
+	var s *scout
+	for j := range jobs {
+		if j.claim() {
+			s = s.scan(j.block)
+		}
+	}
+}
+
+// scan scans a block. It returns the scout for the next one, since one that has seen
+// many keywords has to forget them.
+func (s *scout) scan(b *block) *scout {
+	if s == nil || s.r.values.Len() > maxWords {
+		v := edn.NewValues()
+		s = &scout{r: &Reader{maps: *edn.NewMaps(nil, "", "an op map", v), values: v}, words: &edn.Words{}}
+	}
+	defer func() {
+		b.bug = recover()
+		b.done <- struct{}{}
+	}()
+	b.scout = s
+	b.raws.Reset(s.words)
+	r := s.r
+	r.block = b
+	// What is no op map may have been a part of one. Every line may begin one, but
+	// the time must not be more than linear.
+	for from, cost := 0, 0; from >= 0 && cost <= len(b.text); {
+		r.maps.Scan(b.text, from, &b.raws)
+		for r.note() {
+		}
+		var more int
+		from, more = r.maps.Resume()
+		cost += more
+	}
+	r.maps.Scanned()
+	b.steps = r.all[:len(r.all):len(r.all)]
+	return s
+}
+
+// note scans the next op map of a block, and says whether there is one.
+func (r *Reader) note() bool {
+	for {
+		i, err := r.maps.Next()
+		if err != nil {
+			return false
+		}
+		if r.maps.Done(r.op(i, nil)) {
+			return true
+		}
+	}
+}
+
+// record begins the record of the op map at i.
+func (b *block) record(i int) *record {
+	n := len(b.records)
+	if n == cap(b.records) {
+		b.records = append(b.records, record{})[:n]
+	}
+	rec := &b.records[:n+1][n]
+	*rec = record{begin: int32(i), others: int32(len(b.others))}
+	return rec
+}
+
+// recorded is the record of the op map at i, nil if there is none.
+func (r *Reader) recorded(i int) *record {
+	a := r.ahead
+	if a.now.scout == nil {
+		return nil
+	}
+	a.found++
+	at := int32(i - a.base)
+	for records := a.now.records; a.next < len(records); a.next++ {
+		if rec := &records[a.next]; rec.begin >= at {
+			if rec.begin > at {
+				return nil
+			}
+			a.taken++
+			a.next++
+			return rec
+		}
+	}
+	return nil
+}
+
+// take makes an event of the op map at i, which a scout has found. It returns -1 if
+// the op map must be read in the general way.
+func (r *Reader) take(rec *record, i int, ev *Event) int {
+	a, b, maps := r.ahead, r.ahead.now, &r.maps
+	*ev = Event{Index: rec.index}
+	ev.Line, ev.Col = maps.Place()
+	maps.Open(i)
+	last := b.steps[rec.last]
+	ok := true
+	for _, has := range last.order {
+		switch has {
+		case HasType:
+			ev.Type = maps.Word(rec.typ, &b.raws)
+		case HasF:
+			ev.F = maps.Word(rec.f, &b.raws)
+		case HasProcess:
+			ev.Process = r.values.InternInt(rec.process)
+		case HasValue:
+			ev.Value, ok = maps.Intern(rec.value, &b.raws, a.base)
+		case HasKey:
+			ev.Key, ok = maps.Intern(rec.key, &b.raws, a.base)
+		}
+		if !ok {
+			return -1
+		}
+	}
+	ev.Has = last.all
+	end := i + int(rec.end-rec.begin)
+	ev.Text = maps.Data()[i:end:end]
+	if !rec.lines {
+		if ev.layout = b.scout.own(last, &r.tree); ev.layout != nil {
+			ev.others = b.others[rec.others:rec.upTo:rec.upTo]
+		}
+		end = maps.QuickLineEnd(end)
+	}
+	return end
+}
+
+// own is a step of a scout in the Reader's tree, nil if that has too many.
+func (s *scout) own(p *step, t *tree) *step {
+	if p.parent == nil {
+		return &t.steps
+	}
+	for len(s.steps) <= p.n {
+		s.steps = append(s.steps, nil)
+	}
+	if s.steps[p.n] == nil {
+		if parent := s.own(p.parent, t); parent != nil {
+			s.steps[p.n] = t.grow(parent, step{text: p.text, has: p.has, end: p.end})
+		}
+	}
+	return s.steps[p.n]
+}

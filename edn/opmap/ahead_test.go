@@ -1,0 +1,170 @@
+package opmap
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"clew/edn"
+)
+
+// nasty is a history whose op maps are hard to find for whoever begins in the
+// middle of it.
+const nasty = "\xef\xbb\xbf; {:type :ok}\n[{:type :invoke, :f :write, :value 1, :process 0, :time 12, :index 0}\r\n" +
+	" {:type :ok, :f :write, :value 1, :process 0, :time 13, :index 1}\n" +
+	"{:type :invoke, :f :write, :value [1 -2 :x nil true], :process 1, :time 14, :index 2} #_{:type :info, :f :write, :value 2, :process 1, :time 15, :index 3}\n" +
+	"{:type :info, :f :write, :value \"{:type :ok,\n{:type :info, :f :write, :value 7, :process 0, :time 15, :index 3}\n\", :process 1, :time 15, :index 3}\n" +
+	"#_\n#_\n{:type :ok, :f :write, :value 2, :process 1, :time 15, :index 3}\n{:type :ok, :f :write, :value 3, :process 1, :time 15, :index 3}\n" +
+	"{:type :ok\n :f :read ; }\n :value\n {:type :ok, :f :write, :value 2, :process 1, :time 15, :index 3}\n :process 4\n}\n" +
+	"#jepsen.history.Op {:index 3, :time 16, :type :info, :process :nemesis, :f :start, :value {n1 10.0.0.1 n2 {:a}}}\n" +
+	"^{:a\n{:type :ok, :f :write, :value 2, :process 1, :time 15, :index 3}\n} {:type :ok, :f :write, :value #{1 2\n3}, :process 2, :time 15, :index -4}, {:type :ok, :f :write, :value :w, :process 2, :time 15, :index 5}\n" +
+	"{:index 6, :time 17, :type :info, :process :nemesis, :f :start, :value nil}\n{:index 6, :time 17, :type :info, :process :nemesis, :f :start, :value 10.0.0.1}\n" +
+	"{:type :ok, :f :write, :value 12, :process 2N, :time #object[Foo \"}\n{\"], :index 5}\n" +
+	"; {:type :ok, :f :write, :value 2, :process 1, :time 15, :index 3} \"\n" +
+	"{:type :ok, :f :txn, :value [[:r 1 nil] [:append \"é\\n\" 2]], :process 2, :time 15, :index 5, :key [1 2]}{:type :ok, :f :txn, :value (1 2), :process 2, :time 15, :index 5, :key :k}\n" +
+	"{:type :ok, :f :txn, :value 7, :process 123456789012345678, :time \"\\\"\n\", :index 12345678901234567890, :key nil}\n" +
+	"{:type :ok, :f :write, :value -123456789012345678, :process -3, :time 15, :index 5}\n{:type :ok, :f :write, :value 1234567890123456789, :process -3, :time 15, :index 5}\n\n\n \t]\n ; {}\n"
+
+// summary is everything that a reader gives, with the table of its values.
+func summary(r *Reader) (all []string) {
+	events, err := collectEvents(r)
+	for id := range r.values.Len() {
+		events = append(events, r.values.Text(edn.ID(id)))
+	}
+	return append(events, fmt.Sprint(err))
+}
+
+// plainly reads a text without anybody ahead, in the blocks that NewReader has.
+func plainly(text string) []string {
+	return summary(NewReader(strings.NewReader(text), "h.edn", edn.NewValues()))
+}
+
+// differ fails if two summaries differ.
+func differ(t *testing.T, text string, got, want []string) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("%q: from the %d-th line on\ngot  %q\nwant %q", text, i, got[min(i, len(got)):], want[min(i, len(want)):])
+		}
+	}
+}
+
+// withScouts reads a text in blocks of the given sizes, each of which a scout has
+// scanned.
+func withScouts(in io.Reader, first, size, long int) []string {
+	r := NewReader(in, "h.edn", edn.NewValues())
+	r.maps.Blocks(first, 4)
+	r.ReadAhead(1)
+	r.ahead.all, r.ahead.size, r.ahead.long = true, size, long
+	defer r.Close()
+	return summary(r)
+}
+
+func TestAHistoryThatIsReadAheadIsTheSame(t *testing.T) {
+	want := plainly(nasty)
+	if want[len(want)-1] != "<nil>" {
+		t.Fatal(want[len(want)-1])
+	}
+	for first := len("\xef\xbb\xbf"); first <= len(nasty); first++ {
+		for _, size := range []int{first % 97, 300, 5000} {
+			differ(t, fmt.Sprintf("%d bytes, then blocks of %d", first, size+1), withScouts(strings.NewReader(nasty), first, size+1, 1000), want)
+		}
+	}
+}
+
+func TestAHistoryThatIsReadAheadMayEndAnywhere(t *testing.T) {
+	for n := range len(nasty) {
+		differ(t, nasty[:n], withScouts(strings.NewReader(nasty[:n]), 7, 200, 1000), plainly(nasty[:n]))
+		broken := func() io.Reader {
+			return io.MultiReader(strings.NewReader(nasty[:n]), iotest.ErrReader(io.ErrClosedPipe))
+		}
+		differ(t, nasty[:n]+", then an error", withScouts(broken(), 7, 200, 1000), summary(NewReader(broken(), "h.edn", edn.NewValues())))
+	}
+}
+
+// Texts that are not worth it, as their op maps are all different or longer than a
+// block, are read on as if nobody went ahead.
+func TestReadingAheadEndsWhenItIsOfNoUse(t *testing.T) {
+	var odd, long strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&odd, "{:type :ok, :f :f%d #_x, :value %d}\n", i, i)
+		fmt.Fprintf(&long, "{:type :ok, :f :f, :value \"%s\"}\n", strings.Repeat("{:type :ok}\n", i%1000))
+	}
+	for _, text := range []string{odd.String(), odd.String() + "{", long.String(), long.String() + "]", odd.String() + long.String() + odd.String()} {
+		r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
+		r.maps.Blocks(100, 100)
+		r.ReadAhead(2)
+		r.ahead.size, r.ahead.long, r.ahead.all = 1000, 5000, true
+		if got, want := summary(r), plainly(text); !slices.Equal(got, want) {
+			t.Errorf("%.100q: reads otherwise", text)
+		}
+		if r.ahead != nil {
+			t.Errorf("%.100q: still reads ahead", text)
+		}
+		r.Close()
+	}
+}
+
+func TestScoutsMayBeMany(t *testing.T) {
+	text := strings.Repeat(strings.TrimSuffix(nasty, "\n\n\n \t]\n ; {}\n")+"\n", 2)
+	text = text[:len(text)/2] + string(ordinaryHistory(2000)) + text[len(text)/2+len("\xef\xbb\xbf; {:type :ok}\n["):]
+	for _, text := range []string{text, text + "]", text + "]\n1", text + "{:type"} {
+		want := plainly(text)
+		for range 20 {
+			r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
+			r.maps.Blocks(100, 100)
+			r.ReadAhead(3)
+			r.ahead.size = 500
+			differ(t, text, summary(r), want)
+			r.Close()
+		}
+	}
+}
+
+// A scout that has gone wrong does not take the program with it unseen.
+func TestAPanicOfAScoutIsTheReaders(t *testing.T) {
+	r := NewReader(bytes.NewReader(ordinaryHistory(1000)), "h.edn", edn.NewValues())
+	r.maps.Blocks(100, 100)
+	r.ReadAhead(1)
+	r.ahead.size, r.ahead.all = 1000, true
+	r.ahead.own = &scout{}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	defer r.Close()
+	readAll(t, r)
+}
+
+// FuzzAhead reads a history with scouts and without, which must not make a
+// difference.
+func FuzzAhead(f *testing.F) {
+	f.Add(nasty, uint(30), uint(500))
+	f.Add(string(ordinaryHistory(100)), uint(1), uint(1000))
+	f.Add("{:type :ok, :value 1}\n{:type :ok, :value 2}\n{:type :ok, :value \"\n{:type :ok, :value 3}\n\"}", uint(22), uint(50))
+	f.Fuzz(func(t *testing.T, text string, first, size uint) {
+		want := plainly(text)
+		got := withScouts(strings.NewReader(text), int(first%1000)+4, int(size%1000)+1, 2000)
+		if strings.Contains(text, "##NaN") {
+			return // each reading of one is a new value
+		}
+		differ(t, text, got, want)
+	})
+}
+
+func BenchmarkReaderAhead(b *testing.B) {
+	text := ordinaryHistory(100_000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r := NewReader(bytes.NewReader(text), "", edn.NewValues())
+		r.ReadAhead(1)
+		readAll(b, r)
+		r.Close()
+	}
+}
