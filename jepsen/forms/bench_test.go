@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,4 +35,50 @@ func BenchmarkReadFile(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// queueHistory is a history of so many operations of a queue, in EDN: 5 processes in
+// turn, one of which dequeues.
+func queueHistory(operations int) string {
+	var h strings.Builder
+	for i := range operations {
+		f, call := ":enqueue", fmt.Sprint(i)
+		if i%5 == 4 {
+			f, call = ":dequeue", "nil"
+		}
+		fmt.Fprintf(&h, "{:process %d, :type :invoke, :f %s, :value %s, :index %d}\n", i%5, f, call, 2*i)
+		if i%5 == 4 {
+			call = fmt.Sprint(i / 5)
+		}
+		fmt.Fprintf(&h, "{:process %d, :type :ok, :f %s, :value %s, :index %d}\n", i%5, f, call, 2*i+1)
+	}
+	return h.String()
+}
+
+// BenchmarkForms reads one history in each of the forms.
+func BenchmarkForms(b *testing.B) {
+	const operations = 100_000
+	text := queueHistory(operations)
+	txns := strings.NewReplacer(":enqueue, :value ", ":txn, :value [[:append 3 ", ":dequeue, :value ", ":txn, :value [[:r 3 ", ", :index", "]], :index").Replace(text)
+	bench := func(name, text string, to Form) {
+		var h bytes.Buffer
+		if _, err := Convert(&h, strings.NewReader(text), "h", EDN, to); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(h.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read(bytes.NewReader(h.Bytes()), "h", jepsen.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/operations, "ns/operation")
+		})
+	}
+	for _, form := range All {
+		bench(string(form), text, form)
+	}
+	bench("txns in edn", txns, EDN)
+	bench("txns in jsonl", txns, JSONL)
 }

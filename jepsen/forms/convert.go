@@ -13,6 +13,8 @@ import (
 	"clew/edn"
 	"clew/edn/opmap"
 	"clew/jepsen"
+	"clew/jepsen/forms/internal/jsonops"
+	"clew/jepsen/forms/internal/scan"
 )
 
 // Convert reads a history in one form and writes it in another. If from is "",
@@ -40,7 +42,7 @@ func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, 
 	}
 	b := jepsen.NewBuilder(jepsen.Options{File: name, AllClients: to == Intervals})
 	c := &converter{b: b, file: name, table: b.Values(), to: to, w: bufio.NewWriterSize(w, 1<<16), dropped: map[string]bool{}}
-	in := input{ctx: ctx, memory: memory, b: b, file: name, values: c.table, take: c.text}
+	in := input{ctx: ctx, memory: memory, b: b, file: name, values: c.table, take: c.text, exact: true}
 	switch to {
 	case EDN:
 		in.take = c.edn
@@ -92,14 +94,14 @@ func (c *converter) write(h *jepsen.History) error {
 
 // converter writes a history. Errors of the writer are left to Flush.
 type converter struct {
-	scratch
+	scan.Scratch
 	b       *jepsen.Builder
 	file    string
 	table   *edn.Values // of the events' values
 	to      Form
 	w       *bufio.Writer
 	n       int // events written
-	jsonOps jsonWriter
+	jsonOps jsonops.Writer
 	line    []byte
 	opText  []byte
 	dropped map[string]bool // keys
@@ -127,7 +129,7 @@ func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 		}
 		return v, kvs, nil
 	}
-	v := c.values()
+	v := c.Values()
 	id, err := v.ParseLenient(text)
 	if err == nil && v.Kind(id) != edn.KindMap {
 		// The reader of ops accepts some maps that the reader of values does
@@ -144,7 +146,8 @@ func (c *converter) edn(e *opmap.Event) error {
 	}
 	c.line = v.AppendMap(c.line[:0], kvs)
 	if bytes.IndexByte(c.line, ';') >= 0 {
-		if id, err := c.values().ParseLenient(c.line); err != nil || c.v.Kind(id) != edn.KindMap {
+		v := c.Values()
+		if id, err := v.ParseLenient(c.line); err != nil || v.Kind(id) != edn.KindMap {
 			return c.refuse(e, "it has a value that is no EDN")
 		}
 	}
@@ -156,7 +159,7 @@ func (c *converter) json(e *opmap.Event) error {
 	if err != nil {
 		return err
 	}
-	text, bad := c.jsonOps.op(v, kvs)
+	text, bad := c.jsonOps.Op(v, kvs)
 	switch {
 	case bad != "":
 		return c.refuse(e, "it %s", bad)
@@ -222,10 +225,11 @@ func (c *converter) log(e *opmap.Event) error {
 		fields = append(fields, failure)
 	}
 	event := []byte(strings.Join(fields, "\t"))
-	ids, err := c.values().ParseAll(event, edn.Pos{})
+	scratch := c.Values()
+	ids, err := scratch.ParseAll(event, edn.Pos{})
 	same := err == nil && len(ids) == len(fields) && startsLikeEvent(event)
 	for i := 0; same && i < len(ids); i++ {
-		same = c.v.Text(ids[i]) == fields[i]
+		same = scratch.Text(ids[i]) == fields[i]
 	}
 	if !same {
 		return c.refuse(e, "it has a value that is no EDN")
@@ -237,7 +241,7 @@ func (c *converter) log(e *opmap.Event) error {
 func (c *converter) failure(e *opmap.Event) (text string, ok bool, err error) {
 	v, kvs, err := c.op(e)
 	for i := 0; err == nil && i < len(kvs); i += 2 {
-		if isKeyword(v, kvs[i], "error") {
+		if jsonops.IsKeyword(v, kvs[i], "error") {
 			return v.Text(kvs[i+1]), true, nil
 		}
 	}

@@ -36,7 +36,7 @@ func events(t testing.TB, text string, withKeys bool) []string {
 		s := fmt.Sprintf("%s %s %s %s", v.Text(e.Process), v.Text(e.Type), v.Text(e.F), v.Text(e.Value))
 		if withKeys {
 			s += fmt.Sprintf(" %s %d %b", v.Text(e.Key), e.Index, e.Has)
-			id, err := v.ParseLenient(e.Text)
+			id, err := v.ParseLenient(e.AppendText(nil, v))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"clew/edn"
 	"clew/edn/opmap"
 	"clew/jepsen"
+	"clew/jepsen/forms/internal/jsonops"
 )
 
 // text takes an event for a form that holds only operations.
@@ -172,7 +173,7 @@ func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string)
 		default:
 			return "", "", c.refuseOp(h, at, "expected [VALUE true] or [VALUE false] for its value, found %s", v.Text(h.OpValue(op)))
 		}
-	} else if !adds(function(method)) && (id == edn.Nil || isKeyword(v, id, "empty")) {
+	} else if !adds(function(method)) && (id == edn.Nil || jsonops.IsKeyword(v, id, "empty")) {
 		if c.to == LiMo {
 			return "empty", "", nil
 		}

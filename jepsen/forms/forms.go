@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"clew/jepsen/forms/internal/jsonops"
 )
 
 // Form is a form of histories.
@@ -97,7 +99,7 @@ func isJSONObject(text []byte) bool {
 	if len(text) == 0 || text[0] != '"' {
 		return false
 	}
-	end := literal(text, 0)
+	end := jsonops.Literal(text, 0)
 	rest := bytes.TrimLeft(text[min(end, len(text)):], " \t\r\n")
 	return len(rest) == 0 || rest[0] == ':'
 }

@@ -12,6 +12,8 @@ import (
 	"clew/edn"
 	"clew/edn/opmap"
 	"clew/jepsen"
+	"clew/jepsen/forms/internal/jsonops"
+	"clew/jepsen/forms/internal/scan"
 )
 
 // Interval records are JSON, an object for each operation, with the times of its
@@ -26,7 +28,7 @@ import (
 
 // intervals reads interval records.
 type intervals struct {
-	json *jsonReader
+	json *jsonops.Reader
 	ends []intervalEnd
 }
 
@@ -36,20 +38,20 @@ type intervalEnd struct {
 	kind int // 0: a call, 1: a return
 	op   int32
 	text []byte // as EDN
-	at   place
+	at   scan.Place
 }
 
 // intervals makes events of the records, in order of time. slack is how much earlier a
 // call may have been, and how much later a return.
 func (in *input) intervals(r *bufio.Reader, slack int64) error {
-	t := &intervals{json: newJSONReader(r, in.file)}
+	t := &intervals{json: in.json(r)}
 	if err := t.all(slack); err != nil {
 		return err
 	}
 	at := -1
-	next := func() ([]byte, place, error) {
+	next := func() ([]byte, scan.Place, error) {
 		if at++; at == len(t.ends) {
-			return nil, place{}, io.EOF
+			return nil, scan.Place{}, io.EOF
 		}
 		return t.ends[at].text, t.ends[at].at, nil
 	}
@@ -65,7 +67,7 @@ func (in *input) intervals(r *bufio.Reader, slack int64) error {
 // all reads the records.
 func (t *intervals) all(slack int64) error {
 	for op := int32(0); ; op++ {
-		at, err := t.json.scan()
+		text, err := t.json.Object()
 		switch {
 		case err == io.EOF:
 			slices.SortStableFunc(t.ends, func(a, b intervalEnd) int {
@@ -75,25 +77,26 @@ func (t *intervals) all(slack int64) error {
 		case err != nil:
 			return err
 		}
-		if err := t.record(op, at, slack); err != nil {
+		if err := t.record(op, text, slack); err != nil {
 			return err
 		}
 	}
 }
 
 // record adds the ends of a record.
-func (t *intervals) record(op int32, at place, slack int64) error {
-	fields, others, err := t.fields(at)
+func (t *intervals) record(op int32, text []byte, slack int64) error {
+	at := t.json.Begins()
+	fields, others, err := t.json.Record(text)
 	if err != nil {
 		return err
 	}
 	for _, key := range []string{"process", "f", "call"} {
 		if !given(fields[key]) {
-			return t.json.fail(at, `the record has no "%s"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`, key)
+			return t.json.Fail(`the record has no "%s"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`, key)
 		}
 	}
 	if fields["f"][0] != ':' {
-		return t.json.fail(at, `expected the name of a function for "f", such as "read", found %s`, clip(fields["f"]))
+		return t.json.Fail(`expected the name of a function for "f", such as "read", found %s`, scan.Clip(fields["f"]))
 	}
 	call, err := t.time(at, fields, "call")
 	if err != nil {
@@ -113,7 +116,7 @@ func (t *intervals) record(op int32, at place, slack int64) error {
 	t.ends = append(t.ends, intervalEnd{less(call, slack), 0, op, event(":invoke", value, call), at})
 	if !given(fields["return"]) {
 		if given(fields["output"]) {
-			return t.json.fail(at, `the record has an "output" and no "return"; expected the time at which it returned`)
+			return t.json.Fail(`the record has an "output" and no "return"; expected the time at which it returned`)
 		}
 		// Its process may go on.
 		t.ends = append(t.ends, intervalEnd{less(call, slack), 0, op, event(":info", value, call), at})
@@ -124,7 +127,7 @@ func (t *intervals) record(op int32, at place, slack int64) error {
 		return err
 	}
 	if back < call {
-		return t.json.fail(at, "the record returns at %d, before its call at %d", back, call)
+		return t.json.Fail("the record returns at %d, before its call at %d", back, call)
 	}
 	if given(fields["output"]) {
 		value = string(fields["output"])
@@ -145,55 +148,12 @@ func less(time, slack int64) int64 {
 func given(text []byte) bool { return text != nil && string(text) != "nil" }
 
 // time is a field that is a time.
-func (t *intervals) time(at place, fields map[string][]byte, key string) (int64, error) {
+func (t *intervals) time(at scan.Place, fields map[string][]byte, key string) (int64, error) {
 	n, err := strconv.ParseInt(string(fields[key]), 10, 64)
 	if err != nil || n == math.MinInt64 {
-		return 0, t.json.fail(at, `expected an integer for "%s", such as nanoseconds of a clock, found %s`, key, clip(fields[key]))
+		return 0, t.json.Fail(`expected an integer for "%s", such as nanoseconds of a clock, found %s`, key, scan.Clip(fields[key]))
 	}
 	return n, nil
-}
-
-// fields is the values of the record's own fields, as EDN, and the text of the
-// others.
-func (t *intervals) fields(at place) (fields map[string][]byte, others []byte, err error) {
-	r := t.json
-	fields = map[string][]byte{}
-	as := opRole
-	if r.isTxn() {
-		as = txnRole
-	}
-	r.at, r.out = 1, r.out[:0]
-	for r.blank() != '}' {
-		quoted := r.op[r.at:literal(r.op, r.at)]
-		r.at += len(quoted)
-		key := string(unquoted(quoted))
-		role := as.of(key, -1)
-		if key == "output" {
-			role = as.of("value", -1)
-		}
-		begin := len(r.out)
-		r.text(quoted, true)
-		name := string(r.out[begin:])
-		r.out = r.out[:begin]
-		if err := r.value(role); err != nil {
-			return nil, nil, err
-		}
-		value := bytes.Clone(r.out[begin:])
-		r.out = r.out[:begin]
-		if _, twice := fields[key]; twice {
-			return nil, nil, r.fail(at, "the record has two fields %q", key)
-		}
-		switch key {
-		case "process", "f", "key", "value", "output", "call", "return":
-		case "type":
-			return nil, nil, r.fail(at, `the record has a "type", which events have; expected an operation with a "call" and a "return"`)
-		case "index", "time":
-		default:
-			others = append(append(append(append(others, ", "...), name...), ' '), value...)
-		}
-		fields[key] = value
-	}
-	return fields, others, nil
 }
 
 // isInterval says whether the first object of a text in JSON is an interval
@@ -208,7 +168,7 @@ func isInterval(text []byte) bool {
 		case '}', ']':
 			depth--
 		case '"':
-			end := min(literal(text, i), len(text))
+			end := min(jsonops.Literal(text, i), len(text))
 			rest := bytes.TrimLeft(text[end:], " \t\r\n")
 			if key := string(text[i:end]); depth == 1 && len(rest) > 0 && rest[0] == ':' {
 				if key == `"type"` {
@@ -228,7 +188,7 @@ func (c *converter) onlyOne(take func(*opmap.Event) error) func(*opmap.Event, in
 	open := map[edn.ID]bool{}
 	return func(e *opmap.Event, _ int32) error {
 		process := edn.ID(c.table.Same(e.Process))
-		begins := isKeyword(c.table, e.Type, "invoke")
+		begins := jsonops.IsKeyword(c.table, e.Type, "invoke")
 		if begins && open[process] {
 			return c.refuse(e, "its process has another operation open")
 		}
@@ -242,7 +202,7 @@ func (c *converter) interval(e *opmap.Event, add func(*opmap.Event) error) error
 	if err := jepsen.CheckOp(c.file, e); err != nil {
 		return err
 	}
-	if isKeyword(c.table, e.Process, "nemesis") {
+	if jsonops.IsKeyword(c.table, e.Process, "nemesis") {
 		return c.refuse(e, "it has no place for processes that are no clients")
 	}
 	v, kvs, err := c.op(e)
@@ -286,7 +246,7 @@ func (c *converter) records(h *jepsen.History) error {
 		if status == jepsen.Succeeded {
 			field(&kvs, "return", v.InternInt(int64(end)))
 		}
-		text, bad := c.jsonOps.op(v, kvs)
+		text, bad := c.jsonOps.Op(v, kvs)
 		if bad != "" {
 			return c.refuseOp(h, inv, "it %s", bad)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"clew/edn"
 	"clew/edn/opmap"
+	"clew/jepsen/forms/internal/scan"
 )
 
 // The .log form is what Jepsen prints while a test runs, one event a line, its
@@ -70,7 +71,7 @@ func (in *input) log(r io.Reader) error {
 		return fmt.Errorf("%s: %w", in.file, err)
 	}
 	if l.events == 0 && l.passed != nil {
-		return l.at.Errorf("no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", clip(l.passed))
+		return l.at.Errorf("no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(l.passed))
 	}
 	if cut {
 		in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", pos.Line)
@@ -87,7 +88,7 @@ func (l *logReader) line(line []byte, pos edn.Pos) error {
 	switch c := body[0]; {
 	case startsLikeEvent(text):
 	case looksLikeOperation(body):
-		return l.in.at(pos.Line, 1).Errorf("the line looks like an operation; expected one such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", clip(body))
+		return l.in.at(pos.Line, 1).Errorf("the line looks like an operation; expected one such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(body))
 	case logged || l.message:
 		l.message = true
 		if l.passed == nil {
@@ -95,7 +96,7 @@ func (l *logReader) line(line []byte, pos edn.Pos) error {
 		}
 		return nil
 	case c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
-		return l.in.at(pos.Line, 1).Errorf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", clip(body))
+		return l.in.at(pos.Line, 1).Errorf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(body))
 	}
 	l.message = logged
 	// Columns count characters; text stands at the end of the line but for blanks.
@@ -116,7 +117,7 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 		return err
 	}
 	if len(fields) < 3 {
-		return l.in.at(pos.Line, pos.Col).Errorf("expected PROCESS :TYPE :F VALUE, found %s", clip(text))
+		return l.in.at(pos.Line, pos.Col).Errorf("expected PROCESS :TYPE :F VALUE, found %s", scan.Clip(text))
 	}
 	e := opmap.Event{Process: fields[0], Type: fields[1], F: fields[2],
 		Has: opmap.HasProcess | opmap.HasType | opmap.HasF, Line: pos.Line, Col: pos.Col}
@@ -165,17 +166,6 @@ var (
 
 // blanks may stand around a line.
 const blanks = " \t\r"
-
-// maxFound bounds what a message shows of a line, in characters.
-const maxFound = 60
-
-// clip is the beginning of a text, for a message.
-func clip(text []byte) string {
-	if utf8.RuneCount(text) <= maxFound {
-		return strings.ToValidUTF8(string(text), "\ufffd")
-	}
-	return string([]rune(string(text))[:maxFound-1]) + "…"
-}
 
 // isLevel says whether a line begins with a logging level.
 func isLevel(line []byte) bool {

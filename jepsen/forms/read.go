@@ -15,6 +15,8 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
+	"clew/jepsen/forms/internal/jsonops"
+	"clew/jepsen/forms/internal/scan"
 	"clew/jepsen/testfile"
 )
 
@@ -71,6 +73,7 @@ type input struct {
 	clockError int64                                // see jepsen.Options
 
 	eager bool // events are wanted as soon as their text is there
+	exact bool // op maps are wanted with the keys of all maps in order of the text
 }
 
 // at is a place in the text.
@@ -113,7 +116,10 @@ func (in *input) read(r io.Reader, form Form) error {
 	case Intervals:
 		return in.intervals(buffered, in.clockError)
 	case JSON, JSONL:
-		return in.translated(newJSONReader(buffered, in.file).next)
+		if !packed {
+			in.b.Expect(size(r))
+		}
+		return in.each(in.json(buffered).Next)
 	case Fastlin, Fptlin, LiMo:
 		return in.translated(newTextReader(buffered, form, in).next)
 	case Log:
@@ -155,6 +161,26 @@ func size(r io.Reader) int64 {
 		return info.Size()
 	}
 	return 0
+}
+
+// json is the reader of a history in JSON.
+func (in *input) json(r io.Reader) *jsonops.Reader {
+	return jsonops.NewReader(r, jsonops.Options{File: in.file, Values: in.values, Eager: in.eager, Exact: in.exact})
+}
+
+// each takes the events that next reads.
+func (in *input) each(next func(*opmap.Event) error) error {
+	var e opmap.Event
+	for {
+		if err := next(&e); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := in.take(&e); err != nil {
+			return err
+		}
+	}
 }
 
 func (in *input) edn(r io.Reader) error {
@@ -208,17 +234,14 @@ func isUTF16(head []byte) bool {
 // the EDN reader remains the only one that makes events. It holds the places of
 // the ops that the reader has not returned yet, at most a block's worth.
 type translation struct {
-	next   func() (op []byte, at place, err error) // io.EOF at the end
-	line   []byte                                  // the last op, with its newline
-	rest   []byte                                  // the part of it that has not been read
-	places []place
+	next   func() (op []byte, at scan.Place, err error) // io.EOF at the end
+	line   []byte                                       // the last op, with its newline
+	rest   []byte                                       // the part of it that has not been read
+	places []scan.Place
 	first  int // the line of places[0]
 	err    error
 	eager  bool // each op is given out by itself
 }
-
-// place is where an op stands in its own text.
-type place struct{ line, col int }
 
 // Read gives out the translation.
 func (t *translation) Read(p []byte) (n int, err error) {
@@ -228,7 +251,7 @@ func (t *translation) Read(p []byte) (n int, err error) {
 				break
 			}
 			var op []byte
-			var at place
+			var at scan.Place
 			if t.err == nil {
 				op, at, t.err = t.next()
 			}
@@ -249,7 +272,7 @@ func (t *translation) Read(p []byte) (n int, err error) {
 }
 
 // at is the place of the op on a line of the translation. Lines must not descend.
-func (t *translation) at(line int) place {
+func (t *translation) at(line int) scan.Place {
 	t.places, t.first = t.places[line-t.first:], line
 	return t.places[0]
 }
@@ -257,7 +280,7 @@ func (t *translation) at(line int) place {
 // translated reads the events of another form. Errors in its text come from
 // next, and have the text's own places. If the EDN reader gives a place, it is
 // replaced by the text's own.
-func (in *input) translated(next func() ([]byte, place, error)) error {
+func (in *input) translated(next func() ([]byte, scan.Place, error)) error {
 	t := &translation{next: next, first: 1, eager: in.eager}
 	reader := opmap.NewReader(t, in.file, in.values)
 	if in.eager {
@@ -275,13 +298,13 @@ func (in *input) translated(next func() ([]byte, place, error)) error {
 				return located
 			}
 			at := t.at(located.Line)
-			return in.at(at.line, at.col).Errorf("%s", located.Msg)
+			return in.at(at.Line, at.Col).Errorf("%s", located.Msg)
 		}
 		if err != nil {
 			return err
 		}
 		at := t.at(e.Line)
-		e.Line, e.Col = at.line, at.col
+		e.Line, e.Col = at.Line, at.Col
 		if err := in.take(&e); err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"clew/jepsen/forms/internal/scan"
 )
 
 // The text forms of other monitors, of queues, stacks, priority queues and sets:
@@ -76,7 +78,7 @@ func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":inse
 
 // textReader reads the events of a text form as EDN.
 type textReader struct {
-	scratch
+	scan.Scratch
 	in    *input
 	form  Form
 	lines *bufio.Scanner
@@ -96,7 +98,7 @@ type textReader struct {
 type textOp struct {
 	process        int
 	f, call, value string // EDN
-	at             place
+	at             scan.Place
 }
 
 type textEnd struct {
@@ -144,29 +146,29 @@ func (r *textReader) more() (bool, error) {
 }
 
 // next is the next event as EDN.
-func (r *textReader) next() ([]byte, place, error) {
+func (r *textReader) next() ([]byte, scan.Place, error) {
 	if r.form == LiMo {
 		more, err := r.more()
 		if err != nil || !more {
-			return nil, place{}, cmp.Or(err, io.EOF)
+			return nil, scan.Place{}, cmp.Or(err, io.EOF)
 		}
 		return r.limo()
 	}
 	if !r.read {
 		r.read = true
 		if err := r.all(); err != nil {
-			return nil, place{}, err
+			return nil, scan.Place{}, err
 		}
 	}
 	if len(r.ends) == 0 {
-		return nil, place{}, io.EOF
+		return nil, scan.Place{}, io.EOF
 	}
 	e := r.ends[0]
 	r.ends = r.ends[1:]
 	return r.event(&r.ops[e.op], e.complete)
 }
 
-func (r *textReader) event(o *textOp, complete bool) ([]byte, place, error) {
+func (r *textReader) event(o *textOp, complete bool) ([]byte, scan.Place, error) {
 	kind, value := ":invoke", o.call
 	if complete {
 		kind, value = ":ok", o.value
@@ -210,18 +212,18 @@ func (r *textReader) all() error {
 
 func (r *textReader) fastlin(words []string) error {
 	if len(words) != 4 {
-		return r.fail("expected METHOD VALUE START END, found %s", clip([]byte(r.line)))
+		return r.fail("expected METHOD VALUE START END, found %s", scan.Clip([]byte(r.line)))
 	}
 	return r.timed(len(r.ops), words[0], words[1:2], words[2], words[3])
 }
 
 func (r *textReader) fptlin(words []string) error {
 	if len(words) != 5 && len(words) != 6 {
-		return r.fail("expected PROCESS START END METHOD VALUE, found %s", clip([]byte(r.line)))
+		return r.fail("expected PROCESS START END METHOD VALUE, found %s", scan.Clip([]byte(r.line)))
 	}
 	process, err := strconv.Atoi(words[0])
 	if err != nil || process < 0 {
-		return r.fail("expected a process such as 0, found %s", clip([]byte(words[0])))
+		return r.fail("expected a process such as 0, found %s", scan.Clip([]byte(words[0])))
 	}
 	return r.timed(process, words[3], words[4:], words[1], words[2])
 }
@@ -230,27 +232,27 @@ func (r *textReader) fptlin(words []string) error {
 func (r *textReader) timed(process int, method string, values []string, start, stop string) error {
 	from, err := strconv.ParseInt(start, 10, 64)
 	if err != nil {
-		return r.fail("expected a time as an integer, found %s", clip([]byte(start)))
+		return r.fail("expected a time as an integer, found %s", scan.Clip([]byte(start)))
 	}
 	to, err := strconv.ParseInt(stop, 10, 64)
 	if err != nil || to <= from {
-		return r.fail("expected a time after %d, found %s", from, clip([]byte(stop)))
+		return r.fail("expected a time after %d, found %s", from, scan.Clip([]byte(stop)))
 	}
 	n, err := strconv.ParseInt(values[0], 10, 64)
 	if err != nil {
-		return r.fail("expected an integer for the value, found %s", clip([]byte(values[0])))
+		return r.fail("expected an integer for the value, found %s", scan.Clip([]byte(values[0])))
 	}
-	if !r.isName([]byte(method)) {
-		return r.fail("expected a method such as enq, found %s", clip([]byte(method)))
+	if !r.IsName([]byte(method)) {
+		return r.fail("expected a method such as enq, found %s", scan.Clip([]byte(method)))
 	}
-	o := textOp{process: process, f: function(method), at: place{r.n, r.col}}
+	o := textOp{process: process, f: function(method), at: scan.Place{Line: r.n, Col: r.col}}
 	o.call = strconv.FormatInt(n, 10)
 	o.value = o.call
 	switch {
 	case len(values) == 2:
 		answer, known := map[string]bool{"0": false, "1": true}[values[1]]
 		if !known {
-			return r.fail("expected 0 or 1 for the answer, found %s", clip([]byte(values[1])))
+			return r.fail("expected 0 or 1 for the answer, found %s", scan.Clip([]byte(values[1])))
 		}
 		o.value = fmt.Sprintf("[%d %t]", n, answer)
 	case !adds(o.f):
@@ -269,12 +271,12 @@ func (r *textReader) timed(process int, method string, values []string, start, s
 const empty = -1
 
 // limo reads an event of LiMo.
-func (r *textReader) limo() ([]byte, place, error) {
-	at := place{r.n, r.col}
+func (r *textReader) limo() ([]byte, scan.Place, error) {
+	at := scan.Place{Line: r.n, Col: r.col}
 	number, rest, _ := strings.Cut(strings.TrimPrefix(r.line, "["), "]")
 	process, err := strconv.Atoi(number)
 	if err != nil || r.line[0] != '[' || process < 0 {
-		return nil, at, r.fail("expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found %s", clip([]byte(r.line)))
+		return nil, at, r.fail("expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found %s", scan.Clip([]byte(r.line)))
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	verb, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -282,12 +284,12 @@ func (r *textReader) limo() ([]byte, place, error) {
 	call, isOpen := r.open[process]
 	switch {
 	case verb == "call" && isOpen:
-		return nil, at, r.fail("thread %d calls while its call on line %d has not returned", process, call.at.line)
+		return nil, at, r.fail("thread %d calls while its call on line %d has not returned", process, call.at.Line)
 	case verb == "call":
 		cut := strings.IndexAny(rest+" ", "( ")
 		method, value := rest[:cut], strings.TrimSpace(strings.TrimSuffix(strings.TrimLeft(rest[cut:], "( "), ")"))
-		if !r.isName([]byte(method)) {
-			return nil, at, r.fail("expected a method such as push(1) after call, found %s", clip([]byte(rest)))
+		if !r.IsName([]byte(method)) {
+			return nil, at, r.fail("expected a method such as push(1) after call, found %s", scan.Clip([]byte(rest)))
 		}
 		call = textOp{process, function(method), r.limoValue(value), r.limoValue(value), at}
 		if !adds(call.f) {
@@ -305,7 +307,7 @@ func (r *textReader) limo() ([]byte, place, error) {
 	case verb == "return":
 		return nil, at, r.fail("thread %d returns, but has not called", process)
 	}
-	return nil, at, r.fail("expected call or return, found %s", clip([]byte(verb)))
+	return nil, at, r.fail("expected call or return, found %s", scan.Clip([]byte(verb)))
 }
 
 // limoValue is a value as EDN: an integer, nil, or else a string.
@@ -316,6 +318,6 @@ func (r *textReader) limoValue(s string) string {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return strconv.FormatInt(n, 10)
 	}
-	v := r.values()
+	v := r.Values()
 	return v.Text(v.InternString(s))
 }

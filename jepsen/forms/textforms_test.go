@@ -11,6 +11,7 @@ import (
 	"clew/edn"
 	"clew/internal/gen"
 	"clew/jepsen"
+	"clew/jepsen/forms/internal/jsonops"
 )
 
 func TestTextFormsOfOtherMonitors(t *testing.T) {
@@ -92,7 +93,7 @@ func heldBy(form Form, h *jepsen.History, op jepsen.Operation) (text string, ok 
 	if !slices.Contains(strings.Fields(known), f) || h.Status[op] == jepsen.Failed || h.Status[op] == jepsen.Crashed && form != LiMo {
 		return "", false
 	}
-	if id == edn.Nil || isKeyword(v, id, "empty") {
+	if id == edn.Nil || jsonops.IsKeyword(v, id, "empty") {
 		return f, strings.Contains(":dequeue :pop :poll :peek", f)
 	}
 	if called := h.Value[h.Invocation[op]]; (id == edn.True || id == edn.False) && id != called {

@@ -1,4 +1,4 @@
-package forms
+package jsonops
 
 import (
 	"bytes"
@@ -7,22 +7,23 @@ import (
 	"unicode/utf8"
 
 	"clew/edn"
+	"clew/jepsen/forms/internal/scan"
 )
 
-// jsonWriter writes op maps as JSON objects.
-type jsonWriter struct {
-	scratch
+// Writer writes op maps as JSON objects.
+type Writer struct {
+	scan.Scratch
 	out []byte
 	bad string // why the op cannot be written
 }
 
-// op is an op map as JSON, valid until the next call, or the reason why it
+// Op is an op map as JSON, valid until the next call, or the reason why it
 // cannot be written as JSON.
-func (w *jsonWriter) op(v *edn.Values, kvs []edn.ID) (text []byte, bad string) {
+func (w *Writer) Op(v *edn.Values, kvs []edn.ID) (text []byte, bad string) {
 	w.out, w.bad = w.out[:0], ""
 	as := opRole
 	for i := 0; i < len(kvs); i += 2 {
-		if isKeyword(v, kvs[i], "f") && isKeyword(v, kvs[i+1], "txn") {
+		if IsKeyword(v, kvs[i], "f") && IsKeyword(v, kvs[i+1], "txn") {
 			as = txnRole
 		}
 	}
@@ -32,13 +33,14 @@ func (w *jsonWriter) op(v *edn.Values, kvs []edn.ID) (text []byte, bad string) {
 	return w.out, w.bad
 }
 
-func isKeyword(v *edn.Values, id edn.ID, name string) bool {
+// IsKeyword says whether a value is the keyword of that name.
+func IsKeyword(v *edn.Values, id edn.ID, name string) bool {
 	return v.Kind(id) == edn.KindKeyword && v.Str(id) == name
 }
 
 // fields appends a map as an object, unless JSON has no such keys.
-func (w *jsonWriter) fields(v *edn.Values, kvs []edn.ID, as role) bool {
-	if len(kvs) == 2 && isKeyword(v, kvs[0], "edn") {
+func (w *Writer) fields(v *edn.Values, kvs []edn.ID, as role) bool {
+	if len(kvs) == 2 && IsKeyword(v, kvs[0], "edn") {
 		return false
 	}
 	for i := 0; i < len(kvs); i += 2 {
@@ -62,17 +64,17 @@ func (w *jsonWriter) fields(v *edn.Values, kvs []edn.ID, as role) bool {
 
 // isNamed says whether a value is what a string stands for in the place of a
 // keyword.
-func (w *jsonWriter) isNamed(v *edn.Values, id edn.ID) bool {
+func (w *Writer) isNamed(v *edn.Values, id edn.ID) bool {
 	switch v.Kind(id) {
 	case edn.KindKeyword:
 		return true
 	case edn.KindString:
-		return !w.isName([]byte(v.Str(id)))
+		return !w.IsName([]byte(v.Str(id)))
 	}
 	return false
 }
 
-func (w *jsonWriter) value(v *edn.Values, id edn.ID, as role) {
+func (w *Writer) value(v *edn.Values, id edn.ID, as role) {
 	switch kind := v.Kind(id); kind {
 	case edn.KindNil:
 		w.out = append(w.out, "null"...)
@@ -122,8 +124,8 @@ func isJSONNumber(v *edn.Values, id edn.ID, text string) bool {
 }
 
 // embedded appends a value as its EDN.
-func (w *jsonWriter) embedded(text string) {
-	if !w.readsBack(text) {
+func (w *Writer) embedded(text string) {
+	if !w.ReadsBack(text) {
 		w.bad = "has a value that is no EDN"
 	}
 	w.out = append(w.out, `{"edn":`...)
@@ -132,7 +134,7 @@ func (w *jsonWriter) embedded(text string) {
 }
 
 // text appends a string.
-func (w *jsonWriter) text(s string) {
+func (w *Writer) text(s string) {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
 			w.escaped(s)
@@ -142,7 +144,7 @@ func (w *jsonWriter) text(s string) {
 	w.out = append(append(append(w.out, '"'), s...), '"')
 }
 
-func (w *jsonWriter) escaped(s string) {
+func (w *Writer) escaped(s string) {
 	if !utf8.ValidString(s) {
 		w.bad = "has text that is not UTF-8"
 		return

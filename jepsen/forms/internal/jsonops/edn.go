@@ -1,0 +1,244 @@
+package jsonops
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"clew/edn"
+	"clew/jepsen/forms/internal/scan"
+)
+
+// translator writes values in JSON, which have been checked, as EDN.
+type translator struct {
+	scan.Scratch
+	op    []byte
+	at    int // how much of it has been read
+	out   []byte
+	wrong string // why there is no EDN for it
+}
+
+// op is an op as EDN, or what is wrong with it.
+func (r *translator) translate(op []byte) (text []byte, wrong string) {
+	as := opRole
+	if isTxn(op) {
+		as = txnRole
+	}
+	r.op, r.at, r.out, r.wrong = op, 0, r.out[:0], ""
+	r.value(as)
+	return r.out, r.wrong
+}
+
+// role is what a value stands for, which determines how strings in it are read.
+type role int
+
+const (
+	plainRole role = iota
+	nameRole       // a keyword's name
+	opRole
+	txnRole   // an op whose :f is :txn
+	stepsRole // its value
+	stepRole  // an element of that value
+)
+
+// of is the role of the value under a key or at an index. The index is -1 if
+// there is a key.
+func (r role) of(key string, index int) role {
+	switch {
+	case (r == opRole || r == txnRole) && (key == "type" || key == "f" || key == "process"), r == stepRole && index == 0:
+		return nameRole
+	case r == txnRole && key == "value":
+		return stepsRole
+	case r == stepsRole && index >= 0:
+		return stepRole
+	}
+	return plainRole
+}
+
+// isTxn says whether an op's "f" is "txn".
+func isTxn(op []byte) bool {
+	if !bytes.Contains(op, txn) {
+		return false
+	}
+	is := false
+	for f := (field{end: 1}); f.next(op); {
+		if string(unquoted(op[f.key:f.keyEnd])) == "f" {
+			is = bytes.Equal(op[f.value:f.end], txn)
+		}
+	}
+	return is
+}
+
+var txn = []byte(`"txn"`)
+
+// field is where a key of an object and its value stand. end is 1 before the first.
+type field struct{ key, keyEnd, value, end int }
+
+// next goes on to the next field of an object, which has been checked.
+func (f *field) next(object []byte) bool {
+	f.key = blank(object, f.end)
+	if object[f.key] == '}' {
+		return false
+	}
+	f.keyEnd = Literal(object, f.key)
+	f.value = blank(object, f.keyEnd)
+	f.end = valueEnd(object, f.value)
+	return true
+}
+
+// valueEnd is the end of the value at i.
+func valueEnd(text []byte, i int) int {
+	switch text[i] {
+	case '"':
+		return Literal(text, i)
+	case '{', '[':
+		b := bracket{at: 1, depth: 1}
+		b.find(text[i:])
+		return i + b.at
+	}
+	for i < len(text) && !structural(text[i]) {
+		i++
+	}
+	return i
+}
+
+// structural says whether a byte ends a number or a word.
+func structural(c byte) bool {
+	switch c {
+	case ' ', '\t', '\r', '\n', ',', ':', '{', '}', '[', ']', '"':
+		return true
+	}
+	return false
+}
+
+// blank passes over white space, commas and colons at i.
+func blank(text []byte, i int) int {
+	for {
+		switch text[i] {
+		case ' ', '\t', '\r', '\n', ',', ':':
+			i++
+		default:
+			return i
+		}
+	}
+}
+
+// blank goes on to the next byte that is not blank.
+func (r *translator) blank() byte {
+	r.at = blank(r.op, r.at)
+	return r.op[r.at]
+}
+
+// value appends the value that comes next.
+func (r *translator) value(as role) {
+	c, begin := r.blank(), r.at
+	switch c {
+	case '{':
+		r.fields(as)
+		return
+	case '[':
+		r.elements(as)
+		return
+	case '"':
+		r.at = Literal(r.op, begin)
+		r.text(r.op[begin:r.at], as == nameRole)
+		return
+	}
+	r.at = valueEnd(r.op, begin)
+	if word := r.op[begin:r.at]; string(word) == "null" {
+		r.out = append(r.out, "nil"...)
+	} else {
+		r.out = append(r.out, word...) // a number or a boolean, which EDN spells alike
+	}
+}
+
+// Literal is the end of the string that begins at i.
+func Literal(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return i
+}
+
+// text appends a string, or the keyword that it names. A string in JSON is a
+// string in EDN as it stands.
+func (r *translator) text(quoted []byte, named bool) {
+	if name := unquoted(quoted); named && r.IsName(name) {
+		r.out = append(append(r.out, ':'), name...)
+		return
+	}
+	r.out = append(r.out, quoted...)
+}
+
+// unquoted is what a string of JSON says.
+func unquoted(quoted []byte) []byte {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1]
+	}
+	var s string
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		panic(err) // it has been checked
+	}
+	return []byte(s)
+}
+
+// fields appends an object as a map, or as the value whose EDN it holds.
+func (r *translator) fields(as role) {
+	begin, n := len(r.out), 0
+	r.at++
+	r.out = append(r.out, '{')
+	for r.blank() != '}' {
+		if n++; n > 1 {
+			r.out = append(r.out, ", "...)
+		}
+		quoted := r.op[r.at:Literal(r.op, r.at)]
+		r.at += len(quoted)
+		key := unquoted(quoted)
+		r.text(quoted, true)
+		r.out = append(r.out, ' ')
+		isText := r.blank() == '"'
+		from := r.at
+		r.value(as.of(string(key), -1))
+		if isText && n == 1 && string(key) == "edn" && r.blank() == '}' {
+			r.out = r.out[:begin]
+			r.at++
+			r.embedded(unquoted(r.op[from:Literal(r.op, from)]))
+			return
+		}
+	}
+	r.at++
+	r.out = append(r.out, '}')
+}
+
+// embedded appends a value that is given as EDN.
+func (r *translator) embedded(text []byte) {
+	v := r.Values()
+	id, err := v.ParseLenient(text)
+	if err != nil && r.wrong == "" {
+		var syntax *edn.Error
+		errors.As(err, &syntax)
+		r.wrong = fmt.Sprintf("the op's {\"edn\": %s} holds no EDN value: %s", scan.Clip(strconv.AppendQuote(nil, string(text))), syntax.Msg)
+	}
+	r.out = v.AppendText(r.out, id)
+}
+
+// elements appends an array as a vector.
+func (r *translator) elements(as role) {
+	r.at++
+	r.out = append(r.out, '[')
+	for n := 0; r.blank() != ']'; n++ {
+		if n > 0 {
+			r.out = append(r.out, ' ')
+		}
+		r.value(as.of("", n))
+	}
+	r.at++
+	r.out = append(r.out, ']')
+}

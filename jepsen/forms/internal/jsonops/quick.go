@@ -1,0 +1,489 @@
+package jsonops
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"unicode/utf8"
+
+	"clew/edn"
+	"clew/edn/opmap"
+	"clew/jepsen/forms/internal/scan"
+)
+
+// As in package opmap, the ops of a history are nearly all alike: the same keys in
+// the same order, with the same text between the values. The layouts of the ops that
+// have been read in the general way are learned, and the next ones are read by
+// comparing the text between the values with what has been learned. Values are
+// checked and interned at once. Whatever is unusual, or malformed, is left to the
+// general way, which gives the same events.
+
+// layouts reads ops like those that it has learned.
+type layouts struct {
+	scan.Scratch
+	v       *edn.Values // of the events
+	steps   step        // the root of a tree
+	known   int         // how many steps there are
+	layouts opmap.Layouts
+	words   [64]word
+	items   []edn.ID
+	depth   int
+	asEDN   translator
+	others  []byte
+	data    []byte // the text in which the op stands
+	exact   bool   // see Options
+}
+
+// step is the text before a value, or at the end, of ops that are alike up to
+// that point.
+type step struct {
+	text   string
+	words  [2]uint64 // the same in little-endian order, if it is short
+	masks  [2]uint64
+	has    opmap.Fields  // of the key, 0 if no checker needs it
+	layout *opmap.Layout // how such ops print, if it is the end
+	next   []*step
+}
+
+// maxSteps bounds the tree.
+const maxSteps = 64
+
+// learn adds an op, which has been read, to the tree, if its keys are plain names.
+func (l *layouts) learn(op []byte) {
+	if l.known == maxSteps {
+		return
+	}
+	at, from := &l.steps, 0
+	var keys []string
+	for f := (field{end: 1}); f.next(op); from = f.end {
+		name := op[f.key+1 : f.keyEnd-1]
+		if bytes.IndexByte(name, '\\') >= 0 || !l.IsName(name) {
+			return
+		}
+		key := ":" + string(name)
+		for _, old := range keys {
+			if old == key {
+				return
+			}
+		}
+		keys = append(keys, key)
+		if at = l.grow(at, step{text: string(op[from:f.value]), has: fields[key]}); at == nil {
+			return
+		}
+	}
+	if len(keys) > 1 || len(keys) == 1 && keys[0] != ":edn" {
+		if end := l.grow(at, step{text: string(op[from:])}); end != nil && end.layout == nil {
+			end.layout = l.layouts.Of(keys)
+		}
+	}
+}
+
+// fields are the keys that a checker needs.
+var fields = map[string]opmap.Fields{":type": opmap.HasType, ":process": opmap.HasProcess, ":f": opmap.HasF,
+	":value": opmap.HasValue, ":index": opmap.HasIndex, ":key": opmap.HasKey}
+
+// grow returns the step after another one, nil if there are too many.
+func (l *layouts) grow(parent *step, next step) *step {
+	for _, old := range parent.next {
+		if old.text == next.text {
+			return old
+		}
+	}
+	if l.known == maxSteps {
+		return nil
+	}
+	l.known++
+	if len(next.text) <= 16 {
+		var text, mask [16]byte
+		for i := range copy(text[:], next.text) {
+			mask[i] = 0xff
+		}
+		for i := range next.words {
+			next.words[i] = binary.LittleEndian.Uint64(text[8*i:])
+			next.masks[i] = binary.LittleEndian.Uint64(mask[8*i:])
+		}
+	}
+	parent.next = append(parent.next, &next)
+	return &next
+}
+
+// at says whether the step's text stands at i.
+func (p *step) at(data []byte, i int) bool {
+	d := data[i:]
+	if p.masks[0] != 0 && len(d) >= 16 {
+		return binary.LittleEndian.Uint64(d)&p.masks[0] == p.words[0] && binary.LittleEndian.Uint64(d[8:])&p.masks[1] == p.words[1]
+	}
+	return len(d) >= len(p.text) && string(d[:len(p.text)]) == p.text
+}
+
+// after is the step that goes on at i, or nil. It comes first from now on.
+func (p *step) after(data []byte, i int) *step {
+	for k, next := range p.next {
+		if next.at(data, i) {
+			p.next[0], p.next[k] = next, p.next[0]
+			return next
+		}
+	}
+	return nil
+}
+
+// op reads the op at i, if it is like others. It returns its end, or -1.
+func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
+	*e = opmap.Event{}
+	l.data, l.others = data, l.others[:0]
+	step := &l.steps
+	as, valueAt := opRole, -1
+	for at := i; ; {
+		if step = step.after(data, at); step == nil {
+			return -1
+		}
+		at += len(step.text)
+		switch step.has {
+		case 0:
+			if step.layout != nil {
+				e.Lay(step.layout, l.others, l.v)
+				return at
+			}
+			at = l.other(at)
+		case opmap.HasType:
+			e.Type, at = l.word(at)
+		case opmap.HasF:
+			begin := at
+			if e.F, at = l.word(at); at >= 0 && string(data[begin:at]) == string(txn) {
+				if as = txnRole; valueAt >= 0 { // it has been read as that of another op
+					e.Value, _ = l.value(valueAt, stepsRole)
+				}
+			}
+		case opmap.HasProcess:
+			if at < len(data) && data[at] == '"' {
+				e.Process, at = l.word(at)
+			} else {
+				var n int64
+				if n, at = l.int(at); at >= 0 {
+					e.Process = l.v.InternInt(n)
+				}
+			}
+		case opmap.HasValue:
+			valueAt = at
+			e.Value, at = l.value(at, as.of("value", -1))
+		case opmap.HasKey:
+			e.Key, at = l.value(at, plainRole)
+		case opmap.HasIndex:
+			e.Index, at = l.int(at)
+		}
+		if at < 0 {
+			return -1
+		}
+		e.Has |= step.has
+	}
+}
+
+// word is what a short text in the place of a keyword stands for.
+type word struct {
+	text string
+	id   edn.ID
+}
+
+// word reads the string at i as a keyword, or as a string if it is no name.
+func (l *layouts) word(i int) (edn.ID, int) {
+	data := l.data
+	if i >= len(data) || data[i] != '"' {
+		return edn.Nil, -1
+	}
+	end := l.plain(i)
+	if end < 0 {
+		return edn.Nil, -1
+	}
+	text := data[i+1 : end-1]
+	if len(text) == 0 {
+		return l.v.InternString(""), end
+	}
+	w := &l.words[(len(text)*7+int(text[0])+int(text[len(text)-1])*5)%len(l.words)]
+	if w.text != string(text) {
+		w.text = string(text)
+		if l.IsName(text) {
+			w.id = l.v.InternKeyword(w.text)
+		} else {
+			w.id = l.v.InternString(w.text)
+		}
+	}
+	return w.id, end
+}
+
+// plain is the end of the string at i, if it is a legal one without escapes.
+func (l *layouts) plain(i int) int {
+	data, odd := l.data, byte(0)
+	for j := i + 1; j < len(data); j++ {
+		switch c := data[j]; {
+		case c == '"':
+			if odd >= utf8.RuneSelf && !utf8.Valid(data[i:j]) {
+				return -1
+			}
+			return j + 1
+		case c < ' ' || c == '\\':
+			return -1
+		default:
+			odd |= c
+		}
+	}
+	return -1
+}
+
+// int reads the integer at i, if it has at most 18 digits.
+func (l *layouts) int(i int) (n int64, end int) {
+	data, j := l.data, i
+	if j < len(data) && data[j] == '-' {
+		j++
+	}
+	first := j
+	for ; j < len(data) && data[j]-'0' < 10; j++ {
+		n = 10*n + int64(data[j]-'0') // It may overflow, but then it has too many digits.
+	}
+	digits := j - first
+	if digits == 0 || digits > 18 || data[first] == '0' && j-i > 1 || j == len(data) || !structural(data[j]) {
+		return 0, -1
+	}
+	if first > i {
+		n = -n
+	}
+	return n, j
+}
+
+// value checks and interns the value at i.
+func (l *layouts) value(i int, as role) (edn.ID, int) {
+	data := l.data
+	if i >= len(data) {
+		return edn.Nil, -1
+	}
+	switch c := data[i]; {
+	case c == '"':
+		return l.text(i, as)
+	case c == '[':
+		return l.array(i, as)
+	case c == '{':
+		return l.object(i, as)
+	case c == '-' || c-'0' < 10:
+		if n, end := l.int(i); end >= 0 {
+			return l.v.InternInt(n), end
+		}
+		return l.parsed(i)
+	}
+	for _, w := range literals {
+		if end := i + len(w.text); end < len(data) && string(data[i:end]) == w.text && structural(data[end]) {
+			return w.id, end
+		}
+	}
+	return edn.Nil, -1
+}
+
+var literals = []word{{"null", edn.Nil}, {"true", edn.True}, {"false", edn.False}}
+
+// text reads the string at i.
+func (l *layouts) text(i int, as role) (edn.ID, int) {
+	if as == nameRole {
+		return l.word(i)
+	}
+	if end := l.plain(i); end >= 0 {
+		return l.v.InternStringBytes(l.data[i+1 : end-1]), end
+	}
+	return l.parsed(i)
+}
+
+// whole is the end of the value at i, if it is legal.
+func (l *layouts) whole(i int) int {
+	if i >= len(l.data) {
+		return -1
+	}
+	end := valueEnd(l.data, i)
+	if end >= len(l.data) || !json.Valid(l.data[i:end]) || !utf8.Valid(l.data[i:end]) {
+		return -1
+	}
+	return end
+}
+
+// parsed reads the number or string at i, which EDN spells alike.
+func (l *layouts) parsed(i int) (edn.ID, int) {
+	end := l.whole(i)
+	if end < 0 {
+		return edn.Nil, -1
+	}
+	id, err := l.v.Parse(l.data[i:end], edn.Pos{})
+	if err != nil {
+		return edn.Nil, -1
+	}
+	return id, end
+}
+
+// maxQuick bounds the nesting of values that are read quickly: together with values
+// given as EDN they must not come to edn.MaxDepth.
+const maxQuick = 400
+
+// item reads the next element or key of the collection whose bracket was before i, or
+// stops at the bracket that closes it. first says that it is the first.
+func (l *layouts) item(i int, first bool, closing byte) (at int, more bool) {
+	data := l.data
+	at = l.space(i)
+	switch {
+	case at >= len(data):
+		return -1, false
+	case data[at] == closing:
+		return at + 1, false
+	case first:
+		return at, true
+	case data[at] != ',':
+		return -1, false
+	}
+	if at = l.space(at + 1); at >= len(data) || data[at] == closing {
+		return -1, false
+	}
+	return at, true
+}
+
+// space passes over white space at i.
+func (l *layouts) space(i int) int {
+	for i < len(l.data) && (l.data[i] == ' ' || l.data[i] == '\n' || l.data[i] == '\r' || l.data[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// array reads the array at i as a vector.
+func (l *layouts) array(i int, as role) (edn.ID, int) {
+	base := len(l.items)
+	if l.depth++; l.depth > maxQuick {
+		return l.drop(base)
+	}
+	at, more := l.item(i+1, true, ']')
+	for n := 0; more; n++ {
+		var id edn.ID
+		if id, at = l.value(at, as.of("", n)); at < 0 {
+			break
+		}
+		l.items = append(l.items, id)
+		at, more = l.item(at, false, ']')
+	}
+	if at < 0 {
+		return l.drop(base)
+	}
+	id := l.v.InternVector(l.items[base:])
+	l.drop(base)
+	return id, at
+}
+
+// drop ends a collection.
+func (l *layouts) drop(base int) (edn.ID, int) {
+	l.items = l.items[:base]
+	l.depth--
+	return edn.Nil, -1
+}
+
+// object reads the object at i as a map, or as the value whose EDN it holds.
+func (l *layouts) object(i int, as role) (edn.ID, int) {
+	if id, end := l.embedded(i); end >= 0 {
+		return id, end
+	}
+	base, data := len(l.items), l.data
+	if l.depth++; l.depth > maxQuick {
+		return l.drop(base)
+	}
+	at, more := l.item(i+1, true, '}')
+	for more {
+		key, end := l.word(at)
+		colon := l.space(max(end, 0))
+		if end < 0 || colon >= len(data) || data[colon] != ':' {
+			return l.drop(base)
+		}
+		name := data[at+1 : end-1]
+		if len(l.items) == base && string(name) == "edn" {
+			return l.drop(base) // if nothing else comes, it is no map
+		}
+		var value edn.ID
+		if value, at = l.value(l.space(colon+1), as.of(string(name), -1)); at < 0 {
+			return l.drop(base)
+		}
+		l.items = append(l.items, key, value)
+		at, more = l.item(at, false, '}')
+	}
+	if at < 0 || l.exact && len(l.items) > base+2 {
+		return l.drop(base)
+	}
+	id := l.v.InternMap(l.items[base:])
+	if len(l.v.Items(id)) != len(l.items)-base { // a key twice
+		return l.drop(base)
+	}
+	l.drop(base)
+	return id, at
+}
+
+// embedded reads the object at i if it holds a value's EDN, and nothing else.
+func (l *layouts) embedded(i int) (edn.ID, int) {
+	data := l.data
+	at := l.space(i + 1)
+	if rest := data[min(at, len(data)):]; len(rest) < 6 || string(rest[:5]) != `"edn"` {
+		return edn.Nil, -1
+	}
+	if at = l.space(at + 5); at >= len(data) || data[at] != ':' {
+		return edn.Nil, -1
+	}
+	if at = l.space(at + 1); at >= len(data) || data[at] != '"' {
+		return edn.Nil, -1
+	}
+	end := l.whole(at)
+	if end < 0 {
+		return edn.Nil, -1
+	}
+	after, more := l.item(end, false, '}')
+	if after < 0 || more {
+		return edn.Nil, -1
+	}
+	text := unquoted(data[at:end])
+	if mayBeDeep(text) {
+		return edn.Nil, -1
+	}
+	id, err := l.v.Parse(text, edn.Pos{})
+	if err != nil {
+		return edn.Nil, -1
+	}
+	return id, after
+}
+
+// other keeps the value at i, of a key that no checker needs, as EDN.
+func (l *layouts) other(i int) int {
+	data, end := l.data, i
+	if i >= len(data) {
+		return -1
+	}
+	switch {
+	case data[i] == '"':
+		end = l.plain(i)
+	default:
+		_, end = l.int(i)
+	}
+	if end >= 0 {
+		l.others = append(append(l.others, data[i:end]...), '\n')
+		return end
+	}
+	if end = l.whole(i); end < 0 || mayBeDeep(data[i:end]) {
+		return -1
+	}
+	e := &l.asEDN
+	e.op, e.at, e.out, e.wrong = data[i:end], 0, e.out[:0], ""
+	if e.value(plainRole); e.wrong != "" || bytes.IndexByte(e.out, '\n') >= 0 {
+		return -1
+	}
+	l.others = append(append(l.others, e.out...), '\n')
+	return end
+}
+
+// mayBeDeep says whether a text has so many brackets, or what may stand for some,
+// that it may nest too deeply.
+func mayBeDeep(text []byte) bool {
+	n := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{', '(', '#', '^', '\\':
+			n++
+		}
+	}
+	return n > maxQuick
+}

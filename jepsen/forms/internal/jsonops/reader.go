@@ -1,0 +1,311 @@
+package jsonops
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"clew/edn"
+	"clew/edn/opmap"
+	"clew/jepsen/forms/internal/scan"
+)
+
+// maxOp bounds the text of an op.
+const maxOp = 64 << 20
+
+// Reader reads ops in JSON.
+type Reader struct {
+	asEDN translator
+	scan.Blocks
+	file   string
+	here   scan.Place // of the byte at mark
+	mark   int64
+	opened scan.Place // of the array's bracket
+	array  bool
+	ops    int
+	begins scan.Place // where the current op begins
+
+	quick   layouts
+	general generalOp
+}
+
+// Options say how ops are read.
+type Options struct {
+	File   string
+	Values *edn.Values // of the events
+	Eager  bool        // ops are wanted as soon as their text is there
+	Exact  bool        // op maps are wanted with the keys of all maps in order of the text
+}
+
+// NewReader returns a reader of a history in JSON.
+func NewReader(in io.Reader, o Options) *Reader {
+	r := &Reader{file: o.File, here: scan.Place{Line: 1, Col: 1}, Blocks: scan.Blocks{In: in, Eager: o.Eager}}
+	r.quick.v, r.quick.exact = o.Values, o.Exact
+	r.general.reader = opmap.NewReader(&r.general, o.File, o.Values)
+	r.general.reader.Eager()
+	return r
+}
+
+// Fail is an error about the current op.
+func (r *Reader) Fail(format string, args ...any) error { return r.fail(r.begins, format, args...) }
+
+// Begins is where the current op begins.
+func (r *Reader) Begins() scan.Place { return r.begins }
+
+func (r *Reader) fail(at scan.Place, format string, args ...any) error {
+	return edn.Pos{File: r.file, Line: at.Line, Col: at.Col}.Errorf(format, args...)
+}
+
+// place is the place of data[i], which must not descend.
+func (r *Reader) place(i int) scan.Place {
+	r.here = r.here.Past(r.Data[r.mark-r.Offset : i])
+	r.mark = r.Offset + int64(i)
+	return r.here
+}
+
+// more reads more of the text, and keeps it from i on, which is at 0 then. It
+// returns io.EOF at the end of the text.
+func (r *Reader) more(i int) error {
+	r.place(i)
+	err := r.Blocks.More(i)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%s: %w", r.file, err)
+	}
+	return err
+}
+
+// token goes on to the next byte that is not white space, and passes over it. It
+// says where the byte stands.
+func (r *Reader) token() (c byte, at scan.Place, err error) {
+	for {
+		for ; r.At < len(r.Data); r.At++ {
+			if c = r.Data[r.At]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+				if c == byteOrderMark[0] && r.mark == 0 && r.begun() {
+					continue
+				}
+				at = r.place(r.At)
+				r.At++
+				return c, at, nil
+			}
+		}
+		if err := r.more(r.At); err != nil {
+			return 0, r.here, err
+		}
+	}
+}
+
+const byteOrderMark = "\ufeff"
+
+// begun passes over all of a byte order mark but its last byte. It says whether
+// there is one.
+func (r *Reader) begun() bool {
+	for r.Offset == 0 && r.At == 0 && len(r.Data) < len(byteOrderMark) && r.more(0) == nil {
+	}
+	if r.Offset > 0 || r.At > 0 || !bytes.HasPrefix(r.Data, []byte(byteOrderMark)) {
+		return false
+	}
+	r.At = len(byteOrderMark) - 1
+	r.mark = int64(len(byteOrderMark))
+	return true
+}
+
+// scan goes on to the next op. Its brace is the byte before the next.
+func (r *Reader) scan() error {
+	c, at, err := r.token()
+	if err == nil && c == '[' && r.ops == 0 && !r.array {
+		r.array, r.opened = true, at
+		c, at, err = r.token()
+	} else if err == nil && c == ',' && r.array && r.ops > 0 {
+		if c, at, err = r.token(); err == nil && c == ']' {
+			return r.fail(at, "expected an op, found ]")
+		}
+	} else if err == nil && r.array && c != ']' {
+		return r.fail(at, "expected , or ] after an op, found %s", r.found(c))
+	}
+	switch {
+	case err == io.EOF && r.array:
+		return r.fail(at, "expected ] to close [ opened at %d:%d, found end of input", r.opened.Line, r.opened.Col)
+	case err != nil:
+		return err
+	case r.array && c == ']':
+		if c, at, err = r.token(); err == nil {
+			err = r.fail(at, "expected end of input, found %s", r.found(c))
+		}
+		return err
+	case c != '{':
+		return r.fail(at, "expected an op as a JSON object, found %s", r.found(c))
+	}
+	r.ops++
+	r.begins = at
+	return nil
+}
+
+// found names what begins with a byte.
+func (r *Reader) found(c byte) string {
+	switch {
+	case c == '[':
+		return "an array"
+	case c == '"':
+		return "a string"
+	case c == '-' || c >= '0' && c <= '9':
+		return "a number"
+	case c < utf8.RuneSelf:
+		return string(rune(c))
+	}
+	return "something else"
+}
+
+// Next reads the next op into e. It returns io.EOF at the end, an *edn.Error if the
+// text is not a history in JSON, or an error of the underlying reader with the name
+// of the file. Linear time.
+func (r *Reader) Next(e *opmap.Event) error {
+	if err := r.scan(); err != nil {
+		return err
+	}
+	end := r.quick.op(r.Data, r.At-1, e)
+	if end < 0 {
+		op, grown, err := r.object()
+		if err != nil {
+			return err
+		}
+		if grown {
+			end = r.quick.op(r.Data, r.At-1, e)
+		}
+		if end < 0 {
+			end = r.At - 1 + len(op)
+			if err := r.any(op, e); err != nil {
+				return err
+			}
+		}
+	}
+	e.Line, e.Col = r.begins.Line, r.begins.Col
+	e.End = r.Offset + int64(end)
+	r.At = end
+	return nil
+}
+
+// bracket is the search for the bracket that closes an op, as far as it has come.
+type bracket struct {
+	at              int // from the opening bracket on
+	depth           int
+	quoted, escaped bool
+}
+
+// find goes on with the search. It says whether the bracket has been found, which
+// is before at then.
+func (b *bracket) find(op []byte) bool {
+	for ; b.at < len(op) && b.depth > 0; b.at++ {
+		switch c := op[b.at]; {
+		case b.quoted:
+			b.quoted = b.escaped || c != '"'
+			b.escaped = !b.escaped && c == '\\'
+		case c == '"':
+			b.quoted = true
+		case c == '{' || c == '[':
+			b.depth++
+		case c == '}' || c == ']':
+			b.depth--
+		}
+	}
+	return b.depth == 0
+}
+
+// object is the text of the op whose brace is before the next byte, up to the
+// bracket that closes it. It says whether more of the text has been read for it.
+func (r *Reader) object() (op []byte, grown bool, err error) {
+	end := bracket{at: 1, depth: 1}
+	for !end.find(r.Data[r.At-1:]) {
+		if end.at > maxOp {
+			break
+		}
+		if err := r.more(r.At - 1); err == io.EOF {
+			return nil, grown, r.fail(r.place(len(r.Data)), "expected } to close { opened at %d:%d, found end of input", r.begins.Line, r.begins.Col)
+		} else if err != nil {
+			return nil, grown, err
+		}
+		grown = true
+	}
+	if end.at > maxOp {
+		return nil, grown, r.fail(r.begins, "op longer than 64 MB")
+	}
+	return r.Data[r.At-1:][:end.at], grown, nil
+}
+
+// Object is the text of the next object, which has been checked, until the next call.
+func (r *Reader) Object() ([]byte, error) {
+	if err := r.scan(); err != nil {
+		return nil, err
+	}
+	op, _, err := r.object()
+	if err != nil {
+		return nil, err
+	}
+	r.At += len(op) - 1
+	return op, r.check(op)
+}
+
+// check says what is wrong with an op as JSON.
+func (r *Reader) check(op []byte) error {
+	if !json.Valid(op) {
+		var syntax *json.SyntaxError
+		err := json.Unmarshal(op, new(json.RawMessage))
+		at := r.begins
+		if errors.As(err, &syntax) {
+			at = at.Past(op[:max(syntax.Offset-1, 0)])
+		}
+		return r.fail(at, "the JSON is malformed: %v", err)
+	}
+	if !utf8.Valid(op) {
+		return r.fail(r.begins, "the op is not UTF-8, which JSON is")
+	}
+	return nil
+}
+
+// any reads an op of any kind, as EDN.
+func (r *Reader) any(op []byte, e *opmap.Event) error {
+	if err := r.check(op); err != nil {
+		return err
+	}
+	text, wrong := r.asEDN.translate(op)
+	if wrong == "" && text[0] != '{' {
+		wrong = fmt.Sprintf("expected an op map, found %.*s", scan.MaxFound, text)
+	}
+	if wrong != "" {
+		return r.fail(r.begins, "%s", wrong)
+	}
+	err := r.general.read(text, e)
+	var located *edn.Error
+	if errors.As(err, &located) {
+		return r.fail(r.begins, "%s", located.Msg)
+	}
+	if err == nil {
+		r.quick.learn(op)
+	}
+	return err
+}
+
+// generalOp reads op maps that are given one by one.
+type generalOp struct {
+	reader *opmap.Reader
+	line   []byte
+	rest   []byte // the part of it that has not been read
+}
+
+func (g *generalOp) read(op []byte, e *opmap.Event) error {
+	g.line = append(append(g.line[:0], op...), '\n')
+	g.rest = g.line
+	return g.reader.Next(e)
+}
+
+// Read gives out the op map, and nothing after it.
+func (g *generalOp) Read(p []byte) (int, error) {
+	if len(g.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, g.rest)
+	g.rest = g.rest[n:]
+	return n, nil
+}
