@@ -11,6 +11,7 @@ import (
 
 	"clew/edn"
 	"clew/fallback/auto"
+	"clew/fallback/languages"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -52,7 +53,7 @@ type Options struct {
 // "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
 // "wgl" is too), "frontier" ("linear") and "porcupine" are the general search with
 // that engine alone, and so are "staged" and "matching", which only know registers,
-// and "hitting", which only ever finds witnesses; "competition" has all of them in a
+// "languages", which only knows stacks, and "hitting", which only ever finds witnesses; "competition" has all of them in a
 // race.
 var Algorithms = slices.Insert(auto.Names(), 1, onlyFast)
 
@@ -169,7 +170,16 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 	if (o.Algorithm == "staged" || o.Algorithm == "matching") && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !single(part) }) {
 		return nil, fmt.Errorf("the algorithm %s decides register and cas-register, not %s", o.Algorithm, c.spec.Name)
 	}
+	if o.Algorithm == "languages" && !isStack(c.ops.Model) {
+		return nil, fmt.Errorf("the algorithm %s decides stack, not %s", o.Algorithm, c.spec.Name)
+	}
 	return c, nil
+}
+
+// isStack says whether a model is a stack.
+func isStack(m models.Model) bool {
+	_, stack := languages.Shape(m)
+	return stack
 }
 
 // single says whether operations are those of one value.

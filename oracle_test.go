@@ -293,6 +293,9 @@ func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 		algorithms = append(algorithms, "staged", "matching")
 		c.registers++
 	}
+	if spec.Name == "stack" {
+		algorithms = append(algorithms, "languages")
+	}
 	for _, algorithm := range algorithms {
 		r, err := checked(h, spec, algorithm)
 		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"clew/fallback"
+	"clew/fallback/languages"
 	"clew/fallback/matching"
 	"clew/fallback/staged"
 	"clew/internal/limits"
@@ -107,6 +108,7 @@ func (easyFirst) Name() string { return "auto" }
 // history, the sooner it is decided: work_test.go says how many are too many.
 func suited(ops *models.Operations) []fallback.Engine {
 	_, register := ops.Model.(models.SingleValue)
+	_, stack := languages.Shape(ops.Model)
 	crashed := crashed(ops)
 	looser := looser(ops.Model)
 	many, busy := crashed > fewCrashed, register && busy(ops)
@@ -117,6 +119,7 @@ func suited(ops *models.Operations) []fallback.Engine {
 	}{
 		{staged.Engine{}, register && many},
 		{matching.Engine{}, !many && busy},
+		{languages.Engine{}, stack},
 		{fallback.Window{}, true},
 		{loosener{}, looser != nil},
 		{matching.Engine{}, register && (many || !busy)},

@@ -65,6 +65,8 @@ func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
 		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, 1, "window frontier"},
 		{"fifo-queue", 100, fewCrashed + 1, 1, 1, "window frontier refuter porcupine"},
 		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, 1, 1, "window frontier refuter"},
+		{"stack", 100, fewCrashed, 1, 1, "languages window frontier porcupine"},
+		{"stack", porcupineRows + 1, fewCrashed + 1, 1, 1, "languages window frontier refuter"},
 	} {
 		m, err := models.Spec{Name: c.model}.Model(edn.NewValues())
 		if err != nil {

@@ -3,6 +3,7 @@ package auto
 import (
 	"clew/fallback"
 	"clew/fallback/hitting"
+	"clew/fallback/languages"
 	"clew/fallback/matching"
 	"clew/fallback/staged"
 )
@@ -20,9 +21,10 @@ var engines = []struct {
 	{"linear", fallback.Frontier{}},
 	{"staged", staged.Engine{}},
 	{"matching", matching.Engine{}},
+	{"languages", languages.Engine{}},
 	{"porcupine", fallback.Porcupine{}},
 	{"hitting", hitting.Engine{Depth: DefaultDepth}},
-	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, hitting.Engine{Depth: raceDepth}}},
+	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, languages.Engine{}, hitting.Engine{Depth: raceDepth}}},
 }
 
 // DefaultDepth is how deep "hitting" looks for a witness by itself, and

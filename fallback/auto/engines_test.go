@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clew/fallback"
+	"clew/fallback/languages"
 	"clew/fallback/matching"
 	"clew/fallback/staged"
 	"clew/internal/enginetest"
@@ -34,8 +35,9 @@ var rivals = []rival{
 	{"window", fallback.Window{}, patience},
 	{"frontier", fallback.Frontier{}, patience},
 	{"porcupine", fallback.Porcupine{}, patience / 4},
-	{"staged", staged.Engine{}, patience},     // registers only
-	{"matching", matching.Engine{}, patience}, // likewise
+	{"staged", staged.Engine{}, patience},       // registers only
+	{"matching", matching.Engine{}, patience},   // likewise
+	{"languages", languages.Engine{}, patience}, // stacks only
 }
 
 // rival is an engine under a name.
@@ -89,8 +91,9 @@ func (c *contest) decide(ops *models.Operations, engines []rival) (jepsen.Verdic
 	var answers []fallback.Answer
 	var by []rival
 	_, register := ops.Model.(models.SingleValue)
+	_, stack := languages.Shape(ops.Model)
 	for _, r := range engines {
-		if (r.name == "staged" || r.name == "matching") && !register {
+		if (r.name == "staged" || r.name == "matching") && !register || r.name == "languages" && !stack {
 			continue
 		}
 		a := r.decide(ops)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clew/fallback"
+	"clew/fallback/languages"
 	"clew/fallback/matching"
 	"clew/fallback/staged"
 	"clew/internal/gen"
@@ -116,7 +117,7 @@ func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 				ops = ops.Prefix(int32(c.fail)).Operations
 			}
 			best, by := int64(patientWork), ""
-			for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}} {
+			for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, languages.Engine{}} {
 				if a := within(e, ops, best); a.Verdict != jepsen.Unknown && a.Work <= best {
 					best, by = a.Work, e.Name()
 				}

@@ -146,48 +146,6 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// every calls f with every history of n of some operations, in which each returns
-// or crashes.
-func every(n int, kinds []models.Op, f func(ops *models.Operations)) {
-	m, err := models.Spec{Name: "cas-register"}.Model(edn.NewValues())
-	if err != nil {
-		panic(err)
-	}
-	ops := &models.Operations{Model: m}
-	var step func(event int32)
-	step = func(event int32) {
-		busy := false
-		for row, res := range ops.Res {
-			if res == none { // it is still to return
-				busy = true
-				ops.Res[row] = event
-				step(event + 1)
-				ops.Res[row] = none
-			}
-		}
-		if ops.Len() < n {
-			k := ops.Len()
-			for _, op := range kinds {
-				for _, res := range []int32{none, models.Open} {
-					if res == models.Open && op.Kind == models.Read {
-						continue
-					}
-					ops.Append(event, res, op)
-					ops.Of = append(ops.Of, jepsen.Operation(k))
-					step(event + 1)
-					ops.Inv, ops.Res, ops.Kind, ops.A, ops.B, ops.Of = ops.Inv[:k], ops.Res[:k], ops.Kind[:k], ops.A[:k], ops.B[:k], ops.Of[:k]
-				}
-			}
-		} else if !busy {
-			ops.Events = event
-			f(ops)
-		}
-	}
-	step(0)
-}
-
-const none = -1
-
 func TestEverySmallHistory(t *testing.T) {
 	register := []models.Op{{Kind: models.Read, A: 0}, {Kind: models.Read, A: 1}, {Kind: models.Read, A: 2}, {Kind: models.Write, A: 0}, {Kind: models.Write, A: 1}, {Kind: models.Write, A: 2}}
 	cas := []models.Op{{Kind: models.Read, A: 0}, {Kind: models.Read, A: 1}, {Kind: models.Write, A: 1}, {Kind: models.CAS, A: 0, B: 1}, {Kind: models.CAS, A: 1, B: 0}, {Kind: models.CAS, A: 1, B: 1}, {Kind: models.FailedCAS, A: 1}}
@@ -195,10 +153,15 @@ func TestEverySmallHistory(t *testing.T) {
 	if os.Getenv("CLEW_LONG") == "1" {
 		most = 4
 	}
+	m, err := models.Spec{Name: "cas-register"}.Model(edn.NewValues())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fates := func(op models.Op) (returns, crashes bool) { return true, op.Kind != models.Read }
 	for name, kinds := range map[string][]models.Op{"register": register, "cas-register": cas} {
 		count := 0
 		for n := range most + 1 {
-			every(n, kinds, func(ops *models.Operations) {
+			rows.Every(m, n, kinds, fates, func(ops *models.Operations) {
 				count++
 				judged(t, "as it is", ops, oracle.Decide(ops, oracle.Options{}))
 			})

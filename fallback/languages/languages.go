@@ -1,0 +1,216 @@
+// Package languages decides stacks by the sets of stacks that each set of operations
+// can have led to. It is one Engine of the general search, see package fallback.
+package languages
+
+import (
+	"context"
+
+	"clew/fallback"
+	"clew/internal/limits"
+	"clew/jepsen"
+	"clew/models"
+)
+
+// Engine decides stacks whose values repeat, with initial contents, peeks, empty
+// answers, and crashed operations.
+//
+// Precondition: the model's shape is models.LIFOShape. Complexity: linear in the
+// length, exponential in the concurrency: with k operations open there are at most
+// 2^k sets of them, times the ways to use crashed operations, and a step of one takes
+// as long as the languages differ, usually a few nodes, whatever the stack's depth.
+//
+// It goes by breadth over the returns, as Frontier does. But where Frontier holds a
+// configuration for each set of linearized operations and each stack that it can have
+// led to, a set has one language here: all these stacks, as words read from the top.
+// Languages are nodes of one acyclic automaton (automata.go). To push is a new node
+// with one edge, to pop a value is to go along an edge, to pop any is the union of
+// what the edges lead to. What two ways to a set have led to is a union, too, which is
+// made before the set goes on: sets go on by size. If no set passes a return, that one
+// is the first failing completion.
+//
+// Rests on: Lowe, "Testing for linearizability" (2017), for what happens just in time;
+// and on Lee and Mathur, "Fixed Parameter Tractable Linearizability Monitoring" (PLDI
+// 2026), for that the concurrency is all that makes it hard. There are no crashed
+// operations in it.
+//
+// # What happens before a return
+//
+// Operations are linearized only before a return whose operation r is not linearized
+// yet, and r comes last: all others of this *batch* are open, and what stands behind r
+// can be in the next batch. More rules shrink the search and lose nothing; each has a
+// switch. In what follows a *block* is a push, the pop that takes what it brought, and
+// all that stands between; there the stack is never lower, and in the end it is as
+// before. A linearization stays one if a block is taken out of it, or put elsewhere as
+// a whole, as far as time allows.
+//
+//   - Eager looks. A peek or an empty answer is linearized as soon as it fits: it
+//     changes nothing, so it can be moved here from wherever it stands later. A set
+//     whose stacks have different tops is divided.
+//   - Canonical order. Of open operations of equal meaning the one that returns first
+//     goes first, and a crashed one only if no open one of its meaning is left: they
+//     can be exchanged otherwise. A crashed pop that says what it takes goes before one
+//     that may take anything.
+//   - Delay. A block that r is not in is left for later. So in a batch there is no pop
+//     behind a push, unless r is that pop; and then the push and r are next to each
+//     other, and all that stands before them in the batch can stand behind them, and
+//     be left for later. So if r pops, the batch is an open push of its value with r
+//     (and what looks between them), or pops and then r; and otherwise pops, then
+//     pushes, then r, without pushes if r is an empty answer. Besides, a stack from
+//     which r can pop at once need not take the first way: the push can stand behind r,
+//     too.
+//   - Demand. A crashed operation happens right before it is needed. Say that a
+//     crashed push is the first one of a block, or of what stands on it to the end.
+//     What stands behind it, up to where its value is seen or popped for the first
+//     time, are blocks: it can stand behind these. If it is never seen or popped it
+//     can be left out. So it is followed by r, which pops it (else delay: it is a
+//     block without r), or by a peek of it. Likewise a crashed pop of x can stand
+//     behind the blocks that follow it, up to where what was below x matters: a pop or
+//     a look. If that never happens, or something is pushed there that stays, it can
+//     be left out. So a crashed pop is followed by a pop, a look or another crashed
+//     pop.
+//   - Forgetting. Sets and ways are held for one segment of the returns only, and so are
+//     the nodes that none of them needs (walk.go).
+//
+// Each of these exchanges leaves fewer crashed operations, or moves operations to
+// later batches, or leaves both as they are and fewer pairs of equal meaning in the
+// wrong order. So every linearization comes to one in which none is possible, and that
+// one is found. This holds for what follows any set, not only from the beginning.
+//
+// # Crashed operations
+//
+// They are classes of equal meaning: a set counts how many of each are used, and the
+// next one is the one that was invoked first. By the rule of demand nothing is guessed
+// before it is needed.
+//
+// # The linearization
+//
+// Each set remembers from which ones it was reached (sets.go). Some stack of the last
+// language is traced back: of the ways to a set one is taken whose set has the stack
+// from before the operation. Every word of a language came along some way, so there is
+// one (walk.go).
+type Engine struct{ Rules }
+
+// Rules switch techniques off, for tests.
+type Rules struct {
+	NoEagerLooks     bool // peeks and empty answers are linearized like others
+	NoCanonicalOrder bool // any of the operations of equal meaning may go first
+	NoDelay          bool // what may as well happen later is not left for later
+	NoDemand         bool // crashed operations happen whether anybody needs it or not
+	NoForgetting     bool // segments never end
+	AlwaysForgetting bool // they end at every return
+}
+
+// Name implements fallback.Engine.
+func (Engine) Name() string { return "languages" }
+
+// Shape is the shape of a model, if the engine decides it.
+func Shape(m models.Model) (shape models.LIFOShape, ok bool) {
+	if shaped, is := m.(models.Shaped); is {
+		shape, ok = shaped.Shape().(models.LIFOShape)
+	}
+	return shape, ok
+}
+
+// Decide implements fallback.Engine.
+func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
+	shape, ok := Shape(ops.Model)
+	if !ok {
+		return fallback.Answer{Cause: fallback.GaveUp}
+	}
+	l := fallback.NewLayout(ctx, fallback.Rules{}, ops, lim)
+	defer l.Release()
+	if l.Cause != "" {
+		return fallback.Answer{Cause: l.Cause}
+	}
+	s := newSearch(l, e.Rules, shape.Init)
+	failed := s.run()
+	if s.Cause != "" {
+		return fallback.Answer{Cause: s.Cause, Passed: int64(s.k), Held: int64(len(s.layer)), Work: s.Done()}
+	}
+	orders := s.orders()
+	if s.Cause != "" {
+		return fallback.Answer{Cause: s.Cause, Passed: int64(s.k), Held: int64(len(s.layer)), Work: s.Done()}
+	}
+	a := fallback.Answer{Verdict: jepsen.Valid, Order: orders[0], Work: s.Done()}
+	if failed >= 0 {
+		a.Verdict, a.FailEvent, a.Others = jepsen.Invalid, s.Ends[failed], orders[1:]
+	}
+	return a
+}
+
+func newSearch(l *fallback.Layout, r Rules, initial []int32) *search {
+	s := &search{Layout: l, rules: r}
+	s.number(initial)
+	s.countCrashed()
+	s.moment.takers = make([]uint64, s.Words)
+	s.key = make([]uint64, s.width)
+	classes := int32(0)
+	for _, class := range s.Class {
+		classes = max(classes, class+1)
+	}
+	s.last = make([]int32, classes)
+	for i := range s.last {
+		s.last[i] = none
+	}
+	s.a = newAutomata(s.step)
+	stack := blank
+	for _, value := range s.initial {
+		stack = s.a.push(value, stack)
+	}
+	s.layer = append(s.layer, s.add(s.key, stack, 0, 0))
+	s.begin()
+	return s
+}
+
+// run sweeps the returns. It says which one no set could pass, or -1.
+func (s *search) run() (failed int32) {
+	for k := range int32(len(s.Ends)) {
+		before := len(s.layer)
+		s.pass(k)
+		if s.settle(); s.Cause != "" {
+			return -1
+		}
+		if len(s.layer) == 0 {
+			s.layer, s.next = s.next[:before], s.layer
+			return k
+		}
+		s.k = k + 1
+		s.report()
+		if s.isLong() {
+			s.begin()
+		}
+	}
+	return -1
+}
+
+// perStep is what a step is in units of work.
+const perStep = 8
+
+// step counts a step, and says whether the search may go on.
+func (s *search) step() bool {
+	s.Work += perStep
+	return s.Tick()
+}
+
+func (s *search) report() {
+	if s.Limits.Passed != nil {
+		s.Limits.Passed.Store(int64(s.k))
+	}
+	if s.Limits.Held != nil {
+		s.Limits.Held.Store(int64(len(s.layer)))
+	}
+}
+
+// settle takes the memory that is held, or gives it back.
+func (s *search) settle() {
+	held := s.a.bytes() + s.sets.bytes() + 4*int64(len(s.here.slots)+len(s.past.slots)) + 4*int64(cap(s.layer)+cap(s.next))
+	for _, p := range s.points {
+		held += p.bytes()
+	}
+	if more := held - s.taken; more > 0 {
+		s.Take(more)
+	} else {
+		s.Give(-more)
+	}
+	s.taken = held
+}
