@@ -223,6 +223,9 @@ func (s *frontierSearch) expand(k, at int32) {
 	p := s.foresee(k, state, c)
 	for choice := range s.choices(k) {
 		_, c := s.seen.config(at)
+		if p >= steered {
+			s.gatherAll(k, c)
+		}
 		row, crash, ok := s.choose(k, choice, state, c, p)
 		if !ok {
 			continue

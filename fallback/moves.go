@@ -23,7 +23,8 @@ type moves struct {
 	guard  []uint64 // the bit above every count
 
 	foresees models.Foreseeing // the model, if it is Foreseeing
-	others   []models.Op       // see gather
+	others   []models.Op       // see gather and gatherAll
+	steers   models.Steering   // the model, if it is Steering
 	aim      int32             // see aimed
 }
 
@@ -42,6 +43,9 @@ func newMoves(l *Layout) *moves {
 	if foresees, ok := l.Ops.Model.(models.Foreseeing); ok && !l.NoForesight {
 		m.foresees, m.aim = foresees, l.slots
 		l.Words = int(l.slots+1+63) / 64
+	}
+	if steers, ok := l.Ops.Model.(models.Steering); ok && !l.NoSteering && !l.NoEagerReads {
+		m.steers = steers
 	}
 	m.pack()
 	if m.Take(16 * int64(l.Words) * int64(len(l.Ends)+1)); m.Cause != "" {
@@ -155,13 +159,13 @@ func (m *moves) choose(k int32, choice int, state int32, c []uint64, p plan) (ro
 		return row, -1, ok
 	case choice < 2+2*n:
 		row, crash, ok = m.other(open, k, (choice-2)%n, false, c)
-		return row, crash, ok && m.enables(state, row, open[0], c) == (choice-2 < n)
+		return row, crash, ok && m.keeps(k, state, row, p) && m.enables(state, row, open[0], c) == (choice-2 < n)
 	case choice < 4+2*n:
 		row, ok = m.itself(open, state, c, choice-2-2*n, false)
 		return row, -1, ok
 	}
 	row, crash, ok = m.other(open, k, (choice-4-2*n)%n, true, c)
-	return row, crash, ok && m.enables(state, row, open[0], c) == (choice-4-2*n < n)
+	return row, crash, ok && m.keeps(k, state, row, p) && m.enables(state, row, open[0], c) == (choice-4-2*n < n)
 }
 
 // itself is a choice that is about the returning operation: to use it or, if it is
@@ -264,17 +268,21 @@ func (m *moves) useful(open []int32, state int32, c []uint64) bool {
 }
 
 // plan is how a configuration may go on, as far as the model foresees it.
-type plan uint8
+type plan int32
 
 const (
 	anyhow   plan = iota
 	itself        // only with the operation that returns
 	aiming        // with that, or with others if a read comes before it then
 	hopeless      // not at all
+	steered       // from here on: this plan less steered is the model's course
 )
 
 // foresee is the plan of a configuration at the k-th return. window.go says why.
 func (m *moves) foresee(k, state int32, c []uint64) plan {
+	if m.steers != nil {
+		return m.steer(k, state, c)
+	}
 	if m.foresees == nil {
 		return anyhow
 	}
@@ -303,6 +311,46 @@ func (m *moves) foresee(k, state int32, c []uint64) plan {
 		return hopeless
 	}
 	return itself
+}
+
+// steer is the plan of a configuration at the k-th return if the model steers.
+func (m *moves) steer(k, state int32, c []uint64) plan {
+	returning := m.OpenRows(k)[0]
+	if m.discharged(c, returning) {
+		return anyhow
+	}
+	m.gatherAll(k, c)
+	switch course := m.steers.Steer(m.space.states[state], m.Ops.Op(returning), m.others); course {
+	case models.Anyhow:
+		return anyhow
+	case models.Directly:
+		return itself
+	default:
+		return steered + plan(course)
+	}
+}
+
+// gatherAll fills others with what is open at the k-th return besides the operation
+// that returns, and may still be linearized. That is more than what must be if the
+// search began with anything (local.go).
+func (m *moves) gatherAll(k int32, c []uint64) {
+	m.others = m.others[:0]
+	for _, row := range m.OpenRows(k)[1:] {
+		if m.free(c, row) {
+			m.others = append(m.others, m.Ops.Op(row))
+		}
+	}
+	m.Work += len(m.others)
+}
+
+// keeps says whether a row keeps to a plan. If it is a course, others are gathered.
+func (m *moves) keeps(k, state, row int32, p plan) bool {
+	if p < steered {
+		return true
+	}
+	returning, crashed := m.Ops.Op(m.OpenRows(k)[0]), m.Ops.Res[row] == models.Open
+	return len(m.space.Step(state, m.Class[row])) > 0 &&
+		m.steers.Keeps(m.space.states[state], models.Course(p-steered), returning, m.Ops.Op(row), crashed, m.others)
 }
 
 // gather fills others with what may be linearized before the k-th return, but for

@@ -65,6 +65,8 @@ import (
 //     happen before it must do so before it goes. That read is owed; of two
 //     configurations that are equal otherwise, the one that owes none makes the
 //     other redundant.
+//   - Steering, if the model knows what is worth a try before the operation that
+//     returns next (models.Steering): nothing else is tried.
 //   - Quiescence. After an operation that ran alone, with no crashed one begun,
 //     only the state counts. If only one state is possible, whatever was
 //     before, the configurations before it are forgotten: other ways to get
@@ -181,6 +183,9 @@ func (s *windowSearch) next() bool {
 	top := len(s.stack) - 1
 	f := &s.stack[top]
 	c := s.configs[top*s.width : (top+1)*s.width]
+	if f.plan >= steered {
+		s.gatherAll(f.k, c)
+	}
 	for n := int32(s.choices(f.k)); f.choice < n; f.choice, f.branch = f.choice+1, 0 {
 		row, crash, ok := s.choose(f.k, int(f.choice), f.state, c, f.plan)
 		if !ok {

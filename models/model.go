@@ -106,6 +106,29 @@ type Foreseeing interface {
 	MayLead(s State, op Op, others []Op) bool
 }
 
+// Steering is a model that knows what is worth a try before an operation that must
+// happen next, the goal: it returns before all others that are open. Those that are
+// open may happen in any order, as far as the model allows; what only reads and fits
+// the state has happened.
+type Steering interface {
+	// Steer is the course from s to a goal that has not happened. others are those
+	// that are open besides, return, and have not happened.
+	Steer(s State, goal Op, others []Op) Course
+	// Keeps says whether next, which can happen in s and is not the goal, keeps to a
+	// course of the model's own. If what is left has a linearization, it has one that
+	// begins with the goal or with what keeps to the course.
+	Keeps(s State, c Course, goal, next Op, crashed bool, others []Op) bool
+}
+
+// Course is a way to a goal. Those above Directly are the model's own.
+type Course int32
+
+// Courses that need no model.
+const (
+	Anyhow   Course = iota // anything may come next
+	Directly               // only the goal may
+)
+
 // Tightened is a model whose steps are those of a looser one, but for some: what is
 // not linearizable in that one is not linearizable in this.
 type Tightened interface {

@@ -63,7 +63,7 @@ func (r rival) decide(ops *models.Operations) fallback.Answer {
 // maimed are the two searches with some of their rules switched off, by the
 // number of the history.
 func maimed(n int) []rival {
-	names := []string{"no eager reads", "no canonical order", "no domination", "no rule on"}
+	names := []string{"no eager reads", "no canonical order", "no domination", "no steering", "no rule on"}
 	name := names[n%len(names)]
 	return []rival{
 		{"window, " + name, fallback.Window{Rules: enginetest.Switches[name]}, patience / 8},
@@ -190,7 +190,7 @@ func sources() []source {
 		}
 		all = append(all, source{spec.Name, spec, func(r *rand.Rand) (string, string) { return mixed(r, spec) }})
 	}
-	for _, model := range []string{"register", "cas-register", "multi-register", "lookup-set", "fifo-queue", "unordered-queue"} {
+	for _, model := range []string{"register", "cas-register", "multi-register", "lookup-set", "fifo-queue", "unordered-queue", "priority-queue"} {
 		all = append(all, source{"long " + model, models.Spec{Name: model}, func(r *rand.Rand) (string, string) { return runLong(r, model), "" }})
 	}
 	return all
@@ -226,7 +226,7 @@ func runLong(r *rand.Rand, model string) string {
 		Crashed: min(crashCounts[r.IntN(len(crashCounts))], n/10), At: 0.2 + 0.8*r.Float64(), Seed: r.Uint64()}
 	o.Kind = [...]gen.LongKind{gen.Linearizable, gen.Linearizable, gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}[r.IntN(5)]
 	if strings.HasSuffix(model, "queue") && o.Kind != gen.Linearizable {
-		o.Kind = gen.ImpossibleRead
+		o.Kind = [...]gen.LongKind{gen.ImpossibleRead, gen.WrongAnswer}[r.IntN(2)]
 	}
 	var b strings.Builder
 	if _, err := gen.Long(&b, o); err != nil {

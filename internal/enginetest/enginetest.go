@@ -25,7 +25,8 @@ var Switches = map[string]fallback.Rules{
 	"no local proof":     {NoLocalProof: true},
 	"no quiescence":      {NoQuiescence: true},
 	"no foresight":       {NoForesight: true},
-	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true, NoForesight: true},
+	"no steering":        {NoSteering: true},
+	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true, NoForesight: true, NoSteering: true},
 }
 
 // Compare decides operations by two engines, and checks that they agree on the
