@@ -55,7 +55,7 @@ func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
 	if open == nil {
 		return nil, fmt.Errorf("%s: expected what opens it, found nil", name)
 	}
-	if !isArchive(name) {
+	if !IsArchive(name) {
 		return []Source{{Path: name, open: open}}, nil
 	}
 	found, err := findInArchive(name, func() (io.ReadCloser, error) {

@@ -34,8 +34,8 @@ func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
 // encrypted is the flag of a zip archive's member that needs a password.
 const encrypted = 1
 
-// isArchive says whether a file of this name is one, whose members are histories.
-func isArchive(name string) bool { return isTar(name) || isZip(name) }
+// IsArchive says whether a file of this name is an archive, whose members are histories.
+func IsArchive(name string) bool { return isTar(name) || isZip(name) }
 
 // findInArchive is the histories in an archive.
 func findInArchive(file string, open opener) ([]Source, error) {

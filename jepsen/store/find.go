@@ -35,7 +35,7 @@ func Find(path string) ([]Source, error) {
 	switch {
 	case info.IsDir():
 		found, err = findBelow(path)
-	case isArchive(path):
+	case IsArchive(path):
 		found, err = findInArchive(path, func() (io.ReadCloser, error) { return files.Open(path) })
 	default:
 		return []Source{{Path: path}}, nil

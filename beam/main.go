@@ -1,0 +1,142 @@
+// Clew-beam checks the histories of a store as an Apache Beam job, on one machine or
+// on many. It prints the summary and exits as clew check does.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"clew/beam/pipeline"
+	"clew/internal/memory"
+)
+
+const usage = `Usage: clew-beam [flags] --output FILE GLOB...
+
+Checks every history that the globs match, on any file system that Beam has (local,
+gs://, s3://), and writes a line of JSON for each, as clew check --output json does,
+in no order. A glob names files: of those that a store has, histories are chosen as
+clew check chooses them; archives are unpacked.
+
+Examples:
+   clew-beam --output results.json 'store/*/*/*'
+   clew-beam --independent --output results.json --summary summary.json history.edn
+   clew-beam --runner dataflow --project P --region R --staging_location gs://B/staging \
+     --output gs://B/results.json 'gs://B/store/*/*/*'
+
+Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments, a glob
+that matches no history, or a job that failed; the first that applies of 1, 254, 2, 0.
+
+Flags (Beam's own ones are listed, too):
+`
+
+// params are the parameters of the model, by the names of clew check's flags.
+var params = []string{"model", "init", "nil-reads", "failed-cas", "priority", "permits", "max-holds", "threads", "ids",
+	"negative-balances", "semantics"}
+
+func main() {
+	status, err := run(context.Background(), os.Args[1:], os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "clew-beam:", err)
+	}
+	os.Exit(status)
+}
+
+// badUse is the exit status of bad arguments and of a failed job.
+const badUse = 254
+
+func run(ctx context.Context, args []string, stdout io.Writer) (int, error) {
+	output := flag.String("output", "", "write the JSON lines to `FILE`")
+	summary := flag.String("summary", "", "write how many histories have each verdict to `FILE`, as JSON")
+	modelFile := flag.String("model-file", "", "a model of your own: a `FILE` in Starlark")
+	o := pipeline.Options{Params: map[string]string{}}
+	for _, name := range params {
+		flag.Func(name, "as clew check --"+name, func(value string) error {
+			o.Params[name] = value
+			return nil
+		})
+	}
+	flag.BoolVar(&o.Independent, "independent", false, "values are [key value]: each key is checked by itself")
+	keyless := flag.String("keyless", "error", "what an operation without a key is with --independent: an `error`, or one of every key (every)")
+	clients := flag.String("clients", "integers", "which processes are clients: those that are `integers`, or all but :nemesis (all)")
+	flag.StringVar(&o.Algorithm, "algorithm", "auto", "the `ENGINE`, as clew check --algorithm")
+	flag.DurationVar(&o.TimeLimit, "time-limit", time.Minute, "how long a history, or a key, may take: `DURATION`; 0 is no limit")
+	limit := flag.String("memory-limit", "1GB", "how much memory a history, or a key, may take: `SIZE`, such as 512MB")
+	flag.BoolVar(&o.Verify, "verify", false, "check the evidence again")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
+	if err := flag.CommandLine.Parse(args); err != nil {
+		return badUse, err
+	}
+	beam.Init()
+	o.Inputs = flag.Args()
+	o.Keyless, o.AllClients = *keyless == "every", *clients == "all"
+	for _, text := range []struct{ flag, value, other string }{{"keyless", *keyless, "error"}, {"clients", *clients, "integers"}} {
+		if text.value != text.other && text.value != "every" && text.value != "all" {
+			return badUse, fmt.Errorf("--%s: unknown value %q", text.flag, text.value)
+		}
+	}
+	var err error
+	if o.MemoryLimit, err = memory.Limit(*limit); err != nil {
+		return badUse, err
+	}
+	if *modelFile != "" {
+		text, err := os.ReadFile(*modelFile)
+		if err != nil {
+			return badUse, err
+		}
+		o.ModelFile, o.ModelText = *modelFile, string(text)
+	}
+	if *output == "" {
+		return badUse, fmt.Errorf("expected --output FILE, where the lines go")
+	}
+	if err := o.Validate(); err != nil {
+		return badUse, err
+	}
+	if err := pipeline.CheckInputs(ctx, o.Inputs); err != nil {
+		return badUse, err
+	}
+	p, s := beam.NewPipelineWithRoot()
+	pipeline.Write(s, pipeline.Check(s, o), *output, *summary)
+	result, err := beamx.RunWithMetrics(ctx, p)
+	if err != nil {
+		return badUse, err
+	}
+	return report(result, stdout), nil
+}
+
+// report prints the counts of a job, and returns the exit status. Some runners do not
+// say them; then the output does.
+func report(result beam.PipelineResult, stdout io.Writer) int {
+	if result == nil {
+		fmt.Fprintln(stdout, "done; the runner has no counts, the output has")
+		return 0
+	}
+	count := map[string]int64{}
+	for _, c := range result.Metrics().Query(func(r beam.MetricResult) bool { return r.Namespace() == "clew" }).Counters() {
+		count[c.Name()] += c.Result()
+	}
+	var parts []string
+	for _, verdict := range []string{"valid", "invalid", "unknown"} {
+		parts = append(parts, fmt.Sprintf("%d %s", count[verdict], verdict))
+	}
+	fmt.Fprintln(stdout, strings.Join(parts, ", "))
+	switch {
+	case count["invalid"] > 0:
+		return 1
+	case count["unknown"] > 0:
+		return 2
+	}
+	return 0
+}
+

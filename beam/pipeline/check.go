@@ -1,0 +1,76 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"clew"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, string, func(Found), error](&findFn{})
+	register.DoFn3x1[context.Context, Found, func(report.Line), error](&checkFn{})
+	register.DoFn5x1[context.Context, Found, func(Key), func(string, Answer), func(report.Line), error](&splitFn{})
+	register.DoFn2x2[context.Context, Key, string, Answer](&keyFn{})
+	register.DoFn3x1[string, func(*Answer) bool, func(report.Line), error](&togetherFn{})
+	register.DoFn2x2[context.Context, report.Line, string, error](&lineFn{})
+	register.Emitter1[Found]()
+	register.Emitter1[Key]()
+	register.Emitter1[report.Line]()
+	register.Emitter2[string, Answer]()
+	register.Iter1[Answer]()
+}
+
+// Check checks every history that the options name. Its output is a report.Line for
+// each, in no order.
+func Check(s beam.Scope, o Options) beam.PCollection {
+	s = s.Scope("clew")
+	found := beam.Reshuffle(s, beam.ParDo(s, &findFn{}, beam.Reshuffle(s, beam.CreateList(s, o.Inputs))))
+	if !o.Independent {
+		return beam.ParDo(s, &checkFn{Options: o}, found)
+	}
+	keys, whole, lines := beam.ParDo3(s, &splitFn{Options: o}, found)
+	answers := beam.ParDo(s, &keyFn{Options: o}, beam.Reshuffle(s, keys))
+	together := beam.ParDo(s, &togetherFn{}, beam.GroupByKey(s, beam.Flatten(s, whole, answers)))
+	return beam.Flatten(s, lines, together)
+}
+
+// Write writes lines to a file as JSON lines, and their summary to another one, unless
+// that is "". It counts verdicts, as metrics.
+func Write(s beam.Scope, lines beam.PCollection, output, summary string) {
+	textio.Write(s, output, beam.ParDo(s, &lineFn{}, lines))
+	if summary != "" {
+		textio.Write(s, summary, beam.ParDo(s, summaryText, beam.Combine(s, &summaryFn{}, lines)))
+	}
+}
+
+// findFn finds the histories that a glob matches.
+type findFn struct{}
+
+func (*findFn) ProcessElement(ctx context.Context, glob string, emit func(Found)) error {
+	return find(ctx, glob, emit)
+}
+
+// checkFn checks a history.
+type checkFn struct {
+	Options Options
+	spec    models.Spec
+}
+
+// Setup makes the model on each worker.
+func (f *checkFn) Setup() (err error) {
+	f.spec, err = f.Options.spec()
+	return err
+}
+
+func (f *checkFn) ProcessElement(ctx context.Context, found Found, emit func(report.Line)) error {
+	read := func(ctx context.Context) (*jepsen.History, error) { return found.read(ctx, f.Options.pairing(f.spec)) }
+	emit(clew.Try(ctx, found.Path(), read, f.spec, f.Options.check()).Line())
+	return nil
+}

@@ -1,0 +1,174 @@
+package pipeline
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // others are for whoever needs them
+
+	"clew"
+	"clew/jepsen"
+	"clew/jepsen/store"
+)
+
+// Found is a history that has been found: files of one folder, among which the
+// store's reader chooses (a history.edn and the test.jepsen beside it), or the member
+// of an archive, whose text it holds.
+type Found struct {
+	Root  string   // the folder, with its scheme; "" if it is the current one
+	Names []string // the names there; of a member, its name in the archive
+	Text  []byte   // of a member
+	Error string   // why it cannot be read, if that has turned out already
+}
+
+// Path is how people name it.
+func (f *Found) Path() string { return f.Root + f.Names[0] }
+
+// open opens a file of any of Beam's file systems.
+func open(ctx context.Context, name string) (io.ReadCloser, error) {
+	files, err := filesystem.New(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := files.OpenRead(ctx, name)
+	if err != nil {
+		files.Close()
+		return nil, err
+	}
+	return opened{r, files}, nil
+}
+
+// opened closes the file system with the file.
+type opened struct {
+	io.ReadCloser
+	files io.Closer
+}
+
+func (o opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.files.Close()) }
+
+// list is the files that a glob matches, and whether a history is among them.
+func list(ctx context.Context, glob string) (names []string, err error) {
+	files, err := filesystem.New(ctx, glob)
+	if err != nil {
+		return nil, err
+	}
+	defer files.Close()
+	if names, err = files.List(ctx, glob); err != nil {
+		return nil, fmt.Errorf("%s: %w", glob, err)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// CheckInputs says whether every glob matches some history or archive.
+func CheckInputs(ctx context.Context, globs []string) error {
+	for _, glob := range globs {
+		names, err := list(ctx, glob)
+		if err != nil {
+			return err
+		}
+		if len(chosen(names)) == 0 && !slices.ContainsFunc(names, store.IsArchive) {
+			return fmt.Errorf("%s: expected at least one history, found none among the %d files that it matches", glob, len(names))
+		}
+	}
+	return nil
+}
+
+// chosen is the histories among files, with what stands beside them: those of a store,
+// as its reader chooses them, or else all files.
+func chosen(names []string) []Found {
+	var plain []string
+	for _, name := range names {
+		if !store.IsArchive(name) {
+			plain = append(plain, name)
+		}
+	}
+	among := map[string]bool{}
+	for _, name := range plain {
+		among[name] = true
+	}
+	var all []Found
+	for _, s := range store.FindAmong("", plain, nil) {
+		name := s.Below
+		f := Found{Root: strings.TrimSuffix(name, path.Base(name)), Names: []string{path.Base(name)}}
+		if test := f.Root + "test.jepsen"; among[test] && test != name {
+			f.Names = append(f.Names, "test.jepsen")
+		}
+		all = append(all, f)
+	}
+	if len(all) == 0 { // files in another form, which the glob names
+		for _, name := range plain {
+			all = append(all, Found{Names: []string{name}})
+		}
+	}
+	return all
+}
+
+// find gives the histories that a glob matches to emit.
+func find(ctx context.Context, glob string, emit func(Found)) error {
+	names, err := list(ctx, glob)
+	if err != nil {
+		return err
+	}
+	for _, f := range chosen(names) {
+		emit(f)
+	}
+	for _, name := range names {
+		if store.IsArchive(name) {
+			unpack(ctx, name, emit)
+		}
+	}
+	return nil
+}
+
+// unpack gives the histories in an archive to emit, one after the other.
+func unpack(ctx context.Context, archive string, emit func(Found)) {
+	members, err := store.FindIn(archive, func() (io.ReadCloser, error) { return open(ctx, archive) })
+	if err != nil {
+		emit(Found{Names: []string{archive}, Error: err.Error()})
+		return
+	}
+	for _, m := range members {
+		f := Found{Root: archive + "/", Names: []string{m.Below}}
+		if f.Text, err = text(m); err != nil {
+			f.Error = fmt.Sprintf("%s: %v", m.Path, err)
+		}
+		emit(f)
+	}
+}
+
+func text(s store.Source) ([]byte, error) {
+	r, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// read reads the history.
+func (f *Found) read(ctx context.Context, how jepsen.Options) (*jepsen.History, error) {
+	switch {
+	case f.Error != "":
+		return nil, errors.New(f.Error)
+	case f.Text != nil:
+		return clew.Read(bytes.NewReader(f.Text), f.Path(), how)
+	}
+	at := func(name string) (io.ReadCloser, error) { return open(ctx, f.Root+name) }
+	found := store.FindAmong(cmp.Or(strings.TrimSuffix(f.Root, "/"), "."), f.Names, at)
+	if len(found) == 0 {
+		var err error
+		if found, err = store.FindIn(f.Path(), func() (io.ReadCloser, error) { return at(f.Names[0]) }); err != nil {
+			return nil, err
+		}
+	}
+	return found[0].Read(ctx, how)
+}

@@ -1,0 +1,112 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"clew"
+	"clew/jepsen"
+	"clew/models"
+	"clew/models/modelfile"
+)
+
+// Options say which histories are checked, and how. They go to the workers as JSON.
+type Options struct {
+	// Inputs are globs of files: histories, tests of a store, archives of them. Each
+	// is matched by the file system of its scheme. A glob that matches no history is
+	// an error.
+	Inputs []string
+	// Params are parameters of the model, "model" itself among them, by the names of
+	// clew check's flags.
+	Params map[string]string
+	// ModelText is the text of a model of one's own in Starlark, "" if there is none,
+	// and ModelFile its name in errors.
+	ModelText, ModelFile string
+
+	Independent bool // values are [key value]: each key is an element
+	Keyless     bool // an operation without a key is one of every key
+	AllClients  bool // every process but :nemesis is a client
+
+	Algorithm   string
+	TimeLimit   time.Duration // of each element, its reading included; 0 is none
+	MemoryLimit int64         // of each element's reading and of its search, in bytes, about; 0 is none
+	Verify      bool
+}
+
+// own are the models that programs have registered, by name.
+var own = map[string]*models.Definition{}
+
+// Register makes a model in Go known by its name. It must be called in init
+// functions, so that workers have called it too.
+func Register(d *models.Definition) { own[d.Name] = d }
+
+// Validate says whether the options make sense, as far as that can be seen before
+// any history is read.
+func (o *Options) Validate() error {
+	if len(o.Inputs) == 0 {
+		return fmt.Errorf("no history given: expected a glob such as store/*/*/history.edn")
+	}
+	if o.Keyless && !o.Independent {
+		return fmt.Errorf("keyless operations go with independent keys")
+	}
+	if err := clew.CheckAlgorithm(o.Algorithm); err != nil {
+		return err
+	}
+	spec, err := o.spec()
+	if err != nil || spec.Name == "" {
+		return err
+	}
+	return spec.Check()
+}
+
+// spec is the model and its parameters.
+func (o *Options) spec() (spec models.Spec, err error) {
+	name := o.Params["model"]
+	switch {
+	case o.ModelText != "" && name != "":
+		return spec, fmt.Errorf("a model of one's own goes without the name of another one; found both %s and %s", o.ModelFile, name)
+	case o.ModelText != "":
+		file, err := modelfile.Parse(o.ModelFile, []byte(o.ModelText))
+		if err != nil {
+			return spec, err
+		}
+		spec = models.Own(file.Definition())
+	case own[name] != nil:
+		spec = models.Own(own[name])
+	case name != "":
+		err = spec.Set("model", name)
+	}
+	for _, param := range slices.Sorted(maps.Keys(o.Params)) {
+		if param != "model" && err == nil {
+			err = spec.Set(models.Param(param), o.Params[param])
+		}
+	}
+	return spec, err
+}
+
+// pairing is how the events of a history are paired.
+func (o *Options) pairing(spec models.Spec) jepsen.Options {
+	how := spec.Pairing()
+	how.AllClients, how.Memory = o.AllClients, o.MemoryLimit
+	return how
+}
+
+// check is how a history is checked.
+func (o *Options) check() clew.Options {
+	c := clew.Options{Algorithm: o.Algorithm, TimeLimit: o.TimeLimit, Verify: o.Verify}
+	if o.MemoryLimit > 0 {
+		c.Memory = clew.NewMemory(o.MemoryLimit)
+	}
+	return c
+}
+
+// limited is a context that ends with the time of one element.
+func (o *Options) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.TimeLimit == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, o.TimeLimit)
+}

@@ -1,0 +1,252 @@
+package pipeline_test
+
+import (
+	"archive/zip"
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
+
+	"clew"
+	"clew/beam/pipeline"
+	"clew/edn"
+	"clew/jepsen"
+	"clew/jepsen/store"
+	"clew/models"
+	"clew/report"
+)
+
+func TestMain(m *testing.M) {
+	log.LogLevel = "error"
+	pipeline.Register(&models.Definition{Name: "poisoned", Fs: ":read, :write", About: "a register whose step panics",
+		New: func(*models.Binding) (models.Reader, error) { return poisoned{}, nil }})
+	ptest.MainWithDefault(m, "prism")
+}
+
+// poisoned is a model that panics when a poisoned value is read.
+type poisoned struct{}
+
+func (poisoned) Read(o models.Operation) (models.Op, bool, error) {
+	if o.Value().String() == "13" {
+		panic("thirteen")
+	}
+	return models.Op{}, true, nil
+}
+func (poisoned) Init() models.State { return models.State{0} }
+func (poisoned) Step(to []models.State, s models.State, _ models.Op) []models.State {
+	return append(to, s)
+}
+func (poisoned) Mutates(models.Op) bool             { return true }
+func (poisoned) Why(models.State, models.Op) string { return "" }
+func (poisoned) Record(models.State) edn.Value      { return edn.Value{} }
+
+// checked is the lines of a job over a folder, by file, and its summary.
+func checked(t *testing.T, o pipeline.Options) (map[string]report.Line, pipeline.Summary) {
+	t.Helper()
+	if err := o.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if err := pipeline.CheckInputs(t.Context(), o.Inputs); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	output, summary := filepath.Join(dir, "lines.json"), filepath.Join(dir, "summary.json")
+	p, s := beam.NewPipelineWithRoot()
+	pipeline.Write(s, pipeline.Check(s, o), output, summary)
+	ptest.RunAndValidate(t, p)
+	f, err := os.Open(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := map[string]report.Line{}
+	for in := bufio.NewScanner(f); in.Scan(); {
+		var l report.Line
+		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		if _, twice := lines[l.File]; twice {
+			t.Errorf("%s has two lines", l.File)
+		}
+		l.Ms = 0
+		lines[l.File] = l
+	}
+	text, err := os.ReadFile(summary)
+	var sum pipeline.Summary
+	if err := errors.Join(err, json.Unmarshal(text, &sum)); err != nil {
+		t.Fatal(err)
+	}
+	return lines, sum
+}
+
+// same compares a line with what clew itself says.
+func same(t *testing.T, got, want report.Line) {
+	t.Helper()
+	want.Ms = 0
+	a, err := json.Marshal(got)
+	b, err2 := json.Marshal(want)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	if string(a) != string(b) {
+		t.Errorf("the job says\n%s\nand clew\n%s", a, b)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// register is a history of a register: writes of numbers from n on, each read at
+// once, the last one wrong if bad.
+func register(n, ops int, bad bool) string {
+	var b strings.Builder
+	for i := range ops {
+		read := n + i
+		if bad && i == ops-1 {
+			read = n - 1
+		}
+		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :write, :value %d}\n{:process 0, :type :ok, :f :write, :value %[1]d}\n", n+i)
+		fmt.Fprintf(&b, "{:process 1, :type :invoke, :f :read}\n{:process 1, :type :ok, :f :read, :value %d}\n", read)
+	}
+	return b.String()
+}
+
+func TestAJobSaysWhatClewCheckSays(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 40 {
+		text := register(i, 5, i%7 == 3)
+		if i%11 == 5 {
+			text = text[:len(text)-9] + "}"
+		}
+		write(t, filepath.Join(dir, "store", fmt.Sprintf("test-%d", i%5), fmt.Sprintf("20260101T0000%02d", i), "history.edn"), text)
+	}
+	f, err := os.Create(filepath.Join(dir, "old.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for i := range 10 {
+		w, err := z.Create(fmt.Sprintf("old/20250101T0000%02d/history.edn", i))
+		if err == nil {
+			_, err = w.Write([]byte(register(i, 3, i == 4)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	lines, sum := checked(t, pipeline.Options{Inputs: []string{filepath.Join(dir, "store/*/*/*"), filepath.Join(dir, "*.zip")},
+		Params: map[string]string{"model": "register"}})
+	spec := models.Spec{Name: "register"}
+	n := 0
+	for _, path := range []string{filepath.Join(dir, "store"), filepath.Join(dir, "old.zip")} {
+		found, err := store.Find(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range found {
+			read := func(ctx context.Context) (*jepsen.History, error) { return s.Read(ctx, spec.Pairing()) }
+			same(t, lines[s.Path], clew.Try(t.Context(), s.Path, read, spec, clew.Options{}).Line())
+			n++
+		}
+	}
+	if want := (pipeline.Summary{Histories: 50, Valid: 40, Invalid: 6, Unknown: 4}); n != len(lines) || sum.Histories != want.Histories ||
+		sum.Valid != want.Valid || sum.Invalid != want.Invalid || sum.Causes["unreadable"] != want.Unknown {
+		t.Errorf("%d histories, %d lines, %+v", n, len(lines), sum)
+	}
+}
+
+func TestManyKeysOfOneHistory(t *testing.T) {
+	const keys = 10_000
+	for _, bad := range [][]int{nil, {4711, 17}} {
+		var b strings.Builder
+		index := 0
+		event := func(process int, kind, f, value string) {
+			fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s, :index %d}\n", process, kind, f, value, index)
+			index++
+		}
+		for round := range 2 {
+			for k := range keys {
+				value, read := fmt.Sprintf("[%d %d]", k, round), round
+				if round == 1 && slices.Contains(bad, k) {
+					read = 0
+				}
+				event(k%10, "invoke", "write", value)
+				event(k%10, "ok", "write", value)
+				event(k%10, "invoke", "read", fmt.Sprintf("[%d nil]", k))
+				event(k%10, "ok", "read", fmt.Sprintf("[%d %d]", k, read))
+			}
+		}
+		path := filepath.Join(t.TempDir(), "history.edn")
+		write(t, path, b.String())
+		lines, _ := checked(t, pipeline.Options{Inputs: []string{path}, Independent: true})
+		read := func(context.Context) (*jepsen.History, error) { return clew.ReadFile(path, jepsen.Options{}) }
+		same(t, lines[path], clew.Try(t.Context(), path, read, models.Spec{}, clew.Options{Independent: true}).Line())
+	}
+}
+
+// TestNothingThatComesOfAHistoryFailsTheJob: a model that panics, a search that does
+// not end, a text that is none.
+func TestNothingThatComesOfAHistoryFailsTheJob(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "good.edn"), register(0, 3, false))
+	write(t, filepath.Join(dir, "poisoned.edn"), register(13, 1, false))
+	write(t, filepath.Join(dir, "unreadable.edn"), "{:process 0, :type :invoke")
+	for _, independent := range []bool{false, true} {
+		o := pipeline.Options{Inputs: []string{filepath.Join(dir, "*.edn")}, Params: map[string]string{"model": "poisoned"}}
+		if o.Independent = independent; independent {
+			o.Inputs = []string{filepath.Join(dir, "*.keyed")}
+			write(t, filepath.Join(dir, "poisoned.keyed"), "{:process 0, :type :invoke, :f :write, :value [1 13]}\n")
+			write(t, filepath.Join(dir, "unreadable.keyed"), "{:process 0, :type :invoke, :f :write, :value 7}\n")
+			write(t, filepath.Join(dir, "good.keyed"), "{:process 0, :type :invoke, :f :write, :value [1 1]}\n")
+		}
+		lines, sum := checked(t, o)
+		if sum.Histories != 3 || sum.Valid != 1 || sum.Causes["panic"] != 1 || sum.Causes["unreadable"] != 1 {
+			t.Errorf("%+v\n%+v", sum, lines)
+		}
+	}
+	write(t, filepath.Join(dir, "endless.edn"), endless())
+	lines, sum := checked(t, pipeline.Options{Inputs: []string{filepath.Join(dir, "endless.edn")},
+		Params: map[string]string{"model": "cas-register"}, Algorithm: "porcupine", TimeLimit: 200 * time.Millisecond})
+	if sum.Causes["timeout"] != 1 {
+		t.Errorf("%+v\n%+v", sum, lines)
+	}
+}
+
+// endless is a history of many clients that no search through all orders decides
+// soon: everything is concurrent, and a read saw what nobody wrote.
+func endless() string {
+	var b strings.Builder
+	for _, kind := range []string{"invoke", "ok"} {
+		for p := range 40 {
+			fmt.Fprintf(&b, "{:process %d, :type :%s, :f :write, :value %[1]d}\n", p, kind)
+		}
+		fmt.Fprintf(&b, "{:process 40, :type :%s, :f :read, :value 99}\n", kind)
+	}
+	return b.String()
+}
+
+func TestAGlobThatMatchesNoHistoryIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	err := pipeline.CheckInputs(t.Context(), []string{filepath.Join(dir, "*.edn")})
+	if err == nil || !strings.HasSuffix(err.Error(), "*.edn: expected at least one history, found none among the 0 files that it matches") {
+		t.Error(err)
+	}
+}
