@@ -139,4 +139,3 @@ func report(result beam.PipelineResult, stdout io.Writer) int {
 	}
 	return 0
 }
-
