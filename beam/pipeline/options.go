@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,12 +100,4 @@ func (o *Options) check() clew.Options {
 		c.Memory = clew.NewMemory(o.MemoryLimit)
 	}
 	return c
-}
-
-// limited is a context that ends with the time of one element.
-func (o *Options) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if o.TimeLimit == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, o.TimeLimit)
 }
