@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"clew/internal/radix"
 )
 
 // Text returns the EDN text of a form, on one line. See AppendText.
@@ -74,22 +76,31 @@ func (v *Values) appendItems(dst []byte, open byte, items []ID, closing byte) []
 	return append(dst, closing)
 }
 
-// entry is an element or key to be sorted, with its text.
+// entry is an element or key to be sorted, with its text unless it is a plain
+// integer.
 type entry struct {
 	id, value ID
 	text      []byte
 }
 
+func (v *Values) entry(id, value ID) entry {
+	e := entry{id: id, value: value}
+	if f := &v.forms[id]; f.kind != KindInt || !f.fits || f.n != 0 {
+		e.text = v.AppendText(nil, id)
+	}
+	return e
+}
+
 // appendSorted prints each key once, for comparing as well as for the output.
-// Otherwise nested keys would be printed once per level.
+// Otherwise nested keys would be printed once per level. Plain integers are compared
+// as such.
 func (v *Values) appendSorted(dst []byte, kind Kind, items []ID) []byte {
 	step := kind.stride()
 	entries := make([]entry, 0, len(items)/step)
 	for i := 0; i < len(items); i += step {
-		e := entry{id: items[i], value: items[i+step-1], text: v.AppendText(nil, items[i])}
-		entries = append(entries, e)
+		entries = append(entries, v.entry(items[i], items[i+step-1]))
 	}
-	slices.SortFunc(entries, v.compareEntries)
+	entries = v.sorted(entries)
 	if kind == KindSet {
 		dst = append(dst, '#')
 	}
@@ -101,13 +112,34 @@ func (v *Values) appendSorted(dst []byte, kind Kind, items []ID) []byte {
 		if i > 0 {
 			dst = append(dst, ' ')
 		}
-		dst = append(dst, e.text...)
+		if e.text == nil {
+			dst = v.AppendText(dst, e.id)
+		} else {
+			dst = append(dst, e.text...)
+		}
 		if kind == KindMap {
 			dst = append(dst, ' ')
 			dst = v.AppendText(dst, e.value)
 		}
 	}
 	return append(dst, '}')
+}
+
+// sorted is entries in order. Plain integers alone take linear time.
+func (v *Values) sorted(entries []entry) []entry {
+	if slices.ContainsFunc(entries, func(e entry) bool { return e.text != nil }) {
+		slices.SortFunc(entries, v.compareEntries)
+		return entries
+	}
+	keyed := make([]radix.Keyed, len(entries))
+	for i, e := range entries {
+		keyed[i] = radix.Keyed{Key: radix.Of(v.forms[e.id].at), Number: int32(i)}
+	}
+	list := make([]entry, len(entries))
+	for i, k := range radix.Sort(keyed) {
+		list[i] = entries[k.Number]
+	}
+	return list
 }
 
 func (v *Values) compareEntries(a, b entry) int {
@@ -140,12 +172,9 @@ func (v *Values) big(id ID) *big.Int {
 func (v *Values) Sorted(ids []ID) []int {
 	entries := make([]entry, len(ids))
 	for i, id := range ids {
-		entries[i] = entry{id: id, value: ID(i)}
-		if f := &v.forms[id]; f.kind != KindInt || !f.fits || f.n != 0 { // plain integers go by their value
-			entries[i].text = v.AppendText(nil, id)
-		}
+		entries[i] = v.entry(id, ID(i))
 	}
-	slices.SortFunc(entries, v.compareEntries)
+	entries = v.sorted(entries)
 	order := make([]int, len(ids))
 	for i, e := range entries {
 		order[i] = int(e.value)

@@ -79,7 +79,7 @@ func (m *idGenerator) Run(s State) Run {
 	return givenIDs{newMembers(s)}
 }
 
-type givenIDs struct{ members }
+type givenIDs struct{ *members }
 
 func (r givenIDs) Apply(op Op) Outcome {
 	if r.has(op.A) {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -35,7 +36,7 @@ type log struct {
 
 	mu       sync.Mutex // parts are searched concurrently
 	nodes    []logNode
-	children map[[2]int32]int32 // by node and value
+	children []int32 // open addressing over nodes, by the node before and the value; 0 is free
 }
 
 // logNode is a list. jump is a shorter one, so that any beginning is few steps
@@ -52,7 +53,7 @@ func newLog(b *Binding) (Reader, error) {
 	f := b.v.InternKeyword
 	m := &log{v: b.v, record: b.record, fAppend: f("append"), fReadAt: f("read-at"), fTail: f("tail"), fRead: f("read"),
 		kOffset: f("offset"), kMsg: f("msg"), kValue: f("value"), kExpected: f("match-seq-num"),
-		nodes: []logNode{{}}, children: map[[2]int32]int32{}}
+		nodes: []logNode{{}}, children: make([]int32, 64)}
 	if b.init == nil {
 		return m, nil
 	}
@@ -173,18 +174,36 @@ func (m *log) offset(id edn.ID) (int32, error) {
 // child is the node of a list with one more value. The caller holds the lock, as
 // for all that goes to nodes.
 func (m *log) child(node, value int32) int32 {
-	n, known := m.children[[2]int32{node, value}]
-	if !known {
-		n = int32(len(m.nodes))
-		m.children[[2]int32{node, value}] = n
-		before := m.nodes[node]
-		jump, beyond := node, m.nodes[before.jump]
-		if before.length-beyond.length == beyond.length-m.nodes[beyond.jump].length {
-			jump = beyond.jump
+	slot := m.slot(node, value)
+	if m.children[slot] != 0 {
+		return m.children[slot]
+	}
+	n := int32(len(m.nodes))
+	before := m.nodes[node]
+	jump, beyond := node, m.nodes[before.jump]
+	if before.length-beyond.length == beyond.length-m.nodes[beyond.jump].length {
+		jump = beyond.jump
+	}
+	m.nodes = append(m.nodes, logNode{node, jump, value, before.length + 1})
+	m.children[slot] = n
+	if 4*len(m.nodes) > 3*len(m.children) {
+		m.children = make([]int32, 2*len(m.children))
+		for n, x := range m.nodes[1:] {
+			m.children[m.slot(x.before, x.value)] = int32(n) + 1
 		}
-		m.nodes = append(m.nodes, logNode{node, jump, value, before.length + 1})
 	}
 	return n
+}
+
+// slot is where the children have a node, or have room for it.
+func (m *log) slot(node, value int32) int {
+	hi, lo := bits.Mul64(uint64(uint32(node))<<32|uint64(uint32(value))^0x9e3779b97f4a7c15, 0xa0761d6478bd642f)
+	mask := len(m.children) - 1
+	slot := int(hi^lo) & mask
+	for n := m.children[slot]; n != 0 && (m.nodes[n].before != node || m.nodes[n].value != value); n = m.children[slot] {
+		slot = (slot + 1) & mask
+	}
+	return slot
 }
 
 // follow is the node of a list with more values.
@@ -297,16 +316,62 @@ func (m *log) Why(s State, op Op) string {
 	return "can't read " + m.v.Text(m.v.InternVector(ids(all))) + " from " + m.v.Text(m.vector(s))
 }
 
-// vector is the list of a state.
-func (m *log) vector(s State) edn.ID {
+// Run makes log a Runner. A step takes constant time, but for a read of the whole
+// list, which costs as much as it read.
+func (m *log) Run(s State) Run {
+	list := m.values(s)
+	return &logRun{m, list, s[0], len(list)}
+}
+
+type logRun struct {
+	m     *log
+	list  []int32
+	node  int32 // of the first values
+	noted int   // how many these are
+}
+
+func (r *logRun) Apply(op Op) Outcome {
+	length := int32(len(r.list))
+	switch op.Kind {
+	case AppendTo:
+		if op.B != 0 && op.B-1 != length {
+			return Impossible
+		}
+		r.list = append(r.list, op.A)
+		return One
+	case ReadAt:
+		return oneIf(op.B < length && r.list[op.B] == op.A)
+	case ReadNothing:
+		return oneIf(op.B >= length)
+	case Tail:
+		return oneIf(op.B == length)
+	case ReadLog:
+		return oneIf(slices.Equal(r.list, r.m.lists[op.A]))
+	}
+	return Impossible
+}
+
+func (r *logRun) State() State {
+	r.m.mu.Lock()
+	defer r.m.mu.Unlock()
+	r.node, r.noted = r.m.follow(r.node, r.list[r.noted:]), len(r.list)
+	return State{r.node}
+}
+
+func (r *logRun) States(func()) []State { return []State{r.State()} }
+
+// values is the list of a state.
+func (m *log) values(s State) []int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var list []edn.ID
+	list := make([]int32, m.nodes[s[0]].length)
 	for node := s[0]; node != 0; node = m.nodes[node].before {
-		list = append(list, edn.ID(m.nodes[node].value))
+		list[m.nodes[node].length-1] = m.nodes[node].value
 	}
-	slices.Reverse(list)
-	return m.v.InternVector(list)
+	return list
 }
+
+// vector is the list of a state as a vector.
+func (m *log) vector(s State) edn.ID { return m.v.InternVector(ids(m.values(s))) }
 
 func (m *log) Record(s State) edn.Value { return record(m.v, m.record, field{"items", m.vector(s)}) }

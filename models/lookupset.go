@@ -106,7 +106,7 @@ func (m *lookupSet) Step(dst []State, s State, op Op) []State {
 // Run makes lookup-set a Runner. Every step takes constant time.
 func (m *lookupSet) Run(s State) Run { return lookupSetRun{newMembers(s)} }
 
-type lookupSetRun struct{ members }
+type lookupSetRun struct{ *members }
 
 func (r lookupSetRun) Apply(op Op) Outcome {
 	found := r.has(op.A)
@@ -124,7 +124,7 @@ func (r lookupSetRun) Apply(op Op) Outcome {
 	case Insert, InsertAny:
 		r.add(op.A)
 	case Remove, RemoveAny:
-		delete(r.members, op.A)
+		r.remove(op.A)
 	}
 	return One
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/radix"
 )
 
 // order compares values as Clojure's compare does: nil before everything,
@@ -32,22 +33,22 @@ func (o *order) sorted(values []int32) (list []int32, x, y int32, ok bool) {
 	if !byKey {
 		return o.compared(values)
 	}
-	keyed = sortByKey(keyed)
+	keyed = radix.Sort(keyed)
 	for rest := keyed; len(rest) > 0; {
 		n := 1
-		for n < len(rest) && rest[n].key == rest[0].key {
+		for n < len(rest) && rest[n].Key == rest[0].Key {
 			n++
 		}
 		if n > 1 {
-			slices.SortFunc(rest[:n], func(a, b keyedValue) int {
-				order, _ := o.compare(edn.ID(a.value), edn.ID(b.value))
-				return cmp.Or(order, cmp.Compare(a.value, b.value))
+			slices.SortFunc(rest[:n], func(a, b radix.Keyed) int {
+				order, _ := o.compare(edn.ID(a.Number), edn.ID(b.Number))
+				return cmp.Or(order, cmp.Compare(a.Number, b.Number))
 			})
 		}
 		rest = rest[n:]
 	}
 	for i := range keyed {
-		values[i] = keyed[i].value
+		values[i] = keyed[i].Number
 	}
 	return values, 0, 0, true
 }
@@ -68,29 +69,22 @@ func (o *order) compared(values []int32) (list []int32, x, y int32, ok bool) {
 	return values, x, y, ok
 }
 
-// keyedValue is a value with a key. Of two values the one with the smaller key
-// comes first.
-type keyedValue struct {
-	key   uint64
-	value int32
-}
-
 // keys gives values their keys. It is false if some of them are neither numbers nor
 // nil.
-func (o *order) keys(values []int32) (list []keyedValue, ok bool) {
-	list = make([]keyedValue, len(values))
+func (o *order) keys(values []int32) (list []radix.Keyed, ok bool) {
+	list = make([]radix.Keyed, len(values))
 	integers := true
 	for i, x := range values {
 		n, fits := o.v.Int(edn.ID(x))
 		integers = integers && fits
-		list[i] = keyedValue{uint64(n) ^ 1<<63, x} // negative numbers come first
+		list[i] = radix.Keyed{Key: radix.Of(n), Number: x}
 		if sort, ok := o.sort(edn.ID(x)); !fits && (!ok || sort != edn.KindInt && sort != edn.KindNil) {
 			return nil, false
 		}
 	}
 	if !integers {
 		for i, x := range values {
-			list[i].key = floatKey(o.nearest(edn.ID(x)))
+			list[i].Key = radix.OfFloat(o.nearest(edn.ID(x)))
 		}
 	}
 	return list, true
@@ -115,53 +109,6 @@ func (o *order) nearest(x edn.ID) float64 {
 	}
 	f, _ := o.number(x).Float64()
 	return f
-}
-
-// floatKey is a key that orders floating point numbers: the bits of a positive one
-// grow with it, and those of a negative one shrink.
-func floatKey(f float64) uint64 {
-	if f == 0 {
-		f = 0 // not -0.0
-	}
-	bits := math.Float64bits(f)
-	if f < 0 {
-		return ^bits
-	}
-	return bits | 1<<63
-}
-
-// sortByKey sorts values by their keys: a radix sort of those digits in which keys
-// differ. It may return another slice than it was given.
-func sortByKey(list []keyedValue) []keyedValue {
-	const bits, digits = 11, 1 << 11
-	if len(list) < digits {
-		slices.SortFunc(list, func(a, b keyedValue) int { return cmp.Compare(a.key, b.key) })
-		return list
-	}
-	differ := uint64(0)
-	for i := range list {
-		differ |= list[i].key ^ list[0].key
-	}
-	other := make([]keyedValue, len(list))
-	for shift := 0; shift < 64; shift += bits {
-		if differ>>shift%digits == 0 {
-			continue
-		}
-		var from [digits + 1]int32
-		for i := range list {
-			from[list[i].key>>shift%digits+1]++
-		}
-		for d := range digits {
-			from[d+1] += from[d]
-		}
-		for i := range list {
-			d := list[i].key >> shift % digits
-			other[from[d]] = list[i]
-			from[d]++
-		}
-		list, other = other, list
-	}
-	return list
 }
 
 // unranked is the rank of values that have none.

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"maps"
 	"slices"
 )
 
@@ -172,27 +171,3 @@ func (w *walk) steps(c *Columns, order []Row) error {
 	}
 	return nil
 }
-
-// members is the state of a set under way, by value class.
-type members map[int32]struct{}
-
-func newMembers(s State) members {
-	in := make(members, len(s))
-	for _, x := range s {
-		in[x] = struct{}{}
-	}
-	return in
-}
-
-func (in members) has(x int32) bool {
-	_, ok := in[x]
-	return ok
-}
-
-func (in members) add(x int32) { in[x] = struct{}{} }
-
-// State is the members, sorted.
-func (in members) State() State { return slices.Sorted(maps.Keys(in)) }
-
-// States makes members a part of a Run.
-func (in members) States(func()) []State { return []State{in.State()} }

@@ -55,10 +55,18 @@ func isCollection(k edn.Kind) bool {
 	return k == edn.KindSet || k == edn.KindVector || k == edn.KindList
 }
 
-// elements is the set of a collection's elements.
+// elements is the set of a collection's elements. Bits sort many of them.
 func elements(v *edn.Values, id edn.ID) State {
+	items := v.Items(id)
+	if len(items) >= pageBits {
+		in := &members{}
+		for _, item := range items {
+			in.add(int32(v.Same(item)))
+		}
+		return in.State()
+	}
 	var s State
-	for _, item := range v.Items(id) {
+	for _, item := range items {
 		s = append(s, int32(v.Same(item)))
 	}
 	slices.Sort(s)
@@ -109,7 +117,7 @@ func (m *set) Step(dst []State, s State, op Op) []State {
 func (m *set) Run(s State) Run { return setRun{newMembers(s), m} }
 
 type setRun struct {
-	members
+	*members
 	m *set
 }
 
@@ -119,7 +127,7 @@ func (r setRun) Apply(op Op) Outcome {
 		r.add(op.A)
 		return One
 	case ReadSet:
-		if read := r.m.sets[op.A]; len(read) == len(r.members) && !slices.ContainsFunc(read, func(x int32) bool { return !r.has(x) }) {
+		if read := r.m.sets[op.A]; len(read) == r.count && !slices.ContainsFunc(read, func(x int32) bool { return !r.has(x) }) {
 			return One
 		}
 	}
