@@ -8,7 +8,7 @@ import (
 
 // Run makes unordered-queue a Runner: see bagRun.
 func (q *unorderedQueue) Run(s State) Run {
-	r := &bagRun{q: q, since: map[int32][]int32{}}
+	r := &bagRun{q: q, since: map[int32]sinces{}}
 	for _, x := range s {
 		r.put(x)
 	}
@@ -32,35 +32,51 @@ func (q *unorderedQueue) Run(s State) Run {
 type bagRun struct {
 	q     *unorderedQueue
 	n     int32             // elements
-	since map[int32][]int32 // by value: for each of its elements how many debts there were, ascending
-	slack []int32           // by debt, from 0: slack[i] is of debt i+1
+	since map[int32]sinces // by value: for each of its elements how many debts there were
+	slack []int32          // by debt, from 0: slack[i] is of debt i+1
 
 	// The states in which the first debt was made, and the steps from there.
 	before State
 	steps  []Op
 }
 
-func (r *bagRun) put(x int32) {
-	r.since[x] = append(r.since[x], int32(len(r.slack)))
+// sinces are numbers that ascend, at least one.
+type sinces struct {
+	last   int32
+	before []int32
+}
+
+// all is the numbers.
+func (s sinces) all() []int32 { return append(slices.Clip(s.before), s.last) }
+
+func (r *bagRun) put(x int32) { r.add(x, int32(len(r.slack))) }
+
+// add adds an element that came when there were that many debts.
+func (r *bagRun) add(x, since int32) {
+	s, more := r.since[x]
+	if more {
+		s.before = append(s.before, s.last)
+	}
+	s.last = since
+	r.since[x] = s
 	r.n++
 }
 
 // take takes an element out, if there is one that no debt needs.
 func (r *bagRun) take(x int32) (since int32, ok bool) {
-	elements := r.since[x]
-	last := len(elements) - 1
-	if last < 0 {
-		return 0, false
-	}
-	since = elements[last]
-	if slices.Contains(r.slack[since:], 0) {
+	s, there := r.since[x]
+	since = s.last
+	if !there || slices.Contains(r.slack[since:], 0) {
 		return 0, false
 	}
 	for i := since; int(i) < len(r.slack); i++ {
 		r.slack[i]--
 	}
-	if r.since[x] = elements[:last]; last == 0 {
+	if last := len(s.before) - 1; last < 0 {
 		delete(r.since, x)
+	} else {
+		s.before, s.last = s.before[:last], s.before[last]
+		r.since[x] = s
 	}
 	r.n--
 	return since, true
@@ -68,11 +84,10 @@ func (r *bagRun) take(x int32) (since int32, ok bool) {
 
 // putBack undoes take.
 func (r *bagRun) putBack(x, since int32) {
-	r.since[x] = append(r.since[x], since)
+	r.add(x, since)
 	for i := since; int(i) < len(r.slack); i++ {
 		r.slack[i]++
 	}
-	r.n++
 }
 
 func (r *bagRun) Apply(op Op) Outcome {
@@ -153,13 +168,13 @@ func (r *bagRun) State() State {
 	var s State
 	if len(r.slack) == 0 {
 		for _, x := range slices.Sorted(maps.Keys(r.since)) {
-			s = append(s, slices.Repeat([]int32{x}, len(r.since[x]))...)
+			s = append(s, slices.Repeat([]int32{x}, 1+len(r.since[x].before))...)
 		}
 		return s
 	}
 	var elements []element
 	for x, since := range r.since {
-		for _, d := range since {
+		for _, d := range since.all() {
 			elements = append(elements, element{x, d})
 		}
 	}

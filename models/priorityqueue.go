@@ -181,40 +181,35 @@ type priorityRun struct {
 	q     *priorityQueue
 	count map[int32]int32 // by value: how many there are
 	ranks greatestFirst   // each rank that has values once
-	there []int32         // scratch
 }
 
 func (r *priorityRun) put(x int32) {
 	if r.count[x]++; r.count[x] > 1 {
 		return
 	}
-	if rank := r.q.rank.of(x); len(r.of(rank)) == 1 {
+	if rank := r.q.rank.of(x); !r.hasOther(rank, x) {
 		r.ranks.push(rank)
 	}
 }
 
 // take takes a value of the greatest rank.
 func (r *priorityRun) take(x int32) {
-	n := r.count[x] - 1
-	if n > 0 {
+	if n := r.count[x] - 1; n > 0 {
 		r.count[x] = n
 		return
 	}
 	delete(r.count, x)
-	if len(r.of(r.ranks[0])) == 0 {
+	if !r.hasOther(r.ranks[0], x) {
 		r.ranks.pop()
 	}
 }
 
-// of is the values there that have a rank, until the next call.
-func (r *priorityRun) of(rank int32) []int32 {
-	r.there = r.there[:0]
-	for _, x := range r.q.ofRank(rank) {
-		if r.count[x] > 0 {
-			r.there = append(r.there, x)
-		}
+// hasOther says whether another value of a rank is there.
+func (r *priorityRun) hasOther(rank, x int32) bool {
+	if len(r.q.begin) == len(r.q.ranked) {
+		return false // each has a rank of its own
 	}
-	return r.there
+	return slices.ContainsFunc(r.q.ofRank(rank), func(y int32) bool { return x != y && r.count[y] > 0 })
 }
 
 func (r *priorityRun) Apply(op Op) Outcome {
@@ -228,11 +223,11 @@ func (r *priorityRun) Apply(op Op) Outcome {
 	x := op.A
 	switch {
 	case op.Kind == DequeueAny:
-		first := r.of(r.ranks[0])
-		if len(first) > 1 {
+		values := r.q.ofRank(r.ranks[0])
+		x = values[slices.IndexFunc(values, func(y int32) bool { return r.count[y] > 0 })]
+		if r.hasOther(r.ranks[0], x) {
 			return Several
 		}
-		x = first[0]
 	case op.Kind == DequeueEmpty || op.B != r.ranks[0] || r.count[x] == 0:
 		return Impossible
 	}
