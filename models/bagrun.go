@@ -31,7 +31,7 @@ func (q *unorderedQueue) Run(s State) Run {
 // element that some of them could have been paid with.
 type bagRun struct {
 	q     *unorderedQueue
-	n     int32             // elements
+	n     int32            // elements
 	since map[int32]sinces // by value: for each of its elements how many debts there were
 	slack []int32          // by debt, from 0: slack[i] is of debt i+1
 

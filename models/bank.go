@@ -139,15 +139,11 @@ func (m *bank) Read(o Operation) (Op, bool, error) {
 }
 
 func (m *bank) transfer(id edn.ID) (t transfer, err error) {
-	err = fmt.Errorf("expected {:from a :to b :amount n}, found %s", m.v.Text(id))
-	if m.v.Kind(id) != edn.KindMap {
-		return t, err
-	}
 	from, a := m.v.Get(id, m.kFrom)
 	to, b := m.v.Get(id, m.kTo)
 	amount, c := m.v.Get(id, m.kAmount)
 	if !a || !b || !c {
-		return t, err
+		return t, fmt.Errorf("expected {:from a :to b :amount n}, found %s", m.v.Text(id))
 	}
 	n, ok := m.v.Int(amount)
 	if !ok || n < 0 || n > maxAdded {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -103,6 +104,9 @@ func (q *queueReader) Read(o Operation) (Op, bool, error) {
 	}
 	return Op{}, false, ErrUnknownF
 }
+
+// Forgetful makes queues Forgetful, as long as there are no drains, which are listed.
+func (q *queueReader) Forgetful(h *jepsen.History) bool { return !slices.Contains(h.F, q.fDrain) }
 
 func (q *queueReader) drain(o Operation, crashed bool) (Op, bool, error) {
 	switch kind := q.v.Kind(o.value); {

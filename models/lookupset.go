@@ -80,6 +80,9 @@ func (m *lookupSet) Read(o Operation) (Op, bool, error) {
 	return Op{}, false, fmt.Errorf("expected [v true], [v false], true or false, found %s", m.v.Text(o.value))
 }
 
+// Forgetful makes lookup-set Forgetful.
+func (m *lookupSet) Forgetful(*jepsen.History) bool { return true }
+
 func (m *lookupSet) Init() State { return m.init }
 
 func (m *lookupSet) Step(dst []State, s State, op Op) []State {

@@ -1,6 +1,9 @@
 package models
 
-import "clew/edn"
+import (
+	"clew/edn"
+	"clew/jepsen"
+)
 
 // State is a state of a model: a sequence of numbers, most of them value
 // classes. States are equal if their numbers are. A state is never modified
@@ -54,6 +57,12 @@ type Reader interface {
 	// Read reads an operation. keep is false if the operation cannot matter.
 	// The error says what was expected; the caller adds the place.
 	Read(o Operation) (op Op, keep bool, err error)
+}
+
+// Forgetful is a Reader that may read the operations of a history in any order, and
+// several at once: reading one leaves nothing behind.
+type Forgetful interface {
+	Forgetful(h *jepsen.History) bool
 }
 
 // Finisher is a model that needs to see all operations before it can give them

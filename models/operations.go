@@ -25,6 +25,26 @@ func (o *Operations) Select(rows []int32) *Operations {
 	return part
 }
 
+// tail is no operations, with the room from the n-th on.
+func (o *Operations) tail(n int) *Operations {
+	tail := *o
+	tail.Inv, tail.Res, tail.Kind = o.Inv[n:n:cap(o.Inv)], o.Res[n:n:cap(o.Res)], o.Kind[n:n:cap(o.Kind)]
+	tail.A, tail.B, tail.Of = o.A[n:n:cap(o.A)], o.B[n:n:cap(o.B)], o.Of[n:n:cap(o.Of)]
+	return &tail
+}
+
+// join appends the operations of the tail from the n-th on, which has been filled
+// since. If there are n, they are where they belong.
+func (o *Operations) join(n int, tail *Operations) {
+	if all := n + tail.Len(); o.Len() == n {
+		o.Inv, o.Res, o.Kind = o.Inv[:all], o.Res[:all], o.Kind[:all]
+		o.A, o.B, o.Of = o.A[:all], o.B[:all], o.Of[:all]
+		return
+	}
+	o.Inv, o.Res, o.Kind = append(o.Inv, tail.Inv...), append(o.Res, tail.Res...), append(o.Kind, tail.Kind...)
+	o.A, o.B, o.Of = append(o.A, tail.A...), append(o.B, tail.B...), append(o.Of, tail.Of...)
+}
+
 // Under is the same operations under another model, of the same states.
 func (o *Operations) Under(m Model) *Operations {
 	other := *o

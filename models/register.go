@@ -89,6 +89,9 @@ func (r *register) Read(o Operation) (Op, bool, error) {
 	return Op{}, false, ErrUnknownF
 }
 
+// Forgetful makes registers Forgetful.
+func (r *register) Forgetful(*jepsen.History) bool { return true }
+
 // pair reads [old new]. Like Knossos it ignores further elements and takes nil
 // for a pair of nils.
 func (r *register) pair(value edn.ID) (from, to int32, err error) {

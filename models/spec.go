@@ -1,8 +1,10 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"runtime"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -142,9 +144,48 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	ops.Events = int32(len(h.Type))
 	ops.grow(h.Operations())
 	ops.Of = make([]jepsen.Operation, 0, h.Operations())
-	for o := jepsen.Operation(0); int(o) < h.Operations(); o++ {
+	if err := s.readAll(ctx, ops, m, d); err != nil {
+		return nil, err
+	}
+	if f, ok := m.(Finisher); ok {
+		if row, err := f.Finish(&ops.Columns); err != nil {
+			return nil, readError(h, ops.Of[row], d, err)
+		}
+	}
+	if s, ok := m.(Settling); ok {
+		ops.Model = s.Settle()
+	}
+	return ops, nil
+}
+
+// manyOperations is how many are worth another goroutine.
+const manyOperations = 1 << 14
+
+// readAll reads all operations, in two halves side by side if they have nothing to do
+// with each other.
+func (s Spec) readAll(ctx context.Context, ops *Operations, m Reader, d *Definition) error {
+	n := jepsen.Operation(ops.History.Operations())
+	f, memoryless := m.(Forgetful)
+	if n < manyOperations || runtime.GOMAXPROCS(0) == 1 || !memoryless || !f.Forgetful(ops.History) {
+		return s.readSome(ctx, ops, m, d, 0, n)
+	}
+	var failed [2]error
+	half := n / 2
+	later := ops.tail(int(half))
+	beside(
+		func() { failed[0] = s.readSome(ctx, ops, m, d, 0, half) },
+		func() { failed[1] = s.readSome(ctx, later, m, d, half, n) },
+	)
+	ops.join(int(half), later)
+	return cmp.Or(failed[0], failed[1])
+}
+
+// readSome appends the operations from one up to another.
+func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Definition, from, to jepsen.Operation) error {
+	h := ops.History
+	for o := from; o < to; o++ {
 		if o%8 == 7 && ctx.Err() != nil { // a single value may be large
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		status := h.Status[o]
 		if status == jepsen.Failed && !s.ObserveFailedCAS {
@@ -153,7 +194,7 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 		inv := h.Invocation[o]
 		op, keep, err := m.Read(Operation{h.Values, h.F[inv], h.OpValue(o), h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]], h, o})
 		if err != nil {
-			return nil, readError(h, o, d, err)
+			return readError(h, o, d, err)
 		}
 		res := Open
 		if status != jepsen.Crashed {
@@ -165,15 +206,24 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 		ops.Append(int32(inv), res, op)
 		ops.Of = append(ops.Of, o)
 	}
-	if f, ok := m.(Finisher); ok {
-		if row, err := f.Finish(&ops.Columns); err != nil {
-			return nil, readError(h, ops.Of[row], d, err)
+	return nil
+}
+
+// beside calls two functions side by side. A panic in either is one of the caller's.
+func beside(f, g func()) {
+	var panicked any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { panicked = recover() }()
+		g()
+	}()
+	defer func() {
+		if <-done; panicked != nil {
+			panic(panicked)
 		}
-	}
-	if s, ok := m.(Settling); ok {
-		ops.Model = s.Settle()
-	}
-	return ops, nil
+	}()
+	f()
 }
 
 // readError is an error about an operation that the model cannot read.
