@@ -8,6 +8,8 @@ import (
 	"time"
 
 	goedn "olympos.io/encoding/edn"
+
+	"clew/internal/huge"
 )
 
 // ID names a value form in a Values table. Nil, False and True are the same in
@@ -205,6 +207,12 @@ func (v *Values) Put(kvs []ID, keyword string, value ID) []ID {
 // add appends a form in a class of its own.
 func (v *Values) add(f form) ID {
 	id := ID(len(v.forms))
+	if len(v.forms) == cap(v.forms) {
+		v.forms = huge.Grow(v.forms, len(v.forms))
+	}
+	if len(v.class) == cap(v.class) {
+		v.class = huge.Grow(v.class, len(v.class))
+	}
 	v.forms = append(v.forms, f)
 	v.class = append(v.class, id)
 	return id
@@ -260,8 +268,8 @@ func (v *Values) internInt(n int64) (id ID, fresh bool) {
 // the number of forms, so that counters need no map.
 func (v *Values) growDense(n int64) {
 	old := int64(len(v.dense))
-	grown := make([]ID, max(2*old, n+1))
-	copy(grown, v.dense)
+	grown := huge.Grow(v.dense, int(max(old, n+1-old)))
+	grown = grown[:max(2*old, n+1)]
 	v.dense = grown
 	for k, id := range v.sparse {
 		if k >= old && k < int64(len(grown)) {

@@ -1,7 +1,7 @@
 package jepsen
 
 import (
-	"slices"
+	"clew/internal/huge"
 
 	"clew/edn"
 	"clew/edn/opmap"
@@ -37,14 +37,14 @@ func (b *Builder) reserve(read int64) {
 	if left := b.bytes - read; n >= 512 && read > 0 && left > 0 {
 		more = min(int(float64(n)*float64(left)/float64(read)*1.02)+64, 64*n)
 	}
-	h.Type = slices.Grow(h.Type, more)
-	h.Process = slices.Grow(h.Process, more)
-	h.F = slices.Grow(h.F, more)
-	h.Value = slices.Grow(h.Value, more)
-	h.OpOf = slices.Grow(h.OpOf, more)
-	h.Invocation = slices.Grow(h.Invocation, more/2)
-	h.Completion = slices.Grow(h.Completion, more/2)
-	h.Status = slices.Grow(h.Status, more/2)
+	h.Type = huge.Grow(h.Type, more)
+	h.Process = huge.Grow(h.Process, more)
+	h.F = huge.Grow(h.F, more)
+	h.Value = huge.Grow(h.Value, more)
+	h.OpOf = huge.Grow(h.OpOf, more)
+	h.Invocation = huge.Grow(h.Invocation, more/2)
+	h.Completion = huge.Grow(h.Completion, more/2)
+	h.Status = huge.Grow(h.Status, more/2)
 }
 
 // process numbers the client processes in order of appearance.

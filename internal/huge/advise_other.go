@@ -1,0 +1,6 @@
+//go:build !linux
+
+package huge
+
+// advise does nothing.
+func advise([]byte) {}

@@ -1,0 +1,34 @@
+// Package huge makes room for columns of millions of rows. The first touch of a page
+// takes the kernel longer than all that is done with its rows, so it is asked for
+// huge pages, of which there are few.
+package huge
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// page is the size of a huge page, where there are any. Less than worthwhile is left
+// to the runtime.
+const (
+	page       = 2 << 20
+	worthwhile = 2 * page
+)
+
+// Grow returns s with room for so many elements more, which must hold no pointers.
+// Unlike slices.Grow it gives exactly that room, and does not touch it.
+func Grow[T any](s []T, more int) []T {
+	var zero T
+	size := unsafe.Sizeof(zero)
+	n := len(s) + more
+	if cap(s) >= n || uintptr(n)*size < worthwhile {
+		return slices.Grow(s, more)
+	}
+	grown := make([]T, 0, n)
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(grown)))
+	skipped := -at % page
+	if whole := (uintptr(n)*size - skipped) / page * page; whole > 0 {
+		advise(unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(grown)), skipped)), whole))
+	}
+	return append(grown, s...)
+}

@@ -1,0 +1,32 @@
+package huge
+
+import "testing"
+
+func TestGrowKeepsWhatIsThere(t *testing.T) {
+	for _, more := range []int{0, 1, 100, page, 10*page + 1} {
+		s := []int32{1, 2, 3}
+		g := Grow(s, more)
+		if len(g) != 3 || cap(g) < 3+more || g[0] != 1 || g[2] != 3 {
+			t.Fatalf("%d more: %d elements, room for %d", more, len(g), cap(g))
+		}
+		for i, x := range g[3 : 3+more] {
+			if x != 0 {
+				t.Fatalf("%d more: the %d-th is %d", more, i, x)
+			}
+			g[3:][:more][i] = 1
+		}
+		if again := Grow(g, more); cap(g) >= 3+more && &again[0] != &g[0] {
+			t.Errorf("%d more: there was room, and it has moved", more)
+		}
+	}
+}
+
+// BenchmarkFirstTouch is what it takes to use a column of 40 MB.
+func BenchmarkFirstTouch(b *testing.B) {
+	for b.Loop() {
+		s := Grow([]int32(nil), 10_000_000)
+		for len(s) < cap(s) {
+			s = append(s, 1)
+		}
+	}
+}
