@@ -55,7 +55,7 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 		}
 		return compressed{"gzip", z}, true, nil
 	case bytes.HasPrefix(head, zstdMagic):
-		d, err := zstd.NewReader(r)
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1)) // more take more time in all
 		if err != nil {
 			return nil, true, compressedError("zstd", err)
 		}

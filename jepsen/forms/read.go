@@ -89,6 +89,9 @@ func (in *input) read(r io.Reader, form Form) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.file, err)
 	}
+	if _, isFile := r.(*os.File); packed && isFile && runtime.GOMAXPROCS(0) > 1 {
+		unpacked = files.Ahead(unpacked) // A file, unlike other readers, may still be read once nobody wants it.
+	}
 	defer unpacked.Close()
 	if packed {
 		buffered = bufio.NewReaderSize(limits.Reader(in.ctx, unpacked, in.memory), 1<<16)
@@ -117,7 +120,7 @@ func (in *input) read(r io.Reader, form Form) error {
 		return in.intervals(buffered, in.clockError)
 	case JSON, JSONL:
 		if !packed {
-			in.b.Expect(size(r))
+			in.b.Expect(files.Size(r))
 		}
 		return in.each(in.json(buffered).Next)
 	case Fastlin, Fptlin, LiMo:
@@ -125,9 +128,7 @@ func (in *input) read(r io.Reader, form Form) error {
 	case Log:
 		return in.log(buffered)
 	}
-	if !packed {
-		in.b.Expect(size(r))
-	}
+	in.b.Expect(files.Size(r))
 	return in.edn(buffered)
 }
 
@@ -149,18 +150,6 @@ func (in *input) head(r *bufio.Reader) ([]byte, error) {
 			return head, err
 		}
 	}
-}
-
-// size is the length of a file, 0 if it is not known.
-func size(r io.Reader) int64 {
-	f, ok := r.(*os.File)
-	if !ok {
-		return 0
-	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		return info.Size()
-	}
-	return 0
 }
 
 // json is the reader of a history in JSON.

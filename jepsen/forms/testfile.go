@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"clew/edn"
+	"clew/internal/files"
 	"clew/jepsen/testfile"
 )
 
@@ -19,7 +20,7 @@ func (in *input) test(file io.Reader, text io.Reader) error {
 		return edn.Pos{File: in.file}.Errorf("a %s is followed as a file, since Jepsen changes what has been read; found a stream", Test)
 	}
 	in.b.NoLines()
-	n := size(file)
+	n := files.Size(file)
 	at, isFile := file.(io.ReaderAt)
 	if n == 0 || !isFile {
 		all, err := io.ReadAll(text)
