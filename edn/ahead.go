@@ -45,6 +45,7 @@ func (m *Maps) fromAhead(rest []byte) bool {
 	s := &m.s
 	s.start.Offset += int64(m.at)
 	s.data, s.mark, m.at, m.end = text, 0, 0, 0
+	s.more = false
 	m.inErr, s.final = err, err == io.EOF
 	return true
 }
@@ -137,6 +138,7 @@ func (m *Maps) Intern(raw Raw, of *Raws, base int) (ID, bool) {
 	switch raw.kind() {
 	case rawText:
 		from, to := raw.span()
+		m.Open(m.at)
 		id, end := m.s.form(base + from)
 		return id, end == base+to
 	case rawVector:
@@ -165,17 +167,25 @@ func (m *Maps) internScalar(raw Raw, of *Raws) ID {
 	return m.Word(ID(n), of)
 }
 
+// Known says whether a keyword that was scanned has been interned.
+func (r *Raws) Known(id ID) bool { return int(id) < len(r.words.ids) && r.words.ids[id] != Nil }
+
 // Word is a keyword that was scanned.
 func (m *Maps) Word(id ID, of *Raws) ID {
 	if of == nil || id <= True {
 		return id
 	}
+	if of.Known(id) {
+		return of.words.ids[id]
+	}
+	return m.newWord(id, of)
+}
+
+func (m *Maps) newWord(id ID, of *Raws) ID {
 	w := of.words
 	if int(id) >= len(w.ids) {
 		w.ids = append(w.ids, make([]ID, len(of.names)-len(w.ids))...)
 	}
-	if w.ids[id] == Nil {
-		w.ids[id] = m.s.v.InternKeyword(of.names[id])
-	}
+	w.ids[id] = m.s.v.InternKeyword(of.names[id])
 	return w.ids[id]
 }

@@ -66,7 +66,8 @@ type Maps struct {
 	closed  bool   // the wrapper has been closed
 	pending string // a tag or metadata that is waiting for its map
 
-	words [64]word // keywords seen recently, by hash
+	words   [64]word    // keywords seen recently, by hash
+	glances [256]glance // likewise, by what they begin with
 }
 
 // NewMaps returns the maps in r, and interns their values in v. In error
@@ -96,6 +97,10 @@ func (m *Maps) Next() (int, error) {
 		if m.end < 0 {
 			m.err = m.again()
 			continue
+		}
+		if i := m.end; i == s.mark && i < len(s.data) && s.data[i] == '{' && !m.closed && m.pending == "" {
+			m.at, m.started = i, true // as it nearly always is
+			return i, nil
 		}
 		m.at = s.blank(m.end)
 		if s.atEnd(m.at) {
@@ -373,6 +378,7 @@ func (m *Maps) refill() error {
 	n = m.fill(block, n)
 	first := s.data == nil
 	s.data, s.mark, m.at, m.end = block[:n], 0, 0, 0
+	s.more = false
 	s.final = m.inErr == io.EOF
 	if first && bytes.HasPrefix(s.data, byteOrderMark) {
 		s.mark, m.end = len(byteOrderMark), len(byteOrderMark)

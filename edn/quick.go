@@ -6,9 +6,9 @@ import (
 )
 
 // The methods called Quick read the most common kinds of values, several bytes
-// at a time. They may be called wherever a value is expected, and return -1 for
-// anything unusual: then the map must be read again, from Open on, by the other
-// methods, which give the same values.
+// at a time. They may be called wherever a value of the map that Next has found is
+// expected, without Open, and return -1 for anything unusual: then the map must be
+// read again, from Open on, by the other methods, which give the same values.
 
 // QuickValue reads the value at i. It says whether the value is simple, and hence
 // has no line end in it.
@@ -28,6 +28,7 @@ func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
 	if !begins(s.data[i:]) {
 		return Nil, -1, false
 	}
+	m.Open(m.at)
 	id, end = s.form(i)
 	return id, end, false
 }
@@ -48,6 +49,7 @@ func (m *Maps) QuickScan(i int) (raw Raw, end int, simple bool) {
 	if !begins(m.s.data[i:]) {
 		return 0, -1, false
 	}
+	m.Open(m.at)
 	end = m.s.skip(i, "a value")
 	return rawSpan(rawText, i, max(end, 0)), end, false
 }
@@ -69,6 +71,7 @@ func (m *Maps) QuickSkip(i int) (end int, simple bool) {
 	if !m.roomy(i) || !begins(data[i:]) {
 		return -1, false
 	}
+	m.Open(m.at)
 	return m.s.skip(i, "a value"), false
 }
 
@@ -163,7 +166,7 @@ func (m *Maps) quickVector(i int) (Raw, int) {
 	return 0, -1
 }
 
-// quickInt reads an integer of at most 7 digits at once, and leaves everything
+// quickInt reads an integer of at most 15 digits, 8 at once, and leaves everything
 // else to shortInt.
 func (s *scanner) quickInt(i int) (int64, int) {
 	if i+8 >= len(s.data) {
@@ -171,16 +174,45 @@ func (s *scanner) quickInt(i int) (int64, int) {
 	}
 	w := binary.LittleEndian.Uint64(s.data[i:])
 	n := leadingDigits(w)
-	if n == 0 || n == 8 || n > 1 && byte(w) == '0' || bytesOf[s.data[i+n]]&delimByte == 0 {
+	if n == 0 || n > 1 && byte(w) == '0' {
 		return s.slowInt(i)
 	}
+	if n == 8 {
+		return s.longInt(i, w)
+	}
+	if bytesOf[s.data[i+n]]&delimByte == 0 {
+		return s.slowInt(i)
+	}
+	return int64(digits(w, n)), i + n
+}
+
+// longInt reads an integer at i whose first 8 digits are w.
+func (s *scanner) longInt(i int, w uint64) (int64, int) {
+	if i+16 >= len(s.data) {
+		return s.slowInt(i)
+	}
+	rest := binary.LittleEndian.Uint64(s.data[i+8:])
+	n := leadingDigits(rest)
+	if n == 8 || bytesOf[s.data[i+8+n]]&delimByte == 0 {
+		return s.slowInt(i)
+	}
+	high := int64(digits(w, 8))
+	if n == 0 {
+		return high, i + 8
+	}
+	return high*powers[n] + int64(digits(rest, n)), i + 8 + n
+}
+
+var powers = [8]int64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000}
+
+// digits is the number whose n digits, 1 to 8, are the lowest bytes of w.
+func digits(w uint64, n int) uint64 {
 	// The digits go to the end of the word, zeros before, and are then added up
 	// in pairs, fours and eights.
 	w = (w ^ zeros) << (64 - 8*n)
 	w = (w*10 + w>>8) & 0x00ff00ff00ff00ff
 	w = (w*100 + w>>16) & 0x0000ffff0000ffff
-	w = (w*10000 + w>>32) & 0xffffffff
-	return int64(w), i + n
+	return (w*10000 + w>>32) & 0xffffffff
 }
 
 func (s *scanner) slowInt(i int) (int64, int) {
@@ -209,8 +241,34 @@ type word struct {
 	id   ID
 }
 
+// glance is a keyword of fewer than 8 bytes, with what stands behind it up to 8: in a
+// history that is nearly always the same, and then nobody has to look for its end.
+type glance struct {
+	text uint64
+	n    int32
+	id   ID
+}
+
 // QuickKeyword reads the keyword at i.
 func (m *Maps) QuickKeyword(i int) (ID, int) {
+	data := m.s.data
+	if i+9 > len(data) || data[i] != ':' {
+		return m.keyword(i)
+	}
+	i++
+	text := binary.LittleEndian.Uint64(data[i:])
+	slot := &m.glances[(text*0x9e3779b97f4a7c15)>>56]
+	if slot.text == text && slot.n > 0 {
+		return slot.id, i + int(slot.n)
+	}
+	id, end := m.keyword(i - 1)
+	if end-i < 8 && end >= 0 {
+		*slot = glance{text, int32(end - i), id}
+	}
+	return id, end
+}
+
+func (m *Maps) keyword(i int) (ID, int) {
 	s := &m.s
 	data := s.data
 	if i >= len(data) || data[i] != ':' {

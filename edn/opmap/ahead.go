@@ -296,8 +296,8 @@ func (b *block) record(i int) *record {
 	if n == cap(b.records) {
 		b.records = append(b.records, record{})[:n]
 	}
-	rec := &b.records[:n+1][n]
-	*rec = record{begin: int32(i), others: int32(len(b.others))}
+	rec := &b.records[:n+1][n] // Of its fields, those count that its layout has.
+	rec.begin, rec.others = int32(i), int32(len(b.others))
 	return rec
 }
 
@@ -326,31 +326,13 @@ func (r *Reader) recorded(i int) *record {
 // the op map must be read in the general way.
 func (r *Reader) take(rec *record, i int, ev *Event) int {
 	a, b, maps := r.ahead, r.ahead.now, &r.maps
-	*ev = Event{Index: rec.index}
-	ev.Line, ev.Col = maps.Place()
-	maps.Open(i)
 	last := b.steps[rec.last]
-	ok := true
-	for _, has := range last.order {
-		switch has {
-		case HasType:
-			ev.Type = maps.Word(rec.typ, &b.raws)
-		case HasF:
-			ev.F = maps.Word(rec.f, &b.raws)
-		case HasProcess:
-			ev.Process = r.values.InternInt(rec.process)
-		case HasValue:
-			ev.Value, ok = maps.Intern(rec.value, &b.raws, a.base)
-		case HasKey:
-			ev.Key, ok = maps.Intern(rec.key, &b.raws, a.base)
-		}
-		if !ok {
-			return -1
-		}
-	}
-	ev.Has = last.all
 	end := i + int(rec.end-rec.begin)
-	ev.Text = maps.Data()[i:end:end]
+	ev.Line, ev.Col = maps.Place()
+	ev.Key, ev.Index, ev.Has, ev.Text, ev.layout, ev.others = edn.Nil, rec.index, last.all, maps.Data()[i:end:end], nil, nil
+	if !r.fields(rec, last, a.base, ev) {
+		return -1
+	}
 	if !rec.lines {
 		if ev.layout = b.scout.own(last, &r.tree); ev.layout != nil {
 			ev.others = b.others[rec.others:rec.upTo:rec.upTo]
@@ -358,6 +340,43 @@ func (r *Reader) take(rec *record, i int, ev *Event) int {
 		end = maps.QuickLineEnd(end)
 	}
 	return end
+}
+
+// fields interns the values of a record, and says whether it could. Keywords that
+// are known may come first: values are numbered in the order of the text.
+func (r *Reader) fields(rec *record, last *step, base int, ev *Event) (ok bool) {
+	maps, raws := &r.maps, &r.ahead.now.raws
+	if last.plain != unusual && raws.Known(rec.typ) && raws.Known(rec.f) {
+		ev.Type, ev.F = maps.Word(rec.typ, raws), maps.Word(rec.f, raws)
+		if last.plain == processFirst {
+			ev.Process = r.values.InternInt(rec.process)
+		}
+		ev.Value, ok = maps.Intern(rec.value, raws, base)
+		if ok && last.plain == valueFirst {
+			ev.Process = r.values.InternInt(rec.process)
+		}
+		return ok
+	}
+	ev.Type, ev.F, ev.Process, ev.Value = edn.Nil, edn.Nil, edn.Nil, edn.Nil
+	ok = true
+	for _, has := range last.order {
+		switch has {
+		case HasType:
+			ev.Type = maps.Word(rec.typ, raws)
+		case HasF:
+			ev.F = maps.Word(rec.f, raws)
+		case HasProcess:
+			ev.Process = r.values.InternInt(rec.process)
+		case HasValue:
+			ev.Value, ok = maps.Intern(rec.value, raws, base)
+		case HasKey:
+			ev.Key, ok = maps.Intern(rec.key, raws, base)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // own is a step of a scout in the Reader's tree, nil if that has too many.

@@ -24,14 +24,18 @@ type tree struct {
 // step is the text before a value, or at the end, of op maps that are alike up
 // to that point. The steps of a Reader form a tree.
 type step struct {
-	text   string    // white space, a keyword that is a key, white space; or what closes
-	words  [2]uint64 // the same in little-endian order, if it is short
-	masks  [2]uint64
-	has    Fields   // of the key, 0 if no checker needs it
-	end    bool     // it closes the op map
+	words [2]uint64 // the text in little-endian order, if it is short
+	masks [2]uint64
+	first *step  // of next, which met last
+	size  int    // of the text
+	has   Fields // of the key, 0 if no checker needs it
+	end   bool   // it closes the op map
+
+	all    Fields   // if it closes the op map: what an event has
+	plain  int      // likewise: whether its keys are the usual ones
+	order  []Fields // likewise: the keys that a checker needs, but for :index
 	n      int      // its number
-	order  []Fields // if it closes the op map: the keys that a checker needs, but for :index
-	all    Fields   // likewise: what an event has
+	text   string   // white space, a keyword that is a key, white space; or what closes
 	parent *step
 	next   []*step
 }
@@ -90,7 +94,7 @@ func (t *tree) grow(parent *step, next step) *step {
 		return nil
 	}
 	t.known++
-	next.parent, next.n = parent, len(t.all)
+	next.parent, next.n, next.size = parent, len(t.all), len(next.text)
 	if next.end {
 		for s := parent; s != nil; s = s.parent {
 			next.all |= s.has &^ hasOtherIndex
@@ -99,6 +103,7 @@ func (t *tree) grow(parent *step, next step) *step {
 			}
 		}
 		slices.Reverse(next.order)
+		next.plain = next.usual()
 	}
 	if len(next.text) <= 16 {
 		var text, mask [16]byte
@@ -111,9 +116,29 @@ func (t *tree) grow(parent *step, next step) *step {
 		}
 	}
 	parent.next = append(parent.next, &next)
+	parent.first = parent.next[0]
 	t.all = append(t.all, &next)
 	return &next
 }
+
+// usual says in which order the values of :process and :value come, if :type and :f
+// are the only others that a checker needs.
+func (p *step) usual() int {
+	order := slices.DeleteFunc(slices.Clone(p.order), func(has Fields) bool { return has == HasType || has == HasF })
+	switch {
+	case len(p.order) != 4 || len(order) != 2 || order[0]|order[1] != HasProcess|HasValue:
+		return unusual
+	case order[0] == HasProcess:
+		return processFirst
+	}
+	return valueFirst
+}
+
+const (
+	unusual = iota
+	processFirst
+	valueFirst
+)
 
 // at says whether the step's text stands at i.
 func (p *step) at(data []byte, i int) bool {
@@ -139,16 +164,15 @@ func (r *Reader) quick(i int, ev *Event) int {
 		ev.Line, ev.Col = maps.Place()
 		*others = (*others)[:0]
 	}
-	maps.Open(i)
 	lines := false
 	at, step := i, &r.steps
 	for {
-		if next := step.next; len(next) > 0 && next[0].at(data, at) {
-			step = next[0]
+		if next := step.first; next != nil && next.at(data, at) {
+			step = next
 		} else if step = step.after(data, at); step == nil {
 			return -1
 		}
-		at += len(step.text)
+		at += step.size
 		if step.end {
 			break
 		}
@@ -189,6 +213,7 @@ func (p *step) after(data []byte, i int) *step {
 	for k, next := range p.next {
 		if next.at(data, i) {
 			p.next[0], p.next[k] = next, p.next[0]
+			p.first = next
 			return next
 		}
 	}
