@@ -57,6 +57,13 @@ type form struct {
 	at   int64 // integers: the value; collections: start of the items in arena
 }
 
+// slot is a place in the hash table of collections. Of those whose hashes differ
+// nobody looks at the items, which lie somewhere else.
+type slot struct {
+	hash uint32
+	id   ID // Nil: the slot is free
+}
+
 // Values is a table of interned forms. A form is exact: (1) and [1] differ, and
 // so do 1 and 1N; Same tells which forms are equal values. Reads may run
 // concurrently; interning and parsing may not run concurrently with anything
@@ -77,7 +84,7 @@ type Values struct {
 	keywords map[string]ID
 	symbols  map[string]ID
 	tokens   map[string]ID // numbers other than plain integers, characters, opaque forms, by text
-	table    []ID          // open addressing over collections; 0 is free
+	table    []slot        // open addressing over collections
 	used     int
 
 	scratch []ID
@@ -96,7 +103,7 @@ func NewValues() *Values {
 		keywords: map[string]ID{},
 		symbols:  map[string]ID{},
 		tokens:   map[string]ID{},
-		table:    make([]ID, 64),
+		table:    make([]slot, 64),
 	}
 	for _, s := range []struct {
 		kind Kind
@@ -462,14 +469,14 @@ func (v *Values) lastWins(kind Kind, items []ID) []ID {
 
 // find looks a collection up. One that holds a NaN is never found.
 func (v *Values) find(kind Kind, items []ID) (ID, bool) {
-	mask := uint64(len(v.table) - 1)
-	for slot := hashItems(kind, items) & mask; v.table[slot] != 0; slot = (slot + 1) & mask {
-		id := v.table[slot]
-		if v.forms[id].kind == kind && slices.Equal(v.items(id), items) {
-			return id, true
+	mask := uint32(len(v.table) - 1)
+	hash := hashItems(kind, items)
+	for at := hash & mask; v.table[at].id != Nil; at = (at + 1) & mask {
+		if s := v.table[at]; s.hash == hash && v.forms[s.id].kind == kind && slices.Equal(v.items(s.id), items) {
+			return s.id, true
 		}
 	}
-	return 0, false
+	return Nil, false
 }
 
 // addItems adds a collection that the table does not hold, with its class.
@@ -498,6 +505,9 @@ func (v *Values) addItems(kind Kind, items []ID) ID {
 
 func (v *Values) store(kind Kind, items []ID) ID {
 	at := int64(len(v.arena))
+	if cap(v.arena)-len(v.arena) < len(items) {
+		v.arena = huge.Grow(v.arena, max(len(v.arena), len(items)))
+	}
 	v.arena = append(v.arena, items...)
 	return v.add(form{kind: kind, n: int32(len(items)), at: at})
 }
@@ -506,33 +516,33 @@ func (v *Values) store(kind Kind, items []ID) ID {
 func (v *Values) enter(id ID) {
 	if 4*(v.used+1) > 3*len(v.table) {
 		old := v.table
-		v.table = make([]ID, 2*len(old))
-		for _, id := range old {
-			if id != 0 {
-				v.place(id)
+		v.table = huge.Grow([]slot(nil), 2*len(old))[:2*len(old)]
+		for _, s := range old {
+			if s.id != Nil {
+				v.place(s)
 			}
 		}
 	}
-	v.place(id)
+	v.place(slot{hashItems(v.forms[id].kind, v.items(id)), id})
 	v.used++
 }
 
-func (v *Values) place(id ID) {
-	mask := uint64(len(v.table) - 1)
-	slot := hashItems(v.forms[id].kind, v.items(id)) & mask
-	for v.table[slot] != 0 {
-		slot = (slot + 1) & mask
+func (v *Values) place(s slot) {
+	mask := uint32(len(v.table) - 1)
+	at := s.hash & mask
+	for v.table[at].id != Nil {
+		at = (at + 1) & mask
 	}
-	v.table[slot] = id
+	v.table[at] = s
 }
 
-func hashItems(kind Kind, items []ID) uint64 {
+func hashItems(kind Kind, items []ID) uint32 {
 	h := uint64(kind) + 0x9e3779b97f4a7c15
 	for _, id := range items {
 		hi, lo := bits.Mul64(h^uint64(uint32(id)), 0xa0761d6478bd642f)
 		h = hi ^ lo
 	}
-	return h ^ h>>32
+	return uint32(h ^ h>>32)
 }
 
 // canonical returns the form that stands for all collections equal to the given
