@@ -2,9 +2,8 @@
 //
 // Histories come in several forms, of which EDN is one; All lists them. Read
 // and ReadFile recognize the form by the content, plain or compressed, and make
-// a jepsen.History of it. Ops in JSON that are like others are read as quickly as
-// op maps; interval records and the forms of other monitors are translated into EDN
-// on the way, one op to a line. Convert translates any form into any other.
+// a jepsen.History of it. The reader of each form makes events; only interval records
+// are translated into EDN on the way. Convert translates any form into any other.
 //
 //	h, err := forms.ReadFile("history.json", jepsen.Options{})
 //

@@ -124,7 +124,7 @@ func (in *input) read(r io.Reader, form Form) error {
 		}
 		return in.each(in.json(buffered).Next)
 	case Fastlin, Fptlin, LiMo:
-		return in.translated(newTextReader(buffered, form, in).next)
+		return in.textForm(buffered, form)
 	case Log:
 		return in.log(buffered)
 	}

@@ -1,16 +1,15 @@
 package forms
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"clew/edn"
+	"clew/edn/opmap"
+	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
 )
 
@@ -76,248 +75,128 @@ func function(method string) string {
 // adds says whether the value of a call is what is added.
 func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":insert" }
 
-// textReader reads the events of a text form as EDN.
+// textReader reads the lines of a text form, and makes events.
 type textReader struct {
 	scan.Scratch
-	in    *input
-	form  Form
-	lines *bufio.Scanner
-	n     int    // the current line
-	line  string // its text
-	col   int    // where the text begins
-	out   []byte
+	in      *input
+	lines   scan.Lines
+	line    []byte // the current line, without blanks around it
+	col     int    // where it begins
+	words   [][]byte
+	methods []method
+	numbers map[string]int32 // of the methods
+	layout  *opmap.Layout    // of all events
+	e       opmap.Event
 
-	open map[int]textOp // LiMo: calls without a return
-
-	// The others: operations, and their ends in the order of time.
-	ops  []textOp
-	ends []textEnd
-	read bool
+	invoke, ok edn.ID // types
 }
 
-type textOp struct {
-	process        int
-	f, call, value string // EDN
-	at             scan.Place
+// method is a method by its name in the text.
+type method struct {
+	word string
+	f    string
+	adds bool   // see adds
+	id   edn.ID // of f, Nil if it has not been used yet
 }
 
-type textEnd struct {
-	time     int64
-	op       int32
-	complete bool
-}
-
-func newTextReader(r io.Reader, form Form, in *input) *textReader {
-	t := &textReader{in: in, form: form, lines: bufio.NewScanner(r), open: map[int]textOp{}}
-	t.lines.Buffer(make([]byte, 1<<12), maxLine)
-	return t
+// textForm reads the events of a text form.
+func (in *input) textForm(r io.Reader, form Form) error {
+	t := &textReader{in: in, numbers: map[string]int32{}, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}}
+	t.layout = new(opmap.Layouts).Of([]string{":process", ":type", ":f", ":value"})
+	t.invoke, t.ok = in.values.InternKeyword(jepsen.Invoke.Name()), in.values.InternKeyword(jepsen.OK.Name())
+	if form == LiMo {
+		return t.limo()
+	}
+	return t.timed(form)
 }
 
 func (r *textReader) fail(format string, args ...any) error {
-	return r.in.at(r.n, r.col).Errorf(format, args...)
+	return r.in.at(r.lines.N, r.col).Errorf(format, args...)
 }
 
-// more goes on to the next line that holds an event, if there is one.
-func (r *textReader) more() (bool, error) {
-	for r.lines.Scan() {
-		r.n++
-		whole := bytes.TrimPrefix(r.lines.Bytes(), []byte("\xef\xbb\xbf"))
+// more goes on to the next line that holds an event. It returns io.EOF at the end.
+func (r *textReader) more() error {
+	for {
+		whole, err := r.lines.Next()
+		switch {
+		case err == scan.ErrTooLong:
+			return r.in.at(r.lines.N+1, 1).Errorf("%v", err)
+		case err == io.EOF:
+			return err
+		case err != nil:
+			return fmt.Errorf("%s: %w", r.in.file, err)
+		}
+		whole = bytes.TrimPrefix(whole, []byte("\ufeff"))
 		left := bytes.TrimLeft(whole, blanks)
-		r.line = string(bytes.TrimRight(left, blanks))
+		r.line = bytes.TrimRight(left, blanks)
 		r.col = 1 + utf8.RuneCount(whole[:len(whole)-len(left)])
 		switch {
-		case r.line == "":
+		case len(r.line) == 0:
 		case r.line[0] == '#':
-			if word := heading(r.line); word != "" {
+			if word := heading(string(r.line)); word != "" {
 				r.in.b.SetObject(word)
 			}
 		default:
-			return true, nil
+			return nil
 		}
-	}
-	switch err := r.lines.Err(); err {
-	case nil:
-		return false, nil
-	case bufio.ErrTooLong:
-		return false, r.in.at(r.n+1, 1).Errorf("line longer than 64 MB")
-	default:
-		return false, fmt.Errorf("%s: %w", r.in.file, err)
 	}
 }
 
-// next is the next event as EDN.
-func (r *textReader) next() ([]byte, scan.Place, error) {
-	if r.form == LiMo {
-		more, err := r.more()
-		if err != nil || !more {
-			return nil, scan.Place{}, cmp.Or(err, io.EOF)
-		}
-		return r.limo()
-	}
-	if !r.read {
-		r.read = true
-		if err := r.all(); err != nil {
-			return nil, scan.Place{}, err
-		}
-	}
-	if len(r.ends) == 0 {
-		return nil, scan.Place{}, io.EOF
-	}
-	e := r.ends[0]
-	r.ends = r.ends[1:]
-	return r.event(&r.ops[e.op], e.complete)
-}
-
-func (r *textReader) event(o *textOp, complete bool) ([]byte, scan.Place, error) {
-	kind, value := ":invoke", o.call
-	if complete {
-		kind, value = ":ok", o.value
-	}
-	r.out = fmt.Appendf(r.out[:0], "{:process %d, :type %s, :f %s, :value %s}", o.process, kind, o.f, value)
-	return r.out, o.at, nil
-}
-
-// all reads a history of timed operations and puts their ends in order. Ends
-// that are equal keep the order of the text.
-func (r *textReader) all() error {
-	for {
-		more, err := r.more()
-		if err != nil {
-			return err
-		}
-		if !more {
-			break
-		}
-		words := strings.Fields(r.line)
-		if r.form == Fastlin {
-			err = r.fastlin(words)
-		} else {
-			err = r.fptlin(words)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	slices.SortStableFunc(r.ends, func(a, b textEnd) int {
-		rank := func(e textEnd) int {
-			if e.complete {
-				return 0
+// split is the words of the current line.
+func (r *textReader) split() [][]byte {
+	r.words = r.words[:0]
+	begin := -1
+	for i, c := range r.line {
+		switch {
+		case c >= utf8.RuneSelf:
+			return bytes.Fields(r.line)
+		case c != ' ' && (c < '\t' || c > '\r'):
+			if begin < 0 {
+				begin = i
 			}
-			return 1
+		case begin >= 0:
+			r.words = append(r.words, r.line[begin:i])
+			begin = -1
 		}
-		return cmp.Or(cmp.Compare(a.time, b.time), rank(a)-rank(b))
-	})
-	return nil
+	}
+	if begin >= 0 {
+		r.words = append(r.words, r.line[begin:])
+	}
+	return r.words
 }
 
-func (r *textReader) fastlin(words []string) error {
-	if len(words) != 4 {
-		return r.fail("expected METHOD VALUE START END, found %s", scan.Clip([]byte(r.line)))
+// method is the number of a method, or -1 if its name is none.
+func (r *textReader) method(word []byte) int32 {
+	const few = 8
+	for i := range min(len(r.methods), few) {
+		if r.methods[i].word == string(word) {
+			return int32(i)
+		}
 	}
-	return r.timed(len(r.ops), words[0], words[1:2], words[2], words[3])
+	if m, known := r.numbers[string(word)]; known {
+		return m
+	}
+	if !r.IsName(word) {
+		return -1
+	}
+	m, f := int32(len(r.methods)), function(string(word))
+	r.methods = append(r.methods, method{word: string(word), f: f, adds: adds(f)})
+	r.numbers[string(word)] = m
+	return m
 }
 
-func (r *textReader) fptlin(words []string) error {
-	if len(words) != 5 && len(words) != 6 {
-		return r.fail("expected PROCESS START END METHOD VALUE, found %s", scan.Clip([]byte(r.line)))
+// event is an event without its value.
+func (r *textReader) event(process int64, m int32, complete bool, line, col int32) *opmap.Event {
+	v, e, method := r.in.values, &r.e, &r.methods[m]
+	*e = opmap.Event{Process: v.InternInt(process), Type: r.invoke, Line: int(line), Col: int(col),
+		Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
+	if complete {
+		e.Type = r.ok
 	}
-	process, err := strconv.Atoi(words[0])
-	if err != nil || process < 0 {
-		return r.fail("expected a process such as 0, found %s", scan.Clip([]byte(words[0])))
+	if method.id == edn.Nil {
+		method.id = v.InternKeyword(method.f[1:])
 	}
-	return r.timed(process, words[3], words[4:], words[1], words[2])
-}
-
-// timed adds an operation that is given by its times.
-func (r *textReader) timed(process int, method string, values []string, start, stop string) error {
-	from, err := strconv.ParseInt(start, 10, 64)
-	if err != nil {
-		return r.fail("expected a time as an integer, found %s", scan.Clip([]byte(start)))
-	}
-	to, err := strconv.ParseInt(stop, 10, 64)
-	if err != nil || to <= from {
-		return r.fail("expected a time after %d, found %s", from, scan.Clip([]byte(stop)))
-	}
-	n, err := strconv.ParseInt(values[0], 10, 64)
-	if err != nil {
-		return r.fail("expected an integer for the value, found %s", scan.Clip([]byte(values[0])))
-	}
-	if !r.IsName([]byte(method)) {
-		return r.fail("expected a method such as enq, found %s", scan.Clip([]byte(method)))
-	}
-	o := textOp{process: process, f: function(method), at: scan.Place{Line: r.n, Col: r.col}}
-	o.call = strconv.FormatInt(n, 10)
-	o.value = o.call
-	switch {
-	case len(values) == 2:
-		answer, known := map[string]bool{"0": false, "1": true}[values[1]]
-		if !known {
-			return r.fail("expected 0 or 1 for the answer, found %s", scan.Clip([]byte(values[1])))
-		}
-		o.value = fmt.Sprintf("[%d %t]", n, answer)
-	case !adds(o.f):
-		o.call = "nil"
-		if n == empty {
-			o.value = "nil"
-		}
-	}
-	row := int32(len(r.ops))
-	r.ops = append(r.ops, o)
-	r.ends = append(r.ends, textEnd{from, row, false}, textEnd{to, row, true})
-	return nil
-}
-
-// empty is what a removal from an empty container returns in fastlin and fptlin.
-const empty = -1
-
-// limo reads an event of LiMo.
-func (r *textReader) limo() ([]byte, scan.Place, error) {
-	at := scan.Place{Line: r.n, Col: r.col}
-	number, rest, _ := strings.Cut(strings.TrimPrefix(r.line, "["), "]")
-	process, err := strconv.Atoi(number)
-	if err != nil || r.line[0] != '[' || process < 0 {
-		return nil, at, r.fail("expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found %s", scan.Clip([]byte(r.line)))
-	}
-	rest, _, _ = strings.Cut(rest, "#")
-	verb, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	rest = strings.TrimSpace(rest)
-	call, isOpen := r.open[process]
-	switch {
-	case verb == "call" && isOpen:
-		return nil, at, r.fail("thread %d calls while its call on line %d has not returned", process, call.at.Line)
-	case verb == "call":
-		cut := strings.IndexAny(rest+" ", "( ")
-		method, value := rest[:cut], strings.TrimSpace(strings.TrimSuffix(strings.TrimLeft(rest[cut:], "( "), ")"))
-		if !r.IsName([]byte(method)) {
-			return nil, at, r.fail("expected a method such as push(1) after call, found %s", scan.Clip([]byte(rest)))
-		}
-		call = textOp{process, function(method), r.limoValue(value), r.limoValue(value), at}
-		if !adds(call.f) {
-			call.call = "nil"
-		}
-		r.open[process] = call
-		return r.event(&call, false)
-	case verb == "return" && isOpen:
-		delete(r.open, process)
-		call.at = at
-		if rest != "" {
-			call.value = r.limoValue(rest)
-		}
-		return r.event(&call, true)
-	case verb == "return":
-		return nil, at, r.fail("thread %d returns, but has not called", process)
-	}
-	return nil, at, r.fail("expected call or return, found %s", scan.Clip([]byte(verb)))
-}
-
-// limoValue is a value as EDN: an integer, nil, or else a string.
-func (r *textReader) limoValue(s string) string {
-	if s == "" || s == "empty" {
-		return "nil"
-	}
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return strconv.FormatInt(n, 10)
-	}
-	v := r.Values()
-	return v.Text(v.InternString(s))
+	e.F = method.id
+	e.Lay(r.layout, nil, v)
+	return e
 }

@@ -1,0 +1,117 @@
+package forms
+
+import (
+	"bytes"
+	"io"
+
+	"clew/edn"
+	"clew/jepsen/forms/internal/scan"
+)
+
+// limoCall is a call that has not returned.
+type limoCall struct {
+	value        edn.ID
+	method, line int32
+	isOpen       bool
+}
+
+// limoCalls are the open calls, by thread. Threads are numbered from 0 or 1 on, or else
+// they are few.
+type limoCalls struct {
+	dense  []limoCall
+	sparse map[int64]*limoCall
+}
+
+// of is the open call of a thread. lines is how many there have been.
+func (c *limoCalls) of(thread int64, lines int) *limoCall {
+	if thread < int64(4*lines+256) {
+		for thread >= int64(len(c.dense)) {
+			c.dense = append(c.dense, limoCall{})
+		}
+		if old := c.sparse[thread]; old != nil {
+			c.dense[thread] = *old
+			delete(c.sparse, thread)
+		}
+		return &c.dense[thread]
+	}
+	if c.sparse == nil {
+		c.sparse = map[int64]*limoCall{}
+	}
+	if c.sparse[thread] == nil {
+		c.sparse[thread] = new(limoCall)
+	}
+	return c.sparse[thread]
+}
+
+// limo reads LiMo, event by event.
+func (r *textReader) limo() error {
+	var calls limoCalls
+	for {
+		if err := r.more(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := r.limoEvent(&calls); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *textReader) limoEvent(calls *limoCalls) error {
+	number, rest, _ := bytes.Cut(bytes.TrimPrefix(r.line, []byte("[")), []byte("]"))
+	thread, ok := integer(number)
+	if !ok || r.line[0] != '[' || thread < 0 {
+		return r.fail("expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found %s", scan.Clip(r.line))
+	}
+	rest, _, _ = bytes.Cut(rest, []byte("#"))
+	verb, rest, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+	rest = bytes.TrimSpace(rest)
+	call := calls.of(thread, r.lines.N)
+	switch {
+	case string(verb) == "call" && call.isOpen:
+		return r.fail("thread %d calls while its call on line %d has not returned", thread, call.line)
+	case string(verb) == "call":
+		return r.limoCall(thread, call, rest)
+	case string(verb) == "return" && call.isOpen:
+		call.isOpen = false
+		e := r.event(thread, call.method, true, int32(r.lines.N), int32(r.col))
+		if e.Value = call.value; len(rest) > 0 {
+			e.Value = r.limoValue(rest)
+		}
+		return r.in.take(e)
+	case string(verb) == "return":
+		return r.fail("thread %d returns, but has not called", thread)
+	}
+	return r.fail("expected call or return, found %s", scan.Clip(verb))
+}
+
+// limoCall reads what is called.
+func (r *textReader) limoCall(thread int64, call *limoCall, text []byte) error {
+	cut := bytes.IndexAny(text, "( ")
+	if cut < 0 {
+		cut = len(text)
+	}
+	m := r.method(text[:cut])
+	if m < 0 {
+		return r.fail("expected a method such as push(1) after call, found %s", scan.Clip(text))
+	}
+	*call = limoCall{method: m, line: int32(r.lines.N), isOpen: true}
+	e := r.event(thread, m, false, int32(r.lines.N), int32(r.col))
+	call.value = r.limoValue(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimLeft(text[cut:], "( "), []byte(")"))))
+	if r.methods[m].adds {
+		e.Value = call.value
+	}
+	return r.in.take(e)
+}
+
+// limoValue is a value: an integer, nil, or else a string.
+func (r *textReader) limoValue(s []byte) edn.ID {
+	if len(s) == 0 || string(s) == "empty" {
+		return edn.Nil
+	}
+	if n, ok := integer(s); ok {
+		return r.in.values.InternInt(n)
+	}
+	return r.in.values.InternStringBytes(s)
+}

@@ -1,0 +1,19 @@
+// Package forms reads histories and writes them as text.
+//
+// Histories come in several forms, of which EDN is one; All lists them. Read
+// and ReadFile recognize the form by the content, plain or compressed, and make
+// a jepsen.History of it. JSON, interval records and the forms of other monitors are translated
+// into EDN on the way, one op to a line, so that there is only one reader of
+// ops. Convert translates any form into any other.
+//
+//	h, err := forms.ReadFile("history.json", jepsen.Options{})
+//
+// A test.jepsen is binary, and only read: package testfile makes its events.
+//
+// To add a form, write a file that turns its text into ops of EDN and back, and
+// name the form in All, in detect, which recognizes it, and in the switches
+// that choose its reader and its writer.
+//
+// The package does not look for histories in folders and archives (package
+// store does), and does not pair events (jepsen.Builder does).
+package old

@@ -1,0 +1,194 @@
+package old
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"clew/jepsen"
+)
+
+// Following says how a history is read that is still being written.
+type Following struct {
+	// Idle is how long nothing may come until the history counts as ended; 0 is for
+	// ever. A pipe ends with its writer, too; a file does not, since it may grow.
+	Idle time.Duration
+	// Look is called now and then, once everything that has come by then has been
+	// read, with the history so far, which is whole until Look returns. If it
+	// returns false, nothing more is read.
+	Look func(soFar *jepsen.History) bool
+}
+
+// Follow reads a history while it is being written, line by line: the last line
+// counts once it ends. EDN, JSON lines and the .log form can be looked at on the
+// way, in other forms Look sees nothing before the end. A file that is a test.jepsen
+// grows by chunks of 16,384 events, and ends once the test says that its history is
+// whole. If the context is done the history ends there. Memory and time are those
+// of Read, but for a buffer.
+func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, f Following) (*jepsen.History, error) {
+	if r == nil || f.Look == nil {
+		return nil, fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
+	}
+	opts.File = name
+	if file, ok := r.(*os.File); ok && isTest(file) {
+		return followTest(ctx, file, opts, f)
+	}
+	b := jepsen.NewBuilder(opts)
+	t := &tail{ctx: ctx, idle: f.Idle, blocks: make(chan block, blocksAhead), look: func() bool {
+		h, err := b.SoFar()
+		return err != nil || f.Look(h)
+	}}
+	stop := make(chan struct{})
+	defer close(stop)
+	go t.pump(r, stop)
+	in := input{ctx: context.WithoutCancel(ctx), memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, clockError: opts.ClockError, eager: true}
+	switch err := in.read(t, ""); {
+	case errors.Is(err, errEnough):
+		if len(t.torn) > 0 {
+			b.Warn("the last line had no end yet; it does not count")
+		}
+	case err != nil:
+		return nil, err
+	}
+	return b.History()
+}
+
+// errEnough ends the reading of a text that may go on.
+var errEnough = errors.New("the text may go on, but no more is wanted")
+
+// tail is the text of a history that is being written, as whole lines.
+type tail struct {
+	ctx    context.Context
+	idle   time.Duration
+	blocks chan block
+	look   func() bool
+
+	whole []byte           // lines that nobody has read yet
+	torn  []byte           // the beginning of a line
+	end   error            // what the text ended with
+	over  <-chan time.Time // once the context is done: the end of the last moment
+}
+
+// block is what a Read gave.
+type block struct {
+	text []byte
+	err  error
+}
+
+// A writer should not have to wait while the history is looked at: this much is
+// read ahead.
+const (
+	blockBytes  = 64 << 10
+	blocksAhead = 256
+)
+
+// A file that has ended is looked at again after growthPause. A history is offered
+// to Look that often while nothing comes.
+const (
+	growthPause = 50 * time.Millisecond
+	lookPause   = 100 * time.Millisecond
+)
+
+// lastMoment is how long lines are still taken once the context is done, since they
+// may have been there before.
+const lastMoment = 200 * time.Millisecond
+
+// pump reads until the text ends, or nobody wants it.
+func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
+	growing := false
+	if f, ok := r.(*os.File); ok {
+		info, err := f.Stat()
+		growing = err == nil && info.Mode().IsRegular()
+	}
+	for {
+		b := block{text: make([]byte, blockBytes)}
+		var n int
+		n, b.err = r.Read(b.text)
+		if b.text = b.text[:n]; growing && b.err == io.EOF {
+			b.err = nil
+		}
+		if n == 0 && b.err == nil {
+			select {
+			case <-time.After(growthPause):
+				continue
+			case <-stop:
+				return
+			}
+		}
+		select {
+		case t.blocks <- b:
+		case <-stop:
+			return
+		}
+		if b.err != nil {
+			return
+		}
+	}
+}
+
+// Read gives out whole lines, and the rest once the text has ended. In between it
+// has the history looked at.
+func (t *tail) Read(p []byte) (int, error) {
+	if len(t.whole) == 0 && t.end == nil {
+		if !t.look() {
+			return 0, t.enough()
+		}
+		if err := t.more(); err != nil {
+			return 0, err
+		}
+	}
+	if len(t.whole) == 0 {
+		return 0, t.end
+	}
+	n := copy(p, t.whole)
+	t.whole = t.whole[n:]
+	return n, nil
+}
+
+// enough ends the reading because the text has been looked at: what comes after
+// does not matter.
+func (t *tail) enough() error {
+	t.torn = nil
+	return errEnough
+}
+
+// more waits for a line, or for the end of the text.
+func (t *tail) more() error {
+	since := time.Now()
+	tick := time.NewTicker(lookPause)
+	defer tick.Stop()
+	done := t.ctx.Done()
+	for {
+		select {
+		case <-done:
+			if done = nil; t.over == nil {
+				t.over = time.After(lastMoment)
+			}
+		case <-t.over:
+			return errEnough
+		case b := <-t.blocks:
+			since, t.end = time.Now(), b.err
+			text := append(t.torn, b.text...)
+			lines := 0
+			if end := bytes.LastIndexByte(b.text, '\n'); b.err != nil {
+				lines = len(text)
+			} else if end >= 0 {
+				lines = len(t.torn) + end + 1
+			}
+			if t.whole, t.torn = text[:lines:lines], text[lines:]; lines > 0 || b.err != nil {
+				return nil
+			}
+		case now := <-tick.C:
+			switch {
+			case !t.look():
+				return t.enough()
+			case t.idle > 0 && now.Sub(since) >= t.idle:
+				return errEnough
+			}
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package old
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"clew/jepsen"
+	"clew/jepsen/testfile"
+)
+
+// isTest says whether a file is a test.jepsen.
+func isTest(f *os.File) bool {
+	head := make([]byte, testfile.Head)
+	_, err := f.ReadAt(head, 0)
+	return err == nil && testfile.Is(head)
+}
+
+// followTest is Follow of a test.jepsen. Jepsen changes what stands at the beginning
+// of the file, so it is read anew whenever it has grown, for a tenth of one processor
+// in all. What cannot be read may be half written, and is read again later.
+func followTest(ctx context.Context, f *os.File, opts jepsen.Options, how Following) (*jepsen.History, error) {
+	t := growingTest{file: f, opts: opts, size: -1}
+	tick := time.NewTicker(lookPause)
+	defer tick.Stop()
+	var next time.Time // when it may be read again
+	for changed := time.Now(); ; {
+		now := time.Now()
+		grown, err := t.grown()
+		ends := ctx.Err() != nil || how.Idle > 0 && now.Sub(changed) >= how.Idle
+		switch {
+		case err != nil:
+			return nil, err
+		case grown && (ends || !now.Before(next)):
+			t.read()
+			changed = time.Now()
+			next = changed.Add(readShare * changed.Sub(now))
+		}
+		if t.history != nil && (!how.Look(t.history) || len(t.history.Warnings) == 0) || ends {
+			return t.history, t.err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// readShare is how much longer than a reading the pause after it is.
+const readShare = 10
+
+// growingTest is a test.jepsen that is read now and then.
+type growingTest struct {
+	file    *os.File
+	opts    jepsen.Options
+	size    int64     // when it was read last
+	written time.Time // likewise
+	history *jepsen.History
+	err     error // why there is no history
+}
+
+// grown says whether the file has changed since it was read.
+func (t *growingTest) grown() (bool, error) {
+	info, err := t.file.Stat()
+	return err == nil && (info.Size() != t.size || !info.ModTime().Equal(t.written)), err
+}
+
+// read reads the file. If that fails, what was read before stands.
+func (t *growingTest) read() {
+	info, err := t.file.Stat()
+	if err == nil {
+		t.size, t.written = info.Size(), info.ModTime()
+		_, err = t.file.Seek(0, io.SeekStart)
+	}
+	var h *jepsen.History
+	if err == nil {
+		h, err = ReadWithin(context.Background(), t.file, t.opts.File, t.opts)
+	}
+	if err == nil {
+		t.history, t.err = h, nil
+	} else if t.history == nil {
+		t.err = err
+	}
+}

@@ -1,0 +1,285 @@
+package old
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"clew/edn"
+	"clew/edn/opmap"
+	"clew/internal/files"
+	"clew/internal/limits"
+	"clew/jepsen"
+	"clew/jepsen/testfile"
+)
+
+// Read reads one history in any of the forms, plain or compressed with gzip or
+// zstd, and recognizes the form by the content. Errors call the history by
+// name. They are *edn.Error with file, line and column, or I/O errors. Linear
+// time.
+func Read(r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error) {
+	return ReadWithin(context.Background(), r, name, opts)
+}
+
+// ReadWithin is Read until the context is done. The error is its cause then.
+func ReadWithin(ctx context.Context, r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error) {
+	if r == nil {
+		return nil, fmt.Errorf("%s: expected a reader, found nil", name)
+	}
+	opts.File = name
+	b := jepsen.NewBuilder(opts)
+	in := input{ctx: ctx, memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, clockError: opts.ClockError}
+	if err := in.read(r, ""); err != nil {
+		return nil, err
+	}
+	return b.History()
+}
+
+// ReadFile reads the history in a file; "-" is standard input.
+func ReadFile(path string, opts jepsen.Options) (*jepsen.History, error) {
+	return ReadFileWithin(context.Background(), path, opts)
+}
+
+// ReadFileWithin is ReadFile until the context is done.
+func ReadFileWithin(ctx context.Context, path string, opts jepsen.Options) (*jepsen.History, error) {
+	if path == "-" {
+		return ReadWithin(ctx, os.Stdin, "standard input", opts)
+	}
+	f, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadWithin(ctx, f, path, opts)
+}
+
+// input is the text of a history that is being read.
+type input struct {
+	ctx    context.Context
+	memory int64
+	b      *jepsen.Builder
+	file   string
+	values *edn.Values
+	take   func(*opmap.Event) error // gets each event, which is valid until it returns
+
+	timed      func(e *opmap.Event, op int32) error // likewise, of operations with times
+	clockError int64                                // see jepsen.Options
+
+	eager bool // events are wanted as soon as their text is there
+}
+
+// at is a place in the text.
+func (in *input) at(line, col int) edn.Pos {
+	return edn.Pos{File: in.file, Line: line, Col: col}
+}
+
+// read reads the events of a history, compressed or not, in the given form, or
+// in the one that its content shows if form is "".
+func (in *input) read(r io.Reader, form Form) error {
+	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, r, in.memory), 1<<16)
+	unpacked, packed, err := files.Decompress(buffered)
+	if err != nil {
+		return fmt.Errorf("%s: %w", in.file, err)
+	}
+	defer unpacked.Close()
+	if packed {
+		buffered = bufio.NewReaderSize(limits.Reader(in.ctx, unpacked, in.memory), 1<<16)
+	}
+	if head, _ := buffered.Peek(testfile.Head); form == Test || form == "" && testfile.Is(head) {
+		if packed {
+			r = nil
+		}
+		return in.test(r, buffered)
+	}
+	if what := foreign(buffered); what != "" {
+		return in.at(1, 1).Errorf("expected EDN or log lines, found %s", what)
+	}
+	if form == "" {
+		head, err := in.head(buffered)
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("%s: %w", in.file, err)
+		}
+		form = detect(head)
+	}
+	if in.clockError != 0 && form != Intervals {
+		return in.at(1, 1).Errorf("a clock error goes with interval records, and this is %s", form)
+	}
+	switch form {
+	case Intervals:
+		return in.intervals(buffered, in.clockError)
+	case JSON, JSONL:
+		return in.translated(newJSONReader(buffered, in.file).next)
+	case Fastlin, Fptlin, LiMo:
+		return in.translated(newTextReader(buffered, form, in).next)
+	case Log:
+		return in.log(buffered)
+	}
+	if !packed {
+		in.b.Expect(size(r))
+	}
+	return in.edn(buffered)
+}
+
+// head is the beginning of a text, by which its form is recognized. If events are
+// wanted at once it may be as short as a line that is no comment.
+func (in *input) head(r *bufio.Reader) ([]byte, error) {
+	if !in.eager {
+		return r.Peek(r.Size())
+	}
+	for {
+		head, _ := r.Peek(r.Buffered())
+		for line := range bytes.Lines(head) {
+			text := bytes.TrimSpace(line)
+			if len(head) == r.Size() || len(text) > 0 && text[0] != '#' && line[len(line)-1] == '\n' {
+				return head, nil
+			}
+		}
+		if head, err := r.Peek(len(head) + 1); err != nil {
+			return head, err
+		}
+	}
+}
+
+// size is the length of a file, 0 if it is not known.
+func size(r io.Reader) int64 {
+	f, ok := r.(*os.File)
+	if !ok {
+		return 0
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return info.Size()
+	}
+	return 0
+}
+
+func (in *input) edn(r io.Reader) error {
+	reader := opmap.NewReader(r, in.file, in.values)
+	if in.eager {
+		reader.Eager()
+	}
+	var e opmap.Event
+	for {
+		if err := reader.Next(&e); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := in.take(&e); err != nil {
+			return err
+		}
+	}
+}
+
+// foreign names the kind of a text that begins like neither EDN nor a log, or
+// is "".
+func foreign(r *bufio.Reader) string {
+	head, _ := r.Peek(8)
+	switch {
+	case isUTF16(head):
+		return "UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"
+	case bytes.HasPrefix(head, []byte("<")):
+		return "HTML or XML"
+	case bytes.ContainsFunc(head, func(c rune) bool { return c < '\t' || c > '\r' && c < 0x1c || c == 0x7f }):
+		return "binary data"
+	}
+	return ""
+}
+
+// isUTF16 says whether a text begins with UTF-16's byte order mark, or with an
+// ASCII character in UTF-16.
+func isUTF16(head []byte) bool {
+	if len(head) < 2 {
+		return false
+	}
+	mark := head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff
+	ascii := func(c byte) bool { return c >= '\t' && c < 0x7f }
+	return mark || ascii(head[0]) && head[1] == 0 || head[0] == 0 && ascii(head[1])
+}
+
+// translation is the text of another form as EDN, one op map to a line, so that
+// the EDN reader remains the only one that makes events. It holds the places of
+// the ops that the reader has not returned yet, at most a block's worth.
+type translation struct {
+	next   func() (op []byte, at place, err error) // io.EOF at the end
+	line   []byte                                  // the last op, with its newline
+	rest   []byte                                  // the part of it that has not been read
+	places []place
+	first  int // the line of places[0]
+	err    error
+	eager  bool // each op is given out by itself
+}
+
+// place is where an op stands in its own text.
+type place struct{ line, col int }
+
+// Read gives out the translation.
+func (t *translation) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(t.rest) == 0 {
+			if t.eager && n > 0 {
+				break
+			}
+			var op []byte
+			var at place
+			if t.err == nil {
+				op, at, t.err = t.next()
+			}
+			if t.err != nil {
+				break
+			}
+			t.places = append(t.places, at)
+			t.line = append(append(t.line[:0], op...), '\n')
+			t.rest = t.line
+		}
+		k := copy(p[n:], t.rest)
+		n, t.rest = n+k, t.rest[k:]
+	}
+	if n == 0 {
+		return 0, t.err
+	}
+	return n, nil
+}
+
+// at is the place of the op on a line of the translation. Lines must not descend.
+func (t *translation) at(line int) place {
+	t.places, t.first = t.places[line-t.first:], line
+	return t.places[0]
+}
+
+// translated reads the events of another form. Errors in its text come from
+// next, and have the text's own places. If the EDN reader gives a place, it is
+// replaced by the text's own.
+func (in *input) translated(next func() ([]byte, place, error)) error {
+	t := &translation{next: next, first: 1, eager: in.eager}
+	reader := opmap.NewReader(t, in.file, in.values)
+	if in.eager {
+		reader.Eager()
+	}
+	var e opmap.Event
+	for {
+		err := reader.Next(&e)
+		if err == io.EOF {
+			return nil
+		}
+		var located *edn.Error
+		if errors.As(err, &located) {
+			if error(located) == t.err {
+				return located
+			}
+			at := t.at(located.Line)
+			return in.at(at.line, at.col).Errorf("%s", located.Msg)
+		}
+		if err != nil {
+			return err
+		}
+		at := t.at(e.Line)
+		e.Line, e.Col = at.line, at.col
+		if err := in.take(&e); err != nil {
+			return err
+		}
+	}
+}

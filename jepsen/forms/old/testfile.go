@@ -1,0 +1,43 @@
+package old
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"clew/edn"
+	"clew/jepsen/testfile"
+)
+
+// test reads the events of a test.jepsen: from a file if it is one, as it is read
+// here and there, and otherwise from all of the text.
+func (in *input) test(file io.Reader, text io.Reader) error {
+	if in.clockError != 0 {
+		return edn.Pos{File: in.file}.Errorf("a clock error goes with interval records, and this is a %s", Test)
+	}
+	if in.eager {
+		return edn.Pos{File: in.file}.Errorf("a %s is followed as a file, since Jepsen changes what has been read; found a stream", Test)
+	}
+	in.b.NoLines()
+	n := size(file)
+	at, isFile := file.(io.ReaderAt)
+	if n == 0 || !isFile {
+		all, err := io.ReadAll(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", in.file, err)
+		}
+		at, n = bytes.NewReader(all), int64(len(all))
+	}
+	f, err := testfile.Open(in.ctx, at, n, in.file, in.memory)
+	if err != nil {
+		return err
+	}
+	in.b.Expect(n)
+	if err := f.Events(in.values, in.take); err != nil {
+		return err
+	}
+	for _, warning := range f.Warnings() {
+		in.b.Warn("%s", warning)
+	}
+	return nil
+}
