@@ -41,6 +41,9 @@ func (c *converter) operations(h *jepsen.History) error {
 	switch {
 	case o.word == "":
 	case c.to == LiMo && o.limo == "", c.to == Fastlin && o.word == "set":
+		if len(h.Invocation) == 0 {
+			return edn.Pos{File: c.file}.Errorf("%s has no %s", c.to, o.word)
+		}
 		return c.refuseOp(h, h.Invocation[0], "it has no %s", o.word)
 	case c.to == LiMo:
 		c.put([]byte("# @object " + o.limo))

@@ -1,12 +1,11 @@
 package forms
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"clew/edn"
@@ -34,53 +33,50 @@ const maxLine = 64 << 20
 // logReader reads a history of that form, a line after the other.
 type logReader struct {
 	in     *input
+	lines  scan.Lines
 	events int
 	// message says that the last line was a logger's, or goes on with one.
 	message bool
 	passed  []byte // the beginning of the first line that was passed over, nil if none was
 	at      edn.Pos
+
+	keywords scan.Keywords
+	e        opmap.Event
+	items    []edn.ID
 }
 
 // log reads a history of that form.
 func (in *input) log(r io.Reader) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 1<<16), maxLine)
-	// Unlike an op map, a line that was cut off may still be an event, but with
-	// another value.
-	cut := false
-	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		n, line, err := bufio.ScanLines(data, atEOF)
-		if n > 0 {
-			cut = data[n-1] != '\n'
-		}
-		return n, line, err
-	})
-	l := logReader{in: in}
+	l := logReader{in: in, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}, keywords: scan.Keywords{V: in.values}}
 	pos := edn.Pos{File: in.file, Col: 1}
-	for lines.Scan() {
+	for {
+		line, err := l.lines.Next()
+		if err == io.EOF {
+			break
+		} else if err == scan.ErrTooLong {
+			return in.at(pos.Line+1, 1).Errorf("%v", err)
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", in.file, err)
+		}
 		pos.Line++
-		line := bytes.Clone(lines.Bytes())
 		if err := l.line(line, pos); err != nil {
 			return err
 		}
 		pos.Offset += int64(len(line)) + 1
 	}
-	if err := lines.Err(); err == bufio.ErrTooLong {
-		return in.at(pos.Line+1, 1).Errorf("line longer than 64 MB")
-	} else if err != nil {
-		return fmt.Errorf("%s: %w", in.file, err)
-	}
 	if l.events == 0 && l.passed != nil {
 		return l.at.Errorf("no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(l.passed))
 	}
-	if cut {
+	// Unlike an op map, a line that was cut off may still be an event, but with
+	// another value.
+	if l.lines.Cut {
 		in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", pos.Line)
 	}
 	return nil
 }
 
 func (l *logReader) line(line []byte, pos edn.Pos) error {
-	body := bytes.Trim(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), blanks)
+	body, _ := scan.Trim(bytes.TrimPrefix(line, []byte("\ufeff")))
 	if len(body) == 0 || body[0] == ';' {
 		return nil
 	}
@@ -95,15 +91,96 @@ func (l *logReader) line(line []byte, pos edn.Pos) error {
 			l.passed, l.at = bytes.Clone(body), l.in.at(pos.Line, 1)
 		}
 		return nil
-	case c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
+	case isLetter(c):
 		return l.in.at(pos.Line, 1).Errorf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(body))
 	}
 	l.message = logged
 	// Columns count characters; text stands at the end of the line but for blanks.
-	before := line[:len(bytes.TrimRight(line, blanks))-len(text)]
+	trimmed, left := scan.Trim(line)
+	before := line[:left+len(trimmed)-len(text)]
 	pos.Col += utf8.RuneCount(before)
 	pos.Offset += int64(len(before))
+	if e := &l.e; l.quick(text) {
+		e.Line, e.Col, e.End = pos.Line, pos.Col, l.lines.Offset+int64(l.lines.At)
+		l.events++
+		return l.in.take(e)
+	}
 	return l.event(text, pos)
+}
+
+// quick reads an event of nothing but a short integer, two keywords and a simple
+// value, as most are.
+func (l *logReader) quick(text []byte) bool {
+	process, rest := scan.Word(text)
+	typ, rest := scan.Word(rest)
+	f, value := scan.Word(rest)
+	n, ok := integerAsPrinted(process)
+	if !ok || len(typ) == 0 || typ[0] != ':' || len(f) == 0 || f[0] != ':' || !l.isSimple(value) {
+		return false
+	}
+	e := &l.e
+	*e = opmap.Event{Process: l.in.values.InternInt(n), Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
+	if e.Type, ok = l.keywords.Named(typ[1:]); ok {
+		e.F, ok = l.keywords.Named(f[1:])
+	}
+	if ok {
+		e.Value = l.value(value)
+	}
+	return ok
+}
+
+// integerAsPrinted reads an integer of at most 18 digits.
+func integerAsPrinted(text []byte) (n int64, ok bool) {
+	if n, ok = scan.Int(text); ok && len(text) > 1 {
+		ok = text[0] != '0' && (text[0] != '-' || text[1] != '0')
+	}
+	return n, ok
+}
+
+// isSimple says whether a value is nil, a boolean, a short integer, or a vector of such
+// with single blanks between them.
+func (l *logReader) isSimple(text []byte) bool {
+	if n := len(text); n > 1 && text[0] == '[' && text[n-1] == ']' {
+		for items, more := text[1:n-1], n > 2; more; {
+			var item []byte
+			if item, items, more = bytes.Cut(items, []byte{' '}); !isScalar(item) {
+				return false
+			}
+		}
+		return true
+	}
+	return isScalar(text)
+}
+
+func isScalar(text []byte) bool {
+	switch string(text) {
+	case "nil", "true", "false":
+		return true
+	}
+	_, ok := integerAsPrinted(text)
+	return ok
+}
+
+// value is a simple value.
+func (l *logReader) value(text []byte) edn.ID {
+	switch text[0] {
+	case 'n':
+		return edn.Nil
+	case 't':
+		return edn.True
+	case 'f':
+		return edn.False
+	case '[':
+		l.items = l.items[:0]
+		for items, more := text[1:len(text)-1], len(text) > 2; more; {
+			var item []byte
+			item, items, more = bytes.Cut(items, []byte{' '})
+			l.items = append(l.items, l.value(item))
+		}
+		return l.in.values.InternVector(l.items)
+	}
+	n, _ := scan.Int(text)
+	return l.in.values.InternInt(n)
 }
 
 // event takes an event: PROCESS :TYPE :F VALUE, and free text.
@@ -141,8 +218,8 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 // then the logger's name may follow.
 func message(line []byte) (text []byte, logged bool) {
 	c := line[0]
-	stamped := isLevel(line) || timestamp.Match(line)
-	if !stamped && (c < 'A' || c > 'Z' && c < 'a' || c > 'z') {
+	stamped := isLevel(line) || isTimestamp(line)
+	if !stamped && !isLetter(c) {
 		return line, false
 	}
 	dash, colon := bytes.Index(line, []byte(" - ")), bytes.Index(line, []byte(": "))
@@ -153,24 +230,71 @@ func message(line []byte) (text []byte, logged bool) {
 		return line, stamped
 	}
 	after := line[dash+3:]
-	if name := loggerName.Find(after); name != nil {
-		after = bytes.TrimLeft(after[len(name):], blanks)
+	if n := loggerName(after); n > 0 {
+		after = bytes.TrimLeft(after[n:], blanks)
 	}
 	return after, true
 }
 
-var (
-	timestamp  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[T \t][0-9]{2}:`)
-	loggerName = regexp.MustCompile(`^[A-Za-z][\w-]*(\.[\w-]+)+[ \t]`)
-)
+// isTimestamp says whether a line begins with a day and an hour.
+func isTimestamp(line []byte) bool {
+	const pattern = "0000-00-00T00:"
+	if len(line) < len(pattern) {
+		return false
+	}
+	for i, c := range line[:len(pattern)] {
+		switch p := pattern[i]; {
+		case p == '0':
+			if c < '0' || c > '9' {
+				return false
+			}
+		case p == 'T':
+			if c != 'T' && c != ' ' && c != '\t' {
+				return false
+			}
+		case p != c:
+			return false
+		}
+	}
+	return true
+}
+
+// loggerName is the length of the name of a logger with which a text begins, and of
+// the blank after it, 0 if there is none: words with points between them.
+func loggerName(text []byte) int {
+	if len(text) == 0 || !isLetter(text[0]) {
+		return 0
+	}
+	points, word := 0, 0
+	for i, c := range text {
+		switch {
+		case isLetter(c) || c >= '0' && c <= '9' || c == '_' || c == '-':
+			word++
+		case word == 0:
+			return 0
+		case c == '.':
+			points, word = points+1, 0
+		case points > 0 && (c == ' ' || c == '\t'):
+			return i + 1
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
 
 // blanks may stand around a line.
 const blanks = " \t\r"
 
 // isLevel says whether a line begins with a logging level.
 func isLevel(line []byte) bool {
-	end := bytes.IndexAny(line, blanks)
-	switch string(line[:max(end, 0)]) {
+	level, _ := scan.Word(line)
+	if len(level) == len(line) {
+		return false
+	}
+	switch string(level) {
 	case "INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL":
 		return true
 	}
@@ -180,12 +304,34 @@ func isLevel(line []byte) bool {
 // startsLikeEvent says whether a log message begins with a process and a
 // keyword: other messages are not events.
 func startsLikeEvent(text []byte) bool {
-	fields := bytes.Fields(text)
-	if len(fields) < 2 || fields[1][0] != ':' {
+	first, rest := field(text)
+	second, _ := field(rest)
+	if len(second) == 0 || second[0] != ':' {
 		return false
 	}
-	c := fields[0][0]
+	c := first[0]
 	return c == ':' || c == '-' || c >= '0' && c <= '9'
+}
+
+// field is the first field of a text, as bytes.Fields has it, and the rest.
+func field(text []byte) (first, rest []byte) {
+	isSpace := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+	begin := 0
+	for begin < len(text) && isSpace(text[begin]) {
+		begin++
+	}
+	end := begin
+	for end < len(text) && !isSpace(text[end]) && text[end] < utf8.RuneSelf {
+		end++
+	}
+	if end == len(text) || text[end] < utf8.RuneSelf {
+		return text[begin:end], text[end:]
+	}
+	text = bytes.TrimLeftFunc(text, unicode.IsSpace)
+	if end := bytes.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		return text[:end], text[end:]
+	}
+	return text, nil
 }
 
 // looksLikeOperation says whether the type of an event stands between blanks.

@@ -126,6 +126,9 @@ func (in *input) read(r io.Reader, form Form) error {
 	case Fastlin, Fptlin, LiMo:
 		return in.textForm(buffered, form)
 	case Log:
+		if !packed {
+			in.b.Expect(size(r))
+		}
 		return in.log(buffered)
 	}
 	in.b.Expect(files.Size(r))

@@ -127,9 +127,9 @@ func (r *textReader) more() error {
 			return fmt.Errorf("%s: %w", r.in.file, err)
 		}
 		whole = bytes.TrimPrefix(whole, []byte("\ufeff"))
-		left := bytes.TrimLeft(whole, blanks)
-		r.line = bytes.TrimRight(left, blanks)
-		r.col = 1 + utf8.RuneCount(whole[:len(whole)-len(left)])
+		var before int
+		r.line, before = scan.Trim(whole)
+		r.col = 1 + before
 		switch {
 		case len(r.line) == 0:
 		case r.line[0] == '#':

@@ -3,6 +3,7 @@ package forms
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -184,5 +185,13 @@ func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 				t.Errorf("%s of %s: %d held, %d refused", form, model, held, refused)
 			}
 		}
+	}
+}
+
+// A form is refused without an operation to name, too.
+func TestNothingOfAnObjectThatAFormDoesNotHave(t *testing.T) {
+	_, err := Convert(io.Discard, strings.NewReader("# priorityqueue\n"), "h", "", LiMo)
+	if err == nil || err.Error() != "h: limo has no priorityqueue" {
+		t.Error(err)
 	}
 }

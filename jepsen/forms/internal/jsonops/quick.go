@@ -20,12 +20,10 @@ import (
 
 // layouts reads ops like those that it has learned.
 type layouts struct {
-	scan.Scratch
-	v       *edn.Values // of the events
-	steps   step        // the root of a tree
-	known   int         // how many steps there are
+	scan.Keywords
+	steps   step // the root of a tree
+	known   int  // how many steps there are
 	layouts opmap.Layouts
-	words   [64]word
 	items   []edn.ID
 	depth   int
 	asEDN   translator
@@ -141,7 +139,7 @@ func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
 		switch step.has {
 		case 0:
 			if step.layout != nil {
-				e.Lay(step.layout, l.others, l.v)
+				e.Lay(step.layout, l.others, l.V)
 				return at
 			}
 			at = l.other(at)
@@ -160,7 +158,7 @@ func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
 			} else {
 				var n int64
 				if n, at = l.int(at); at >= 0 {
-					e.Process = l.v.InternInt(n)
+					e.Process = l.V.InternInt(n)
 				}
 			}
 		case opmap.HasValue:
@@ -178,12 +176,6 @@ func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
 	}
 }
 
-// word is what a short text in the place of a keyword stands for.
-type word struct {
-	text string
-	id   edn.ID
-}
-
 // word reads the string at i as a keyword, or as a string if it is no name.
 func (l *layouts) word(i int) (edn.ID, int) {
 	data := l.data
@@ -194,20 +186,10 @@ func (l *layouts) word(i int) (edn.ID, int) {
 	if end < 0 {
 		return edn.Nil, -1
 	}
-	text := data[i+1 : end-1]
-	if len(text) == 0 {
-		return l.v.InternString(""), end
+	if id, ok := l.Named(data[i+1 : end-1]); ok {
+		return id, end
 	}
-	w := &l.words[(len(text)*7+int(text[0])+int(text[len(text)-1])*5)%len(l.words)]
-	if w.text != string(text) {
-		w.text = string(text)
-		if l.IsName(text) {
-			w.id = l.v.InternKeyword(w.text)
-		} else {
-			w.id = l.v.InternString(w.text)
-		}
-	}
-	return w.id, end
+	return l.V.InternStringBytes(data[i+1 : end-1]), end
 }
 
 // plain is the end of the string at i, if it is a legal one without escapes.
@@ -264,7 +246,7 @@ func (l *layouts) value(i int, as role) (edn.ID, int) {
 		return l.object(i, as)
 	case c == '-' || c-'0' < 10:
 		if n, end := l.int(i); end >= 0 {
-			return l.v.InternInt(n), end
+			return l.V.InternInt(n), end
 		}
 		return l.parsed(i)
 	}
@@ -276,7 +258,10 @@ func (l *layouts) value(i int, as role) (edn.ID, int) {
 	return edn.Nil, -1
 }
 
-var literals = []word{{"null", edn.Nil}, {"true", edn.True}, {"false", edn.False}}
+var literals = []struct {
+	text string
+	id   edn.ID
+}{{"null", edn.Nil}, {"true", edn.True}, {"false", edn.False}}
 
 // text reads the string at i.
 func (l *layouts) text(i int, as role) (edn.ID, int) {
@@ -284,7 +269,7 @@ func (l *layouts) text(i int, as role) (edn.ID, int) {
 		return l.word(i)
 	}
 	if end := l.plain(i); end >= 0 {
-		return l.v.InternStringBytes(l.data[i+1 : end-1]), end
+		return l.V.InternStringBytes(l.data[i+1 : end-1]), end
 	}
 	return l.parsed(i)
 }
@@ -307,7 +292,7 @@ func (l *layouts) parsed(i int) (edn.ID, int) {
 	if end < 0 {
 		return edn.Nil, -1
 	}
-	id, err := l.v.Parse(l.data[i:end], edn.Pos{})
+	id, err := l.V.Parse(l.data[i:end], edn.Pos{})
 	if err != nil {
 		return edn.Nil, -1
 	}
@@ -365,7 +350,7 @@ func (l *layouts) array(i int, as role) (edn.ID, int) {
 	if at < 0 {
 		return l.drop(base)
 	}
-	id := l.v.InternVector(l.items[base:])
+	id := l.V.InternVector(l.items[base:])
 	l.drop(base)
 	return id, at
 }
@@ -407,8 +392,8 @@ func (l *layouts) object(i int, as role) (edn.ID, int) {
 	if at < 0 || l.exact && len(l.items) > base+2 {
 		return l.drop(base)
 	}
-	id := l.v.InternMap(l.items[base:])
-	if len(l.v.Items(id)) != len(l.items)-base { // a key twice
+	id := l.V.InternMap(l.items[base:])
+	if len(l.V.Items(id)) != len(l.items)-base { // a key twice
 		return l.drop(base)
 	}
 	l.drop(base)
@@ -440,7 +425,7 @@ func (l *layouts) embedded(i int) (edn.ID, int) {
 	if mayBeDeep(text) {
 		return edn.Nil, -1
 	}
-	id, err := l.v.Parse(text, edn.Pos{})
+	id, err := l.V.Parse(text, edn.Pos{})
 	if err != nil {
 		return edn.Nil, -1
 	}

@@ -43,7 +43,7 @@ type Options struct {
 // NewReader returns a reader of a history in JSON.
 func NewReader(in io.Reader, o Options) *Reader {
 	r := &Reader{file: o.File, here: scan.Place{Line: 1, Col: 1}, Blocks: scan.Blocks{In: in, Eager: o.Eager}}
-	r.quick.v, r.quick.exact = o.Values, o.Exact
+	r.quick.V, r.quick.exact = o.Values, o.Exact
 	r.general.reader = opmap.NewReader(&r.general, o.File, o.Values)
 	r.general.reader.Eager()
 	return r
