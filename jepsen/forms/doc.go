@@ -2,14 +2,14 @@
 //
 // Histories come in several forms, of which EDN is one; All lists them. Read
 // and ReadFile recognize the form by the content, plain or compressed, and make
-// a jepsen.History of it. The reader of each form makes events; only interval records
-// are translated into EDN on the way. Convert translates any form into any other.
+// a jepsen.History of it. The reader of each form makes events, without a detour over
+// EDN. Convert translates any form into any other.
 //
 //	h, err := forms.ReadFile("history.json", jepsen.Options{})
 //
 // A test.jepsen is binary, and only read: package testfile makes its events.
 //
-// To add a form, write a file that turns its text into ops of EDN and back, and
+// To add a form, write a file that makes events of its text and text of events, and
 // name the form in All, in detect, which recognizes it, and in the switches
 // that choose its reader and its writer.
 //

@@ -1,12 +1,11 @@
 package forms
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
+	"context"
+	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 
 	"clew/edn"
@@ -28,112 +27,135 @@ import (
 
 // intervals reads interval records.
 type intervals struct {
-	json *jsonops.Reader
-	ends []intervalEnd
+	ops        []intervalOp
+	calls      []int64 // when an operation was called at the earliest
+	returns    []int64 // when it returned at the latest
+	returned   []int32 // the operations that did
+	others     []byte
+	odd        []opmap.Event // the events of operations without a layout
+	layouts    []*opmap.Layout
+	invoke, ok edn.ID
+	info       edn.ID
 }
 
-// intervalEnd is a call or a return.
-type intervalEnd struct {
-	time int64
-	kind int // 0: a call, 1: a return
-	op   int32
-	text []byte // as EDN
-	at   scan.Place
+// intervalOp is an operation.
+type intervalOp struct {
+	process, f, value, output, key edn.ID
+	line, col                      int32
+	layout                         int32 // -1 if its events are in odd, from the index at on
+	has                            opmap.Fields
+	crashed                        bool
+	call, back                     int64
+	at, end                        int64 // its other values in others
 }
 
 // intervals makes events of the records, in order of time. slack is how much earlier a
 // call may have been, and how much later a return.
-func (in *input) intervals(r *bufio.Reader, slack int64) error {
-	t := &intervals{json: in.json(r)}
-	if err := t.all(slack); err != nil {
-		return err
-	}
-	at := -1
-	next := func() ([]byte, scan.Place, error) {
-		if at++; at == len(t.ends) {
-			return nil, scan.Place{}, io.EOF
-		}
-		return t.ends[at].text, t.ends[at].at, nil
-	}
-	given, take := -1, in.take
-	in.take = func(e *opmap.Event) error {
-		given++
-		return in.timed(e, t.ends[given].op)
-	}
-	defer func() { in.take = take }()
-	return in.translated(next)
-}
-
-// all reads the records.
-func (t *intervals) all(slack int64) error {
-	for op := int32(0); ; op++ {
-		text, err := t.json.Object()
-		switch {
-		case err == io.EOF:
-			slices.SortStableFunc(t.ends, func(a, b intervalEnd) int {
-				return cmp.Or(cmp.Compare(a.time, b.time), a.kind-b.kind)
-			})
-			return nil
-		case err != nil:
+func (in *input) intervals(r io.Reader, slack int64) error {
+	v := in.values
+	t := &intervals{invoke: v.InternKeyword(jepsen.Invoke.Name()), ok: v.InternKeyword(jepsen.OK.Name()), info: v.InternKeyword(jepsen.Info.Name())}
+	j := in.json(r)
+	var rec jsonops.Record
+	for {
+		if err := j.NextRecord(&rec); err == io.EOF {
+			break
+		} else if err != nil {
 			return err
 		}
-		if err := t.record(op, text, slack); err != nil {
+		if len(t.ops) == math.MaxInt32/2 {
+			return j.Fail("more operations than clew can number (2^30)")
+		}
+		t.add(&rec, slack)
+	}
+	return t.events(in)
+}
+
+// add keeps a record.
+func (t *intervals) add(r *jsonops.Record, slack int64) {
+	op := intervalOp{process: r.Process, f: r.F, value: r.Value, output: r.Output, key: r.Key, has: r.Has, call: r.Call, back: r.Return, crashed: r.Crashed,
+		line: int32(r.Line), col: int32(r.Col), layout: -1, at: int64(len(t.others))}
+	if r.Layout == nil {
+		op.at = int64(len(t.odd))
+		t.odd = append(t.odd, r.Events[:]...)
+	} else {
+		op.layout = t.layout(r.Layout)
+		t.others = append(t.others, r.Others...)
+		op.end = int64(len(t.others))
+	}
+	t.calls = append(t.calls, less(r.Call, slack))
+	t.returns = append(t.returns, -less(-r.Return, slack))
+	if !r.Crashed {
+		t.returned = append(t.returned, int32(len(t.ops)))
+	}
+	t.ops = append(t.ops, op)
+}
+
+// layout is the number of a layout, of which there are few.
+func (t *intervals) layout(l *opmap.Layout) int32 {
+	for i, old := range t.layouts {
+		if old == l {
+			return int32(i)
+		}
+	}
+	t.layouts = append(t.layouts, l)
+	return int32(len(t.layouts) - 1)
+}
+
+// events gives out the events in order of time, calls first.
+func (t *intervals) events(in *input) error {
+	calls := make([]int32, len(t.ops))
+	for i := range calls {
+		calls[i] = int32(i)
+	}
+	returned := t.returned
+	scan.ByTime(calls, t.calls)
+	scan.ByTime(returned, t.returns)
+	in.b.Expect(int64(2 * len(t.ops))) // in events
+	var scratch []byte
+	for n := int64(0); len(calls)+len(returned) > 0; n++ {
+		if n%4096 == 0 && in.ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", in.file, context.Cause(in.ctx))
+		}
+		op := int32(0)
+		returns := len(calls) == 0 || len(returned) > 0 && t.returns[returned[0]] < t.calls[calls[0]]
+		if returns {
+			op, returned = returned[0], returned[1:]
+		} else {
+			op, calls = calls[0], calls[1:]
+		}
+		var err error
+		if scratch, err = t.event(in, op, returns, n, scratch); err == nil && !returns && t.ops[op].crashed {
+			scratch, err = t.event(in, op, true, n, scratch) // its process may go on
+		}
+		if err != nil {
 			return err
 		}
 	}
-}
-
-// record adds the ends of a record.
-func (t *intervals) record(op int32, text []byte, slack int64) error {
-	at := t.json.Begins()
-	fields, others, err := t.json.Record(text)
-	if err != nil {
-		return err
-	}
-	for _, key := range []string{"process", "f", "call"} {
-		if !given(fields[key]) {
-			return t.json.Fail(`the record has no "%s"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`, key)
-		}
-	}
-	if fields["f"][0] != ':' {
-		return t.json.Fail(`expected the name of a function for "f", such as "read", found %s`, scan.Clip(fields["f"]))
-	}
-	call, err := t.time(at, fields, "call")
-	if err != nil {
-		return err
-	}
-	event := func(kind, value string, time int64) []byte {
-		var line bytes.Buffer
-		line.WriteString("{:process " + string(fields["process"]) + ", :type " + kind + ", :f " + string(fields["f"]) + ", :value " + value)
-		if key := fields["key"]; key != nil {
-			line.WriteString(", :key " + string(key))
-		}
-		line.Write(others)
-		line.WriteString(", :time " + strconv.FormatInt(time, 10) + "}")
-		return line.Bytes()
-	}
-	value := cmp.Or(string(fields["value"]), "nil")
-	t.ends = append(t.ends, intervalEnd{less(call, slack), 0, op, event(":invoke", value, call), at})
-	if !given(fields["return"]) {
-		if given(fields["output"]) {
-			return t.json.Fail(`the record has an "output" and no "return"; expected the time at which it returned`)
-		}
-		// Its process may go on.
-		t.ends = append(t.ends, intervalEnd{less(call, slack), 0, op, event(":info", value, call), at})
-		return nil
-	}
-	back, err := t.time(at, fields, "return")
-	if err != nil {
-		return err
-	}
-	if back < call {
-		return t.json.Fail("the record returns at %d, before its call at %d", back, call)
-	}
-	if given(fields["output"]) {
-		value = string(fields["output"])
-	}
-	t.ends = append(t.ends, intervalEnd{-less(-back, slack), 1, op, event(":ok", value, back), at})
 	return nil
+}
+
+// event makes the event with which an operation begins or ends.
+func (t *intervals) event(in *input, number int32, ends bool, n int64, scratch []byte) ([]byte, error) {
+	op := &t.ops[number]
+	e := opmap.Event{Process: op.process, Type: t.invoke, F: op.f, Value: op.value, Key: op.key, Has: op.has}
+	time := op.call
+	switch {
+	case ends && op.crashed:
+		e.Type = t.info
+	case ends:
+		e.Type, time = t.ok, op.back
+		if op.output != edn.Nil {
+			e.Value = op.output
+		}
+	}
+	if op.layout >= 0 {
+		scratch = append(strconv.AppendInt(append(scratch[:0], t.others[op.at:op.end]...), time, 10), '\n')
+		e.Lay(t.layouts[op.layout], scratch, in.values)
+	} else if e = t.odd[op.at]; ends {
+		e = t.odd[op.at+1]
+	}
+	e.Line, e.Col, e.End = int(op.line), int(op.col), n
+	return scratch, in.timed(&e, number)
 }
 
 // less is a time earlier by slack, or the earliest there is.
@@ -142,18 +164,6 @@ func less(time, slack int64) int64 {
 		return math.MinInt64 + 1
 	}
 	return time - slack
-}
-
-// given says whether a field is there, and not nil.
-func given(text []byte) bool { return text != nil && string(text) != "nil" }
-
-// time is a field that is a time.
-func (t *intervals) time(at scan.Place, fields map[string][]byte, key string) (int64, error) {
-	n, err := strconv.ParseInt(string(fields[key]), 10, 64)
-	if err != nil || n == math.MinInt64 {
-		return 0, t.json.Fail(`expected an integer for "%s", such as nanoseconds of a clock, found %s`, key, scan.Clip(fields[key]))
-	}
-	return n, nil
 }
 
 // isInterval says whether the first object of a text in JSON is an interval

@@ -27,9 +27,6 @@ import (
 // such a message goes on with; but not one that looks like an operation, which is
 // an event or an error.
 
-// maxLine bounds a line of the .log form.
-const maxLine = 64 << 20
-
 // logReader reads a history of that form, a line after the other.
 type logReader struct {
 	in     *input

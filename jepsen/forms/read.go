@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
-	"clew/jepsen/forms/internal/scan"
 	"clew/jepsen/testfile"
 )
 
@@ -220,85 +218,4 @@ func isUTF16(head []byte) bool {
 	mark := head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff
 	ascii := func(c byte) bool { return c >= '\t' && c < 0x7f }
 	return mark || ascii(head[0]) && head[1] == 0 || head[0] == 0 && ascii(head[1])
-}
-
-// translation is the text of another form as EDN, one op map to a line, so that
-// the EDN reader remains the only one that makes events. It holds the places of
-// the ops that the reader has not returned yet, at most a block's worth.
-type translation struct {
-	next   func() (op []byte, at scan.Place, err error) // io.EOF at the end
-	line   []byte                                       // the last op, with its newline
-	rest   []byte                                       // the part of it that has not been read
-	places []scan.Place
-	first  int // the line of places[0]
-	err    error
-	eager  bool // each op is given out by itself
-}
-
-// Read gives out the translation.
-func (t *translation) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		if len(t.rest) == 0 {
-			if t.eager && n > 0 {
-				break
-			}
-			var op []byte
-			var at scan.Place
-			if t.err == nil {
-				op, at, t.err = t.next()
-			}
-			if t.err != nil {
-				break
-			}
-			t.places = append(t.places, at)
-			t.line = append(append(t.line[:0], op...), '\n')
-			t.rest = t.line
-		}
-		k := copy(p[n:], t.rest)
-		n, t.rest = n+k, t.rest[k:]
-	}
-	if n == 0 {
-		return 0, t.err
-	}
-	return n, nil
-}
-
-// at is the place of the op on a line of the translation. Lines must not descend.
-func (t *translation) at(line int) scan.Place {
-	t.places, t.first = t.places[line-t.first:], line
-	return t.places[0]
-}
-
-// translated reads the events of another form. Errors in its text come from
-// next, and have the text's own places. If the EDN reader gives a place, it is
-// replaced by the text's own.
-func (in *input) translated(next func() ([]byte, scan.Place, error)) error {
-	t := &translation{next: next, first: 1, eager: in.eager}
-	reader := opmap.NewReader(t, in.file, in.values)
-	if in.eager {
-		reader.Eager()
-	}
-	var e opmap.Event
-	for {
-		err := reader.Next(&e)
-		if err == io.EOF {
-			return nil
-		}
-		var located *edn.Error
-		if errors.As(err, &located) {
-			if error(located) == t.err {
-				return located
-			}
-			at := t.at(located.Line)
-			return in.at(at.Line, at.Col).Errorf("%s", located.Msg)
-		}
-		if err != nil {
-			return err
-		}
-		at := t.at(e.Line)
-		e.Line, e.Col = at.Line, at.Col
-		if err := in.take(&e); err != nil {
-			return err
-		}
-	}
 }

@@ -30,6 +30,8 @@ type layouts struct {
 	others  []byte
 	data    []byte // the text in which the op stands
 	exact   bool   // see Options
+	holes   map[string]hole
+	shown   func(keys []string) []string // the keys of the op maps that ops with such keys become
 }
 
 // step is the text before a value, or at the end, of ops that are alike up to
@@ -38,10 +40,29 @@ type step struct {
 	text   string
 	words  [2]uint64 // the same in little-endian order, if it is short
 	masks  [2]uint64
-	has    opmap.Fields  // of the key, 0 if no checker needs it
+	hole   hole          // what the value is
 	layout *opmap.Layout // how such ops print, if it is the end
 	next   []*step
 }
+
+// hole is what a value is to a reader.
+type hole uint8
+
+const (
+	otherHole hole = iota // it is only shown
+	typeHole
+	processHole
+	fHole
+	valueHole
+	indexHole
+	keyHole
+
+	// Of interval records:
+	outputHole
+	callHole
+	returnHole
+	droppedHole
+)
 
 // maxSteps bounds the tree.
 const maxSteps = 64
@@ -65,20 +86,19 @@ func (l *layouts) learn(op []byte) {
 			}
 		}
 		keys = append(keys, key)
-		if at = l.grow(at, step{text: string(op[from:f.value]), has: fields[key]}); at == nil {
+		if at = l.grow(at, step{text: string(op[from:f.value]), hole: l.holes[key]}); at == nil {
 			return
 		}
 	}
 	if len(keys) > 1 || len(keys) == 1 && keys[0] != ":edn" {
 		if end := l.grow(at, step{text: string(op[from:])}); end != nil && end.layout == nil {
-			end.layout = l.layouts.Of(keys)
+			end.layout = l.layouts.Of(l.shown(keys))
 		}
 	}
 }
 
-// fields are the keys that a checker needs.
-var fields = map[string]opmap.Fields{":type": opmap.HasType, ":process": opmap.HasProcess, ":f": opmap.HasF,
-	":value": opmap.HasValue, ":index": opmap.HasIndex, ":key": opmap.HasKey}
+// opHoles are the keys of ops that a checker needs.
+var opHoles = map[string]hole{":type": typeHole, ":process": processHole, ":f": fHole, ":value": valueHole, ":index": indexHole, ":key": keyHole}
 
 // grow returns the step after another one, nil if there are too many.
 func (l *layouts) grow(parent *step, next step) *step {
@@ -136,44 +156,54 @@ func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
 			return -1
 		}
 		at += len(step.text)
-		switch step.has {
-		case 0:
+		switch step.hole {
+		case otherHole:
 			if step.layout != nil {
 				e.Lay(step.layout, l.others, l.V)
 				return at
 			}
 			at = l.other(at)
-		case opmap.HasType:
+		case typeHole:
 			e.Type, at = l.word(at)
-		case opmap.HasF:
+			e.Has |= opmap.HasType
+		case fHole:
 			begin := at
 			if e.F, at = l.word(at); at >= 0 && string(data[begin:at]) == string(txn) {
 				if as = txnRole; valueAt >= 0 { // it has been read as that of another op
 					e.Value, _ = l.value(valueAt, stepsRole)
 				}
 			}
-		case opmap.HasProcess:
-			if at < len(data) && data[at] == '"' {
-				e.Process, at = l.word(at)
-			} else {
-				var n int64
-				if n, at = l.int(at); at >= 0 {
-					e.Process = l.V.InternInt(n)
-				}
-			}
-		case opmap.HasValue:
+			e.Has |= opmap.HasF
+		case processHole:
+			e.Process, at = l.process(at)
+			e.Has |= opmap.HasProcess
+		case valueHole:
 			valueAt = at
 			e.Value, at = l.value(at, as.of("value", -1))
-		case opmap.HasKey:
+			e.Has |= opmap.HasValue
+		case keyHole:
 			e.Key, at = l.value(at, plainRole)
-		case opmap.HasIndex:
+			e.Has |= opmap.HasKey
+		case indexHole:
 			e.Index, at = l.int(at)
+			e.Has |= opmap.HasIndex
 		}
 		if at < 0 {
 			return -1
 		}
-		e.Has |= step.has
 	}
+}
+
+// process reads the process at i: a short integer or a keyword.
+func (l *layouts) process(i int) (edn.ID, int) {
+	if i < len(l.data) && l.data[i] == '"' {
+		return l.word(i)
+	}
+	n, end := l.int(i)
+	if end < 0 {
+		return edn.Nil, -1
+	}
+	return l.V.InternInt(n), end
 }
 
 // word reads the string at i as a keyword, or as a string if it is no name.

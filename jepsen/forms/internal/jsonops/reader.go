@@ -44,6 +44,7 @@ type Options struct {
 func NewReader(in io.Reader, o Options) *Reader {
 	r := &Reader{file: o.File, here: scan.Place{Line: 1, Col: 1}, Blocks: scan.Blocks{In: in, Eager: o.Eager}}
 	r.quick.V, r.quick.exact = o.Values, o.Exact
+	r.quick.holes, r.quick.shown = opHoles, func(keys []string) []string { return keys }
 	r.general.reader = opmap.NewReader(&r.general, o.File, o.Values)
 	r.general.reader.Eager()
 	return r
@@ -51,9 +52,6 @@ func NewReader(in io.Reader, o Options) *Reader {
 
 // Fail is an error about the current op.
 func (r *Reader) Fail(format string, args ...any) error { return r.fail(r.begins, format, args...) }
-
-// Begins is where the current op begins.
-func (r *Reader) Begins() scan.Place { return r.begins }
 
 func (r *Reader) fail(at scan.Place, format string, args ...any) error {
 	return edn.Pos{File: r.file, Line: at.Line, Col: at.Col}.Errorf(format, args...)
@@ -162,27 +160,36 @@ func (r *Reader) found(c byte) string {
 // text is not a history in JSON, or an error of the underlying reader with the name
 // of the file. Linear time.
 func (r *Reader) Next(e *opmap.Event) error {
+	err := r.each(func(i int) int { return r.quick.op(r.Data, i, e) }, func(op []byte) error { return r.any(op, e) })
+	e.Line, e.Col, e.End = r.begins.Line, r.begins.Col, r.Offset+int64(r.At)
+	return err
+}
+
+// each reads the next object: quickly, which gives its end or -1, or else as a whole.
+func (r *Reader) each(quick func(i int) (end int), general func(object []byte) error) error {
 	if err := r.scan(); err != nil {
 		return err
 	}
-	end := r.quick.op(r.Data, r.At-1, e)
+	end := quick(r.At - 1)
 	if end < 0 {
 		op, grown, err := r.object()
 		if err != nil {
 			return err
 		}
 		if grown {
-			end = r.quick.op(r.Data, r.At-1, e)
+			end = quick(r.At - 1)
 		}
 		if end < 0 {
 			end = r.At - 1 + len(op)
-			if err := r.any(op, e); err != nil {
+			if err := r.check(op); err != nil {
 				return err
 			}
+			if err := general(op); err != nil {
+				return err
+			}
+			r.quick.learn(op)
 		}
 	}
-	e.Line, e.Col = r.begins.Line, r.begins.Col
-	e.End = r.Offset + int64(end)
 	r.At = end
 	return nil
 }
@@ -234,19 +241,6 @@ func (r *Reader) object() (op []byte, grown bool, err error) {
 	return r.Data[r.At-1:][:end.at], grown, nil
 }
 
-// Object is the text of the next object, which has been checked, until the next call.
-func (r *Reader) Object() ([]byte, error) {
-	if err := r.scan(); err != nil {
-		return nil, err
-	}
-	op, _, err := r.object()
-	if err != nil {
-		return nil, err
-	}
-	r.At += len(op) - 1
-	return op, r.check(op)
-}
-
 // check says what is wrong with an op as JSON.
 func (r *Reader) check(op []byte) error {
 	if !json.Valid(op) {
@@ -264,25 +258,24 @@ func (r *Reader) check(op []byte) error {
 	return nil
 }
 
-// any reads an op of any kind, as EDN.
+// any reads an op of any kind, which has been checked, as EDN.
 func (r *Reader) any(op []byte, e *opmap.Event) error {
-	if err := r.check(op); err != nil {
-		return err
-	}
 	text, wrong := r.asEDN.translate(op)
 	if wrong == "" && text[0] != '{' {
 		wrong = fmt.Sprintf("expected an op map, found %.*s", scan.MaxFound, text)
 	}
 	if wrong != "" {
-		return r.fail(r.begins, "%s", wrong)
+		return r.Fail("%s", wrong)
 	}
+	return r.opMap(text, e)
+}
+
+// opMap reads an op map that stands for the current op.
+func (r *Reader) opMap(text []byte, e *opmap.Event) error {
 	err := r.general.read(text, e)
 	var located *edn.Error
 	if errors.As(err, &located) {
-		return r.fail(r.begins, "%s", located.Msg)
-	}
-	if err == nil {
-		r.quick.learn(op)
+		return r.Fail("%s", located.Msg)
 	}
 	return err
 }

@@ -1,41 +1,247 @@
 package jsonops
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"strconv"
 
-// Record is the values of an interval record's own fields, as EDN, and the text of
-// the others.
-func (t *Reader) Record(op []byte) (fields map[string][]byte, others []byte, err error) {
-	r := &t.asEDN
+	"clew/edn"
+	"clew/edn/opmap"
+	"clew/jepsen/forms/internal/scan"
+)
+
+// Record is an interval record: an operation with the times of its call and its
+// return.
+type Record struct {
+	Process, F, Value, Output, Key edn.ID // Output is Nil if it is the Value
+	Has                            opmap.Fields
+	Call, Return                   int64
+	Crashed                        bool
+	Line, Col                      int
+
+	// Its events have a layout, with these values of other keys and then the time, or
+	// else they are given, as text.
+	Layout *opmap.Layout
+	Others []byte // until the next record
+	Events [2]opmap.Event
+}
+
+// recordHoles are the keys of interval records. Others are only shown.
+var recordHoles = map[string]hole{":process": processHole, ":f": fHole, ":value": valueHole, ":key": keyHole,
+	":output": outputHole, ":call": callHole, ":return": returnHole, ":index": droppedHole, ":time": droppedHole}
+
+// recordKeys are the keys of the events of a record.
+func recordKeys(keys []string) []string {
+	shown := []string{":process", ":type", ":f", ":value"}
+	for _, key := range keys {
+		if key == ":key" {
+			shown = append(shown, key)
+		}
+	}
+	for _, key := range keys {
+		if recordHoles[key] == otherHole {
+			shown = append(shown, key)
+		}
+	}
+	return append(shown, ":time")
+}
+
+// NextRecord is Next for interval records.
+func (r *Reader) NextRecord(rec *Record) error {
+	if r.ops == 0 {
+		r.quick.holes, r.quick.shown = recordHoles, recordKeys
+	}
+	err := r.each(func(i int) int { return r.quick.record(r.Data, i, rec) }, func(record []byte) error { return r.record(record, rec) })
+	rec.Line, rec.Col = r.begins.Line, r.begins.Col
+	return err
+}
+
+// record reads the record at i, if it is like others. It returns its end, or -1.
+func (l *layouts) record(data []byte, i int, r *Record) int {
+	*r = Record{Crashed: true, Has: opmap.HasType | opmap.HasValue}
+	l.data, l.others = data, l.others[:0]
+	step := &l.steps
+	as, valueAt, outputAt, called := opRole, -1, -1, false
+	for at := i; ; {
+		if step = step.after(data, at); step == nil {
+			return -1
+		}
+		at += len(step.text)
+		switch step.hole {
+		case otherHole:
+			if step.layout != nil {
+				if !called || !r.isWhole() {
+					return -1
+				}
+				r.Layout, r.Others = step.layout, l.others
+				return at
+			}
+			at = l.other(at)
+		case droppedHole:
+			others := len(l.others)
+			at = l.other(at)
+			l.others = l.others[:others]
+		case processHole:
+			r.Process, at = l.process(at)
+			r.Has |= opmap.HasProcess
+		case fHole:
+			begin := at
+			if r.F, at = l.word(at); at < 0 || l.V.Kind(r.F) != edn.KindKeyword {
+				return -1
+			}
+			r.Has |= opmap.HasF
+			if string(data[begin:at]) == string(txn) {
+				as = txnRole
+				if valueAt >= 0 { // they have been read as those of another operation
+					r.Value, _ = l.value(valueAt, stepsRole)
+				}
+				if outputAt >= 0 {
+					r.Output, _ = l.value(outputAt, stepsRole)
+				}
+			}
+		case valueHole:
+			valueAt = at
+			r.Value, at = l.value(at, as.of("value", -1))
+		case outputHole:
+			outputAt = at
+			r.Output, at = l.value(at, as.of("value", -1))
+		case keyHole:
+			r.Key, at = l.value(at, plainRole)
+			r.Has |= opmap.HasKey
+		case callHole:
+			r.Call, at = l.int(at)
+			called = true
+		case returnHole:
+			if id, end := l.value(at, plainRole); end >= 0 && id == edn.Nil {
+				at = end
+				break
+			}
+			r.Return, at = l.int(at)
+			r.Crashed = false
+		}
+		if at < 0 {
+			return -1
+		}
+	}
+}
+
+// isWhole says whether a record, which has a call, lacks nothing, and makes sense.
+func (r *Record) isWhole() bool {
+	const all = opmap.HasProcess | opmap.HasF
+	if r.Crashed {
+		return r.Has&all == all && r.Output == edn.Nil
+	}
+	return r.Has&all == all && r.Return >= r.Call
+}
+
+// record reads a record of any kind, which has been checked: its events are written
+// as EDN, and then read like op maps.
+func (r *Reader) record(op []byte, rec *Record) error {
+	fields, others, err := r.fields(op)
+	if err != nil {
+		return err
+	}
+	for _, key := range []string{"process", "f", "call"} {
+		if !given(fields[key]) {
+			return r.Fail(`the record has no "%s"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`, key)
+		}
+	}
+	if fields["f"][0] != ':' {
+		return r.Fail(`expected the name of a function for "f", such as "read", found %s`, scan.Clip(fields["f"]))
+	}
+	*rec = Record{Crashed: !given(fields["return"])}
+	if rec.Call, err = r.time(fields, "call"); err != nil {
+		return err
+	}
+	value := cmp.Or(string(fields["value"]), "nil")
+	kind, output := ":info", value
+	switch {
+	case rec.Crashed && given(fields["output"]):
+		return r.Fail(`the record has an "output" and no "return"; expected the time at which it returned`)
+	case rec.Crashed:
+		rec.Return = rec.Call
+	default:
+		if rec.Return, err = r.time(fields, "return"); err != nil {
+			return err
+		}
+		if rec.Return < rec.Call {
+			return r.Fail("the record returns at %d, before its call at %d", rec.Return, rec.Call)
+		}
+		kind = ":ok"
+		if given(fields["output"]) {
+			output = string(fields["output"])
+		}
+	}
+	if err := r.event(&rec.Events[0], ":invoke", value, rec.Call, fields, others); err != nil {
+		return err
+	}
+	return r.event(&rec.Events[1], kind, output, rec.Return, fields, others)
+}
+
+// event makes an event of a record.
+func (r *Reader) event(e *opmap.Event, kind, value string, time int64, fields map[string][]byte, others []byte) error {
+	var line bytes.Buffer
+	line.WriteString("{:process " + string(fields["process"]) + ", :type " + kind + ", :f " + string(fields["f"]) + ", :value " + value)
+	if key := fields["key"]; key != nil {
+		line.WriteString(", :key " + string(key))
+	}
+	line.Write(others)
+	line.WriteString(", :time " + strconv.FormatInt(time, 10) + "}")
+	var read opmap.Event
+	if err := r.opMap(line.Bytes(), &read); err != nil {
+		return err
+	}
+	*e = opmap.Event{Process: read.Process, Type: read.Type, F: read.F, Value: read.Value, Key: read.Key, Index: read.Index, Has: read.Has, Text: line.Bytes()}
+	return nil
+}
+
+// given says whether a field is there, and not nil.
+func given(text []byte) bool { return text != nil && string(text) != "nil" }
+
+// time is a field that is a time.
+func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
+	n, err := strconv.ParseInt(string(fields[key]), 10, 64)
+	if err != nil || n == math.MinInt64 {
+		return 0, r.Fail(`expected an integer for "%s", such as nanoseconds of a clock, found %s`, key, scan.Clip(fields[key]))
+	}
+	return n, nil
+}
+
+// fields is the values of the record's own fields, as EDN, and the text of the
+// others.
+func (r *Reader) fields(op []byte) (fields map[string][]byte, others []byte, err error) {
+	e := &r.asEDN
 	fields = map[string][]byte{}
 	as := opRole
 	if isTxn(op) {
 		as = txnRole
 	}
-	r.op, r.at, r.out, r.wrong = op, 1, r.out[:0], ""
-	for r.blank() != '}' {
-		quoted := r.op[r.at:Literal(r.op, r.at)]
-		r.at += len(quoted)
+	e.op, e.at, e.out, e.wrong = op, 1, e.out[:0], ""
+	for e.blank() != '}' {
+		quoted := e.op[e.at:Literal(e.op, e.at)]
+		e.at += len(quoted)
 		key := string(unquoted(quoted))
 		role := as.of(key, -1)
 		if key == "output" {
 			role = as.of("value", -1)
 		}
-		begin := len(r.out)
-		r.text(quoted, true)
-		name := string(r.out[begin:])
-		r.out = r.out[:begin]
-		if r.value(role); r.wrong != "" {
-			return nil, nil, t.Fail("%s", r.wrong)
+		begin := len(e.out)
+		e.text(quoted, true)
+		name := string(e.out[begin:])
+		e.out = e.out[:begin]
+		if e.value(role); e.wrong != "" {
+			return nil, nil, r.Fail("%s", e.wrong)
 		}
-		value := bytes.Clone(r.out[begin:])
-		r.out = r.out[:begin]
+		value := bytes.Clone(e.out[begin:])
+		e.out = e.out[:begin]
 		if _, twice := fields[key]; twice {
-			return nil, nil, t.Fail("the record has two fields %q", key)
+			return nil, nil, r.Fail("the record has two fields %q", key)
 		}
 		switch key {
 		case "process", "f", "key", "value", "output", "call", "return":
 		case "type":
-			return nil, nil, t.Fail(`the record has a "type", which events have; expected an operation with a "call" and a "return"`)
+			return nil, nil, r.Fail(`the record has a "type", which events have; expected an operation with a "call" and a "return"`)
 		case "index", "time":
 		default:
 			others = append(append(append(append(others, ", "...), name...), ' '), value...)
