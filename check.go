@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"clew/edn"
+	"clew/fallback"
 	"clew/fallback/auto"
-	"clew/fallback/languages"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -167,25 +167,10 @@ func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (
 	case err != nil:
 		return nil, err
 	}
-	if (o.Algorithm == "staged" || o.Algorithm == "matching") && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !single(part) }) {
-		return nil, fmt.Errorf("the algorithm %s decides register and cas-register, not %s", o.Algorithm, c.spec.Name)
-	}
-	if o.Algorithm == "languages" && !isStack(c.ops.Model) {
-		return nil, fmt.Errorf("the algorithm %s decides stack, not %s", o.Algorithm, c.spec.Name)
+	if e, ok := auto.Engine(o.Algorithm, o.Depth).(fallback.Specialized); ok && slices.ContainsFunc(c.ops.Parts(), func(part *models.Operations) bool { return !e.Suits(part.Model) }) {
+		return nil, fmt.Errorf("the algorithm %s decides %s, not %s", o.Algorithm, e.For(), c.spec.Name)
 	}
 	return c, nil
-}
-
-// isStack says whether a model is a stack.
-func isStack(m models.Model) bool {
-	_, stack := languages.Shape(m)
-	return stack
-}
-
-// single says whether operations are those of one value.
-func single(ops *models.Operations) bool {
-	_, single := ops.Model.(models.SingleValue)
-	return single
 }
 
 // decide finds the verdict and the core.
@@ -445,7 +430,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Explanation = explain(r)
 	}
 	c.relate(ctx, r)
-	if single(c.ops) {
+	if _, single := c.ops.Model.(models.SingleValue); single {
 		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
 	}
 }

@@ -25,6 +25,16 @@ type Witnessing interface {
 	OnlyWitnesses()
 }
 
+// Specialized is an engine for some models only. Of others it knows nothing: it gives
+// up.
+type Specialized interface {
+	Engine
+	// Suits says whether it decides operations of a model.
+	Suits(m models.Model) bool
+	// For names the models that it is for.
+	For() string
+}
+
 // GaveUp is the cause of an unknown verdict if the engine was told to give up
 // after a while, or does not decide the model. Another engine is asked next, so
 // this cause never appears in a result.

@@ -108,7 +108,7 @@ func (easyFirst) Name() string { return "auto" }
 // history, the sooner it is decided: work_test.go says how many are too many.
 func suited(ops *models.Operations) []fallback.Engine {
 	_, register := ops.Model.(models.SingleValue)
-	_, stack := languages.Shape(ops.Model)
+	stack := languages.Engine{}.Suits(ops.Model)
 	crashed := crashed(ops)
 	looser := looser(ops.Model)
 	many, busy := crashed > fewCrashed, register && busy(ops)

@@ -90,10 +90,8 @@ func newContest() *contest { return &contest{undecided: map[string]int{}} }
 func (c *contest) decide(ops *models.Operations, engines []rival) (jepsen.Verdict, error) {
 	var answers []fallback.Answer
 	var by []rival
-	_, register := ops.Model.(models.SingleValue)
-	_, stack := languages.Shape(ops.Model)
 	for _, r := range engines {
-		if (r.name == "staged" || r.name == "matching") && !register || r.name == "languages" && !stack {
+		if e, ok := r.engine.(fallback.Specialized); ok && !e.Suits(ops.Model) {
 			continue
 		}
 		a := r.decide(ops)

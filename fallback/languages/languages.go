@@ -103,17 +103,26 @@ type Rules struct {
 // Name implements fallback.Engine.
 func (Engine) Name() string { return "languages" }
 
-// Shape is the shape of a model, if the engine decides it.
-func Shape(m models.Model) (shape models.LIFOShape, ok bool) {
+// shapeOf is the shape of a model, if the engine decides it.
+func shapeOf(m models.Model) (shape models.LIFOShape, ok bool) {
 	if shaped, is := m.(models.Shaped); is {
 		shape, ok = shaped.Shape().(models.LIFOShape)
 	}
 	return shape, ok
 }
 
+// Suits implements fallback.Specialized.
+func (Engine) Suits(m models.Model) bool {
+	_, ok := shapeOf(m)
+	return ok
+}
+
+// For implements fallback.Specialized.
+func (Engine) For() string { return "stacks" }
+
 // Decide implements fallback.Engine.
 func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	shape, ok := Shape(ops.Model)
+	shape, ok := shapeOf(ops.Model)
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}

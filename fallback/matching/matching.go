@@ -108,9 +108,18 @@ type Rules struct {
 // Name implements fallback.Engine.
 func (Engine) Name() string { return "matching" }
 
+// Suits implements fallback.Specialized.
+func (Engine) Suits(m models.Model) bool {
+	_, ok := m.(models.SingleValue)
+	return ok
+}
+
+// For implements fallback.Specialized.
+func (Engine) For() string { return "register and cas-register" }
+
 // Decide implements fallback.Engine.
 func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	if _, ok := ops.Model.(models.SingleValue); !ok {
+	if !e.Suits(ops.Model) {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}
 	r := &run{ctx: ctx, limits: lim, Engine: e}
