@@ -125,7 +125,11 @@ func (b *bout) check(t *testing.T, s longSource, text string, fail int) {
 	var first *report.Result
 	decided := 0
 	b.histories++
-	for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
+	algorithms := []string{"auto", "window", "frontier", "porcupine"}
+	if s.spec.Name == "fifo-queue" {
+		algorithms = append(algorithms, "lockstep")
+	}
+	for _, algorithm := range algorithms {
 		r, err := decideLong(s.spec, text, algorithm)
 		if err != nil {
 			t.Fatalf("%s: %v of\n%s", algorithm, err, text)

@@ -296,6 +296,9 @@ func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 	if spec.Name == "stack" {
 		algorithms = append(algorithms, "languages")
 	}
+	if spec.Name == "fifo-queue" {
+		algorithms = append(algorithms, "lockstep")
+	}
 	for _, algorithm := range algorithms {
 		r, err := checked(h, spec, algorithm)
 		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {

@@ -15,9 +15,9 @@
 // Window, Frontier and Porcupine are searches. Relay has several engines take
 // turns, and Race runs them side by side. Families of engines that share more have
 // packages of their own: staged and matching (with its solver, cdcl), for registers,
-// languages, for stacks, and hitting, which only ever finds witnesses. They use
-// Layout, Space and whatever else is exported here for them. Package auto picks an
-// engine by its name. A new engine is a type that implements Engine, and one line
+// languages, for stacks, lockstep, for queues, and hitting, which only ever finds
+// witnesses. They use Layout, Space and whatever else is exported here for them.
+// Package auto picks an engine by its name. A new engine is a type that implements Engine, and one line
 // in auto.
 //
 // The package knows nothing of fast paths, of independent keys or of results.

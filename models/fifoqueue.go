@@ -101,7 +101,7 @@ func (r *fifoRun) State() State { return slices.Clone(r.items) }
 func (r *fifoRun) States(func()) []State { return []State{r.State()} }
 
 // Shape makes fifo-queue Shaped.
-func (q *fifoQueue) Shape() Shape { return FIFOShape{q.init} }
+func (q *fifoQueue) Shape() Shape { return FIFOShape{q.init, q.drains} }
 
 func (q *fifoQueue) Why(s State, op Op) string {
 	if op.Kind == Dequeue && len(s) == 0 {

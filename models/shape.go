@@ -24,8 +24,12 @@ type (
 	}
 
 	// FIFOShape, LIFOShape and PriorityShape are containers of unique values:
-	// Enqueue, Dequeue, DequeueAny, DequeueEmpty, Peek. B is the priority.
-	FIFOShape     struct{ Init []int32 }
+	// Enqueue, Dequeue, DequeueAny, DequeueEmpty, Peek. B is the priority. A
+	// FIFOShape also has Drain, whose A is a place in Drains, and DrainAny.
+	FIFOShape struct {
+		Init   []int32
+		Drains [][]int32
+	}
 	LIFOShape     struct{ Init []int32 }
 	PriorityShape struct{ Init []int32 }
 

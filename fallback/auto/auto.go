@@ -9,6 +9,7 @@ import (
 
 	"clew/fallback"
 	"clew/fallback/languages"
+	"clew/fallback/lockstep"
 	"clew/fallback/matching"
 	"clew/fallback/staged"
 	"clew/internal/limits"
@@ -109,6 +110,7 @@ func (easyFirst) Name() string { return "auto" }
 func suited(ops *models.Operations) []fallback.Engine {
 	_, register := ops.Model.(models.SingleValue)
 	stack := languages.Engine{}.Suits(ops.Model)
+	queue := lockstep.Engine{}.Suits(ops.Model)
 	crashed := crashed(ops)
 	looser := looser(ops.Model)
 	many, busy := crashed > fewCrashed, register && busy(ops)
@@ -120,6 +122,7 @@ func suited(ops *models.Operations) []fallback.Engine {
 		{staged.Engine{}, register && many},
 		{matching.Engine{}, !many && busy},
 		{languages.Engine{}, stack},
+		{lockstep.Engine{}, queue},
 		{fallback.Window{}, true},
 		{loosener{}, looser != nil},
 		{matching.Engine{}, register && (many || !busy)},

@@ -61,12 +61,12 @@ func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
 		{"register", 100, fewCrashed, someOpen + 1, 1, "matching window frontier staged"},
 		{"register", 100, fewCrashed + 1, someOpen + 1, 1, "staged window matching frontier"},
 		{"bank", porcupineRows + 1, 0, 1, 1, "window loosener frontier"},
-		{"fifo-queue", 100, fewCrashed, 1, 1, "window frontier porcupine"},
-		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, 1, "window frontier"},
-		{"fifo-queue", 100, fewCrashed + 1, 1, 1, "window frontier refuter porcupine"},
-		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, 1, 1, "window frontier refuter"},
 		{"stack", 100, fewCrashed, 1, 1, "languages window frontier porcupine"},
 		{"stack", porcupineRows + 1, fewCrashed + 1, 1, 1, "languages window frontier refuter"},
+		{"fifo-queue", 100, fewCrashed, 1, 1, "lockstep window frontier porcupine"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, 1, "lockstep window frontier"},
+		{"fifo-queue", 100, fewCrashed + 1, 1, 1, "lockstep window frontier refuter porcupine"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, 1, 1, "lockstep window frontier refuter"},
 	} {
 		m, err := models.Spec{Name: c.model}.Model(edn.NewValues())
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"clew/fallback"
 	"clew/fallback/hitting"
 	"clew/fallback/languages"
+	"clew/fallback/lockstep"
 	"clew/fallback/matching"
 	"clew/fallback/staged"
 )
@@ -22,9 +23,10 @@ var engines = []struct {
 	{"staged", staged.Engine{}},
 	{"matching", matching.Engine{}},
 	{"languages", languages.Engine{}},
+	{"lockstep", lockstep.Engine{}},
 	{"porcupine", fallback.Porcupine{}},
 	{"hitting", hitting.Engine{Depth: DefaultDepth}},
-	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, languages.Engine{}, hitting.Engine{Depth: raceDepth}}},
+	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, languages.Engine{}, lockstep.Engine{}, hitting.Engine{Depth: raceDepth}}},
 }
 
 // DefaultDepth is how deep "hitting" looks for a witness by itself, and

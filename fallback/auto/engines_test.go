@@ -13,6 +13,7 @@ import (
 
 	"clew/fallback"
 	"clew/fallback/languages"
+	"clew/fallback/lockstep"
 	"clew/fallback/matching"
 	"clew/fallback/staged"
 	"clew/internal/enginetest"
@@ -35,9 +36,10 @@ var rivals = []rival{
 	{"window", fallback.Window{}, patience},
 	{"frontier", fallback.Frontier{}, patience},
 	{"porcupine", fallback.Porcupine{}, patience / 4},
-	{"staged", staged.Engine{}, patience},       // registers only
-	{"matching", matching.Engine{}, patience},   // likewise
-	{"languages", languages.Engine{}, patience}, // stacks only
+	{"staged", staged.Engine{}, patience},
+	{"matching", matching.Engine{}, patience},
+	{"languages", languages.Engine{}, patience},
+	{"lockstep", lockstep.Engine{}, patience},
 }
 
 // rival is an engine under a name.

@@ -10,6 +10,7 @@ import (
 
 	"clew/fallback"
 	"clew/fallback/languages"
+	"clew/fallback/lockstep"
 	"clew/fallback/matching"
 	"clew/fallback/staged"
 	"clew/internal/gen"
@@ -117,7 +118,7 @@ func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 				ops = ops.Prefix(int32(c.fail)).Operations
 			}
 			best, by := int64(patientWork), ""
-			for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, languages.Engine{}} {
+			for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, languages.Engine{}, lockstep.Engine{}} {
 				if a := within(e, ops, best); a.Verdict != jepsen.Unknown && a.Work <= best {
 					best, by = a.Work, e.Name()
 				}

@@ -1,0 +1,291 @@
+package lockstep
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"clew/models"
+)
+
+// none is no operation, no class, no place.
+const none int32 = -1
+
+// problem is what is known of a history before anything is decided. Operations are
+// numbered anew: the elements that are there at first are enqueues before everything,
+// one after another, and the rows follow.
+type problem struct {
+	ops   *models.Operations
+	first int32 // the operation of row 0
+
+	inv, res []int32 // by operation, in events of the history and those before it
+	kind     []models.Kind
+	value    []int32 // by operation: the number of its value, dense; of a drain a place in flat
+	class    []int32 // by operation that crashed: its class
+	free     []int32 // what says nothing: drains of nothing, that returned
+
+	in, out   side    // enqueues; all that looks at the queue's front
+	slots     int32   // how many bits there are
+	classes   []class // of crashed operations
+	add, take []int32 // by value: the class of its crashed enqueues, and of dequeues that took it
+	adding    []int32 // the classes of crashed enqueues
+	taking    []int32 // those of crashed dequeues of a known value
+	takeAny   int32   // the class of the other crashed dequeues
+	drains    []int32 // the classes of crashed drains of known values
+	drainAny  int32   // the class of the other crashed drains
+	empties   int32   // the place in out after the last empty answer
+
+	// The values of all drains, each place with its drain and with whether it is the
+	// drain's last.
+	flat, of []int32
+	last     []bool
+
+	words int      // how many hold a configuration's bits
+	guard []uint64 // by word of its counts: the bit above each count
+}
+
+// class is the crashed operations of one meaning, by invocation. count is where a
+// configuration counts those that it has used.
+type class struct {
+	ops         []int32
+	word        int
+	shift, mask uint64
+}
+
+// side is the operations that returned of one of the two orders, by return: their
+// places. In a configuration, those before some place are linearized, and of those
+// that are open at its return some.
+type side struct {
+	ops    []int32
+	res    []int32 // by place, and models.Open after the last
+	open   []int32 // by place: what is open at its return, by return; itself in front
+	from   []int32 // by place: where that begins in open
+	slot   []int32 // by operation: its bit
+	passed []int32 // by place: how many operations returned before, on both sides
+}
+
+// at is what is open at the return of a place.
+func (s *side) at(place int32) []int32 { return s.open[s.from[place]:s.from[place+1]] }
+
+// newProblem takes time linear in the events plus, summed over the returns, the
+// operations that are open there.
+func newProblem(ops *models.Operations, shape models.FIFOShape) *problem {
+	first := int32(len(shape.Init))
+	n := int(first) + ops.Len()
+	p := &problem{ops: ops, first: first, inv: make([]int32, n), res: make([]int32, n), kind: make([]models.Kind, n),
+		value: slices.Repeat([]int32{none}, n), class: slices.Repeat([]int32{none}, n), takeAny: none, drainAny: none}
+	var values numbering
+	for i, v := range shape.Init {
+		p.inv[i], p.res[i], p.kind[i], p.value[i] = int32(2*i), int32(2*i+1), models.Enqueue, values.of(v)
+	}
+	for row, kind := range ops.Kind {
+		op := first + int32(row)
+		p.inv[op], p.res[op], p.kind[op] = ops.Inv[row]+2*first, models.Open, kind
+		if ops.Res[row] != models.Open {
+			p.res[op] = ops.Res[row] + 2*first
+		}
+		switch kind {
+		case models.Enqueue, models.Dequeue, models.Peek:
+			p.value[op] = values.of(ops.A[row])
+		case models.Drain:
+			p.value[op] = int32(len(p.flat))
+			drained := shape.Drains[ops.A[row]]
+			for i, v := range drained {
+				p.flat, p.of, p.last = append(p.flat, values.of(v)), append(p.of, op), append(p.last, i == len(drained)-1)
+			}
+			if len(drained) == 0 {
+				p.value[op] = none
+			}
+		}
+	}
+	p.layOut(int(values.count))
+	return p
+}
+
+// says says whether an operation can matter.
+func (p *problem) says(op int32) bool {
+	switch p.kind[op] {
+	case models.Drain:
+		return p.value[op] != none
+	case models.Peek, models.DequeueEmpty:
+		return p.res[op] != models.Open
+	}
+	return true
+}
+
+// layOut gives every operation its place and its bit, or its class.
+func (p *problem) layOut(values int) {
+	p.add, p.take = slices.Repeat([]int32{none}, values), slices.Repeat([]int32{none}, values)
+	p.in.slot, p.out.slot = make([]int32, len(p.inv)), make([]int32, len(p.inv))
+	in, out := opening{problem: p, side: &p.in}, opening{problem: p, side: &p.out}
+	alike := map[string]int32{}
+	passed := int32(0)
+	for t, op := range p.at() {
+		if op == none {
+			continue
+		}
+		o, begins, returns := &out, p.inv[op] == int32(t), p.res[op] != models.Open
+		if p.kind[op] == models.Enqueue {
+			o = &in
+		}
+		switch says := p.says(op); {
+		case says && begins && returns:
+			o.begin(op)
+		case says && begins:
+			p.crash(op, alike)
+		case says:
+			o.end(op, passed)
+			if p.kind[op] == models.DequeueEmpty {
+				p.empties = int32(len(p.out.ops))
+			}
+		case begins && returns:
+			p.free = append(p.free, op)
+		}
+		if !begins && op >= p.first {
+			passed++
+		}
+	}
+	p.slots = in.slots + out.slots
+	in.finish(0, passed)
+	out.finish(in.slots, passed)
+	p.count()
+}
+
+// at is the operation of each event, or none.
+func (p *problem) at() []int32 {
+	at := slices.Repeat([]int32{none}, int(2*p.first+p.ops.Events))
+	for op, inv := range p.inv {
+		at[inv] = int32(op)
+		if res := p.res[op]; res != models.Open {
+			at[res] = int32(op)
+		}
+	}
+	return at
+}
+
+// opening lays out a side.
+type opening struct {
+	*problem
+	*side
+	now   []int32 // what is open, by return
+	spare []int32 // bits
+	slots int32
+}
+
+func (o *opening) begin(op int32) {
+	if n := len(o.spare); n > 0 {
+		o.slot[op], o.spare = o.spare[n-1], o.spare[:n-1]
+	} else {
+		o.slot[op] = o.slots
+		o.slots++
+	}
+	i, _ := slices.BinarySearchFunc(o.now, op, func(a, b int32) int { return int(o.problem.res[a]) - int(o.problem.res[b]) })
+	o.now = slices.Insert(o.now, i, op)
+}
+
+func (o *opening) end(op, passed int32) {
+	s := o.side
+	s.ops, s.res, s.passed = append(s.ops, op), append(s.res, o.problem.res[op]), append(s.passed, passed)
+	s.from = append(s.from, int32(len(s.open)))
+	s.open = append(s.open, o.now...)
+	o.now = o.now[1:]
+	o.spare = append(o.spare, o.slot[op])
+}
+
+// finish puts what stands after the last place, and moves the bits.
+func (o *opening) finish(slot, passed int32) {
+	s := o.side
+	s.res, s.passed, s.from = append(s.res, models.Open), append(s.passed, passed), append(s.from, int32(len(s.open)), int32(len(s.open)))
+	for _, op := range s.ops {
+		s.slot[op] += slot
+	}
+}
+
+// crash adds a crashed operation to its class. alike are the classes of drains by
+// what they drain.
+func (p *problem) crash(op int32, alike map[string]int32) {
+	var c *int32
+	var list *[]int32
+	switch p.kind[op] {
+	case models.Enqueue:
+		c, list = &p.add[p.value[op]], &p.adding
+	case models.Dequeue:
+		c, list = &p.take[p.value[op]], &p.taking
+	case models.Drain:
+		key := p.drained(op)
+		known, ok := alike[key]
+		if !ok {
+			known = none
+			alike[key] = int32(len(p.classes))
+		}
+		c, list = &known, &p.drains
+	case models.DrainAny:
+		c = &p.drainAny
+	default:
+		c = &p.takeAny
+	}
+	if *c == none {
+		*c = int32(len(p.classes))
+		p.classes = append(p.classes, class{})
+		if list != nil {
+			*list = append(*list, *c)
+		}
+	}
+	p.class[op] = *c
+	p.classes[*c].ops = append(p.classes[*c].ops, op)
+}
+
+// drained is the values of a drain as a key.
+func (p *problem) drained(op int32) string {
+	var key []byte
+	for i := p.value[op]; ; i++ {
+		key = binary.LittleEndian.AppendUint32(key, uint32(p.flat[i]))
+		if p.last[i] {
+			return string(key)
+		}
+	}
+}
+
+// wordBits is how many bits a word has.
+const wordBits = 64
+
+// count finds room for the bits of a configuration, and for its counts: each in a
+// word, below a bit that stays free.
+func (p *problem) count() {
+	p.words = int(p.slots+wordBits-1) / wordBits
+	shift := wordBits
+	for i := range p.classes {
+		c := &p.classes[i]
+		width := bits.Len(uint(len(c.ops))) + 1
+		if shift+width > wordBits {
+			p.guard, shift = append(p.guard, 0), 0
+		}
+		c.word, c.shift, c.mask = p.words+len(p.guard)-1, uint64(shift), 1<<(width-1)-1
+		shift += width
+		p.guard[len(p.guard)-1] |= 1 << (shift - 1)
+	}
+}
+
+// bytes is about what it holds.
+func (p *problem) bytes() int64 {
+	sides := len(p.in.open) + len(p.out.open) + 4*(len(p.in.ops)+len(p.out.ops))
+	return 4*int64(9*len(p.inv)+sides+2*len(p.flat)) + 2*int64(p.ops.Events)
+}
+
+// numbering gives value classes dense numbers. They are small enough to index an
+// array, see models.Columns.
+type numbering struct {
+	number []int32 // by class, plus 1
+	count  int32
+}
+
+func (n *numbering) of(class int32) int32 {
+	if int(class) >= len(n.number) {
+		n.number = append(n.number, make([]int32, int(class)+1-len(n.number))...)
+	}
+	if n.number[class] == 0 {
+		n.count++
+		n.number[class] = n.count
+	}
+	return n.number[class] - 1
+}

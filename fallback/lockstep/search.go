@@ -1,0 +1,451 @@
+package lockstep
+
+import (
+	"math"
+	"unsafe"
+
+	"clew/fallback"
+	"clew/models"
+)
+
+// A mode is what a configuration is in the midst of: nothing; a crashed drain that
+// takes what comes; an element that is first, of some value; or a drain of known
+// values, which has taken those before some place in flat.
+const (
+	idle     int32 = 0
+	draining int32 = 1
+	front    int32 = 2 // plus the value; plus how many values there are and the place in flat
+)
+
+// frame is a configuration on the trail, and what is still to be tried in it. Its bits
+// and counts are words of their own.
+type frame struct {
+	in, out    int32 // places: what stands before them is linearized
+	mode       int32
+	latest     int32 // the latest invocation in the second order so far, or none
+	came       step  // what led here
+	from, next int32 // among the choices
+}
+
+// step is an operation that is linearized, times two, plus one for an enqueue whose
+// element goes to a crashed drain.
+type step int32
+
+func stepOf(op int32, drained bool) step {
+	if drained {
+		return step(op<<1 | 1)
+	}
+	return step(op << 1)
+}
+
+func (s step) op() int32     { return int32(s) >> 1 }
+func (s step) drained() bool { return s&1 != 0 }
+
+// search goes depth first.
+type search struct {
+	*problem
+	Rules
+	frames  []frame
+	bits    []uint64 // of the frames, width words each
+	width   int
+	choices []step // of the frames, one after another
+	visited visited
+	work    int64
+	steps   int64
+
+	// The furthest configuration: its place in the second order, how many frames led
+	// to it, and what these came by, once it has been noted.
+	best  int32
+	depth int
+	noted bool
+	kept  int // how many frames are as they were when it was noted
+	order []step
+
+	// For between: what is offered for each value, and the enqueues.
+	offers []offer
+	round  int32
+	adds   []ranked
+}
+
+// offer is how urgently a value is wanted, in the round in which it is.
+type offer struct{ added, wanted, rank int32 }
+
+// ranked is an enqueue and how urgently it is wanted.
+type ranked struct{ op, rank int32 }
+
+// The ranks of enqueues that no operation wants that returned.
+const (
+	crashWants int32 = math.MaxInt32 - 2 + iota
+	anyWants
+	nobodyWants
+)
+
+func newSearch(p *problem, r Rules) *search {
+	s := &search{problem: p, Rules: r, width: p.words + len(p.guard), offers: make([]offer, len(p.add)), best: none}
+	s.visited = visited{problem: p, Rules: r}
+	return s
+}
+
+// outcome is how a search ends.
+type outcome int
+
+const (
+	stopped outcome = iota
+	failed
+	reached
+)
+
+// stepsPerPoll bounds the steps between two looks at the limits.
+const stepsPerPoll = 1 << 10
+
+// run looks for a configuration in which all that returned is linearized.
+func (s *search) run(poll func() bool) outcome {
+	s.frames = append(s.frames, frame{latest: none})
+	s.bits = append(s.bits, make([]uint64, s.width)...)
+	s.enter(true)
+	for len(s.frames) > 0 {
+		if int(s.best) == len(s.out.ops) {
+			s.note()
+			return reached
+		}
+		if s.steps++; s.steps%stepsPerPoll == 0 && !poll() {
+			return stopped
+		}
+		top := &s.frames[len(s.frames)-1]
+		if int(top.next) == len(s.choices) {
+			s.leave()
+			continue
+		}
+		c := s.choices[top.next]
+		top.next++
+		s.enter(s.apply(c))
+	}
+	return failed
+}
+
+// leave drops the last frame.
+func (s *search) leave() {
+	if len(s.frames) == s.depth {
+		s.note()
+	}
+	last := len(s.frames) - 1
+	s.choices = s.choices[:s.frames[last].from]
+	s.frames, s.bits = s.frames[:last], s.bits[:last*s.width]
+	s.kept = min(s.kept, last)
+}
+
+// note notes how the furthest configuration was reached, as long as its frames are
+// there.
+func (s *search) note() {
+	if s.noted {
+		return
+	}
+	s.order = s.order[:s.kept]
+	for _, f := range s.frames[s.kept:s.depth] {
+		s.order = append(s.order, f.came)
+	}
+	s.kept, s.noted = s.depth, true
+}
+
+// apply makes a frame of a step from the last one. It says whether other steps may
+// lead to the same configuration.
+func (s *search) apply(c step) bool {
+	i := len(s.frames)
+	s.frames = append(s.frames, s.frames[i-1])
+	s.bits = append(s.bits, s.bits[(i-1)*s.width:]...)
+	f, w := &s.frames[i], s.bits[i*s.width:]
+	f.came = c
+	op := c.op()
+	switch s.kind[op] {
+	case models.Enqueue:
+		s.place(&s.in, &f.in, w, op)
+		return s.added(f, w, op, c.drained())
+	case models.Peek:
+		s.seen(f, w, op)
+		return true
+	case models.DrainAny:
+		f.mode = draining
+	case models.Drain:
+		if place := s.value[op]; !s.last[place] {
+			f.mode = front + int32(len(s.add)) + place + 1
+			if s.res[op] == models.Open {
+				s.seen(f, w, op)
+			}
+			return false
+		}
+		fallthrough
+	default:
+		f.mode = idle
+	}
+	s.seen(f, w, op)
+	return true
+}
+
+// added has the element of an enqueue come first, or go to a drain.
+func (s *search) added(f *frame, w []uint64, op int32, drained bool) bool {
+	values := int32(len(s.add))
+	switch {
+	case drained:
+		return true
+	case f.mode < front+values:
+		f.mode = front + s.value[op]
+		return false
+	}
+	place := f.mode - front - values
+	if !s.last[place] {
+		f.mode++
+		return false
+	}
+	f.mode = idle
+	if drain := s.of[place]; s.res[drain] != models.Open {
+		s.seen(f, w, drain)
+	}
+	return true
+}
+
+// seen linearizes an operation of the second order.
+func (s *search) seen(f *frame, w []uint64, op int32) {
+	f.latest = max(f.latest, s.inv[op])
+	s.place(&s.out, &f.out, w, op)
+}
+
+// place marks an operation as linearized.
+func (s *search) place(x *side, place *int32, w []uint64, op int32) {
+	if c := s.class[op]; c != none {
+		w[s.classes[c].word] += 1 << s.classes[c].shift
+		return
+	}
+	fallback.SetBit(w, x.slot[op])
+	for ; int(*place) < len(x.ops); *place++ {
+		slot := x.slot[x.ops[*place]]
+		if !fallback.HasBit(w, slot) {
+			break
+		}
+		fallback.ClearBit(w, slot)
+	}
+}
+
+// enter finds what can be tried in the last frame, if it is new.
+func (s *search) enter(remember bool) {
+	i := len(s.frames) - 1
+	f, w := &s.frames[i], s.bits[i*s.width:]
+	f.from = int32(len(s.choices))
+	f.next = f.from
+	if f.out > s.best {
+		s.best, s.depth, s.noted = f.out, len(s.frames), false
+	}
+	s.work += int64(s.width)
+	if int(f.out) == len(s.out.ops) || remember && !s.visited.add(f, w) {
+		return
+	}
+	switch values := int32(len(s.add)); {
+	case f.mode >= front+values:
+		s.goOn(f, w, f.mode-front-values)
+	case f.mode >= front:
+		s.atFront(f, w, f.mode-front)
+	default:
+		s.between(f, w)
+	}
+}
+
+func (s *search) choose(op int32) { s.choices = append(s.choices, stepOf(op, false)) }
+
+// crashed is the next operation of a class, if it was invoked before a time, and else
+// none. The class may be none.
+func (s *search) crashed(class int32, w []uint64, before int32) int32 {
+	if class == none {
+		return none
+	}
+	c := &s.classes[class]
+	used := int(w[c.word] >> c.shift & c.mask)
+	if used == len(c.ops) || s.inv[c.ops[used]] > before {
+		return none
+	}
+	return c.ops[used]
+}
+
+// goOn finds the enqueues whose element a drain takes next.
+func (s *search) goOn(f *frame, w []uint64, place int32) {
+	value, before := s.flat[place], s.out.res[f.out]
+	for _, op := range s.in.at(f.in) {
+		s.work++
+		if s.value[op] == value && s.inv[op] < before && !fallback.HasBit(w, s.in.slot[op]) {
+			if s.choose(op); !s.NoTwins {
+				return
+			}
+		}
+	}
+	if op := s.crashed(s.add[value], w, min(before, s.in.res[f.in])); op != none {
+		s.choose(op)
+	}
+}
+
+// harmless is a time: an operation of the second order that was invoked before it may
+// as well come first, for all that empty answers say.
+func (s *search) harmless(f *frame) int32 {
+	if f.out >= s.empties {
+		return models.Open
+	}
+	return max(s.in.res[f.in], f.latest+1)
+}
+
+// atFront finds what can see or take the element that is first.
+func (s *search) atFront(f *frame, w []uint64, value int32) {
+	harmless, before := s.harmless(f), s.out.res[f.out]
+	twins := [2]int32{models.Open, models.Open} // of dequeues and peeks, as twin says
+	for _, op := range s.out.at(f.out) {
+		s.work++
+		kind := s.kind[op]
+		if fallback.HasBit(w, s.out.slot[op]) {
+			continue
+		}
+		switch {
+		case kind == models.Drain && s.flat[s.value[op]] == value:
+			s.choose(op)
+		case s.value[op] != value:
+		case kind == models.Peek && s.inv[op] < harmless && !s.NoEagerPeeks:
+			s.choices = s.choices[:f.from]
+			s.choose(op)
+			return
+		case kind == models.Dequeue && !s.twin(op, &twins[0], harmless), kind == models.Peek && !s.twin(op, &twins[1], harmless):
+			s.choose(op)
+		}
+	}
+	if len(s.classes) == 0 {
+		return
+	}
+	for _, class := range [2]int32{s.take[value], s.takeAny} {
+		if op := s.crashed(class, w, before); op != none && !s.twin(op, &twins[0], harmless) {
+			s.choose(op)
+		}
+	}
+	for _, class := range s.drains {
+		if op := s.crashed(class, w, before); op != none && s.flat[s.value[op]] == value {
+			s.choose(op)
+		}
+	}
+	if op := s.crashed(s.drainAny, w, before); op != none {
+		s.choose(op)
+	}
+}
+
+// twin says whether an operation may as well come after one that was found before it,
+// which does the same and returns earlier. first is the earliest invocation of these,
+// or -1 if one of them was harmless.
+func (s *search) twin(op int32, first *int32, harmless int32) bool {
+	inv := s.inv[op]
+	if *first < inv && !s.NoTwins {
+		return true
+	}
+	if inv < harmless {
+		inv = -1
+	}
+	*first = min(*first, inv)
+	return false
+}
+
+// between finds what can happen if no element is first: empty answers, and enqueues of
+// values that something can see or take then.
+func (s *search) between(f *frame, w []uint64) {
+	before := s.out.res[f.out]
+	if f.out < s.empties {
+		for _, op := range s.out.at(f.out) {
+			s.work++
+			if s.kind[op] != models.DequeueEmpty || fallback.HasBit(w, s.out.slot[op]) || max(f.latest, s.inv[op]) > s.in.res[f.in] {
+				continue
+			}
+			if s.choose(op); f.mode == idle && !s.NoEagerEmpties {
+				return
+			}
+		}
+	}
+	s.round++
+	rank := s.wants(f, w, before)
+	s.adds = s.adds[:0]
+	for _, op := range s.in.at(f.in) {
+		s.work++
+		if s.inv[op] < before && !fallback.HasBit(w, s.in.slot[op]) {
+			s.offer(op, rank)
+		}
+	}
+	before = min(before, s.in.res[f.in])
+	for _, class := range s.adding {
+		s.work++
+		if op := s.crashed(class, w, before); op != none {
+			s.offer(op, rank)
+		}
+	}
+	for _, x := range s.adds {
+		if x.rank != nobodyWants || s.NoUses {
+			s.choose(x.op)
+		}
+		if f.mode == draining {
+			s.choices = append(s.choices, stepOf(x.op, true))
+		}
+	}
+}
+
+// offer adds an enqueue to those that can happen, unless its twin is there, in the
+// order of their ranks. rank is that of values that nothing wants in particular.
+func (s *search) offer(op, rank int32) {
+	o := &s.offers[s.value[op]]
+	if o.added == s.round && !s.NoTwins {
+		return
+	}
+	o.added = s.round
+	if o.wanted == s.round {
+		rank = o.rank
+	}
+	i := len(s.adds)
+	s.adds = append(s.adds, ranked{})
+	for ; i > 0 && s.adds[i-1].rank > rank; i-- {
+		s.adds[i] = s.adds[i-1]
+	}
+	s.adds[i] = ranked{op, rank}
+}
+
+// wants ranks the values that something can see or take: what returns first is the
+// most urgent. It says what the rank of others is.
+func (s *search) wants(f *frame, w []uint64, before int32) int32 {
+	for i, op := range s.out.at(f.out) {
+		s.work++
+		value := s.value[op]
+		if value == none || fallback.HasBit(w, s.out.slot[op]) {
+			continue
+		}
+		if s.kind[op] == models.Drain {
+			value = s.flat[value]
+		}
+		s.want(value, int32(i))
+	}
+	if len(s.classes) == 0 {
+		return nobodyWants
+	}
+	for _, class := range s.taking {
+		s.work++
+		if op := s.crashed(class, w, before); op != none {
+			s.want(s.value[op], crashWants)
+		}
+	}
+	for _, class := range s.drains {
+		if op := s.crashed(class, w, before); op != none {
+			s.want(s.flat[s.value[op]], crashWants)
+		}
+	}
+	if s.crashed(s.takeAny, w, before) != none || s.crashed(s.drainAny, w, before) != none {
+		return anyWants
+	}
+	return nobodyWants
+}
+
+func (s *search) want(value, rank int32) {
+	if o := &s.offers[value]; o.wanted != s.round {
+		o.wanted, o.rank = s.round, rank
+	}
+}
+
+// bytes is what it holds.
+func (s *search) bytes() int64 {
+	frames := int64(unsafe.Sizeof(frame{}))*int64(cap(s.frames)) + 8*int64(cap(s.bits))
+	return frames + 4*int64(cap(s.choices)+cap(s.order)) + s.visited.bytes()
+}

@@ -1,0 +1,139 @@
+package lockstep
+
+import (
+	"slices"
+
+	"clew/models"
+)
+
+// before orders all operations that returned before a time, given the steps that the
+// search has taken.
+func (p *problem) before(steps []step, until int32) []models.Row {
+	m := merger{problem: p}
+	m.replay(steps)
+	placed := make([]bool, len(p.inv))
+	for _, op := range m.adds {
+		placed[op] = true
+	}
+	for place, op := range p.in.ops {
+		if !placed[op] && p.in.res[place] < until {
+			m.adds = append(m.adds, op)
+		}
+	}
+	return p.rows(p.insert(m.merge(), until))
+}
+
+// merger merges the two orders.
+type merger struct {
+	*problem
+	adds, sees []int32
+	needs      []int32 // by place in sees: how many enqueues stand before
+}
+
+// replay takes the steps apart.
+func (m *merger) replay(steps []step) {
+	drain := none // a drain that is not complete
+	after := none // the place in flat after what it has taken
+	for _, s := range steps {
+		op := s.op()
+		if m.kind[op] == models.Enqueue {
+			m.adds = append(m.adds, op)
+			switch {
+			case s.drained():
+				m.needs[len(m.needs)-1] = int32(len(m.adds))
+			case drain == none:
+			case m.last[after]:
+				m.see(drain)
+				drain = none
+			default:
+				after++
+			}
+			continue
+		}
+		if m.kind[op] == models.Drain && !m.last[m.value[op]] {
+			drain, after = op, m.value[op]+1
+			continue
+		}
+		m.see(op)
+	}
+}
+
+func (m *merger) see(op int32) {
+	m.sees, m.needs = append(m.sees, op), append(m.needs, int32(len(m.adds)))
+}
+
+// merge is one order that both orders, time, and what needs what allow.
+func (m *merger) merge() []int32 {
+	addRes, seeRes := m.earliest(m.adds), m.earliest(m.sees)
+	next := make([]int32, len(m.sees)+1) // by place in sees: how many enqueues stand before the next empty answer
+	next[len(m.sees)] = models.Open
+	for i := len(m.sees) - 1; i >= 0; i-- {
+		next[i] = next[i+1]
+		if m.kind[m.sees[i]] == models.DequeueEmpty {
+			next[i] = m.needs[i]
+		}
+	}
+	order := make([]int32, 0, len(m.adds)+len(m.sees))
+	for a, s := 0, 0; a < len(m.adds) || s < len(m.sees); {
+		switch {
+		case s < len(m.sees) && int(m.needs[s]) <= a && m.inv[m.sees[s]] < addRes[a]:
+			order = append(order, m.sees[s])
+			s++
+		case a < len(m.adds) && int32(a) < next[s] && m.inv[m.adds[a]] < seeRes[s]:
+			order = append(order, m.adds[a])
+			a++
+		default:
+			panic("lockstep: the two orders cannot be merged")
+		}
+	}
+	return order
+}
+
+// earliest is, by place in an order, the earliest return from there on.
+func (m *merger) earliest(order []int32) []int32 {
+	res := make([]int32, len(order)+1)
+	res[len(order)] = models.Open
+	for i, op := range slices.Backward(order) {
+		res[i] = min(res[i+1], m.res[op])
+	}
+	return res
+}
+
+// insert puts what says nothing right behind the last operation that returned before
+// it was invoked.
+func (p *problem) insert(order []int32, until int32) []int32 {
+	free := slices.DeleteFunc(slices.Clone(p.free), func(op int32) bool { return p.res[op] >= until })
+	if len(free) == 0 {
+		return order
+	}
+	behind := make([]int32, 2*p.first+p.ops.Events+1) // by time: how many stand up to the last one that had returned
+	for i, op := range order {
+		if res := p.res[op]; res != models.Open {
+			behind[res] = int32(i) + 1
+		}
+	}
+	for t := range behind[1:] {
+		behind[t+1] = max(behind[t+1], behind[t])
+	}
+	whole := make([]int32, 0, len(order)+len(free))
+	for i := range int32(len(order) + 1) {
+		for ; len(free) > 0 && behind[p.inv[free[0]]] == i; free = free[1:] {
+			whole = append(whole, free[0])
+		}
+		if int(i) < len(order) {
+			whole = append(whole, order[i])
+		}
+	}
+	return whole
+}
+
+// rows are operations as rows, without the elements that are there at first.
+func (p *problem) rows(order []int32) []models.Row {
+	rows := make([]models.Row, 0, len(order))
+	for _, op := range order {
+		if op >= p.first {
+			rows = append(rows, op-p.first)
+		}
+	}
+	return rows
+}
