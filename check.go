@@ -53,8 +53,8 @@ type Options struct {
 // "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
 // "wgl" is too), "frontier" ("linear") and "porcupine" are the general search with
 // that engine alone, and so are "staged" and "matching", which only know registers,
-// "languages", which only knows stacks, and "hitting", which only ever finds witnesses; "competition" has all of them in a
-// race.
+// "languages", which only knows stacks, "lockstep", which only knows FIFO queues, and
+// "hitting", which only ever finds witnesses; "competition" has all of them in a race.
 var Algorithms = slices.Insert(auto.Names(), 1, onlyFast)
 
 const onlyFast = "fast"
