@@ -68,13 +68,25 @@ import (
 //     a look. If that never happens, or something is pushed there that stays, it can
 //     be left out. So a crashed pop is followed by a pop, a look or another crashed
 //     pop.
+//   - Domination. Of two sets with the same operations but for crashed ones, of which
+//     one has used all that the other has, and more, it is redundant if each of its
+//     stacks comes from one of the other's by those that only it has used: with values
+//     put in, anywhere, that they push, and values taken out that they pop (cover.go).
+//     For the other one can do whatever this one does next. Where a value that was put
+//     in is seen or popped, the crashed push can happen right before; where something
+//     below a value that was taken out matters, the crashed pop can. What has happened
+//     since are blocks, which may stand on top of one value more or less.
+//   - Thrift. At first only those sets are held that use no more crashed operations than
+//     the one that uses the fewest. If a return then fails the search begins anew, with
+//     some more, and then with all: only that shows that nothing passes it.
 //   - Forgetting. Sets and ways are held for one segment of the returns only, and so are
 //     the nodes that none of them needs (walk.go).
 //
-// Each of these exchanges leaves fewer crashed operations, or moves operations to
-// later batches, or leaves both as they are and fewer pairs of equal meaning in the
-// wrong order. So every linearization comes to one in which none is possible, and that
-// one is found. This holds for what follows any set, not only from the beginning.
+// Each of these exchanges leaves fewer crashed operations; or as many, and moves
+// operations to later batches; or neither, and moves crashed ones behind others in a
+// batch; or none of this, and leaves fewer pairs of equal meaning in the wrong order. So
+// every linearization comes to one in which none is possible, and that one is found.
+// This holds for what follows any set, not only from the beginning.
 //
 // # Crashed operations
 //
@@ -96,6 +108,8 @@ type Rules struct {
 	NoCanonicalOrder bool // any of the operations of equal meaning may go first
 	NoDelay          bool // what may as well happen later is not left for later
 	NoDemand         bool // crashed operations happen whether anybody needs it or not
+	NoDomination     bool // sets are kept though others cover them
+	NoThrift         bool // sets are kept though others use fewer crashed operations
 	NoForgetting     bool // segments never end
 	AlwaysForgetting bool // they end at every return
 }
@@ -132,13 +146,13 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 		return fallback.Answer{Cause: l.Cause}
 	}
 	s := newSearch(l, e.Rules, shape.Init)
-	failed := s.run()
+	failed := s.decide()
 	if s.Cause != "" {
-		return fallback.Answer{Cause: s.Cause, Passed: int64(s.k), Held: int64(len(s.layer)), Work: s.Done()}
+		return fallback.Answer{Cause: s.Cause, Passed: int64(s.furthest), Held: int64(len(s.layer)), Work: s.Done()}
 	}
 	orders := s.orders()
 	if s.Cause != "" {
-		return fallback.Answer{Cause: s.Cause, Passed: int64(s.k), Held: int64(len(s.layer)), Work: s.Done()}
+		return fallback.Answer{Cause: s.Cause, Passed: int64(s.furthest), Held: int64(len(s.layer)), Work: s.Done()}
 	}
 	a := fallback.Answer{Verdict: jepsen.Valid, Order: orders[0], Work: s.Done()}
 	if failed >= 0 {
@@ -161,14 +175,43 @@ func newSearch(l *fallback.Layout, r Rules, initial []int32) *search {
 	for i := range s.last {
 		s.last[i] = none
 	}
+	return s
+}
+
+// slacks are how many crashed operations a set may use more than others, one after
+// another: none says that it may use any number.
+var slacks = [...]int32{0, 2, none}
+
+// decide sweeps the returns until it is certain what becomes of them. It says which
+// one no set could pass, or -1.
+func (s *search) decide() (failed int32) {
+	for _, s.slack = range slacks {
+		if s.slack != none && (s.rules.NoThrift || len(s.counts) == 0) {
+			continue
+		}
+		s.start()
+		if failed = s.run(); failed < 0 || !s.dropped {
+			break
+		}
+	}
+	return failed
+}
+
+// start begins with no operation.
+func (s *search) start() {
 	s.a = newAutomata(s.step)
+	s.covered.empty()
+	s.points, s.dropped, s.k = s.points[:0], false, 0
+	for i := range s.counts {
+		s.counts[i].available = 0
+	}
 	stack := blank
 	for _, value := range s.initial {
 		stack = s.a.push(value, stack)
 	}
-	s.layer = append(s.layer, s.add(s.key, stack, 0, 0))
+	clear(s.key)
+	s.layer = append(s.layer[:0], s.add(s.key, stack, 0, 0))
 	s.begin()
-	return s
 }
 
 // run sweeps the returns. It says which one no set could pass, or -1.
@@ -183,7 +226,7 @@ func (s *search) run() (failed int32) {
 			s.layer, s.next = s.next[:before], s.layer
 			return k
 		}
-		s.k = k + 1
+		s.k, s.furthest = k+1, max(s.furthest, k+1)
 		s.report()
 		if s.isLong() {
 			s.begin()
@@ -203,7 +246,7 @@ func (s *search) step() bool {
 
 func (s *search) report() {
 	if s.Limits.Passed != nil {
-		s.Limits.Passed.Store(int64(s.k))
+		s.Limits.Passed.Store(int64(s.furthest))
 	}
 	if s.Limits.Held != nil {
 		s.Limits.Held.Store(int64(len(s.layer)))
@@ -212,7 +255,7 @@ func (s *search) report() {
 
 // settle takes the memory that is held, or gives it back.
 func (s *search) settle() {
-	held := s.a.bytes() + s.sets.bytes() + 4*int64(len(s.here.slots)+len(s.past.slots)) + 4*int64(cap(s.layer)+cap(s.next))
+	held := s.a.bytes() + s.sets.bytes() + s.covered.bytes() + 4*int64(len(s.here.slots)+len(s.past.slots)) + 4*int64(cap(s.layer)+cap(s.next))
 	for _, p := range s.points {
 		held += p.bytes()
 	}

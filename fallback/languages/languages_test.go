@@ -29,9 +29,11 @@ var configs = map[string]languages.Rules{
 	"no canonical order": {NoCanonicalOrder: true},
 	"no delay":           {NoDelay: true},
 	"no demand":          {NoDemand: true},
+	"no domination":      {NoDomination: true},
+	"no thrift":          {NoThrift: true},
 	"no forgetting":      {NoForgetting: true},
 	"always forgetting":  {AlwaysForgetting: true},
-	"nothing":            {NoEagerLooks: true, NoCanonicalOrder: true, NoDelay: true, NoDemand: true, NoForgetting: true},
+	"nothing":            {NoEagerLooks: true, NoCanonicalOrder: true, NoDelay: true, NoDemand: true, NoDomination: true, NoThrift: true, NoForgetting: true},
 }
 
 var configNames = slices.Sorted(maps.Keys(configs))

@@ -25,6 +25,11 @@ type search struct {
 	here, past  table   // the sets at the return, and past it
 	queue       [][]int32
 	parent, key []uint64 // sets in the making
+	peers       table    // the first peer by mask, see isCovered
+	covered     memo
+	slack       int32 // see thrift
+	dropped     bool  // some set was dropped for want of thrift
+	furthest    int32 // how many returns it has ever passed
 
 	points []point // where segments begin
 	closed int64   // bytes that the automata held when this one began
@@ -65,18 +70,25 @@ func (s *search) pass(k int32) {
 			s.arrive(way{from: i, kind: passes}, s.stack[i], s.size[i])
 			continue
 		}
-		s.here.put(&s.sets, s.here.find(&s.sets, s.set(i)), i)
+		s.here.put(&s.sets, s.here.find(&s.sets, s.set(i), s.width), i, s.width)
 		s.enqueue(i)
 		s.meet(i)
+	}
+	covering := s.covering() && !s.rules.NoDemand
+	if covering {
+		s.peers.reset(len(s.layer))
 	}
 	for size := 0; size < len(s.queue); size++ {
 		for i := 0; i < len(s.queue[size]); i++ {
 			if !s.step() {
 				return
 			}
-			s.expand(s.queue[size][i])
+			if at := s.queue[size][i]; !covering || s.phase(s.set(at)) != popping || !s.isCovered(at) {
+				s.expand(at)
+			}
 		}
 	}
+	s.drop()
 	s.layer, s.next = s.next, s.layer
 }
 
@@ -99,13 +111,13 @@ func (s *search) reachHere(w way, stack, size int32) {
 	if stack == nothing {
 		return
 	}
-	at := s.here.find(&s.sets, s.key)
+	at := s.here.find(&s.sets, s.key, s.width)
 	if i := s.here.slots[at] - 1; i >= 0 {
 		s.join(i, w, stack)
 		return
 	}
 	i := s.add(s.key, stack, size, s.k)
-	s.here.put(&s.sets, at, i)
+	s.here.put(&s.sets, at, i, s.width)
 	s.reach(i, w)
 	s.enqueue(i)
 }
@@ -121,13 +133,13 @@ func (s *search) arrive(w way, stack, size int32) {
 		size--
 	}
 	s.enter(popping)
-	at := s.past.find(&s.sets, s.key)
+	at := s.past.find(&s.sets, s.key, s.width)
 	if i := s.past.slots[at] - 1; i >= 0 {
 		s.join(i, w, stack)
 		return
 	}
 	i := s.add(s.key, stack, size, s.k+1)
-	s.past.put(&s.sets, at, i)
+	s.past.put(&s.sets, at, i, s.width)
 	s.reach(i, w)
 	s.next = append(s.next, i)
 }

@@ -1,6 +1,9 @@
 package languages
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // sets are the sets of operations that a search holds, each with the stacks that
 // these can have led to. A set is some words: a bit for each slot whose operation is
@@ -13,6 +16,7 @@ type sets struct {
 	size  []int32  // how many operations it has, more or less: those of slots, and crashed ones
 	at    []int32  // the return that it is about to pass
 	way   []int32  // the last of the ways to it, or none
+	peer  []int32  // see isCovered
 	ways  []way
 }
 
@@ -41,7 +45,7 @@ func (s *sets) set(i int32) []uint64 { return s.words[int(i)*s.width : (int(i)+1
 func (s *sets) add(set []uint64, stack, size, at int32) int32 {
 	s.words = append(s.words, set...)
 	s.stack, s.size = append(s.stack, stack), append(s.size, size)
-	s.at, s.way = append(s.at, at), append(s.way, none)
+	s.at, s.way, s.peer = append(s.at, at), append(s.way, none), append(s.peer, none)
 	return int32(len(s.stack) - 1)
 }
 
@@ -60,11 +64,12 @@ func (s *sets) keep(some []int32) {
 	}
 	s.words = append(s.words[:0], kept.words...)
 	s.stack, s.size = append(s.stack[:0], kept.stack...), append(s.size[:0], kept.size...)
-	s.at, s.way, s.ways = append(s.at[:0], kept.at...), append(s.way[:0], kept.way...), s.ways[:0]
+	s.at, s.way, s.peer = append(s.at[:0], kept.at...), append(s.way[:0], kept.way...), append(s.peer[:0], kept.peer...)
+	s.ways = s.ways[:0]
 }
 
 func (s *sets) bytes() int64 {
-	return 8*int64(cap(s.words)) + 4*int64(cap(s.stack)+cap(s.size)+cap(s.at)+cap(s.way)) + 16*int64(cap(s.ways))
+	return 8*int64(cap(s.words)) + 4*int64(cap(s.stack)+cap(s.size)+cap(s.at)+cap(s.way)+cap(s.peer)) + 16*int64(cap(s.ways))
 }
 
 // table finds some of the sets by their words.
@@ -87,39 +92,31 @@ func (t *table) reset(n int) {
 	t.n = 0
 }
 
-// find is the place of a set, or the free place where it belongs.
-func (t *table) find(s *sets, set []uint64) int {
+// find is the place of a set, or the free place where it belongs, if sets are told
+// apart by their first n words.
+func (t *table) find(s *sets, set []uint64, n int) int {
 	h := uint64(0)
-	for _, w := range set {
+	for _, w := range set[:n] {
 		h = (h ^ w) * 0x9e3779b97f4a7c15
 		h ^= h >> 31
 	}
 	last := len(t.slots) - 1
 	at := int((h*0x9e3779b97f4a7c15)>>32) & last
-	for t.slots[at] != 0 && !same(s.set(t.slots[at]-1), set) {
+	for t.slots[at] != 0 && !slices.Equal(s.set(t.slots[at] - 1)[:n], set[:n]) {
 		at = (at + 1) & last
 	}
 	return at
 }
 
-func same(a, b []uint64) bool {
-	for i, x := range a {
-		if x != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // put puts a set at its place.
-func (t *table) put(s *sets, at int, i int32) {
+func (t *table) put(s *sets, at int, i int32, n int) {
 	t.slots[at] = i + 1
 	if t.n++; 2*t.n > len(t.slots) {
 		old := t.slots
 		t.slots = make([]int32, 2*len(old))
 		for _, j := range old {
 			if j != 0 {
-				t.slots[t.find(s, s.set(j-1))] = j
+				t.slots[t.find(s, s.set(j-1), n)] = j
 			}
 		}
 	}

@@ -39,6 +39,7 @@ func (s *search) begin() {
 
 // forget drops nodes.
 func (s *search) forget() {
+	s.covered.empty()
 	s.a.collect(func(each func(n *int32)) {
 		for i := range s.stack {
 			each(&s.stack[i])
@@ -113,7 +114,7 @@ func (s *search) orders() [][]models.Row {
 		if s.points = s.points[:len(s.points)-1]; len(s.points) > 0 {
 			s.again(begins)
 			for _, t := range trails {
-				t.at = s.past.slots[s.past.find(&s.sets, t.set)] - 1
+				t.at = s.past.slots[s.past.find(&s.sets, t.set, s.width)] - 1
 			}
 		}
 	}
