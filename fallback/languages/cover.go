@@ -2,13 +2,12 @@ package languages
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 )
 
 // coverDepth is how far down the stacks two languages may differ so that it finds out
-// that one covers the other.
+// what one covers of the other.
 const coverDepth = 100
 
 // drop drops those of the next sets that others cover, by size: it is the smaller ones
@@ -37,19 +36,25 @@ func (s *search) thrift() {
 	if s.slack == none {
 		return
 	}
-	least := int32(math.MaxInt32)
-	for _, i := range s.next {
-		least = min(least, s.spent(i))
-	}
 	kept := s.next[:0]
 	for _, i := range s.next {
-		if s.spent(i) <= least+s.slack {
+		if s.spent(i) <= s.least+s.slack {
 			kept = append(kept, i)
 		} else {
 			s.dropped = true
 		}
 	}
 	s.next = kept
+}
+
+// isEnough says whether all sets that use so many crashed operations, or more, would be
+// dropped.
+func (s *search) isEnough(spent int32) bool {
+	if s.slack == none || spent-s.slack <= s.least {
+		return false
+	}
+	s.dropped = true
+	return true
 }
 
 // spent is how many crashed operations a set uses.
@@ -67,8 +72,9 @@ func (s *search) covering() bool {
 	return len(s.counts) > 0 && s.width == s.Words+1 && !s.rules.NoDomination
 }
 
-// isCovered says whether a set is covered by one of its peers, which have the same
-// operations but for crashed ones. If not, it becomes one of them.
+// isCovered takes from a set the stacks that its peers cover, which have the same
+// operations but for crashed ones, and says whether that is all of them. If not, the set
+// becomes a peer.
 func (s *search) isCovered(i int32) bool {
 	set := s.set(i)
 	at := s.peers.find(&s.sets, set, s.Words)
@@ -79,7 +85,7 @@ func (s *search) isCovered(i int32) bool {
 		if !s.uses(used, less) {
 			continue
 		}
-		if s.covers(s.stack[j], s.stack[i], used-less, 0) {
+		if s.stack[i] = s.uncovered(s.stack[j], s.stack[i], used-less, 0); s.stack[i] == nothing {
 			return true
 		}
 	}
@@ -111,108 +117,94 @@ func (s *search) counted(counts uint64, class int32) uint64 {
 	return counts >> s.counts[class].shift & s.counts[class].mask
 }
 
-// covers says whether every word of part comes from one of whole by crashed
-// operations: pushes put values into it, at any place, and pops take some out of it.
-// It may say no though they do.
-func (s *search) covers(whole, part int32, counts uint64, depth int) bool {
+// uncovered is the words of part that come from none of whole by crashed operations:
+// pushes put values into it, at any place, and pops take some out of it. It may have
+// words that do.
+func (s *search) uncovered(whole, part int32, counts uint64, depth int) int32 {
 	switch {
-	case part == whole:
-		return true
+	case part == whole || part == nothing:
+		return nothing
 	case whole == nothing || depth > coverDepth || !s.step():
-		return false
+		return part
 	}
-	in, known := s.covered.get(whole, part, counts)
-	if !known {
-		in = s.coversEach(whole, part, counts, depth) || counts != 0 && s.coversBelow(whole, part, counts, depth)
-		s.covered.put(whole, part, counts, in)
+	if n, known := s.covered.get(whole, part, counts); known {
+		return n
 	}
-	return in
-}
-
-// coversEach says whether each word of part is covered, if no crashed operation pops
-// what is on top.
-func (s *search) coversEach(whole, part int32, counts uint64, depth int) bool {
-	if s.a.ends[part] && !s.a.ends[whole] {
-		return false
-	}
-	for at := s.a.first[part]; at < s.a.first[part+1]; at++ {
-		value, below := s.a.value[at], s.a.to[at]
-		if s.covers(s.a.pop(value, whole), below, counts, depth+1) {
-			continue
-		}
-		class := s.crashedPush[value]
-		if s.counted(counts, class) == 0 || !s.covers(whole, below, counts-1<<s.counts[class].shift, depth+1) {
-			return false
-		}
-	}
-	return true
-}
-
-// coversBelow says whether part is covered if a crashed operation pops what is on top.
-func (s *search) coversBelow(whole, part int32, counts uint64, depth int) bool {
-	for at := s.a.first[whole]; at < s.a.first[whole+1]; at++ {
+	n := s.notEach(whole, part, counts, depth)
+	for at := s.a.first[whole]; counts != 0 && at < s.a.first[whole+1]; at++ {
 		value, below := s.a.value[at], s.a.to[at]
 		for _, class := range [...]int32{s.crashedPop[value], s.crashedAny} {
-			if s.counted(counts, class) > 0 && s.covers(below, part, counts-1<<s.counts[class].shift, depth+1) {
-				return true
+			if s.counted(counts, class) > 0 {
+				n = s.uncovered(below, n, counts-1<<s.counts[class].shift, depth+1)
 			}
 		}
 	}
-	return false
+	s.covered.put(whole, part, counts, n)
+	return n
 }
 
-// memo remembers what covers what.
+// notEach is the words of part that are not covered, if no crashed operation pops what
+// is on top.
+func (s *search) notEach(whole, part int32, counts uint64, depth int) int32 {
+	start := len(s.a.value2)
+	for at := s.a.first[part]; at < s.a.first[part+1]; at++ {
+		value := s.a.value[at]
+		n := s.uncovered(s.a.pop(value, whole), s.a.to[at], counts, depth+1)
+		if class := s.crashedPush[value]; s.counted(counts, class) > 0 {
+			n = s.uncovered(whole, n, counts-1<<s.counts[class].shift, depth+1)
+		}
+		if n != nothing {
+			s.a.edge(value, n)
+		}
+	}
+	return s.a.intern(s.a.ends[part] && !s.a.ends[whole], start)
+}
+
+// memo remembers what is not covered.
 type memo struct {
-	keys []uint64 // for each, two languages, and the counts with known and yes
+	keys []uint64 // for each, two languages, and the counts plus 1
+	to   []int32
 	n    int
 }
 
-// The counts leave some bits free.
-const (
-	known uint64 = 1 << iota
-	yes
-)
-
 func (m *memo) find(pair, counts uint64) int {
-	last := len(m.keys)/2 - 1
+	last := len(m.to) - 1
 	h := (pair ^ counts*0xff51afd7ed558ccd) * 0x9e3779b97f4a7c15
 	at := int(h>>32) & last
-	for m.keys[2*at+1] != 0 && (m.keys[2*at] != pair || m.keys[2*at+1]&^yes != counts|known) {
+	for m.keys[2*at+1] != 0 && (m.keys[2*at] != pair || m.keys[2*at+1] != counts+1) {
 		at = (at + 1) & last
 	}
-	return 2 * at
+	return at
 }
 
-func (m *memo) get(whole, part int32, counts uint64) (in, isKnown bool) {
+func (m *memo) get(whole, part int32, counts uint64) (n int32, known bool) {
 	if m.n == 0 {
-		return false, false
+		return 0, false
 	}
 	at := m.find(uint64(whole)<<32|uint64(part), counts)
-	return m.keys[at+1]&yes != 0, m.keys[at+1] != 0
+	return m.to[at], m.keys[2*at+1] != 0
 }
 
-func (m *memo) put(whole, part int32, counts uint64, in bool) {
-	if 4*m.n >= len(m.keys) {
+func (m *memo) put(whole, part int32, counts uint64, n int32) {
+	if 2*m.n >= len(m.to) {
 		m.grow()
 	}
 	pair := uint64(whole)<<32 | uint64(part)
 	at := m.find(pair, counts)
-	if m.keys[at+1] == 0 {
+	if m.keys[2*at+1] == 0 {
 		m.n++
 	}
-	m.keys[at], m.keys[at+1] = pair, counts|known
-	if in {
-		m.keys[at+1] |= yes
-	}
+	m.keys[2*at], m.keys[2*at+1], m.to[at] = pair, counts+1, n
 }
 
 func (m *memo) grow() {
-	old := m.keys
-	m.keys = make([]uint64, max(256, 2*len(old)))
-	for i := 0; i < len(old); i += 2 {
-		if old[i+1] != 0 {
-			at := m.find(old[i], old[i+1]&^(known|yes))
-			m.keys[at], m.keys[at+1] = old[i], old[i+1]
+	old := *m
+	size := max(256, 2*len(old.to))
+	m.keys, m.to = make([]uint64, 2*size), make([]int32, size)
+	for i, n := range old.to {
+		if counts := old.keys[2*i+1]; counts != 0 {
+			at := m.find(old.keys[2*i], counts-1)
+			m.keys[2*at], m.keys[2*at+1], m.to[at] = old.keys[2*i], counts, n
 		}
 	}
 }
@@ -223,4 +215,4 @@ func (m *memo) empty() {
 	m.n = 0
 }
 
-func (m *memo) bytes() int64 { return 8 * int64(len(m.keys)) }
+func (m *memo) bytes() int64 { return 20 * int64(len(m.to)) }

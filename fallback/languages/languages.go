@@ -171,6 +171,9 @@ func newSearch(l *fallback.Layout, r Rules, initial []int32) *search {
 	for _, class := range s.Class {
 		classes = max(classes, class+1)
 	}
+	for _, slot := range s.Slot {
+		s.stride = max(s.stride, int(slot)+2)
+	}
 	s.last = make([]int32, classes)
 	for i := range s.last {
 		s.last[i] = none
@@ -180,7 +183,7 @@ func newSearch(l *fallback.Layout, r Rules, initial []int32) *search {
 
 // slacks are how many crashed operations a set may use more than others, one after
 // another: none says that it may use any number.
-var slacks = [...]int32{0, 2, none}
+var slacks = [...]int32{0, 1, 3, none}
 
 // decide sweeps the returns until it is certain what becomes of them. It says which
 // one no set could pass, or -1.

@@ -1,6 +1,8 @@
 package languages
 
 import (
+	"math"
+
 	"clew/fallback"
 	"clew/models"
 )
@@ -21,11 +23,13 @@ type search struct {
 
 	moment      moment
 	k           int32
-	layer, next []int32 // the sets that are about to pass the k-th return, and the next
-	here, past  table   // the sets at the return, and past it
-	queue       [][]int32
-	parent, key []uint64 // sets in the making
-	peers       table    // the first peer by mask, see isCovered
+	layer, next []int32   // the sets that are about to pass the k-th return, and the next
+	here, past  table     // the sets at the return, and past it
+	queue       [][]int32 // see enqueue
+	stride      int       // of the queue: how many slots there are, and one
+	least       int32     // how many crashed operations the next sets use at least
+	parent, key []uint64  // sets in the making
+	peers       table     // the first peer by mask, see isCovered
 	covered     memo
 	slack       int32 // see thrift
 	dropped     bool  // some set was dropped for want of thrift
@@ -59,7 +63,7 @@ func (s *search) pass(k int32) {
 	s.survey(k)
 	s.here.reset(len(s.layer))
 	s.past.reset(len(s.layer))
-	s.next, s.queue = s.next[:0], s.queue[:0]
+	s.next, s.queue, s.least = s.next[:0], s.queue[:0], math.MaxInt32
 	returning := s.Slot[s.moment.open[0]]
 	for _, i := range s.layer {
 		if !s.step() {
@@ -78,12 +82,15 @@ func (s *search) pass(k int32) {
 	if covering {
 		s.peers.reset(len(s.layer))
 	}
-	for size := 0; size < len(s.queue); size++ {
-		for i := 0; i < len(s.queue[size]); i++ {
+	for b := 0; b < len(s.queue); b++ {
+		if b%s.stride == 0 && s.isEnough(int32(b/s.stride)) {
+			break
+		}
+		for i := 0; i < len(s.queue[b]); i++ {
 			if !s.step() {
 				return
 			}
-			if at := s.queue[size][i]; !covering || s.phase(s.set(at)) != popping || !s.isCovered(at) {
+			if at := s.queue[b][i]; !covering || s.phase(s.set(at)) != popping || !s.isCovered(at) {
 				s.expand(at)
 			}
 		}
@@ -92,10 +99,12 @@ func (s *search) pass(k int32) {
 	s.layer, s.next = s.next, s.layer
 }
 
-// enqueue has a set expanded once all smaller ones are.
+// enqueue has a set expanded once all those are that it may be reached from: by how many
+// crashed operations they use, then by size.
 func (s *search) enqueue(i int32) {
-	size := int(s.size[i])
-	for len(s.queue) <= size {
+	spent := s.spent(i)
+	b := int(spent)*s.stride + int(s.size[i]-spent)
+	for len(s.queue) <= b {
 		if n := len(s.queue); n < cap(s.queue) {
 			s.queue = s.queue[:n+1]
 			s.queue[n] = s.queue[n][:0]
@@ -103,7 +112,7 @@ func (s *search) enqueue(i int32) {
 			s.queue = append(s.queue, nil)
 		}
 	}
-	s.queue[size] = append(s.queue[size], i)
+	s.queue[b] = append(s.queue[b], i)
 }
 
 // reachHere adds stacks to the set in the making, at the same return.
@@ -142,6 +151,7 @@ func (s *search) arrive(w way, stack, size int32) {
 	s.past.put(&s.sets, at, i, s.width)
 	s.reach(i, w)
 	s.next = append(s.next, i)
+	s.least = min(s.least, s.spent(i))
 }
 
 // join adds stacks to a set.

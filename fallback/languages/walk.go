@@ -18,7 +18,7 @@ func (p *point) bytes() int64 { return 8*int64(len(p.words)) + 8*int64(len(p.sta
 
 // segmentBytes is about how much the sets of a segment and the nodes that they need
 // take, until the next segment begins.
-const segmentBytes = 16 << 20
+const segmentBytes = 4 << 20
 
 // isLong says whether a segment is long enough.
 func (s *search) isLong() bool {
