@@ -240,7 +240,7 @@ func (s *frontierSearch) expand(k, at int32) {
 			copy(s.c, c)
 			s.use(k, s.c, row, crash, p)
 			s.rows = append(s.rows, row)
-			s.expect(k, to, s.seenTrail[at])
+			s.expect(k, s.fade(k, to), s.seenTrail[at])
 		}
 	}
 }
@@ -249,6 +249,7 @@ func (s *frontierSearch) expand(k, at int32) {
 // return.
 func (s *frontierSearch) arrive(k, state, from int32) {
 	s.moves.pass(k, s.c)
+	state = s.fade(k+1, state)
 	if !s.passed.covered(k+1, state, s.c) {
 		s.passed.add(k+1, state, s.c)
 		s.passedTrail = append(grow(s.Layout, s.passedTrail, 1), s.extend(s.seenTrail[from]))

@@ -13,7 +13,8 @@ import (
 // Rules switch off, for tests, the rules that shrink a search over compressed
 // configurations and lose nothing (window.go says why).
 type Rules struct {
-	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoForesight, NoSteering bool
+	NoEagerReads, NoCanonicalOrder, NoCovering, NoDomination, NoLocalProof, NoQuiescence, NoForesight bool
+	NoSteering, NoFading, NoNeeds                                                                     bool
 }
 
 // Layout is what searches over compressed configurations know about the

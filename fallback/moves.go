@@ -26,6 +26,8 @@ type moves struct {
 	others   []models.Op       // see gather and gatherAll
 	steers   models.Steering   // the model, if it is Steering
 	aim      int32             // see aimed
+	fading   *fading           // if the model is Fading
+	horizon  int32             // the furthest return so far, an event
 }
 
 // count is where the used operations of a crash class are counted.
@@ -51,6 +53,9 @@ func newMoves(l *Layout) *moves {
 	if m.Take(16 * int64(l.Words) * int64(len(l.Ends)+1)); m.Cause != "" {
 		return m
 	}
+	if model, ok := l.Ops.Model.(models.Fading); ok {
+		m.fading = newFading(l, model)
+	}
 	m.exact = make([]uint64, l.Words*(len(l.Ends)+1))
 	m.blind = make([]uint64, l.Words*(len(l.Ends)+1))
 	for k := range l.Ends {
@@ -58,7 +63,7 @@ func newMoves(l *Layout) *moves {
 			switch class := l.Class[row]; {
 			case l.space.blind[class]:
 				SetBit(m.blind[k*l.Words:], l.Slot[row])
-			case !l.space.reads[class]:
+			case !l.space.reads[class] && (m.NoCovering || m.fading == nil || !m.fading.coverable(class)):
 				SetBit(m.exact[k*l.Words:], l.Slot[row])
 			}
 		}
@@ -280,6 +285,9 @@ const (
 
 // foresee is the plan of a configuration at the k-th return. window.go says why.
 func (m *moves) foresee(k, state int32, c []uint64) plan {
+	if m.fading != nil && !m.NoNeeds && m.wants(k, state, c) {
+		return hopeless
+	}
 	if m.steers != nil {
 		return m.steer(k, state, c)
 	}
@@ -404,6 +412,9 @@ func (m *moves) use(k int32, c []uint64, row int32, crash int, p plan) {
 			c[i] |= blind &^ c[m.Words+i]
 		}
 	}
+	if m.fading != nil && !m.NoCovering {
+		m.cover(k, c, class)
+	}
 	if crash >= 0 {
 		n := m.counts[crash]
 		c[n.word] += 1 << n.shift
@@ -413,6 +424,28 @@ func (m *moves) use(k int32, c []uint64, row int32, crash int, p plan) {
 	if !m.space.reads[class] {
 		SetBit(c[m.Words:], m.Slot[row])
 	}
+}
+
+// cover discharges the open rows that an operation of a class covers.
+func (m *moves) cover(k int32, c []uint64, class int32) {
+	if m.fading.hides[class] == 0 {
+		return
+	}
+	open := m.OpenRows(k)
+	m.Work += len(open)
+	for _, o := range open {
+		if m.fading.covers(class, m.Class[o]) && !HasBit(c[m.Words:], m.Slot[o]) {
+			SetBit(c, m.Slot[o])
+		}
+	}
+}
+
+// fade is a state at the k-th return, with one value for all that nobody will see.
+func (m *moves) fade(k, state int32) int32 {
+	if m.fading == nil || m.NoFading || int(k) == len(m.Ends) {
+		return state
+	}
+	return m.fading.fade(k, state)
 }
 
 // read linearizes the open rows that change nothing and fit the state, and
@@ -447,12 +480,19 @@ func (m *moves) settle(order []int32) []int32 {
 	last := int32(-1)
 	for i, row := range order {
 		switch {
+		case row < 0 && m.fading != nil:
+			last = int32(i) - 1
+			for order[last] < 0 || !m.fading.covers(m.Class[order[last]], m.Class[^row]) {
+				last--
+			}
+			places = append(places, place{last, ^row})
 		case row < 0:
 			places = append(places, place{last, ^row})
 		case m.space.blind[m.Class[row]]:
 			last = int32(i)
 		}
 	}
+	slices.SortStableFunc(places, func(a, b place) int { return int(a.before - b.before) })
 	if len(places) == 0 {
 		return order
 	}

@@ -32,6 +32,12 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 			":enqueue 1, :enqueue 2, :dequeue nil, :dequeue 1, :dequeue 2"},
 		{"priority queue of one rank", "priority-queue", ":enqueue 1, :enqueue 1.0, :dequeue 1, :dequeue 1.0, :dequeue nil, :peek 1.0",
 			":enqueue 1, :enqueue 1.0, :dequeue nil, :dequeue 1"},
+		{"appended strings", "kv", `:get "", :get "a", :get "b", :get "ab", :put "a", :append "a", :append "b", :cas {:expected "a" :new ""}`,
+			`:put "a", :append "a", :append "b", :cas {:expected "a" :new ""}`},
+		{"appended strings that are found or not", "kv", `:get "aa", :put "a", :append "a", :append "aa", :put-if-absent "a", :delete true`,
+			`:append "a", :delete nil, :put-if-absent "a"`},
+		{"transactions", "multi-register", "[[:r 0 0]], [[:r 0 1] [:r 1 1]], [[:w 0 1]], [[:w 0 0] [:w 1 1]], [[:r 0 0] [:w 0 1]], [[:r 0 1] [:w 1 0]], [[:r 1 1] [:w 0 1]]",
+			"[[:w 0 1]], [[:w 0 0] [:w 1 1]]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -72,6 +78,9 @@ func operationsOf(t *testing.T, model, returning, crashing string) (m models.Mod
 	write := func(list, ends string) {
 		for op := range strings.SplitSeq(list, ", ") {
 			f, value, _ := strings.Cut(op, " ")
+			if model == "multi-register" {
+				f, value = ":txn", op
+			}
 			for _, typ := range []string{":invoke", ends} {
 				fmt.Fprintf(&text, "{:process %d, :type %s, :f %s, :value %s}\n", process, typ, f, value)
 			}

@@ -67,6 +67,9 @@ import (
 //     other redundant.
 //   - Steering, if the model knows what is worth a try before the operation that
 //     returns next (models.Steering): nothing else is tried.
+//   - Fading, and needs, if a state is values at places (models.Fading): what nobody will
+//     see is forgotten, and who waits for what never comes waits in vain. Covering is
+//     about places, too, and what appends to a value can be covered as well (fading.go).
 //   - Quiescence. After an operation that ran alone, with no crashed one begun,
 //     only the state counts. If only one state is possible, whatever was
 //     before, the configurations before it are forgotten: other ways to get
@@ -197,13 +200,13 @@ func (s *windowSearch) next() bool {
 			s.push(c)
 			s.order = append(s.order, ^s.OpenRows(f.k)[0])
 			s.pass(f.k, s.configs[(top+1)*s.width:])
-			return s.enter(f.k+1, f.state)
+			return s.enter(f.k+1, s.fade(f.k+1, f.state))
 		}
 		to := s.space.Step(f.state, s.Class[row])
 		if int(f.branch) == len(to) {
 			continue
 		}
-		state := to[f.branch]
+		state := s.fade(f.k, to[f.branch])
 		f.branch++
 		s.truncate(int(f.order))
 		s.order = append(s.order, row)
@@ -260,6 +263,7 @@ func (s *windowSearch) enter(k, state int32) bool {
 			s.known, s.knownState = k, state
 			c, from = s.forget(c), -1
 		}
+		state = s.fade(k, state)
 	}
 	if p := s.foresee(k, state, c); p != hopeless && !s.hasFailed(k, state, c) {
 		s.stack = append(grow(s.Layout, s.stack, 1), frame{k: k, state: state, order: int32(len(s.order)), plan: p})
@@ -282,6 +286,9 @@ func (s *windowSearch) forget(c []uint64) []uint64 {
 // changed since the last time is copied.
 func (s *windowSearch) gotTo(k int) {
 	s.furthest, s.stuck, s.patience, s.others = k, 0, firstPatience, s.others[:0]
+	if k < len(s.Ends) {
+		s.horizon = s.Ends[k]
+	}
 	s.best = append(s.best[:s.shared], s.order[s.shared:]...)
 	s.shared = len(s.order)
 	if s.Limits.Passed != nil {

@@ -30,7 +30,7 @@
 // Further interfaces are optional. A Finisher sees all operations before the
 // first Step, and Settling gives the model that they turned out to be of.
 // Partitioner, Projecting, Valued, Replacing, Reaching, Overwriting, Foreseeing,
-// Steering and SingleValue say what searches may make use of. A Shaped model has a Shape, by which package
+// Steering, Fading and SingleValue say what searches may make use of. A Shaped model has a Shape, by which package
 // fastpath finds a near-linear decision for it, if there is one.
 //
 // Own makes a Spec from a Definition that is not in the registry. Func is the short

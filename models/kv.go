@@ -279,10 +279,11 @@ func (m *kv) Finish(c *Columns) (Row, error) {
 			c.A[i], c.B[i] = m.values.pair(key, c.B[i]), 0
 		}
 	}
-	for i := 1; i < len(m.kvText.init); i += 2 {
-		if m.appends {
+	if m.appends {
+		for i := 1; i < len(m.kvText.init); i += 2 {
 			m.kvText.init[i] = number(m.kvText.init[i])
 		}
+		m.show(c)
 	}
 	return 0, nil
 }

@@ -3,6 +3,7 @@ package models
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"clew/edn"
@@ -18,6 +19,7 @@ type kvText struct {
 	record string
 	init   State
 	args   [][2]int32 // of cas: the strings that they expect and leave
+	shown  []int32    // the strings that operations depend on, in order
 
 	mu     sync.Mutex // parts are searched concurrently
 	strs   []string
@@ -65,7 +67,9 @@ func (m *kvText) join(a, b int32) int32 {
 // Weight makes kv Weighing: a string is held as long as its number is.
 func (m *kvText) Weight(s State) (bytes int64) {
 	for i := 1; i < len(s); i += 2 {
-		bytes += int64(len(m.str(s[i])))
+		if s[i] != faded {
+			bytes += int64(len(m.str(s[i])))
+		}
 	}
 	return bytes
 }
@@ -91,6 +95,9 @@ func (m *kvText) after(now int32, op Op) (next int32, ok bool) {
 		return now, now != op.B
 	case deleteFound:
 		return 0, now != 0
+	}
+	if now == faded {
+		return now, true
 	}
 	return m.join(now, op.B), true
 }
@@ -186,6 +193,70 @@ func (m *kvText) Record(s State) edn.Value {
 	}
 	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
+
+// At makes kv Fading.
+func (m *kvText) At(s State, place int32) int32 { return get1(s, place) }
+
+// Shows makes kv Fading.
+func (m *kvText) Shows(dst []Cell, op Op) (cells []Cell, needs bool) {
+	switch op.Kind {
+	case Read:
+		return append(dst, Cell{op.A, op.B}), true
+	case CAS:
+		return append(dst, Cell{op.A, m.args[op.B][0]}), true
+	case FailedCAS:
+		return append(dst, Cell{op.A, op.B}), false
+	case deleteFound:
+		return append(dst, Cell{op.A, 0}), false
+	}
+	return dst, false
+}
+
+// Leaves makes kv Fading.
+func (m *kvText) Leaves(dst []Cell, op Op) (cells []Cell, blindly bool) {
+	switch op.Kind {
+	case Write:
+		return append(dst, Cell{op.A, op.B}), true
+	case CAS:
+		return append(dst, Cell{op.A, m.args[op.B][1]}), true
+	case deleteFound:
+		return append(dst, Cell{op.A, 0}), true
+	case Append:
+		return append(dst, Cell{op.A, faded}), false
+	}
+	return dst, true
+}
+
+// show notes which strings operations depend on.
+func (m *kvText) show(c *Columns) {
+	var cells []Cell
+	for i := range c.Kind {
+		cells, _ = m.Shows(cells[:0], c.Op(Row(i)))
+		for _, cell := range cells {
+			m.shown = append(m.shown, cell.Value)
+		}
+	}
+	slices.SortFunc(m.shown, func(a, b int32) int { return strings.Compare(m.strs[a], m.strs[b]) })
+	m.shown = slices.Compact(m.shown)
+}
+
+// Becomes makes kv Fading: a string may become those that it is a prefix of.
+func (m *kvText) Becomes(dst []Cell, cell Cell) []Cell {
+	if cell.Value == faded {
+		return dst
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	prefix := m.strs[cell.Value]
+	i, _ := slices.BinarySearchFunc(m.shown, prefix, func(n int32, prefix string) int { return strings.Compare(m.strs[n], prefix) })
+	for ; i < len(m.shown) && strings.HasPrefix(m.strs[m.shown[i]], prefix); i++ {
+		dst = append(dst, Cell{cell.Place, m.shown[i]})
+	}
+	return dst
+}
+
+// Fade makes kv Fading.
+func (m *kvText) Fade(s State, seen func(Cell) bool) State { return fade1(s, seen) }
 
 // Part is the operation's key.
 func (m *kvText) Part(op Op) int32 { return op.A }

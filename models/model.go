@@ -138,6 +138,26 @@ const (
 	Directly               // only the goal may
 )
 
+// Fading is a model whose state has a value at each of some places, of which
+// operations show some and leave others. What nobody will show is as good as any other
+// value.
+type Fading interface {
+	// At is the value at a place.
+	At(s State, place int32) int32
+	// Shows appends the cells that op depends on. If there are none it can happen in
+	// every state. needs says that op can happen only if they are all there.
+	Shows(dst []Cell, op Op) (cells []Cell, needs bool)
+	// Leaves appends a cell for each place where op leaves another value. blindly says
+	// that it leaves these values whatever was there before.
+	Leaves(dst []Cell, op Op) (cells []Cell, blindly bool)
+	// Becomes appends the cells that operations show and that may be there once there
+	// was this one, before it is blindly replaced.
+	Becomes(dst []Cell, cell Cell) []Cell
+	// Fade is s with one and the same value in all cells that are not seen, and that no
+	// operation shows.
+	Fade(s State, seen func(Cell) bool) State
+}
+
 // Tightened is a model whose steps are those of a looser one, but for some: what is
 // not linearizable in that one is not linearizable in this.
 type Tightened interface {

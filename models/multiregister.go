@@ -278,6 +278,41 @@ func (m *multiRegister) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
 	return dst, false
 }
 
+// At makes multi-register Fading.
+func (m *multiRegister) At(s State, place int32) int32 { return orNil(m.value(s, place)) }
+
+// Shows makes multi-register Fading. A transaction that reads something else than it
+// has written itself needs a value that is never there.
+func (m *multiRegister) Shows(dst []Cell, op Op) (cells []Cell, needs bool) {
+	cells, _ = m.Sees(dst, op)
+	txn := m.txns[op.A]
+	for i, mop := range txn {
+		if mop.write || mop.outer {
+			continue
+		}
+		for _, own := range slices.Backward(txn[:i]) {
+			if own.write && own.slot == mop.slot {
+				if own.value != mop.value {
+					cells = append(cells, Cell{mop.slot, never})
+				}
+				break
+			}
+		}
+	}
+	return cells, true
+}
+
+// Leaves makes multi-register Fading.
+func (m *multiRegister) Leaves(dst []Cell, op Op) (cells []Cell, blindly bool) {
+	return m.Makes(dst, op), true
+}
+
+// Becomes makes multi-register Fading: a value stays what it is.
+func (m *multiRegister) Becomes(dst []Cell, cell Cell) []Cell { return append(dst, cell) }
+
+// Fade makes multi-register Fading.
+func (m *multiRegister) Fade(s State, seen func(Cell) bool) State { return fade1(s, seen) }
+
 func (m *multiRegister) Why(s State, op Op) string {
 	for _, mop := range m.txns[op.A] {
 		if mop.write {

@@ -5,6 +5,13 @@ import "slices"
 // A state of many registers is pairs of a key and a value, sorted by key. A key that
 // has some other value, such as the one at first, is left out.
 
+// faded is a value that nobody sees: what stood there is not known. never is one that
+// is never there.
+const (
+	faded int32 = -2 - iota
+	never
+)
+
 // find1 is the index where a key stands, or would stand, in a state of keys and
 // values that is sorted by key.
 func find1(s State, key int32) (i int, found bool) {
@@ -42,4 +49,22 @@ func put1(s State, key, value, other int32) State {
 		return slices.Delete(slices.Clone(s), i, i+2)
 	}
 	return s
+}
+
+// fade1 is s with the value faded for all that are not seen.
+func fade1(s State, seen func(Cell) bool) State {
+	var next State
+	for i := 0; i < len(s); i += 2 {
+		if s[i+1] == faded || seen(Cell{s[i], s[i+1]}) {
+			continue
+		}
+		if next == nil {
+			next = slices.Clone(s)
+		}
+		next[i+1] = faded
+	}
+	if next == nil {
+		return s
+	}
+	return next
 }

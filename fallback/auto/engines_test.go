@@ -65,7 +65,7 @@ func (r rival) decide(ops *models.Operations) fallback.Answer {
 // maimed are the two searches with some of their rules switched off, by the
 // number of the history.
 func maimed(n int) []rival {
-	names := []string{"no eager reads", "no canonical order", "no domination", "no steering", "no rule on"}
+	names := []string{"no eager reads", "no canonical order", "no domination", "no steering", "no fading", "no needs", "no rule on"}
 	name := names[n%len(names)]
 	return []rival{
 		{"window, " + name, fallback.Window{Rules: enginetest.Switches[name]}, patience / 8},
@@ -190,7 +190,7 @@ func sources() []source {
 		}
 		all = append(all, source{spec.Name, spec, func(r *rand.Rand) (string, string) { return mixed(r, spec) }})
 	}
-	for _, model := range []string{"register", "cas-register", "multi-register", "lookup-set", "fifo-queue", "unordered-queue", "priority-queue"} {
+	for _, model := range []string{"register", "cas-register", "multi-register", "lookup-set", "fifo-queue", "unordered-queue", "priority-queue", "kv"} {
 		all = append(all, source{"long " + model, models.Spec{Name: model}, func(r *rand.Rand) (string, string) { return runLong(r, model), "" }})
 	}
 	return all
@@ -227,6 +227,10 @@ func runLong(r *rand.Rand, model string) string {
 	o.Kind = [...]gen.LongKind{gen.Linearizable, gen.Linearizable, gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}[r.IntN(5)]
 	if strings.HasSuffix(model, "queue") && o.Kind != gen.Linearizable {
 		o.Kind = [...]gen.LongKind{gen.ImpossibleRead, gen.WrongAnswer}[r.IntN(2)]
+	}
+	if model == "kv" {
+		o.Appends, o.Keys = true, 1
+		o.Kind = [...]gen.LongKind{gen.Linearizable, gen.WrongAnswer}[r.IntN(2)]
 	}
 	var b strings.Builder
 	if _, err := gen.Long(&b, o); err != nil {

@@ -26,7 +26,10 @@ var Switches = map[string]fallback.Rules{
 	"no quiescence":      {NoQuiescence: true},
 	"no foresight":       {NoForesight: true},
 	"no steering":        {NoSteering: true},
-	"no rule on":         {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true, NoForesight: true, NoSteering: true},
+	"no fading":          {NoFading: true},
+	"no needs":           {NoNeeds: true},
+	"no rule on": {NoEagerReads: true, NoCanonicalOrder: true, NoDomination: true, NoCovering: true, NoLocalProof: true, NoQuiescence: true,
+		NoForesight: true, NoSteering: true, NoFading: true, NoNeeds: true},
 }
 
 // Compare decides operations by two engines, and checks that they agree on the
