@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"clew/fallback"
 	"clew/internal/enginetest"
+	"clew/internal/gen"
 	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/internal/rows"
@@ -66,6 +68,56 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 				})
 			}
 			t.Logf("%d valid, %d invalid", valid, invalid)
+		})
+	}
+}
+
+// TestSmallHistoriesAgreeWithTheOracle is about the same models, with all that histories
+// may have.
+func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
+	n := uint64(200)
+	if os.Getenv("CLEW_LONG") == "1" {
+		n = 1_000_000
+		if text := os.Getenv("CLEW_LONG_HISTORIES"); text != "" {
+			n, _ = strconv.ParseUint(text, 10, 64)
+		}
+	}
+	for _, specs := range [][]models.Spec{
+		{{Name: "priority-queue"}, {Name: "priority-queue", Priority: "min"}, {Name: "priority-queue", Knossos: true}},
+		{{Name: "kv"}, {Name: "kv", ObserveFailedCAS: true}},
+		{{Name: "multi-register"}, {Name: "multi-register", NilReadsExact: true}},
+	} {
+		t.Run(specs[0].Name, func(t *testing.T) {
+			t.Parallel()
+			valid, invalid, crashed := 0, 0, 0
+			for seed := range n {
+				r := gen.Rand(seed)
+				spec := specs[seed%uint64(len(specs))]
+				o := gen.Options{Model: spec.Name, Operations: 3 + r.IntN(8), Processes: 2 + r.IntN(5), Values: 1 + r.IntN(3), Init: true,
+					Least: spec.Priority == "min", Knossos: spec.Knossos, NilReadsExact: spec.NilReadsExact, ObserveFailedCAS: spec.ObserveFailedCAS}
+				if r.IntN(2) == 0 {
+					o.Crashes = 0.5 * r.Float64()
+				}
+				h := gen.New(r, o)
+				spec.Init = h.Init
+				for _, ops := range rows.Read(t, spec, h.Text).Parts() {
+					want := oracle.Decide(ops, oracle.Options{})
+					if want.Linearizable {
+						valid++
+					} else {
+						invalid++
+					}
+					if slices.Contains(ops.Res, models.Open) {
+						crashed++
+					}
+					agrees(t, fallback.Window{}, ops, want)
+					agrees(t, fallback.Frontier{}, ops, want)
+				}
+			}
+			t.Logf("%d valid, %d invalid, %d with a crash", valid, invalid, crashed)
+			if 5*valid < int(n) || 20*invalid < int(n) || 5*crashed < int(n) {
+				t.Error("that tells too little")
+			}
 		})
 	}
 }
