@@ -117,16 +117,12 @@ func (in *input) read(r io.Reader, form Form) error {
 	case Intervals:
 		return in.intervals(buffered, in.clockError)
 	case JSON, JSONL:
-		if !packed {
-			in.b.Expect(files.Size(r))
-		}
+		in.b.Expect(files.Size(r))
 		return in.each(in.json(buffered).Next)
 	case Fastlin, Fptlin, LiMo:
 		return in.textForm(buffered, form)
 	case Log:
-		if !packed {
-			in.b.Expect(size(r))
-		}
+		in.b.Expect(files.Size(r))
 		return in.log(buffered)
 	}
 	in.b.Expect(files.Size(r))
