@@ -98,6 +98,20 @@ func TestHalvesHaveTheFirstError(t *testing.T) {
 	}
 }
 
+// Drains are listed in the order in which they are read.
+func TestDrainsAreNotReadInHalves(t *testing.T) {
+	for _, f := range []string{"dequeue", "drain"} {
+		h := longHistory(t, 3, 0, 0, func(i int) (string, any) { return []string{"enqueue", "peek", f}[i], []any{i} })
+		ops, err := Spec{Name: "fifo-queue"}.Read(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if halves := ops.Model.(Forgetful).Forgetful(h); halves != (f != "drain") {
+			t.Errorf("with a %s: halves are %v", f, halves)
+		}
+	}
+}
+
 func TestBesidePanics(t *testing.T) {
 	for which := range 2 {
 		func() {
