@@ -239,12 +239,19 @@ func (k *checker) ready(jobs []*job) error {
 	return nil
 }
 
+// maxKept is how many bytes of archives are kept instead of being read again.
+const maxKept = 64 << 20
+
 // find is what the paths stand for. Of a directory, what can be read is checked
 // even if something cannot.
 func (k *checker) find(paths []string) []*job {
 	var jobs []*job
+	keep := int64(maxKept)
+	if k.memory > 0 {
+		keep = min(keep, k.memory/8)
+	}
 	for _, path := range paths {
-		found, err := store.Find(path)
+		found, err := store.FindWith(path, store.Options{Keep: &keep, Own: k.shard.reads})
 		for _, s := range found {
 			jobs = append(jobs, k.job(s, nil))
 		}

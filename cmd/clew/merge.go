@@ -219,6 +219,11 @@ func settingsText(c *cli.Context) (string, error) {
 	return strings.Join(said, " "), nil
 }
 
+// reads says whether a history that is found will be read.
+func (s *sharding) reads(source store.Source) bool {
+	return s == nil || s.byKeys || s.Has(source.Name())
+}
+
 // own is the jobs of the shard among all.
 func (s *sharding) own(jobs []*job) []*job {
 	if s == nil {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -207,5 +208,62 @@ func TestAShardThatIsKilledIsMissedByName(t *testing.T) {
 		if want := "clew: cut.jsonl: shard 1/1 was cut short after "; status != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
 			t.Errorf("%s: status %d\n%s%s", signal, status, stdout, stderr)
 		}
+	}
+}
+
+// TestTheReadyFilesCheckAStore: the scripts of docs/scale, as far as they need nothing
+// but a shell.
+func TestTheReadyFilesCheckAStore(t *testing.T) {
+	docs, err := filepath.Abs(filepath.Join("..", "..", "docs", "scale"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "\n4 histories: 2 valid, 1 invalid, 0 unknown, 1 unreadable\n"
+	sh := func(env []string, args ...string) string {
+		cmd := exec.Command("sh", args...)
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			return err.Error()
+		}
+		return string(out) + fmt.Sprint(cmd.ProcessState.ExitCode())
+	}
+	t.Chdir(t.TempDir())
+	store := fstest.MapFS{
+		"a store/1/history.edn": {Data: []byte(write)}, "a store/2/history.edn": {Data: []byte("{")},
+		"a store/3/history.edn": {Data: []byte(many(2))}, "a store/4/history.edn": {Data: []byte(write)},
+	}
+	if err := os.CopyFS(".", store); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("shards", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var tasks sync.WaitGroup
+	for task := 1; task <= 16; task++ {
+		tasks.Go(func() {
+			if got := sh([]string{fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", task)}, filepath.Join(docs, "slurm.sh"), "a store"); got != "0" {
+				t.Errorf("task %d: %s", task, got)
+			}
+		})
+	}
+	tasks.Wait()
+	if got := sh(nil, "-c", "clew merge shards/*.jsonl"); !strings.HasSuffix(got, want+"1") {
+		t.Error(got)
+	}
+	if _, err := exec.LookPath("parallel"); err != nil {
+		t.Skip("GNU parallel is not installed")
+	}
+	// What is torn or missing is checked anew.
+	if err := os.RemoveAll("shards"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("shards", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, "shards/2.jsonl", "torn")
+	if got := sh(nil, filepath.Join(docs, "parallel.sh"), "3", "a store"); !strings.HasSuffix(got, want+"1") {
+		t.Error(got)
 	}
 }

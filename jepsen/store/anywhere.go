@@ -64,7 +64,7 @@ func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
 			return nil, fmt.Errorf("%s: %w", name, files.Reason(err))
 		}
 		return f, nil
-	})
+	}, Options{})
 	return orNone(name, found, err)
 }
 

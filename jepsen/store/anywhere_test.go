@@ -170,3 +170,35 @@ s3://bucket/nightly/gone/20250102T000000/history.edn below gone/20250102T000000/
 		t.Errorf("%q, %v", text.String(), err)
 	}
 }
+
+// TestWhatIsKeptOfAnArchiveReadsTheSame: all of it, what there is room for, or what is
+// chosen.
+func TestWhatIsKeptOfAnArchiveReadsTheSame(t *testing.T) {
+	dir := aStore(t)
+	for _, archive := range []string{"store.tar.gz", "store.tar", "store.zip"} {
+		path := filepath.Join(dir, archive)
+		found, err := Find(path)
+		want := readAll(found, err, dir+"/")
+		for _, c := range []struct {
+			keep    int64
+			own     func(Source) bool
+			inOrder int
+		}{
+			{1 << 20, nil, 0},
+			{100, nil, 3},
+			{0, nil, 5},
+			{1 << 20, func(s Source) bool { return s.Test == "etcd" }, 3},
+		} {
+			found, err := FindWith(path, Options{Keep: &c.keep, Own: c.own})
+			inOrder := 0
+			for _, s := range found {
+				if s.InOrder {
+					inOrder++
+				}
+			}
+			if got := readAll(found, err, dir+"/"); got != want || archive == "store.tar.gz" && inOrder != c.inOrder {
+				t.Errorf("%s, %d left: %d are read in order, want %d\n%s", archive, c.keep, inOrder, c.inOrder, got)
+			}
+		}
+	}
+}

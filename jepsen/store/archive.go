@@ -38,11 +38,11 @@ const encrypted = 1
 func IsArchive(name string) bool { return isTar(name) || isZip(name) }
 
 // findInArchive is the histories in an archive.
-func findInArchive(file string, open opener) ([]Source, error) {
+func findInArchive(file string, open opener, o Options) ([]Source, error) {
 	if isZip(file) {
 		return findInZip(file, open)
 	}
-	return findInTar(file, open)
+	return findInTar(file, open, o)
 }
 
 // findInZip is the histories in a zip archive, by name. It stays open.
@@ -102,8 +102,9 @@ func readZip(f io.ReadCloser) (*zip.Reader, error) {
 }
 
 // findInTar is the histories in a tar archive, in its order. The archive is
-// read once for their names, and once more for what is in them.
-func findInTar(file string, open opener) ([]Source, error) {
+// read once for their names, and once more for what is in them, unless it is
+// compressed and that could be kept.
+func findInTar(file string, open opener, o Options) ([]Source, error) {
 	t := &tarball{file: file, begun: open}
 	if err := t.begin(); err != nil {
 		return nil, err
@@ -111,6 +112,7 @@ func findInTar(file string, open opener) ([]Source, error) {
 	defer t.end()
 	var names []string
 	at := map[string]int{}
+	kept := map[string][]byte{}
 	for {
 		header, err := t.next()
 		if err == io.EOF {
@@ -119,19 +121,36 @@ func findInTar(file string, open opener) ([]Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		if header.Typeflag == tar.TypeReg {
-			name := path.Clean(header.Name)
-			if _, seen := at[name]; !seen {
-				names = append(names, name)
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		name := path.Clean(header.Name)
+		if _, seen := at[name]; !seen {
+			names = append(names, name)
+		}
+		at[name] = t.passed // a later member of the same name replaces it
+		delete(kept, name)
+		if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name)) && (o.Own == nil || o.Own(stored(file, name))) {
+			text := make([]byte, header.Size)
+			if _, err := io.ReadFull(t.r, text); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			at[name] = t.passed // a later member of the same name replaces it
+			kept[name] = text
+			*o.Keep -= header.Size
 		}
 	}
 	return sources(names, func(name string) Source {
 		s := stored(file, name)
 		s.archive = file
-		s.InOrder = true
-		s.open = func() (io.ReadCloser, error) { return t.open(at[name]) }
+		_, held := kept[name]
+		s.InOrder = !held
+		s.open = func() (io.ReadCloser, error) {
+			text, held := kept[name]
+			if !held {
+				return t.open(at[name])
+			}
+			return io.NopCloser(bytes.NewReader(text)), nil
+		}
 		return s
 	}), nil
 }
@@ -143,6 +162,7 @@ type tarball struct {
 	f      io.ReadCloser // nil if it is not open
 	z      io.ReadCloser
 	r      *tar.Reader
+	packed bool
 	passed int // members
 }
 
@@ -162,7 +182,7 @@ func (t *tarball) begin() error {
 			in = at // members that nobody reads are skipped, and not read
 		}
 	}
-	t.f, t.z, t.r, t.passed = f, z, tar.NewReader(in), 0
+	t.f, t.z, t.packed, t.r, t.passed = f, z, packed, tar.NewReader(in), 0
 	return nil
 }
 

@@ -20,7 +20,20 @@ import (
 // skipped: its histories are parts of that one. The order is by name, except that a tar archive keeps its
 // own. If a part of the directory cannot be read, Find returns the other
 // histories and an error.
-func Find(path string) ([]Source, error) {
+func Find(path string) ([]Source, error) { return FindWith(path, Options{}) }
+
+// Options say how histories are found.
+type Options struct {
+	// Keep, unless nil, is how many bytes of members of compressed tar archives may
+	// be held, so that these need not be read a second time. What is held, which is as
+	// long as the sources are, is taken from it.
+	Keep *int64
+	// Own, unless nil, chooses the members that are worth it.
+	Own func(Source) bool
+}
+
+// FindWith is Find with options.
+func FindWith(path string, o Options) ([]Source, error) {
 	if path == "-" {
 		return []Source{{Path: path}}, nil
 	}
@@ -36,7 +49,7 @@ func Find(path string) ([]Source, error) {
 	case info.IsDir():
 		found, err = findBelow(path)
 	case IsArchive(path):
-		found, err = findInArchive(path, func() (io.ReadCloser, error) { return files.Open(path) })
+		found, err = findInArchive(path, func() (io.ReadCloser, error) { return files.Open(path) }, o)
 	default:
 		return []Source{{Path: path}}, nil
 	}

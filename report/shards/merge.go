@@ -17,7 +17,7 @@ import (
 	"clew/jepsen/store"
 )
 
-// Merger puts shards together. It holds all lines, some 500 bytes each. The zero
+// Merger puts shards together. It holds all lines, some 2 kB each. The zero
 // Merger has none.
 type Merger struct {
 	lines   []Line
