@@ -98,8 +98,7 @@ func (m *Maps) Next() (int, error) {
 			m.err = m.again()
 			continue
 		}
-		if i := m.end; i == s.mark && i < len(s.data) && s.data[i] == '{' && !m.closed && m.pending == "" {
-			m.at, m.started = i, true // as it nearly always is
+		if i := m.end; i < len(s.data) && s.data[i] == '{' && m.Found(i) {
 			return i, nil
 		}
 		m.at = s.blank(m.end)
@@ -115,6 +114,16 @@ func (m *Maps) Next() (int, error) {
 		m.end = m.element(m.at)
 	}
 	return -1, m.err
+}
+
+// Found is Next for who knows that a map begins at i. It says whether that is where
+// the last one ended, so that Next would find it, too.
+func (m *Maps) Found(i int) bool {
+	if i != m.end || i != m.s.mark || m.closed || m.pending != "" {
+		return false
+	}
+	m.at, m.started = i, true
+	return true
 }
 
 // Done ends the reading of a map: end is what the last method returned. It says

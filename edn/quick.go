@@ -83,12 +83,17 @@ func (m *Maps) QuickInt(i int) (n int64, end int) { return m.s.quickInt(i) }
 // is one, so that Next need not count lines. There must be no line end inside
 // the map.
 func (m *Maps) QuickLineEnd(i int) int {
-	s := &m.s
-	if i < len(s.data) && s.data[i] == '\n' {
-		i++
-		s.start.Line, s.start.Col, s.mark = s.start.Line+1, 1, i
+	if s := &m.s; i < len(s.data) && s.data[i] == '\n' {
+		return m.LineEnd(i)
 	}
 	return i
+}
+
+// LineEnd is QuickLineEnd if there is one at i.
+func (m *Maps) LineEnd(i int) int {
+	s := &m.s
+	s.start.Line, s.start.Col, s.mark = s.start.Line+1, 1, i+1
+	return i + 1
 }
 
 // roomy says whether at least 8 bytes follow i.

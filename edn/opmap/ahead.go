@@ -3,6 +3,7 @@ package opmap
 import (
 	"bytes"
 	"io"
+	"math"
 	"sync/atomic"
 
 	"clew/edn"
@@ -25,18 +26,37 @@ const (
 	enoughFound = 1000
 
 	maxScouts = 8
-	maxWords  = 1 << 16 // keywords that a scout may have seen
+	maxWords  = 1 << 14 // keywords that a scout may have seen
 )
 
-// record is an op map that a scout has found.
+// record is an op map that a scout has found. It is small, since it goes from one
+// core to another. Of its fields, those count that its layout has.
 type record struct {
-	begin, end     int32 // in the block
-	others, upTo   int32 // the values of its other keys, in those of the block
-	typ, f         edn.ID
-	index, process int64
-	value, key     edn.Raw
-	last           uint8 // the number of the last step of its layout
-	lines          bool  // there may be line ends in it
+	begin        int32  // in the block
+	size, others uint16 // of its text, and of the values of its other keys
+	typ, f       uint16
+	last         uint8 // the number of the last step of its layout
+	lines        lineEnds
+	index        int64
+	process      int64
+	value        edn.Raw
+}
+
+// lineEnds says where there are line ends.
+type lineEnds uint8
+
+const (
+	noLineEnd lineEnds = iota
+	lineEndBehind
+	lineEndsWithin // perhaps
+)
+
+// scouting is what a Reader has that scans for another one.
+type scouting struct {
+	block  *block // unless nil, what it scans
+	record        // the op map that it has come to
+	typ, f edn.ID
+	key    edn.Raw
 }
 
 // block is a part of the text.
@@ -49,7 +69,8 @@ type block struct {
 
 	scout   *scout
 	records []record
-	others  []byte
+	others  []byte    // of the records, one after another
+	keys    []edn.Raw // likewise, of those that have a :key
 	raws    edn.Raws
 	steps   []*step // of the scout, by number
 }
@@ -87,7 +108,9 @@ type ahead struct {
 
 	now          *block // the one that is being read
 	base         int    // where it begins in Data
-	next         int    // the next of its records
+	next         int    // the next of its records,
+	others       int    // where its others begin,
+	keys         int    // and its key
 	joined       []byte
 	found, taken int // how many op maps there were, and were taken from records
 }
@@ -122,7 +145,7 @@ func (a *ahead) Next(rest []byte) ([]byte, error) {
 	head := a.queue[0]
 	a.queue = append(a.queue[:0], a.queue[1:]...)
 	text := head.text
-	a.base, a.next = len(rest), 0
+	a.base, a.next, a.others, a.keys = len(rest), 0, 0, 0
 	if len(rest) > 0 || len(text) == 0 {
 		a.joined = append(append(a.joined[:0], rest...), text...)
 		text = a.joined
@@ -180,7 +203,7 @@ func (a *ahead) fill(n int) {
 			b = &block{done: make(chan struct{}, 1)}
 		}
 		b.job = &job{block: b}
-		b.scout, b.bug, b.records, b.others = nil, nil, b.records[:0], b.others[:0]
+		b.scout, b.bug, b.records, b.others, b.keys = nil, nil, b.records[:0], b.others[:0], b.keys[:0]
 		if len(b.buf) < 2*len(a.torn) || b.buf == nil {
 			b.buf = make([]byte, max(a.size, 2*len(a.torn)))
 		}
@@ -266,7 +289,7 @@ func (s *scout) scan(b *block) *scout {
 	// the time must not be more than linear.
 	for from, cost := 0, 0; from >= 0 && cost <= len(b.text); {
 		r.maps.Scan(b.text, from, &b.raws)
-		for r.note() {
+		for r.scout() {
 		}
 		var more int
 		from, more = r.maps.Resume()
@@ -277,8 +300,8 @@ func (s *scout) scan(b *block) *scout {
 	return s
 }
 
-// note scans the next op map of a block, and says whether there is one.
-func (r *Reader) note() bool {
+// scout scans the next op map of a block, and says whether there is one.
+func (r *Reader) scout() bool {
 	for {
 		i, err := r.maps.Next()
 		if err != nil {
@@ -290,15 +313,40 @@ func (r *Reader) note() bool {
 	}
 }
 
-// record begins the record of the op map at i.
-func (b *block) record(i int) *record {
-	n := len(b.records)
-	if n == cap(b.records) {
-		b.records = append(b.records, record{})[:n]
+// note notes the op map from i to end, unless it is too large.
+func (r *Reader) note(i, end int, last *step, within, behind bool) {
+	rec, b := &r.record, r.block
+	if end-i > math.MaxUint16 || len(r.others) > math.MaxUint16 || max(r.typ, r.f) > math.MaxUint16 {
+		return
 	}
-	rec := &b.records[:n+1][n] // Of its fields, those count that its layout has.
-	rec.begin, rec.others = int32(i), int32(len(b.others))
-	return rec
+	rec.begin, rec.size, rec.others, rec.last = int32(i), uint16(end-i), uint16(len(r.others)), uint8(last.n)
+	rec.typ, rec.f, rec.lines = uint16(r.typ), uint16(r.f), noLineEnd
+	switch {
+	case within:
+		rec.lines = lineEndsWithin
+	case behind:
+		rec.lines = lineEndBehind
+	}
+	b.records = append(b.records, *rec)
+	b.others = append(b.others, r.others...)
+	if last.all&HasKey != 0 {
+		b.keys = append(b.keys, r.key)
+	}
+}
+
+// chained is the next record and where its op map begins, nil unless the last op map
+// has ended there. That is nearly always so, and nobody has to look at the text.
+func (r *Reader) chained() (i int, rec *record) {
+	a := r.ahead
+	if a.now == nil || a.next >= len(a.now.records) {
+		return 0, nil
+	}
+	rec = &a.now.records[a.next]
+	if i = a.base + int(rec.begin); !r.maps.Found(i) {
+		return 0, nil
+	}
+	a.found++
+	return i, rec
 }
 
 // recorded is the record of the op map at i, nil if there is none.
@@ -308,46 +356,57 @@ func (r *Reader) recorded(i int) *record {
 		return nil
 	}
 	a.found++
-	at := int32(i - a.base)
-	for records := a.now.records; a.next < len(records); a.next++ {
-		if rec := &records[a.next]; rec.begin >= at {
-			if rec.begin > at {
-				return nil
-			}
-			a.taken++
-			a.next++
+	for at := int32(i - a.base); a.next < len(a.now.records); a.pass() {
+		if rec := &a.now.records[a.next]; rec.begin == at {
 			return rec
+		} else if rec.begin > at {
+			return nil
 		}
 	}
 	return nil
 }
 
-// take makes an event of the op map at i, which a scout has found. It returns -1 if
-// the op map must be read in the general way.
+// pass goes on to the next record.
+func (a *ahead) pass() {
+	rec := &a.now.records[a.next]
+	a.next++
+	a.others += int(rec.others)
+	if a.now.steps[rec.last].all&HasKey != 0 {
+		a.keys++
+	}
+}
+
+// take makes an event of the op map at i, whose record is the next.
 func (r *Reader) take(rec *record, i int, ev *Event) int {
 	a, b, maps := r.ahead, r.ahead.now, &r.maps
 	last := b.steps[rec.last]
-	end := i + int(rec.end-rec.begin)
+	end := i + int(rec.size)
 	ev.Line, ev.Col = maps.Place()
 	ev.Key, ev.Index, ev.Has, ev.Text, ev.layout, ev.others = edn.Nil, rec.index, last.all, maps.Data()[i:end:end], nil, nil
-	if !r.fields(rec, last, a.base, ev) {
-		return -1
+	if !r.fields(rec, last, ev) {
+		a.pass()
+		return r.general(i, ev)
 	}
-	if !rec.lines {
+	if rec.lines != lineEndsWithin {
 		if ev.layout = b.scout.own(last, &r.tree); ev.layout != nil {
-			ev.others = b.others[rec.others:rec.upTo:rec.upTo]
+			ev.others = b.others[a.others:][:rec.others:rec.others]
 		}
-		end = maps.QuickLineEnd(end)
 	}
+	if rec.lines == lineEndBehind {
+		end = maps.LineEnd(end)
+	}
+	a.taken++
+	a.pass()
 	return end
 }
 
 // fields interns the values of a record, and says whether it could. Keywords that
 // are known may come first: values are numbered in the order of the text.
-func (r *Reader) fields(rec *record, last *step, base int, ev *Event) (ok bool) {
-	maps, raws := &r.maps, &r.ahead.now.raws
-	if last.plain != unusual && raws.Known(rec.typ) && raws.Known(rec.f) {
-		ev.Type, ev.F = maps.Word(rec.typ, raws), maps.Word(rec.f, raws)
+func (r *Reader) fields(rec *record, last *step, ev *Event) (ok bool) {
+	maps, a, raws := &r.maps, r.ahead, &r.ahead.now.raws
+	base, typ, f := a.base, edn.ID(rec.typ), edn.ID(rec.f)
+	if last.plain != unusual && raws.Known(typ) && raws.Known(f) {
+		ev.Type, ev.F = maps.Word(typ, raws), maps.Word(f, raws)
 		if last.plain == processFirst {
 			ev.Process = r.values.InternInt(rec.process)
 		}
@@ -362,15 +421,15 @@ func (r *Reader) fields(rec *record, last *step, base int, ev *Event) (ok bool) 
 	for _, has := range last.order {
 		switch has {
 		case HasType:
-			ev.Type = maps.Word(rec.typ, raws)
+			ev.Type = maps.Word(typ, raws)
 		case HasF:
-			ev.F = maps.Word(rec.f, raws)
+			ev.F = maps.Word(f, raws)
 		case HasProcess:
 			ev.Process = r.values.InternInt(rec.process)
 		case HasValue:
 			ev.Value, ok = maps.Intern(rec.value, raws, base)
 		case HasKey:
-			ev.Key, ok = maps.Intern(rec.key, raws, base)
+			ev.Key, ok = maps.Intern(a.now.keys[a.keys], raws, base)
 		}
 		if !ok {
 			return false

@@ -150,20 +150,16 @@ func (p *step) at(data []byte, i int) bool {
 }
 
 // quick reads the op map at i, if it is like others. Otherwise it returns -1:
-// more of its text is needed, or it must be read in the general way.
+// more of its text is needed, or it must be read in the general way. A scout notes
+// what it reads.
 func (r *Reader) quick(i int, ev *Event) int {
-	maps := &r.maps
+	maps, scouts := &r.maps, r.block != nil
 	data := maps.Data()
-	var rec *record
-	others := &r.others
-	if b := r.block; b != nil {
-		rec, others = b.record(i), &b.others
-		*others = (*others)[:rec.others]
-	} else {
+	if !scouts {
 		*ev = Event{}
 		ev.Line, ev.Col = maps.Place()
-		*others = (*others)[:0]
 	}
+	r.others = r.others[:0]
 	lines := false
 	at, step := i, &r.steps
 	for {
@@ -178,8 +174,8 @@ func (r *Reader) quick(i int, ev *Event) int {
 		}
 		begin := at
 		simple := false
-		if rec != nil {
-			at, simple = r.scan(step.has, at, rec)
+		if scouts {
+			at, simple = r.scan(step.has, at)
 		} else {
 			at, simple = r.hole(step.has, at, ev)
 		}
@@ -190,22 +186,22 @@ func (r *Reader) quick(i int, ev *Event) int {
 			lines = lines || bytes.IndexByte(data[begin:at], '\n') >= 0
 		}
 		if step.has == 0 {
-			*others = append(append(*others, data[begin:at]...), '\n')
+			r.others = append(append(r.others, data[begin:at]...), '\n')
 		}
 	}
-	if rec != nil {
-		rec.end, rec.upTo, rec.last, rec.lines = int32(at), int32(len(*others)), uint8(step.n), lines
-		r.block.records = r.block.records[:len(r.block.records)+1]
-	} else {
-		ev.Text, ev.Has = data[i:at:at], step.all
-	}
+	end := at
 	if !lines {
-		if rec == nil {
-			ev.layout, ev.others = step, *others
-		}
-		at = maps.QuickLineEnd(at)
+		end = maps.QuickLineEnd(at)
 	}
-	return at
+	if scouts {
+		r.note(i, at, step, lines, end > at)
+		return end
+	}
+	ev.Text, ev.Has = data[i:at:at], step.all
+	if !lines {
+		ev.layout, ev.others = step, r.others
+	}
+	return end
 }
 
 // after is the step that goes on at i, or nil. It comes first from now on.
@@ -250,15 +246,15 @@ func (r *Reader) hole(has Fields, i int, ev *Event) (end int, simple bool) {
 	return maps.QuickSkip(i)
 }
 
-// scan is hole for an op map that another reader will make an event of.
-func (r *Reader) scan(has Fields, i int, rec *record) (end int, simple bool) {
-	maps := &r.maps
+// scan is hole for a scout.
+func (r *Reader) scan(has Fields, i int) (end int, simple bool) {
+	maps, rec := &r.maps, &r.record
 	switch has {
 	case HasType:
-		rec.typ, end = maps.QuickKeyword(i)
+		r.typ, end = maps.QuickKeyword(i)
 		return end, true
 	case HasF:
-		rec.f, end = maps.QuickKeyword(i)
+		r.f, end = maps.QuickKeyword(i)
 		return end, true
 	case HasProcess:
 		rec.process, end = maps.QuickInt(i)
@@ -270,7 +266,7 @@ func (r *Reader) scan(has Fields, i int, rec *record) (end int, simple bool) {
 		rec.value, end, simple = maps.QuickScan(i)
 		return end, simple
 	case HasKey:
-		rec.key, end, simple = maps.QuickScan(i)
+		r.key, end, simple = maps.QuickScan(i)
 		return end, simple
 	}
 	return maps.QuickSkip(i)

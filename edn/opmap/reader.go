@@ -47,7 +47,7 @@ type Reader struct {
 
 	in    io.Reader
 	ahead *ahead // unless nil, what goes before it
-	block *block // unless nil, what it scans for another Reader
+	scouting
 }
 
 // NewReader returns a reader of the history in r. Error messages call it by
@@ -64,6 +64,14 @@ func (r *Reader) Eager() { r.maps.Eager() }
 // *edn.Error if the input is not a history, or an error of the underlying
 // reader with the name of the file. Calls after an error return the same error.
 func (r *Reader) Next(ev *Event) error {
+	if r.ahead != nil {
+		if i, rec := r.chained(); rec != nil {
+			if end := r.take(rec, i, ev); r.maps.Done(end) {
+				ev.End = r.maps.Offset(end)
+				return nil
+			}
+		}
+	}
 	for {
 		i, err := r.maps.Next()
 		if err != nil {
@@ -80,10 +88,7 @@ func (r *Reader) Next(ev *Event) error {
 func (r *Reader) op(i int, ev *Event) int {
 	if r.ahead != nil && r.ahead.now != nil {
 		if rec := r.recorded(i); rec != nil {
-			if end := r.take(rec, i, ev); end >= 0 {
-				return end
-			}
-			return r.general(i, ev)
+			return r.take(rec, i, ev)
 		}
 	}
 	if len(r.steps.next) > 0 {
