@@ -19,6 +19,9 @@ func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) (text, in
 	if spec.Init != "" {
 		return "", ""
 	}
+	if h.Object == "rmw" {
+		return "the register of such a file is 0 at first: give --init 0", "0"
+	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
 		if ops.Res[row] != int32(fail) {
 			continue

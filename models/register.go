@@ -42,6 +42,7 @@ var casRegisterDefinition = Definition{
 	Name: "cas-register", Fs: ":read, :write, :cas [old new]", About: "one value with compare-and-set",
 	Params: []Param{ParamNilReads, ParamFailedCAS},
 	Record: "knossos.model.CASRegister",
+	Object: "rmw",
 	Infer: func(s *Seen) Fit {
 		return fitsIf(s.Any(":cas") && s.Only(":read", ":write", ":cas"))
 	},

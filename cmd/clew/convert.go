@@ -22,8 +22,8 @@ at all. FILE is a history (plain, .gz or .zst), or - for standard input.
    jsonl     JSON objects, one a line; json: one array of them. "type" and "f"
              are strings; what JSON cannot say is {"edn": "TEXT"}
    log       INFO  jepsen.util - 0 :invoke :read nil
-   fastlin   METHOD VALUE START END            queues, stacks, priority queues
-   fptlin    PROCESS START END METHOD VALUE    and sets
+   fastlin   METHOD VALUE START END            queues, stacks, priority queues, sets
+   fptlin    PROCESS START END METHOD VALUE    and registers with :cas alone
    limo      [THREAD] call push(1), [THREAD] return: queues and stacks
    intervals {"process":0,"f":"write","value":1,"call":0,"return":2}, one a line
 

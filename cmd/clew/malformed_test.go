@@ -454,10 +454,26 @@ process: 0
 {:process 0, :type :ok, :f :drain, :value [1]}
 `,
 		"h.edn:3:1: fastlin cannot hold process 0's :invoke :drain: a queue has :dequeue, :enqueue, :peek there"},
-	{"a set in fastlin", "convert --to fastlin h.edn", `{:process 0, :type :invoke, :f :contains, :value 1}
+	{"a set in LiMo", "convert --to limo h.edn", `{:process 0, :type :invoke, :f :contains, :value 1}
 {:process 0, :type :ok, :f :contains, :value [1 true]}
 `,
-		"h.edn:1:1: fastlin cannot hold process 0's :invoke :contains: it has no set"},
+		"h.edn:1:1: limo cannot hold process 0's :invoke :contains: it has no set"},
+	{"an insertion into a set that did nothing in fastlin", "convert --to fastlin h.edn", `{:process 0, :type :invoke, :f :add, :value 1}
+{:process 0, :type :ok, :f :add, :value [1 false]}
+`,
+		"h.edn:2:1: fastlin cannot hold process 0's :ok :add: it has no insert that did nothing"},
+	{"a cas in fastlin", "convert --to fastlin h.edn", `{:process 0, :type :invoke, :f :cas, :value [0 1]}
+{:process 0, :type :ok, :f :cas, :value [0 1]}
+`,
+		"h.edn:1:1: fastlin cannot hold process 0's :invoke :cas: it has no rmw"},
+	{"a cas of three values in fptlin", "convert --to fptlin h.edn", `{:process 0, :type :invoke, :f :cas, :value [0 1]}
+{:process 0, :type :ok, :f :cas, :value [0 1 2]}
+`,
+		"h.edn:2:1: fptlin cannot hold process 0's :ok :cas: expected two integers for its value, found [0 1 2]"},
+	{"half a cas in fptlin", "check h.edn", "# rmw\n0 0 2 READ_MODIFY_WRITE 0\n",
+		"h.edn:2:1: expected what READ_MODIFY_WRITE read and what it wrote, two integers, found 0"},
+	{"a semaphore that counts", "check h.edn", "# semaphore\n0 0 2 INCR 2\n",
+		"h.edn:2:1: expected 0 or 1 for the answer, found 2"},
 	{"a set's answer that is none in fptlin", "convert --to fptlin h.edn", `{:process 0, :type :invoke, :f :contains, :value 1}
 {:process 0, :type :ok, :f :contains, :value 1}
 `,

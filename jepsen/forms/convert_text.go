@@ -40,7 +40,7 @@ func (c *converter) operations(h *jepsen.History) error {
 	c.object = o
 	switch {
 	case o.word == "":
-	case c.to == LiMo && o.limo == "", c.to == Fastlin && o.word == "set":
+	case c.to == LiMo && o.limo == "", c.to == Fastlin && (o.word == "rmw" || o.word == countingSemaphore):
 		if len(h.Invocation) == 0 {
 			return edn.Pos{File: c.file}.Errorf("%s has no %s", c.to, o.word)
 		}
@@ -48,7 +48,7 @@ func (c *converter) operations(h *jepsen.History) error {
 	case c.to == LiMo:
 		c.put([]byte("# @object " + o.limo))
 	default:
-		c.put([]byte("# " + o.word))
+		c.put([]byte("# " + o.heads()))
 	}
 	if c.to == LiMo {
 		return c.calls(h)
@@ -116,6 +116,14 @@ func (c *converter) timed(h *jepsen.History, op jepsen.Operation, inv jepsen.Eve
 	if err != nil {
 		return nil, err
 	}
+	if c.to == Fastlin && c.object.word == "set" {
+		switch changed := answer == " 1"; {
+		case method == "contains":
+			method += fmt.Sprintf("_%t", changed)
+		case !changed:
+			return nil, c.refuseOp(h, ev, "it has no %s that did nothing", method)
+		}
+	}
 	if c.to == Fastlin {
 		return fmt.Appendf(nil, "%s %s %d %d", method, value, inv, ev), nil
 	}
@@ -156,11 +164,26 @@ func (c *converter) process(h *jepsen.History, ev jepsen.Event) (int64, error) {
 }
 
 // value is the value of an operation that succeeded, or of a crashed call, and
-// for the sets of fptlin its answer.
+// for sets its answer.
 func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string) (value, answer string, err error) {
 	v, id, at := h.Values, h.OpValue(op), h.Invocation[op]
 	if h.Status[op] == jepsen.Succeeded {
 		at = h.Completion[op]
+	}
+	switch c.object.word {
+	case "rmw":
+		if value, ok := pair(v, id); ok {
+			return value, "", nil
+		}
+		return "", "", c.refuseOp(h, at, "expected two integers for its value, found %s", v.Text(id))
+	case countingSemaphore:
+		switch id {
+		case edn.False:
+			return "0", "", nil
+		case edn.True:
+			return "1", "", nil
+		}
+		return "", "", c.refuseOp(h, at, "expected true or false for its value, found %s", v.Text(id))
 	}
 	if c.object.word == "set" {
 		truth := id
@@ -192,6 +215,17 @@ func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string)
 		return "", "", c.refuseOp(h, at, "%d stands for an empty container there", empty)
 	}
 	return strconv.FormatInt(n, 10), answer, nil
+}
+
+// pair is two integers.
+func pair(v *edn.Values, id edn.ID) (text string, ok bool) {
+	items := v.Items(id)
+	if len(items) != 2 || v.Kind(id) != edn.KindVector && v.Kind(id) != edn.KindList {
+		return "", false
+	}
+	a, isInt := v.Int(items[0])
+	b, areInts := v.Int(items[1])
+	return fmt.Sprint(a, " ", b), isInt && areInts
 }
 
 // isWord says whether LiMo's form has a text for a value that is not an

@@ -107,7 +107,7 @@ func (r *textReader) limoCall(thread int64, call *limoCall, text []byte) error {
 
 // limoValue is a value: an integer, nil, or else a string.
 func (r *textReader) limoValue(s []byte) edn.ID {
-	if len(s) == 0 || string(s) == "empty" {
+	if len(s) == 0 || string(s) == "empty" || string(s) == "Empty" {
 		return edn.Nil
 	}
 	if n, ok := integer(s); ok {

@@ -27,11 +27,18 @@ import (
 //
 // In fastlin and fptlin -1 is the answer of an empty container, times are
 // integers, and if several things happen at one time, returns come first. In
-// fptlin the answer of a set's operation is one more column, 0 or 1. In LiMo a
-// removal's value stands with its return or with its call; without one, or as
-// "empty", it found nothing. A call that never returns has crashed.
+// fptlin the answer of a set's operation is one more column, 0 or 1; fastlin has
+// contains_true and contains_false, and what is inserted in its sets was absent, and
+// what is removed was there. In LiMo a removal's value stands with its return or with
+// its call; without one, or as "empty", it found nothing. A call that never returns
+// has crashed.
+//
+// fptlin also has registers, "# rmw", that are 0 at first: READ_MODIFY_WRITE 0 2 is a
+// :cas from 0 to 2 that succeeded. And it has semaphores that count from 0 on without a
+// bound: INCR 1, DECR 1, or with the answer 0 if the count was 0 and stays. No model
+// of ours is like that.
 
-// object is a container in the text forms.
+// object is an object in the text forms, nearly always a container.
 type object struct {
 	word   string            // jepsen.History.Object, which is in the heading of fastlin and fptlin
 	limo   string            // its name in LiMo's headings, "" if LiMo does not know it
@@ -45,14 +52,22 @@ var objects = []object{
 	{"stack", "atomic-stack", map[string]string{":push": "push", ":pop": "pop", ":peek": "peek"}},
 	{"set", "", map[string]string{":insert": "insert", ":add": "insert", ":remove": "remove",
 		":delete": "remove", ":contains": "contains", ":lookup": "contains"}},
+	{"rmw", "", map[string]string{":cas": "read_modify_write"}},
+	{countingSemaphore, "", map[string]string{":incr": "incr", ":decr": "decr"}},
 }
+
+// countingSemaphore is "semaphore" in a heading. But clew's semaphores are others.
+const countingSemaphore = "counting semaphore"
+
+// heads is the word of an object in the heading of fastlin and fptlin.
+func (o object) heads() string { return strings.TrimPrefix(o.word, "counting ") }
 
 // heading is the object that a comment names, or "".
 func heading(comment string) string {
 	words := strings.Fields(strings.TrimLeft(comment, "#"))
 	for _, o := range objects {
 		switch {
-		case len(words) == 1 && words[0] == o.word:
+		case len(words) == 1 && words[0] == o.heads():
 			return o.word
 		case len(words) == 2 && words[0] == "@object" && o.limo != "" && words[1] == o.limo:
 			return o.word
@@ -61,30 +76,55 @@ func heading(comment string) string {
 	return ""
 }
 
-// function is the :f of a method.
+// function is the :f of a method. In LiMo a container may have methods by other
+// names.
 func function(method string) string {
 	switch method = strings.ToLower(method); method {
 	case "enq":
 		return ":enqueue"
 	case "deq":
 		return ":dequeue"
+	case "contains_true", "contains_false":
+		return ":contains"
+	case "read_modify_write":
+		return ":cas"
 	}
 	return ":" + method
 }
 
-// adds says whether the value of a call is what is added.
-func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":insert" }
+// containers are the :f's of a container's methods by their names in LiMo's generated
+// histories, and in those of violin, whose form it is.
+var containers = map[string][2]string{"queue": {":enqueue", ":dequeue"}, "stack": {":push", ":pop"}}
+
+// functionOf is function in LiMo.
+func functionOf(object, method string) string {
+	if fs, known := containers[object]; known {
+		switch method {
+		case "add", "put":
+			return fs[0]
+		case "remove", "rem", "rmv", "get":
+			return fs[1]
+		}
+	}
+	return function(method)
+}
+
+// adds says whether the value of a call is what is added, or written.
+func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":insert" || f == ":write" }
 
 // textReader reads the lines of a text form, and makes events.
 type textReader struct {
 	scan.Scratch
 	in      *input
+	form    Form
+	object  string // the last heading's
 	lines   scan.Lines
 	line    []byte // the current line, without blanks around it
 	col     int    // where it begins
 	words   [][]byte
 	methods []method
-	numbers map[string]int32 // of the methods
+	headed  int              // how many of them there were before the last heading
+	numbers map[string]int32 // of those after it
 	layout  *opmap.Layout    // of all events
 	e       opmap.Event
 
@@ -101,13 +141,13 @@ type method struct {
 
 // textForm reads the events of a text form.
 func (in *input) textForm(r io.Reader, form Form) error {
-	t := &textReader{in: in, numbers: map[string]int32{}, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}}
+	t := &textReader{in: in, form: form, numbers: map[string]int32{}, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}}
 	t.layout = new(opmap.Layouts).Of([]string{":process", ":type", ":f", ":value"})
 	t.invoke, t.ok = in.values.InternKeyword(jepsen.Invoke.Name()), in.values.InternKeyword(jepsen.OK.Name())
 	if form == LiMo {
 		return t.limo()
 	}
-	return t.timed(form)
+	return t.timed()
 }
 
 func (r *textReader) fail(format string, args ...any) error {
@@ -135,6 +175,7 @@ func (r *textReader) more() error {
 		case r.line[0] == '#':
 			if word := heading(string(r.line)); word != "" {
 				r.in.b.SetObject(word)
+				r.object, r.headed, r.numbers = word, len(r.methods), map[string]int32{}
 			}
 		default:
 			return nil
@@ -168,9 +209,9 @@ func (r *textReader) split() [][]byte {
 // method is the number of a method, or -1 if its name is none.
 func (r *textReader) method(word []byte) int32 {
 	const few = 8
-	for i := range min(len(r.methods), few) {
-		if r.methods[i].word == string(word) {
-			return int32(i)
+	for i, m := range r.methods[r.headed:min(r.headed+few, len(r.methods))] {
+		if m.word == string(word) {
+			return int32(r.headed + i)
 		}
 	}
 	if m, known := r.numbers[string(word)]; known {
@@ -179,7 +220,11 @@ func (r *textReader) method(word []byte) int32 {
 	if !r.IsName(word) {
 		return -1
 	}
-	m, f := int32(len(r.methods)), function(string(word))
+	f := function(string(word))
+	if r.form == LiMo {
+		f = functionOf(r.object, string(word))
+	}
+	m := int32(len(r.methods))
 	r.methods = append(r.methods, method{word: string(word), f: f, adds: adds(f)})
 	r.numbers[string(word)] = m
 	return m

@@ -1,12 +1,14 @@
 package forms
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"clew/edn"
 	"clew/jepsen/forms/internal/scan"
@@ -20,9 +22,9 @@ type timedOps struct {
 
 // timedOp is what else the text says of one.
 type timedOp struct {
-	process, value    int64
-	method, line, col int32
-	answer            edn.ID // Nil if there is none
+	process, value, to int64 // to: what value became
+	method, line, col  int32
+	answer             edn.ID // Nil if there is none
 }
 
 // empty is what a removal from an empty container returns in fastlin and fptlin.
@@ -30,7 +32,7 @@ const empty = -1
 
 // timed reads fastlin and fptlin: all operations, whose ends are then put in order of
 // time. O(n) time unless the times of very many operations are in disorder.
-func (r *textReader) timed(form Form) error {
+func (r *textReader) timed() error {
 	var all timedOps
 	for {
 		if err := r.more(); err == io.EOF {
@@ -39,7 +41,7 @@ func (r *textReader) timed(form Form) error {
 			return err
 		}
 		read := r.fptlin
-		if form == Fastlin {
+		if r.form == Fastlin {
 			read = r.fastlin
 		}
 		if err := read(&all); err != nil {
@@ -48,6 +50,9 @@ func (r *textReader) timed(form Form) error {
 		if len(all.ops) == math.MaxInt32/2 {
 			return r.fail("more operations than clew can number (2^30)")
 		}
+	}
+	if r.form == Fastlin {
+		r.answers(all.ops)
 	}
 	ops := make([]int32, len(all.ops))
 	for i := range ops {
@@ -81,11 +86,17 @@ func (r *textReader) timed(form Form) error {
 
 // timedValue is the value of the call or the return of an operation.
 func (r *textReader) timedValue(op *timedOp, returns bool) edn.ID {
-	v, isAdded := r.in.values, r.methods[op.method].adds
+	v, method := r.in.values, &r.methods[op.method]
 	switch {
+	case method.f == ":cas":
+		return v.InternVector([]edn.ID{v.InternInt(op.value), v.InternInt(op.to)})
+	case r.isCounted(method) && !returns:
+		return edn.Nil
+	case r.isCounted(method):
+		return op.answer
 	case op.answer != edn.Nil && returns:
 		return v.InternVector([]edn.ID{v.InternInt(op.value), op.answer})
-	case op.answer != edn.Nil || isAdded:
+	case op.answer != edn.Nil || method.adds:
 		return v.InternInt(op.value)
 	case !returns || op.value == empty:
 		return edn.Nil
@@ -141,16 +152,59 @@ func (r *textReader) operation(all *timedOps, process int64, method []byte, valu
 		return r.fail("expected a method such as enq, found %s", scan.Clip(method))
 	}
 	op := timedOp{process: process, value: n, method: m, line: int32(r.lines.N), col: int32(r.col)}
-	if len(values) == 2 {
-		switch string(values[1]) {
-		case "0":
-			op.answer = edn.False
-		case "1":
-			op.answer = edn.True
-		default:
+	switch f := &r.methods[m]; {
+	case f.f == ":cas":
+		if op.to, ok = integer(values[len(values)-1]); !ok || len(values) != 2 {
+			return r.fail("expected what %s read and what it wrote, two integers, found %s", scan.Clip(method), scan.Clip(bytes.Join(values, []byte(" "))))
+		}
+	case r.isCounted(f):
+		if op.answer, ok = answer(values[0]); !ok || len(values) != 1 {
+			return r.fail("expected 0 or 1 for the answer, found %s", scan.Clip(bytes.Join(values, []byte(" "))))
+		}
+	case len(values) == 2:
+		if op.answer, ok = answer(values[1]); !ok {
 			return r.fail("expected 0 or 1 for the answer, found %s", scan.Clip(values[1]))
 		}
 	}
 	all.start, all.end, all.ops = append(all.start, from), append(all.end, to), append(all.ops, op)
 	return nil
+}
+
+func answer(text []byte) (answer edn.ID, ok bool) {
+	switch string(text) {
+	case "0":
+		return edn.False, true
+	case "1":
+		return edn.True, true
+	}
+	return edn.Nil, false
+}
+
+// isCounted says whether a method is one of fptlin's semaphores.
+func (r *textReader) isCounted(m *method) bool {
+	return r.object == countingSemaphore && (m.f == ":incr" || m.f == ":decr")
+}
+
+// answers gives the operations of a set in fastlin their answers, which the names of
+// its methods say.
+func (r *textReader) answers(ops []timedOp) {
+	known := make([]edn.ID, len(r.methods))
+	isSet := r.object == "set"
+	for m, method := range r.methods {
+		switch strings.ToLower(method.word) {
+		case "contains_true":
+			known[m] = edn.True
+		case "contains_false":
+			known[m] = edn.False
+		}
+		isSet = isSet || r.object == "" && known[m] != edn.Nil
+	}
+	for m, method := range r.methods {
+		if isSet && (method.f == ":insert" || method.f == ":remove") {
+			known[m] = edn.True
+		}
+	}
+	for i := range ops {
+		ops[i].answer = known[ops[i].method]
+	}
 }
