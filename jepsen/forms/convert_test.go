@@ -231,3 +231,62 @@ func FuzzConvert(f *testing.F) {
 		}
 	})
 }
+
+// whole is a history with all that is shown of it, but for its lines.
+func whole(h *jepsen.History) []string {
+	all := []string{fmt.Sprint(h.Events, h.Skipped)}
+	p := h.OpPrinter()
+	for e := range h.Type {
+		all = append(all, fmt.Sprintf("%s %d", p.AppendEvent(nil, jepsen.Event(e)), h.OpOf[e]))
+	}
+	for op := range h.Invocation {
+		all = append(all, fmt.Sprint(h.Invocation[op], h.Completion[op], h.Status[op]))
+	}
+	return all
+}
+
+// FuzzForms reads a history in each form, and then what that form is as EDN, which has
+// another reader: it is the same history.
+func FuzzForms(f *testing.F) {
+	for seed, model := range []string{"register", "cas-register", "multi-register", "set", "lookup-set", "fifo-queue", "stack", "priority-queue", "kv", "mutex"} {
+		f.Add(gen.New(gen.Rand(uint64(seed)), gen.Options{Model: model}).Text)
+	}
+	for _, text := range []string{
+		everyValue,
+		"# queue\nenq 2 9223372036854775806 9223372036854775807\ndeq -1 1 3\n\nenq 007 -1 +2\nDEQ 7 -9223372036854775808 -1",
+		"contains_false 1 5 6\ninsert 1 0 1\n remove\t1 3 4\r\ncontains_true 1 1 2", "# set\n2 0 2 CONTAINS 2 0\n0 1 4 INSERT 2 1\n",
+		"# rmw\n0 1 10 READ_MODIFY_WRITE 0 2\n1 1 10 READ_MODIFY_WRITE 2 3", "# semaphore\n0 0 2 INCR 1\n1 0 4 DECR 1\n0 3 5 DECR 0",
+		"# @object atomic-stack\n[1] call push(a)\n  [2] call pop\n[1] return\n  [2] return a\n[99999] call pop(b) # x\n[2] call add 7\n[99999] return",
+		"INFO  jepsen.core - Run\n {:a 1}\nINFO  jepsen.util - 0\t:invoke\t:write\t[1 nil]\n0 :ok :write [1 nil]\n8\t:invoke\t:read\tnil\n8\t:fail\t:read\tnil\tCarmine error\n2019-04-01 11:25:23,719{GMT}\tINFO\t[w] jepsen.util: 3 :info :x #{1}",
+		`{"process":1,"f":"put","key":"x","value":3,"output":null,"call":1200,"return":1900,"by":["x",{"edn":":y"}]}` + "\n" + `{"process":"a b","f":"get","call":1900,"output":{"b":1,"a":2},"return":1900}` + "\n" + `{"process":2,"f":"put","value":[["r",1]],"call":-5}`,
+		`[{"process":0,"type":"invoke","f":"txn","value":[["r","x",null]],"index":1},{"f":"txn","value":[["r","x",1e3]],"process":0,"type":"ok","index":2,"error":"\n"}]`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		opts := jepsen.Options{AllClients: true, AnyFailedF: true}
+		for _, to := range append([]Form{""}, All...) {
+			in := text
+			if to != "" {
+				var out bytes.Buffer
+				if _, err := Convert(&out, strings.NewReader(text), "h", "", to); err != nil {
+					continue
+				}
+				in = out.String()
+			}
+			h, err := Read(strings.NewReader(in), "h", opts)
+			if err != nil {
+				continue
+			}
+			var out bytes.Buffer
+			if _, err := Convert(&out, strings.NewReader(in), "h", "", EDN); err != nil {
+				continue // a process has several operations at once, or a value is no EDN
+			}
+			want, err := Read(strings.NewReader("; no log\n"+out.String()), "h", opts)
+			if err != nil {
+				t.Fatalf("as EDN: %v\n%s\nof %s\n%s", err, out.String(), to, in)
+			}
+			same(t, fmt.Sprintf("%s\n%s\nas EDN\n%s", to, in, out.String()), whole(h), whole(want))
+		}
+	})
+}
