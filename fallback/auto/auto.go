@@ -126,7 +126,7 @@ func suited(ops *models.Operations) []fallback.Engine {
 		{fallback.Window{}, true},
 		{loosener{}, looser != nil},
 		{matching.Engine{}, register && (many || !busy)},
-		{fallback.Frontier{}, true},
+		{fallback.Frontier{}, !stack},
 		{staged.Engine{}, register && 0 < crashed && !many},
 		{refuter{}, many && !register},
 		// Its sets of states cope well with crashed dequeues.

@@ -239,7 +239,7 @@ func (s *search) run() (failed int32) {
 }
 
 // perStep is what a step is in units of work.
-const perStep = 8
+const perStep = 16
 
 // step counts a step, and says whether the search may go on.
 func (s *search) step() bool {

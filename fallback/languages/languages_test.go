@@ -313,3 +313,31 @@ func TestItTakesTurns(t *testing.T) {
 		t.Errorf("%d by %s with work %d; alone %d with %d", a.Verdict, a.By, a.Work, alone.Verdict, alone.Work)
 	}
 }
+
+// Histories that the engine was once wrong about: an operation is its invocation, its
+// return, its kind and its value.
+func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
+	const open = models.Open
+	for name, ops := range map[string][][4]int32{
+		"a set may be covered by one that was reached from another": {
+			{3, 12, int32(models.Pop), 4}, {4, 6, int32(models.Push), 4}, {5, 17, int32(models.Peek), 3}, {7, 15, int32(models.Pop), 4},
+			{9, open, int32(models.PopAny), 0}, {10, 11, int32(models.Push), 3},
+		},
+	} {
+		m, err := models.Spec{Name: "stack"}.Model(edn.NewValues())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &models.Operations{Model: m}
+		h.Events = 18
+		for i, r := range ops {
+			h.Append(r[0], r[1], models.Op{Kind: models.Kind(r[2]), A: r[3]})
+			h.Of = append(h.Of, jepsen.Operation(i))
+		}
+		t.Run(name, func(t *testing.T) {
+			for config := range configs {
+				judged(t, config, h, oracle.Decide(h, oracle.Options{}))
+			}
+		})
+	}
+}
