@@ -23,7 +23,7 @@ func (s *search) drop() {
 	s.peers.reset(len(s.next))
 	kept := s.next[:0]
 	for _, i := range s.next {
-		if s.Cause == "" && !s.isCovered(i) {
+		if s.stack[i] = s.left(i); s.stack[i] != nothing {
 			kept = append(kept, i)
 		}
 	}
@@ -72,21 +72,21 @@ func (s *search) covering() bool {
 	return len(s.counts) > 0 && s.width == s.Words+1 && !s.rules.NoDomination
 }
 
-// isCovered takes from a set the stacks that its peers cover, which have the same
-// operations but for crashed ones, and says whether that is all of them. If not, the set
-// becomes a peer.
-func (s *search) isCovered(i int32) bool {
+// left is the stacks of a set that its peers do not cover, which have the same operations
+// but for crashed ones. Unless there are none, the set becomes a peer.
+func (s *search) left(i int32) (stack int32) {
 	set := s.set(i)
 	at := s.peers.find(&s.sets, set, s.Words)
 	first := s.peers.slots[at] - 1
 	used := set[s.Words]
+	stack = s.stack[i]
 	for j := first; j >= 0; j = s.peer[j] {
 		less := s.set(j)[s.Words]
 		if !s.uses(used, less) {
 			continue
 		}
-		if s.stack[i] = s.uncovered(s.stack[j], s.stack[i], used-less, 0); s.stack[i] == nothing {
-			return true
+		if stack = s.uncovered(s.stack[j], stack, used-less, 0); stack == nothing {
+			return nothing
 		}
 	}
 	s.peer[i] = first
@@ -95,7 +95,7 @@ func (s *search) isCovered(i int32) bool {
 	} else {
 		s.peers.put(&s.sets, at, i, s.Words)
 	}
-	return false
+	return stack
 }
 
 // uses says whether all counts are at least as great as others.

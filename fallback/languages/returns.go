@@ -91,8 +91,8 @@ func (s *search) countCrashed() {
 	s.sets.width = word + 1
 }
 
-// left is the next crashed operation of a class that a set can use, or none.
-func (s *search) left(set []uint64, class int32) models.Row {
+// unused is the next crashed operation of a class that a set can use, or none.
+func (s *search) unused(set []uint64, class int32) models.Row {
 	if class == none {
 		return none
 	}

@@ -29,7 +29,7 @@ type search struct {
 	stride      int       // of the queue: how many slots there are, and one
 	least       int32     // how many crashed operations the next sets use at least
 	parent, key []uint64  // sets in the making
-	peers       table     // the first peer by mask, see isCovered
+	peers       table     // the first peer by mask, see left
 	covered     memo
 	slack       int32 // see thrift
 	dropped     bool  // some set was dropped for want of thrift
@@ -90,9 +90,12 @@ func (s *search) pass(k int32) {
 			if !s.step() {
 				return
 			}
-			if at := s.queue[b][i]; !covering || s.phase(s.set(at)) != popping || !s.isCovered(at) {
-				s.expand(at)
+			at := s.queue[b][i]
+			stack := s.stack[at]
+			if covering && s.phase(s.set(at)) == popping {
+				stack = s.left(at)
 			}
+			s.expand(at, stack)
 		}
 	}
 	s.drop()
@@ -175,7 +178,7 @@ func (s *search) meet(i int32) {
 	if place != none {
 		push = s.moment.open[place]
 		fallback.SetBit(s.key, s.Slot[push])
-	} else if push = s.left(s.key, s.crashedPush[value]); push != none {
+	} else if push = s.unused(s.key, s.crashedPush[value]); push != none {
 		s.use(s.key, s.crashedPush[value])
 	}
 	if push == none {
@@ -194,11 +197,10 @@ func (s *search) meet(i int32) {
 	s.arrive(way{from: i, row: push, kind: meets}, stack, size)
 }
 
-// expand goes on from a set, at the same return.
-func (s *search) expand(i int32) {
+// expand goes on from some stacks of a set, at the same return.
+func (s *search) expand(i, stack int32) {
 	s.parent = append(s.parent[:0], s.set(i)...)
-	stack := s.look(i)
-	if stack == nothing {
+	if stack = s.look(i, stack); stack == nothing {
 		return
 	}
 	p := s.phase(s.parent)
@@ -212,8 +214,7 @@ func (s *search) expand(i int32) {
 
 // look has the operations look that see what is on top. What is left are the stacks
 // with which none does.
-func (s *search) look(i int32) (stack int32) {
-	stack = s.stack[i]
+func (s *search) look(i, stack int32) int32 {
 	after := s.phase(s.parent)
 	if after == clearing {
 		after = popping
@@ -277,7 +278,7 @@ func (s *search) pop(i, stack int32) {
 
 // popCrashed has crashed operations pop.
 func (s *search) popCrashed(i, stack int32) {
-	anyRow, rest := s.left(s.parent, s.crashedAny), nothing
+	anyRow, rest := s.unused(s.parent, s.crashedAny), nothing
 	after := clearing
 	if s.rules.NoDemand {
 		after = s.phase(s.parent)
@@ -287,7 +288,7 @@ func (s *search) popCrashed(i, stack int32) {
 		if !s.rules.NoCanonicalOrder && s.first(s.parent, s.moment.pops, value) != none {
 			continue // that one first
 		}
-		if row := s.left(s.parent, s.crashedPop[value]); row != none {
+		if row := s.unused(s.parent, s.crashedPop[value]); row != none {
 			copy(s.key, s.parent)
 			s.use(s.key, s.crashedPop[value])
 			s.enter(after)
@@ -313,7 +314,7 @@ func (s *search) push(i, stack int32) {
 	row := s.moment.open[0]
 	switch kind := s.Ops.Kind[row]; {
 	case s.rules.NoDelay || kind == models.Push:
-	case kind != models.Peek || s.first(s.parent, s.moment.pushes, s.value[row]) == none && s.left(s.parent, s.crashedPush[s.value[row]]) == none:
+	case kind != models.Peek || s.first(s.parent, s.moment.pushes, s.value[row]) == none && s.unused(s.parent, s.crashedPush[s.value[row]]) == none:
 		return
 	}
 	for _, place := range s.moment.pushes {
@@ -337,7 +338,7 @@ func (s *search) push(i, stack int32) {
 		if c.kind != models.Push || !s.rules.NoDemand && !s.wanted(c.value) || !s.rules.NoCanonicalOrder && s.first(s.parent, s.moment.pushes, c.value) != none {
 			continue
 		}
-		if row := s.left(s.parent, int32(class)); row != none {
+		if row := s.unused(s.parent, int32(class)); row != none {
 			copy(s.key, s.parent)
 			s.use(s.key, int32(class))
 			s.enter(pushing)

@@ -16,7 +16,7 @@ type sets struct {
 	size  []int32  // how many operations it has, more or less: those of slots, and crashed ones
 	at    []int32  // the return that it is about to pass
 	way   []int32  // the last of the ways to it, or none
-	peer  []int32  // see isCovered
+	peer  []int32  // see left
 	ways  []way
 }
 

@@ -95,10 +95,7 @@ const maxTrails = 11
 // orders are linearizations that lead to sets of the last layer.
 func (s *search) orders() [][]models.Row {
 	var trails []*trail
-	for _, i := range s.layer {
-		if len(trails) == maxTrails || s.stack[i] == nothing {
-			continue // others cover what it had
-		}
+	for _, i := range s.layer[:min(len(s.layer), maxTrails)] {
 		t := &trail{set: slices.Clone(s.set(i)), at: i}
 		for n := s.stack[i]; n != blank && !s.a.ends[n]; n = s.a.targets(n)[0] {
 			t.stack = append(t.stack, s.a.values(n)[0])
