@@ -43,6 +43,8 @@ import (
 // before. A linearization stays one if a block is taken out of it, or put elsewhere as
 // a whole, as far as time allows.
 //
+//   - Transients. Values that are pushed once and may be popped at once are left out
+//     (transient.go).
 //   - Eager looks. A peek or an empty answer is linearized as soon as it fits: it
 //     changes nothing, so it can be moved here from wherever it stands later. A set
 //     whose stacks have different tops is divided.
@@ -104,6 +106,7 @@ type Engine struct{ Rules }
 
 // Rules switch techniques off, for tests.
 type Rules struct {
+	NoTransients     bool // values that may go as soon as they come stay
 	NoEagerLooks     bool // peeks and empty answers are linearized like others
 	NoCanonicalOrder bool // any of the operations of equal meaning may go first
 	NoDelay          bool // what may as well happen later is not left for later
@@ -140,12 +143,29 @@ func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}
+	if e.NoTransients {
+		return e.search(ctx, shape.Init, ops, lim)
+	}
+	bytes := transientBytes * int64(ops.Len())
+	defer lim.Memory.Give(bytes)
+	if !lim.Memory.Take(bytes) {
+		return fallback.Answer{Cause: jepsen.OutOfMemory}
+	}
+	some, rest := transients(ops, shape.Init)
+	if len(some) == 0 {
+		return e.search(ctx, shape.Init, ops, lim)
+	}
+	return without(some, ops, rest, func(ops *models.Operations) fallback.Answer { return e.search(ctx, shape.Init, ops, lim) })
+}
+
+// search decides operations by a search.
+func (e Engine) search(ctx context.Context, initial []int32, ops *models.Operations, lim limits.Limits) fallback.Answer {
 	l := fallback.NewLayout(ctx, fallback.Rules{}, ops, lim)
 	defer l.Release()
 	if l.Cause != "" {
 		return fallback.Answer{Cause: l.Cause}
 	}
-	s := newSearch(l, e.Rules, shape.Init)
+	s := newSearch(l, e.Rules, initial)
 	failed := s.decide()
 	if s.Cause != "" {
 		return fallback.Answer{Cause: s.Cause, Passed: int64(s.furthest), Held: int64(len(s.layer)), Work: s.Done()}

@@ -25,6 +25,7 @@ import (
 // configs are the engine with each of its techniques switched off.
 var configs = map[string]languages.Rules{
 	"as it is":           {},
+	"no transients":      {NoTransients: true},
 	"no eager looks":     {NoEagerLooks: true},
 	"no canonical order": {NoCanonicalOrder: true},
 	"no delay":           {NoDelay: true},
@@ -33,7 +34,7 @@ var configs = map[string]languages.Rules{
 	"no thrift":          {NoThrift: true},
 	"no forgetting":      {NoForgetting: true},
 	"always forgetting":  {AlwaysForgetting: true},
-	"nothing":            {NoEagerLooks: true, NoCanonicalOrder: true, NoDelay: true, NoDemand: true, NoDomination: true, NoThrift: true, NoForgetting: true},
+	"nothing":            {NoTransients: true, NoEagerLooks: true, NoCanonicalOrder: true, NoDelay: true, NoDemand: true, NoDomination: true, NoThrift: true, NoForgetting: true},
 }
 
 var configNames = slices.Sorted(maps.Keys(configs))
@@ -86,7 +87,7 @@ func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 		found := map[bool]int{}
 		for seed := range n {
 			r := gen.Rand(seed)
-			o := gen.Options{Model: spec.Name, Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(3), Init: true, Knossos: spec.Knossos}
+			o := gen.Options{Model: spec.Name, Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(4), Init: true, Knossos: spec.Knossos}
 			if r.IntN(2) == 0 {
 				o.Crashes = 0.6 * r.Float64()
 			}
@@ -166,6 +167,9 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 		most := 20 << r.IntN(6)
 		s := rows.DrawStacks(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 6))
+		if r.IntN(3) == 0 {
+			s.Values = s.N // few of them repeat
+		}
 		ops := s.Run(r)
 		both := []*models.Operations{ops}
 		if seed%2 == 0 {
