@@ -126,11 +126,11 @@ func suited(ops *models.Operations) []fallback.Engine {
 		{fallback.Window{}, true},
 		{loosener{}, looser != nil},
 		{matching.Engine{}, register && (many || !busy)},
-		{fallback.Frontier{}, !stack},
+		{fallback.Frontier{}, !stack && !queue}, // their own engines decide whatever it does, and more
 		{staged.Engine{}, register && 0 < crashed && !many},
-		{refuter{}, many && !register},
+		{refuter{}, many && !register && !queue},
 		// Its sets of states cope well with crashed dequeues.
-		{fallback.Porcupine{}, ops.Len() <= porcupineRows && !register},
+		{fallback.Porcupine{}, ops.Len() <= porcupineRows && !register && !queue},
 	} {
 		if e.suits {
 			suited = append(suited, e.engine)

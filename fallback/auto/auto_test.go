@@ -63,10 +63,10 @@ func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
 		{"bank", porcupineRows + 1, 0, 1, 1, "window loosener frontier"},
 		{"stack", 100, fewCrashed, 1, 1, "languages window porcupine"},
 		{"stack", porcupineRows + 1, fewCrashed + 1, 1, 1, "languages window refuter"},
-		{"fifo-queue", 100, fewCrashed, 1, 1, "lockstep window frontier porcupine"},
-		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, 1, "lockstep window frontier"},
-		{"fifo-queue", 100, fewCrashed + 1, 1, 1, "lockstep window frontier refuter porcupine"},
-		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, 1, 1, "lockstep window frontier refuter"},
+		{"fifo-queue", 100, fewCrashed, 1, 1, "lockstep window"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed, 1, 1, "lockstep window"},
+		{"fifo-queue", 100, fewCrashed + 1, 1, 1, "lockstep window"},
+		{"fifo-queue", porcupineRows + 1, fewCrashed + 1, 1, 1, "lockstep window"},
 	} {
 		m, err := models.Spec{Name: c.model}.Model(edn.NewValues())
 		if err != nil {

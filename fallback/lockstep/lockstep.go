@@ -118,6 +118,9 @@ import (
 //     return last, and a crashed dequeue of which nothing is known does what any other
 //     does.
 //   - An enqueue comes only if something can see or take its value then (uses).
+//   - If some value has been taken more often, when an operation returns, than it can have
+//     been enqueued by then, then the history fails there or before. So the first
+//     configuration that waits for this return is one of the furthest (counting).
 //   - If a configuration has been visited that differs in nothing but that it used no
 //     more of any class, then it could do what this one can (domination): a shortest way
 //     from among all that were visited cannot begin with a step to one that was not.
@@ -134,6 +137,7 @@ type Rules struct {
 	NoEagerEmpties bool // so may an empty answer
 	NoTwins        bool // of operations that do the same, any may come first
 	NoUses         bool // values that nothing can take next are enqueued
+	NoCounting     bool // elements that were never enqueued are looked for
 	NoDomination   bool // a configuration makes only the same one redundant
 	NoMemo         bool // the search does not know where it has been
 }

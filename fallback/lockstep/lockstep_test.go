@@ -29,9 +29,10 @@ var configs = map[string]lockstep.Rules{
 	"no eager empties": {NoEagerEmpties: true},
 	"no twins":         {NoTwins: true},
 	"no uses":          {NoUses: true},
+	"no counting":      {NoCounting: true},
 	"no domination":    {NoDomination: true},
 	"no memo":          {NoMemo: true},
-	"nothing":          {NoEagerPeeks: true, NoEagerEmpties: true, NoTwins: true, NoUses: true, NoDomination: true},
+	"nothing":          {NoEagerPeeks: true, NoEagerEmpties: true, NoTwins: true, NoUses: true, NoCounting: true, NoDomination: true},
 }
 
 var configNames = slices.Sorted(maps.Keys(configs))

@@ -246,6 +246,37 @@ func (p *problem) drained(op int32) string {
 	}
 }
 
+// enough is the place in the second order up to which every value has been enqueued, or
+// was about to be, as often as it has been taken.
+func (p *problem) enough() int32 {
+	added, taken := make([]int32, len(p.add)), make([]int32, len(p.add))
+	adds := int32(0)
+	for place, op := range p.out.ops {
+		for ; int(adds) < len(p.inv) && p.inv[adds] < p.res[op]; adds++ {
+			if p.kind[adds] == models.Enqueue {
+				added[p.value[adds]]++
+			}
+		}
+		lacks := false
+		switch value := p.value[op]; p.kind[op] {
+		case models.Peek:
+			lacks = added[value] == 0
+		case models.Dequeue:
+			taken[value]++
+			lacks = taken[value] > added[value]
+		case models.Drain:
+			for i := value; int(i) < len(p.of) && p.of[i] == op; i++ {
+				taken[p.flat[i]]++
+				lacks = lacks || taken[p.flat[i]] > added[p.flat[i]]
+			}
+		}
+		if lacks {
+			return int32(place)
+		}
+	}
+	return int32(len(p.out.ops))
+}
+
 // wordBits is how many bits a word has.
 const wordBits = 64
 

@@ -1,7 +1,6 @@
 package lockstep
 
 import (
-	"math"
 	"unsafe"
 
 	"clew/fallback"
@@ -53,6 +52,8 @@ type search struct {
 	work    int64
 	steps   int64
 
+	bound int32 // no configuration comes further in the second order
+
 	// The furthest configuration: its place in the second order, how many frames led
 	// to it, and what these came by, once it has been noted.
 	best  int32
@@ -73,16 +74,21 @@ type offer struct{ added, wanted, rank int32 }
 // ranked is an enqueue and how urgently it is wanted.
 type ranked struct{ op, rank int32 }
 
-// The ranks of enqueues that no operation wants that returned.
+// The ranks of enqueues that no operation wants that returned, and what a crashed
+// enqueue's rank is beyond that of another one.
 const (
-	crashWants int32 = math.MaxInt32 - 2 + iota
+	crashWants int32 = 1<<29 + iota
 	anyWants
 	nobodyWants
+	isCrashed int32 = 1 << 30
 )
 
 func newSearch(p *problem, r Rules) *search {
 	s := &search{problem: p, Rules: r, width: p.words + len(p.guard), offers: make([]offer, len(p.add)), best: none}
 	s.visited = visited{problem: p, Rules: r}
+	if s.bound = int32(len(p.out.ops)); !r.NoCounting {
+		s.bound = p.enough()
+	}
 	return s
 }
 
@@ -98,14 +104,18 @@ const (
 // stepsPerPoll bounds the steps between two looks at the limits.
 const stepsPerPoll = 1 << 10
 
-// run looks for a configuration in which all that returned is linearized.
+// run looks for a configuration in which all that returned is linearized, or for one
+// that comes as far as any can.
 func (s *search) run(poll func() bool) outcome {
 	s.frames = append(s.frames, frame{latest: none})
 	s.bits = append(s.bits, make([]uint64, s.width)...)
 	s.enter(true)
 	for len(s.frames) > 0 {
-		if int(s.best) == len(s.out.ops) {
+		if s.best == s.bound {
 			s.note()
+			if int(s.bound) < len(s.out.ops) {
+				return failed
+			}
 			return reached
 		}
 		if s.steps++; s.steps%stepsPerPoll == 0 && !poll() {
@@ -376,7 +386,7 @@ func (s *search) between(f *frame, w []uint64) {
 		}
 	}
 	for _, x := range s.adds {
-		if x.rank != nobodyWants || s.NoUses {
+		if x.rank&^isCrashed != nobodyWants || s.NoUses {
 			s.choose(x.op)
 		}
 		if f.mode == draining {
@@ -386,7 +396,8 @@ func (s *search) between(f *frame, w []uint64) {
 }
 
 // offer adds an enqueue to those that can happen, unless its twin is there, in the
-// order of their ranks. rank is that of values that nothing wants in particular.
+// order of their ranks: the fewer crashed ones have been used, the fewer are missing
+// later on. rank is that of values that nothing wants in particular.
 func (s *search) offer(op, rank int32) {
 	o := &s.offers[s.value[op]]
 	if o.added == s.round && !s.NoTwins {
@@ -395,6 +406,9 @@ func (s *search) offer(op, rank int32) {
 	o.added = s.round
 	if o.wanted == s.round {
 		rank = o.rank
+	}
+	if s.class[op] != none {
+		rank |= isCrashed
 	}
 	i := len(s.adds)
 	s.adds = append(s.adds, ranked{})
