@@ -29,9 +29,9 @@ import (
 // there, or what is there may become it, or some operation leaves what may: it is open
 // and not gone, or has crashed and is not used, or begins before the one that needs it
 // returns. If there is none the configuration is given up: it does not get further than
-// that return. To be exact about the first failing completion, only those are looked
-// at that return before the furthest return that the search has got to, and the one
-// that returns next.
+// that return. So as to name the first failing completion, a search looks only at the
+// operation that returns next, and at those that return before the furthest return to
+// which it has got: the horizon. Window first looks at all.
 //
 // Crashed operations may never happen: they replace nothing for certain. What they
 // show or leave they may show or leave at any time after their invocation.

@@ -30,6 +30,8 @@ func (m *moves) failsWithin(k int32, steps int) bool {
 	if states == 0 {
 		return false
 	}
+	defer func(horizon int32) { m.horizon = horizon }(m.horizon)
+	m.horizon = m.Ends[k]
 	for span := firstSpan; steps > 0 && span < 4*k; span *= 2 {
 		from := max(k-span, 0)
 		before := m.taken

@@ -27,7 +27,7 @@ type moves struct {
 	steers   models.Steering   // the model, if it is Steering
 	aim      int32             // see aimed
 	fading   *fading           // if the model is Fading
-	horizon  int32             // the furthest return so far, an event
+	horizon  int32             // see wants
 }
 
 // count is where the used operations of a crash class are counted.

@@ -101,7 +101,7 @@ func (w Window) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	found := s.run()
 	switch {
 	case s.Cause != "":
-		return Answer{Cause: s.Cause, Passed: int64(max(s.furthest, 0)), Held: s.held(), Work: s.Done()}
+		return Answer{Cause: s.Cause, Passed: int64(max(s.furthest, s.reached)), Held: s.held(), Work: s.Done()}
 	case found:
 		return Answer{Verdict: jepsen.Valid, Order: s.settle(s.order), Work: s.Done()}
 	}
@@ -132,6 +132,9 @@ type windowSearch struct {
 	known      int32 // a return before which only knownState is possible
 	knownState int32
 
+	reached int  // how far it got when it looked ahead as far as it can
+	proven  bool // there is a local proof
+
 	stuck, patience int // steps since it got further, and after how many it asks for a local proof
 }
 
@@ -151,14 +154,31 @@ type frame struct {
 	plan   plan
 }
 
-// run searches, and says whether it found a linearization.
+// run searches, and says whether it found a linearization. If it may give up for what
+// some operation needs (fading.go), it first looks as far ahead as it can: that finds
+// linearizations sooner. If there is none, it finds out where that shows.
 func (s *windowSearch) run() bool {
 	if s.Cause != "" {
 		return false
 	}
 	s.failed = newAntichain(s.moves, true)
+	if s.fading != nil && !s.NoNeeds {
+		s.horizon = models.Open
+		if found := s.search(); found || s.proven || s.Cause != "" {
+			return found
+		}
+		s.horizon = s.Ends[s.furthest]
+		s.reached, s.furthest, s.best, s.others = s.furthest, -1, nil, nil
+		s.truncate(0)
+		s.failed.empty()
+	}
+	return s.search()
+}
+
+// search searches from the beginning on.
+func (s *windowSearch) search() bool {
 	s.configs = make([]uint64, s.width, 64*s.width)
-	s.knownState = s.space.Number(s.Ops.Model.Init())
+	s.known, s.knownState = 0, s.space.Number(s.Ops.Model.Init())
 	if s.enter(0, s.knownState) {
 		return true
 	}
@@ -170,6 +190,7 @@ func (s *windowSearch) run() bool {
 			return false
 		}
 		if s.stuck++; s.stuck > s.patience && s.failsLocally() {
+			s.proven = true
 			return false
 		}
 		if s.next() {
@@ -287,12 +308,12 @@ func (s *windowSearch) forget(c []uint64) []uint64 {
 func (s *windowSearch) gotTo(k int) {
 	s.furthest, s.stuck, s.patience, s.others = k, 0, firstPatience, s.others[:0]
 	if k < len(s.Ends) {
-		s.horizon = s.Ends[k]
+		s.horizon = max(s.horizon, s.Ends[k])
 	}
 	s.best = append(s.best[:s.shared], s.order[s.shared:]...)
 	s.shared = len(s.order)
 	if s.Limits.Passed != nil {
-		s.Limits.Passed.Store(int64(k))
+		s.Limits.Passed.Store(int64(max(k, s.reached)))
 	}
 	if s.Limits.Held != nil {
 		s.Limits.Held.Store(s.held())
