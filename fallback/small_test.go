@@ -122,6 +122,25 @@ func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
+// TestWhatIsNeededMayComeLater: a search that comes back from further on must not give
+// up what waits for a write that begins later.
+func TestWhatIsNeededMayComeLater(t *testing.T) {
+	for _, last := range []string{"1", "2"} {
+		ops := rows.Read(t, models.Spec{Name: "multi-register", Init: "{3 0}"}, `
+			{:process 0 :type :invoke :f :txn :value [[:r 3 0] [:w 0 1]]}
+			{:process 1 :type :invoke :f :txn :value [[:r 3 0] [:w 0 2]]}
+			{:process 2 :type :invoke :f :txn :value [[:r 1 7]]}
+			{:process 0 :type :ok :f :txn :value [[:r 3 0] [:w 0 1]]}
+			{:process 1 :type :ok :f :txn :value [[:r 3 0] [:w 0 2]]}
+			{:process 0 :type :invoke :f :txn :value [[:w 1 7]]}
+			{:process 0 :type :ok :f :txn :value [[:w 1 7]]}
+			{:process 2 :type :ok :f :txn :value [[:r 1 7]]}
+			{:process 0 :type :invoke :f :txn :value [[:r 0 `+last+`] [:r 1 7]]}
+			{:process 0 :type :ok :f :txn :value [[:r 0 `+last+`] [:r 1 7]]}`)
+		agrees(t, fallback.Window{}, ops, oracle.Decide(ops, oracle.Options{}))
+	}
+}
+
 // operationsOf reads operations that return, and others that crash, of a model.
 func operationsOf(t *testing.T, model, returning, crashing string) (m models.Model, ends, crashes []models.Op) {
 	t.Helper()
