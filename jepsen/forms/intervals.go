@@ -76,7 +76,7 @@ func (t *intervals) add(r *jsonops.Record, slack int64) {
 		line: int32(r.Line), col: int32(r.Col), layout: -1, at: int64(len(t.others))}
 	if r.Layout == nil {
 		op.at = int64(len(t.odd))
-		t.odd = append(t.odd, r.Events[:]...)
+		t.odd = append(t.odd, r.Events...)
 	} else {
 		op.layout = t.layout(r.Layout)
 		t.others = append(t.others, r.Others...)

@@ -24,7 +24,7 @@ type Record struct {
 	// else they are given, as text.
 	Layout *opmap.Layout
 	Others []byte // until the next record
-	Events [2]opmap.Event
+	Events []opmap.Event
 }
 
 // recordHoles are the keys of interval records. Others are only shown.
@@ -113,8 +113,8 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 			r.Call, at = l.int(at)
 			called = true
 		case returnHole:
-			if id, end := l.value(at, plainRole); end >= 0 && id == edn.Nil {
-				at = end
+			if at < len(data) && data[at] == 'n' { // null
+				_, at = l.value(at, plainRole)
 				break
 			}
 			r.Return, at = l.int(at)
@@ -150,7 +150,7 @@ func (r *Reader) record(op []byte, rec *Record) error {
 	if fields["f"][0] != ':' {
 		return r.Fail(`expected the name of a function for "f", such as "read", found %s`, scan.Clip(fields["f"]))
 	}
-	*rec = Record{Crashed: !given(fields["return"])}
+	*rec = Record{Crashed: !given(fields["return"]), Events: make([]opmap.Event, 2)}
 	if rec.Call, err = r.time(fields, "call"); err != nil {
 		return err
 	}
