@@ -83,8 +83,10 @@ func (v *NeverAdded) Rows() []*models.Row { return []*models.Row{&v.Taker, &v.Ad
 
 // Tell is the sentence.
 func (v *NeverAdded) Tell(t models.Teller) string {
-	s := t.Did(v.Taker) + ", but nothing had added it by then"
-	if !t.Adds(v.Taker) { // a read of a whole set
+	s := ""
+	if t.Adds(v.Taker) {
+		s = t.Did(v.Taker) + ", but nothing had added it by then"
+	} else { // a read of a whole set, which is no value
 		s = t.Name(v.Taker) + " holds what nothing had added by then"
 	}
 	if v.Adder != Missing {

@@ -264,8 +264,12 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		switch {
 		case m[2] == "time-limit":
 			expected = "a duration such as 30s or 5m"
-		case slices.Contains([]string{"permits", "max-holds", "threads", "depth"}, m[2]):
+		case slices.Contains([]string{"permits", "max-holds", "threads", "depth", "operations", "processes"}, m[2]):
 			expected = "a number of at least 1"
+		case slices.Contains([]string{"values", "keys", "seed"}, m[2]):
+			expected = "a number of at least 0"
+		case slices.Contains([]string{"crash-rate", "fail-rate", "bug-at"}, m[2]):
+			expected = "a number from 0 to 1"
 		case strings.HasPrefix(msg, "invalid boolean"):
 			expected = "given or not; it takes no value"
 		}

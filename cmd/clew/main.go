@@ -96,6 +96,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			compareCommand(stdout, stderr, status),
 			convertCommand(stdout, stderr),
 			renderCommand(stdout, stderr),
+			genCommand(stdout, stderr),
 			modelsCommand(stdout, stderr, status),
 			versionCommand(stdout),
 		},

@@ -30,6 +30,7 @@ var (
 	linearizable   = fault{gen.Linearizable, "linearizable", "valid"}
 	staleRead      = fault{gen.StaleRead, "stale read", "invalid"}
 	impossibleRead = fault{gen.ImpossibleRead, "impossible read", "invalid"}
+	duplicate      = fault{gen.Duplicate, "duplicate", "invalid"}
 )
 
 func etcdLike(c *comparison) error {
@@ -63,7 +64,11 @@ func banks(c *comparison) error {
 func sequences(c *comparison) error {
 	for _, model := range []string{"counter", "id-generator", "log"} {
 		for _, n := range []int{1e5, 1e6} {
-			for _, f := range []fault{linearizable, impossibleRead} {
+			wrong := impossibleRead
+			if model == "id-generator" {
+				wrong = duplicate
+			}
+			for _, f := range []fault{linearizable, wrong} {
 				o := gen.LongOptions{Model: model, Operations: n, Processes: 10, Kind: f.kind}
 				if err := c.row(fmt.Sprintf("%s, %s operations, %s", model, thousands(n), f.name), f.verdict, long(o), "--model", model); err != nil {
 					return err

@@ -1,6 +1,7 @@
-// Package gen makes random small Jepsen histories as EDN text, for tests only.
+// Package gen makes random Jepsen histories as EDN text, whose verdict is known, at
+// least to an oracle: long ones (Long), which clew gen prints, and small ones for tests.
 //
-// Their return values are made in one of three ways. A run asks a simple object
+// The small ones' return values are made in one of three ways. A run asks a simple object
 // at a random instant between invocation and completion, so the history is
 // linearizable by construction. A mutated run has some returned values
 // exchanged, and a guess is random throughout. The text has much of what real

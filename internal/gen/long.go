@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -9,103 +10,141 @@ import (
 	"strconv"
 )
 
-// LongKind says what is wrong with a long history, if anything.
-type LongKind int
-
-// The kinds of long histories.
-const (
-	Linearizable LongKind = iota
-	// StaleRead: one read sees a value that a completed write had overwritten
-	// before it began.
-	StaleRead
-	// LostWrite: one write completes and never takes effect.
-	LostWrite
-	// ImpossibleRead: one read sees a value that nobody ever writes.
-	ImpossibleRead
-	// WrongAnswer: one answer is another one of the Values. That is nearly always a
-	// failure, but not for certain, and when it shows is open: fail is -1.
-	WrongAnswer
-)
-
 // LongOptions say which long history to make.
 type LongOptions struct {
-	// Model is register, cas-register, multi-register, kv, lookup-set or bank; or it
-	// is fifo-queue, unordered-queue, stack, priority-queue, counter, id-generator or
-	// log, and these have neither a stale read nor a lost write.
-	Model      string
-	Kind       LongKind
-	Operations int     // a fault may need a few more
-	Processes  int     // how many operations run at once; 5 if 0
-	Values     int     // distinct values from 0 on; 0: every write has its own
-	Keys       int     // of a multi-register or kv, or a bank's accounts; 3 if 0
-	Appends    bool    // kv: most updates append to strings; it has no certain fault then
-	Reads      float64 // the share of operations that change nothing; a half if 0
-	Crashed    int     // how many operations that change something end in :info
-	At         float64 // where the fault is, as a fraction of the history; 0.9 if 0
-	Seed       uint64
+	Model       string
+	Kind        LongKind
+	Operations  int     // a bug may need a few more
+	Processes   int     // how many operations run at once; 5 if 0
+	Values      int     // distinct values from 0 on; 0: every write has its own
+	Keys        int     // of a multi-register or kv, or a bank's accounts; 3 if 0
+	Appends     bool    // kv: most updates append to strings; it has no certain bug then
+	Independent int     // so many objects, whose values are [object value]; 0: one
+	Permits     int     // of a semaphore; 2 if 0
+	Reads       float64 // the share of operations that change nothing; a half if 0
+	Crashed     int     // how many operations that change something end in :info
+	Crashes     float64 // the share of all operations that end in :info, besides
+	Fails       float64 // the share of operations that change something and end in :fail
+	At          float64 // where the bug is, as a fraction of the history; 0.9 if 0
+	Seed        uint64
 }
 
-// Long writes a long history as Jepsen prints it, a line per operation's event.
-// It is linearizable by construction, except for the fault of its kind, which
-// is certain: the values of a fault are its own, and no crashed operation
-// writes them. fail is the first failing completion, the index of an event, or
-// -1.
+// Long writes a long history as Jepsen prints it, a line per event. It is held
+// nowhere: beside the state of its objects, memory does not grow with it.
+//
+// The history is linearizable by construction, since every operation takes effect
+// at a random instant between its invocation and its completion, except for the
+// bug of its kind, which is certain: bug.go says why. fail is the first failing
+// completion, the index of an event, or -1.
 //
 // Of the crashed operations a third has taken effect, a third does so at some
-// later time, and a third never does. Their processes go on under new numbers.
+// later time, and a third never does, where the model leaves a choice. Their
+// processes go on under new numbers. Independent objects have five processes at
+// a time, as in jepsen.independent.
 func Long(w io.Writer, o LongOptions) (fail int, err error) {
-	o.Processes, o.Keys = upTo(o.Processes, 5), upTo(o.Keys, 3)
+	o = o.defaults()
+	if err := o.Check(); err != nil {
+		return 0, err
+	}
+	r := Rand(o.Seed)
+	out := &longWriter{w: w, r: r, processes: o.Processes, fail: -1, buffer: make([]byte, 0, longBuffer)}
+	threads := make([]longThread, o.Processes)
+	for i := range threads {
+		threads[i].process, threads[i].number = i, i
+	}
+	groups := 1
+	if o.Independent > 0 {
+		groups = min(o.Independent, max(1, o.Processes/longGroup))
+	}
+	next := 0 // object
+	machines := make([]*long, groups)
+	for i := range machines {
+		machines[i] = o.object(next, out, threads[i*len(threads)/groups:(i+1)*len(threads)/groups])
+		next++
+	}
+	for running := groups; running > 0 && out.err == nil; {
+		i := r.IntN(len(threads))
+		g := ((i+1)*groups - 1) / len(threads)
+		l := machines[g]
+		switch {
+		case l == nil:
+		case !l.done():
+			l.step(&threads[i])
+		case next < o.Independent:
+			machines[g] = o.object(next, out, l.threads)
+			next++
+		default:
+			machines[g] = nil
+			running--
+		}
+	}
+	out.flush()
+	return out.fail, out.err
+}
+
+// longGroup is how many processes independent objects have.
+const longGroup = 5
+
+// defaults is the options with what 0 stands for.
+func (o LongOptions) defaults() LongOptions {
+	o.Processes, o.Keys, o.Permits = upTo(o.Processes, 5), upTo(o.Keys, 3), upTo(o.Permits, 2)
 	if o.At == 0 {
 		o.At = 0.9
 	}
-	l := &long{LongOptions: o, r: Rand(o.Seed), w: w, fail: -1, due: map[int][]longOp{}}
-	// The values of faults lie beyond all others.
-	l.mark = int32(o.Values)
-	if o.Values == 0 {
-		l.mark = int32(2 * o.Operations)
-	}
-	if l.object = l.newLongObject(); l.object == nil {
-		return 0, fmt.Errorf("gen: no long history of %s", o.Model)
-	}
-	switch l.object.(type) {
-	case *longQueue, *longStack, *longCounter, *longIDs, *longLog, *longTexts:
-		if o.Kind == StaleRead || o.Kind == LostWrite {
-			return 0, fmt.Errorf("gen: no %s with a stale read or a lost write", o.Model)
+	return o
+}
+
+// object begins the n-th object.
+func (o LongOptions) object(n int, out *longWriter, threads []longThread) *long {
+	l := &long{LongOptions: o, longWriter: out, key: -1, threads: threads, due: map[int][]longOp{}}
+	if o.Independent > 0 {
+		l.key = n
+		share := func(all int) int { return all*(n+1)/o.Independent - all*n/o.Independent }
+		l.Operations, l.Crashed = share(o.Operations), share(o.Crashed)
+		if n != o.FailingKey() {
+			l.Kind = Linearizable
 		}
 	}
-	l.run()
-	return l.fail, l.err
-}
-
-// Init is the initial value of the histories as EDN, or "" for the model's default.
-func (o LongOptions) Init() string {
-	if o.Model != "bank" {
-		return ""
+	// The values of bugs lie beyond all others.
+	if l.mark = o.Values; l.mark == 0 {
+		l.mark = 2 * l.Operations
 	}
-	return string(longBalances(nil, slices.Repeat([]int32{longBalance}, upTo(o.Keys, 3))))
+	if l.Kind == Linearizable {
+		l.phase = after
+	}
+	l.object = longModels[o.Model].object(l)
+	return l
 }
 
-// long makes a long history.
+// FailingKey is the number of the independent object that has the bug.
+func (o LongOptions) FailingKey() int {
+	return min(int(o.defaults().At*float64(o.Independent)), o.Independent-1)
+}
+
+// long makes the history of an object.
 type long struct {
 	LongOptions
-	r   *rand.Rand
-	w   io.Writer
-	err error
+	*longWriter
+	key     int // its number; -1 if it is the only one
+	threads []longThread
 
 	object  longObject
-	threads []longThread
 	due     map[int][]longOp // crashed, by how many operations begin before they take effect
-	fresh   int32            // the next value, if every write has its own
-	mark    int32            // the first value of faults: the marked one, its successor, one never written
+	pending int              // how many these are
+	fresh   int              // the next value, if every write has its own
+	mark    int              // the first value of bugs: the marked one, its successor, one never written
 	phase   phase
-	changes int // operations that change something and are under way
+	busy    int  // operations that are under way
+	changes int  // those of them that change something
+	bugged  bool // a step of the bug is under way
+	alone   bool // nothing but the bug's steps may begin
 
-	started, crashed, events, fail int
-	buffer                         []byte
+	started, crashed int
 }
 
 // longThread is a client: a process, and its operation if it has one.
 type longThread struct {
+	number  int // from 0 on, always the same
 	process int
 	stage   stage
 	op      longOp
@@ -120,465 +159,362 @@ const (
 	refuses
 )
 
-// phase is how far a fault has come. From draining to looking, other operations
-// only read, so that nothing else can explain what is seen.
+// phase is how far a bug has come.
 type phase int8
 
 const (
-	before      phase = iota
-	draining          // until nothing that changes something is under way
-	marking           // the marked value is written
-	overwriting       // another one is written, or gets lost
-	looking           // the marked value is read
+	before   phase = iota
+	draining       // until nothing that changes something is under way
+	acting         // the steps of the bug are taken
 	after
 )
 
 // longOp is an operation. What its numbers mean depends on the object.
 type longOp struct {
-	f        string
-	changes  bool // something
-	crashes  bool
-	phase    phase // if it is a step of the fault
-	late     bool  // it began when the marked value had been overwritten
-	a, b     int32
-	key, two int32
-	ok       bool
-	list     []int32
+	f       string
+	changes bool // something
+	crashes bool
+	fails   bool
+	step    bool // of the bug
+	forced  bool // it has its answer, and does not take effect
+	last    bool // its completion is the one that cannot be
+	ok      bool
+	a, b    int
+	key     int
+	two     int
+	list    []int
 }
 
 // longObject is a sequential object.
 type longObject interface {
-	// call makes up an operation that changes something, or one that does not.
-	call(changes bool) longOp
-	// fault is a step of the fault: write the value, overwrite it, or read.
-	fault(p phase, value int32) longOp
-	// apply lets an operation take effect, or says that it fails.
-	apply(o *longOp) bool
-	// see makes the reading step of a fault see a value.
-	see(o *longOp, value int32)
-	// saw says whether an operation saw the marked value.
-	saw(o *longOp) bool
+	// change makes up an operation of a thread that changes something.
+	change(t *longThread) longOp
+	// read makes up one that does not, or one that brings the object to rest. It
+	// is not ok if there is none now.
+	read(t *longThread) (o longOp, ok bool)
+	// bug is the next step of the bug, if it may be this thread's. All steps are
+	// taken one after another, and the last one is marked.
+	bug(t *longThread) (o longOp, ok bool)
+	// apply lets an operation take effect.
+	apply(o *longOp) outcome
 	// value prints the value of an operation, as it was invoked or as it returned.
 	value(b []byte, o *longOp, returned bool) []byte
+
+	// What follows has a default.
+
+	// rests says whether the bug may begin, when nothing that changes something is
+	// under way.
+	rests() bool
+	// mayCrash says whether an operation of a thread that begins may crash.
+	mayCrash(t *longThread, o *longOp) bool
+	// ghost says whether an operation that crashes takes effect.
+	ghost(o *longOp) haunting
+	// err makes the answer of an operation another one.
+	err(o *longOp)
 }
 
-// run lets the processes take steps in random order.
-func (l *long) run() {
-	l.threads = make([]longThread, l.Processes)
-	l.buffer = make([]byte, 0, longBuffer)
-	for i := range l.threads {
-		l.threads[i].process = i
-	}
-	if l.Kind == Linearizable {
-		l.phase = after
-	}
-	for busy := 0; ; {
-		t := &l.threads[l.r.IntN(len(l.threads))]
-		switch t.stage {
-		case idle:
-			if l.started >= l.Operations && l.phase == after && l.crashed >= l.Crashed {
-				if busy == 0 {
-					l.flush()
-					return
-				}
-				continue
-			}
-			l.begin(t)
-			busy++
-		case begun:
-			l.effect(t)
-		default:
-			l.complete(t)
-			busy--
-		}
+// haunting says whether a crashed operation takes effect.
+type haunting int8
+
+const (
+	perhaps haunting = iota // at once, later or never
+	surely                  // at once
+	never
+)
+
+func (l *long) rests() bool                          { return true }
+func (l *long) mayCrash(*longThread, *longOp) bool   { return true }
+func (l *long) ghost(*longOp) haunting               { return perhaps }
+func (l *long) err(o *longOp)                        { o.a = (o.a + 1) % l.mark }
+func (l *long) read(*longThread) (o longOp, ok bool) { return o, false }
+
+// done says whether the history of the object is at its end.
+func (l *long) done() bool {
+	return l.busy == 0 && l.full()
+}
+
+// full says whether no more operations begin.
+func (l *long) full() bool {
+	return l.started >= l.Operations && l.phase == after && l.crashed >= l.Crashed
+}
+
+// step lets a process take a step.
+func (l *long) step(t *longThread) {
+	switch t.stage {
+	case idle:
+		l.begin(t)
+	case begun:
+		l.effect(t)
+	default:
+		l.complete(t)
 	}
 }
 
 func (l *long) begin(t *longThread) {
-	for _, o := range l.due[l.started] {
-		if l.quiet() {
-			l.due[l.started+1] = append(l.due[l.started+1], o)
-		} else {
-			l.object.apply(&o)
-		}
+	if l.pending > 0 {
+		l.haunt(l.started)
 	}
-	delete(l.due, l.started)
-	if l.phase == before && l.started >= int(l.At*float64(l.Operations)) {
-		l.phase = draining
-		if l.Kind == ImpossibleRead || l.Kind == WrongAnswer {
-			l.phase = looking
-		}
+	l.advance()
+	if l.full() {
+		return
 	}
-	if l.phase == draining && l.changes == 0 {
-		l.phase = marking
-	}
-	t.op = l.next()
-	if t.op.late = l.phase == looking; t.op.changes {
-		l.changes++
+	if !l.next(t) {
+		return
 	}
 	t.stage = begun
 	l.started++
-	l.emit(t, ":invoke")
+	l.busy++
+	if t.op.changes {
+		l.changes++
+	}
+	l.emit(l, t, ":invoke")
 }
 
-// next is the next operation.
-func (l *long) next() longOp {
-	switch {
-	case l.phase > draining && l.phase < after && !slices.ContainsFunc(l.threads, longThread.faulting):
-		value := l.mark
-		switch {
-		case l.phase == overwriting:
-			value++
-		case l.Kind == ImpossibleRead:
-			value += 2
+// haunt lets the crashed operations of an instant take effect.
+func (l *long) haunt(instant int) {
+	ops := l.due[instant]
+	for i := range ops {
+		l.object.apply(&ops[i])
+	}
+	if ops != nil {
+		l.pending -= len(ops)
+		delete(l.due, instant)
+	}
+}
+
+// advance goes on to the next phase of the bug if it is time.
+func (l *long) advance() {
+	if l.phase == before && l.started >= int(l.At*float64(l.Operations)) {
+		l.phase = draining
+		if l.Kind == ImpossibleRead || l.Kind == WrongAnswer {
+			l.phase = acting
 		}
-		o := l.object.fault(l.phase, value)
-		o.phase = l.phase
-		return o
-	case l.quiet():
-		return l.object.call(false)
+		l.alone = l.Kind == LostWrite // others would see that it is lost
+	}
+	if l.phase == draining && l.changes == 0 && (l.busy == 0 || !l.alone) && l.object.rests() {
+		l.phase = acting
+		// Of the crashed operations that are to take effect, none does so later.
+		for l.pending > 0 {
+			first := math.MaxInt
+			for at := range l.due {
+				first = min(first, at)
+			}
+			l.haunt(first)
+		}
+	}
+}
+
+// next makes up the next operation of a thread, if one may begin.
+func (l *long) next(t *longThread) (ok bool) {
+	o := &t.op
+	if l.phase == acting && !l.bugged {
+		if *o, ok = l.object.bug(t); ok {
+			o.step, l.bugged = true, true
+			return true
+		}
+	}
+	if l.alone {
+		return false
+	}
+	if l.quiet() {
+		*o, ok = l.object.read(t)
+		return ok
 	}
 	// The operations that still have to crash are chosen at random among those
 	// that are left.
-	if left := l.Operations - l.started; l.r.IntN(max(left, 1)) < l.Crashed-l.crashed {
-		l.crashed++
-		o := l.object.call(true)
-		o.crashes = true
-		return o
+	if l.Crashed > 0 && l.r.IntN(max(l.Operations-l.started, 1)) < l.Crashed-l.crashed {
+		*o = l.object.change(t)
+		if o.crashes = l.object.mayCrash(t, o); o.crashes {
+			l.crashed++
+		}
+		return true
 	}
-	if l.Reads > 0 {
-		return l.object.call(l.r.Float64() >= l.Reads)
+	if l.Reads > 0 && l.r.Float64() < l.Reads || l.Reads == 0 && l.r.IntN(2) == 0 {
+		*o, ok = l.object.read(t)
 	}
-	return l.object.call(l.r.IntN(2) == 0)
+	if !ok {
+		*o = l.object.change(t)
+	}
+	switch {
+	case l.Crashes > 0 && l.r.Float64() < l.Crashes:
+		o.crashes = l.object.mayCrash(t, o)
+	case l.Fails > 0 && o.changes:
+		o.fails = l.r.Float64() < l.Fails
+	}
+	return true
 }
 
-// faulting says whether a step of the fault is under way.
-func (t longThread) faulting() bool { return t.stage != idle && t.op.phase != before }
-
-// quiet says whether nothing but the fault may change anything now.
+// quiet says whether nothing but the bug may change anything now.
 func (l *long) quiet() bool {
-	return l.phase != before && l.phase != after && l.Kind != ImpossibleRead && l.Kind != WrongAnswer
+	return (l.phase == draining || l.phase == acting) && l.Kind != ImpossibleRead && l.Kind != WrongAnswer
 }
+
+// longPatience is how often an operation is blocked before it fails, on average.
+const longPatience = 8
 
 // effect lets a thread's operation take effect.
 func (l *long) effect(t *longThread) {
 	o := &t.op
 	t.stage = took
 	switch {
-	case o.phase == looking && l.Kind == StaleRead:
-		l.object.see(o, l.mark)
-	case o.phase == looking && l.Kind == ImpossibleRead:
-		l.object.see(o, l.mark+2)
-	case o.phase == overwriting && l.Kind == LostWrite:
-	case o.crashes && l.r.IntN(3) > 0:
-		if l.r.IntN(2) == 0 {
-			l.postpone(*o)
-		}
-	case !l.object.apply(o):
+	case o.forced:
+	case o.fails:
 		t.stage = refuses
-	case o.phase == looking && l.Kind == WrongAnswer:
-		if x, ok := l.object.(errs); ok {
-			x.err(o)
-		} else {
-			o.a = (o.a + 1) % l.mark
+	case o.crashes:
+		l.vanish(o)
+	default:
+		switch l.object.apply(o) {
+		case refused:
+			t.stage = refuses
+		case blocked:
+			if t.stage = begun; l.r.IntN(longPatience) == 0 {
+				t.stage = refuses
+			}
+		case done:
+			if o.last && l.Kind == WrongAnswer {
+				l.object.err(o)
+			}
 		}
 	}
 }
+
+// vanish settles what becomes of an operation that crashes.
+func (l *long) vanish(o *longOp) {
+	how := l.object.ghost(o)
+	switch n := l.r.IntN(3); {
+	case !o.changes || how == never || how == perhaps && n == 0:
+	case how == surely || n == 1:
+		l.object.apply(o)
+	default:
+		l.postpone(*o)
+	}
+}
+
+// longPending bounds the crashed operations that may still take effect.
+const longPending = 1 << 12
 
 // postpone lets a crashed operation take effect when some more operations have
 // begun: a few or very many, with the same chance for every order of magnitude.
 func (l *long) postpone(o longOp) {
+	if l.quiet() || l.pending >= longPending {
+		return
+	}
 	left := float64(max(l.Operations-l.started, 1))
 	at := l.started + int(math.Pow(left, l.r.Float64()))
 	l.due[at] = append(l.due[at], o)
+	l.pending++
 }
 
 func (l *long) complete(t *longThread) {
 	o := &t.op
+	refused := t.stage == refuses
+	t.stage = idle
+	l.busy--
 	if o.changes {
 		l.changes--
 	}
-	refused := t.stage == refuses
-	t.stage = idle
-	if o.crashes {
-		l.emit(t, ":info")
-		t.process += l.Processes
+	if o.step {
+		l.bugged = false
+	}
+	switch {
+	case o.crashes:
+		l.emit(l, t, ":info")
+		t.process += l.processes
+		return
+	case refused:
+		l.emit(l, t, ":fail")
 		return
 	}
-	if refused {
-		l.emit(t, ":fail")
-		return
+	if o.last {
+		if l.Kind != WrongAnswer {
+			l.fail = l.events
+		}
+		l.phase, l.alone = after, false
 	}
-	if l.fail < 0 && (o.phase == looking && l.Kind != LostWrite && l.Kind != WrongAnswer || o.late && l.Kind == LostWrite && l.object.saw(o)) {
-		l.fail = l.events
+	l.emit(l, t, ":ok")
+}
+
+// write is a value to write.
+func (l *long) write() int {
+	if l.Values > 0 {
+		return l.r.IntN(l.Values)
 	}
-	if o.phase != before {
-		l.phase++
-	}
-	l.emit(t, ":ok")
+	l.fresh++
+	return l.fresh - 1
+}
+
+// longWriter writes the events of all objects.
+type longWriter struct {
+	w         io.Writer
+	err       error
+	r         *rand.Rand
+	processes int
+	events    int
+	time      int64 // nanoseconds
+	fail      int   // the first failing completion, or -1
+	buffer    []byte
 }
 
 // longBuffer is how much is written at once.
 const longBuffer = 1 << 16
 
 // emit writes an event of a thread's operation.
-func (l *long) emit(t *longThread, typ string) {
-	b := append(l.buffer, "{:process "...)
-	b = strconv.AppendInt(b, int64(t.process), 10)
+func (w *longWriter) emit(l *long, t *longThread, typ string) {
+	w.time += int64(1000 + w.r.Uint32()>>12)
+	b := append(w.buffer, "{:index "...)
+	b = strconv.AppendInt(b, int64(w.events), 10)
+	b = strconv.AppendInt(append(b, ", :time "...), w.time, 10)
 	b = append(append(b, ", :type "...), typ...)
+	b = strconv.AppendInt(append(b, ", :process "...), int64(t.process), 10)
 	b = append(append(b, ", :f "...), t.op.f...)
 	b = append(b, ", :value "...)
+	if l.key >= 0 {
+		b = append(number(append(b, '['), l.key), ' ')
+	}
 	b = l.object.value(b, &t.op, typ == ":ok")
-	b = append(b, ", :index "...)
-	b = strconv.AppendInt(b, int64(l.events), 10)
-	l.buffer = append(b, "}\n"...)
-	l.events++
-	if len(l.buffer) > longBuffer-1024 {
-		l.flush()
+	if l.key >= 0 {
+		b = append(b, ']')
+	}
+	w.buffer = append(b, "}\n"...)
+	w.events++
+	if len(w.buffer) > longBuffer-1024 {
+		w.flush()
 	}
 }
 
-func (l *long) flush() {
-	if l.err == nil {
-		_, l.err = l.w.Write(l.buffer)
+func (w *longWriter) flush() {
+	if w.err == nil {
+		_, w.err = w.w.Write(w.buffer)
 	}
-	l.buffer = l.buffer[:0]
-}
-
-// write is a value to write.
-func (l *long) write() int32 {
-	if l.Values > 0 {
-		return int32(l.r.IntN(l.Values))
-	}
-	l.fresh++
-	return l.fresh - 1
+	w.buffer = w.buffer[:0]
 }
 
 // number prints a value; -1 is nil.
-func number(b []byte, n int32) []byte {
+func number(b []byte, n int) []byte {
 	if n < 0 {
 		return append(b, "nil"...)
 	}
 	return strconv.AppendInt(b, int64(n), 10)
 }
 
-// longRegister is register and cas-register.
-type longRegister struct {
-	*long
-	now int32
-	cas bool
-}
-
-func (x *longRegister) call(changes bool) longOp {
+// Check says whether there is such a history.
+func (o LongOptions) Check() error {
+	o = o.defaults()
+	model, known := longModels[o.Model]
 	switch {
-	case !changes:
-		return longOp{f: ":read"}
-	case !x.cas || x.r.IntN(2) == 0:
-		return longOp{f: ":write", changes: true, a: x.write()}
+	case !known:
+		return fmt.Errorf("no history can be made of %q", o.Model)
+	case o.Appends && (o.Model != "kv" || o.Kind != Linearizable && o.Kind != WrongAnswer):
+		return errors.New("appends go with kv, and not with a certain bug")
+	case o.Kind == WrongAnswer && !slices.Contains(longMistaken, o.Model):
+		return fmt.Errorf("%s has no wrong answers", o.Model)
+	case o.Kind == WrongAnswer:
+	case o.Kind != Linearizable && !slices.Contains(model.bugs, o.Kind):
+		return fmt.Errorf("%s has no %s; it has %s", o.Model, o.Kind, model.bugs)
+	case o.Independent > o.Operations:
+		return fmt.Errorf("%d keys need as many operations, not %d", o.Independent, o.Operations)
+	case o.Processes < 2 && (o.Kind == TwoHolders || o.Kind == ForeignRelease):
+		return fmt.Errorf("%s needs at least 2 processes", o.Kind)
 	}
-	from := x.now
-	if from < 0 || from >= x.mark || x.Values > 0 && x.r.IntN(2) == 0 {
-		from = int32(x.r.IntN(max(x.Values, 1)))
-	}
-	return longOp{f: ":cas", changes: true, a: from, b: x.write()}
-}
-
-func (x *longRegister) fault(p phase, value int32) longOp {
-	if p == looking {
-		return longOp{f: ":read"}
-	}
-	return longOp{f: ":write", changes: true, a: value}
-}
-
-func (x *longRegister) apply(o *longOp) bool {
-	switch o.f {
-	case ":read":
-		o.a = x.now
-	case ":write":
-		x.now = o.a
-	default:
-		if x.now != o.a {
-			return false
-		}
-		x.now = o.b
-	}
-	return true
-}
-
-func (x *longRegister) see(o *longOp, value int32) { o.a = value }
-
-func (x *longRegister) saw(o *longOp) bool { return o.f == ":read" && o.a == x.mark }
-
-func (x *longRegister) value(b []byte, o *longOp, returned bool) []byte {
-	switch {
-	case o.f == ":read" && !returned:
-		return append(b, "nil"...)
-	case o.f == ":cas":
-		b = append(number(append(b, '['), o.a), ' ')
-		return append(number(b, o.b), ']')
-	}
-	return number(b, o.a)
-}
-
-// longRegisters is multi-register: a transaction writes or reads a key, and
-// perhaps reads another one.
-type longRegisters struct {
-	*long
-	now []int32
-}
-
-func (x *longRegisters) call(changes bool) longOp {
-	o := longOp{f: ":txn", changes: changes, key: int32(x.r.IntN(x.Keys)), two: int32(x.r.IntN(x.Keys))}
-	if x.r.IntN(2) == 0 {
-		o.two = -1
-	}
-	if changes {
-		o.a = x.long.write()
-	}
-	return o
-}
-
-func (x *longRegisters) fault(p phase, value int32) longOp {
-	return longOp{f: ":txn", changes: p != looking, a: value, two: -1}
-}
-
-func (x *longRegisters) apply(o *longOp) bool {
-	if o.changes {
-		x.now[o.key] = o.a
-	} else {
-		o.a = x.now[o.key]
-	}
-	if o.two >= 0 {
-		o.b = x.now[o.two]
-	}
-	return true
-}
-
-func (x *longRegisters) see(o *longOp, value int32) { o.a = value }
-
-func (x *longRegisters) saw(o *longOp) bool {
-	return !o.changes && o.a == x.mark || o.two >= 0 && o.b == x.mark
-}
-
-func (x *longRegisters) value(b []byte, o *longOp, returned bool) []byte {
-	read := func(v int32) int32 {
-		if returned {
-			return v
-		}
-		return -1
-	}
-	if o.changes {
-		b = append(number(append(b, "[[:write "...), o.key), ' ')
-		b = number(b, o.a)
-	} else {
-		b = append(number(append(b, "[[:read "...), o.key), ' ')
-		b = number(b, read(o.a))
-	}
-	if o.two >= 0 {
-		b = append(number(append(b, "] [:read "...), o.two), ' ')
-		b = number(b, read(o.b))
-	}
-	return append(b, "]]"...)
-}
-
-// longSet is lookup-set.
-type longSet struct {
-	*long
-	in map[int32]bool
-}
-
-func (x *longSet) call(changes bool) longOp {
-	f := ":contains"
-	if changes {
-		f = [...]string{":insert", ":remove"}[x.r.IntN(2)]
-	}
-	element := int32(0)
-	switch {
-	case x.Values > 0:
-		element = x.write()
-	case f == ":insert":
-		element = x.write()
-	case x.fresh > 0: // one of the last
-		element = max(0, x.fresh-1-int32(x.r.IntN(2*x.Processes)))
-	}
-	return longOp{f: f, changes: changes, a: element}
-}
-
-func (x *longSet) fault(p phase, value int32) longOp {
-	switch p {
-	case marking:
-		return longOp{f: ":insert", changes: true, a: x.mark}
-	case overwriting:
-		return longOp{f: ":remove", changes: true, a: x.mark, ok: true}
-	}
-	return longOp{f: ":contains", a: value}
-}
-
-func (x *longSet) apply(o *longOp) bool {
-	switch was := x.in[o.a]; o.f {
-	case ":insert":
-		x.in[o.a], o.ok = true, !was
-	case ":remove":
-		delete(x.in, o.a)
-		o.ok = was
-	default:
-		o.ok = was
-	}
-	return true
-}
-
-func (x *longSet) see(o *longOp, _ int32) { o.ok = true }
-
-func (x *longSet) saw(o *longOp) bool { return o.f == ":contains" && o.a == x.mark && o.ok }
-
-func (x *longSet) value(b []byte, o *longOp, returned bool) []byte {
-	if !returned {
-		return number(b, o.a)
-	}
-	b = number(append(b, '['), o.a)
-	return append(strconv.AppendBool(append(b, ' '), o.ok), ']')
-}
-
-// longQueue is fifo-queue and unordered-queue. It stays short.
-type longQueue struct {
-	*long
-	fifo bool
-	now  []int32
-}
-
-func (x *longQueue) call(bool) longOp {
-	if short := 2 * x.Processes; x.r.IntN(len(x.now)+short) < short {
-		return longOp{f: ":enqueue", changes: true, a: x.write()}
-	}
-	return longOp{f: ":dequeue", changes: true}
-}
-
-func (x *longQueue) fault(phase, int32) longOp { return longOp{f: ":dequeue", changes: true} }
-
-func (x *longQueue) apply(o *longOp) bool {
-	switch {
-	case o.f == ":enqueue":
-		x.now = append(x.now, o.a)
-		return true
-	case len(x.now) == 0:
-		return false
-	case !x.fifo:
-		last, i := len(x.now)-1, x.r.IntN(len(x.now))
-		x.now[i], x.now[last] = x.now[last], x.now[i]
-		o.a, x.now = x.now[last], x.now[:last]
-	default:
-		o.a, x.now = x.now[0], x.now[1:]
-	}
-	return true
-}
-
-func (x *longQueue) see(o *longOp, value int32) { o.a = value }
-
-func (x *longQueue) saw(*longOp) bool { return false }
-
-func (x *longQueue) value(b []byte, o *longOp, returned bool) []byte {
-	if o.f == ":dequeue" && !returned {
-		return append(b, "nil"...)
-	}
-	return number(b, o.a)
+	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"clew/internal/gen"
@@ -14,44 +16,34 @@ import (
 	"clew/models"
 )
 
-var longKinds = map[gen.LongKind]string{
-	gen.Linearizable: "linearizable", gen.StaleRead: "stale read", gen.LostWrite: "lost write", gen.ImpossibleRead: "impossible read",
-}
-
 func TestALongHistoryFailsWhereItSaysAndNowhereElse(t *testing.T) {
-	for _, model := range []string{"register", "cas-register", "multi-register", "kv", "lookup-set", "bank", "fifo-queue", "unordered-queue", "stack", "priority-queue", "counter", "id-generator", "log"} {
-		few := !slices.Contains([]string{"register", "cas-register", "multi-register", "kv", "lookup-set", "bank"}, model)
-		for kind, name := range longKinds {
-			if few && (kind == gen.StaleRead || kind == gen.LostWrite) {
+	seeds := uint64(60)
+	if os.Getenv("CLEW_LONG") == "1" {
+		seeds = 3000
+	}
+	for _, model := range models.All() {
+		for _, kind := range gen.LongKinds() {
+			if kind != gen.Linearizable && !slices.Contains(gen.KindsOf(model.Name), kind) {
 				continue
 			}
-			t.Run(model+", "+name, func(t *testing.T) {
+			t.Run(model.Name+", "+kind.String(), func(t *testing.T) {
 				t.Parallel()
 				crashed, late := 0, 0
-				for seed := range uint64(300) {
-					o := gen.LongOptions{Model: model, Kind: kind, Operations: 8, Processes: 3, Values: int(seed % 4), Crashed: int(seed % 5), At: 0.5, Seed: seed}
-					if model == "id-generator" {
-						o.Crashed = 0 // they say nothing, and the fault needs one that returned
+				for seed := range seeds {
+					o := gen.LongOptions{Model: model.Name, Kind: kind, Operations: 8, Processes: 3, Values: int(seed % 4), Crashed: int(seed % 5), At: 0.5, Seed: seed}
+					if model.Name == "java-queue" {
+						o.Operations = 4 // its elements come out one by one before a bug
 					}
-					var text bytes.Buffer
-					fail, err := gen.Long(&text, o)
-					if err != nil {
-						t.Fatal(err)
+					if seed%3 == 1 {
+						o.Crashes, o.Fails = 0.1, 0.2
 					}
-					h, err := forms.Read(bytes.NewReader(text.Bytes()), "", jepsen.Options{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if h.CrashedCount() != o.Crashed || h.Operations() < o.Operations {
-						t.Fatalf("%d operations, %d crashed:\n%s", h.Operations(), h.CrashedCount(), text.String())
-					}
-					ops, err := models.Spec{Name: model, Init: o.Init()}.Read(h)
-					if err != nil {
-						t.Fatal(err)
+					text, ops, fail := readLong(t, o)
+					if n := ops.History.CrashedCount(); n < o.Crashed || o.Crashes == 0 && n > o.Crashed || ops.History.Operations() < o.Operations {
+						t.Fatalf("%d operations, %d crashed:\n%s", ops.History.Operations(), ops.History.CrashedCount(), text)
 					}
 					a := oracle.Decide(ops, oracle.Options{})
 					if int(a.Fail) != fail || (fail < 0) != (kind == gen.Linearizable) {
-						t.Fatalf("seed %d: the oracle says %d, gen %d:\n%s", seed, a.Fail, fail, text.String())
+						t.Fatalf("seed %d: the oracle says %d, gen %d:\n%s", seed, a.Fail, fail, text)
 					}
 					crashed += o.Crashed
 					for _, row := range a.Order {
@@ -60,7 +52,7 @@ func TestALongHistoryFailsWhereItSaysAndNowhereElse(t *testing.T) {
 						}
 					}
 				}
-				if kind == gen.Linearizable && late == 0 && crashed > 0 {
+				if kind == gen.Linearizable && late == 0 && crashed > 0 && model.Name != "id-generator" {
 					t.Errorf("none of %d crashed operations has taken effect", crashed)
 				}
 			})
@@ -68,12 +60,34 @@ func TestALongHistoryFailsWhereItSaysAndNowhereElse(t *testing.T) {
 	}
 }
 
+// readLong makes a long history and reads it with the flags that it names.
+func readLong(t *testing.T, o gen.LongOptions) (text string, ops *models.Operations, fail int) {
+	t.Helper()
+	var b strings.Builder
+	fail, err := gen.Long(&b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := forms.Read(strings.NewReader(b.String()), "", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := models.Spec{Name: o.Model, Init: o.Init()}
+	if strings.HasSuffix(o.Model, "semaphore") {
+		spec.Permits = 2
+	}
+	if ops, err = spec.Read(h); err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), ops, fail
+}
+
 func TestALongHistoryIsPrintedAsJepsenDoes(t *testing.T) {
 	var text bytes.Buffer
 	if _, err := gen.Long(&text, gen.LongOptions{Model: "register", Operations: 1, Processes: 1, Values: 1, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
-	const want = "{:process 0, :type :invoke, :f :write, :value 0, :index 0}\n{:process 0, :type :ok, :f :write, :value 0, :index 1}\n"
+	const want = "{:index 0, :time 411946, :type :invoke, :process 0, :f :read, :value nil}\n{:index 1, :time 797299, :type :ok, :process 0, :f :read, :value nil}\n"
 	if text.String() != want {
 		t.Errorf("%s", text.String())
 	}

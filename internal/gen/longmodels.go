@@ -5,140 +5,63 @@ import (
 	"strconv"
 )
 
-// newLongObject is the object of a model, or nil if there is none.
-func (l *long) newLongObject() longObject {
-	switch l.Model {
-	case "register", "cas-register":
-		return &longRegister{long: l, now: -1, cas: l.Model == "cas-register"}
-	case "multi-register":
-		return &longRegisters{long: l, now: slices.Repeat([]int32{-1}, l.Keys)}
-	case "lookup-set":
-		return &longSet{long: l, in: map[int32]bool{}}
-	case "fifo-queue", "unordered-queue":
-		return &longQueue{long: l, fifo: l.Model == "fifo-queue"}
-	case "stack", "priority-queue":
-		return &longStack{longQueue{long: l}, l.Model == "stack"}
-	case "kv":
-		if l.Appends {
-			return &longTexts{longKV{long: l}, make([][]int32, l.Keys)}
-		}
-		return &longKV{long: l, now: slices.Repeat([]int32{-1}, l.Keys)}
-	case "bank":
-		return &longBank{long: l, now: slices.Repeat([]int32{longBalance}, l.Keys)}
-	case "counter":
-		return &longCounter{long: l}
-	case "id-generator":
-		return &longIDs{long: l}
-	case "log":
-		return &longLog{long: l}
-	}
-	return nil
-}
-
-// longKV is kv without :append, :delete and :cas: its keys are registers.
-type longKV struct {
-	*long
-	now []int32
-}
-
-func (x *longKV) call(changes bool) longOp {
-	o := longOp{f: ":get", changes: changes, key: int32(x.r.IntN(x.Keys)), a: -1}
-	if changes {
-		o.f, o.a = ":put", x.write()
-	}
-	return o
-}
-
-func (x *longKV) fault(p phase, value int32) longOp {
-	if p == looking {
-		return longOp{f: ":get"}
-	}
-	return longOp{f: ":put", changes: true, a: value}
-}
-
-func (x *longKV) apply(o *longOp) bool {
-	if o.changes {
-		x.now[o.key] = o.a
-	} else {
-		o.a = x.now[o.key]
-	}
-	return true
-}
-
-func (x *longKV) see(o *longOp, value int32) { o.a = value }
-
-func (x *longKV) saw(o *longOp) bool { return !o.changes && o.a == x.mark }
-
-func (x *longKV) value(b []byte, o *longOp, returned bool) []byte {
-	n := o.a
-	if !o.changes && !returned {
-		n = -1
-	}
-	b = append(number(append(b, '['), o.key), ' ')
-	return append(number(b, n), ']')
-}
-
 // longBalance is what every account of a bank holds at first.
 const longBalance = 20
 
-// longBank is a bank. All amounts are even but for the one of a fault's transfer:
-// balances from before it, and others that do not add up to even ones, are then
-// impossible after it, whatever crashed transfers did.
+// longBank is a bank. All amounts are even but for the one of a bug's transfer:
+// balances from before it, and others that are odd without it, are then impossible,
+// whatever crashed transfers did. So is money that is nowhere.
 type longBank struct {
 	*long
-	now, stale []int32
+	now, stale []int
+	steps      int
 }
 
-func (x *longBank) call(changes bool) longOp {
-	if !changes {
-		return longOp{f: ":read"}
-	}
+func newLongBank(l *long) longObject {
+	return &longBank{long: l, now: slices.Repeat([]int{longBalance}, l.Keys)}
+}
+
+func (x *longBank) read(*longThread) (longOp, bool) { return longOp{f: ":read"}, true }
+
+func (x *longBank) change(*longThread) longOp {
 	from := x.r.IntN(x.Keys)
 	to := (from + 1 + x.r.IntN(max(1, x.Keys-1))) % x.Keys
-	return longOp{f: ":transfer", changes: true, key: int32(from), two: int32(to), a: 2 * int32(1+x.r.IntN(upTo(x.Values, 5)))}
+	return longOp{f: ":transfer", changes: true, key: from, two: to, a: 2 * (1 + x.r.IntN(upTo(x.Values, 5)))}
 }
 
-func (x *longBank) fault(p phase, _ int32) longOp {
-	switch p {
-	case looking:
-		return longOp{f: ":read"}
-	case marking:
-		return x.call(true)
+func (x *longBank) bug(*longThread) (longOp, bool) {
+	x.steps++
+	from := slices.Index(x.now, slices.Max(x.now)) // it holds something
+	to := (from + 1) % x.Keys
+	wrong := longOp{f: ":read", forced: true, last: true}
+	switch {
+	case x.Kind == ImpossibleRead:
+		wrong.list = slices.Clone(x.now)
+		wrong.list[from]--
+		wrong.list[to]++
+		return wrong, true
+	case x.steps == 1:
+		x.stale = slices.Clone(x.now)
+		if x.Kind == TornRead {
+			x.stale[from]--
+		}
+		return longOp{f: ":transfer", changes: true, key: from, two: to, a: 1, forced: x.Kind == LostWrite}, true
 	}
-	x.stale = slices.Clone(x.now)
-	from := x.richest()
-	return longOp{f: ":transfer", changes: true, key: from, two: (from + 1) % int32(x.Keys), a: 1}
+	wrong.list = x.stale
+	return wrong, true
 }
 
-// richest is an account that holds something.
-func (x *longBank) richest() int32 { return int32(slices.Index(x.now, slices.Max(x.now))) }
-
-func (x *longBank) apply(o *longOp) bool {
+func (x *longBank) apply(o *longOp) outcome {
 	if !o.changes {
 		o.list = slices.Clone(x.now)
-		return true
+		return done
 	}
 	if x.now[o.key] < o.a {
-		return false
+		return refused
 	}
 	x.now[o.key] -= o.a
 	x.now[o.two] += o.a
-	return true
-}
-
-func (x *longBank) see(o *longOp, value int32) {
-	if value == x.mark {
-		o.list = x.stale
-		return
-	}
-	from := x.richest()
-	o.list = slices.Clone(x.now)
-	o.list[from]--
-	o.list[(from+1)%int32(x.Keys)]++
-}
-
-func (x *longBank) saw(o *longOp) bool {
-	return !o.changes && !slices.ContainsFunc(o.list, func(n int32) bool { return n%2 != 0 })
+	return done
 }
 
 func (x *longBank) value(b []byte, o *longOp, returned bool) []byte {
@@ -156,45 +79,71 @@ func (x *longBank) value(b []byte, o *longOp, returned bool) []byte {
 }
 
 // longBalances prints the balances of accounts.
-func longBalances(b []byte, list []int32) []byte {
+func longBalances(b []byte, list []int) []byte {
 	b = append(b, '{')
 	for i, n := range list {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(number(b, int32(i)), ' ')
+		b = append(number(b, i), ' ')
 		b = strconv.AppendInt(b, int64(n), 10) // -1 is a balance, too
 	}
 	return append(b, '}')
 }
 
-// longCounter is a counter to which 1 is added.
+// longCounter is a counter to which 1 is added, or a few different numbers.
 type longCounter struct {
 	*long
-	now int32
+	now  int
+	sure int // what operations have added that do not crash
+	step int
 }
 
-func (x *longCounter) call(changes bool) longOp {
-	if changes {
-		return longOp{f: ":add", changes: true, a: 1}
+func newLongCounter(l *long) longObject { return &longCounter{long: l} }
+
+func (x *longCounter) read(*longThread) (longOp, bool) { return longOp{f: ":read"}, true }
+
+func (x *longCounter) change(*longThread) longOp {
+	o := longOp{f: ":add", changes: true, a: 1}
+	if x.Values > 1 {
+		o.a += x.r.IntN(x.Values)
 	}
-	return longOp{f: ":read"}
+	return o
 }
 
-func (x *longCounter) fault(phase, int32) longOp { return longOp{f: ":read"} }
+// ghost is never before a lost write, which a crashed one would make up for.
+func (x *longCounter) ghost(*longOp) haunting {
+	if x.Kind == LostWrite && x.phase != after {
+		return never
+	}
+	return perhaps
+}
 
-func (x *longCounter) apply(o *longOp) bool {
-	if o.changes {
-		x.now++
-	} else {
+// bug reads less than the sum of all completed adds, or more than that of all.
+func (x *longCounter) bug(*longThread) (longOp, bool) {
+	x.step++
+	switch {
+	case x.Kind == ImpossibleRead:
+		return longOp{f: ":read", a: (2*x.Operations + x.Processes) * max(x.Values, 1), forced: true, last: true}, true
+	case x.step == 1:
+		return longOp{f: ":add", changes: true, a: 1, forced: x.Kind == LostWrite}, true
+	case x.Kind == LostWrite:
+		return longOp{f: ":read", last: true}, true
+	}
+	return longOp{f: ":read", a: x.sure - 1, forced: true, last: true}, true
+}
+
+func (x *longCounter) apply(o *longOp) outcome {
+	if !o.changes {
 		o.a = x.now
+		return done
 	}
-	return true
+	x.now += o.a
+	if !o.crashes {
+		x.sure += o.a
+	}
+	return done
 }
-
-func (x *longCounter) see(o *longOp, _ int32) { o.a = int32(2*x.Operations + x.Processes) }
-
-func (x *longCounter) saw(*longOp) bool { return false }
 
 func (x *longCounter) value(b []byte, o *longOp, returned bool) []byte {
 	if !o.changes && !returned {
@@ -203,76 +152,97 @@ func (x *longCounter) value(b []byte, o *longOp, returned bool) []byte {
 	return number(b, o.a)
 }
 
-// longIDs is id-generator. Its fault is an id that was returned before.
+// longIDs is id-generator.
 type longIDs struct {
 	*long
-	now, told int32 // told is an id that was returned
+	now, steps int
 }
 
-func (x *longIDs) call(bool) longOp { return longOp{f: ":generate", changes: true} }
+func newLongIDs(l *long) longObject { return &longIDs{long: l} }
 
-func (x *longIDs) fault(phase, int32) longOp { return x.call(true) }
+func (x *longIDs) change(*longThread) longOp { return longOp{f: ":generate", changes: true} }
 
-func (x *longIDs) apply(o *longOp) bool {
+func (x *longIDs) bug(t *longThread) (longOp, bool) {
+	o := x.change(t)
+	if x.steps++; x.steps > 1 {
+		o.a, o.forced, o.last = x.now, true, true
+	}
+	return o, true
+}
+
+func (x *longIDs) apply(o *longOp) outcome {
 	x.now++
 	o.a = x.now
-	return true
+	return done
 }
-
-func (x *longIDs) see(o *longOp, _ int32) { o.a = x.told }
-
-func (x *longIDs) saw(*longOp) bool { return false }
 
 func (x *longIDs) value(b []byte, o *longOp, returned bool) []byte {
 	if !returned {
 		return number(b, -1)
 	}
-	x.told = o.a
 	return number(b, o.a)
 }
 
-// longLog is a log. Appends tell their offsets if each has a value of its own.
+// longLog is a log. Appends tell their offsets if each has a value of its own; those
+// of a bug do so always.
 type longLog struct {
 	*long
-	now []int32
+	now   []int
+	steps int
 }
 
-func (x *longLog) call(changes bool) longOp {
-	switch {
-	case changes:
-		return longOp{f: ":append", changes: true, a: x.write()}
-	case x.r.IntN(2) == 0:
-		return longOp{f: ":tail"}
+func newLongLog(l *long) longObject { return &longLog{long: l} }
+
+func (x *longLog) change(*longThread) longOp {
+	return longOp{f: ":append", changes: true, a: x.write(), ok: x.Values == 0}
+}
+
+func (x *longLog) read(*longThread) (longOp, bool) {
+	if x.r.IntN(2) == 0 {
+		return longOp{f: ":tail"}, true
 	}
-	return longOp{f: ":read-at", key: int32(x.r.IntN(len(x.now) + 1))}
+	return longOp{f: ":read-at", key: x.r.IntN(len(x.now) + 1)}, true
 }
 
-func (x *longLog) fault(phase, int32) longOp {
-	return longOp{f: ":read-at", key: int32(x.r.IntN(len(x.now) + 1))}
+// bug appends a value and does not find it at its offset, or appends another one
+// there.
+func (x *longLog) bug(*longThread) (longOp, bool) {
+	x.steps++
+	more := longOp{f: ":append", changes: true, a: x.mark, key: len(x.now), ok: true}
+	wrong := longOp{f: ":read-at", key: len(x.now) - 1, a: -1, forced: true, last: true}
+	switch {
+	case x.Kind == ImpossibleRead:
+		wrong.key, wrong.a = x.r.IntN(len(x.now)+1), x.mark+2
+	case x.steps == 1:
+		more.forced = x.Kind == LostWrite
+		return more, true
+	case x.Kind == Duplicate:
+		more.a, more.key, more.forced, more.last = x.mark+1, len(x.now)-1, true, true
+		return more, true
+	case x.Kind == LostWrite:
+		wrong.key = len(x.now)
+	}
+	return wrong, true
 }
 
-func (x *longLog) apply(o *longOp) bool {
+func (x *longLog) apply(o *longOp) outcome {
 	switch {
 	case o.changes:
-		o.key = int32(len(x.now))
+		o.key = len(x.now)
 		x.now = append(x.now, o.a)
 	case o.f == ":tail":
-		o.a = int32(len(x.now))
-	case int(o.key) < len(x.now):
+		o.a = len(x.now)
+	case o.key < len(x.now):
 		o.a = x.now[o.key]
 	default:
 		o.a = -1
 	}
-	return true
+	return done
 }
-
-func (x *longLog) see(o *longOp, value int32) { o.a = value }
-
-func (x *longLog) saw(*longOp) bool { return false }
 
 func (x *longLog) value(b []byte, o *longOp, returned bool) []byte {
 	switch {
-	case o.changes && returned && x.Values == 0:
+	case o.changes && returned && o.ok:
 		return append(number(append(b, "{:offset "...), o.key), '}')
 	case o.changes || returned:
 		return number(b, o.a)
@@ -280,4 +250,79 @@ func (x *longLog) value(b []byte, o *longOp, returned bool) []byte {
 		return number(b, -1)
 	}
 	return number(b, o.key)
+}
+
+// longLease is a lease with some owners. A claim learns its epoch when it returns.
+type longLease struct {
+	*long
+	owner, epoch int // -1: nobody, none
+	owners       int
+	steps        int
+	first        longOp // of the bug
+}
+
+func newLongLease(l *long) longObject {
+	return &longLease{long: l, owner: -1, epoch: -1, owners: upTo(l.Values, 3)}
+}
+
+func (x *longLease) read(*longThread) (longOp, bool) { return longOp{f: ":check"}, true }
+
+// change claims the lease, or its owner renews or releases it.
+func (x *longLease) change(*longThread) longOp {
+	n := x.r.IntN(4)
+	if n < 2 || x.owner < 0 || x.owner >= x.owners {
+		return longOp{f: ":claim", changes: true, a: x.r.IntN(x.owners)}
+	}
+	return longOp{f: [...]string{2: ":renew", 3: ":release"}[n], changes: true, a: x.owner, b: x.epoch}
+}
+
+// bug claims the lease twice, the second time with an epoch that is not greater, or
+// for a check to see the first.
+func (x *longLease) bug(*longThread) (longOp, bool) {
+	x.steps++
+	o := longOp{f: ":claim", changes: true, a: x.owners}
+	switch {
+	case x.Kind == ImpossibleRead:
+		return longOp{f: ":check", a: x.owners + 2, b: x.epoch + 1, forced: true, last: true}, true
+	case x.steps == 1:
+		return o, true
+	case x.steps == 2:
+		o.a++
+		o.b = x.epoch + 1
+		if o.forced = x.Kind != StaleRead; x.Kind == Duplicate {
+			o.b, o.last = x.epoch, true
+		}
+		x.first = longOp{f: ":check", a: x.owner, b: x.epoch, forced: true, last: true}
+		return o, true
+	}
+	return x.first, true
+}
+
+func (x *longLease) apply(o *longOp) outcome {
+	switch {
+	case o.f == ":check":
+		o.a, o.b = x.owner, x.epoch
+		return done
+	case o.f == ":claim":
+		x.epoch++
+		o.b = x.epoch
+		x.owner = o.a
+		return done
+	case o.a != x.owner || o.b != x.epoch:
+		return refused
+	case o.f == ":release":
+		x.owner = -1
+	}
+	return done
+}
+
+func (x *longLease) value(b []byte, o *longOp, returned bool) []byte {
+	switch {
+	case o.f == ":check" && (!returned || o.a < 0):
+		return append(b, "nil"...)
+	case o.f == ":claim" && !returned:
+		return number(b, o.a)
+	}
+	b = append(number(append(b, '['), o.a), ' ')
+	return append(number(b, o.b), ']')
 }

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"clew/internal/files"
+	"clew/internal/gen"
+	"clew/internal/limits"
+	"clew/models"
+)
+
+const genHelp = `Writes a random history of a model as Jepsen would, and says whether it is
+linearizable, in a comment at the end and in the FILE of --promise:
+
+   ; clew gen: valid; clew check --model register
+   ; clew gen: invalid, the completion at :index 1612 cannot be; clew check ..
+   {:valid? false, :index 1612, :bug :stale-read, :check ["--model" "register"]}
+
+That is certain by construction: operations take effect at instants between
+their invocations and their completions, except for the bug, which cannot be
+explained. The same flags make the same history. It is held nowhere, so it may be
+as long as you like.
+
+The bugs, and who has them:
+%s
+With --crash-rate, operations end in :info, and their processes go on under other
+numbers; a part of them has taken effect, or will. Before some bugs nothing
+crashes that could explain them, such as a dequeue before a lost-write.
+
+Examples:
+   clew gen --model register --operations 100000 | clew check --model register -
+   clew gen --model stack --bug reordered --bug-at 0.5 -o history.edn
+   clew gen --model cas-register --values 5 --crash-rate 0.01 --processes 30
+   clew gen --model lookup-set --keys 100 --operations 50000 --promise said.edn
+   clew gen --model fifo-queue | clew convert --to fastlin -
+
+Exit status: 0, or 254 for bad arguments, or if the history cannot be written or
+a signal came first.`
+
+func genCommand(stdout, stderr io.Writer) *cli.Command {
+	return &cli.Command{
+		Name:        "gen",
+		Usage:       "write a random history whose verdict is certain",
+		Description: fmt.Sprintf(genHelp, bugTable()),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them)"},
+			&cli.IntFlag{Name: "operations", Value: 1000, Usage: "write `N` operations, and those of the bug"},
+			&cli.IntFlag{Name: "processes", Value: 5, Usage: "`P` processes at a time"},
+			&cli.IntFlag{Name: "values", DefaultText: "every write has its own", Usage: "write `V` different values"},
+			&cli.Float64Flag{Name: "crash-rate", Usage: "this share of the operations ends in :info: a `RATE` from 0 to 1"},
+			&cli.Float64Flag{Name: "fail-rate", Usage: "this share of the operations that change something ends in :fail: a `RATE` from 0 to 1"},
+			&cli.StringFlag{Name: "bug", Value: gen.Linearizable.String(), Usage: "what is wrong: a `KIND`"},
+			&cli.Float64Flag{Name: "bug-at", Value: 0.8, Usage: "where: a `FRACTION` of the history from 0 to 1"},
+			&cli.IntFlag{Name: "keys", DefaultText: "none", Usage: "`K` independent keys: values are [key value], a key has five processes at a time and one key has the bug"},
+			&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "how many permits a semaphore has: `K`"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `SEED` makes another history"},
+			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
+			&cli.StringFlag{Name: "promise", DefaultText: "none", Usage: "write the verdict to `FILE`, as EDN"},
+		},
+		Action: func(c *cli.Context) error {
+			o, err := genOptions(c)
+			if err != nil {
+				return err
+			}
+			out := cmp.Or(c.String("o"), "-")
+			history, promise := files.To(out, stdout, stderr), (*files.Output)(nil)
+			if c.IsSet("promise") {
+				promise = files.To(c.String("promise"), stdout, stderr)
+				if promise.Same(history) {
+					return fmt.Errorf("-o and --promise both go to %s; expected a file for each", c.String("promise"))
+				}
+				if err := promise.Probe(); err != nil {
+					return fmt.Errorf("--promise %s: %w", c.String("promise"), err)
+				}
+			}
+			fail, err := generate(c.Context, history, o)
+			if err != nil {
+				return fmt.Errorf("%s: %w", map[bool]string{true: "standard output", false: "-o " + out}[out == "-"], err)
+			}
+			if promise == nil {
+				return nil
+			}
+			err = promise.Write(func(w io.Writer) error { _, err := fmt.Fprintln(w, promised(o, fail)); return err })
+			if err != nil {
+				return fmt.Errorf("--promise %s: %w", c.String("promise"), err)
+			}
+			return nil
+		},
+	}
+}
+
+// bugTable says what bugs there are, and which models have them.
+func bugTable() string {
+	var b strings.Builder
+	for _, kind := range gen.LongKinds() {
+		fmt.Fprintf(&b, "   %-16s %s\n", kind, kind.About())
+		line := ""
+		for _, m := range gen.ModelsOf(kind) {
+			if len(line)+len(m) > 58 {
+				fmt.Fprintf(&b, "%19s%s\n", "", line)
+				line = ""
+			}
+			line += " " + m
+		}
+		if line != "" {
+			fmt.Fprintf(&b, "%19s%s\n", "", line)
+		}
+	}
+	return b.String()
+}
+
+// genOptions is what the flags say.
+func genOptions(c *cli.Context) (gen.LongOptions, error) {
+	o := gen.LongOptions{Model: c.String("model"), Operations: c.Int("operations"), Processes: c.Int("processes"), Values: c.Int("values"),
+		Independent: c.Int("keys"), Permits: c.Int("permits"), Crashes: c.Float64("crash-rate"), Fails: c.Float64("fail-rate"),
+		At: max(c.Float64("bug-at"), 1e-9), Seed: c.Uint64("seed")}
+	if c.NArg() > 0 {
+		return o, fmt.Errorf("gen reads nothing, but found %s; clew gen --help shows how", c.Args().First())
+	}
+	if o.Model == "" {
+		return o, errors.New("gen needs --model; clew models lists them")
+	}
+	if err := (models.Spec{Name: o.Model, Permits: o.Permits}).Check(); err != nil {
+		return o, err
+	}
+	for _, n := range []struct {
+		flag        string
+		least, most int
+	}{{"operations", 1, 1e9}, {"processes", 1, 1e6}, {"values", 0, 1e9}, {"keys", 0, 1e9}, {"permits", 1, 1e6}} {
+		if x := c.Int(n.flag); c.IsSet(n.flag) && (x < n.least || x > n.most) {
+			return o, fmt.Errorf("--%s is a number from %d to %d, not %d", n.flag, n.least, n.most, x)
+		}
+	}
+	for _, flag := range []string{"crash-rate", "fail-rate", "bug-at"} {
+		if x := c.Float64(flag); !(x >= 0 && x <= 1) {
+			return o, fmt.Errorf("--%s is a number from 0 to 1, not %v", flag, x)
+		}
+	}
+	var known bool
+	if o.Kind, known = gen.KindNamed(c.String("bug")); !known {
+		var names []string
+		for _, kind := range gen.LongKinds() {
+			names = append(names, kind.String())
+		}
+		return o, fmt.Errorf("--bug is %s, not %q", oneOf(names), c.String("bug"))
+	}
+	return o, o.Check()
+}
+
+// generate writes a history, and a comment with what is certain of it. A file is
+// written whole or not at all.
+func generate(ctx context.Context, to *files.Output, o gen.LongOptions) (fail int, err error) {
+	if err := to.Probe(); err != nil {
+		return 0, err
+	}
+	err = unlessBlocked(ctx, func() error {
+		return to.Write(func(w io.Writer) error {
+			out := bufio.NewWriter(limits.Writer(ctx, w))
+			n, err := gen.Long(out, o)
+			if err != nil {
+				return err
+			}
+			fail = n
+			said := "valid"
+			if fail >= 0 {
+				said = fmt.Sprintf("invalid, the completion at :index %d cannot be", fail)
+			}
+			fmt.Fprintf(out, "; clew gen: %s; clew check %s\n", said, strings.Join(quoted(o.Flags()), " "))
+			return out.Flush()
+		})
+	})
+	return fail, err
+}
+
+// quoted is arguments as a shell takes them.
+func quoted(args []string) []string {
+	list := make([]string, len(args))
+	for i, arg := range args {
+		if list[i] = arg; strings.Contains(arg, " ") {
+			list[i] = "'" + arg + "'"
+		}
+	}
+	return list
+}
+
+// promised is what is certain of a history, as EDN.
+func promised(o gen.LongOptions, fail int) string {
+	check := fmt.Sprintf(":check %q}", o.Flags())
+	switch {
+	case fail < 0:
+		return "{:valid? true, " + check
+	case o.Independent > 0:
+		return fmt.Sprintf("{:valid? false, :index %d, :key %d, :bug :%s, %s", fail, o.FailingKey(), o.Kind, check)
+	}
+	return fmt.Sprintf("{:valid? false, :index %d, :bug :%s, %s", fail, o.Kind, check)
+}
