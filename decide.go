@@ -6,6 +6,7 @@ import (
 	"clew/fallback"
 	"clew/fallback/auto"
 	"clew/fastpath"
+	"clew/fastpath/families"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -54,7 +55,7 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.
 		return d.search(ctx, part, lim)
 	}
 	x := decision{Answer: fallback.Answer{Cause: jepsen.Ambiguous}, analyzer: "clew/fast-" + d.spec.Name}
-	path, refusal := fastPath(part.Model)
+	path, refusal := families.Of(part.Model)
 	switch {
 	case path == nil && !d.only:
 		return d.search(ctx, part, lim)

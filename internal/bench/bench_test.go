@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"clew/internal/gen"
 )
 
 // testBench is a bench with its own build of clew, whose table is out.
@@ -108,6 +111,49 @@ func script(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+func TestTheTableOfSpeed(t *testing.T) {
+	var out strings.Builder
+	b := testBench(t, &out, bounds{time.Minute, 8 << 30})
+	for _, o := range []gen.LongOptions{{Model: "stack", Operations: 50}, {Model: "semaphore", Operations: 50, Kind: gen.TwoHolders}, {Model: "bank", Operations: 50}} {
+		file, size, err := b.file(o)
+		if err != nil || size < 1000 {
+			t.Fatal(size, err)
+		}
+		m, err := b.measure(file, o.Flags()...)
+		if err != nil || m.verdict == "" || (m.verdict == "valid") != (o.Kind == gen.Linearizable) {
+			t.Errorf("%s: %+v, %v", o.Model, m, err)
+		}
+	}
+	b.only = regexp.MustCompile("nothing")
+	if over, err := b.speedOf(nil, gen.LongOptions{Model: "stack", Operations: 50}, false); over || err != nil {
+		t.Error(over, err)
+	}
+	for list, want := range map[string]string{"10k,1M": "[10000 1000000]", "500": "[500]", "1.5M": "[]", "": "[]", "1000": "[]", "k": "[]"} {
+		if sizes, err := sizesOf(list); fmt.Sprint(sizes) != want || (err == nil) != (want != "[]") {
+			t.Errorf("%q: %v, %v", list, sizes, err)
+		}
+	}
+}
+
+func TestASetAsFastlinReadsIt(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "h.edn"), filepath.Join(dir, "h.fastlin")
+	var b strings.Builder
+	for _, op := range [][3]string{{":insert", "1", "true"}, {":contains", "1", "true"}, {":remove", "1", "true"}, {":remove", "1", "false"}, {":contains", "1", "false"}, {":contains", "2", "false"}} {
+		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f %s, :value %s}\n{:process 0, :type :ok, :f %[1]s, :value [%[2]s %[3]s]}\n", op[0], op[1], op[2])
+	}
+	if err := os.WriteFile(from, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := fastlinSet(to, from); err != nil {
+		t.Fatal(err)
+	}
+	const want = "# set\ninsert 1 0 1\ncontains_true 1 2 3\nremove 1 4 5\ncontains_false 1 8 9\n"
+	if got, err := os.ReadFile(to); string(got) != want || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
 }
 
 func TestRatiosNeedTwoFigures(t *testing.T) {

@@ -39,6 +39,7 @@ var tables = map[string]func(*bench) error{
 	"porcupine": porcupine,
 	"repeated":  repeated,
 	"search":    search,
+	"speed":     speed,
 }
 
 // bench is one run of this program.
@@ -47,6 +48,7 @@ type bench struct {
 	limits bounds
 	only   *regexp.Regexp // the rows that are measured, by name
 	among  []string       // the engines that are measured; nil: all of the table's
+	sizes  string         // of the table speed
 	out    io.Writer      // for the table
 	status io.Writer      // for progress; nil if nobody is watching
 	clew   string         // the program
@@ -65,12 +67,16 @@ func run(args []string) error {
 	if len(args) > 0 && args[0] == peerCommand {
 		return checkPeer(args[1:])
 	}
+	if len(args) > 0 && args[0] == stagesCommand {
+		return measureStages(args[1:])
+	}
 	names := strings.Join(slices.Sorted(maps.Keys(tables)), ", ")
 	flags := flag.NewFlagSet("bench TABLE [flags], where TABLE is one of "+names, flag.ExitOnError)
 	limit := flags.Duration("limit", time.Minute, "give up on an entry after this time")
 	gigabytes := flags.Int64("memory", 8, "give up on an entry that takes this many gigabytes")
 	only := flags.String("only", "", "measure only rows whose name matches this `pattern`")
 	among := flags.String("engines", "", "measure only these of the table's engines, `a,b`")
+	sizes := flags.String("sizes", "10k,1M", "how many operations the histories of the table speed have")
 	if len(args) == 0 || tables[args[0]] == nil {
 		return fmt.Errorf("which table: %s?", names)
 	}
@@ -86,7 +92,7 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{ctx: ctx, limits: bounds{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir}
+	b := &bench{ctx: ctx, limits: bounds{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir, sizes: *sizes}
 	if *among != "" {
 		b.among = strings.Split(*among, ",")
 	}

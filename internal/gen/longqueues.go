@@ -24,7 +24,7 @@ func newLongQueue(l *long) longObject {
 	case "stack":
 		x.add, x.remove, x.next = ":push", ":pop", (*longQueue).newest
 	case "priority-queue":
-		x.next = (*longQueue).greatest
+		x.add, x.remove, x.next = ":insert", ":poll", (*longQueue).greatest
 		if l.Values == 0 {
 			x.shift = 64 - uint(bits.Len(uint(2*l.Operations)))
 			l.mark = 1 << (64 - x.shift)

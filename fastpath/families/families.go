@@ -1,4 +1,5 @@
-package clew
+// Package families knows every near-linear decision.
+package families
 
 import (
 	"clew/fastpath"
@@ -10,18 +11,18 @@ import (
 	"clew/models"
 )
 
-// families are the near-linear decisions.
-var families = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, sequence.Path}
+// all are the near-linear decisions.
+var all = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, sequence.Path}
 
-// fastPath is the near-linear decision for a model, or nil. If there is one for
+// Of is the near-linear decision for a model, or nil. If there is one for
 // models of its shape, refusal says why it is not for this one.
-func fastPath(m models.Model) (path fastpath.Path, refusal string) {
+func Of(m models.Model) (path fastpath.Path, refusal string) {
 	shaped, ok := m.(models.Shaped)
 	if !ok {
 		return nil, ""
 	}
 	shape := shaped.Shape()
-	for _, family := range families {
+	for _, family := range all {
 		if path, refusal = family(shape); path != nil || refusal != "" {
 			break
 		}
