@@ -1,10 +1,9 @@
 package jepsen
 
 import (
-	"clew/internal/huge"
-
 	"clew/edn"
 	"clew/edn/opmap"
+	"clew/internal/huge"
 )
 
 // push appends an event to the columns.
@@ -50,13 +49,16 @@ func (b *Builder) reserve(read int64) {
 // process numbers the client processes in order of appearance.
 func (b *Builder) process(id edn.ID) int32 {
 	if int(id) >= len(b.dense) {
-		b.dense = append(b.dense, make([]int32, int(id)+1-len(b.dense))...)
+		if int(id) >= cap(b.dense) {
+			b.dense = huge.Grow(b.dense, int(id)+1)
+		}
+		b.dense = b.dense[:int(id)+1]
 	}
 	if b.dense[id] == 0 {
-		b.h.Processes = append(b.h.Processes, id)
+		b.h.Processes = huge.Append(b.h.Processes, id)
 		b.dense[id] = int32(len(b.h.Processes))
-		b.open = append(b.open, None)
-		b.last = append(b.last, None)
+		b.open = huge.Append(b.open, None)
+		b.last = huge.Append(b.last, None)
 	}
 	return b.dense[id] - 1
 }

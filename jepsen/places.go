@@ -1,6 +1,10 @@
 package jepsen
 
-import "slices"
+import (
+	"slices"
+
+	"clew/internal/huge"
+)
 
 // places say where the events of a history stand. Nearly always an event's
 // :index and line are one more than those of the one before, and its column is
@@ -27,7 +31,7 @@ func (p *places) add(index int64, line, col int32) {
 	next := run{index, p.n, line, col}
 	p.n++
 	if n := len(p.runs); n == 0 || p.runs[n-1].after(next.event-p.runs[n-1].event) != next {
-		p.runs = append(p.runs, next)
+		p.runs = huge.Append(p.runs, next)
 	}
 }
 

@@ -21,6 +21,21 @@ func TestGrowKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
+func TestAppendDoublesTheRoomOfALongColumn(t *testing.T) {
+	var s []int32
+	for i := range int32(page) {
+		long := len(s) == cap(s) && len(s) >= 512
+		if s = Append(s, i); long && cap(s) < 2*int(i) {
+			t.Fatalf("room for %d after %d", cap(s), i)
+		}
+	}
+	for i, x := range s {
+		if x != int32(i) {
+			t.Fatalf("the %d-th is %d", i, x)
+		}
+	}
+}
+
 // BenchmarkFirstTouch is what it takes to use a column of 40 MB.
 func BenchmarkFirstTouch(b *testing.B) {
 	for b.Loop() {

@@ -10,6 +10,7 @@ import (
 
 	"clew/edn"
 	"clew/edn/opmap"
+	"clew/internal/huge"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
 	"clew/jepsen/forms/internal/scan"
@@ -82,12 +83,12 @@ func (t *intervals) add(r *jsonops.Record, slack int64) {
 		t.others = append(t.others, r.Others...)
 		op.end = int64(len(t.others))
 	}
-	t.calls = append(t.calls, less(r.Call, slack))
-	t.returns = append(t.returns, -less(-r.Return, slack))
+	t.calls = huge.Append(t.calls, less(r.Call, slack))
+	t.returns = huge.Append(t.returns, -less(-r.Return, slack))
 	if !r.Crashed {
-		t.returned = append(t.returned, int32(len(t.ops)))
+		t.returned = huge.Append(t.returned, int32(len(t.ops)))
 	}
-	t.ops = append(t.ops, op)
+	t.ops = huge.Append(t.ops, op)
 }
 
 // layout is the number of a layout, of which there are few.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/huge"
 	"clew/jepsen/forms/internal/scan"
 )
 
@@ -166,7 +167,7 @@ func (r *textReader) operation(all *timedOps, process int64, method []byte, valu
 			return r.fail("expected 0 or 1 for the answer, found %s", scan.Clip(values[1]))
 		}
 	}
-	all.start, all.end, all.ops = append(all.start, from), append(all.end, to), append(all.ops, op)
+	all.start, all.end, all.ops = huge.Append(all.start, from), huge.Append(all.end, to), huge.Append(all.ops, op)
 	return nil
 }
 
