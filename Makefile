@@ -1,7 +1,10 @@
-.PHONY: test ci oracle fuzz bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
+.PHONY: test ci coverage oracle fuzz bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
 
 test: ; go test ./...
 ci: ; .ci/run
+coverage:
+	go test -short -coverprofile=coverage.out -coverpkg=./... ./... > /dev/null
+	go tool cover -func=coverage.out | tail -1
 oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback/... ./fastpath/...
 fuzz:
 	for f in ./edn/opmap:FuzzReader ./edn:FuzzParse ./edn/opmap:FuzzQuick ./edn/opmap:FuzzAhead .:FuzzCheck ./jepsen/forms:FuzzConvert ./jepsen/forms/internal/jsonops:FuzzJSON ./jepsen/fressian:FuzzReader ./jepsen/testfile:FuzzRead ./jepsen/forms:FuzzForms; do \

@@ -142,6 +142,8 @@ func TestASearchCountsWhatItsModelHolds(t *testing.T) {
 	for range 400 {
 		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :append, :key 0, :value %q}\n{:process 0, :type :ok, :f :append, :key 0, :value %q}\n", kilobyte, kilobyte)
 	}
+	// Somebody reads them, or they would be forgotten.
+	fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :get, :key 0}\n{:process 0, :type :ok, :f :get, :key 0, :value %q}\n", strings.Repeat(kilobyte, 400))
 	spec := models.Spec{Name: "kv"}
 	h, _, err := readText(spec, b.String())
 	if err != nil {
