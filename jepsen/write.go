@@ -19,7 +19,7 @@ func (h *History) WriteEDN(w io.Writer) error {
 	if h == nil || h.Values == nil {
 		return ErrNoHistory
 	}
-	out, ops := bufio.NewWriterSize(w, 1<<16), h.OpPrinter()
+	out, ops := bufio.NewWriter(w), h.OpPrinter()
 	open := make([]bool, len(h.Processes)) // by process
 	var line []byte
 	for e := range Event(len(h.Type)) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -20,8 +21,21 @@ type Key struct {
 	Key   string // as EDN
 	Model string // which the history as a whole has
 	Text  []byte
-	Event []int32 // of each op map: its event in the whole history,
-	Line  []int32 // and the line there, 0 if it has none
+	// Places has for each op map its event in the whole history and its line there, 0 if
+	// it has none, as varints, each less the one before.
+	Places []byte
+}
+
+// place is where the n-th op map of a key stands.
+func (k *Key) place(n int) (event, line int64) {
+	rest := k.Places
+	for ; n >= 0; n-- {
+		for _, at := range []*int64{&event, &line} {
+			more, size := binary.Varint(rest)
+			*at, rest = *at+more, rest[size:]
+		}
+	}
+	return event, line
 }
 
 // Answer is what comes of a key, or what is known of its history as a whole.
@@ -81,8 +95,11 @@ func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key)
 			continue
 		}
 		k.Text = text.Bytes()
+		var event, line int64
 		for e := range jepsen.Event(len(own.Type)) {
-			k.Event, k.Line = append(k.Event, int32(own.InWhole(e))), append(k.Line, int32(own.Line(e)))
+			ev, at := int64(own.InWhole(e)), int64(own.Line(e))
+			k.Places = binary.AppendVarint(binary.AppendVarint(k.Places, ev-event), at-line)
+			event, line = ev, at
 		}
 		key(k)
 	}
@@ -129,8 +146,8 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 	}
 	a := Answer{Row: k.Row, Key: k.Key, Line: clew.Try(ctx, k.Path, read, spec, f.Options.check()).Line()}
 	if at := a.Line.OpLine; at != nil {
-		event := *at - 1 // an op map is a line
-		if a.Event, *at = k.Event[event], int(k.Line[event]); *at == 0 {
+		event, line := k.place(*at - 1) // an op map is a line
+		if a.Event, *at = int32(event), int(line); line == 0 {
 			a.Line.OpLine = nil
 		}
 	}

@@ -82,7 +82,11 @@ func (in *input) at(line, col int) edn.Pos {
 // read reads the events of a history, compressed or not, in the given form, or
 // in the one that its content shows if form is "".
 func (in *input) read(r io.Reader, form Form) error {
-	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, r, in.memory), 1<<16)
+	size := 1 << 16
+	if short, is := r.(interface{ Len() int }); is { // as the text of a key is
+		size = min(size, short.Len()+1)
+	}
+	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, r, in.memory), size)
 	unpacked, packed, err := files.Decompress(buffered)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.file, err)
