@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -44,17 +43,6 @@ func some(r *rand.Rand) []string {
 	return []string{"as it is", configNames[r.IntN(len(configNames))]}
 }
 
-// histories is how many a test takes, usually and in the long mode.
-func histories(usual, long uint64) uint64 {
-	if os.Getenv("CLEW_LONG") != "1" {
-		return usual
-	}
-	if n, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {
-		return n
-	}
-	return long
-}
-
 // judged compares what a configuration says with the oracle.
 func judged(t *testing.T, name string, ops *models.Operations, want oracle.Answer) {
 	t.Helper()
@@ -82,7 +70,7 @@ func shows(ops *models.Operations, a fallback.Answer) error {
 
 // Jepsen's histories as text, with all that goes with them.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
-	n := histories(3000, 1_000_000)
+	n := enginetest.Histories(3000, 1_000_000)
 	for _, spec := range []models.Spec{{Name: "stack"}, {Name: "stack", Knossos: true}} {
 		found := map[bool]int{}
 		for seed := range n {
@@ -108,7 +96,7 @@ func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 }
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
-	n := histories(3000, 1_000_000)
+	n := enginetest.Histories(3000, 1_000_000)
 	found := map[bool]int{}
 	for seed := range n {
 		r := gen.Rand(seed)
@@ -151,16 +139,10 @@ func TestEverySmallHistory(t *testing.T) {
 // judges are engines that may not know, and what they may take.
 var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, fallback.Porcupine{}}
 
-func decide(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(256 << 20)})
-}
-
 // TestMediumHistoriesAtTheBoundary: small histories have missed unsound rules of
 // other engines.
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
-	n := histories(60, 20_000)
+	n := enginetest.Histories(60, 20_000)
 	found, edges, pairs, alone, unknown := map[jepsen.Verdict]int{}, 0, 0, 0, map[string]int{}
 	for seed := range n {
 		r := gen.Rand(seed)
@@ -174,7 +156,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 		both := []*models.Operations{ops}
 		if seed%2 == 0 {
 			judge := func(ops *models.Operations) jepsen.Verdict {
-				return decide(languages.Engine{}, ops, 2*time.Second).Verdict
+				return enginetest.Within(languages.Engine{}, ops, 2*time.Second).Verdict
 			}
 			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
 				both = []*models.Operations{valid, invalid}
@@ -207,7 +189,7 @@ func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.V
 	var known []fallback.Answer
 	var by []fallback.Engine
 	for _, judge := range judges {
-		if b := decide(judge, ops, 100*time.Millisecond); b.Verdict != jepsen.Unknown {
+		if b := enginetest.Within(judge, ops, 100*time.Millisecond); b.Verdict != jepsen.Unknown {
 			known, by = append(known, b), append(by, judge)
 		} else {
 			unknown[judge.Name()]++
@@ -215,14 +197,14 @@ func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.V
 	}
 	for _, name := range some(r) {
 		engine := languages.Engine{Rules: configs[name]}
-		a := decide(engine, ops, 2*time.Second)
+		a := enginetest.Within(engine, ops, 2*time.Second)
 		if a.Verdict == jepsen.Unknown {
 			unknown[name]++
 			continue
 		}
 		if err := shows(ops, a); err != nil {
 			small := rows.Shrink(ops, func(ops *models.Operations) bool {
-				a := decide(engine, ops, time.Second)
+				a := enginetest.Within(engine, ops, time.Second)
 				return a.Verdict != jepsen.Unknown && shows(ops, a) != nil
 			})
 			t.Fatalf("%s: %v; smaller, of %v:\n%s", name, err, ops.Model.Init(), rows.Text(small))
@@ -230,7 +212,7 @@ func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.V
 		for i, b := range known {
 			if compared++; !agree(a, b) {
 				small := rows.Shrink(ops, func(ops *models.Operations) bool {
-					return !agree(decide(engine, ops, time.Second), decide(by[i], ops, time.Second))
+					return !agree(enginetest.Within(engine, ops, time.Second), enginetest.Within(by[i], ops, time.Second))
 				})
 				t.Fatalf("%s: %d (event %d), %s says %d (event %d) of a history; smaller, of %v:\n%s", name, a.Verdict, a.FailEvent, by[i].Name(), b.Verdict, b.FailEvent, ops.Model.Init(), rows.Text(small))
 			}
@@ -245,12 +227,12 @@ func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.V
 // A core is not linearizable, and by itself it fails where the history does.
 func TestCoresAreProofsByThemselves(t *testing.T) {
 	cores, size := 0, 0
-	for seed := range histories(200, 20_000) {
+	for seed := range enginetest.Histories(200, 20_000) {
 		r := gen.Rand(seed)
 		s := rows.DrawStacks(r, 5, 60, 6)
 		s.Wrong++
 		ops := s.Run(r)
-		a := decide(languages.Engine{}, ops, 2*time.Second)
+		a := enginetest.Within(languages.Engine{}, ops, 2*time.Second)
 		if a.Verdict != jepsen.Invalid {
 			continue
 		}
@@ -263,7 +245,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 		size += len(core)
 		cut := ops.Select(core).Prefix(a.FailEvent)
 		for _, judge := range append([]fallback.Engine{languages.Engine{}}, judges...) {
-			if b := decide(judge, cut.Operations, time.Second); b.Verdict == jepsen.Valid || b.Verdict == jepsen.Invalid && b.FailEvent != a.FailEvent {
+			if b := enginetest.Within(judge, cut.Operations, time.Second); b.Verdict == jepsen.Valid || b.Verdict == jepsen.Invalid && b.FailEvent != a.FailEvent {
 				t.Fatalf("seed %d: %s says %d (event %d) of the core of a failure at %d\n%s", seed, judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, rows.Text(cut.Operations))
 			}
 		}

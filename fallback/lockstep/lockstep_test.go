@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,17 +41,6 @@ func some(r *rand.Rand) []string {
 	return []string{"as it is", configNames[r.IntN(len(configNames))]}
 }
 
-// histories is how many a test takes, usually and in the long mode.
-func histories(usual, long uint64) uint64 {
-	if os.Getenv("CLEW_LONG") != "1" {
-		return usual
-	}
-	if n, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {
-		return n
-	}
-	return long
-}
-
 var queue = models.Spec{Name: "fifo-queue"}
 
 // judged compares what a configuration says with the oracle.
@@ -68,7 +56,7 @@ func judged(t *testing.T, name string, ops *models.Operations, want oracle.Answe
 }
 
 func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
-	n := histories(4000, 1_000_000)
+	n := enginetest.Histories(4000, 1_000_000)
 	found := map[bool]int{}
 	for seed := range n {
 		r := gen.Rand(seed)
@@ -86,12 +74,6 @@ func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 	if 10*found[true] < int(n) || 10*found[false] < int(n) {
 		t.Error("one verdict is rare")
 	}
-}
-
-func decide(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(256 << 20)})
 }
 
 // kinds are operations over two values, of one model that knows their drains.
@@ -115,52 +97,18 @@ func kinds(t *testing.T) (m models.Model, ops []models.Op) {
 	return all.Model, ops
 }
 
-// every calls f with every history of n of some operations, in which each returns
-// or crashes.
-func every(n int, m models.Model, kinds []models.Op, f func(ops *models.Operations)) {
-	const busy = -1
-	ops := &models.Operations{Model: m}
-	var step func(event int32)
-	step = func(event int32) {
-		still := false
-		for row, res := range ops.Res {
-			if res == busy {
-				still = true
-				ops.Res[row] = event
-				step(event + 1)
-				ops.Res[row] = busy
-			}
-		}
-		if k := ops.Len(); k < n {
-			for _, op := range kinds {
-				for _, res := range []int32{busy, models.Open} {
-					unknown := op.Kind == models.DequeueAny || op.Kind == models.DrainAny
-					if unknown && res == busy || res == models.Open && !m.Mutates(op) {
-						continue
-					}
-					ops.Append(event, res, op)
-					ops.Of = append(ops.Of, jepsen.Operation(k))
-					step(event + 1)
-					ops.Inv, ops.Res, ops.Kind, ops.A, ops.B, ops.Of = ops.Inv[:k], ops.Res[:k], ops.Kind[:k], ops.A[:k], ops.B[:k], ops.Of[:k]
-				}
-			}
-		} else if !still {
-			ops.Events = event
-			f(ops)
-		}
-	}
-	step(0)
-}
-
 func TestEverySmallHistory(t *testing.T) {
 	m, kinds := kinds(t)
 	most := 3
 	if os.Getenv("CLEW_LONG") == "1" {
 		most = 4
 	}
+	fates := func(op models.Op) (returns, crashes bool) {
+		return op.Kind != models.DequeueAny && op.Kind != models.DrainAny, m.Mutates(op)
+	}
 	found := map[bool]int{}
 	for n := range most + 1 {
-		every(n, m, kinds, func(ops *models.Operations) {
+		rows.Every(m, n, kinds, fates, func(ops *models.Operations) {
 			want := oracle.Decide(ops, oracle.Options{})
 			found[want.Linearizable]++
 			judged(t, "as it is", ops, want)
@@ -175,7 +123,7 @@ var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Fron
 // TestMediumHistoriesAtTheBoundary: small histories have missed unsound rules of
 // other engines.
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
-	n := histories(50, 20_000)
+	n := enginetest.Histories(50, 20_000)
 	m := meeting{found: map[jepsen.Verdict]int{}, unknown: map[string]int{}}
 	edges := 0
 	for seed := range n {
@@ -191,7 +139,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 		both := []*models.Operations{ops}
 		if seed%2 == 0 {
 			judge := func(ops *models.Operations) jepsen.Verdict {
-				return decide(lockstep.Engine{}, ops, 5*time.Second).Verdict
+				return enginetest.Within(lockstep.Engine{}, ops, 5*time.Second).Verdict
 			}
 			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
 				both = []*models.Operations{valid, invalid}
@@ -221,7 +169,7 @@ func (m *meeting) meet(t *testing.T, r *rand.Rand, ops *models.Operations) {
 	t.Helper()
 	var known []fallback.Answer
 	for _, judge := range judges {
-		if b := decide(judge, ops, 50*time.Millisecond); b.Verdict != jepsen.Unknown {
+		if b := enginetest.Within(judge, ops, 50*time.Millisecond); b.Verdict != jepsen.Unknown {
 			known = append(known, b)
 		} else {
 			m.unknown[judge.Name()]++
@@ -236,14 +184,14 @@ func (m *meeting) meet(t *testing.T, r *rand.Rand, ops *models.Operations) {
 		if name != "as it is" {
 			patience = 200 * time.Millisecond
 		}
-		a := decide(e, ops, patience)
+		a := enginetest.Within(e, ops, patience)
 		if a.Verdict == jepsen.Unknown {
 			m.unknown[name]++
 			continue
 		}
 		if err := enginetest.Shows(ops, a); err != nil {
 			small := rows.Shrink(ops, func(ops *models.Operations) bool {
-				a := decide(e, ops, time.Second)
+				a := enginetest.Within(e, ops, time.Second)
 				return a.Verdict != jepsen.Unknown && enginetest.Shows(ops, a) != nil
 			})
 			t.Fatalf("%s: %v; smaller:\n%s", name, err, rows.Text(small))
@@ -251,7 +199,7 @@ func (m *meeting) meet(t *testing.T, r *rand.Rand, ops *models.Operations) {
 		for i, b := range known {
 			if m.compared++; !agree(a, b) {
 				small := rows.Shrink(ops, func(ops *models.Operations) bool {
-					return !agree(decide(e, ops, time.Second), decide(fallback.Window{}, ops, time.Second))
+					return !agree(enginetest.Within(e, ops, time.Second), enginetest.Within(fallback.Window{}, ops, time.Second))
 				})
 				t.Fatalf("%s: %d (event %d), judge %d says %d (event %d) of a history; smaller:\n%s", name, a.Verdict, a.FailEvent, i, b.Verdict, b.FailEvent, rows.Text(small))
 			}
@@ -276,7 +224,7 @@ func (m *meeting) core(t *testing.T, ops *models.Operations, a fallback.Answer) 
 	m.cores++
 	cut := ops.Select(core).Prefix(a.FailEvent)
 	for _, judge := range append([]fallback.Engine{lockstep.Engine{}}, judges...) {
-		if b := decide(judge, cut.Operations, 200*time.Millisecond); b.Verdict != jepsen.Unknown && !agree(a, b) {
+		if b := enginetest.Within(judge, cut.Operations, 200*time.Millisecond); b.Verdict != jepsen.Unknown && !agree(a, b) {
 			t.Fatalf("%s says %d (event %d) of the core of a failure at %d\n%s", judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, rows.Text(cut.Operations))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -47,17 +46,6 @@ func some(r *rand.Rand) []string {
 	return []string{"as it is", configNames[r.IntN(len(configNames))]}
 }
 
-// histories is how many a test takes, usually and in the long mode.
-func histories(usual, long uint64) uint64 {
-	if os.Getenv("CLEW_LONG") != "1" {
-		return usual
-	}
-	if n, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {
-		return n
-	}
-	return long
-}
-
 // judged compares what a configuration says with the oracle.
 func judged(t *testing.T, name string, ops *models.Operations, want oracle.Answer) {
 	t.Helper()
@@ -77,7 +65,7 @@ var specs = []models.Spec{
 
 // Jepsen's histories as text, with all that goes with them.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
-	n := histories(1000, 300_000)
+	n := enginetest.Histories(1000, 300_000)
 	for _, spec := range specs {
 		found := map[bool]int{}
 		for seed := range n {
@@ -119,7 +107,7 @@ func onlyWrites(r *rand.Rand, ops *models.Operations) {
 }
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
-	n := histories(2000, 1_000_000)
+	n := enginetest.Histories(2000, 1_000_000)
 	for _, cas := range []bool{false, true} {
 		found := map[bool]int{}
 		for seed := range n {
@@ -173,16 +161,10 @@ func TestEverySmallHistory(t *testing.T) {
 // judges are engines that may not know, and what they may take.
 var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, staged.Engine{MaxNodes: 100_000}, fallback.Porcupine{}}
 
-func decide(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(256 << 20)})
-}
-
 // TestMediumHistoriesAtTheBoundary: small histories have missed unsound rules of
 // other engines.
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
-	n := histories(150, 20_000)
+	n := enginetest.Histories(150, 20_000)
 	found, edges, pairs, alone, unknown := map[jepsen.Verdict]int{}, 0, 0, 0, map[string]int{}
 	for seed := range n {
 		r := gen.Rand(seed)
@@ -199,7 +181,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 		both := []*models.Operations{ops}
 		if seed%2 == 0 {
 			judge := func(ops *models.Operations) jepsen.Verdict {
-				return decide(matching.Engine{}, ops, 5*time.Second).Verdict
+				return enginetest.Within(matching.Engine{}, ops, 5*time.Second).Verdict
 			}
 			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
 				both = []*models.Operations{valid, invalid}
@@ -237,21 +219,21 @@ func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.V
 	var known []fallback.Answer
 	var by []string
 	for _, judge := range judges {
-		if b := decide(judge, ops, 100*time.Millisecond); b.Verdict != jepsen.Unknown {
+		if b := enginetest.Within(judge, ops, 100*time.Millisecond); b.Verdict != jepsen.Unknown {
 			known, by = append(known, b), append(by, judge.Name())
 		} else {
 			unknown[judge.Name()]++
 		}
 	}
 	for _, name := range some(r) {
-		a := decide(matching.Engine{Rules: configs[name]}, ops, 10*time.Second)
+		a := enginetest.Within(matching.Engine{Rules: configs[name]}, ops, 10*time.Second)
 		if a.Verdict == jepsen.Unknown {
 			unknown[name]++
 			continue
 		}
 		if err := enginetest.Shows(ops, a); err != nil {
 			small := rows.Shrink(ops, func(ops *models.Operations) bool {
-				a := decide(matching.Engine{Rules: configs[name]}, ops, time.Second)
+				a := enginetest.Within(matching.Engine{Rules: configs[name]}, ops, time.Second)
 				return a.Verdict != jepsen.Unknown && enginetest.Shows(ops, a) != nil
 			})
 			t.Fatalf("%s: %v; smaller:\n%s", name, err, rows.Text(small))
@@ -259,7 +241,7 @@ func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.V
 		for i, b := range known {
 			if compared++; !agree(a, b) {
 				small := rows.Shrink(ops, func(ops *models.Operations) bool {
-					return !agree(decide(matching.Engine{Rules: configs[name]}, ops, time.Second), decide(engineOf(by[i]), ops, time.Second))
+					return !agree(enginetest.Within(matching.Engine{Rules: configs[name]}, ops, time.Second), enginetest.Within(engineOf(by[i]), ops, time.Second))
 				})
 				t.Fatalf("%s: %d (event %d), %s says %d (event %d) of a history; smaller:\n%s", name, a.Verdict, a.FailEvent, by[i], b.Verdict, b.FailEvent, rows.Text(small))
 			}
@@ -274,7 +256,7 @@ func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.V
 // A core is not linearizable, and by itself it fails where the history does.
 func TestCoresAreProofsByThemselves(t *testing.T) {
 	cores, size := 0, 0
-	for seed := range histories(200, 20_000) {
+	for seed := range enginetest.Histories(200, 20_000) {
 		r := gen.Rand(seed)
 		s := rows.DrawRegisters(r, 5, 60, 8)
 		ops := s.Run(r)
@@ -282,7 +264,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 			onlyWrites(r, ops)
 		}
 		rows.Disturb(r, ops, s.Values)
-		a := decide(matching.Engine{}, ops, 10*time.Second)
+		a := enginetest.Within(matching.Engine{}, ops, 10*time.Second)
 		if a.Verdict != jepsen.Invalid {
 			continue
 		}
@@ -295,7 +277,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 		size += len(core)
 		cut := ops.Select(core).Prefix(a.FailEvent)
 		for _, judge := range append([]fallback.Engine{matching.Engine{}}, judges...) {
-			if b := decide(judge, cut.Operations, time.Second); b.Verdict == jepsen.Valid || b.Verdict == jepsen.Invalid && b.FailEvent != a.FailEvent {
+			if b := enginetest.Within(judge, cut.Operations, time.Second); b.Verdict == jepsen.Valid || b.Verdict == jepsen.Invalid && b.FailEvent != a.FailEvent {
 				t.Fatalf("seed %d: %s says %d (event %d) of the core of a failure at %d\n%s", seed, judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, rows.Text(cut.Operations))
 			}
 		}

@@ -4,6 +4,8 @@ package enginetest
 
 import (
 	"context"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -62,4 +64,22 @@ func Shows(ops *models.Operations, a fallback.Answer) error {
 		return oracle.Shows(ops, a.Order, a.FailEvent)
 	}
 	return oracle.Shows(ops, a.Order, ops.Events)
+}
+
+// Histories is how many histories a test takes, usually and in the long mode.
+func Histories(usual, long uint64) uint64 {
+	if os.Getenv("CLEW_LONG") != "1" {
+		return usual
+	}
+	if n, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {
+		return n
+	}
+	return long
+}
+
+// Within is what an engine says within a time and 256 MB. It may not know.
+func Within(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return e.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(256 << 20)})
 }
