@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -32,7 +31,8 @@ Examples:
    clew-beam --runner dataflow --project P --region R --staging_location gs://B/staging \
      --output gs://B/results.json 'gs://B/store/*/*/*'
 
-Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments, a glob
+Exit status: 0 all valid, 1 some invalid, 2 some unknown, or a runner that
+gives no counts, 254 bad arguments, a glob
 that matches no history, or a job that failed; the first that applies of 1, 254, 2, 0.
 
 Flags (Beam's own ones are listed, too):
@@ -75,18 +75,21 @@ func run(ctx context.Context, args []string, stdout io.Writer) (int, error) {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
 	}
-	if err := flag.CommandLine.Parse(args); err != nil {
+	flag.CommandLine.Init("clew-beam", flag.ContinueOnError) // bad arguments have our exit status
+	if err := flag.CommandLine.Parse(args); err == flag.ErrHelp {
+		return 0, nil
+	} else if err != nil {
 		return badUse, err
 	}
 	beam.Init()
 	o.Inputs = flag.Args()
-	o.Keyless, o.AllClients = *keyless == "every", *clients == "all"
-	for _, text := range []struct{ flag, value, other string }{{"keyless", *keyless, "error"}, {"clients", *clients, "integers"}} {
-		if text.value != text.other && text.value != "every" && text.value != "all" {
-			return badUse, fmt.Errorf("--%s: unknown value %q", text.flag, text.value)
-		}
-	}
 	var err error
+	if o.Keyless, err = either("keyless", *keyless, "error", "every"); err != nil {
+		return badUse, err
+	}
+	if o.AllClients, err = either("clients", *clients, "integers", "all"); err != nil {
+		return badUse, err
+	}
 	if o.MemoryLimit, err = memory.Limit(*limit); err != nil {
 		return badUse, err
 	}
@@ -112,25 +115,37 @@ func run(ctx context.Context, args []string, stdout io.Writer) (int, error) {
 	if err != nil {
 		return badUse, err
 	}
-	return report(result, stdout), nil
+	return report(counts(result), stdout), nil
 }
 
-// report prints the counts of a job, and returns the exit status. Some runners do not
-// say them; then the output does.
-func report(result beam.PipelineResult, stdout io.Writer) int {
-	if result == nil {
-		fmt.Fprintln(stdout, "done; the runner has no counts, the output has")
-		return 0
+// either says whether the value of a flag is the second of two.
+func either(flag, value, first, second string) (bool, error) {
+	if value != first && value != second {
+		return false, fmt.Errorf("--%s is %s or %s, not %q", flag, first, second, value)
 	}
+	return value == second, nil
+}
+
+// counts are the metrics of a job by name, none if the runner does not say them.
+func counts(result beam.PipelineResult) map[string]int64 {
 	count := map[string]int64{}
+	if result == nil {
+		return count
+	}
 	for _, c := range result.Metrics().Query(func(r beam.MetricResult) bool { return r.Namespace() == "clew" }).Counters() {
 		count[c.Name()] += c.Result()
 	}
-	var parts []string
-	for _, verdict := range []string{"valid", "invalid", "unknown"} {
-		parts = append(parts, fmt.Sprintf("%d %s", count[verdict], verdict))
+	return count
+}
+
+// report prints the counts of a job, and returns the exit status. Without any it is
+// unknown what the histories are: the output says it then.
+func report(count map[string]int64, stdout io.Writer) int {
+	if count["valid"]+count["invalid"]+count["unknown"] == 0 {
+		fmt.Fprintln(stdout, "the runner gave no counts; the verdicts stand in the output")
+		return 2
 	}
-	fmt.Fprintln(stdout, strings.Join(parts, ", "))
+	fmt.Fprintf(stdout, "%d valid, %d invalid, %d unknown\n", count["valid"], count["invalid"], count["unknown"])
 	switch {
 	case count["invalid"] > 0:
 		return 1
