@@ -284,6 +284,21 @@ func TestIntegersAreFoundWhereverTheyAreKept(t *testing.T) {
 	}
 }
 
+// An integer that was met early, before there was room for it among the dense ones, is
+// the same form when they have grown past it, wherever it lies then.
+func TestIntegersMetEarlyAreFoundOnceTheDenseOnesReachThem(t *testing.T) {
+	for early := range int64(2100) {
+		v := NewValues()
+		id := v.InternInt(early)
+		for n := range 2 * early {
+			v.InternInt(n)
+		}
+		if again := v.InternInt(early); again != id {
+			t.Fatalf("%d is two forms, %d and %d", early, id, again)
+		}
+	}
+}
+
 func TestPrintingIsThatOfClojureInStableOrder(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"{:b 2 :a 1}", "{:a 1, :b 2}"},

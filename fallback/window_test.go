@@ -2,6 +2,7 @@ package fallback_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"testing"
@@ -38,6 +39,27 @@ func TestNoRuleChangesAnAnswer(t *testing.T) {
 		}
 		if valid == 0 || invalid == 0 {
 			t.Errorf("%s: %d valid, %d invalid: one verdict is missing", model, valid, invalid)
+		}
+	}
+}
+
+// A cas that fails, even all by itself, leaves what was possible before: of two writes
+// at the same time either may have been the last.
+func TestAFailedCASFixesNoState(t *testing.T) {
+	const before = "0 :invoke :write 1\n1 :invoke :write 2\n0 :ok :write 1\n1 :ok :write 2\n" +
+		"2 :invoke :cas [3 4]\n2 :fail :cas [3 4]\n"
+	for value, want := range []jepsen.Verdict{1: jepsen.Valid, 2: jepsen.Valid, 3: jepsen.Invalid} {
+		if value == 0 {
+			continue
+		}
+		for _, cas := range []string{"", "2 :invoke :cas [3 4]\n2 :fail :cas [3 4]\n"} {
+			text := before + cas + fmt.Sprintf("0 :invoke :read nil\n0 :ok :read %d\n", value)
+			ops := rows.Read(t, models.Spec{Name: "cas-register", ObserveFailedCAS: true}, text)
+			for name, e := range map[string]fallback.Engine{"window": fallback.Window{}, "frontier": fallback.Frontier{}, "porcupine": fallback.Porcupine{}} {
+				if a := enginetest.Within(e, ops, time.Minute); a.Verdict != want {
+					t.Errorf("%s says %s, want %s:\n%s", name, a.Verdict, want, text)
+				}
+			}
 		}
 	}
 }

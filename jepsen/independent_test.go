@@ -45,6 +45,28 @@ func TestHistoriesOfSeveralKeysAreThoseOfEachAlone(t *testing.T) {
 	}
 }
 
+// Keys and values that are equal in Clojure are one, whatever their form.
+func TestEqualKeysOfDifferentFormAreOneKey(t *testing.T) {
+	const text = `{:process 0 :type :invoke :f :write :value [1 5]}
+{:process 0 :type :ok :f :write :value [1N 5]}
+{:process 0 :type :invoke :f :read :value [1N nil]}
+{:process 0 :type :ok :f :read :value [1 5N]}
+{:process 0 :type :invoke :f :write :value [[1 2] 5]}
+{:process 0 :type :ok :f :write :value [(1 2N) 5]}
+`
+	h, err := forms.Read(strings.NewReader(text), "keys", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyed, err := h.Independent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(keyed.Keys) != 2 || keyed.History(0).Operations() != 2 || keyed.History(1).Operations() != 1 {
+		t.Errorf("%d keys, want 1 with two operations and [1 2] with one", len(keyed.Keys))
+	}
+}
+
 // shown is everything of a key's history.
 func shown(k *jepsen.KeyHistory) string {
 	s := fmt.Sprint(k.Events, k.Skipped, k.WholeOp, k.Invocation, k.Completion, k.Status, k.Type, k.Process, k.F, k.Value, k.OpOf)
