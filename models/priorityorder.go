@@ -78,7 +78,10 @@ func (o *order) keys(values []int32) (list []radix.Keyed, ok bool) {
 		n, fits := o.v.Int(edn.ID(x))
 		integers = integers && fits
 		list[i] = radix.Keyed{Key: radix.Of(n), Number: x}
-		if sort, ok := o.sort(edn.ID(x)); !fits && (!ok || sort != edn.KindInt && sort != edn.KindNil) {
+		if fits {
+			continue
+		}
+		if sort, ok := o.sort(edn.ID(x)); !ok || sort != edn.KindInt && sort != edn.KindNil {
 			return nil, false
 		}
 	}
@@ -192,6 +195,11 @@ func (o *order) ordered(x edn.ID) bool {
 // compare is less than, equal to or greater than 0 if x is before, equal to or
 // after y. ok is false if they have no order.
 func (o *order) compare(x, y edn.ID) (n int, ok bool) {
+	if m, fits := o.v.Int(x); fits {
+		if n, fits := o.v.Int(y); fits {
+			return cmp.Compare(m, n), true
+		}
+	}
 	a, okA := o.sort(x)
 	b, okB := o.sort(y)
 	switch {
@@ -242,12 +250,8 @@ func compareNames(x, y string) int {
 	return cmp.Compare(x, y)
 }
 
+// compareNumbers compares numbers that are not both plain integers.
 func (o *order) compareNumbers(x, y edn.ID) int {
-	m, okX := o.v.Int(x)
-	n, okY := o.v.Int(y)
-	if okX && okY {
-		return cmp.Compare(m, n)
-	}
 	if a, b := o.infinite(x), o.infinite(y); a != 0 || b != 0 {
 		return cmp.Compare(a, b)
 	}
