@@ -79,10 +79,33 @@ func TestEntriesOverALimitSaySo(t *testing.T) {
 	c.series()
 	row("out-of-memory", " > 8 GB ")
 	row("timeout", " lost ")
+	c.series("another")
+	row("timeout", " > 60 s ")
+	row("timeout", " > 60 s ")
 	c.alone()
 	row("timeout", " > 60 s ")
 	if b.wrong > 0 {
 		t.Error("no verdict was taken for a wrong one")
+	}
+}
+
+func TestAnotherBuildComesRightBefore(t *testing.T) {
+	var out strings.Builder
+	old := `case "$*" in *window*) echo '{"valid": false}';; *) echo '{"valid": "unknown", "cause": "timeout"}';; esac; exit 1`
+	b := &bench{ctx: context.Background(), limits: bounds{time.Minute, 8 << 30}, only: regexp.MustCompile(""), out: &out, dir: t.TempDir(),
+		clew: script(t, `echo '{"valid": false}'; exit 1`), before: script(t, old)}
+	c := b.compare(5, "window", "auto")
+	if err := c.row("a", "invalid", badRead(1)); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if heads, cells := len(strings.Fields(lines[1])), strings.Fields(lines[2]); heads != 1+2*(3+5)+1 || strings.Count(lines[2], "60 s") != 1 || cells[len(cells)-1] != "invalid" {
+		t.Errorf("%d columns in\n%s", heads, &out)
+	}
+	for _, heading := range []string{"before: window ", "before: auto "} {
+		if !strings.Contains(lines[0], heading) {
+			t.Errorf("%q lacks %q", lines[0], heading)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@
 //
 //	go run ./internal/bench search
 //	go run ./internal/bench search -limit 10s -only '^1k'
+//	go run ./internal/bench search -engines auto -before ../old/clew
 //
 // It builds clew once and runs it as users do, one process for each entry and
 // one at a time, so that the memory is that of one process, and a search that
@@ -48,6 +49,7 @@ type bench struct {
 	limits bounds
 	only   *regexp.Regexp // the rows that are measured, by name
 	among  []string       // the engines that are measured; nil: all of the table's
+	before string         // another build of clew, to measure each engine of; "": none
 	sizes  string         // of the table speed
 	out    io.Writer      // for the table
 	status io.Writer      // for progress; nil if nobody is watching
@@ -76,6 +78,7 @@ func run(args []string) error {
 	gigabytes := flags.Int64("memory", 8, "give up on an entry that takes this many gigabytes")
 	only := flags.String("only", "", "measure only rows whose name matches this `pattern`")
 	among := flags.String("engines", "", "measure only these of the table's engines, `a,b`")
+	before := flags.String("before", "", "measure each engine of another build of clew, a `PROGRAM`, right before the same engine")
 	sizes := flags.String("sizes", "10k,1M", "how many operations the histories of the table speed have")
 	if len(args) == 0 || tables[args[0]] == nil {
 		return fmt.Errorf("which table: %s?", names)
@@ -92,7 +95,7 @@ func run(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{ctx: ctx, limits: bounds{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir, sizes: *sizes}
+	b := &bench{ctx: ctx, limits: bounds{*limit, *gigabytes << 30}, only: pattern, out: os.Stdout, dir: dir, sizes: *sizes, before: *before}
 	if *among != "" {
 		b.among = strings.Split(*among, ",")
 	}

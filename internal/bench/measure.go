@@ -41,13 +41,18 @@ const poll = 20 * time.Millisecond
 // killed if it does not. Its own budget counts what a search holds; the limit
 // here is what the process holds.
 func (b *bench) measure(file string, args ...string) (measurement, error) {
+	return b.measureBuild(b.clew, file, args...)
+}
+
+// measureBuild measures some build of clew.
+func (b *bench) measureBuild(clew, file string, args ...string) (measurement, error) {
 	args = append([]string{"check", "--output", "json", "--time-limit", b.limits.time.String(),
 		"--memory-limit", strconv.FormatInt(b.limits.memory, 10) + "B"}, args...)
 	ctx, stop := context.WithTimeout(b.ctx, b.limits.time+grace)
 	defer stop()
 	ctx, kill := context.WithCancel(ctx)
 	defer kill()
-	cmd := exec.CommandContext(ctx, b.clew, append(args, file)...)
+	cmd := exec.CommandContext(ctx, clew, append(args, file)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()

@@ -53,13 +53,17 @@ func (t *table) row(cells ...string) {
 }
 
 // comparison is a table with one row for each history and some engines side by
-// side. The first engine is what the others are compared with.
+// side. The first engine is what the others are compared with, or each one with
+// itself in another build, which comes right before it.
 type comparison struct {
 	*bench
 	engines []string
 	table   *table
-	lost    map[string]bool // in a series: the engines that were over a limit
+	lost    map[string]bool // in a series: whether an engine was over a limit
 }
+
+// beforePrefix begins the names of engines in the other build.
+const beforePrefix = "before: "
 
 // compare begins a table. width is of the longest name.
 func (b *bench) compare(width int, engines ...string) *comparison {
@@ -67,18 +71,37 @@ func (b *bench) compare(width int, engines ...string) *comparison {
 	if b.among != nil {
 		engines = slices.DeleteFunc(slices.Clone(engines), func(e string) bool { return !slices.Contains(b.among, e) })
 	}
+	if b.before != "" {
+		var both []string
+		for _, e := range engines {
+			both = append(both, beforePrefix+e, e)
+		}
+		engines = both
+	}
 	for i, e := range engines {
 		columns = append(columns, column{e, "wall", 8}, column{e, "cpu", 8}, column{e, "memory", 8})
-		if i > 0 {
+		if b.isCompared(i) {
 			columns = append(columns, column{e, "faster", 7}, column{e, "smaller", 7})
 		}
 	}
 	return &comparison{b, engines, newTable(b.out, append(columns, column{"", "verdict", 8})...), nil}
 }
 
+// isCompared says whether the i-th engine of a row is compared with one before it.
+func (b *bench) isCompared(i int) bool { return i > 0 && (b.before == "" || i%2 == 1) }
+
 // series begins rows each of which is harder than the one before: an engine
-// that was over a limit in one row is not run again, and its entries say so.
-func (c *comparison) series() { c.lost = map[string]bool{} }
+// that was over a limit in one row is not run again, and its entries say so. That
+// goes for some engines, or for all if none is named.
+func (c *comparison) series(engines ...string) {
+	if len(engines) == 0 {
+		engines = c.engines
+	}
+	c.lost = map[string]bool{}
+	for _, e := range engines {
+		c.lost[e] = false
+	}
+}
 
 // alone ends a series.
 func (c *comparison) alone() { c.lost = nil }
@@ -100,28 +123,35 @@ func (c *comparison) row(name, want string, write func(io.Writer) error, args ..
 	verdicts := map[string]bool{}
 	var first measurement
 	for i, engine := range c.engines {
+		if !c.isCompared(i) {
+			first = measurement{}
+		}
 		if c.lost[engine] {
 			cells = append(cells, "lost", "-", "-")
-			if i > 0 {
+			if c.isCompared(i) {
 				cells = append(cells, "-", "-")
 			}
 			continue
 		}
 		c.progress("%s: %s", name, engine)
-		m, err := c.measure(file, append([]string{"--algorithm", engine}, args...)...)
+		build, algorithm := c.clew, engine
+		if name, other := strings.CutPrefix(engine, beforePrefix); other {
+			build, algorithm = c.before, name
+		}
+		m, err := c.measureBuild(build, file, append([]string{"--algorithm", algorithm}, args...)...)
 		if err != nil {
 			c.progress("")
 			return err
 		}
 		cells = append(cells, m.cells()...)
-		if i == 0 {
-			first = m
-		} else {
+		if c.isCompared(i) {
 			cells = append(cells, against(first, m, c.limits)...)
+		} else {
+			first = m
 		}
 		if m.verdict != "" {
 			verdicts[m.verdict] = true
-		} else if c.lost != nil {
+		} else if _, gives := c.lost[engine]; gives {
 			c.lost[engine] = true
 		}
 	}
