@@ -12,6 +12,7 @@ import (
 	"clew/edn"
 	"clew/fallback"
 	"clew/fallback/auto"
+	"clew/fastpath"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
@@ -425,7 +426,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.LastOperation = r.Configs[0].Last
 	}
 	if d.why != nil {
-		r.Explanation = d.why.Tell(part.Teller())
+		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), fastpath.PatternOf(d.why)
 	} else {
 		r.Explanation = explain(r)
 	}

@@ -2,7 +2,9 @@ package fastpath
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+	"unicode"
 
 	"clew/models"
 )
@@ -20,6 +22,24 @@ type Told interface {
 // stands beside the code that finds it. NeverAdded is here because containers
 // and sets share it.
 type Violation interface{ Told }
+
+// PatternOf is what a pattern is called in reports: the name of its type in lower
+// case, such as "never-written".
+func PatternOf(v Violation) string {
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name := []rune(t.Name())
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && unicode.IsUpper(r) && (unicode.IsLower(name[i-1]) || i+1 < len(name) && unicode.IsLower(name[i+1])) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
 
 // Related is a violation whose sentence says how its operations are related: each
 // step of it, in order. Of one that is not, no more is known than what follows from

@@ -11,7 +11,7 @@
 // few operations, and where they and all that belongs to them stand; package page
 // has them in pages for browsers. WriteWitness and WriteCore write the evidence
 // as op maps, and ReadWitness and ReadEDN read a witness and a result back. Table
-// shows the results of a store.
+// shows the results of a store. Package ci has reports for pipelines.
 //
 //	r, err := clew.Check(ctx, h, spec, clew.Options{})
 //	..

@@ -44,6 +44,7 @@ type Result struct {
 	Core          []jepsen.Operation // few operations that fail by themselves
 	Before        []jepsen.Operation // a linearization of what is before FailEvent
 	Named         []jepsen.Operation // by Explanation
+	Pattern       string             // of Explanation, such as "never-written"; "" if nothing but a search tells of the failure
 	Relations     []Relation         // the steps of Explanation, as far as it has any, and others
 	Hint          string             // what the user may have forgotten, or ""
 	LikelyInit    string             // an initial value that the failing operation suggests, or ""

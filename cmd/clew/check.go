@@ -20,6 +20,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
+	"clew/report/ci"
 	"clew/report/shards"
 )
 
@@ -38,6 +39,7 @@ Examples:
    clew check --html failure.html history.edn        # a page to look at
    clew check --html-dir pages/ store/               # an index.html of them
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
+   clew check --output junit store/ > clew.xml       # or sarif, or github (docs/ci.md)
    xzcat history.edn.xz | clew check --model mutex -
    clew check --model register --follow store/latest/jepsen.log    # while the test runs
    clew check --shard 3/16 store/ > 3.jsonl          # a part; clew merge puts parts together
@@ -50,7 +52,7 @@ Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
 that applies of 255, 1, 254, 2, 0.`
 
-var checkForms = []string{"text", "edn", "json"}
+var checkForms = slices.Concat([]string{"text", "edn", "json"}, ci.Forms)
 
 func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
@@ -145,6 +147,7 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 	if k.shard, err = givenSharding(c, k); k.shard != nil {
 		k.output = "json"
 	}
+	k.pipeline = pipelineReport(k.output)
 	return k, err
 }
 
@@ -198,7 +201,10 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		return k.endShard(ctx), nil
 	}
 	k.index(ctx, jobs)
-	if k.output == "text" && len(jobs) > 1 {
+	if k.pipeline != nil {
+		k.summarize(ctx, k.pipeline.End())
+	}
+	if (k.output == "text" || k.output == "github") && len(jobs) > 1 {
 		said := ""
 		if n := k.tally.of[notChecked]; n > 0 {
 			said = fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs))
@@ -207,7 +213,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		if done < len(jobs) {
 			said += fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
 		}
-		k.summarize(ctx, said)
+		k.summarize(ctx, said+"\n")
 	}
 	return k.tally.status(), nil
 }
@@ -281,9 +287,9 @@ func (k *checker) header(jobs []*job) {
 // checked is check. A panic has a line of JSON too, since every history has one.
 func (k *checker) checked(ctx context.Context, j *job) answer {
 	a := answered(func() answer { return k.check(ctx, j) })
-	if a.bug != "" && k.output == "json" {
+	if a.bug != "" && (k.output == "json" || k.pipeline != nil) {
 		what, _, _ := strings.Cut(a.bug, "\n")
-		a.out = k.render(j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: jepsen.Panicked, Error: what})
+		k.show(&a, j, &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: jepsen.Panicked, Error: what})
 	}
 	return a
 }
@@ -351,7 +357,9 @@ func undecided(j *job, cause jepsen.Cause) *report.Result {
 func (k *checker) unreadable(j *job, err error) answer {
 	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: inWords(err)}
 	k.evidence.pageOf(context.Background(), j, r) // there is nothing to write, but for a line of the index
-	return answer{err: err, out: k.render(j, r)}
+	a := answer{err: err}
+	k.show(&a, j, r)
+	return a
 }
 
 // answer turns a result into an answer.
@@ -367,7 +375,8 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 			return err
 		}
 	} else {
-		a.out, a.colored = k.render(j, r), k.output == "text" && k.table == nil && k.look.Color
+		k.show(&a, j, r)
+		a.colored = k.output == "text" && k.table == nil && k.look.Color
 	}
 	a.of[outcomeOf[r.Verdict]]++
 	if r.History != nil {
@@ -386,21 +395,22 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	return a
 }
 
-// render is what standard output says about a result.
-func (k *checker) render(j *job, r *report.Result) string {
+// show fills in what standard output says about a result.
+func (k *checker) show(a *answer, j *job, r *report.Result) {
 	switch {
 	case k.table != nil:
-		return k.look.Shown(k.table.Row(j.Source, r))
+		a.out = k.look.Shown(k.table.Row(j.Source, r))
 	case k.output == "edn":
-		return r.EDN() + "\n"
+		a.out = r.EDN() + "\n"
 	case k.shard != nil:
-		return k.shard.line(j, r)
+		a.out = k.shard.line(j, r, a.err)
 	case k.output == "json":
-		return shards.Text(r.Line())
-	case r.Cause == "unreadable":
-		return "" // standard error says it
+		a.out = shards.Text(r.Line())
+	case k.pipeline != nil:
+		a.record = &ci.Record{Line: r.Line(), Test: report.NewRun(j.Source, r).Test, Details: ci.NewDetails(r, a.err)}
+	case r.Cause != jepsen.Unreadable: // else standard error says it
+		a.out = r.TextFor(k.look)
 	}
-	return r.TextFor(k.look)
 }
 
 // watchLifeline is a context that ends when standard input closes: whoever started

@@ -183,7 +183,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 		if t.knossosMs > 0 {
 			times = fmt.Sprintf("; knossos took %.0f ms, clew %.0f ms", t.knossosMs, t.clewMs)
 		}
-		k.summarize(ctx, t.summary(results, "results", agree, disagree, knossosUnknown, notComparable)+times)
+		k.summarize(ctx, t.summary(results, "results", agree, disagree, knossosUnknown, notComparable)+times+"\n")
 	}
 	return k.tally.status(), nil
 }

@@ -16,6 +16,7 @@ import (
 	"clew/jepsen"
 	"clew/models"
 	"clew/models/modelfile"
+	"clew/report/ci"
 )
 
 // modelFlags say which model reads a history, and how. Each is a key of a test's
@@ -226,9 +227,22 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 }
 
 // outputFlag says in which of the given forms results are printed. The first
-// one is the default. In the last one, every thing has a line of its own.
+// one is the default. In EDN and JSON, every thing has a line of its own.
 func outputFlag(forms []string, thing string) cli.Flag {
-	return &cli.StringFlag{Name: "output", Value: forms[0], Usage: fmt.Sprintf("`FORMAT`: %s (one %s a line)", oneOf(forms), thing)}
+	usage := fmt.Sprintf("`FORMAT`: %s (json: one %s a line)", oneOf(forms), thing)
+	if slices.Contains(forms, ci.Forms[0]) {
+		usage += "; junit, sarif and github are for pipelines (docs/ci.md)"
+	}
+	return &cli.StringFlag{Name: "output", Value: forms[0], Usage: usage}
+}
+
+// pipelineReport is the report for pipelines in a form of output, nil if the form is
+// none of them.
+func pipelineReport(output string) *ci.Report {
+	if !slices.Contains(ci.Forms, output) {
+		return nil
+	}
+	return ci.New(output, ci.Options{Version: version()})
 }
 
 // outputForm is what this flag says, which must be one of the forms.

@@ -748,7 +748,7 @@ process: 0
 	{"a shard without its value", "check h.edn --shard", write,
 		"--shard needs a value; clew check --help lists the flags"},
 	{"a shard in another form", "check --shard 1/2 --output edn h.edn", write,
-		"--shard prints lines of JSON for clew merge, which makes text or json of them; found --output edn"},
+		"--shard prints lines of JSON for clew merge, which makes text, json, junit, sarif or github of them; found --output edn"},
 	{"a shard that stops at a failure", "check --shard 1/2 --fail-fast h.edn", write,
 		"--shard goes without --fail-fast: clew merge needs all of a shard"},
 	{"a shard that is followed", "check --shard 1/2 --follow --model register h.edn", write,
@@ -767,7 +767,7 @@ process: 0
 	{"standard input merged twice", "merge - -", write,
 		"standard input (-) can be read only once"},
 	{"a merge in another form", "merge --output edn h.edn", write,
-		`--output is text or json, not "edn"`},
+		`--output is text, json, junit, sarif or github, not "edn"`},
 	{"a folder to merge", "merge empty", write,
 		"empty: is a directory"},
 	{"an unknown command", "frob h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
@@ -801,7 +801,7 @@ process: 0
 	{"a bad output", "check --output xml h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--output is text, edn or json, not "xml"`},
+		`--output is text, edn, json, junit, sarif or github, not "xml"`},
 	{"bad nil reads", "check --nil-reads none h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -20,13 +21,14 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
+	"clew/report/ci"
 	"clew/report/page"
 	"clew/report/shards"
 )
 
 const mergeHelp = `Puts together what clew check --shard I/N printed: the table and the summary of all
-histories, or with --output json a line of each, and the exit status, as one run
-without shards would have given them. A FILE has one shard or several; - is
+histories, with --output json a line of each, or a report for a pipeline, and the
+exit status, as one run without shards would have given them. A FILE has one shard or several; - is
 standard input. If shards are missing, doubled, cut short or do not go together,
 that is an error which names them, and nothing is merged.
 
@@ -35,10 +37,11 @@ Examples:
    clew merge *.jsonl
    cat *.jsonl | clew merge --output json - | jq -r 'select(.valid == false) | .file'
    clew merge --html-dir pages/ *.jsonl       # the index of what check --html-dir wrote
+   clew merge --output junit *.jsonl > clew.xml       # or sarif, or github (docs/ci.md)
 
 Exit status: as for clew check, and 254 if the shards do not make a whole.`
 
-var mergeForms = []string{"text", "json"}
+var mergeForms = slices.Concat([]string{"text", "json"}, ci.Forms)
 
 func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
@@ -60,7 +63,7 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			case count(c.Args().Slice(), "-") > 1:
 				return errors.New("standard input (-) can be read only once")
 			}
-			m := &merger{runner: runner{stdout: stdout, stderr: stderr}, json: output == "json", pages: c.String("html-dir")}
+			m := &merger{runner: runner{stdout: stdout, stderr: stderr, pipeline: pipelineReport(output)}, output: output, pages: c.String("html-dir")}
 			m.look, _ = terminal.Look(stdout)
 			*status, err = m.merge(c.Context, c.Args().Slice())
 			return err
@@ -71,13 +74,12 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 // merger is one run of clew merge.
 type merger struct {
 	runner
-	json  bool
-	look  report.TextOptions
-	pages string // the folder of pages, "" if there is to be no index
+	output string
+	look   report.TextOptions
+	pages  string // the folder of pages, "" if there is to be no index
 }
 
-// merge says what the shards say together. Other forms of a whole store's results
-// begin where its lines are printed.
+// merge says what the shards say together.
 func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	var all shards.Merger
 	for _, path := range paths {
@@ -96,7 +98,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	for _, l := range lines {
 		table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
 	}
-	if !m.json {
+	if m.output == "text" {
 		io.WriteString(m.stdout, table.Header())
 	}
 	for _, l := range lines {
@@ -106,8 +108,11 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		}
 	}
 	m.index(ctx, lines)
-	if !m.json {
-		m.summarize(ctx, m.tally.summary(len(lines), "histories", valid, invalid, unknown, unreadable))
+	if m.pipeline != nil {
+		m.summarize(ctx, m.pipeline.End())
+	}
+	if m.output == "text" || m.output == "github" && len(lines) > 1 {
+		m.summarize(ctx, m.tally.summary(len(lines), "histories", valid, invalid, unknown, unreadable)+"\n")
 	}
 	return m.tally.status(), nil
 }
@@ -127,9 +132,12 @@ func (m *merger) answer(table *report.Table, l shards.Line) answer {
 	default:
 		a.of[outcomeOf[l.Valid]]++
 	}
-	if m.json {
+	switch {
+	case m.pipeline != nil:
+		a.record = &ci.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}
+	case m.output == "json":
 		a.out = shards.Text(l.Line)
-	} else if a.bug == "" {
+	case a.bug == "":
 		a.out = m.look.Shown(table.RowOf(l.Run.Run, l.Line))
 	}
 	return a
@@ -248,8 +256,8 @@ func (s *sharding) keys(j *job) func(edn.Value) bool {
 }
 
 // line is what is printed of a history.
-func (s *sharding) line(j *job, r *report.Result) string {
-	return shards.Text(shards.NewLine(j.Source, r, s.Shard, j.at, j.link, j.parted))
+func (s *sharding) line(j *job, r *report.Result, err error) string {
+	return shards.Text(shards.NewLine(j.Source, r, s.Shard, j.at, j.link, j.parted, err))
 }
 
 // endShard ends the output, so that clew merge knows that nothing is missing, and is

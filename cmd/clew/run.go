@@ -17,6 +17,7 @@ import (
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
+	"clew/report/ci"
 	"clew/report/page"
 )
 
@@ -51,8 +52,9 @@ type answer struct {
 	warnings []string // what standard error says
 	evidence writing  // writes files, if any were asked for
 	took     time.Duration
-	err      error  // why the history is unreadable
-	bug      string // clew panicked
+	err      error      // why the history is unreadable
+	bug      string     // clew panicked
+	record   *ci.Record // what pipelines are told, nil if nobody tells them
 }
 
 // writing writes something until the context is done.
@@ -141,6 +143,7 @@ type runner struct {
 	screen         io.Writer // standard output for what has colors, nil if there are none
 	progress       *progress.Bar
 	tally          tally
+	pipeline       *ci.Report // gathers what pipelines are told, nil if that is not asked for
 }
 
 // job makes a job for a history that was found, or for none if it is missing.
@@ -218,6 +221,9 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	if a.colored {
 		out = r.screen
 	}
+	if a.record != nil {
+		a.out = r.pipeline.Add(*a.record)
+	}
 	err := printTo(ctx, out, a.out)
 	if a.stream != nil {
 		err = unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) })
@@ -230,11 +236,11 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	return err
 }
 
-// summarize prints the last line.
+// summarize prints what comes last.
 func (r *runner) summarize(ctx context.Context, said string) {
 	ctx, done := r.lastly(ctx, r.options.TimeLimit)
 	defer done()
-	if err := r.print(ctx, said+"\n"); err != nil {
+	if err := r.print(ctx, said); err != nil {
 		r.lose(err)
 	}
 }

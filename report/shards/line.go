@@ -19,6 +19,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
+	"clew/report/ci"
 )
 
 // Line is what a shard says of a history: a line of clew check --output json, and
@@ -35,6 +36,8 @@ type Run struct {
 	At    int    `json:"at"`             // its place in the whole list, from 0 on
 	Page  string `json:"page,omitempty"` // a link from an index of pages to its own
 	Part  *Part  `json:"part,omitempty"` // of its independent keys, if each shard has some of them; else all is here
+	// Details are what reports for pipelines tell beside the line.
+	Details *ci.Details `json:"details,omitempty"`
 }
 
 // Part is what is known of some of a history's independent keys. Rows are those among
@@ -47,9 +50,9 @@ type Part struct {
 }
 
 // NewLine is the line of a result. Parted says that the result is about some of the
-// history's keys.
-func NewLine(s store.Source, r *report.Result, shard store.Shard, at int, page string, parted bool) Line {
-	l := Line{r.Line(), Run{Run: report.NewRun(s, r), Shard: shard.String(), At: at, Page: page}}
+// history's keys, and the error why the history could not be read, or nil.
+func NewLine(s store.Source, r *report.Result, shard store.Shard, at int, page string, parted bool, err error) Line {
+	l := Line{r.Line(), Run{Run: report.NewRun(s, r), Shard: shard.String(), At: at, Page: page, Details: ci.NewDetails(r, err)}}
 	if !parted {
 		return l
 	}

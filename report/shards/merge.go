@@ -15,6 +15,7 @@ import (
 	"clew/internal/files"
 	"clew/jepsen"
 	"clew/jepsen/store"
+	"clew/report/ci"
 )
 
 // Merger puts shards together. It holds all lines, some 2 kB each. The zero
@@ -273,8 +274,12 @@ func together(lines []Line) Line {
 	}
 	var failures []failure
 	keys, depth, verified, ms := 0, 0, true, 0.0
+	var told *ci.Keys
 	for _, l := range lines {
 		ms += l.Ms
+		if l.Run.Details != nil {
+			told = told.Join(l.Run.Details.Keys)
+		}
 		verified = verified && l.Verified != nil
 		if l.Keys != nil {
 			keys += *l.Keys
@@ -295,6 +300,11 @@ func together(lines []Line) Line {
 		}
 	}
 	whole.Ms, whole.Failures = ms, nil
+	if told != nil {
+		details := *whole.Run.Details
+		details.Keys = told
+		whole.Run.Details = &details
+	}
 	slices.SortFunc(failures, func(a, b failure) int { return cmp.Compare(a.row, b.row) })
 	for _, f := range failures {
 		whole.Failures = append(whole.Failures, f.key)

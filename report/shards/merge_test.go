@@ -23,7 +23,7 @@ func shard(i, of, histories int) string {
 			r.Verdict, r.Cause = jepsen.Unknown, jepsen.Timeout
 			t.Valid, t.Unknown = t.Valid-1, t.Unknown+1
 		}
-		b.WriteString(shards.Text(shards.NewLine(store.Source{Path: r.File}, r, s, at, "", false)))
+		b.WriteString(shards.Text(shards.NewLine(store.Source{Path: r.File}, r, s, at, "", false, nil)))
 		t.Lines++
 	}
 	return b.String() + shards.Text(t)

@@ -1,0 +1,71 @@
+package fastpath_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clew/fastpath"
+	"clew/fastpath/container"
+	"clew/fastpath/lock"
+	"clew/fastpath/register"
+	"clew/fastpath/sequence"
+	"clew/fastpath/set"
+)
+
+// Pipelines know violations by these names, and they must not change.
+func TestPatternsHaveNames(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, v := range map[string]fastpath.Violation{
+		"never-added":        &fastpath.NeverAdded{},
+		"fence-too-low":      &lock.FenceTooLow{},
+		"fence-differs":      &lock.FenceDiffers{},
+		"held-already":       &lock.HeldAlready{},
+		"not-held":           &lock.NotHeld{},
+		"passed":             &sequence.Passed{},
+		"out-of-reach":       &sequence.OutOfReach{},
+		"same-id":            &sequence.SameID{},
+		"not-greater":        &sequence.NotGreater{},
+		"grown":              &sequence.Grown{},
+		"disagree":           &sequence.Disagree{},
+		"never-written":      &register.NeverWritten{},
+		"initial-late":       &register.InitialLate{},
+		"interleaved":        &register.Interleaved{},
+		"no-update":          &register.NoUpdate{},
+		"overwritten":        &register.Overwritten{},
+		"backwards":          &register.Backwards{},
+		"replaced-twice":     &register.ReplacedTwice{},
+		"circle":             &register.Circle{},
+		"made-twice":         &register.MadeTwice{},
+		"before-first":       &register.BeforeFirst{},
+		"wrong-version":      &register.WrongVersion{},
+		"other-value":        &register.OtherValue{},
+		"too-few-updates":    &register.TooFewUpdates{},
+		"never-current":      &register.NeverCurrent{},
+		"removed-twice":      &container.RemovedTwice{},
+		"seen-after-removed": &container.SeenAfterRemoved{},
+		"not-empty":          &container.NotEmpty{},
+		"taken-too-often":    &container.TakenTooOften{},
+		"never-empty":        &container.NeverEmpty{},
+		"out-of-order":       &container.OutOfOrder{},
+		"both-first":         &container.BothFirst{},
+		"buried":             &container.Buried{},
+		"overtaken":          &container.Overtaken{},
+		"incomparable":       &set.Incomparable{},
+		"not-read":           &set.NotRead{},
+		"added-before":       &set.AddedBefore{},
+		"not-a-set":          &set.NotASet{},
+		"unchanged":          &set.Unchanged{},
+	} {
+		if got := fastpath.PatternOf(v); got != want {
+			t.Errorf("%T is %s, want %s", v, got, want)
+		}
+		if !strings.Contains(string(guide), "`"+want+"`") {
+			t.Errorf("docs/ci.md does not list %s", want)
+		}
+	}
+}

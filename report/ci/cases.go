@@ -1,0 +1,150 @@
+package ci
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"clew/jepsen"
+	"clew/report"
+)
+
+// outcome is what became of a case.
+type outcome int
+
+const (
+	passed     outcome = iota
+	failed             // not linearizable
+	undecided          // which may be a failure
+	unreadable         // as a bug in clew is
+)
+
+// kase is a history, or an independent key of one.
+type kase struct {
+	outcome
+	suite, name string
+	file        string  // "" if there is no such file
+	ms          float64 // 0 if it is not known
+	rule        string  // what is wrong, "" if nothing is
+	says        string  // about that, in a sentence
+	*Failure            // nil if there is none
+}
+
+// cases are those of a record: its keys, or it alone.
+func cases(r Record) []kase {
+	whole := kase{suite: cmp.Or(r.Test, "clew"), name: r.File, file: r.File, ms: r.Ms}
+	if r.File == "-" {
+		whole.name, whole.file = "standard input", ""
+	}
+	if r.Details != nil {
+		whole.Failure = &r.Details.Failure
+	}
+	if r.Details == nil || r.Details.Keys == nil || len(r.Details.Keys.List) == 0 {
+		whole.judge(r.Valid, r.Cause, cmp.Or(r.Error, r.Explanation))
+		return []kase{whole}
+	}
+	rest := *r.Details.Keys
+	var all []kase
+	for _, key := range r.Details.Keys.List {
+		c := kase{suite: whole.suite, name: whole.name + " key " + key.Key, file: whole.file, Failure: key.Failure}
+		c.judge(key.Valid, key.Cause, key.Explanation)
+		if c.says != "" {
+			c.says = "key " + key.Key + ": " + c.says
+		}
+		all = append(all, c)
+		rest.Total--
+		switch key.Valid {
+		case jepsen.Invalid:
+			rest.Invalid--
+		case jepsen.Unknown:
+			rest.Unknown--
+		}
+	}
+	if rest.Total > 0 {
+		all = append(all, whole.others(rest))
+	}
+	return all
+}
+
+// others is the case of all keys that have none of their own.
+func (whole kase) others(rest Keys) kase {
+	c := kase{suite: whole.suite, file: whole.file, name: fmt.Sprintf("%s and %d more keys", whole.name, rest.Total)}
+	switch {
+	case rest.Invalid > 0:
+		c.judge(jepsen.Invalid, "", report.Text(fmt.Sprintf("%d more keys are not linearizable", rest.Invalid)))
+	case rest.Unknown > 0:
+		c.judge(jepsen.Unknown, "", report.Text(fmt.Sprintf("%d more keys are undecided", rest.Unknown)))
+	}
+	return c
+}
+
+// judge fills in what became of the case.
+func (c *kase) judge(v jepsen.Verdict, cause, why report.Text) {
+	c.says = string(why)
+	switch {
+	case v == jepsen.Valid:
+		c.says = ""
+	case v == jepsen.Invalid:
+		c.outcome, c.rule = failed, noLinearization
+		if c.Failure != nil && c.Pattern != "" {
+			c.rule = c.Pattern
+		}
+	case cause == report.Text(jepsen.Unreadable), cause == report.Text(jepsen.Panicked):
+		c.outcome, c.rule = unreadable, string(cause)
+		if c.Failure != nil && c.At != nil { // it is said where, apart from that
+			where := fmt.Sprintf("%s:%d:%d: ", cmp.Or(c.At.File, c.name), c.At.Line, c.At.Col)
+			c.says = strings.TrimPrefix(c.says, where)
+		}
+	default:
+		c.outcome, c.rule = undecided, strings.TrimSuffix("unknown-"+string(cause), "-")
+		c.says = strings.TrimSuffix(strings.TrimSuffix("unknown: "+string(cause), ": ")+": "+string(why), ": ")
+	}
+}
+
+// noLinearization is the rule of what only a search tells.
+const noLinearization = "no-linearization"
+
+// place is where the case is wrong, no line if that is not known.
+func (c *kase) place() Place {
+	p := Place{File: c.file}
+	if c.Failure != nil && c.At != nil {
+		p.Line, p.Col = c.At.Line, c.At.Col
+		if c.At.File != "" && c.file != "" {
+			p.File = c.At.File
+		}
+	}
+	p.File = filepath.ToSlash(p.File)
+	return p
+}
+
+// Report gathers what is told, in a form.
+type Report struct {
+	form string
+	o    Options
+	all  []kase
+	ms   float64
+}
+
+// New is a report in one of the Forms.
+func New(form string, o Options) *Report { return &Report{form: form, o: o} }
+
+// Add adds the record of a history, and is what can be printed of it at once.
+func (r *Report) Add(record Record) string {
+	if r.ms += record.Ms; r.form == "github" {
+		return r.annotations(cases(record))
+	}
+	r.all = append(r.all, cases(record)...)
+	return ""
+}
+
+// End is what is to be printed once everything has been added.
+func (r *Report) End() string {
+	switch r.form {
+	case "junit":
+		return r.junit()
+	case "sarif":
+		return r.sarif()
+	}
+	return ""
+}

@@ -1,0 +1,199 @@
+// Package ci tells pipelines what a checker found: as JUnit's XML, as SARIF 2.1.0, and
+// as the annotations of GitHub's workflows.
+//
+// Each is made of Records, a report.Line and Details of each history. Both are JSON
+// too, so what the shards of a store say together is what one run says.
+//
+//	r := ci.New("junit", ci.Options{Version: version})
+//	for each result {
+//		fmt.Print(r.Add(ci.Record{Line: r.Line(), Details: ci.NewDetails(r, nil)}))
+//	}
+//	fmt.Print(r.End())
+package ci
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+
+	"clew/edn"
+	"clew/jepsen"
+	"clew/report"
+)
+
+// Forms are the forms of a Report.
+var Forms = []string{"junit", "sarif", "github"}
+
+// Options say how a Report judges.
+type Options struct {
+	// PassUnknown says that a history which could not be decided is no failure.
+	PassUnknown bool
+	// Version is that of the program.
+	Version string
+}
+
+// Record is what pipelines are told of a history.
+type Record struct {
+	report.Line
+	Test    string   // of a store, "" if the history was given itself
+	Details *Details // nil if there are none
+}
+
+// Details are what a Line lacks of a history.
+type Details struct {
+	Failure
+	Keys *Keys `json:"keys,omitempty"` // of independent keys
+}
+
+// Failure is where and how a history fails, or where it cannot be read.
+type Failure struct {
+	Pattern string    `json:"pattern,omitempty"` // see report.Result
+	At      *Place    `json:"at,omitempty"`      // nil if it is not known
+	Named   []Related `json:"named,omitempty"`   // the operations of the sentence
+	Core    []string  `json:"core,omitempty"`    // op maps of the core, as many as are told
+	More    int       `json:"more,omitempty"`    // and how many others it has
+}
+
+// Place is a place in a file: that of the history if File is "".
+type Place struct {
+	File string `json:"file,omitempty"`
+	Line int    `json:"line"`
+	Col  int    `json:"col"`
+}
+
+// Related is an operation, and where it stands.
+type Related struct {
+	Place
+	Name string `json:"name"`
+}
+
+// Keys are the independent keys of a history.
+type Keys struct {
+	Total   int   `json:"total"`
+	Invalid int   `json:"invalid"`
+	Unknown int   `json:"unknown"`
+	List    []Key `json:"list"` // in order, see MaxKeys
+}
+
+// Key is an independent key.
+type Key struct {
+	Row         int            `json:"row"` // among all keys of the history
+	Key         string         `json:"key"` // as EDN
+	Valid       jepsen.Verdict `json:"valid"`
+	Cause       report.Text    `json:"cause,omitempty"`
+	Explanation report.Text    `json:"explanation,omitempty"`
+	*Failure                   // nil if it does not fail
+}
+
+// Bounds of what is told.
+const (
+	// MaxKeys is how many independent keys of a history are told one by one. Of more
+	// than that, only those that are not valid are.
+	MaxKeys  = 1000
+	maxCore  = 40 // op maps of a core
+	maxNamed = 12 // operations
+)
+
+// NewDetails is the details of a result, nil if there are none. The error is why the
+// history could not be read, or nil.
+func NewDetails(r *report.Result, err error) *Details {
+	var at *edn.Error
+	switch {
+	case errors.As(err, &at) && at.Line > 0:
+		place := Place{Line: at.Line, Col: at.Col}
+		if at.File != r.File {
+			place.File = at.File
+		}
+		return &Details{Failure: Failure{At: &place}}
+	case r.Keys != nil:
+		d := &Details{Keys: newKeys(r.Keys)}
+		if r.Verdict == jepsen.Invalid {
+			d.Failure = newFailure(r.FirstFailing(), r)
+		}
+		return d
+	case r.Verdict == jepsen.Invalid:
+		return &Details{Failure: newFailure(r, r)}
+	}
+	return nil
+}
+
+// newFailure is that of a result. Whole is the result of all keys, or the same.
+func newFailure(r, whole *report.Result) Failure {
+	h := r.History
+	f := Failure{Pattern: r.Pattern, At: place(h, r.FailEvent)}
+	for _, op := range r.Named {
+		e := h.Completion[op]
+		if e == jepsen.None || h.Status[op] == jepsen.Crashed {
+			e = h.Invocation[op]
+		}
+		at := place(h, e)
+		if e == r.FailEvent || at == nil || len(f.Named) == maxNamed {
+			continue
+		}
+		f.Named = append(f.Named, Related{*at, h.Name(op)})
+	}
+	var core bytes.Buffer
+	if err := whole.WriteCore(&core); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	for line := range bytes.Lines(core.Bytes()) {
+		if len(f.Core) < maxCore {
+			f.Core = append(f.Core, string(bytes.TrimSuffix(line, []byte("\n"))))
+		} else {
+			f.More++
+		}
+	}
+	return f
+}
+
+// place is where an event stands, nil if its history has no lines.
+func place(h *jepsen.History, e jepsen.Event) *Place {
+	if h.Line(e) == 0 {
+		return nil
+	}
+	return &Place{Line: h.Line(e), Col: h.Col(e)}
+}
+
+// newKeys is what is told of keys.
+func newKeys(all []report.KeyResult) *Keys {
+	k := &Keys{Total: len(all)}
+	for _, key := range all {
+		switch key.Verdict {
+		case jepsen.Invalid:
+			k.Invalid++
+		case jepsen.Unknown:
+			k.Unknown++
+		}
+		if key.Verdict == jepsen.Valid && len(all) > MaxKeys || len(k.List) == MaxKeys {
+			continue
+		}
+		told := Key{Row: key.Row(), Key: key.Key.String(), Valid: key.Verdict}
+		if key.Verdict != jepsen.Valid {
+			r := key.Result()
+			l := r.Line()
+			told.Cause, told.Explanation = l.Cause, l.Explanation
+			if key.Verdict == jepsen.Invalid {
+				f := newFailure(r, r)
+				told.Failure = &f
+			}
+		}
+		k.List = append(k.List, told)
+	}
+	return k
+}
+
+// Join adds the keys of another part of the same history.
+func (k *Keys) Join(other *Keys) *Keys {
+	if k == nil || other == nil {
+		return cmp.Or(k, other)
+	}
+	all := &Keys{Total: k.Total + other.Total, Invalid: k.Invalid + other.Invalid, Unknown: k.Unknown + other.Unknown}
+	all.List = slices.Concat(k.List, other.List)
+	if all.Total > MaxKeys {
+		all.List = slices.DeleteFunc(all.List, func(x Key) bool { return x.Valid == jepsen.Valid })
+	}
+	slices.SortFunc(all.List, func(a, b Key) int { return cmp.Compare(a.Row, b.Row) })
+	all.List = all.List[:min(len(all.List), MaxKeys)]
+	return all
+}

@@ -1,0 +1,371 @@
+package ci_test
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+	"clew/report/ci"
+)
+
+// recordOf is the record of a history in EDN, as clew check makes it.
+func recordOf(t *testing.T, file, history string, independent bool) ci.Record {
+	t.Helper()
+	r := &report.Result{}
+	h, err := clew.Read(strings.NewReader(history), file, jepsen.Options{})
+	if err == nil {
+		r, err = clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{Independent: independent})
+	}
+	if err != nil {
+		r = &report.Result{Cause: jepsen.Unreadable, Error: err.Error()}
+	}
+	r.File = file
+	return ci.Record{Line: r.Line(), Details: ci.NewDetails(r, err)}
+}
+
+const (
+	written = "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n"
+	stale   = written + "{:process 1, :type :invoke, :f :read, :value nil}\n  {:process 1, :type :ok, :f :read, :value nil}\n" +
+		"{:process 0, :type :invoke, :f :write, :value 2}\n{:process 0, :type :ok, :f :write, :value 2}\n" +
+		"{:process 1, :type :invoke, :f :read, :value nil}\n  {:process 1, :type :ok, :f :read, :value 1}\n"
+)
+
+// undecided is a history that no time was left for.
+func undecided(file string) ci.Record {
+	return ci.Record{Line: (&report.Result{File: file, Cause: jepsen.Timeout, Explanation: "it had passed 3 of 5"}).Line()}
+}
+
+// told is all of a report.
+func told(form string, o ci.Options, records ...ci.Record) string {
+	r, out := ci.New(form, o), ""
+	for _, x := range records {
+		out += r.Add(x)
+	}
+	return out + r.End()
+}
+
+func TestAnnotationsAreEscaped(t *testing.T) {
+	named := recordOf(t, "a b/100%,x:y\n.edn", stale, false)
+	named.Explanation = "50% of it\r\n::error::and a line that looks like a command"
+	for _, c := range []struct {
+		name   string
+		record ci.Record
+		pass   bool
+		want   string
+	}{
+		{"valid", recordOf(t, "h.edn", written, false), false, ""},
+		{"a failure with its place", recordOf(t, "h.edn", stale, false), false,
+			"::error file=h.edn,line=8,col=3,title=clew%3A interleaved::"},
+		{"what a command may not hold", named, false, "::error file=a b/100%25%2Cx%3Ay%0A.edn,line=8,col=3,title=clew%3A interleaved::" +
+			"50%25 of it%0D%0A::error::and a line that looks like a command\n"},
+		{"an error of syntax", recordOf(t, "h.edn", written+"  #{1}", false), false,
+			"::error file=h.edn,line=3,col=3,title=clew%3A unreadable::expected an op map, found a set\n"},
+		{"standard input is no file", recordOf(t, "-", "#{1}", false), false, "::error title=clew%3A unreadable::"},
+		{"undecided", undecided("h.edn"), false, "::error file=h.edn,title=clew%3A unknown-timeout::unknown: timeout: it had passed 3 of 5\n"},
+		{"undecided, which is to pass", undecided("h.edn"), true, "::warning file=h.edn,title=clew%3A unknown-timeout::unknown: timeout: it had passed 3 of 5\n"},
+	} {
+		got := told("github", ci.Options{PassUnknown: c.pass}, c.record)
+		if !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") || strings.Count(got, "\n") > 1 || strings.Contains(got, "\r") {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// suites is JUnit's XML as others read it.
+type suites struct {
+	Suites []struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Skipped  int `xml:"skipped,attr"`
+		Cases    []struct {
+			Class   string   `xml:"classname,attr"`
+			Name    string   `xml:"name,attr"`
+			Line    int      `xml:"line,attr"`
+			Failure *problem `xml:"failure"`
+			Error   *problem `xml:"error"`
+			Skipped *problem `xml:"skipped"`
+		} `xml:"testcase"`
+	} `xml:"testsuite"`
+}
+
+type problem struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Text    string `xml:",chardata"`
+}
+
+func TestJUnitCountsWhatItHolds(t *testing.T) {
+	odd := recordOf(t, "<&\"'\x1b\n.edn", stale, false)
+	odd.Test = "etcd"
+	records := []ci.Record{recordOf(t, "h.edn", written, false), odd, recordOf(t, "bad.edn", "#{1}", false), undecided("slow.edn")}
+	for _, pass := range []bool{false, true} {
+		text := told("junit", ci.Options{PassUnknown: pass}, records...)
+		var all suites
+		if err := xml.Unmarshal([]byte(text), &all); err != nil || len(all.Suites) != 1 {
+			t.Fatal(err, text)
+		}
+		s := all.Suites[0]
+		if want := [4]int{4, 1, map[bool]int{false: 2, true: 1}[pass], map[bool]int{false: 0, true: 1}[pass]}; [4]int{s.Tests, s.Failures, s.Errors, s.Skipped} != want || len(s.Cases) != 4 {
+			t.Errorf("pass %t: %d tests, %d failures, %d errors, %d skipped; want %v", pass, s.Tests, s.Failures, s.Errors, s.Skipped, want)
+		}
+		if c := s.Cases[0]; c.Class != "clew" || c.Name != "h.edn" || c.Failure != nil || c.Error != nil || c.Skipped != nil {
+			t.Errorf("%+v", c)
+		}
+		if c := s.Cases[1]; c.Class != "etcd" || c.Name != "<&\"'\uFFFD\n.edn" || c.Line != 8 || c.Failure == nil || c.Failure.Type != "interleaved" ||
+			c.Failure.Message != string(odd.Explanation) || !strings.Contains(c.Failure.Text, ":8:3\n") || !strings.Contains(c.Failure.Text, "{:f :read, :index 7, :process 1, :type :ok, :value 1}") {
+			t.Errorf("%+v %+v", c, c.Failure)
+		}
+		if c := s.Cases[2]; c.Error == nil || c.Error.Type != "unreadable" || c.Error.Message != "expected an op map, found a set" {
+			t.Errorf("%+v", c)
+		}
+		if c := s.Cases[3]; pass != (c.Skipped != nil) || pass == (c.Error != nil) {
+			t.Errorf("pass %t: %+v", pass, c)
+		}
+	}
+}
+
+// object is a JSON object, and why it is not what SARIF 2.1.0 asks for.
+type object map[string]any
+
+// list is the objects of an array, which must be there.
+func (o object) list(t *testing.T, key string) (all []object) {
+	t.Helper()
+	items, ok := o[key].([]any)
+	if !ok {
+		t.Fatalf("%s is no array in %v", key, o)
+	}
+	for _, x := range items {
+		all = append(all, object(x.(map[string]any)))
+	}
+	return all
+}
+
+func (o object) sub(t *testing.T, key string) object {
+	t.Helper()
+	x, ok := o[key].(map[string]any)
+	if !ok {
+		t.Fatalf("%s is no object in %v", key, o)
+	}
+	return x
+}
+
+// only fails if the object has other keys, or not all of the first ones.
+func (o object) only(t *testing.T, required string, others string) {
+	t.Helper()
+	for _, key := range strings.Fields(required) {
+		if o[key] == nil || o[key] == "" {
+			t.Errorf("there is no %s in %v", key, o)
+		}
+	}
+	for key := range o {
+		if !slices.Contains(strings.Fields(required+" "+others), key) {
+			t.Errorf("SARIF has no %s in %v", key, o)
+		}
+	}
+}
+
+// sarif checks what SARIF's schema and GitHub ask for, and returns the run.
+func sarif(t *testing.T, text string) object {
+	t.Helper()
+	var log object
+	if err := json.Unmarshal([]byte(text), &log); err != nil {
+		t.Fatal(err, text)
+	}
+	log.only(t, "$schema version runs", "")
+	runs := log.list(t, "runs")
+	if log["version"] != "2.1.0" || len(runs) != 1 {
+		t.Fatalf("version %v, %d runs", log["version"], len(runs))
+	}
+	run := runs[0]
+	run.only(t, "tool invocations results columnKind originalUriBaseIds", "")
+	driver := run.sub(t, "tool").sub(t, "driver")
+	driver.only(t, "name rules notifications", "version")
+	rules := map[string][]string{}
+	for _, kind := range []string{"rules", "notifications"} {
+		for _, rule := range driver.list(t, kind) {
+			rule.only(t, "id shortDescription fullDescription help", "")
+			rule.sub(t, "help").only(t, "text", "")
+			if id := rule["id"].(string); slices.Contains(rules[kind], id) {
+				t.Errorf("the rule %s is there twice", id)
+			}
+			rules[kind] = append(rules[kind], rule["id"].(string))
+		}
+	}
+	place := func(l object) {
+		l.only(t, "physicalLocation", "id message")
+		p := l.sub(t, "physicalLocation")
+		p.only(t, "artifactLocation", "region")
+		a := p.sub(t, "artifactLocation")
+		a.only(t, "uri", "uriBaseId")
+		u, err := url.Parse(a["uri"].(string))
+		if err != nil || (a["uriBaseId"] != nil) && u.IsAbs() {
+			t.Errorf("the URI %v: %v", a, err)
+		}
+		if base, ok := a["uriBaseId"].(string); ok {
+			run.sub(t, "originalUriBaseIds").sub(t, base)
+		}
+		if p["region"] != nil {
+			r := p.sub(t, "region")
+			if r.only(t, "startLine startColumn", ""); r["startLine"].(float64) < 1 || r["startColumn"].(float64) < 1 {
+				t.Errorf("lines and columns begin with 1: %v", r)
+			}
+		}
+	}
+	levels := []any{"error", "warning"}
+	for _, r := range run.list(t, "results") {
+		r.only(t, "ruleId message level", "ruleIndex locations relatedLocations")
+		r.sub(t, "message").only(t, "text", "")
+		if rules["rules"][int(r["ruleIndex"].(float64))] != r["ruleId"] || !slices.Contains(levels, r["level"]) {
+			t.Errorf("rule or level of %v", r)
+		}
+		ids := map[any]bool{}
+		for _, key := range []string{"locations", "relatedLocations"} {
+			if r[key] == nil {
+				continue
+			}
+			for _, l := range r.list(t, key) {
+				if place(l); key == "relatedLocations" && (l["id"] == nil || ids[l["id"]]) {
+					t.Errorf("an id that others have: %v", l)
+				}
+				ids[l["id"]] = true
+			}
+		}
+	}
+	for _, i := range run.list(t, "invocations") {
+		i.only(t, "executionSuccessful toolExecutionNotifications", "")
+		for _, n := range i.list(t, "toolExecutionNotifications") {
+			n.only(t, "descriptor level message", "locations")
+			d := n.sub(t, "descriptor")
+			if rules["notifications"][int(d["index"].(float64))] != d["id"] || !slices.Contains(levels, n["level"]) {
+				t.Errorf("descriptor or level of %v", n)
+			}
+			if n["locations"] != nil {
+				for _, l := range n.list(t, "locations") {
+					place(l)
+				}
+			}
+		}
+	}
+	return run
+}
+
+func TestSARIFHasWhatItsSchemaAsksFor(t *testing.T) {
+	if run := sarif(t, told("sarif", ci.Options{Version: "v1"})); len(run.list(t, "results")) != 0 {
+		t.Error("there is a result of nothing")
+	}
+	records := []ci.Record{
+		recordOf(t, "h.edn", written, false), recordOf(t, "a b/100%:é.edn", stale, false), recordOf(t, "a:b.edn", stale, false),
+		recordOf(t, "/root/h.edn", stale, false), recordOf(t, "../h.edn", stale, false), recordOf(t, "-", stale, false),
+		recordOf(t, "bad.edn", "#{1}", false), recordOf(t, "-", "#{1}", false), undecided("slow.edn"),
+		recordOf(t, "keys.edn", keyed(5), true), recordOf(t, "many.edn", keyed(2*ci.MaxKeys), true),
+	}
+	for _, pass := range []bool{false, true} {
+		run := sarif(t, told("sarif", ci.Options{PassUnknown: pass}, records...))
+		results := run.list(t, "results")
+		var uris []string
+		for _, r := range results[:4] {
+			l := r.list(t, "locations")[0].sub(t, "physicalLocation")
+			uris = append(uris, fmt.Sprint(l.sub(t, "artifactLocation")["uri"], l.sub(t, "region")))
+			if related := r.list(t, "relatedLocations"); len(related) != 2 {
+				t.Errorf("%d related locations of %v", len(related), r)
+			}
+		}
+		const at = "map[startColumn:3 startLine:8]"
+		if want := []string{"a%20b/100%25:%C3%A9.edn" + at, "./a:b.edn" + at, "file:///root/h.edn" + at, "../h.edn" + at}; !slices.Equal(uris, want) {
+			t.Errorf("%v, want %v", uris, want)
+		}
+		if results[4]["locations"] != nil || results[4]["relatedLocations"] != nil {
+			t.Error("standard input is a file")
+		}
+		if r := results[5]; r["ruleId"] != "unknown-timeout" || r["level"] != map[bool]string{false: "error", true: "warning"}[pass] {
+			t.Errorf("pass %t: %v", pass, r)
+		}
+		if i := run.list(t, "invocations")[0]; i["executionSuccessful"] != false || len(i.list(t, "toolExecutionNotifications")) != 2 {
+			t.Error(i)
+		}
+	}
+}
+
+// keyed is a history of so many keys, of which every second is not linearizable.
+func keyed(n int) string {
+	var b strings.Builder
+	for key := range n {
+		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :write, :value [%d 1]}\n{:process 0, :type :ok, :f :write, :value [%[1]d 1]}\n", key)
+		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :read, :value [%d nil]}\n{:process 0, :type :ok, :f :read, :value [%[1]d %d]}\n", key, 1+key%2)
+	}
+	return b.String()
+}
+
+func TestFewKeysAreToldOneByOneAndOfManyThoseThatFail(t *testing.T) {
+	cases := func(keys int) (cases, failures int, last string) {
+		var all suites
+		if err := xml.Unmarshal([]byte(told("junit", ci.Options{}, recordOf(t, "h.edn", keyed(keys), true))), &all); err != nil {
+			t.Fatal(err)
+		}
+		s := all.Suites[0]
+		return len(s.Cases), s.Failures, s.Cases[len(s.Cases)-1].Name
+	}
+	for _, c := range []struct {
+		keys, cases, failures int
+		last                  string
+	}{
+		{1, 1, 0, "h.edn key 0"},
+		{5, 5, 2, "h.edn key 4"},
+		{ci.MaxKeys, ci.MaxKeys, ci.MaxKeys / 2, "h.edn key 999"},
+		{ci.MaxKeys + 2, 1 + ci.MaxKeys/2 + 1, ci.MaxKeys/2 + 1, "h.edn and 501 more keys"},
+		{3 * ci.MaxKeys, ci.MaxKeys + 1, ci.MaxKeys + 1, "h.edn and 2000 more keys"},
+	} {
+		if n, failures, last := cases(c.keys); n != c.cases || failures != c.failures || last != c.last {
+			t.Errorf("%d keys: %d cases, %d failures, last %s; want %d, %d, %s", c.keys, n, failures, last, c.cases, c.failures, c.last)
+		}
+	}
+}
+
+// TestPartsOfKeysAreTogetherWhatAllAre: as those of shards, which are JSON.
+func TestPartsOfKeysAreTogetherWhatAllAre(t *testing.T) {
+	for _, n := range []int{0, 1, 7, ci.MaxKeys, ci.MaxKeys + 1, 3 * ci.MaxKeys} {
+		part := func(of func(row int) bool) *ci.Keys {
+			var k ci.Keys
+			for row := range n {
+				if !of(row) {
+					continue
+				}
+				x := ci.Key{Row: row, Key: fmt.Sprint(row), Valid: []jepsen.Verdict{jepsen.Valid, jepsen.Invalid, jepsen.Unknown}[row%3]}
+				k.Total++
+				k.Invalid += map[bool]int{true: 1}[row%3 == 1]
+				k.Unknown += map[bool]int{true: 1}[row%3 == 2]
+				k.List = append(k.List, x)
+			}
+			// As a shard bounds them.
+			return (&ci.Keys{}).Join(&k)
+		}
+		want := part(func(int) bool { return true })
+		var got *ci.Keys
+		for i := range 4 {
+			text, err := json.Marshal(part(func(row int) bool { return row*row%5%4 == i }))
+			var read ci.Keys
+			if err = errors.Join(err, json.Unmarshal(text, &read)); err != nil {
+				t.Fatal(err)
+			}
+			got = got.Join(&read)
+		}
+		if len(got.List) == 0 && len(want.List) == 0 {
+			got.List, want.List = nil, nil
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d keys: %d told of %d, want %d of %d", n, len(got.List), got.Total, len(want.List), want.Total)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package ci
+
+import (
+	"fmt"
+	"strings"
+)
+
+// GitHub's workflows take lines of standard output for commands:
+//
+//	::error file=store/history.edn,line=18,col=1,title=never-written::value 2 was read ..
+//
+// What would end a line, or a property, is written as a percent sign and two
+// hexadecimal digits.
+var (
+	inMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	inProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// annotations are those of cases that have not passed.
+func (r *Report) annotations(all []kase) string {
+	var b strings.Builder
+	for _, c := range all {
+		if c.outcome == passed {
+			continue
+		}
+		level := "error"
+		if c.outcome == undecided && r.o.PassUnknown {
+			level = "warning"
+		}
+		b.WriteString("::" + level + " ")
+		at := c.place()
+		if at.File != "" {
+			b.WriteString("file=" + inProperty.Replace(at.File) + ",")
+			if at.Line > 0 {
+				fmt.Fprintf(&b, "line=%d,col=%d,", at.Line, at.Col)
+			}
+		}
+		fmt.Fprintf(&b, "title=%s::%s\n", inProperty.Replace("clew: "+c.rule), inMessage.Replace(c.says))
+	}
+	return b.String()
+}

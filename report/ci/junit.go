@@ -1,0 +1,97 @@
+package ci
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"strings"
+)
+
+// JUnit has no standard, but for what Ant, Jenkins and GitLab read:
+//
+//	<testsuites> <testsuite tests failures errors skipped time>
+//	  <testcase classname name file line time> <failure message type> TEXT
+//
+// A failure is a history that is not linearizable; an error could not be read, or
+// decided; and what is skipped could not be decided, if that shall pass.
+type testSuites struct {
+	XMLName xml.Name  `xml:"testsuites"`
+	Suite   testSuite `xml:"testsuite"`
+}
+
+type testSuite struct {
+	Name     string     `xml:"name,attr"`
+	Tests    int        `xml:"tests,attr"`
+	Failures int        `xml:"failures,attr"`
+	Errors   int        `xml:"errors,attr"`
+	Skipped  int        `xml:"skipped,attr"`
+	Time     string     `xml:"time,attr"`
+	Cases    []testCase `xml:"testcase"`
+}
+
+type testCase struct {
+	Class   string   `xml:"classname,attr"`
+	Name    string   `xml:"name,attr"`
+	File    string   `xml:"file,attr,omitempty"`
+	Line    int      `xml:"line,attr,omitempty"`
+	Time    string   `xml:"time,attr,omitempty"`
+	Failure *problem `xml:"failure"`
+	Error   *problem `xml:"error"`
+	Skipped *problem `xml:"skipped"`
+}
+
+type problem struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// junit is the report as JUnit's XML.
+func (r *Report) junit() string {
+	suite := testSuite{Name: "clew", Tests: len(r.all), Time: seconds(r.ms)}
+	for _, c := range r.all {
+		at := c.place()
+		t := testCase{Class: c.suite, Name: c.name, File: at.File, Line: at.Line}
+		if c.ms > 0 {
+			t.Time = seconds(c.ms)
+		}
+		p := &problem{Message: c.says, Type: c.rule, Text: c.text()}
+		switch {
+		case c.outcome == passed:
+		case c.outcome == failed:
+			suite.Failures++
+			t.Failure = p
+		case c.outcome == undecided && r.o.PassUnknown:
+			suite.Skipped++
+			t.Skipped = &problem{Message: c.says}
+		default:
+			suite.Errors++
+			t.Error = p
+		}
+		suite.Cases = append(suite.Cases, t)
+	}
+	text, err := xml.MarshalIndent(testSuites{Suite: suite}, "", "  ")
+	if err != nil {
+		panic(err) // it is numbers and text
+	}
+	return xml.Header + string(text) + "\n"
+}
+
+func seconds(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }
+
+// text is a case's sentence, where it fails, and its core.
+func (c *kase) text() string {
+	var b strings.Builder
+	b.WriteString(c.says + "\n")
+	if at := c.place(); at.Line > 0 {
+		fmt.Fprintf(&b, "%s:%d:%d\n", cmp.Or(at.File, c.name), at.Line, at.Col)
+	}
+	if c.Failure == nil || len(c.Core) == 0 {
+		return b.String()
+	}
+	b.WriteString("\nThese operations fail by themselves:\n" + strings.Join(c.Core, "\n") + "\n")
+	if c.More > 0 {
+		fmt.Fprintf(&b, "and %d more events (--core FILE has all)\n", c.More)
+	}
+	return b.String()
+}

@@ -1,0 +1,185 @@
+package ci
+
+import (
+	"encoding/json"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+// SARIF 2.1.0, as far as it is needed: a log of one run, its rules, a result for each
+// case that is not linearizable or undecided, and a notification for each that could
+// not be read.
+type sarifLog struct {
+	Schema  string     `json:"$schema"`
+	Version string     `json:"version"`
+	Runs    []sarifRun `json:"runs"`
+}
+
+type sarifRun struct {
+	Tool        sarifTool            `json:"tool"`
+	Invocations []sarifInvocation    `json:"invocations"`
+	Bases       map[string]sarifBase `json:"originalUriBaseIds"`
+	Columns     string               `json:"columnKind"`
+	Results     []sarifResult        `json:"results"`
+}
+
+type sarifTool struct {
+	Driver sarifDriver `json:"driver"`
+}
+
+type sarifDriver struct {
+	Name          string      `json:"name"`
+	Version       string      `json:"version,omitempty"`
+	Rules         []sarifRule `json:"rules"`
+	Notifications []sarifRule `json:"notifications"`
+}
+
+type sarifRule struct {
+	ID    string    `json:"id"`
+	Short sarifText `json:"shortDescription"`
+	Full  sarifText `json:"fullDescription"`
+	Help  sarifText `json:"help"`
+}
+
+type sarifText struct {
+	Text string `json:"text"`
+}
+
+type sarifBase struct {
+	Description sarifText `json:"description"`
+}
+
+type sarifInvocation struct {
+	Successful    bool                `json:"executionSuccessful"`
+	Notifications []sarifNotification `json:"toolExecutionNotifications"`
+}
+
+type sarifNotification struct {
+	Descriptor sarifReference  `json:"descriptor"`
+	Level      string          `json:"level"`
+	Message    sarifText       `json:"message"`
+	Locations  []sarifLocation `json:"locations,omitempty"`
+}
+
+type sarifReference struct {
+	ID    string `json:"id"`
+	Index int    `json:"index"`
+}
+
+type sarifResult struct {
+	RuleID    string          `json:"ruleId"`
+	RuleIndex int             `json:"ruleIndex"`
+	Level     string          `json:"level"`
+	Message   sarifText       `json:"message"`
+	Locations []sarifLocation `json:"locations,omitempty"`
+	Related   []sarifLocation `json:"relatedLocations,omitempty"`
+}
+
+type sarifLocation struct {
+	ID       int           `json:"id,omitempty"`
+	Physical sarifPhysical `json:"physicalLocation"`
+	Message  *sarifText    `json:"message,omitempty"`
+}
+
+type sarifPhysical struct {
+	Artifact sarifArtifact `json:"artifactLocation"`
+	Region   *sarifRegion  `json:"region,omitempty"`
+}
+
+type sarifArtifact struct {
+	URI  string `json:"uri"`
+	Base string `json:"uriBaseId,omitempty"`
+}
+
+type sarifRegion struct {
+	Line int `json:"startLine"`
+	Col  int `json:"startColumn"`
+}
+
+// sarifRoot is what GitHub calls the root of a repository; others take any name.
+const sarifRoot = "%SRCROOT%"
+
+// sarif is the report as a line of SARIF.
+func (r *Report) sarif() string {
+	run := sarifRun{
+		Tool:        sarifTool{sarifDriver{Name: "clew", Version: r.o.Version, Rules: []sarifRule{}, Notifications: []sarifRule{}}},
+		Invocations: []sarifInvocation{{Successful: true, Notifications: []sarifNotification{}}},
+		Bases:       map[string]sarifBase{sarifRoot: {sarifText{"The folder that clew ran in."}}},
+		Columns:     "unicodeCodePoints", Results: []sarifResult{},
+	}
+	driver, ran := &run.Tool.Driver, &run.Invocations[0]
+	for _, c := range r.all {
+		message, at := sarifText{c.says}, locations(c.place())
+		switch c.outcome {
+		case unreadable:
+			ran.Successful = false
+			ran.Notifications = append(ran.Notifications, sarifNotification{
+				Descriptor: sarifReference{c.rule, ruleOf(&driver.Notifications, &c)}, Level: "error", Message: message, Locations: at})
+		case failed, undecided:
+			result := sarifResult{RuleID: c.rule, RuleIndex: ruleOf(&driver.Rules, &c), Level: "error", Message: message, Locations: at}
+			if c.outcome == undecided && r.o.PassUnknown {
+				result.Level = "warning"
+			}
+			if c.Failure != nil && c.file != "" {
+				for i, op := range c.Named {
+					l := location(Place{c.file, op.Line, op.Col})
+					l.ID, l.Message = i+1, &sarifText{op.Name}
+					result.Related = append(result.Related, l)
+				}
+			}
+			run.Results = append(run.Results, result)
+		}
+	}
+	text, err := json.Marshal(sarifLog{"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "2.1.0", []sarifRun{run}})
+	if err != nil {
+		panic(err) // it is numbers and text
+	}
+	return string(text) + "\n"
+}
+
+// ruleOf is the index of a case's rule among all, to which it is added if need be.
+func ruleOf(rules *[]sarifRule, c *kase) int {
+	i := slices.IndexFunc(*rules, func(r sarifRule) bool { return r.ID == c.rule })
+	if i >= 0 {
+		return i
+	}
+	words := strings.ReplaceAll(c.rule, "-", " ")
+	about := map[outcome][2]string{
+		failed:     {"Not linearizable: " + words, "The history is not linearizable. The message says which operations contradict each other, or which one cannot happen."},
+		undecided:  {"Undecided: " + words, "A limit was reached, or an interrupt came, before it was decided whether the history is linearizable."},
+		unreadable: {"Not checked: " + words, "The history could not be read, or clew failed, so nothing is known of it."},
+	}[c.outcome]
+	*rules = append(*rules, sarifRule{c.rule, sarifText{about[0]}, sarifText{about[1]}, sarifText{about[1]}})
+	return len(*rules) - 1
+}
+
+// locations is that of a place, none if it is in no file.
+func locations(at Place) []sarifLocation {
+	if at.File == "" {
+		return nil
+	}
+	return []sarifLocation{location(at)}
+}
+
+func location(at Place) sarifLocation {
+	var l sarifLocation
+	l.Physical.Artifact = artifact(at.File)
+	if at.Line > 0 {
+		l.Physical.Region = &sarifRegion{at.Line, at.Col}
+	}
+	return l
+}
+
+// artifact is the URI of a file. One that is relative is below a base.
+func artifact(file string) sarifArtifact {
+	if path.IsAbs(file) {
+		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: file}).String()}
+	}
+	a := sarifArtifact{URI: (&url.URL{Path: path.Clean(file)}).String(), Base: sarifRoot}
+	if strings.HasPrefix(a.URI, "../") {
+		a.Base = "" // it is not below it
+	}
+	return a
+}
