@@ -15,7 +15,6 @@ import (
 
 	"clew"
 	"clew/internal/limits"
-	"clew/internal/progress"
 	"clew/internal/terminal"
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -40,6 +39,7 @@ Examples:
    clew check --html-dir pages/ store/               # an index.html of them
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
    clew check --output junit store/ > clew.xml       # or sarif, or github (docs/ci.md)
+   clew check --quiet --time-limit 2m --unknown pass store/ || echo some run fails
    xzcat history.edn.xz | clew check --model mutex -
    clew check --model register --follow store/latest/jepsen.log    # while the test runs
    clew check --shard 3/16 store/ > 3.jsonl          # a part; clew merge puts parts together
@@ -50,7 +50,8 @@ until the time limit or a signal.
 
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
-that applies of 255, 1, 254, 2, 0.`
+that applies of 255, 1, 254, 2, 0. With --unknown pass it is 0 if a limit was
+reached, but not if the check was interrupted.`
 
 var checkForms = slices.Concat([]string{"text", "edn", "json"}, ci.Forms)
 
@@ -62,6 +63,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Description: checkHelp,
 		Flags: slices.Concat(modelFlags(), searchFlags(), []cli.Flag{
 			outputFlag(checkForms, "result"),
+			quietFlag(), unknownFlag(),
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
 			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
@@ -147,7 +149,13 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 	if k.shard, err = givenSharding(c, k); k.shard != nil {
 		k.output = "json"
 	}
-	k.pipeline = pipelineReport(k.output)
+	if err != nil {
+		return nil, err
+	}
+	if k.policy, err = givenPolicy(c, &k.output); k.quiet {
+		k.stdout = stderr // for what fails
+	}
+	k.pipeline = pipelineReport(k.output, k.policy)
 	return k, err
 }
 
@@ -164,7 +172,6 @@ func count(list []string, s string) int {
 // run checks every history below the paths, several at once, and prints the
 // answers in order. It returns the exit status.
 func (k *checker) run(ctx context.Context, paths []string) (int, error) {
-	stderr := k.stderr
 	if k.lifeline {
 		ctx = k.watchLifeline(ctx)
 	}
@@ -183,7 +190,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	}
 	jobs = k.shard.own(jobs)
 	k.alone = len(jobs) == 1
-	k.progress = progress.New(stderr, len(jobs))
+	k.newProgress(len(jobs))
 	if len(jobs) == 1 {
 		k.options.Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
 	}
@@ -195,7 +202,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	done, err := k.all(ctx, jobs, do)
 	if err != nil {
 		k.lose(err)
-		return k.tally.status(), nil
+		return k.status(), nil
 	}
 	if k.shard != nil {
 		return k.endShard(ctx), nil
@@ -204,18 +211,17 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if k.pipeline != nil {
 		k.summarize(ctx, k.pipeline.End())
 	}
+	if n := k.tally.of[notChecked]; n > 0 && (k.output == "text" || k.quiet) && len(jobs) > 1 {
+		k.summarize(ctx, fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs)))
+	}
 	if (k.output == "text" || k.output == "github") && len(jobs) > 1 {
-		said := ""
-		if n := k.tally.of[notChecked]; n > 0 {
-			said = fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs))
-		}
-		said += k.tally.summary(len(jobs), "histories", valid, invalid, unknown, unreadable)
+		said := k.tally.summary(len(jobs), "histories", valid, invalid, unknown, unreadable)
 		if done < len(jobs) {
 			said += fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
 		}
 		k.summarize(ctx, said+"\n")
 	}
-	return k.tally.status(), nil
+	return k.status(), nil
 }
 
 // index writes the index of the pages, if there are pages.
@@ -314,7 +320,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 		if j.stopped != jepsen.Interrupted {
 			return a
 		}
-		if a.of[notChecked]++; k.output == "text" && k.progress.Files > 1 {
+		if a.of[notChecked]++; (k.output == "text" || k.quiet) && k.progress.Files > 1 {
 			a.out = "" // one line speaks of all of them
 		}
 		return a
@@ -378,7 +384,7 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		k.show(&a, j, r)
 		a.colored = k.output == "text" && k.table == nil && k.look.Color
 	}
-	a.of[outcomeOf[r.Verdict]]++
+	a.count(r.Verdict, r.Cause)
 	if r.History != nil {
 		a.warnings = r.History.Warnings
 	}
@@ -408,7 +414,9 @@ func (k *checker) show(a *answer, j *job, r *report.Result) {
 		a.out = shards.Text(r.Line())
 	case k.pipeline != nil:
 		a.record = &ci.Record{Line: r.Line(), Test: report.NewRun(j.Source, r).Test, Details: ci.NewDetails(r, a.err)}
-	case r.Cause != jepsen.Unreadable: // else standard error says it
+	case k.quiet && r.Cause != jepsen.Unreadable: // else it is said anyway
+		a.out = k.failure(r.Line())
+	case k.output == "text" && r.Cause != jepsen.Unreadable: // else standard error says it
 		a.out = r.TextFor(k.look)
 	}
 }

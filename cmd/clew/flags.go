@@ -238,11 +238,21 @@ func outputFlag(forms []string, thing string) cli.Flag {
 
 // pipelineReport is the report for pipelines in a form of output, nil if the form is
 // none of them.
-func pipelineReport(output string) *ci.Report {
+func pipelineReport(output string, p policy) *ci.Report {
 	if !slices.Contains(ci.Forms, output) {
 		return nil
 	}
-	return ci.New(output, ci.Options{Version: version()})
+	return ci.New(output, ci.Options{PassUnknown: p.passUnknown, Version: version()})
+}
+
+// quietFlag says that only failures are said.
+func quietFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "quiet", Usage: "print nothing, but a line on standard error for each failure"}
+}
+
+// unknownFlag says what an undecided history is.
+func unknownFlag() cli.Flag {
+	return &cli.StringFlag{Name: "unknown", Value: "fail", Usage: "what an undecided history is: a failure, exit status 2 (`fail`), or none (pass)"}
 }
 
 // outputForm is what this flag says, which must be one of the forms.

@@ -16,7 +16,6 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
-	"clew/internal/progress"
 	"clew/internal/terminal"
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -51,6 +50,7 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Description: mergeHelp,
 		Flags: []cli.Flag{
 			outputFlag(mergeForms, "result"),
+			quietFlag(), unknownFlag(),
 			&cli.StringFlag{Name: "html-dir", Usage: "write the index.html of the pages that clew check --html-dir `DIR` wrote"},
 		},
 		Action: func(c *cli.Context) error {
@@ -63,8 +63,15 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			case count(c.Args().Slice(), "-") > 1:
 				return errors.New("standard input (-) can be read only once")
 			}
-			m := &merger{runner: runner{stdout: stdout, stderr: stderr, pipeline: pipelineReport(output)}, output: output, pages: c.String("html-dir")}
+			m := &merger{runner: runner{stdout: stdout, stderr: stderr}, output: output, pages: c.String("html-dir")}
 			m.look, _ = terminal.Look(stdout)
+			if m.policy, err = givenPolicy(c, &m.output); m.quiet {
+				m.stdout = stderr // for what fails
+			}
+			if err != nil {
+				return err
+			}
+			m.pipeline = pipelineReport(m.output, m.policy)
 			*status, err = m.merge(c.Context, c.Args().Slice())
 			return err
 		},
@@ -92,7 +99,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		return 0, err
 	}
 	m.tally.of[unwritten] = all.Unwritten()
-	m.progress = progress.New(m.stderr, len(lines))
+	m.newProgress(len(lines))
 	defer m.progress.Stop()
 	table := report.NewTable(nil)
 	for _, l := range lines {
@@ -104,7 +111,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	for _, l := range lines {
 		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(&table, l)); err != nil {
 			m.lose(err)
-			return m.tally.status(), nil
+			return m.status(), nil
 		}
 	}
 	m.index(ctx, lines)
@@ -114,7 +121,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	if m.output == "text" || m.output == "github" && len(lines) > 1 {
 		m.summarize(ctx, m.tally.summary(len(lines), "histories", valid, invalid, unknown, unreadable)+"\n")
 	}
-	return m.tally.status(), nil
+	return m.status(), nil
 }
 
 // answer is what a shard said of a history.
@@ -130,14 +137,16 @@ func (m *merger) answer(table *report.Table, l shards.Line) answer {
 	case l.Valid == jepsen.Unknown && cause == jepsen.Panicked:
 		a.bug = string(l.Error)
 	default:
-		a.of[outcomeOf[l.Valid]]++
+		if a.count(l.Valid, cause); m.quiet {
+			a.out = m.failure(l.Line)
+		}
 	}
 	switch {
 	case m.pipeline != nil:
 		a.record = &ci.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}
 	case m.output == "json":
 		a.out = shards.Text(l.Line)
-	case a.bug == "":
+	case m.output == "text" && a.bug == "":
 		a.out = m.look.Shown(table.RowOf(l.Run.Run, l.Line))
 	}
 	return a
@@ -188,6 +197,8 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 		return nil, fmt.Errorf("--shard prints lines of JSON for clew merge, which makes %s of them; found --output %s", oneOf(mergeForms), k.output)
 	case k.failFast:
 		return nil, errors.New("--shard goes without --fail-fast: clew merge needs all of a shard")
+	case c.Bool("quiet"):
+		return nil, errors.New("--shard goes without --quiet: it prints lines of JSON for clew merge")
 	case k.follow != nil:
 		return nil, errors.New("--shard goes without --follow, which is for a single history")
 	case len(k.evidence.files) > 0:
@@ -266,7 +277,7 @@ func (s *sharding) line(j *job, r *report.Result, err error) string {
 func (k *checker) endShard(ctx context.Context) int {
 	if ctx.Err() != nil {
 		complain(k.stderr, fmt.Errorf("shard %s was interrupted; run it again", k.shard))
-		return k.tally.status()
+		return k.status()
 	}
 	t, of := k.shard.trailer, k.tally.of
 	t.Valid, t.Invalid, t.Unknown = of[valid], of[invalid], of[unknown]+of[panicked]
@@ -277,5 +288,5 @@ func (k *checker) endShard(ctx context.Context) int {
 	if k.tally == (tally{}) {
 		return exitValid // there is none in this shard
 	}
-	return k.tally.status()
+	return k.status()
 }

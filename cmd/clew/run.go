@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"clew"
 	"clew/internal/limits"
 	"clew/internal/memory"
@@ -17,6 +19,7 @@ import (
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
+	"clew/report"
 	"clew/report/ci"
 	"clew/report/page"
 )
@@ -85,13 +88,14 @@ const (
 	disagree
 	knossosUnknown
 	notComparable
-	notChecked // which counts as unknown, too
-	unwritten  // what was asked for, such as evidence
-	outcomes   // how many there are
+	interrupted // which counts as unknown, too
+	notChecked  // likewise, and as interrupted
+	unwritten   // what was asked for, such as evidence
+	outcomes    // how many there are
 )
 
 // inSummary is an outcome in the words of a summary.
-var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "not checked", "not written"}
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "interrupted", "not checked", "not written"}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
 type tally struct {
@@ -133,12 +137,13 @@ func (t *tally) summary(total int, things string, each ...outcome) string {
 
 // runner runs jobs concurrently and says in order what became of them.
 type runner struct {
-	reading        reading     // what the command line says
-	models         storeModels // what it says about some tests of a store
-	options        clew.Options
-	memory         int64 // what the process may hold, about
-	keeper         memory.Keeper
-	failFast       bool // no job is begun once a history was invalid
+	reading  reading     // what the command line says
+	models   storeModels // what it says about some tests of a store
+	options  clew.Options
+	memory   int64 // what the process may hold, about
+	keeper   memory.Keeper
+	failFast bool // no job is begun once a history was invalid
+	policy
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
 	progress       *progress.Bar
@@ -212,7 +217,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 		r.tally.of[unreadable]++
 		complain(r.stderr, a.err)
 	}
-	for _, w := range a.warnings {
+	for _, w := range r.said(a.warnings) {
 		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(j.Path), text.Line(w))
 	}
 	ctx, done := r.lastly(ctx, r.options.TimeLimit-a.took)
@@ -234,6 +239,76 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 		}
 	}
 	return err
+}
+
+// policy is what failures are, and how they are said.
+type policy struct {
+	quiet       bool // each in a line on standard error, and nothing else
+	passUnknown bool // an undecided history is none
+}
+
+// givenPolicy is what the flags say about that. If it is quiet, there is no form of
+// output.
+func givenPolicy(c *cli.Context, output *string) (p policy, err error) {
+	if p.passUnknown, err = either("unknown", c.String("unknown"), "fail", "pass"); err != nil {
+		return p, err
+	}
+	if p.quiet = c.Bool("quiet"); p.quiet && c.IsSet("output") {
+		return p, fmt.Errorf("--quiet prints no results; it goes without --output, found --output %s", *output)
+	}
+	if p.quiet {
+		*output = "none"
+	}
+	return p, nil
+}
+
+// status is the exit status. What was interrupted is no pass in any case: nobody tried.
+func (r *runner) status() int {
+	t := r.tally
+	if r.passUnknown {
+		t.of[valid] += t.of[unknown] - t.of[interrupted]
+		t.of[unknown] = t.of[interrupted]
+	}
+	return t.status()
+}
+
+// count counts the verdict of a history.
+func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause) {
+	if t.of[outcomeOf[v]]++; v == jepsen.Unknown && cause == jepsen.Interrupted {
+		t.of[interrupted]++
+	}
+}
+
+// failure is what is said of a history if only failures are, "" if it is none.
+func (p policy) failure(l report.Line) string {
+	said := "INVALID"
+	switch cause := jepsen.Cause(l.Cause); {
+	case l.Valid == jepsen.Valid, l.Valid == jepsen.Unknown && p.passUnknown && cause != jepsen.Interrupted:
+		return ""
+	case l.Valid == jepsen.Unknown:
+		said = strings.TrimSuffix("unknown: "+string(cause), ": ")
+	}
+	if l.Explanation != "" {
+		said += ": " + string(l.Explanation)
+	}
+	return fmt.Sprintf("clew: %s: %s\n", text.Line(l.File), text.Line(said))
+}
+
+// said is what is said of warnings.
+func (p policy) said(warnings []string) []string {
+	if p.quiet {
+		return nil
+	}
+	return warnings
+}
+
+// newProgress shows the progress of so many histories.
+func (r *runner) newProgress(histories int) {
+	w := r.stderr
+	if r.quiet {
+		w = io.Discard
+	}
+	r.progress = progress.New(w, histories)
 }
 
 // summarize prints what comes last.

@@ -112,6 +112,36 @@ func TestTheFirstStatusThatAppliesCounts(t *testing.T) {
 	}
 }
 
+func TestAnUndecidedHistoryMayPassButNotAnInterruptedOne(t *testing.T) {
+	for _, c := range []struct {
+		of         []outcome
+		fail, pass int
+	}{
+		{[]outcome{valid, unknown}, exitUnknown, exitValid},
+		{[]outcome{unknown}, exitUnknown, exitValid},
+		{[]outcome{unknown, unreadable}, exitUsage, exitUsage},
+		{[]outcome{unknown, invalid}, exitInvalid, exitInvalid},
+		{nil, exitUnknown, exitUnknown},
+	} {
+		for pass, want := range map[bool]int{false: c.fail, true: c.pass} {
+			r := runner{policy: policy{passUnknown: pass}}
+			for _, o := range c.of {
+				r.tally.of[o]++
+			}
+			if got := r.status(); got != want {
+				t.Errorf("%v, pass %t: %d, want %d", c.of, pass, got, want)
+			}
+		}
+	}
+	r := runner{policy: policy{passUnknown: true}}
+	for _, cause := range []jepsen.Cause{jepsen.Timeout, jepsen.Interrupted} {
+		r.tally.count(jepsen.Unknown, cause)
+	}
+	if got := r.status(); got != exitUnknown {
+		t.Errorf("an interrupted one: %d", got)
+	}
+}
+
 func TestWritingEndsWithItsContext(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ctx, end := context.WithCancelCause(t.Context())

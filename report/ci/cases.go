@@ -102,6 +102,11 @@ func (c *kase) judge(v jepsen.Verdict, cause, why report.Text) {
 	}
 }
 
+// passes says whether a case could not be decided, and need not be.
+func (r *Report) passes(c *kase) bool {
+	return r.o.PassUnknown && c.outcome == undecided && c.rule != "unknown-"+string(jepsen.Interrupted)
+}
+
 // noLinearization is the rule of what only a search tells.
 const noLinearization = "no-linearization"
 

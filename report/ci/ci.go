@@ -27,7 +27,8 @@ var Forms = []string{"junit", "sarif", "github"}
 
 // Options say how a Report judges.
 type Options struct {
-	// PassUnknown says that a history which could not be decided is no failure.
+	// PassUnknown says that a history which could not be decided is no failure,
+	// unless the check was interrupted.
 	PassUnknown bool
 	// Version is that of the program.
 	Version string

@@ -24,7 +24,7 @@ func (r *Report) annotations(all []kase) string {
 			continue
 		}
 		level := "error"
-		if c.outcome == undecided && r.o.PassUnknown {
+		if r.passes(&c) {
 			level = "warning"
 		}
 		b.WriteString("::" + level + " ")

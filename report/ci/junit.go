@@ -61,7 +61,7 @@ func (r *Report) junit() string {
 		case c.outcome == failed:
 			suite.Failures++
 			t.Failure = p
-		case c.outcome == undecided && r.o.PassUnknown:
+		case r.passes(&c):
 			suite.Skipped++
 			t.Skipped = &problem{Message: c.says}
 		default:

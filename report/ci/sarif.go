@@ -119,7 +119,7 @@ func (r *Report) sarif() string {
 				Descriptor: sarifReference{c.rule, ruleOf(&driver.Notifications, &c)}, Level: "error", Message: message, Locations: at})
 		case failed, undecided:
 			result := sarifResult{RuleID: c.rule, RuleIndex: ruleOf(&driver.Rules, &c), Level: "error", Message: message, Locations: at}
-			if c.outcome == undecided && r.o.PassUnknown {
+			if r.passes(&c) {
 				result.Level = "warning"
 			}
 			if c.Failure != nil && c.file != "" {
