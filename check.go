@@ -14,6 +14,7 @@ import (
 	"clew/fallback/auto"
 	"clew/fastpath"
 	"clew/internal/limits"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -68,7 +69,7 @@ func CheckAlgorithm(name string) error {
 	if name == "" || slices.Contains(Algorithms, name) {
 		return nil
 	}
-	return fmt.Errorf("unknown algorithm %q; clew knows %s", name, strings.Join(Algorithms, ", "))
+	return fmt.Errorf("unknown algorithm %q; %sclew knows %s", name, text.DidYouMean(name, Algorithms), strings.Join(Algorithms, ", "))
 }
 
 // Check decides whether a history is linearizable with respect to a model, and

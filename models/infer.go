@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/text"
 	"clew/jepsen"
 )
 
@@ -120,12 +121,11 @@ func Infer(h *jepsen.History) (string, error) {
 		}
 	}
 	fs := strings.Join(seen.fs, ", ")
-	switch n := len(candidates); {
-	case n > 1:
-		list := strings.Join(candidates[:n-1], ", ") + " or " + candidates[n-1]
-		return "", paramErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, list)
+	switch {
+	case len(candidates) > 1:
+		return "", paramErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, text.OneOf(candidates))
 	case fitting == "":
-		return "", paramErrorf("cannot infer the model from %s; give %s with one of %s", fs, ParamModel, names())
+		return "", paramErrorf("cannot infer the model from %s; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", "))
 	}
 	return fitting, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"clew/internal/text"
 )
 
 // registry is all models, one line for each. If the :f's of a history fit
@@ -64,13 +66,13 @@ func lookup(name string) (*Definition, error) {
 	if d := find(func(d *Definition) bool { return d.Name == name }); d != nil {
 		return d, nil
 	}
-	return nil, fmt.Errorf("unknown model %q; clew knows %s", name, names())
+	return nil, fmt.Errorf("unknown model %q; %sclew knows %s", name, text.DidYouMean(name, names()), strings.Join(names(), ", "))
 }
 
-func names() string {
+func names() []string {
 	var list []string
 	for _, d := range registry {
 		list = append(list, d.Name)
 	}
-	return strings.Join(list, ", ")
+	return list
 }

@@ -13,6 +13,7 @@ import (
 
 	"clew"
 	"clew/internal/memory"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 	"clew/models/modelfile"
@@ -229,7 +230,7 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 // outputFlag says in which of the given forms results are printed. The first
 // one is the default. In EDN and JSON, every thing has a line of its own.
 func outputFlag(forms []string, thing string) cli.Flag {
-	usage := fmt.Sprintf("`FORMAT`: %s (json: one %s a line)", oneOf(forms), thing)
+	usage := fmt.Sprintf("`FORMAT`: %s (json: one %s a line)", text.OneOf(forms), thing)
 	if slices.Contains(forms, ci.Forms[0]) {
 		usage += "; junit, sarif and github are for pipelines (docs/ci.md)"
 	}
@@ -259,15 +260,9 @@ func unknownFlag() cli.Flag {
 func outputForm(c *cli.Context, forms []string) (string, error) {
 	form := c.String("output")
 	if !slices.Contains(forms, form) {
-		return form, fmt.Errorf("--output is %s, not %q", oneOf(forms), form)
+		return form, fmt.Errorf("--output is %s, not %q", text.OneOf(forms), form)
 	}
 	return form, nil
-}
-
-// oneOf is a list in words, such as "text, edn or json".
-func oneOf(list []string) string {
-	last := len(list) - 1
-	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
 // usageError puts the flag package's errors about arguments in our own words.
@@ -278,7 +273,8 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	msg := err.Error()
 	if name, ok := strings.CutPrefix(msg, "flag provided but not defined: -"); ok {
-		return fmt.Errorf("unknown flag --%s; %s", strings.TrimPrefix(name, "-"), help)
+		flag := "--" + strings.TrimPrefix(name, "-")
+		return fmt.Errorf("unknown flag %s; %s%s", flag, text.DidYouMean(flag, flagNames(c)), help)
 	}
 	if name, ok := strings.CutPrefix(msg, "flag needs an argument: -"); ok {
 		return fmt.Errorf("--%s needs a value; %s", strings.TrimPrefix(name, "-"), help)
@@ -300,6 +296,19 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		return fmt.Errorf("--%s is %s, not %s", m[2], expected, m[1])
 	}
 	return err
+}
+
+// flagNames are the flags of the command at hand.
+func flagNames(c *cli.Context) []string {
+	flags := c.App.Flags
+	if c.Command != nil && len(c.Command.Flags) > 0 {
+		flags = c.Command.Flags
+	}
+	var names []string
+	for _, f := range flags {
+		names = append(names, "--"+f.Names()[0])
+	}
+	return names
 }
 
 var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([a-z-]+): `)

@@ -14,6 +14,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/gen"
 	"clew/internal/limits"
+	"clew/internal/text"
 	"clew/models"
 )
 
@@ -150,7 +151,7 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 		for _, kind := range gen.LongKinds() {
 			names = append(names, kind.String())
 		}
-		return o, fmt.Errorf("--bug is %s, not %q", oneOf(names), c.String("bug"))
+		return o, fmt.Errorf("--bug is %s, not %q", text.OneOf(names), c.String("bug"))
 	}
 	return o, o.Check()
 }

@@ -85,7 +85,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			"and if they are not, which operation cannot be explained.",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("unknown command %q; clew knows %s (clew --help)", c.Args().First(), commandNames(c.App))
+				return unknownCommand(c.Args().First(), c.App)
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -112,12 +112,18 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	return app
 }
 
-func commandNames(app *cli.App) string {
+// unknownCommand is the error for a word that is no command.
+func unknownCommand(word string, app *cli.App) error {
+	names := commandNames(app)
+	return fmt.Errorf("unknown command %q; %sclew knows %s (clew --help)", word, text.DidYouMean(word, names), strings.Join(names, ", "))
+}
+
+func commandNames(app *cli.App) []string {
 	var names []string
 	for _, c := range app.Commands {
 		if c.Name != "help" {
 			names = append(names, c.Name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return names
 }

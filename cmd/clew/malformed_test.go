@@ -793,7 +793,33 @@ process: 0
 	{"a bad model", "check --model regster h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`unknown model "regster"; clew knows $MODELS`},
+		`unknown model "regster"; did you mean register? clew knows $MODELS`},
+	{"a part of a model's name", "check --model queue h.edn", write,
+		`unknown model "queue"; did you mean fifo-queue, unordered-queue, priority-queue or java-queue? clew knows $MODELS`},
+	{"a model as a keyword", "check --model :cas-register h.edn", write,
+		`unknown model ":cas-register"; did you mean cas-register? clew knows $MODELS`},
+	{"a model with an underscore", "check --model cas_register h.edn", write,
+		`unknown model "cas_register"; did you mean cas-register? clew knows $MODELS`},
+	{"a model in capitals", "verify --model Mutex h.edn h.edn", write,
+		`unknown model "Mutex"; did you mean mutex? clew knows $MODELS`},
+	{"a generator's mistyped model", "gen --model stakc", "",
+		`unknown model "stakc"; did you mean stack? clew knows $MODELS`},
+	{"a mistyped algorithm", "check --algorithm fronteir h.edn", write,
+		`unknown algorithm "fronteir"; did you mean frontier? clew knows $ALGORITHMS`},
+	{"a mistyped flag", "check --modle register h.edn", write,
+		"unknown flag --modle; did you mean --model? clew check --help lists the flags"},
+	{"a mistyped flag after the path", "check h.edn --time_limit 5s", write,
+		"unknown flag --time_limit; did you mean --time-limit? clew check --help lists the flags"},
+	{"a mistyped flag with one dash and a value", "check -timelimit=5s h.edn", write,
+		"unknown flag --timelimit; did you mean --time-limit? clew check --help lists the flags"},
+	{"a part of a flag", "check --limit 5s h.edn", write,
+		"unknown flag --limit; did you mean --time-limit or --memory-limit? clew check --help lists the flags"},
+	{"a mistyped flag of another command", "merge --htmldir pages h.edn", write,
+		"unknown flag --htmldir; did you mean --html-dir? clew merge --help lists the flags"},
+	{"a mistyped command", "chekc h.edn", write,
+		`unknown command "chekc"; did you mean check? clew knows $COMMANDS (clew --help)`},
+	{"a command that is another's", "diff h.edn h.edn", write,
+		`unknown command "diff"; clew knows $COMMANDS (clew --help)`},
 	{"a bad algorithm", "check --algorithm magic h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
@@ -969,7 +995,7 @@ func TestMalformedInputsHaveClearMessages(t *testing.T) {
 		names = append(names, m.Name)
 	}
 	lists := strings.NewReplacer("$MODELS", strings.Join(names, ", "), "$ALGORITHMS", strings.Join(clew.Algorithms, ", "),
-		"$COMMANDS", commandNames(newApp(io.Discard, io.Discard, new(int))))
+		"$COMMANDS", strings.Join(commandNames(newApp(io.Discard, io.Discard, new(int))), ", "))
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("empty", 0o777); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/terminal"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
@@ -194,7 +195,7 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 	case !c.IsSet("shard"):
 		return nil, nil
 	case c.IsSet("output") && k.output != "json":
-		return nil, fmt.Errorf("--shard prints lines of JSON for clew merge, which makes %s of them; found --output %s", oneOf(mergeForms), k.output)
+		return nil, fmt.Errorf("--shard prints lines of JSON for clew merge, which makes %s of them; found --output %s", text.OneOf(mergeForms), k.output)
 	case k.failFast:
 		return nil, errors.New("--shard goes without --fail-fast: clew merge needs all of a shard")
 	case c.Bool("quiet"):
