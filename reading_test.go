@@ -23,8 +23,9 @@ import (
 	"clew/report"
 )
 
-// copied is a history that has been written as EDN and read back.
-func copied(t *testing.T, h *jepsen.History, o jepsen.Options) *jepsen.History {
+// copies are a history that has been written as EDN and read back, and one that has
+// been packed.
+func copies(t *testing.T, h *jepsen.History, o jepsen.Options) []*jepsen.History {
 	t.Helper()
 	var text bytes.Buffer
 	if err := h.WriteEDN(&text); err != nil {
@@ -34,7 +35,12 @@ func copied(t *testing.T, h *jepsen.History, o jepsen.Options) *jepsen.History {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.String())
 	}
-	return again
+	unpacked, _, err := jepsen.Unpack(h.NewPacker().Append(nil, h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpacked.File = h.File
+	return []*jepsen.History{again, unpacked}
 }
 
 // sameAnswer compares results of a history and of its copy, in all that the copy has.
@@ -77,11 +83,13 @@ func TestAKeyThatIsWrittenAndReadBackHasTheSameAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := clew.Check(context.Background(), copied(t, own, jepsen.Options{}), spec, clew.Options{})
-			if err != nil {
-				t.Fatal(err)
+			for _, again := range copies(t, own, jepsen.Options{}) {
+				got, err := clew.Check(context.Background(), again, spec, clew.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameAnswer(t, got, want, strings.Join(k.whole, "\n"))
 			}
-			sameAnswer(t, got, want, strings.Join(k.whole, "\n"))
 			verdicts[want.Verdict]++
 		}
 	}
@@ -115,11 +123,13 @@ func TestRealHistoriesThatAreWrittenAndReadBackHaveTheSameAnswer(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		got, err := clew.Check(context.Background(), copied(t, h, jepsen.Options{}), spec, o)
-		if err != nil {
-			t.Fatalf("%s: %v", s.Path, err)
+		for _, again := range copies(t, h, jepsen.Options{}) {
+			got, err := clew.Check(context.Background(), again, spec, o)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Path, err)
+			}
+			sameAnswer(t, got, want, s.Path)
 		}
-		sameAnswer(t, got, want, s.Path)
 		same++
 	}
 	t.Logf("%d of %d", same, len(found))

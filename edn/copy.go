@@ -26,22 +26,13 @@ func (c *Copier) ID(id ID) ID {
 	return to
 }
 
-// copied is a form's copy, made anew. Forms that are neither small nor frequent are
-// read again from their text.
+// copied is a form's copy, made anew.
 func (c *Copier) copied(id ID) ID {
 	f := &c.from.forms[id]
-	switch f.kind {
-	case KindInt:
-		if f.n == 0 {
-			return c.to.InternInt(f.at)
-		}
-	case KindString:
-		return c.to.InternString(c.from.texts[f.n])
-	case KindKeyword:
-		return c.to.InternKeyword(c.from.texts[f.n])
-	case KindSymbol:
-		return c.to.InternSymbol(c.from.texts[f.n])
-	case KindVector, KindList, KindSet, KindMap, KindTagged:
+	switch {
+	case f.plain():
+		return c.to.InternInt(f.at)
+	case f.kind.collection():
 		base := len(c.items)
 		for _, item := range c.from.items(id) {
 			c.items = append(c.items, c.ID(item))
@@ -50,13 +41,26 @@ func (c *Copier) copied(id ID) ID {
 		c.items = c.items[:base]
 		return to
 	}
-	text := c.from.texts[f.n]
-	if to, ok := c.to.tokens[text]; ok && c.to.forms[to].kind == f.kind {
-		return to
+	return c.to.internText(f.kind, c.from.texts[f.n])
+}
+
+// internText interns a scalar that is no plain integer, given its kind and text. Forms
+// that are neither small nor frequent are read again.
+func (v *Values) internText(kind Kind, text string) ID {
+	switch kind {
+	case KindString:
+		return v.InternString(text)
+	case KindKeyword:
+		return v.InternKeyword(text)
+	case KindSymbol:
+		return v.InternSymbol(text)
 	}
-	to, err := c.to.ParseLenient([]byte(text))
+	if id, ok := v.tokens[text]; ok && v.forms[id].kind == kind {
+		return id
+	}
+	id, err := v.ParseLenient([]byte(text))
 	if err != nil {
-		return c.to.addText(KindOpaque, text)
+		return v.addText(KindOpaque, text)
 	}
-	return to
+	return id
 }

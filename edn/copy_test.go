@@ -2,16 +2,18 @@ package edn
 
 import "testing"
 
+// oddForms are forms of every kind, some of which are equal.
+var oddForms = []string{
+	"nil", "true", "false", "0", "1", "-1", "255", "256", "1N", "99999999999999999999N", "1/2", "2/4", "1.5", "1e3", "-0.0", "##Inf", "1.50M", "\\a", "\\newline",
+	`"a"`, `"nil"`, `"a\nb"`, ":a", ":a/b", "a", "nil?", "[]", "()", "#{}", "{}", "[1 (2N) nil]", "(1 2)", "#{1 [2]}", "{:a #{1} [1] nil}", "#a [1]", "#inst \"2020-01-01T00:00:00.000-00:00\"",
+	"#inst \"2020-01-01\"", `#"a.b"`, "#<Foo x>", "[##NaN]", "10.0.0.1", "{:a}",
+}
+
 // Forms that have been read in parts are what they would have been in one.
 func TestCopiedFormsAreTheSame(t *testing.T) {
-	texts := []string{
-		"nil", "true", "false", "0", "1", "-1", "255", "256", "1N", "99999999999999999999N", "1/2", "2/4", "1.5", "1e3", "-0.0", "##Inf", "1.50M", "\\a", "\\newline",
-		`"a"`, `"nil"`, `"a\nb"`, ":a", ":a/b", "a", "nil?", "[]", "()", "#{}", "{}", "[1 (2N) nil]", "(1 2)", "#{1 [2]}", "{:a #{1} [1] nil}", "#a [1]", "#inst \"2020-01-01T00:00:00.000-00:00\"",
-		"#inst \"2020-01-01\"", `#"a.b"`, "#<Foo x>", "[##NaN]", "10.0.0.1", "{:a}",
-	}
 	v := NewValues()
 	var want []ID
-	for _, text := range texts {
+	for _, text := range oddForms {
 		id, err := v.ParseLenient([]byte(text))
 		if err != nil {
 			t.Fatal(err)
@@ -21,7 +23,7 @@ func TestCopiedFormsAreTheSame(t *testing.T) {
 	parts := []*Values{NewValues(), NewLooseValues()}
 	whole := NewValues()
 	var got []ID
-	for i, text := range texts {
+	for i, text := range oddForms {
 		part := parts[i%2]
 		id, _ := part.ParseLenient([]byte(text))
 		copier := part.CopierInto(whole)
@@ -34,10 +36,10 @@ func TestCopiedFormsAreTheSame(t *testing.T) {
 		}
 		got = append(got, to)
 	}
-	for i := range texts {
-		for k := range texts {
+	for i := range oddForms {
+		for k := range oddForms {
 			if (v.Same(want[i]) == v.Same(want[k])) != (whole.Same(got[i]) == whole.Same(got[k])) {
-				t.Errorf("%s and %s are equal only before, or only after they were copied", texts[i], texts[k])
+				t.Errorf("%s and %s are equal only before, or only after they were copied", oddForms[i], oddForms[k])
 			}
 		}
 	}

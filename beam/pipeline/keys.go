@@ -1,10 +1,8 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -14,35 +12,20 @@ import (
 	"clew/report"
 )
 
-// Key is an independent key of a history: what its own history is, as op maps.
+// Key is an independent key of a history: what its own history is, packed.
 type Key struct {
-	Path  string // of the whole history
-	Row   int    // of the keys
-	Key   string // as EDN
-	Model string // which the history as a whole has
-	Text  []byte
-	// Places has for each op map its event in the whole history and its line there, 0 if
-	// it has none, as varints, each less the one before.
-	Places []byte
-}
-
-// place is where the n-th op map of a key stands.
-func (k *Key) place(n int) (event, line int64) {
-	rest := k.Places
-	for ; n >= 0; n-- {
-		for _, at := range []*int64{&event, &line} {
-			more, size := binary.Varint(rest)
-			*at, rest = *at+more, rest[size:]
-		}
-	}
-	return event, line
+	Path   string // of the whole history
+	Row    int    // of the keys
+	Key    string // as EDN
+	Model  string // which the history as a whole has
+	Packed []byte
 }
 
 // Answer is what comes of a key, or what is known of its history as a whole.
 type Answer struct {
 	Row   int // of the keys; whole: of the history
 	Key   string
-	Event int32 // the failing one, in the whole history
+	Event jepsen.Event // the failing one, in the whole history
 	Line  report.Line
 }
 
@@ -86,22 +69,9 @@ func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key)
 	head, n := r.Line(), len(keyed.Keys)
 	head.Keys, head.Ms = &n, failed.Ms
 	answer(found.Path(), Answer{Row: whole, Line: head})
+	packer := keyed.Unwrapped.NewPacker()
 	for row := range keyed.Keys {
-		own := keyed.History(row)
-		k := Key{Path: found.Path(), Row: row, Key: h.Values.Text(keyed.Keys[row]), Model: spec.Name}
-		var text bytes.Buffer
-		if err := own.WriteEDN(&text); err != nil {
-			answer(k.Path, Answer{Row: row, Key: k.Key, Line: report.Line{Cause: report.Text(jepsen.Unreadable), Error: report.Text(err.Error())}})
-			continue
-		}
-		k.Text = text.Bytes()
-		var event, line int64
-		for e := range jepsen.Event(len(own.Type)) {
-			ev, at := int64(own.InWhole(e)), int64(own.Line(e))
-			k.Places = binary.AppendVarint(binary.AppendVarint(k.Places, ev-event), at-line)
-			event, line = ev, at
-		}
-		key(k)
+		key(Key{found.Path(), row, h.Values.Text(keyed.Keys[row]), spec.Name, packer.Append(nil, keyed.History(row).History)})
 	}
 	return nil
 }
@@ -141,15 +111,17 @@ func (f *keyFn) Setup() (err error) {
 func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 	spec := f.spec
 	spec.Name = k.Model
-	read := func(context.Context) (*jepsen.History, error) {
-		return clew.Read(bytes.NewReader(k.Text), k.Path, f.Options.pairing(spec))
-	}
-	a := Answer{Row: k.Row, Key: k.Key, Line: clew.Try(ctx, k.Path, read, spec, f.Options.check()).Line()}
-	if at := a.Line.OpLine; at != nil {
-		event, line := k.place(*at - 1) // an op map is a line
-		if a.Event, *at = int32(event), int(line); line == 0 {
-			a.Line.OpLine = nil
+	var inWhole []jepsen.Event
+	read := func(context.Context) (h *jepsen.History, err error) {
+		if h, inWhole, err = jepsen.Unpack(k.Packed); err == nil {
+			h.File = k.Path
 		}
+		return h, err
+	}
+	r := clew.Try(ctx, k.Path, read, spec, f.Options.check())
+	a := Answer{Row: k.Row, Key: k.Key, Line: r.Line()}
+	if r.FailEvent != jepsen.None {
+		a.Event = inWhole[r.FailEvent]
 	}
 	return k.Path, a
 }

@@ -79,7 +79,8 @@ func (t *Texts) DropLast() {
 }
 
 // Text returns the i-th text, from 0, or one that prints the same once it is
-// read. The event must have the same values as the one whose text was added.
+// read. The event must have the same values as the one whose text was added. A text
+// that was not added is none.
 func (t *Texts) Text(i int, v *edn.Values, ev *Event) []byte {
 	layout, text := t.find(i, new(cursor))
 	return t.rebuild(layout, text, v, ev)
@@ -99,8 +100,11 @@ type cursor struct {
 	place
 }
 
-// find is what is kept of the i-th text, where the cursor is left.
+// find is what is kept of the i-th text, where the cursor is left, if there is any.
 func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
+	if i >= t.n {
+		return 0, nil
+	}
 	if i < at.i || i-at.i > i%marked {
 		*at = cursor{i - i%marked, t.marks[i/marked]}
 	}
