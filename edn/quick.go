@@ -3,6 +3,8 @@ package edn
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"clew/internal/digits"
 )
 
 // The methods called Quick read the most common kinds of values, several bytes
@@ -59,7 +61,7 @@ func (m *Maps) QuickScan(i int) (raw Raw, end int, simple bool) {
 func (m *Maps) QuickSkip(i int) (end int, simple bool) {
 	data := m.s.data
 	for end = i; end+8 <= len(data); {
-		n := leadingDigits(binary.LittleEndian.Uint64(data[end:]))
+		n := digits.Leading(binary.LittleEndian.Uint64(data[end:]))
 		if end += n; n == 8 {
 			continue
 		}
@@ -178,7 +180,7 @@ func (s *scanner) quickInt(i int) (int64, int) {
 		return s.slowInt(i)
 	}
 	w := binary.LittleEndian.Uint64(s.data[i:])
-	n := leadingDigits(w)
+	n := digits.Leading(w)
 	if n == 0 || n > 1 && byte(w) == '0' {
 		return s.slowInt(i)
 	}
@@ -188,7 +190,7 @@ func (s *scanner) quickInt(i int) (int64, int) {
 	if bytesOf[s.data[i+n]]&delimByte == 0 {
 		return s.slowInt(i)
 	}
-	return int64(digits(w, n)), i + n
+	return int64(digits.Value(w, n)), i + n
 }
 
 // longInt reads an integer at i whose first 8 digits are w.
@@ -197,27 +199,15 @@ func (s *scanner) longInt(i int, w uint64) (int64, int) {
 		return s.slowInt(i)
 	}
 	rest := binary.LittleEndian.Uint64(s.data[i+8:])
-	n := leadingDigits(rest)
+	n := digits.Leading(rest)
 	if n == 8 || bytesOf[s.data[i+8+n]]&delimByte == 0 {
 		return s.slowInt(i)
 	}
-	high := int64(digits(w, 8))
+	high := int64(digits.Value(w, 8))
 	if n == 0 {
 		return high, i + 8
 	}
-	return high*powers[n] + int64(digits(rest, n)), i + 8 + n
-}
-
-var powers = [8]int64{1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000}
-
-// digits is the number whose n digits, 1 to 8, are the lowest bytes of w.
-func digits(w uint64, n int) uint64 {
-	// The digits go to the end of the word, zeros before, and are then added up
-	// in pairs, fours and eights.
-	w = (w ^ zeros) << (64 - 8*n)
-	w = (w*10 + w>>8) & 0x00ff00ff00ff00ff
-	w = (w*100 + w>>16) & 0x0000ffff0000ffff
-	return (w*10000 + w>>32) & 0xffffffff
+	return high*digits.Powers[n] + int64(digits.Value(rest, n)), i + 8 + n
 }
 
 func (s *scanner) slowInt(i int) (int64, int) {
@@ -227,16 +217,6 @@ func (s *scanner) slowInt(i int) (int64, int) {
 		}
 	}
 	return 0, -1
-}
-
-// zeros is eight times the character 0.
-const zeros = 0x3030303030303030
-
-// leadingDigits is how many characters of w, from the lowest byte on, are digits.
-func leadingDigits(w uint64) int {
-	x := w ^ zeros
-	others := (x + 0x7676767676767676 | x) & 0x8080808080808080 // Carries go up only.
-	return bits.TrailingZeros64(others) / 8
 }
 
 // word is a keyword of fewer than 16 bytes, which have been shifted to the end.

@@ -27,15 +27,11 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64) Event {
 	return ev
 }
 
-// reserve makes room for more events: for as many as the rest of the input holds
-// if they are as long as those before, or as many again. Reallocation would cost
-// more time than all else here, and touch several times the memory.
+// reserve makes room for more events. Reallocation would cost more time than all else
+// here, and touch several times the memory.
 func (b *Builder) reserve(read int64) {
-	h, n := b.h, len(b.h.Type)
-	more := max(n, 512)
-	if left := b.bytes - read; n >= 512 && read > 0 && left > 0 {
-		more = min(int(float64(n)*float64(left)/float64(read)*1.02)+64, 64*n)
-	}
+	h := b.h
+	more := huge.More(len(h.Type), read, b.bytes)
 	h.Type = huge.Grow(h.Type, more)
 	h.Process = huge.Grow(h.Process, more)
 	h.F = huge.Grow(h.F, more)

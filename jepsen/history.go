@@ -65,8 +65,11 @@ type History struct {
 
 	// Only in a whole history.
 	places places
-	keys   []edn.ID // the :key of the op; shorter if the last ones have none
-	texts  opmap.Texts
+	// If operations were given by the times of their calls and returns, by operation:
+	// where its events stand. The places then say what their :index is.
+	lines, cols []int32
+	keys        []edn.ID // the :key of the op; shorter if the last ones have none
+	texts       opmap.Texts
 
 	skipped []SkippedEvent // the first of them; only in a whole history
 
@@ -168,7 +171,15 @@ func (h *History) place(event Event) run {
 	if h.whole != nil {
 		return h.whole.place(h.wholeEvent[event])
 	}
-	return h.places.at(event)
+	at := h.places.at(event)
+	if h.lines != nil {
+		op := h.OpOf[event]
+		at.line, at.col = h.lines[op], 1
+		if h.cols != nil {
+			at.col = h.cols[op]
+		}
+	}
+	return at
 }
 
 // Line is where an event's op begins in the file, from 1; 0 if the history was

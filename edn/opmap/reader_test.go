@@ -345,6 +345,36 @@ func TestTextsKeepsWhatWasRead(t *testing.T) {
 	}
 }
 
+func TestEmptyTextsComeFirstOrAreAll(t *testing.T) {
+	for first := range 200 {
+		for after := range 3 {
+			var texts Texts
+			add := func(text string) { texts.Add(&Event{Text: []byte(text)}) }
+			for range first {
+				add("")
+				texts.DropLast()
+				add("")
+			}
+			for range after {
+				add("{:a 1}")
+				texts.DropLast()
+				add("{:b 2}")
+				add("")
+			}
+			v := edn.NewValues()
+			for i := range first + 2*after {
+				want := ""
+				if i >= first && (i-first)%2 == 0 {
+					want = "{:b 2}"
+				}
+				if got := texts.Text(i, v, &Event{}); string(got) != want {
+					t.Fatalf("%d empty texts first: text %d is %s", first, i, got)
+				}
+			}
+		}
+	}
+}
+
 // printed is a text as it prints once read.
 func printed(t *testing.T, v *edn.Values, text []byte) string {
 	id, err := v.ParseLenient(text)

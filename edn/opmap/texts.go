@@ -11,10 +11,12 @@ import (
 
 // Texts keeps the texts of the op maps of a history, numbered from 0 as they
 // are added. Of op maps that are printed alike it keeps only the values that an
-// Event does not hold, which is about 10 bytes each.
+// Event does not hold, which is about 10 bytes each. If none has been added, all are
+// empty.
 type Texts struct {
 	chunks  [][]byte
 	layouts []*step
+	none    int // so many texts come first that are empty; nothing is kept of them
 	n       int
 	last    int     // where the last text begins, in its chunk
 	marks   []place // of every marked-th text
@@ -36,6 +38,10 @@ const (
 // an op map.
 func (t *Texts) Add(ev *Event) {
 	layout, text := 0, ev.Text
+	if t.n == 0 && ev.layout == nil && len(text) == 0 {
+		t.none++
+		return
+	}
 	if ev.layout != nil {
 		layout, text = t.layout(ev.layout), ev.others
 	}
@@ -72,6 +78,10 @@ func (t *Texts) layout(l *step) int {
 
 // DropLast forgets the text added last. It may be called once after each Add.
 func (t *Texts) DropLast() {
+	if t.n == 0 {
+		t.none--
+		return
+	}
 	t.n--
 	t.marks = t.marks[:(t.n+marked-1)/marked]
 	chunk := &t.chunks[len(t.chunks)-1]
@@ -102,7 +112,7 @@ type cursor struct {
 
 // find is what is kept of the i-th text, where the cursor is left, if there is any.
 func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
-	if i >= t.n {
+	if i -= t.none; i < 0 || i >= t.n {
 		return 0, nil
 	}
 	if i < at.i || i-at.i > i%marked {

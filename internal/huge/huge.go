@@ -33,6 +33,19 @@ func Grow[T any](s []T, more int) []T {
 	return append(grown, s...)
 }
 
+// Make is a column of so many rows.
+func Make[T any](n int) []T { return Grow([]T(nil), n)[:n] }
+
+// More is for how many rows more a column needs room once it has n, of which nobody
+// knows how many there will be: for as many as the rest of a text holds if they are as
+// long as those before, or as many again if the length of the text is 0, unknown.
+func More(n int, read, length int64) int {
+	if left := length - read; n >= 512 && read > 0 && left > 0 {
+		return min(int(float64(n)*float64(left)/float64(read)*1.02)+64, 64*n)
+	}
+	return max(n, 512)
+}
+
 // Append appends a row to a column of which nobody knows how long it becomes. It
 // doubles the room of a long one: append's steps, of a quarter, copy millions of rows
 // several times.

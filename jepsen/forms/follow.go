@@ -45,7 +45,7 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 	stop := make(chan struct{})
 	defer close(stop)
 	go t.pump(r, stop)
-	in := input{ctx: context.WithoutCancel(ctx), memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, clockError: opts.ClockError, eager: true}
+	in := input{ctx: context.WithoutCancel(ctx), memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, timedOps: b.AddTimedOps, clockError: opts.ClockError, eager: true}
 	switch err := in.read(t, ""); {
 	case errors.Is(err, errEnough):
 		if len(t.torn) > 0 {

@@ -75,7 +75,7 @@ func (r *textReader) limoEvent(calls *limoCalls) error {
 		return r.limoCall(thread, call, rest)
 	case string(verb) == "return" && call.isOpen:
 		call.isOpen = false
-		e := r.event(thread, call.method, true, int32(r.lines.N), int32(r.col))
+		e := r.event(r.in.values.InternInt(thread), call.method, true, int32(r.lines.N), int32(r.col))
 		if e.Value = call.value; len(rest) > 0 {
 			e.Value = r.limoValue(rest)
 		}
@@ -97,7 +97,7 @@ func (r *textReader) limoCall(thread int64, call *limoCall, text []byte) error {
 		return r.fail("expected a method such as push(1) after call, found %s", scan.Clip(text))
 	}
 	*call = limoCall{method: m, line: int32(r.lines.N), isOpen: true}
-	e := r.event(thread, m, false, int32(r.lines.N), int32(r.col))
+	e := r.event(r.in.values.InternInt(thread), m, false, int32(r.lines.N), int32(r.col))
 	call.value = r.limoValue(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimLeft(text[cut:], "( "), []byte(")"))))
 	if r.methods[m].adds {
 		e.Value = call.value

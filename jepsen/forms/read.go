@@ -33,7 +33,7 @@ func ReadWithin(ctx context.Context, r io.Reader, name string, opts jepsen.Optio
 	}
 	opts.File = name
 	b := jepsen.NewBuilder(opts)
-	in := input{ctx: ctx, memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, clockError: opts.ClockError}
+	in := input{ctx: ctx, memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, timedOps: b.AddTimedOps, clockError: opts.ClockError}
 	if err := in.read(r, ""); err != nil {
 		return nil, err
 	}
@@ -67,8 +67,9 @@ type input struct {
 	values *edn.Values
 	take   func(*opmap.Event) error // gets each event, which is valid until it returns
 
-	timed      func(e *opmap.Event, op int32) error // likewise, of operations with times
-	clockError int64                                // see jepsen.Options
+	timed      func(e *opmap.Event, op int32) error                            // likewise, of operations with times
+	timedOps   func(context.Context, *jepsen.TimedOps) (added bool, err error) // unless nil, gets the whole history of a form with times, instead of take
+	clockError int64                                                           // see jepsen.Options
 
 	eager bool // events are wanted as soon as their text is there
 	exact bool // op maps are wanted with the keys of all maps in order of the text
@@ -124,7 +125,7 @@ func (in *input) read(r io.Reader, form Form) error {
 		in.b.Expect(files.Size(r))
 		return in.each(in.json(buffered).Next)
 	case Fastlin, Fptlin, LiMo:
-		return in.textForm(buffered, form)
+		return in.textForm(buffered, form, files.Size(r))
 	case Log:
 		in.b.Expect(files.Size(r))
 		return in.log(buffered)

@@ -117,6 +117,7 @@ type textReader struct {
 	scan.Scratch
 	in      *input
 	form    Form
+	length  int64  // of the text, 0 if unknown
 	object  string // the last heading's
 	lines   scan.Lines
 	line    []byte // the current line, without blanks around it
@@ -125,7 +126,7 @@ type textReader struct {
 	methods []method
 	headed  int              // how many of them there were before the last heading
 	numbers map[string]int32 // of those after it
-	layout  *opmap.Layout    // of all events
+	known   known
 	e       opmap.Event
 
 	invoke, ok edn.ID // types
@@ -140,9 +141,8 @@ type method struct {
 }
 
 // textForm reads the events of a text form.
-func (in *input) textForm(r io.Reader, form Form) error {
-	t := &textReader{in: in, form: form, numbers: map[string]int32{}, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}}
-	t.layout = new(opmap.Layouts).Of([]string{":process", ":type", ":f", ":value"})
+func (in *input) textForm(r io.Reader, form Form, length int64) error {
+	t := &textReader{in: in, form: form, length: length, numbers: map[string]int32{}, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}}
 	t.invoke, t.ok = in.values.InternKeyword(jepsen.Invoke.Name()), in.values.InternKeyword(jepsen.OK.Name())
 	if form == LiMo {
 		return t.limo()
@@ -227,21 +227,21 @@ func (r *textReader) method(word []byte) int32 {
 	m := int32(len(r.methods))
 	r.methods = append(r.methods, method{word: string(word), f: f, adds: adds(f)})
 	r.numbers[string(word)] = m
+	r.known.add(word, m)
 	return m
 }
 
 // event is an event without its value.
-func (r *textReader) event(process int64, m int32, complete bool, line, col int32) *opmap.Event {
-	v, e, method := r.in.values, &r.e, &r.methods[m]
-	*e = opmap.Event{Process: v.InternInt(process), Type: r.invoke, Line: int(line), Col: int(col),
+func (r *textReader) event(process edn.ID, m int32, complete bool, line, col int32) *opmap.Event {
+	e, method := &r.e, &r.methods[m]
+	*e = opmap.Event{Process: process, Type: r.invoke, Line: int(line), Col: int(col),
 		Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
 	if complete {
 		e.Type = r.ok
 	}
 	if method.id == edn.Nil {
-		method.id = v.InternKeyword(method.f[1:])
+		method.id = r.in.values.InternKeyword(method.f[1:])
 	}
 	e.F = method.id
-	e.Lay(r.layout, nil, v)
 	return e
 }

@@ -6,26 +6,25 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"clew/edn"
 	"clew/internal/huge"
+	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
 )
 
-// timedOps are the operations of a text form with times.
+// timedOps are the operations of a text form with times, in the order of the text.
 type timedOps struct {
 	start, end []int64
-	ops        []timedOp
-}
-
-// timedOp is what else the text says of one.
-type timedOp struct {
-	process, value, to int64 // to: what value became
-	method, line, col  int32
-	answer             edn.ID // Nil if there is none
+	method     []int32
+	value      []edn.ID // of the return, but for a set's answer
+	process    []edn.ID // in fptlin
+	answer     []edn.ID // in fptlin: Nil if there is none; shorter if the last ones have none
+	line       []int32
+	col        []int32 // 1 if shorter
+	empty      bool    // some value is that of an empty container
 }
 
 // empty is what a removal from an empty container returns in fastlin and fptlin.
@@ -35,49 +34,124 @@ const empty = -1
 // time. O(n) time unless the times of very many operations are in disorder.
 func (r *textReader) timed() error {
 	var all timedOps
+	read := r.fptlin
+	if r.form == Fastlin {
+		read = r.fastlin
+	}
 	for {
+		r.quick(&all)
 		if err := r.more(); err == io.EOF {
 			break
 		} else if err != nil {
 			return err
 		}
-		read := r.fptlin
-		if r.form == Fastlin {
-			read = r.fastlin
-		}
 		if err := read(&all); err != nil {
 			return err
 		}
-		if len(all.ops) == math.MaxInt32/2 {
+		if len(all.value) >= maxTimed {
 			return r.fail("more operations than clew can number (2^30)")
 		}
 	}
+	ops := r.columns(&all)
+	if r.in.timedOps != nil {
+		added, err := r.in.timedOps(r.in.ctx, ops)
+		if err != nil && r.in.ctx.Err() != nil {
+			err = r.stopped()
+		}
+		if added || err != nil {
+			return err
+		}
+	}
+	return r.events(ops)
+}
+
+// maxTimed is how many operations there may be.
+const maxTimed = math.MaxInt32 / 2
+
+// stopped is the error of a context that is done.
+func (r *textReader) stopped() error { return fmt.Errorf("%s: %w", r.in.file, context.Cause(r.in.ctx)) }
+
+// columns are the operations as they make a history.
+func (r *textReader) columns(all *timedOps) *jepsen.TimedOps {
+	ops := &jepsen.TimedOps{Order: scan.InTime(all.start, all.end, nil, false), Process: all.process, Method: all.method,
+		Value: all.value, Line: all.line}
+	known := make([]edn.ID, len(r.methods)) // answers
 	if r.form == Fastlin {
-		r.answers(all.ops)
+		r.answers(known)
 	}
-	ops := make([]int32, len(all.ops))
-	for i := range ops {
-		ops[i] = int32(i)
+	answered := len(all.answer) > 0
+	for m, method := range r.methods {
+		ops.Methods = append(ops.Methods, jepsen.TimedMethod{F: r.in.values.InternKeyword(method.f[1:]), Takes: method.adds || method.f == ":cas"})
+		answered = answered || known[m] != edn.Nil
 	}
-	calls, returns := ops, slices.Clone(ops)
-	scan.ByTime(calls, all.start)
-	scan.ByTime(returns, all.end)
-	r.in.b.Expect(int64(2 * len(ops))) // in events
-	for n := int64(0); len(returns) > 0; n++ {
+	if len(all.col) > 0 {
+		for ops.Col = all.col; len(ops.Col) < len(ops.Line); {
+			ops.Col = append(ops.Col, 1)
+		}
+	}
+	switch {
+	case answered:
+		all.called(r.in.values, ops, known)
+	case all.empty:
+		none := r.in.values.InternInt(empty)
+		for i, value := range ops.Value {
+			if value == none && !ops.Methods[ops.Method[i]].Takes {
+				ops.Value[i] = edn.Nil
+			}
+		}
+	}
+	return ops
+}
+
+// called gives the operations of a set their answers. What they are about is then the
+// value of their calls.
+func (all *timedOps) called(v *edn.Values, ops *jepsen.TimedOps, known []edn.ID) {
+	ops.Called = huge.Make[edn.ID](len(ops.Value))
+	none := v.InternInt(empty)
+	for i, value := range ops.Value {
+		method := ops.Method[i]
+		answer := known[method]
+		if i < len(all.answer) {
+			answer = all.answer[i]
+		}
+		switch {
+		case answer != edn.Nil:
+			ops.Called[i], ops.Value[i] = value, v.InternVector([]edn.ID{value, answer})
+		case ops.Methods[method].Takes:
+			ops.Called[i] = value
+		case value == none:
+			ops.Value[i] = edn.Nil
+		}
+	}
+}
+
+// events makes an event of every call and return.
+func (r *textReader) events(ops *jepsen.TimedOps) error {
+	r.in.b.Expect(int64(len(ops.Order))) // in events
+	for n, event := range ops.Order {
 		if n%4096 == 0 && r.in.ctx.Err() != nil {
-			return fmt.Errorf("%s: %w", r.in.file, context.Cause(r.in.ctx))
+			return r.stopped()
 		}
-		// Returns come first.
-		ends := len(calls) == 0 || all.end[returns[0]] <= all.start[calls[0]]
-		from := &calls
-		if ends {
-			from = &returns
+		row, returns := event>>1, event&1 == 1
+		process, col := edn.Nil, int32(1)
+		if ops.Process != nil {
+			process = ops.Process[row]
+		} else {
+			process = r.in.values.InternInt(int64(row))
 		}
-		op := &all.ops[(*from)[0]]
-		*from = (*from)[1:]
-		e := r.event(op.process, op.method, ends, op.line, op.col)
-		e.Value = r.timedValue(op, ends)
-		e.End = n
+		if ops.Col != nil {
+			col = ops.Col[row]
+		}
+		e := r.event(process, ops.Method[row], returns, ops.Line[row], col)
+		switch {
+		case returns:
+			e.Value = ops.Value[row]
+		case ops.Called != nil:
+			e.Value = ops.Called[row]
+		case ops.Methods[ops.Method[row]].Takes:
+			e.Value = ops.Value[row]
+		}
+		e.End = int64(n)
 		if err := r.in.take(e); err != nil {
 			return err
 		}
@@ -85,32 +159,12 @@ func (r *textReader) timed() error {
 	return nil
 }
 
-// timedValue is the value of the call or the return of an operation.
-func (r *textReader) timedValue(op *timedOp, returns bool) edn.ID {
-	v, method := r.in.values, &r.methods[op.method]
-	switch {
-	case method.f == ":cas":
-		return v.InternVector([]edn.ID{v.InternInt(op.value), v.InternInt(op.to)})
-	case r.isCounted(method) && !returns:
-		return edn.Nil
-	case r.isCounted(method):
-		return op.answer
-	case op.answer != edn.Nil && returns:
-		return v.InternVector([]edn.ID{v.InternInt(op.value), op.answer})
-	case op.answer != edn.Nil || method.adds:
-		return v.InternInt(op.value)
-	case !returns || op.value == empty:
-		return edn.Nil
-	}
-	return v.InternInt(op.value)
-}
-
 func (r *textReader) fastlin(all *timedOps) error {
 	words := r.split()
 	if len(words) != 4 {
 		return r.fail("expected METHOD VALUE START END, found %s", scan.Clip(r.line))
 	}
-	return r.operation(all, int64(len(all.ops)), words[0], words[1:2], words[2], words[3])
+	return r.operation(all, 0, words[0], words[1:2], words[2], words[3])
 }
 
 func (r *textReader) fptlin(all *timedOps) error {
@@ -140,8 +194,8 @@ func (r *textReader) operation(all *timedOps, process int64, method []byte, valu
 	if !ok {
 		return r.fail("expected a time as an integer, found %s", scan.Clip(start))
 	}
-	to, ok := integer(end)
-	if !ok || to <= from {
+	until, ok := integer(end)
+	if !ok || until <= from {
 		return r.fail("expected a time after %d, found %s", from, scan.Clip(end))
 	}
 	n, ok := integer(values[0])
@@ -152,23 +206,65 @@ func (r *textReader) operation(all *timedOps, process int64, method []byte, valu
 	if m < 0 {
 		return r.fail("expected a method such as enq, found %s", scan.Clip(method))
 	}
-	op := timedOp{process: process, value: n, method: m, line: int32(r.lines.N), col: int32(r.col)}
+	v, value, second := r.in.values, edn.Nil, edn.Nil
 	switch f := &r.methods[m]; {
 	case f.f == ":cas":
-		if op.to, ok = integer(values[len(values)-1]); !ok || len(values) != 2 {
+		to, ok := integer(values[len(values)-1])
+		if !ok || len(values) != 2 {
 			return r.fail("expected what %s read and what it wrote, two integers, found %s", scan.Clip(method), scan.Clip(bytes.Join(values, []byte(" "))))
 		}
+		value = v.InternVector([]edn.ID{v.InternInt(n), v.InternInt(to)})
 	case r.isCounted(f):
-		if op.answer, ok = answer(values[0]); !ok || len(values) != 1 {
+		if value, ok = answer(values[0]); !ok || len(values) != 1 {
 			return r.fail("expected 0 or 1 for the answer, found %s", scan.Clip(bytes.Join(values, []byte(" "))))
 		}
 	case len(values) == 2:
-		if op.answer, ok = answer(values[1]); !ok {
+		if second, ok = answer(values[1]); !ok {
 			return r.fail("expected 0 or 1 for the answer, found %s", scan.Clip(values[1]))
 		}
 	}
-	all.start, all.end, all.ops = huge.Append(all.start, from), huge.Append(all.end, to), huge.Append(all.ops, op)
+	if value == edn.Nil {
+		value = v.InternInt(n)
+	}
+	all.reserve(r)
+	if r.form == Fptlin {
+		all.process = append(all.process, v.InternInt(process))
+	}
+	if r.col > 1 {
+		for len(all.col) < len(all.value) {
+			all.col = append(all.col, 1)
+		}
+		all.col = append(all.col, int32(r.col))
+	}
+	all.answered(second)
+	all.start, all.end, all.method = append(all.start, from), append(all.end, until), append(all.method, m)
+	all.value, all.line = append(all.value, value), append(all.line, int32(r.lines.N))
+	all.empty = all.empty || n == empty
 	return nil
+}
+
+// answered notes the answer of the next operation.
+func (all *timedOps) answered(answer edn.ID) {
+	if answer == edn.Nil {
+		return
+	}
+	if len(all.answer) == cap(all.answer) {
+		all.answer = huge.Grow(all.answer, cap(all.value)-len(all.answer))
+	}
+	all.answer = append(all.answer[:len(all.value)], answer) // Nil for those before
+}
+
+// reserve makes room for one operation, at least.
+func (all *timedOps) reserve(r *textReader) {
+	if len(all.value) < cap(all.value) {
+		return
+	}
+	more := huge.More(len(all.value), r.lines.Offset+int64(r.lines.At), r.length)
+	all.start, all.end, all.method = huge.Grow(all.start, more), huge.Grow(all.end, more), huge.Grow(all.method, more)
+	all.value, all.line = huge.Grow(all.value, more), huge.Grow(all.line, more)
+	if r.form == Fptlin {
+		all.process = huge.Grow(all.process, more)
+	}
 }
 
 func answer(text []byte) (answer edn.ID, ok bool) {
@@ -186,10 +282,8 @@ func (r *textReader) isCounted(m *method) bool {
 	return r.object == countingSemaphore && (m.f == ":incr" || m.f == ":decr")
 }
 
-// answers gives the operations of a set in fastlin their answers, which the names of
-// its methods say.
-func (r *textReader) answers(ops []timedOp) {
-	known := make([]edn.ID, len(r.methods))
+// answers are those that the names of a set's methods say in fastlin.
+func (r *textReader) answers(known []edn.ID) {
 	isSet := r.object == "set"
 	for m, method := range r.methods {
 		switch strings.ToLower(method.word) {
@@ -204,8 +298,5 @@ func (r *textReader) answers(ops []timedOp) {
 		if isSet && (method.f == ":insert" || method.f == ":remove") {
 			known[m] = edn.True
 		}
-	}
-	for i := range ops {
-		ops[i].answer = known[ops[i].method]
 	}
 }

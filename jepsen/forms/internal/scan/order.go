@@ -1,21 +1,121 @@
 package scan
 
-import "slices"
+import (
+	"slices"
+
+	"clew/internal/huge"
+)
+
+// InTime is the events of operations in order of time: 2*i is the call of operation i,
+// and 2*i+1 is its return, if it is among the returned; nil stands for all. At one time
+// all returns come first, or all calls, and either in the order of the operations. No time is math.MinInt64.
+// Linear time, unless the times of very many operations are in disorder.
+func InTime(calls, returns []int64, returned []int32, callsFirst bool) []int32 {
+	if len(calls) == 0 {
+		return nil
+	}
+	all := returned == nil
+	events := len(calls) + len(returned)
+	least, most := slices.Min(calls), slices.Max(calls)
+	if all {
+		events += len(returns)
+		least, most = min(least, slices.Min(returns)), max(most, slices.Max(returns))
+	}
+	for _, i := range returned {
+		least, most = min(least, returns[i]), max(most, returns[i])
+	}
+	if uint64(most)-uint64(least) < 4*uint64(events) {
+		return counted(calls, returns, returned, callsFirst, least, most)
+	}
+	starts := huge.Make[int32](len(calls))
+	for i := range starts {
+		starts[i] = int32(i)
+	}
+	ends := returned
+	if all {
+		ends = slices.Clone(starts)
+	}
+	ByTime(starts, calls)
+	ByTime(ends, returns)
+	earlier := int64(0) // how much earlier than a call a return is at least that comes before
+	if callsFirst {
+		earlier = 1
+	}
+	order := huge.Make[int32](events)
+	for e := range order {
+		// At math.MaxInt64 nothing is earlierr.
+		if len(starts) == 0 || len(ends) > 0 && returns[ends[0]] <= calls[starts[0]]-earlier {
+			order[e], ends = 2*ends[0]+1, ends[1:]
+		} else {
+			order[e], starts = 2*starts[0], starts[1:]
+		}
+	}
+	return order
+}
+
+// counted is InTime if there are not many more times than events: they are counted,
+// and then every event knows its place.
+func counted(calls, returns []int64, returned []int32, callsFirst bool, least, most int64) []int32 {
+	at := huge.Make[int32](int(most-least) + 2) // by time: where its events begin
+	for _, t := range calls {
+		at[t-least+1]++
+	}
+	events := len(calls)
+	if returned == nil {
+		for _, t := range returns {
+			at[t-least+1]++
+		}
+		events += len(returns)
+	}
+	for _, i := range returned {
+		at[returns[i]-least+1]++
+		events++
+	}
+	sum := int32(0)
+	for t, n := range at {
+		sum += n
+		at[t] = sum
+	}
+	order := huge.Make[int32](events)
+	if callsFirst {
+		placeCalls(order, at, calls, least)
+	}
+	if returned == nil {
+		for i, t := range returns {
+			place := &at[t-least]
+			order[*place] = int32(2*i + 1)
+			*place++
+		}
+	}
+	for _, i := range returned {
+		place := &at[returns[i]-least]
+		order[*place] = 2*i + 1
+		*place++
+	}
+	if !callsFirst {
+		placeCalls(order, at, calls, least)
+	}
+	return order
+}
+
+func placeCalls(order, at []int32, calls []int64, least int64) {
+	for i, t := range calls {
+		place := &at[t-least]
+		order[*place] = int32(2 * i)
+		*place++
+	}
+}
 
 // ByTime puts operations in the order of their times, and keeps the order of those
 // whose times are equal. Most histories are nearly in order, and the times of others
 // have few digits that differ: linear time.
 func ByTime(ops []int32, times []int64) {
-	if len(ops) == 0 {
+	if nearlyInOrder(ops, times) || len(ops) == 0 {
 		return
 	}
-	least, inOrder := times[ops[0]], true
-	for i, op := range ops[1:] {
+	least := times[ops[0]]
+	for _, op := range ops {
 		least = min(least, times[op])
-		inOrder = inOrder && times[ops[i]] <= times[op]
-	}
-	if inOrder {
-		return
 	}
 	// A radix sort, which leaves out the bytes in which no times differ.
 	var all uint64
@@ -44,4 +144,22 @@ func ByTime(ops []int32, times []int64) {
 		from, to = to, from
 	}
 	copy(ops, from)
+}
+
+// nearlyInOrder puts operations in order by insertion, as ByTime does, as long as they
+// are nearly in order, and says whether it came to the end.
+func nearlyInOrder(ops []int32, times []int64) bool {
+	const few = 8 // steps for each operation
+	steps := 0
+	for i := 1; i < len(ops); i++ {
+		op, at := ops[i], i
+		for t := times[op]; at > 0 && times[ops[at-1]] > t; at-- {
+			ops[at] = ops[at-1]
+		}
+		ops[at] = op
+		if steps += i - at; steps > few*(i+100) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,231 @@
+package forms
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"clew/edn"
+	"clew/internal/digits"
+	"clew/jepsen/forms/internal/scan"
+)
+
+// Nearly all lines of fastlin and fptlin have nothing but a method that has been seen,
+// short integers, and blanks. They are read here, one after another, eight bytes at
+// once. A line that has anything else is left to the general way.
+
+// known are the methods that have been seen, by their names.
+type known struct {
+	slots [64]knownMethod
+}
+
+type knownMethod struct {
+	word   string
+	method int32
+}
+
+// slot is where a method is, whose name begins with w, and has so many bytes.
+func (k *known) slot(w uint64, n int) *knownMethod {
+	if n < 8 {
+		w &= 1<<(8*n) - 1
+	}
+	return &k.slots[(w+uint64(n))*0x9e3779b97f4a7c15>>58]
+}
+
+func (k *known) add(word []byte, method int32) {
+	var first [8]byte
+	copy(first[:], word)
+	*k.slot(binary.LittleEndian.Uint64(first[:]), len(word)) = knownMethod{string(word), method}
+}
+
+// method is the method whose name is at i, and where it ends, -1 if none is.
+func (k *known) at(text []byte, i int) (method int32, end int) {
+	if i+8 > len(text) {
+		return 0, -1
+	}
+	first := binary.LittleEndian.Uint64(text[i:])
+	end = i + beforeBlank(first)
+	for end-i >= 8 && (end-i)&7 == 0 {
+		if end+8 > len(text) {
+			return 0, -1
+		}
+		n := beforeBlank(binary.LittleEndian.Uint64(text[end:]))
+		if end += n; n == 0 {
+			break
+		}
+	}
+	if slot := k.slot(first, end-i); slot.word == string(text[i:end]) && end > i {
+		return slot.method, end
+	}
+	return 0, -1
+}
+
+// beforeBlank is how many bytes of w, from the lowest on, come before the first that is
+// a blank or less.
+func beforeBlank(w uint64) int {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	return bits.TrailingZeros64((w-(' '+1)*low)&^w&high) / 8
+}
+
+// shortInt is the integer at i, of at most 16 digits, and where it ends, -1 if there is
+// none.
+func shortInt(text []byte, i int) (n int64, end int) {
+	if i+24 > len(text) {
+		return 0, -1
+	}
+	sign := int64(0)
+	if text[i] == '-' {
+		i, sign = i+1, -1
+	}
+	w := binary.LittleEndian.Uint64(text[i:])
+	k := digits.Leading(w)
+	if k == 0 {
+		return 0, -1
+	}
+	n, i = int64(digits.Value(w, k)), i+k
+	if k == 8 {
+		w = binary.LittleEndian.Uint64(text[i:])
+		if k = digits.Leading(w); k > 0 {
+			n, i = n*digits.Powers[k]+int64(digits.Value(w, k)), i+k
+		}
+	}
+	return n ^ sign - sign, i
+}
+
+// past is where the blanks at i end, -1 if there are none.
+func past(text []byte, i int) int {
+	if i+1 < len(text) && text[i] == ' ' && text[i+1] > ' ' {
+		return i + 1
+	}
+	begin := i
+	for i < len(text) && scan.IsBlank(text[i]) {
+		i++
+	}
+	if i == begin {
+		return -1
+	}
+	return i
+}
+
+// plainLine is a line of fastlin or fptlin.
+type plainLine struct {
+	process, value, start, end int64
+	method                     int32
+}
+
+// fastlin reads the line at i, and says where the next one begins, -1 if it is not
+// plain.
+func (l *plainLine) fastlin(k *known, text []byte, i int) int {
+	if l.method, i = k.at(text, i); i < 0 {
+		return -1
+	}
+	for _, n := range [...]*int64{&l.value, &l.start, &l.end} {
+		if i = past(text, i); i < 0 {
+			return -1
+		}
+		if *n, i = shortInt(text, i); i < 0 {
+			return -1
+		}
+	}
+	return lineEnd(text, i)
+}
+
+// fptlin reads the line at i up to its value, and says where that ends, -1 if it is not
+// plain.
+func (l *plainLine) fptlin(k *known, text []byte, i int) int {
+	if l.process, i = shortInt(text, i); i < 0 || l.process < 0 {
+		return -1
+	}
+	for _, n := range [...]*int64{&l.start, &l.end} {
+		if i = past(text, i); i < 0 {
+			return -1
+		}
+		if *n, i = shortInt(text, i); i < 0 {
+			return -1
+		}
+	}
+	if i = past(text, i); i < 0 {
+		return -1
+	}
+	if l.method, i = k.at(text, i); i < 0 {
+		return -1
+	}
+	if i = past(text, i); i < 0 {
+		return -1
+	}
+	l.value, i = shortInt(text, i)
+	return i
+}
+
+// lineEnd is where the next line begins if only blanks are left of this one, -1
+// otherwise.
+func lineEnd(text []byte, i int) int {
+	for i < len(text) && scan.IsBlank(text[i]) {
+		i++
+	}
+	if i < len(text) && text[i] == '\n' {
+		return i + 1
+	}
+	return -1
+}
+
+// quick reads lines as long as they are plain.
+func (r *textReader) quick(all *timedOps) {
+	var l plainLine
+	v := r.in.values
+	for text := r.lines.Data; len(all.value) < maxTimed; {
+		next, value, answer := -1, edn.Nil, edn.Nil
+		if r.form == Fastlin {
+			next = l.fastlin(&r.known, text, r.lines.At)
+		} else if next = l.fptlin(&r.known, text, r.lines.At); next >= 0 {
+			next, value, answer = r.rest(&l, text, next)
+		}
+		if next < 0 || l.end <= l.start {
+			return
+		}
+		if value == edn.Nil {
+			value = v.InternInt(l.value)
+		}
+		r.lines.At, r.lines.N = next, r.lines.N+1
+		all.reserve(r)
+		if r.form == Fptlin {
+			all.process = append(all.process, v.InternInt(l.process))
+			all.answered(answer)
+		}
+		all.start, all.end, all.method = append(all.start, l.start), append(all.end, l.end), append(all.method, l.method)
+		all.value, all.line = append(all.value, value), append(all.line, int32(r.lines.N))
+		all.empty = all.empty || l.value == empty
+	}
+}
+
+// rest reads what stands behind the first value of a line of fptlin. The value of the
+// operation is Nil if that is all there is to it.
+func (r *textReader) rest(l *plainLine, text []byte, i int) (next int, value, answered edn.ID) {
+	v, end := r.in.values, i
+	second := past(text, i)
+	var to int64
+	if second >= 0 && text[second] != '\n' {
+		to, end = shortInt(text, second)
+	}
+	if end < 0 {
+		return -1, edn.Nil, edn.Nil
+	}
+	if next = lineEnd(text, end); next < 0 || l.end <= l.start {
+		return -1, edn.Nil, edn.Nil
+	}
+	only, ok := end == i, true
+	switch method := &r.methods[l.method]; {
+	case method.f == ":cas" && !only:
+		value = v.InternVector([]edn.ID{v.InternInt(l.value), v.InternInt(to)})
+	case method.f == ":cas":
+		return -1, edn.Nil, edn.Nil
+	case r.isCounted(method):
+		value, ok = answer(text[i-1 : i])
+		ok = ok && only && text[i-2] <= ' '
+	case !only:
+		answered, ok = answer(text[second:end])
+	}
+	if !ok {
+		return -1, edn.Nil, edn.Nil
+	}
+	return next, value, answered
+}

@@ -1,0 +1,165 @@
+package forms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew/edn"
+	"clew/internal/gen"
+	"clew/jepsen"
+)
+
+// everything says all that a history holds, or its error.
+func everything(h *jepsen.History, err error) (all []string) {
+	if err != nil {
+		return []string{err.Error()}
+	}
+	printer := h.OpPrinter()
+	for e := range jepsen.Event(len(h.Type)) {
+		op := printer.AppendEvent(nil, e)
+		all = append(all, fmt.Sprintf("%d:%d %d %s %d %d %d %d %s", h.Line(e), h.Col(e), h.Index(e), h.Type[e], h.Process[e], h.F[e], h.Value[e], h.OpOf[e], op))
+	}
+	all = append(all, fmt.Sprint(h.Invocation, h.Completion, h.Status, h.Processes, h.Events, h.Skipped, h.Warnings))
+	for id := range h.Values.Len() {
+		all = append(all, h.Values.Text(edn.ID(id)))
+	}
+	for e := range jepsen.Event(len(h.Type)) {
+		all = append(all, h.EventMap(e).String())
+	}
+	return all
+}
+
+// readTimed reads a text as Read does, as columns or by events.
+func readTimed(text string, form Form, byColumns bool) (*jepsen.History, error) {
+	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
+	in := input{ctx: context.Background(), b: b, file: "h", values: b.Values(), take: b.Add, timed: b.AddTimed}
+	if byColumns {
+		in.timedOps = b.AddTimedOps
+	}
+	if err := in.read(strings.NewReader(text), form); err != nil {
+		return nil, err
+	}
+	return b.History()
+}
+
+// timedText is a random text of a form with times. Its lines end in end.
+func timedText(r *rand.Rand, form Form, end string) string {
+	var b strings.Builder
+	objects := map[Form][]string{Fastlin: {"queue", "set", "priorityqueue"}, Fptlin: {"queue", "set", "rmw", "semaphore"}}[form]
+	object := objects[r.IntN(len(objects))]
+	methods := map[string]string{"queue": "enq deq peek", "set": "insert remove contains_true contains_false", "priorityqueue": "insert poll",
+		"rmw": "read_modify_write", "semaphore": "incr decr"}[object]
+	if r.IntN(4) > 0 {
+		fmt.Fprintf(&b, "# %s%s\n", object, end)
+	}
+	between := []string{" ", " ", " ", " ", "  ", "\t", " \r ", "\v"}[r.IntN(8)]
+	clock, long := int64(r.IntN(5)), r.IntN(3) == 0 // times with many digits, far from each other
+	for n := r.IntN(40); n > 0; n-- {
+		switch r.IntN(40) {
+		case 0:
+			b.WriteString([]string{"\n", "# x\n", " ", "  \t", "\r\n"}[r.IntN(5)])
+		case 1:
+			if r.IntN(10) == 0 {
+				b.WriteString([]string{"enq 1", "0 2 2 ENQ 1", "enq 1 3 2", "0 1 2 ENQ x"}[r.IntN(4)] + end + "\n")
+			}
+			methods += " more" + strings.Repeat("_and_more", r.IntN(4))
+		}
+		words := strings.Fields(methods)
+		method := words[r.IntN(len(words))]
+		value := fmt.Sprint([]int64{int64(r.IntN(5)), -1, int64(r.IntN(1e6)), -int64(r.IntN(1e6)), r.Int64()}[min(r.IntN(30), 4)])
+		clock += int64(r.IntN(3))
+		if long {
+			clock += r.Int64N(1 << 50)
+		}
+		times := fmt.Sprint(clock, between, clock+1+int64(r.IntN(6)))
+		if form == Fastlin {
+			fmt.Fprint(&b, method, between, value, between, times, end, "\n")
+			continue
+		}
+		switch {
+		case object == "rmw":
+			value += between + fmt.Sprint(r.IntN(9))
+		case object == "semaphore":
+			value = fmt.Sprint(r.IntN(2))
+		case object == "set" && r.IntN(20) > 0:
+			value += between + fmt.Sprint(r.IntN(2))
+		}
+		process := n // or a process has two operations open
+		if r.IntN(10) == 0 {
+			process = r.IntN(9)
+		}
+		fmt.Fprint(&b, process, between, times, between, strings.ToUpper(method), between, value, end, "\n")
+	}
+	return b.String()
+}
+
+// Operations with times are read as columns, line after line, several bytes at once;
+// or event by event; or word by word. That makes no difference.
+func TestOperationsWithTimesAreTheSameInAllWays(t *testing.T) {
+	for _, form := range []Form{Fastlin, Fptlin} {
+		good, bad := 0, 0
+		for seed := range uint64(1000) {
+			text := func(end string) string { return timedText(gen.Rand(seed), form, end) }
+			plain := text("")
+			want := everything(readTimed(plain, form, false))
+			if good++; len(want) == 1 {
+				good, bad = good-1, bad+1
+			}
+			if got := everything(readTimed(plain, form, true)); !slices.Equal(got, want) {
+				t.Fatalf("by columns\n%s\nnot\n%s\n%q", strings.Join(got, "\n"), strings.Join(want, "\n"), plain)
+			}
+			// Only the general way takes vertical tabs.
+			if got := everything(readTimed(text("\v"), form, true)); !slices.Equal(got, want) && (len(got) > 1 || len(want) > 1) {
+				t.Fatalf("word by word\n%s\nnot\n%s\n%q", strings.Join(got, "\n"), strings.Join(want, "\n"), plain)
+			}
+		}
+		t.Logf("%s: %d histories, %d errors", form, good, bad)
+		if good < 500 || bad < 30 {
+			t.Errorf("%s: %d histories, %d errors", form, good, bad)
+		}
+	}
+}
+
+func TestAProcessThatBeginsTwiceIsNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"# queue\n0 0 5 ENQ 1\n1 1 2 ENQ 2\n 0 4 6 ENQ 3\n": "h:4:2: process 0's :invoke :enqueue (index 3) begins while its :invoke :enqueue (index 0, line 2) is still open; expected a completion first",
+		"# queue\n0 0 5 ENQ 1\n0 5 6 ENQ 3\n":               "",
+	} {
+		_, err := Read(strings.NewReader(text), "h", jepsen.Options{})
+		if fmt.Sprint(err) != want && (err != nil || want != "") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// stopping is a text of many lines, whose reading is stopped once it is at its end.
+type stopping struct {
+	strings.Reader
+	stop func()
+}
+
+func (s *stopping) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if s.Len() == 0 {
+		s.stop()
+	}
+	return n, err
+}
+
+func TestOrderingOperationsWithTimesIsStopped(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("nobody waits")
+	text := &stopping{*strings.NewReader(strings.Repeat("enq 1 2 3\n", 1000)), func() { cancel(why) }}
+	in := jepsen.NewBuilder(jepsen.Options{})
+	if _, err := ReadWithin(ctx, text, "h", jepsen.Options{}); !errors.Is(err, why) || err.Error() != "h: nobody waits" {
+		t.Error(err)
+	}
+	if added, err := in.AddTimedOps(ctx, &jepsen.TimedOps{Order: []int32{0, 1}, Method: []int32{0}, Methods: make([]jepsen.TimedMethod, 1), Value: make([]edn.ID, 1), Line: []int32{1}}); added || err != why {
+		t.Error(added, err)
+	}
+}
