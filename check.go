@@ -1,6 +1,7 @@
 package clew
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,13 @@ type Options struct {
 	// Keys, unless nil, chooses the independent keys that are checked. The result is
 	// then about these alone, and there may be none.
 	Keys func(key edn.Value) bool
-	// Verify re-checks the evidence: a witness is replayed, a core decided again
-	// by another engine.
+	// Verify has the evidence checked again, whatever it costs: a witness is
+	// replayed, a core decided again by another engine. Otherwise that is done if it
+	// is cheap, which depends on the history alone; a witness always is. If evidence
+	// is wrong, the result has the cause jepsen.SelfCheckFailed.
 	Verify bool
+	// NoVerify has no evidence checked again.
+	NoVerify bool
 	// Depth is how deep "hitting" looks for a witness; 0 is DefaultDepth.
 	Depth int
 	// Passed, unless nil, follows the number of completions passed so far.
@@ -151,6 +156,7 @@ type checking struct {
 	core      []jepsen.Operation
 	missing   []string // the evidence that the context left no time for
 	took      time.Duration
+	wrong     error  // about the witness, if it is none
 	err       error  // the model failed
 	release   func() // what the model holds; nil: nothing
 }
@@ -232,27 +238,19 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	switch r.Verdict {
 	case jepsen.Valid:
 		r.Ops = c.ops
-		c.valid(ctx, r)
+		c.valid(ctx, r, o)
 	case jepsen.Invalid:
 		r.Core, r.Ops = c.core, c.parts[c.verdict.failing]
 		c.invalid(ctx, r)
 	}
-	if o.Verify && (r.Verdict != jepsen.Invalid || r.Core != nil) {
-		var failed *models.Failure
-		switch err := d.verify(ctx, r, c.spec, c.parts, c.verdict.failing, o.limits()); {
-		case errors.As(err, &failed):
-			panic(failed)
-		case err != nil && err == context.Cause(ctx):
-			r.Verified = false
-			c.lacks("its verification")
-		case err != nil:
-			panic("the evidence does not stand up: " + err.Error())
-		}
-	}
+	wrong := c.selfCheck(ctx, d, r, o)
 	if len(c.missing) > 0 {
 		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))
 	}
 	r.Ms = float64(c.took.Microseconds()) / 1000
+	if wrong != nil {
+		return refuted(r, wrong)
+	}
 	return r
 }
 
@@ -287,11 +285,16 @@ func conclude(decisions []decision) conclusion {
 
 // valid fills in the witness and the final state, side by side: the witness reads the
 // history and the orders alone, and the model alone adds to its Values.
-func (c *checking) valid(ctx context.Context, r *report.Result) {
+func (c *checking) valid(ctx context.Context, r *report.Result, o Options) {
+	var late, replayed error // what is wrong with the witness
 	evidence := [2]func(){
-		func() { r.Witness = c.witness() },
 		func() {
-			if stopped(func() { r.Final = c.final(ctx) }) {
+			if r.Witness = c.witness(); !o.NoVerify {
+				late = c.ordered(r.Witness)
+			}
+		},
+		func() {
+			if stopped(func() { r.Final, replayed = c.final(ctx) }) {
 				c.lacks("the final state")
 			}
 		},
@@ -302,6 +305,7 @@ func (c *checking) valid(ctx context.Context, r *report.Result) {
 	} else {
 		sideBySide(len(evidence), func(i int) { evidence[i]() })
 	}
+	c.wrong = cmp.Or(late, replayed)
 	r.Explanation = report.Took(r.History, r.Witness)
 }
 
@@ -323,20 +327,23 @@ func (c *checking) points() []point {
 }
 
 // final is the state that the parts' orders lead to, nil if there was no time to
-// find it.
-func (c *checking) final(ctx context.Context) edn.Value {
+// find it. It is an error if they lead nowhere.
+func (c *checking) final(ctx context.Context) (edn.Value, error) {
+	var state models.State
+	var err error
 	if _, declared := c.ops.Model.(models.Declaring); declared && len(c.parts) > 1 {
-		return c.ops.Model.Record(c.wholeRun())
+		state, err = c.wholeRun()
+	} else {
+		state, err = models.Final(ctx, c.ops.Model, &c.ops.Columns, c.wholeOrder())
 	}
-	switch state, err := models.Final(ctx, c.ops.Model, &c.ops.Columns, c.wholeOrder()); {
+	switch {
 	case err != nil && err == context.Cause(ctx):
 		c.lacks("the final state")
-		return edn.Value{}
+		return edn.Value{}, nil
 	case err != nil:
-		panic("a witness does not replay: " + err.Error())
-	default:
-		return c.ops.Model.Record(state)
+		return edn.Value{}, err
 	}
+	return c.ops.Model.Record(state), nil
 }
 
 // wholeOrder is the parts' orders one after the other, as rows of the whole: the

@@ -131,14 +131,14 @@ func rowsByOperation(ops *models.Operations) []models.Row {
 // may run where the whole cannot. Where a step has several outcomes, the whole
 // takes the one that the part by itself has taken: all choices of all parts would
 // be too many.
-func (c *checking) wholeRun() models.State {
+func (c *checking) wholeRun() (models.State, error) {
 	ops := c.ops
 	outcome := make([]int, ops.History.Operations())
 	for i, part := range c.parts {
 		order := c.decisions[i].Order
 		run, err := models.Replay(part.Model, &part.Columns, order)
 		if err != nil {
-			panic("a witness does not replay: " + err.Error())
+			return nil, err
 		}
 		state := part.Model.Init()
 		for j, row := range order {
@@ -158,5 +158,5 @@ func (c *checking) wholeRun() models.State {
 		}
 		state = next[outcome[op]]
 	}
-	return state
+	return state, nil
 }

@@ -34,14 +34,15 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	if o.Keys != nil {
 		keyed = keyed.Only(o.Keys)
 	}
+	verified := o.Verify || !o.NoVerify // what is true of every valid key
 	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred, Spec: spec,
-		Verdict: jepsen.Valid, Verified: o.Verify,
+		Verdict: jepsen.Valid, Verified: verified,
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	}
 	results := report.NewKeys(keyed, report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Spec: spec,
-		Verdict: jepsen.Valid, Verified: o.Verify,
+		Verdict: jepsen.Valid, Verified: verified,
 		FailEvent: jepsen.None, LastOperation: jepsen.None,
 	})
 	d, lim := newDecider(spec, o), o.limits()
@@ -87,15 +88,20 @@ func rowsOf(keyed *jepsen.Keyed) []int {
 }
 
 // together is the verdict of the keys together: that of the first failing one,
-// else of the first undecided one, else of the first.
+// else of the first whose evidence is wrong, else of the first undecided one, else of
+// the first.
 func together(r *report.Result) {
 	if len(r.Keys) == 0 {
 		return // none was chosen
 	}
 	failing := r.FailingKey()
 	for i := range r.Keys {
-		if failing == nil && r.Keys[i].Verdict == jepsen.Unknown {
-			failing = &r.Keys[i]
+		switch k := &r.Keys[i]; {
+		case k.Verdict != jepsen.Unknown:
+		case failing == nil:
+			failing = k
+		case failing.Verdict == jepsen.Unknown && k.SelfCheckFailed() && !failing.SelfCheckFailed():
+			failing = k
 		}
 	}
 	if failing == nil {
@@ -104,6 +110,9 @@ func together(r *report.Result) {
 	}
 	shown := failing.Result()
 	r.Verdict, r.Analyzer, r.Cause, r.Depth = shown.Verdict, shown.Analyzer, shown.Cause, 0
+	if shown.Cause == jepsen.SelfCheckFailed {
+		r.Error = "key " + failing.Key.String() + ": " + shown.Error
+	}
 	if shown.Explanation != "" {
 		r.Explanation, r.Hint = "key "+failing.Key.String()+": "+shown.Explanation, shown.Hint
 	}

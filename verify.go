@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"clew/fallback/auto"
-	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"
-	"clew/report"
 )
 
 // WitnessError says why a witness is no linearization, and at which position of
@@ -53,32 +49,15 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 		return err
 	}
 	rowOf := rowsByOperation(ops)
-	seen := make([]bool, h.Operations())
 	var rows, positions []int32
-	latest := jepsen.Operation(jepsen.None) // the operation that began last so far
-	for i, op := range witness {
-		switch {
-		case op < 0 || int(op) >= len(seen):
-			return &WitnessError{i, "the history has no such operation"}
-		case seen[op]:
-			return &WitnessError{i, h.Name(op) + " stands in it twice"}
-		case h.Status[op] == jepsen.Failed && rowOf[op] == jepsen.None:
-			return &WitnessError{i, h.Name(op) + " failed"}
-		case latest >= 0 && h.Status[op] != jepsen.Crashed && h.Completion[op] < h.Invocation[latest]:
-			return &WitnessError{i, fmt.Sprintf("%s had returned before %s began, yet stands behind it", h.Name(op), h.Name(latest))}
-		}
-		seen[op] = true
-		if latest < 0 || h.Invocation[op] > h.Invocation[latest] {
-			latest = op
-		}
+	err = inTime(h, witness, rowOf, func(i int, op jepsen.Operation) error {
 		if rowOf[op] != jepsen.None {
 			rows, positions = append(rows, rowOf[op]), append(positions, int32(i))
 		}
-	}
-	for op, done := range seen {
-		if !done && (h.Status[op] == jepsen.Succeeded || h.Status[op] == jepsen.Failed && rowOf[op] != jepsen.None) {
-			return &WitnessError{len(witness), h.Name(jepsen.Operation(op)) + " is missing"}
-		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	var stuck *models.ReplayError
 	if _, err := models.Final(ctx, ops.Model, &ops.Columns, rows); errors.As(err, &stuck) {
@@ -90,30 +69,36 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 	return nil
 }
 
-// verify re-checks the evidence of a result and says so in it: a witness is
-// replayed; a core is decided by another engine than the one that found it.
-func (d *decider) verify(ctx context.Context, r *report.Result, spec models.Spec, parts []*models.Operations, failing int, lim limits.Limits) error {
-	switch r.Verdict {
-	case jepsen.Valid:
-		r.Verified = true
-		return verifyWithin(ctx, r.History, spec, r.Witness)
-	case jepsen.Invalid:
-		var err error
-		r.Verified, err = d.verifyCore(ctx, r, parts[failing], lim)
-		return err
+// inTime says whether each operation that succeeded stands in a witness once, crashed
+// ones at most once and failed ones not at all, unless the model reads them (their
+// readAs is not None), and none behind one that began after it had returned. It calls
+// take with each operation and its position. Linear time.
+func inTime(h *jepsen.History, witness []jepsen.Operation, readAs []int32, take func(i int, op jepsen.Operation) error) error {
+	seen := make([]bool, h.Operations())
+	latest := jepsen.Operation(jepsen.None) // the operation that began last so far
+	for i, op := range witness {
+		switch {
+		case op < 0 || int(op) >= len(seen):
+			return &WitnessError{i, "the history has no such operation"}
+		case seen[op]:
+			return &WitnessError{i, h.Name(op) + " stands in it twice"}
+		case h.Status[op] == jepsen.Failed && readAs[op] == jepsen.None:
+			return &WitnessError{i, h.Name(op) + " failed"}
+		case latest >= 0 && h.Status[op] != jepsen.Crashed && h.Completion[op] < h.Invocation[latest]:
+			return &WitnessError{i, fmt.Sprintf("%s had returned before %s began, yet stands behind it", h.Name(op), h.Name(latest))}
+		}
+		seen[op] = true
+		if latest < 0 || h.Invocation[op] > h.Invocation[latest] {
+			latest = op
+		}
+		if err := take(i, op); err != nil {
+			return err
+		}
+	}
+	for op, done := range seen {
+		if !done && (h.Status[op] == jepsen.Succeeded || h.Status[op] == jepsen.Failed && readAs[op] != jepsen.None) {
+			return &WitnessError{len(witness), h.Name(jepsen.Operation(op)) + " is missing"}
+		}
 	}
 	return nil
-}
-
-func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models.Operations, lim limits.Limits) (bool, error) {
-	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
-	again := *d
-	again.fast, again.only, again.engine = false, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
-	switch x := again.part(ctx, core.Operations, lim); x.Verdict {
-	case jepsen.Invalid:
-		return true, nil
-	case jepsen.Valid:
-		return false, errors.New("the core is linearizable, says " + x.analyzer)
-	}
-	return false, nil
 }

@@ -36,6 +36,9 @@ const (
 	Unreadable Cause = "unreadable"
 	// Panicked: the checker failed, which is a bug in it, or in a model in Go.
 	Panicked Cause = "panic"
+	// SelfCheckFailed: the evidence of the verdict is wrong, which is a bug in the
+	// checker, or in a model whose steps are not always the same.
+	SelfCheckFailed Cause = "self-check-failed"
 )
 
 // MarshalJSON is true, false or "unknown".

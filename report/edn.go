@@ -129,11 +129,15 @@ func (p *ednPrinter) keyed(r *Result) []field {
 			failures = append(failures, k.Key)
 		}
 	}
-	return []field{
+	m := []field{
 		{"valid?", p.valid(r)},
 		{"failures", func() { p.list("[]", len(failures), func(i int) { p.value(failures[i])() }) }},
 		{"results", func() { p.results(r.Keys, p.v.Sorted(ids)) }},
 	}
+	if r.Verdict != jepsen.Unknown {
+		m = append(m, p.verified(r))
+	}
+	return m
 }
 
 // shownAtOnce is how many results of keys are held while they are printed.
@@ -166,6 +170,10 @@ func (p *ednPrinter) valid(r *Result) func() {
 	return p.keyword("unknown")
 }
 
+func (p *ednPrinter) verified(r *Result) field {
+	return field{"verified?", p.raw(strconv.FormatBool(r.Verified))}
+}
+
 // single is the map of a single history.
 func (p *ednPrinter) single(r *Result) []field {
 	configs, paths := p.raw("()"), p.raw("()")
@@ -190,8 +198,8 @@ func (p *ednPrinter) single(r *Result) []field {
 		m = append(m, field{"explanation", p.string(sentence)})
 	}
 	m = append(m, field{"configs", configs}, field{"final-paths", paths})
-	if r.Verified {
-		m = append(m, field{"verified?", p.raw("true")})
+	if r.Verdict != jepsen.Unknown {
+		m = append(m, p.verified(r))
 	}
 	if r.Missing != "" {
 		m = append(m, field{"missing", p.string(r.Missing)})

@@ -26,7 +26,7 @@ type Line struct {
 	Crashed     int            `json:"crashed"`
 	Ms          float64        `json:"ms"`
 	Explanation Text           `json:"explanation"`
-	Verified    *bool          `json:"verified"`
+	Verified    *bool          `json:"verified"` // the evidence was checked again; nil if there is none
 	Skipped     int            `json:"skipped"`
 	Warnings    []string       `json:"warnings"`
 	Keys        *int           `json:"keys,omitempty"`     // of independent keys: how many
@@ -63,8 +63,8 @@ func (r *Result) Line() Line {
 			}
 		}
 	}
-	if r.Verified {
-		verified := true
+	if r.Verdict != jepsen.Unknown {
+		verified := r.Verified
 		l.Verified = &verified
 	}
 	if h := r.History; h != nil {

@@ -24,6 +24,12 @@ func (k KeyResult) Result() *Result {
 	return resultsOf([]KeyResult{k}, []int{0})[0]
 }
 
+// SelfCheckFailed says whether the evidence of the key's verdict turned out to be wrong.
+func (k KeyResult) SelfCheckFailed() bool {
+	r := k.keys.others[k.row]
+	return r != nil && r.Cause == jepsen.SelfCheckFailed
+}
+
 // Row is the row of the key among all keys of the history.
 func (k KeyResult) Row() int { return k.keys.keyed.Row(int(k.row)) }
 
@@ -64,7 +70,7 @@ func (k *Keys) Add(own *jepsen.KeyHistory, r *Result) {
 	}
 	kept.witness = int32(len(k.witness))
 	k.valid = append(k.valid, kept)
-	if r.Verdict != jepsen.Valid || r.Depth > 0 || r.Missing != "" {
+	if r.Verdict != jepsen.Valid || r.Depth > 0 || r.Missing != "" || r.Verified != k.like.Verified {
 		r.History, r.Ops = k.keyed.History(int(row)).History, nil // the columns of own are parts of longer ones
 		k.others[row] = r
 	}

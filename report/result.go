@@ -51,7 +51,10 @@ type Result struct {
 
 	// Unknown.
 	Cause jepsen.Cause
-	Error string // why the history could not be read
+	Error string // why the history could not be read, or what is wrong with the evidence
+	// Refuted is the result whose evidence is wrong, if the cause is
+	// jepsen.SelfCheckFailed.
+	Refuted *Result
 
 	// Keys are the results of independent keys, in order; nil if the history
 	// was checked as one. If there are keys, the verdict is that of all keys
@@ -84,6 +87,20 @@ func (r *Result) FailingKey() *KeyResult {
 		}
 	}
 	return first
+}
+
+// SelfCheckFailure is the result whose evidence turned out to be wrong: that of a key
+// if there are keys, otherwise r itself; nil if there is none.
+func (r *Result) SelfCheckFailure() *Result {
+	if r.Cause == jepsen.SelfCheckFailed && r.Keys == nil {
+		return r
+	}
+	for _, k := range r.Keys {
+		if k.SelfCheckFailed() {
+			return k.Result()
+		}
+	}
+	return nil
 }
 
 // FailingIndex is the :index of the first failing completion, -1 if there is

@@ -158,8 +158,11 @@ func (r *Result) summary() string {
 	if r.Depth > 0 {
 		s += fmt.Sprintf(", found at depth %d", r.Depth)
 	}
-	if r.Verified {
+	switch {
+	case r.Verified:
 		s += ", verified"
+	case r.Verdict != jepsen.Unknown:
+		s += ", not verified"
 	}
 	return s + fmt.Sprintf(", %.1f ms", r.Ms)
 }

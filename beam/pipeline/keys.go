@@ -65,7 +65,7 @@ func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key)
 		return nil
 	}
 	r := report.Result{History: h, File: found.Path(), Model: spec.Name, Init: spec.Init, Verdict: jepsen.Valid,
-		Verified: f.Options.Verify, FailEvent: jepsen.None, LastOperation: jepsen.None}
+		Verified: true, FailEvent: jepsen.None, LastOperation: jepsen.None}
 	head, n := r.Line(), len(keyed.Keys)
 	head.Keys, head.Ms = &n, failed.Ms
 	answer(found.Path(), Answer{Row: whole, Line: head})
@@ -142,7 +142,7 @@ func (*togetherFn) ProcessElement(path string, next func(*Answer) bool, emit fun
 func together(all []Answer) report.Line {
 	slices.SortFunc(all, func(a, b Answer) int { return cmp.Compare(a.Row, b.Row) })
 	line, keys := all[0].Line, all[1:]
-	shown := &keys[0]
+	shown, verified := &keys[0], true
 	for i := range keys {
 		k := &keys[i]
 		line.Ms += k.Line.Ms
@@ -152,12 +152,13 @@ func together(all []Answer) report.Line {
 		if worse(k, shown) {
 			shown = k
 		}
-		if k.Line.Verified == nil {
-			line.Verified = nil
-		}
+		verified = verified && k.Line.Verified != nil && *k.Line.Verified
 	}
 	from := shown.Line
 	line.Valid, line.Analyzer, line.Cause, line.Error = from.Valid, from.Analyzer, from.Cause, from.Error
+	if line.Verified = &verified; line.Valid == jepsen.Unknown {
+		line.Verified = nil
+	}
 	if line.Valid != jepsen.Valid {
 		line.OpIndex, line.OpLine, line.PreviousOK = from.OpIndex, from.OpLine, from.PreviousOK
 		if from.Explanation != "" {

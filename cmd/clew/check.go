@@ -19,6 +19,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
+	"clew/report/bundle"
 	"clew/report/ci"
 	"clew/report/shards"
 )
@@ -75,7 +76,8 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto for the part of a task of Kubernetes or Slurm (docs/scale.md)"},
 			&cli.BoolFlag{Name: "shard-keys", Usage: "with --shard and --independent: part every history by its keys"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
-			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again: replay the witness, have the core decided by another engine"},
+			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again whatever it costs: replay the witness, have the core decided by another engine (what is cheap is always checked)"},
+			&cli.BoolFlag{Name: "no-verify", Usage: "check no evidence again"},
 			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written, and end as soon as it is invalid, or with the first signal"},
 			&cli.DurationFlag{Name: "idle", DefaultText: "never", Usage: "with --follow: the history has ended if nothing came for `DURATION`, such as 30s"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
@@ -105,6 +107,7 @@ type checker struct {
 	alone    bool          // there is one history
 	table    *report.Table // nil: a text for each history
 	look     report.TextOptions
+	bundled  atomic.Bool // a failed self-check is in a file
 }
 
 func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
@@ -135,7 +138,9 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 	if k.options, k.memory, err = searchOptions(c); err != nil {
 		return nil, err
 	}
-	k.options.Verify = c.Bool("verify")
+	if k.options.Verify, k.options.NoVerify = c.Bool("verify"), c.Bool("no-verify"); k.options.Verify && k.options.NoVerify {
+		return nil, errors.New("--verify and --no-verify do not go together")
+	}
 	if k.follow, err = givenFollowing(c, &k.reading); err != nil {
 		return nil, err
 	}
@@ -385,6 +390,7 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		a.colored = k.output == "text" && k.table == nil && k.look.Color
 	}
 	a.count(r.Verdict, r.Cause)
+	a.wrong = k.wrong(r)
 	if r.History != nil {
 		a.warnings = r.History.Warnings
 	}
@@ -399,6 +405,26 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		}
 	}
 	return a
+}
+
+// wrong is an error if the evidence of a result turned out to be wrong. It says where
+// everything about the first one of a run is.
+func (k *checker) wrong(r *report.Result) error {
+	failed := r.SelfCheckFailure()
+	if failed == nil {
+		return nil
+	}
+	err := fmt.Errorf("%s: the self-check failed: %s", r.File, failed.Error)
+	if !k.bundled.CompareAndSwap(false, true) {
+		return err
+	}
+	file, lost := newFile("clew-self-check-failed", ".zip", func(w io.Writer) error {
+		return bundle.Write(w, fmt.Sprintf("clew %s\ncommand: %q\n", version(), os.Args), failed)
+	})
+	if lost != nil {
+		return fmt.Errorf("%w; what is to be sent could not be written: %w", err, lost)
+	}
+	return fmt.Errorf("%w; all that is needed is in %s", err, file)
 }
 
 // show fills in what standard output says about a result.

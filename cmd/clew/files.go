@@ -33,6 +33,24 @@ func open(path string) (in io.ReadCloser, name string, err error) {
 	return in, path, err
 }
 
+// newFile writes a file that is not there yet into the folder that clew runs in, and
+// is its name: it has a number if others have the name without one.
+func newFile(name, ext string, write func(io.Writer) error) (file string, err error) {
+	for n := 1; ; n++ {
+		if file = name + ext; n > 1 {
+			file = fmt.Sprintf("%s-%d%s", name, n, ext)
+		}
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		switch {
+		case errors.Is(err, os.ErrExist):
+			continue
+		case err != nil:
+			return "", err
+		}
+		return file, errors.Join(write(f), f.Close())
+	}
+}
+
 // readWitness reads an order of a history's operations.
 func readWitness(ctx context.Context, memory int64, path string, h *jepsen.History) ([]jepsen.Operation, error) {
 	f, err := files.Open(path)

@@ -137,6 +137,9 @@ func (m *merger) answer(table *report.Table, l shards.Line) answer {
 		a.err = errors.Join(all...)
 	case l.Valid == jepsen.Unknown && cause == jepsen.Panicked:
 		a.bug = string(l.Error)
+	case l.Valid == jepsen.Unknown && cause == jepsen.SelfCheckFailed:
+		a.of[unknown]++
+		a.wrong = fmt.Errorf("%s: the self-check failed: %s", l.File, l.Error)
 	default:
 		if a.count(l.Valid, cause); m.quiet {
 			a.out = m.failure(l.Line)

@@ -58,6 +58,7 @@ type answer struct {
 	err      error      // why the history is unreadable
 	bug      string     // clew panicked
 	record   *ci.Record // what pipelines are told, nil if nobody tells them
+	wrong    error      // the self-check failed
 }
 
 // writing writes something until the context is done.
@@ -216,6 +217,10 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	case a.err != nil:
 		r.tally.of[unreadable]++
 		complain(r.stderr, a.err)
+	}
+	if a.wrong != nil {
+		r.tally.of[panicked]++
+		reportBug(r.stderr, text.Line(a.wrong.Error()))
 	}
 	for _, w := range r.said(a.warnings) {
 		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(j.Path), text.Line(w))

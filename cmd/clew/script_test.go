@@ -18,16 +18,23 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"clew/fallback/auto"
+	"clew/internal/enginetest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"clew": main})
+	testscript.Main(m, map[string]func(){"clew": main, "wrongclew": func() {
+		auto.Substitute("frontier", enginetest.Wrong["takes the last operation first"])
+		main()
+	}})
 }
 
 // The scripts are conversations with clew. Beside testscript's own commands they
 // know:
 //
 //	status N COMMAND ARG...   run a command, which exits with status N
+//	exec wrongclew ARG...     clew whose --algorithm frontier is wrong about every witness
 //	said FILE                 standard output is the file, but for times (N ms),
 //	                          engines (ENGINE) and explanations in JSON (WHY)
 //	pack FORM FILE PACKED     compress a file with gzip or zstd

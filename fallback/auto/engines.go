@@ -1,6 +1,8 @@
 package auto
 
 import (
+	"slices"
+
 	"clew/fallback"
 	"clew/fallback/hitting"
 	"clew/fallback/languages"
@@ -62,6 +64,16 @@ func Engine(name string, depth int) fallback.Engine {
 		return e.engine
 	}
 	return nil
+}
+
+// Substitute has another engine decide for those who ask for an algorithm, until
+// restore is called. It is for tests of what becomes of wrong answers, in which nothing
+// else is decided meanwhile.
+func Substitute(name string, other fallback.Engine) (restore func()) {
+	i := slices.Index(Names(), name)
+	own := engines[i].engine
+	engines[i].engine = other
+	return func() { engines[i].engine = own }
 }
 
 // Judge is an engine that checks what another engine, given by its name, has

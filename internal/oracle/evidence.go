@@ -302,9 +302,9 @@ func (e *evidence) resultMap() error {
 	if err != nil {
 		return fmt.Errorf("%w in %s", err, text)
 	}
-	want := ":analyzer :configs :final-paths :model :stats :valid?"
+	want := ":analyzer :configs :final-paths :model :stats :valid? :verified?"
 	if e.r.Verdict == jepsen.Invalid {
-		want = ":analyzer :configs :core :explanation :final-paths :last-op :op :previous-ok :stats :valid?"
+		want = ":analyzer :configs :core :explanation :final-paths :last-op :op :previous-ok :stats :valid? :verified?"
 	}
 	if got := keysOf(v, id); got != want {
 		return fmt.Errorf("the result map has the keys %s, not %s", got, want)

@@ -280,7 +280,7 @@ func together(lines []Line) Line {
 		if l.Run.Details != nil {
 			told = told.Join(l.Run.Details.Keys)
 		}
-		verified = verified && l.Verified != nil
+		verified = verified && l.Verified != nil && *l.Verified
 		if l.Keys != nil {
 			keys += *l.Keys
 		}
@@ -309,8 +309,8 @@ func together(lines []Line) Line {
 	for _, f := range failures {
 		whole.Failures = append(whole.Failures, f.key)
 	}
-	if !verified {
-		whole.Verified = nil
+	if whole.Verified != nil {
+		whole.Verified = &verified
 	}
 	if whole.Keys != nil {
 		whole.Keys = &keys

@@ -1,0 +1,151 @@
+package clew
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"clew/fallback/auto"
+	"clew/internal/limits"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// The self-check looks at the evidence of every verdict again, as far as that is
+// cheap. Whether it is depends on the history alone, and never on the time that passes:
+//
+//   - A witness always is. That every operation stands in it once and in time is one
+//     pass over it, and the steps of the model are those that lead to the final state,
+//     which is shown anyway.
+//   - A core is, if it has at most maxJudged operations and another engine than the
+//     one that found it decides it with judgeWork, and judgePerOperation more for each
+//     operation of the history. That is some milliseconds, or about a tenth of what it
+//     takes to read the history.
+//
+// Options.Verify has everything checked, and from the history on: a witness of
+// operations that are read anew, and a core however hard it is.
+const (
+	maxJudged         = 2000
+	judgeWork         = 100_000
+	judgePerOperation = 20
+)
+
+// selfCheck checks the evidence of a result and says so in it. An error means that
+// the evidence is wrong.
+func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, o Options) error {
+	switch {
+	case c.wrong != nil:
+		return fmt.Errorf("the witness is no linearization: %w", c.wrong)
+	case o.NoVerify && !o.Verify, r.Verdict == jepsen.Unknown:
+		return nil
+	case r.Verdict == jepsen.Valid && !o.Verify:
+		r.Verified = len(c.missing) == 0
+		return nil
+	case r.Verdict == jepsen.Valid:
+		r.Verified = true
+		return c.unfinished(ctx, r, verifyWithin(ctx, r.History, c.spec, r.Witness))
+	case r.Core == nil, len(r.Core) > maxJudged && !o.Verify:
+		return nil
+	}
+	lim := limits.Limits{Memory: o.limits().Memory}
+	if !o.Verify {
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		defer stop()
+		lim.Turn = once(judgeWork+judgePerOperation*int64(c.h.Operations()), stop)
+	}
+	var err error
+	late := stopped(func() { r.Verified, err = d.verifyCore(ctx, r, c.parts[c.verdict.failing], lim) })
+	if o.Verify && (late || !r.Verified && ctx.Err() != nil) {
+		c.lacks("its verification")
+	}
+	return err
+}
+
+// unfinished is an error of a replay, unless it says no more than that the context
+// ended before the replay did.
+func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) error {
+	var failed *models.Failure
+	switch {
+	case errors.As(err, &failed):
+		panic(failed)
+	case err != nil && err == context.Cause(ctx):
+		r.Verified = false
+		c.lacks("its verification")
+		return nil
+	case err != nil:
+		return fmt.Errorf("the witness is no linearization: %w", err)
+	}
+	return nil
+}
+
+// once is a turn of so much work, after which there is none.
+func once(work int64, stop func()) func() int64 {
+	given := false
+	return func() int64 {
+		if given {
+			stop()
+		}
+		given = true
+		return work
+	}
+}
+
+// verifyCore has a core decided by another engine than the one that found it.
+func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models.Operations, lim limits.Limits) (bool, error) {
+	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
+	again := *d
+	again.fast, again.only, again.engine = false, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
+	switch x := again.part(ctx, core.Operations, lim); x.Verdict {
+	case jepsen.Invalid:
+		return true, nil
+	case jepsen.Valid:
+		return false, errors.New("the core is linearizable, says " + x.analyzer)
+	}
+	return false, nil
+}
+
+// ordered says whether a witness is in time, and is made of the orders of the parts,
+// which the model follows for the final state: it is an error if not. Linear time.
+func (c *checking) ordered(witness []jepsen.Operation) error {
+	partOf := make([]int32, c.h.Operations())
+	for op := range partOf {
+		partOf[op] = jepsen.None
+	}
+	for i, part := range c.parts {
+		for _, op := range part.Of {
+			partOf[op] = int32(i)
+		}
+	}
+	next := make([]int32, len(c.parts)) // by part: the place in its order
+	err := inTime(c.h, witness, partOf, func(i int, op jepsen.Operation) error {
+		p := partOf[op]
+		if p == jepsen.None {
+			return nil
+		}
+		order := c.decisions[p].Order
+		if int(next[p]) == len(order) || c.parts[p].Of[order[next[p]]] != op {
+			return &WitnessError{i, c.h.Name(op) + " does not stand there in the order that was found"}
+		}
+		next[p]++
+		return nil
+	})
+	for p, n := range next {
+		if order := c.decisions[p].Order; err == nil && int(n) < len(order) {
+			err = &WitnessError{len(witness), c.h.Name(c.parts[p].Of[order[n]]) + " is missing"}
+		}
+	}
+	return err
+}
+
+// refuted is the result if the evidence of another one is wrong.
+func refuted(r *report.Result, wrong error) *report.Result {
+	r.Verified = false
+	return &report.Result{
+		History: r.History, File: r.File, Model: r.Model, Init: r.Init, Inferred: r.Inferred, Spec: r.Spec,
+		Verdict: jepsen.Unknown, Cause: jepsen.SelfCheckFailed, Error: wrong.Error(), Analyzer: r.Analyzer, Ms: r.Ms,
+		FailEvent: jepsen.None, LastOperation: jepsen.None, Refuted: r,
+	}
+}

@@ -1,0 +1,101 @@
+package clew_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/fallback/auto"
+	"clew/internal/enginetest"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// oneAfterTheOther is a history of a process that writes and reads n times.
+func oneAfterTheOther(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "{:process 0 :type :invoke :f :write :value %d}{:process 0 :type :ok :f :write :value %d}\n", i, i)
+		fmt.Fprintf(&b, "{:process 0 :type :invoke :f :read :value nil}{:process 0 :type :ok :f :read :value %d}\n", i)
+	}
+	return b.String()
+}
+
+func checkedText(t *testing.T, text string, spec models.Spec, o clew.Options) *report.Result {
+	t.Helper()
+	h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(context.Background(), h, spec, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A wrong engine is found out, whether or not anybody asks for it, and what it found
+// is kept.
+func TestAWrongEngineFailsTheSelfCheck(t *testing.T) {
+	keys := strings.NewReplacer(":value nil", ":value [1 nil]", ":value 0", ":value [1 0]", ":value 1", ":value [1 1]", ":value 2", ":value [1 2]")
+	for name, engine := range enginetest.Wrong {
+		for _, o := range []clew.Options{{}, {Verify: true}, {Independent: true}} {
+			t.Run(fmt.Sprint(name, o.Verify, o.Independent), func(t *testing.T) {
+				defer auto.Substitute("frontier", engine)()
+				text := oneAfterTheOther(3)
+				if o.Algorithm = "frontier"; o.Independent {
+					text = keys.Replace(text)
+				}
+				r := checkedText(t, text, models.Spec{Name: "register"}, o)
+				failed := r.SelfCheckFailure()
+				if r.Verdict != jepsen.Unknown || r.Cause != jepsen.SelfCheckFailed || r.Verified || failed == nil {
+					t.Fatalf("%s, %s, verified %v; want a failed self-check", r.Verdict, r.Cause, r.Verified)
+				}
+				if failed.Error == "" || failed.Refuted == nil || failed.Refuted.Verdict == jepsen.Unknown || failed.Refuted.Witness == nil && failed.Refuted.Core == nil {
+					t.Errorf("%q, of the result %v; want what is wrong, and with what", failed.Error, failed.Refuted)
+				}
+				if text := r.EDN(); !strings.Contains(text, ":cause :self-check-failed") || strings.Contains(text, ":verified?") {
+					t.Error(text)
+				}
+			})
+		}
+	}
+	if r := checkedText(t, oneAfterTheOther(3), models.Spec{Name: "register"}, clew.Options{Algorithm: "frontier"}); r.Verdict != jepsen.Valid || !r.Verified {
+		t.Errorf("%s by the right engine, verified %v", r.Verdict, r.Verified)
+	}
+}
+
+// Whether a core is decided again depends on the history: it is not if it is long, as
+// those of locks are, unless that is asked for.
+func TestALongCoreIsDecidedAgainOnlyIfThatIsAskedFor(t *testing.T) {
+	var b strings.Builder
+	lock := func(n int) string {
+		b.Reset()
+		for range n {
+			b.WriteString("{:process 0 :type :invoke :f :acquire}{:process 0 :type :ok :f :acquire}\n{:process 0 :type :invoke :f :release}{:process 0 :type :ok :f :release}\n")
+		}
+		b.WriteString("{:process 0 :type :invoke :f :release}{:process 0 :type :ok :f :release}\n")
+		return b.String()
+	}
+	for _, c := range []struct {
+		n    int
+		o    clew.Options
+		want bool
+	}{
+		{5, clew.Options{}, true},
+		{5, clew.Options{NoVerify: true}, false},
+		{1500, clew.Options{}, false},
+		{1500, clew.Options{Verify: true}, true},
+	} {
+		r := checkedText(t, lock(c.n), models.Spec{Name: "mutex"}, c.o)
+		if r.Verdict != jepsen.Invalid || r.Verified != c.want {
+			t.Errorf("%d pairs: %s, verified %v, want %v", c.n, r.Verdict, r.Verified, c.want)
+		}
+	}
+	if r := checkedText(t, oneAfterTheOther(3), models.Spec{Name: "register"}, clew.Options{NoVerify: true}); r.Verified {
+		t.Error("the witness is said to be verified, and nobody asked")
+	}
+}
