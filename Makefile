@@ -1,4 +1,4 @@
-.PHONY: test ci coverage oracle fuzz bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
+.PHONY: test ci coverage oracle fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -9,6 +9,7 @@ oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback/... ./fastpath/...
 fuzz:
 	for f in ./edn/opmap:FuzzReader ./edn:FuzzParse ./edn/opmap:FuzzQuick ./edn/opmap:FuzzAhead .:FuzzCheck ./jepsen/forms:FuzzConvert ./jepsen/forms/internal/jsonops:FuzzJSON ./jepsen/fressian:FuzzReader ./jepsen/testfile:FuzzRead ./jepsen/forms:FuzzForms; do \
 	  go test -run xxx -fuzz "^$${f#*:}$$" -fuzztime 60s -fuzzminimizetime 10x "$${f%:*}" || exit 1; done
+mutants: ; go run ./internal/mutants $(ARGS)
 bench: ; @go run ./internal/bench speed $(ARGS)
 benchmarks: ; go test -run '^$$' -bench . -benchmem . ./edn/... ./jepsen/... ./fallback/... ./fastpath/...
 bench-search: ; go run ./internal/bench search $(ARGS)

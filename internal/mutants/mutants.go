@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mutant is a small change of a file.
+type mutant struct {
+	Package string // its folder, as go test takes it
+	File    string
+	Line    int
+	Func    string // in which it is
+	Was, Is string // the text, and what it becomes
+	Nth     int    // of the changes of that function with the same texts, from 0
+	from    int    // where the text begins in the file
+}
+
+// name tells mutants apart, and stays the same when lines are added elsewhere.
+func (m mutant) name() string {
+	return fmt.Sprintf("%s %s %d: %s -> %s", m.File, m.Func, m.Nth, m.Was, m.Is)
+}
+
+// operators are what takes the place of an operator.
+var operators = map[token.Token][]token.Token{
+	token.LSS: {token.LEQ}, token.LEQ: {token.LSS}, token.GTR: {token.GEQ}, token.GEQ: {token.GTR},
+	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
+	token.LAND: {token.LOR}, token.LOR: {token.LAND},
+	token.ADD: {token.SUB}, token.SUB: {token.ADD}, token.MUL: {token.QUO}, token.QUO: {token.MUL},
+	token.AND: {token.OR}, token.OR: {token.AND}, token.SHL: {token.SHR}, token.SHR: {token.SHL},
+}
+
+// names are what takes the place of a name.
+var names = map[string]string{"max": "min", "min": "max", "true": "false", "false": "true"}
+
+// mutantsIn are all mutants of the Go files under folders that are no tests, in order.
+func mutantsIn(folders []string) ([]mutant, error) {
+	var all []mutant
+	for _, folder := range folders {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && slices.Contains([]string{"testdata", "testkit"}, d.Name()):
+				return filepath.SkipDir
+			case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			of, err := mutantsOf(filepath.ToSlash(path), string(text))
+			all = append(all, of...)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// mutantsOf are the mutants of a file.
+func mutantsOf(path, text string) ([]mutant, error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var all []mutant
+	seen := map[string]int{}
+	for _, d := range file.Decls {
+		f, isFunc := d.(*ast.FuncDecl)
+		if !isFunc || f.Body == nil {
+			continue
+		}
+		change := func(from, to token.Pos, is string) {
+			at, end := files.Position(from), files.Position(to)
+			m := mutant{Package: "./" + filepath.ToSlash(filepath.Dir(path)), File: path, Line: at.Line, Func: funcName(f),
+				Was: text[at.Offset:end.Offset], Is: is, from: at.Offset}
+			key := m.name()
+			m.Nth = seen[key]
+			seen[key]++
+			all = append(all, m)
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool { return mutate(n, change) })
+	}
+	return all, nil
+}
+
+// mutate calls change with what may take the place of a node or a part of it. It says
+// whether to go on within it.
+func mutate(n ast.Node, change func(from, to token.Pos, is string)) bool {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		for _, op := range operators[n.Op] {
+			change(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), op.String())
+		}
+	case *ast.Ident:
+		if is := names[n.Name]; is != "" {
+			change(n.Pos(), n.End(), is)
+		}
+	case *ast.BasicLit:
+		if n.Kind == token.INT {
+			change(n.Pos(), n.End(), "("+n.Value+" + 1)")
+		}
+	case *ast.IfStmt:
+		change(n.Cond.Pos(), n.Cond.End(), "false")
+	case *ast.IncDecStmt:
+		is := token.INC
+		if n.Tok == token.INC {
+			is = token.DEC
+		}
+		change(n.TokPos, n.TokPos+2, is.String())
+	case *ast.BranchStmt:
+		if n.Label == nil && (n.Tok == token.BREAK || n.Tok == token.CONTINUE) {
+			change(n.Pos(), n.End(), "{}")
+		}
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE {
+			change(n.Pos(), n.End(), "{}")
+		}
+	case *ast.ExprStmt:
+		if call, is := n.X.(*ast.CallExpr); is {
+			if f, is := call.Fun.(*ast.Ident); is && f.Name == "panic" {
+				return false // what cannot happen
+			}
+		}
+		change(n.Pos(), n.End(), "{}")
+	}
+	return true
+}
+
+// funcName is a function's name, with the type that it is a method of.
+func funcName(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return f.Name.Name
+	}
+	of := f.Recv.List[0].Type
+	if p, is := of.(*ast.StarExpr); is {
+		of = p.X
+	}
+	if g, is := of.(*ast.IndexExpr); is {
+		of = g.X
+	}
+	if name, is := of.(*ast.Ident); is {
+		return name.Name + "." + f.Name.Name
+	}
+	return f.Name.Name
+}
+
+// apply is the text of the mutant's file with the change.
+func (m mutant) apply(text string) string {
+	return text[:m.from] + m.Is + text[m.from+len(m.Was):]
+}

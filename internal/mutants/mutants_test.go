@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+func TestMutantsOfAFunction(t *testing.T) {
+	const text = `package p
+
+func (s *set[T]) f(a, b int) bool {
+	if a < b+1 {
+		b = max(a, b)
+		return true
+	}
+	for {
+		a++
+		break
+	}
+	g(a)
+	if a < b {
+		panic(a + b)
+	}
+	return false
+}
+`
+	all, err := mutantsOf("p/p.go", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range all {
+		if m.Package != "./p" || m.apply(text) == text || m.apply(text)[:m.from] != text[:m.from] {
+			t.Errorf("wrong: %+v", m)
+		}
+		got = append(got, fmt.Sprint(m.Line, " ", m.name()))
+	}
+	want := []string{
+		"4 p/p.go set.f 0: a < b+1 -> false", "4 p/p.go set.f 0: < -> <=", "4 p/p.go set.f 0: + -> -", "4 p/p.go set.f 0: 1 -> (1 + 1)",
+		"5 p/p.go set.f 0: b = max(a, b) -> {}", "5 p/p.go set.f 0: max -> min", "6 p/p.go set.f 0: true -> false",
+		"9 p/p.go set.f 0: ++ -> --", "10 p/p.go set.f 0: break -> {}", "12 p/p.go set.f 0: g(a) -> {}",
+		"13 p/p.go set.f 0: a < b -> false", "13 p/p.go set.f 1: < -> <=",
+		"16 p/p.go set.f 0: false -> true",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+func TestReasonsStandBelowTheirMutants(t *testing.T) {
+	got, err := reasons("# a comment\n\na.go f 0: < -> <=\n\tthey are never equal\nb.go g 1: 1 -> (1 + 1)\n\tonly room\n")
+	if err != nil || len(got) != 2 || got["a.go f 0: < -> <="] != "they are never equal" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := reasons("\twithout one\n"); err == nil {
+		t.Error("a reason without a mutant is taken")
+	}
+}
