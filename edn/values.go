@@ -286,6 +286,17 @@ func (v *Values) growDense(n int64) {
 	}
 }
 
+// ReserveInts makes room for the integers from 0 to n-1, all of which are about to be
+// interned.
+func (v *Values) ReserveInts(n int) {
+	if more := n - len(v.forms); more > 0 {
+		v.forms, v.class = huge.Grow(v.forms, more), huge.Grow(v.class, more)
+	}
+	if n > len(v.dense) {
+		v.growDense(int64(n - 1))
+	}
+}
+
 // InternString interns a string.
 func (v *Values) InternString(s string) ID {
 	if id, ok := v.strings[s]; ok {

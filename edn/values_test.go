@@ -437,3 +437,22 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestReservedIntegersAreThoseThatAreInterned(t *testing.T) {
+	for _, n := range []int{0, 1, 255, 256, 257, 5000} {
+		v, plain := NewValues(), NewValues()
+		for i, k := range []int64{7, 300, 4999, -1, 1 << 40, 5000, 0} {
+			if i == 3 {
+				v.ReserveInts(n)
+			}
+			if got, want := v.InternInt(k), plain.InternInt(k); got != want || v.InternInt(k) != want {
+				t.Errorf("%d is %d, want %d", k, got, want)
+			}
+		}
+		for k := range int64(6000) {
+			if got, want := v.InternInt(k), plain.InternInt(k); got != want {
+				t.Fatalf("of %d: %d is %d, want %d", n, k, got, want)
+			}
+		}
+	}
+}

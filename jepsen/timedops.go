@@ -55,6 +55,7 @@ func (b *Builder) AddTimedOps(ctx context.Context, t *TimedOps) (added bool, err
 		return false, err
 	}
 	if t.Process == nil {
+		h.Values.ReserveInts(len(h.Invocation))
 		h.Process, h.Processes = huge.Make[int32](len(h.OpOf)), huge.Make[edn.ID](len(h.Invocation))
 		for e, op := range h.OpOf {
 			h.Process[e] = int32(op)
@@ -109,8 +110,8 @@ func (h *History) addTimed(ctx context.Context, t *TimedOps) error {
 	if t.Called == nil {
 		values[0] = t.Value
 	}
-	op := Operation(0) // the next
-	of := huge.Make[Operation](2 * n)
+	op := Operation(0)            // the next
+	of := huge.Make[Operation](n) // by row
 	for e, event := range t.Order {
 		const often = 1 << 16
 		if e%often == 0 && ctx.Err() != nil {
@@ -118,8 +119,9 @@ func (h *History) addTimed(ctx context.Context, t *TimedOps) error {
 		}
 		row, returns := event>>1, event&1
 		method := t.Method[row]
-		of[event] = op
-		own := of[event&^1]
+		own := of[row]
+		own ^= (own ^ op) & Operation(returns-1) // the next, if it is a call
+		of[row] = own
 		h.Type[e] = Type(returns) // Invoke or OK
 		h.F[e] = fs[method]
 		h.Value[e] = values[returns][row] & taken[2*method+returns]
@@ -131,7 +133,7 @@ func (h *History) addTimed(ctx context.Context, t *TimedOps) error {
 	}
 	h.Invocation = h.Invocation[:n]
 	for row, col := range t.Col {
-		h.cols[of[2*row]] = col
+		h.cols[of[row]] = col
 	}
 	h.places = places{runs: []run{{}}, n: Event(2 * n)}
 	return nil

@@ -264,6 +264,8 @@ func (all *timedOps) reserve(r *textReader) {
 	all.value, all.line = huge.Grow(all.value, more), huge.Grow(all.line, more)
 	if r.form == Fptlin {
 		all.process = huge.Grow(all.process, more)
+	} else if r.length > 0 {
+		r.in.values.ReserveInts(len(all.value) + more) // the processes
 	}
 }
 
