@@ -47,6 +47,9 @@ func (c *limoCalls) of(thread int64, lines int) *limoCall {
 func (r *textReader) limo() error {
 	var calls limoCalls
 	for {
+		if err := r.quickCalls(&calls); err != nil {
+			return err
+		}
 		if err := r.more(); err == io.EOF {
 			return nil
 		} else if err != nil {

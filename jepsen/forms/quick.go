@@ -5,13 +5,15 @@ import (
 	"math/bits"
 
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/internal/digits"
 	"clew/jepsen/forms/internal/scan"
 )
 
-// Nearly all lines of fastlin and fptlin have nothing but a method that has been seen,
-// short integers, and blanks. They are read here, one after another, eight bytes at
-// once. A line that has anything else is left to the general way.
+// Nearly all lines of fastlin, fptlin and LiMo have nothing but a method that has been
+// seen, short integers, and blanks. They are read here, one after another, eight bytes
+// at once. A line that has anything else is left to the general way, and so is one that
+// is wrong.
 
 // known are the methods that have been seen, by their names.
 type known struct {
@@ -43,12 +45,12 @@ func (k *known) at(text []byte, i int) (method int32, end int) {
 		return 0, -1
 	}
 	first := binary.LittleEndian.Uint64(text[i:])
-	end = i + beforeBlank(first)
+	end = i + nameBytes(first)
 	for end-i >= 8 && (end-i)&7 == 0 {
 		if end+8 > len(text) {
 			return 0, -1
 		}
-		n := beforeBlank(binary.LittleEndian.Uint64(text[end:]))
+		n := nameBytes(binary.LittleEndian.Uint64(text[end:]))
 		if end += n; n == 0 {
 			break
 		}
@@ -59,11 +61,12 @@ func (k *known) at(text []byte, i int) (method int32, end int) {
 	return 0, -1
 }
 
-// beforeBlank is how many bytes of w, from the lowest on, come before the first that is
-// a blank or less.
-func beforeBlank(w uint64) int {
+// nameBytes is how many bytes of w, from the lowest on, come before the first that is a
+// blank, or less, or opens a parenthesis, which is in no name.
+func nameBytes(w uint64) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
-	return bits.TrailingZeros64((w-(' '+1)*low)&^w&high) / 8
+	paren := w ^ '('*low
+	return bits.TrailingZeros64(((w-(' '+1)*low)&^w|(paren-low)&^paren)&high) / 8
 }
 
 // shortInt is the integer at i, of at most 16 digits, and where it ends, -1 if there is
@@ -228,4 +231,95 @@ func (r *textReader) rest(l *plainLine, text []byte, i int) (next int, value, an
 		return -1, edn.Nil, edn.Nil
 	}
 	return next, value, answered
+}
+
+// quickCalls reads lines of LiMo as long as they are plain.
+func (r *textReader) quickCalls(calls *limoCalls) error {
+	for text := r.lines.Data; ; {
+		begin := r.lines.At
+		if begin+32 > len(text) || text[begin] != '[' {
+			return nil
+		}
+		thread, i := shortInt(text, begin+1)
+		if i < 0 || thread < 0 || text[i] != ']' || text[i+1] != ' ' {
+			return nil
+		}
+		call := calls.of(thread, r.lines.N+1)
+		var e *opmap.Event
+		switch verb := binary.LittleEndian.Uint64(text[i:]) >> 16; {
+		case verb&(1<<40-1) == callWord && !call.isOpen:
+			e = r.plainCall(thread, call, text, i+7)
+		case verb == returnWord && call.isOpen:
+			e = r.plainReturn(thread, call, text, i+8)
+		}
+		if e == nil {
+			return nil
+		}
+		if err := r.in.take(e); err != nil {
+			return err
+		}
+	}
+}
+
+const (
+	callWord   = 'c' | 'a'<<8 | 'l'<<16 | 'l'<<24 | ' '<<32
+	returnWord = 'r' | 'e'<<8 | 't'<<16 | 'u'<<24 | 'r'<<32 | 'n'<<40
+	emptyWord  = 'e' | 'm'<<8 | 'p'<<16 | 't'<<24 | 'y'<<32
+)
+
+// plainCall reads METHOD(VALUE) or METHOD() at i, and goes on to the next line. It is nil
+// if there is anything else.
+func (r *textReader) plainCall(thread int64, call *limoCall, text []byte, i int) *opmap.Event {
+	method, i := r.known.at(text, i)
+	if i < 0 || i+1 >= len(text) || text[i] != '(' {
+		return nil
+	}
+	begin, n := i+1, int64(0)
+	if i = begin; text[i] != ')' {
+		if n, i = shortInt(text, i); i < 0 || text[i] != ')' {
+			return nil
+		}
+	}
+	next := lineEnd(text, i+1)
+	if next < 0 {
+		return nil
+	}
+	r.lines.N, r.lines.At = r.lines.N+1, next
+	*call = limoCall{method: method, line: int32(r.lines.N), isOpen: true}
+	e := r.event(r.in.values.InternInt(thread), method, false, call.line, 1)
+	if i > begin {
+		call.value = r.in.values.InternInt(n)
+	}
+	if r.methods[method].adds {
+		e.Value = call.value
+	}
+	return e
+}
+
+// plainReturn reads the value that is returned, or none, and goes on to the next line.
+// It is nil if there is anything else.
+func (r *textReader) plainReturn(thread int64, call *limoCall, text []byte, i int) *opmap.Event {
+	var n int64
+	begin, isEmpty := i, false
+	if at := past(text, i); at >= 0 && at+8 <= len(text) && text[i] == ' ' && text[at] != '\n' {
+		if isEmpty = binary.LittleEndian.Uint64(text[at:])&(1<<40-1) == emptyWord; isEmpty {
+			i = at + len("empty")
+		} else if n, i = shortInt(text, at); i < 0 {
+			return nil
+		}
+	}
+	next := lineEnd(text, i)
+	if next < 0 {
+		return nil
+	}
+	r.lines.N, r.lines.At = r.lines.N+1, next
+	call.isOpen = false
+	e := r.event(r.in.values.InternInt(thread), call.method, true, int32(r.lines.N), 1)
+	switch {
+	case i == begin:
+		e.Value = call.value
+	case !isEmpty:
+		e.Value = r.in.values.InternInt(n)
+	}
+	return e
 }

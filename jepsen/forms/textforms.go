@@ -126,7 +126,7 @@ type textReader struct {
 	methods []method
 	headed  int              // how many of them there were before the last heading
 	numbers map[string]int32 // of those after it
-	known   known
+	known   known            // likewise
 	e       opmap.Event
 
 	invoke, ok edn.ID // types
@@ -145,6 +145,7 @@ func (in *input) textForm(r io.Reader, form Form, length int64) error {
 	t := &textReader{in: in, form: form, length: length, numbers: map[string]int32{}, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}}
 	t.invoke, t.ok = in.values.InternKeyword(jepsen.Invoke.Name()), in.values.InternKeyword(jepsen.OK.Name())
 	if form == LiMo {
+		in.b.Expect(length)
 		return t.limo()
 	}
 	return t.timed()
@@ -175,7 +176,7 @@ func (r *textReader) more() error {
 		case r.line[0] == '#':
 			if word := heading(string(r.line)); word != "" {
 				r.in.b.SetObject(word)
-				r.object, r.headed, r.numbers = word, len(r.methods), map[string]int32{}
+				r.object, r.headed, r.numbers, r.known = word, len(r.methods), map[string]int32{}, known{}
 			}
 		default:
 			return nil
@@ -233,9 +234,10 @@ func (r *textReader) method(word []byte) int32 {
 
 // event is an event without its value.
 func (r *textReader) event(process edn.ID, m int32, complete bool, line, col int32) *opmap.Event {
-	e, method := &r.e, &r.methods[m]
-	*e = opmap.Event{Process: process, Type: r.invoke, Line: int(line), Col: int(col),
-		Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
+	e, method := &r.e, &r.methods[m] // Its other fields stay empty.
+	e.Process, e.Type, e.Value, e.Line, e.Col = process, r.invoke, edn.Nil, int(line), int(col)
+	e.Has = opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue
+	e.End = r.lines.Offset + int64(r.lines.At)
 	if complete {
 		e.Type = r.ok
 	}

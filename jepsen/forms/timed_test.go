@@ -163,3 +163,54 @@ func TestOrderingOperationsWithTimesIsStopped(t *testing.T) {
 		t.Error(added, err)
 	}
 }
+
+// callsText is a random text in LiMo. Its lines end in end.
+func callsText(r *rand.Rand, end string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# @object atomic-queue\n")
+	methods := []string{"enq", "deq", "add", "remove", "a_method_with_a_long_name"}
+	open := make([]bool, 5)
+	for n := r.IntN(60); n > 0; n-- {
+		thread := r.IntN(len(open))
+		calls := !open[thread]
+		switch r.IntN(100) {
+		case 0:
+			fmt.Fprint(&b, []string{"\n", "# x\n", " \t", "# @object atomic-stack\n"}[r.IntN(4)])
+		case 1:
+			if r.IntN(8) == 0 {
+				calls = !calls
+			}
+		case 2:
+			fmt.Fprintf(&b, []string{"[%d] calls\n", "[%d] call 1(\n", "[-%d] call enq(1)\n"}[r.IntN(3)], thread)
+		}
+		open[thread] = calls
+		value := []string{fmt.Sprint(r.IntN(9)), fmt.Sprint(r.Int64()), fmt.Sprint(r.IntN(1e9) - 5e8), "", "a", "empty", "emptyx", "7 "}[min(r.IntN(20), 7)]
+		if calls {
+			fmt.Fprintf(&b, "[%d] call %s(%s)%s\n", thread, methods[r.IntN(len(methods))], value, end)
+		} else {
+			fmt.Fprintf(&b, "[%d] return%s%s%s\n", thread, []string{" ", "  ", " \t", "\t"}[min(r.IntN(100)/33, 3)], value, end)
+		}
+	}
+	return b.String()
+}
+
+// Lines of calls are read several bytes at once, or word by word, which alone knows
+// comments. That makes no difference.
+func TestCallsAreTheSameInBothWays(t *testing.T) {
+	good, bad := 0, 0
+	for seed := range uint64(2000) {
+		want := everything(Read(strings.NewReader(callsText(gen.Rand(seed), "#")), "h", jepsen.Options{}))
+		if good++; len(want) == 1 {
+			good, bad = good-1, bad+1
+		}
+		text := callsText(gen.Rand(seed), "")
+		got := everything(Read(strings.NewReader(text), "h", jepsen.Options{}))
+		if !slices.Equal(got, want) && (len(got) > 1 || len(want) > 1 || strings.TrimSuffix(want[0], "#") != got[0]) {
+			t.Fatalf("%s\nnot\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), text)
+		}
+	}
+	t.Logf("%d histories, %d errors", good, bad)
+	if good < 500 || bad < 200 {
+		t.Errorf("%d histories, %d errors", good, bad)
+	}
+}
