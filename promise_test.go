@@ -22,7 +22,7 @@ func TestWhatIsPromisedOfALongHistoryIsWhatCheckSays(t *testing.T) {
 			}
 			t.Run(model.Name+", "+kind.String(), func(t *testing.T) {
 				t.Parallel()
-				// Equal elements are hard for the search, and java-queue has no other way.
+				// Equal elements are hard for the search, and java-queue has no other way if it says its size.
 				java := model.Name == "java-queue"
 				hard := java || slices.Contains(containers, model.Name) || model.Name == "log"
 				for seed := range uint64(2) {

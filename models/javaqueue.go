@@ -11,17 +11,22 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of java-queue. A is the element, an index into lists or texts, or the
-// answer of size. B is the answer of those that answer true or false.
+// Kinds of java-queue, those of a FIFOShape first: a history of no others is one of a
+// queue. A is the element, an index into lists or texts, or the answer of size. B is
+// the answer of those that answer true or false; of javaNothing it is the kind that
+// found the queue empty.
 const (
-	javaOffer Kind = iota
-	javaPoll
-	javaPollNothing // found the queue empty
-	javaPollAny     // crashed
-	javaPeek
-	javaPeekNothing
+	javaOffer   = Enqueue
+	javaPoll    = Dequeue
+	javaPollAny = DequeueAny // crashed
+	javaNothing = DequeueEmpty
+	javaPeek    = Peek
+)
+
+const (
+	javaRefused Kind = iota + DrainAny + 1 // offer that answered false
 	javaSize
-	javaIsEmpty
+	javaIsEmpty // answered false
 	javaClear
 	javaContains
 	javaRemove
@@ -40,9 +45,9 @@ const (
 	answersTrue  int32 = 1
 )
 
-// javaFs is what the kinds are called.
-var javaFs = [...]string{
-	javaOffer: "offer", javaPoll: "poll", javaPollNothing: "poll", javaPollAny: "poll", javaPeek: "peek", javaPeekNothing: "peek", javaSize: "size",
+// javaFs is what the kinds are called, those that an invocation can be.
+var javaFs = map[Kind]string{
+	javaOffer: "offer", javaPoll: "poll", javaPeek: "peek", javaSize: "size",
 	javaIsEmpty: "isEmpty", javaClear: "clear", javaContains: "contains", javaRemove: "remove", javaAddAll: "addAll", javaContainsAll: "containsAll",
 	javaRemoveAll: "removeAll", javaRetainAll: "retainAll", javaToArray: "toArray", javaToString: "toString",
 }
@@ -69,6 +74,7 @@ type javaQueue struct {
 	init   State
 	lists  [][]int32
 	texts  []string // what toString returned
+	beyond bool     // some operation is none of a queue that knows offer, poll and peek
 
 	odd edn.ID // an element that nobody knows how Java prints, or Nil
 }
@@ -79,14 +85,15 @@ var javaQueueDefinition = Definition{
 		":addAll [v ..], :containsAll, :removeAll, :retainAll, :toArray, :toString",
 	About:  "java.util.Queue, first in, first out",
 	Record: "clew.model.JavaQueue",
+	Verbs:  map[string]string{":offer": "offered", ":poll": "polled", ":peek": "peeked at"},
 	New:    newJavaQueue,
 }
 
 func newJavaQueue(b *Binding) (Reader, error) {
 	v, init := b.v, b.init
 	m := &javaQueue{v: v, record: b.record, kinds: map[edn.ID]Kind{}, odd: edn.Nil}
-	for kind, f := range slices.Backward(javaFs[:]) {
-		m.kinds[v.InternKeyword(f)] = Kind(kind) // the first kind of that name
+	for kind, f := range javaFs {
+		m.kinds[v.InternKeyword(f)] = kind
 	}
 	if init != nil {
 		if k := v.Kind(*init); k != edn.KindVector && k != edn.KindList {
@@ -117,7 +124,17 @@ func (m *javaQueue) Read(o Operation) (Op, bool, error) {
 	} else if kind == javaPoll {
 		op.Kind = javaPollAny
 	}
-	return op, o.status != jepsen.Crashed || m.Mutates(op), nil
+	kept := o.status != jepsen.Crashed || m.Mutates(op)
+	m.beyond = m.beyond || kept && op.Kind >= javaRefused
+	return op, kept, nil
+}
+
+// Shape makes java-queue Shaped: as long as it is only a queue.
+func (m *javaQueue) Shape() Shape {
+	if m.beyond {
+		return nil
+	}
+	return FIFOShape{Init: m.init}
 }
 
 // argument reads what the method was called with.
@@ -176,7 +193,7 @@ func (m *javaQueue) answer(op *Op, value edn.ID) error {
 	switch op.Kind {
 	case javaPoll, javaPeek:
 		if op.A = int32(m.v.Same(value)); value == edn.Nil {
-			op.Kind++ // found nothing
+			op.Kind, op.B = javaNothing, int32(op.Kind)
 		}
 		return nil
 	case javaClear:
@@ -211,6 +228,12 @@ func (m *javaQueue) answer(op *Op, value edn.ID) error {
 	default:
 		return fmt.Errorf("expected true or false, found %s", m.v.Text(value))
 	}
+	switch {
+	case op.Kind == javaIsEmpty && value == edn.True:
+		op.Kind, op.A, op.B = javaNothing, int32(edn.Nil), int32(javaIsEmpty)
+	case op.Kind == javaOffer && value == edn.False:
+		op.Kind = javaRefused
+	}
 	return nil
 }
 
@@ -227,9 +250,9 @@ func (m *javaQueue) Init() State { return m.init }
 
 func (m *javaQueue) Mutates(op Op) bool {
 	switch op.Kind {
-	case javaPoll, javaPollAny, javaClear:
+	case javaOffer, javaPoll, javaPollAny, javaClear:
 		return true
-	case javaOffer, javaRemove, javaAddAll, javaRemoveAll, javaRetainAll:
+	case javaRemove, javaAddAll, javaRemoveAll, javaRetainAll:
 		return op.B != answersFalse
 	}
 	return false
@@ -239,7 +262,7 @@ func (m *javaQueue) Step(dst []State, s State, op Op) []State {
 	next, possible := s, false
 	switch op.Kind {
 	case javaOffer:
-		next, possible = append(slices.Clone(s), op.A), op.B != answersFalse
+		next, possible = append(slices.Clone(s), op.A), true
 	case javaPoll:
 		if possible = len(s) > 0 && s[0] == op.A; possible {
 			next = s[1:]
@@ -250,12 +273,12 @@ func (m *javaQueue) Step(dst []State, s State, op Op) []State {
 		}
 	case javaPeek:
 		possible = len(s) > 0 && s[0] == op.A
-	case javaPollNothing, javaPeekNothing:
+	case javaNothing:
 		possible = len(s) == 0
 	case javaSize:
 		possible = int(op.A) == len(s)
 	case javaIsEmpty:
-		possible = op.says(len(s) == 0)
+		possible = len(s) > 0
 	case javaClear:
 		next, possible = nil, true
 	case javaContains:
@@ -319,16 +342,14 @@ func (m *javaQueue) Touches(op Op) (values []int32, all bool) {
 		return []int32{op.A}, false
 	case javaAddAll, javaContainsAll, javaRemoveAll:
 		return m.lists[op.A], false
-	case javaSize, javaRetainAll, javaToArray, javaToString:
+	case javaSize, javaIsEmpty, javaRetainAll, javaToArray, javaToString:
 		return nil, true
-	case javaIsEmpty:
-		return nil, op.B == answersFalse
 	}
 	return nil, false
 }
 
 func (m *javaQueue) Why(s State, op Op) string {
-	answer := "nil"
+	answer, kind := "nil", op.Kind
 	switch op.Kind {
 	case javaPoll, javaPeek:
 		answer = m.v.Text(edn.ID(op.A))
@@ -338,11 +359,16 @@ func (m *javaQueue) Why(s State, op Op) string {
 		answer = m.v.Text(m.v.InternVector(ids(m.lists[op.A])))
 	case javaToString:
 		answer = strconv.Quote(m.texts[op.A])
-	case javaPollNothing, javaPeekNothing:
+	case javaNothing:
+		if kind = Kind(op.B); kind == javaIsEmpty {
+			answer = "true"
+		}
+	case javaRefused:
+		kind, answer = javaOffer, "false"
 	default:
 		answer = strconv.FormatBool(op.B == answersTrue)
 	}
-	return fmt.Sprintf("%s can't return %s from %s", javaFs[op.Kind], answer, m.v.Text(m.v.InternVector(ids(s))))
+	return fmt.Sprintf("%s can't return %s from %s", javaFs[kind], answer, m.v.Text(m.v.InternVector(ids(s))))
 }
 
 func (m *javaQueue) Record(s State) edn.Value {

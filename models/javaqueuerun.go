@@ -83,9 +83,11 @@ func (r *javaRun) Apply(op Op) Outcome {
 	case javaSize:
 		return oneIf(int(op.A) == r.n)
 	case javaIsEmpty:
-		return oneIf(op.says(r.n == 0))
-	case javaPollNothing, javaPeekNothing:
+		return oneIf(r.n > 0)
+	case javaNothing:
 		return oneIf(r.n == 0)
+	case javaRefused:
+		return Impossible
 	case javaPeek:
 		return oneIf(r.n > 0 && r.items[r.first] == op.A)
 	case javaContains:
@@ -106,9 +108,6 @@ func (r *javaRun) Apply(op Op) Outcome {
 func (r *javaRun) change(op Op) bool {
 	switch op.Kind {
 	case javaOffer:
-		if op.B == answersFalse {
-			return false
-		}
 		r.put(op.A)
 	case javaPoll, javaPollAny:
 		if r.n == 0 {

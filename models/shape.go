@@ -10,7 +10,8 @@ type Shape interface{ shape() }
 
 // Shaped is a model that a near-linear decision may fit.
 type Shaped interface {
-	// Shape is called once all operations have been read.
+	// Shape is called once all operations have been read. It is nil if they fit no
+	// shape.
 	Shape() Shape
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -240,13 +239,11 @@ func runLong(r *rand.Rand, model string) string {
 }
 
 func TestEnginesAgreeWithEachOtherUpToTwoThousandOperations(t *testing.T) {
-	n := 9
+	usual := uint64(9)
 	if testing.Short() {
-		n = 8
+		usual = 8
 	}
-	if os.Getenv("CLEW_LONG") == "1" {
-		n = 20_000 / len(sources())
-	}
+	n := int(enginetest.Histories(usual, uint64(20_000/len(sources()))))
 	for s, source := range sources() {
 		t.Run(source.name, func(t *testing.T) {
 			c := newContest()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,48 @@ func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 	if 10*found[true] < int(n) || 10*found[false] < int(n) {
 		t.Error("one verdict is rare")
 	}
+}
+
+// TestPlainJavaQueuesAreQueues: java-queue is a queue as long as there is nothing but
+// offer, poll, peek, and isEmpty that answers true.
+func TestPlainJavaQueuesAreQueues(t *testing.T) {
+	n := enginetest.Histories(2000, 300_000)
+	found := map[bool]int{}
+	spec := models.Spec{Name: "java-queue"}
+	for seed := range n {
+		r := gen.Rand(seed)
+		s := rows.DrawQueues(r, 2, 10, 5)
+		s.Drains = 0
+		var text string
+		text, spec.Init = s.Run(r)
+		ops := rows.Read(t, spec, asJava(text))
+		want := oracle.Decide(ops, oracle.Options{})
+		found[want.Linearizable]++
+		for _, name := range some(r) {
+			judged(t, name, ops, want)
+		}
+	}
+	t.Logf("%d valid, %d invalid", found[true], found[false])
+	if 10*found[true] < int(n) || 10*found[false] < int(n) {
+		t.Error("one verdict is rare")
+	}
+	for _, other := range []string{":size :value 0", ":isEmpty :value false", ":offer :value false"} {
+		text := "{:process 0 :type :invoke :f " + strings.Replace(other, "false", "1", 1) + "}\n{:process 0 :type :ok :f " + other + "}"
+		if ops := rows.Read(t, models.Spec{Name: "java-queue"}, text); (lockstep.Engine{}).Suits(ops.Model) {
+			t.Errorf("%s is an operation of a FIFO queue", other)
+		}
+	}
+}
+
+// asJava is a fifo-queue's history as a java-queue's. Every operation has a process of
+// its own. Peeks that found nothing ask whether the queue is empty.
+func asJava(text string) string {
+	text = regexp.MustCompile(`:type :ok :f :enqueue :value \d+`).ReplaceAllString(text, ":type :ok :f :offer :value true")
+	text = strings.NewReplacer(":enqueue", ":offer", ":dequeue", ":poll").Replace(text)
+	for _, nothing := range regexp.MustCompile(`(:process \d+ ):type :ok :f :peek :value nil`).FindAllStringSubmatch(text, -1) {
+		text = strings.NewReplacer(nothing[0], nothing[1]+":type :ok :f :isEmpty :value true", nothing[1]+":type :invoke :f :peek", nothing[1]+":type :invoke :f :isEmpty").Replace(text)
+	}
+	return text
 }
 
 // kinds are operations over two values, of one model that knows their drains.
