@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -313,18 +314,78 @@ func flagNames(c *cli.Context) []string {
 
 var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([a-z-]+): `)
 
+// commanded is the arguments with a command first. If there is none it is check, whose
+// flags may stand before a path; so may those of a command that is named. A word that
+// is neither a command nor the name of a file, and does not look like one, may be a
+// mistyped command.
+func commanded(app *cli.App, args []string) []string {
+	if len(args) < 2 || isHelp(args[1]) {
+		return args
+	}
+	check := findCommand(app, "check")
+	first, flags, known := 1, 0, 0 // what is no flag, nor the value of one
+	for first < len(args) && isFlag(args[first]) {
+		if flags++; flagOf(check, args[first]) != nil {
+			known++
+		}
+		if takesValue(check, args[first]) {
+			first++
+		}
+		first++
+	}
+	if first >= len(args) {
+		if known == 0 {
+			return args
+		}
+		return slices.Insert(slices.Clone(args), 1, check.Name)
+	}
+	switch word := args[first]; {
+	case word == check.Name && known == flags:
+		return slices.Concat(args[:1], args[first:first+1], args[1:first], args[first+1:])
+	case findCommand(app, word) != nil, word == "help", word == "h":
+		return args
+	case flags == 0 && word != "-" && word != "--" && !strings.ContainsAny(word, `./\`):
+		if _, err := os.Lstat(word); err != nil {
+			return args
+		}
+	}
+	return slices.Insert(slices.Clone(args), 1, check.Name)
+}
+
+// isFlag says whether an argument is a flag, or several.
+func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' && arg != "--" }
+
+// flagOf is the flag of a command that an argument gives, nil if it has none.
+func flagOf(command *cli.Command, arg string) cli.Flag {
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	for _, f := range command.Flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// findCommand is the command of a name, nil if there is none.
+func findCommand(app *cli.App, name string) *cli.Command {
+	for _, c := range app.Commands {
+		if c.HasName(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// isHelp says whether an argument asks for help.
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
+
 // permute moves a command's flags in front of its paths: urfave/cli stops
 // looking for flags at the first path, and people write them last.
 func permute(app *cli.App, args []string) []string {
 	if len(args) < 2 {
 		return args
 	}
-	var command *cli.Command
-	for _, c := range app.Commands {
-		if c.HasName(args[1]) {
-			command = c
-		}
-	}
+	command := findCommand(app, args[1])
 	if command == nil {
 		return args
 	}
@@ -335,9 +396,9 @@ func permute(app *cli.App, args []string) []string {
 		case arg == "--":
 			paths = append(paths, rest[i+1:]...)
 			i = len(rest)
-		case len(arg) < 2 || arg[0] != '-':
+		case !isFlag(arg):
 			paths = append(paths, arg)
-		case arg == "-h" || arg == "-help" || arg == "--help":
+		case isHelp(arg):
 			return append(args[:2:2], "--help") // whatever else is asked for
 		default:
 			flags = append(flags, arg)
@@ -355,17 +416,7 @@ func permute(app *cli.App, args []string) []string {
 
 // takesValue says whether a flag's value is the next argument.
 func takesValue(command *cli.Command, arg string) bool {
-	name := arg[1:]
-	if name[0] == '-' {
-		name = name[1:]
-	}
-	for _, f := range command.Flags {
-		_, isBool := f.(*cli.BoolFlag)
-		for _, n := range f.Names() {
-			if n == name && !isBool {
-				return true
-			}
-		}
-	}
-	return false
+	f := flagOf(command, arg)
+	_, isBool := f.(*cli.BoolFlag)
+	return f != nil && !isBool && !strings.Contains(arg, "=")
 }

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	var err error
 	bug := guarded(func() {
 		app := newApp(stdout, stderr, &status)
-		err = app.RunContext(ctx, permute(app, args))
+		err = app.RunContext(ctx, permute(app, commanded(app, args)))
 	})
 	switch {
 	case bug != "":
@@ -74,18 +74,23 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	app := &cli.App{
 		Name:                 "clew",
 		Usage:                "check Jepsen histories for linearizability",
-		Version:              version(),
 		HideVersion:          true,
+		EnableBashCompletion: true,
+		Flags:                []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
 		Writer:               stdout,
 		ErrWriter:            stderr,
-		EnableBashCompletion: true,
 		ExitErrHandler:       func(*cli.Context, error) {},
 		OnUsageError:         usageError,
 		Description: "clew reads histories as Jepsen writes them and says whether they are linearizable,\n" +
-			"and if they are not, which operation cannot be explained.",
+			"and if they are not, which operation cannot be explained.\n\n" +
+			"clew PATH is clew check PATH, flags included. Of a command and a path of the same\n" +
+			"name it is the command.",
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
+			switch {
+			case c.Args().Present():
 				return unknownCommand(c.Args().First(), c.App)
+			case c.Bool("version"):
+				return printVersion(stdout)
 			}
 			return cli.ShowAppHelp(c)
 		},

@@ -818,6 +818,8 @@ process: 0
 		"unknown flag --htmldir; did you mean --html-dir? clew merge --help lists the flags"},
 	{"a mistyped command", "chekc h.edn", write,
 		`unknown command "chekc"; did you mean check? clew knows $COMMANDS (clew --help)`},
+	{"a mistyped flag without a command", "--modle register h.edn", write,
+		"unknown flag --modle; did you mean --model? clew check --help lists the flags"},
 	{"a command that is another's", "diff h.edn h.edn", write,
 		`unknown command "diff"; clew knows $COMMANDS (clew --help)`},
 	{"a bad algorithm", "check --algorithm magic h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
