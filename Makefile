@@ -1,4 +1,4 @@
-.PHONY: test ci coverage oracle fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
+.PHONY: test ci coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -6,6 +6,7 @@ coverage:
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./... > /dev/null
 	go tool cover -func=coverage.out | tail -1
 oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback/... ./fastpath/...
+campaign: ; go run ./internal/campaign/run -minutes $(or $(MINUTES),3) -log campaign.jsonl $(ARGS)
 fuzz:
 	for f in ./edn/opmap:FuzzReader ./edn:FuzzParse ./edn/opmap:FuzzQuick ./edn/opmap:FuzzAhead .:FuzzCheck ./jepsen/forms:FuzzConvert ./jepsen/forms/internal/jsonops:FuzzJSON ./jepsen/fressian:FuzzReader ./jepsen/testfile:FuzzRead ./jepsen/forms:FuzzForms; do \
 	  go test -run xxx -fuzz "^$${f#*:}$$" -fuzztime 60s -fuzzminimizetime 10x "$${f%:*}" || exit 1; done

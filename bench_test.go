@@ -8,6 +8,7 @@ import (
 
 	"clew"
 	"clew/internal/archive"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -82,7 +83,7 @@ func historyOf(b *testing.B, o gen.Options, verdict jepsen.Verdict) (*jepsen.His
 			continue
 		}
 		spec := models.Spec{Name: o.Model, Init: g.Init}
-		h, _, err := readText(spec, g.Text)
+		h, _, err := campaign.ReadText(spec, g.Text)
 		if err != nil {
 			b.Fatal(err)
 		}

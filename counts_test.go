@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	"clew/models"
@@ -17,7 +18,7 @@ func TestModelAndFastPathCountAlikeAtTheirLimits(t *testing.T) {
 	numbers := []int{1, most - 1, most}
 	r := gen.Rand(7)
 	for _, name := range []string{"semaphore", "owner-semaphore"} {
-		var counted counts
+		var counted campaign.Counts
 		for range 300 {
 			spec := models.Spec{Name: name, Permits: numbers[r.IntN(3)]}
 			var b strings.Builder
@@ -34,11 +35,11 @@ func TestModelAndFastPathCountAlikeAtTheirLimits(t *testing.T) {
 				}
 				b.WriteString(completions[1] + completions[0])
 			}
-			h, ops, err := readText(spec, b.String())
+			h, ops, err := campaign.ReadText(spec, b.String())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := counted.engines(spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
+			if err := counted.Engines(spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
 				t.Fatalf("%+v: %v\n%s", spec, err, b.String())
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clew"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -59,9 +60,9 @@ func longSources() []longSource {
 	for _, spec := range []models.Spec{{Name: "mutex"}, {Name: "semaphore", Permits: 3}, {Name: "owner-mutex"}, {Name: "reentrant-mutex", MaxHolds: 2},
 		{Name: "owner-semaphore", Permits: 3}, {Name: "set"}, {Name: "fifo-queue"}, {Name: "stack"}, {Name: "priority-queue"}} {
 		all = append(all, longSource{spec.Name, spec, func(r *rand.Rand, n, crashed int) (string, int) {
-			o := genOptions(spec)
+			o := campaign.GenOptions(spec)
 			o.Operations, o.Processes, o.Crashes = n, 2+r.IntN(7), (float64(crashed)+0.1)/float64(n)
-			if slices.Contains(containers, spec.Name) {
+			if slices.Contains(campaign.Containers, spec.Name) {
 				o.Unique, o.Values = true, n
 			}
 			for {

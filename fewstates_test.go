@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -154,11 +155,11 @@ func TestCoresOfModelFilesAreSmall(t *testing.T) {
 			}
 			var sizes [2]int
 			for i, spec := range []models.Spec{{Name: "cas-register"}, models.Own(starModel(t, "cas-register"))} {
-				h, _, err := readText(spec, b.String())
+				h, _, err := campaign.ReadText(spec, b.String())
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := checked(h, spec, "frontier")
+				r, err := campaign.Checked(h, spec, "frontier")
 				if err != nil || r.Verdict != jepsen.Invalid {
 					t.Fatal(r, err)
 				}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clew"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/jepsen/forms"
@@ -18,7 +19,7 @@ import (
 // alarm, and the alarm is given at the end at the latest.
 func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 	collectLess(t)
-	specs := oracleConfigs()
+	specs := campaign.Configs()
 	n := 20
 	if long() {
 		n = longHistories(t)/len(specs) + 1
@@ -31,8 +32,8 @@ func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 		r := gen.Rand(uint64(i + 77))
 		for range n {
 			histories++
-			spec := withParameters(r, spec)
-			o := genOptions(spec)
+			spec := campaign.WithParameters(r, spec)
+			o := campaign.GenOptions(spec)
 			o.Init = true
 			h := gen.New(r, o)
 			text := h.Text
@@ -50,7 +51,7 @@ func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 				cuts++
 				found := clew.Look(h, spec)
 				if found != nil && want.Verdict != jepsen.Invalid {
-					t.Fatalf("%s: a false alarm after %d events of\n%s", specName(spec), len(h.Type), text)
+					t.Fatalf("%s: a false alarm after %d events of\n%s", campaign.Name(spec), len(h.Type), text)
 				}
 				if found != nil && first == jepsen.None {
 					early++
@@ -63,11 +64,11 @@ func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 			}
 			last, err := clew.Check(context.Background(), got, spec, clew.Options{})
 			if err != nil || last.Verdict != want.Verdict || last.FailEvent != want.FailEvent {
-				t.Fatalf("%s: followed it is %v (event %d), read at once %v (event %d): %v\n%s", specName(spec), last.Verdict, last.FailEvent, want.Verdict, want.FailEvent, err, text)
+				t.Fatalf("%s: followed it is %v (event %d), read at once %v (event %d): %v\n%s", campaign.Name(spec), last.Verdict, last.FailEvent, want.Verdict, want.FailEvent, err, text)
 			}
 			if want.Verdict == jepsen.Invalid {
 				if invalid++; first != jepsen.None && first != want.FailEvent {
-					t.Fatalf("%s: event %d fails at a cut, and %d in the whole of\n%s", specName(spec), first, want.FailEvent, text)
+					t.Fatalf("%s: event %d fails at a cut, and %d in the whole of\n%s", campaign.Name(spec), first, want.FailEvent, text)
 				}
 			}
 		}

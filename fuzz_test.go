@@ -8,6 +8,7 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -20,10 +21,10 @@ import (
 func FuzzCheck(f *testing.F) {
 	var specs []models.Spec
 	for i, about := range models.All() {
-		spec := withParameters(gen.Rand(1), models.Spec{Name: about.Name})
+		spec := campaign.WithParameters(gen.Rand(1), models.Spec{Name: about.Name})
 		specs = append(specs, spec)
 		for seed := range uint64(4) {
-			f.Add(uint8(i), gen.New(gen.Rand(seed), genOptions(spec)).Text)
+			f.Add(uint8(i), gen.New(gen.Rand(seed), campaign.GenOptions(spec)).Text)
 		}
 	}
 	f.Fuzz(func(t *testing.T, model uint8, text string) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clew"
+	"clew/internal/campaign"
 	"clew/internal/ending"
 	"clew/jepsen"
 	"clew/models"
@@ -27,7 +28,7 @@ const ambiguous = `{:process 0 :type :invoke :f :write :value 1}
 
 func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 	spec := models.Spec{Name: "register"}
-	h, _, err := readText(spec, ambiguous)
+	h, _, err := campaign.ReadText(spec, ambiguous)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 	}
 	for model, f := range map[string]string{"register": ":write", "fifo-queue": ":enqueue", "unordered-queue": ":enqueue", "set": ":add", "mutex": ":acquire"} {
 		spec = models.Spec{Name: model}
-		h, _, err := readText(spec, strings.ReplaceAll("{:process 0 :type :invoke :f F :value 1}\n{:process 0 :type :ok :f F :value 1}\n", "F", f))
+		h, _, err := campaign.ReadText(spec, strings.ReplaceAll("{:process 0 :type :invoke :f F :value 1}\n{:process 0 :type :ok :f F :value 1}\n", "F", f))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func TestAVerdictStandsWithoutItsEvidence(t *testing.T) {
 		missing := map[string]bool{}
 		unknown := 0
 		for looks := 0; ; looks++ {
-			h, _, err := readText(spec, c.history)
+			h, _, err := campaign.ReadText(spec, c.history)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +146,7 @@ func TestASearchCountsWhatItsModelHolds(t *testing.T) {
 	// Somebody reads them, or they would be forgotten.
 	fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :get, :key 0}\n{:process 0, :type :ok, :f :get, :key 0, :value %q}\n", strings.Repeat(kilobyte, 400))
 	spec := models.Spec{Name: "kv"}
-	h, _, err := readText(spec, b.String())
+	h, _, err := campaign.ReadText(spec, b.String())
 	if err != nil {
 		t.Fatal(err)
 	}

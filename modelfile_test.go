@@ -12,6 +12,7 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -56,7 +57,7 @@ func agreesWithItsTwin(t *testing.T, name string, n int) {
 		g := gen.New(r, gen.Options{Model: name, Init: true})
 		own, twin := models.Own(file), models.Spec{Name: name}
 		own.Init, twin.Init = g.Init, g.Init
-		if _, _, err := readText(own, g.Text); err != nil && strings.Contains(err.Error(), "which are equal in the model and not in the history") {
+		if _, _, err := campaign.ReadText(own, g.Text); err != nil && strings.Contains(err.Error(), "which are equal in the model and not in the history") {
 			refused++
 			continue
 		}

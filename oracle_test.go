@@ -2,9 +2,7 @@ package clew_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"clew"
 	"clew/edn"
 	"clew/fallback"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/internal/limits"
 	"clew/internal/oracle"
@@ -28,71 +27,6 @@ const (
 	historiesPerConfig    = 2000
 	longHistoriesPerModel = 100_000
 )
-
-// oracleConfigs are all ways to read each model.
-func oracleConfigs() []models.Spec {
-	var specs []models.Spec
-	both := []bool{false, true}
-	for _, about := range models.All() {
-		name := about.Name
-		for _, knossos := range both {
-			for _, exact := range both {
-				for _, observe := range both {
-					spec := models.Spec{Name: name, Knossos: knossos, NilReadsExact: exact, ObserveFailedCAS: observe}
-					if spec.Check() != nil && withParameters(gen.Rand(0), spec).Check() != nil || knossos && !slices.Contains(knossosReads, name) {
-						continue
-					}
-					specs = append(specs, spec)
-				}
-			}
-		}
-	}
-	return specs
-}
-
-// knossosReads are the models that Knossos has too, or that read a value as its
-// queues do.
-var knossosReads = append([]string{"register", "cas-register", "mutex", "multi-register", "set", "kv"}, containers...)
-
-// withParameters gives a model the parameters that it needs or may have, at
-// random.
-func withParameters(r *rand.Rand, s models.Spec) models.Spec {
-	switch s.Name {
-	case "semaphore", "owner-semaphore":
-		s.Permits = 1 + r.IntN(3)
-	case "reentrant-mutex", "reentrant-fenced-mutex":
-		s.MaxHolds = 1 + r.IntN(3)
-	case "priority-queue":
-		s.Priority = [...]string{"max", "min"}[r.IntN(2)]
-	case "id-generator":
-		s.GrowingIDs = r.IntN(2) == 0
-	case "bank":
-		s.NegativeBalances = r.IntN(2) == 0
-	}
-	if owned := strings.HasPrefix(s.Name, "owner-") || strings.HasPrefix(s.Name, "reentrant-") || s.Name == "fenced-mutex"; owned {
-		s.Threads = max(0, r.IntN(6)-1)
-	}
-	return s
-}
-
-// containers are the models that hand out what was put in.
-var containers = []string{"fifo-queue", "unordered-queue", "stack", "priority-queue"}
-
-func specName(s models.Spec) string {
-	name := s.Name
-	for _, flag := range []struct {
-		on   bool
-		name string
-	}{{s.Knossos, "knossos"}, {s.NilReadsExact, "nil reads exact"}, {s.ObserveFailedCAS, "failed cas observe"},
-		{s.Init != "", "from " + s.Init}, {s.Priority == "min", "least first"}, {s.Permits > 0, fmt.Sprint(s.Permits, " permits")},
-		{s.MaxHolds > 0, fmt.Sprint(s.MaxHolds, " holds")}, {s.Threads > 0, fmt.Sprint(s.Threads, " threads")},
-		{s.GrowingIDs, "growing"}, {s.NegativeBalances, "negative balances"}} {
-		if flag.on {
-			name += ", " + flag.name
-		}
-	}
-	return name
-}
 
 // collectLess has the garbage collector run less often while a test runs:
 // reading a history takes large buffers, however small it is.
@@ -119,7 +53,7 @@ func longHistories(t *testing.T) int {
 
 func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 	collectLess(t)
-	specs := oracleConfigs()
+	specs := campaign.Configs()
 	configs := map[string]int{}
 	for _, s := range specs {
 		configs[s.Name]++
@@ -131,27 +65,27 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 		} else if testing.Short() {
 			n = 200
 		}
-		t.Run(specName(spec), func(t *testing.T) {
+		t.Run(campaign.Name(spec), func(t *testing.T) {
 			t.Parallel()
-			var c counts
+			var c campaign.Counts
 			r := gen.Rand(seed)
 			for range n {
-				spec := withParameters(r, spec)
-				o := genOptions(spec)
+				spec := campaign.WithParameters(r, spec)
+				o := campaign.GenOptions(spec)
 				o.Init = true
-				if slices.Contains(containers, spec.Name) && r.IntN(2) == 0 {
+				if slices.Contains(campaign.Containers, spec.Name) && r.IntN(2) == 0 {
 					o.Unique, o.Values = true, 8 // as their fast paths need it
 				}
 				h := gen.New(r, o)
 				spec.Init = h.Init
-				if !c.check(t, spec, h) && c.mismatches == 3 {
+				if !check(t, &c, spec, h) && c.Mismatches == 3 {
 					t.Fatal("enough")
 				}
 			}
 			t.Logf("%d histories: %d valid, %d invalid, %d with a crash, %d with none to decide; %d by a fast path too; %d paths, %d configurations with pending operations",
-				n, c.valid, c.invalid, c.crashed, c.empty, c.fast, c.paths, c.pending)
-			if 5*c.valid < n || 5*c.invalid < n {
-				t.Errorf("one verdict is rare: %d valid, %d invalid of %d", c.valid, c.invalid, n)
+				n, c.Valid, c.Invalid, c.Crashed, c.Empty, c.Fast, c.Paths, c.Pending)
+			if 5*c.Valid < n || 5*c.Invalid < n {
+				t.Errorf("one verdict is rare: %d valid, %d invalid of %d", c.Valid, c.Invalid, n)
 			}
 		})
 	}
@@ -168,12 +102,12 @@ func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
 		} else if testing.Short() {
 			n = 400
 		}
-		t.Run(specName(spec), func(t *testing.T) {
+		t.Run(campaign.Name(spec), func(t *testing.T) {
 			t.Parallel()
-			var c counts
+			var c campaign.Counts
 			r := gen.Rand(uint64(7000 + i))
 			for range n {
-				o := genOptions(spec)
+				o := campaign.GenOptions(spec)
 				o.Init, o.OneKey = true, true
 				if r.IntN(2) == 0 {
 					o.Operations, o.Values = 14, 2
@@ -181,185 +115,31 @@ func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
 				h := gen.New(r, o)
 				spec := spec
 				spec.Init = h.Init
-				if !c.check(t, spec, h) && c.mismatches == 3 {
+				if !check(t, &c, spec, h) && c.Mismatches == 3 {
 					t.Fatal("enough")
 				}
 			}
-			t.Logf("%d histories: %d valid, %d invalid, %d with a crash; %d by a fast path too, %d of registers only", n, c.valid, c.invalid, c.crashed, c.fast, c.registers)
-			if 5*c.valid < n || 5*c.invalid < n || 5*c.fast < n || 5*c.registers < n {
-				t.Errorf("that tells too little: %d valid, %d invalid, %d by a fast path, %d of registers only", c.valid, c.invalid, c.fast, c.registers)
+			t.Logf("%d histories: %d valid, %d invalid, %d with a crash; %d by a fast path too, %d of registers only", n, c.Valid, c.Invalid, c.Crashed, c.Fast, c.Registers)
+			if 5*c.Valid < n || 5*c.Invalid < n || 5*c.Fast < n || 5*c.Registers < n {
+				t.Errorf("that tells too little: %d valid, %d invalid, %d by a fast path, %d of registers only", c.Valid, c.Invalid, c.Fast, c.Registers)
 			}
 		})
 	}
 }
 
-func genOptions(s models.Spec) gen.Options {
-	return gen.Options{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
-		Least: s.Priority == "min", Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
-}
-
-// counts say what the histories of a configuration were like.
-type counts struct{ valid, invalid, crashed, empty, paths, pending, fast, registers, mismatches int }
-
-// isNoRegister says whether a part is not decided as a register.
-func isNoRegister(part *models.Operations) bool {
-	_, single := part.Model.(models.SingleValue)
-	return !single
-}
-
 // check checks one history and counts it.
-func (c *counts) check(t *testing.T, spec models.Spec, g gen.History) bool {
+func check(t *testing.T, c *campaign.Counts, spec models.Spec, g gen.History) bool {
 	t.Helper()
-	err := c.examine(spec, g)
+	err := c.Examine(spec, g)
 	if err == nil {
 		return true
 	}
-	c.mismatches++
-	t.Errorf("%s, a %v:\n%s%v", specName(spec), g.Way, g.Text, err)
-	if small := smallest(spec, g.Text); small != g.Text {
-		t.Errorf("smaller:\n%s%v", small, new(counts).examine(spec, gen.History{Text: small, Way: gen.Guess}))
+	c.Mismatches++
+	t.Errorf("%s, a %v:\n%s%v", campaign.Name(spec), g.Way, g.Text, err)
+	if small := campaign.Smallest(spec, g.Text); small != g.Text {
+		t.Errorf("smaller:\n%s%v", small, new(campaign.Counts).Examine(spec, gen.History{Text: small, Way: gen.Guess}))
 	}
 	return false
-}
-
-// smallest drops events as long as the history can be read and something is
-// still wrong with it. By itself it is no longer linearizable by construction.
-func smallest(spec models.Spec, text string) string {
-	lines := strings.Split(strings.Trim(text, "[]\n"), "\n")
-	wrong := func(lines []string) bool {
-		var unreadable *edn.Error
-		err := new(counts).examine(spec, gen.History{Text: strings.Join(lines, "\n") + "\n", Way: gen.Guess})
-		return err != nil && !errors.As(err, &unreadable)
-	}
-	if !wrong(lines) {
-		return text
-	}
-	for again := true; again; {
-		again = false
-		for i := range lines {
-			for j := i; j < len(lines); j++ {
-				fewer := slices.Delete(slices.Clone(lines), j, j+1)
-				if i != j {
-					fewer = slices.Delete(fewer, i, i+1)
-				}
-				if wrong(fewer) {
-					lines, again = fewer, true
-				}
-				if i >= len(lines) {
-					break
-				}
-			}
-		}
-	}
-	return strings.Join(lines, "\n") + "\n"
-}
-
-// examine says what is wrong with how a history is read and decided.
-func (c *counts) examine(spec models.Spec, g gen.History) error {
-	h, ops, err := readText(spec, g.Text)
-	if err != nil {
-		return err
-	}
-	want := oracle.Decide(ops, oracle.Options{})
-	if want.Linearizable {
-		c.valid++
-	} else {
-		c.invalid++
-	}
-	if h.CrashedCount() > 0 {
-		c.crashed++
-	}
-	if ops.Len() == 0 {
-		c.empty++
-	}
-	if g.Way == gen.Run && !want.Linearizable {
-		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, jepsen.Event(want.Fail)))
-	}
-	naive, err := oracle.Naive(g.Text, naiveOptions(spec))
-	switch {
-	case errors.Is(err, oracle.ErrNoReading):
-	case err != nil:
-		return err
-	case naive != want.Linearizable:
-		return fmt.Errorf("read as clew reads it, it is linearizable: %t; read naively: %t", want.Linearizable, naive)
-	}
-	return c.engines(spec, h, ops, want)
-}
-
-// engines says what is wrong with what the algorithms find.
-func (c *counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
-	algorithms := []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"}
-	if _, parted := ops.Model.(models.Projecting); parted && !slices.ContainsFunc(ops.Parts(), isNoRegister) {
-		algorithms = append(algorithms, "staged", "matching")
-		c.registers++
-	}
-	if spec.Name == "stack" {
-		algorithms = append(algorithms, "languages")
-	}
-	if spec.Name == "fifo-queue" {
-		algorithms = append(algorithms, "lockstep")
-	}
-	for _, algorithm := range algorithms {
-		r, err := checked(h, spec, algorithm)
-		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {
-			if want.Linearizable && ops.Len() <= hittingDepth {
-				return fmt.Errorf("--algorithm hitting: no witness of %d operations at depth %d", ops.Len(), hittingDepth)
-			}
-			continue // it only ever finds witnesses
-		}
-		if err == nil && algorithm == "fast" && !strings.HasPrefix(r.Analyzer, "clew/fast-") {
-			return fmt.Errorf("--algorithm fast: decided by %s", r.Analyzer)
-		}
-		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == jepsen.Ambiguous {
-			continue // not for the fast path
-		}
-		if err == nil {
-			err = oracle.Examine(r, ops, want, oracle.Options{})
-		}
-		if err != nil {
-			return fmt.Errorf("--algorithm %s: %w", algorithm, err)
-		}
-		c.paths += len(r.Paths)
-		if len(r.Configs) > 0 && len(r.Configs[0].Pending) > 1 {
-			c.pending++
-		}
-		if algorithm == "fast" {
-			c.fast++
-		}
-	}
-	return nil
-}
-
-// checked is clew.Check, with a panic as an error.
-func checked(h *jepsen.History, spec models.Spec, algorithm string) (r *report.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	o := clew.Options{Algorithm: algorithm}
-	if algorithm == "hitting" {
-		o.Depth = hittingDepth
-	}
-	return clew.Check(context.Background(), h, spec, o)
-}
-
-// hittingDepth is less than the usual depth, which takes long where there is no
-// witness.
-const hittingDepth = 3
-
-func readText(spec models.Spec, text string) (*jepsen.History, *models.Operations, error) {
-	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	ops, err := spec.Read(h)
-	return h, ops, err
-}
-
-func naiveOptions(s models.Spec) oracle.NaiveOptions {
-	return oracle.NaiveOptions{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
-		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
 }
 
 // TestHistoriesThatWereOnceDecidedWrongly holds the smallest histories of bugs
@@ -403,14 +183,14 @@ func TestHistoriesThatWereOnceDecidedWrongly(t *testing.T) {
 			{:process 0 :type :ok :f :put :key "x" :value ""}`, kv},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, ops, err := readText(c.spec, c.text)
+			h, ops, err := campaign.ReadText(c.spec, c.text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := new(counts).engines(c.spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
+			if err := new(campaign.Counts).Engines(c.spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
 				t.Error(err)
 			}
-			r, err := checked(h, c.spec, "auto")
+			r, err := campaign.Checked(h, c.spec, "auto")
 			if want := `#clew.model.KV{"x" ""}`; c.spec.Name == "kv" && err == nil && r.Final.String() != want {
 				t.Errorf("the final state is %s; expected %s", r.Final.String(), want)
 			}
@@ -433,20 +213,20 @@ func TestAllHistoriesOfThreeOperationsAgreeWithTheOracle(t *testing.T) {
 		t.Run(c.model, func(t *testing.T) {
 			t.Parallel()
 			spec := models.Spec{Name: c.model, NilReadsExact: c.model == "register"}
-			var counted counts
+			var counted campaign.Counts
 			n := 0
 			for size := range 4 {
 				for _, order := range eventOrders(size) {
 					for _, ops := range tuples(c.ops, size) {
 						n++
 						h := gen.History{Text: textOf(ops, order), Way: gen.Guess}
-						if !counted.check(t, spec, h) && counted.mismatches == 3 {
+						if !check(t, &counted, spec, h) && counted.Mismatches == 3 {
 							t.Fatal("enough")
 						}
 					}
 				}
 			}
-			t.Logf("%d histories: %d valid, %d invalid, %d with a crash", n, counted.valid, counted.invalid, counted.crashed)
+			t.Logf("%d histories: %d valid, %d invalid, %d with a crash", n, counted.Valid, counted.Invalid, counted.Crashed)
 		})
 	}
 }
@@ -558,7 +338,7 @@ func TestTheOracleCatchesAnEngineThatLies(t *testing.T) {
 			r := gen.Rand(1)
 			caught := 0
 			for range 300 {
-				h, ops, err := readText(spec, gen.New(r, genOptions(spec)).Text)
+				h, ops, err := campaign.ReadText(spec, gen.New(r, campaign.GenOptions(spec)).Text)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -625,7 +405,7 @@ func TestTheOracleCatchesEvidenceThatWasTamperedWith(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h, ops, err := readText(spec, c.text)
+			h, ops, err := campaign.ReadText(spec, c.text)
 			if err != nil {
 				t.Fatal(err)
 			}

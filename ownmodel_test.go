@@ -9,6 +9,7 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	"clew/jepsen"
@@ -113,11 +114,11 @@ func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
 // judged is a result that the oracle agrees with.
 func judged(t *testing.T, spec models.Spec, text, algorithm string) *report.Result {
 	t.Helper()
-	h, ops, err := readText(spec, text)
+	h, ops, err := campaign.ReadText(spec, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := checked(h, spec, algorithm)
+	r, err := campaign.Checked(h, spec, algorithm)
 	if err == nil {
 		err = oracle.Examine(r, ops, oracle.Decide(ops, oracle.Options{}), oracle.Options{})
 	}

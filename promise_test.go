@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clew"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -24,7 +25,7 @@ func TestWhatIsPromisedOfALongHistoryIsWhatCheckSays(t *testing.T) {
 				t.Parallel()
 				// Equal elements are hard for the search, and java-queue has no other way if it says its size.
 				java := model.Name == "java-queue"
-				hard := java || slices.Contains(containers, model.Name) || model.Name == "log"
+				hard := java || slices.Contains(campaign.Containers, model.Name) || model.Name == "log"
 				for seed := range uint64(2) {
 					o := gen.LongOptions{Model: model.Name, Kind: kind, Operations: 700, Processes: 5, Crashes: 0.01, Fails: 0.1, At: 0.8, Seed: seed}
 					if java {

@@ -1,0 +1,107 @@
+package campaign
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"clew/internal/gen"
+	"clew/internal/oracle"
+	"clew/models"
+)
+
+// Configs are all ways to read each model.
+func Configs() []models.Spec {
+	var specs []models.Spec
+	both := []bool{false, true}
+	for _, about := range models.All() {
+		name := about.Name
+		for _, knossos := range both {
+			for _, exact := range both {
+				for _, observe := range both {
+					spec := models.Spec{Name: name, Knossos: knossos, NilReadsExact: exact, ObserveFailedCAS: observe}
+					if spec.Check() != nil && WithParameters(gen.Rand(0), spec).Check() != nil || knossos && !slices.Contains(knossosReads, name) {
+						continue
+					}
+					specs = append(specs, spec)
+				}
+			}
+		}
+	}
+	return specs
+}
+
+// knossosReads are the models that Knossos has too, or that read a value as its
+// queues do.
+var knossosReads = append([]string{"register", "cas-register", "mutex", "multi-register", "set", "kv"}, Containers...)
+
+// WithParameters gives a model the parameters that it needs or may have, at
+// random.
+func WithParameters(r *rand.Rand, s models.Spec) models.Spec {
+	switch s.Name {
+	case "semaphore", "owner-semaphore":
+		s.Permits = 1 + r.IntN(3)
+	case "reentrant-mutex", "reentrant-fenced-mutex":
+		s.MaxHolds = 1 + r.IntN(3)
+	case "priority-queue":
+		s.Priority = [...]string{"max", "min"}[r.IntN(2)]
+	case "id-generator":
+		s.GrowingIDs = r.IntN(2) == 0
+	case "bank":
+		s.NegativeBalances = r.IntN(2) == 0
+	}
+	if owned := strings.HasPrefix(s.Name, "owner-") || strings.HasPrefix(s.Name, "reentrant-") || s.Name == "fenced-mutex"; owned {
+		s.Threads = max(0, r.IntN(6)-1)
+	}
+	return s
+}
+
+// Containers are the models that hand out what was put in.
+var Containers = []string{"fifo-queue", "unordered-queue", "stack", "priority-queue"}
+
+// Name tells configurations apart.
+func Name(s models.Spec) string {
+	name := s.Name
+	for _, flag := range []struct {
+		on   bool
+		name string
+	}{{s.Knossos, "knossos"}, {s.NilReadsExact, "nil reads exact"}, {s.ObserveFailedCAS, "failed cas observe"},
+		{s.Init != "", "from " + s.Init}, {s.Priority == "min", "least first"}, {s.Permits > 0, fmt.Sprint(s.Permits, " permits")},
+		{s.MaxHolds > 0, fmt.Sprint(s.MaxHolds, " holds")}, {s.Threads > 0, fmt.Sprint(s.Threads, " threads")},
+		{s.GrowingIDs, "growing"}, {s.NegativeBalances, "negative balances"}} {
+		if flag.on {
+			name += ", " + flag.name
+		}
+	}
+	return name
+}
+
+// Args is a configuration as testdata/cases has it.
+func Args(s models.Spec) string {
+	args := s.Name
+	for _, p := range []struct {
+		set   bool
+		param models.Param
+		value any
+	}{{s.Knossos, models.ParamSemantics, "knossos"}, {s.NilReadsExact, models.ParamNilReads, "exact"}, {s.ObserveFailedCAS, models.ParamFailedCAS, "observe"},
+		{s.Init != "", models.ParamInit, s.Init}, {s.Priority != "", models.ParamPriority, s.Priority}, {s.Permits > 0, models.ParamPermits, s.Permits},
+		{s.MaxHolds > 0, models.ParamMaxHolds, s.MaxHolds}, {s.Threads > 0, models.ParamThreads, s.Threads},
+		{s.GrowingIDs, models.ParamIDs, "growing"}, {s.NegativeBalances, models.ParamNegativeBalances, "allow"}} {
+		if p.set {
+			args += fmt.Sprintf(" %s=%v", p.param, p.value)
+		}
+	}
+	return args
+}
+
+// GenOptions are the options with which histories of a configuration are made.
+func GenOptions(s models.Spec) gen.Options {
+	return gen.Options{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
+		Least: s.Priority == "min", Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
+}
+
+func naiveOptions(s models.Spec) oracle.NaiveOptions {
+	return oracle.NaiveOptions{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
+		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
+}

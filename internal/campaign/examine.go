@@ -1,0 +1,178 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"clew"
+	"clew/edn"
+	"clew/internal/gen"
+	"clew/internal/oracle"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// Counts say what the histories of a configuration were like.
+type Counts struct {
+	Valid, Invalid, Crashed, Empty, Paths, Pending, Fast, Registers, Mismatches int
+
+	Compared map[string]int // by engine, and by relation: verdicts that were compared
+}
+
+func (c *Counts) compare(name string) {
+	if c.Compared == nil {
+		c.Compared = map[string]int{}
+	}
+	c.Compared[name]++
+}
+
+// isNoRegister says whether a part is not decided as a register.
+func isNoRegister(part *models.Operations) bool {
+	_, single := part.Model.(models.SingleValue)
+	return !single
+}
+
+// Smallest drops events as long as the history can be read and something is still wrong
+// with it. By itself it is no longer linearizable by construction.
+func Smallest(spec models.Spec, text string) string {
+	return smallest(text, func(text string) error { return new(Counts).Examine(spec, gen.History{Text: text, Way: gen.Guess}) })
+}
+
+func smallest(text string, examine func(text string) error) string {
+	lines := strings.Split(strings.Trim(text, "[]\n"), "\n")
+	wrong := func(lines []string) bool {
+		var unreadable *edn.Error
+		err := examine(strings.Join(lines, "\n") + "\n")
+		return err != nil && !errors.As(err, &unreadable)
+	}
+	if !wrong(lines) {
+		return text
+	}
+	for again := true; again; {
+		again = false
+		for i := range lines {
+			for j := i; j < len(lines); j++ {
+				fewer := slices.Delete(slices.Clone(lines), j, j+1)
+				if i != j {
+					fewer = slices.Delete(fewer, i, i+1)
+				}
+				if wrong(fewer) {
+					lines, again = fewer, true
+				}
+				if i >= len(lines) {
+					break
+				}
+			}
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Examine says what is wrong with how a history is read and decided.
+func (c *Counts) Examine(spec models.Spec, g gen.History) error {
+	h, ops, err := ReadText(spec, g.Text)
+	if err != nil {
+		return err
+	}
+	want := oracle.Decide(ops, oracle.Options{})
+	if want.Linearizable {
+		c.Valid++
+	} else {
+		c.Invalid++
+	}
+	if h.CrashedCount() > 0 {
+		c.Crashed++
+	}
+	if ops.Len() == 0 {
+		c.Empty++
+	}
+	if g.Way == gen.Run && !want.Linearizable {
+		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, jepsen.Event(want.Fail)))
+	}
+	naive, err := oracle.Naive(g.Text, naiveOptions(spec))
+	switch {
+	case errors.Is(err, oracle.ErrNoReading):
+	case err != nil:
+		return err
+	case naive != want.Linearizable:
+		return fmt.Errorf("read as clew reads it, it is linearizable: %t; read naively: %t", want.Linearizable, naive)
+	}
+	return c.Engines(spec, h, ops, want)
+}
+
+// Engines says what is wrong with what the algorithms find.
+func (c *Counts) Engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
+	algorithms := []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"}
+	if _, parted := ops.Model.(models.Projecting); parted && !slices.ContainsFunc(ops.Parts(), isNoRegister) {
+		algorithms = append(algorithms, "staged", "matching")
+		c.Registers++
+	}
+	if spec.Name == "stack" {
+		algorithms = append(algorithms, "languages")
+	}
+	if spec.Name == "fifo-queue" {
+		algorithms = append(algorithms, "lockstep")
+	}
+	for _, algorithm := range algorithms {
+		r, err := Checked(h, spec, algorithm)
+		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {
+			if want.Linearizable && ops.Len() <= HittingDepth {
+				return fmt.Errorf("--algorithm hitting: no witness of %d operations at depth %d", ops.Len(), HittingDepth)
+			}
+			continue // it only ever finds witnesses
+		}
+		if err == nil && algorithm == "fast" && !strings.HasPrefix(r.Analyzer, "clew/fast-") {
+			return fmt.Errorf("--algorithm fast: decided by %s", r.Analyzer)
+		}
+		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == jepsen.Ambiguous {
+			continue // not for the fast path
+		}
+		if err == nil {
+			err = oracle.Examine(r, ops, want, oracle.Options{})
+		}
+		if err != nil {
+			return fmt.Errorf("--algorithm %s: %w", algorithm, err)
+		}
+		c.compare(algorithm)
+		c.Paths += len(r.Paths)
+		if len(r.Configs) > 0 && len(r.Configs[0].Pending) > 1 {
+			c.Pending++
+		}
+		if algorithm == "fast" {
+			c.Fast++
+		}
+	}
+	return nil
+}
+
+// Checked is clew.Check, with a panic as an error.
+func Checked(h *jepsen.History, spec models.Spec, algorithm string) (r *report.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	o := clew.Options{Algorithm: algorithm}
+	if algorithm == "hitting" {
+		o.Depth = HittingDepth
+	}
+	return clew.Check(context.Background(), h, spec, o)
+}
+
+// HittingDepth is less than the usual depth, which takes long where there is no
+// witness.
+const HittingDepth = 3
+
+// ReadText reads a history and its operations.
+func ReadText(spec models.Spec, text string) (*jepsen.History, *models.Operations, error) {
+	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	ops, err := spec.Read(h)
+	return h, ops, err
+}
