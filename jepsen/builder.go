@@ -345,9 +345,10 @@ func (b *Builder) add(e *opmap.Event, op int32) error {
 	if err != nil {
 		return err
 	}
-	ev := b.push(t, e, position)
+	ev := b.push(t, e, position, op != byProcess)
 	if op != byProcess {
-		return b.pairTimed(ev, op)
+		b.pairTimed(ev, op, e)
+		return nil
 	}
 	return b.pair(ev)
 }

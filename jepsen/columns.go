@@ -6,8 +6,9 @@ import (
 	"clew/internal/huge"
 )
 
-// push appends an event to the columns.
-func (b *Builder) push(t Type, e *opmap.Event, position int64) Event {
+// push appends an event to the columns. Where one of a timed operation stands is for
+// pairTimed to say.
+func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event {
 	h := b.h
 	ev := Event(len(h.Type))
 	if len(h.Type) == cap(h.Type) {
@@ -18,10 +19,11 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64) Event {
 	h.F = append(h.F, h.Values.Same(e.F))
 	h.Value = append(h.Value, e.Value)
 	h.OpOf = append(h.OpOf, None)
-	if h.built {
-		e.Line = h.Events // no line, but the places of events that ascend alike take no memory
+	line, col := e.Line, e.Col
+	if h.built || timed {
+		line, col = h.Events, 0 // no line, but the places of events that ascend alike take no memory
 	}
-	h.places.add(b.index(e, position), int32(e.Line), int32(e.Col))
+	h.places.add(b.index(e, position), int32(line), int32(col))
 	h.setKey(ev, e.Key)
 	h.texts.Add(e)
 	return ev

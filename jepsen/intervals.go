@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"clew/edn/opmap"
+	"clew/internal/huge"
 )
 
 // Interval is an operation that is given by the times of its call and return,
@@ -44,7 +45,7 @@ func FromIntervals(ops []Interval) (*History, error) {
 	for position, e := range ends {
 		e.event.Line = position + 1
 		b.h.Events++
-		ev := b.push(e.kind, &e.event, int64(position))
+		ev := b.push(e.kind, &e.event, int64(position), false)
 		if e.kind == Invoke {
 			row[e.interval] = b.h.begin(ev)
 		} else {
@@ -113,14 +114,24 @@ func (b *Builder) AddTimed(e *opmap.Event, op int32) error {
 }
 
 // pairTimed finds the operation that event ev begins or ends, by its number.
-func (b *Builder) pairTimed(ev Event, op int32) error {
+func (b *Builder) pairTimed(ev Event, op int32, e *opmap.Event) {
+	h := b.h
 	for int(op) >= len(b.timed) {
-		b.timed = append(b.timed, None)
+		b.timed = huge.Append(b.timed, None)
 	}
-	if b.h.Type[ev] == Invoke {
-		b.timed[op] = b.h.begin(ev)
-	} else {
-		b.h.end(b.timed[op], ev)
+	if h.Type[ev] != Invoke {
+		h.end(b.timed[op], ev)
+		return
 	}
-	return nil
+	b.timed[op] = h.begin(ev)
+	if len(h.lines) == cap(h.lines) {
+		h.lines = huge.Grow(h.lines, cap(h.Invocation)-len(h.lines))
+	}
+	if e.Col != 1 || h.cols != nil {
+		for len(h.cols) < len(h.lines) {
+			h.cols = append(h.cols, 1)
+		}
+		h.cols = append(h.cols, int32(e.Col))
+	}
+	h.lines = append(h.lines, int32(e.Line))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"clew/edn"
@@ -29,14 +30,15 @@ import (
 // intervals reads interval records.
 type intervals struct {
 	ops        []intervalOp
-	calls      []int64 // when an operation was called at the earliest
-	returns    []int64 // when it returned at the latest
+	calls      []int64 // when an operation was called
+	returns    []int64 // when it returned, if it did
 	returned   []int32 // the operations that did
 	others     []byte
 	odd        []opmap.Event // the events of operations without a layout
 	layouts    []*opmap.Layout
 	invoke, ok edn.ID
 	info       edn.ID
+	e          opmap.Event
 }
 
 // intervalOp is an operation.
@@ -44,15 +46,16 @@ type intervalOp struct {
 	process, f, value, output, key edn.ID
 	line, col                      int32
 	layout                         int32 // -1 if its events are in odd, from the index at on
+	size                           int32 // of its other values in others
+	at                             int64 // where they begin
 	has                            opmap.Fields
 	crashed                        bool
-	call, back                     int64
-	at, end                        int64 // its other values in others
 }
 
 // intervals makes events of the records, in order of time. slack is how much earlier a
-// call may have been, and how much later a return.
-func (in *input) intervals(r io.Reader, slack int64) error {
+// call may have been, and how much later a return. length is that of the text, 0 if
+// unknown.
+func (in *input) intervals(r io.Reader, length, slack int64) error {
 	v := in.values
 	t := &intervals{invoke: v.InternKeyword(jepsen.Invoke.Name()), ok: v.InternKeyword(jepsen.OK.Name()), info: v.InternKeyword(jepsen.Info.Name())}
 	j := in.json(r)
@@ -66,29 +69,46 @@ func (in *input) intervals(r io.Reader, slack int64) error {
 		if len(t.ops) == math.MaxInt32/2 {
 			return j.Fail("more operations than clew can number (2^30)")
 		}
-		t.add(&rec, slack)
+		if len(t.ops) == cap(t.ops) {
+			more := huge.More(len(t.ops), j.Offset+int64(j.At), length)
+			t.ops, t.calls, t.returns, t.returned = huge.Grow(t.ops, more), huge.Grow(t.calls, more), huge.Grow(t.returns, more), huge.Grow(t.returned, more)
+		}
+		t.add(&rec)
 	}
-	return t.events(in)
+	return t.events(in, t.inTime(slack))
 }
 
 // add keeps a record.
-func (t *intervals) add(r *jsonops.Record, slack int64) {
-	op := intervalOp{process: r.Process, f: r.F, value: r.Value, output: r.Output, key: r.Key, has: r.Has, call: r.Call, back: r.Return, crashed: r.Crashed,
+func (t *intervals) add(r *jsonops.Record) {
+	op := intervalOp{process: r.Process, f: r.F, value: r.Value, output: r.Output, key: r.Key, has: r.Has, crashed: r.Crashed,
 		line: int32(r.Line), col: int32(r.Col), layout: -1, at: int64(len(t.others))}
 	if r.Layout == nil {
 		op.at = int64(len(t.odd))
 		t.odd = append(t.odd, r.Events...)
 	} else {
-		op.layout = t.layout(r.Layout)
+		op.layout, op.size = t.layout(r.Layout), int32(len(r.Others))
 		t.others = append(t.others, r.Others...)
-		op.end = int64(len(t.others))
 	}
-	t.calls = huge.Append(t.calls, less(r.Call, slack))
-	t.returns = huge.Append(t.returns, -less(-r.Return, slack))
 	if !r.Crashed {
-		t.returned = huge.Append(t.returned, int32(len(t.ops)))
+		t.returned = append(t.returned, int32(len(t.ops)))
 	}
-	t.ops = huge.Append(t.ops, op)
+	t.calls, t.returns, t.ops = append(t.calls, r.Call), append(t.returns, r.Return), append(t.ops, op)
+}
+
+// inTime is the calls and returns in order, calls first, if the clocks were wrong by at
+// most slack. See scan.InTime.
+func (t *intervals) inTime(slack int64) []int32 {
+	calls, returns, returned := t.calls, t.returns, t.returned
+	if slack != 0 {
+		calls, returns = slices.Clone(calls), slices.Clone(returns)
+		for i := range calls {
+			calls[i], returns[i] = less(calls[i], slack), -less(-returns[i], slack)
+		}
+	}
+	if len(returned) == len(calls) {
+		returned = nil
+	}
+	return scan.InTime(calls, returns, returned, true)
 }
 
 // layout is the number of a layout, of which there are few.
@@ -102,28 +122,15 @@ func (t *intervals) layout(l *opmap.Layout) int32 {
 	return int32(len(t.layouts) - 1)
 }
 
-// events gives out the events in order of time, calls first.
-func (t *intervals) events(in *input) error {
-	calls := make([]int32, len(t.ops))
-	for i := range calls {
-		calls[i] = int32(i)
-	}
-	returned := t.returned
-	scan.ByTime(calls, t.calls)
-	scan.ByTime(returned, t.returns)
+// events gives out the events in order.
+func (t *intervals) events(in *input, order []int32) error {
 	in.b.Expect(int64(2 * len(t.ops))) // in events
 	var scratch []byte
-	for n := int64(0); len(calls)+len(returned) > 0; n++ {
+	for n, event := range order {
 		if n%4096 == 0 && in.ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", in.file, context.Cause(in.ctx))
 		}
-		op := int32(0)
-		returns := len(calls) == 0 || len(returned) > 0 && t.returns[returned[0]] < t.calls[calls[0]]
-		if returns {
-			op, returned = returned[0], returned[1:]
-		} else {
-			op, calls = calls[0], calls[1:]
-		}
+		op, returns := event>>1, event&1 == 1
 		var err error
 		if scratch, err = t.event(in, op, returns, n, scratch); err == nil && !returns && t.ops[op].crashed {
 			scratch, err = t.event(in, op, true, n, scratch) // its process may go on
@@ -136,27 +143,27 @@ func (t *intervals) events(in *input) error {
 }
 
 // event makes the event with which an operation begins or ends.
-func (t *intervals) event(in *input, number int32, ends bool, n int64, scratch []byte) ([]byte, error) {
-	op := &t.ops[number]
-	e := opmap.Event{Process: op.process, Type: t.invoke, F: op.f, Value: op.value, Key: op.key, Has: op.has}
-	time := op.call
+func (t *intervals) event(in *input, number int32, ends bool, n int, scratch []byte) ([]byte, error) {
+	op, e := &t.ops[number], &t.e
+	*e = opmap.Event{Process: op.process, Type: t.invoke, F: op.f, Value: op.value, Key: op.key, Has: op.has}
+	time := t.calls[number]
 	switch {
 	case ends && op.crashed:
 		e.Type = t.info
 	case ends:
-		e.Type, time = t.ok, op.back
+		e.Type, time = t.ok, t.returns[number]
 		if op.output != edn.Nil {
 			e.Value = op.output
 		}
 	}
 	if op.layout >= 0 {
-		scratch = append(strconv.AppendInt(append(scratch[:0], t.others[op.at:op.end]...), time, 10), '\n')
+		scratch = append(strconv.AppendInt(append(scratch[:0], t.others[op.at:][:op.size]...), time, 10), '\n')
 		e.Lay(t.layouts[op.layout], scratch, in.values)
-	} else if e = t.odd[op.at]; ends {
-		e = t.odd[op.at+1]
+	} else if *e = t.odd[op.at]; ends {
+		*e = t.odd[op.at+1]
 	}
-	e.Line, e.Col, e.End = int(op.line), int(op.col), n
-	return scratch, in.timed(&e, number)
+	e.Line, e.Col, e.End = int(op.line), int(op.col), int64(n)
+	return scratch, in.timed(e, number)
 }
 
 // less is a time earlier by slack, or the earliest there is.

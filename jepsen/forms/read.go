@@ -120,7 +120,7 @@ func (in *input) read(r io.Reader, form Form) error {
 	}
 	switch form {
 	case Intervals:
-		return in.intervals(buffered, in.clockError)
+		return in.intervals(buffered, files.Size(r), in.clockError)
 	case JSON, JSONL:
 		in.b.Expect(files.Size(r))
 		return in.each(in.json(buffered).Next)

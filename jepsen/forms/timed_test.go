@@ -214,3 +214,22 @@ func TestCallsAreTheSameInBothWays(t *testing.T) {
 		t.Errorf("%d histories, %d errors", good, bad)
 	}
 }
+
+func TestEventsOfARecordStandWhereItDoes(t *testing.T) {
+	text := `[{"process":0,"f":"write","value":1,"call":10,"return":30},
+   {"process":1,"f":"write","value":2,"call":5},{"process":2,"f":"read","output":2,"call":20,"return":25}, {"process":"nemesis","f":"kill","call":6,"return":7},
+{"process":3,"f":"read","output":1,"call":20,"return":40}]`
+	h, err := Read(strings.NewReader(text), "h", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for e := range jepsen.Event(len(h.Type)) {
+		got = append(got, fmt.Sprintf("%d:%d %s of %d at %d", h.Line(e), h.Col(e), h.Type[e], h.Process[e], h.Index(e)))
+	}
+	want := "2:4 :invoke of 0 at 0, 2:4 :info of 0 at 1, 1:2 :invoke of 1 at 4, 2:49 :invoke of 2 at 5, 3:1 :invoke of 3 at 6, " +
+		"2:49 :ok of 2 at 7, 1:2 :ok of 1 at 8, 3:1 :ok of 3 at 9"
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("got  %s\nwant %s", s, want)
+	}
+}
