@@ -40,6 +40,10 @@ type logReader struct {
 	keywords scan.Keywords
 	e        opmap.Event
 	items    []edn.ID
+
+	before []byte // what stood before the last event that was read quickly; nil if none was
+	logged bool   // and whether that was a logger's
+	col    int    // where the event began
 }
 
 // log reads a history of that form.
@@ -47,6 +51,10 @@ func (in *input) log(r io.Reader) error {
 	l := logReader{in: in, lines: scan.Lines{Blocks: scan.Blocks{In: r, Eager: in.eager}}, keywords: scan.Keywords{V: in.values}}
 	pos := edn.Pos{File: in.file, Col: 1}
 	for {
+		if err := l.quickLines(); err != nil {
+			return err
+		}
+		pos.Line, pos.Offset = l.lines.N, l.lines.Offset+int64(l.lines.At)
 		line, err := l.lines.Next()
 		if err == io.EOF {
 			break
@@ -59,7 +67,6 @@ func (in *input) log(r io.Reader) error {
 		if err := l.line(line, pos); err != nil {
 			return err
 		}
-		pos.Offset += int64(len(line)) + 1
 	}
 	if l.events == 0 && l.passed != nil {
 		return l.at.Errorf("no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(l.passed))
@@ -98,11 +105,70 @@ func (l *logReader) line(line []byte, pos edn.Pos) error {
 	pos.Col += utf8.RuneCount(before)
 	pos.Offset += int64(len(before))
 	if e := &l.e; l.quick(text) {
+		l.before, l.logged, l.col = append(append(l.before[:0], before...), 0)[:len(before)], logged, pos.Col // never nil
 		e.Line, e.Col, e.End = pos.Line, pos.Col, l.lines.Offset+int64(l.lines.At)
 		l.events++
 		return l.in.take(e)
 	}
 	return l.event(text, pos)
+}
+
+// quickLines reads lines as long as each has the same before its event as the last one
+// that was read quickly, and an event that can be read quickly. What stands before it
+// ends where the process begins, so it means the same whatever follows.
+func (l *logReader) quickLines() error {
+	for l.before != nil {
+		text, begin := l.lines.Data, l.lines.At
+		i := begin + len(l.before)
+		if i > len(text) || string(text[begin:i]) != string(l.before) {
+			return nil
+		}
+		process, i := printedInt(text, i)
+		typ, i := word(text, i)
+		f, i := word(text, i)
+		if i = past(text, i); i < 0 || len(typ) < 2 || typ[0] != ':' || len(f) < 2 || f[0] != ':' {
+			return nil
+		}
+		n, end := printedInt(text, i)
+		isInt, next := end >= 0, -1
+		if isInt {
+			next = lineEnd(text, end)
+		}
+		if next < 0 {
+			line := bytes.IndexByte(text[i:], '\n')
+			if line < 0 {
+				return nil
+			}
+			end, next, isInt = i+line, i+line+1, false
+			if value, _ := scan.Trim(text[i:end]); l.isSimple(value) {
+				end = i + len(value)
+			} else {
+				return nil
+			}
+		}
+		e := &l.e
+		*e = opmap.Event{Process: l.in.values.InternInt(process), Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
+		var ok bool
+		if e.Type, ok = l.keywords.Named(typ[1:]); !ok {
+			return nil
+		}
+		if e.F, ok = l.keywords.Named(f[1:]); !ok {
+			return nil
+		}
+		if isInt {
+			e.Value = l.in.values.InternInt(n)
+		} else {
+			e.Value = l.value(text[i:end])
+		}
+		l.lines.N, l.lines.At = l.lines.N+1, next
+		l.message = l.logged
+		l.events++
+		e.Line, e.Col, e.End = l.lines.N, l.col, l.lines.Offset+int64(next)
+		if err := l.in.take(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // quick reads an event of nothing but a short integer, two keywords and a simple

@@ -41,24 +41,25 @@ func (k *known) add(word []byte, method int32) {
 
 // method is the method whose name is at i, and where it ends, -1 if none is.
 func (k *known) at(text []byte, i int) (method int32, end int) {
-	if i+8 > len(text) {
+	if end = nameEnd(text, i); end < 0 {
 		return 0, -1
 	}
 	first := binary.LittleEndian.Uint64(text[i:])
-	end = i + nameBytes(first)
-	for end-i >= 8 && (end-i)&7 == 0 {
-		if end+8 > len(text) {
-			return 0, -1
-		}
-		n := nameBytes(binary.LittleEndian.Uint64(text[end:]))
-		if end += n; n == 0 {
-			break
-		}
-	}
 	if slot := k.slot(first, end-i); slot.word == string(text[i:end]) && end > i {
 		return slot.method, end
 	}
 	return 0, -1
+}
+
+// nameEnd is where the name at i ends, -1 if the text ends before.
+func nameEnd(text []byte, i int) int {
+	for i+8 <= len(text) {
+		n := nameBytes(binary.LittleEndian.Uint64(text[i:]))
+		if i += n; n < 8 {
+			return i
+		}
+	}
+	return -1
 }
 
 // nameBytes is how many bytes of w, from the lowest on, come before the first that is a
@@ -94,8 +95,19 @@ func shortInt(text []byte, i int) (n int64, end int) {
 	return n ^ sign - sign, i
 }
 
+// printedInt is shortInt, but that it has no zero in front.
+func printedInt(text []byte, i int) (n int64, end int) {
+	if n, end = shortInt(text, i); end > i+1 && (text[i] == '0' || text[i] == '-' && text[i+1] == '0') {
+		return 0, -1
+	}
+	return n, end
+}
+
 // past is where the blanks at i end, -1 if there are none.
 func past(text []byte, i int) int {
+	if i < 0 {
+		return -1
+	}
 	if i+1 < len(text) && text[i] == ' ' && text[i+1] > ' ' {
 		return i + 1
 	}
@@ -107,6 +119,18 @@ func past(text []byte, i int) int {
 		return -1
 	}
 	return i
+}
+
+// word is what stands between the blanks at i and the next, and where it ends, -1 if it
+// is nothing.
+func word(text []byte, i int) (word []byte, end int) {
+	if i = past(text, i); i < 0 {
+		return nil, -1
+	}
+	if end = nameEnd(text, i); end <= i {
+		return nil, -1
+	}
+	return text[i:end], end
 }
 
 // plainLine is a line of fastlin or fptlin.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"clew/edn"
 	"clew/internal/gen"
@@ -231,5 +232,70 @@ func TestEventsOfARecordStandWhereItDoes(t *testing.T) {
 		"2:49 :ok of 2 at 7, 1:2 :ok of 1 at 8, 3:1 :ok of 3 at 9"
 	if s := strings.Join(got, ", "); s != want {
 		t.Errorf("got  %s\nwant %s", s, want)
+	}
+}
+
+// logText is a random log.
+func logText(r *rand.Rand) string {
+	var b strings.Builder
+	befores := []string{"INFO  jepsen.util - ", "", " ", "2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen wörker 12] jepsen.util: ", "INFO - ", "\ufeff", "INFO [x: y] jepsen worker 8 - jepsen.util "}
+	before := befores[r.IntN(len(befores))]
+	open := make([]bool, 5)
+	for n := r.IntN(60); n > 0; n-- {
+		switch r.IntN(40) {
+		case 0:
+			before = befores[r.IntN(len(befores))]
+		case 1:
+			b.WriteString([]string{"\n", "; x\n", "INFO  jepsen.core - Run complete\n", before + "Run complete\n", " \t\n", "\n", before + ":nemesis\t:info\t:start\t{:a 1}\n", before + "7 :info\n", before + "03 :info :read nil\n"}[r.IntN(9)])
+		}
+		p := r.IntN(len(open))
+		typ := ":invoke"
+		if open[p] {
+			typ = []string{":ok", ":ok", ":ok", ":fail", ":info"}[r.IntN(5)]
+		}
+		if open[p] = !open[p]; r.IntN(300) == 0 {
+			typ = []string{":okay", "ok", ":", ":ok"}[r.IntN(4)]
+		}
+		value := []string{fmt.Sprint(r.IntN(9)), "nil", fmt.Sprint(r.IntN(1e9) - 5e8), "[1 -2 nil]", "true", fmt.Sprint(r.Int64()), "[[:r 1 2]]", "7 :timed-out", "-0", "nil ", "[1  2]", "#{1}", "007N", "x y", `"a b"`}[min(r.IntN(20), 14)]
+		if r.IntN(200) == 0 {
+			value = []string{"", "007", "]", "1x"}[r.IntN(4)]
+		}
+		blank := []string{"\t", "\t", " ", "  "}[r.IntN(4)]
+		end := []string{"\n", "\n", "\n", "\r\n", " \n"}[r.IntN(5)]
+		fmt.Fprint(&b, before, p, blank, typ, blank, ":write", blank, value, end)
+	}
+	return b.String()
+}
+
+// Lines of a log are read several bytes at once if they begin like the last one, or
+// else word by word, as all are that come byte by byte. That makes no difference.
+func TestALogIsTheSameInBothWays(t *testing.T) {
+	good, bad := 0, 0
+	for seed := range uint64(2000) {
+		text := logText(gen.Rand(seed))
+		b := jepsen.NewBuilder(jepsen.Options{File: "h"})
+		in := input{ctx: t.Context(), b: b, file: "h", values: b.Values(), take: b.Add, eager: true}
+		err := in.read(iotest.OneByteReader(strings.NewReader(text)), Log)
+		if err == nil {
+			_, err = b.History()
+		}
+		h, _ := b.SoFar()
+		want := everything(h, err)
+		b = jepsen.NewBuilder(jepsen.Options{File: "h"})
+		in = input{ctx: t.Context(), b: b, file: "h", values: b.Values(), take: b.Add}
+		if err = in.read(strings.NewReader(text), Log); err == nil {
+			_, err = b.History()
+		}
+		h, _ = b.SoFar()
+		if got := everything(h, err); !slices.Equal(got, want) {
+			t.Fatalf("%s\nnot\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), text)
+		}
+		if good++; err != nil {
+			good, bad = good-1, bad+1
+		}
+	}
+	t.Logf("%d histories, %d errors", good, bad)
+	if good < 500 || bad < 200 {
+		t.Errorf("%d histories, %d errors", good, bad)
 	}
 }
