@@ -16,15 +16,13 @@ import (
 func init() {
 	register.DoFn3x1[context.Context, string, func(Found), error](&findFn{})
 	register.DoFn3x1[context.Context, Found, func(report.Line), error](&checkFn{})
-	register.DoFn5x1[context.Context, Found, func(Key), func(string, Answer), func(report.Line), error](&splitFn{})
+	register.DoFn4x1[context.Context, Found, func(Key), func(report.Line), error](&splitFn{})
 	register.DoFn2x2[context.Context, Key, string, Answer](&keyFn{})
-	register.DoFn3x1[string, func(*Answer) bool, func(report.Line), error](&togetherFn{})
+	register.Combiner3[Answers, Answer, report.Line](&togetherFn{})
 	register.DoFn2x2[context.Context, report.Line, string, error](&lineFn{})
 	register.Emitter1[Found]()
 	register.Emitter1[Key]()
 	register.Emitter1[report.Line]()
-	register.Emitter2[string, Answer]()
-	register.Iter1[Answer]()
 }
 
 // Check checks every history that the options name. Its output is a report.Line for
@@ -35,10 +33,9 @@ func Check(s beam.Scope, o Options) beam.PCollection {
 	if !o.Independent {
 		return beam.ParDo(s, &checkFn{Options: o}, found)
 	}
-	keys, whole, lines := beam.ParDo3(s, &splitFn{Options: o}, found)
-	answers := beam.ParDo(s, &keyFn{Options: o}, beam.Reshuffle(s, keys))
-	together := beam.ParDo(s, &togetherFn{}, beam.GroupByKey(s, beam.Flatten(s, whole, answers)))
-	return beam.Flatten(s, lines, together)
+	keys, lines := beam.ParDo2(s, &splitFn{Options: o}, found)
+	together := beam.CombinePerKey(s, &togetherFn{}, beam.ParDo(s, &keyFn{Options: o}, beam.Reshuffle(s, keys)))
+	return beam.Flatten(s, lines, beam.DropKey(s, together))
 }
 
 // Write writes lines to a file as JSON lines, and their summary to another one, unless

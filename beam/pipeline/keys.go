@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"clew"
 	"clew/jepsen"
@@ -12,25 +13,27 @@ import (
 	"clew/report"
 )
 
-// Key is an independent key of a history: what its own history is, packed.
+// Key is an independent key of a history: what its own history is, packed. What is
+// known of the history as a whole goes along with the keys.
 type Key struct {
 	Path   string // of the whole history
-	Row    int    // of the keys
+	Row    int    // of the keys; whole: of the history
 	Key    string // as EDN
 	Model  string // which the history as a whole has
 	Packed []byte
-}
-
-// Answer is what comes of a key, or what is known of its history as a whole.
-type Answer struct {
-	Row   int // of the keys; whole: of the history
-	Key   string
-	Event jepsen.Event // the failing one, in the whole history
-	Line  report.Line
+	Whole  *report.Line // only of the history
 }
 
 // whole is the Row of what is known of a history as a whole.
 const whole = -1
+
+// Answer is what comes of a Key.
+type Answer struct {
+	Row   int
+	Key   string
+	Event jepsen.Event // the failing one, in the whole history
+	Line  report.Line
+}
 
 // splitFn reads a history and splits it by key. A history that cannot be split is a
 // line at once.
@@ -45,7 +48,7 @@ func (f *splitFn) Setup() (err error) {
 	return err
 }
 
-func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key), answer func(string, Answer), line func(report.Line)) error {
+func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key), line func(report.Line)) error {
 	spec := f.spec
 	var h *jepsen.History
 	var keyed *jepsen.Keyed
@@ -68,10 +71,11 @@ func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key)
 		Verified: true, FailEvent: jepsen.None, LastOperation: jepsen.None}
 	head, n := r.Line(), len(keyed.Keys)
 	head.Keys, head.Ms = &n, failed.Ms
-	answer(found.Path(), Answer{Row: whole, Line: head})
+	key(Key{Path: found.Path(), Row: whole, Whole: &head})
 	packer := keyed.Unwrapped.NewPacker()
 	for row := range keyed.Keys {
-		key(Key{found.Path(), row, h.Values.Text(keyed.Keys[row]), spec.Name, packer.Append(nil, keyed.History(row).History)})
+		key(Key{Path: found.Path(), Row: row, Key: h.Values.Text(keyed.Keys[row]), Model: spec.Name,
+			Packed: packer.Append(nil, keyed.History(row).History)})
 	}
 	return nil
 }
@@ -109,6 +113,9 @@ func (f *keyFn) Setup() (err error) {
 }
 
 func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
+	if k.Whole != nil {
+		return k.Path, Answer{Row: whole, Line: *k.Whole}
+	}
 	spec := f.spec
 	spec.Name = k.Model
 	var inWhole []jepsen.Event
@@ -119,6 +126,12 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 		return h, err
 	}
 	r := clew.Try(ctx, k.Path, read, spec, f.Options.check())
+	if r.History == nil { // then clew check has no answer of any key, and says so of the whole
+		r.Model = f.spec.Name
+		if why, placed := strings.CutPrefix(r.Error, k.Path+": "); placed { // in the history, not in its text
+			r.Error = k.Path + ": key " + k.Key + ": " + why
+		}
+	}
 	a := Answer{Row: k.Row, Key: k.Key, Line: r.Line()}
 	if r.FailEvent != jepsen.None {
 		a.Event = inWhole[r.FailEvent]
@@ -126,55 +139,104 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 	return k.Path, a
 }
 
-// togetherFn makes one line of the answers of all keys: as clew check does, that of
-// the first failing one, else of the first undecided one, else of any.
-type togetherFn struct{}
-
-func (*togetherFn) ProcessElement(path string, next func(*Answer) bool, emit func(report.Line)) error {
-	var all []Answer
-	for a := (Answer{}); next(&a); a = (Answer{}) {
-		all = append(all, a)
-	}
-	emit(together(all))
-	return nil
+// Answers is what comes of some keys of a history, and of the history as a whole if
+// that is among them.
+type Answers struct {
+	Whole    []report.Line // at most one
+	Shown    []Answer      // at most one, which says most
+	Failures []Answer      // without their lines
+	Ms       float64
+	Verified bool // all of them
 }
 
-func together(all []Answer) report.Line {
-	slices.SortFunc(all, func(a, b Answer) int { return cmp.Compare(a.Row, b.Row) })
-	line, keys := all[0].Line, all[1:]
-	shown, verified := &keys[0], true
-	for i := range keys {
-		k := &keys[i]
-		line.Ms += k.Line.Ms
-		if k.Line.Valid == jepsen.Invalid {
-			line.Failures = append(line.Failures, k.Key)
-		}
-		if worse(k, shown) {
-			shown = k
-		}
-		verified = verified && k.Line.Verified != nil && *k.Line.Verified
+// togetherFn makes one line of the answers of all keys, as clew check does: that of the
+// first one that the model refuses or fails at, else of the first failing one, else of
+// the first undecided one, else of the first. Most keys are put together where they are
+// checked.
+type togetherFn struct{}
+
+func (*togetherFn) CreateAccumulator() Answers { return Answers{Verified: true} }
+
+func (*togetherFn) AddInput(all Answers, a Answer) Answers {
+	if a.Row == whole {
+		all.Whole = []report.Line{a.Line}
+		return all
 	}
-	from := shown.Line
+	all.show(a)
+	all.Ms += a.Line.Ms
+	all.Verified = all.Verified && a.Line.Verified != nil && *a.Line.Verified
+	if a.Line.Valid == jepsen.Invalid {
+		all.Failures = append(all.Failures, Answer{Row: a.Row, Key: a.Key})
+	}
+	return all
+}
+
+func (*togetherFn) MergeAccumulators(all, more Answers) Answers {
+	all.Whole = append(all.Whole, more.Whole...)
+	for _, a := range more.Shown {
+		all.show(a)
+	}
+	all.Failures = append(all.Failures, more.Failures...)
+	all.Ms += more.Ms
+	all.Verified = all.Verified && more.Verified
+	return all
+}
+
+func (*togetherFn) ExtractOutput(all Answers) report.Line {
+	line, from := all.Whole[0], &all.Shown[0].Line
+	line.Ms += all.Ms
+	if all.Shown[0].rank() == refused {
+		broken := *from
+		broken.Ms = line.Ms
+		return broken
+	}
+	slices.SortFunc(all.Failures, func(a, b Answer) int { return cmp.Compare(a.Row, b.Row) })
+	for _, a := range all.Failures {
+		line.Failures = append(line.Failures, a.Key)
+	}
 	line.Valid, line.Analyzer, line.Cause, line.Error = from.Valid, from.Analyzer, from.Cause, from.Error
-	if line.Verified = &verified; line.Valid == jepsen.Unknown {
+	if line.Verified = &all.Verified; line.Valid == jepsen.Unknown {
 		line.Verified = nil
 	}
 	if line.Valid != jepsen.Valid {
 		line.OpIndex, line.OpLine, line.PreviousOK = from.OpIndex, from.OpLine, from.PreviousOK
 		if from.Explanation != "" {
-			line.Explanation = report.Text("key "+shown.Key+": ") + from.Explanation
+			line.Explanation = report.Text("key "+all.Shown[0].Key+": ") + from.Explanation
 		}
 	}
 	return line
 }
 
-// worse says whether an answer, of a later key, says more than another one.
-func worse(a, b *Answer) bool {
-	switch {
-	case a.Line.Valid == jepsen.Invalid:
-		return b.Line.Valid != jepsen.Invalid || a.Event < b.Event
-	case a.Line.Valid == jepsen.Unknown:
-		return b.Line.Valid == jepsen.Valid
+// show shows an answer if it says more than the one that is shown.
+func (all *Answers) show(a Answer) {
+	if len(all.Shown) == 0 || less(a, all.Shown[0]) {
+		all.Shown = []Answer{a}
 	}
-	return false
+}
+
+// less says whether an answer comes before another one: failures in the order in
+// which they happen, everything else in the order of the keys.
+func less(a, b Answer) bool {
+	return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Event, b.Event), cmp.Compare(a.Row, b.Row)) < 0
+}
+
+// The ranks of answers: what comes first is shown.
+const (
+	refused = iota // the history as a whole has no answer
+	invalid
+	undecided
+	valid
+)
+
+func (a *Answer) rank() int {
+	switch a.Line.Valid {
+	case jepsen.Invalid:
+		return invalid
+	case jepsen.Valid:
+		return valid
+	}
+	if cause := jepsen.Cause(a.Line.Cause); cause == jepsen.Unreadable || cause == jepsen.Panicked {
+		return refused
+	}
+	return undecided
 }

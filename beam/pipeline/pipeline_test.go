@@ -24,6 +24,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
+	"clew/models/modelfile"
 	"clew/report"
 )
 
@@ -201,6 +202,64 @@ func TestManyKeysOfOneHistory(t *testing.T) {
 		same(t, lines[path], clew.Try(t.Context(), path, read, models.Spec{}, clew.Options{Independent: true}).Line())
 	}
 }
+
+// TestKeysAreAnsweredAsClewCheckDoes: who fails first, what is undecided or refused,
+// where that stands in the whole file, and what no op map could say.
+func TestKeysAreAnsweredAsClewCheckDoes(t *testing.T) {
+	const nemesis = "{:process :nemesis, :type :info, :f :start,\n :value nil}\n"
+	op := func(process int, f, invoked, ok string) string {
+		return fmt.Sprintf("  {:process %d, :type :invoke, :f :%s, :value %s, :extra [1 {:a 2}]}\n%s{:process %[1]d, :type :ok, :f :%[2]s, :value %[5]s}\n",
+			process, f, invoked, nemesis, ok)
+	}
+	for name, c := range map[string]struct {
+		text string
+		o    pipeline.Options
+	}{
+		"the later key fails first": {text: op(1, "write", "[9 1]", "[9 1]") + op(2, "write", "[1 1]", "[1 1]") + op(3, "read", "[9 nil]", "[9 7]") + op(4, "read", "[1 nil]", "[1 8]")},
+		"a key is refused":          {text: op(1, "write", "[:a 1]", "[:a 1]") + op(2, "cas", "[\"b;\" 5]", "[\"b;\" 5]") + op(3, "read", "[:a nil]", "[:a 2]"), o: pipeline.Options{Params: map[string]string{"model": "cas-register"}}},
+		"and nothing fails":         {text: op(1, "write", "[:a 1]", "[:a 1]") + op(2, "cas", "[\"b;\" 5]", "[\"b;\" 5]"), o: pipeline.Options{Params: map[string]string{"model": "cas-register"}}},
+		"the model fails at a key":  {text: op(1, "write", "[1 1]", "[1 1]") + op(2, "write", "[2 13]", "[2 13]"), o: pipeline.Options{ModelFile: "m.star", ModelText: thirteen}},
+		"operations of every key":   {text: op(1, "write", "[1 1]", "[1 1]") + op(2, "write", "5", "5") + op(3, "read", "[2 nil]", "[2 5]") + op(3, "read", "[1 nil]", "[1 1]"), o: pipeline.Options{Keyless: true}},
+		"a process has two operations at once": {text: `{"process": 1, "f": "write", "value": [1, 1], "call": 0, "return": 10}
+{"process": 1, "f": "write", "value": [1, 2], "call": 5, "return": 20}
+{"process": 1, "f": "read", "value": [1, 1], "call": 30, "return": 40}
+{"process": 2, "f": "read", "value": [1, 3], "call": 30, "return": 41}
+`},
+	} {
+		for _, verify := range []bool{false, true} {
+			path := filepath.Join(t.TempDir(), "history.edn")
+			write(t, path, c.text)
+			o := c.o
+			o.Inputs, o.Independent, o.Verify = []string{path}, true, verify
+			lines, _ := checked(t, o)
+			read := func(context.Context) (*jepsen.History, error) { return clew.ReadFile(path, jepsen.Options{}) }
+			spec := models.Spec{}
+			switch model := o.Params["model"]; {
+			case model != "":
+				spec.Name = model
+			case o.ModelText != "":
+				file, err := modelfile.Parse(o.ModelFile, []byte(o.ModelText))
+				if err != nil {
+					t.Fatal(err)
+				}
+				spec = models.Own(file.Definition())
+			}
+			want := clew.Try(t.Context(), path, read, spec, clew.Options{Independent: true, Keyless: o.Keyless, Verify: verify}).Line()
+			want.Warnings = []string{}
+			t.Run(name, func(t *testing.T) { same(t, lines[path], want) })
+		}
+	}
+}
+
+// thirteen is a model that fails at a number.
+const thirteen = `
+init = 0
+
+def write(state, op):
+    return fail("thirteen") if op.value == 13 else op.value
+
+ops = {"write": write}
+`
 
 // TestNothingThatComesOfAHistoryFailsTheJob: a model that panics, a search that does
 // not end, a text that is none.
