@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // others are for whoever needs them
 
-	"clew"
 	"clew/jepsen"
 	"clew/jepsen/store"
 )
@@ -24,7 +24,7 @@ import (
 // of an archive, whose text it holds.
 type Found struct {
 	Root  string   // the folder, with its scheme; "" if it is the current one
-	Names []string // the names there; of a member, its name in the archive
+	Names []string // the names there; of a member, those in the archive
 	Text  []byte   // of a member
 	Error string   // why it cannot be read, if that has turned out already
 }
@@ -42,6 +42,9 @@ func open(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err != nil {
 		files.Close()
 		return nil, err
+	}
+	if file, local := r.(*os.File); local { // some can be read here and there, and hence more cheaply
+		return file, files.Close()
 	}
 	return opened{r, files}, nil
 }
@@ -138,6 +141,9 @@ func unpack(ctx context.Context, archive string, emit func(Found)) {
 	}
 	for _, m := range members {
 		f := Found{Root: archive + "/", Names: []string{m.Below}}
+		if test, ok := m.Beside(); ok {
+			f.Names = append(f.Names, test.Below)
+		}
 		if f.Text, err = text(m); err != nil {
 			f.Error = fmt.Sprintf("%s: %v", m.Path, err)
 		}
@@ -156,14 +162,20 @@ func text(s store.Source) ([]byte, error) {
 
 // read reads the history.
 func (f *Found) read(ctx context.Context, how jepsen.Options) (*jepsen.History, error) {
+	root := cmp.Or(strings.TrimSuffix(f.Root, "/"), ".")
+	at := func(name string) (io.ReadCloser, error) { return open(ctx, f.Root+name) }
 	switch {
 	case f.Error != "":
 		return nil, errors.New(f.Error)
 	case f.Text != nil:
-		return clew.Read(bytes.NewReader(f.Text), f.Path(), how)
+		at = func(name string) (io.ReadCloser, error) {
+			if name == f.Names[0] {
+				return io.NopCloser(bytes.NewReader(f.Text)), nil
+			}
+			return beside(ctx, root, f.Names[0])
+		}
 	}
-	at := func(name string) (io.ReadCloser, error) { return open(ctx, f.Root+name) }
-	found := store.FindAmong(cmp.Or(strings.TrimSuffix(f.Root, "/"), "."), f.Names, at)
+	found := store.FindAmong(root, f.Names, at)
 	if len(found) == 0 {
 		var err error
 		if found, err = store.FindIn(f.Path(), func() (io.ReadCloser, error) { return at(f.Names[0]) }); err != nil {
@@ -171,4 +183,18 @@ func (f *Found) read(ctx context.Context, how jepsen.Options) (*jepsen.History, 
 		}
 	}
 	return found[0].Read(ctx, how)
+}
+
+// beside opens the test.jepsen beside a history.edn in an archive, which few need.
+func beside(ctx context.Context, archive, history string) (io.ReadCloser, error) {
+	members, err := store.FindIn(archive, func() (io.ReadCloser, error) { return open(ctx, archive) })
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		if test, ok := m.Beside(); ok && m.Below == history {
+			return test.Open()
+		}
+	}
+	return nil, fmt.Errorf("%s: expected a test.jepsen beside %s, as there was", archive, history)
 }

@@ -1,12 +1,15 @@
 package pipeline_test
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,28 +139,31 @@ func TestAJobSaysWhatClewCheckSays(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, "store", fmt.Sprintf("test-%d", i%5), fmt.Sprintf("20260101T0000%02d", i), "history.edn"), text)
 	}
-	f, err := os.Create(filepath.Join(dir, "old.zip"))
+	// A history.edn that is cut off, with the test.jepsen beside it.
+	test, err := os.ReadFile("../../jepsen/testfile/testdata/chunks.jepsen")
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := zip.NewWriter(f)
+	write(t, filepath.Join(dir, "store/test-5/20260101T000000/history.edn"), "{:process 0, :type")
+	write(t, filepath.Join(dir, "store/test-5/20260101T000000/test.jepsen"), string(test))
+	write(t, filepath.Join(dir, "store/test-5/20260101T000001/history.edn"), register(1, 1, false))
+	write(t, filepath.Join(dir, "store/test-5/20260101T000001/test.jepsen"), string(test))
+	members := [][2]string{}
 	for i := range 10 {
-		w, err := z.Create(fmt.Sprintf("old/20250101T0000%02d/history.edn", i))
-		if err == nil {
-			_, err = w.Write([]byte(register(i, 3, i == 4)))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		members = append(members, [2]string{fmt.Sprintf("old/20250101T0000%02d/history.edn", i), register(i, 3, i == 4)})
 	}
-	if err := errors.Join(z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	lines, sum := checked(t, pipeline.Options{Inputs: []string{filepath.Join(dir, "store/*/*/*"), filepath.Join(dir, "*.zip")},
+	members = append(members, [2]string{"old/20250102T000000/history.edn", "{:process 0, :type"}, [2]string{"old/20250102T000000/test.jepsen", string(test)},
+		[2]string{"old/20250102T000001/test.jepsen", string(test)}, [2]string{"old/20250102T000001/history.edn", "{:process 0"},
+		[2]string{"old/20250102T000002/history.edn", "{"}, [2]string{"old/20250102T000002/test.jepsen", "JEPSEN"},
+		[2]string{"old/20250102T000003/history.edn", register(1, 1, false)}, [2]string{"old/20250102T000003/test.jepsen", string(test)})
+	members = append(members, [2]string{"old/20250103T000000/history.edn", ""})
+	archived(t, filepath.Join(dir, "old.zip"), members)
+	archived(t, filepath.Join(dir, "old.tar.gz"), members)
+	lines, sum := checked(t, pipeline.Options{Inputs: []string{filepath.Join(dir, "store/*/*/*"), filepath.Join(dir, "*.zip"), filepath.Join(dir, "*.gz")},
 		Params: map[string]string{"model": "register"}})
 	spec := models.Spec{Name: "register"}
 	n := 0
-	for _, path := range []string{filepath.Join(dir, "store"), filepath.Join(dir, "old.zip")} {
+	for _, path := range []string{filepath.Join(dir, "store"), filepath.Join(dir, "old.zip"), filepath.Join(dir, "old.tar.gz")} {
 		found, err := store.Find(path)
 		if err != nil {
 			t.Fatal(err)
@@ -168,9 +174,42 @@ func TestAJobSaysWhatClewCheckSays(t *testing.T) {
 			n++
 		}
 	}
-	if want := (pipeline.Summary{Histories: 50, Valid: 40, Invalid: 6, Unknown: 4}); n != len(lines) || sum.Histories != want.Histories ||
+	if want := (pipeline.Summary{Histories: 72, Valid: 59, Invalid: 7, Unknown: 6}); n != len(lines) || sum.Histories != want.Histories ||
 		sum.Valid != want.Valid || sum.Invalid != want.Invalid || sum.Causes["unreadable"] != want.Unknown {
 		t.Errorf("%d histories, %d lines, %+v", n, len(lines), sum)
+	}
+}
+
+// archived writes an archive, a .zip or a .tar.gz, of names and texts.
+func archived(t *testing.T, path string, members [][2]string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := gzip.NewWriter(f)
+	tape, z := tar.NewWriter(packed), zip.NewWriter(f)
+	for _, m := range members {
+		var w io.Writer = tape
+		if filepath.Ext(path) == ".zip" {
+			w, err = z.Create(m[0])
+		} else {
+			err = tape.WriteHeader(&tar.Header{Name: m[0], Size: int64(len(m[1])), Mode: 0o644})
+		}
+		if err == nil {
+			_, err = io.WriteString(w, m[1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if filepath.Ext(path) == ".zip" {
+		err = z.Close()
+	} else {
+		err = errors.Join(tape.Close(), packed.Close())
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

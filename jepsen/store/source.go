@@ -47,6 +47,14 @@ func (s Source) File() string { return cmp.Or(s.archive, s.Path) }
 // Member says whether it is a member of an archive.
 func (s Source) Member() bool { return s.archive != "" }
 
+// Beside is the test.jepsen beside a history.edn, which Read reads instead if it must.
+func (s Source) Beside() (test Source, ok bool) {
+	if s.test == nil {
+		return Source{}, false
+	}
+	return *s.test, true
+}
+
 // Open opens the text of the history, compressed or not, as it stands there.
 func (s Source) Open() (io.ReadCloser, error) {
 	if s.open == nil && s.Path == "-" {
