@@ -1,7 +1,18 @@
-.PHONY: test ci coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
+PREFIX ?= /usr/local
+to = $(DESTDIR)$(PREFIX)
+share = $(to)/share
+
+.PHONY: test ci install coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
 
 test: ; go test ./...
 ci: ; .ci/run
+install: # the program, its man page, and completions; PREFIX= and DESTDIR= say where
+	umask 022 && mkdir -p "$(to)/bin" "$(share)/man/man1" "$(share)/bash-completion/completions" "$(share)/zsh/site-functions" "$(share)/fish/vendor_completions.d"
+	umask 022 && go build -o "$(to)/bin/clew" ./cmd/clew
+	umask 022 && "$(to)/bin/clew" man > "$(share)/man/man1/clew.1"
+	umask 022 && "$(to)/bin/clew" completion bash > "$(share)/bash-completion/completions/clew"
+	umask 022 && "$(to)/bin/clew" completion zsh > "$(share)/zsh/site-functions/_clew"
+	umask 022 && "$(to)/bin/clew" completion fish > "$(share)/fish/vendor_completions.d/clew.fish"
 coverage:
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./... > /dev/null
 	go tool cover -func=coverage.out | tail -1

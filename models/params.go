@@ -45,6 +45,17 @@ type param struct {
 	needed string
 }
 
+// Choices are the values of a parameter, the default first; nil if it is a number, or
+// anything.
+func (p Param) Choices() []string {
+	for _, known := range params {
+		if known.name == p {
+			return slices.Clone(known.choices)
+		}
+	}
+	return nil
+}
+
 var params = []param{
 	{name: ParamNilReads, choices: []string{"any", "exact"}, with: "registers",
 		given: func(s *Spec) int { return truth(s.NilReadsExact) },

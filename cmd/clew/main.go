@@ -76,7 +76,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		Usage:                "check Jepsen histories for linearizability",
 		HideVersion:          true,
 		EnableBashCompletion: true,
-		Flags:                []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
+		Flags:                []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
 		Writer:               stdout,
 		ErrWriter:            stderr,
 		ExitErrHandler:       func(*cli.Context, error) {},
@@ -103,6 +103,8 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 			renderCommand(stdout, stderr),
 			genCommand(stdout, stderr),
 			modelsCommand(stdout, stderr, status),
+			completionCommand(stdout),
+			manCommand(stdout),
 			versionCommand(stdout),
 		},
 	}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"clew"
+	"clew/internal/gen"
+	"clew/internal/text"
+	"clew/internal/usage"
+	"clew/jepsen/forms"
+	"clew/models"
+)
+
+func versionCommand(stdout io.Writer) *cli.Command {
+	return &cli.Command{
+		Name:        "version",
+		Usage:       "print the version",
+		Description: "Prints the version, the commit that it was built from, and Go's version, as clew --version does.",
+		Action:      func(*cli.Context) error { return printVersion(stdout) },
+	}
+}
+
+func printVersion(stdout io.Writer) error {
+	info, _ := debug.ReadBuildInfo()
+	_, err := fmt.Fprintln(stdout, "clew", versionLine(info))
+	return err
+}
+
+// version is what the Go toolchain recorded when it built the program.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	if info == nil || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}
+
+// versionLine is the version, the commit, if it is known, and what built it:
+//
+//	v1.2.3 (commit 7304e3f58c06 of 2026-11-22T10:14:06Z, modified), go1.26.0 linux/amd64
+func versionLine(info *debug.BuildInfo) string {
+	line, built := versionOf(info), map[string]string{}
+	if info != nil {
+		for _, s := range info.Settings {
+			built[s.Key] = s.Value
+		}
+	}
+	if commit := built["vcs.revision"]; commit != "" {
+		said := "commit " + commit[:min(len(commit), 12)]
+		if when := built["vcs.time"]; when != "" {
+			said += " of " + when
+		}
+		if built["vcs.modified"] == "true" {
+			said += ", modified"
+		}
+		line += " (" + said + ")"
+	}
+	return line + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+}
+
+const completionHelp = `Prints a script with which a shell completes the commands of clew, their flags, and
+the values of flags: models, algorithms, forms, outputs. make install puts them where
+shells look for them.
+
+Examples:
+   source <(clew completion bash)                    # for this shell; or in ~/.bashrc
+   clew completion bash > /etc/bash_completion.d/clew
+   clew completion zsh > ~/.zsh/completions/_clew    # a folder in $fpath
+   clew completion fish > ~/.config/fish/completions/clew.fish`
+
+func completionCommand(stdout io.Writer) *cli.Command {
+	return &cli.Command{
+		Name:        "completion",
+		Usage:       "print a completion script for a shell",
+		ArgsUsage:   strings.Join(usage.Shells, "|"),
+		Description: completionHelp,
+		Action: func(c *cli.Context) error {
+			shell := c.Args().First()
+			if c.NArg() != 1 || !slices.Contains(usage.Shells, shell) {
+				return fmt.Errorf("completion is for one shell: %s; found %q", text.OneOf(usage.Shells), strings.Join(c.Args().Slice(), " "))
+			}
+			_, err := io.WriteString(stdout, about(c.App).Completion(shell))
+			return err
+		},
+	}
+}
+
+func manCommand(stdout io.Writer) *cli.Command {
+	return &cli.Command{
+		Name:  "man",
+		Usage: "print the man page",
+		Description: "Prints the man page, in roff: what --help says of every command, and the models.\n\n" +
+			"Examples:\n   clew man | man -l -\n   clew man > /usr/local/share/man/man1/clew.1",
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return errors.New("man takes no argument; it is one page")
+			}
+			var list strings.Builder
+			if err := listModels(&list); err != nil {
+				return err
+			}
+			models := "   " + strings.ReplaceAll(strings.TrimSuffix(list.String(), "\n"), "\n", "\n   ")
+			_, err := io.WriteString(stdout, about(c.App).Man(usage.Section{Title: "models", Text: models}))
+			return err
+		},
+	}
+}
+
+// about is the command line, for those who describe it.
+func about(app *cli.App) usage.Program { return usage.Of(app, "check", version(), valuesOf) }
+
+// valuesOf is what a flag of a command may be, as far as that is a list, or what stands
+// in the place of its arguments if the flag is "".
+func valuesOf(command, flag string) []string {
+	written := strings.Split(forms.Names(), ", ")
+	switch flag {
+	case "":
+		return map[string][]string{"completion": usage.Shells}[command]
+	case "model":
+		if command == "gen" {
+			return gen.ModelsOf(gen.Linearizable)
+		}
+		var names []string
+		for _, m := range models.All() {
+			names = append(names, m.Name)
+		}
+		return names
+	case "output":
+		return map[string][]string{"check": checkForms, "merge": mergeForms, "compare": compareForms}[command]
+	case "bug":
+		var kinds []string
+		for _, kind := range gen.LongKinds() {
+			kinds = append(kinds, kind.String())
+		}
+		return kinds
+	case "from":
+		return append(written, string(forms.Test))
+	}
+	if choices := models.Param(flag).Choices(); choices != nil {
+		return choices
+	}
+	return map[string][]string{
+		"algorithm": clew.Algorithms, "html-style": htmlStyles, "to": written, "scale": {"order", "time"},
+		"keyless": {"error", "every"}, "clients": {"integers", "all"}, "unknown": {"fail", "pass"},
+	}[flag]
+}

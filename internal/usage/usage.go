@@ -1,0 +1,94 @@
+// Package usage makes completion scripts and a man page from the definition of a
+// command line, so that neither can know other flags than the program.
+package usage
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Program is a command line.
+type Program struct {
+	Name, Usage, Description, Version string
+	Flags                             []Flag // that stand alone
+	Commands                          []Command
+	// Usual is the command that is meant if none is named.
+	Usual string
+}
+
+// Command is a command of a program.
+type Command struct {
+	Name, Usage, Args, Description string
+	Flags                          []Flag
+	Words                          []string // that may stand in the place of its arguments
+}
+
+// Paths says whether the command's arguments are files.
+func (c Command) Paths() bool { return c.Args != "" && len(c.Words) == 0 }
+
+// Flag is a flag.
+type Flag struct {
+	Name   string   // with its dashes
+	Value  string   // what stands for its value, "" if it takes none
+	About  string   // as the program's help has it
+	Values []string // all that it may be, nil if that is not known
+}
+
+// Kind is what the value of a flag is: "none", "words", "file", "folder" or "text".
+func (f Flag) Kind() string {
+	switch {
+	case f.Value == "":
+		return "none"
+	case len(f.Values) > 0:
+		return "words"
+	case slices.Contains([]string{"FILE", "TABLE"}, f.Value):
+		return "file"
+	case f.Value == "DIR":
+		return "folder"
+	}
+	return "text"
+}
+
+// Of is the program of an app. Values says what a flag of a command may be, or what
+// may stand as the command's arguments if the flag is "".
+func Of(app *cli.App, usual, version string, values func(command, flag string) []string) Program {
+	p := Program{Name: app.Name, Usage: app.Usage, Description: app.Description, Version: version, Usual: usual}
+	p.Flags = flags(app.Flags, func(string) []string { return nil })
+	for _, c := range app.Commands {
+		if c.Hidden || c.Name == "help" {
+			continue
+		}
+		of := func(flag string) []string { return values(c.Name, flag) }
+		p.Commands = append(p.Commands, Command{Name: c.Name, Usage: c.Usage, Args: c.ArgsUsage, Description: c.Description,
+			Flags: flags(c.Flags, of), Words: of("")})
+	}
+	return p
+}
+
+func flags(defined []cli.Flag, values func(flag string) []string) []Flag {
+	var all []Flag
+	for _, f := range defined {
+		if slices.Contains(f.Names(), "help") {
+			continue
+		}
+		name, about, _ := strings.Cut(f.String(), "\t")
+		name, value, _ := strings.Cut(name, " ")
+		if _, isBool := f.(*cli.BoolFlag); isBool {
+			about = strings.TrimSuffix(about, " (default: false)")
+			value = ""
+		}
+		all = append(all, Flag{Name: name, Value: value, About: about, Values: values(f.Names()[0])})
+	}
+	return all
+}
+
+// names are those of the commands.
+func (p Program) names() []string {
+	var all []string
+	for _, c := range p.Commands {
+		all = append(all, c.Name)
+	}
+	return append(all, "help")
+}
