@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -239,7 +240,9 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 		err = unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) })
 	}
 	if a.evidence != nil {
-		if err := a.evidence(ctx); err != nil {
+		shown := r.progress.Writing()
+		err := a.evidence(ctx)
+		if shown(); err != nil {
 			r.lose(err)
 		}
 	}
@@ -408,6 +411,13 @@ func (r *runner) read(ctx context.Context, j *job) error {
 	defer func() { j.took = time.Since(start) }()
 	ctx, done := r.limited(ctx, r.options.TimeLimit)
 	defer done()
+	var size int64 // 0 if it is not known
+	if info, err := os.Stat(j.Path); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	read, shown := r.progress.Reading(size)
+	defer shown()
+	ctx = limits.Counting(ctx, read)
 	o := j.pairing()
 	o.Memory = r.memory
 	var h *jepsen.History

@@ -113,6 +113,33 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
+// Counting is a context in which Counted readers add the bytes that they read to a
+// counter.
+func Counting(ctx context.Context, read *atomic.Int64) context.Context {
+	return context.WithValue(ctx, counterKey{}, read)
+}
+
+type counterKey struct{}
+
+// Counted is a reader whose bytes are counted, r itself if nobody does.
+func Counted(ctx context.Context, r io.Reader) io.Reader {
+	if read, ok := ctx.Value(counterKey{}).(*atomic.Int64); ok {
+		return &counted{r, read}
+	}
+	return r
+}
+
+type counted struct {
+	r    io.Reader
+	read *atomic.Int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
 // Writer writes to w until the context is done. The error is WritingStopped then.
 func Writer(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx, w} }
 

@@ -3,7 +3,9 @@ package limits
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,5 +70,21 @@ func TestAReaderEndsWithItsContextAndItsMemory(t *testing.T) {
 	cancel()
 	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestWhatIsReadIsCountedIfSomebodyAsks(t *testing.T) {
+	var read atomic.Int64
+	ctx := Counting(t.Context(), &read)
+	for range 2 {
+		if text, err := io.ReadAll(Counted(ctx, strings.NewReader("twelve bytes"))); err != nil || string(text) != "twelve bytes" {
+			t.Error(string(text), err)
+		}
+	}
+	if read.Load() != 24 {
+		t.Errorf("%d bytes", read.Load())
+	}
+	if r := strings.NewReader(""); Counted(t.Context(), r) != io.Reader(r) {
+		t.Error("nobody asks")
 	}
 }

@@ -19,24 +19,43 @@ import (
 const delay = 500 * time.Millisecond
 
 // Bar shows a bar during long work. The bar counts histories if there are
-// many, otherwise the operations that the search has linearized. It shows
-// nothing if standard error is not a terminal.
+// many. Of a single one it shows what is being done: the megabytes that have been
+// read, the operations that the search has linearized, and that evidence is written.
+// It shows nothing if standard error is not a terminal.
 type Bar struct {
 	Passed atomic.Int64 // completions passed, of a single history
 	Held   atomic.Int64 // configurations held in its search
-	total  atomic.Int64 // its operations
+	read   atomic.Int64 // bytes
 	Files  int          // how many histories there are
 
-	mu   sync.Mutex
-	bar  *progressbar.ProgressBar
-	done int
-	quit chan struct{}
-	once sync.Once
+	mu     sync.Mutex
+	bar    *progressbar.ProgressBar
+	stage  stage // that a single history is at
+	total  int64 // its bytes, or its operations; 0 if that is not known
+	shown  stage // that the bar is of
+	hidden bool  // something else is on the screen
+	done   int
+	quit   chan struct{}
+	once   sync.Once
 }
+
+// stage is what is being done.
+type stage int
+
+const (
+	nothing stage = iota // that is worth showing
+	reading
+	checking
+	writing
+	several // histories are checked
+)
 
 // New shows the progress of so many histories on w.
 func New(w io.Writer, files int) *Bar {
 	p := &Bar{Files: files, quit: make(chan struct{})}
+	if files != 1 {
+		p.stage, p.total = several, int64(files)
+	}
 	if shown, ok := w.(*text.Writer); ok {
 		w = shown.Under // a bar is drawn with control characters
 	}
@@ -71,42 +90,107 @@ func (p *Bar) show(w io.Writer) {
 		return
 	default:
 	}
-	if p.bar == nil {
-		unit := "histories"
-		if p.Files == 1 {
-			unit = "operations"
-		}
-		p.bar = progressbar.NewOptions64(1, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
-			progressbar.OptionSetDescription(fmt.Sprintf("checking %s", unit)), progressbar.OptionSetWidth(30),
-			progressbar.OptionClearOnFinish())
+	if p.hidden || p.stage == nothing {
+		return
 	}
-	now, total := int64(p.done), int64(p.Files)
-	if p.Files == 1 {
-		now, total = p.Passed.Load(), p.total.Load()
+	if p.bar != nil && p.shown != p.stage {
+		p.bar.Clear()
+		p.bar = nil
+	}
+	if p.bar == nil {
+		most := p.total
+		if p.stage == reading {
+			most >>= megabyte
+		}
+		if most == 0 {
+			most = -1 // not known
+		}
+		o := []progressbar.Option{progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetSpinnerChangeInterval(0)}
+		if p.stage != writing {
+			o = append(o, progressbar.OptionShowCount())
+		}
+		p.bar, p.shown = progressbar.NewOptions64(most, o...), p.stage
+	}
+	switch p.stage {
+	case several:
+		p.bar.Describe("checking histories")
+		p.set(int64(p.done))
+	case reading:
+		p.bar.Describe("reading, megabytes")
+		p.set(p.read.Load() >> megabyte)
+	case checking:
+		p.bar.Describe("checking operations")
 		if held := p.Held.Load(); held > 0 {
 			p.bar.Describe(fmt.Sprintf("checking operations, %d configurations held", held))
 		}
-	}
-	if total > 0 {
-		p.bar.ChangeMax64(total)
-		p.bar.Set64(min(now, total-1))
+		p.set(p.Passed.Load())
+	case writing:
+		p.bar.Describe("writing evidence")
 	}
 }
 
-// Operations says how many operations a history has.
-func (p *Bar) Operations(n int) { p.total.Store(int64(n)) }
+// megabyte is how many bits a number of bytes has more than that of megabytes.
+const megabyte = 20
+
+// set draws how far the work has come, but never that it is done: that takes the bar
+// away.
+func (p *Bar) set(now int64) {
+	if most := p.bar.GetMax64(); most > 0 {
+		now = min(now, most-1)
+	}
+	p.bar.Set64(now)
+}
+
+// enter begins a stage of a single history. Of several they overlap.
+func (p *Bar) enter(s stage, total int64) (leave func()) {
+	if p == nil || p.Files != 1 {
+		return func() {}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stage, p.total, p.hidden = s, total, false
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.clear()
+		p.stage = nothing
+	}
+}
+
+// Reading says that a history of so many bytes is being read, 0 if that is not known.
+// It returns what counts them, and what says that they have been read.
+func (p *Bar) Reading(size int64) (read *atomic.Int64, done func()) {
+	if p == nil || p.Files != 1 {
+		return new(atomic.Int64), func() {}
+	}
+	return &p.read, p.enter(reading, size)
+}
+
+// Operations says that a history of so many operations is being checked.
+func (p *Bar) Operations(n int) { p.enter(checking, int64(n)) }
+
+// Writing says that evidence is being written, until done is called.
+func (p *Bar) Writing() (done func()) { return p.enter(writing, 0) }
 
 // File says that one more history is done.
 func (p *Bar) File() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
+	p.hidden = false
 }
 
-// Clear takes the bar off the screen, for output to be written.
+// Clear takes the bar off the screen, for output to be written, until something else
+// is being done.
 func (p *Bar) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.clear()
+	p.hidden = true
+}
+
+func (p *Bar) clear() {
 	if p.bar != nil {
 		p.bar.Clear()
 	}

@@ -87,7 +87,7 @@ func (in *input) read(r io.Reader, form Form) error {
 	if short, is := r.(interface{ Len() int }); is { // as the text of a key is
 		size = min(size, short.Len()+1)
 	}
-	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, r, in.memory), size)
+	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, limits.Counted(in.ctx, r), in.memory), size)
 	unpacked, packed, err := files.Decompress(buffered)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.file, err)

@@ -145,7 +145,7 @@ func (f *File) read(offset, n int64) ([]byte, error) { return f.readIn(offset, n
 // readIn is read, into the memory of what is no longer needed, if that is enough.
 func (f *File) readIn(offset, n int64, old []byte) ([]byte, error) {
 	data := slices.Grow(old[:0], int(n))[:n]
-	r := limits.Reader(f.ctx, io.NewSectionReader(f.in, offset, n), f.memory)
+	r := limits.Reader(f.ctx, limits.Counted(f.ctx, io.NewSectionReader(f.in, offset, n)), f.memory)
 	got, err := r.Read(data)
 	if int64(got) < n && err == nil || errors.Is(err, io.EOF) {
 		return nil, f.errorf(offset+int64(got), "expected %d more bytes, found the end of the file: it has become shorter", n-int64(got))
