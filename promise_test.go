@@ -59,15 +59,8 @@ func keepsPromise(t *testing.T, o gen.LongOptions) {
 	if h.Operations() < o.Operations || h.Operations() > o.Operations+100 {
 		t.Errorf("%d operations instead of %d", h.Operations(), o.Operations)
 	}
-	spec := models.Spec{}
-	flags := o.Flags()
-	for len(flags) > 1 {
-		if err := spec.Set(models.Param(flags[0][2:]), flags[1]); err != nil {
-			t.Fatal(err)
-		}
-		flags = flags[2:]
-	}
-	r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: len(flags) > 0})
+	spec, independent := specOfLong(t, o)
+	r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: independent})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,4 +82,17 @@ func keepsPromise(t *testing.T, o gen.LongOptions) {
 	if r.Verdict != want || int(failing) != fail {
 		t.Errorf("%+v: %v at event %d; %v at %d was promised", o, r.Verdict, failing, want, fail)
 	}
+}
+
+// specOfLong is how a long history is to be read.
+func specOfLong(t *testing.T, o gen.LongOptions) (spec models.Spec, independent bool) {
+	t.Helper()
+	flags := o.Flags()
+	for len(flags) > 1 {
+		if err := spec.Set(models.Param(flags[0][2:]), flags[1]); err != nil {
+			t.Fatal(err)
+		}
+		flags = flags[2:]
+	}
+	return spec, len(flags) > 0
 }

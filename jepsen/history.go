@@ -146,6 +146,15 @@ func (h *History) InWhole(event Event) Event {
 	return h.wholeEvent[event]
 }
 
+// WholeOperation turns an operation of a key's history into the same one of the whole
+// history.
+func (h *History) WholeOperation(op Operation) Operation {
+	if h.whole == nil {
+		return op
+	}
+	return h.whole.OpOf[h.wholeEvent[h.Invocation[op]]]
+}
+
 // Index is the :index of an event's op, or its position in the file if it has
 // none.
 func (h *History) Index(event Event) int64 { return h.place(event).index }

@@ -93,6 +93,26 @@ func truth(b bool) int {
 	return 0
 }
 
+// Given is the parameters that are not what they are by default, with their texts.
+func (s Spec) Given() map[Param]string {
+	given := map[Param]string{}
+	if s.Init != "" {
+		given[ParamInit] = s.Init
+	}
+	for _, p := range params {
+		switch n := p.given(&s); {
+		case n == 0:
+		case p.name == ParamPriority:
+			given[p.name] = s.Priority
+		case p.choices != nil:
+			given[p.name] = p.choices[1]
+		default:
+			given[p.name] = strconv.Itoa(n)
+		}
+	}
+	return given
+}
+
 // maxCount bounds every parameter that is a number, and the permits and
 // versions of one operation, so that sums do not overflow.
 const maxCount = 1 << 30

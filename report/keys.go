@@ -24,6 +24,9 @@ func (k KeyResult) Result() *Result {
 	return resultsOf([]KeyResult{k}, []int{0})[0]
 }
 
+// Witness is the witness of a valid key, as operations of the whole history.
+func (k KeyResult) Witness() []jepsen.Operation { return k.keys.WitnessOf(int(k.row)) }
+
 // SelfCheckFailed says whether the evidence of the key's verdict turned out to be wrong.
 func (k KeyResult) SelfCheckFailed() bool {
 	r := k.keys.others[k.row]

@@ -71,6 +71,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "html", Usage: "write a page for a browser to `FILE`: the verdict, a drawing to move about in, and the operations"},
 			&cli.StringFlag{Name: "html-dir", Usage: "write such a page of every history that is not valid to a file below `DIR`, and an index.html of all"},
 			&cli.StringFlag{Name: "html-style", Value: htmlStyles[0], Usage: "what a page looks like: `clew`, or as porcupine draws it (porcupine)"},
+			&cli.StringFlag{Name: "certificate", Usage: "write to `FILE` what proves the verdict, for programs that share nothing with clew (docs/certificate.md)"},
 			&cli.StringFlag{Name: "evidence", Usage: "write the core of every invalid history to a file below `DIR`, which becomes a store of them"},
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
 			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto for the part of a task of Kubernetes or Slurm (docs/scale.md)"},
@@ -185,7 +186,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		jobs = []*job{k.job(store.Source{Path: paths[0]}, nil)}
 	}
 	if len(jobs) != 1 && len(k.evidence.files) > 0 {
-		return 0, fmt.Errorf("--witness, --core, --svg and --html are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", len(jobs))
+		return 0, fmt.Errorf("--witness, --core, --svg, --html and --certificate are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", len(jobs))
 	}
 	if err := k.models.unused(jobs); err != nil {
 		return 0, err

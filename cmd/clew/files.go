@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +22,7 @@ import (
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
+	"clew/report/certificate"
 	"clew/report/page"
 )
 
@@ -67,6 +70,7 @@ type evidence struct {
 	cores folder   // of every history that is invalid
 	pages folder   // of every history that is not valid, and an index of all
 	style string   // of pages
+	job   *job     // the single history of the files
 }
 
 // folder is a folder that gets a file for each of several histories.
@@ -105,6 +109,7 @@ func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 			return write(w)
 		}},
 		{flag: "--html", any: true, write: e.page},
+		{flag: "--certificate", any: true, write: e.certificate},
 	} {
 		if p.path = c.String(p.flag[2:]); p.path != "" {
 			p.to = files.To(p.path, stdout, stderr)
@@ -230,6 +235,7 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	if len(e.files) == 0 && !inDir {
 		return nil
 	}
+	e.job = j
 	path, result := e.cores.fileOf(j), r
 	if len(e.files) == 0 {
 		result = nil
@@ -311,6 +317,35 @@ func (e *evidence) page(ctx context.Context, r *report.Result, w io.Writer) erro
 	return page.Write(ctx, w, r, page.Options{})
 }
 
+// certificate writes the certificate of a result.
+func (e *evidence) certificate(ctx context.Context, r *report.Result, w io.Writer) error {
+	o := certificate.Options{AllClients: e.job.allClients}
+	var err error
+	if o.SHA256, err = fingerprint(ctx, e.job); err != nil {
+		return err
+	}
+	return certificate.Write(ctx, w, r, o)
+}
+
+// fingerprint is the SHA-256 of a history's file, "" if it can be read only once.
+func fingerprint(ctx context.Context, j *job) (string, error) {
+	if !j.Member() {
+		if info, err := os.Stat(j.Path); j.Path == "-" || err != nil || !info.Mode().IsRegular() {
+			return "", nil
+		}
+	}
+	in, err := j.Open()
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, limits.Reader(ctx, in, 0)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
 // pageOf writes the page of a history that is not valid into the folder of pages, at
 // once, since many results may wait to be printed; and notes what the index says of
 // it.
@@ -371,6 +406,10 @@ func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr 
 	switch {
 	case p.lost != nil:
 		return nil // as has been said
+	case p.flag == "--certificate" && (r.Verdict == jepsen.Unknown || r.History == nil):
+		nothing = "the history is " + r.Verdict.String()
+	case p.flag == "--certificate" && r.Verdict == jepsen.Invalid && r.FirstFailing().Core == nil:
+		nothing = r.FirstFailing().Missing
 	case p.any && (r.Verdict != jepsen.Unknown || style != htmlStyles[1]):
 	case p.any, r.Verdict != p.of:
 		nothing = "the history is " + r.Verdict.String()

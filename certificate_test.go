@@ -1,0 +1,311 @@
+package clew_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/archive"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+	"clew/report/certificate"
+)
+
+// certified are certificates to be checked by a program that has nothing of ours.
+type certified struct {
+	t     *testing.T
+	dir   string
+	pairs []string // histories and certificates
+	named map[string]string
+}
+
+// newCertified is none yet. The test is skipped if the program cannot run here.
+func newCertified(t *testing.T) *certified {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3, which checks certificates, is not there")
+	}
+	return &certified{t: t, dir: t.TempDir(), named: map[string]string{}}
+}
+
+// add writes the certificate of a result of a file of EDN. It is none if there is no
+// verdict.
+func (c *certified) add(name, file string, r *report.Result) (text string) {
+	c.t.Helper()
+	if r.Verdict == jepsen.Unknown {
+		return ""
+	}
+	history, err := os.ReadFile(file)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := certificate.Write(context.Background(), &b, r, certificate.Options{SHA256: fmt.Sprintf("%x", sha256.Sum256(history))}); err != nil {
+		c.t.Fatal(err)
+	}
+	c.put(name, file, b.String())
+	return b.String()
+}
+
+// put adds a certificate.
+func (c *certified) put(name, history, text string) {
+	c.t.Helper()
+	file := filepath.Join(c.dir, fmt.Sprintf("%d.certificate", len(c.pairs)))
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		c.t.Fatal(err)
+	}
+	c.pairs = append(c.pairs, history, file)
+	c.named[file] = name
+}
+
+// file is a history as a file of EDN.
+func (c *certified) file(h *jepsen.History) string {
+	c.t.Helper()
+	var b bytes.Buffer
+	if err := h.WriteEDN(&b); err != nil {
+		c.t.Fatal(err)
+	}
+	file := filepath.Join(c.dir, fmt.Sprintf("%d.edn", len(c.pairs)))
+	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+		c.t.Fatal(err)
+	}
+	return file
+}
+
+// check has them checked, and says what is said of each.
+func (c *certified) check() map[string]string {
+	c.t.Helper()
+	command := exec.Command("python3", append([]string{"-B", filepath.Join("docs", "certificate", "more.py")}, c.pairs...)...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if stderr.Len() > 0 {
+		c.t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	said := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		file, what, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		said[c.named[file]] = what
+	}
+	if len(said) != len(c.named) {
+		c.t.Fatalf("%d answers about %d certificates", len(said), len(c.named))
+	}
+	return said
+}
+
+// realHistories are all histories of the archive that can be read, with how.
+func realHistories(t *testing.T) map[string]models.Spec {
+	files := invalidHistories(t)
+	for _, row := range archive.Table(t, archive.Path(t, "knossos", "verdicts.tsv"), true) {
+		files[archive.Path(t, "knossos", row[0])] = specOf(row[1])
+	}
+	for _, row := range archive.Table(t, archive.Path(t, "knossos-probes", "verdicts.tsv"), true) {
+		spec := specOf(row[1])
+		files[archive.Path(t, "knossos-probes", row[0]+"."+spec.Name+".edn")] = spec
+	}
+	for _, row := range archive.Table(t, archive.Path(t, "porcupine", "etcd-expected.tsv"), false) {
+		files[archive.Path(t, "porcupine", "etcd", row[0])] = models.Spec{Name: "cas-register", NilReadsExact: true, ObserveFailedCAS: true}
+	}
+	for _, name := range []string{"c01-ok.txt", "c10-ok.txt", "c50-ok.txt"} {
+		files[archive.Path(t, "porcupine", "kv", name)] = models.Spec{Name: "kv"}
+	}
+	stores, err := filepath.Glob(filepath.Join(archive.Path(t, "redis-store"), "*", "*", "history.edn"))
+	if err != nil || len(stores) != 4 {
+		t.Fatalf("%d histories, expected 4 (%v)", len(stores), err)
+	}
+	for _, file := range stores {
+		files[file] = models.Spec{Name: "register"}
+	}
+	for _, root := range []string{"linp", "limo"} {
+		err := filepath.WalkDir(archive.Path(t, root), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				files[path] = models.Spec{}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+func TestAnotherProgramProvesTheVerdictsOnRealHistories(t *testing.T) {
+	c := newCertified(t)
+	want, unread := map[string]string{}, 0
+	for path, spec := range realHistories(t) {
+		r, err := checkFile(path, spec)
+		if err != nil {
+			unread++
+			continue // a probe of errors
+		}
+		file := path
+		if filepath.Ext(path) != ".edn" {
+			file = c.file(r.History)
+			if spec.Name == "" {
+				spec.Name = r.Model
+			}
+			if r, err = checkAnew(file, spec); err != nil {
+				t.Fatalf("%s: %v", path, err)
+			}
+		}
+		c.add(path, file, r)
+		want[path] = "proved: " + map[jepsen.Verdict]string{jepsen.Valid: "linearizable", jepsen.Invalid: "not linearizable"}[r.Verdict] + " as " + r.Model + " "
+	}
+	said := c.check()
+	proved := 0
+	for path, what := range said {
+		if strings.HasPrefix(what, want[path]) {
+			proved++
+		} else {
+			t.Errorf("%s: %s; expected %s", path, what, want[path])
+		}
+	}
+	t.Logf("%d of %d proved; %d files cannot be read", proved, len(said), unread)
+	if len(said) < 520 {
+		t.Errorf("%d histories, expected more", len(said))
+	}
+}
+
+func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
+	c := newCertified(t)
+	for _, model := range models.All() {
+		for _, kind := range gen.LongKinds() {
+			if kind != gen.Linearizable && !slices.Contains(gen.KindsOf(model.Name), kind) || model.Name == "java-queue" {
+				continue
+			}
+			for seed := range uint64(3) {
+				o := gen.LongOptions{Model: model.Name, Kind: kind, Operations: 120, Processes: 4, Crashes: 0.02, Fails: 0.1, At: 0.8, Seed: seed}
+				switch seed {
+				case 1: // values repeat, where a bug is certain all the same
+					o.Operations, o.Processes, o.Values = 40, 3, 4
+				case 2:
+					o.Independent, o.Processes = 3, 6
+				}
+				var b strings.Builder
+				if _, err := gen.Long(&b, o); err != nil {
+					t.Fatal(err)
+				}
+				h, err := clew.Read(strings.NewReader(b.String()), "h.edn", jepsen.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				spec, independent := specOfLong(t, o)
+				r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: independent})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.add(fmt.Sprintf("%s, %s, seed %d: %s", model.Name, kind, seed, r.Verdict), c.file(h), r)
+			}
+		}
+	}
+	said := c.check()
+	for name, what := range said {
+		if !strings.HasPrefix(what, "proved: ") {
+			t.Errorf("%s: %s", name, what)
+		}
+	}
+	t.Logf("%d certificates", len(said))
+}
+
+const (
+	certifiedRight = `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+{:process 1, :type :invoke, :f :write, :value 2}
+{:process 2, :type :invoke, :f :write, :value 3}
+{:process 2, :type :fail, :f :write, :value 3}
+{:process 3, :type :invoke, :f :read, :value nil}
+{:process 3, :type :ok, :f :read, :value 1}
+{:process 1, :type :info, :f :write, :value 2}
+{:process 3, :type :invoke, :f :read, :value nil}
+{:process 3, :type :ok, :f :read, :value 1}
+{:process 3, :type :invoke, :f :read, :value nil}
+{:process 3, :type :ok, :f :read, :value 2}
+`
+	certifiedWrong = `{:process 0, :type :invoke, :f :write, :value 1}
+{:process 0, :type :ok, :f :write, :value 1}
+{:process 0, :type :invoke, :f :write, :value 2}
+{:process 0, :type :ok, :f :write, :value 2}
+{:process 1, :type :invoke, :f :write, :value 3}
+{:process 3, :type :invoke, :f :read, :value nil}
+{:process 3, :type :ok, :f :read, :value 1}
+{:process 3, :type :invoke, :f :read, :value nil}
+{:process 3, :type :ok, :f :read, :value 2}
+`
+	certifiedKeys = `{:process 0, :type :invoke, :f :write, :value [7 1]}
+{:process 0, :type :ok, :f :write, :value [7 1]}
+{:process 1, :type :invoke, :f :read, :value [8 nil]}
+{:process 1, :type :ok, :f :read, :value [8 nil]}
+`
+)
+
+// A certificate proves nothing once it was changed.
+func TestAnotherProgramRejectsCertificatesThatWereTamperedWith(t *testing.T) {
+	c := newCertified(t)
+	whole := map[string]string{}
+	files := map[string]string{}
+	for name, text := range map[string]string{"right": certifiedRight, "wrong": certifiedWrong, "keys": certifiedKeys} {
+		files[name] = filepath.Join(c.dir, name+".edn")
+		if err := os.WriteFile(files[name], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		h, err := clew.ReadFile(files[name], jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{Independent: name == "keys"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole[name] = c.add(name, files[name], r)
+	}
+	want := map[string]string{"right": "proved: linearizable", "wrong": "proved: not linearizable", "keys": "proved: linearizable"}
+	for _, x := range []struct{ name, of, old, new, says string }{
+		{"another order", "right", `[0,3,4,1,5]`, `[0,1,3,4,5]`, "operation 3 cannot happen where it stands"},
+		{"out of time", "right", `[0,3,4,1,5]`, `[0,4,3,1,5]`, "operation 3 had returned before one began that stands before it"},
+		{"an operation less", "right", `[0,3,4,1,5]`, `[0,3,4,1]`, "operations are missing, such as [5]"},
+		{"no crashed operation", "right", `[0,3,4,1,5]`, `[0,3,4,5]`, "operation 5 cannot happen where it stands"},
+		{"an operation twice", "right", `[0,3,4,1,5]`, `[0,3,3,4,1,5]`, "stands in the order twice"},
+		{"an operation of another history", "right", `[0,3,4,1,5]`, `[0,3,4,1,5,9]`, "operation 9 is none of these"},
+		{"a failed operation", "right", `[0,3,4,1,5]`, `[0,3,4,2,1,5]`, "operation 2 has failed"},
+		{"another verdict", "right", `"parameters":{},"independent":false,"clients":"integers","valid":true`, `"parameters":{},"independent":false,"clients":"integers","valid":false`, "the sections do not add up to the verdict"},
+		{"another model", "right", `"model":"register"`, `"model":"stack"`, "rejected: "},
+		{"a model of one's own", "right", `"model":"register"`, `"model":"mine"`, "not checked: nothing is known of the model mine"},
+		{"another history", "right", `"sha256":"`, `"sha256":"0`, "the certificate is of another history"},
+		{"another number of operations", "right", `"operations":6`, `"operations":7`, "the history has another number of operations"},
+		{"nothing but the header", "right", "{\"key\":null,\"valid\":true,\"order\":[0,3,4,1,5]}\n", ``, "the sections do not add up to the verdict"},
+		{"another core", "wrong", `"core":[0,1,3]`, `"core":[3]`, "an operation outside of the core may have been seen in it"},
+		{"a core without what replaced the value", "wrong", `"core":[0,1,3]`, `"core":[0,3]`, "the core has a linearization"},
+		{"a core that is linearizable", "wrong", `"fails":3`, `"fails":1`, "rejected: "},
+		{"a core without the failing operation", "wrong", `"core":[0,1,3]`, `"core":[0,1]`, "the core is not one of operations"},
+		{"a later failure", "wrong", `"fails":3`, `"fails":4`, "the core is not one of operations"},
+		{"a later failure in the core", "wrong", `"fails":3`, `"fails":4,"core":[0,1,3,4],"else":`, "rejected: "},
+		{"an order instead of a core", "wrong", `"valid":false,"fails":3`, `"valid":true,"order":[0,1,3,4],"fails":3`, "rejected: "},
+		{"another initial value", "wrong", `"model":"register","parameters":{}`, `"model":"stack","parameters":{"init":"[]"}`, "rejected: "},
+		{"a key less", "keys", "{\"key\":\"8\",\"valid\":true,\"order\":[1]}\n", ``, "the sections do not add up to the verdict"},
+		{"a key twice", "keys", `{"key":"8","valid":true,"order":[1]}`, `{"key":"7","valid":true,"order":[0]}`, "there are two sections of it"},
+		{"a key that is not there", "keys", `{"key":"8"`, `{"key":"9"`, "there is no key 9"},
+	} {
+		if !strings.Contains(whole[x.of], x.old) {
+			t.Errorf("%s: no %s in %s", x.name, x.old, whole[x.of])
+		}
+		c.put(x.name, files[x.of], strings.Replace(whole[x.of], x.old, x.new, 1))
+		want[x.name] = x.says
+	}
+	for name, said := range c.check() {
+		if !strings.Contains(said, want[name]) || strings.HasPrefix(said, "proved") != strings.HasPrefix(want[name], "proved") {
+			t.Errorf("%s: %s; expected %s", name, said, want[name])
+		}
+	}
+}

@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""Checks a certificate of clew against its history: check.py HISTORY CERTIFICATE
+
+It has nothing of clew's, and reads the history itself (EDN, plain or .gz). What a
+certificate is, and why what is checked here suffices, is in ../certificate.md.
+Exit status: 0 it proves the verdict, 1 it does not, 2 it is too hard to say."""
+import gzip, hashlib, itertools, json, re, sys
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+
+OPEN, LIMIT = float("inf"), 3_000_000
+class Rejected(Exception): pass
+class TooHard(Exception): pass
+def check(condition, why):
+    if not condition: raise Rejected(why)
+
+# EDN: nil is None, an integer an int, anything else a tuple that begins with its sort.
+TOKEN = re.compile(r'''(?:[\s,]|;[^\n]*)*("(?:[^"\\]|\\.)*"|\\(?:[a-zA-Z0-9]+|.)|\#\{|\#_|\#\#\w+|\#[^\s,()\[\]{}";]+|[()\[\]{}]|[^\s,()\[\]{}";]+)''', re.S)
+CLOSE = {"(": ")", "[": "]", "{": "}", "#{": "}"}
+atoms, nans = {"nil": None, "true": ("b", True), "false": ("b", False)}, itertools.count()
+TRUE, FALSE = atoms["true"], atoms["false"]
+
+def key(name): return ("k", name)
+def is_list(v): return isinstance(v, tuple) and v[0] == "v"
+def is_map(v): return isinstance(v, tuple) and v[0] == "M"
+def items(v): return v[1] if is_list(v) or isinstance(v, tuple) and v[0] == "S" else ()
+def field(v, name): return dict(v[1]).get(key(name)) if is_map(v) else None
+def whole(v): return isinstance(v, int)
+
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+def unescaped(m): return chr(int(m[1][1:], 16)) if len(m[1]) > 1 else ESCAPES.get(m[1], m[1])
+
+def atom(t):
+    if t[0] == '"': return ("s", re.sub(r"\\(u[0-9a-fA-F]{4}|.)", unescaped, t[1:-1], flags=re.S))
+    if t[0] in ":\\": return ("k" if t[0] == ":" else "c", t[1:])
+    if re.fullmatch(r"[-+]?\d+N?", t): return int(t.rstrip("N"))
+    if re.fullmatch(r"[-+]?\d+/\d+", t): return int(Fraction(t)) if Fraction(t).denominator == 1 else ("r", Fraction(t))
+    if re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?M", t): return ("m", Decimal(t[:-1]).normalize())
+    if re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|##-?Inf", t): return ("f", float(t.strip("#")))
+    return ("y", t)
+
+def forms(text):
+    stack = [("", [], [])]  # of what is open: its bracket, what it holds, and the tags of what comes next
+    for m in TOKEN.finditer(text):
+        t = m[1]
+        if t in CLOSE or t[0] == "#" and t[1] != "#":
+            if t in CLOSE: stack.append((t, [], []))
+            else: stack[-1][2].append(t)
+            continue
+        if t in ")]}":
+            bracket, xs, _ = stack.pop()
+            check(CLOSE.get(bracket) == t, "the history is no EDN")
+            v = {"{": ("M", frozenset(zip(xs[::2], xs[1::2]))), "#{": ("S", frozenset(xs))}.get(bracket, ("v", tuple(xs)))
+        else:
+            if t not in atoms: atoms[t] = atom(t)
+            v = atoms[t] if t != "##NaN" else ("nan", next(nans))
+        tags = stack[-1][2]
+        while tags and tags[-1] != "#_": v = ("t", tags.pop(), v)
+        if tags: tags.pop()
+        elif len(stack) > 1: stack[-1][1].append(v)
+        else: yield v
+    check(len(stack) == 1, "the history is cut off")
+
+class Op:
+    def __init__(self, f, value, process, at, own_key):
+        self.f, self.given, self.value, self.process, self.key = f, value, value, process, own_key
+        self.inv, self.ret, self.status = at, OPEN, "info"
+
+def operations(text, every_client):
+    ops, running, at = [], {}, 0
+    for form in forms(text):
+        if form and form[0] == "t": form = form[2]
+        for e in items(form) if is_list(form) else (form,):
+            e = dict((e[2] if e[0] == "t" else e)[1])
+            process, kind, value = e.get(key("process")), e[key("type")][1], e.get(key("value"))
+            if process == key("nemesis") or not (every_client or whole(process)): continue
+            at += 1
+            if kind == "invoke":
+                check(process not in running, "a process has two operations at once")
+                running[process] = Op(e[key("f")][1], value, process, at, e.get(key("key")))
+                ops.append(running[process])
+            elif process in running:
+                op = running.pop(process)
+                op.status, op.ret, op.value = kind, OPEN if kind == "info" else at, value if kind == "ok" else op.value
+    return ops
+
+# Models. read says what an operation means, None if it says nothing: a tuple that begins
+# with its kind; step is the states that it leads to. Operations of the kinds in reads
+# change nothing. restrict says whether operations may be left out, and what is left.
+class Model:
+    reads = ("read",)
+    def __init__(self, parameters):
+        self.p = parameters
+        given = list(forms(parameters["init"])) if "init" in parameters else [None]
+        self.init = self.start(given[0], "init" in parameters)
+    def start(self, init, given): return init
+    def prepare(self, ops): pass
+    def changes(self, o): return o[0] not in self.reads
+    def restrict(self, kept, dropped):
+        check(not any(self.changes(op.o) for op in dropped), "an operation that changes the state is not in the core")
+
+class Seen(Model):
+    """What an operation sees was made by the last one before it that replaced it."""
+    def restrict(self, kept, dropped):
+        looks, replaced = [], [(place, k.inv, k.ret) for k in kept for place, _ in self.makes(k.o)]
+        for o in kept:
+            for cell in self.sees(o.o):
+                since = max([inv for place, inv, ret in replaced if cell and place == cell[0] and ret < o.inv], default=-1)
+                looks.append((cell, since, o.ret))
+        for d in dropped:
+            for made in self.makes(d.o):
+                check(not any((cell is None or cell == made) and d.inv < end and d.ret > since for cell, since, end in looks), "an operation outside of the core may have been seen in it")
+
+class Register(Seen):
+    reads = ("read", "failed")
+    def read(self, op):
+        if op.f == "read": return None if op.status != "ok" or op.value is None and self.p.get("nil-reads") != "exact" else ("read", op.value)
+        if op.f == "write": return ("write", op.value)
+        old, new = (None, None) if op.value is None else items(op.value)[:2]
+        return ("failed", old) if op.status == "fail" else ("cas", old, new)
+    def step(self, s, o):
+        if o[0] == "write": return [o[1]]
+        if o[0] == "failed": return [s] if s != o[1] else []
+        return [o[-1]] if s == o[1] else []
+    def makes(self, o): return [(0, o[-1])] if o[0] == "write" or o[0] == "cas" and o[1] != o[2] else []
+    def sees(self, o): return [(0, o[1])] if o[0] in ("read", "cas") else [None] if o[0] == "failed" else []
+
+class Container(Model):
+    reads, names = ("peek", "empty"), {"enqueue": "put", "push": "put", "insert": "put", "dequeue": "take", "pop": "take", "poll": "take"}
+    def start(self, init, given): return self.filled(items(init))
+    def filled(self, elements): return tuple(elements)
+    def read(self, op):
+        f, lost, none = self.names.get(op.f, op.f), op.status == "info", op.value in (None, key("empty")) and self.p.get("semantics") != "knossos"
+        if f == "peek": return None if lost else ("empty",) if none else ("peek", op.value)
+        if f == "drain": return ("drainany",) if lost and op.value is None else ("drain", *items(op.value))
+        if f == "take" and none: return ("any",) if lost and op.value is None else ("empty",)
+        return (f, op.value)
+    def step(self, s, o):
+        if o[0] == "put": return [self.put(s, o[1])]
+        if o[0] == "empty": return [] if s else [s]
+        if o[0] == "peek": return [s] if any(True for _ in self.heads(s, o[1:])) else []
+        if o[0] in ("any", "take"): return list(self.heads(s, o[1:]))
+        states = [s]
+        for v in o[1:]: states = [x for t in states for x in self.heads(t, (v,))]
+        for t in states:  # drainany: the list grows by what more is taken
+            if o[0] == "drainany": states += [x for x in self.heads(t, ()) if x not in states]
+        return states
+    def restrict(self, kept, dropped):
+        values, empty = {v for k in kept for v in k.o[1:]}, any(k.o[0] == "empty" for k in kept)
+        for d in (d for d in dropped if self.changes(d.o)):
+            check(not values.intersection(d.o[1:]), "a value of the core has an operation outside of it")
+            check(d.o[0] not in ("any", "drainany") or type(self) is Bag and not empty, "an operation that may have taken anything is not in the core")
+        gone = {v for d in dropped for v in d.o[1:]} - values
+        self.init = self.filled([v for v in items(next(forms(self.p.get("init", "[]")))) if v not in gone])
+
+class FIFO(Container):
+    def put(self, s, v): return s + (v,)
+    def heads(self, s, v): return [s[1:]] if s and v in ((), s[:1]) else []
+class Stack(FIFO):
+    def heads(self, s, v): return [s[:-1]] if s and v in ((), s[-1:]) else []
+class Bag(Container):
+    def filled(self, elements): return frozenset(Counter(elements).items())
+    def put(self, s, v):
+        n = dict(s).get(v, 0)
+        return s - {(v, n)} | {(v, n + 1)}
+    def heads(self, s, v): return [s - {(x, n)} | ({(x, n - 1)} if n > 1 else set()) for x, n in self.first(s) if v in ((), (x,))]
+    def first(self, s): return s
+
+class GrowSet(Model):
+    def start(self, init, given): return frozenset(items(init))
+    def read(self, op): return ("add", op.value) if op.f == "add" else ("read", frozenset(items(op.value))) if op.status == "ok" else None
+    def step(self, s, o): return [s | {o[1]}] if o[0] == "add" else [s] if s == o[1] else []
+    def restrict(self, kept, dropped):
+        gone = {d.o[1] for d in dropped if d.o[0] == "add"}
+        for k in kept: k.o = (k.o[0], k.o[1] - gone) if k.o[0] == "read" else k.o
+        kept[:] = [k for k in kept if k.o[0] == "read" or k.o[1] not in gone]
+        self.init -= gone
+
+class Semaphore(Model):
+    def start(self, init, given): return 0
+    def read(self, op):
+        n = field(op.value, "permits") if is_map(op.value) else op.value
+        return (op.f, n if self.p.get("permits") and whole(n) else 1)
+    def step(self, s, o):
+        held = s + o[1] if o[0] == "acquire" else s - o[1]
+        return [held] if 0 <= held <= int(self.p.get("permits", 1)) else []
+
+MODELS = {"register": Register, "cas-register": Register, "mutex": Semaphore, "semaphore": Semaphore,
+          "set": GrowSet, "fifo-queue": FIFO, "unordered-queue": Bag, "stack": Stack}
+
+def check_order(model, ops, order):
+    """A linearization: every operation once and in time, and the model takes every step."""
+    chosen, latest, states = set(), 0, [model.init]
+    for n in order:
+        check(n in ops and n not in chosen, f"operation {n} is none of these, or stands in the order twice")
+        op = ops[n]
+        check(op.status != "fail" or op.o, f"operation {n} has failed")
+        check(op.ret > latest, f"operation {n} had returned before one began that stands before it")
+        chosen.add(n)
+        latest = max(latest, op.inv)
+        if op.o: states = list(dict.fromkeys(t for s in states for t in model.step(s, op.o)))
+        check(states, f"operation {n} cannot happen where it stands")
+    missing = [n for n, op in ops.items() if n not in chosen and (op.status == "ok" or op.status == "fail" and op.o)]
+    check(not missing, f"operations are missing, such as {missing[:3]}")
+
+def check_core(model, ops, fails, core):
+    """No order of the core is a linearization up to the return of the operation that fails."""
+    check(fails in core and len(set(core)) == len(core) and all(n in ops for n in core) and ops[fails].ret != OPEN, "the core is not one of operations")
+    end, inside = ops[fails].ret, set(core)
+    began = {n: op for n, op in ops.items() if op.inv < end and op.o}
+    kept = [began[n] for n in core if n in began]
+    model.restrict(kept, [op for n, op in began.items() if n not in inside])
+    events = sorted([(k.inv, k) for k in kept] + [(k.ret, k) for k in kept if k.ret <= end], key=lambda e: e[0])
+    running, configurations, worked = [], {(model.init, frozenset())}, 0
+    for at, op in events:
+        if at == op.inv:
+            running.append(op)
+            continue
+        passed, seen, todo = set(), set(configurations), list(configurations)
+        while todo:
+            worked += 1
+            if worked > LIMIT: raise TooHard("the core takes too long to decide")
+            state, done = todo.pop()
+            if op in done:
+                passed.add((state, done - {op}))
+                continue
+            left = [k for k in running if k not in done]
+            idle = frozenset(k for k in left if not model.changes(k.o) and model.step(state, k.o))
+            if idle: successors = [(state, done | idle)]  # what changes nothing may happen as soon as it can
+            else:  # of operations that mean the same, the one that returns first
+                first = {}
+                for k in sorted(left, key=lambda k: (k.ret, k.inv)): first.setdefault(k.o, k)
+                successors = [(t, done | {k}) for k in first.values() for t in model.step(state, k.o)]
+            todo += [c for c in dict.fromkeys(successors) if c not in seen]
+            seen.update(successors)
+        running.remove(op)
+        configurations = passed
+        if not passed: return check(at == end, "the core fails before the operation that is said to fail")
+    raise Rejected("the core has a linearization")
+
+def tuple_of(v): return v[1] if is_list(v) and len(v[1]) == 2 else None
+
+def by_key(ops):
+    """The operations of each independent key, without it; one without a key is of all."""
+    keys, shared = {}, []
+    for n, op in ops.items():
+        pair = tuple_of(op.value) or tuple_of(op.given)
+        (keys.setdefault(pair[0], []) if pair else shared).append(n)
+        if pair: op.value, op.given = ((tuple_of(v) or (0, v))[1] for v in (op.value, op.given))
+    return {k: {n: ops[n] for n in sorted(own + shared)} for k, own in keys.items()}
+
+def check_section(head, ops, section):
+    model = MODELS[head["model"]](head["parameters"])
+    for op in ops.values():
+        said = op.status != "fail" or op.f == "cas" and head["parameters"].get("failed-cas") == "observe"
+        op.o = model.read(op) if said else None
+    model.prepare([op for op in ops.values() if op.o])
+    if section["valid"]: check_order(model, ops, section["order"])
+    else: check_core(model, ops, section["fails"], section["core"])
+
+def prove(history, certificate):
+    with open(history, "rb") as f: raw = f.read()
+    with open(certificate) as f:
+        head, lines = json.loads(next(f)), map(json.loads, f)
+        check(head["clew-certificate"] == 1, "a certificate of another form")
+        check(head.get("sha256") in (None, hashlib.sha256(raw).hexdigest()), "the certificate is of another history")
+        if head["model"] not in MODELS: raise TooHard(f"nothing is known of the model {head['model']}")
+        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode()
+        ops = dict(enumerate(operations(text, head["clients"] == "all")))
+        check(len(ops) == head["operations"], "the history has another number of operations")
+        parts, seen, failed = by_key(ops) if head["independent"] else {None: ops}, set(), False
+        for section in lines:
+            k = next(forms(section["key"])) if head["independent"] else None
+            check(k in parts and k not in seen, f"there is no key {section['key']}, or there are two sections of it")
+            seen.add(k)
+            failed = failed or not section["valid"]
+            check_section(head, parts[k], section)
+        check(failed != head["valid"] and (failed or len(seen) == len(parts)), "the sections do not add up to the verdict")
+    return head
+
+def main():
+    worst = 0
+    for history, certificate in zip(sys.argv[1::2], sys.argv[2::2]):
+        try:
+            head = prove(history, certificate)
+            status, said = 0, f"proved: {'' if head['valid'] else 'not '}linearizable as {head['model']} {head['parameters']}"
+        except TooHard as why: status, said = 2, f"not checked: {why}"
+        except Exception as why: status, said = 1, f"rejected: {why if isinstance(why, Rejected) else repr(why)}"
+        print(f"{certificate}: {said}")
+        worst = max(worst, status, key=(0, 2, 1).index)
+    return worst
+
+if __name__ == "__main__":
+    sys.exit(main())

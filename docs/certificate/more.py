@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""check.py with the models that fewer people use: more.py HISTORY CERTIFICATE"""
+import sys
+from collections import Counter
+from fractions import Fraction
+import check
+from check import FALSE, OPEN, TRUE, Bag, Model, Seen, check as must, field, is_list, is_map, items, key, whole
+
+class LookupSet(Model):
+    def start(self, init, given): return frozenset(items(init))
+    def read(self, op):
+        f, v, answer = {"add": "insert", "delete": "remove", "lookup": "contains"}.get(op.f, op.f), op.given, op.value
+        if op.status == "info": return None if f == "contains" else (f, v, None)
+        if is_list(answer) and len(answer[1]) == 2: v, answer = answer[1]
+        return (f, v, answer == TRUE)
+    def changes(self, o): return o[0] != "contains" and o[2] is not False
+    def step(self, s, o):
+        if o[2] is not None and (o[1] in s) != (o[2] == (o[0] != "insert")): return []
+        return [s if not self.changes(o) else s | {o[1]} if o[0] == "insert" else s - {o[1]}]
+    def restrict(self, kept, dropped):
+        must(not {k.o[1] for k in kept} & {d.o[1] for d in dropped if self.changes(d.o)}, "an element of the core has an operation outside of it")
+
+class MultiRegister(Seen):
+    def start(self, init, given): return init[1] if given else frozenset()
+    def read(self, op):
+        txn = tuple((items(x)[0][1][0], items(x)[1], items(x)[2]) for x in items(op.value))
+        txn = tuple(x for x in txn if x[0] == "w" or op.status == "ok" and (x[2] is not None or self.p.get("nil-reads") == "exact"))
+        return ("txn", txn) if txn else None
+    def step(self, s, o):
+        now = dict(s)
+        for f, k, v in o[1]:
+            if f == "w": now[k] = v
+            elif now.get(k) != v: return []
+        return [frozenset(now.items())]
+    def changes(self, o): return bool(self.makes(o))
+    def makes(self, o): return list({k: v for f, k, v in o[1] if f == "w"}.items())
+    def sees(self, o): return [(k, v) for i, (f, k, v) in enumerate(o[1]) if f == "r" and ("w", k) not in [x[:2] for x in o[1][:i]]]
+
+class Priority(Bag):
+    def rank(self, v):
+        if v is None: return (0,)
+        if whole(v) or v[0] in "rmf": return (1, v if whole(v) else Fraction(v[1]) if v[0] != "f" or abs(v[1]) != OPEN else v[1])
+        return (2, len(v[1]), [self.rank(x) for x in v[1]]) if v[0] == "v" else (3, v)
+    def first(self, s):
+        best = (min if self.p.get("priority") == "min" else max)((self.rank(x) for x, _ in s), default=None)
+        return [x for x in s if self.rank(x[0]) == best]
+
+class Versioned(Model):
+    def start(self, init, given): return items(init) if given else (0, None)
+    def read(self, op): return None if op.value is None else (op.f, *items(op.value))
+    def step(self, s, o):
+        if o[0] == "read": return [s] if o[1] in (None, s[0]) and o[2] in (None, s[1]) else []
+        fits = o[1] in (None, s[0] + 1) and (o[0] == "write" or items(o[2])[0] == s[1])
+        return [(s[0] + 1, o[2] if o[0] == "write" else items(o[2])[1])] if fits else []
+
+class Owners(Model):
+    most = 1
+    def start(self, init, given): return frozenset()
+    def read(self, op):
+        n, fence = field(op.value, "permits") if is_map(op.value) else op.value, field(op.value, "fence")
+        return [op.f, op.process % int(self.p["threads"]) if "threads" in self.p else op.process, n if self.p.get("permits") and whole(n) else 1, fence or 0]
+    def prepare(self, ops):
+        for way in (ops, ops[::-1]):  # a client is the one named last, else the one named next
+            named = {}
+            for op in way:
+                client = field(op.value, "client") if op.status == "ok" else None
+                if client is not None: named[op.o[1]] = ("client", client)
+                if way is ops or not hasattr(op, "owner"): op.owner = named.get(op.o[1], None)
+                if op.owner is None: del op.owner
+        for op in ops: op.o = (op.o[0], getattr(op, "owner", op.o[1]), *op.o[2:])
+    def step(self, s, o):
+        held = dict(s)
+        held[o[1]] = held.get(o[1], 0) + (o[2] if o[0] == "acquire" else -o[2])
+        fits = sum(held.values()) <= int(self.p["permits"]) if "permits" in self.p else len(held) == 1 and held[o[1]] <= self.most
+        return [frozenset((k, n) for k, n in held.items() if n)] if fits and held[o[1]] >= 0 else []
+class Reentrant(Owners):
+    def __init__(self, parameters): super().__init__(parameters); self.most = int(parameters.get("max-holds", 2))
+class Fenced(Owners):
+    def start(self, init, given): return (None, 0, 0, 0)
+    def step(self, s, o):
+        owner, holds, fence, greatest = s
+        if o[0] == "release": return [] if not holds or owner != o[1] else [(None, 0, 0, greatest)] if holds == 1 else [(owner, holds - 1, fence, greatest)]
+        if holds and (owner != o[1] or holds == self.most): return []
+        if fence: return [(owner, holds + 1, fence, greatest)] if o[3] in (0, fence) else []
+        return [(o[1], holds + 1, o[3], max(o[3], greatest))] if o[3] == 0 or o[3] > greatest else []
+class ReentrantFenced(Fenced, Reentrant): pass
+
+class KV(Seen):
+    """One place for each key. An append may leave anything there."""
+    reads = ("get", "failed", "found")
+    def start(self, init, given): return init[1] if given else frozenset()
+    def read(self, op):
+        given, value, k, lost = op.given, op.value, op.key, op.status != "ok"
+        if k is None and field(given, "key") is not None: k = field(given, "key")
+        elif k is None and is_list(given) and len(given[1]) == 2:
+            k, given = given[1]
+            value = items(value)[1] if is_list(value) and items(value)[0] == k else value
+        x = self.fields(given)
+        if not lost and value in (TRUE, FALSE) and given != value and op.f not in ("get", "put"): x["succeeded"] = value
+        elif not lost: x.update(self.fields(value))
+        v, answer = x.get("value"), x.get("succeeded", x.get("found"))
+        if op.f == "get": return None if lost else ("get", k, None if answer == FALSE else v)
+        if op.f == "delete": return ("get" if answer == FALSE else "erase" if answer == TRUE else "put", k, None)
+        if op.f in ("cas", "put-if-absent"):
+            old, new = (None, v) if op.f != "cas" else (x.get("expected", x.get("old")), x["new"]) if "new" in x else items(v)
+            return ("failed", k, old) if op.status == "fail" or answer == FALSE else ("cas", k, old, new)
+        return (op.f, k, v)
+    def fields(self, v):
+        x = {n: dict(v[1])[key(n)] for n in ("value", "expected", "old", "new", "succeeded", "found") if key(n) in dict(v[1])} if is_map(v) else {}
+        return x or {"value": v}
+    def prepare(self, ops):
+        saw = {o[2] for o in (op.o for op in ops) if o[0] == "get"}
+        if any(op.o[0] == "append" for op in ops) or ("s", "") in saw and None not in saw:
+            for op in ops: op.o = op.o[:2] + tuple(("s", "") if v is None else v for v in op.o[2:])
+            self.nothing = ("s", "")
+    nothing = None
+    def step(self, s, o):
+        now, is_now = dict(s), dict(s).get(o[1], self.nothing)
+        if o[0] in ("get", "cas") and is_now != o[2] or o[0] == "failed" and is_now == o[2] or o[0] == "erase" and is_now == self.nothing: return []
+        if self.changes(o): now[o[1]] = ("s", (is_now or ("s", ""))[1] + o[2][1]) if o[0] == "append" else o[-1]
+        return [frozenset((k, v) for k, v in now.items() if v != self.nothing)]
+    def makes(self, o): return [(o[1], ANY if o[0] == "append" else o[-1])] if self.changes(o) else []
+    def sees(self, o): return [] if o[0] == "put" else [(o[1], o[2] if o[0] in ("get", "cas") else ANY)]
+class Any:
+    def __eq__(self, other): return True
+    __hash__ = None
+ANY = Any()
+
+class CounterModel(Model):
+    def start(self, init, given): return init or 0
+    def read(self, op):
+        if op.f == "add": return ("add", op.value)
+        if op.f == "read": return ("read", 0, op.value) if op.status == "ok" else None
+        n, new = (-1 if op.f[:4] == "decr" else 1) * (1 if op.given is None else op.given), None
+        if op.status == "ok" and is_list(op.value) and items(op.value)[0] == op.given: new = items(op.value)[1]
+        elif op.status == "ok" and op.given is None: new = op.value
+        return ("add", n) if new is None else ("add", n, new)
+    def step(self, s, o): return [s + o[1]] if len(o) == 2 or s + o[1] == o[2] else []
+
+class IDs(Model):
+    def start(self, init, given): return None if self.p.get("ids") == "growing" else frozenset()
+    def read(self, op): return ("id", op.value) if op.status == "ok" else None
+    def step(self, s, o):
+        if self.p.get("ids") == "growing": return [o[1]] if s is None or o[1] > s else []
+        return [] if o[1] in s else [s | {o[1]}]
+    def restrict(self, kept, dropped): pass
+
+class Bank(Model):
+    def start(self, init, given): return frozenset((k, n) for k, n in (init[1] if given else ()) if n)
+    def read(self, op):
+        if op.f == "read": return ("read", self.start(op.value, True)) if op.status == "ok" else None
+        return ("transfer", *(field(op.value, x) for x in ("from", "to", "amount")))
+    def step(self, s, o):
+        if o[0] == "read": return [s] if s == o[1] else []
+        now = Counter(dict(s))
+        now[o[1]] -= o[3]
+        fits = now[o[1]] >= 0 or self.p.get("negative-balances") == "allow"
+        now[o[2]] += o[3]
+        return [frozenset((k, n) for k, n in now.items() if n)] if fits else []
+
+class Log(Model):
+    reads = ("read", "read-at", "tail")
+    def start(self, init, given): return items(init)
+    def told(self, v): return field(v, "msg") if field(v, "msg") is not None else field(v, "value")
+    def read(self, op):
+        v, at = op.given, None
+        if op.f == "append":
+            expected = field(v, "match-seq-num")
+            if expected is not None: v = self.told(v)
+            if op.status == "ok" and op.value is not None and op.value != op.given: at = field(op.value, "offset") if is_map(op.value) else op.value
+            return ("append", v, at, expected)
+        if op.status != "ok": return None
+        if op.f != "read-at": return (op.f, op.value if op.f == "tail" else items(op.value))
+        told = field(op.value, "offset")
+        return ("read-at", op.value, op.given) if told is None else ("read-at", self.told(op.value), told)
+    def step(self, s, o):
+        if o[0] == "append": return [s + (o[1],)] if o[2] in (None, len(s)) and o[3] in (None, len(s)) else []
+        if o[0] == "read-at": return [s] if (s[o[2]] if o[2] < len(s) else None) == o[1] else []
+        return [s] if o[1] == (len(s) if o[0] == "tail" else s) else []
+
+class Lease(Model):
+    def changes(self, o): return o[0] != "check" or o[2] is not None
+    def term(self, v): return items(v) if is_list(v) else (field(v, "owner"), field(v, "epoch")) if is_map(v) else (v, None)
+    def start(self, init, given): return (*(self.term(init) if given else (None, -1)), True)
+    def read(self, op): return None if op.f == "check" and op.status != "ok" else (op.f, *self.term(op.value))
+    def step(self, s, o):
+        (owner, epoch, told), (kind, who, when) = s, o
+        if kind == "claim": return [(who, epoch + 1, False)] if when is None else [(who, when, True)] if when > epoch else []
+        if owner != who or when is not None and (told and when != epoch or when < epoch): return []
+        if when is not None: epoch, told = when, True
+        return [(None if kind == "release" else owner, epoch, told)]
+
+check.MODELS.update({
+    "multi-register": MultiRegister, "lookup-set": LookupSet, "priority-queue": Priority,
+    "versioned-register": Versioned, "owner-mutex": Owners, "reentrant-mutex": Reentrant, "owner-semaphore": Owners,
+    "fenced-mutex": Fenced, "reentrant-fenced-mutex": ReentrantFenced, "kv": KV, "counter": CounterModel,
+    "id-generator": IDs, "bank": Bank, "log": Log, "lease": Lease})
+
+if __name__ == "__main__":
+    sys.exit(check.main())

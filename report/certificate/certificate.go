@@ -1,0 +1,144 @@
+// Package certificate writes what proves a verdict, so that a program which has nothing
+// of ours can check it: docs/certificate.md says what stands in it, and why it
+// suffices, and docs/certificate/check.py is such a program. It finds nothing: what it
+// writes is the evidence of a result, and of a core what else belongs to it.
+package certificate
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// Options say what a result does not know of how its history was read.
+type Options struct {
+	SHA256     string // of the file, in hexadecimal digits; "" if it is not known
+	AllClients bool   // every process but :nemesis is a client
+}
+
+// header is the first line.
+type header struct {
+	Version     int                     `json:"clew-certificate"`
+	SHA256      string                  `json:"sha256,omitempty"`
+	Operations  int                     `json:"operations"`
+	Model       string                  `json:"model"`
+	Parameters  map[models.Param]string `json:"parameters"`
+	Independent bool                    `json:"independent"`
+	Clients     string                  `json:"clients"`
+	Valid       jepsen.Verdict          `json:"valid"`
+}
+
+// section is the line about one key, or about the whole history.
+type section struct {
+	Key   *string        `json:"key"`
+	Valid jepsen.Verdict `json:"valid"`
+
+	// Of a failure.
+	Fails       *jepsen.Operation `json:"fails,omitempty"` // whose completion is the first failing one
+	Analyzer    string            `json:"analyzer,omitempty"`
+	Pattern     string            `json:"pattern,omitempty"`
+	Explanation string            `json:"explanation,omitempty"`
+	Named       []named           `json:"named,omitempty"`
+
+	// Operations of the whole history.
+	Order []jepsen.Operation `json:"order,omitzero"`
+	Core  []jepsen.Operation `json:"core,omitempty"`
+}
+
+// named is an operation of the explanation, and when it began and returned: indices.
+type named struct {
+	Operation  jepsen.Operation `json:"operation"`
+	Invocation int64            `json:"invocation"`
+	Completion *int64           `json:"completion"`
+}
+
+// version is that of the form.
+const version = 1
+
+// Write writes the certificate of a verdict: lines of JSON, of which it never holds
+// more than one. An undecided key has no section. Linear time, but
+// for what it takes to decide a core once more to which something was added. The error
+// is that of the writer, or the cause for which the context was done.
+func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
+	c := &writer{out: bufio.NewWriter(w), ctx: ctx}
+	head := header{Version: version, SHA256: o.SHA256, Operations: r.History.Operations(), Model: r.Model,
+		Parameters: r.Spec.Given(), Independent: r.Keys != nil, Clients: "integers", Valid: r.Verdict}
+	if o.AllClients {
+		head.Clients = "all"
+	}
+	c.line(head)
+	if r.Keys == nil {
+		c.section(r, nil, r.Witness)
+	}
+	for _, k := range r.Keys {
+		key := k.Key.String()
+		switch k.Verdict {
+		case jepsen.Valid:
+			c.section(nil, &key, k.Witness())
+		case jepsen.Invalid:
+			c.section(k.Result(), &key, nil)
+		}
+	}
+	if c.err != nil {
+		return c.err
+	}
+	return c.out.Flush()
+}
+
+// writer writes a certificate, up to the first error.
+type writer struct {
+	out *bufio.Writer
+	ctx context.Context
+	err error
+}
+
+// line writes a line.
+func (c *writer) line(of any) {
+	if c.err == nil && c.ctx.Err() != nil {
+		c.err = context.Cause(c.ctx)
+	}
+	if c.err != nil {
+		return
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // it is made of numbers and text
+	}
+	_, c.err = c.out.Write(append(text, '\n'))
+}
+
+// section is about a valid key, of which there is a witness alone, or about a result.
+func (c *writer) section(r *report.Result, key *string, witness []jepsen.Operation) {
+	if r == nil || r.Verdict == jepsen.Valid {
+		if witness == nil {
+			witness = []jepsen.Operation{}
+		}
+		c.line(section{Key: key, Valid: jepsen.Valid, Order: witness})
+		return
+	}
+	h := r.History
+	whole := func(op jepsen.Operation) jepsen.Operation { return h.WholeOperation(op) }
+	fails := whole(h.OpOf[r.FailEvent])
+	s := section{Key: key, Valid: r.Verdict, Fails: &fails, Analyzer: r.Analyzer, Pattern: r.Pattern, Explanation: r.Explanation}
+	for _, op := range r.Named {
+		x := named{Operation: whole(op), Invocation: h.Index(h.Invocation[op])}
+		if c := h.Completion[op]; c != jepsen.None {
+			index := h.Index(c)
+			x.Completion = &index
+		}
+		s.Named = append(s.Named, x)
+	}
+	var err error
+	if s.Core, err = closed(c.ctx, r); c.err == nil {
+		c.err = err
+	}
+	for i, op := range s.Core {
+		s.Core[i] = whole(op)
+	}
+	c.line(s)
+}

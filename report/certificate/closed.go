@@ -1,0 +1,202 @@
+package certificate
+
+import (
+	"context"
+	"slices"
+
+	"clew/fallback"
+	"clew/internal/limits"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// A core is as small as it can be while it says what is wrong. Who checks it must know
+// that what is not in it does not matter. For that the rules of docs/certificate.md
+// suffice, which look at no more than what operations mean; a core is written with all
+// that they ask for. Some cores rest on more: a lookup-set's on what can be known of a
+// moment, a versioned register's on what any updates might have done. If the operations
+// that the rules ask for have a linearization, all up to the failure are written.
+
+// maxSteps bounds the search that says whether they have.
+const maxSteps = 1_000_000
+
+// closed is the core of a result with what the rules ask for besides, in order.
+func closed(ctx context.Context, r *report.Result) ([]jepsen.Operation, error) {
+	part, err := partOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	c := &closing{part: part, fail: int32(r.FailEvent), in: make([]bool, part.Len())}
+	ofCore := make([]bool, r.History.Operations())
+	for _, op := range r.Core {
+		ofCore[op] = true
+	}
+	for row, op := range part.Of {
+		c.in[row] = ofCore[op]
+	}
+	if _, set := c.shape().(models.GrowSetShape); !set && c.close() && !c.fails(ctx) {
+		for row := range c.in {
+			c.in[row] = c.begun(models.Row(row)) && (part.Res[row] <= c.fail || part.Model.Mutates(part.Op(models.Row(row))))
+		}
+	}
+	var ops []jepsen.Operation
+	for row, in := range c.in {
+		if in {
+			ops = append(ops, part.Of[row])
+		}
+	}
+	slices.Sort(ops)
+	return ops, nil
+}
+
+// partOf is the operations of the part that fails.
+func partOf(ctx context.Context, r *report.Result) (*models.Operations, error) {
+	if r.Ops != nil {
+		return r.Ops, nil
+	}
+	ops, err := r.Spec.ReadWithin(ctx, r.History)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range ops.Parts() {
+		if slices.Contains(part.Of, r.History.OpOf[r.FailEvent]) {
+			return part, nil
+		}
+	}
+	return ops, nil
+}
+
+// closing adds to a set of operations what its model asks for.
+type closing struct {
+	part *models.Operations
+	fail int32
+	in   []bool // by row
+}
+
+// shape is what the model is like, nil if it does not say.
+func (c *closing) shape() models.Shape {
+	if s, ok := c.part.Model.(models.Shaped); ok {
+		return s.Shape()
+	}
+	return nil
+}
+
+// begun says whether a row had begun before the failure.
+func (c *closing) begun(row models.Row) bool { return c.part.Inv[row] < c.fail }
+
+// close adds what belongs to the set, and says whether that was anything.
+func (c *closing) close() (added bool) {
+	missing := c.changing
+	switch m := c.part.Model.(type) {
+	case models.Replacing:
+		missing = func() []models.Row { return c.seen(m) }
+	case models.Valued:
+		missing = func() []models.Row { return c.tied(m) }
+	}
+	for {
+		rows := missing()
+		if len(rows) == 0 {
+			return added
+		}
+		for _, row := range rows {
+			c.in[row] = true
+		}
+		added = true
+	}
+}
+
+// left is the rows outside of the set that had begun and change something, if they are
+// asked for.
+func (c *closing) left(asked func(row models.Row, op models.Op) bool) (rows []models.Row) {
+	for row := range models.Row(c.part.Len()) {
+		if op := c.part.Op(row); !c.in[row] && c.begun(row) && c.part.Model.Mutates(op) && asked(row, op) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// changing is all operations that change something.
+func (c *closing) changing() []models.Row {
+	return c.left(func(models.Row, models.Op) bool { return true })
+}
+
+// look is a view of a cell: it ends with an operation's return, and what had returned
+// by since was replaced before it began.
+type look struct{ since, end int32 }
+
+// seen is the operations that make what one of the set can have seen.
+func (c *closing) seen(m models.Replacing) []models.Row {
+	looks, everything := map[models.Cell][]look{}, []look(nil)
+	for row, in := range c.in {
+		if !in {
+			continue
+		}
+		o := models.Row(row)
+		cells, all := m.Sees(nil, c.part.Op(o))
+		if all {
+			everything = append(everything, look{-1, c.part.Res[o]})
+		}
+		for _, cell := range cells {
+			looks[cell] = append(looks[cell], look{c.replaced(m, cell.Place, c.part.Inv[o]), c.part.Res[o]})
+		}
+	}
+	var made []models.Cell
+	return c.left(func(row models.Row, op models.Op) bool {
+		made = m.Makes(made[:0], op)
+		visible := func(l look) bool { return c.part.Inv[row] < l.end && c.part.Res[row] > l.since }
+		return len(made) > 0 && slices.ContainsFunc(everything, visible) ||
+			slices.ContainsFunc(made, func(cell models.Cell) bool { return slices.ContainsFunc(looks[cell], visible) })
+	})
+}
+
+// replaced is the latest beginning of an operation of the set that replaces what is at a
+// place, and has returned before an event; -1 if there is none.
+func (c *closing) replaced(m models.Replacing, place, before int32) int32 {
+	since := int32(-1)
+	for row, in := range c.in {
+		if in && c.part.Res[row] < before && slices.ContainsFunc(m.Makes(nil, c.part.Op(models.Row(row))), func(cell models.Cell) bool { return cell.Place == place }) {
+			since = max(since, c.part.Inv[row])
+		}
+	}
+	return since
+}
+
+// tied is the operations that touch a value of the set, and those that may touch any:
+// of a bag only if it was found empty.
+func (c *closing) tied(m models.Valued) []models.Row {
+	values, everything, empties := map[int32]bool{}, false, false
+	for row, in := range c.in {
+		if !in {
+			continue
+		}
+		op := c.part.Op(models.Row(row))
+		some, all := m.Touches(op)
+		everything = everything || all
+		empties = empties || len(some) == 0 && !c.part.Model.Mutates(op)
+		for _, value := range some {
+			values[value] = true
+		}
+	}
+	_, bag := c.shape().(models.BagShape)
+	return c.left(func(_ models.Row, op models.Op) bool {
+		some, all := m.Touches(op)
+		if len(some) == 0 {
+			return !bag || empties
+		}
+		return all || everything || slices.ContainsFunc(some, func(value int32) bool { return values[value] })
+	})
+}
+
+// fails says whether the set is not linearizable up to the failure.
+func (c *closing) fails(ctx context.Context) bool {
+	var rows []models.Row
+	for row, in := range c.in {
+		if in {
+			rows = append(rows, models.Row(row))
+		}
+	}
+	a := fallback.Window{MaxSteps: maxSteps}.Decide(ctx, c.part.Select(rows).Prefix(c.fail).Operations, limits.Limits{})
+	return a.Verdict != jepsen.Valid
+}
