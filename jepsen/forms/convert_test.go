@@ -188,7 +188,10 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 
 // columns are the events and operations of a history, but for their lines.
 func columns(h *jepsen.History) []string {
-	all := []string{fmt.Sprint(h.Events, h.Skipped, h.Processes)}
+	all := []string{fmt.Sprint(h.Events, h.Skipped)}
+	for _, process := range h.Processes {
+		all = append(all, h.Values.Text(process))
+	}
 	for e := range h.Type {
 		all = append(all, fmt.Sprint(h.Type[e], h.Process[e], h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]), h.Values.Text(h.Key(jepsen.Event(e))), h.Index(jepsen.Event(e)), h.OpOf[e]))
 	}
