@@ -219,6 +219,59 @@ func TestAShardThatIsKilledIsMissedByName(t *testing.T) {
 	}
 }
 
+// TestAShardThatIsKilledAtAnyMomentIsMissedByName: wherever it is then, before its first
+// line or at its last one.
+func TestAShardThatIsKilledAtAnyMomentIsMissedByName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	paths := aBigStore(t, 60, 100)
+	args := func(i int) []string { return append([]string{"check", "--shard", fmt.Sprintf("%d/3", i)}, paths...) }
+	for _, i := range []int{1, 3} {
+		_, stdout, _ := clewRun(args(i)...)
+		putFile(t, fmt.Sprintf("%d.jsonl", i), stdout)
+	}
+	run := func(life time.Duration) (killed bool, took time.Duration) {
+		out, err := os.Create("2.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		cmd := exec.Command("clew", args(2)...)
+		cmd.Stdout = out
+		start := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer time.AfterFunc(life, func() { cmd.Process.Kill() }).Stop()
+		cmd.Wait()
+		return cmd.ProcessState.ExitCode() == -1, time.Since(start)
+	}
+	merge := func() (status int, stdout, stderr string) { return clewRun("merge", "1.jsonl", "2.jsonl", "3.jsonl") }
+	_, whole := run(time.Hour)
+	wantStatus, want, _ := merge()
+	if wantStatus != exitInvalid {
+		t.Fatalf("status %d\n%s", wantStatus, want)
+	}
+	r, kills, begun := gen.Rand(5), 0, 0
+	for range 12 {
+		killed, _ := run(time.Duration(r.Float64() * float64(whole)))
+		status, stdout, stderr := merge()
+		switch {
+		case !killed: // it was quicker
+			if status != wantStatus || timeless(stdout) != timeless(want) {
+				t.Errorf("it has ended: status %d; %s", status, firstDifference(timeless(stdout), timeless(want)))
+			}
+			continue
+		case status != exitUsage || stdout != "" || !strings.Contains(stderr, "shard 2/3") || !strings.HasPrefix(stderr, "clew: 2.jsonl"):
+			t.Errorf("status %d\n%s%s", status, stdout, stderr)
+		}
+		kills++
+		if text, err := os.ReadFile("2.jsonl"); err == nil && len(text) > 0 {
+			begun++
+		}
+	}
+	t.Logf("killed %d times, %d of them after its first line", kills, begun)
+}
+
 // TestTheReadyFilesCheckAStore: the scripts of docs/scale, as far as they need nothing
 // but a shell.
 func TestTheReadyFilesCheckAStore(t *testing.T) {
