@@ -2,7 +2,7 @@ PREFIX ?= /usr/local
 to = $(DESTDIR)$(PREFIX)
 share = $(to)/share
 
-.PHONY: test ci install coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos
+.PHONY: test ci install coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos shards
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -18,6 +18,7 @@ coverage:
 	go tool cover -func=coverage.out | tail -1
 oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback/... ./fastpath/...
 campaign: ; go run ./internal/campaign/run -minutes $(or $(MINUTES),3) -log campaign.jsonl $(ARGS)
+shards: ; CLEW_LONG=1 go test -timeout 5h -v -run 'Shard' ./cmd/clew
 fuzz:
 	for f in ./edn/opmap:FuzzReader ./edn:FuzzParse ./edn/opmap:FuzzQuick ./edn/opmap:FuzzAhead .:FuzzCheck ./jepsen/forms:FuzzConvert ./jepsen/forms/internal/jsonops:FuzzJSON ./jepsen/fressian:FuzzReader ./jepsen/testfile:FuzzRead ./jepsen/forms:FuzzForms; do \
 	  go test -run xxx -fuzz "^$${f#*:}$$" -fuzztime 60s -fuzzminimizetime 10x "$${f%:*}" || exit 1; done
