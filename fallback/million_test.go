@@ -2,7 +2,6 @@ package fallback_test
 
 import (
 	"context"
-	"os"
 	"runtime"
 	"strconv"
 	"sync"
@@ -23,16 +22,7 @@ import (
 // the evidence made of them, so that a million small histories of each model
 // are in reach. The long mode takes as many, or CLEW_LONG_HISTORIES of them.
 func TestSearchesAgreeWithTheOracle(t *testing.T) {
-	n := uint64(500)
-	if os.Getenv("CLEW_LONG") == "1" {
-		n = 1_000_000
-		if s := os.Getenv("CLEW_LONG_HISTORIES"); s != "" {
-			var err error
-			if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	n := enginetest.Histories(500, 1_000_000)
 	engines := []fallback.Engine{fallback.Window{}, fallback.Frontier{}}
 	for _, spec := range rows.Models() {
 		t.Run(spec.Name, func(t *testing.T) {

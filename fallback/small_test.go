@@ -1,23 +1,22 @@
 package fallback_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"clew/fallback"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
-	"clew/internal/limits"
 	"clew/internal/oracle"
 	"clew/internal/rows"
-	"clew/jepsen"
 	"clew/models"
 )
+
+// searches are the engines that decide every model.
+var searches = enginetest.Configs{"window": fallback.Window{}, "frontier": fallback.Frontier{}}
 
 // TestEverySmallHistoryAgreesWithTheOracle is about models that tell a search what it
 // need not try.
@@ -62,8 +61,8 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 					} else {
 						invalid++
 					}
-					for _, e := range []fallback.Engine{fallback.Window{}, fallback.Frontier{}} {
-						agrees(t, e, ops, want)
+					for name := range searches {
+						searches.Judged(t, name, ops, want)
 					}
 				})
 			}
@@ -75,13 +74,7 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 // TestSmallHistoriesAgreeWithTheOracle is about the same models, with all that histories
 // may have.
 func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
-	n := uint64(200)
-	if os.Getenv("CLEW_LONG") == "1" {
-		n = 1_000_000
-		if text := os.Getenv("CLEW_LONG_HISTORIES"); text != "" {
-			n, _ = strconv.ParseUint(text, 10, 64)
-		}
-	}
+	n := enginetest.Histories(200, 1_000_000)
 	for _, specs := range [][]models.Spec{
 		{{Name: "priority-queue"}, {Name: "priority-queue", Priority: "min"}, {Name: "priority-queue", Knossos: true}},
 		{{Name: "kv"}, {Name: "kv", ObserveFailedCAS: true}},
@@ -110,8 +103,9 @@ func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 					if slices.Contains(ops.Res, models.Open) {
 						crashed++
 					}
-					agrees(t, fallback.Window{}, ops, want)
-					agrees(t, fallback.Frontier{}, ops, want)
+					for name := range searches {
+						searches.Judged(t, name, ops, want)
+					}
 				}
 			}
 			t.Logf("%d valid, %d invalid, %d with a crash", valid, invalid, crashed)
@@ -137,7 +131,7 @@ func TestWhatIsNeededMayComeLater(t *testing.T) {
 			{:process 2 :type :ok :f :txn :value [[:r 1 7]]}
 			{:process 0 :type :invoke :f :txn :value [[:r 0 `+last+`] [:r 1 7]]}
 			{:process 0 :type :ok :f :txn :value [[:r 0 `+last+`] [:r 1 7]]}`)
-		agrees(t, fallback.Window{}, ops, oracle.Decide(ops, oracle.Options{}))
+		searches.Judged(t, "window", ops, oracle.Decide(ops, oracle.Options{}))
 	}
 }
 
@@ -170,16 +164,4 @@ func operationsOf(t *testing.T, model, returning, crashing string) (m models.Mod
 		}
 	}
 	return ops.Model, ends, crashes
-}
-
-// agrees fails unless an engine says what the oracle does, and shows it.
-func agrees(t *testing.T, e fallback.Engine, ops *models.Operations, want oracle.Answer) {
-	t.Helper()
-	a := e.Decide(context.Background(), ops, limits.Limits{})
-	if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
-		t.Fatalf("%s: %+v, the oracle says %+v of\n%s", e.Name(), a, want, rows.Text(ops))
-	}
-	if err := enginetest.Shows(ops, a); err != nil {
-		t.Fatalf("%s: %v\n%s", e.Name(), err, rows.Text(ops))
-	}
 }

@@ -15,6 +15,14 @@ type Shaped interface {
 	Shape() Shape
 }
 
+// ShapeOf is a model's shape if it is of type S.
+func ShapeOf[S Shape](m Model) (shape S, ok bool) {
+	if shaped, is := m.(Shaped); is {
+		shape, ok = shaped.Shape().(S)
+	}
+	return shape, ok
+}
+
 // The shapes. The comment of each names the kinds of its operations.
 type (
 	// RegisterShape is one value: Read, Write, and also CAS if CAS is set. A

@@ -120,17 +120,9 @@ type Rules struct {
 // Name implements fallback.Engine.
 func (Engine) Name() string { return "languages" }
 
-// shapeOf is the shape of a model, if the engine decides it.
-func shapeOf(m models.Model) (shape models.LIFOShape, ok bool) {
-	if shaped, is := m.(models.Shaped); is {
-		shape, ok = shaped.Shape().(models.LIFOShape)
-	}
-	return shape, ok
-}
-
 // Suits implements fallback.Specialized.
 func (Engine) Suits(m models.Model) bool {
-	_, ok := shapeOf(m)
+	_, ok := models.ShapeOf[models.LIFOShape](m)
 	return ok
 }
 
@@ -139,7 +131,7 @@ func (Engine) For() string { return "stacks" }
 
 // Decide implements fallback.Engine.
 func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	shape, ok := shapeOf(ops.Model)
+	shape, ok := models.ShapeOf[models.LIFOShape](ops.Model)
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}

@@ -2,10 +2,7 @@ package languages_test
 
 import (
 	"context"
-	"maps"
 	"math/rand/v2"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +20,7 @@ import (
 )
 
 // configs are the engine with each of its techniques switched off.
-var configs = map[string]languages.Rules{
+var configs = enginetest.Configure(func(r languages.Rules) fallback.Engine { return languages.Engine{Rules: r} }, map[string]languages.Rules{
 	"as it is":           {},
 	"no transients":      {NoTransients: true},
 	"no eager looks":     {NoEagerLooks: true},
@@ -35,198 +32,58 @@ var configs = map[string]languages.Rules{
 	"no forgetting":      {NoForgetting: true},
 	"always forgetting":  {AlwaysForgetting: true},
 	"nothing":            {NoTransients: true, NoEagerLooks: true, NoCanonicalOrder: true, NoDelay: true, NoDemand: true, NoDomination: true, NoThrift: true, NoForgetting: true},
-}
+})
 
-var configNames = slices.Sorted(maps.Keys(configs))
-
-// some are the engine as it is and one of the others.
-func some(r *rand.Rand) []string {
-	return []string{"as it is", configNames[r.IntN(len(configNames))]}
-}
-
-// judged compares what a configuration says with the oracle.
-func judged(t *testing.T, name string, ops *models.Operations, want oracle.Answer) {
-	t.Helper()
-	a := languages.Engine{Rules: configs[name]}.Decide(context.Background(), ops, limits.Limits{})
-	if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
-		t.Fatalf("%s: %+v, the oracle says %+v of %v and\n%s", name, a, want, ops.Model.Init(), rows.Text(ops))
-	}
-	if err := shows(ops, a); err != nil {
-		t.Fatalf("%s: %v in %v and\n%s", name, err, ops.Model.Init(), rows.Text(ops))
-	}
-}
-
-// shows says why an answer's orders do not show what they should.
-func shows(ops *models.Operations, a fallback.Answer) error {
-	if err := enginetest.Shows(ops, a); err != nil {
-		return err
-	}
-	for _, order := range a.Others {
-		if err := oracle.Shows(ops, order, a.FailEvent); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// judges are engines that may not know.
+var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, fallback.Porcupine{}}
 
 // Jepsen's histories as text, with all that goes with them.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
-	n := enginetest.Histories(3000, 1_000_000)
 	for _, spec := range []models.Spec{{Name: "stack"}, {Name: "stack", Knossos: true}} {
-		found := map[bool]int{}
-		for seed := range n {
-			r := gen.Rand(seed)
+		configs.Small(t, enginetest.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
 			o := gen.Options{Model: spec.Name, Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(4), Init: true, Knossos: spec.Knossos}
 			if r.IntN(2) == 0 {
 				o.Crashes = 0.6 * r.Float64()
 			}
 			h := gen.New(r, o)
 			spec.Init = h.Init
-			ops := rows.Read(t, spec, h.Text)
-			want := oracle.Decide(ops, oracle.Options{})
-			found[want.Linearizable]++
-			for _, name := range some(r) {
-				judged(t, name, ops, want)
-			}
-		}
-		t.Logf("%d valid, %d invalid", found[true], found[false])
-		if 10*found[true] < int(n) || 10*found[false] < int(n) {
-			t.Error("one verdict is rare")
-		}
+			return rows.Read(t, spec, h.Text)
+		})
 	}
 }
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
-	n := enginetest.Histories(3000, 1_000_000)
-	found := map[bool]int{}
-	for seed := range n {
-		r := gen.Rand(seed)
-		ops := rows.DrawStacks(r, 2, 10, 6).Run(r)
-		want := oracle.Decide(ops, oracle.Options{})
-		found[want.Linearizable]++
-		for _, name := range some(r) {
-			judged(t, name, ops, want)
-		}
-	}
-	t.Logf("%d valid, %d invalid", found[true], found[false])
-	if 10*found[true] < int(n) || 10*found[false] < int(n) {
-		t.Error("one verdict is rare")
-	}
+	configs.Small(t, enginetest.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
+		return rows.DrawStacks(r, 2, 10, 6).Run(r)
+	})
 }
 
 func TestEverySmallHistory(t *testing.T) {
 	kinds := []models.Op{{Kind: models.Push, A: 0}, {Kind: models.Push, A: 1}, {Kind: models.Pop, A: 0}, {Kind: models.Pop, A: 1}, {Kind: models.PopAny}, {Kind: models.PopEmpty}, {Kind: models.Peek, A: 0}}
-	fates := func(op models.Op) (returns, crashes bool) {
-		return op.Kind != models.PopAny, op.Kind == models.Push || op.Kind == models.Pop || op.Kind == models.PopAny
-	}
-	most := 3
-	if os.Getenv("CLEW_LONG") == "1" {
-		most = 4
-	}
 	m, err := models.Spec{Name: "stack"}.Model(edn.NewValues())
 	if err != nil {
 		t.Fatal(err)
 	}
-	count := 0
-	for n := range most + 1 {
-		rows.Every(m, n, kinds, fates, func(ops *models.Operations) {
-			count++
-			judged(t, "as it is", ops, oracle.Decide(ops, oracle.Options{}))
-		})
-	}
-	t.Logf("%d histories", count)
+	configs.Every(t, m, kinds, func(op models.Op) (returns, crashes bool) {
+		return op.Kind != models.PopAny, op.Kind == models.Push || op.Kind == models.Pop || op.Kind == models.PopAny
+	})
 }
 
-// judges are engines that may not know, and what they may take.
-var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, fallback.Porcupine{}}
-
-// TestMediumHistoriesAtTheBoundary: small histories have missed unsound rules of
-// other engines.
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
-	n := enginetest.Histories(60, 20_000)
-	found, edges, pairs, alone, unknown := map[jepsen.Verdict]int{}, 0, 0, 0, map[string]int{}
-	for seed := range n {
-		r := gen.Rand(seed)
-		most := 20 << r.IntN(6)
+	m := enginetest.Meeting{Configs: configs, Judges: judges, Patience: 2 * time.Second, Others: 2 * time.Second}
+	m.AtTheBoundary(t, enginetest.Histories(60, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := rows.DrawStacks(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 6))
 		if r.IntN(3) == 0 {
 			s.Values = s.N // few of them repeat
 		}
-		ops := s.Run(r)
-		both := []*models.Operations{ops}
-		if seed%2 == 0 {
-			judge := func(ops *models.Operations) jepsen.Verdict {
-				return enginetest.Within(languages.Engine{}, ops, 2*time.Second).Verdict
-			}
-			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
-				both = []*models.Operations{valid, invalid}
-				edges++
-			}
-		}
-		for _, ops := range both {
-			compared := meet(t, r, ops, found, unknown)
-			pairs += compared
-			if compared == 0 {
-				alone++
-			}
-		}
-	}
-	t.Logf("%d histories, %d of them bisected: %d comparisons, %d valid, %d invalid, %d without a judge; undecided: %v",
-		n, edges, pairs, found[jepsen.Valid], found[jepsen.Invalid], alone, unknown)
-	if found[jepsen.Valid] == 0 || found[jepsen.Invalid] == 0 || edges == 0 {
-		t.Error("one kind is missing")
-	}
-}
-
-// agree says whether two answers do not contradict each other.
-func agree(a, b fallback.Answer) bool {
-	return a.Verdict == jepsen.Unknown || b.Verdict == jepsen.Unknown || a.Verdict == b.Verdict && a.FailEvent == b.FailEvent
-}
-
-// meet compares some configurations with the judges, and says how often.
-func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.Verdict]int, unknown map[string]int) (compared int) {
-	t.Helper()
-	var known []fallback.Answer
-	var by []fallback.Engine
-	for _, judge := range judges {
-		if b := enginetest.Within(judge, ops, 100*time.Millisecond); b.Verdict != jepsen.Unknown {
-			known, by = append(known, b), append(by, judge)
-		} else {
-			unknown[judge.Name()]++
-		}
-	}
-	for _, name := range some(r) {
-		engine := languages.Engine{Rules: configs[name]}
-		a := enginetest.Within(engine, ops, 2*time.Second)
-		if a.Verdict == jepsen.Unknown {
-			unknown[name]++
-			continue
-		}
-		if err := shows(ops, a); err != nil {
-			small := rows.Shrink(ops, func(ops *models.Operations) bool {
-				a := enginetest.Within(engine, ops, time.Second)
-				return a.Verdict != jepsen.Unknown && shows(ops, a) != nil
-			})
-			t.Fatalf("%s: %v; smaller, of %v:\n%s", name, err, ops.Model.Init(), rows.Text(small))
-		}
-		for i, b := range known {
-			if compared++; !agree(a, b) {
-				small := rows.Shrink(ops, func(ops *models.Operations) bool {
-					return !agree(enginetest.Within(engine, ops, time.Second), enginetest.Within(by[i], ops, time.Second))
-				})
-				t.Fatalf("%s: %d (event %d), %s says %d (event %d) of a history; smaller, of %v:\n%s", name, a.Verdict, a.FailEvent, by[i].Name(), b.Verdict, b.FailEvent, ops.Model.Init(), rows.Text(small))
-			}
-		}
-		if name == "as it is" {
-			found[a.Verdict]++
-		}
-	}
-	return compared
+		return s.Run(r)
+	})
 }
 
 // A core is not linearizable, and by itself it fails where the history does.
 func TestCoresAreProofsByThemselves(t *testing.T) {
+	m := enginetest.Meeting{Configs: configs, Judges: judges}
 	cores, size := 0, 0
 	for seed := range enginetest.Histories(200, 20_000) {
 		r := gen.Rand(seed)
@@ -237,19 +94,8 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 		if a.Verdict != jepsen.Invalid {
 			continue
 		}
-		core := fallback.Core(context.Background(), languages.Engine{}, ops, a.FailEvent, limits.Limits{})
-		failing := int32(slices.Index(ops.Res, a.FailEvent))
-		if !slices.Contains(core, failing) || !slices.IsSorted(core) {
-			t.Fatalf("seed %d: %v lacks %d", seed, core, failing)
-		}
 		cores++
-		size += len(core)
-		cut := ops.Select(core).Prefix(a.FailEvent)
-		for _, judge := range append([]fallback.Engine{languages.Engine{}}, judges...) {
-			if b := enginetest.Within(judge, cut.Operations, time.Second); b.Verdict == jepsen.Valid || b.Verdict == jepsen.Invalid && b.FailEvent != a.FailEvent {
-				t.Fatalf("seed %d: %s says %d (event %d) of the core of a failure at %d\n%s", seed, judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, rows.Text(cut.Operations))
-			}
-		}
+		size += m.Core(t, ops, a)
 	}
 	t.Logf("%d cores of %d operations", cores, size)
 	if cores == 0 {
@@ -323,7 +169,7 @@ func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			for config := range configs {
-				judged(t, config, h, oracle.Decide(h, oracle.Options{}))
+				configs.Judged(t, config, h, oracle.Decide(h, oracle.Options{}))
 			}
 		})
 	}
@@ -357,6 +203,6 @@ func TestWhatASetWasReachedWithStays(t *testing.T) {
 	judge := fallback.Window{}.Decide(context.Background(), ops, limits.Limits{}) // it is too long for the oracle
 	want := oracle.Answer{Linearizable: judge.Verdict == jepsen.Valid, Fail: judge.FailEvent}
 	for _, name := range []string{"as it is", "always forgetting"} {
-		judged(t, name, ops, want)
+		configs.Judged(t, name, ops, want)
 	}
 }

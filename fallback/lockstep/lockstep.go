@@ -145,17 +145,9 @@ type Rules struct {
 // Name implements fallback.Engine.
 func (Engine) Name() string { return "lockstep" }
 
-// shapeOf is the shape of a model, if the engine decides it.
-func shapeOf(m models.Model) (shape models.FIFOShape, ok bool) {
-	if shaped, is := m.(models.Shaped); is {
-		shape, ok = shaped.Shape().(models.FIFOShape)
-	}
-	return shape, ok
-}
-
 // Suits implements fallback.Specialized.
 func (Engine) Suits(m models.Model) bool {
-	_, ok := shapeOf(m)
+	_, ok := models.ShapeOf[models.FIFOShape](m)
 	return ok
 }
 
@@ -164,7 +156,7 @@ func (Engine) For() string { return "FIFO queues" }
 
 // Decide implements fallback.Engine.
 func (e Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) fallback.Answer {
-	shape, ok := shapeOf(ops.Model)
+	shape, ok := models.ShapeOf[models.FIFOShape](ops.Model)
 	if !ok {
 		return fallback.Answer{Cause: fallback.GaveUp}
 	}

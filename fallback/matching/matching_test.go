@@ -2,10 +2,7 @@ package matching_test
 
 import (
 	"context"
-	"maps"
 	"math/rand/v2"
-	"os"
-	"slices"
 	"testing"
 	"time"
 
@@ -16,14 +13,13 @@ import (
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/limits"
-	"clew/internal/oracle"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
 )
 
 // configs are the engine as it is, with each technique off, and with none.
-var configs = map[string]matching.Rules{
+var configs = enginetest.Configure(func(r matching.Rules) fallback.Engine { return matching.Engine{Rules: r} }, map[string]matching.Rules{
 	"as it is":       {},
 	"no thresholds":  {NoThresholds: true},
 	"no zone choice": {NoZoneChoice: true},
@@ -37,26 +33,7 @@ var configs = map[string]matching.Rules{
 	"no minimizing":  {NoMinimizing: true},
 	"nothing": {NoThresholds: true, NoZoneChoice: true, NoChunks: true, NoPhases: true, NoHall: true, NoBase: true,
 		NoRestarts: true, NoReducing: true, NoActivity: true, NoMinimizing: true},
-}
-
-var configNames = slices.Sorted(maps.Keys(configs))
-
-// some are the engine as it is and one of the others.
-func some(r *rand.Rand) []string {
-	return []string{"as it is", configNames[r.IntN(len(configNames))]}
-}
-
-// judged compares what a configuration says with the oracle.
-func judged(t *testing.T, name string, ops *models.Operations, want oracle.Answer) {
-	t.Helper()
-	a := matching.Engine{Rules: configs[name]}.Decide(context.Background(), ops, limits.Limits{})
-	if (a.Verdict == jepsen.Valid) != want.Linearizable || a.Verdict == jepsen.Invalid && a.FailEvent != want.Fail || a.Verdict == jepsen.Unknown {
-		t.Fatalf("%s: %+v, the oracle says %+v of\n%s", name, a, want, rows.Text(ops))
-	}
-	if err := enginetest.Shows(ops, a); err != nil {
-		t.Fatalf("%s: %v\n%s", name, err, rows.Text(ops))
-	}
-}
+})
 
 var specs = []models.Spec{
 	{Name: "register"}, {Name: "register", NilReadsExact: true},
@@ -65,11 +42,8 @@ var specs = []models.Spec{
 
 // Jepsen's histories as text, with all that goes with them.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
-	n := enginetest.Histories(1000, 300_000)
 	for _, spec := range specs {
-		found := map[bool]int{}
-		for seed := range n {
-			r := gen.Rand(seed)
+		configs.Small(t, enginetest.Histories(1000, 300_000), func(r *rand.Rand) *models.Operations {
 			o := gen.Options{Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(3), Init: true,
 				ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}
 			if r.IntN(2) == 0 {
@@ -78,17 +52,8 @@ func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 			o.Model = spec.Name
 			h := gen.New(r, o)
 			spec.Init = h.Init
-			ops := rows.Read(t, spec, h.Text)
-			want := oracle.Decide(ops, oracle.Options{})
-			found[want.Linearizable]++
-			for _, name := range some(r) {
-				judged(t, name, ops, want)
-			}
-		}
-		t.Logf("%s: %d valid, %d invalid", spec.Name, found[true], found[false])
-		if 10*found[true] < int(n) || 10*found[false] < int(n) {
-			t.Error("one verdict is rare")
-		}
+			return rows.Read(t, spec, h.Text)
+		})
 	}
 }
 
@@ -107,11 +72,8 @@ func onlyWrites(r *rand.Rand, ops *models.Operations) {
 }
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
-	n := enginetest.Histories(2000, 1_000_000)
 	for _, cas := range []bool{false, true} {
-		found := map[bool]int{}
-		for seed := range n {
-			r := gen.Rand(seed)
+		configs.Small(t, enginetest.Histories(2000, 1_000_000), func(r *rand.Rand) *models.Operations {
 			s := rows.DrawRegisters(r, 2, 9, 6)
 			s.Processes, s.Values = 1+r.IntN(5), 1+r.IntN(4)
 			ops := s.Run(r)
@@ -121,54 +83,30 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 			if r.IntN(3) > 0 {
 				rows.Disturb(r, ops, s.Values)
 			}
-			want := oracle.Decide(ops, oracle.Options{})
-			found[want.Linearizable]++
-			for _, name := range some(r) {
-				judged(t, name, ops, want)
-			}
-		}
-		t.Logf("cas %t: %d valid, %d invalid", cas, found[true], found[false])
-		if 10*found[true] < int(n) || 10*found[false] < int(n) {
-			t.Error("one verdict is rare")
-		}
+			return ops
+		})
 	}
 }
 
 func TestEverySmallHistory(t *testing.T) {
 	register := []models.Op{{Kind: models.Read, A: 0}, {Kind: models.Read, A: 1}, {Kind: models.Read, A: 2}, {Kind: models.Write, A: 0}, {Kind: models.Write, A: 1}, {Kind: models.Write, A: 2}}
 	cas := []models.Op{{Kind: models.Read, A: 0}, {Kind: models.Read, A: 1}, {Kind: models.Write, A: 1}, {Kind: models.CAS, A: 0, B: 1}, {Kind: models.CAS, A: 1, B: 0}, {Kind: models.CAS, A: 1, B: 1}, {Kind: models.FailedCAS, A: 1}}
-	most := 3
-	if os.Getenv("CLEW_LONG") == "1" {
-		most = 4
-	}
 	m, err := models.Spec{Name: "cas-register"}.Model(edn.NewValues())
 	if err != nil {
 		t.Fatal(err)
 	}
 	fates := func(op models.Op) (returns, crashes bool) { return true, op.Kind != models.Read }
-	for name, kinds := range map[string][]models.Op{"register": register, "cas-register": cas} {
-		count := 0
-		for n := range most + 1 {
-			rows.Every(m, n, kinds, fates, func(ops *models.Operations) {
-				count++
-				judged(t, "as it is", ops, oracle.Decide(ops, oracle.Options{}))
-			})
-		}
-		t.Logf("%s: %d histories", name, count)
+	for _, kinds := range [][]models.Op{register, cas} {
+		configs.Every(t, m, kinds, fates)
 	}
 }
 
 // judges are engines that may not know, and what they may take.
 var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, staged.Engine{MaxNodes: 100_000}, fallback.Porcupine{}}
 
-// TestMediumHistoriesAtTheBoundary: small histories have missed unsound rules of
-// other engines.
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
-	n := enginetest.Histories(150, 20_000)
-	found, edges, pairs, alone, unknown := map[jepsen.Verdict]int{}, 0, 0, 0, map[string]int{}
-	for seed := range n {
-		r := gen.Rand(seed)
-		most := 20 << r.IntN(6)
+	m := enginetest.Meeting{Configs: configs, Judges: judges, Patience: 10 * time.Second, Others: 10 * time.Second}
+	m.AtTheBoundary(t, enginetest.Histories(150, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := rows.DrawRegisters(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 30))
 		ops := s.Run(r)
@@ -178,83 +116,13 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 		if r.IntN(4) > 0 {
 			rows.Disturb(r, ops, s.Values)
 		}
-		both := []*models.Operations{ops}
-		if seed%2 == 0 {
-			judge := func(ops *models.Operations) jepsen.Verdict {
-				return enginetest.Within(matching.Engine{}, ops, 5*time.Second).Verdict
-			}
-			if valid, invalid, ok := rows.Boundary(r, ops, judge); ok {
-				both = []*models.Operations{valid, invalid}
-				edges++
-			}
-		}
-		for _, ops := range both {
-			compared := meet(t, r, ops, found, unknown)
-			pairs += compared
-			if compared == 0 {
-				alone++
-			}
-		}
-	}
-	t.Logf("%d histories, %d of them bisected: %d comparisons, %d valid, %d invalid, %d without a judge; undecided: %v",
-		n, edges, pairs, found[jepsen.Valid], found[jepsen.Invalid], alone, unknown)
-	if found[jepsen.Valid] == 0 || found[jepsen.Invalid] == 0 || edges == 0 {
-		t.Error("one kind is missing")
-	}
-}
-
-// agree says whether two answers do not contradict each other.
-func agree(a, b fallback.Answer) bool {
-	return a.Verdict == jepsen.Unknown || b.Verdict == jepsen.Unknown || a.Verdict == b.Verdict && a.FailEvent == b.FailEvent
-}
-
-// engineOf is a judge by its name.
-func engineOf(name string) fallback.Engine {
-	return judges[slices.IndexFunc(judges, func(e fallback.Engine) bool { return e.Name() == name })]
-}
-
-// meet compares some configurations with the judges, and says how often.
-func meet(t *testing.T, r *rand.Rand, ops *models.Operations, found map[jepsen.Verdict]int, unknown map[string]int) (compared int) {
-	t.Helper()
-	var known []fallback.Answer
-	var by []string
-	for _, judge := range judges {
-		if b := enginetest.Within(judge, ops, 100*time.Millisecond); b.Verdict != jepsen.Unknown {
-			known, by = append(known, b), append(by, judge.Name())
-		} else {
-			unknown[judge.Name()]++
-		}
-	}
-	for _, name := range some(r) {
-		a := enginetest.Within(matching.Engine{Rules: configs[name]}, ops, 10*time.Second)
-		if a.Verdict == jepsen.Unknown {
-			unknown[name]++
-			continue
-		}
-		if err := enginetest.Shows(ops, a); err != nil {
-			small := rows.Shrink(ops, func(ops *models.Operations) bool {
-				a := enginetest.Within(matching.Engine{Rules: configs[name]}, ops, time.Second)
-				return a.Verdict != jepsen.Unknown && enginetest.Shows(ops, a) != nil
-			})
-			t.Fatalf("%s: %v; smaller:\n%s", name, err, rows.Text(small))
-		}
-		for i, b := range known {
-			if compared++; !agree(a, b) {
-				small := rows.Shrink(ops, func(ops *models.Operations) bool {
-					return !agree(enginetest.Within(matching.Engine{Rules: configs[name]}, ops, time.Second), enginetest.Within(engineOf(by[i]), ops, time.Second))
-				})
-				t.Fatalf("%s: %d (event %d), %s says %d (event %d) of a history; smaller:\n%s", name, a.Verdict, a.FailEvent, by[i], b.Verdict, b.FailEvent, rows.Text(small))
-			}
-		}
-		if name == "as it is" {
-			found[a.Verdict]++
-		}
-	}
-	return compared
+		return ops
+	})
 }
 
 // A core is not linearizable, and by itself it fails where the history does.
 func TestCoresAreProofsByThemselves(t *testing.T) {
+	m := enginetest.Meeting{Configs: configs, Judges: judges}
 	cores, size := 0, 0
 	for seed := range enginetest.Histories(200, 20_000) {
 		r := gen.Rand(seed)
@@ -268,19 +136,8 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 		if a.Verdict != jepsen.Invalid {
 			continue
 		}
-		core := fallback.Core(context.Background(), matching.Engine{}, ops, a.FailEvent, limits.Limits{})
-		failing := int32(slices.Index(ops.Res, a.FailEvent))
-		if !slices.Contains(core, failing) || !slices.IsSorted(core) {
-			t.Fatalf("seed %d: %v lacks %d", seed, core, failing)
-		}
 		cores++
-		size += len(core)
-		cut := ops.Select(core).Prefix(a.FailEvent)
-		for _, judge := range append([]fallback.Engine{matching.Engine{}}, judges...) {
-			if b := enginetest.Within(judge, cut.Operations, time.Second); b.Verdict == jepsen.Valid || b.Verdict == jepsen.Invalid && b.FailEvent != a.FailEvent {
-				t.Fatalf("seed %d: %s says %d (event %d) of the core of a failure at %d\n%s", seed, judge.Name(), b.Verdict, b.FailEvent, a.FailEvent, rows.Text(cut.Operations))
-			}
-		}
+		size += m.Core(t, ops, a)
 	}
 	t.Logf("%d cores of %d operations", cores, size)
 	if cores == 0 {
@@ -292,7 +149,7 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	s := rows.Registers{N: 8000, Processes: 60, Values: 2, Crashes: 300, Reads: 2, Writes: 1}
 	r := gen.Rand(1)
 	ops := s.Run(r)
-	slow := matching.Engine{Rules: configs["nothing"]} // it would take long
+	slow := configs["nothing"] // it would take long
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		budget := limits.NewBudget(1 << 30)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)

@@ -56,14 +56,20 @@ func Compare(t *testing.T, ops *models.Operations, text, name string, one, other
 	return a.Verdict
 }
 
-// Shows says why an answer's order does not show what it should: all operations
+// Shows says why an answer's orders do not show what they should: all operations
 // that returned, or that did before the failure, in an order that time and model
 // allow.
 func Shows(ops *models.Operations, a fallback.Answer) error {
+	until := ops.Events
 	if a.Verdict == jepsen.Invalid {
-		return oracle.Shows(ops, a.Order, a.FailEvent)
+		until = a.FailEvent
 	}
-	return oracle.Shows(ops, a.Order, ops.Events)
+	for _, order := range append([][]models.Row{a.Order}, a.Others...) {
+		if err := oracle.Shows(ops, order, until); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Histories is how many histories a test takes, usually and in the long mode.
