@@ -3,6 +3,7 @@ package fastpath_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestPatternsHaveNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, v := range map[string]fastpath.Violation{
+	named := map[string]fastpath.Violation{
 		"never-added":        &fastpath.NeverAdded{},
 		"fence-too-low":      &lock.FenceTooLow{},
 		"fence-differs":      &lock.FenceDiffers{},
@@ -60,12 +61,26 @@ func TestPatternsHaveNames(t *testing.T) {
 		"added-before":       &set.AddedBefore{},
 		"not-a-set":          &set.NotASet{},
 		"unchanged":          &set.Unchanged{},
-	} {
+	}
+	for want, v := range named {
 		if got := fastpath.PatternOf(v); got != want {
 			t.Errorf("%T is %s, want %s", v, got, want)
 		}
 		if !strings.Contains(string(guide), "`"+want+"`") {
 			t.Errorf("docs/ci.md does not list %s", want)
 		}
+	}
+	// By convention the receiver of a violation is v, and that of an ambiguity is a.
+	tells := regexp.MustCompile(`(?m)^func \(v \*(\w+)\) Tell\(`)
+	told := 0
+	if err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		told += len(tells.FindAll(text, -1))
+		return err
+	}); err != nil || told != len(named) {
+		t.Errorf("%d of %d violations have a name here, %v", len(named), told, err)
 	}
 }
