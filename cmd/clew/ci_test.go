@@ -48,7 +48,7 @@ func TestTheFilesForPipelines(t *testing.T) {
 		env = append(env, name+"="+strings.TrimSpace(string(value)))
 	}
 	const stale = write + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 2}\n"
-	for _, c := range []struct {
+	for i, c := range []struct {
 		file, shell string
 		steps       int
 		history     string
@@ -79,7 +79,7 @@ func TestTheFilesForPipelines(t *testing.T) {
 		said, status := "", 0
 		for _, step := range all {
 			step = regexp.MustCompile(`(?m)^( *)TESTS$`).ReplaceAllString(step, "$1 true")
-			if strings.Contains(step, "make ") && c.history != stale {
+			if strings.Contains(step, "make ") && i > 0 {
 				step = regexp.MustCompile(`(?m)^.*make .*$`).ReplaceAllString(step, "true") // once is enough
 			}
 			cmd := exec.Command(c.shell, "-e", "-c", step)
