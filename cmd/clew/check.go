@@ -377,7 +377,9 @@ func (k *checker) unreadable(j *job, err error) answer {
 // answer turns a result into an answer.
 func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	var a answer
+	shown := k.progress.Writing()
 	unpaged := k.evidence.pageOf(ctx, j, r)
+	shown()
 	if k.alone && k.output == "edn" {
 		a.stream = func(w io.Writer) error {
 			if err := r.WriteEDN(w); err != nil {

@@ -12,10 +12,10 @@
 package ci
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -52,8 +52,8 @@ type Failure struct {
 	Pattern string    `json:"pattern,omitempty"` // see report.Result
 	At      *Place    `json:"at,omitempty"`      // nil if it is not known
 	Named   []Related `json:"named,omitempty"`   // the operations of the sentence
-	Core    []string  `json:"core,omitempty"`    // op maps of the core, as many as are told
-	More    int       `json:"more,omitempty"`    // and how many others it has
+	Core    []string  `json:"core,omitempty"`    // the op maps of the core, if it is small
+	Large   int       `json:"large,omitempty"`   // else how many operations it has
 }
 
 // Place is a place in a file: that of the history if File is "".
@@ -92,7 +92,7 @@ const (
 	// MaxKeys is how many independent keys of a history are told one by one. Of more
 	// than that, only those that are not valid are.
 	MaxKeys  = 1000
-	maxCore  = 40 // op maps of a core
+	maxCore  = 24 // operations of a core: that of a lock may be the whole history
 	maxNamed = 12 // operations
 )
 
@@ -134,16 +134,16 @@ func newFailure(r, whole *report.Result) Failure {
 		}
 		f.Named = append(f.Named, Related{*at, h.Name(op)})
 	}
-	var core bytes.Buffer
-	if err := whole.WriteCore(&core); err != nil {
-		panic(err) // a buffer takes everything
+	if len(r.Core) > maxCore {
+		f.Large = len(r.Core)
+		return f
 	}
-	for line := range bytes.Lines(core.Bytes()) {
-		if len(f.Core) < maxCore {
-			f.Core = append(f.Core, string(bytes.TrimSuffix(line, []byte("\n"))))
-		} else {
-			f.More++
-		}
+	var core strings.Builder
+	if err := whole.WriteCore(&core); err != nil {
+		panic(err) // a Builder takes everything
+	}
+	for line := range strings.Lines(core.String()) {
+		f.Core = append(f.Core, strings.TrimSuffix(line, "\n"))
 	}
 	return f
 }

@@ -136,6 +136,33 @@ func TestJUnitCountsWhatItHolds(t *testing.T) {
 	}
 }
 
+func TestALargeCoreIsOnlyCounted(t *testing.T) {
+	// A lock that is taken twice at the end of a long history.
+	var b strings.Builder
+	for range 1000 {
+		for _, f := range []string{"acquire", "release"} {
+			fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :%s}\n{:process 0, :type :ok, :f :%[1]s}\n", f)
+		}
+	}
+	b.WriteString(strings.Repeat("{:process 0, :type :invoke, :f :acquire}\n{:process 0, :type :ok, :f :acquire}\n", 2))
+	h, err := clew.Read(strings.NewReader(b.String()), "lock.edn", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(t.Context(), h, models.Spec{Name: "mutex"}, clew.Options{})
+	if err != nil || len(r.Core) < 1000 {
+		t.Fatal(len(r.Core), err)
+	}
+	d := ci.NewDetails(r, nil)
+	if len(d.Core) > 0 || d.Large != len(r.Core) {
+		t.Errorf("%d op maps, large %d", len(d.Core), d.Large)
+	}
+	said := told("junit", ci.Options{}, ci.Record{Line: r.Line(), Details: d})
+	if want := fmt.Sprintf("%d operations fail by themselves (--core FILE has them)", len(r.Core)); !strings.Contains(said, want) || len(said) > 2000 {
+		t.Error(said)
+	}
+}
+
 // object is a JSON object, and why it is not what SARIF 2.1.0 asks for.
 type object map[string]any
 

@@ -86,12 +86,12 @@ func (c *kase) text() string {
 	if at := c.place(); at.Line > 0 {
 		fmt.Fprintf(&b, "%s:%d:%d\n", cmp.Or(at.File, c.name), at.Line, at.Col)
 	}
-	if c.Failure == nil || len(c.Core) == 0 {
-		return b.String()
-	}
-	b.WriteString("\nThese operations fail by themselves:\n" + strings.Join(c.Core, "\n") + "\n")
-	if c.More > 0 {
-		fmt.Fprintf(&b, "and %d more events (--core FILE has all)\n", c.More)
+	switch {
+	case c.Failure == nil:
+	case c.Large > 0:
+		fmt.Fprintf(&b, "\n%d operations fail by themselves (--core FILE has them)\n", c.Large)
+	case len(c.Core) > 0:
+		b.WriteString("\nThese operations fail by themselves:\n" + strings.Join(c.Core, "\n") + "\n")
 	}
 	return b.String()
 }

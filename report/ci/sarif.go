@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -174,8 +175,8 @@ func location(at Place) sarifLocation {
 
 // artifact is the URI of a file. One that is relative is below a base.
 func artifact(file string) sarifArtifact {
-	if path.IsAbs(file) {
-		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: file}).String()}
+	if filepath.IsAbs(file) {
+		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(file, "/")}).String()}
 	}
 	a := sarifArtifact{URI: (&url.URL{Path: path.Clean(file)}).String(), Base: sarifRoot}
 	if strings.HasPrefix(a.URI, "../") {
