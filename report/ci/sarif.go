@@ -146,7 +146,7 @@ func ruleOf(rules *[]sarifRule, c *kase) int {
 	if i >= 0 {
 		return i
 	}
-	words := strings.ReplaceAll(c.rule, "-", " ")
+	words := strings.ReplaceAll(strings.TrimPrefix(c.rule, "unknown-"), "-", " ")
 	about := map[outcome][2]string{
 		failed:     {"Not linearizable: " + words, "The history is not linearizable. The message says which operations contradict each other, or which one cannot happen."},
 		undecided:  {"Undecided: " + words, "A limit was reached, or an interrupt came, before it was decided whether the history is linearizable."},
