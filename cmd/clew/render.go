@@ -153,7 +153,9 @@ func (k *renderer) render(ctx context.Context) error {
 func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 	o := k.reading.pairing()
 	o.Memory = k.memory
-	h, err := forms.ReadFileWithin(ctx, k.history, o)
+	reading, shown := k.showReading(ctx, k.history)
+	h, err := forms.ReadFileWithin(reading, k.history, o)
+	shown()
 	if err != nil {
 		return nil, err
 	}

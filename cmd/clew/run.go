@@ -411,13 +411,8 @@ func (r *runner) read(ctx context.Context, j *job) error {
 	defer func() { j.took = time.Since(start) }()
 	ctx, done := r.limited(ctx, r.options.TimeLimit)
 	defer done()
-	var size int64 // 0 if it is not known
-	if info, err := os.Stat(j.Path); err == nil && info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	read, shown := r.progress.Reading(size)
+	ctx, shown := r.showReading(ctx, j.Path)
 	defer shown()
-	ctx = limits.Counting(ctx, read)
 	o := j.pairing()
 	o.Memory = r.memory
 	var h *jepsen.History
@@ -435,10 +430,23 @@ func (r *runner) read(ctx context.Context, j *job) error {
 	return err
 }
 
+// showReading is a context in which what is read of a history is shown, until done is
+// called.
+func (r *runner) showReading(ctx context.Context, path string) (context.Context, func()) {
+	var size int64 // 0 if it is not known
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	read, done := r.progress.Reading(size)
+	return limits.Counting(ctx, read), done
+}
+
 // alone is the error of f, which is all that there is to do, within the limits. It
 // says what stopped it, "" if nothing did. What f sets is not to be read then: it may
 // go on.
 func (r *runner) alone(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
+	r.newProgress(1)
+	defer r.progress.Stop()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go r.keeper.Watch(ctx, r.memory)

@@ -89,7 +89,9 @@ func (r *runner) tell(ctx context.Context, start time.Time, said string, status 
 func (r *runner) verified(ctx context.Context, history, witness string) (said string, status int, err error) {
 	o := r.reading.pairing()
 	o.Memory = r.memory
-	h, err := forms.ReadFileWithin(ctx, history, o)
+	reading, shown := r.showReading(ctx, history)
+	h, err := forms.ReadFileWithin(reading, history, o)
+	shown()
 	if err != nil {
 		return "", 0, err
 	}
