@@ -16,7 +16,7 @@ def check(condition, why):
     if not condition: raise Rejected(why)
 
 # EDN: nil is None, an integer an int, anything else a tuple that begins with its sort.
-TOKEN = re.compile(r'''(?:[\s,]|;[^\n]*)*("(?:[^"\\]|\\.)*"|\\(?:[a-zA-Z0-9]+|.)|\#\{|\#_|\#\#\w+|\#[^\s,()\[\]{}";]+|[()\[\]{}]|[^\s,()\[\]{}";]+)''', re.S)
+TOKEN = re.compile(r'''[\s,]+|;[^\n]*|("(?:[^"\\]|\\.)*"|\\(?:[a-zA-Z0-9]+|.)|\#\{|\#_|\#\#\w+|\#[^\s,()\[\]{}";]+|[()\[\]{}]|[^\s,()\[\]{}";]+|.)''', re.S)
 CLOSE = {"(": ")", "[": "]", "{": "}", "#{": "}"}
 atoms, nans = {"nil": None, "true": ("b", True), "false": ("b", False)}, itertools.count()
 TRUE, FALSE = atoms["true"], atoms["false"]
@@ -32,6 +32,7 @@ ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 def unescaped(m): return chr(int(m[1][1:], 16)) if len(m[1]) > 1 else ESCAPES.get(m[1], m[1])
 
 def atom(t):
+    check(t != '"', "a string is cut off")
     if t[0] == '"': return ("s", re.sub(r"\\(u[0-9a-fA-F]{4}|.)", unescaped, t[1:-1], flags=re.S))
     if t[0] in ":\\": return ("k" if t[0] == ":" else "c", t[1:])
     if re.fullmatch(r"[-+]?\d+N?", t): return int(t.rstrip("N"))
@@ -39,11 +40,11 @@ def atom(t):
     if re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?M", t): return ("m", Decimal(t[:-1]).normalize())
     if re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?|##-?Inf", t): return ("f", float(t.strip("#")))
     return ("y", t)
-
 def forms(text):
     stack = [("", [], [])]  # of what is open: its bracket, what it holds, and the tags of what comes next
     for m in TOKEN.finditer(text):
         t = m[1]
+        if t is None: continue
         if t in CLOSE or t[0] == "#" and t[1] != "#":
             if t in CLOSE: stack.append((t, [], []))
             else: stack[-1][2].append(t)
@@ -151,7 +152,7 @@ class Container(Model):
         for d in (d for d in dropped if self.changes(d.o)):
             check(not values.intersection(d.o[1:]), "a value of the core has an operation outside of it")
             check(d.o[0] not in ("any", "drainany") or type(self) is Bag and not empty, "an operation that may have taken anything is not in the core")
-        gone = {v for d in dropped for v in d.o[1:]} - values
+        gone = {v for d in dropped if self.changes(d.o) for v in d.o[1:]}
         self.init = self.filled([v for v in items(next(forms(self.p.get("init", "[]")))) if v not in gone])
 
 class FIFO(Container):
@@ -168,13 +169,17 @@ class Bag(Container):
     def first(self, s): return s
 
 class GrowSet(Model):
+    reads = ("read", "no set")
     def start(self, init, given): return frozenset(items(init))
-    def read(self, op): return ("add", op.value) if op.f == "add" else ("read", frozenset(items(op.value))) if op.status == "ok" else None
-    def step(self, s, o): return [s | {o[1]}] if o[0] == "add" else [s] if s == o[1] else []
+    def read(self, op):
+        if op.f == "add" or op.status != "ok": return ("add", op.value) if op.f == "add" else None
+        is_set = isinstance(op.value, tuple) and op.value[0] in ("S" if self.p.get("semantics") == "knossos" else "Sv")
+        return ("read", frozenset(items(op.value))) if is_set else ("no set", op.value)
+    def step(self, s, o): return [s | {o[1]}] if o[0] == "add" else [s] if o == ("read", s) else []
     def restrict(self, kept, dropped):
         gone = {d.o[1] for d in dropped if d.o[0] == "add"}
         for k in kept: k.o = (k.o[0], k.o[1] - gone) if k.o[0] == "read" else k.o
-        kept[:] = [k for k in kept if k.o[0] == "read" or k.o[1] not in gone]
+        kept[:] = [k for k in kept if k.o[0] != "add" or k.o[1] not in gone]
         self.init -= gone
 
 class Semaphore(Model):

@@ -87,7 +87,7 @@ class ReentrantFenced(Fenced, Reentrant): pass
 
 class KV(Seen):
     """One place for each key. An append may leave anything there."""
-    reads = ("get", "failed", "found")
+    def changes(self, o): return o[0] not in ("get", "failed") and (o[0] != "cas" or o[2] != o[3])
     def start(self, init, given): return init[1] if given else frozenset()
     def read(self, op):
         given, value, k, lost = op.given, op.value, op.key, op.status != "ok"
@@ -130,11 +130,12 @@ class CounterModel(Model):
     def start(self, init, given): return init or 0
     def read(self, op):
         if op.f == "add": return ("add", op.value)
-        if op.f == "read": return ("read", 0, op.value) if op.status == "ok" else None
+        if op.f == "read": return ("add", 0, op.value) if op.status == "ok" else None
         n, new = (-1 if op.f[:4] == "decr" else 1) * (1 if op.given is None else op.given), None
         if op.status == "ok" and is_list(op.value) and items(op.value)[0] == op.given: new = items(op.value)[1]
         elif op.status == "ok" and op.given is None: new = op.value
         return ("add", n) if new is None else ("add", n, new)
+    def changes(self, o): return o[1] != 0
     def step(self, s, o): return [s + o[1]] if len(o) == 2 or s + o[1] == o[2] else []
 
 class IDs(Model):
@@ -150,6 +151,7 @@ class Bank(Model):
     def read(self, op):
         if op.f == "read": return ("read", self.start(op.value, True)) if op.status == "ok" else None
         return ("transfer", *(field(op.value, x) for x in ("from", "to", "amount")))
+    def changes(self, o): return o[0] == "transfer" and o[1] != o[2] and o[3] != 0
     def step(self, s, o):
         if o[0] == "read": return [s] if s == o[1] else []
         now = Counter(dict(s))
@@ -159,7 +161,7 @@ class Bank(Model):
         return [frozenset((k, n) for k, n in now.items() if n)] if fits else []
 
 class Log(Model):
-    reads = ("read", "read-at", "tail")
+    def changes(self, o): return o[0] == "append" and (None in o[2:] or o[2] == o[3])
     def start(self, init, given): return items(init)
     def told(self, v): return field(v, "msg") if field(v, "msg") is not None else field(v, "value")
     def read(self, op):
@@ -179,7 +181,7 @@ class Log(Model):
         return [s] if o[1] == (len(s) if o[0] == "tail" else s) else []
 
 class Lease(Model):
-    def changes(self, o): return o[0] != "check" or o[2] is not None
+    def changes(self, o): return o[0] in ("claim", "release") or o[2] is not None
     def term(self, v): return items(v) if is_list(v) else (field(v, "owner"), field(v, "epoch")) if is_map(v) else (v, None)
     def start(self, init, given): return (*(self.term(init) if given else (None, -1)), True)
     def read(self, op): return None if op.f == "check" and op.status != "ok" else (op.f, *self.term(op.value))
