@@ -15,6 +15,7 @@ import (
 
 	"clew"
 	"clew/internal/archive"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -233,25 +234,25 @@ func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
 		n = 300
 	}
 	texts := map[string]string{}
-	for i, spec := range oracleConfigs() {
+	for i, spec := range campaign.Configs() {
 		if spec.Name == "java-queue" {
 			continue
 		}
 		r := gen.Rand(uint64(90_000 + i))
 		for range n {
-			spec := withParameters(r, spec)
-			o := genOptions(spec)
+			spec := campaign.WithParameters(r, spec)
+			o := campaign.GenOptions(spec)
 			o.Init = true
-			if slices.Contains(containers, spec.Name) && r.IntN(2) == 0 {
+			if slices.Contains(campaign.Containers, spec.Name) && r.IntN(2) == 0 {
 				o.Unique, o.Values = true, 8
 			}
 			g := gen.New(r, o)
 			spec.Init = g.Init
-			h, _, err := readText(spec, g.Text)
+			h, _, err := campaign.ReadText(spec, g.Text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			result, err := checked(h, spec, "auto")
+			result, err := campaign.Checked(h, spec, "auto")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,7 +260,7 @@ func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
 			if err := os.WriteFile(file, []byte(g.Text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			name := fmt.Sprintf("%s, %s %d", specName(spec), result.Verdict, len(c.pairs))
+			name := fmt.Sprintf("%s, %s %d", campaign.Name(spec), result.Verdict, len(c.pairs))
 			texts[name] = g.Text + c.add(name, file, result)
 		}
 	}
