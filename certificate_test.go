@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -307,6 +308,20 @@ const (
 {:process 1, :type :ok, :f :read, :value [8 nil]}
 `
 )
+
+// Who is to trust the program must be able to read it.
+func TestTheProgramThatChecksCertificatesIsShort(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "certificate", "check.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n > 300 {
+		t.Errorf("%d lines, expected 300 at most", n)
+	}
+	if regexp.MustCompile(`(?m)^(import|from) .*clew`).Match(text) {
+		t.Error("it imports something of ours")
+	}
+}
 
 // A certificate proves nothing once it was changed.
 func TestAnotherProgramRejectsCertificatesThatWereTamperedWith(t *testing.T) {
