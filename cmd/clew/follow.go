@@ -31,6 +31,8 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 		return nil, errors.New("--follow needs --model: what comes later might change what is inferred")
 	case c.String("models") != "":
 		return nil, errors.New("--follow goes without --models: it is for a single history")
+	case c.String("certificate") != "":
+		return nil, errors.New("--follow goes without --certificate: the file may grow; certify it once it is whole")
 	}
 	return &following{idle}, nil
 }

@@ -16,7 +16,8 @@ import (
 // suffice, which look at no more than what operations mean; a core is written with all
 // that they ask for. Some cores rest on more: a lookup-set's on what can be known of a
 // moment, a versioned register's on what any updates might have done. If the operations
-// that the rules ask for have a linearization, all up to the failure are written.
+// that the rules ask for have a linearization, or if there was no time for a core, all up
+// to the failure are written.
 
 // maxSteps bounds the search that says whether they have.
 const maxSteps = 1_000_000
@@ -35,7 +36,7 @@ func closed(ctx context.Context, r *report.Result) ([]jepsen.Operation, error) {
 	for row, op := range part.Of {
 		c.in[row] = ofCore[op]
 	}
-	if _, set := c.shape().(models.GrowSetShape); !set && c.close() && !c.fails(ctx) {
+	if _, set := c.shape().(models.GrowSetShape); r.Core == nil || !set && c.close() && !c.fails(ctx) {
 		for row := range c.in {
 			c.in[row] = c.begun(models.Row(row)) && (part.Res[row] <= c.fail || part.Model.Mutates(part.Op(models.Row(row))))
 		}
