@@ -35,6 +35,7 @@ type decider struct {
 	fast   bool // the fast path is asked for, if the model has one
 	engine fallback.Engine
 	only   bool // the fast path or nothing
+	judged int  // how many cores have been decided again
 }
 
 func newDecider(spec models.Spec, o Options) *decider {

@@ -22,7 +22,9 @@ import (
 //   - A core is, if it has at most maxJudged operations and another engine than the
 //     one that found it decides it with judgeWork, and judgePerOperation more for each
 //     operation of the history. That is some milliseconds, or about a tenth of what it
-//     takes to read the history.
+//     takes to read the history. Of independent keys, so are the cores of the first
+//     maxJudgedKeys that fail: all that there is to a small key costs less than another
+//     engine's beginning.
 //
 // Options.Verify has everything checked, and from the history on: a witness of
 // operations that are read anew, and a core however hard it is.
@@ -30,6 +32,7 @@ const (
 	maxJudged         = 2000
 	judgeWork         = 100_000
 	judgePerOperation = 20
+	maxJudgedKeys     = 1000
 )
 
 // selfCheck checks the evidence of a result and says so in it. An error means that
@@ -46,9 +49,10 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	case r.Verdict == jepsen.Valid:
 		r.Verified = true
 		return c.unfinished(ctx, r, verifyWithin(ctx, r.History, c.spec, r.Witness))
-	case r.Core == nil, len(r.Core) > maxJudged && !o.Verify:
+	case r.Core == nil, (len(r.Core) > maxJudged || d.judged == maxJudgedKeys) && !o.Verify:
 		return nil
 	}
+	d.judged++
 	lim := limits.Limits{Memory: o.limits().Memory}
 	if !o.Verify {
 		var stop context.CancelFunc

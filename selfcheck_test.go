@@ -95,6 +95,16 @@ func TestALongCoreIsDecidedAgainOnlyIfThatIsAskedFor(t *testing.T) {
 			t.Errorf("%d pairs: %s, verified %v, want %v", c.n, r.Verdict, r.Verified, c.want)
 		}
 	}
+	b.Reset()
+	for key := range 1001 {
+		fmt.Fprintf(&b, "{:process 0 :type :invoke :f :read :value [%d nil]}{:process 0 :type :ok :f :read :value [%[1]d 1]}\n", key)
+	}
+	keyed := checkedText(t, b.String(), models.Spec{Name: "register"}, clew.Options{Independent: true})
+	for row, want := range map[int]bool{0: true, 999: true, 1000: false} {
+		if r := keyed.Keys[row].Result(); r.Verified != want || keyed.Verified {
+			t.Errorf("key %d of many that fail: verified %v, want %v; all of them %v, want false", row, r.Verified, want, keyed.Verified)
+		}
+	}
 	if r := checkedText(t, oneAfterTheOther(3), models.Spec{Name: "register"}, clew.Options{NoVerify: true}); r.Verified {
 		t.Error("the witness is said to be verified, and nobody asked")
 	}
