@@ -52,19 +52,23 @@ func crashed(ops *models.Operations) int {
 	return n
 }
 
-// A search over configurations copes with fewOpen operations open at once, whatever
-// the values are, and with someOpen if there are only fewValues.
+// A search over configurations copes with fewOpen operations open at once, and with
+// someOpen if there are only fewValues. If there are more than manyValues, such as if
+// few of them repeat, it meets as many states, and to go by who read whom is quicker.
+// Up to shortRows that does not matter, and Window shows more of a failure.
 const (
-	fewOpen   = 12
-	someOpen  = 20
-	fewValues = 8
+	fewOpen    = 12
+	someOpen   = 20
+	fewValues  = 8
+	manyValues = 50
+	shortRows  = 5000
 )
 
 // busy says whether a register's operations are more than a search over
 // configurations copes with.
 func busy(ops *models.Operations) bool {
 	open := mostOpen(ops)
-	return open > someOpen || open > fewOpen && moreValues(ops, fewValues)
+	return open > someOpen || open > fewOpen && moreValues(ops, fewValues) || ops.Len() > shortRows && moreValues(ops, manyValues)
 }
 
 // moreValues says whether there are more than n values in a register's operations.

@@ -51,8 +51,11 @@ func TestWhoTakesTurnsDependsOnTheHistory(t *testing.T) {
 		length, crashed, open, values int
 		want                          string
 	}{
-		{"register", 100, 0, 1, 50, "window matching frontier"},
-		{"register", 100, 0, fewOpen, 50, "window matching frontier"},
+		{"register", 100, 0, 1, manyValues + 1, "window matching frontier"},
+		{"register", shortRows, 0, 1, manyValues + 1, "window matching frontier"},
+		{"register", shortRows + 1, 0, 1, manyValues, "window matching frontier"},
+		{"register", shortRows + 1, 0, 1, manyValues + 1, "matching window frontier"},
+		{"register", 100, 0, fewOpen, manyValues, "window matching frontier"},
 		{"register", 100, 0, fewOpen + 1, fewValues, "window matching frontier"},
 		{"register", 100, 0, fewOpen + 1, fewValues + 1, "matching window frontier"},
 		{"register", 100, 0, someOpen, fewValues, "window matching frontier"},
