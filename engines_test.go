@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/race"
+
 	"clew"
 	"clew/internal/campaign"
 	"clew/internal/gen"
@@ -86,7 +88,7 @@ type bout struct {
 
 func TestFastPathsAgreeWithTheGeneralSearchUpToTwoThousandOperations(t *testing.T) {
 	n := 9
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		n = 5
 	}
 	if long() {

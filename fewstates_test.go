@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/race"
+
 	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
@@ -119,7 +121,7 @@ func TestCoresOfRandomMachines(t *testing.T) {
 	n := 1000
 	if long() {
 		n = 100_000
-	} else if testing.Short() {
+	} else if testing.Short() || race.Enabled {
 		n = 200
 	}
 	r := gen.Rand(23)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/race"
+
 	"clew"
 	"clew/edn"
 	"clew/internal/gen"
@@ -132,7 +134,7 @@ func TestFunctionsAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 	n := 500
 	if long() {
 		n = 100_000
-	} else if testing.Short() {
+	} else if testing.Short() || race.Enabled {
 		n = 300
 	}
 	for _, c := range []struct {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/race"
+
 	"clew"
 	"clew/edn"
 	"clew/internal/campaign"
@@ -38,7 +40,7 @@ func TestModelFilesAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 	n := 500
 	if long() {
 		n = 100_000
-	} else if testing.Short() {
+	} else if testing.Short() || race.Enabled {
 		n = 300
 	}
 	for _, name := range twins {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/race"
+
 	"clew"
 	"clew/edn"
 	"clew/fallback"
@@ -62,7 +64,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 		n, seed := historiesPerConfig, uint64(i)
 		if long() {
 			n, seed = longHistories(t)/configs[spec.Name], seed+1000
-		} else if testing.Short() {
+		} else if testing.Short() || race.Enabled {
 			n = 200
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {
@@ -99,7 +101,7 @@ func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
 		n := 2 * historiesPerConfig
 		if long() {
 			n = longHistories(t) / 2
-		} else if testing.Short() {
+		} else if testing.Short() || race.Enabled {
 			n = 400
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/race"
+
 	"clew"
 	"clew/edn"
 	"clew/internal/campaign"
@@ -86,7 +88,7 @@ func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
 	n := 2000
 	if long() {
 		n = 100_000
-	} else if testing.Short() {
+	} else if testing.Short() || race.Enabled {
 		n = 300
 	}
 	r := gen.Rand(7)

@@ -3,7 +3,6 @@ package fallback_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -18,10 +17,7 @@ import (
 )
 
 func TestNoRuleChangesAnAnswer(t *testing.T) {
-	n := uint64(300)
-	if os.Getenv("CLEW_LONG") == "1" {
-		n = 20_000
-	}
+	n := enginetest.Histories(300, 20_000)
 	for _, spec := range rows.Models() {
 		model := spec.Name
 		valid, invalid := 0, 0
@@ -65,10 +61,7 @@ func TestAFailedCASFixesNoState(t *testing.T) {
 }
 
 func TestEnginesAgreeOnLongerHistories(t *testing.T) {
-	n := uint64(60)
-	if os.Getenv("CLEW_LONG") == "1" {
-		n = 2000
-	}
+	n := enginetest.Histories(60, 2000)
 	for _, spec := range rows.Models() {
 		model := spec.Name
 		valid, invalid, unknown := 0, 0, 0

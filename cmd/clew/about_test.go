@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"clew/internal/race"
 )
 
 func TestTheVersionSaysWhatItWasBuiltFrom(t *testing.T) {
@@ -185,7 +187,7 @@ func TestTheManPageHasEveryFlag(t *testing.T) {
 }
 
 func TestMakeInstall(t *testing.T) {
-	if _, err := exec.LookPath("make"); err != nil || testing.Short() {
+	if _, err := exec.LookPath("make"); err != nil || testing.Short() || race.Enabled {
 		t.Skip("without make, or in a hurry")
 	}
 	to := filepath.Join(t.TempDir(), "a folder")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/race"
+
 	"clew/fallback"
 	"clew/fallback/languages"
 	"clew/fallback/lockstep"
@@ -101,7 +103,7 @@ func longGrid(t *testing.T, o gen.LongOptions, f func(gen.LongOptions)) {
 // more.
 func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 	skip := 11
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		skip = 37
 	}
 	if os.Getenv("CLEW_LONG") == "1" {

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/race"
+
 	theirs "github.com/anishathalye/porcupine"
 
 	"clew/internal/archive"
@@ -66,7 +68,7 @@ func TestMapsOfStringsAsPorcupineHasThem(t *testing.T) {
 	for _, file := range files {
 		for _, parted := range []bool{true, false} {
 			hard := !parted && !strings.Contains(file, "c01") || strings.Contains(file, "c50-ok")
-			if hard && (testing.Short() || !parted && strings.Contains(file, "c50")) {
+			if hard && (testing.Short() || race.Enabled || !parted && strings.Contains(file, "c50")) {
 				continue // porcupine does not decide c50 unless it is parted, nor do we
 			}
 			c, err := peers.KV(file, parted)
@@ -234,7 +236,7 @@ func random(r *rand.Rand, list bool) []Operation {
 
 func TestSmallHistoriesAsPorcupineHasThem(t *testing.T) {
 	n := 2000
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		n = 200
 	}
 	for _, alone := range []bool{false, true} {

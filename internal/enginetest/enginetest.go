@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/race"
+
 	"clew/fallback"
 	"clew/internal/limits"
 	"clew/internal/oracle"
@@ -72,9 +74,14 @@ func Shows(ops *models.Operations, a fallback.Answer) error {
 	return nil
 }
 
-// Histories is how many histories a test takes, usually and in the long mode.
+// Histories is how many histories a test takes, usually and in the long mode. With the
+// race detector it is a third of the usual ones.
 func Histories(usual, long uint64) uint64 {
-	if os.Getenv("CLEW_LONG") != "1" {
+	switch {
+	case os.Getenv("CLEW_LONG") == "1":
+	case race.Enabled:
+		return max(usual/3, min(usual, 8))
+	default:
 		return usual
 	}
 	if n, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {

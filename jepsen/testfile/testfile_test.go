@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/race"
+
 	"clew/edn"
 	"clew/jepsen"
 	"clew/jepsen/forms"
@@ -199,7 +201,7 @@ func TestRealFilesAreCutAndChanged(t *testing.T) {
 		t.Skip("CLEW_HISTORIES is not set")
 	}
 	times := 2000
-	if testing.Short() {
+	if testing.Short() || race.Enabled {
 		times = 50
 	}
 	files, _ := filepath.Glob(filepath.Join(root, "redis-store", "redis-intensive-test", "*", "test.jepsen"))

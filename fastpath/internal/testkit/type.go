@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 
+	"clew/internal/race"
+
 	"clew/fastpath"
 	"clew/internal/oracle"
 	"clew/models"
@@ -24,7 +26,11 @@ const million = 1_000_000
 // CLEW_LONG_HISTORIES says another number than a million for that: a campaign of
 // fewer takes its share, but not fewer than usually.
 func Histories(usual, long int) int {
-	if !Long {
+	switch {
+	case Long:
+	case race.Enabled:
+		return (usual + 2) / 3
+	default:
 		return usual
 	}
 	if n, err := strconv.Atoi(os.Getenv("CLEW_LONG_HISTORIES")); err == nil {

@@ -1,5 +1,0 @@
-//go:build !race
-
-package opmap
-
-const raceFactor = 1
