@@ -75,12 +75,12 @@ func Shows(ops *models.Operations, a fallback.Answer) error {
 }
 
 // Histories is how many histories a test takes, usually and in the long mode. With the
-// race detector it is a third of the usual ones.
+// race detector it is a third of the usual ones, if these are many.
 func Histories(usual, long uint64) uint64 {
 	switch {
 	case os.Getenv("CLEW_LONG") == "1":
 	case race.Enabled:
-		return max(usual/3, min(usual, 8))
+		return max(usual/3, min(usual, 60))
 	default:
 		return usual
 	}

@@ -24,12 +24,13 @@ const million = 1_000_000
 
 // Histories is how many histories a test takes, usually and in the long mode.
 // CLEW_LONG_HISTORIES says another number than a million for that: a campaign of
-// fewer takes its share, but not fewer than usually.
+// fewer takes its share, but not fewer than usually. With the race detector thousands
+// become a third of them.
 func Histories(usual, long int) int {
 	switch {
 	case Long:
-	case race.Enabled:
-		return (usual + 2) / 3
+	case race.Enabled && usual >= 1000:
+		return usual / 3
 	default:
 		return usual
 	}
