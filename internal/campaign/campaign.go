@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"clew/internal/gen"
@@ -85,7 +84,7 @@ func (c *Counts) Add(other Counts) {
 	if c.Compared == nil {
 		c.Compared = map[string]int{}
 	}
-	for _, name := range slices.Sorted(maps.Keys(other.Compared)) {
-		c.Compared[name] += other.Compared[name]
+	for name, n := range other.Compared {
+		c.Compared[name] += n
 	}
 }

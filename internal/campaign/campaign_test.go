@@ -41,7 +41,7 @@ func TestRelationsSeeWhatChangesAVerdict(t *testing.T) {
 		"another verdict":       func(lines []string) []int { lines[3] = strings.Replace(lines[3], "7", "1", 1); return each(lines) },
 		"another failing event": func(lines []string) []int { return []int{0, 1, 3, 2} },
 	} {
-		relations = []relation{{name, func(_ *rand.Rand, _ *models.Spec, _ *jepsen.History, _ *models.Operations, lines []string) ([]string, []int) {
+		relations = []relation{{name: name, change: func(_ *rand.Rand, _ *models.Spec, _ *jepsen.History, _ *models.Operations, lines []string) ([]string, []int) {
 			was := change(lines)
 			return lines, was
 		}}}

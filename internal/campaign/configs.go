@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -77,20 +78,12 @@ func Name(s models.Spec) string {
 	return name
 }
 
-// Args is a configuration as testdata/cases has it.
+// Args is a configuration as testdata/cases has it: commas are blanks in EDN, and end no
+// argument there.
 func Args(s models.Spec) string {
-	args := s.Name
-	for _, p := range []struct {
-		set   bool
-		param models.Param
-		value any
-	}{{s.Knossos, models.ParamSemantics, "knossos"}, {s.NilReadsExact, models.ParamNilReads, "exact"}, {s.ObserveFailedCAS, models.ParamFailedCAS, "observe"},
-		{s.Init != "", models.ParamInit, s.Init}, {s.Priority != "", models.ParamPriority, s.Priority}, {s.Permits > 0, models.ParamPermits, s.Permits},
-		{s.MaxHolds > 0, models.ParamMaxHolds, s.MaxHolds}, {s.Threads > 0, models.ParamThreads, s.Threads},
-		{s.GrowingIDs, models.ParamIDs, "growing"}, {s.NegativeBalances, models.ParamNegativeBalances, "allow"}} {
-		if p.set {
-			args += fmt.Sprintf(" %s=%v", p.param, p.value)
-		}
+	args, given := s.Name, s.Given()
+	for _, p := range slices.Sorted(maps.Keys(given)) {
+		args += fmt.Sprintf(" %s=%s", p, strings.ReplaceAll(given[p], " ", ","))
 	}
 	return args
 }

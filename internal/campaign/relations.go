@@ -24,16 +24,17 @@ type relation struct {
 	// change gives the changed history, and for each of its lines the line that it was,
 	// -1 if it is new. It is nil if the history cannot be changed like that.
 	change func(r *rand.Rand, spec *models.Spec, h *jepsen.History, ops *models.Operations, lines []string) (changed []string, was []int)
+	// late says that the changed history may have late news of what it lacks, and then
+	// cannot be read.
+	late bool
 }
 
 var relations = []relation{
-	{"processes renumbered", renumbered},
-	{"values renamed", renamed},
-	{"failed operations added", failuresAdded},
-	{withoutEffect, dropped},
+	{name: "processes renumbered", change: renumbered},
+	{name: "values renamed", change: renamed},
+	{name: "failed operations added", change: failuresAdded},
+	{name: "what crashed without effect dropped", change: dropped, late: true},
 }
-
-const withoutEffect = "what crashed without effect dropped"
 
 // ErrNoRelation is the error of Relations if no change fits the history.
 var ErrNoRelation = errors.New("no change fits the history")
@@ -60,8 +61,8 @@ func (c *Counts) Relations(r *rand.Rand, spec models.Spec, text string) error {
 		whole := strings.Join(changed, "\n") + "\n"
 		again, _, err := ReadText(changedSpec, whole)
 		var unreadable *edn.Error
-		if rel.name == withoutEffect && errors.As(err, &unreadable) {
-			continue // there is late news of what was dropped
+		if rel.late && errors.As(err, &unreadable) {
+			continue
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w\n%s", rel.name, err, whole)
@@ -86,7 +87,10 @@ func (c *Counts) Relations(r *rand.Rand, spec models.Spec, text string) error {
 	return nil
 }
 
-var process = regexp.MustCompile(`:process (\d+)`)
+var (
+	process = regexp.MustCompile(`:process (\d+)`)
+	index   = regexp.MustCompile(`:index \d+,? ?`)
+)
 
 // renumbered gives every process another number.
 func renumbered(r *rand.Rand, spec *models.Spec, _ *jepsen.History, _ *models.Operations, lines []string) ([]string, []int) {
@@ -227,7 +231,7 @@ func (c *Counts) Keys(r *rand.Rand, spec models.Spec, o gen.Options) error {
 				n, _ := strconv.Atoi(strings.TrimPrefix(p, ":process "))
 				return fmt.Sprint(":process ", n+key*1000*max(spec.Threads, 1)) // each key has its own, of the same owners
 			})
-			lines = append(lines, regexp.MustCompile(`:index \d+,? ?`).ReplaceAllString(line, ""))
+			lines = append(lines, index.ReplaceAllString(line, ""))
 		}
 		if len(lines) > 0 {
 			queue, verdicts = append(queue, lines), append(verdicts, one.Verdict)

@@ -39,7 +39,7 @@ func (k *known) add(word []byte, method int32) {
 	*k.slot(binary.LittleEndian.Uint64(first[:]), len(word)) = knownMethod{string(word), method}
 }
 
-// method is the method whose name is at i, and where it ends, -1 if none is.
+// at is the method whose name is at i, and where it ends, -1 if none is.
 func (k *known) at(text []byte, i int) (method int32, end int) {
 	if end = nameEnd(text, i); end < 0 {
 		return 0, -1
