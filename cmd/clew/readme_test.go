@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What the README shows below its first command is what that prints, but for the time.
+func TestTheREADMEShowsWhatItsFirstCommandPrints(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample := regexp.MustCompile("(?s)\n    go run \\./cmd/clew (check [^\n]+)\n\n```\n(.*?)```\n").FindSubmatch(text)
+	if sample == nil {
+		t.Fatal("the README has no first command with what it prints")
+	}
+	t.Chdir(filepath.Join("..", ".."))
+	var out bytes.Buffer
+	run(t.Context(), append([]string{"clew"}, strings.Fields(string(sample[1]))...), &out, io.Discard)
+	took := regexp.MustCompile(`\d+(\.\d+)? ms`)
+	if got, want := took.ReplaceAllString(out.String(), "N ms"), took.ReplaceAllString(string(sample[2]), "N ms"); got != want {
+		t.Errorf("the README shows\n%s\nand it prints\n%s", want, got)
+	}
+}
