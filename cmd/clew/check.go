@@ -269,12 +269,22 @@ func (k *checker) find(paths []string) []*job {
 		keep = min(keep, k.memory/8)
 	}
 	for _, path := range paths {
-		found, err := store.FindWith(path, store.Options{Keep: &keep, Own: k.shard.reads})
+		packed := k.shard.packed(path)
+		add := func(s store.Source, err error) {
+			j := k.job(s, err)
+			j.packed = packed
+			jobs = append(jobs, j)
+		}
+		if !k.shard.opens(packed) {
+			add(store.Source{Path: path}, nil)
+			continue
+		}
+		found, err := store.FindWith(path, store.Options{Keep: &keep, Own: func(s store.Source) bool { return k.shard.reads(s, packed) }})
 		for _, s := range found {
-			jobs = append(jobs, k.job(s, nil))
+			add(s, nil)
 		}
 		if err != nil {
-			jobs = append(jobs, k.job(store.Source{Path: path}, err))
+			add(store.Source{Path: path}, err)
 		}
 	}
 	return jobs

@@ -186,8 +186,9 @@ func readShards(ctx context.Context, to *shards.Merger, path string) error {
 // sharding is the part of all histories that is checked.
 type sharding struct {
 	store.Shard
-	byKeys  bool // of a history of independent keys, some keys
-	trailer shards.Trailer
+	byKeys   bool // of a history of independent keys, some keys
+	listsAll bool // it looks into each archive: keys of all histories, models and names of files for all
+	trailer  shards.Trailer
 }
 
 // givenSharding is what the flags say about that, nil if all histories are checked.
@@ -215,6 +216,7 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 		return nil, fmt.Errorf("--shard: %w", err)
 	}
 	s := &sharding{Shard: shard, byKeys: c.Bool("shard-keys")}
+	s.listsAll = s.byKeys || c.IsSet("models") || k.evidence.asked()
 	s.trailer.Shard = shard.String()
 	s.trailer.Settings, err = settingsText(c)
 	return s, err
@@ -242,9 +244,37 @@ func settingsText(c *cli.Context) (string, error) {
 	return strings.Join(said, " "), nil
 }
 
+// packed is the archive at a path if a few shards part it, else nil.
+func (s *sharding) packed(path string) *store.Packed {
+	if s == nil {
+		return nil
+	}
+	if p, ok := store.PackedAt(path); ok {
+		return &p
+	}
+	return nil
+}
+
+// opens says whether what is in an archive must be known here.
+func (s *sharding) opens(p *store.Packed) bool {
+	return s == nil || p == nil || s.listsAll || s.Opens(*p)
+}
+
 // reads says whether a history that is found will be read.
-func (s *sharding) reads(source store.Source) bool {
-	return s == nil || s.byKeys || s.Has(source.Name())
+func (s *sharding) reads(source store.Source, p *store.Packed) bool {
+	return s == nil || s.byKeys || s.has(source, p)
+}
+
+// has says whether a history is one of the shard. It is in an archive, unless that is
+// nil.
+func (s *sharding) has(source store.Source, p *store.Packed) bool {
+	switch {
+	case p == nil:
+		return s.Has(source.Name())
+	case !source.Member(): // the archive itself, which could not be read
+		return s.HasMember(*p, p.Name)
+	}
+	return s.HasMember(*p, source.Name())
 }
 
 // own is the jobs of the shard among all.
@@ -253,15 +283,28 @@ func (s *sharding) own(jobs []*job) []*job {
 		return jobs
 	}
 	var own []*job
-	sources := make([]store.Source, len(jobs))
-	for i, j := range jobs {
-		sources[i] = j.Source
-		j.at, j.parted = i, s.byKeys && j.independent
-		if j.parted || s.Has(j.Name()) {
-			own = append(own, j)
+	var names []string
+	for len(jobs) > 0 {
+		name, n := jobs[0].Name(), 1
+		if p := jobs[0].packed; p != nil {
+			name = fmt.Sprint(p.Name, " of ", p.Size, " bytes")
+			for n < len(jobs) && jobs[n].packed == p {
+				n++
+			}
 		}
+		for member, j := range jobs[:n] {
+			j.place = shards.Place{At: len(names)}
+			if j.packed != nil {
+				j.place.Member, j.place.Members = member, n
+			}
+			j.parted = s.byKeys && j.independent
+			if j.parted || s.opens(j.packed) && s.has(j.Source, j.packed) {
+				own = append(own, j)
+			}
+		}
+		names, jobs = append(names, name), jobs[n:]
 	}
-	s.trailer.List, s.trailer.Histories, s.trailer.Lines = store.Fingerprint(sources), len(jobs), len(own)
+	s.trailer.List, s.trailer.Listed, s.trailer.Lines = store.Fingerprint(names), len(names), len(own)
 	return own
 }
 
@@ -272,7 +315,7 @@ func (s *sharding) keys(j *job) func(edn.Value) bool {
 
 // line is what is printed of a history.
 func (s *sharding) line(j *job, r *report.Result, err error) string {
-	return shards.Text(shards.NewLine(j.Source, r, s.Shard, j.at, j.link, j.parted, err))
+	return shards.Text(shards.NewLine(j.Source, r, s.Shard, j.place, j.link, j.parted, err))
 }
 
 // endShard ends the output, so that clew merge knows that nothing is missing, and is

@@ -23,6 +23,7 @@ import (
 	"clew/report"
 	"clew/report/ci"
 	"clew/report/page"
+	"clew/report/shards"
 )
 
 // job is a history to check, or to compare.
@@ -38,7 +39,8 @@ type job struct {
 	ahead   answer          // if it could not be read ahead
 	run     *page.Run       // in an index of pages, if there is to be one
 	link    string          // from there to its page
-	at      int             // its place among all histories that were found
+	place   shards.Place    // among all histories that were found
+	packed  *store.Packed   // the archive that it is in, or that is not opened here, if shards part it
 	parted  bool            // a shard has some of its independent keys
 }
 

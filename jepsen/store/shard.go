@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -91,10 +93,50 @@ func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.Of) }
 
 // Has says whether what goes by that name is in the shard. The hash is the first 8
 // bytes of SHA-256, as a number modulo Of.
-func (s Shard) Has(name string) bool {
+func (s Shard) Has(name string) bool { return hashOf(name, s.Of) == s.I-1 }
+
+func hashOf(name string, n int) int {
 	sum := sha256.Sum256([]byte(name))
-	return binary.BigEndian.Uint64(sum[:])%uint64(s.Of) == uint64(s.I-1)
+	return int(binary.BigEndian.Uint64(sum[:]) % uint64(n))
 }
+
+// Packed is a tar archive that is compressed, which can only be read from its front
+// on. If every shard did that for the names of its members, it would take as long as
+// all the checking, so its members are parted among a few shards that follow on one
+// another: one for every bytesOfAShard of it. The others need not open it.
+type Packed struct {
+	Name string // what it is called wherever it may be
+	Size int64  // in bytes, compressed
+}
+
+// bytesOfAShard are some hundreds of megabytes of history, which take seconds.
+const bytesOfAShard = 64 << 20
+
+// PackedAt is the archive at a path, if there is one of that kind, by its name.
+func PackedAt(path string) (p Packed, ok bool) {
+	if !isTar(path) || strings.HasSuffix(path, ".tar") {
+		return p, false
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return p, false
+	}
+	return Packed{filepath.Base(path), info.Size()}, true
+}
+
+// Opens says whether the shard may have some of an archive.
+func (s Shard) Opens(p Packed) bool { return s.after(p) < p.shards(s.Of) }
+
+// HasMember says whether what goes by that name in an archive is in the shard.
+func (s Shard) HasMember(p Packed, name string) bool {
+	return s.after(p) == hashOf(name, p.shards(s.Of))
+}
+
+// shards is among how many of them its members are parted.
+func (p Packed) shards(of int) int { return int(min(p.Size/bytesOfAShard+1, int64(of))) }
+
+// after is how many shards after the first one of an archive it comes.
+func (s Shard) after(p Packed) int { return (s.I - 1 + s.Of - hashOf(p.Name, s.Of)) % s.Of }
 
 // Name is what a history is called wherever its store may be: the path from the last
 // folder of what was given on, or from the archive on. What was given itself goes by
@@ -109,10 +151,9 @@ func (s Source) Name() string {
 
 // Fingerprint is the same for two lists if and only if they have the same names in the
 // same order.
-func Fingerprint(sources []Source) string {
+func Fingerprint(names []string) string {
 	h := sha256.New()
-	for _, s := range sources {
-		name := s.Name()
+	for _, name := range names {
 		fmt.Fprintf(h, "%d ", len(name))
 		io.WriteString(h, name)
 	}

@@ -112,8 +112,59 @@ func TestNamesAreTheSameWhereverAStoreIs(t *testing.T) {
 	if got := (Source{Path: "a/history.edn"}).Name(); got != "a/history.edn" {
 		t.Error(got)
 	}
-	a, b := []Source{{Path: "a"}, {Path: "b"}}, []Source{{Path: "b"}, {Path: "a"}}
-	if Fingerprint(a) == Fingerprint(b) || Fingerprint(a) == Fingerprint(a[:1]) || Fingerprint(a) != Fingerprint([]Source{{Path: "a"}, {Path: "b"}}) {
+	if Fingerprint([]string{"a", "b"}) == Fingerprint([]string{"b", "a"}) || Fingerprint([]string{"a"}) == Fingerprint([]string{"a", "b"}) ||
+		Fingerprint([]string{"ab"}) == Fingerprint([]string{"a", "b"}) || Fingerprint([]string{"a", "b"}) != Fingerprint([]string{"a", "b"}) {
 		t.Error("fingerprints are not those of lists")
+	}
+}
+
+func TestAFewShardsPartACompressedArchive(t *testing.T) {
+	const members = 2_000
+	for _, c := range []struct {
+		size     int64
+		of, want int // how many shards open it
+	}{{0, 16, 1}, {64<<20 - 1, 16, 1}, {64 << 20, 16, 2}, {1 << 30, 16, 16}, {1 << 30, 1000, 17}, {1 << 40, 3, 3}, {5, 1, 1}} {
+		p := Packed{"old.tar.gz", c.size}
+		opened, total := 0, 0
+		for i := range c.of {
+			s := Shard{i + 1, c.of}
+			n := 0
+			for m := range members {
+				if s.HasMember(p, fmt.Sprint("old.tar.gz/", m)) {
+					n++
+				}
+			}
+			if mean := members / c.want; s.Opens(p) != (n > 0) || n > 0 && (n < mean*7/10 || n > mean*13/10) {
+				t.Errorf("%d bytes: shard %s has %d members, and opens it: %t", c.size, s, n, s.Opens(p))
+			}
+			if total += n; n > 0 {
+				opened++
+			}
+		}
+		if opened != c.want || total != members {
+			t.Errorf("%d bytes: %d of %d shards open it, want %d; they have %d members of %d", c.size, opened, c.of, c.want, total, members)
+		}
+	}
+	// Small archives are not all in one shard.
+	firsts := map[int]bool{}
+	for n := range 100 {
+		for i := range 16 {
+			if (Shard{i + 1, 16}).Opens(Packed{fmt.Sprint(n, ".tgz"), 1000}) {
+				firsts[i] = true
+			}
+		}
+	}
+	if len(firsts) != 16 {
+		t.Errorf("100 archives are in %d of 16 shards", len(firsts))
+	}
+}
+
+func TestArchivesThatCanOnlyBeReadFromTheirFrontAreKnownByTheirNames(t *testing.T) {
+	dir := aStore(t)
+	for name, want := range map[string]bool{"store": false, "store.tar": false, "store.zip": false, "store.tar.gz": true, "nowhere.tar.gz": false} {
+		p, ok := PackedAt(dir + "/" + name)
+		if ok != want || ok && (p.Name != name || p.Size == 0) {
+			t.Errorf("%s: %v %t", name, p, ok)
+		}
 	}
 }

@@ -33,11 +33,19 @@ type Line struct {
 type Run struct {
 	report.Run
 	Shard string `json:"shard"`
-	At    int    `json:"at"`             // its place in the whole list, from 0 on
-	Page  string `json:"page,omitempty"` // a link from an index of pages to its own
-	Part  *Part  `json:"part,omitempty"` // of its independent keys, if each shard has some of them; else all is here
+	Place
+	Page string `json:"page,omitempty"` // a link from an index of pages to its own
+	Part *Part  `json:"part,omitempty"` // of its independent keys, if each shard has some of them; else all is here
 	// Details are what reports for pipelines tell beside the line.
 	Details *ci.Details `json:"details,omitempty"`
+}
+
+// Place is where a history stands in the whole list. An archive that not every shard
+// looks into is one of the list, and its histories are its members.
+type Place struct {
+	At      int `json:"at"`                // from 0 on
+	Member  int `json:"member,omitempty"`  // likewise
+	Members int `json:"members,omitempty"` // how many there are; 0 if the history is no member of such an archive
 }
 
 // Part is what is known of some of a history's independent keys. Rows are those among
@@ -51,8 +59,8 @@ type Part struct {
 
 // NewLine is the line of a result. Parted says that the result is about some of the
 // history's keys, and the error why the history could not be read, or nil.
-func NewLine(s store.Source, r *report.Result, shard store.Shard, at int, page string, parted bool, err error) Line {
-	l := Line{r.Line(), Run{Run: report.NewRun(s, r), Shard: shard.String(), At: at, Page: page, Details: ci.NewDetails(r, err)}}
+func NewLine(s store.Source, r *report.Result, shard store.Shard, at Place, page string, parted bool, err error) Line {
+	l := Line{r.Line(), Run{Run: report.NewRun(s, r), Shard: shard.String(), Place: at, Page: page, Details: ci.NewDetails(r, err)}}
 	if !parted {
 		return l
 	}
@@ -76,7 +84,7 @@ func NewLine(s store.Source, r *report.Result, shard store.Shard, at int, page s
 type Trailer struct {
 	Shard      string `json:"shard"`
 	List       string `json:"list"`       // the fingerprint of the whole list
-	Histories  int    `json:"histories"`  // in the whole list
+	Listed     int    `json:"listed"`     // the length of the whole list
 	Lines      int    `json:"lines"`      // of this shard
 	Settings   string `json:"settings"`   // the flags that say what is checked
 	Unwritten  int    `json:"unwritten"`  // evidence that could not be written

@@ -115,7 +115,7 @@ func (p *piece) finish(n int, t Trailer) {
 		p.cutShort()
 	}
 	counted := p.Trailer
-	counted.Shard, counted.List, counted.Histories, counted.Settings, counted.Unwritten = t.Shard, t.List, t.Histories, t.Settings, t.Unwritten
+	counted.Shard, counted.List, counted.Listed, counted.Settings, counted.Unwritten = t.Shard, t.List, t.Listed, t.Settings, t.Unwritten
 	shard, err := store.ParseShard(t.Shard, func(string) string { return "" })
 	if err != nil {
 		p.wrong("%s:%d: the trailer has no shard: %w", p.name, n, err)
@@ -171,27 +171,45 @@ func (m *Merger) Lines() ([]Line, error) {
 	if len(wrong) > 0 || len(m.shards) == 0 {
 		return nil, errors.Join(append(wrong, m.nothing()...)...)
 	}
-	slices.SortStableFunc(m.lines, func(a, b Line) int { return cmp.Compare(a.Run.At, b.Run.At) })
-	n := m.shards[0].Histories
-	all := make([]Line, 0, n)
+	slices.SortStableFunc(m.lines, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(a.Run.At, b.Run.At), cmp.Compare(a.Run.Member, b.Run.Member))
+	})
+	n := m.shards[0].Listed
+	all := make([]Line, 0, max(n, len(m.lines)))
+	want := Place{} // of the next history
 	for rest := m.lines; len(rest) > 0; {
+		first := rest[0].Run
 		same := 1
-		for same < len(rest) && rest[same].Run.At == rest[0].Run.At {
+		for same < len(rest) && rest[same].Run.Place == first.Place {
 			same++
 		}
-		switch at, want := rest[0].Run.At, m.expected(&rest[0]); {
-		case at != len(all) || at >= n:
-			return nil, fmt.Errorf("a line is that of history %d of %d (%s), expected one of history %d: these are no shards of one list", at+1, n, rest[0].File, len(all)+1)
-		case same != want:
-			return nil, fmt.Errorf("history %d of %d (%s) has %d lines, expected %d: these are no shards of one list", at+1, n, rest[0].File, same, want)
+		if want.Member == 0 {
+			want.Members = first.Members
+		}
+		switch lines := m.expected(&rest[0]); {
+		case first.Place != want || first.At >= n:
+			return nil, fmt.Errorf("a line is that of %s of %d (%s), expected one of %s: these are no shards of one list", first.Place, n, rest[0].File, want)
+		case same != lines:
+			return nil, fmt.Errorf("%s of %d (%s) has %d lines, expected %d: these are no shards of one list", first.Place, n, rest[0].File, same, lines)
 		}
 		all = append(all, together(rest[:same]))
 		rest = rest[same:]
+		if want.Member++; want.Member >= want.Members {
+			want = Place{At: want.At + 1}
+		}
 	}
-	if len(all) != n {
-		return nil, fmt.Errorf("%d of %d histories have no line: these are no shards of one list", n-len(all), n)
+	if want != (Place{At: n}) {
+		return nil, fmt.Errorf("%s of %d has no line: these are no shards of one list", want, n)
 	}
 	return all, nil
+}
+
+// String is a place in words.
+func (p Place) String() string {
+	if p.Members > 1 {
+		return fmt.Sprintf("history %d (member %d of %d)", p.At+1, p.Member+1, p.Members)
+	}
+	return fmt.Sprint("history ", p.At+1)
 }
 
 // nothing is the error of no input at all.
@@ -228,8 +246,8 @@ func (m *Merger) disagreements() (wrong []error) {
 		switch {
 		case s.shard.Of != first.shard.Of:
 			other = "expected shards of one N"
-		case s.List != first.List || s.Histories != first.Histories:
-			other = fmt.Sprintf("it is of another list of %d histories, not %d; expected the same paths, with the same histories in them", s.Histories, first.Histories)
+		case s.List != first.List || s.Listed != first.Listed:
+			other = fmt.Sprintf("it is of another list of %d entries, not %d; expected the same paths, with the same histories in them", s.Listed, first.Listed)
 		case s.Settings != first.Settings:
 			other = fmt.Sprintf("it was checked with %s, not with %s; expected the same flags", flags(s.Settings), flags(first.Settings))
 		case in[s.shard.I] != "":

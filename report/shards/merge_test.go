@@ -15,7 +15,7 @@ import (
 // shard is what a shard of a list of histories without operations prints.
 func shard(i, of, histories int) string {
 	s := store.Shard{I: i, Of: of}
-	t := shards.Trailer{Shard: s.String(), List: fmt.Sprint(histories, " histories"), Histories: histories, Settings: "--model register"}
+	t := shards.Trailer{Shard: s.String(), List: fmt.Sprint(histories, " histories"), Listed: histories, Settings: "--model register"}
 	var b strings.Builder
 	for at := i - 1; at < histories; at += of {
 		r := &report.Result{File: fmt.Sprintf("%d.edn", at), Verdict: jepsen.Valid}
@@ -23,7 +23,7 @@ func shard(i, of, histories int) string {
 			r.Verdict, r.Cause = jepsen.Unknown, jepsen.Timeout
 			t.Valid, t.Unknown = t.Valid-1, t.Unknown+1
 		}
-		b.WriteString(shards.Text(shards.NewLine(store.Source{Path: r.File}, r, s, at, "", false, nil)))
+		b.WriteString(shards.Text(shards.NewLine(store.Source{Path: r.File}, r, s, shards.Place{At: at}, "", false, nil)))
 		t.Lines++
 	}
 	return b.String() + shards.Text(t)
@@ -49,6 +49,18 @@ func merged(t *testing.T, texts ...string) string {
 	return strings.Join(files, " ")
 }
 
+func TestMembersOfAnArchiveAreOneOfTheList(t *testing.T) {
+	one := strings.NewReplacer(`"at":2`, `"at":1,"member":1,"members":2`, `"listed":3`, `"listed":2`).Replace(shard(1, 2, 3))
+	two := strings.NewReplacer(`"at":1`, `"at":1,"members":2`, `"listed":3`, `"listed":2`).Replace(shard(2, 2, 3))
+	if got := merged(t, one, two); got != "0.edn 1.edn 2.edn" {
+		t.Error(got)
+	}
+	if got, want := merged(t, strings.ReplaceAll(one, `"listed":2`, `"listed":3`), strings.ReplaceAll(two, `"listed":2`, `"listed":3`)),
+		"history 3 of 3 has no line: these are no shards of one list"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestOnlyShardsThatMakeAWholeAreMerged(t *testing.T) {
 	one, two, three := shard(1, 3, 7), shard(2, 3, 7), shard(3, 3, 7)
 	const all = "0.edn 1.edn 2.edn 3.edn 4.edn 5.edn 6.edn"
@@ -70,7 +82,7 @@ func TestOnlyShardsThatMakeAWholeAreMerged(t *testing.T) {
 		{"one is doubled in a file", []string{one + two + three + two}, "shard 2/3 is doubled: it is in a and in a"},
 		{"one is of another number of shards", []string{one, two, three, shard(1, 4, 7)}, "d: shard 1/4 does not go with 1/3 in a: expected shards of one N"},
 		{"one is of another list", []string{one, shard(2, 3, 8), three},
-			"b: shard 2/3 does not go with 1/3 in a: it is of another list of 8 histories, not 7; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
+			"b: shard 2/3 does not go with 1/3 in a: it is of another list of 8 entries, not 7; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
 		{"one has other flags", []string{one, strings.Replace(two, "--model register", "", 1), three},
 			"b: shard 2/3 does not go with 1/3 in a: it was checked with no flags of a model, not with --model register; expected the same flags\nshard 2/3 is missing"},
 		{"one has no trailer", []string{one, strings.Join(lines[:len(lines)-2], ""), three}, "b: shard 2/3 was cut short after 2 histories: it has no trailer; run it again"},
@@ -88,6 +100,12 @@ func TestOnlyShardsThatMakeAWholeAreMerged(t *testing.T) {
 			"a line is that of history 7 of 7 (6.edn), expected one of history 6: these are no shards of one list"},
 		{"one has a history beyond the list", []string{strings.Replace(one, `"at":6`, `"at":7`, 1), two, three},
 			"a line is that of history 8 of 7 (6.edn), expected one of history 7: these are no shards of one list"},
+		{"one has some of an archive", []string{one, strings.Replace(two, `"at":4`, `"at":4,"members":2`, 1), three},
+			"a line is that of history 6 of 7 (5.edn), expected one of history 5 (member 2 of 2): these are no shards of one list"},
+		{"one has another part of an archive", []string{one, strings.Replace(two, `"at":4`, `"at":4,"member":1,"members":2`, 1), three},
+			"a line is that of history 5 (member 2 of 2) of 7 (4.edn), expected one of history 5 (member 1 of 2): these are no shards of one list"},
+		{"an archive is not what it was", []string{strings.Replace(one, `"at":3`, `"at":4,"member":1,"members":3`, 1), strings.Replace(two, `"at":4`, `"at":4,"members":2`, 1), strings.Replace(three, `"at":5`, `"at":3`, 1)},
+			"a line is that of history 5 (member 2 of 3) of 7 (3.edn), expected one of history 5 (member 2 of 2): these are no shards of one list"},
 		{"a trailer with no shard", []string{strings.ReplaceAll(one, `"shard":"1/3"`, `"shard":"x"`), two, three},
 			"a:4: the trailer has no shard: expected I/N, such as 3/16, or auto, with an I from 1 to N, found \"x\"\nshard 1/3 is missing"},
 		{"lines without shards", []string{one, two, three, `{"file":"x.edn","valid":true}` + "\n"}, "d:1: this is no line of clew check --shard: it has no shard"},
