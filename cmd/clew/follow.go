@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
+
+	"clew/internal/memory"
 
 	"github.com/urfave/cli/v2"
 
@@ -37,10 +38,6 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 	return &following{idle}, nil
 }
 
-// followedGC is a garbage collector that runs often: there is time for it, and the
-// test that is being followed needs the memory.
-const followedGC = 25
-
 // followed reads and checks a history while it is being written. A signal ends the
 // history, and what there is of it by then is decided.
 func (k *checker) followed(ctx context.Context, j *job) answer {
@@ -49,7 +46,7 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 		return k.unreadable(j, err)
 	}
 	defer in.Close()
-	debug.SetGCPercent(followedGC)
+	memory.Sparing() // the test that is being followed needs it
 	ctx, release := k.keeper.Within(ctx)
 	defer release()
 	how := j.pairing()

@@ -17,6 +17,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
+	"clew/internal/memory"
 	"clew/internal/text"
 )
 
@@ -33,6 +34,7 @@ func main() {
 	// Go's own way out, for want of memory or with a broken runtime, is status 2,
 	// which is clew's for unknown verdicts: rather an abort, which is no status.
 	debug.SetTraceback("crash")
+	memory.Spacious()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)

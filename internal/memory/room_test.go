@@ -1,0 +1,68 @@
+package memory
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+// TestASmallHeapHasRoom looks at the percentage that follows a collection. It does so in
+// a process of its own, since it stays.
+func TestASmallHeapHasRoom(t *testing.T) {
+	if os.Getenv("CLEW_ROOM") == "" {
+		for _, gogc := range []string{"", "70"} {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestASmallHeapHasRoom$")
+			cmd.Env = append(os.Environ(), "CLEW_ROOM=1", "GOGC="+gogc)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("GOGC=%s: %s", gogc, out)
+			}
+		}
+		return
+	}
+	if gogc := os.Getenv("GOGC"); gogc != "" {
+		if Spacious(); percent() != 70 {
+			t.Errorf("GOGC is not left alone: %d", percent())
+		}
+		return
+	}
+	Spacious()
+	if got := percent(); got != 800 {
+		t.Errorf("%d%% at first", got)
+	}
+	held := make([]byte, 100<<20)
+	await(t, "a large heap", func(percent int) bool { return percent == 100 })
+	runtime.KeepAlive(held)
+	held = make([]byte, 8<<20)
+	await(t, "a small heap", func(percent int) bool { return percent > 200 && percent < 500 })
+	runtime.KeepAlive(held)
+	held = nil
+	await(t, "hardly any heap", func(percent int) bool { return percent == 1000 })
+	Sparing()
+	for range 5 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	await(t, "there is time", func(percent int) bool { return percent == sparing })
+}
+
+// await collects garbage until that has the wanted percentage.
+func await(t *testing.T, when string, want func(percent int) bool) {
+	t.Helper()
+	for range 1000 {
+		runtime.GC()
+		if want(percent()) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%s: %d%%", when, percent())
+}
+
+func percent() int {
+	p := debug.SetGCPercent(100)
+	debug.SetGCPercent(p)
+	return p
+}
