@@ -2,9 +2,12 @@ package edn
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 )
 
 // The input is read in blocks. The first is small, since many texts are.
@@ -54,6 +57,7 @@ type Maps struct {
 	longest      int    // MaxForm, except in tests
 	eager        bool   // a block is what one Read gives
 	blocks       int    // how many there were
+	own          []byte // the last of them that was made here
 	ahead        Ahead  // unless nil, what gives the blocks after the first two
 	raws         *Raws  // unless nil, m scans for another Maps
 	items        []Raw  // of the vectors scanned
@@ -379,10 +383,13 @@ func (m *Maps) refill() error {
 	}
 	m.blocks++
 	block := s.data[:cap(s.data)]
+	var old []byte
 	if size = max(size, min(2*len(rest), m.longest)); len(block) < size {
-		block = make([]byte, size)
+		old, m.own = m.own, newBlock(size)
+		block = m.own
 	}
 	n := copy(block, rest)
+	recycle(old)
 	s.start.Offset += int64(m.at)
 	n = m.fill(block, n)
 	first := s.data == nil
@@ -394,6 +401,32 @@ func (m *Maps) refill() error {
 	}
 	return nil
 }
+
+// spareBlocks are blocks of usual length that others have done with: a program reads
+// many histories, and the next one need not touch memory anew.
+var spareBlocks = sync.Pool{New: func() any { return (*[fullBlock]byte)(make([]byte, fullBlock)) }}
+
+func newBlock(size int) []byte {
+	if size == fullBlock || size == firstBlock {
+		return spareBlocks.Get().(*[fullBlock]byte)[:size]
+	}
+	return make([]byte, size)
+}
+
+// recycle takes a block that nothing is read of any more.
+func recycle(block []byte) {
+	if cap(block) == fullBlock {
+		spareBlocks.Put((*[fullBlock]byte)(block[:fullBlock]))
+	}
+}
+
+// Release ends the reading: Data, and whatever is of it, is no longer valid.
+func (m *Maps) Release() {
+	recycle(m.own)
+	m.own, m.s.data, m.at, m.end, m.err = nil, nil, 0, 0, cmp.Or(m.err, errReleased)
+}
+
+var errReleased = errors.New("no more is read")
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 

