@@ -170,7 +170,7 @@ func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
 // of priorities that are there, and linear in the number of values of the history
 // that share one: 1 and 1.0.
 func (q *priorityQueue) Run(s State) Run {
-	r := &priorityRun{q: q, count: map[int32]int32{}}
+	r := &priorityRun{q: q, count: counts{ranks: q.rank, few: map[int32]int32{}}}
 	for _, x := range s {
 		r.put(x)
 	}
@@ -179,12 +179,61 @@ func (q *priorityQueue) Run(s State) Run {
 
 type priorityRun struct {
 	q     *priorityQueue
-	count map[int32]int32 // by value: how many there are
-	ranks greatestFirst   // each rank that has values once
+	count counts
+	ranks greatestFirst // each rank that has values once
+}
+
+// counts is how many there are of each value: a map, and once there were many steps,
+// so that it does not cost more than these, a slice.
+type counts struct {
+	ranks *ranks
+	few   map[int32]int32
+	many  []int32 // by value, from the ranks' first on; nil: few has them
+	steps int
+}
+
+// stepsForMany is how many values there may be for each step of a run with a slice.
+const stepsForMany = 16
+
+func (c *counts) of(x int32) int32 {
+	if c.many != nil {
+		return c.many[x-c.ranks.first]
+	}
+	return c.few[x]
+}
+
+func (c *counts) add(x, n int32) int32 {
+	if c.many != nil {
+		c.many[x-c.ranks.first] += n
+		return c.many[x-c.ranks.first]
+	}
+	n += c.few[x]
+	if c.few[x] = n; n == 0 {
+		delete(c.few, x)
+	}
+	if c.steps++; c.steps*stepsForMany > len(c.ranks.dense) && c.ranks.sparse == nil {
+		c.many = make([]int32, len(c.ranks.dense))
+		for x, n := range c.few {
+			c.many[x-c.ranks.first] = n
+		}
+		c.few = nil
+	}
+	return n
+}
+
+// values are those that are there, in no order.
+func (c *counts) values() []int32 {
+	values := slices.Collect(maps.Keys(c.few))
+	for i, n := range c.many {
+		if n > 0 {
+			values = append(values, int32(i)+c.ranks.first)
+		}
+	}
+	return values
 }
 
 func (r *priorityRun) put(x int32) {
-	if r.count[x]++; r.count[x] > 1 {
+	if r.count.add(x, 1) > 1 {
 		return
 	}
 	if rank := r.q.rank.of(x); !r.hasOther(rank, x) {
@@ -194,11 +243,9 @@ func (r *priorityRun) put(x int32) {
 
 // take takes a value of the greatest rank.
 func (r *priorityRun) take(x int32) {
-	if n := r.count[x] - 1; n > 0 {
-		r.count[x] = n
+	if r.count.add(x, -1) > 0 {
 		return
 	}
-	delete(r.count, x)
 	if !r.hasOther(r.ranks[0], x) {
 		r.ranks.pop()
 	}
@@ -209,7 +256,7 @@ func (r *priorityRun) hasOther(rank, x int32) bool {
 	if len(r.q.begin) == len(r.q.ranked) {
 		return false // each has a rank of its own
 	}
-	return slices.ContainsFunc(r.q.ofRank(rank), func(y int32) bool { return x != y && r.count[y] > 0 })
+	return slices.ContainsFunc(r.q.ofRank(rank), func(y int32) bool { return x != y && r.count.of(y) > 0 })
 }
 
 func (r *priorityRun) Apply(op Op) Outcome {
@@ -224,11 +271,11 @@ func (r *priorityRun) Apply(op Op) Outcome {
 	switch {
 	case op.Kind == DequeueAny:
 		values := r.q.ofRank(r.ranks[0])
-		x = values[slices.IndexFunc(values, func(y int32) bool { return r.count[y] > 0 })]
+		x = values[slices.IndexFunc(values, func(y int32) bool { return r.count.of(y) > 0 })]
 		if r.hasOther(r.ranks[0], x) {
 			return Several
 		}
-	case op.Kind == DequeueEmpty || op.B != r.ranks[0] || r.count[x] == 0:
+	case op.Kind == DequeueEmpty || op.B != r.ranks[0] || r.count.of(x) == 0:
 		return Impossible
 	}
 	if op.Kind != Peek {
@@ -239,8 +286,10 @@ func (r *priorityRun) Apply(op Op) Outcome {
 
 func (r *priorityRun) State() State {
 	var s State
-	for _, x := range slices.SortedFunc(maps.Keys(r.count), r.q.before) {
-		s = append(s, slices.Repeat([]int32{x}, int(r.count[x]))...)
+	values := r.count.values()
+	slices.SortFunc(values, r.q.before)
+	for _, x := range values {
+		s = append(s, slices.Repeat([]int32{x}, int(r.count.of(x)))...)
 	}
 	return s
 }
