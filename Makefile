@@ -2,7 +2,7 @@ PREFIX ?= /usr/local
 to = $(DESTDIR)$(PREFIX)
 share = $(to)/share
 
-.PHONY: test ci install coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos shards
+.PHONY: test ci install release coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos shards
 
 test: ; go test ./...
 ci: ; .ci/run
@@ -13,6 +13,9 @@ install: # the program, its man page, and completions; PREFIX= and DESTDIR= say 
 	umask 022 && "$(to)/bin/clew" completion bash > "$(share)/bash-completion/completions/clew"
 	umask 022 && "$(to)/bin/clew" completion zsh > "$(share)/zsh/site-functions/_clew"
 	umask 022 && "$(to)/bin/clew" completion fish > "$(share)/fish/vendor_completions.d/clew.fish"
+release: # what is published, in dist/: docs/release.md
+	rm -rf dist
+	go run ./internal/release -o dist
 coverage:
 	go test -short -coverprofile=coverage.out -coverpkg=./... ./... > /dev/null
 	go tool cover -func=coverage.out | tail -1

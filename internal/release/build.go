@@ -1,0 +1,87 @@
+package main
+
+import (
+	"debug/buildinfo"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"clew/internal/licenses"
+)
+
+// built is what Go recorded in a program.
+type built struct {
+	*debug.BuildInfo
+	version string
+	time    time.Time
+}
+
+// settings are what would change the program if somebody's environment had others.
+// There is no cgo, so that nothing is linked at run time.
+var settings = []string{"CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off"}
+
+// build builds clew for a platform and returns the program. It is the same program
+// whoever builds it and where, if Go and the commit are the same: -trimpath leaves
+// folders out, and the symbols for debuggers are left out too. Panics keep their lines.
+func build(repository, work string, p licenses.Platform) (program []byte, b built, err error) {
+	path := filepath.Join(work, "clew-"+p.OS+"-"+p.Arch)
+	cmd := exec.Command("go", "build", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/clew")
+	cmd.Dir = repository
+	for _, s := range os.Environ() {
+		if !strings.HasPrefix(s, "GOEXPERIMENT=") {
+			cmd.Env = append(cmd.Env, s)
+		}
+	}
+	cmd.Env = append(append(cmd.Env, settings...), "GOOS="+p.OS, "GOARCH="+p.Arch)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, b, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	if program, err = os.ReadFile(path); err != nil {
+		return nil, b, err
+	}
+	if b.BuildInfo, err = buildinfo.ReadFile(path); err != nil {
+		return nil, b, err
+	}
+	b.version = b.Main.Version
+	for _, s := range b.Settings {
+		if s.Key == "vcs.time" {
+			b.time, err = time.Parse(time.RFC3339, s.Value)
+		}
+	}
+	if err == nil && (b.time.IsZero() || b.version == "" || b.version == "(devel)") {
+		err = errors.New("no version and no time were found; a release is built from a clone of the repository, not from a copy or a worktree of it")
+	}
+	return program, b, err
+}
+
+// epoch is the time that files in archives have: the commit's, unless somebody says
+// another, as those do who rebuild packages of many projects
+// (https://reproducible-builds.org/specs/source-date-epoch).
+func epoch(commit time.Time) (time.Time, error) {
+	said := os.Getenv("SOURCE_DATE_EPOCH")
+	if said == "" {
+		return commit, nil
+	}
+	seconds, err := strconv.ParseInt(said, 10, 64)
+	if err != nil {
+		return commit, fmt.Errorf("SOURCE_DATE_EPOCH is %q; expected seconds since 1970", said)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// output runs a program in the repository and returns what it prints.
+func output(dir, name string, args ...string) ([]byte, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, failed.Stderr)
+	}
+	return out, err
+}

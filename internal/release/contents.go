@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"clew/internal/licenses"
+)
+
+// file is one in an archive, or one that is made.
+type file struct {
+	name       string
+	data       []byte
+	executable bool
+}
+
+// common is what the archives and packages of all platforms share.
+type common struct {
+	repository string
+	version    string    // as clew --version says it
+	commit     time.Time // when it was made
+	time       time.Time // of files in archives
+	author     string    // of the commit, with an address
+	man        []byte
+	completion map[string][]byte // by shell
+	docs       []file            // paths are those of the repository
+	thirdParty []byte
+	licenses   []licenses.Entry
+}
+
+// thirdPartyName is the file with the texts of others' licenses.
+const thirdPartyName = "THIRD_PARTY_LICENSES.txt"
+
+// prepare builds clew for this machine, and lets it write its man page and completions.
+func prepare(repository, work string) (*common, error) {
+	here := licenses.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}
+	_, b, err := build(repository, work, here)
+	if err != nil {
+		return nil, err
+	}
+	c := &common{repository: repository, version: b.version, commit: b.time, completion: map[string][]byte{}}
+	if c.time, err = epoch(c.commit); err != nil {
+		return nil, err
+	}
+	clew := filepath.Join(work, "clew-"+here.OS+"-"+here.Arch)
+	if c.man, err = output(work, clew, "man"); err != nil {
+		return nil, err
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if c.completion[shell], err = output(work, clew, "completion", shell); err != nil {
+			return nil, err
+		}
+	}
+	author, err := output(repository, "git", "log", "-1", "--format=%an <%ae>")
+	if err != nil {
+		return nil, err
+	}
+	c.author = strings.TrimSpace(string(author))
+	if err := c.readDocs(); err != nil {
+		return nil, err
+	}
+	return c, c.readLicenses()
+}
+
+// readDocs reads what is for users, and in git.
+func (c *common) readDocs() error {
+	names, err := output(c.repository, "git", "ls-files", "-z", "README.md", "CHANGELOG.md", "LICENSE", "docs")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
+		data, err := os.ReadFile(filepath.Join(c.repository, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		c.docs = append(c.docs, file{name: name, data: data})
+	}
+	return nil
+}
+
+func (c *common) readLicenses() error {
+	modules, err := licenses.Used(c.repository, "./cmd/clew", licenses.Platforms...)
+	if err != nil {
+		return err
+	}
+	var texts bytes.Buffer
+	if err := licenses.WriteTexts(&texts, modules); err != nil {
+		return err
+	}
+	c.thirdParty = texts.Bytes()
+	page, err := os.ReadFile(filepath.Join(c.repository, "docs", "licenses.md"))
+	if err != nil {
+		return err
+	}
+	c.licenses, err = licenses.Entries(string(page), "clew")
+	return err
+}
+
+// name is that of a release, without the platform.
+func (c *common) name() string { return "clew_" + strings.TrimPrefix(c.version, "v") }
+
+// archived is what an archive has, all of it in one folder.
+func (c *common) archived(folder string, program []byte, p licenses.Platform) []file {
+	name := "clew"
+	if p.OS == "windows" {
+		name += ".exe"
+	}
+	files := slices.Concat(c.docs, []file{
+		{name, program, true},
+		{thirdPartyName, c.thirdParty, false},
+		{"clew.1", c.man, false},
+		{"completion/clew.bash", c.completion["bash"], false},
+		{"completion/_clew", c.completion["zsh"], false},
+		{"completion/clew.fish", c.completion["fish"], false},
+	})
+	for i := range files {
+		files[i].name = folder + "/" + files[i].name
+	}
+	return files
+}

@@ -1,0 +1,14 @@
+package main
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed Dockerfile
+var container string
+
+// dockerfile is the container file with a release's name in it.
+func dockerfile(name string) []byte {
+	return []byte(strings.Replace(container, "RELEASE=\n", "RELEASE="+name+"\n", -1))
+}

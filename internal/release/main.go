@@ -1,0 +1,118 @@
+// Command release builds what a release consists of: an archive for each platform,
+// Debian packages, lists of what is in the programs, a container file, and checksums.
+//
+//	go run ./internal/release -o dist
+//
+// Two builds of one commit with one version of Go are equal byte for byte: nothing
+// depends on the folder, the time, the user or the machine. The version and the time
+// are those that Go finds in git. A tree that has changes makes a release that says
+// so in its version.
+package main
+
+import (
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"clew/internal/licenses"
+)
+
+func main() {
+	to := flag.String("o", "dist", "the `folder`, which is new or empty")
+	flag.Parse()
+	if err := release(".", *to, licenses.Platforms); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// release builds the repository in a folder for platforms, and puts everything into
+// another folder.
+func release(repository, to string, platforms []licenses.Platform) error {
+	if entries, err := os.ReadDir(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	} else if len(entries) > 0 {
+		return fmt.Errorf("%s is not empty; a release needs a folder of its own", to)
+	}
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp("", "clew-release")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	common, err := prepare(repository, work)
+	if err != nil {
+		return err
+	}
+	files := []file{{name: "Dockerfile", data: dockerfile(common.name())}}
+	for _, p := range platforms {
+		made, err := common.platform(p, work)
+		if err != nil {
+			return fmt.Errorf("%s/%s: %w", p.OS, p.Arch, err)
+		}
+		files = append(files, made...)
+	}
+	files = append(files, checksums(files))
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(to, f.name), f.data, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// platform is what is made for a platform.
+func (c *common) platform(p licenses.Platform, work string) ([]file, error) {
+	program, built, err := build(c.repository, work, p)
+	if err != nil {
+		return nil, err
+	}
+	if built.version != c.version || !built.time.Equal(c.commit) {
+		return nil, fmt.Errorf("version %s of %s, beside %s of %s: the tree has changed meanwhile", built.version, built.time, c.version, c.commit)
+	}
+	folder := fmt.Sprintf("%s_%s_%s", c.name(), p.OS, p.Arch)
+	bom, err := c.bom(program, built, p)
+	if err != nil {
+		return nil, err
+	}
+	files := []file{{name: folder + ".cdx.json", data: bom}}
+	contents := c.archived(folder, program, p)
+	var archive []byte
+	if p.OS == "windows" {
+		folder += ".zip"
+		archive, err = zipped(contents, c.time)
+	} else {
+		folder += ".tar.gz"
+		archive, err = tarball(contents, c.time)
+	}
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, file{name: folder, data: archive})
+	if p.OS == "linux" {
+		deb, err := c.deb(program, p.Arch)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name: fmt.Sprintf("clew_%s_%s.deb", c.debian(), p.Arch), data: deb})
+	}
+	return files, nil
+}
+
+// checksums is the file that sha256sum -c reads.
+func checksums(files []file) file {
+	var lines []string
+	for _, f := range files {
+		lines = append(lines, fmt.Sprintf("%x  %s\n", sha256.Sum256(f.data), f.name))
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
+	return file{name: "SHA256SUMS", data: []byte(strings.Join(lines, ""))}
+}

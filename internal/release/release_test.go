@@ -1,0 +1,316 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"clew/internal/licenses"
+	"clew/internal/race"
+)
+
+// clone is a clone of the last commit, tagged v1.2.3.
+func clone(t *testing.T, name string) string {
+	t.Helper()
+	if testing.Short() || race.Enabled {
+		t.Skip("this builds clew more than once")
+	}
+	if out, err := exec.Command("git", "-C", "../..", "rev-parse", "HEAD").CombinedOutput(); err != nil {
+		t.Skipf("this is no git repository, %v: %s", err, out)
+	}
+	to := filepath.Join(t.TempDir(), name)
+	command(t, ".", "git", "clone", "-q", "../..", to)
+	command(t, to, "git", "tag", "-f", "v1.2.3")
+	return to
+}
+
+func command(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+	return string(out)
+}
+
+// folder is what the files of a folder hold, by name.
+func folder(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// equal releases two clones, in different folders and surroundings, and compares what
+// comes out. It returns one of them.
+func equal(t *testing.T, platforms []licenses.Platform) string {
+	first, second := filepath.Join(t.TempDir(), "dist"), filepath.Join(t.TempDir(), "dist")
+	if err := release(clone(t, "clew"), first, platforms); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TZ", "Asia/Kathmandu")
+	t.Setenv("GOAMD64", "v3")
+	t.Setenv("CGO_ENABLED", "1")
+	if err := release(clone(t, "elsewhere and longer"), second, platforms); err != nil {
+		t.Fatal(err)
+	}
+	one, other := folder(t, first), folder(t, second)
+	for name := range maps.Keys(one) {
+		if !bytes.Equal(one[name], other[name]) {
+			t.Errorf("%s is another if it is built again", name)
+		}
+	}
+	if len(one) != len(other) {
+		t.Errorf("%d files, and %d if they are built again", len(one), len(other))
+	}
+	return first
+}
+
+func TestARelease(t *testing.T) {
+	platform := licenses.Platform{OS: "linux", Arch: runtime.GOARCH}
+	if !slices.Contains(licenses.Platforms, platform) {
+		t.Skip("there is no release for ", platform)
+	}
+	dist := equal(t, []licenses.Platform{platform})
+	name, files := "clew_1.2.3_linux_"+platform.Arch, folder(t, dist)
+	sums(t, files)
+	contents := unpacked(t, files[name+".tar.gz"])
+	for _, want := range []string{"README.md", "CHANGELOG.md", "LICENSE", thirdPartyName, "clew.1", "completion/_clew", "completion/clew.bash", "completion/clew.fish", "docs/limits.md"} {
+		if len(contents[name+"/"+want]) == 0 {
+			t.Errorf("the archive has no %s", want)
+		}
+	}
+	if !bytes.Contains(contents[name+"/clew.1"], []byte("v1.2.3")) {
+		t.Error("the man page is of another version")
+	}
+	clew := contents[name+"/clew"]
+	standsAlone(t, clew, dist)
+	hasAll(t, files[name+".cdx.json"], clew)
+	if want := "\nARG RELEASE=clew_1.2.3\n"; strings.Count(string(files["Dockerfile"]), want) != 2 {
+		t.Errorf("the container file is of another release:\n%s", files["Dockerfile"])
+	}
+	isPackage(t, filepath.Join(dist, "clew_1.2.3-1_"+platform.Arch+".deb"), clew)
+	if err := release("../..", dist, nil); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("a release over another: %v", err)
+	}
+}
+
+func sums(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	var want []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name != "SHA256SUMS" {
+			want = append(want, fmt.Sprintf("%x  %s\n", sha256.Sum256(files[name]), name))
+		}
+	}
+	if got := string(files["SHA256SUMS"]); got != strings.Join(want, "") || len(want) < 4 {
+		t.Errorf("SHA256SUMS has\n%s\nwant\n%s", got, strings.Join(want, ""))
+	}
+}
+
+// unpacked are the files of an archive, all of which are root's.
+func unpacked(t *testing.T, archive []byte) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	raw, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(raw); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := int64(0o644); h.Typeflag == tar.TypeReg && h.Mode != mode && (h.Mode != 0o755 || filepath.Base(h.Name) != "clew") || h.Uid != 0 || h.Gid != 0 {
+			t.Errorf("%s has mode %o, and is %d's", h.Name, h.Mode, h.Uid)
+		}
+		if files[h.Name], err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// standsAlone says whether a program needs nothing but a kernel, and who it is.
+func standsAlone(t *testing.T, clew []byte, dist string) {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(clew))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+			t.Errorf("the program has a segment %v, so it is not static", p.Type)
+		}
+	}
+	if bytes.Contains(clew, []byte(filepath.Dir(dist))) || bytes.Contains(clew, []byte(strings.TrimSpace(command(t, ".", "go", "env", "GOROOT"))+"/src")) {
+		t.Error("the program names folders of this machine")
+	}
+	path := filepath.Join(t.TempDir(), "clew")
+	if err := os.WriteFile(path, clew, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	commit := command(t, ".", "git", "log", "-1", "--format=%H")[:12]
+	if got, want := command(t, "/", path, "version"), "clew v1.2.3 (commit "+commit+" of "; !strings.HasPrefix(got, want) {
+		t.Errorf("%swant %s..", got, want)
+	}
+}
+
+// hasAll compares a bill of materials with what Go recorded in the program.
+func hasAll(t *testing.T, bom, clew []byte) {
+	t.Helper()
+	info, err := buildinfo.Read(bytes.NewReader(clew))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"pkg:golang/stdlib@" + strings.TrimPrefix(info.GoVersion, "go")}
+	for _, d := range info.Deps {
+		want = append(want, "pkg:golang/"+d.Path+"@"+d.Version)
+	}
+	var b bill
+	if err := json.Unmarshal(bom, &b); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	refs := map[string]bool{b.Metadata.Component.Ref: true}
+	for _, c := range b.Components {
+		got, refs[c.Ref] = append(got, c.Package), true
+	}
+	for _, d := range b.Dependencies {
+		for _, ref := range append(d.Upon, d.Ref) {
+			if !refs[ref] {
+				t.Errorf("%s imports %s, which is no component", d.Ref, ref)
+			}
+		}
+	}
+	if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) || len(b.Dependencies) != len(refs) {
+		t.Errorf("the bill has %q and %d dependencies, the program %q", got, len(b.Dependencies), want)
+	}
+	if digest := fmt.Sprintf("%x", sha256.Sum256(clew)); b.Metadata.Component.Hashes[0].Content != digest || b.Metadata.Component.Version != "v1.2.3" {
+		t.Errorf("the bill is for %v", b.Metadata.Component)
+	}
+}
+
+// isPackage has dpkg look at a package.
+func isPackage(t *testing.T, deb string, clew []byte) {
+	t.Helper()
+	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+		t.Log(err)
+		return
+	}
+	if got, want := command(t, ".", "dpkg-deb", "-f", deb, "Package", "Version"), "Package: clew\nVersion: 1.2.3-1\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	to := t.TempDir()
+	command(t, ".", "dpkg-deb", "-x", deb, to)
+	for name, want := range map[string]string{
+		"bin/clew": string(clew), "share/man/man1/clew.1.gz": "", "share/bash-completion/completions/clew": "_clew", "share/zsh/vendor-completions/_clew": "#compdef clew",
+		"share/fish/vendor_completions.d/clew.fish": "complete -c clew", "share/doc/clew/copyright": "urfave/cli", "share/doc/clew/README.md": "# clew",
+		"share/doc/clew/" + thirdPartyName + ".gz": "", "share/doc/clew/changelog.gz": "", "share/doc/clew/changelog.Debian.gz": "",
+	} {
+		if data, err := os.ReadFile(filepath.Join(to, "usr", name)); err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%s: %v, %d bytes", name, err, len(data))
+		}
+	}
+}
+
+// This takes minutes: everything is compiled anew.
+func TestAllPlatformsAreReproducible(t *testing.T) {
+	if os.Getenv("CLEW_LONG") == "" {
+		t.Skip("CLEW_LONG is not set")
+	}
+	t.Setenv("GOCACHE", t.TempDir())
+	files := folder(t, equal(t, licenses.Platforms))
+	sums(t, files)
+	if len(files) != 2*len(licenses.Platforms)+4 {
+		t.Errorf("the release has %q", slices.Sorted(maps.Keys(files)))
+	}
+}
+
+var when = regexp.MustCompile(` of 2[-0-9T:]+Z`)
+
+// A program says what is true of it, however it was built.
+func TestVersions(t *testing.T) {
+	repository, bin := clone(t, "clew"), t.TempDir()
+	t.Setenv("GOBIN", bin)
+	t.Setenv("GOFLAGS", "-buildvcs=auto -trimpath") // What a release has compiled is not compiled again.
+	t.Setenv("CGO_ENABLED", "0")
+	commit := command(t, repository, "git", "log", "-1", "--format=%H")[:12]
+	for _, c := range []struct{ how, flag, want string }{
+		{"of a tag", "-v", "clew v1.2.3 (commit " + commit + " of T), go"},
+		{"modified", "-v", "clew v1.2.3+dirty (commit " + commit + " of T, modified), go"},
+		{"without git", "-buildvcs=false", "clew (devel), go"},
+	} {
+		if c.how == "modified" {
+			if err := os.WriteFile(filepath.Join(repository, "new"), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		command(t, repository, "go", "install", c.flag, "./cmd/clew")
+		got := command(t, repository, filepath.Join(bin, "clew"), "version")
+		got = when.ReplaceAllString(got, " of T")
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.how, got, c.want)
+		}
+	}
+}
+
+func TestDebianOrdersVersions(t *testing.T) {
+	versions := []string{"v0.0.0-20261122133325-f01a681e4c9d", "v1.2.3-0.20261122133325-f01a681e4c9d", "v1.2.3-rc.1", "v1.2.3", "v1.2.3+dirty", "v1.2.4-0.20261122133325-f01a681e4c9d+dirty", "v1.2.4"}
+	want := []string{"0.0.0~20261122133325.f01a681e4c9d-1", "1.2.3~0.20261122133325.f01a681e4c9d-1", "1.2.3~rc.1-1", "1.2.3-1", "1.2.3+dirty-1", "1.2.4~0.20261122133325.f01a681e4c9d+dirty-1", "1.2.4-1"}
+	for i, v := range versions {
+		c := common{version: v}
+		if c.debian() != want[i] {
+			t.Errorf("%s becomes %s, want %s", v, c.debian(), want[i])
+		}
+		if _, err := exec.LookPath("dpkg"); err == nil && i > 0 {
+			command(t, ".", "dpkg", "--compare-versions", want[i-1], "lt", want[i])
+		}
+	}
+}
+
+func TestTheEpoch(t *testing.T) {
+	commit := time.Unix(1000, 0)
+	for said, want := range map[string]int64{"": 1000, "2000": 2000} {
+		t.Setenv("SOURCE_DATE_EPOCH", said)
+		if got, err := epoch(commit); err != nil || got.Unix() != want {
+			t.Errorf("%q: %v, %v", said, got, err)
+		}
+	}
+	t.Setenv("SOURCE_DATE_EPOCH", "today")
+	if _, err := epoch(commit); err == nil {
+		t.Error("today is taken for seconds")
+	}
+}
