@@ -78,7 +78,11 @@ func findBelow(dir string) ([]Source, error) {
 		case err != nil:
 			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
 		case d.Type().IsRegular():
-			below = append(below, filepath.ToSlash(strings.TrimPrefix(p, root)))
+			name, err := filepath.Rel(root, p) // The walk cleans paths: ./store/ is store in p.
+			if err != nil {
+				return err
+			}
+			below = append(below, filepath.ToSlash(name))
 		}
 		return nil
 	})

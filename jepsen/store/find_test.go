@@ -56,6 +56,26 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 	}
 }
 
+// What is below a folder does not depend on how the folder is spelled.
+func TestAFolderMayBeSpelledInAnyWay(t *testing.T) {
+	root := store(t, "store/a/history.edn")
+	t.Chdir(root)
+	for _, spelled := range []string{"store", "store/", "./store/", "store//", ".//store", "store/../store/", "store/a/..", "..//" + filepath.Base(root) + "/store/", root + "/store/", ".", "./", "./."} {
+		found, err := Find(spelled)
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s: %v, %v", spelled, found, err)
+			continue
+		}
+		want := "a/history.edn"
+		if strings.Trim(spelled, "./") == "" {
+			want = "store/" + want
+		}
+		if _, err := os.Stat(found[0].Path); err != nil || found[0].Below != want {
+			t.Errorf("%s: %s, of which %s is below it, %v", spelled, found[0].Path, found[0].Below, err)
+		}
+	}
+}
+
 func TestSymbolicLinksAreFollowedOnlyWhereTheyAreGiven(t *testing.T) {
 	root := store(t, "real/history.edn")
 	if err := os.Symlink("real", filepath.Join(root, "latest")); err != nil {
