@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"clew/edn"
@@ -214,9 +213,7 @@ func (b *bench) external(command string, args ...string) (m measurement, err err
 	late := errors.Is(ctx.Err(), context.DeadlineExceeded)
 	kill()
 	outgrew := <-watched
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		m.memory = usage.Maxrss << 10
-	}
+	m.memory = peak(cmd.ProcessState)
 	switch {
 	case b.ctx.Err() != nil:
 		return m, b.ctx.Err()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"syscall"
 	"time"
 
 	"clew/fallback/auto"
@@ -170,7 +169,6 @@ func (b *bench) decide(ops *models.Operations) jepsen.Verdict {
 
 // cpu is the CPU time that this process has taken.
 func cpu() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	taken, _ := used()
+	return taken
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -65,9 +64,7 @@ func (b *bench) measureBuild(clew, file string, args ...string) (measurement, er
 	m := measurement{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	kill()
 	outgrew := <-watched
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		m.memory = usage.Maxrss << 10
-	}
+	m.memory = peak(cmd.ProcessState)
 	switch {
 	case b.ctx.Err() != nil:
 		return m, b.ctx.Err()

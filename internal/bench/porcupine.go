@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	theirs "github.com/anishathalye/porcupine"
@@ -144,15 +143,14 @@ func checkPeer(args []string) error {
 	}
 	var r peerResult
 	for begin := time.Now(); r.Wall == 0 || time.Since(begin) < repeat; {
-		var before, after syscall.Rusage
-		syscall.Getrusage(syscall.RUSAGE_SELF, &before)
+		before, _ := used()
 		start := time.Now()
 		verdict := check(c.Model, c.Events, limit)
 		wall := time.Since(start)
-		syscall.Getrusage(syscall.RUSAGE_SELF, &after)
-		cpu := time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano())
+		after, memory := used()
+		cpu := after - before
 		if r.Wall == 0 {
-			r = peerResult{verdict, wall, cpu, after.Maxrss << 10}
+			r = peerResult{verdict, wall, cpu, memory}
 		}
 		r.Wall, r.CPU = min(r.Wall, wall), min(r.CPU, cpu)
 	}

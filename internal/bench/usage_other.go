@@ -1,0 +1,14 @@
+//go:build !unix
+
+package main
+
+import (
+	"os"
+	"time"
+)
+
+// peak is not known here.
+func peak(*os.ProcessState) int64 { return 0 }
+
+// used is not known here.
+func used() (cpu time.Duration, memory int64) { return 0, 0 }
