@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"clew"
 	"clew/internal/archive"
@@ -320,6 +323,61 @@ func TestTheProgramThatChecksCertificatesIsShort(t *testing.T) {
 	}
 	if regexp.MustCompile(`(?m)^(import|from) .*clew`).Match(text) {
 		t.Error("it imports something of ours")
+	}
+}
+
+// It reads EDN, and whoever has something else is told what to do.
+func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
+	c := newCertified(t)
+	packed := func(text string) string {
+		var b bytes.Buffer
+		z, err := zstd.NewWriter(&b)
+		if err == nil {
+			_, err = z.Write([]byte(text))
+		}
+		if err := errors.Join(err, z.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	const other = "not checked: the history is no EDN: certify what comes of clew convert --to edn -o h.edn HISTORY"
+	head := `{"clew-certificate":1,"operations":0,"model":"register","parameters":{},"independent":false,"clients":"integers","valid":true}` + "\n"
+	want := map[string]string{}
+	for _, x := range []struct{ name, history, certificate, says string }{
+		{"nothing", "", head, "the sections do not add up to the verdict"},
+		{"a comment", "; nothing\n", head, "the sections do not add up to the verdict"},
+		{"a byte order mark", "\ufeff" + certifiedRight, head, "the history has another number of operations"},
+		{"JSON", `[{"process":0,"type":"invoke","f":"write","value":1}]`, head, other},
+		{"JSON lines", `{"process":0,"type":"invoke","f":"write","value":1}` + "\n", head, other},
+		{"a log", "INFO  jepsen.util - 0 :invoke :write 1\n", head, other},
+		{"lines of a log", "0 :invoke :write 1\n", head, other},
+		{"fastlin", "# queue\nenq 1 0 2\n", head, other},
+		{"LiMo", "[0] call enq(1)\n[0] return\n", head, other},
+		{"zstd", packed(certifiedRight), head, other},
+		{"what is no certificate", certifiedRight, certifiedRight, "rejected: this is no certificate"},
+		{"an empty certificate", certifiedRight, "", "rejected: this is no certificate"},
+	} {
+		file := filepath.Join(c.dir, fmt.Sprintf("%d.history", len(c.pairs)))
+		if err := os.WriteFile(file, []byte(x.history), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		c.put(x.name, file, x.certificate)
+		want[x.name] = x.says
+	}
+	c.put("a folder", c.dir, head)
+	want["a folder"] = "not checked: [Errno 21] Is a directory"
+	c.put("no file", filepath.Join(c.dir, "none"), head)
+	want["no file"] = "not checked: [Errno 2] No such file or directory"
+	for name, said := range c.check() {
+		if !strings.Contains(said, want[name]) {
+			t.Errorf("%s: %s; expected %s", name, said, want[name])
+		}
+	}
+	for _, args := range [][]string{nil, {"h.edn"}, {"h.edn", "proof.json", "h.edn"}} {
+		out, err := exec.Command("python3", append([]string{"-B", filepath.Join("docs", "certificate", "more.py")}, args...)...).CombinedOutput()
+		if err == nil || !strings.HasPrefix(string(out), "usage: check.py HISTORY CERTIFICATE") {
+			t.Errorf("%q: %s (%v)", args, out, err)
+		}
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"clew/edn"
 	"clew/edn/opmap"
+	"clew/internal/text"
 )
 
 // Options says how a history is paired.
@@ -356,9 +358,41 @@ func (b *Builder) add(e *opmap.Event, op int32) error {
 // CheckOp returns an error for a map that is not an op.
 func CheckOp(file string, e *opmap.Event) error {
 	if e.Has&(opmap.HasProcess|opmap.HasType|opmap.HasF) == 0 {
-		return edn.Pos{File: file, Line: e.Line, Col: e.Col}.Errorf("the map is no op: it has no :process, :type and :f")
+		found := ""
+		switch keys := keysOf(e); {
+		case slices.Contains(keys, ":valid?"):
+			found = "; this looks like a result, and the history that it is about lies beside it"
+		case len(keys) > 0:
+			found = ", but " + strings.Join(keys[:min(len(keys), maxKeysShown)], ", ")
+		}
+		return edn.Pos{File: file, Line: e.Line, Col: e.Col}.Errorf("the map is no op: it has no :process, :type and :f%s", found)
 	}
 	return nil
+}
+
+// maxKeysShown bounds the keys of a map in an error about it.
+const maxKeysShown = 5
+
+// maxKeyShown bounds the characters of one of them.
+const maxKeyShown = 40
+
+// keysOf is the keys of a map that is no op, as text. It is empty if its text is not
+// at hand, or too long to be read once more for the sake of a message.
+func keysOf(e *opmap.Event) (keys []string) {
+	v := edn.NewValues()
+	if len(e.Text) > 1<<20 {
+		return nil
+	}
+	id, err := v.Parse(e.Text, edn.Pos{Line: 1, Col: 1})
+	if err != nil || v.Kind(id) != edn.KindMap {
+		return nil
+	}
+	for i, item := range v.Items(id) {
+		if i%2 == 0 {
+			keys = append(keys, text.Line(text.Shorten(v.Text(item), maxKeyShown)))
+		}
+	}
+	return keys
 }
 
 func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
@@ -367,11 +401,16 @@ func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
 			return Type(t), nil
 		}
 	}
-	found := "has no :type"
+	found, instead := "has no :type", ""
 	if e.Has&opmap.HasType != 0 {
 		found = "has :type " + b.h.Values.Text(e.Type)
+		if strings.HasPrefix(found, "has :type ::") {
+			instead = "; in JSON they are written without the colon"
+		}
+	} else if keys := keysOf(e); slices.Contains(keys, ":start") && slices.Contains(keys, ":end") {
+		instead = `, or an interval record with "call" and "return" in the place of :start and :end`
 	}
-	return 0, b.at(e).Errorf("the op %s; expected :invoke, :ok, :fail or :info", found)
+	return 0, b.at(e).Errorf("the op %s; expected :invoke, :ok, :fail or :info%s", found, instead)
 }
 
 // finish adds the warnings that only the whole history can give.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -186,7 +187,54 @@ var malformed = []struct{ name, args, input, message string }{
 		"h.edn:1:1: expected EDN or log lines, found HTML or XML"},
 	{"a map in JSON that is no op", "", `{"name": "etcd", "nodes": ["n1", "n2"]}
 `,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :name, :nodes"},
+	{"a history in JSON within a map", "", `{"history": [{"process":0,"type":"invoke","f":"write","value":1}]}
+`,
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :history"},
+	{"keys in JSON in capitals", "", `{"Process":0,"Type":"invoke","F":"write","Value":1,"Time":1,"Index":0}
+`,
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :Process, :Type, :F, :Value, :Time"},
+	{"keys in JSON with their colons", "", `{":process":0,":type":"invoke"}
+`,
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but ::process, ::type"},
+	{"keys that are long", "", `{"` + strings.Repeat("k", 100) + `" 1}
+`,
+		`h.edn:1:1: the map is no op: it has no :process, :type and :f, but "` + strings.Repeat("k", 38) + `…`},
+	{"a dict as Python prints it", "", `[{'process': 0, 'type': 'invoke', 'f': 'write', 'value': 1}]
+`,
+		"h.edn:1:1: expected EDN or log lines, found single quotes; JSON has double quotes, as json.dumps of Python writes them"},
+	{"a table", "", "process,type,f,value\n0,invoke,write,1\n",
+		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process,type,f,value; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)`},
+	{"a table with tabs", "", "process\ttype\tf\tvalue\n0\tinvoke\twrite\t1\n",
+		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process` + "\ttype\tf\tvalue; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)"},
+	{"a table without a heading", "", "0,invoke\n1,2,3\n",
+		"h.edn:1:1: the op has :type invoke; expected :invoke, :ok, :fail or :info"},
+	{"bzip2", "", "BZh91AY&SYH",
+		"h.edn:1:1: expected EDN or log lines, found bzip2; unpack it first, as bzcat FILE | clew check - does"},
+	{"xz", "", "\xfd7zXZ\x00\x00\x04",
+		"h.edn:1:1: expected EDN or log lines, found xz; unpack it first, as xzcat FILE | clew check - does"},
+	{"a zip archive of another name", "", "PK\x03\x04\x0a\x00\x00\x00",
+		"h.edn:1:1: expected EDN or log lines, found a zip archive, which is one if its name ends in .zip"},
+	{"a tar archive of another name", "", gzipped(tarred(write)),
+		"h.edn:1:1: expected EDN or log lines, found a tar archive, which is one if its name ends in .tar, .tar.gz, .tgz or .tar.zst"},
+	{"an interval record with start and end", "", `{"process":0,"f":"write","value":1,"start":0,"end":5}
+`,
+		`h.edn:1:1: the op has no :type; expected :invoke, :ok, :fail or :info, or an interval record with "call" and "return" in the place of :start and :end`},
+	{"an interval record with an input", "", interval + `{"process":0,"f":"write","input":1,"call":30,"return":40}
+`,
+		`h.edn:2:1: the record has an "input" and no "value"; expected "value" for what it was called with`},
+	{"a type in JSON with its colon", "", `{"process":0,"type":":invoke","f":"write","value":1}
+`,
+		"h.edn:1:1: the op has :type ::invoke; expected :invoke, :ok, :fail or :info; in JSON they are written without the colon"},
+	{"NaN in JSON", "", `{"process":0,"type":"invoke","f":"write","value":NaN}
+`,
+		`h.edn:1:50: the JSON is malformed: invalid character 'N' looking for beginning of value; JSON has no NaN, but {"edn": "##NaN"}`},
+	{"None in JSON", "", `{"process":0,"type":"invoke","f":"write","value":None}
+`,
+		"h.edn:1:50: the JSON is malformed: invalid character 'N' looking for beginning of value; JSON has no None, but null"},
+	{"nil in JSON", "", `{"process":0,"type":"invoke","f":"write","value":nil}
+`,
+		"h.edn:1:51: the JSON is malformed: invalid character 'i' in literal null (expecting 'u'); JSON has no nil, but null"},
 	{"an interval record without a process", "", interval + `{"f":"write","value":1,"call":10}
 `,
 		`h.edn:2:1: the record has no "process"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`},
@@ -264,9 +312,9 @@ var malformed = []struct{ name, args, input, message string }{
 		`--clients is integers or all, not "some"`},
 	{"a map that is no op", "", `{:name "etcd", :nodes ["n1" "n2"]}
 `,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :name, :nodes"},
 	{"a results file", "", "{:valid? true, :count 3}\n",
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f; this looks like a result, and the history that it is about lies beside it"},
 	{"prose", "", "Hello, world.\n",
 		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found Hello, world.`},
 	{"a shell script", "", `#!/bin/sh
@@ -336,7 +384,7 @@ process: 0
 	{"JSON with a comma too many", "", `{"process":0,"type":"invoke","f":"write","value":1}
   {"process":0,"type":"ok","f":"write","value":1,}
 `,
-		"h.edn:2:50: the JSON is malformed: invalid character '}' looking for beginning of object key string"},
+		"h.edn:2:50: the JSON is malformed: invalid character '}' looking for beginning of object key string; JSON has no comma before a closing bracket"},
 	{"JSON with a bracket closed by a brace", "", `{"process":0,"type":"invoke","f":"write","value":"é[" , "x": [1}}`,
 		"h.edn:1:64: the JSON is malformed: invalid character '}' after array element"},
 	{"JSON that ends in an op", "", `{"process":0,"type":"invoke","f":"write","value":1}
@@ -348,7 +396,7 @@ process: 0
 	{"a JSON array without commas", "", `[{"process":0,"type":"invoke","f":"write","value":1} {"process":0,"type":"ok","f":"write","value":1}]`,
 		"h.edn:1:54: expected , or ] after an op, found {"},
 	{"a JSON array with a comma at its end", "", `[{"process":0,"type":"invoke","f":"write","value":1},]`,
-		"h.edn:1:54: expected an op, found ]"},
+		"h.edn:1:54: expected an op after the comma, found ]"},
 	{"JSON after the array", "", `[{"process":0,"type":"invoke","f":"write","value":1}]
 []`,
 		"h.edn:2:1: expected end of input, found an array"},
@@ -497,7 +545,7 @@ process: 0
 	{"a key that nobody reads twice", "convert --to edn h.edn", write + "{:process 0, :type :invoke, :f :read, :x 1, :x 2}\n",
 		"h.edn:3:45: duplicate key :x"},
 	{"a conversion of no op", "convert --to jsonl h.edn", "{:a 1}\n",
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f"},
+		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :a"},
 	{"a conversion of what does not pair to a queue", "convert --to fastlin h.edn", "{:process 0, :type :ok, :f :enqueue, :value 1}\n",
 		"h.edn:1:1: process 0's :ok :enqueue (index 0) has no invocation: it is the first event of its process"},
 	{"a form that is forced", "convert --from json --to edn h.edn", write,
@@ -954,6 +1002,15 @@ func gzipped(text string) string {
 	io.WriteString(z, text)
 	z.Close()
 	return b.String()
+}
+
+// tarred is an archive of one history.
+func tarred(history string) string {
+	text, err := archived("h.tar", fstest.MapFS{"h.edn": {Data: []byte(history)}})
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 func zstandard(text string) string {

@@ -3,7 +3,7 @@
 
 It has nothing of clew's, and reads the history itself (EDN, plain or .gz). What a
 certificate is, and why what is checked here suffices, is in ../certificate.md.
-Exit status: 0 it proves the verdict, 1 it does not, 2 it is too hard to say."""
+Exit status: 0 it proves the verdict, 1 it does not, 2 it cannot be said."""
 import gzip, hashlib, itertools, json, re, sys
 from collections import Counter
 from decimal import Decimal
@@ -14,7 +14,6 @@ class Rejected(Exception): pass
 class TooHard(Exception): pass
 def check(condition, why):
     if not condition: raise Rejected(why)
-
 # EDN: nil is None, an integer an int, anything else a tuple that begins with its sort.
 TOKEN = re.compile(r'''[\s,]+|;[^\n]*|("(?:[^"\\]|\\.)*"|\\(?:[a-zA-Z0-9]+|.)|\#\{|\#_|\#\#\w+|\#[^\s,()\[\]{}";]+|[()\[\]{}]|[^\s,()\[\]{}";]+|.)''', re.S)
 CLOSE = {"(": ")", "[": "]", "{": "}", "#{": "}"}
@@ -27,7 +26,6 @@ def is_map(v): return isinstance(v, tuple) and v[0] == "M"
 def items(v): return v[1] if is_list(v) or isinstance(v, tuple) and v[0] == "S" else ()
 def field(v, name): return dict(v[1]).get(key(name)) if is_map(v) else None
 def whole(v): return isinstance(v, int)
-
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 def unescaped(m): return chr(int(m[1][1:], 16)) if len(m[1]) > 1 else ESCAPES.get(m[1], m[1])
 
@@ -219,17 +217,15 @@ def check_core(model, ops, fails, core):
     events = sorted([(k.inv, k) for k in kept] + [(k.ret, k) for k in kept if k.ret <= end], key=lambda e: e[0])
     running, configurations, worked = [], {(model.init, frozenset())}, 0
     for at, op in events:
-        if at == op.inv:
-            running.append(op)
-            continue
+        if at == op.inv: running.append(op)
+        if at == op.inv: continue
         passed, seen, todo = set(), set(configurations), list(configurations)
         while todo:
             worked += 1
             if worked > LIMIT: raise TooHard("the core takes too long to decide")
             state, done = todo.pop()
-            if op in done:
-                passed.add((state, done - {op}))
-                continue
+            if op in done: passed.add((state, done - {op}))
+            if op in done: continue
             left = [k for k in running if k not in done]
             idle = frozenset(k for k in left if not model.changes(k.o) and model.step(state, k.o))
             if idle: successors = [(state, done | idle)]  # what changes nothing may happen as soon as it can
@@ -245,7 +241,6 @@ def check_core(model, ops, fails, core):
     raise Rejected("the core has a linearization")
 
 def tuple_of(v): return v[1] if is_list(v) and len(v[1]) == 2 else None
-
 def by_key(ops):
     """The operations of each independent key, without it; one without a key is of all."""
     keys, shared = {}, []
@@ -264,6 +259,9 @@ def check_section(head, ops, section):
     if section["valid"]: check_order(model, ops, section["order"])
     else: check_core(model, ops, section["fails"], section["core"])
 
+def is_edn(raw):
+    head = re.sub(rb";.*", b"", raw[:4096]).lstrip(b"\xef\xbb\xbf \t\r\n,")
+    return head[:1] in (b"", b"[", b"(", b"{", b"#") and not re.match(rb'\[?\s*\{\s*"|\[\s*\w|#\s|\(\xb5', head)
 def prove(history, certificate):
     with open(history, "rb") as f: raw = f.read()
     with open(certificate) as f:
@@ -271,8 +269,9 @@ def prove(history, certificate):
         check(head["clew-certificate"] == 1, "a certificate of another form")
         check(head.get("sha256") in (None, hashlib.sha256(raw).hexdigest()), "the certificate is of another history")
         if head["model"] not in MODELS: raise TooHard(f"nothing is known of the model {head['model']}")
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode()
-        ops = dict(enumerate(operations(text, head["clients"] == "all")))
+        if raw[:2] == b"\x1f\x8b": raw = gzip.decompress(raw)
+        if not is_edn(raw): raise TooHard("the history is no EDN: certify what comes of clew convert --to edn -o h.edn HISTORY")
+        ops = dict(enumerate(operations(raw.decode("utf-8-sig"), head["clients"] == "all")))
         check(len(ops) == head["operations"], "the history has another number of operations")
         parts, seen, failed = by_key(ops) if head["independent"] else {None: ops}, set(), False
         for section in lines:
@@ -286,15 +285,16 @@ def prove(history, certificate):
 
 def main():
     worst = 0
+    if len(sys.argv) < 3 or len(sys.argv) % 2 == 0: sys.exit("usage: check.py HISTORY CERTIFICATE, or several such pairs")
     for history, certificate in zip(sys.argv[1::2], sys.argv[2::2]):
         try:
             head = prove(history, certificate)
             status, said = 0, f"proved: {'' if head['valid'] else 'not '}linearizable as {head['model']} {head['parameters']}"
-        except TooHard as why: status, said = 2, f"not checked: {why}"
-        except Exception as why: status, said = 1, f"rejected: {why if isinstance(why, Rejected) else repr(why)}"
+        except (json.JSONDecodeError, StopIteration): status, said = 1, "rejected: this is no certificate"
+        except (TooHard, OSError) as why: status, said = 2, f"not checked: {why}"
+        except Exception as why: status, said = 1, f"rejected: {why if isinstance(why, Rejected) else repr(why)[:200]}"
         print(f"{certificate}: {said}")
         worst = max(worst, status, key=(0, 2, 1).index)
     return worst
 
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__": sys.exit(main())

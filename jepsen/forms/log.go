@@ -96,7 +96,7 @@ func (l *logReader) line(line []byte, pos edn.Pos) error {
 		}
 		return nil
 	case isLetter(c):
-		return l.in.at(pos.Line, 1).Errorf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(body))
+		return l.in.at(pos.Line, 1).Errorf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s%s", scan.Clip(body), noTable(body))
 	}
 	l.message = logged
 	// Columns count characters; text stands at the end of the line but for blanks.
@@ -257,7 +257,7 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 		return err
 	}
 	if len(fields) < 3 {
-		return l.in.at(pos.Line, pos.Col).Errorf("expected PROCESS :TYPE :F VALUE, found %s", scan.Clip(text))
+		return l.in.at(pos.Line, pos.Col).Errorf("expected PROCESS :TYPE :F VALUE, found %s%s", scan.Clip(text), noTable(text))
 	}
 	e := opmap.Event{Process: fields[0], Type: fields[1], F: fields[2],
 		Has: opmap.HasProcess | opmap.HasType | opmap.HasF, Line: pos.Line, Col: pos.Col}
@@ -374,6 +374,14 @@ func startsLikeEvent(text []byte) bool {
 	}
 	c := first[0]
 	return c == ':' || c == '-' || c >= '0' && c <= '9'
+}
+
+// noTable says of a line that looks like one of a table that no such form is read.
+func noTable(line []byte) string {
+	if bytes.ContainsAny(line, "{:") || bytes.Count(line, []byte(",")) < 2 && bytes.Count(line, []byte("\t")) < 2 {
+		return ""
+	}
+	return "; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)"
 }
 
 // field is the first field of a text, as bytes.Fields has it, and the rest.

@@ -199,7 +199,18 @@ func (in *input) edn(r io.Reader) error {
 // is "".
 func foreign(r *bufio.Reader) string {
 	head, _ := r.Peek(8)
+	if more, err := r.Peek(min(r.Buffered(), tarBlock)); err == nil && len(more) == tarBlock && string(more[257:262]) == "ustar" {
+		return "a tar archive, which is one if its name ends in .tar, .tar.gz, .tgz or .tar.zst"
+	}
 	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return "a zip archive, which is one if its name ends in .zip"
+	case bytes.HasPrefix(head, []byte("BZh")) && len(head) > 3 && head[3] >= '1' && head[3] <= '9':
+		return "bzip2; unpack it first, as bzcat FILE | clew check - does"
+	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
+		return "xz; unpack it first, as xzcat FILE | clew check - does"
+	case singleQuoted(head):
+		return "single quotes; JSON has double quotes, as json.dumps of Python writes them"
 	case isUTF16(head):
 		return "UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"
 	case bytes.HasPrefix(head, []byte("<")):
@@ -208,6 +219,15 @@ func foreign(r *bufio.Reader) string {
 		return "binary data"
 	}
 	return ""
+}
+
+// tarBlock is how many bytes the header of a member of a tar archive has.
+const tarBlock = 512
+
+// singleQuoted says whether a text begins as what Python prints of a dict, or of a list
+// of them.
+func singleQuoted(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimLeft(head, "[ \r\n"), " "), []byte("{'"))
 }
 
 // isUTF16 says whether a text begins with UTF-16's byte order mark, or with an

@@ -118,7 +118,7 @@ func (r *Reader) scan() error {
 		c, at, err = r.token()
 	} else if err == nil && c == ',' && r.array && r.ops > 0 {
 		if c, at, err = r.token(); err == nil && c == ']' {
-			return r.fail(at, "expected an op, found ]")
+			return r.fail(at, "expected an op after the comma, found ]")
 		}
 	} else if err == nil && r.array && c != ']' {
 		return r.fail(at, "expected , or ] after an op, found %s", r.found(c))
@@ -250,12 +250,36 @@ func (r *Reader) check(op []byte) error {
 		if errors.As(err, &syntax) {
 			at = at.Past(op[:max(syntax.Offset-1, 0)])
 		}
-		return r.fail(at, "the JSON is malformed: %v", err)
+		return r.fail(at, "the JSON is malformed: %v%s", err, instead(op, syntax))
 	}
 	if !utf8.Valid(op) {
 		return r.fail(r.begins, "the op is not UTF-8, which JSON is")
 	}
 	return nil
+}
+
+// strangers are words that other languages print where JSON has none of that name, and
+// what there is instead.
+var strangers = []struct{ word, instead string }{
+	{"NaN", `{"edn": "##NaN"}`}, {"Infinity", `{"edn": "##Inf"}`}, {"True", "true"}, {"False", "false"}, {"None", "null"}, {"nil", "null"}, {"undefined", "null"},
+}
+
+// instead says what JSON has in the place of what is wrong with it, "" if that is not
+// known.
+func instead(op []byte, wrong *json.SyntaxError) string {
+	if wrong == nil || wrong.Offset < 1 || wrong.Offset > int64(len(op)) {
+		return ""
+	}
+	before, at := bytes.TrimRight(op[:wrong.Offset-1], " \t\r\n"), op[wrong.Offset-1:]
+	if (at[0] == '}' || at[0] == ']') && bytes.HasSuffix(before, []byte(",")) {
+		return "; JSON has no comma before a closing bracket"
+	}
+	for _, s := range strangers {
+		if bytes.HasPrefix(at, []byte(s.word)) || len(before) > 0 && bytes.HasSuffix(before, []byte(s.word[:1])) && bytes.HasPrefix(at, []byte(s.word[1:])) {
+			return "; JSON has no " + s.word + ", but " + s.instead
+		}
+	}
+	return ""
 }
 
 // any reads an op of any kind, which has been checked, as EDN.

@@ -150,6 +150,9 @@ func (r *Reader) record(op []byte, rec *Record) error {
 	if fields["f"][0] != ':' {
 		return r.Fail(`expected the name of a function for "f", such as "read", found %s`, scan.Clip(fields["f"]))
 	}
+	if given(fields["input"]) && fields["value"] == nil {
+		return r.Fail(`the record has an "input" and no "value"; expected "value" for what it was called with`)
+	}
 	*rec = Record{Crashed: !given(fields["return"]), Events: make([]opmap.Event, 2)}
 	if rec.Call, err = r.time(fields, "call"); err != nil {
 		return err
