@@ -2,6 +2,7 @@ package clew
 
 import (
 	"fmt"
+	"strings"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -9,29 +10,67 @@ import (
 )
 
 // hint says what a user of a register may have forgotten, if the failure looks
-// like it: the initial value, which it returns too, or that values are [key
-// value] of independent keys.
+// like it: the initial value, which it returns too, that values are [key value] of
+// independent keys, or that values are written in one form and read in another.
 func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) (text, init string) {
 	h := ops.History
 	if allPairs(h) {
 		return "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own", ""
 	}
-	if spec.Init != "" {
-		return "", ""
-	}
-	if h.Object == "rmw" {
+	if h.Object == "rmw" && spec.Init == "" {
 		return "the register of such a file is 0 at first: give --init 0", "0"
 	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
 		if ops.Res[row] != int32(fail) {
 			continue
 		}
-		if op := ops.Op(row); (op.Kind == models.Read || op.Kind == models.CAS) && !written(ops, op.A) && first(ops, row) {
+		op := ops.Op(row)
+		if (op.Kind != models.Read && op.Kind != models.CAS) || written(ops, op.A) {
+			break
+		}
+		if like := alike(ops, edn.ID(op.A)); like != "" {
+			return fmt.Sprintf("%s is written, and %s is read: in Clojure these are not equal", like, h.Values.Text(edn.ID(op.A))), ""
+		}
+		if spec.Init == "" && first(ops, row) {
 			init = h.Values.Text(edn.ID(op.A))
 			return fmt.Sprintf("nothing writes %s: if it is the initial value, give --init %s", init, init), init
 		}
 	}
 	return "", ""
+}
+
+// maxAlike bounds the operations among which a value of another form is looked for.
+const maxAlike = 100_000
+
+// alike is the text of a written value that looks like a value in another form, as "1",
+// 1.0 and :1 look like 1, or "" if there is none.
+func alike(ops *models.Operations, value edn.ID) string {
+	v := ops.History.Values
+	looks := bare(v.Text(value))
+	for i := range min(ops.Len(), maxAlike) {
+		op := ops.Op(int32(i))
+		left := edn.ID(op.A)
+		switch op.Kind {
+		case models.Write:
+		case models.CAS:
+			left = edn.ID(op.B)
+		default:
+			continue
+		}
+		if text := v.Text(left); left != value && bare(text) == looks {
+			return text
+		}
+	}
+	return ""
+}
+
+// bare is the text of a value without what says of which kind it is.
+func bare(text string) string {
+	text = strings.Trim(text, `":`)
+	if number := strings.TrimRight(text, "NM"); number != "" && number[len(number)-1] >= '0' && number[len(number)-1] <= '9' {
+		text = strings.TrimSuffix(number, ".0")
+	}
+	return text
 }
 
 // written says whether any operation leaves a value.

@@ -2,6 +2,8 @@ package models
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -120,12 +122,42 @@ func Infer(h *jepsen.History) (string, error) {
 			}
 		}
 	}
-	fs := strings.Join(seen.fs, ", ")
-	switch {
-	case len(candidates) > 1:
-		return "", paramErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, text.OneOf(candidates))
-	case fitting == "":
-		return "", paramErrorf("cannot infer the model from %s; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", "))
+	if len(candidates) < 2 && fitting != "" {
+		return fitting, nil
 	}
-	return fitting, nil
+	return "", seen.notInferred(candidates)
 }
+
+// notInferred is the error of a history whose model several would do for, or none that
+// is ever inferred.
+func (s *Seen) notInferred(candidates []string) error {
+	fs := strings.Join(s.fs, ", ")
+	known := map[string]bool{}
+	var knowing []string // the models that know all :f's
+	for _, d := range registry {
+		own := namedFs.FindAllString(d.Fs, -1)
+		for _, f := range own {
+			known[f] = true
+		}
+		if s.Only(own...) {
+			knowing = append(knowing, d.Name)
+		}
+	}
+	if len(candidates) < 2 {
+		candidates = knowing
+	}
+	if len(candidates) > 0 {
+		return paramErrorf("cannot infer the model from %s; give %s %s", fs, ParamModel, text.OneOf(candidates))
+	}
+	for _, f := range s.fs {
+		if !known[f] {
+			return paramErrorf("cannot infer the model from %s: no model knows %s; %sthe models are %s, or one of your own (docs/own-models.md)",
+				fs, f, text.DidYouMean(f, slices.Sorted(maps.Keys(known))), strings.Join(names(), ", "))
+		}
+	}
+	return paramErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", "))
+}
+
+// namedFs finds the :f's in what a definition says of them. What else is written with a
+// colon there is no name that operations have.
+var namedFs = regexp.MustCompile(`:[a-zA-Z][a-zA-Z-]*`)
