@@ -68,14 +68,14 @@ func (b *Binding) Init() (edn.Value, bool) {
 	return b.v.Value(*b.init), true
 }
 
-// takes says whether the model takes a parameter.
-func (d *Definition) takes(p Param) bool {
+// Takes says whether the model takes a parameter.
+func (d *Definition) Takes(p Param) bool {
 	for _, own := range d.Params {
 		if own == p {
 			return true
 		}
 	}
-	return p == ParamInit || p == ParamSemantics
+	return p == ParamInit && d.NoInit == "" || p == ParamSemantics
 }
 
 // Operation is an operation of a history, for a model to read.

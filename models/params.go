@@ -178,7 +178,7 @@ func (s Spec) checkParams(d *Definition) error {
 	}
 	for _, known := range params {
 		n := known.given(&s)
-		switch takes := d.takes(known.name); {
+		switch takes := d.Takes(known.name); {
 		case takes && known.needed != "" && n < 1:
 			return paramErrorf("%s needs %s K, %s, at least 1", d.Name, known.name, known.needed)
 		case n < 0:
@@ -209,7 +209,7 @@ func (k param) misplaced(d *Definition) error {
 func takers(p Param) string {
 	var names []string
 	for _, d := range registry {
-		if d.takes(p) {
+		if d.Takes(p) {
 			names = append(names, d.Name)
 		}
 	}

@@ -46,6 +46,16 @@ func All() []Definition {
 	return all
 }
 
+// Describe is the definition of a model. It is an error, which says what is meant
+// perhaps, if there is none of that name.
+func Describe(name string) (Definition, error) {
+	d, err := lookup(name)
+	if err != nil {
+		return Definition{}, err
+	}
+	return *d, nil
+}
+
 // OfRecord is the model whose states print as records of this name, which is
 // given without its namespace. It is false if there is none.
 func OfRecord(name string) (model string, ok bool) {

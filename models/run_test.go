@@ -97,7 +97,7 @@ func TestRunsAgreeWithStep(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				v := edn.NewValues()
 				spec := Spec{Name: d.Name}
-				if d.takes(ParamPermits) {
+				if d.Takes(ParamPermits) {
 					spec.Permits = 5
 				}
 				reader, _, err := spec.bind(v)

@@ -139,9 +139,9 @@ func (r *Result) writeKeys(p *textPrinter) {
 
 // summary says what was checked, and how.
 func (r *Result) summary() string {
-	s := fmt.Sprintf("%s, %d operations", r.modelText(), r.History.Operations())
+	s := r.modelText() + ", " + text.Count(r.History.Operations(), "operation")
 	if r.Keys != nil {
-		s += fmt.Sprintf(" of %d keys", len(r.Keys))
+		s += " of " + text.Count(len(r.Keys), "key")
 	}
 	if n := r.History.CrashedCount(); n > 0 {
 		s += fmt.Sprintf(", %d crashed", n)

@@ -121,22 +121,26 @@ func manCommand(stdout io.Writer) *cli.Command {
 // about is the command line, for those who describe it.
 func about(app *cli.App) usage.Program { return usage.Of(app, "check", version(), valuesOf) }
 
+func modelNames() []string {
+	var names []string
+	for _, m := range models.All() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
 // valuesOf is what a flag of a command may be, as far as that is a list, or what stands
 // in the place of its arguments if the flag is "".
 func valuesOf(command, flag string) []string {
 	written := strings.Split(forms.Names(), ", ")
 	switch flag {
 	case "":
-		return map[string][]string{"completion": usage.Shells}[command]
+		return map[string][]string{"completion": usage.Shells, "models": modelNames()}[command]
 	case "model":
 		if command == "gen" {
 			return gen.ModelsOf(gen.Linearizable)
 		}
-		var names []string
-		for _, m := range models.All() {
-			names = append(names, m.Name)
-		}
-		return names
+		return modelNames()
 	case "output":
 		return map[string][]string{"check": checkForms, "merge": mergeForms, "compare": compareForms}[command]
 	case "bug":

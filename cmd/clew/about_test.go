@@ -62,7 +62,7 @@ var completions = []struct{ typed, offers, not string }{
 	{"convert --to ", "edn jsonl intervals", "test.jepsen"},
 	{"convert --from ", "edn test.jepsen", ""},
 	{"gen --bug ", "none stale-read", ""},
-	{"models ", "", "x.edn"},
+	{"models ", "stack cas-register", "x.edn"},
 	{"help ", "check completion man", "x.edn"},
 	{"", "check merge completion x.edn", "--model"},
 }

@@ -128,7 +128,7 @@ func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
 	output, badOutput := outputForm(c, checkForms)
 	switch k.output = output; {
 	case !c.Args().Present():
-		return nil, errors.New("no history given; clew check --help shows how")
+		return nil, k.evidence.noHistory()
 	case badOutput != nil:
 		return nil, badOutput
 	case count(c.Args().Slice(), "-") > 1:
@@ -221,7 +221,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		k.summarize(ctx, fmt.Sprintf("interrupted: %d of %d histories were not checked\n", n, len(jobs)))
 	}
 	if (k.output == "text" || k.output == "github") && len(jobs) > 1 {
-		said := k.tally.summary(len(jobs), "histories", valid, invalid, unknown, unreadable)
+		said := k.tally.summary(fmt.Sprintf("%d histories", len(jobs)), valid, invalid, unknown, unreadable)
 		if done < len(jobs) {
 			said += fmt.Sprintf("; stopped there, %d not checked", len(jobs)-done)
 		}

@@ -21,6 +21,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/progress"
 	"clew/internal/terminal"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
@@ -183,7 +184,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 		if t.knossosMs > 0 {
 			times = fmt.Sprintf("; knossos took %.0f ms, clew %.0f ms", t.knossosMs, t.clewMs)
 		}
-		k.summarize(ctx, t.summary(results, "results", agree, disagree, knossosUnknown, notComparable)+times+"\n")
+		k.summarize(ctx, t.summary(text.Count(results, "result"), agree, disagree, knossosUnknown, notComparable)+times+"\n")
 	}
 	return k.tally.status(), nil
 }

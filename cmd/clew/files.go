@@ -73,6 +73,17 @@ type evidence struct {
 	job   *job     // the single history of the files
 }
 
+// noHistory is the error of a check without a history, which may be what an output was
+// given for its file.
+func (e *evidence) noHistory() error {
+	for _, p := range e.files {
+		if info, err := os.Stat(p.path); err == nil && info.Mode().IsRegular() {
+			return fmt.Errorf("no history given: %s is the FILE that %s writes, and the history comes after it", p.path, p.flag)
+		}
+	}
+	return errors.New("no history given; clew check --help shows how")
+}
+
 // folder is a folder that gets a file for each of several histories.
 type folder struct {
 	flag, dir string // the dir is "" if none is asked for

@@ -97,6 +97,8 @@ func modelSpec(s settings) (r reading, err error) {
 		value, set := s[name]
 		switch {
 		case !set || name == "model-file":
+		case name == "model" && strings.HasSuffix(value, ".star"):
+			err = fmt.Errorf("--model is the name of a model, not %q; give a model of your own with --model-file %s", value, value)
 		case name == "clients":
 			r.allClients, err = either(name, value, "integers", "all")
 		case name == "clock-error":

@@ -120,7 +120,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		m.summarize(ctx, m.pipeline.End())
 	}
 	if m.output == "text" || m.output == "github" && len(lines) > 1 {
-		m.summarize(ctx, m.tally.summary(len(lines), "histories", valid, invalid, unknown, unreadable)+"\n")
+		m.summarize(ctx, m.tally.summary(fmt.Sprintf("%d histories", len(lines)), valid, invalid, unknown, unreadable)+"\n")
 	}
 	return m.status(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -15,11 +16,13 @@ import (
 	"clew/models/modelfile"
 )
 
-const modelsHelp = `Lists the models, or with --check checks a model file: every one of its examples
-is decided, and compared with what the file says of it.
+const modelsHelp = `Lists the models, or says more about those that are named (docs/models.md has all
+of it). With --check it checks a model file: every one of its examples is decided,
+and compared with what the file says of it.
 
 Examples:
    clew models
+   clew models semaphore
    clew models --check counter.star
 
 Exit status: 0, 1 some example is not as the file says, 254 bad arguments or a
@@ -29,12 +32,16 @@ func modelsCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "models",
 		Usage:       "list the models, or check one of your own",
+		ArgsUsage:   "[MODEL...]",
 		Description: modelsHelp,
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "check", Usage: "run the examples of a model `FILE`"}},
 		Action: func(c *cli.Context) (err error) {
 			if c.IsSet("check") {
 				*status, err = checkModel(c.Context, stdout, stderr, c.String("check"))
 				return err
+			}
+			if c.Args().Present() {
+				return describeModels(stdout, c.Args().Slice())
 			}
 			return listModels(stdout)
 		},
@@ -47,6 +54,32 @@ func listModels(w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Fs, m.About)
 	}
 	return t.Flush()
+}
+
+// describeModels says what is known of some models, and which flags they take.
+func describeModels(w io.Writer, named []string) error {
+	for i, name := range named {
+		d, err := models.Describe(name)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s: %s\n  %s\n\n", d.Name, d.About, d.Fs)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, flag := range modelFlags() {
+			name := flag.Names()[0]
+			if p := models.Param(name); p != models.ParamModel && d.Takes(p) {
+				usage := flag.(cli.DocGenerationFlag).GetUsage()
+				fmt.Fprintf(t, "  --%s\t%s\n", name, strings.ReplaceAll(usage, "`", ""))
+			}
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkModel runs the examples of a model file and prints a table. It returns the

@@ -131,12 +131,12 @@ func (t *tally) status() int {
 }
 
 // summary is a total, and how many had each of the given outcomes.
-func (t *tally) summary(total int, things string, each ...outcome) string {
+func (t *tally) summary(total string, each ...outcome) string {
 	var parts []string
 	for _, o := range each {
 		parts = append(parts, fmt.Sprintf("%d %s", t.of[o], inSummary[o]))
 	}
-	return fmt.Sprintf("%d %s: %s", total, things, strings.Join(parts, ", "))
+	return total + ": " + strings.Join(parts, ", ")
 }
 
 // runner runs jobs concurrently and says in order what became of them.

@@ -122,5 +122,5 @@ func (r *runner) verified(ctx context.Context, history, witness string) (said st
 	case err != nil:
 		return "", 0, clew.Placed(h, err)
 	}
-	return fmt.Sprintf("%s: a linearization of %d operations (%s)\n", text.Line(witness), len(order), spec.Name), exitValid, nil
+	return fmt.Sprintf("%s: a linearization of %s (%s)\n", text.Line(witness), text.Count(len(order), "operation"), spec.Name), exitValid, nil
 }

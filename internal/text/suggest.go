@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,6 +13,14 @@ func OneOf(list []string) string {
 		return strings.Join(list, "")
 	}
 	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
+// Count is a number of things, of which there may be one: "1 operation", "2 operations".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
 }
 
 // DidYouMean is a question about a word that is none of the known ones, "" if none is

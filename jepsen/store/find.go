@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"clew/internal/files"
@@ -59,7 +61,7 @@ func FindWith(path string, o Options) ([]Source, error) {
 // orNone is what was found, which is an error if it is nothing.
 func orNone(path string, found []Source, err error) ([]Source, error) {
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s: no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it", path)
+		err = errNone(path)
 	}
 	return found, err
 }
@@ -90,5 +92,17 @@ func findBelow(dir string) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	found := sources(below, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
+	if others := slices.DeleteFunc(below, func(name string) bool { return !otherForm.MatchString(name) }); len(found)+len(unreadable) == 0 && len(others) > 0 {
+		return nil, fmt.Errorf("%w; it has %d of other forms, such as %s: give those by their names", errNone(dir), len(others), others[0])
+	}
 	return found, errors.Join(unreadable...)
+}
+
+// otherForm matches the names of files that may be histories, but are not looked for in
+// folders, as other things have such names there.
+var otherForm = regexp.MustCompile(`\.(jsonl?|log|txt)(\.gz|\.zst)?$`)
+
+// errNone is the error of a folder or an archive without histories.
+func errNone(path string) error {
+	return fmt.Errorf("%s: no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it", path)
 }

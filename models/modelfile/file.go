@@ -267,6 +267,9 @@ func placed(path string, err error) error {
 		if instead, ok := pythons[word]; ok {
 			return at(s.Pos, "Starlark has no "+word+instead)
 		}
+		if strings.HasPrefix(s.Msg, "got string literal, want ") {
+			return at(s.Pos, s.Msg+`; Starlark has no f"{x}": expected "%s" % x`)
+		}
 		return at(s.Pos, s.Msg)
 	case errors.As(err, &r):
 		return at(r[0].Pos, r[0].Msg)
