@@ -281,6 +281,28 @@ func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
 	t.Logf("%d certificates, %d of them not proved", len(said), wrong)
 }
 
+// A transaction that leaves a value which it has found did not bring it, and need not be
+// in the core of whoever saw it.
+func TestAnotherProgramLeavesOutWhatBringsNoValue(t *testing.T) {
+	c := newCertified(t)
+	h, err := clew.Read(strings.NewReader(`{:process 1, :type :invoke, :f :txn, :value [[:r :x nil] [:w :x 1]]}
+{:process 2, :type :invoke, :f :txn, :value [[:r :x nil] [:w :x 1]]}
+{:process 2, :type :ok, :f :txn, :value [[:r :x 1] [:w :x 1]]}
+{:process 1, :type :ok, :f :txn, :value [[:r :x 1] [:w :x 1]]}
+`), "h.edn", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(context.Background(), h, models.Spec{Name: "multi-register"}, clew.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.add("both", c.file(h), r)
+	if said := c.check()["both"]; !strings.HasPrefix(said, "proved: not linearizable") {
+		t.Errorf("%s\n%s", said, text)
+	}
+}
+
 const (
 	certifiedRight = `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}

@@ -33,7 +33,7 @@ class MultiRegister(Seen):
             elif now.get(k) != v: return []
         return [frozenset(now.items())]
     def changes(self, o): return bool(self.makes(o))
-    def makes(self, o): return list({k: v for f, k, v in o[1] if f == "w"}.items())
+    def makes(self, o): return [x for x in {k: v for f, k, v in o[1] if f == "w"}.items() if x not in self.sees(o)]
     def sees(self, o): return [(k, v) for i, (f, k, v) in enumerate(o[1]) if f == "r" and ("w", k) not in [x[:2] for x in o[1][:i]]]
 
 class Priority(Bag):
