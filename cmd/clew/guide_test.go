@@ -1,55 +1,87 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// The guide to models of one's own is run: its files are written, every model's
-// examples are checked, and every session says what it says there.
-func TestTheGuideToModels(t *testing.T) {
-	guide, err := os.ReadFile(filepath.Join("..", "..", "docs", "own-models.md"))
+// fenced matches a fenced block of a document: its kind, and its text.
+var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
+var took = regexp.MustCompile(`[0-9]+(\.[0-9]+)? ms`)
+
+// untimed is what clew says to people without the times.
+func untimed(said string) string {
+	return engineMs.ReplaceAllString(took.ReplaceAllString(said, "N ms"), "$1")
+}
+
+// asTold does what a document says, in an empty folder: its files are written, every
+// model's examples are checked, and every session with a shell must say what it says
+// there. A file is a block that begins with its name as a comment, or what cat shows in
+// a session.
+func asTold(t *testing.T, document string) (models, sessions int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", document))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	clew := func(args string) string {
-		var out bytes.Buffer
-		run(context.Background(), strings.Fields(args), &out, &out)
-		return regexp.MustCompile(`[0-9.]+ ms`).ReplaceAllString(out.String(), "N ms")
+	shell := func(command string) string {
+		out, _ := exec.Command("sh", "-c", command).CombinedOutput() // its status is for the command to show
+		return untimed(string(out))
 	}
-	models, sessions := 0, 0
-	for _, block := range regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$").FindAllStringSubmatch(string(guide), -1) {
+	for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {
 		kind, text := block[1], block[2]
 		switch kind {
 		case "python", "clojure":
 			first, _, _ := strings.Cut(text, "\n")
-			name := strings.TrimLeft(first, "#; ")
-			if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
+			name, isComment := strings.CutPrefix(strings.TrimLeft(first, "#;"), " ")
+			if !isComment || strings.Contains(name, " ") {
+				continue
 			}
+			putFile(t, name, text)
 			if kind == "python" && strings.Contains(text, "\nexamples = ") {
 				models++
-				if said := clew("clew models --check " + name); !strings.Contains(said, ", 0 wrong\n") {
+				if said := shell("clew models --check " + name); !strings.Contains(said, ", 0 wrong\n") {
 					t.Errorf("%s: %s", name, said)
 				}
 			}
 		case "console":
-			for _, session := range strings.Split(text, "$ ")[1:] {
+			for _, session := range strings.Split("\n"+text, "\n$ ")[1:] {
 				sessions++
 				command, want, _ := strings.Cut(session, "\n")
-				if said := clew(command); said != want {
-					t.Errorf("%s says\n%s\nand in the guide\n%s", command, said, want)
+				if want = strings.TrimSuffix(want, "\n"); want != "" {
+					want += "\n"
+				}
+				if name, shown := strings.CutPrefix(command, "cat "); shown && !strings.ContainsAny(name, " |>") {
+					putFile(t, name, want)
+				} else if said := shell(command); said != untimed(want) {
+					t.Errorf("%s says\n%s\nand in %s\n%s", command, said, document, want)
 				}
 			}
 		}
 	}
-	if models < 3 || sessions < 3 {
+	return models, sessions
+}
+
+func TestTheGuideToModels(t *testing.T) {
+	if models, sessions := asTold(t, "docs/own-models.md"); models < 3 || sessions < 3 {
 		t.Errorf("only %d models and %d sessions were found", models, sessions)
+	}
+}
+
+func TestGettingStarted(t *testing.T) {
+	if _, sessions := asTold(t, "docs/getting-started.md"); sessions < 10 {
+		t.Errorf("only %d sessions were found", sessions)
+	}
+}
+
+func TestTroubleshooting(t *testing.T) {
+	if _, sessions := asTold(t, "docs/troubleshooting.md"); sessions < 10 {
+		t.Errorf("only %d sessions were found", sessions)
 	}
 }

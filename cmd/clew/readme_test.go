@@ -23,8 +23,7 @@ func TestTheREADMEShowsWhatItsFirstCommandPrints(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
 	var out bytes.Buffer
 	run(t.Context(), append([]string{"clew"}, strings.Fields(string(sample[1]))...), &out, io.Discard)
-	took := regexp.MustCompile(`\d+(\.\d+)? ms`)
-	if got, want := took.ReplaceAllString(out.String(), "N ms"), took.ReplaceAllString(string(sample[2]), "N ms"); got != want {
+	if got, want := untimed(out.String()), untimed(string(sample[2])); got != want {
 		t.Errorf("the README shows\n%s\nand it prints\n%s", want, got)
 	}
 }
