@@ -103,6 +103,37 @@ func wrongCommand(app *cli.App, words []string) string {
 	return ""
 }
 
+// TestLinksInDocumentsLead: every link to a file, or to a heading of one, has its goal.
+func TestLinksInDocumentsLead(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^):#]*)(#[^)]*)?\)|(?:src|srcset)="([^":]+)"`)
+	notInAnchors := regexp.MustCompile("[^a-z0-9 _-]")
+	texts, seen := documents(t), 0
+	for name, text := range texts {
+		for _, found := range link.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+			goal := name
+			if path := found[1] + found[3]; path != "" {
+				goal = filepath.Join(filepath.Dir(name), path)
+			}
+			seen++
+			if _, err := os.Stat(goal); err != nil {
+				t.Errorf("%s leads to %s%s: %v", name, found[1], found[3], err)
+				continue
+			}
+			headed := found[2] == ""
+			for _, heading := range regexp.MustCompile("(?m)^#+ (.+)$").FindAllStringSubmatch(texts[goal], -1) {
+				anchor := strings.ReplaceAll(notInAnchors.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-")
+				headed = headed || found[2] == "#"+anchor
+			}
+			if !headed {
+				t.Errorf("%s leads to %s%s, which is no heading", name, found[1], found[2])
+			}
+		}
+	}
+	if seen < 80 {
+		t.Errorf("only %d links were found", seen)
+	}
+}
+
 // example matches a history in docs/models.md, with what clew says of it and the flags.
 var example = regexp.MustCompile("(?m)^(Linearizable|Not linearizable|Ambiguous)(?:, with `([^`]+)`)?:\n\n```\n((?:[^`].*\n)+)```$")
 
