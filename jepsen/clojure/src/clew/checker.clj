@@ -404,7 +404,8 @@
         ^Process process (try
                            (.start builder)
                            (catch java.io.IOException e
-                             (fail! :cannot-run (.getMessage e))))]
+                             (fail! :cannot-run (str (.getMessage e) "; expected clew on the PATH of the control node"
+                                                     ", or what runs it as :command, such as [\"/opt/clew\"]"))))]
     (try
       (cond
         (nil? limit)                                         (.waitFor process)

@@ -515,6 +515,11 @@ ops = {'add': add}
         (is (string? (:message result)))
         (is (< (count (:message result)) 5000))))))
 
+(deftest a-missing-clew-is-told-from-where-it-is-expected
+  (let [{:keys [message]} (harmless {:model :register, :command ["no-such-clew"]})]
+    (is (str/includes? message "\"no-such-clew\""))
+    (is (str/ends-with? message "; expected clew on the PATH of the control node, or what runs it as :command, such as [\"/opt/clew\"]"))))
+
 (deftest three-megabytes-on-both-streams-are-no-failure
   (let [result (check {:model   :register
                        :command (script "yes noise | head -c 3000000 >&2"
