@@ -182,8 +182,12 @@ func (h *History) written(event Event) []edn.ID {
 			return append([]edn.ID(nil), v.Items(id)...)
 		}
 	}
+	process := h.Processes[h.Process[event]]
+	if n, isInt := v.Int(process); isInt {
+		process = v.InternInt(n) // its class may go by another spelling
+	}
 	kvs := []edn.ID{
-		v.InternKeyword("process"), h.Processes[h.Process[event]],
+		v.InternKeyword("process"), process,
 		v.InternKeyword("type"), v.InternKeyword(h.Type[event].Name()),
 		v.InternKeyword("f"), h.F[event],
 	}

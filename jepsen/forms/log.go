@@ -271,9 +271,24 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 		}
 		e.Text = v.AppendMap(nil, []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type,
 			v.InternKeyword("f"), e.F, v.InternKeyword("value"), e.Value, v.InternKeyword("error"), failure})
+	} else if !isCommon(v, e.Process) || v.Same(e.F) != e.F {
+		kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type, v.InternKeyword("f"), e.F}
+		if e.Has&opmap.HasValue != 0 {
+			kvs = append(kvs, v.InternKeyword("value"), e.Value)
+		}
+		e.Text = v.AppendMap(nil, kvs)
 	}
 	l.events++
 	return l.in.take(&e)
+}
+
+// isCommon says whether a history prints a process as it is spelled here, even if only
+// its class is known: 7, not 007 or 7N.
+func isCommon(v *edn.Values, process edn.ID) bool {
+	if n, isInt := v.Int(process); isInt {
+		return v.InternInt(n) == process
+	}
+	return v.Same(process) == process
 }
 
 // message is what a logger says in a line, without what it puts in front, and

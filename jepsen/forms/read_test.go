@@ -95,3 +95,26 @@ func TestAHistoryIsTheSameOnEveryNumberOfCores(t *testing.T) {
 		}
 	}
 }
+
+// A process is an integer by its class, and an op of a log is echoed as it stands there.
+func TestProcessesOfALogAreEchoedAsTheyStand(t *testing.T) {
+	for _, c := range []struct{ log, want string }{
+		{"00 :invoke :read nil", "{:f :read, :index 0, :process 00, :type :invoke, :value nil}"},
+		{"7N :invoke :read", "{:f :read, :index 0, :process 7N, :type :invoke, :value nil}"},
+		{"1 :invoke :write 0N\n0 :invoke :read nil", "{:f :read, :index 1, :process 0, :type :invoke, :value nil}"},
+		{"1 :invoke :write 0\n00 :invoke :read nil", "{:f :read, :index 1, :process 00, :type :invoke, :value nil}"},
+		{"1 :invoke [1]\n2 :invoke (1N) 3", "{:f (1N), :index 1, :process 2, :type :invoke, :value 3}"},
+	} {
+		h, err := Read(strings.NewReader(c.log), "h", jepsen.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", c.log, err)
+		}
+		last := jepsen.Event(len(h.Type) - 1)
+		if got := string(h.OpPrinter().AppendEvent(nil, last)); got != c.want {
+			t.Errorf("%s: printed as %s, want %s", c.log, got, c.want)
+		}
+		if got := h.EventMap(last).String(); got != c.want {
+			t.Errorf("%s: its map is %s, want %s", c.log, got, c.want)
+		}
+	}
+}
