@@ -22,9 +22,7 @@ coverage:
 oracle: ; CLEW_LONG=1 go test -timeout 5h -v . ./fallback/... ./fastpath/...
 campaign: ; go run ./internal/campaign/run -minutes $(or $(MINUTES),3) -log campaign.jsonl $(ARGS)
 shards: ; CLEW_LONG=1 go test -timeout 5h -v -run 'Shard' ./cmd/clew
-fuzz:
-	for f in ./edn/opmap:FuzzReader ./edn:FuzzParse ./edn/opmap:FuzzQuick ./edn/opmap:FuzzAhead .:FuzzCheck ./jepsen/forms:FuzzConvert ./jepsen/forms/internal/jsonops:FuzzJSON ./jepsen/fressian:FuzzReader ./jepsen/testfile:FuzzRead ./jepsen/forms:FuzzForms; do \
-	  go test -run xxx -fuzz "^$${f#*:}$$" -fuzztime 60s -fuzzminimizetime 10x "$${f%:*}" || exit 1; done
+fuzz: ; go run ./internal/fuzzing/run $(if $(MINUTES),-minutes $(MINUTES) -log fuzz.jsonl) $(ARGS)
 mutants: ; go run ./internal/mutants $(ARGS)
 bench: ; @go run ./internal/bench speed $(ARGS)
 benchmarks: ; go test -run '^$$' -bench . -benchmem . ./edn/... ./jepsen/... ./fallback/... ./fastpath/...

@@ -9,6 +9,7 @@ import (
 	"clew"
 	"clew/edn"
 	"clew/internal/campaign"
+	"clew/internal/fuzzing"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -28,6 +29,7 @@ func FuzzCheck(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, model uint8, text string) {
+		defer fuzzing.Guard(t)()
 		spec := specs[int(model)%len(specs)]
 		h, err := clew.Read(strings.NewReader(text), "h", jepsen.Options{})
 		if err != nil || h.Operations() > 12 {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"clew/internal/fuzzing"
 )
 
 func parse(tb testing.TB, v *Values, text string) ID {
@@ -412,6 +414,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		defer fuzzing.Guard(t)()
 		v := NewValues()
 		id, err := v.Parse(text, Pos{})
 		all, errAll := v.ParseAll(text, Pos{})

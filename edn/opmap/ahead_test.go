@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 
 	"clew/edn"
+	"clew/internal/fuzzing"
 )
 
 // nasty is a history whose op maps are hard to find for whoever begins in the
@@ -188,6 +189,7 @@ func FuzzAhead(f *testing.F) {
 	f.Add(string(ordinaryHistory(100)), uint(1), uint(1000))
 	f.Add("{:type :ok, :value 1}\n{:type :ok, :value 2}\n{:type :ok, :value \"\n{:type :ok, :value 3}\n\"}", uint(22), uint(50))
 	f.Fuzz(func(t *testing.T, text string, first, size uint) {
+		defer fuzzing.Guard(t)()
 		want := plainly(text)
 		got := withScouts(strings.NewReader(text), int(first%1000)+4, int(size%1000)+1, 2000)
 		if strings.Contains(text, "##NaN") {

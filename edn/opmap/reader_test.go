@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"clew/internal/fuzzing"
 	"clew/internal/race"
 
 	olympos "olympos.io/encoding/edn"
@@ -411,6 +412,7 @@ func FuzzReader(f *testing.F) {
 		f.Add([]byte(text), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, block uint8) {
+		defer fuzzing.Guard(t)()
 		whole := NewReader(bytes.NewReader(text), "", edn.NewValues())
 		want, wantErr := collectEvents(whole)
 		small := NewReader(iotest.OneByteReader(bytes.NewReader(text)), "", edn.NewValues())
@@ -457,6 +459,7 @@ func FuzzQuick(f *testing.F) {
 	f.Add(`{:value "x":f :a}`, `{:value false:f :a}`)
 	f.Add("{:value\n1, :f :a}", "{:value\n2, :f :a}\n ]")
 	f.Fuzz(func(t *testing.T, first, other string) {
+		defer fuzzing.Guard(t)()
 		history := first + "\n" + other + " " + first + other + "\n" + other
 		read := func(known int) (values, events []string, err error) {
 			v := edn.NewValues()

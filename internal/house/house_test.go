@@ -170,3 +170,52 @@ func TestModelsHaveOneHome(t *testing.T) {
 		}
 	}
 }
+
+// What a fuzz target executes begins with the guard of its time and memory.
+func TestFuzzTargetsAreGuarded(t *testing.T) {
+	const root = "../.."
+	targets := 0
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(p, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(f.Name.Name, "Fuzz") {
+				continue
+			}
+			targets++
+			if !isGuarded(f) {
+				t.Errorf("%s: %s: expected its f.Fuzz to begin with defer fuzzing.Guard(t)()", p, f.Name.Name)
+			}
+		}
+		return nil
+	})
+	if err != nil || targets < 10 {
+		t.Errorf("%d targets were found, %v", targets, err)
+	}
+}
+
+// isGuarded says whether the function that a target gives to f.Fuzz begins with the
+// guard.
+func isGuarded(f *ast.FuncDecl) (guarded bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		lit, ok := n.(*ast.FuncLit)
+		if !ok || len(lit.Body.List) == 0 {
+			return true
+		}
+		if first, ok := lit.Body.List[0].(*ast.DeferStmt); ok {
+			if call, ok := first.Call.Fun.(*ast.CallExpr); ok {
+				if name, ok := call.Fun.(*ast.SelectorExpr); ok && name.Sel.Name == "Guard" {
+					guarded = true
+				}
+			}
+		}
+		return true
+	})
+	return guarded
+}

@@ -11,6 +11,7 @@ import (
 
 	"clew/edn/opmap"
 	"clew/internal/archive"
+	"clew/internal/fuzzing"
 	"clew/internal/gen"
 	"clew/jepsen"
 )
@@ -213,6 +214,7 @@ func FuzzConvert(f *testing.F) {
 		f.Add(gen.New(gen.Rand(seed), gen.Options{Model: "multi-register"}).Text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		defer fuzzing.Guard(t)()
 		var out bytes.Buffer
 		if _, err := Convert(&out, strings.NewReader(text), "h", "", JSONL); err != nil {
 			return
@@ -267,6 +269,7 @@ func FuzzForms(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		defer fuzzing.Guard(t)()
 		opts := jepsen.Options{AllClients: true, AnyFailedF: true}
 		for _, to := range append([]Form{""}, All...) {
 			in := text

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/internal/fuzzing"
 )
 
 // unhex is the bytes of hexadecimal digits with blanks between them.
@@ -147,6 +148,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(unhex(f, seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer fuzzing.Guard(t)()
 		v := edn.NewValues()
 		r := NewReader(data, edn.Pos{}, v)
 		for r.More() {

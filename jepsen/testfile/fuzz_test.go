@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/internal/fuzzing"
 )
 
 // FuzzRead reads any bytes as a file, once as they are, and once with the CRCs that
@@ -20,6 +21,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(data[:400])
 	f.Add(stream(op(fields()...)))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		defer fuzzing.Guard(t)()
 		readsBack(t, data)
 		readsBack(t, repaired(data))
 	})

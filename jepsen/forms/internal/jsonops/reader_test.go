@@ -9,6 +9,7 @@ import (
 
 	"clew/edn"
 	"clew/edn/opmap"
+	"clew/internal/fuzzing"
 )
 
 // opsInJSON are the events of a history in JSON that comes in pieces of so many
@@ -93,6 +94,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add(odd, op, byte(7))
 	}
 	f.Fuzz(func(t *testing.T, first, other string, piece byte) {
+		defer fuzzing.Guard(t)()
 		for _, text := range []string{
 			first + "\n" + other + " " + first + other + "\n" + other + "\n",
 			"\ufeff[" + first + ",\n" + other + "," + other + "\n," + first + "] ",
