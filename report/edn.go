@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/edn/opmap"
 	"clew/jepsen"
 )
 
@@ -425,13 +426,10 @@ func (s *savedResult) event(op edn.Value) jepsen.Event {
 	index, isInt := at.Int()
 	process, _ := op.Get("process")
 	kind, _ := op.Get("type")
+	f, _ := op.Get("f")
+	value, _ := op.Get("value")
 	if !isInt {
 		return jepsen.None
 	}
-	for _, e := range s.byIndex.of(index) {
-		if s.h.Processes[s.h.Process[e.event]] == edn.ID(process.Class()) && kind.String() == s.h.Type[e.event].String() {
-			return e.event
-		}
-	}
-	return jepsen.None
+	return s.byIndex.event(s.h, &opmap.Event{Index: index, Process: process.ID(), Type: kind.ID(), F: f.ID(), Value: value.ID()}, nil)
 }

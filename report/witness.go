@@ -102,20 +102,18 @@ func (r *Result) WriteCore(w io.Writer) error {
 	return out.Flush()
 }
 
-// ReadWitness reads a witness of a history: op maps, each with the :index of
-// one of its operation's events, and its :process and :type if several events
-// share an index. Errors say where the mistake is, and what was expected.
+// ReadWitness reads a witness of a history: op maps, each with the :index, :process
+// and :type of one of its operation's events. If that is true of several, since they
+// share an index, :f and :value tell them apart, and the first comes first. Errors say
+// where the mistake is, and what was expected.
 func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operation, error) {
 	if in == nil || h == nil {
 		return nil, fmt.Errorf("%s: expected a witness and its history, found nil", name)
 	}
 	byIndex := newIndexed(h)
 	v := h.Values
-	var types [4]edn.ID
-	for t := jepsen.Invoke; t <= jepsen.Info; t++ {
-		types[t] = v.InternKeyword(t.Name())
-	}
 	reader := opmap.NewReader(in, name, v)
+	named := make([]bool, h.Operations())
 	var witness []jepsen.Operation
 	var e opmap.Event
 	for {
@@ -128,15 +126,13 @@ func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operati
 		if e.Has&opmap.HasIndex == 0 {
 			return nil, at.Errorf("the op has no :index; expected that of an event of the history")
 		}
-		events := byIndex.of(index)
-		k := slices.IndexFunc(events, func(x indexedEvent) bool {
-			return h.Processes[h.Process[x.event]] == v.Same(e.Process) && types[h.Type[x.event]] == e.Type
-		})
-		if k < 0 {
+		event := byIndex.event(h, &e, named)
+		if event == jepsen.None {
 			return nil, at.Errorf("the history has no %s event of process %s with :index %d",
 				v.Text(e.Type), v.Text(e.Process), index)
 		}
-		witness = append(witness, h.OpOf[events[k].event])
+		named[h.OpOf[event]] = true
+		witness = append(witness, h.OpOf[event])
 	}
 }
 
@@ -170,4 +166,30 @@ func (x indexed) of(index int64) []indexedEvent {
 		to++
 	}
 	return x[from:to]
+}
+
+// event is the event of the history with the :index, :process and :type of an op, None if
+// there is none. Of several it is one with the op's :f and :value, best of an operation
+// that has not been named yet.
+func (x indexed) event(h *jepsen.History, op *opmap.Event, named []bool) jepsen.Event {
+	v, found, best := h.Values, jepsen.Event(jepsen.None), -1
+	for _, e := range x.of(op.Index) {
+		if op.Type != v.InternKeyword(h.Type[e.event].Name()) || v.Same(op.Process) != v.Same(h.Processes[h.Process[e.event]]) {
+			continue
+		}
+		fits := 0
+		if v.Same(op.F) == h.F[e.event] {
+			fits += 4
+		}
+		if v.Same(op.Value) == v.Same(h.Value[e.event]) {
+			fits += 2
+		}
+		if named != nil && !named[h.OpOf[e.event]] {
+			fits++
+		}
+		if fits > best {
+			found, best = e.event, fits
+		}
+	}
+	return found
 }

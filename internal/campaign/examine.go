@@ -93,7 +93,7 @@ func (c *Counts) Examine(spec models.Spec, g gen.History) error {
 	if g.Way == gen.Run && !want.Linearizable {
 		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, jepsen.Event(want.Fail)))
 	}
-	naive, err := oracle.Naive(g.Text, naiveOptions(spec))
+	naive, err := oracle.Naive(g.Text, NaiveOptions(spec))
 	switch {
 	case errors.Is(err, oracle.ErrNoReading):
 	case err != nil:

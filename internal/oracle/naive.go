@@ -77,6 +77,7 @@ func Naive(text string, o NaiveOptions) (bool, error) {
 
 // naiveOp is an operation with the value that counts.
 type naiveOp struct {
+	number          int // of the operation in the history
 	f, key          string
 	value, given    form // given is the invocation's
 	process         string
@@ -107,7 +108,7 @@ func naivePairs(text string, o NaiveOptions) ([]naiveOp, error) {
 		switch t := e.get(":type").atom; {
 		case t == ":invoke":
 			open[p] = len(ops)
-			ops = append(ops, naiveOp{f: e.get(":f").atom, key: e.get(":key").canon(), value: value, given: value, process: p,
+			ops = append(ops, naiveOp{number: len(ops), f: e.get(":f").atom, key: e.get(":key").canon(), value: value, given: value, process: p,
 				start: at, end: -1, crashed: true})
 			continue
 		case !busy:

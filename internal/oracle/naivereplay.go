@@ -1,0 +1,57 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+)
+
+// NaiveReplay says whether an order of a history's operations, numbered by their
+// invocations, is a linearization, as Naive reads the history: by its definition, and with
+// nothing of clew.
+func NaiveReplay(text string, o NaiveOptions, order []int) (bool, error) {
+	ops, err := naivePairs(text, o)
+	if err != nil {
+		return false, err
+	}
+	spec, ok := naiveSpecs[o.Model]
+	if !ok {
+		return false, fmt.Errorf("%w %q", ErrNoReading, o.Model)
+	}
+	init, err := naiveInit(o)
+	if err != nil {
+		return false, err
+	}
+	var sequence []naiveOp
+	for _, number := range order {
+		i := slices.IndexFunc(ops, func(a naiveOp) bool { return a.number == number })
+		if i < 0 || slices.ContainsFunc(sequence, func(a naiveOp) bool { return a.number == number }) {
+			return false, nil
+		}
+		sequence = append(sequence, ops[i])
+	}
+	for _, a := range ops {
+		if !a.crashed && !slices.Contains(order, a.number) {
+			return false, nil
+		}
+	}
+	for i, a := range sequence {
+		for _, b := range sequence[i:] {
+			if !b.crashed && b.end < a.start {
+				return false, nil
+			}
+		}
+	}
+	states := [][]string{init}
+	for _, a := range sequence {
+		var next [][]string
+		for _, s := range states {
+			for _, after := range spec(o, s, a) {
+				if !slices.ContainsFunc(next, func(s []string) bool { return slices.Equal(s, after) }) {
+					next = append(next, after)
+				}
+			}
+		}
+		states = next
+	}
+	return len(states) > 0, nil
+}
