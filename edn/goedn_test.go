@@ -6,7 +6,7 @@ import (
 	olympos "olympos.io/encoding/edn"
 
 	"clew/edn"
-	"clew/edn/internal/goedn"
+	"clew/internal/goedn"
 )
 
 func TestOurValuesAreThoseOfGoEDNWhereItIsRight(t *testing.T) {

@@ -122,13 +122,13 @@ func naivePairing(events []scriptEvent, o jepsen.Options) (ops []paired, kept []
 // FuzzPairing pairs events that come as they like, and compares the operations with
 // those of a naive pairing, or where the first of them stands that makes no sense.
 func FuzzPairing(f *testing.F) {
-	f.Add([]byte("\x20\x06\x28\x06\x01\x00\x09\x06"), false, false)      // two operations
-	f.Add([]byte("\x20\x06\x38\x06\x28\x06"), false, false)              // :ok after :info
+	f.Add([]byte("\x20\x06\x28\x06\x01\x00\x09\x06"), false, false)       // two operations
+	f.Add([]byte("\x20\x06\x38\x06\x28\x06"), false, false)               // :ok after :info
 	f.Add([]byte("\x20\x06\x38\x06\x30\x06\x24\x16\x28\x06"), true, true) // :fail after :info, 0N
-	f.Add([]byte("\x20\x06\x10\x06"), false, true)                       // another :f fails
-	f.Add([]byte("\x25\x06\x06\x06\x07\x06\x0e\x06"), true, false)       // other processes
-	f.Add([]byte("\x20\x04\x20\x05\x20\x06\x20\x06"), false, false)      // no :process, a strange :type, an open process
-	f.Add([]byte("\x20\x02\x28\x02\x20\x12\x28\x03"), false, false)      // indices
+	f.Add([]byte("\x20\x06\x10\x06"), false, true)                        // another :f fails
+	f.Add([]byte("\x25\x06\x06\x06\x07\x06\x0e\x06"), true, false)        // other processes
+	f.Add([]byte("\x20\x04\x20\x05\x20\x06\x20\x06"), false, false)       // no :process, a strange :type, an open process
+	f.Add([]byte("\x20\x02\x28\x02\x20\x12\x28\x03"), false, false)       // indices
 	f.Fuzz(func(t *testing.T, bytes []byte, allClients, anyFailedF bool) {
 		defer fuzzing.Guard(t)()
 		events := script(bytes)

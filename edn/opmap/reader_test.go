@@ -20,7 +20,7 @@ import (
 	olympos "olympos.io/encoding/edn"
 
 	"clew/edn"
-	"clew/edn/internal/goedn"
+	"clew/internal/goedn"
 )
 
 // collectEvents prints what a reader gives, with values as text, and its error.

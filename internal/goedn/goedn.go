@@ -41,6 +41,8 @@ func Value(tb testing.TB, v *edn.Values, x any) edn.ID {
 		return v.InternTagged(x.Tagname, Value(tb, v, x.Value))
 	case *big.Int:
 		return parse(tb, v, x.String()+"N")
+	case big.Int:
+		return Value(tb, v, &x)
 	case *big.Float:
 		return parse(tb, v, x.Text('f', -1)+"M")
 	case []any:
