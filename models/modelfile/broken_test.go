@@ -19,14 +19,15 @@ import (
 // by a process of its own, with a ! before those that crashed.
 func history(t testing.TB, ops string) *jepsen.History {
 	t.Helper()
-	b := jepsen.NewBuilder(jepsen.Options{})
-	parse := func(text string) edn.Value {
-		id, err := b.Values().Parse([]byte(text), edn.Pos{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b.Values().Value(id)
+	h, err := historyOf(ops)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return h
+}
+
+func historyOf(ops string) (*jepsen.History, error) {
+	b := jepsen.NewBuilder(jepsen.Options{})
 	for i, op := range strings.Split(ops, ", ") {
 		op, crashed := strings.CutPrefix(op, "!")
 		f, text, _ := strings.Cut(op, " ")
@@ -34,18 +35,22 @@ func history(t testing.TB, ops string) *jepsen.History {
 		if !two {
 			out = in
 		}
-		b.Invoke(i, f, parse(in))
+		given, err := b.Values().Parse([]byte(in), edn.Pos{})
+		if err != nil {
+			return nil, err
+		}
+		returned, err := b.Values().Parse([]byte(out), edn.Pos{})
+		if err != nil {
+			return nil, err
+		}
+		b.Invoke(i, f, b.Values().Value(given))
 		if crashed {
-			b.Info(i, f, parse(in))
+			b.Info(i, f, b.Values().Value(given))
 		} else {
-			b.OK(i, f, parse(out))
+			b.OK(i, f, b.Values().Value(returned))
 		}
 	}
-	h, err := b.History()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return b.History()
 }
 
 // comment is what a line of a model's text says behind a word.
