@@ -77,3 +77,16 @@ func TestAFileThatIsNoTestMakesNoClaims(t *testing.T) {
 		f.Close()
 	}
 }
+
+func TestMillisecondsOfATableAreFinite(t *testing.T) {
+	for _, ms := range []string{"Inf", "-inf", "NaN", "1e999", "soon"} {
+		_, err := ReadTable(strings.NewReader("file\tverdict\tms\nh\ttrue\t"+ms+"\n"), "t")
+		if want := "t:2:1: expected milliseconds, found \"" + ms + "\""; err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", ms, err, want)
+		}
+	}
+	rows, err := ReadTable(strings.NewReader("file\tverdict\tms\nh\ttrue\t12.5\n"), "t")
+	if err != nil || len(rows) != 1 || rows[0].Ms != 12.5 {
+		t.Errorf("%v, %v", rows, err)
+	}
+}

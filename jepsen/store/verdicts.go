@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,7 @@ func ReadTable(in io.Reader, name string) ([]TableRow, error) {
 		}
 		var err error
 		if ms := field("ms"); ms != "" {
-			if row.Ms, err = strconv.ParseFloat(ms, 64); err != nil {
+			if row.Ms, err = strconv.ParseFloat(ms, 64); err != nil || math.IsInf(row.Ms, 0) || math.IsNaN(row.Ms) {
 				return nil, at.Errorf("expected milliseconds, found %q", ms)
 			}
 		}
