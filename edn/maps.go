@@ -87,6 +87,10 @@ func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
 // instead of 64 KiB and 256 KiB. It must be called before Next.
 func (m *Maps) Blocks(first, later int) { m.first, m.later = first, later }
 
+// First sets how many bytes of the text are read at first, if it is known to be short.
+// It must be called before Next.
+func (m *Maps) First(bytes int) { m.first = bytes }
+
 // Eager has maps given out as soon as their text is there: what one call of Read
 // returns is a block, however short. It must be called before Next.
 func (m *Maps) Eager() { m.eager = true }

@@ -18,17 +18,22 @@ import (
 // EDN is the result map on one line, with sorted keys.
 func (r *Result) EDN() string {
 	var b strings.Builder
-	r.WriteEDN(&b) // a Builder takes everything
+	r.writeEDN(&b, 1<<10) // a Builder takes everything
 	return b.String()
 }
 
 // WriteEDN writes the result map on one line, with sorted keys, as the text of the
 // map that Clojure would read. It never holds all of it: of a million independent
 // keys it writes one after the other, and a core operation by operation.
-func (r *Result) WriteEDN(w io.Writer) error {
-	p := &ednPrinter{out: bufio.NewWriterSize(w, 64<<10), v: edn.NewValues()}
+func (r *Result) WriteEDN(w io.Writer) error { return r.writeEDN(w, 64<<10) }
+
+// writeEDN writes the result map through a buffer of some size.
+func (r *Result) writeEDN(w io.Writer, size int) error {
+	p := &ednPrinter{out: bufio.NewWriterSize(w, size)}
 	if r.History != nil && r.History.Values != nil {
 		p.v = r.History.Values
+	} else {
+		p.v = edn.NewValues()
 	}
 	var m []field
 	if r.Keys == nil {

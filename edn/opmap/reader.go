@@ -60,6 +60,10 @@ func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
 // before Next.
 func (r *Reader) Eager() { r.maps.Eager() }
 
+// First sets how many bytes of the text are read at first; Maps.Blocks has the usual
+// number. It must be called before Next.
+func (r *Reader) First(bytes int) { r.maps.First(bytes) }
+
 // Next reads the next op map into ev. It returns io.EOF at the end, an
 // *edn.Error if the input is not a history, or an error of the underlying
 // reader with the name of the file. Calls after an error return the same error.

@@ -43,7 +43,7 @@ func More(n int, read, length int64) int {
 	if left := length - read; n >= 512 && read > 0 && left > 0 {
 		return min(int(float64(n)*float64(left)/float64(read)*1.02)+64, 64*n)
 	}
-	return max(n, 512)
+	return max(n, 64)
 }
 
 // Append appends a row to a column of which nobody knows how long it becomes. It

@@ -174,8 +174,9 @@ func (in *input) each(next func(*opmap.Event) error) error {
 	}
 }
 
-func (in *input) edn(r io.Reader) error {
+func (in *input) edn(r *bufio.Reader) error {
 	reader := opmap.NewReader(r, in.file, in.values)
+	reader.First(r.Size()) // less for a short text
 	if in.eager {
 		reader.Eager()
 	} else {
