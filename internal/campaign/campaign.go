@@ -48,14 +48,15 @@ func (u Unit) some(spec models.Spec, n int) (c Counts, err error) {
 		}
 		g := gen.New(r, o)
 		drawn.Init = g.Init
-		if err := c.Examine(drawn, g); err != nil {
+		examined, err := c.examine(drawn, g)
+		if err != nil {
 			small := Smallest(drawn, g.Text)
 			if again := new(Counts).Examine(drawn, gen.History{Text: small, Way: gen.Guess}); again != nil {
 				err = again
 			}
 			return c, &Mismatch{drawn, small, err}
 		}
-		if err := c.Relations(r, drawn, g.Text); err != nil {
+		if err := c.relations(r, examined); err != nil {
 			relations := func(text string) error { return new(Counts).Relations(gen.Rand(u.Seed), drawn, text) }
 			small := smallest(g.Text, relations)
 			return c, &Mismatch{drawn, small, cmp.Or(relations(small), err)}

@@ -72,12 +72,27 @@ func smallest(text string, examine func(text string) error) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// subject is a history that was read, and decided.
+type subject struct {
+	spec models.Spec
+	text string
+	h    *jepsen.History
+	ops  *models.Operations
+	auto *report.Result // of the algorithm auto
+}
+
 // Examine says what is wrong with how a history is read and decided.
 func (c *Counts) Examine(spec models.Spec, g gen.History) error {
-	h, ops, err := ReadText(spec, g.Text)
-	if err != nil {
-		return err
+	_, err := c.examine(spec, g)
+	return err
+}
+
+func (c *Counts) examine(spec models.Spec, g gen.History) (s subject, err error) {
+	s = subject{spec: spec, text: g.Text}
+	if s.h, s.ops, err = ReadText(spec, g.Text); err != nil {
+		return s, err
 	}
+	h, ops := s.h, s.ops
 	want := oracle.Decide(ops, oracle.Options{})
 	if want.Linearizable {
 		c.Valid++
@@ -91,21 +106,28 @@ func (c *Counts) Examine(spec models.Spec, g gen.History) error {
 		c.Empty++
 	}
 	if g.Way == gen.Run && !want.Linearizable {
-		return fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, jepsen.Event(want.Fail)))
+		return s, fmt.Errorf("it is linearizable by construction; the oracle finds a failure at %s", oracle.Event(h, jepsen.Event(want.Fail)))
 	}
 	naive, err := oracle.Naive(g.Text, NaiveOptions(spec))
 	switch {
 	case errors.Is(err, oracle.ErrNoReading):
 	case err != nil:
-		return err
+		return s, err
 	case naive != want.Linearizable:
-		return fmt.Errorf("read as clew reads it, it is linearizable: %t; read naively: %t", want.Linearizable, naive)
+		return s, fmt.Errorf("read as clew reads it, it is linearizable: %t; read naively: %t", want.Linearizable, naive)
 	}
-	return c.Engines(spec, h, ops, want)
+	s.auto, err = c.engines(spec, h, ops, want)
+	return s, err
 }
 
 // Engines says what is wrong with what the algorithms find.
 func (c *Counts) Engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
+	_, err := c.engines(spec, h, ops, want)
+	return err
+}
+
+// engines is Engines, with what the algorithm auto finds.
+func (c *Counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) (auto *report.Result, err error) {
 	algorithms := []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"}
 	if _, parted := ops.Model.(models.Projecting); parted && !slices.ContainsFunc(ops.Parts(), isNoRegister) {
 		algorithms = append(algorithms, "staged", "matching")
@@ -117,36 +139,40 @@ func (c *Counts) Engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 	if spec.Name == "fifo-queue" {
 		algorithms = append(algorithms, "lockstep")
 	}
+	examiner := oracle.NewExaminer(ops, want, oracle.Options{})
 	for _, algorithm := range algorithms {
 		r, err := Checked(h, spec, algorithm)
 		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {
 			if want.Linearizable && ops.Len() <= HittingDepth {
-				return fmt.Errorf("--algorithm hitting: no witness of %d operations at depth %d", ops.Len(), HittingDepth)
+				return nil, fmt.Errorf("--algorithm hitting: no witness of %d operations at depth %d", ops.Len(), HittingDepth)
 			}
 			continue // it only ever finds witnesses
 		}
 		if err == nil && algorithm == "fast" && !strings.HasPrefix(r.Analyzer, "clew/fast-") {
-			return fmt.Errorf("--algorithm fast: decided by %s", r.Analyzer)
+			return nil, fmt.Errorf("--algorithm fast: decided by %s", r.Analyzer)
 		}
 		if err == nil && algorithm == "fast" && r.Verdict == jepsen.Unknown && r.Cause == jepsen.Ambiguous {
 			continue // not for the fast path
 		}
 		if err == nil {
-			err = oracle.Examine(r, ops, want, oracle.Options{})
+			err = examiner.Examine(r)
 		}
 		if err != nil {
-			return fmt.Errorf("--algorithm %s: %w", algorithm, err)
+			return nil, fmt.Errorf("--algorithm %s: %w", algorithm, err)
 		}
 		c.compare(algorithm)
 		c.Paths += len(r.Paths)
 		if len(r.Configs) > 0 && len(r.Configs[0].Pending) > 1 {
 			c.Pending++
 		}
-		if algorithm == "fast" {
+		switch algorithm {
+		case "auto":
+			auto = r
+		case "fast":
 			c.Fast++
 		}
 	}
-	return nil
+	return auto, nil
 }
 
 // Checked is clew.Check, with a panic as an error.

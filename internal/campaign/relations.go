@@ -42,16 +42,20 @@ var ErrNoRelation = errors.New("no change fits the history")
 // Relations says what is wrong with the verdict on a history that was changed in a way
 // that must not matter.
 func (c *Counts) Relations(r *rand.Rand, spec models.Spec, text string) error {
-	text = strings.Trim(text, "[]\n")
-	lines := strings.Split(text, "\n")
-	h, ops, err := ReadText(spec, text+"\n")
+	h, ops, err := ReadText(spec, text)
 	if err != nil {
 		return err
 	}
-	want, err := Checked(h, spec, "auto")
+	auto, err := Checked(h, spec, "auto")
 	if err != nil {
 		return err
 	}
+	return c.relations(r, subject{spec, text, h, ops, auto})
+}
+
+func (c *Counts) relations(r *rand.Rand, s subject) error {
+	spec, h, ops, want := s.spec, s.h, s.ops, s.auto
+	lines := strings.Split(strings.Trim(s.text, "[]\n"), "\n")
 	for _, rel := range relations {
 		changedSpec := spec
 		changed, was := rel.change(r, &changedSpec, h, ops, lines)

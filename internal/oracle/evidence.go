@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -39,23 +40,80 @@ func ExamineVerdict(r *report.Result, want Answer) error {
 
 // Examine says how a result or its evidence disagrees with the oracle.
 func Examine(r *report.Result, ops *models.Operations, want Answer, o Options) error {
-	e := &evidence{r: r, h: r.History, ops: ops, options: o, row: map[jepsen.Operation]int32{}}
+	return NewExaminer(ops, want, o).Examine(r)
+}
+
+// Examiner examines several results on one history.
+type Examiner struct {
+	ops     *models.Operations
+	want    Answer
+	options Options
+	row     map[jepsen.Operation]int32 // by operation of the history
+
+	maps, lines printed // what was examined of results like those at hand
+}
+
+// NewExaminer examines results on operations of which the oracle has found want.
+func NewExaminer(ops *models.Operations, want Answer, o Options) *Examiner {
+	x := &Examiner{ops: ops, want: want, options: o, row: map[jepsen.Operation]int32{}}
 	for row, op := range ops.Of {
-		e.row[op] = int32(row)
+		x.row[op] = int32(row)
 	}
-	if err := ExamineVerdict(r, want); err != nil {
+	return x
+}
+
+// Examine is the function Examine.
+func (x *Examiner) Examine(r *report.Result) error {
+	e := &evidence{r: r, h: r.History, ops: x.ops, options: x.options, row: x.row}
+	if err := ExamineVerdict(r, x.want); err != nil {
 		return err
 	}
 	checks := []func() error{e.witness}
-	if !want.Linearizable {
+	if !x.want.Linearizable {
 		checks = []func() error{e.failure, e.core}
 	}
-	for _, check := range append(checks, e.resultMap, e.jsonKeys) {
+	if x.maps.isNew(inMap(r)) {
+		checks = append(checks, e.resultMap)
+	}
+	if x.lines.isNew(inLine(r)) {
+		checks = append(checks, e.jsonKeys)
+	}
+	for _, check := range checks {
 		if err := check(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// inMap is what a result's map is made of, but for how long it took and what decided
+// it. What several engines find is mostly the same, and prints the same.
+func inMap(r *report.Result) report.Result {
+	shown := *r
+	shown.Ms, shown.Analyzer, shown.Spec = 0, "", models.Spec{}
+	shown.Ops, shown.Witness, shown.Before, shown.Named, shown.Relations = nil, nil, nil, nil, nil
+	if r.Verdict == jepsen.Valid {
+		shown.Explanation, shown.Depth = "", 0
+	}
+	return shown
+}
+
+// inLine is what a result's line of JSON is made of, likewise.
+func inLine(r *report.Result) report.Result {
+	return report.Result{History: r.History, Verdict: r.Verdict, Model: r.Model, Init: r.Init, Verified: r.Verified, Explanation: r.Explanation,
+		Missing: r.Missing, Depth: r.Depth, FailEvent: r.FailEvent, Hint: r.Hint, Cause: r.Cause, Error: r.Error}
+}
+
+// printed is what has been examined as it prints.
+type printed []report.Result
+
+// isNew says whether what is printed differs from all before it, and keeps it.
+func (p *printed) isNew(r report.Result) bool {
+	if slices.ContainsFunc(*p, func(before report.Result) bool { return reflect.DeepEqual(before, r) }) {
+		return false
+	}
+	*p = append(*p, r)
+	return true
 }
 
 // evidence checks what a result shows. Models are compared as they print, since

@@ -12,14 +12,14 @@ import (
 // after it; else its process. With threads, a process is the thread that it
 // runs on.
 func naiveOwners(ops []naiveOp, threads int) {
-	process := func(a naiveOp) string {
+	process := func(a *naiveOp) string {
 		n, err := strconv.Atoi(a.process)
 		if err != nil || threads == 0 {
 			return a.process
 		}
 		return strconv.Itoa(n % threads)
 	}
-	names := func(a naiveOp) string {
+	names := func(a *naiveOp) string {
 		if client := a.value.get(":client"); a.value.open == "{" && !a.crashed && !client.isNil() {
 			return "client " + client.canon()
 		}
@@ -27,18 +27,20 @@ func naiveOwners(ops []naiveOp, threads int) {
 	}
 	for i := range ops {
 		a := &ops[i]
-		a.owner = "process " + process(*a)
-		// Later ones first, so that the nearest before it has the last word.
-		var candidates []naiveOp
-		candidates = append(candidates, ops[i:]...)
-		slices.Reverse(candidates)
-		candidates = append(candidates, ops[:i]...)
-		candidates = append(candidates, *a)
-		for _, b := range candidates {
-			if name := names(b); name != "" && process(b) == process(*a) {
+		a.owner = "process " + process(a)
+		claim := func(b *naiveOp) {
+			if name := names(b); name != "" && process(b) == process(a) {
 				a.owner = name
 			}
 		}
+		// Later ones first, so that the nearest before it has the last word.
+		for j := len(ops) - 1; j >= i; j-- {
+			claim(&ops[j])
+		}
+		for j := range i {
+			claim(&ops[j])
+		}
+		claim(a)
 	}
 }
 

@@ -40,6 +40,7 @@ type finished struct {
 func main() {
 	minutes := flag.Float64("minutes", 3, "how long")
 	seed := flag.Uint64("seed", 1, "the first unit of each configuration; the next ones count on")
+	rounds := flag.Uint64("rounds", 0, "how many units of each configuration; 0: as many as there is time for")
 	log := flag.String("log", "", "a file that keeps what was done, with which a run goes on")
 	only := flag.String("only", "", "configurations whose names contain this")
 	cases := flag.String("cases", "testdata/cases", "where mismatches are written")
@@ -55,7 +56,7 @@ func main() {
 			specs = append(specs, s)
 		}
 	}
-	wrong, err := run(ctx, specs, *seed, *log, *cases)
+	wrong, err := run(ctx, specs, *seed, *rounds, *log, *cases)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "campaign:", err)
 		os.Exit(2)
@@ -65,7 +66,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, specs []models.Spec, seed uint64, log, cases string) (wrong int, err error) {
+func run(ctx context.Context, specs []models.Spec, seed, rounds uint64, log, cases string) (wrong int, err error) {
 	fmt.Fprintf(os.Stderr, "campaign: %d configurations, units of %d histories, from seed %d\n", len(specs), campaign.Histories, seed)
 	all := map[string]*campaign.Counts{}
 	done := map[campaign.Unit]bool{}
@@ -86,7 +87,7 @@ func run(ctx context.Context, specs []models.Spec, seed uint64, log, cases strin
 	take := func() (models.Spec, campaign.Unit, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		for ctx.Err() == nil {
+		for ctx.Err() == nil && (rounds == 0 || uint64(next/len(specs)) < rounds) {
 			spec := specs[next%len(specs)]
 			u := campaign.Unit{Config: campaign.Name(spec), Seed: seed + uint64(next/len(specs))}
 			if next++; !done[u] {
