@@ -39,7 +39,7 @@ func TestModelAndFastPathCountAlikeAtTheirLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := counted.Engines(spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
+			if err := counted.ByEngines(spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
 				t.Fatalf("%+v: %v\n%s", spec, err, b.String())
 			}
 		}

@@ -189,7 +189,7 @@ func TestHistoriesThatWereOnceDecidedWrongly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := new(campaign.Counts).Engines(c.spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
+			if err := new(campaign.Counts).ByEngines(c.spec, h, ops, oracle.Decide(ops, oracle.Options{})); err != nil {
 				t.Error(err)
 			}
 			r, err := campaign.Checked(h, c.spec, "auto")

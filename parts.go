@@ -104,6 +104,10 @@ func eachPart(stop func(), parts []*models.Operations, decide func(*models.Opera
 // million stacks. A panic in one comes back as one of this goroutine, once all are
 // done.
 func sideBySide(n int, f func(i int)) {
+	if n == 1 {
+		f(0)
+		return
+	}
 	var next atomic.Int64
 	var panicked atomic.Pointer[any]
 	guarded := func(i int) {

@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,14 +9,35 @@ import (
 	"clew/models"
 )
 
+// Config is a way to make histories and to compare what is found.
+type Config struct {
+	Name      string // without what is drawn
+	Model     string // what counts are by
+	Histories int    // of a unit
+	some      func(u Unit, n int) (Counts, error)
+}
+
+// All are all configurations: small histories, which the oracle decides, of each model
+// read in each way and of models of one's own, and long ones, which engines decide. A
+// unit of long histories takes about as long as one of small ones. models is a folder with
+// model files.
+func All(models string) ([]Config, error) {
+	var all []Config
+	for _, spec := range Configs() {
+		all = append(all, Config{Name(spec), spec.Name, 500, func(u Unit, n int) (Counts, error) { return u.small(spec, n) }})
+	}
+	return all, nil
+}
+
 // Unit is a number of histories of one configuration, which its seed tells.
 type Unit struct {
-	Config string // Name of the configuration without what is drawn
+	Config string // the name of the configuration
 	Seed   uint64
 }
 
-// Histories is how many histories a unit has.
-const Histories = 500
+// Run examines the histories of a unit. The error is a *Mismatch with as small a history
+// as could be found.
+func (u Unit) Run(c Config) (Counts, error) { return c.some(u, c.Histories) }
 
 // Mismatch is a history that is decided or shown wrongly.
 type Mismatch struct {
@@ -29,16 +49,16 @@ type Mismatch struct {
 // Error is the whole of it: the history can be tried at once.
 func (m *Mismatch) Error() string { return fmt.Sprintf("%s: %v\n%s", Name(m.Spec), m.Err, m.Text) }
 
-// Run examines the histories of a unit. The error is a *Mismatch with as small a history
-// as could be found.
-func (u Unit) Run(spec models.Spec) (Counts, error) { return u.some(spec, Histories) }
-
-// some is the first n of them.
-func (u Unit) some(spec models.Spec, n int) (c Counts, err error) {
+// small is n small histories of a model.
+func (u Unit) small(spec models.Spec, n int) (c Counts, err error) {
 	r := gen.Rand(u.Seed)
+	var keys keeper
+	base := spec
 	for i := range n {
-		drawn := WithParameters(r, spec)
-		o := GenOptions(drawn)
+		if i%10 == 0 {
+			base = WithParameters(r, spec)
+		}
+		drawn, o := base, GenOptions(base)
 		o.Init = true
 		if slices.Contains(Containers, drawn.Name) && r.IntN(2) == 0 {
 			o.Unique, o.Values = true, 8 // as their fast paths need it
@@ -46,6 +66,10 @@ func (u Unit) some(spec models.Spec, n int) (c Counts, err error) {
 		if i%10 == 9 {
 			o.Crashes = 0.5
 		}
+		if r.IntN(4) == 0 {
+			o.Quiet = 0.8
+		}
+		o.Numbers = r.IntN(4) == 0
 		g := gen.New(r, o)
 		drawn.Init = g.Init
 		examined, err := c.examine(drawn, g)
@@ -56,19 +80,32 @@ func (u Unit) some(spec models.Spec, n int) (c Counts, err error) {
 			}
 			return c, &Mismatch{drawn, small, err}
 		}
-		if err := c.relations(r, examined); err != nil {
-			relations := func(text string) error { return new(Counts).Relations(gen.Rand(u.Seed), drawn, text) }
-			small := smallest(g.Text, relations)
-			return c, &Mismatch{drawn, small, cmp.Or(relations(small), err)}
-		}
-		if i%5 == 0 {
-			drawn.Init = ""
-			if err := c.Keys(r, drawn, GenOptions(drawn)); err != nil && !errors.Is(err, ErrNoRelation) {
-				return c, &Mismatch{drawn, "", err}
+		seed := r.Uint64()
+		if err := c.otherwise(seed, examined); err != nil {
+			otherwise := func(text string) error {
+				s, err := new(Counts).examine(drawn, gen.History{Text: text, Way: gen.Guess})
+				if err != nil {
+					return nil // another mistake, or unreadable
+				}
+				return new(Counts).otherwise(seed, s)
 			}
+			small := smallest(g.Text, otherwise)
+			return c, &Mismatch{drawn, small, cmp.Or(otherwise(small), err)}
+		}
+		if err := keys.add(&c, r, examined); err != nil {
+			return c, &Mismatch{drawn, "", err}
 		}
 	}
 	return c, nil
+}
+
+// otherwise decides a history changed and in other forms.
+func (c *Counts) otherwise(seed uint64, s subject) error {
+	r := gen.Rand(seed)
+	if err := c.relations(r, s); err != nil {
+		return err
+	}
+	return c.inForms(r, s)
 }
 
 // Add adds other counts.
@@ -82,10 +119,9 @@ func (c *Counts) Add(other Counts) {
 	c.Fast += other.Fast
 	c.Registers += other.Registers
 	c.Mismatches += other.Mismatches
-	if c.Compared == nil {
-		c.Compared = map[string]int{}
-	}
-	for name, n := range other.Compared {
-		c.Compared[name] += n
+	for _, x := range []struct{ to, from *Compared }{{&c.Engines, &other.Engines}, {&c.Changes, &other.Changes}, {&c.Forms, &other.Forms}} {
+		for name, v := range *x.from {
+			x.to.add(name, v)
+		}
 	}
 }

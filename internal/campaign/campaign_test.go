@@ -1,12 +1,10 @@
 package campaign
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"clew/internal/gen"
-	"clew/jepsen"
 	"clew/models"
 )
 
@@ -14,19 +12,38 @@ import (
 // has more, without the changes that must not matter.
 func TestUnitsFindNothingWrong(t *testing.T) {
 	var all Counts
-	for i, spec := range Configs() {
+	configs, err := All("../../testdata/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, config := range configs {
 		if testing.Short() && i%8 > 0 {
 			continue
 		}
-		c, err := Unit{Name(spec), uint64(i)}.some(spec, 25)
+		c, err := config.some(Unit{config.Name, uint64(i)}, max(1, config.Histories/20))
 		if err != nil {
 			t.Error(err)
 		}
 		all.Add(c)
 	}
-	for _, rel := range append(relations, relation{name: "keys together"}) {
-		if n := all.Compared[rel.name]; n < 30 {
-			t.Errorf("%s: compared %d times only", rel.name, n)
+	enough := func(what Compared, least int, names ...string) {
+		for _, name := range names {
+			if n := what[name].Valid + what[name].Invalid; n < least {
+				t.Errorf("%s: compared %d times only", name, n)
+			}
+		}
+	}
+	least := 20
+	if testing.Short() {
+		least = 1
+	}
+	enough(all.Changes, least, "keys together", "prefix", "part alone")
+	for _, rel := range relations {
+		enough(all.Changes, least, rel.name)
+	}
+	for _, f := range written {
+		if !f.ofObjects() || !testing.Short() { // few histories have a place in those
+			enough(all.Forms, 1, f.name)
 		}
 	}
 }
@@ -37,14 +54,11 @@ func TestRelationsSeeWhatChangesAVerdict(t *testing.T) {
 		"{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value 7}\n"
 	before := relations
 	defer func() { relations = before }()
-	for name, change := range map[string]func(lines []string) []int{
-		"another verdict":       func(lines []string) []int { lines[3] = strings.Replace(lines[3], "7", "1", 1); return each(lines) },
-		"another failing event": func(lines []string) []int { return []int{0, 1, 3, 2} },
+	for name, change := range map[string]func(x *changing){
+		"another verdict":       func(x *changing) { x.lines[3] = strings.Replace(x.lines[3], "7", "1", 1) },
+		"another failing event": func(x *changing) { x.was[2], x.was[3] = 3, 2 },
 	} {
-		relations = []relation{{name: name, change: func(_ *rand.Rand, _ *models.Spec, _ *jepsen.History, _ *models.Operations, lines []string) ([]string, []int) {
-			was := change(lines)
-			return lines, was
-		}}}
+		relations = []relation{{name: name, change: func(x *changing) bool { change(x); return true }}}
 		if err := new(Counts).Relations(gen.Rand(1), models.Spec{Name: "register"}, stale); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -52,10 +52,15 @@ func WithParameters(r *rand.Rand, s models.Spec) models.Spec {
 	case "bank":
 		s.NegativeBalances = r.IntN(2) == 0
 	}
-	if owned := strings.HasPrefix(s.Name, "owner-") || strings.HasPrefix(s.Name, "reentrant-") || s.Name == "fenced-mutex"; owned {
+	if owned(s.Name) {
 		s.Threads = max(0, r.IntN(6)-1)
 	}
 	return s
+}
+
+// owned says whether a model is a lock that has an owner.
+func owned(name string) bool {
+	return strings.HasPrefix(name, "owner-") || strings.HasPrefix(name, "reentrant-") || name == "fenced-mutex"
 }
 
 // Containers are the models that hand out what was put in.

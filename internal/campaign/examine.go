@@ -20,14 +20,32 @@ import (
 type Counts struct {
 	Valid, Invalid, Crashed, Empty, Paths, Pending, Fast, Registers, Mismatches int
 
-	Compared map[string]int // by engine, and by relation: verdicts that were compared
+	// Engines, Changes and Forms are the verdicts that were compared: those of engines,
+	// those on histories that were changed, and those on histories in other forms.
+	Engines, Changes, Forms Compared
 }
 
-func (c *Counts) compare(name string) {
-	if c.Compared == nil {
-		c.Compared = map[string]int{}
+// Compared are verdicts by the name of what they were compared for.
+type Compared map[string]Verdicts
+
+// Verdicts are how many histories were linearizable, and how many not.
+type Verdicts struct{ Valid, Invalid int }
+
+// note counts a verdict.
+func (c *Compared) note(name string, v jepsen.Verdict) {
+	if v == jepsen.Valid {
+		c.add(name, Verdicts{Valid: 1})
+	} else {
+		c.add(name, Verdicts{Invalid: 1})
 	}
-	c.Compared[name]++
+}
+
+func (c *Compared) add(name string, v Verdicts) {
+	if *c == nil {
+		*c = Compared{}
+	}
+	before := (*c)[name]
+	(*c)[name] = Verdicts{before.Valid + v.Valid, before.Invalid + v.Invalid}
 }
 
 // isNoRegister says whether a part is not decided as a register.
@@ -81,6 +99,27 @@ type subject struct {
 	auto *report.Result // of the algorithm auto
 }
 
+// lines are its lines, without what may be around them.
+func (s *subject) lines() []string { return strings.Split(strings.Trim(s.text, "[]\n"), "\n") }
+
+// failingLine is the line of its first failing completion, or -1.
+func (s *subject) failingLine() int {
+	if s.auto.Verdict != jepsen.Invalid {
+		return -1
+	}
+	return s.h.Line(s.auto.FailEvent)
+}
+
+// decided is a history that was read, and what clew finds.
+func decided(spec models.Spec, text string) (*jepsen.History, *report.Result, error) {
+	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := Checked(h, spec, "auto")
+	return h, r, err
+}
+
 // Examine says what is wrong with how a history is read and decided.
 func (c *Counts) Examine(spec models.Spec, g gen.History) error {
 	_, err := c.examine(spec, g)
@@ -120,13 +159,13 @@ func (c *Counts) examine(spec models.Spec, g gen.History) (s subject, err error)
 	return s, err
 }
 
-// Engines says what is wrong with what the algorithms find.
-func (c *Counts) Engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
+// ByEngines says what is wrong with what the algorithms find.
+func (c *Counts) ByEngines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
 	_, err := c.engines(spec, h, ops, want)
 	return err
 }
 
-// engines is Engines, with what the algorithm auto finds.
+// engines is ByEngines, with what the algorithm auto finds.
 func (c *Counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) (auto *report.Result, err error) {
 	algorithms := []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"}
 	if _, parted := ops.Model.(models.Projecting); parted && !slices.ContainsFunc(ops.Parts(), isNoRegister) {
@@ -141,6 +180,11 @@ func (c *Counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 	}
 	examiner := oracle.NewExaminer(ops, want, oracle.Options{})
 	for _, algorithm := range algorithms {
+		if algorithm == "fast" && strings.HasPrefix(auto.Analyzer, "clew/fast-") {
+			c.Engines.note(algorithm, auto.Verdict) // it was the fast path already
+			c.Fast++
+			continue
+		}
 		r, err := Checked(h, spec, algorithm)
 		if err == nil && algorithm == "hitting" && r.Cause == jepsen.DepthExhausted {
 			if want.Linearizable && ops.Len() <= HittingDepth {
@@ -160,7 +204,7 @@ func (c *Counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 		if err != nil {
 			return nil, fmt.Errorf("--algorithm %s: %w", algorithm, err)
 		}
-		c.compare(algorithm)
+		c.Engines.note(algorithm, r.Verdict)
 		c.Paths += len(r.Paths)
 		if len(r.Configs) > 0 && len(r.Configs[0].Pending) > 1 {
 			c.Pending++

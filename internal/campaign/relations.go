@@ -1,18 +1,13 @@
 package campaign
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"clew"
 	"clew/edn"
-	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -21,25 +16,24 @@ import (
 // it fails.
 type relation struct {
 	name string
-	// change gives the changed history, and for each of its lines the line that it was,
-	// -1 if it is new. It is nil if the history cannot be changed like that.
-	change func(r *rand.Rand, spec *models.Spec, h *jepsen.History, ops *models.Operations, lines []string) (changed []string, was []int)
+	// change changes the lines, and says whether it could.
+	change func(x *changing) bool
 	// late says that the changed history may have late news of what it lacks, and then
 	// cannot be read.
 	late bool
 }
 
+// relations are in the order in which they change a history together.
 var relations = []relation{
-	{name: "processes renumbered", change: renumbered},
-	{name: "values renamed", change: renamed},
-	{name: "failed operations added", change: failuresAdded},
-	{name: "what crashed without effect dropped", change: dropped, late: true},
+	{name: "equal values written otherwise", change: (*changing).respell},
+	{name: "values renamed", change: (*changing).rename},
+	{name: "what crashed without effect dropped", change: (*changing).drop, late: true},
+	{name: "failed operations added", change: (*changing).addFailures},
+	{name: "a nemesis and stray news added", change: (*changing).addNemesis},
+	{name: "processes renumbered", change: (*changing).renumber},
 }
 
-// ErrNoRelation is the error of Relations if no change fits the history.
-var ErrNoRelation = errors.New("no change fits the history")
-
-// Relations says what is wrong with the verdict on a history that was changed in a way
+// Relations says what is wrong with the verdict on a history that was changed in ways
 // that must not matter.
 func (c *Counts) Relations(r *rand.Rand, spec models.Spec, text string) error {
 	h, ops, err := ReadText(spec, text)
@@ -53,228 +47,129 @@ func (c *Counts) Relations(r *rand.Rand, spec models.Spec, text string) error {
 	return c.relations(r, subject{spec, text, h, ops, auto})
 }
 
+// relations draws some changes, which a history takes together.
 func (c *Counts) relations(r *rand.Rand, s subject) error {
-	spec, h, ops, want := s.spec, s.h, s.ops, s.auto
-	lines := strings.Split(strings.Trim(s.text, "[]\n"), "\n")
-	for _, rel := range relations {
-		changedSpec := spec
-		changed, was := rel.change(r, &changedSpec, h, ops, lines)
-		if changed == nil {
-			continue
+	var drawn []relation
+	for len(drawn) == 0 {
+		for _, rel := range relations {
+			if len(relations) == 1 || r.IntN(2) == 0 {
+				drawn = append(drawn, rel)
+			}
 		}
-		whole := strings.Join(changed, "\n") + "\n"
-		again, _, err := ReadText(changedSpec, whole)
-		var unreadable *edn.Error
-		if rel.late && errors.As(err, &unreadable) {
-			continue
+	}
+	err := c.changed(r, s, drawn)
+	if errors.Is(err, errLateNews) {
+		err = c.changed(r, s, slices.DeleteFunc(drawn, func(rel relation) bool { return rel.late }))
+	}
+	if err == nil {
+		err = c.prefix(r, s)
+	}
+	if err == nil {
+		err = c.apart(r, s)
+	}
+	return err
+}
+
+var errLateNews = errors.New("there are late news of what was dropped")
+
+// changed changes a history and compares the verdicts.
+func (c *Counts) changed(r *rand.Rand, s subject, drawn []relation) error {
+	x := &changing{subject: s, r: r, lines: s.lines()}
+	x.was = each(x.lines)
+	var names []string
+	late := false
+	for _, rel := range drawn {
+		if rel.change(x) {
+			names = append(names, rel.name)
+			late = late || rel.late
 		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	whole, name := strings.Join(x.lines, "\n")+"\n", strings.Join(names, ", ")
+	again, got, err := decided(x.spec, whole)
+	var unreadable *edn.Error
+	if late && errors.As(err, &unreadable) {
+		return errLateNews
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, whole)
+	}
+	fails := -1
+	if got.Verdict == jepsen.Invalid {
+		fails = x.was[again.Line(got.FailEvent)-1] + 1
+	}
+	if before := s.failingLine(); got.Verdict != s.auto.Verdict || fails != before {
+		return fmt.Errorf("%s: %s at line %d, and %s at line %d before:\n%s", name, got.Verdict, fails, s.auto.Verdict, before, whole)
+	}
+	for _, name := range names {
+		c.Changes.note(name, got.Verdict)
+	}
+	return nil
+}
+
+// prefix cuts a linearizable history, now and then: what happens up to some event is
+// linearizable, too, since operations that are open there may have happened as they did.
+// In Knossos's reading they may not, a map tells by the whole history what it holds where
+// nothing is, and a later operation may name a lock's owner.
+func (c *Counts) prefix(r *rand.Rand, s subject) error {
+	if r.IntN(4) > 0 || s.auto.Verdict != jepsen.Valid || s.spec.Knossos || s.spec.Name == "kv" || owned(s.spec.Name) {
+		return nil
+	}
+	lines := s.lines()
+	if s.h.Operations() == 0 {
+		return nil
+	}
+	first := s.h.Line(s.h.Invocation[0]) // before it there is nothing to decide
+	whole := strings.Join(lines[:first+r.IntN(len(lines)+1-first)], "\n") + "\n"
+	_, got, err := decided(s.spec, whole)
+	switch {
+	case err != nil:
+		return fmt.Errorf("prefix: %w\n%s", err, whole)
+	case got.Verdict != jepsen.Valid:
+		return fmt.Errorf("prefix: %s, and the whole is linearizable:\n%s", got.Verdict, whole)
+	}
+	c.Changes.note("prefix", got.Verdict)
+	return nil
+}
+
+// apart decides each part as a history of its own, now and then.
+func (c *Counts) apart(r *rand.Rand, s subject) error {
+	if r.IntN(2) > 0 || s.spec.Name == "kv" && strings.Contains(s.text, `""`) { // see prefix
+		return nil
+	}
+	parts, lines := s.ops.Parts(), s.lines()
+	if len(parts) < 2 || len(lines) != s.h.Events {
+		return nil
+	}
+	first := -1
+	for _, part := range parts {
+		mine := map[jepsen.Operation]bool{}
+		for _, op := range part.Of {
+			mine[op] = true
+		}
+		var kept []string
+		var was []int
+		for e, op := range s.h.OpOf {
+			if at := s.h.Line(jepsen.Event(e)); mine[op] {
+				kept, was = append(kept, lines[at-1]), append(was, at)
+			}
+		}
+		whole := strings.Join(kept, "\n") + "\n"
+		h, got, err := decided(s.spec, whole)
 		if err != nil {
-			return fmt.Errorf("%s: %w\n%s", rel.name, err, whole)
+			return fmt.Errorf("part alone: %w\n%s", err, whole)
 		}
-		got, err := Checked(again, changedSpec, "auto")
-		if err != nil {
-			return fmt.Errorf("%s: %w\n%s", rel.name, err, whole)
-		}
-		fails := -1
 		if got.Verdict == jepsen.Invalid {
-			fails = was[again.Line(got.FailEvent)-1] + 1
+			if at := was[h.Line(got.FailEvent)-1]; first < 0 || at < first {
+				first = at
+			}
 		}
-		before := -1
-		if want.Verdict == jepsen.Invalid {
-			before = h.Line(want.FailEvent)
-		}
-		if got.Verdict != want.Verdict || fails != before {
-			return fmt.Errorf("%s: %s at line %d, and %s at line %d before:\n%s", rel.name, got.Verdict, fails, want.Verdict, before, whole)
-		}
-		c.compare(rel.name)
+		c.Changes.note("part alone", got.Verdict)
+	}
+	if want := s.failingLine(); first != want {
+		return fmt.Errorf("the parts alone fail at line %d first, and together at %d", first, want)
 	}
 	return nil
-}
-
-var (
-	process = regexp.MustCompile(`:process (\d+)`)
-	index   = regexp.MustCompile(`:index \d+,? ?`)
-)
-
-// renumbered gives every process another number.
-func renumbered(r *rand.Rand, spec *models.Spec, _ *jepsen.History, _ *models.Operations, lines []string) ([]string, []int) {
-	if spec.Threads > 0 { // the process modulo that is the owner
-		return nil, nil
-	}
-	mask := 1 + r.IntN(31)
-	changed := slices.Clone(lines)
-	for i, line := range changed {
-		changed[i] = process.ReplaceAllStringFunc(line, func(p string) string {
-			n, _ := strconv.Atoi(strings.TrimPrefix(p, ":process "))
-			return fmt.Sprint(":process ", n^mask)
-		})
-	}
-	return changed, each(lines)
-}
-
-// each is the numbers of lines.
-func each(lines []string) []int {
-	was := make([]int, len(lines))
-	for i := range was {
-		was[i] = i
-	}
-	return was
-}
-
-// opaque are the models for which it only matters whether values are equal, or which is
-// the greater.
-var opaque = append([]string{"register", "cas-register", "set", "lookup-set"}, Containers...)
-
-var (
-	plainValue = regexp.MustCompile(`:value [^.,"/\\M#E]*[,}]`)
-	number     = regexp.MustCompile(`-?\d+`)
-)
-
-// renamed gives every integer among the values another one, in the same order.
-func renamed(r *rand.Rand, spec *models.Spec, _ *jepsen.History, _ *models.Operations, lines []string) ([]string, []int) {
-	if !slices.Contains(opaque, spec.Name) || strings.ContainsAny(spec.Init, `.,"/\M#E`) {
-		return nil, nil
-	}
-	times, more := 1+r.IntN(300), r.IntN(1000)
-	rename := func(text string) string {
-		return number.ReplaceAllStringFunc(text, func(n string) string {
-			x, _ := strconv.Atoi(n)
-			return strconv.Itoa(x*times + more)
-		})
-	}
-	changed := slices.Clone(lines)
-	for i, line := range changed {
-		if strings.Contains(line, ":value") && !plainValue.MatchString(line) || strings.Contains(line, "#") {
-			return nil, nil
-		}
-		changed[i] = plainValue.ReplaceAllStringFunc(line, rename)
-	}
-	if spec.Init == "" && strings.HasSuffix(spec.Name, "register") {
-		spec.Init = "nil" // as it was
-	}
-	spec.Init = rename(spec.Init)
-	return changed, each(lines)
-}
-
-// failuresAdded puts operations that failed among the others.
-func failuresAdded(r *rand.Rand, spec *models.Spec, h *jepsen.History, _ *models.Operations, lines []string) ([]string, []int) {
-	if spec.ObserveFailedCAS || spec.Threads > 0 || h.Operations() == 0 {
-		return nil, nil
-	}
-	like := h.Invocation[r.IntN(h.Operations())]
-	var changed []string
-	var was []int
-	put := func(typ string, i int) {
-		op := fmt.Sprintf("{:process 9999, :type %s, :f %s, :value %s", typ, h.Values.Text(h.F[like]), h.Values.Text(h.Value[like]))
-		if key := h.Key(like); key != edn.Nil {
-			op += ", :key " + h.Values.Text(key)
-		}
-		changed, was = append(changed, op+"}"), append(was, i)
-	}
-	from := r.IntN(len(lines) + 1)
-	to := from + r.IntN(len(lines)+1-from)
-	for i := range len(lines) + 1 {
-		if i == from {
-			put(":invoke", -1)
-		}
-		if i == to {
-			put(":fail", -1)
-		}
-		if i < len(lines) {
-			changed, was = append(changed, lines[i]), append(was, i)
-		}
-	}
-	return changed, was
-}
-
-// dropped leaves out what crashed and changes nothing, such as a read.
-func dropped(_ *rand.Rand, spec *models.Spec, h *jepsen.History, ops *models.Operations, lines []string) ([]string, []int) {
-	if len(lines) != h.Events { // some lines are no events of their own
-		return nil, nil
-	}
-	matters := map[jepsen.Operation]bool{}
-	for _, op := range ops.Of {
-		matters[op] = true
-	}
-	skip := map[int]bool{}
-	for e, op := range h.OpOf {
-		if h.Status[op] == jepsen.Crashed && !matters[op] {
-			skip[h.Line(jepsen.Event(e))-1] = true
-		}
-	}
-	if len(skip) == 0 {
-		return nil, nil
-	}
-	changed, was := []string{}, []int{}
-	for i, line := range lines {
-		if !skip[i] {
-			changed, was = append(changed, line), append(was, i)
-		}
-	}
-	return changed, was
-}
-
-// Keys says what is wrong with the verdict on several histories as the keys of one.
-func (c *Counts) Keys(r *rand.Rand, spec models.Spec, o gen.Options) error {
-	var queue [][]string
-	var verdicts []jepsen.Verdict
-	for key := range 3 {
-		h, _, err := ReadText(spec, gen.New(r, o).Text)
-		if err != nil {
-			return err
-		}
-		one, err := Checked(h, spec, "auto")
-		if err != nil {
-			return err
-		}
-		var lines []string
-		name := h.Values.Value(h.Values.InternInt(int64(key)))
-		for e := range jepsen.Event(len(h.Type)) {
-			line := h.KeyedEventMap(e, name).String()
-			line = process.ReplaceAllStringFunc(line, func(p string) string {
-				n, _ := strconv.Atoi(strings.TrimPrefix(p, ":process "))
-				return fmt.Sprint(":process ", n+key*1000*max(spec.Threads, 1)) // each key has its own, of the same owners
-			})
-			lines = append(lines, index.ReplaceAllString(line, ""))
-		}
-		if len(lines) > 0 {
-			queue, verdicts = append(queue, lines), append(verdicts, one.Verdict)
-		}
-	}
-	var text strings.Builder
-	for left := slices.Clone(queue); len(left) > 0; {
-		k := r.IntN(len(left))
-		fmt.Fprintln(&text, left[k][0])
-		if left[k] = left[k][1:]; len(left[k]) == 0 {
-			left = slices.Delete(left, k, k+1)
-		}
-	}
-	if len(queue) == 0 {
-		return ErrNoRelation
-	}
-	h, err := clew.Read(strings.NewReader(text.String()), "", jepsen.Options{})
-	if err != nil {
-		return fmt.Errorf("keys together: %w\n%s", err, text.String())
-	}
-	got, err := together(h, spec)
-	if err != nil {
-		return fmt.Errorf("keys together: %w\n%s", err, text.String())
-	}
-	if !slices.Equal(got, verdicts) {
-		return fmt.Errorf("keys together: %v, and each alone %v:\n%s", got, verdicts, text.String())
-	}
-	c.compare("keys together")
-	return nil
-}
-
-// together are the verdicts on the keys of a history.
-func together(h *jepsen.History, spec models.Spec) (verdicts []jepsen.Verdict, err error) {
-	r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: true})
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range r.Keys {
-		verdicts = append(verdicts, key.Verdict)
-	}
-	return verdicts, nil
 }

@@ -51,6 +51,8 @@ type Options struct {
 	OneKey   bool // a multi-register's transaction is of one key
 
 	Crashes float64 // the rate of crashes, drawn too if 0
+	Numbers bool    // the values are numbers, as some forms need them, and nothing crashes
+	Quiet   float64 // the chance that an operation waits until no other is under way
 }
 
 // History is a generated history.
@@ -155,6 +157,9 @@ func (g *generator) draw() {
 	if g.crashes = rate(0, 0, 0.1, 0.3, 0.6); g.o.Crashes > 0 {
 		g.crashes = g.o.Crashes
 	}
+	if g.o.Numbers {
+		g.crashes = 0
+	}
 	g.fails = rate(0, 0.1, 0.3)
 	g.reuse = rate(0, 0.5, 1)
 	g.late = rate(0, 0, 0.5)
@@ -168,6 +173,9 @@ func (g *generator) draw() {
 
 // pool is the values that the model can have.
 func (g *generator) pool() []value {
+	if g.o.Numbers {
+		return numbers
+	}
 	switch g.o.Model {
 	case "priority-queue":
 		return ordered
@@ -191,6 +199,9 @@ func (g *generator) simulate() {
 		p := g.procs[g.r.IntN(len(g.procs))]
 		if p.busy != nil {
 			g.proceed(p)
+			continue
+		}
+		if g.o.Quiet > 0 && g.anyBusy() && g.chance(g.o.Quiet) {
 			continue
 		}
 		if g.chance(g.strays/2) && g.operations > 0 {

@@ -22,6 +22,9 @@ var ordered = []value{
 	{"1", "1N"}, {"2", "2N", "+2"}, {"3"}, {"1.0"}, {"-7", "-7N"}, {"0.5"}, {"3.0"}, {"12"}, {"2.5"}, {"4"}, {"5"}, {"-1"},
 }
 
+// numbers are values that every form can hold.
+var numbers = []value{{"1"}, {"2"}, {"3"}, {"7"}, {"12"}, {"300"}, {"0"}, {"-7"}, {"5"}, {"100000"}, {"4"}, {"70"}}
+
 // drawValues mixes plain numbers with odd values.
 func drawValues(r *rand.Rand, pool []value, n int) []value {
 	if r.IntN(2) == 0 {

@@ -50,12 +50,13 @@ type Examiner struct {
 	options Options
 	row     map[jepsen.Operation]int32 // by operation of the history
 
-	maps, lines printed // what was examined of results like those at hand
+	maps, lines printed     // what was examined of results like those at hand
+	values      *edn.Values // of the maps, read back
 }
 
 // NewExaminer examines results on operations of which the oracle has found want.
 func NewExaminer(ops *models.Operations, want Answer, o Options) *Examiner {
-	x := &Examiner{ops: ops, want: want, options: o, row: map[jepsen.Operation]int32{}}
+	x := &Examiner{ops: ops, want: want, options: o, row: map[jepsen.Operation]int32{}, values: edn.NewValues()}
 	for row, op := range ops.Of {
 		x.row[op] = int32(row)
 	}
@@ -64,7 +65,7 @@ func NewExaminer(ops *models.Operations, want Answer, o Options) *Examiner {
 
 // Examine is the function Examine.
 func (x *Examiner) Examine(r *report.Result) error {
-	e := &evidence{r: r, h: r.History, ops: x.ops, options: x.options, row: x.row}
+	e := &evidence{r: r, h: r.History, ops: x.ops, options: x.options, row: x.row, values: x.values}
 	if err := ExamineVerdict(r, x.want); err != nil {
 		return err
 	}
@@ -98,10 +99,11 @@ func inMap(r *report.Result) report.Result {
 	return shown
 }
 
-// inLine is what a result's line of JSON is made of, likewise.
+// inLine is what a result's line of JSON is made of, likewise, and without the
+// explanation, which is a string there, whatever it says.
 func inLine(r *report.Result) report.Result {
-	return report.Result{History: r.History, Verdict: r.Verdict, Model: r.Model, Init: r.Init, Verified: r.Verified, Explanation: r.Explanation,
-		Missing: r.Missing, Depth: r.Depth, FailEvent: r.FailEvent, Hint: r.Hint, Cause: r.Cause, Error: r.Error}
+	return report.Result{History: r.History, Verdict: r.Verdict, Model: r.Model, Init: r.Init, Verified: r.Verified, Missing: r.Missing,
+		FailEvent: r.FailEvent, Cause: r.Cause, Error: r.Error}
 }
 
 // printed is what has been examined as it prints.
@@ -124,6 +126,7 @@ type evidence struct {
 	ops     *models.Operations
 	options Options
 	row     map[jepsen.Operation]int32 // by operation of the history
+	values  *edn.Values                // of the result map, read back
 
 	reached []models.State // by configuration: its state
 }
@@ -355,7 +358,7 @@ func (e *evidence) pathFrom(c report.Config, state models.State, path []report.S
 // resultMap checks that the EDN reads back and has the contract's keys.
 func (e *evidence) resultMap() error {
 	text := e.r.EDN()
-	v := edn.NewValues()
+	v := e.values
 	id, err := v.Parse([]byte(text), edn.Pos{Line: 1, Col: 1})
 	if err != nil {
 		return fmt.Errorf("%w in %s", err, text)

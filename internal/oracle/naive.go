@@ -152,14 +152,8 @@ func (x form) get(key string) form {
 
 // naiveRead reads forms.
 func naiveRead(text string) ([]form, error) {
-	text = naiveShield(text)
-	for _, bracket := range []string{"#{", "[", "]", "(", ")", "}"} {
-		text = strings.ReplaceAll(text, bracket, " "+bracket+" ")
-	}
-	// A plain brace is one that no # precedes.
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "{", " { "), "# {", "#{")
 	stack := []form{{}}
-	for _, word := range strings.Fields(strings.ReplaceAll(text, ",", " ")) {
+	for _, word := range strings.Fields(naiveSpaced(text)) {
 		top := len(stack) - 1
 		switch word {
 		case "{", "#{", "[", "(":

@@ -67,24 +67,40 @@ func naiveJava(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	case ":toArray":
 		answer = "[" + strings.Join(s, " ") + "]"
 	case ":toString":
-		answer = naiveShield(`"[` + strings.ReplaceAll(strings.Join(s, ", "), `"`, "") + `]"`)
+		answer = naiveSpaced(`"[` + strings.ReplaceAll(strings.Join(s, ", "), `"`, "") + `]"`)
 	default:
 		panic("naive: java-queue has no " + a.f)
 	}
 	return stay(next, a.crashed || a.value.canon() == answer)
 }
 
-// naiveShield turns white space, commas and brackets in strings into other
-// characters, so that they do not look like those between forms.
-func naiveShield(text string) string {
+// naiveSpaced is a text with blanks around brackets and instead of commas, but that
+// within strings all of these become other characters.
+func naiveSpaced(text string) string {
+	var b strings.Builder
+	b.Grow(2 * len(text))
 	inside := false
-	return strings.Map(func(r rune) rune {
-		if r == '"' {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
 			inside = !inside
+			b.WriteByte(c)
+		case inside && strings.IndexByte(" ,[](){}#", c) >= 0:
+			b.WriteRune(0xe000 + rune(c))
+		case inside:
+			b.WriteByte(c)
+		case c == ',':
+			b.WriteByte(' ')
+		case c == '#' && strings.HasPrefix(text[i+1:], "{"):
+			b.WriteString(" #{ ")
+			i++
+		case strings.IndexByte("[](){}", c) >= 0:
+			b.WriteByte(' ')
+			b.WriteByte(c)
+			b.WriteByte(' ')
+		default:
+			b.WriteByte(c)
 		}
-		if inside && strings.ContainsRune(" ,[](){}#", r) {
-			return 0xe000 + r
-		}
-		return r
-	}, text)
+	}
+	return b.String()
 }

@@ -3,9 +3,12 @@
 // run goes on with others; the table is of all of them.
 //
 //	go run ./internal/campaign/run -minutes 30 -log campaign.jsonl
+//	go run ./internal/campaign/run -report -log campaign.jsonl
+//	go run ./internal/campaign/run -only "stack, knossos" -seed 17 -rounds 1
 //
-// A mismatch is made as small as possible and written as a case for testdata/cases, with
-// clew's answer yet to be filled in (go test -run TestCases -rewrite .).
+// The second prints the tables of docs/trust.md, the third repeats a unit. A mismatch is
+// made as small as possible and written as a case for testdata/cases, with clew's answer
+// yet to be filled in (go test -run TestCases -rewrite .).
 package main
 
 import (
@@ -15,25 +18,24 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"clew/internal/campaign"
-	"clew/models"
 )
 
 // finished is a line of the log.
 type finished struct {
 	campaign.Unit
+	Model  string
+	Commit string // of clew
 	campaign.Counts
 }
 
@@ -44,115 +46,156 @@ func main() {
 	log := flag.String("log", "", "a file that keeps what was done, with which a run goes on")
 	only := flag.String("only", "", "configurations whose names contain this")
 	cases := flag.String("cases", "testdata/cases", "where mismatches are written")
+	models := flag.String("models", "testdata/models", "where the model files are")
+	report := flag.Bool("report", false, "print the tables of the log as Markdown, and do nothing else")
 	flag.Parse()
 	debug.SetGCPercent(1000) // reading takes large buffers, however small the history
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(*minutes*float64(time.Minute)))
 	defer cancel()
-	var specs []models.Spec
-	for _, s := range campaign.Configs() {
-		if strings.Contains(campaign.Name(s), *only) {
-			specs = append(specs, s)
+	r := &runner{commit: commit(), seed: *seed, rounds: *rounds, cases: *cases, done: map[campaign.Unit]bool{}}
+	err := r.open(*log)
+	if err == nil && *report {
+		fail(r.tally.markdown(os.Stdout))
+		return
+	}
+	fail(err)
+	all, err := campaign.All(*models)
+	fail(err)
+	for _, c := range all {
+		if strings.Contains(c.Name, *only) {
+			r.configs = append(r.configs, c)
 		}
 	}
-	wrong, err := run(ctx, specs, *seed, *rounds, *log, *cases)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "campaign:", err)
-		os.Exit(2)
-	}
-	if wrong > 0 {
+	fail(r.run(ctx))
+	if r.wrong > 0 {
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, specs []models.Spec, seed, rounds uint64, log, cases string) (wrong int, err error) {
-	fmt.Fprintf(os.Stderr, "campaign: %d configurations, units of %d histories, from seed %d\n", len(specs), campaign.Histories, seed)
-	all := map[string]*campaign.Counts{}
-	done := map[campaign.Unit]bool{}
-	count := func(f finished) {
-		done[f.Unit] = true
-		if all[f.Config] == nil {
-			all[f.Config] = &campaign.Counts{}
-		}
-		all[f.Config].Add(f.Counts)
-	}
-	to, err := open(log, count)
+func fail(err error) {
 	if err != nil {
-		return 0, err
+		fmt.Fprintln(os.Stderr, "campaign:", err)
+		os.Exit(2)
 	}
-	defer to.Close()
-	var mu sync.Mutex // of all that follows
-	next := 0
-	take := func() (models.Spec, campaign.Unit, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		for ctx.Err() == nil && (rounds == 0 || uint64(next/len(specs)) < rounds) {
-			spec := specs[next%len(specs)]
-			u := campaign.Unit{Config: campaign.Name(spec), Seed: seed + uint64(next/len(specs))}
-			if next++; !done[u] {
-				return spec, u, true
-			}
-		}
-		return models.Spec{}, campaign.Unit{}, false
+}
+
+// commit is the commit that is at hand, "" if nobody knows.
+func commit() string {
+	out, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude", "*").Output()
+	if err != nil {
+		return ""
 	}
-	finish := func(u campaign.Unit, c campaign.Counts, failed error) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if m := (*campaign.Mismatch)(nil); errors.As(failed, &m) {
-			c.Mismatches++
-			wrong++
-			fmt.Printf("seed %d: %v\n", u.Seed, m)
-			if err := writeCase(cases, u, m); err != nil {
-				return err
-			}
-		}
-		f := finished{u, c}
-		count(f)
-		line, err := json.Marshal(f)
-		if err == nil {
-			_, err = to.Write(append(line, '\n'))
-		}
+	return strings.TrimSpace(string(out))
+}
+
+// runner runs units.
+type runner struct {
+	configs      []campaign.Config
+	seed, rounds uint64
+	commit       string
+	cases        string
+	log          *os.File
+
+	mu    sync.Mutex // of all that follows
+	next  int
+	done  map[campaign.Unit]bool
+	tally tally
+	wrong int
+}
+
+// open opens the log to append to, after each of its lines has been counted.
+func (r *runner) open(file string) (err error) {
+	if file == "" {
+		file = os.DevNull
+	}
+	if r.log, err = os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666); err != nil {
 		return err
 	}
+	lines := bufio.NewScanner(r.log)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var f finished
+		if err := json.Unmarshal(lines.Bytes(), &f); err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", file, err), r.log.Close())
+		}
+		r.count(f)
+	}
+	return lines.Err()
+}
+
+func (r *runner) count(f finished) {
+	r.done[f.Unit] = true
+	r.tally.add(f)
+}
+
+// take is the next unit that is to be done.
+func (r *runner) take(ctx context.Context) (c campaign.Config, u campaign.Unit, more bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ctx.Err() == nil && len(r.configs) > 0 {
+		round := uint64(r.next / len(r.configs))
+		if r.rounds > 0 && round >= r.rounds {
+			break
+		}
+		c = r.configs[r.next%len(r.configs)]
+		u = campaign.Unit{Config: c.Name, Seed: r.seed + round}
+		if r.next++; !r.done[u] {
+			return c, u, true
+		}
+	}
+	return c, u, false
+}
+
+// finish counts a unit, and writes it to the log.
+func (r *runner) finish(c campaign.Config, u campaign.Unit, counts campaign.Counts, failed error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m := (*campaign.Mismatch)(nil); errors.As(failed, &m) {
+		counts.Mismatches++
+		r.wrong++
+		fmt.Printf("seed %d of %s: %v\n", u.Seed, u.Config, m)
+		if err := writeCase(r.cases, u, m); err != nil {
+			return err
+		}
+	} else if failed != nil {
+		return failed
+	}
+	f := finished{u, c.Model, r.commit, counts}
+	r.count(f)
+	line, err := json.Marshal(f)
+	if err == nil {
+		_, err = r.log.Write(append(line, '\n'))
+	}
+	return err
+}
+
+// run runs units until the context ends.
+func (r *runner) run(ctx context.Context) error {
+	histories := 0
+	for _, c := range r.configs {
+		histories += c.Histories
+	}
+	fmt.Fprintf(os.Stderr, "campaign: %d configurations with a unit each are %d histories; from seed %d\n", len(r.configs), histories, r.seed)
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
 	for i := range errs {
 		workers.Go(func() {
 			for {
-				spec, u, more := take()
+				c, u, more := r.take(ctx)
 				if !more {
 					return
 				}
-				c, failed := u.Run(spec)
-				if errs[i] = finish(u, c, failed); errs[i] != nil {
+				counts, failed := u.Run(c)
+				if errs[i] = r.finish(c, u, counts, failed); errs[i] != nil {
 					return
 				}
 			}
 		})
 	}
 	workers.Wait()
-	return wrong, errors.Join(append(errs, table(all))...)
-}
-
-// open opens the log to append to, after each of its lines has been counted.
-func open(file string, count func(finished)) (*os.File, error) {
-	if file == "" {
-		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var done finished
-		if err := json.Unmarshal(lines.Bytes(), &done); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", file, err), f.Close())
-		}
-		count(done)
-	}
-	return f, lines.Err()
+	return errors.Join(append(errs, r.tally.text(os.Stdout), r.log.Close())...)
 }
 
 // writeCase writes a mismatch as a case that has no answer yet.
@@ -164,28 +207,4 @@ func writeCase(folder string, u campaign.Unit, m *campaign.Mismatch) error {
 	text := fmt.Sprintf("# %s\ncheck %s\n%s----\n", strings.ReplaceAll(m.Err.Error(), "\n", "\n# "), campaign.Args(m.Spec), m.Text)
 	fmt.Fprintln(os.Stderr, "campaign: written to", name)
 	return os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666)
-}
-
-// table prints all counts, by configuration and by what was compared.
-func table(all map[string]*campaign.Counts) error {
-	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "histories\tlinearizable\tnot\twith crashes\tby a fast path\tverdicts compared\twrong\t configuration")
-	var sum campaign.Counts
-	row := func(name string, c *campaign.Counts) {
-		compared := 0
-		for _, n := range c.Compared {
-			compared += n
-		}
-		fmt.Fprintf(out, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t %s\n", c.Valid+c.Invalid, c.Valid, c.Invalid, c.Crashed, c.Fast, compared, c.Mismatches, name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		row(name, all[name])
-		sum.Add(*all[name])
-	}
-	row("all", &sum)
-	fmt.Fprintln(out, "\t\t\t\t\t\t\t")
-	for _, what := range slices.Sorted(maps.Keys(sum.Compared)) {
-		fmt.Fprintf(out, "%d\t\t\t\t\t\t\t %s\n", sum.Compared[what], what)
-	}
-	return out.Flush()
 }

@@ -1,0 +1,139 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"clew"
+	"clew/edn"
+	"clew/jepsen"
+	"clew/report"
+)
+
+// keyNames are keys that differ, each in spellings that are equal.
+var keyNames = [][]string{
+	{"0", "0N"}, {"1", "1N"}, {"-7", "-7N"}, {`"a"`, `"\u0061"`}, {`"a\"b\\"`, `"\u0061\"b\u005c"`}, {":a"}, {":a/b"}, {"nil"}, {"false"},
+	{"[1 2]", "(1 2)", "[1N 2]"}, {"[2 1]", "(2N 1N)"}, {"#{1 2}", "#{2 1}", "#{2N 1}"}, {"{:a 1, :b 2}", "{:b 2N :a 1}"},
+	{"1.0"}, {"1.0M", "1.00M"}, {"0.0", "-0.0"}, {"[[1] #{(2)}]", "([1N] #{[2]})"}, {"[]", "()"}, {"{}"}, {"#{}"}, {`\a`}, {"1/2", "2/4"}, {"300", "300N"},
+}
+
+// Keys says what is wrong with the verdicts on several histories as the keys of one.
+func (c *Counts) Keys(r *rand.Rand, alone []subject) error {
+	names := shuffledNames(r, len(alone))
+	var queues [][]string
+	for i, s := range alone {
+		queues = append(queues, s.keyed(r, i, names[i]))
+	}
+	whole := interleaved(r, queues)
+	if whole == "" {
+		return nil
+	}
+	h, err := clew.Read(strings.NewReader(whole), "", jepsen.Options{})
+	var got *report.Result
+	if err == nil {
+		got, err = clew.Check(context.Background(), h, alone[0].spec, clew.Options{Independent: true})
+	}
+	if err != nil {
+		return fmt.Errorf("keys together: %w\n%s", err, whole)
+	}
+	keys := map[edn.ID]report.KeyResult{}
+	for _, key := range got.Keys {
+		keys[h.Values.Same(key.Key.ID())] = key
+	}
+	all, empty := jepsen.Valid, 0
+	for i, s := range alone {
+		if len(queues[i]) == 0 {
+			empty++
+			continue
+		}
+		id, err := h.Values.Parse([]byte(names[i][0]), edn.Pos{})
+		if err != nil {
+			return err
+		}
+		key, found := keys[h.Values.Same(id)]
+		if !found {
+			return fmt.Errorf("keys together: there is no key %s in\n%s", names[i][0], whole)
+		}
+		if s.auto.Verdict == jepsen.Invalid {
+			all = jepsen.Invalid
+		}
+		if together := key.Result(); together.Verdict != s.auto.Verdict || together.FailEvent != s.auto.FailEvent {
+			return fmt.Errorf("keys together: %s is %s at event %d of its own, and alone %s at %d:\n%s", names[i][0], together.Verdict, together.FailEvent, s.auto.Verdict, s.auto.FailEvent, whole)
+		}
+	}
+	if got.Verdict != all || len(got.Keys) != len(alone)-empty {
+		return fmt.Errorf("keys together: %s of %d keys, not %s of %d:\n%s", got.Verdict, len(got.Keys), all, len(alone)-empty, whole)
+	}
+	c.Changes.note("keys together", got.Verdict)
+	return nil
+}
+
+// shuffledNames are n keys. Beyond those that are spelled in several ways they are
+// numbers.
+func shuffledNames(r *rand.Rand, n int) [][]string {
+	names := slices.Clone(keyNames)
+	for i := len(names); i < n; i++ {
+		names = append(names, []string{fmt.Sprint(300 + i), fmt.Sprint(300+i, "N")})
+	}
+	r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return names[:n]
+}
+
+// keyed is the events of a history as those of the n-th key of a larger one, whose
+// processes are others, of the same owners.
+func (s *subject) keyed(r *rand.Rand, n int, spellings []string) (lines []string) {
+	number := func(process int) int { return process + n*1000*max(s.spec.Threads, 1) }
+	for e := range jepsen.Event(len(s.h.Type)) {
+		line := s.event(nil, e, number)
+		line = append(append(append(line, " :value ["...), spellings[r.IntN(len(spellings))]...), ' ')
+		line = append(s.h.Values.AppendText(line, s.h.Value[e]), ']')
+		if key := s.h.Key(e); key != edn.Nil {
+			line = s.h.Values.AppendText(append(line, " :key "...), key)
+		}
+		lines = append(lines, string(append(line, '}')))
+	}
+	return lines
+}
+
+// interleaved is the lines of several histories as those of one.
+func interleaved(r *rand.Rand, queues [][]string) string {
+	var text strings.Builder
+	for left := slices.DeleteFunc(slices.Clone(queues), func(q []string) bool { return len(q) == 0 }); len(left) > 0; {
+		k := r.IntN(len(left))
+		text.WriteString(left[k][0])
+		text.WriteByte('\n')
+		if left[k] = left[k][1:]; len(left[k]) == 0 {
+			left = slices.Delete(left, k, k+1)
+		}
+	}
+	return text.String()
+}
+
+// keeper keeps histories until they are enough for the keys of one.
+type keeper struct {
+	alone []subject
+	most  int
+}
+
+// add takes another history, unless it begins with a value of its own, and is Keys
+// once there are enough.
+func (k *keeper) add(c *Counts, r *rand.Rand, s subject) error {
+	switch {
+	case s.spec.Init != "":
+		return nil
+	case len(k.alone) == 0 || k.alone[0].spec != s.spec:
+		k.alone = nil
+		if k.most = 1 + r.IntN(5); r.IntN(8) == 0 {
+			k.most = 10 + r.IntN(30)
+		}
+	}
+	if k.alone = append(k.alone, s); len(k.alone) < k.most {
+		return nil
+	}
+	alone := k.alone
+	k.alone = nil
+	return c.Keys(r, alone)
+}
