@@ -3,14 +3,12 @@ package clew_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"clew/internal/race"
 
 	"clew"
-	"clew/edn"
 	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/internal/oracle"
@@ -18,70 +16,6 @@ import (
 	"clew/models"
 	"clew/report"
 )
-
-// ownRegister is cas-register once more, written with nothing but what any
-// program can use.
-var ownRegister = &models.Definition{
-	Name: "own-register", Fs: ":read, :write, :cas [old new]", About: "cas-register again",
-	New: func(b *models.Binding) (models.Reader, error) {
-		m := &ownModel{values: map[int32]edn.Value{}}
-		init, _ := b.Init()
-		m.init = m.number(init)
-		return m, nil
-	},
-}
-
-type ownModel struct {
-	init   int32
-	values map[int32]edn.Value // by class
-}
-
-func (m *ownModel) number(v edn.Value) int32 {
-	m.values[v.Class()] = v
-	return v.Class()
-}
-
-func (m *ownModel) Read(o models.Operation) (op models.Op, keep bool, err error) {
-	v := o.Value()
-	switch o.F() {
-	case "read":
-		return models.Op{Kind: 0, A: m.number(v)}, v.Kind() != edn.KindNil, nil
-	case "write":
-		return models.Op{Kind: 1, A: m.number(v)}, true, nil
-	case "cas":
-		if v.Kind() == edn.KindNil {
-			return models.Op{Kind: 2}, true, nil
-		}
-		pair := v.Items()
-		if len(pair) < 2 {
-			return op, false, fmt.Errorf("expected [old new], found %v", v)
-		}
-		return models.Op{Kind: 2, A: m.number(pair[0]), B: m.number(pair[1])}, true, nil
-	}
-	return op, false, models.ErrUnknownF
-}
-
-func (m *ownModel) Init() models.State { return models.State{m.init} }
-
-func (m *ownModel) Step(dst []models.State, s models.State, op models.Op) []models.State {
-	switch {
-	case op.Kind == 1:
-		return append(dst, models.State{op.A})
-	case op.A != s[0]:
-		return dst
-	case op.Kind == 2:
-		return append(dst, models.State{op.B})
-	}
-	return append(dst, s)
-}
-
-func (m *ownModel) Mutates(op models.Op) bool { return op.Kind != 0 }
-
-func (m *ownModel) Why(s models.State, op models.Op) string {
-	return fmt.Sprintf("%v is there, not %v", m.values[s[0]], m.values[op.A])
-}
-
-func (m *ownModel) Record(s models.State) edn.Value { return m.values[s[0]] }
 
 func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
 	collectLess(t)
@@ -95,7 +29,7 @@ func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
 	valid := 0
 	for range n {
 		g := gen.New(r, gen.Options{Model: "cas-register", Init: true})
-		own, twin := models.Own(ownRegister), models.Spec{Name: "cas-register"}
+		own, twin := models.Own(campaign.OwnRegister), models.Spec{Name: "cas-register"}
 		own.Init, twin.Init = g.Init, g.Init
 		want := judged(t, twin, g.Text, "auto")
 		for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
@@ -133,7 +67,7 @@ func judged(t *testing.T, spec models.Spec, text, algorithm string) *report.Resu
 func TestModelsOfOnesOwnThatMakeNoSense(t *testing.T) {
 	h := staleRead()
 	broken := func(change func(d *models.Definition)) models.Spec {
-		d := *ownRegister
+		d := *campaign.OwnRegister
 		change(&d)
 		return models.Own(&d)
 	}
@@ -152,7 +86,7 @@ func TestModelsOfOnesOwnThatMakeNoSense(t *testing.T) {
 		{"a New that fails", broken(func(d *models.Definition) {
 			d.New = func(*models.Binding) (models.Reader, error) { return nil, errors.New("not today") }
 		}), "not today"},
-		{"a parameter that it does not take", func() models.Spec { s := models.Own(ownRegister); s.Permits = 3; return s }(),
+		{"a parameter that it does not take", func() models.Spec { s := models.Own(campaign.OwnRegister); s.Permits = 3; return s }(),
 			"permits goes with semaphore and owner-semaphore, not with own-register"},
 		{"an initial value that it does not take", func() models.Spec {
 			s := broken(func(d *models.Definition) { d.NoInit = "it starts empty" })

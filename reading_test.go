@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"clew"
-	"clew/edn"
 	"clew/fallback"
 	"clew/fallback/auto"
 	"clew/internal/archive"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -191,16 +191,17 @@ func lineOf(t *testing.T, r *report.Result) report.Line {
 }
 
 // panicking is a model that panics when an operation is taken, as a bug would.
-type panicking struct{ ownModel }
+type panicking struct{ models.Reader }
 
 func (m *panicking) Step([]models.State, models.State, models.Op) []models.State {
 	panic("a poisoned history")
 }
 
 func TestWhateverComesOfAHistoryIsAResult(t *testing.T) {
-	poisoned := *ownRegister
+	poisoned := *campaign.OwnRegister
 	poisoned.New = func(b *models.Binding) (models.Reader, error) {
-		return &panicking{ownModel{values: map[int32]edn.Value{}}}, nil
+		own, err := campaign.OwnRegister.New(b)
+		return &panicking{own}, err
 	}
 	files := fstest.MapFS{"h.edn": {Data: []byte(oneWrite + oneRead)},
 		"torn.edn": {Data: []byte("{:process 0, :type")}}

@@ -26,6 +26,13 @@ func All(models string) ([]Config, error) {
 	for _, spec := range Configs() {
 		all = append(all, Config{Name(spec), spec.Name, 500, func(u Unit, n int) (Counts, error) { return u.small(spec, n) }})
 	}
+	files, err := fileTwins(models)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range append(goTwins(), files...) {
+		all = append(all, t.config())
+	}
 	return all, nil
 }
 
