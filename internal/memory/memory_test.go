@@ -50,3 +50,12 @@ func TestTheKeeperSeesWhatTheProcessHolds(t *testing.T) {
 		t.Error(c)
 	}
 }
+
+func TestTheSystemSaysWhatIsAvailable(t *testing.T) {
+	if a := available(); a <= 0 || a == unknown || a > 1<<50 {
+		t.Errorf("%d bytes are available", a)
+	}
+	if a, err := Limit(""); err != nil || a <= 0 {
+		t.Error(a, err)
+	}
+}

@@ -33,7 +33,7 @@ func Look(stdout io.Writer) (o report.TextOptions, screen io.Writer) {
 	if o.Width, _, _ = term.GetSize(int(f.Fd())); o.Width <= 0 {
 		o.Width = defaultWidth
 	}
-	if o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"; o.Color {
+	if o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && obeys(f); o.Color {
 		screen = f
 	}
 	return o, screen

@@ -1,0 +1,27 @@
+package memory
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// memoryStatus is Windows's MEMORYSTATUSEX.
+type memoryStatus struct {
+	length, load     uint32
+	total, available uint64
+	_                [5]uint64 // of the page file and of addresses
+}
+
+var globalMemoryStatus = windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
+
+// available is the memory of the machine that nobody uses at the moment.
+func available() int64 {
+	var s memoryStatus
+	s.length = uint32(unsafe.Sizeof(s))
+	done, _, _ := globalMemoryStatus.Call(uintptr(unsafe.Pointer(&s)))
+	if done == 0 || s.available == 0 {
+		return unknown
+	}
+	return int64(s.available)
+}
