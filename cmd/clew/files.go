@@ -289,7 +289,9 @@ func (f folder) wanted() bool { return f.dir != "" && f.lost == nil }
 // does below the root or the folder that clew runs in, so the evidence of a store
 // is a store.
 func (f folder) fileOf(j *job) string {
-	path := filepath.Clean(string(filepath.Separator) + text.Line(filepath.FromSlash(j.Path)))
+	path := text.Line(filepath.FromSlash(j.Path))
+	drive := filepath.VolumeName(path) // C: is no name of a folder; on Unix there are none
+	path = filepath.Join(string(filepath.Separator), strings.TrimSuffix(drive, ":"), path[len(drive):])
 	if j.Path == "-" {
 		path = "standard-input"
 	}
