@@ -2,10 +2,12 @@ PREFIX ?= /usr/local
 to = $(DESTDIR)$(PREFIX)
 share = $(to)/share
 
-.PHONY: test ci install release coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos shards
+.PHONY: test ci systems install release coverage oracle campaign fuzz mutants bench benchmarks bench-search bench-crashes bench-clients bench-hitting bench-models bench-repeated bench-porcupine pictures knossos shards
 
 test: ; go test ./...
 ci: ; .ci/run
+systems: # whether everything compiles on the other systems, tests too
+	for system in darwin windows; do GOOS=$$system go vet ./... || exit 1; done
 install: # the program, its man page, and completions; PREFIX= and DESTDIR= say where
 	umask 022 && mkdir -p "$(to)/bin" "$(share)/man/man1" "$(share)/bash-completion/completions" "$(share)/zsh/site-functions" "$(share)/fish/vendor_completions.d"
 	umask 022 && go build -o "$(to)/bin/clew" ./cmd/clew
