@@ -46,15 +46,27 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 	defer close(stop)
 	go t.pump(r, stop)
 	in := input{ctx: context.WithoutCancel(ctx), memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, timedOps: b.AddTimedOps, clockError: opts.ClockError, eager: true}
-	switch err := in.read(t, ""); {
-	case errors.Is(err, errEnough):
-		if len(t.torn) > 0 {
-			b.Warn("the last line had no end yet; it does not count")
-		}
-	case err != nil:
+	if err := in.read(t, ""); err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
+	if len(t.torn) > 0 {
+		b.Warn("the last line had no end yet; it does not count")
+	}
+	if in.whole && t.over != nil {
+		b.Warn("operations that had not returned yet are missing, and others may have seen what they did")
+	}
 	return b.History()
+}
+
+// settled is a text that ends as soon as no more of it is wanted.
+type settled struct{ io.Reader }
+
+func (s settled) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if errors.Is(err, errEnough) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // errEnough ends the reading of a text that may go on.

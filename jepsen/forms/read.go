@@ -72,6 +72,7 @@ type input struct {
 	clockError int64                                                           // see jepsen.Options
 
 	eager bool // events are wanted as soon as their text is there
+	whole bool // the form holds whole operations, of which none is an event before the end of the text
 	exact bool // op maps are wanted with the keys of all maps in order of the text
 }
 
@@ -120,12 +121,14 @@ func (in *input) read(r io.Reader, form Form) error {
 	}
 	switch form {
 	case Intervals:
-		return in.intervals(buffered, files.Size(r), in.clockError)
+		in.whole = true
+		return in.intervals(settled{buffered}, files.Size(r), in.clockError)
 	case JSON, JSONL:
 		in.b.Expect(files.Size(r))
 		return in.each(in.json(buffered).Next)
 	case Fastlin, Fptlin, LiMo:
-		return in.textForm(buffered, form, files.Size(r))
+		in.whole = form != LiMo
+		return in.textForm(settled{buffered}, form, files.Size(r))
 	case Log:
 		in.b.Expect(files.Size(r))
 		return in.log(buffered)
