@@ -276,11 +276,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	msg := err.Error()
 	if name, ok := strings.CutPrefix(msg, "flag provided but not defined: -"); ok {
-		flag := "--" + strings.TrimPrefix(name, "-")
+		flag := dashed(name)
 		return fmt.Errorf("unknown flag %s; %s%s", flag, text.DidYouMean(flag, flagNames(c)), help)
 	}
 	if name, ok := strings.CutPrefix(msg, "flag needs an argument: -"); ok {
-		return fmt.Errorf("--%s needs a value; %s", strings.TrimPrefix(name, "-"), help)
+		return fmt.Errorf("%s needs a value; %s", dashed(name), help)
 	}
 	if m := badValue.FindStringSubmatch(msg); m != nil {
 		expected := "a value of another kind"
@@ -299,6 +299,14 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		return fmt.Errorf("--%s is %s, not %s", m[2], expected, m[1])
 	}
 	return err
+}
+
+// dashed is a flag as people write it, from its name: -o, --output.
+func dashed(name string) string {
+	if name = strings.TrimPrefix(name, "-"); len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 // flagNames are the flags of the command at hand.

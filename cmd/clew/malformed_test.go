@@ -552,6 +552,10 @@ process: 0
 		"h.edn:1:2: the JSON is malformed: invalid character ':' looking for beginning of object key string"},
 	{"another form that is forced", "convert --from limo --to edn h.edn", write,
 		"h.edn:1:1: expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found {:process 0, :type :invoke, :f :write, :value 1}"},
+	{"an output without its file", "render h.edn -o", write,
+		"-o needs a value; clew render --help lists the flags"},
+	{"a flag of one letter that there is not", "check -v h.edn", write,
+		"unknown flag -v; clew check --help lists the flags"},
 	{"a conversion without a form", "convert h.edn", write,
 		"convert needs --to with one of edn, jsonl, json, log, fastlin, fptlin, limo, intervals"},
 	{"a conversion to an unknown form", "convert --to yaml h.edn", write,
@@ -565,7 +569,7 @@ process: 0
 	{"a conversion of a missing file", "convert --to edn nothing.edn", write,
 		"nothing.edn: no such file or directory"},
 	{"a conversion of a directory", "convert --to edn empty", write,
-		"empty: read empty: is a directory"},
+		"empty: is a directory"},
 
 	// Generation.
 	{"a history of no model", "gen", "",

@@ -9,16 +9,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
-// Open opens a file. Its error names the file, but not the system call.
+// Open opens a file, which is no directory. Its error names the file, but not the
+// system call.
 func Open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, PathError(err)
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, syscall.EISDIR)
 	}
 	return f, nil
 }
