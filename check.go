@@ -442,4 +442,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	if _, single := c.ops.Model.(models.SingleValue); single {
 		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
 	}
+	if r.Hint == "" {
+		r.Hint = unsorted(part.History, r.FailEvent)
+	}
 }

@@ -2,6 +2,7 @@ package clew
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"clew/edn"
@@ -71,6 +72,45 @@ func bare(text string) string {
 		text = strings.TrimSuffix(number, ".0")
 	}
 	return text
+}
+
+// maxTimed bounds the operations whose times are looked at.
+const maxTimed = 300
+
+// unsorted says of which two operations the :time contradicts the order, if that is so of
+// some of the last ones that had returned by a failure, and else "". It happens if the
+// logs of several clients are put together without sorting them.
+func unsorted(h *jepsen.History, fail jepsen.Event) string {
+	type timed struct {
+		op       jepsen.Operation
+		from, to int64
+	}
+	time := func(e jepsen.Event) (int64, bool) {
+		t, ok := h.EventMap(e).Get("time")
+		n, isInt := t.Int()
+		return n, ok && isInt
+	}
+	end, _ := slices.BinarySearch(h.Invocation, fail)
+	var last []timed
+	for op := end - 1; op >= max(0, end-maxTimed); op-- {
+		if res := h.Completion[op]; res != jepsen.None && res <= fail {
+			from, begun := time(h.Invocation[op])
+			to, ended := time(res)
+			if !begun || !ended {
+				return ""
+			}
+			last = append(last, timed{jepsen.Operation(op), from, to})
+		}
+	}
+	for i, later := range last {
+		for _, earlier := range last[i+1:] {
+			if h.Completion[earlier.op] < h.Invocation[later.op] && later.to < earlier.from {
+				return fmt.Sprintf("by their :time, %s had returned before %s began, which stands before it: the order of the events counts, so sort those of several files by time",
+					h.Name(later.op), h.Name(earlier.op))
+			}
+		}
+	}
+	return ""
 }
 
 // written says whether any operation leaves a value.
