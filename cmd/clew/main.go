@@ -86,7 +86,9 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		Description: "clew reads histories as Jepsen writes them and says whether they are linearizable,\n" +
 			"and if they are not, which operation cannot be explained.\n\n" +
 			"clew PATH is clew check PATH, flags included. Of a command and a path of the same\n" +
-			"name it is the command.",
+			"name it is the command.\n\n" +
+			"docs/getting-started.md goes from nothing to a verdict on a history of your own,\n" +
+			"docs/troubleshooting.md from messages to what to do.",
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.Args().Present():

@@ -51,7 +51,7 @@ func modelsCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 func listModels(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range models.All() {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Fs, m.About)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.About, m.Fs) // the longest last: terminals are narrow
 	}
 	return t.Flush()
 }
