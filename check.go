@@ -443,6 +443,6 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
 	}
 	if r.Hint == "" {
-		r.Hint = unsorted(part.History, r.FailEvent)
+		r.Hint = hintOfAny(part.History, r)
 	}
 }

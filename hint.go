@@ -8,6 +8,7 @@ import (
 	"clew/edn"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // hint says what a user of a register may have forgotten, if the failure looks
@@ -29,8 +30,8 @@ func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) (text, in
 		if (op.Kind != models.Read && op.Kind != models.CAS) || written(ops, op.A) {
 			break
 		}
-		if like := alike(ops, edn.ID(op.A)); like != "" {
-			return fmt.Sprintf("%s is written, and %s is read: in Clojure these are not equal", like, h.Values.Text(edn.ID(op.A))), ""
+		if like := otherForm(h, fail, "is written", "is read"); like != "" {
+			return like, ""
 		}
 		if spec.Init == "" && first(ops, row) {
 			init = h.Values.Text(edn.ID(op.A))
@@ -40,34 +41,62 @@ func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) (text, in
 	return "", ""
 }
 
-// maxAlike bounds the operations among which a value of another form is looked for.
-const maxAlike = 100_000
+// hintOfAny says what a user of any model may have forgotten, if the failure looks like it:
+// that values are put in in one form and come out in another, or that events are not in
+// the order of time.
+func hintOfAny(h *jepsen.History, r *report.Result) (text string) {
+	switch r.Pattern {
+	case "never-written":
+		text = otherForm(h, r.FailEvent, "is written", "is read")
+	case "never-added":
+		text = otherForm(h, r.FailEvent, "went in", "came out")
+	}
+	if text == "" {
+		text = unsorted(h, r.FailEvent)
+	}
+	return text
+}
 
-// alike is the text of a written value that looks like a value in another form, as "1",
-// 1.0 and :1 look like 1, or "" if there is none.
-func alike(ops *models.Operations, value edn.ID) string {
-	v := ops.History.Values
-	looks := bare(v.Text(value))
-	for i := range min(ops.Len(), maxAlike) {
-		op := ops.Op(int32(i))
-		left := edn.ID(op.A)
-		switch op.Kind {
-		case models.Write:
-		case models.CAS:
-			left = edn.ID(op.B)
-		default:
+// maxAlike bounds the operations among which a value of another form is looked for.
+const maxAlike = 20_000
+
+// otherForm says that what the failing operation saw is there in another form, as "1", 1.0
+// and :1 are other forms of 1, or is "". in and out say what became of the two.
+func otherForm(h *jepsen.History, fail jepsen.Event, in, out string) string {
+	failing := h.OpOf[fail]
+	f, saw := h.F[h.Invocation[failing]], shown(h, failing, 0)
+	looks := bare(saw)
+	for op, inv := range h.Invocation[:min(len(h.Invocation), maxAlike)] {
+		if inv > fail || h.F[inv] == f && !isCAS(h, failing) || h.Status[op] == jepsen.Failed {
 			continue
 		}
-		if text := v.Text(left); left != value && bare(text) == looks {
-			return text
+		if left := shown(h, jepsen.Operation(op), 1); (left != saw || strings.Contains(saw, "##NaN")) && bare(left) == looks {
+			return fmt.Sprintf("%s %s, and %s %s: in Clojure these are not equal", left, in, saw, out)
 		}
 	}
 	return ""
 }
 
+// shown is the text of an operation's value, with its :key if it has one. Of a cas it is
+// the old value or the new one.
+func shown(h *jepsen.History, op jepsen.Operation, ofCAS int) string {
+	value := h.OpValue(op)
+	if items := h.Values.Items(value); len(items) == 2 && isCAS(h, op) {
+		value = items[ofCAS]
+	}
+	if key := h.Key(h.Invocation[op]); key != edn.Nil {
+		return h.Values.Text(key) + " " + h.Values.Text(value)
+	}
+	return h.Values.Text(value)
+}
+
+func isCAS(h *jepsen.History, op jepsen.Operation) bool {
+	return h.Values.Text(h.F[h.Invocation[op]]) == ":cas"
+}
+
 // bare is the text of a value without what says of which kind it is.
 func bare(text string) string {
-	text = strings.Trim(text, `":`)
+	text = strings.NewReplacer(`"`, "", ":", "").Replace(text)
 	if number := strings.TrimRight(text, "NM"); number != "" && number[len(number)-1] >= '0' && number[len(number)-1] <= '9' {
 		text = strings.TrimSuffix(number, ".0")
 	}
