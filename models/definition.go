@@ -15,6 +15,10 @@ type Definition struct {
 	Fs    string // the :f's that it knows, for messages: ":read, :write"
 	About string // what it is, in a few words, for lists
 
+	// Called is what others call it. These are no names of it, but what somebody may
+	// have meant who gives them.
+	Called []string
+
 	// Params are the parameters that it takes besides ParamInit and
 	// ParamSemantics.
 	Params []Param

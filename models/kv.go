@@ -33,6 +33,7 @@ type kv struct {
 
 var kvDefinition = Definition{
 	Name: "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
+	Called: []string{"map", "dict"},
 	Params: []Param{ParamFailedCAS},
 	Record: "clew.model.KV",
 	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":get", ":put")) },

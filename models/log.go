@@ -45,6 +45,7 @@ type logNode struct{ before, jump, value, length int32 }
 
 var logDefinition = Definition{
 	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
+	Called: []string{"list"},
 	Record: "clew.model.Log",
 	New:    newLog,
 }

@@ -43,6 +43,7 @@ type microOp struct {
 
 var multiRegisterDefinition = Definition{
 	Name: "multi-register", Fs: ":txn [[:read k v] [:write k v] ..], also :read and :write with such a vector",
+	Called: []string{"rw-register", "txn"},
 	About:  "a map of registers, read and written together",
 	Params: []Param{ParamNilReads},
 	Record: "knossos.model.MultiRegister",

@@ -17,6 +17,7 @@ type mutex struct {
 
 var mutexDefinition = Definition{
 	Name: "mutex", Fs: ":acquire, :release", About: "a lock without an owner",
+	Called: []string{"lock"},
 	NoInit: "it starts free",
 	Record: "knossos.model.Mutex",
 	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":acquire", ":release")) },

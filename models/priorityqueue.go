@@ -28,6 +28,7 @@ type priorityQueue struct {
 
 var priorityQueueDefinition = Definition{
 	Name: "priority-queue", Fs: ":enqueue v (or :insert), :dequeue (or :poll), :peek", About: "the element of highest priority first",
+	Called: []string{"heap"},
 	Params: []Param{ParamPriority},
 	Record: "clew.model.PriorityQueue",
 	Object: "priorityqueue",

@@ -40,6 +40,7 @@ var registerDefinition = Definition{
 
 var casRegisterDefinition = Definition{
 	Name: "cas-register", Fs: ":read, :write, :cas [old new]", About: "one value with compare-and-set",
+	Called: []string{"rmw"},
 	Params: []Param{ParamNilReads, ParamFailedCAS},
 	Record: "knossos.model.CASRegister",
 	Object: "rmw",

@@ -76,7 +76,11 @@ func lookup(name string) (*Definition, error) {
 	if d := find(func(d *Definition) bool { return d.Name == name }); d != nil {
 		return d, nil
 	}
-	return nil, fmt.Errorf("unknown model %q; %sclew knows %s", name, text.DidYouMean(name, names()), strings.Join(names(), ", "))
+	meant := text.DidYouMean(name, names())
+	if d := find(func(d *Definition) bool { return slices.Contains(d.Called, name) }); d != nil && meant == "" {
+		meant = "did you mean " + d.Name + "? "
+	}
+	return nil, fmt.Errorf("unknown model %q; %sclew knows %s", name, meant, strings.Join(names(), ", "))
 }
 
 func names() []string {

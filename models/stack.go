@@ -21,6 +21,7 @@ type stack struct{ queueReader }
 
 var stackDefinition = Definition{
 	Name: "stack", Fs: ":push v, :pop, :peek", About: "last in, first out",
+	Called:  []string{"lifo"},
 	Record:  "clew.model.Stack",
 	Object:  "stack",
 	Verbs:   map[string]string{":push": "pushed", ":pop": "popped", ":peek": "peeked at"},
