@@ -256,17 +256,11 @@ func FuzzForms(f *testing.F) {
 	for seed, model := range []string{"register", "cas-register", "multi-register", "set", "lookup-set", "fifo-queue", "stack", "priority-queue", "kv", "mutex"} {
 		f.Add(gen.New(gen.Rand(uint64(seed)), gen.Options{Model: model}).Text)
 	}
-	for _, text := range []string{
-		everyValue,
-		"# queue\nenq 2 9223372036854775806 9223372036854775807\ndeq -1 1 3\n\nenq 007 -1 +2\nDEQ 7 -9223372036854775808 -1",
-		"contains_false 1 5 6\ninsert 1 0 1\n remove\t1 3 4\r\ncontains_true 1 1 2", "# set\n2 0 2 CONTAINS 2 0\n0 1 4 INSERT 2 1\n",
-		"# rmw\n0 1 10 READ_MODIFY_WRITE 0 2\n1 1 10 READ_MODIFY_WRITE 2 3", "# semaphore\n0 0 2 INCR 1\n1 0 4 DECR 1\n0 3 5 DECR 0",
-		"# @object atomic-stack\n[1] call push(a)\n  [2] call pop\n[1] return\n  [2] return a\n[99999] call pop(b) # x\n[2] call add 7\n[99999] return",
-		"INFO  jepsen.core - Run\n {:a 1}\nINFO  jepsen.util - 0\t:invoke\t:write\t[1 nil]\n0 :ok :write [1 nil]\n8\t:invoke\t:read\tnil\n8\t:fail\t:read\tnil\tCarmine error\n2019-04-01 11:25:23,719{GMT}\tINFO\t[w] jepsen.util: 3 :info :x #{1}",
-		`{"process":1,"f":"put","key":"x","value":3,"output":null,"call":1200,"return":1900,"by":["x",{"edn":":y"}]}` + "\n" + `{"process":"a b","f":"get","call":1900,"output":{"b":1,"a":2},"return":1900}` + "\n" + `{"process":2,"f":"put","value":[["r",1]],"call":-5}`,
-		`[{"process":0,"type":"invoke","f":"txn","value":[["r","x",null]],"index":1},{"f":"txn","value":[["r","x",1e3]],"process":0,"type":"ok","index":2,"error":"\n"}]`,
-	} {
-		f.Add(text)
+	f.Add(everyValue)
+	for _, texts := range formTexts {
+		for _, text := range texts {
+			f.Add(text)
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		defer fuzzing.Guard(t)()
