@@ -347,6 +347,8 @@ process: 0
 		"h.edn: the zstd data is cut off: expected more of it, found the end of the file"},
 	{"a zstd file with a wrong checksum", "", flipped(zstandard(write), -2),
 		"h.edn: the zstd data is damaged: its checksum does not match"},
+	{"a zstd file that says that it takes 256 MB to be unpacked", "", "\x28\xb5\x2f\xfd\x00\x90\x0b\x00\x00\n",
+		"h.edn: the zstd data takes more than 128 MB to be unpacked; expected what zstd compresses without --long=28 or more"},
 
 	// Log lines.
 	{"a log line with two fields only", "", "0\t:invoke\n",

@@ -44,6 +44,11 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
+// maxWindow is how much of what it has unpacked zstd may have to hold, of which ten bytes
+// of a file can ask for any. It is what the zstd program itself holds unless it is told
+// to take more.
+const maxWindow = 128 << 20
+
 // Decompress is the content of r: decompressed if it begins like gzip or zstd,
 // which packed says, otherwise r itself.
 func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
@@ -61,7 +66,7 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 		}
 		return compressed{"gzip", z}, true, nil
 	case bytes.HasPrefix(head, zstdMagic):
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1)) // more take more time in all
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // more at once take more time in all
 		if err != nil {
 			return nil, true, compressedError("zstd", err)
 		}
@@ -94,6 +99,8 @@ func compressedError(form string, err error) error {
 		return fmt.Errorf("the %s data is cut off: expected more of it, found the end of the file", form)
 	case errors.Is(err, gzip.ErrChecksum) || errors.Is(err, zstd.ErrCRCMismatch):
 		return fmt.Errorf("the %s data is damaged: its checksum does not match", form)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Errorf("the %s data takes more than %d MB to be unpacked; expected what zstd compresses without --long=28 or more", form, maxWindow>>20)
 	}
 	return fmt.Errorf("the %s data is damaged: %w", form, err)
 }

@@ -105,6 +105,9 @@ func FuzzArchive(f *testing.F) {
 		}
 		f.Add(uint8(i+len(packings)), packed.String(), "", []byte{1, 30, 2})
 	}
+	for _, window := range []byte{17, 18, 19, 22} {
+		f.Add(uint8(2+len(packings)), "\x28\xb5\x2f\xfd\x00"+string([]byte{window << 3})+"\x03\x00\x10 ", "", []byte{})
+	}
 	f.Fuzz(func(t *testing.T, way uint8, first, second string, damage []byte) {
 		defer fuzzing.Guard(t)()
 		p := packings[int(way)%len(packings)]
