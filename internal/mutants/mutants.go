@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -25,7 +26,13 @@ type mutant struct {
 
 // name tells mutants apart, and stays the same when lines are added elsewhere.
 func (m mutant) name() string {
-	return fmt.Sprintf("%s %s %d: %s -> %s", m.File, m.Func, m.Nth, m.Was, m.Is)
+	return fmt.Sprintf("%s %s %d: %s -> %s", m.File, m.Func, m.Nth, strings.Join(strings.Fields(m.Was), " "), m.Is)
+}
+
+// place says where a mutant stands in the order that a seed draws.
+func (m mutant) place(seed uint64) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, m.name()))
+	return sum[:]
 }
 
 // operators are what takes the place of an operator.

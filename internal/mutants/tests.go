@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// aTest is a test, and what is known of it from a run without a mutant.
+type aTest struct {
+	Package, Name string
+	Seconds       float64
+	Lines         map[string][][2]int // by file: from and to which lines it runs, in order
+}
+
+func (t *aTest) String() string { return t.Package + " " + t.Name }
+
+// reaches says whether a test runs a line.
+func (t *aTest) reaches(file string, line int) bool {
+	i, _ := slices.BinarySearchFunc(t.Lines[file], line, func(l [2]int, line int) int { return l[1] - line })
+	return i < len(t.Lines[file]) && t.Lines[file][i][0] <= line
+}
+
+// apart are packages whose tests say nothing of what a mutant changes: they look at the
+// sources, or measure.
+var apart = []string{"./internal/house", "./internal/bench", "./internal/mutants", "./internal/pictures"}
+
+// testPackages are the packages that have tests and import a package below the folders.
+func testPackages(ctx context.Context, folders []string) ([]string, error) {
+	c := exec.CommandContext(ctx, "go", "list", "-test", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, err
+	}
+	const module = "clew"
+	found := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		program, isTest := strings.CutSuffix(strings.Fields(line)[0], ".test")
+		if p := "." + strings.TrimPrefix(program, module); isTest && !slices.Contains(apart, p) {
+			found[p] = slices.ContainsFunc(strings.Fields(line)[1:], func(imported string) bool {
+				return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(imported+"/", module+"/"+f+"/") })
+			})
+		}
+	}
+	maps.DeleteFunc(found, func(_ string, imports bool) bool { return !imports })
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// lookAt runs each test of the packages alone, without a mutant, and keeps which lines it
+// runs in a file; those that are in the file already are not run again. Tests that fail
+// are left out.
+func lookAt(ctx context.Context, packages, folders []string, file string) ([]*aTest, error) {
+	known := map[string]*aTest{}
+	var all []*aTest
+	if err := eachLine(file, func(t aTest) { known[t.String()] = &t }); err != nil {
+		return nil, err
+	}
+	to, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	defer to.Close()
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b, below := &build{dir: dir}, strings.Join(folders, "/...,./")
+	for _, p := range packages {
+		program, err := b.testProgram(ctx, p, "-cover", "-coverpkg=./"+below+"/...")
+		if err != nil {
+			return nil, err
+		}
+		out, err := exec.CommandContext(ctx, program, "-test.list", "^(Test|Example|Fuzz)").Output()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range strings.Fields(string(out)) {
+			t := known[p+" "+name]
+			if t == nil {
+				if t, err = runAlone(ctx, dir, program, p, name); err != nil {
+					return nil, err
+				}
+				line, err := json.Marshal(t)
+				if err != nil {
+					return nil, err
+				}
+				if _, err := to.Write(append(line, '\n')); err != nil {
+					return nil, err
+				}
+				fmt.Fprintf(os.Stderr, "%s: %.2fs\n", t, t.Seconds)
+			}
+			if len(t.Lines) > 0 {
+				all = append(all, t)
+			}
+		}
+	}
+	return all, nil
+}
+
+// runAlone runs a test to see what it runs, also in programs that it starts.
+func runAlone(ctx context.Context, dir, program, p, name string) (*aTest, error) {
+	data, profile := filepath.Join(dir, "data"), filepath.Join(dir, "profile")
+	if err := errors.Join(os.RemoveAll(data), os.Mkdir(data, 0o777)); err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, program, "-test.short", "-test.run", "^"+name+"$", "-test.gocoverdir", data)
+	c.Dir, c.Env = p, append(os.Environ(), "GOMAXPROCS=1", "GOCOVERDIR="+data)
+	begun := time.Now()
+	if out, err := c.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		fmt.Fprintf(os.Stderr, "without a mutant %s %s fails: %v\n%s", p, name, err, out)
+		return &aTest{Package: p, Name: name}, nil
+	}
+	t := &aTest{p, name, time.Since(begun).Seconds(), map[string][][2]int{}}
+	if out, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", data, "-o", profile).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", t, err, out)
+	}
+	text, err := os.ReadFile(profile)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range regexp.MustCompile(`(?m)^clew/(.*):(\d+)\.\d+,(\d+)\.\d+ \d+ [1-9]\d*$`).FindAllSubmatch(text, -1) {
+		from, _ := strconv.Atoi(string(at[2]))
+		to, _ := strconv.Atoi(string(at[3]))
+		t.Lines[string(at[1])] = append(t.Lines[string(at[1])], [2]int{from, to})
+	}
+	for file, lines := range t.Lines {
+		t.Lines[file] = joined(lines)
+	}
+	return t, nil
+}
+
+// joined are the same lines, in order, each once.
+func joined(lines [][2]int) [][2]int {
+	slices.SortFunc(lines, func(a, b [2]int) int { return a[0] - b[0] })
+	all := lines[:1]
+	for _, l := range lines[1:] {
+		if last := &all[len(all)-1]; l[0] <= last[1]+1 {
+			last[1] = max(last[1], l[1])
+		} else {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// eachLine calls f with what each line of a file says in JSON. There may be no file.
+func eachLine[T any](file string, f func(T)) error {
+	from, err := os.Open(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer from.Close()
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 1<<26)
+	for lines.Scan() {
+		var line T
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		f(line)
+	}
+	return lines.Err()
+}
+
+// rounds are the seconds that a test may take to be run in each round: whatever kills
+// soon is asked first.
+var rounds = []float64{0.03, 0.1, 0.3, 1, 3, 10, 1e9}
+
+// tester runs tests with mutants.
+type tester struct {
+	*build
+	programs map[string]string // by package
+	tests    []*aTest
+	sound    map[string]bool // by test: whether it passes without a mutant, once it has failed with one
+	seconds  float64         // how much time the tests of a mutant may take together
+}
+
+// try runs the tests that may notice a mutant, the fastest first.
+func (t *tester) try(ctx context.Context, m mutant, id int) (outcome, error) {
+	var may []*aTest
+	for _, test := range t.tests {
+		if test.reaches(m.File, m.Line) {
+			may = append(may, test)
+		}
+	}
+	left := t.seconds
+	for i, limit := range rounds {
+		byPackage := map[string][]*aTest{}
+		for _, test := range may {
+			if test.Seconds <= limit && (i == 0 || test.Seconds > rounds[i-1]) && left >= test.Seconds {
+				byPackage[test.Package] = append(byPackage[test.Package], test)
+				left -= test.Seconds
+			}
+		}
+		for _, p := range slices.Sorted(maps.Keys(byPackage)) {
+			how, by, err := t.run(ctx, id, byPackage[p])
+			if how != survived || err != nil {
+				return outcome{m, how, by}, err
+			}
+		}
+	}
+	return outcome{m, survived, fmt.Sprint(len(may), " tests")}, nil
+}
+
+// run says what becomes of a mutant in some tests of a package.
+func (t *tester) run(ctx context.Context, id int, tests []*aTest) (how, by string, err error) {
+	for {
+		tests = slices.DeleteFunc(tests, func(test *aTest) bool { sound, known := t.sound[test.String()]; return known && !sound })
+		if len(tests) == 0 {
+			return survived, "", nil
+		}
+		how, failed, err := t.goTest(ctx, id, tests)
+		if how == survived || err != nil {
+			return how, "", err
+		}
+		by = failed
+		if failed == "" { // it crashed
+			by, failed = tests[0].Package, tests[0].Name
+		} else {
+			by = tests[0].Package + " " + failed
+		}
+		i := slices.IndexFunc(tests, func(test *aTest) bool { return test.Name == failed })
+		if i < 0 {
+			return "", "", fmt.Errorf("%s failed, which was not asked", by)
+		}
+		if _, known := t.sound[tests[i].String()]; !known {
+			without, _, err := t.goTest(ctx, 0, tests[i:i+1])
+			if err != nil {
+				return "", "", err
+			}
+			if t.sound[tests[i].String()] = without == survived; without != survived {
+				fmt.Fprintf(os.Stderr, "without a mutant %s fails, and is not asked again\n", tests[i])
+			}
+		}
+		if t.sound[tests[i].String()] {
+			return how, by, nil
+		}
+	}
+}
+
+// goTest runs tests of a package, and names the one that fails. They get more processor
+// time than they take without a mutant, so that a loop without an end is no survivor
+// whatever else the machine does.
+func (t *tester) goTest(ctx context.Context, id int, tests []*aTest) (how, failed string, err error) {
+	if err := t.choose(id); err != nil {
+		return "", "", err
+	}
+	seconds, names := 0.0, make([]string, len(tests))
+	for i, test := range tests {
+		seconds, names[i] = seconds+test.Seconds, test.Name
+	}
+	limit := fmt.Sprintf(`ulimit -t %d -v %d; exec "$@"`, int(5+5*seconds), 12<<20)
+	c := exec.CommandContext(ctx, "sh", "-c", limit, "sh", t.programs[tests[0].Package], "-test.short", "-test.failfast",
+		"-test.timeout", fmt.Sprint(time.Duration((60+20*seconds)*float64(time.Second))), "-test.run", "^("+strings.Join(names, "|")+")$")
+	c.Dir, c.Env, c.WaitDelay = tests[0].Package, append(os.Environ(), "GOMAXPROCS=1"), time.Second
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", "", context.Cause(ctx)
+	case err == nil:
+		return survived, "", nil
+	case !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+		return "", "", err
+	}
+	if name := regexp.MustCompile(`(?m)^\s*--- FAIL: ([^ /]*)`).FindSubmatch(out); name != nil {
+		failed = string(name[1])
+	}
+	if exit != nil && exit.ProcessState.ExitCode() < 0 || bytes.Contains(out, []byte("test timed out")) {
+		return timedOut, failed, nil
+	}
+	return killed, failed, nil
+}
