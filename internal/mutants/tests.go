@@ -232,7 +232,6 @@ func (t *tester) run(ctx context.Context, id int, tests []*aTest) (how, by strin
 		if how == survived || err != nil {
 			return how, "", err
 		}
-		by = failed
 		if failed == "" { // it crashed
 			by, failed = tests[0].Package, tests[0].Name
 		} else {
