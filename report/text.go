@@ -209,11 +209,11 @@ func (r *Result) writePicture(p *textPrinter) {
 		call = max(call, utf8.RuneCountInString(h.Call(x.Operation)))
 	}
 	slices.Sort(ends)
-	// "  process 3  :read 471  ", the bars, and an arrow's head.
+	// "  process 3  :read 471  ", the bars, and an arrow's head or a cross.
 	column := widest
-	if over := 14 + process + call + column*len(ends) + 1 - p.o.Width; p.o.Width > 0 && over > 0 {
+	if over := 16 + process + call + column*len(ends) - p.o.Width; p.o.Width > 0 && over > 0 {
 		column = max(1, widest-(over+len(ends)-1)/len(ends))
-		call = min(call, max(leastCall, p.o.Width-15-process-column*len(ends)))
+		call = min(call, max(leastCall, p.o.Width-16-process-column*len(ends)))
 	}
 	at := func(end float64) int { i, _ := slices.BinarySearch(ends, end); return column * i }
 	for _, x := range w.Ops {
@@ -229,7 +229,7 @@ func (r *Result) writePicture(p *textPrinter) {
 			continue
 		}
 		why = "✗ " + r.why()
-		switch room := p.o.Width - (15 + process + call + to); {
+		switch room := p.o.Width - (16 + process + call + to); {
 		case p.o.Width == 0 || utf8.RuneCountInString(why) <= room:
 			p.colored(red, bar+" "+why)
 		case room >= leastWhy:

@@ -220,7 +220,7 @@ func (b *build) choose(id int) error {
 // testProgram builds the test program of a package; there may be none.
 func (b *build) testProgram(ctx context.Context, p string, flags ...string) (string, error) {
 	to := filepath.Join(b.dir, strings.NewReplacer("/", "_", ".", "_").Replace(p)+".test")
-	args := append([]string{"test", "-c", "-o", to}, flags...)
+	args := append([]string{"test", "-c", "-vet=off", "-o", to}, flags...)
 	if out, err := exec.CommandContext(ctx, "go", append(args, p)...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go test -c %s: %w\n%s", p, err, bytes.TrimSpace(out))
 	}

@@ -22,6 +22,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -74,11 +75,14 @@ func run(ctx context.Context, folders []string, n int, seed uint64, seconds floa
 	if err := eachLine(log, func(o outcome) { known[o.name()] = o }); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "mutants")
+	// Always the same folder, for the go command's cache, and one in which it looks for no packages.
+	dir, err := filepath.Abs(filepath.Join(filepath.Dir(log), "_"+filepath.Base(log)+".build"))
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
 	drawn, b, err := draw(ctx, dir, all, n, seed, known)
 	if err != nil {
 		return err
@@ -148,22 +152,14 @@ func draw(ctx context.Context, dir string, all []mutant, n int, seed uint64, kno
 	}
 }
 
-// newTester builds the test programs.
+// newTester knows which tests there are.
 func newTester(ctx context.Context, b *build, folders []string, seconds float64, log string) (*tester, error) {
-	t := &tester{build: b, programs: map[string]string{}, sound: map[string]bool{}, seconds: seconds}
 	packages, err := testPackages(ctx, folders)
 	if err != nil {
 		return nil, err
 	}
-	if t.tests, err = lookAt(ctx, packages, folders, log+".tests"); err != nil {
-		return nil, err
-	}
-	for _, p := range packages {
-		if t.programs[p], err = b.testProgram(ctx, p, "-overlay", b.overlay); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
+	tests, err := lookAt(ctx, packages, folders, log+".tests")
+	return &tester{b, map[string]string{}, tests, map[string]bool{}, seconds}, err
 }
 
 // report prints what became of the mutants in each folder, and the survivors that are not

@@ -22,6 +22,7 @@ type mutant struct {
 	Was, Is string // the text, and what it becomes
 	Nth     int    // of the changes of that function with the same texts, from 0
 	from    int    // where the text begins in the file
+	reach   int    // the line that a test runs if it runs the text
 }
 
 // name tells mutants apart, and stays the same when lines are added elsewhere.
@@ -89,10 +90,16 @@ func mutantsOf(path, text string) ([]mutant, error) {
 		if !isFunc || f.Body == nil {
 			continue
 		}
+		cases := casesOf(f)
 		change := func(from, to token.Pos, is string) {
 			at, end := files.Position(from), files.Position(to)
 			m := mutant{Package: "./" + filepath.ToSlash(filepath.Dir(path)), File: path, Line: at.Line, Func: funcName(f),
-				Was: text[at.Offset:end.Offset], Is: is, from: at.Offset}
+				Was: text[at.Offset:end.Offset], Is: is, from: at.Offset, reach: at.Line}
+			for _, c := range cases {
+				if c.from <= from && from < c.to {
+					m.reach = files.Position(c.of).Line
+				}
+			}
 			key := m.name()
 			m.Nth = seen[key]
 			seen[key]++
@@ -101,6 +108,23 @@ func mutantsOf(path, text string) ([]mutant, error) {
 		ast.Inspect(f.Body, func(n ast.Node) bool { return mutate(n, change) })
 	}
 	return all, nil
+}
+
+// aCase is what stands between case and colon, and the switch that it is of, whose line
+// coverage knows.
+type aCase struct{ from, to, of token.Pos }
+
+// casesOf are those of a function, inner ones after the outer.
+func casesOf(f *ast.FuncDecl) (all []aCase) {
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		if s, is := n.(*ast.SwitchStmt); is {
+			for _, c := range s.Body.List {
+				all = append(all, aCase{c.Pos(), c.(*ast.CaseClause).Colon, s.Switch})
+			}
+		}
+		return true
+	})
+	return all
 }
 
 // mutate calls change with what may take the place of a node or a part of it. It says

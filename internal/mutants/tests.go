@@ -80,17 +80,19 @@ func lookAt(ctx context.Context, packages, folders []string, file string) ([]*aT
 	defer os.RemoveAll(dir)
 	b, below := &build{dir: dir}, strings.Join(folders, "/...,./")
 	for _, p := range packages {
-		program, err := b.testProgram(ctx, p, "-cover", "-coverpkg=./"+below+"/...")
+		names, err := testsOf(p)
 		if err != nil {
 			return nil, err
 		}
-		out, err := exec.CommandContext(ctx, program, "-test.list", "^(Test|Example|Fuzz)").Output()
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range strings.Fields(string(out)) {
+		program := ""
+		for _, name := range names {
 			t := known[p+" "+name]
 			if t == nil {
+				if program == "" {
+					if program, err = b.testProgram(ctx, p, "-cover", "-coverpkg=./"+below+"/..."); err != nil {
+						return nil, err
+					}
+				}
 				if t, err = runAlone(ctx, dir, program, p, name); err != nil {
 					return nil, err
 				}
@@ -109,6 +111,26 @@ func lookAt(ctx context.Context, packages, folders []string, file string) ([]*aT
 		}
 	}
 	return all, nil
+}
+
+// testsOf are the names of the tests in a package's folder.
+func testsOf(p string) (names []string, err error) {
+	files, err := filepath.Glob(filepath.Join(p, "*_test.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`).FindAllSubmatch(text, -1) {
+			if string(name[1]) != "TestMain" {
+				names = append(names, string(name[1]))
+			}
+		}
+	}
+	return names, nil
 }
 
 // runAlone runs a test to see what it runs, also in programs that it starts.
@@ -188,7 +210,7 @@ var rounds = []float64{0.03, 0.1, 0.3, 1, 3, 10, 1e9}
 // tester runs tests with mutants.
 type tester struct {
 	*build
-	programs map[string]string // by package
+	programs map[string]string // by package, if they are built
 	tests    []*aTest
 	sound    map[string]bool // by test: whether it passes without a mutant, once it has failed with one
 	seconds  float64         // how much time the tests of a mutant may take together
@@ -198,7 +220,7 @@ type tester struct {
 func (t *tester) try(ctx context.Context, m mutant, id int) (outcome, error) {
 	var may []*aTest
 	for _, test := range t.tests {
-		if test.reaches(m.File, m.Line) {
+		if test.reaches(m.File, m.reach) {
 			may = append(may, test)
 		}
 	}
@@ -260,6 +282,13 @@ func (t *tester) run(ctx context.Context, id int, tests []*aTest) (how, by strin
 // time than they take without a mutant, so that a loop without an end is no survivor
 // whatever else the machine does.
 func (t *tester) goTest(ctx context.Context, id int, tests []*aTest) (how, failed string, err error) {
+	program := t.programs[tests[0].Package]
+	if program == "" {
+		if program, err = t.testProgram(ctx, tests[0].Package, "-overlay", t.overlay); err != nil {
+			return "", "", err
+		}
+		t.programs[tests[0].Package] = program
+	}
 	if err := t.choose(id); err != nil {
 		return "", "", err
 	}
@@ -268,7 +297,7 @@ func (t *tester) goTest(ctx context.Context, id int, tests []*aTest) (how, faile
 		seconds, names[i] = seconds+test.Seconds, test.Name
 	}
 	limit := fmt.Sprintf(`ulimit -t %d -v %d; exec "$@"`, int(5+5*seconds), 12<<20)
-	c := exec.CommandContext(ctx, "sh", "-c", limit, "sh", t.programs[tests[0].Package], "-test.short", "-test.failfast",
+	c := exec.CommandContext(ctx, "sh", "-c", limit, "sh", program, "-test.short", "-test.failfast",
 		"-test.timeout", fmt.Sprint(time.Duration((60+20*seconds)*float64(time.Second))), "-test.run", "^("+strings.Join(names, "|")+")$")
 	c.Dir, c.Env, c.WaitDelay = tests[0].Package, append(os.Environ(), "GOMAXPROCS=1"), time.Second
 	out, err := c.CombinedOutput()

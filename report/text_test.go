@@ -1,0 +1,76 @@
+package report_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"clew"
+	"clew/models"
+	"clew/report"
+)
+
+func TestAPictureFitsItsTerminal(t *testing.T) {
+	r := check(t, models.Spec{Name: "register"}, clew.Options{},
+		"0 invoke write 1", "0 ok write 1", `1 invoke write "a value of very many letters"`, `1 ok write "a value of very many letters"`,
+		"12 invoke write 3", "2 invoke read", "2 ok read 1")
+	picture := func(width int) (lines []string) {
+		for line := range strings.Lines(r.TextFor(report.TextOptions{Width: width})) {
+			if strings.HasPrefix(line, "  process ") {
+				lines = append(lines, line)
+			}
+		}
+		return lines
+	}
+	for width := 33; width < 120; width++ {
+		for _, line := range picture(width) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("%d characters in a picture for %d: %s", n, width, line)
+			}
+		}
+	}
+	for width, want := range map[int]string{
+		30: `
+  process 0   :write 1  ├┤
+  process 1   :write …    ├┤
+  process 12  :write 3      ├───▶
+  process 2   :read 1        ├┤ ✗
+`, 60: `
+  process 0   :write 1                             ├┤
+  process 1   :write "a value of very many lette…    ├┤
+  process 12  :write 3                                 ├───▶
+  process 2   :read 1                                   ├┤ ✗
+`, 70: `
+  process 0   :write 1                               ├─┤
+  process 1   :write "a value of very many letters"      ├─┤
+  process 12  :write 3                                       ├──────▶
+  process 2   :read 1                                          ├─┤ ✗
+`, 90: `
+  process 0   :write 1                               ├──┤
+  process 1   :write "a value of very many letters"        ├──┤
+  process 12  :write 3                                           ├─────────▶
+  process 2   :read 1                                               ├──┤ ✗ "a value of ve…
+`, 0: `
+  process 0   :write 1                               ├──┤
+  process 1   :write "a value of very many letters"        ├──┤
+  process 12  :write 3                                           ├─────────▶
+  process 2   :read 1                                               ├──┤ ✗ "a value of very many letters"≠1
+`} {
+		if got := "\n" + strings.Join(picture(width), ""); got != want {
+			t.Errorf("for %d characters:%s", width, got)
+		}
+	}
+}
+
+// Of very many keys that fail only some are shown.
+func TestATextShowsTenKeys(t *testing.T) {
+	var lines []string
+	for key := range 12 {
+		lines = append(lines, fmt.Sprintf("0 invoke read [%d nil]", key), fmt.Sprintf("0 ok read [%d 7]", key))
+	}
+	text := check(t, models.Spec{Name: "register"}, clew.Options{Independent: true}, lines...).Text()
+	if n := strings.Count(text, "  key "); n != 10 || !strings.Contains(text, "  key 9: INVALID") || !strings.Contains(text, "\n  and 2 more keys that are not valid\n") {
+		t.Errorf("%d keys are shown:\n%s", n, text)
+	}
+}
