@@ -1,0 +1,200 @@
+package models_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"clew/internal/campaign"
+	"clew/internal/gen"
+	"clew/models"
+)
+
+// What a model promises to searches, beside its steps, is true of the steps: for
+// operations of small histories, in states that they lead to.
+func TestModelsKeepTheirPromises(t *testing.T) {
+	kept := map[string]int{}
+	for i, spec := range campaign.Configs() {
+		r := gen.Rand(uint64(i))
+		for range 100 {
+			spec := campaign.WithParameters(r, spec)
+			o := campaign.GenOptions(spec)
+			o.Init = true
+			h := gen.New(r, o)
+			spec.Init = h.Init
+			_, ops, err := campaign.ReadText(spec, h.Text)
+			if err != nil || ops.Len() == 0 {
+				continue // the oracle's tests see to it that few are
+			}
+			l := &laws{t, r, ops, kept}
+			s := ops.Model.Init()
+			for range 12 {
+				op := l.op()
+				l.step(s, op)
+				l.foreseeing(s, op)
+				l.fading(s, op)
+				if next := ops.Model.Step(nil, s, op); len(next) > 0 {
+					s = next[r.IntN(len(next))]
+				}
+			}
+			l.parts()
+		}
+	}
+	t.Log(kept)
+	for _, law := range []string{"only reads", "overwrites", "may not follow", "may lead", "needs", "leaves the rest", "looser", "joined"} {
+		if kept[law] < 100 {
+			t.Errorf("%q was looked at %d times only", law, kept[law])
+		}
+	}
+}
+
+// laws looks at a model and its operations.
+type laws struct {
+	t    *testing.T
+	r    *rand.Rand
+	ops  *models.Operations
+	kept map[string]int // by law
+}
+
+func (l *laws) op() models.Op { return l.ops.Op(models.Row(l.r.IntN(l.ops.Len()))) }
+
+// true counts what is so, and fails unless it is.
+func (l *laws) true(law string, is bool, s models.State, op models.Op, others ...models.Op) {
+	l.t.Helper()
+	if l.kept[law]++; !is {
+		l.t.Fatalf("%s: not so of %v in %v, which is %v, with %v", law, op, s, l.ops.Model.Record(s), others)
+	}
+}
+
+// step has what steps say by themselves.
+func (l *laws) step(s models.State, op models.Op) {
+	m := l.ops.Model
+	next := m.Step(nil, s, op)
+	if !m.Mutates(op) {
+		l.true("only reads", len(next) == 0 || len(next) == 1 && slices.Equal(next[0], s), s, op)
+	}
+	if o, is := m.(models.Overwriting); is && o.Overwrites(op) {
+		first := m.Step(nil, m.Init(), op)
+		l.true("overwrites", len(next) == 1 && len(first) == 1 && slices.Equal(next[0], first[0]), s, op)
+	}
+	if x, is := m.(models.Tightened); is {
+		if looser := x.Looser(); looser != nil {
+			for _, n := range next {
+				l.true("looser", slices.ContainsFunc(looser.Step(nil, s, op), func(o models.State) bool { return slices.Equal(n, o) }), s, op)
+			}
+		}
+	}
+}
+
+// foreseeing compares what a model foresees with all orders of some other operations.
+func (l *laws) foreseeing(s models.State, op models.Op) {
+	m, is := l.ops.Model.(models.Foreseeing)
+	if !is {
+		return
+	}
+	var others, changing []models.Op
+	for range l.r.IntN(5) {
+		other := l.op()
+		if others = append(others, other); l.ops.Model.Mutates(other) {
+			changing = append(changing, other)
+		}
+	}
+	if !m.MayFollow(s, op, others) {
+		l.orders(s, others, func(s models.State, _ []models.Op) {
+			l.true("may not follow", len(l.ops.Model.Step(nil, s, op)) == 0, s, op, others...)
+		})
+	}
+	first := l.ops.Model.Step(nil, s, op)
+	if len(first) == 0 || !m.MayLead(s, op, changing) {
+		return
+	}
+	l.orders(s, changing, func(now models.State, order []models.Op) {
+		last := l.ops.Model.Step(nil, now, op)
+		if len(last) == 0 {
+			return
+		}
+		after := first
+		for _, next := range order {
+			if len(after) > 0 {
+				after = l.ops.Model.Step(nil, after[0], next)
+			}
+		}
+		l.true("may lead", len(after) == 1 && slices.Equal(after[0], last[0]), s, op, order...)
+	})
+}
+
+// orders calls f with each state to which some of the operations lead, each at most
+// once, and how.
+func (l *laws) orders(s models.State, ops []models.Op, f func(s models.State, order []models.Op)) {
+	var walk func(s models.State, left, order []models.Op)
+	walk = func(s models.State, left, order []models.Op) {
+		f(s, order)
+		for i, op := range left {
+			for _, next := range l.ops.Model.Step(nil, s, op) {
+				walk(next, slices.Delete(slices.Clone(left), i, i+1), append(slices.Clip(order), op))
+			}
+		}
+	}
+	walk(s, ops, nil)
+}
+
+// fading looks at what operations show and leave.
+func (l *laws) fading(s models.State, op models.Op) {
+	m, is := l.ops.Model.(models.Fading)
+	if !is {
+		return
+	}
+	cells, needs := m.Shows(nil, op)
+	next := l.ops.Model.Step(nil, s, op)
+	if len(cells) == 0 {
+		l.true("shows nothing", len(next) > 0, s, op)
+	}
+	if needs && len(next) > 0 {
+		for _, c := range cells {
+			l.true("needs", m.At(s, c.Place) == c.Value, s, op)
+		}
+	}
+	left, blindly := m.Leaves(nil, op)
+	for _, n := range next {
+		for _, c := range left {
+			l.true("leaves", !blindly || m.At(n, c.Place) == c.Value, s, op)
+		}
+		for row := range l.ops.Len() {
+			there, _ := m.Leaves(nil, l.ops.Op(models.Row(row)))
+			for _, at := range there {
+				changed := slices.ContainsFunc(left, func(c models.Cell) bool { return c.Place == at.Place })
+				l.true("leaves the rest", changed || m.At(n, at.Place) == m.At(s, at.Place), s, op)
+			}
+		}
+	}
+}
+
+// parts looks whether the states of parts are together that of the whole, after some of
+// the operations in some order.
+func (l *laws) parts() {
+	m, is := l.ops.Model.(models.Partitioner)
+	if !is {
+		return
+	}
+	whole, own := l.ops.Model.Init(), map[int32]models.State{}
+	for range 10 {
+		op := l.op()
+		part := m.Part(op)
+		if own[part] == nil {
+			own[part] = l.ops.Model.Init()
+		}
+		next, alone := l.ops.Model.Step(nil, whole, op), l.ops.Model.Step(nil, own[part], op)
+		l.true("parts go alone", len(next) == len(alone), whole, op)
+		if len(next) > 0 {
+			i := l.r.IntN(len(next))
+			whole, own[part] = next[i], alone[i]
+		}
+	}
+	if len(own) > 1 {
+		var finals []models.State
+		for _, s := range own {
+			finals = append(finals, s)
+		}
+		l.true("joined", slices.Equal(m.Join(finals), whole), whole, models.Op{})
+	}
+}
