@@ -90,7 +90,7 @@ func mutantsOf(path, text string) ([]mutant, error) {
 		if !isFunc || f.Body == nil {
 			continue
 		}
-		cases := casesOf(f)
+		cases, idle := casesOf(f), idleIn(f)
 		change := func(from, to token.Pos, is string) {
 			at, end := files.Position(from), files.Position(to)
 			m := mutant{Package: "./" + filepath.ToSlash(filepath.Dir(path)), File: path, Line: at.Line, Func: funcName(f),
@@ -103,7 +103,9 @@ func mutantsOf(path, text string) ([]mutant, error) {
 			key := m.name()
 			m.Nth = seen[key]
 			seen[key]++
-			all = append(all, m)
+			if !slices.ContainsFunc(idle, func(n ast.Node) bool { return n.Pos() <= from && to <= n.End() }) {
+				all = append(all, m)
+			}
 		}
 		ast.Inspect(f.Body, func(n ast.Node) bool { return mutate(n, change) })
 	}
@@ -125,6 +127,44 @@ func casesOf(f *ast.FuncDecl) (all []aCase) {
 		return true
 	})
 	return all
+}
+
+// idleIn are the places of a function where a change makes no difference: the capacity of
+// what is made, and literals beside an error.
+func idleIn(f *ast.FuncDecl) (all []ast.Node) {
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if made, is := n.Fun.(*ast.Ident); is && made.Name == "make" && len(n.Args) == 3 {
+				all = append(all, n.Args[2])
+			}
+		case *ast.ReturnStmt:
+			if last := len(n.Results) - 1; last > 0 && isError(f.Type.Results) && !isNil(n.Results[last]) {
+				for _, x := range n.Results[:last] {
+					switch x.(type) {
+					case *ast.BasicLit, *ast.Ident:
+						all = append(all, x)
+					}
+				}
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// isError says whether the last result is an error.
+func isError(results *ast.FieldList) bool {
+	if results == nil {
+		return false
+	}
+	last, is := results.List[len(results.List)-1].Type.(*ast.Ident)
+	return is && last.Name == "error"
+}
+
+func isNil(x ast.Expr) bool {
+	name, is := x.(*ast.Ident)
+	return is && name.Name == "nil"
 }
 
 // mutate calls change with what may take the place of a node or a part of it. It says

@@ -24,6 +24,13 @@ func (s *set[T]) f(a, b int) bool {
 	}
 	return false
 }
+
+func h(n int) (bool, error) {
+	if x := make([]int, n+1, n+2); g(x) {
+		return true, errors.New("")
+	}
+	return true, nil
+}
 `
 	all, err := mutantsOf("p/p.go", text)
 	if err != nil {
@@ -42,6 +49,8 @@ func (s *set[T]) f(a, b int) bool {
 		"9 p/p.go set.f 0: ++ -> --", "10 p/p.go set.f 0: break -> {}", "12 p/p.go set.f 0: g(a) -> {}",
 		"13 p/p.go set.f 0: a < b -> false", "13 p/p.go set.f 1: < -> <=",
 		"16 p/p.go set.f 0: false -> true",
+		"20 p/p.go h 0: g(x) -> false", "20 p/p.go h 0: + -> -", "20 p/p.go h 0: 1 -> (1 + 1)",
+		"23 p/p.go h 1: true -> false", // what makes no difference is counted, too
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
