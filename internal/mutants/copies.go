@@ -9,6 +9,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // All mutants are built into the test programs at once, since building takes longer than
@@ -190,6 +192,9 @@ func (b *build) files(byFile map[string]map[int]mutant, broken map[int]bool) (ma
 			return err
 		}
 		replace[whole] = filepath.Join(b.dir, strings.ReplaceAll(file, string(filepath.Separator), "_"))
+		if before, err := os.ReadFile(replace[whole]); err == nil && string(before) == text {
+			return nil // as old as it was
+		}
 		return os.WriteFile(replace[whole], []byte(text), 0o666)
 	}
 	for file, mutants := range byFile {
@@ -217,12 +222,35 @@ func (b *build) choose(id int) error {
 	return os.WriteFile(b.chosen, fmt.Append(nil, id), 0o666)
 }
 
-// testProgram builds the test program of a package; there may be none.
+// testProgram builds the test program of a package, unless it is newer than all it is
+// made of.
 func (b *build) testProgram(ctx context.Context, p string, flags ...string) (string, error) {
 	to := filepath.Join(b.dir, strings.NewReplacer("/", "_", ".", "_").Replace(p)+".test")
+	if built, err := os.Stat(to); err == nil {
+		if newest, err := newestIn(".", b.dir); err != nil || built.ModTime().After(newest) {
+			return to, err
+		}
+	}
 	args := append([]string{"test", "-c", "-vet=off", "-o", to}, flags...)
 	if out, err := exec.CommandContext(ctx, "go", append(args, p)...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go test -c %s: %w\n%s", p, err, bytes.TrimSpace(out))
 	}
 	return to, nil
+}
+
+// newestIn is when the latest change of a Go file below some folders was.
+func newestIn(folders ...string) (newest time.Time, err error) {
+	for _, folder := range folders {
+		err = errors.Join(err, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" {
+				return err
+			}
+			file, err := d.Info()
+			if err == nil && file.ModTime().After(newest) {
+				newest = file.ModTime()
+			}
+			return err
+		}))
+	}
+	return newest, err
 }

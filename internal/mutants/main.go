@@ -159,7 +159,7 @@ func newTester(ctx context.Context, b *build, folders []string, seconds float64,
 		return nil, err
 	}
 	tests, err := lookAt(ctx, packages, folders, log+".tests")
-	return &tester{b, map[string]string{}, tests, map[string]bool{}, seconds}, err
+	return &tester{b, map[string]string{}, tests, map[string]bool{}, map[string]int{}, seconds}, err
 }
 
 // report prints what became of the mutants in each folder, and the survivors that are not

@@ -203,9 +203,9 @@ func eachLine[T any](file string, f func(T)) error {
 	return lines.Err()
 }
 
-// rounds are the seconds that a test may take to be run in each round: whatever kills
-// soon is asked first.
-var rounds = []float64{0.03, 0.1, 0.3, 1, 3, 10, 1e9}
+// rounds are the seconds that a test may take to be run in each round, since whatever
+// kills soon is asked first. The first round is of the package's own tests, up to a second.
+var rounds = []float64{0, 0.05, 0.3, 1, 3, 10, 1e9}
 
 // tester runs tests with mutants.
 type tester struct {
@@ -213,6 +213,7 @@ type tester struct {
 	programs map[string]string // by package, if they are built
 	tests    []*aTest
 	sound    map[string]bool // by test: whether it passes without a mutant, once it has failed with one
+	kills    map[string]int  // by the mutant's package and the tests'
 	seconds  float64         // how much time the tests of a mutant may take together
 }
 
@@ -228,14 +229,19 @@ func (t *tester) try(ctx context.Context, m mutant, id int) (outcome, error) {
 	for i, limit := range rounds {
 		byPackage := map[string][]*aTest{}
 		for _, test := range may {
-			if test.Seconds <= limit && (i == 0 || test.Seconds > rounds[i-1]) && left >= test.Seconds {
+			soon := i == 0 && test.Package == m.Package && test.Seconds <= 1
+			later := i > 0 && test.Seconds <= limit && test.Seconds > rounds[i-1] && !(test.Package == m.Package && test.Seconds <= 1)
+			if (soon || later) && left >= test.Seconds {
 				byPackage[test.Package] = append(byPackage[test.Package], test)
 				left -= test.Seconds
 			}
 		}
-		for _, p := range slices.Sorted(maps.Keys(byPackage)) {
+		packages := slices.Sorted(maps.Keys(byPackage))
+		slices.SortStableFunc(packages, func(a, b string) int { return t.kills[m.Package+" "+b] - t.kills[m.Package+" "+a] })
+		for _, p := range packages {
 			how, by, err := t.run(ctx, id, byPackage[p])
 			if how != survived || err != nil {
+				t.kills[m.Package+" "+p]++
 				return outcome{m, how, by}, err
 			}
 		}
