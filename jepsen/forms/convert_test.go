@@ -126,6 +126,15 @@ func TestNumbersInJSONAreExact(t *testing.T) {
 	}
 }
 
+// Other readers of JSON would round what no 64 bits hold, so that it is written as EDN.
+func TestJSONHasNumbersThatOthersReadExactly(t *testing.T) {
+	got := converted(t, "{:process 0, :type :ok, :f :read, :value [9223372036854775807 -9223372036854775808 9223372036854775808 1N 1.50 1.5M 1e999]}", JSON)
+	want := "[\n" + `{"process":0,"type":"ok","f":"read","value":[9223372036854775807,-9223372036854775808,{"edn":"9223372036854775808"},{"edn":"1N"},1.50,{"edn":"1.5M"},{"edn":"1e999"}]}` + "\n]\n"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 func TestGeneratedHistoriesComeBackFromJSONAndLogs(t *testing.T) {
 	for _, model := range []string{"register", "cas-register", "versioned-register", "multi-register", "set", "lookup-set", "fifo-queue",
 		"unordered-queue", "stack", "priority-queue", "kv", "mutex", "owner-semaphore", "reentrant-fenced-mutex"} {

@@ -73,6 +73,23 @@ func value(t testing.TB, expr string) starlark.Value {
 	return globals["x"]
 }
 
+// However large the numbers: what would be too large is refused before it is made.
+func TestProductsAreBounded(t *testing.T) {
+	for _, expr := range []string{
+		`"ab" * (1 << 20)`, `"ab" * (1 << 62)`, `(1 << 62) * "ab"`, `[1, 2, 3] * (1 << 61)`, `(1, 2) * (1 << 63)`, `"ab" * (1 << 64)`, `"" * (1 << 64)`,
+		`b"ab" * (1 << 62)`,
+	} {
+		if _, err := (&File{path: "x.star"}).run([]byte("x = " + expr)); err == nil || !strings.Contains(err.Error(), "at most") {
+			t.Errorf("%s: %v", expr, err)
+		}
+	}
+	for _, expr := range []string{`-5 * [1]`, `"ab" * (1 << 19)`, `0 * "ab"`} {
+		if _, err := (&File{path: "x.star"}).run([]byte("x = " + expr)); err != nil {
+			t.Errorf("%s: %v", expr, err)
+		}
+	}
+}
+
 func TestEqualValuesHaveOneNumber(t *testing.T) {
 	table := newTable()
 	number := func(expr string) int32 {
