@@ -3,6 +3,7 @@ package forms
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -123,6 +124,22 @@ func TestNumbersInJSONAreExact(t *testing.T) {
 	want := "{:process 0, :type :ok, :f :read, :value " + strings.ReplaceAll(numbers, ",", "") + "}\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// A conversion says what it leaves out, and nothing else.
+func TestWhatAConversionLeavesOut(t *testing.T) {
+	for form, want := range map[Form]int{EDN: 0, JSON: 0, JSONL: 0, Log: 1} {
+		for _, with := range []string{"", ", :time 5, :error :refused"} {
+			warnings, err := Convert(io.Discard, strings.NewReader("{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1"+with+"}\n"), "h", "", form)
+			n := want
+			if with == "" {
+				n = 0
+			}
+			if err != nil || len(warnings) != n {
+				t.Errorf("to %s: %v, %q", form, err, warnings)
+			}
+		}
 	}
 }
 

@@ -301,7 +301,7 @@ func TestPagesOfOtherVerdicts(t *testing.T) {
 // Of many keys an index lists those that fail, and counts the others.
 func TestManyKeys(t *testing.T) {
 	page := string(written(t, check(t, keyedHistory(5000, 3000), "independent")))
-	for _, want := range []string{"5000 keys, 3000 invalid, 2000 valid", "3000 more are not listed.", `href="#key-8"`} {
+	for _, want := range []string{"5000 keys, 3000 invalid, 2000 valid", "3000 more are not listed.", `href="#key-8"`, "value 2 was read by process 0 (index 39)"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("there is no %q", want)
 		}
