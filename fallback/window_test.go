@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,33 @@ func TestAFailedCASFixesNoState(t *testing.T) {
 			for name, e := range map[string]fallback.Engine{"window": fallback.Window{}, "frontier": fallback.Frontier{}, "porcupine": fallback.Porcupine{}} {
 				if a := enginetest.Within(e, ops, time.Minute); a.Verdict != want {
 					t.Errorf("%s says %s, want %s:\n%s", name, a.Verdict, want, text)
+				}
+			}
+		}
+	}
+}
+
+// Operations that are open at once have a bit each: nothing changes at the end of a word.
+func TestAsManyOpenOperationsAsAWordHasBits(t *testing.T) {
+	var counts []int
+	for _, word := range []int{64, 128} {
+		for n := word - 3; n <= word+2; n++ {
+			counts = append(counts, n)
+		}
+	}
+	for _, n := range counts {
+		for read, want := range map[int]jepsen.Verdict{0: jepsen.Valid, 1: jepsen.Valid, n / 2: jepsen.Valid, n: jepsen.Valid, n + 1: jepsen.Invalid} {
+			var begin, end strings.Builder
+			for p := range n {
+				fmt.Fprintf(&begin, "%d :invoke :add 1\n", p)
+				fmt.Fprintf(&end, "%d :ok :add 1\n", p)
+			}
+			text := begin.String() + fmt.Sprintf("%d :invoke :read nil\n%[1]d :ok :read %d\n", n, read) + end.String()
+			ops := rows.Read(t, models.Spec{Name: "counter"}, text)
+			for name, e := range map[string]fallback.Engine{"window": fallback.Window{}, "frontier": fallback.Frontier{}} {
+				a := enginetest.Within(e, ops, time.Minute)
+				if a.Verdict != want || enginetest.Shows(ops, a) != nil {
+					t.Errorf("%s says %s of a read of %d with %d adds open, want %s; %v", name, a.Verdict, read, n, want, enginetest.Shows(ops, a))
 				}
 			}
 		}
