@@ -302,7 +302,7 @@ func (t *tester) goTest(ctx context.Context, id int, tests []*aTest) (how, faile
 	for i, test := range tests {
 		seconds, names[i] = seconds+test.Seconds, test.Name
 	}
-	limit := fmt.Sprintf(`ulimit -t %d -v %d; exec "$@"`, int(5+5*seconds), 12<<20)
+	limit := fmt.Sprintf(`ulimit -t %d && ulimit -v %d && exec "$@"`, int(5+5*seconds), 12<<20)
 	c := exec.CommandContext(ctx, "sh", "-c", limit, "sh", program, "-test.short", "-test.failfast",
 		"-test.timeout", fmt.Sprint(time.Duration((60+20*seconds)*float64(time.Second))), "-test.run", "^("+strings.Join(names, "|")+")$")
 	c.Dir, c.Env, c.WaitDelay = tests[0].Package, append(os.Environ(), "GOMAXPROCS=1"), time.Second
