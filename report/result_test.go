@@ -35,6 +35,13 @@ func TestZeroValuesAreShown(t *testing.T) {
 			t.Errorf("row: %q", got)
 		}
 	}
+	keyed := &Result{Keys: []KeyResult{{}, {}}}
+	if got := keyed.EDN(); !strings.Contains(got, ":results") {
+		t.Errorf("EDN of keys that nobody gathered: %s", got)
+	}
+	if got := keyed.Text(); !strings.Contains(got, "key nil: unknown") {
+		t.Errorf("text of keys that nobody gathered: %s", got)
+	}
 	if _, err := ReadWitness(nil, "w", nil); err == nil {
 		t.Error("ReadWitness reads nothing at all")
 	}
