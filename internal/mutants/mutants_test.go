@@ -66,3 +66,34 @@ func TestReasonsStandBelowTheirMutants(t *testing.T) {
 		t.Error("a reason without a mutant is taken")
 	}
 }
+
+func TestPatternsAreOfTestsOrOfTheirParts(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"TestA", "ExampleB"}, "^(TestA|ExampleB)$"},
+		{[]string{"TestA/a_part", "TestA/a+b/c"}, `^TestA$/^(a_part|a\+b/c)$`},
+	} {
+		var tests []*aTest
+		for _, name := range c.names {
+			tests = append(tests, &aTest{Name: name})
+		}
+		if got := patternOf(tests); got != c.want {
+			t.Errorf("%q: %s, want %s", c.names, got, c.want)
+		}
+	}
+}
+
+func TestLinesThatATestReaches(t *testing.T) {
+	a := &aTest{Lines: map[string][][2]int{"f.go": joined([][2]int{{7, 9}, {1, 2}, {3, 3}, {20, 21}, {8, 8}})}}
+	reached := ""
+	for line := range 25 {
+		if a.reaches("f.go", line) {
+			reached += fmt.Sprint(line, " ")
+		}
+	}
+	if reached != "1 2 3 7 8 9 20 21 " || a.reaches("g.go", 1) {
+		t.Errorf("it reaches %s", reached)
+	}
+}

@@ -23,6 +23,19 @@ type aTest struct {
 	Package, Name string
 	Seconds       float64
 	Lines         map[string][][2]int // by file: from and to which lines it runs, in order
+	Parts         []string            // its subtests, which are run one by one if it takes long
+}
+
+// long is how many seconds a test takes that is run in parts.
+const long = 2
+
+// pattern is the regular expression of a test's name, of which several can be joined if
+// they are parts of one test: parent is that.
+func (t *aTest) pattern() (parent, name string) {
+	if test, part, is := strings.Cut(t.Name, "/"); is {
+		return test, regexp.QuoteMeta(part)
+	}
+	return "", t.Name
 }
 
 func (t *aTest) String() string { return t.Package + " " + t.Name }
@@ -63,54 +76,87 @@ func testPackages(ctx context.Context, folders []string) ([]string, error) {
 // runs in a file; those that are in the file already are not run again. Tests that fail
 // are left out.
 func lookAt(ctx context.Context, packages, folders []string, file string) ([]*aTest, error) {
-	known := map[string]*aTest{}
+	l := &looking{known: map[string]*aTest{}, folders: folders}
+	if err := eachLine(file, func(t aTest) { l.known[t.String()] = &t }); err != nil {
+		return nil, err
+	}
+	var err error
+	if l.to, err = os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666); err != nil {
+		return nil, err
+	}
+	defer l.to.Close()
+	if l.dir, err = os.MkdirTemp("", "mutants"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(l.dir)
 	var all []*aTest
-	if err := eachLine(file, func(t aTest) { known[t.String()] = &t }); err != nil {
-		return nil, err
-	}
-	to, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	defer to.Close()
-	dir, err := os.MkdirTemp("", "mutants")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	b, below := &build{dir: dir}, strings.Join(folders, "/...,./")
 	for _, p := range packages {
 		names, err := testsOf(p)
 		if err != nil {
 			return nil, err
 		}
-		program := ""
 		for _, name := range names {
-			t := known[p+" "+name]
-			if t == nil {
-				if program == "" {
-					if program, err = b.testProgram(ctx, p, "-cover", "-coverpkg=./"+below+"/..."); err != nil {
-						return nil, err
-					}
-				}
-				if t, err = runAlone(ctx, dir, program, p, name); err != nil {
-					return nil, err
-				}
-				line, err := json.Marshal(t)
-				if err != nil {
-					return nil, err
-				}
-				if _, err := to.Write(append(line, '\n')); err != nil {
-					return nil, err
-				}
-				fmt.Fprintf(os.Stderr, "%s: %.2fs\n", t, t.Seconds)
+			tests, err := l.parts(ctx, p, name)
+			if err != nil {
+				return nil, err
 			}
-			if len(t.Lines) > 0 {
-				all = append(all, t)
-			}
+			all = append(all, tests...)
 		}
 	}
 	return all, nil
+}
+
+// looking is a look at tests under way.
+type looking struct {
+	known   map[string]*aTest
+	folders []string
+	to      *os.File // where what is found is kept
+	dir     string   // for programs and what they write
+}
+
+// parts are a test, or what it consists of if it takes long; nothing if it fails.
+func (l *looking) parts(ctx context.Context, p, name string) ([]*aTest, error) {
+	t, err := l.test(ctx, p, name)
+	if err != nil || len(t.Lines) == 0 {
+		return nil, err
+	}
+	if t.Seconds < long || len(t.Parts) < 2 {
+		return []*aTest{t}, nil
+	}
+	var all []*aTest
+	for _, part := range t.Parts {
+		t, err := l.test(ctx, p, name+"/"+part)
+		if err != nil {
+			return nil, err
+		}
+		if len(t.Lines) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+// test is what is known of a test, and what is found out.
+func (l *looking) test(ctx context.Context, p, name string) (*aTest, error) {
+	if t := l.known[p+" "+name]; t != nil {
+		return t, nil
+	}
+	b := &build{dir: l.dir}
+	program, err := b.testProgram(ctx, p, "-cover", "-coverpkg=./"+strings.Join(l.folders, "/...,./")+"/...")
+	if err != nil {
+		return nil, err
+	}
+	t, err := runAlone(ctx, l.dir, program, p, name)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %.2fs\n", t, t.Seconds)
+	line, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	_, err = l.to.Write(append(line, '\n'))
+	return t, err
 }
 
 // testsOf are the names of the tests in a package's folder.
@@ -139,17 +185,23 @@ func runAlone(ctx context.Context, dir, program, p, name string) (*aTest, error)
 	if err := errors.Join(os.RemoveAll(data), os.Mkdir(data, 0o777)); err != nil {
 		return nil, err
 	}
-	c := exec.CommandContext(ctx, program, "-test.short", "-test.run", "^"+name+"$", "-test.gocoverdir", data)
+	t := &aTest{Package: p, Name: name}
+	c := exec.CommandContext(ctx, program, "-test.short", "-test.v", "-test.run", patternOf([]*aTest{t}), "-test.gocoverdir", data)
 	c.Dir, c.Env = p, append(os.Environ(), "GOMAXPROCS=1", "GOCOVERDIR="+data)
 	begun := time.Now()
-	if out, err := c.CombinedOutput(); err != nil {
+	out, err := c.CombinedOutput()
+	t.Seconds = time.Since(begun).Seconds()
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		fmt.Fprintf(os.Stderr, "without a mutant %s %s fails: %v\n%s", p, name, err, out)
-		return &aTest{Package: p, Name: name}, nil
+		return t, nil
 	}
-	t := &aTest{p, name, time.Since(begun).Seconds(), map[string][][2]int{}}
+	for _, part := range regexp.MustCompile(`(?m)^=== RUN   `+regexp.QuoteMeta(name)+`/([^/\s]+)$`).FindAllSubmatch(out, -1) {
+		t.Parts = append(t.Parts, string(part[1]))
+	}
+	t.Lines = map[string][][2]int{}
 	if out, err := exec.CommandContext(ctx, "go", "tool", "covdata", "textfmt", "-i", data, "-o", profile).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", t, err, out)
 	}
@@ -166,6 +218,18 @@ func runAlone(ctx context.Context, dir, program, p, name string) (*aTest, error)
 		t.Lines[file] = joined(lines)
 	}
 	return t, nil
+}
+
+// patternOf is the pattern of some tests, or of some parts of one test.
+func patternOf(tests []*aTest) string {
+	parent, names := "", make([]string, len(tests))
+	for i, t := range tests {
+		parent, names[i] = t.pattern()
+	}
+	if parent != "" {
+		parent = "^" + parent + "$/"
+	}
+	return parent + "^(" + strings.Join(names, "|") + ")$"
 }
 
 // joined are the same lines, in order, each once.
@@ -227,21 +291,22 @@ func (t *tester) try(ctx context.Context, m mutant, id int) (outcome, error) {
 	}
 	left := t.seconds
 	for i, limit := range rounds {
-		byPackage := map[string][]*aTest{}
+		groups := map[string][]*aTest{}
 		for _, test := range may {
 			soon := i == 0 && test.Package == m.Package && test.Seconds <= 1
 			later := i > 0 && test.Seconds <= limit && test.Seconds > rounds[i-1] && !(test.Package == m.Package && test.Seconds <= 1)
 			if (soon || later) && left >= test.Seconds {
-				byPackage[test.Package] = append(byPackage[test.Package], test)
+				parent, _ := test.pattern()
+				groups[test.Package+" "+parent] = append(groups[test.Package+" "+parent], test)
 				left -= test.Seconds
 			}
 		}
-		packages := slices.Sorted(maps.Keys(byPackage))
-		slices.SortStableFunc(packages, func(a, b string) int { return t.kills[m.Package+" "+b] - t.kills[m.Package+" "+a] })
-		for _, p := range packages {
-			how, by, err := t.run(ctx, id, byPackage[p])
+		order := slices.Sorted(maps.Keys(groups))
+		slices.SortStableFunc(order, func(a, b string) int { return t.kills[m.Package+" "+b] - t.kills[m.Package+" "+a] })
+		for _, g := range order {
+			how, by, err := t.run(ctx, id, groups[g])
 			if how != survived || err != nil {
-				t.kills[m.Package+" "+p]++
+				t.kills[m.Package+" "+g]++
 				return outcome{m, how, by}, err
 			}
 		}
@@ -249,7 +314,7 @@ func (t *tester) try(ctx context.Context, m mutant, id int) (outcome, error) {
 	return outcome{m, survived, fmt.Sprint(len(may), " tests")}, nil
 }
 
-// run says what becomes of a mutant in some tests of a package.
+// run says what becomes of a mutant in some tests of a package, or parts of one.
 func (t *tester) run(ctx context.Context, id int, tests []*aTest) (how, by string, err error) {
 	for {
 		tests = slices.DeleteFunc(tests, func(test *aTest) bool { sound, known := t.sound[test.String()]; return known && !sound })
@@ -260,15 +325,11 @@ func (t *tester) run(ctx context.Context, id int, tests []*aTest) (how, by strin
 		if how == survived || err != nil {
 			return how, "", err
 		}
-		if failed == "" { // it crashed
-			by, failed = tests[0].Package, tests[0].Name
-		} else {
-			by = tests[0].Package + " " + failed
-		}
 		i := slices.IndexFunc(tests, func(test *aTest) bool { return test.Name == failed })
-		if i < 0 {
-			return "", "", fmt.Errorf("%s failed, which was not asked", by)
+		if i < 0 && len(tests) > 1 { // it crashed
+			return t.oneByOne(ctx, id, tests)
 		}
+		i = max(i, 0)
 		if _, known := t.sound[tests[i].String()]; !known {
 			without, _, err := t.goTest(ctx, 0, tests[i:i+1])
 			if err != nil {
@@ -279,9 +340,19 @@ func (t *tester) run(ctx context.Context, id int, tests []*aTest) (how, by strin
 			}
 		}
 		if t.sound[tests[i].String()] {
-			return how, by, nil
+			return how, tests[i].String(), nil
 		}
 	}
+}
+
+// oneByOne is run for tests that do not say which of them has failed.
+func (t *tester) oneByOne(ctx context.Context, id int, tests []*aTest) (how, by string, err error) {
+	for _, test := range tests {
+		if how, by, err = t.run(ctx, id, []*aTest{test}); how != survived || err != nil {
+			return how, by, err
+		}
+	}
+	return survived, "", nil
 }
 
 // goTest runs tests of a package, and names the one that fails. They get more processor
@@ -298,13 +369,13 @@ func (t *tester) goTest(ctx context.Context, id int, tests []*aTest) (how, faile
 	if err := t.choose(id); err != nil {
 		return "", "", err
 	}
-	seconds, names := 0.0, make([]string, len(tests))
-	for i, test := range tests {
-		seconds, names[i] = seconds+test.Seconds, test.Name
+	seconds := 0.0
+	for _, test := range tests {
+		seconds += test.Seconds
 	}
 	limit := fmt.Sprintf(`ulimit -t %d && ulimit -v %d && exec "$@"`, int(5+5*seconds), 12<<20)
 	c := exec.CommandContext(ctx, "sh", "-c", limit, "sh", program, "-test.short", "-test.failfast",
-		"-test.timeout", fmt.Sprint(time.Duration((60+20*seconds)*float64(time.Second))), "-test.run", "^("+strings.Join(names, "|")+")$")
+		"-test.timeout", fmt.Sprint(time.Duration((60+20*seconds)*float64(time.Second))), "-test.run", patternOf(tests))
 	c.Dir, c.Env, c.WaitDelay = tests[0].Package, append(os.Environ(), "GOMAXPROCS=1"), time.Second
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError
@@ -316,8 +387,11 @@ func (t *tester) goTest(ctx context.Context, id int, tests []*aTest) (how, faile
 	case !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
 		return "", "", err
 	}
-	if name := regexp.MustCompile(`(?m)^\s*--- FAIL: ([^ /]*)`).FindSubmatch(out); name != nil {
-		failed = string(name[1])
+	for _, name := range regexp.MustCompile(`(?m)^\s*--- FAIL: (\S*)`).FindAllSubmatch(out, -1) {
+		if slices.ContainsFunc(tests, func(test *aTest) bool { return test.Name == string(name[1]) }) {
+			failed = string(name[1])
+			break
+		}
 	}
 	if exit != nil && exit.ProcessState.ExitCode() < 0 || bytes.Contains(out, []byte("test timed out")) {
 		return timedOut, failed, nil
