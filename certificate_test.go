@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -459,6 +460,26 @@ func TestAnotherProgramRejectsCertificatesThatWereTamperedWith(t *testing.T) {
 	for name, said := range c.check() {
 		if !strings.Contains(said, want[name]) || strings.HasPrefix(said, "proved") != strings.HasPrefix(want[name], "proved") {
 			t.Errorf("%s: %s; expected %s", name, said, want[name])
+		}
+	}
+}
+
+// Who has no time gets no certificate that looks whole.
+func TestACertificateEndsWithItsContext(t *testing.T) {
+	for _, text := range []string{certifiedRight, certifiedWrong} {
+		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(context.Background())
+		enough := errors.New("enough")
+		cancel(enough)
+		if err := certificate.Write(ctx, io.Discard, r, certificate.Options{}); !errors.Is(err, enough) {
+			t.Errorf("%v", err)
 		}
 	}
 }

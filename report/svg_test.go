@@ -22,8 +22,8 @@ func failing(t *testing.T, history string, core ...jepsen.Operation) *Result {
 	return &Result{File: "h.edn", History: h, Verdict: jepsen.Invalid, FailEvent: jepsen.Event(len(h.Type) - 1), LastOperation: jepsen.None, Core: core, Explanation: "because"}
 }
 
-// picture is what an SVG picture shows. Whatever it is of, no text stands on another,
-// and it has its bounds.
+// picture is what an SVG picture shows. Whatever it is of, no text stands on another
+// or beyond its end, and it has its bounds.
 type picture struct {
 	geometry.Picture
 	lanes, bars, texts []string
@@ -52,6 +52,9 @@ func draw(t *testing.T, r *Result) picture {
 		}
 	}
 	for _, x := range d.Texts {
+		if x.Left < 0 || x.Right > float64(d.Width) || x.Base > float64(d.Height) {
+			t.Errorf("%q stands at %v to %v, %v in a picture of %d x %d", x.Text, x.Left, x.Right, x.Base, d.Width, d.Height)
+		}
 		d.texts = append(d.texts, x.Text)
 		if strings.HasPrefix(x.Text, "process ") && x.Left == svgMargin {
 			d.lanes = append(d.lanes, x.Text)
@@ -110,6 +113,21 @@ func TestASVGHoldsAnyText(t *testing.T) {
 		}
 		if labels != 6 {
 			t.Errorf("%.40s: %d labels in %.400q", value, labels, d.texts)
+		}
+	}
+}
+
+// The last label may go on where everything else has ended.
+func TestASVGHasRoomForItsLastLabel(t *testing.T) {
+	for n := range 30 {
+		r := failing(t, strings.Repeat(`
+			{:process 0 :type :invoke :f :write :value 1}
+			{:process 0 :type :ok :f :write :value 1}`, 9)+`
+			{:process 0 :type :invoke :f :read}
+			{:process 1 :type :invoke :f :write :value "`+strings.Repeat("x", n)+`"}
+			{:process 0 :type :ok :f :read :value 9}`, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+		if d := draw(t, r); !slices.Contains(d.texts, "write \""+strings.Repeat("x", n)+"\"") && n < 20 {
+			t.Errorf("the label is shortened: %q", d.texts)
 		}
 	}
 }
