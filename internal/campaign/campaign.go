@@ -33,6 +33,9 @@ func All(models string) ([]Config, error) {
 	for _, t := range append(goTwins(), files...) {
 		all = append(all, t.config())
 	}
+	for _, model := range longModels() {
+		all = append(all, longConfig(model))
+	}
 	return all, nil
 }
 

@@ -511,6 +511,8 @@ func (o LongOptions) Check() error {
 	case o.Kind == WrongAnswer:
 	case o.Kind != Linearizable && !slices.Contains(model.bugs, o.Kind):
 		return fmt.Errorf("%s has no %s; it has %s", o.Model, o.Kind, model.bugs)
+	case o.Keys < 2 && (o.Model == "bank" || o.Kind == TornRead) && o.Kind != Linearizable:
+		return fmt.Errorf("%s of a %s needs at least 2 keys", o.Kind, o.Model) // a bank of one account never changes
 	case o.Independent > o.Operations:
 		return fmt.Errorf("%d keys need as many operations, not %d", o.Independent, o.Operations)
 	case o.Processes < 2 && (o.Kind == TwoHolders || o.Kind == ForeignRelease):

@@ -137,3 +137,17 @@ func TestAWrongAnswerSeldomFits(t *testing.T) {
 		}
 	}
 }
+
+// A transfer from the only account to itself changes nothing, and all of a single key is
+// no half.
+func TestBugsThatNeedSeveralKeys(t *testing.T) {
+	for _, o := range []gen.LongOptions{{Model: "bank", Kind: gen.StaleRead}, {Model: "bank", Kind: gen.ImpossibleRead}, {Model: "multi-register", Kind: gen.TornRead}} {
+		o.Operations, o.Keys = 20, 1
+		if _, err := gen.Long(io.Discard, o); err == nil {
+			t.Errorf("%v of a %s with one key", o.Kind, o.Model)
+		}
+		if o.Keys = 2; o.Check() != nil {
+			t.Errorf("%v of a %s with two keys: %v", o.Kind, o.Model, o.Check())
+		}
+	}
+}

@@ -39,6 +39,9 @@ type finished struct {
 	campaign.Counts
 }
 
+// memory is what all of it should take: beyond that, garbage is collected more often.
+const memory = 512 << 20
+
 func main() {
 	minutes := flag.Float64("minutes", 3, "how long")
 	seed := flag.Uint64("seed", 1, "the first unit of each configuration; the next ones count on")
@@ -50,6 +53,7 @@ func main() {
 	report := flag.Bool("report", false, "print the tables of the log as Markdown, and do nothing else")
 	flag.Parse()
 	debug.SetGCPercent(1000) // reading takes large buffers, however small the history
+	debug.SetMemoryLimit(memory)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(*minutes*float64(time.Minute)))

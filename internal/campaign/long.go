@@ -1,0 +1,398 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"clew"
+	"clew/fallback"
+	"clew/fallback/auto"
+	"clew/internal/gen"
+	"clew/internal/limits"
+	"clew/internal/oracle"
+	"clew/jepsen"
+	"clew/models"
+	"clew/report"
+)
+
+// Long histories are beyond the oracle. The generator knows the verdict of most and where
+// they fail, each engine says what it finds in so much work, and witnesses and what is
+// linearized before a failure are checked by the oracle, which can do that at any length.
+const (
+	longWork   = 300_000   // of an engine and a part: some milliseconds
+	longMemory = 256 << 20 // of an engine
+	longTime   = 20 * time.Second
+	longest    = 2000 // operations
+	hittable   = 60   // operations that hitting is asked about
+	fewCrashed = 8    // crashed operations, with which Porcupine's sets of states are not too large for a single step
+)
+
+// longEngines are those that decide in counted work.
+var longEngines = []string{"auto", "window", "frontier", "porcupine", "staged", "matching", "languages", "lockstep"}
+
+// longModels are the models of which there are long histories.
+func longModels() []string {
+	return slices.DeleteFunc(names(), func(name string) bool { return (gen.LongOptions{Model: name, Operations: 1}).Check() != nil })
+}
+
+func names() (all []string) {
+	for _, about := range models.All() {
+		all = append(all, about.Name)
+	}
+	return all
+}
+
+// longConfig makes long histories of a model.
+func longConfig(model string) Config {
+	return Config{model + ", long", model, 10, func(u Unit, n int) (c Counts, err error) {
+		r := gen.Rand(u.Seed)
+		for range n {
+			o := longOptions(r, model)
+			var text strings.Builder
+			fail, err := gen.Long(&text, o)
+			if err != nil {
+				return c, err
+			}
+			spec := models.Spec{Name: model, Init: o.Init()}
+			if strings.HasSuffix(model, "semaphore") {
+				spec.Permits = o.Permits
+			}
+			long := c.long
+			if o.Independent > 0 {
+				long = c.longKeys
+			}
+			known := &fail
+			if o.Kind == gen.WrongAnswer {
+				known = nil
+			}
+			if err := long(spec, text.String(), known); err != nil {
+				small := text.String()
+				if o.Independent == 0 {
+					small = smallestLong(small, func(text string) error { return new(Counts).long(spec, text, nil) })
+				}
+				return c, &Mismatch{spec, small, fmt.Errorf("%+v: %w", o, err)}
+			}
+		}
+		return c, nil
+	}}
+}
+
+// longOptions draws a long history: short ones more often, so that all engines decide
+// many, with few values and many, and with crashes.
+func longOptions(r *rand.Rand, model string) gen.LongOptions {
+	pick := func(of ...int) int { return of[r.IntN(len(of))] }
+	for {
+		o := gen.LongOptions{
+			Model: model, Operations: int(20 * math.Pow(longest/20, math.Pow(r.Float64(), 1.5))), Processes: pick(2, 3, 5, 5, 10, 20),
+			Values: pick(0, 0, 2, 3, 5, 20, 300), Keys: pick(1, 2, 3, 3, 10), Permits: pick(1, 2, 3, 5),
+			Reads: [...]float64{0, 0.2, 0.5, 0.8}[r.IntN(4)], Crashed: pick(0, 0, 0, 1, 3, 10, 30),
+			Fails: [...]float64{0, 0, 0.1, 0.3}[r.IntN(4)], Crashes: [...]float64{0, 0, 0.01, 0.05}[r.IntN(4)],
+			At: [...]float64{0, 0.2, 0.5, 0.99}[r.IntN(4)], Seed: r.Uint64(),
+		}
+		if bugs := gen.KindsOf(model); r.IntN(2) == 0 {
+			o.Kind = append(slices.Clip(bugs), gen.WrongAnswer)[r.IntN(len(bugs)+1)]
+		}
+		if r.IntN(6) == 0 {
+			o.Independent = 2 + r.IntN(min(o.Operations/4, 40))
+		}
+		o.Appends = model == "kv" && r.IntN(4) == 0
+		if o.Check() == nil && o.Crashed < o.Operations/2 {
+			return o
+		}
+	}
+}
+
+// long says what is wrong with what engines find of a long history. known is where it
+// fails, -1 if nowhere, or nil if nobody knows.
+func (c *Counts) long(spec models.Spec, text string, known *int) error {
+	h, ops, err := ReadText(spec, text)
+	if err != nil {
+		return err
+	}
+	by := "the generator"
+	agreed := known
+	parts := ops.Parts()
+	agree := func(name string, fail int) error {
+		if agreed == nil {
+			agreed, by = &fail, name
+		} else if *agreed != fail {
+			return fmt.Errorf("%s: %s fails; %s says %s", name, oracle.Event(h, jepsen.Event(fail)), by, oracle.Event(h, jepsen.Event(*agreed)))
+		}
+		c.Engines.note(name, verdictOf(fail))
+		return nil
+	}
+	easy := false
+	for _, name := range append(slices.Clip(longEngines), "hitting") {
+		if name == "hitting" && ops.Len() > hittable || name == "porcupine" && h.CrashedCount() > fewCrashed {
+			continue
+		}
+		fail, decided, err := inCountedWork(auto.Engine(name, longDepth(name)), parts)
+		if err == nil && decided {
+			err = agree(name, fail)
+		}
+		if err != nil {
+			return fmt.Errorf("--algorithm %s: %w", name, err)
+		}
+		easy = easy || name == "auto" && decided
+	}
+	fast, err := limited(h, spec, "fast")
+	if err == nil && fast.Verdict != jepsen.Unknown {
+		err = agree("fast", int(fast.FailEvent))
+	}
+	if err != nil {
+		return fmt.Errorf("--algorithm fast: %w", err)
+	}
+	c.noteLong(h, agreed)
+	if !easy && fast.Verdict == jepsen.Unknown {
+		return nil
+	}
+	r, err := limited(h, spec, "auto")
+	if err == nil && r.Verdict != jepsen.Unknown {
+		if err = agree("evidence", int(r.FailEvent)); err == nil {
+			err = c.evidence(spec, r, ops, strings.Split(text, "\n"))
+		}
+	} else if err == nil && r.Cause == jepsen.SelfCheckFailed {
+		err = errors.New(r.Error)
+	}
+	if err != nil {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	return nil
+}
+
+// noteLong counts a history.
+func (c *Counts) noteLong(h *jepsen.History, fails *int) {
+	switch {
+	case fails == nil:
+		return // nobody could say
+	case *fails < 0:
+		c.Valid++
+	default:
+		c.Invalid++
+	}
+	if h.CrashedCount() > 0 {
+		c.Crashed++
+	}
+}
+
+func verdictOf(fail int) jepsen.Verdict {
+	if fail < 0 {
+		return jepsen.Valid
+	}
+	return jepsen.Invalid
+}
+
+// limited is clew.Check, which checks its evidence again if that is cheap.
+func limited(h *jepsen.History, spec models.Spec, algorithm string) (r *report.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	o := clew.Options{Algorithm: algorithm, TimeLimit: longTime, Memory: clew.NewMemory(longMemory)}
+	return clew.Check(context.Background(), h, spec, o)
+}
+
+// inCountedWork is the first failing completion that an engine finds in any of some
+// parts, -1 if none fails, unless it would take more work. The error says what is wrong
+// with its orders.
+func inCountedWork(e fallback.Engine, parts []*models.Operations) (fail int, decided bool, err error) {
+	fail = -1
+	for _, part := range parts {
+		if s, is := e.(fallback.Specialized); is && !s.Suits(part.Model) {
+			return 0, false, nil
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		turns := 0
+		a := e.Decide(ctx, part, limits.Limits{Memory: limits.NewBudget(longMemory), Turn: func() int64 {
+			if turns++; turns > 1 {
+				stop()
+				return math.MaxInt64 / 2
+			}
+			return longWork
+		}})
+		stop()
+		switch {
+		case a.Verdict == jepsen.Unknown:
+			return 0, false, nil
+		case a.Verdict == jepsen.Valid:
+			err = oracle.Shows(part, a.Order, part.Events)
+		default:
+			err = oracle.Shows(part, a.Order, a.FailEvent)
+			if fail < 0 || int(a.FailEvent) < fail {
+				fail = int(a.FailEvent)
+			}
+		}
+		if err != nil {
+			return 0, false, fmt.Errorf("%s, %w", a.Verdict, err)
+		}
+	}
+	return fail, true, nil
+}
+
+// evidence checks what a result shows: that a witness is one, and that a core, as a
+// history of its own, fails where the whole does.
+func (c *Counts) evidence(spec models.Spec, r *report.Result, ops *models.Operations, lines []string) error {
+	row := map[jepsen.Operation]models.Row{}
+	for i, op := range ops.Of {
+		row[op] = models.Row(i)
+	}
+	if r.Verdict == jepsen.Valid {
+		var order []models.Row
+		for _, op := range r.Witness {
+			if i, counts := row[op]; counts {
+				order = append(order, i)
+			}
+		}
+		return oracle.Shows(ops, order, ops.Events)
+	}
+	if r.Missing != "" {
+		return nil // no time
+	}
+	h := r.History
+	mine := map[jepsen.Operation]bool{}
+	for _, op := range r.Core {
+		mine[op] = true
+	}
+	var kept []string
+	var was []jepsen.Event
+	for e, op := range h.OpOf {
+		if e := jepsen.Event(e); mine[op] {
+			kept, was = append(kept, lines[h.Line(e)-1]), append(was, e)
+		}
+	}
+	core := strings.Join(kept, "\n") + "\n"
+	alone, rows, err := ReadText(spec, core)
+	if err != nil {
+		return fmt.Errorf("core: %w\n%s", err, core)
+	}
+	for _, name := range [...]string{"auto", "window", "frontier"} {
+		fail, decided, err := inCountedWork(auto.Engine(name, 0), rows.Parts())
+		if err != nil {
+			return fmt.Errorf("core, --algorithm %s: %w\n%s", name, err, core)
+		}
+		if decided && (fail < 0 || was[fail] != r.FailEvent) {
+			return fmt.Errorf("the core by %s: %s fails, and of the whole %s:\n%s", name, oracle.Event(alone, jepsen.Event(fail)), oracle.Event(h, r.FailEvent), core)
+		}
+		if decided {
+			c.Changes.note("core alone", verdictOf(fail))
+		}
+	}
+	return nil
+}
+
+// longKeys says what is wrong with a long history of many keys: each of them alone is
+// what it is among the others.
+func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
+	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
+	if err != nil {
+		return err
+	}
+	r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: true, TimeLimit: longTime, Memory: clew.NewMemory(longMemory)})
+	if err != nil || r.Verdict == jepsen.Unknown {
+		return err
+	}
+	if known != nil && (*known < 0) != (r.Verdict == jepsen.Valid) {
+		return fmt.Errorf("keys: %s; the generator says that event %d fails", r.Verdict, *known)
+	}
+	alone := keysAlone(text)
+	if len(alone) != len(r.Keys) {
+		return fmt.Errorf("%d keys; the text has %d", len(r.Keys), len(alone))
+	}
+	first := -1
+	for _, key := range r.Keys {
+		whole := key.Result()
+		name := key.Key.String()
+		one, err := clew.Read(strings.NewReader(alone[name]), "", jepsen.Options{})
+		var got *report.Result
+		if err == nil {
+			got, err = limited(one, spec, "auto")
+		}
+		if err != nil {
+			return fmt.Errorf("key %s alone: %w", name, err)
+		}
+		if got.Verdict == jepsen.Unknown || whole.Verdict == jepsen.Unknown {
+			return nil
+		}
+		if got.Verdict != whole.Verdict || got.FailEvent != whole.FailEvent {
+			return fmt.Errorf("key %s alone: %s at its event %d, and %s at %d among others:\n%s", name, got.Verdict, got.FailEvent, whole.Verdict, whole.FailEvent, alone[name])
+		}
+		if whole.Verdict == jepsen.Invalid {
+			if e := int(whole.History.InWhole(whole.FailEvent)); first < 0 || e < first {
+				first = e
+			}
+		}
+	}
+	if known != nil && first != *known {
+		return fmt.Errorf("keys: event %d fails; the generator says %d", first, *known)
+	}
+	c.noteLong(h, &first)
+	c.Changes.note("keys together", r.Verdict)
+	return nil
+}
+
+// keysAlone is the history of each key, in the text of many.
+func keysAlone(text string) map[string]string {
+	alone := map[string]string{}
+	for line := range strings.Lines(text) {
+		before, value, found := strings.Cut(line, ":value [")
+		key, rest, _ := strings.Cut(value, " ")
+		end := strings.LastIndexByte(rest, ']')
+		if !found || end < 0 {
+			continue
+		}
+		alone[key] += before + ":value " + rest[:end] + rest[end+1:]
+	}
+	return alone
+}
+
+// smallestLong leaves out operations, many at once and then fewer, and then lines, as long
+// as something is still wrong.
+func smallestLong(text string, examine func(text string) error) string {
+	deadline := time.Now().Add(time.Minute)
+	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
+	if err != nil || examine(text) == nil {
+		return text
+	}
+	lines := slices.Collect(strings.Lines(text))
+	left := map[jepsen.Operation]bool{} // left out
+	rest := func() string {
+		var b strings.Builder
+		for e, op := range h.OpOf {
+			if !left[op] {
+				b.WriteString(lines[h.Line(jepsen.Event(e))-1])
+			}
+		}
+		return b.String()
+	}
+	for n := h.Operations() / 2; n > 0; n /= 2 {
+		for i := 0; i < h.Operations() && time.Now().Before(deadline); i += n {
+			before := maps.Clone(left)
+			for op := i; op < min(i+n, h.Operations()); op++ {
+				left[jepsen.Operation(op)] = true
+			}
+			if examine(rest()) == nil {
+				left = before
+			}
+		}
+	}
+	if text = rest(); strings.Count(text, "\n") < 50 {
+		text = smallest(text, examine)
+	}
+	return text
+}
+
+// longDepth is 2 for hitting, whose schedules are a power of the number of operations.
+func longDepth(name string) int {
+	if name == "hitting" {
+		return 2
+	}
+	return 0
+}
