@@ -93,7 +93,7 @@ func (u Unit) small(spec models.Spec, n int) (c Counts, err error) {
 		seed := r.Uint64()
 		if err := c.otherwise(seed, examined); err != nil {
 			otherwise := func(text string) error {
-				s, err := new(Counts).examine(drawn, gen.History{Text: text, Way: gen.Guess})
+				s, err := new(Counts).examine(drawn, gen.History{Text: text, Way: g.Way})
 				if err != nil {
 					return nil // another mistake, or unreadable
 				}

@@ -94,6 +94,7 @@ func smallest(text string, examine func(text string) error) string {
 type subject struct {
 	spec models.Spec
 	text string
+	way  gen.Way
 	h    *jepsen.History
 	ops  *models.Operations
 	auto *report.Result // of the algorithm auto
@@ -127,7 +128,7 @@ func (c *Counts) Examine(spec models.Spec, g gen.History) error {
 }
 
 func (c *Counts) examine(spec models.Spec, g gen.History) (s subject, err error) {
-	s = subject{spec: spec, text: g.Text}
+	s = subject{spec: spec, text: g.Text, way: g.Way}
 	if s.h, s.ops, err = ReadText(spec, g.Text); err != nil {
 		return s, err
 	}
