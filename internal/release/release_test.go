@@ -36,7 +36,7 @@ func clone(t *testing.T, name string) string {
 		t.Skipf("this is no git repository, %v: %s", err, out)
 	}
 	to := filepath.Join(t.TempDir(), name)
-	command(t, ".", "git", "clone", "-q", "../..", to)
+	command(t, ".", "git", "clone", "-q", "--no-tags", "../..", to)
 	command(t, to, "git", "tag", "-f", "v1.2.3")
 	return to
 }
