@@ -29,6 +29,11 @@ func asTold(t *testing.T, document string) (models, sessions int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, tool := range []string{"sh", "sed", "ls", "head", "tail", "grep", "mkdir", "cp"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
 	t.Chdir(t.TempDir())
 	shell := func(command string) string {
 		out, _ := exec.Command("sh", "-c", command).CombinedOutput() // its status is for the command to show

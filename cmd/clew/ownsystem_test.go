@@ -28,7 +28,7 @@ func program(t *testing.T, path, language string) string {
 // The programs that docs/own-system.md shows run as they stand, and get a verdict.
 func TestProgramsForOwnSystems(t *testing.T) {
 	const document = "../../docs/own-system.md"
-	in := func(dir, name string, args ...string) []byte {
+	in := func(t *testing.T, dir, name string, args ...string) []byte {
 		t.Helper()
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("there is no %s", name)
@@ -60,19 +60,19 @@ func TestProgramsForOwnSystems(t *testing.T) {
 	const all = "kv, 80 operations, "
 	t.Run("Python", func(t *testing.T) {
 		dir, file := write(t, "test.py", "python")
-		in(dir, "python3", file)
+		in(t, dir, "python3", file)
 		checked(t, dir, all)
 	})
 	t.Run("Go", func(t *testing.T) {
 		_, file := write(t, "main.go", "go")
-		if out := in(".", "go", "run", file); !strings.Contains(string(out), ": valid") && !strings.HasPrefix(string(out), "valid") || !strings.Contains(string(out), all) {
+		if out := in(t, ".", "go", "run", file); !strings.Contains(string(out), ": valid") && !strings.HasPrefix(string(out), "valid") || !strings.Contains(string(out), all) {
 			t.Errorf("%s", out)
 		}
 	})
 	t.Run("Rust", func(t *testing.T) {
 		dir, file := write(t, "main.rs", "rust")
-		in(dir, "rustc", "-o", filepath.Join(dir, "program"), file)
-		in(dir, filepath.Join(dir, "program"))
+		in(t, dir, "rustc", "-o", filepath.Join(dir, "program"), file)
+		in(t, dir, filepath.Join(dir, "program"))
 		checked(t, dir, all)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -110,6 +111,9 @@ func TestAnotherBuildComesRightBefore(t *testing.T) {
 }
 
 func TestAProcessThatOutgrowsItsLimitIsKilled(t *testing.T) {
+	if _, err := exec.LookPath("sleep"); err != nil {
+		t.Skip(err)
+	}
 	var out strings.Builder
 	b := testBench(t, &out, bounds{10 * time.Second, 1 << 12})
 	// It never ends by itself, and no Go program is as small as the limit.
