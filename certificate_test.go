@@ -236,7 +236,7 @@ func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
 	c := newCertified(t)
 	n := 40
 	if long() {
-		n = 300
+		n = 1000
 	}
 	texts := map[string]string{}
 	for i, spec := range campaign.Configs() {
