@@ -37,6 +37,9 @@ const (
 //
 //	CLEW_FUZZ_GUARD=1 go test -run FuzzParse/0123456789abcdef ./edn
 func Guard(t testing.TB) (done func()) {
+	if keep := os.Getenv("CLEW_FUZZ_KEEP"); keep != "" {
+		return func() { reaches(t, keep) }
+	}
 	if !fuzzes() {
 		return func() {}
 	}

@@ -54,7 +54,15 @@ func main() {
 	slice := flag.Duration("slice", 2*time.Minute, "how long a target is run until it is another's turn; each time it executes first what it has found so far")
 	log := flag.String("log", "", "a file that keeps what was done, with which a run goes on")
 	only := flag.String("only", "", "targets whose names match this regular expression")
+	keep := flag.Bool("keep", false, "fuzz nothing; make seeds of what was found that reaches more than the seeds there are")
 	flag.Parse()
+	if *keep {
+		if err := keepSeeds(*only); err != nil {
+			fmt.Fprintln(os.Stderr, "fuzz:", err)
+			os.Exit(2)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	failed, err := run(ctx, *minutes*60, *slice, *log, *only)
@@ -94,7 +102,7 @@ func run(ctx context.Context, seconds float64, slice time.Duration, log, only st
 	}
 	defer to.Close()
 	broken := map[target]bool{} // now; what failed in an earlier run may have been mended
-	commit, cache := output("git", "describe", "--always", "--dirty"), output("go", "env", "GOCACHE")
+	commit := output("git", "describe", "--always", "--dirty")
 	for more := true; more && ctx.Err() == nil; {
 		more = false
 		for _, t := range targets {
@@ -107,7 +115,7 @@ func run(ctx context.Context, seconds float64, slice time.Duration, log, only st
 			}
 			more = true
 			turn := min(slice, time.Duration(max(seconds-spent, shortest)*float64(time.Second)))
-			p, err := t.fuzz(ctx, binaries, filepath.Join(cache, "fuzz", t.pkg), turn)
+			p, err := t.fuzz(ctx, binaries, t.cache(), turn)
 			if err != nil {
 				return false, err
 			}
@@ -130,6 +138,9 @@ func run(ctx context.Context, seconds float64, slice time.Duration, log, only st
 
 // shortest is how many seconds are worth a target's start.
 const shortest = 20
+
+// cache is where go test -fuzz keeps what it finds for a package.
+func (t target) cache() string { return filepath.Join(output("go", "env", "GOCACHE"), "fuzz", t.pkg) }
 
 // output is what a command prints, "" if it fails.
 func output(name string, args ...string) string {
