@@ -14,6 +14,7 @@ import (
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -35,7 +36,7 @@ func FuzzWitness(f *testing.F) {
 		o.Init = true
 		g := gen.New(r, o)
 		spec.Init = g.Init
-		h, _, err := campaign.ReadText(spec, g.Text)
+		h, ops, err := campaign.ReadText(spec, g.Text)
 		if err != nil {
 			return
 		}
@@ -56,11 +57,16 @@ func FuzzWitness(f *testing.F) {
 		for i, op := range order {
 			numbers[i] = int(op)
 		}
-		want, err := oracle.NaiveReplay(g.Text, campaign.NaiveOptions(spec), numbers)
+		want, err := oracle.NaiveReplay(g.Text, campaign.NaiveOptions(spec), numbers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = clew.Verify(h, spec, order)
+		if err == nil && !want {
+			// What the model does not even read, since it changes nothing, takes no
+			// step: a crashed transfer from an account to itself.
+			want, _ = oracle.NaiveReplay(g.Text, campaign.NaiveOptions(spec), numbers, unread(h, ops))
+		}
 		var refused *clew.WitnessError
 		if err != nil && !errors.As(err, &refused) {
 			t.Fatal(err)
@@ -85,6 +91,16 @@ func FuzzWitness(f *testing.F) {
 			t.Fatalf("%v is read back as %v, %v\n%s\nof\n%s", order, again, err, written, g.Text)
 		}
 	})
+}
+
+// unread is the crashed operations that a model has no row for.
+func unread(h *jepsen.History, ops *models.Operations) (numbers []int) {
+	for op := range jepsen.Operation(h.Operations()) {
+		if h.Status[op] == jepsen.Crashed && !slices.Contains(ops.Of, op) {
+			numbers = append(numbers, int(op))
+		}
+	}
+	return numbers
 }
 
 // tampered is an order of n operations after some changes, of which each takes three

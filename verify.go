@@ -21,7 +21,8 @@ func (e *WitnessError) Error() string { return fmt.Sprintf("position %d: %s", e.
 // Verify says whether a witness, operations of the history in order, is a
 // linearization: every operation that succeeded stands in it once, crashed ones
 // at most once and failed ones not at all; none stands behind one that began
-// after it had returned; and the model can take every step. It shares nothing
+// after it had returned; and the model can take every step, but for crashed
+// operations that change nothing, wherever they stand. It shares nothing
 // with the engines: the model's sequential step, and one pass over the witness. If
 // it is none, the error is a *WitnessError; any other means that the history or the
 // spec makes no sense. Linear time.

@@ -7,8 +7,8 @@ import (
 
 // NaiveReplay says whether an order of a history's operations, numbered by their
 // invocations, is a linearization, as Naive reads the history: by its definition, and with
-// nothing of clew.
-func NaiveReplay(text string, o NaiveOptions, order []int) (bool, error) {
+// nothing of clew. Idle ones stand in the order and do nothing.
+func NaiveReplay(text string, o NaiveOptions, order, idle []int) (bool, error) {
 	ops, err := naivePairs(text, o)
 	if err != nil {
 		return false, err
@@ -43,6 +43,9 @@ func NaiveReplay(text string, o NaiveOptions, order []int) (bool, error) {
 	}
 	states := [][]string{init}
 	for _, a := range sequence {
+		if slices.Contains(idle, a.number) {
+			continue
+		}
 		var next [][]string
 		for _, s := range states {
 			for _, after := range spec(o, s, a) {

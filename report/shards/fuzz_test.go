@@ -1,0 +1,110 @@
+package shards_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"clew/internal/fuzzing"
+	"clew/report"
+	"clew/report/ci"
+	"clew/report/shards"
+)
+
+// A shard of two, of which each has some independent keys of a history, and the other.
+const (
+	firstKeys = `{"file":"b.edn","valid":false,"model":"register","analyzer":"clew/fast-register","op-index":3,"op-line":4,"events":4,"operations":2,"explanation":"key :b: <value> 7","verified":true,"warnings":["w"],"keys":2,"failures":[":b"],"run":{"test":"b","read":true,"shard":"1/2","at":0,"part":{"first":1,"event":3,"failures":[1]},"details":{"pattern":"never-written","at":{"line":4,"col":1},"core":["{:f :read}"],"keys":{"total":2,"invalid":1,"list":[{"row":0,"key":":a","valid":true},{"row":1,"key":":b","valid":false,"explanation":"value 7","at":{"line":4,"col":1},"core":["{:f :read}"]}]}}}}
+{"trailer":{"shard":"1/2","list":"fe","listed":1,"lines":1,"settings":"--shard-keys true","invalid":1}}
+`
+	otherKeys = `{"file":"b.edn","valid":true,"model":"register","analyzer":null,"events":4,"operations":2,"verified":true,"warnings":[],"keys":0,"run":{"test":"b","read":true,"shard":"2/2","at":0,"part":{"first":-1,"event":-1},"details":{"keys":{"total":0,"list":null}}}}
+{"trailer":{"shard":"2/2","list":"fe","listed":1,"lines":1,"settings":"--shard-keys true","valid":1}}
+`
+)
+
+// FuzzMerge puts two texts together as shards: without a panic, in whatever order they
+// come, and what they say together is printed in every form, of which JSON and XML read
+// back.
+func FuzzMerge(f *testing.F) {
+	f.Add(firstKeys, otherKeys)
+	f.Add(shard(1, 2, 5), shard(2, 2, 5))
+	f.Add(shard(1, 1, 3), "")
+	f.Add(shard(1, 1, 2), shard(2, 2, 2))
+	f.Add(strings.ReplaceAll(shard(1, 1, 1), `"at":0`, `"at":0,"member":1,"members":2`), "{}\n[1]\n")
+	f.Fuzz(func(t *testing.T, first, second string) {
+		defer fuzzing.Guard(t)()
+		lines, err := merge(first, second)
+		swapped, errSwapped := merge(second, first)
+		if (err == nil) != (errSwapped == nil) {
+			t.Fatalf("%v; swapped: %v", err, errSwapped)
+		}
+		if err != nil {
+			return
+		}
+		if text, other := texts(lines), texts(swapped); text != other {
+			t.Fatalf("merged\n%s\nswapped\n%s", text, other)
+		}
+		table := report.NewTable(nil)
+		for _, l := range lines {
+			table.Fit(l.Run.Test, l.Run.Time)
+		}
+		for _, form := range ci.Forms {
+			r := ci.New(form, ci.Options{Version: "v"})
+			var out strings.Builder
+			for _, l := range lines {
+				if row := table.RowOf(l.Run.Run, l.Line); !strings.HasSuffix(row, "\n") {
+					t.Errorf("a row is %q", row)
+				}
+				out.WriteString(r.Add(ci.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}))
+			}
+			out.WriteString(r.End())
+			if err := readsBack(form, out.String()); err != nil {
+				t.Errorf("%s: %v\n%s", form, err, out.String())
+			}
+		}
+	})
+}
+
+func merge(parts ...string) ([]shards.Line, error) {
+	var m shards.Merger
+	for i, text := range parts {
+		if err := m.Read(strings.NewReader(text), string(rune('a'+i))); err != nil {
+			return nil, err
+		}
+	}
+	return m.Lines()
+}
+
+func texts(lines []shards.Line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(shards.Text(l))
+	}
+	return b.String()
+}
+
+// readsBack says whether a report is what its form's readers read.
+func readsBack(form, text string) error {
+	switch form {
+	case "junit":
+		d := xml.NewDecoder(strings.NewReader(text))
+		for {
+			if _, err := d.Token(); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	case "sarif":
+		if !json.Valid([]byte(text)) {
+			return errors.New("no JSON")
+		}
+	}
+	if !utf8.ValidString(text) {
+		return errors.New("no UTF-8")
+	}
+	return nil
+}
