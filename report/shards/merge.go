@@ -186,7 +186,7 @@ func (m *Merger) Lines() ([]Line, error) {
 		if want.Member == 0 {
 			want.Members = first.Members
 		}
-		switch lines := m.expected(&rest[0]); {
+		switch lines := m.expected(rest[:same]); {
 		case first.Place != want || first.At >= n:
 			return nil, fmt.Errorf("a line is that of %s of %d (%s), expected one of %s: these are no shards of one list", first.Place, n, rest[0].File, want)
 		case same != lines:
@@ -220,9 +220,10 @@ func (m *Merger) nothing() []error {
 	return []error{errors.New("there is no shard")}
 }
 
-// expected is how many lines a history has.
-func (m *Merger) expected(l *Line) int {
-	if l.Run.Part == nil {
+// expected is how many lines a history has, given those that there are: one of each shard
+// if all of them are about some of its keys.
+func (m *Merger) expected(lines []Line) int {
+	if slices.ContainsFunc(lines, func(l Line) bool { return l.Run.Part == nil }) {
 		return 1
 	}
 	return m.shards[0].shard.Of
@@ -319,7 +320,10 @@ func together(lines []Line) Line {
 	}
 	whole.Ms, whole.Failures = ms, nil
 	if told != nil {
-		details := *whole.Run.Details
+		var details ci.Details
+		if whole.Run.Details != nil { // as it is but in lines of an older clew
+			details = *whole.Run.Details
+		}
 		details.Keys = told
 		whole.Run.Details = &details
 	}
