@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clew/internal/gen"
+	"clew/internal/race"
 	"clew/models"
 )
 
@@ -16,8 +17,9 @@ func TestUnitsFindNothingWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	few := testing.Short() || race.Enabled
 	for i, config := range configs {
-		if testing.Short() && i%8 > 0 {
+		if few && i%8 > 0 {
 			continue
 		}
 		c, err := config.some(Unit{config.Name, uint64(i)}, max(1, config.Histories/20))
@@ -34,7 +36,7 @@ func TestUnitsFindNothingWrong(t *testing.T) {
 		}
 	}
 	least := 20
-	if testing.Short() {
+	if few {
 		least = 1
 	}
 	enough(all.Changes, least, "keys together", "prefix", "part alone")
@@ -42,7 +44,7 @@ func TestUnitsFindNothingWrong(t *testing.T) {
 		enough(all.Changes, least, rel.name)
 	}
 	for _, f := range written {
-		if !f.ofObjects() || !testing.Short() { // few histories have a place in those
+		if !f.ofObjects() || !few { // few histories have a place in those
 			enough(all.Forms, 1, f.name)
 		}
 	}
