@@ -51,7 +51,7 @@ func names() (all []string) {
 
 // longConfig makes long histories of a model.
 func longConfig(model string) Config {
-	return Config{model + ", long", model, 10, func(u Unit, n int) (c Counts, err error) {
+	return Config{model + ", long", model, 6, func(u Unit, n int) (c Counts, err error) {
 		r := gen.Rand(u.Seed)
 		for range n {
 			o := longOptions(r, model)
