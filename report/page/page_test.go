@@ -383,6 +383,21 @@ func TestPorcupinesPage(t *testing.T) {
 			}
 		})
 	}
+	// A crashed drain of n elements leads to 2^n states.
+	for n, want := range map[int]string{2: "", 7: "", 9: "fewer than 256 states"} {
+		var history, html bytes.Buffer
+		for i := range n {
+			fmt.Fprintf(&history, "{:process 0 :type :invoke :f :enqueue :value %d}\n{:process 0 :type :ok :f :enqueue :value %[1]d}\n", i)
+		}
+		history.WriteString("{:process 1 :type :invoke :f :drain}\n{:process 0 :type :invoke :f :dequeue}\n{:process 0 :type :ok :f :dequeue :value 1}\n{:process 0 :type :invoke :f :dequeue}\n{:process 0 :type :ok :f :dequeue :value 1}\n")
+		err := page.WritePorcupine(context.Background(), &html, checkAs(t, history.String(), models.Spec{Name: "unordered-queue"}, clew.Options{}))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("a drain of %d elements: %v", n, err)
+		}
+		if err == nil && strings.Count(html.String(), ":pending") < 1<<(n-1) {
+			t.Errorf("a drain of %d elements: the page has few states:\n%s", n, html.String())
+		}
+	}
 	var b bytes.Buffer
 	r := check(t, keyedHistory(2, 0), "independent")
 	if err := page.WritePorcupine(context.Background(), &b, r); err == nil {
