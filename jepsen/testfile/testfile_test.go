@@ -332,3 +332,17 @@ func TestTheIndexMayComeFirst(t *testing.T) {
 		damaged(t, fmt.Sprintf("cut at %d", n), moved[:n:n], events(want), 20)
 	}
 }
+
+// A test that was over before any client did anything has a history all the same.
+func TestAFinishedHistoryMayBeEmpty(t *testing.T) {
+	h, err := read(file(1, 2, vector(0), test(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"no operations of clients (processes that are integers): nothing to check"}; h.Events != 0 || !slices.Equal(h.Warnings, want) {
+		t.Errorf("%d events, warnings %q", h.Events, h.Warnings)
+	}
+	if h, err := read(file(1, 2, vector(1), test(1))); err == nil {
+		t.Errorf("a history of one event that has none: %v", h)
+	}
+}
