@@ -78,3 +78,30 @@ func shown(k *jepsen.KeyHistory) string {
 	}
 	return s
 }
+
+// Operations without a key count for each key. What would be too many copies is refused
+// before they are made.
+func TestCopiesOfOperationsWithoutAKeyAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		shared, keys int
+		fails        bool
+	}{{7000, 7000, false}, {7100, 7100, true}, {100, 7100, false}} {
+		b := jepsen.NewBuilder(jepsen.Options{File: "h"})
+		for i := range c.shared + c.keys {
+			var value any = i
+			if i >= c.shared {
+				value = []any{i, i}
+			}
+			b.Invoke(0, "write", value)
+			b.OK(0, "write", value)
+		}
+		h, err := b.History()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.IndependentOrShared()
+		if want := fmt.Sprintf("independent: %d operations have no [key value] and count for each of %d keys; clew takes 50000000 such copies", c.shared, c.keys); (err != nil) != c.fails || err != nil && err.Error() != want {
+			t.Errorf("%d operations for %d keys: %v", c.shared, c.keys, err)
+		}
+	}
+}

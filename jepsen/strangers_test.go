@@ -44,3 +44,21 @@ func TestSkippedEventsHaveTheirPlaceBetweenThoseOfClients(t *testing.T) {
 		t.Errorf("of a key: %s, want %s", got, want)
 	}
 }
+
+// One event of a stranger is as worth a warning as many.
+func TestEveryStrangerIsToldOf(t *testing.T) {
+	const client = "{:process 0 :type :invoke :f :write :value 1}\n{:process 0 :type :ok :f :write :value 1}\n"
+	for n := range 3 {
+		h, err := forms.Read(strings.NewReader(client+strings.Repeat("{:process \"watch\" :type :info :f :look}\n", n)), "h", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string(nil)
+		if n > 0 {
+			want = []string{fmt.Sprintf("line 3: events of processes that are no integers: %d, the first process \"watch\"'s :info :look (index 2); skipped", n)}
+		}
+		if !slices.Equal(h.Warnings, want) {
+			t.Errorf("%d events: %q, want %q", n, h.Warnings, want)
+		}
+	}
+}
