@@ -67,6 +67,33 @@ func TestEqualKeysOfDifferentFormAreOneKey(t *testing.T) {
 	}
 }
 
+// nil is a key like any other, and a completion may be the first to name it.
+func TestAKeyMayBeNil(t *testing.T) {
+	h, err := forms.Read(strings.NewReader(`{:process 0 :type :invoke :f :read :value nil}
+{:process 0 :type :ok :f :read :value [nil 5]}
+{:process 0 :type :invoke :f :write :value [nil 6]}
+{:process 0 :type :ok :f :write :value [nil 6]}
+{:process 0 :type :invoke :f :write :value [:a 7]}
+{:process 0 :type :info :f :write :value nil}
+`), "keys", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyed, err := h.Independent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for row, key := range keyed.Keys {
+		for _, v := range keyed.History(row).Value {
+			got = append(got, h.Values.Text(key)+" "+h.Values.Text(v))
+		}
+	}
+	if all := strings.Join(got, ", "); all != "nil nil, nil 5, nil 6, nil 6, :a 7, :a nil" && all != ":a 7, :a nil, nil nil, nil 5, nil 6, nil 6" {
+		t.Error(all)
+	}
+}
+
 // shown is everything of a key's history.
 func shown(k *jepsen.KeyHistory) string {
 	s := fmt.Sprint(k.Events, k.Skipped, k.WholeOp, k.Invocation, k.Completion, k.Status, k.Type, k.Process, k.F, k.Value, k.OpOf)

@@ -360,6 +360,36 @@ func TestFewKeysAreToldOneByOneAndOfManyThoseThatFail(t *testing.T) {
 	}
 }
 
+// A key that is ambiguous to the fast path is neither valid nor a failure.
+func TestKeysAreCounted(t *testing.T) {
+	var b strings.Builder
+	for key, lines := range []string{
+		"w 1 r 1", "w 1 r 2", "w 1 r 2", "w 1 w 2 w 1 r 2 r 1 r 2",
+	} {
+		words := strings.Fields(lines)
+		for i := 0; i < len(words); i += 2 {
+			f := map[string]string{"w": "write", "r": "read"}[words[i]]
+			fmt.Fprintf(&b, "{:process %d, :type :invoke, :f :%s, :value [%d %s]}\n", i, f, key, words[i+1])
+		}
+		for i := 0; i < len(words); i += 2 {
+			f := map[string]string{"w": "write", "r": "read"}[words[i]]
+			fmt.Fprintf(&b, "{:process %d, :type :ok, :f :%s, :value [%d %s]}\n", i, f, key, words[i+1])
+		}
+	}
+	h, err := clew.Read(strings.NewReader(b.String()), "h", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{Independent: true, Algorithm: "fast"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := ci.NewDetails(r, nil).Keys
+	if k.Total != 4 || k.Invalid != 2 || k.Unknown != 1 || len(k.List) != 4 || k.List[3].Cause != report.Text(jepsen.Ambiguous) || k.List[1].Failure == nil || k.List[0].Failure != nil || k.List[3].Failure != nil {
+		t.Errorf("%+v", k)
+	}
+}
+
 // TestPartsOfKeysAreTogetherWhatAllAre: as those of shards, which are JSON.
 func TestPartsOfKeysAreTogetherWhatAllAre(t *testing.T) {
 	for _, n := range []int{0, 1, 7, ci.MaxKeys, ci.MaxKeys + 1, 3 * ci.MaxKeys} {
