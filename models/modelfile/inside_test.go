@@ -83,6 +83,24 @@ func TestProductsAreBounded(t *testing.T) {
 			t.Errorf("%s: %v", expr, err)
 		}
 	}
+	// Wherever it stands.
+	for _, place := range []string{
+		`X`, `(X)`, `[X]`, `(1, X)`, `{1: X}`, `{X: 1}`, `len(X)`, `dict(b = X)`, `dict(**{"b": X})`, `max(*[X])`, `(X)[0]`, `[1][X]`, `[1][X:]`, `[1][:X]`, `[1][::X]`,
+		`[X for i in [1]]`, `[i for i in X]`, `[i for i in [1] if X]`, `{i: X for i in [1]}`, `{X: i for i in [1]}`, `X if 1 else 2`, `1 if X else 2`, `1 if 0 else X`,
+		`(lambda y = X: y)()`, `(lambda: X)()`, `not X`, `(X).upper()`, `X == 1`, `1 and X`, `"%s" % X`, `1 in X`, `str(X)`, `(X).join(["a", "b"])`,
+	} {
+		if _, err := (&File{path: "x.star"}).run([]byte("x = " + strings.Replace(place, "X", `"ab" * (1 << 62)`, 1))); err == nil || !strings.Contains(err.Error(), "at most") {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+	for _, body := range []string{
+		"x = X", "x, y = 1, X", "return X", "if X: pass", "for i in X: pass", "for i in [1]: return X", "len(X)", "x = [1]\n    x[X] = 1", "x = [1]\n    x[0] = X", "x = ''\n    x += X", "x = 'ab'\n    x *= 1 << 62",
+		"if 0: pass\n    elif X: pass", "if 0: pass\n    else: return X", "def g(y = X): return y", "def g(): return X\n    return g()",
+	} {
+		if _, err := (&File{path: "x.star"}).run([]byte("def f():\n    " + strings.Replace(body, "X", `"ab" * (1 << 62)`, 1) + "\n    return None\nx = f()")); err == nil || !strings.Contains(err.Error(), "at most") {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
 	for _, expr := range []string{`-5 * [1]`, `"ab" * (1 << 19)`, `0 * "ab"`} {
 		if _, err := (&File{path: "x.star"}).run([]byte("x = " + expr)); err != nil {
 			t.Errorf("%s: %v", expr, err)
