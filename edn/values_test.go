@@ -462,3 +462,32 @@ func TestReservedIntegersAreThoseThatAreInterned(t *testing.T) {
 		}
 	}
 }
+
+// A character is the same in all its spellings, wherever it stands in Unicode.
+func TestCharactersAreEqualInAllSpellings(t *testing.T) {
+	v := NewValues()
+	parse := func(text string) ID {
+		id, err := v.Parse([]byte(text), Pos{})
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if v.Text(id) != text {
+			t.Errorf("%s prints as %s", text, v.Text(id))
+		}
+		return v.Same(id)
+	}
+	for _, same := range [][]string{
+		{`\a`, `\u0061`, `\o141`}, {`\A`, `\u0041`}, {`\é`, `\u00e9`, `\u00E9`}, {`\~`, `\u007e`}, {`\u007f`, `\o177`}, {"\\\u0080", `\u0080`}, {`\u0000`, `\o0`}, {`\u001f`, `\o37`},
+		{`\space`, `\u0020`}, {`\newline`, `\u000a`, `\o12`}, {`\return`, `\u000d`}, {`\tab`, `\u0009`}, {`\formfeed`, `\u000c`}, {`\backspace`, `\u0008`},
+		{`\"`, `\u0022`}, {`\\`, `\u005c`}, {"\\\ud7ff", `\ud7ff`}, {`\ud800`}, {`\udfff`}, {"\\\ue000", `\ue000`}, {"\\\uffff", `\uffff`}, {`\😀`}, {`\😁`},
+	} {
+		for _, other := range same[1:] {
+			if parse(other) != parse(same[0]) {
+				t.Errorf("%s and %s differ", other, same[0])
+			}
+		}
+		if parse(same[0]) == parse(`\b`) {
+			t.Errorf(`%s is \b`, same[0])
+		}
+	}
+}
