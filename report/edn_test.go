@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"clew/edn"
 	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // What is written is the text of the map that it reads as: the same bytes, keys
@@ -63,3 +65,52 @@ var errFull = errors.New("full")
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// A result is read with what its history has of it: operations by their events, and
+// names in the sentence.
+func TestASavedFailureIsReadWithWhatItsHistoryHas(t *testing.T) {
+	written := check(t, models.Spec{Name: "register"}, clew.Options{},
+		"0 invoke write 1", "0 ok write 1", "0 invoke write 2", "0 ok write 2", "1 invoke write 5", "2 invoke read", "2 ok read 1")
+	text := written.EDN()
+	read := func(text string) *report.Result {
+		r, err := report.ReadEDN(strings.NewReader(text), "r", written.History)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return r
+	}
+	r := read(text)
+	if r.Verdict != jepsen.Invalid || r.FailEvent != written.FailEvent || r.LastOperation != written.LastOperation || r.Explanation != written.Explanation {
+		t.Errorf("%+v", r)
+	}
+	if got, want := fmt.Sprint(r.Core, slices.Sorted(slices.Values(r.Named))), fmt.Sprint(written.Core, slices.Sorted(slices.Values(written.Named))); got != want {
+		t.Errorf("core and named %s, want %s", got, want)
+	}
+	if len(r.Configs) != len(written.Configs) || len(r.Configs) == 0 {
+		t.Fatalf("%d configurations, want %d", len(r.Configs), len(written.Configs))
+	}
+	for i, c := range r.Configs {
+		if got, want := fmt.Sprint(c.Pending), fmt.Sprint(written.Configs[i].Pending); got != want || len(c.Pending) == 0 {
+			t.Errorf("configuration %d: pending %s, want %s", i, got, want)
+		}
+	}
+	if len(r.Paths) != len(written.Paths) || len(r.Paths) == 0 {
+		t.Fatalf("%d paths, want %d", len(r.Paths), len(written.Paths))
+	}
+	for i, path := range r.Paths {
+		for k, step := range path {
+			if want := written.Paths[i][k]; step.Operation != want.Operation || step.Why != want.Why {
+				t.Errorf("path %d, step %d: %+v, want %+v", i, k, step, want)
+			}
+		}
+	}
+	// Of operations that the history does not have, paths are left out as a whole.
+	paths := strings.Index(text, ":final-paths ")
+	other := text[:paths] + strings.Replace(text[paths:], ":f :write, :index 3", ":f :write, :index 99", 1)
+	if other == text {
+		t.Fatalf("there is no write in %s", text[paths:])
+	}
+	if got := read(other); len(got.Paths) != len(r.Paths)-1 {
+		t.Errorf("%d paths are left of %d in\n%s", len(got.Paths), len(r.Paths), other)
+	}
+}
