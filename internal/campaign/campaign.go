@@ -18,23 +18,23 @@ type Config struct {
 }
 
 // All are all configurations: small histories, which the oracle decides, of each model
-// read in each way and of models of one's own, and long ones, which engines decide. A
-// unit of long histories takes about as long as one of small ones. models is a folder with
-// model files.
+// read in each way and of models of one's own, and long ones, which engines decide. Those
+// whose units take less time come first, so that even a short run has some of everything.
+// models is a folder with model files.
 func All(models string) ([]Config, error) {
-	var all []Config
-	for _, spec := range Configs() {
-		all = append(all, Config{Name(spec), spec.Name, 500, func(u Unit, n int) (Counts, error) { return u.small(spec, n) }})
-	}
 	files, err := fileTwins(models)
 	if err != nil {
 		return nil, err
 	}
+	var all []Config
+	for _, model := range longModels() {
+		all = append(all, longConfig(model))
+	}
 	for _, t := range append(goTwins(), files...) {
 		all = append(all, t.config())
 	}
-	for _, model := range longModels() {
-		all = append(all, longConfig(model))
+	for _, spec := range Configs() {
+		all = append(all, Config{Name(spec), spec.Name, 500, func(u Unit, n int) (Counts, error) { return u.small(spec, n) }})
 	}
 	return all, nil
 }
