@@ -8,6 +8,7 @@ import (
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
 	"clew/internal/oracle"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -149,3 +150,31 @@ func TestEverySmallLog(t *testing.T) {
 func TestRandomLogs(t *testing.T) { testkit.RandomHistories(t, logTypes...) }
 
 func TestGapsInLogsDoNotMatter(t *testing.T) { testkit.GapsDoNotMatter(t, logTypes...) }
+
+// Appends that tell no place, as many as no small history has, and then somebody who sees
+// how many there are.
+func TestLongLogsThatTellNothing(t *testing.T) {
+	for n := int32(1); n < 300; n += 1 + n/7 {
+		for open := int32(1); open <= 5; open += 2 { // so many appends at a time
+			for tail := n - 1; tail <= n+1; tail++ {
+				c := &models.Columns{}
+				event, want := int32(0), jepsen.Invalid
+				for row := range n {
+					c.Append(event, models.Open, models.Op{Kind: models.AppendTo, A: 1 + row})
+					if event++; row+1 >= open {
+						c.Res[row+1-open] = event
+						event++
+					}
+				}
+				c.Append(event, event+1, models.Op{Kind: models.Tail, B: tail})
+				if c.Events = event + 2; tail <= n && tail > n-open {
+					want = jepsen.Valid
+				}
+				d := testkit.Decide(Path, models.LogShape{}, c, fastpath.WantWitness|fastpath.WantFailure)
+				if d.Verdict != want || d.Verdict == jepsen.Invalid && d.FailEvent != event+1 {
+					t.Errorf("%d appends, %d open at a time, tail %d: %v at %d, want %v at %d", n, open, tail, d.Verdict, d.FailEvent, want, event+1)
+				}
+			}
+		}
+	}
+}
