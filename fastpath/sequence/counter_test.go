@@ -121,3 +121,23 @@ func TestATotalFarAwayIsOutOfReach(t *testing.T) {
 		}
 	}
 }
+
+// As many adds wait for the sum that they tell as no small history has.
+func TestManyAddsThatWait(t *testing.T) {
+	for n := int32(1); n < 3000; n += 1 + n/3 {
+		for _, wrong := range []bool{false, true} {
+			shape, c := models.CounterShape{}, &models.Columns{Events: 2 * n}
+			for row := range n {
+				shape.Totals = append(shape.Totals, int64(n-row)) // the last must be first
+				c.Append(row, n+row, models.Op{Kind: models.PlusTotal, A: 1, B: row})
+			}
+			if wrong {
+				shape.Totals[0]++ // nothing leads there
+			}
+			d := testkit.Decide(Path, shape, c, fastpath.WantWitness|fastpath.WantFailure)
+			if want := map[bool]jepsen.Verdict{false: jepsen.Valid, true: jepsen.Invalid}[wrong]; d.Verdict != want || wrong && d.FailEvent != n {
+				t.Errorf("%d adds, the last wrong %t: %v at %d", n, wrong, d.Verdict, d.FailEvent)
+			}
+		}
+	}
+}

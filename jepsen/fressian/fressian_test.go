@@ -45,6 +45,7 @@ func TestObjectsAreRead(t *testing.T) {
 		{"a character that is cut in two by chunks", "e2 04 ed a0 bd ed dc b8 80", `"😀"`},
 		{"half a character", "dd ed a0 bd", "\"\xed\xa0\xbd\""},
 		{"a character below the halves, and one above", "e0 ed 9f bf ee 80 80", "\"\ud7ff\ue000\""},
+		{"characters whose later bytes are those of halves", "e0 e6 a8 80 e6 b0 80", "\"\u6a00\u6c00\""},
 		{"half a character, and two bytes", "df ed a0 bd c3 a9", "\"\xed\xa0\xbdé\""},
 		{"the second half alone, and the first", "e0 ed b8 80 ed a0 bd", "\"\xed\xb8\x80\xed\xa0\xbd\""},
 		{"bytes in chunks", "d8 01 01 d9 02 02 ff", "#bytes [1 2 -1]"},
