@@ -363,6 +363,10 @@ func TestHugeNumbersAreRefused(t *testing.T) {
 		}
 	}
 	parse(t, v, "1e-"+long[:4000]+"M")
+	parse(t, v, long[:4096])
+	if _, err := v.Parse([]byte(long[:4097]), Pos{}); err == nil {
+		t.Error("4097 characters are taken")
+	}
 }
 
 func TestASingleFormMustBeAlone(t *testing.T) {

@@ -34,6 +34,11 @@ func TestHistoriesOfSeveralKeysAreThoseOfEachAlone(t *testing.T) {
 			t.Errorf("key %d: got\n%s\nwant\n%s", row, got, want)
 		}
 	}
+	for i, row := range rows {
+		if got := keyed.History(row).Operations(); got != together[i].Operations() || got != (30-row+6)/7+1 {
+			t.Errorf("key %d has %d operations, the one that has no key included", row, got)
+		}
+	}
 	second := shown(together[1])
 	first := together[0]
 	first.Type = append(first.Type, jepsen.Info)
@@ -130,5 +135,32 @@ func TestCopiesOfOperationsWithoutAKeyAreBounded(t *testing.T) {
 		if want := fmt.Sprintf("independent: %d operations have no [key value] and count for each of %d keys; clew takes 50000000 such copies", c.shared, c.keys); (err != nil) != c.fails || err != nil && err.Error() != want {
 			t.Errorf("%d operations for %d keys: %v", c.shared, c.keys, err)
 		}
+	}
+}
+
+// Keys are in the order of numbers, and then of texts.
+func TestKeysAreSorted(t *testing.T) {
+	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
+	for _, key := range []any{"b", 10, "a", 9, -1, "c", 2.5, 11, true} {
+		b.Invoke(0, "write", []any{key, 1})
+		b.OK(0, "write", []any{key, 1})
+	}
+	h, err := b.History()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyed, err := h.Independent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for row, key := range keyed.Keys {
+		got = append(got, h.Values.Text(key))
+		if own := keyed.History(row); own.Operations() != 1 || int(own.WholeOp[0]) != slices.Index([]string{`"b"`, "10", `"a"`, "9", "-1", `"c"`, "2.5", "11", "true"}, got[row]) {
+			t.Errorf("key %s has operations %v", got[row], own.WholeOp)
+		}
+	}
+	if all := strings.Join(got, " "); all != `-1 9 10 11 "a" "b" "c" 2.5 true` {
+		t.Error(all)
 	}
 }

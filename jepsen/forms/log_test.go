@@ -2,8 +2,14 @@ package forms
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
+	"testing/iotest"
+
+	"clew/jepsen"
 )
 
 func TestFieldsAreThoseOfThePackageBytes(t *testing.T) {
@@ -71,5 +77,27 @@ func TestMessagesOfLoggers(t *testing.T) {
 	}
 	if n := loggerName(nil); n != 0 {
 		t.Errorf("nothing has the name of a logger of %d bytes", n)
+	}
+}
+
+// An input that fails is never taken for one that ends, whatever form it has.
+func TestAnErrorOfTheInputIsOneOfTheHistory(t *testing.T) {
+	broken := errors.New("broken")
+	for form, text := range map[Form]string{
+		EDN:       "{:process 0, :type :invoke, :f :read, :value nil}\n",
+		JSON:      `[{"process":0,"type":"invoke","f":"read","value":null},` + "\n",
+		JSONL:     `{"process":0,"type":"invoke","f":"read","value":null}` + "\n",
+		Log:       "INFO  jepsen.util - 0\t:invoke\t:read\tnil\n",
+		Intervals: `{"process":0,"f":"read","value":1,"call":1,"return":2}` + "\n",
+		Fastlin:   "# queue\nenq 2 0 1\n",
+		Fptlin:    "# queue\n0 1 5 ENQ 10\n",
+		LiMo:      "# @object atomic-queue\n[1] call enq(7)\n[1] return\n",
+	} {
+		for _, whole := range []string{text, text[:len(text)-1], text[:len(text)/2]} {
+			_, err := Read(io.MultiReader(strings.NewReader(whole), iotest.ErrReader(broken)), "h", jepsen.Options{})
+			if !errors.Is(err, broken) {
+				t.Errorf("%s: %q: %v", form, whole, err)
+			}
+		}
 	}
 }

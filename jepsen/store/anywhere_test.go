@@ -202,3 +202,36 @@ func TestWhatIsKeptOfAnArchiveReadsTheSame(t *testing.T) {
 		}
 	}
 }
+
+// Histories of an archive may be read in any order, and again.
+func TestMembersAreReadInAnyOrder(t *testing.T) {
+	dir := aStore(t)
+	for _, archive := range []string{"store.tar.gz", "store.tar", "store.zip"} {
+		found, err := Find(filepath.Join(dir, archive))
+		if err != nil || len(found) < 3 {
+			t.Fatalf("%d histories, %v", len(found), err)
+		}
+		read := func(s Source) string {
+			in, err := s.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			var text bytes.Buffer
+			if _, err := text.ReadFrom(in); err != nil {
+				t.Fatal(err)
+			}
+			return text.String()
+		}
+		var want []string
+		for _, s := range found {
+			want = append(want, read(s))
+		}
+		n := len(found)
+		for _, i := range []int{n - 1, n - 1, 0, 2, 1, 1, n - 1, 0} {
+			if got := read(found[i]); got != want[i] {
+				t.Errorf("%s: %s holds %q, at first %q", archive, found[i].Path, got, want[i])
+			}
+		}
+	}
+}
