@@ -62,6 +62,8 @@ func TestObjectsAreRead(t *testing.T) {
 		{"equal keys and elements", "c0 e8 01 02 01 03 c1 e6 01 01", "{1 3} #{1}"},
 		{"a footer", "05 cf cf cf cf 00 00 00 01 15 3d 03 43 06", "5 6"},
 		{"doubles", "fb fc fa 3f f8 00 00 00 00 00 00 f9 3d cc cc cd", "0.0 1.0 1.5 0.1"},
+		{"characters", "ef de 63 68 61 72 01 50 61 a0 20 a0 50 7f a0 68 d7 ff a0 68 d8 00 a0 68 df ff a0 68 e0 00 a0 68 ff ff a0 00",
+			"\\a \\u0020 \\u007f \\\ud7ff \\ud800 \\udfff \\\ue000 \\\uffff \\u0000"},
 		{"a regular expression that EDN cannot spell", "c4 db 22", `#regex "\""`},
 	} {
 		got, err := all(unhex(t, c.data))
