@@ -3,12 +3,12 @@ package cdcl
 import "slices"
 
 // firstReduce is how many conflicts lie before the first time that learnt clauses
-// are dropped, and moreReduce by how many more the next time.
-const (
-	firstReduce = 2000
-	moreReduce  = 300
-	keptGlue    = 2 // clauses of so few levels are never dropped
-)
+// are dropped, and moreReduce by how many more the next time. Both are switches for
+// tests.
+var firstReduce, moreReduce int64 = 2000, 300
+
+// keptGlue is of how few levels clauses are that are never dropped.
+const keptGlue = 2
 
 // drop drops the worse half of those learnt clauses that were not used since the
 // last time and are no reasons.

@@ -161,6 +161,47 @@ func TestRandomFormulasAgreeWithExhaustiveSearch(t *testing.T) {
 
 // Clauses and variables come when a solution already stands, and the search may
 // not go back before half of it.
+// Usually clauses are dropped after thousands of conflicts only. Here it happens all the
+// time, and what is left moves together.
+func TestDroppedClausesAreNotMissed(t *testing.T) {
+	first, more := firstReduce, moreReduce
+	defer func() { firstReduce, moreReduce = first, more }()
+	firstReduce, moreReduce = 3, 0
+	found, dropped := [3]int{}, int64(0)
+	for seed := range formulas(40, 5000) {
+		r := rand.New(rand.NewPCG(uint64(seed), 5))
+		const vars = 50
+		var clauses [][]Lit
+		for range vars * 43 / 10 { // about half of such formulas have a solution
+			p := r.Perm(vars)
+			clauses = append(clauses, []Lit{Lit(2*p[0] + r.IntN(2)), Lit(2*p[1] + r.IntN(2)), Lit(2*p[2] + r.IntN(2))})
+		}
+		solved := func(o Options) (*Solver, int) {
+			s := newSolver(nil, o, vars)
+			for _, c := range clauses {
+				s.AddClause(slices.Clone(c)...)
+			}
+			return s, int(s.Solve())
+		}
+		_, want := solved(Options{NoReducing: true})
+		for name, o := range switches {
+			s, got := solved(o)
+			missed := slices.ContainsFunc(clauses, func(c []Lit) bool { return !slices.ContainsFunc(c, func(l Lit) bool { return s.value[l] > 0 }) })
+			if got != want || got == int(Satisfiable) && missed {
+				t.Fatalf("seed %d, %s: %d, want %d of %v", seed, name, got, want, clauses)
+			}
+			if s.check(t); !o.NoReducing {
+				dropped += s.Conflicts - int64(len(s.learnt))
+			}
+			found[got]++
+		}
+	}
+	t.Logf("%v, %d clauses dropped", found, dropped)
+	if found[Satisfiable] == 0 || found[Unsatisfiable] == 0 || dropped < 1000 {
+		t.Error("one verdict is rare, or few clauses are dropped")
+	}
+}
+
 func TestClausesAndVariablesCanBeAddedAtAnyLevel(t *testing.T) {
 	n := formulas(500, 200_000)
 	for seed := range n {
