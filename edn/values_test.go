@@ -69,6 +69,8 @@ var equalities = []struct {
 	{`\a`, `"a"`, false},
 	{`\a`, "a", false},
 	{`\a`, `\u0061`, true},
+	{`[[##NaN]]`, `[[##NaN]]`, false},
+	{`#{[1 {:a ##NaN}]}`, `#{[1 {:a ##NaN}]}`, false},
 	{`\A`, `\o101`, true},
 	{`\newline`, `\u000a`, true},
 	{`\newline`, "\\\n", true},
