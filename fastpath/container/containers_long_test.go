@@ -140,3 +140,29 @@ func TestGivingUpWatchingChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// As many priorities as do not fit into a digit, or two, of what they are sorted by.
+func TestManyPriorities(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{10, 2047, 2048, 2049, 5000, 70_000} {
+		order := rng.Perm(n)
+		for _, wrong := range []bool{false, true} {
+			c := &models.Columns{Events: int32(4 * n)}
+			for i, rank := range order {
+				c.Append(int32(2*i), int32(2*i+1), models.Op{Kind: models.Enqueue, A: int32(rank), B: int32(rank)})
+			}
+			for i := range n {
+				rank := n - 1 - i // the highest first
+				if wrong && i/2 == n/4 {
+					rank = n - 1 - i ^ 1 // the two of them in the other order
+				}
+				at := 2*n + 2*i
+				c.Append(int32(at), int32(at+1), models.Op{Kind: models.Dequeue, A: int32(rank), B: int32(rank)})
+			}
+			d := testkit.Decide(Path, models.PriorityShape{}, c, fastpath.WantWitness|fastpath.WantFailure)
+			if (d.Verdict == jepsen.Valid) == wrong || d.Verdict == jepsen.Unknown {
+				t.Errorf("%d priorities, wrong %t: %v, %v", n, wrong, d.Verdict, d.Reason)
+			}
+		}
+	}
+}
