@@ -133,6 +133,45 @@ func TestARunVisitsAValueOnce(t *testing.T) {
 	}
 }
 
+// From 0 a cas leads to 1, and from there one to 2, the target. Another way from 1 is by
+// 3, if that cas had not been used: so whoever has it left may get to 2 otherwise.
+func TestARunThatFailsNeedsWhatWouldLeaveItsWay(t *testing.T) {
+	x := searchOf(registerOf(rowOf{0, 0, cas, 0, 1}, rowOf{1, 0, cas, 1, 2}, rowOf{2, 0, cas, 1, 3}, rowOf{3, 0, cas, 3, 2}, rowOf{4, 5, read, 2, 0}))
+	class := func(from, to int32) int32 {
+		for _, t := range x.from[x.values[from]] {
+			if t.value == x.values[to] {
+				return t.class
+			}
+		}
+		t.Fatalf("no cas from %d to %d", from, to)
+		return -1
+	}
+	for _, c := range []struct {
+		used [][2]int32
+		want []need
+	}{
+		{nil, nil},
+		{[][2]int32{{1, 3}}, []need{{class(1, 3), 1}}},
+		{[][2]int32{{3, 2}}, []need{{class(3, 2), 1}}},         // into the values that lead to 2, from none of them
+		{[][2]int32{{1, 3}, {3, 2}}, []need{{class(3, 2), 1}}}, // 3 leads nowhere: the last step is enough
+		{[][2]int32{{0, 1}}, []need{{class(0, 1), 1}}},         // the only one from 0
+		{[][2]int32{{0, 1}, {1, 3}}, []need{{class(0, 1), 1}}}, // 1 is not reached
+		{[][2]int32{{1, 2}, {1, 3}}, []need{{class(1, 2), 1}, {class(1, 3), 1}}},
+	} {
+		clear(x.used)
+		for _, u := range c.used {
+			x.used[class(u[0], u[1])] = 1
+		}
+		f := &frame{node: x.start()}
+		x.beginRuns(f, x.values[2])
+		slices.SortFunc(f.needs, func(a, b need) int { return int(a.class - b.class) })
+		slices.SortFunc(c.want, func(a, b need) int { return int(a.class - b.class) })
+		if !slices.Equal(f.needs, c.want) {
+			t.Errorf("used %v: needs %v, want %v", c.used, f.needs, c.want)
+		}
+	}
+}
+
 func TestCrashedWritesMakeUpForCASInNeeds(t *testing.T) {
 	x := searchOf(registerOf(rowOf{0, 0, write, 1, 0}, rowOf{1, 0, cas, 0, 1}, rowOf{2, 0, write, 1, 0}, rowOf{3, 4, read, 1, 0}))
 	w, c := x.writes[x.values[1]], x.from[0][0].class
