@@ -2,6 +2,7 @@ package matching_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -84,6 +85,24 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 				rows.Disturb(r, ops, s.Values)
 			}
 			return ops
+		})
+	}
+}
+
+// Usually a try goes as far as the history does.
+func TestCASThatATryDoesNotReachAreLeftToTheSearch(t *testing.T) {
+	for farthest := 1; farthest <= 3; farthest++ {
+		t.Run(fmt.Sprint(farthest), func(t *testing.T) {
+			defer matching.ReachAtMost(farthest)()
+			configs.Small(t, enginetest.Histories(2000, 100_000), func(r *rand.Rand) *models.Operations {
+				s := rows.DrawRegisters(r, 4, 12, 6)
+				s.Processes, s.Values = 2+r.IntN(5), 1+r.IntN(3)
+				ops := s.Run(r)
+				if r.IntN(3) > 0 {
+					rows.Disturb(r, ops, s.Values)
+				}
+				return ops
+			})
 		})
 	}
 }
