@@ -26,9 +26,9 @@ type Texts struct {
 type place struct{ chunk, at int }
 
 // The texts are kept in chunks, in bytes: the first is small, since many histories
-// are, and each four times as long as the last, up to the full length; a text that is
-// longer gets a chunk of its own. A text is found by
-// passing over at most marked others.
+// are, and each twice as long as the last, up to the full length; a text that is
+// longer gets a chunk of its own. A text is found by passing over at most marked
+// others.
 const (
 	firstChunk = 4 << 10
 	fullChunk  = 256 << 10
@@ -49,7 +49,7 @@ func (t *Texts) Add(ev *Event) {
 	const header = 1 + binary.MaxVarintLen64
 	need := header + len(text)
 	if len(t.chunks) == 0 || cap(t.chunks[len(t.chunks)-1])-len(t.chunks[len(t.chunks)-1]) < need {
-		size := min(firstChunk<<(2*min(len(t.chunks), 3)), fullChunk)
+		size := min(firstChunk<<min(len(t.chunks), 6), fullChunk)
 		t.chunks = append(t.chunks, make([]byte, 0, max(size, need)))
 	}
 	chunk := &t.chunks[len(t.chunks)-1]
