@@ -16,18 +16,24 @@ import (
 	"clew/report"
 )
 
+// everyModel is every model with its parameters, and adds some generated histories of
+// each, from a seed on.
+func everyModel(from, n uint64, add func(model uint8, text string)) (specs []models.Spec) {
+	for i, about := range models.All() {
+		spec := campaign.WithParameters(gen.Rand(1), models.Spec{Name: about.Name})
+		specs = append(specs, spec)
+		for seed := from; seed < from+n; seed++ {
+			add(uint8(i), gen.New(gen.Rand(seed), campaign.GenOptions(spec)).Text)
+		}
+	}
+	return specs
+}
+
 // FuzzCheck reads any text as a history with any model: what can be read is
 // decided without a panic, by every algorithm alike, with evidence that stands
 // up, and the result map reads back.
 func FuzzCheck(f *testing.F) {
-	var specs []models.Spec
-	for i, about := range models.All() {
-		spec := campaign.WithParameters(gen.Rand(1), models.Spec{Name: about.Name})
-		specs = append(specs, spec)
-		for seed := range uint64(4) {
-			f.Add(uint8(i), gen.New(gen.Rand(seed), campaign.GenOptions(spec)).Text)
-		}
-	}
+	specs := everyModel(0, 4, func(model uint8, text string) { f.Add(model, text) })
 	f.Fuzz(func(t *testing.T, model uint8, text string) {
 		defer fuzzing.Guard(t)()
 		spec := specs[int(model)%len(specs)]

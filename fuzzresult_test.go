@@ -16,9 +16,7 @@ import (
 
 	"clew"
 	"clew/edn"
-	"clew/internal/campaign"
 	"clew/internal/fuzzing"
-	"clew/internal/gen"
 	"clew/internal/goedn"
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -30,14 +28,7 @@ import (
 // as we read it and as go-edn does, its line of JSON as encoding/json does, the failure
 // that pictures show, and the claim that clew compare compares.
 func FuzzResult(f *testing.F) {
-	var specs []models.Spec
-	for i, about := range models.All() {
-		spec := campaign.WithParameters(gen.Rand(1), models.Spec{Name: about.Name})
-		specs = append(specs, spec)
-		for seed := range uint64(3) {
-			f.Add(uint8(i), gen.New(gen.Rand(seed+10), campaign.GenOptions(spec)).Text, "h.edn", false)
-		}
-	}
+	specs := everyModel(10, 3, func(model uint8, text string) { f.Add(model, text, "h.edn", false) })
 	f.Add(uint8(0), "{:process 0 :type :invoke :f :write :value [1 [:a \"\\\"\"]]}{:process 0 :type :ok :f :write :value [1 (:a \"\\n\")]}"+
 		"{:process 0 :type :invoke :f :read :value [1 nil] :error #error {:x \"}\"}}{:process 0 :type :ok :f :read :value [1 \\a]}", "a\"b\\\n", true)
 	f.Fuzz(func(t *testing.T, model uint8, text, name string, independent bool) {

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"clew/internal/memory"
-
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/memory"
 )
 
 // following is a history that is checked while it is being written.

@@ -271,7 +271,7 @@ func (s *sharding) has(source store.Source, p *store.Packed) bool {
 	switch {
 	case p == nil:
 		return s.Has(source.Name())
-	case !source.Member(): // the archive itself, which could not be read
+	case !source.Member(): // the archive itself: it could not be read, or the shard does not open it and has none of its names
 		return s.HasMember(*p, p.Name)
 	}
 	return s.HasMember(*p, source.Name())
@@ -298,7 +298,7 @@ func (s *sharding) own(jobs []*job) []*job {
 				j.place.Member, j.place.Members = member, n
 			}
 			j.parted = s.byKeys && j.independent
-			if j.parted || s.opens(j.packed) && s.has(j.Source, j.packed) {
+			if j.parted || s.has(j.Source, j.packed) {
 				own = append(own, j)
 			}
 		}

@@ -26,12 +26,13 @@ func Spacious() {
 	}
 	debug.SetGCPercent(room / (4 << 20) * 100) // the least heap is 4 MB at 100
 	afterEachCollection(func() {
-		if isSparing.Load() {
-			return
-		}
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		debug.SetGCPercent(int(max(100, min(1000, room*100/max(live[0].Value.Uint64(), 1)))))
+		percent := int(max(100, min(1000, room*100/max(live[0].Value.Uint64(), 1))))
+		if isSparing.Load() {
+			percent = sparing
+		}
+		debug.SetGCPercent(percent)
 	})
 }
 

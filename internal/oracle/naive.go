@@ -31,15 +31,7 @@ var ErrNoReading = errors.New("naive: no second reading of the model")
 // clew: reading, pairing and models are written again, with values and states
 // as strings. It reads only what package gen writes.
 func Naive(text string, o NaiveOptions) (bool, error) {
-	ops, err := naivePairs(text, o)
-	if err != nil {
-		return false, err
-	}
-	spec, ok := naiveSpecs[o.Model]
-	if !ok {
-		return false, fmt.Errorf("%w %q", ErrNoReading, o.Model)
-	}
-	init, err := naiveInit(o)
+	ops, spec, init, err := naiveReading(text, o)
 	if err != nil {
 		return false, err
 	}
@@ -73,6 +65,19 @@ func Naive(text string, o NaiveOptions) (bool, error) {
 		return complete
 	}
 	return from(0, init), nil
+}
+
+// naiveReading is the operations of a history, their model and its initial state.
+func naiveReading(text string, o NaiveOptions) (ops []naiveOp, spec naiveSpec, init []string, err error) {
+	if ops, err = naivePairs(text, o); err != nil {
+		return nil, nil, nil, err
+	}
+	spec, ok := naiveSpecs[o.Model]
+	if !ok {
+		return nil, nil, nil, fmt.Errorf("%w %q", ErrNoReading, o.Model)
+	}
+	init, err = naiveInit(o)
+	return ops, spec, init, err
 }
 
 // naiveOp is an operation with the value that counts.

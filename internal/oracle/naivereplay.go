@@ -1,23 +1,12 @@
 package oracle
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // NaiveReplay says whether an order of a history's operations, numbered by their
 // invocations, is a linearization, as Naive reads the history: by its definition, and with
 // nothing of clew. Idle ones stand in the order and do nothing.
 func NaiveReplay(text string, o NaiveOptions, order, idle []int) (bool, error) {
-	ops, err := naivePairs(text, o)
-	if err != nil {
-		return false, err
-	}
-	spec, ok := naiveSpecs[o.Model]
-	if !ok {
-		return false, fmt.Errorf("%w %q", ErrNoReading, o.Model)
-	}
-	init, err := naiveInit(o)
+	ops, spec, init, err := naiveReading(text, o)
 	if err != nil {
 		return false, err
 	}
