@@ -32,8 +32,11 @@ func TestASmallHeapHasRoom(t *testing.T) {
 	if got := percent(); got != 800 {
 		t.Errorf("%d%% at first", got)
 	}
-	held := make([]byte, 100<<20)
+	held := make([]byte, 200<<20)
 	await(t, "a large heap", func(percent int) bool { return percent == 100 })
+	runtime.KeepAlive(held)
+	held = make([]byte, 60<<20)
+	await(t, "that of a history", func(percent int) bool { return percent > 190 && percent < 220 })
 	runtime.KeepAlive(held)
 	held = make([]byte, 8<<20)
 	await(t, "a small heap", func(percent int) bool { return percent > 200 && percent < 500 })
