@@ -2,13 +2,12 @@ package models
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 )
 
 // Run makes unordered-queue a Runner: see bagRun.
 func (q *unorderedQueue) Run(s State) Run {
-	r := &bagRun{q: q, since: map[int32]sinces{}}
+	r := &bagRun{q: q}
 	for _, x := range s {
 		r.put(x)
 	}
@@ -31,55 +30,78 @@ func (q *unorderedQueue) Run(s State) Run {
 // element that some of them could have been paid with.
 type bagRun struct {
 	q     *unorderedQueue
-	n     int32            // elements
-	since map[int32]sinces // by value: for each of its elements how many debts there were
-	slack []int32          // by debt, from 0: slack[i] is of debt i+1
+	n     int32    // elements
+	last  perValue // of each value's elements: the place of the one that came last, plus 1
+	all   []element
+	free  []int32 // places in all that hold none
+	kinds int32   // how many values there are,
+	sum   int64   // and their sum: if there is one, it is that
+	slack []int32 // by debt, from 0: slack[i] is of debt i+1
 
 	// The states in which the first debt was made, and the steps from there.
 	before State
 	steps  []Op
 }
 
-// sinces are numbers that ascend, at least one.
-type sinces struct {
-	last   int32
-	before []int32
-}
+// element is a value that came when there were so many debts. Before it came the one
+// whose place, plus 1, it has: of equal elements the later have seen as many or more.
+type element struct{ value, since, before int32 }
 
-// all is the numbers.
-func (s sinces) all() []int32 { return append(slices.Clip(s.before), s.last) }
+// gone is the value of a place that holds no element.
+const gone = -1
 
 func (r *bagRun) put(x int32) { r.add(x, int32(len(r.slack))) }
 
 // add adds an element that came when there were that many debts.
 func (r *bagRun) add(x, since int32) {
-	s, more := r.since[x]
-	if more {
-		s.before = append(s.before, s.last)
+	e := element{x, since, r.last.of(x)}
+	if e.before == 0 {
+		r.kinds++
+		r.sum += int64(x)
 	}
-	s.last = since
-	r.since[x] = s
+	at := len(r.all)
+	if last := len(r.free) - 1; last >= 0 {
+		at, r.free = int(r.free[last]), r.free[:last]
+		r.all[at] = e
+	} else {
+		r.all = append(r.all, e)
+	}
+	r.last.set(x, int32(at+1))
 	r.n++
 }
 
 // take takes an element out, if there is one that no debt needs.
 func (r *bagRun) take(x int32) (since int32, ok bool) {
-	s, there := r.since[x]
-	since = s.last
-	if !there || slices.Contains(r.slack[since:], 0) {
+	at := r.last.of(x) - 1
+	if at < 0 {
+		return 0, false
+	}
+	e := &r.all[at]
+	since = e.since
+	if slices.Contains(r.slack[since:], 0) {
 		return 0, false
 	}
 	for i := since; int(i) < len(r.slack); i++ {
 		r.slack[i]--
 	}
-	if last := len(s.before) - 1; last < 0 {
-		delete(r.since, x)
-	} else {
-		s.before, s.last = s.before[:last], s.before[last]
-		r.since[x] = s
+	if e.before == 0 {
+		r.kinds--
+		r.sum -= int64(x)
 	}
+	r.last.set(x, e.before)
+	e.value, r.free = gone, append(r.free, at)
 	r.n--
 	return since, true
+}
+
+// empty takes all elements out.
+func (r *bagRun) empty() {
+	for _, e := range r.all {
+		if e.value != gone {
+			r.last.set(e.value, 0)
+		}
+	}
+	r.n, r.kinds, r.sum, r.all, r.free = 0, 0, 0, r.all[:0], r.free[:0]
 }
 
 // putBack undoes take.
@@ -111,8 +133,8 @@ func (r *bagRun) apply(op Op) Outcome {
 		if int(r.n) > len(r.slack) {
 			return Impossible
 		}
-		r.n, r.slack, r.steps = 0, r.slack[:0], r.steps[:0]
-		clear(r.since)
+		r.slack, r.steps = r.slack[:0], r.steps[:0]
+		r.empty()
 	case Drain:
 		return r.drain(r.q.drains[op.A])
 	case DrainAny:
@@ -130,10 +152,8 @@ func (r *bagRun) owe() Outcome {
 	switch {
 	case int(r.n) == len(r.slack):
 		return Impossible
-	case len(r.slack) == 0 && len(r.since) == 1:
-		for x := range r.since {
-			r.take(x)
-		}
+	case len(r.slack) == 0 && r.kinds == 1:
+		r.take(int32(r.sum))
 		return One
 	case len(r.slack) == 0:
 		r.before = r.State()
@@ -158,26 +178,12 @@ func (r *bagRun) drain(values []int32) Outcome {
 	return One
 }
 
-// element is one that debts may be paid with.
-type element struct{ value, since int32 }
-
 // State is the least state: each debt in turn is paid with the greatest element
 // that can pay it. Later debts can be paid with whatever is left, so this keeps the
 // least (Edmonds 1971: the greedy basis of a matroid). O(n log n) for n elements.
 func (r *bagRun) State() State {
 	var s State
-	if len(r.slack) == 0 {
-		for _, x := range slices.Sorted(maps.Keys(r.since)) {
-			s = append(s, slices.Repeat([]int32{x}, 1+len(r.since[x].before))...)
-		}
-		return s
-	}
-	var elements []element
-	for x, since := range r.since {
-		for _, d := range since.all() {
-			elements = append(elements, element{x, d})
-		}
-	}
+	elements := slices.DeleteFunc(slices.Clone(r.all), func(e element) bool { return e.value == gone })
 	slices.SortFunc(elements, func(a, b element) int { return cmp.Compare(a.since, b.since) })
 	var pool greatestFirst
 	for i := range int32(len(r.slack)) {

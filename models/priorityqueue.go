@@ -3,7 +3,6 @@ package models
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"clew/edn"
@@ -171,7 +170,7 @@ func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
 // of priorities that are there, and linear in the number of values of the history
 // that share one: 1 and 1.0.
 func (q *priorityQueue) Run(s State) Run {
-	r := &priorityRun{q: q, count: counts{ranks: q.rank, few: map[int32]int32{}}}
+	r := &priorityRun{q: q}
 	for _, x := range s {
 		r.put(x)
 	}
@@ -180,61 +179,19 @@ func (q *priorityQueue) Run(s State) Run {
 
 type priorityRun struct {
 	q     *priorityQueue
-	count counts
+	count perValue
 	ranks greatestFirst // each rank that has values once
 }
 
-// counts is how many there are of each value: a map, and once there were many steps,
-// so that it does not cost more than these, a slice.
-type counts struct {
-	ranks *ranks
-	few   map[int32]int32
-	many  []int32 // by value, from the ranks' first on; nil: few has them
-	steps int
-}
-
-// stepsForMany is how many values there may be for each step of a run with a slice.
-const stepsForMany = 16
-
-func (c *counts) of(x int32) int32 {
-	if c.many != nil {
-		return c.many[x-c.ranks.first]
-	}
-	return c.few[x]
-}
-
-func (c *counts) add(x, n int32) int32 {
-	if c.many != nil {
-		c.many[x-c.ranks.first] += n
-		return c.many[x-c.ranks.first]
-	}
-	n += c.few[x]
-	if c.few[x] = n; n == 0 {
-		delete(c.few, x)
-	}
-	if c.steps++; c.steps*stepsForMany > len(c.ranks.dense) && c.ranks.sparse == nil {
-		c.many = make([]int32, len(c.ranks.dense))
-		for x, n := range c.few {
-			c.many[x-c.ranks.first] = n
-		}
-		c.few = nil
-	}
+// add adds some of a value, and says how many there are now.
+func (r *priorityRun) add(x, n int32) int32 {
+	n += r.count.of(x)
+	r.count.set(x, n)
 	return n
 }
 
-// values are those that are there, in no order.
-func (c *counts) values() []int32 {
-	values := slices.Collect(maps.Keys(c.few))
-	for i, n := range c.many {
-		if n > 0 {
-			values = append(values, int32(i)+c.ranks.first)
-		}
-	}
-	return values
-}
-
 func (r *priorityRun) put(x int32) {
-	if r.count.add(x, 1) > 1 {
+	if r.add(x, 1) > 1 {
 		return
 	}
 	if rank := r.q.rank.of(x); !r.hasOther(rank, x) {
@@ -244,7 +201,7 @@ func (r *priorityRun) put(x int32) {
 
 // take takes a value of the greatest rank.
 func (r *priorityRun) take(x int32) {
-	if r.count.add(x, -1) > 0 {
+	if r.add(x, -1) > 0 {
 		return
 	}
 	if !r.hasOther(r.ranks[0], x) {

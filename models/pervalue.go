@@ -1,0 +1,70 @@
+package models
+
+import "maps"
+
+// perValue is a number of each value, 0 unless another was set. Values are numbered as
+// they appear, so that the runs of a whole history have them in a slice. One key of many
+// may have few, of any numbers: those that are large beside the steps taken so far
+// are in a map, so that a run never costs more than its steps. A step takes constant time,
+// amortized.
+type perValue struct {
+	near  []int32 // by value
+	far   map[int32]int32
+	steps int
+}
+
+// valuesForAStep is how many numbers may be kept in a slice for each step of a run.
+const valuesForAStep = 16
+
+func (p *perValue) of(x int32) int32 {
+	if uint32(x) < uint32(len(p.near)) {
+		return p.near[x]
+	}
+	return p.far[x]
+}
+
+func (p *perValue) set(x, n int32) {
+	p.steps++
+	switch {
+	case uint32(x) < uint32(len(p.near)):
+		p.near[x] = n
+	case int(x) < valuesForAStep*p.steps:
+		p.reach(x)
+		p.near[x] = n
+	case n == 0:
+		delete(p.far, x)
+	default:
+		if p.far == nil {
+			p.far = map[int32]int32{}
+		}
+		p.far[x] = n
+	}
+}
+
+// reach makes the slice reach to a value.
+func (p *perValue) reach(x int32) {
+	near := make([]int32, max(2*len(p.near), int(x)+1, 64))
+	copy(near, p.near)
+	maps.DeleteFunc(p.far, func(y, n int32) bool {
+		if int(y) < len(near) {
+			near[y] = n
+			return true
+		}
+		return false
+	})
+	p.near = near
+}
+
+// values are those whose number is not 0, in no order.
+func (p *perValue) values() []int32 {
+	var values []int32
+	for x, n := range p.near {
+		if n != 0 {
+			values = append(values, int32(x))
+		}
+	}
+	for x := range p.far {
+		values = append(values, x)
+	}
+	return values
+}

@@ -1,0 +1,35 @@
+package models
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestPerValueIsAMap sets numbers of values that are small, large, and small once there
+// were many steps.
+func TestPerValueIsAMap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		var p perValue
+		want := map[int32]int32{}
+		span := 1 + rng.Int32N(2000)
+		for range 1 + rng.IntN(400) {
+			x, n := rng.Int32N(span), rng.Int32N(3)
+			p.set(x, n)
+			if want[x] = n; n == 0 {
+				delete(want, x)
+			}
+			if y := rng.Int32N(span); p.of(y) != want[y] || p.of(x) != n {
+				t.Fatalf("%d has %d, not %d; %d has %d, not %d", y, p.of(y), want[y], x, p.of(x), n)
+			}
+		}
+		if got := slices.Sorted(slices.Values(p.values())); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			t.Fatalf("there are %v, not %v", got, want)
+		}
+		if int(valuesForAStep*p.steps) < len(p.near)/2 && len(p.near) > 64 {
+			t.Fatalf("%d numbers for %d steps", len(p.near), p.steps)
+		}
+	}
+}
