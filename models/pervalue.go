@@ -41,9 +41,21 @@ func (p *perValue) set(x, n int32) {
 	}
 }
 
+// add adds n to the number of x, and returns the sum.
+func (p *perValue) add(x, n int32) int32 {
+	if uint32(x) < uint32(len(p.near)) {
+		p.steps++
+		p.near[x] += n
+		return p.near[x]
+	}
+	n += p.of(x)
+	p.set(x, n)
+	return n
+}
+
 // reach makes the slice reach to a value.
 func (p *perValue) reach(x int32) {
-	near := make([]int32, max(2*len(p.near), int(x)+1, 64))
+	near := make([]int32, max(4*len(p.near), int(x)+1, 64))
 	copy(near, p.near)
 	maps.DeleteFunc(p.far, func(y, n int32) bool {
 		if int(y) < len(near) {

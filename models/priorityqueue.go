@@ -183,15 +183,8 @@ type priorityRun struct {
 	ranks greatestFirst // each rank that has values once
 }
 
-// add adds some of a value, and says how many there are now.
-func (r *priorityRun) add(x, n int32) int32 {
-	n += r.count.of(x)
-	r.count.set(x, n)
-	return n
-}
-
 func (r *priorityRun) put(x int32) {
-	if r.add(x, 1) > 1 {
+	if r.count.add(x, 1) > 1 {
 		return
 	}
 	if rank := r.q.rank.of(x); !r.hasOther(rank, x) {
@@ -201,7 +194,7 @@ func (r *priorityRun) put(x int32) {
 
 // take takes a value of the greatest rank.
 func (r *priorityRun) take(x int32) {
-	if r.add(x, -1) > 0 {
+	if r.count.add(x, -1) > 0 {
 		return
 	}
 	if !r.hasOther(r.ranks[0], x) {
