@@ -94,9 +94,12 @@ func isCAS(h *jepsen.History, op jepsen.Operation) bool {
 	return h.Values.Text(h.F[h.Invocation[op]]) == ":cas"
 }
 
+// marks are what says of a string or a keyword that it is one.
+var marks = strings.NewReplacer(`"`, "", ":", "")
+
 // bare is the text of a value without what says of which kind it is.
 func bare(text string) string {
-	text = strings.NewReplacer(`"`, "", ":", "").Replace(text)
+	text = marks.Replace(text)
 	if number := strings.TrimRight(text, "NM"); number != "" && number[len(number)-1] >= '0' && number[len(number)-1] <= '9' {
 		text = strings.TrimSuffix(number, ".0")
 	}
