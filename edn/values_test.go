@@ -82,6 +82,7 @@ var equalities = []struct {
 	{`"\u0041"`, `"A"`, true},
 	{`"\101"`, `"A"`, true},
 	{`"\ud83d\ude00"`, `"😀"`, true},
+	{`"\ud83d\ude00s"`, `"😀s"`, true},
 	{`"\ud83d"`, `"\ude00"`, false},
 	{`"\ud83d"`, `"\ufffd"`, false},
 	{"\"\xff\"", "\"\xfe\"", false},
@@ -250,7 +251,7 @@ func TestInterningAgreesWithParsing(t *testing.T) {
 		"[1 2]": v.InternVector([]ID{one, two}), "(1)": v.InternList([]ID{one}), "#{1 2}": v.InternSet([]ID{one, two, one}),
 		"{:a 2, 1 1}": v.InternMap([]ID{a, one, one, one, a, two}), "#t 1": v.InternTagged("t", one),
 		"1.5": v.InternFloat(1.5), "1.0E10": v.InternFloat(1e10), "1.0E-5": v.InternFloat(1e-5), "100.0": v.InternFloat(100),
-		"##Inf": v.InternFloat(math.Inf(1)), "-5": v.InternInt(-5), "-0.0": v.InternFloat(math.Copysign(0, -1)),
+		"##Inf": v.InternFloat(math.Inf(1)), "-5": v.InternInt(-5), "-9223372036854775808": v.InternInt(math.MinInt64), "-0.0": v.InternFloat(math.Copysign(0, -1)),
 	} {
 		if got := parse(t, v, text); got != id {
 			t.Errorf("%s: parsing gives %s, interning %s", text, v.Text(got), v.Text(id))
@@ -319,6 +320,7 @@ func TestPrintingIsThatOfClojureInStableOrder(t *testing.T) {
 		{"0x1F", "0x1F"},
 		{`\u0041`, `\u0041`},
 		{"\\\n", `\newline`},
+		{"\\\v", `\u000b`},
 		{"#foo [1]", "#foo [1]"},
 		{"#knossos.model.Register{:value 1}", "#knossos.model.Register{:value 1}"},
 		{"#:a{:b 1}", "#:a{:b 1}"},

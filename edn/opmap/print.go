@@ -188,22 +188,19 @@ func (p *Printer) values() *edn.Values {
 	return p.scratch
 }
 
-// isPlain says whether a value prints as it stands: a natural number, nil, true or
-// false. What is not plain is parsed.
+// isPlain says whether a value is nil, true, false or digits, which print as they
+// stand, however many there are. What is not plain is parsed.
 func isPlain(text []byte) bool {
 	switch string(text) {
-	case "nil", "true", "false", "0":
+	case "nil", "true", "false":
 		return true
-	}
-	if len(text) == 0 || len(text) > 18 || text[0] == '0' {
-		return false
 	}
 	for _, c := range text {
 		if c < '0' || c > '9' {
 			return false
 		}
 	}
-	return true
+	return len(text) > 0
 }
 
 // general prints an op map by parsing it.

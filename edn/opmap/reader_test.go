@@ -233,6 +233,17 @@ func TestAnInputWithoutOpsEndsAtOnce(t *testing.T) {
 	}
 }
 
+func TestAnIndexIsAnIntegerHoweverItIsWritten(t *testing.T) {
+	for text, want := range map[string]int64{"5": 5, "5N": 5, "0x10": 16, "+7": 7, "4/2": 2, "12345678N": 12345678, "-12": -12, "1.5": -1, "1/2": -1, "nil": -1, "12345678.5": -1, "99999999999999999999": -1} {
+		for name, r := range readers("{:index " + text + ", :f :read, :value nil}") {
+			var ev Event
+			if err := r.Next(&ev); err != nil || (ev.Has&HasIndex != 0) != (want != -1) || want != -1 && ev.Index != want {
+				t.Errorf("%s, %s: got %d, %v", text, name, ev.Index, err)
+			}
+		}
+	}
+}
+
 func TestErrorsOfTheInputNameTheFile(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for _, text := range []string{"", "{:type :ok}", "{:type :ok} {:type"} {
@@ -457,6 +468,7 @@ func FuzzQuick(f *testing.F) {
 	}
 	f.Add(`{:value"x" :f :a}`, `{:valuexxxxxxxxx :f :a}`)
 	f.Add(`{:value "x":f :a}`, `{:value false:f :a}`)
+	f.Add("{:type :ok, :f :compare-aa, :value 1}", "{:type :ok, :f :compare-bb, :value 1}")
 	f.Add("{:value\n1, :f :a}", "{:value\n2, :f :a}\n ]")
 	f.Fuzz(func(t *testing.T, first, other string) {
 		defer fuzzing.Guard(t)()
@@ -561,6 +573,12 @@ func TestNestedDiscardsAreBounded(t *testing.T) {
 		err := NewReader(strings.NewReader(text), "f", edn.NewValues()).Next(new(Event))
 		if err == nil || !strings.HasSuffix(err.Error(), "expected at most 1000 levels of nesting, found more") {
 			t.Error(err)
+		}
+	}
+	for n, more := range map[int]bool{1000: false, 1001: true} {
+		err := NewReader(strings.NewReader(strings.Repeat("#_ ", n)+strings.Repeat("x ", n)), "f", edn.NewValues()).Next(new(Event))
+		if (err != io.EOF) != more {
+			t.Errorf("%d discards: %v", n, err)
 		}
 	}
 }
