@@ -248,7 +248,7 @@ func (all *timedOps) answered(answer edn.ID) {
 	if answer == edn.Nil {
 		return
 	}
-	if len(all.answer) == cap(all.answer) {
+	if cap(all.answer) <= len(all.value) {
 		all.answer = huge.Grow(all.answer, cap(all.value)-len(all.answer))
 	}
 	all.answer = append(all.answer[:len(all.value)], answer) // Nil for those before

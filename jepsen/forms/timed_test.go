@@ -126,6 +126,32 @@ func TestOperationsWithTimesAreTheSameInAllWays(t *testing.T) {
 	}
 }
 
+// Answers may be few and far apart: nobody has one that is another's.
+func TestAnswersMayBeFarApart(t *testing.T) {
+	for _, between := range []int{0, 1, 63, 64, 200, 1500} {
+		var text strings.Builder
+		want := []string{"[0 false]"}
+		text.WriteString("# set\n0 0 1 INSERT 0 0\n")
+		for i := range between {
+			fmt.Fprintf(&text, "0 %d %d INSERT %d\n", 2*i+2, 2*i+3, i)
+			want = append(want, fmt.Sprint(i))
+		}
+		fmt.Fprintf(&text, "0 5000 5001 INSERT 8 1\n0 5002 5003 INSERT 9\n")
+		want = append(want, "[8 true]", "9")
+		for _, byColumns := range []bool{true, false} {
+			h, err := readTimed(text.String(), Fptlin, byColumns)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for op, c := range h.Completion {
+				if got := h.Values.Text(h.Value[c]); got != want[op] {
+					t.Fatalf("%d operations between: operation %d has %s, want %s", between, op, got, want[op])
+				}
+			}
+		}
+	}
+}
+
 func TestAProcessThatBeginsTwiceIsNamed(t *testing.T) {
 	for text, want := range map[string]string{
 		"# queue\n0 0 5 ENQ 1\n1 1 2 ENQ 2\n 0 4 6 ENQ 3\n": "h:4:2: process 0's :invoke :enqueue (index 3) begins while its :invoke :enqueue (index 0, line 2) is still open; expected a completion first",
