@@ -127,6 +127,25 @@ func TestNumbersInJSONAreExact(t *testing.T) {
 	}
 }
 
+func TestRecordsComeBack(t *testing.T) {
+	const text = `{"process":0,"f":"write","value":[1,"a"],"call":0,"return":1}
+{"process":1,"f":"read","key":"k","value":null,"output":1,"call":2,"return":5}
+{"process":2,"f":"write","value":2,"call":3}
+`
+	if got := converted(t, converted(t, text, EDN), Intervals); got != text {
+		t.Errorf("%s\nwant\n%s", got, text)
+	}
+}
+
+func TestFormsThatAreNotWrittenAreRefused(t *testing.T) {
+	for _, to := range []Form{"", "csv", Test} {
+		_, err := Convert(io.Discard, strings.NewReader(""), "h", "", to)
+		if want := fmt.Sprintf("expected one of %s, not %q", Names(), to); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // A conversion says what it leaves out, and nothing else.
 func TestWhatAConversionLeavesOut(t *testing.T) {
 	for form, want := range map[Form]int{EDN: 0, JSON: 0, JSONL: 0, Log: 1} {

@@ -152,6 +152,35 @@ func TestFollowingEnds(t *testing.T) {
 	}
 }
 
+// Jepsen may change a test.jepsen without a byte more, and two changes may have one time.
+func TestATestHasGrownIfItsSizeOrItsTimeHas(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.jepsen")
+	now := time.Unix(1e9, 0)
+	write := func(text string, at time.Time) {
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o644), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("JEPSEN", now)
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	g := growingTest{file: f, size: -1}
+	for _, c := range []struct {
+		text string
+		at   time.Time
+		want bool
+	}{{"JEPSEN", now, true}, {"JEPSEN", now, false}, {"jepsen", now.Add(time.Second), true}, {"jepsen.", now.Add(time.Second), true}} {
+		write(c.text, c.at)
+		if grown, err := g.grown(); grown != c.want || err != nil {
+			t.Errorf("%s at %v: %t, %v", c.text, c.at, grown, err)
+		}
+		g.read()
+	}
+}
+
 // A test.jepsen is read anew whenever it has grown, and ends once its history is
 // whole.
 func TestATestGrows(t *testing.T) {

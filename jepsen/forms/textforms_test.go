@@ -45,6 +45,12 @@ func TestTextFormsOfOtherMonitors(t *testing.T) {
 			"1 :invoke :push 1; 1 :ok :push 1; 2 :invoke :pop nil; 2 :ok :pop 1"},
 		{"LiMo's registers", "# @object register\n[1] call write(a)\n[1] return \n[1] call read(a)\n[1] return\n[2] call write(b)", "",
 			`1 :invoke :write "a"; 1 :ok :write "a"; 1 :invoke :read nil; 1 :ok :read "a"; 2 :invoke :write "b"`},
+		{"LiMo, a value that begins as an integer", "# @object atomic-queue\n[1] call enq(7)\n[1] return\n[1] call enq(7]\n[1] return\n[1] call deq()\n[1] return 7\n", "queue",
+			`1 :invoke :enqueue 7; 1 :ok :enqueue 7; 1 :invoke :enqueue "7]"; 1 :ok :enqueue "7]"; 1 :invoke :dequeue nil; 1 :ok :dequeue 7`},
+		{"fptlin, with and without answers", "# set\n0 0 1 INSERT 2 1\n0 2 3 POLL -1\n0 4 5 INSERT -1\n", "set",
+			"0 :invoke :insert 2; 0 :ok :insert [2 true]; 0 :invoke :poll nil; 0 :ok :poll nil; 0 :invoke :insert -1; 0 :ok :insert -1"},
+		{"interval records", `{"value":[1,{"a":2}],"process":0,"f":"put","call":3}` + "\n" + `{"process":1,"f":"read","value":null,"output":5,"call":1,"return":4}`, "",
+			`1 :invoke :read nil; 0 :invoke :put [1 {:a 2}]; 0 :info :put [1 {:a 2}]; 1 :ok :read 5`},
 	} {
 		h, err := Read(strings.NewReader(c.text), c.name, jepsen.Options{})
 		if err != nil {
@@ -88,6 +94,8 @@ func TestFormsAreToldByContent(t *testing.T) {
 		"# queue\nenq 1 2":                  Fastlin,
 		"#\n# by X\nenq 1 2 3":              Fastlin,
 		"0 1 2 ENQ 3":                       Fptlin,
+		`{"value":[1,{}],"return":2}`:       Intervals,
+		`{"value":{"call":1},"f":2}`:        JSON,
 		"# stack\n0 1 2 3":                  Fptlin,
 		"[1] call pop":                      LiMo,
 		"# by X\n  [1] return 1":            LiMo,
