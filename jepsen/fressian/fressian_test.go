@@ -64,6 +64,7 @@ func TestObjectsAreRead(t *testing.T) {
 		{"doubles", "fb fc fa 3f f8 00 00 00 00 00 00 f9 3d cc cc cd", "0.0 1.0 1.5 0.1"},
 		{"characters", "ef de 63 68 61 72 01 50 61 a0 20 a0 50 7f a0 68 d7 ff a0 68 d8 00 a0 68 df ff a0 68 e0 00 a0 68 ff ff a0 00",
 			"\\a \\u0020 \\u007f \\\ud7ff \\ud800 \\udfff \\\ue000 \\\uffff \\u0000"},
+		{"decimals", "c7 d1 05 00 c7 d1 05 4f fd c7 d1 0f 4f fe c7 d1 05 06 c7 d1 05 07 c7 d1 f1 01", "5M 5E+3M 1.5E+3M 0.000005M 5E-7M -1.5M"},
 		{"a regular expression that EDN cannot spell", "c4 db 22", `#regex "\""`},
 	} {
 		got, err := all(unhex(t, c.data))
@@ -138,6 +139,12 @@ func TestNestingAndNumbersAreBounded(t *testing.T) {
 	_, err := all(append(deep("e5", 1001), 5))
 	if err == nil || !strings.Contains(err.Error(), "offset 1101: expected at most 1000 levels of nesting, found more") {
 		t.Errorf("1001 levels: %v", err)
+	}
+	for n, deepest := range map[int]bool{999: true, 1000: false} {
+		r := NewReader(append(append([]byte{0xef}, deep("cd", n)...), unhex(t, "db 61 01 05")...), edn.Pos{}, edn.NewValues())
+		if r.Op() || (r.Err() == nil) != deepest {
+			t.Errorf("the name of a tag %d levels deep: %v", n, r.Err())
+		}
 	}
 	for _, n := range []int{1600, 1800, 5000} {
 		b := append(append(unhex(t, "c6 d9"), byte(0x50+n>>8), byte(n)), bytes.Repeat([]byte{0x7f}, n)...)

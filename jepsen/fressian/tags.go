@@ -2,7 +2,7 @@ package fressian
 
 import (
 	"encoding/hex"
-	"strconv"
+	"fmt"
 	"time"
 
 	"clew/edn"
@@ -322,15 +322,11 @@ func (r *Reader) char(i int) edn.ID {
 	if r.err != nil {
 		return edn.Nil
 	}
-	hex := strconv.FormatInt(n, 16)
-	text := `\u` + "0000"[:4-len(hex)] + hex
+	text := fmt.Sprintf(`\u%04x`, n)
 	if n > ' ' && n != 0x7f && (n < 0xd800 || n >= 0xe000) {
 		text = `\` + string(rune(n))
 	}
 	id, err := r.v.Parse([]byte(text), edn.Pos{})
-	if err != nil {
-		id, err = r.v.Parse([]byte(`\u`+"0000"[:4-len(hex)]+hex), edn.Pos{})
-	}
 	if err != nil {
 		r.fail(i, "expected a character, found the number %d", n)
 	}
