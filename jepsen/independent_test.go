@@ -72,6 +72,33 @@ func TestEqualKeysOfDifferentFormAreOneKey(t *testing.T) {
 	}
 }
 
+// What counts for an operation must have a key, unless it belongs to every key.
+func TestAnOperationWithoutAKeyIsAnError(t *testing.T) {
+	const keyed = "{:process 0 :type :invoke :f :write :value [:a 1]}\n{:process 0 :type :ok :f :write :value [:a 1]}\n"
+	for text, want := range map[string]string{
+		"{:process 1 :type :invoke :f :read :value nil}\n{:process 1 :type :ok :f :read :value [:a 1]}": "",
+		"{:process 1 :type :invoke :f :read :value nil}\n{:process 1 :type :fail :f :read :value 2}":    "",
+		"{:process 1 :type :invoke :f :read :value [:a nil]}\n{:process 1 :type :ok :f :read :value 2}": "read (index 3), found 2",
+		"{:process 1 :type :invoke :f :read :value 3}":                                                  "read (index 2), found 3",
+		"{:process 1 :type :invoke :f :cas :value [1 2 3]}\n{:process 2 :type :invoke :f :x :value 4}":  "cas (index 2), found [1 2 3]",
+	} {
+		h, err := forms.Read(strings.NewReader(keyed+text), "h", jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.IndependentOrShared(); err != nil {
+			t.Errorf("%s: shared: %v", text, err)
+		}
+		_, err = h.Independent()
+		if want != "" {
+			want = "independent: expected [key value] for the value of :" + want + "; with keyless every, an operation without a key is one of every key"
+		}
+		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), ": "+want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
 // nil is a key like any other, and a completion may be the first to name it.
 func TestAKeyMayBeNil(t *testing.T) {
 	h, err := forms.Read(strings.NewReader(`{:process 0 :type :invoke :f :read :value nil}

@@ -61,6 +61,19 @@ func TestATestFileMakesTheClaimsOfItsResults(t *testing.T) {
 	}
 }
 
+func TestTheResultsOfATestFileMakeClaims(t *testing.T) {
+	for name, want := range map[string]string{"chunks": ":linear nil linearizable register 0 false linear\n", "killed": ""} {
+		f, err := os.Open(filepath.Join("..", "testfile", "testdata", name+".jepsen"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims, err := ReadTestClaims(context.Background(), f, name, 0, edn.NewValues(), known)
+		if f.Close(); err != nil || said(claims) != want {
+			t.Errorf("%s: %v\n%swant\n%s", name, err, said(claims), want)
+		}
+	}
+}
+
 func TestAFileThatIsNoTestMakesNoClaims(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.jepsen")
 	for _, text := range []string{"", "{}", "JEPSEN is a name"} {

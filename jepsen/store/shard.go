@@ -83,7 +83,10 @@ func (s Shard) ofTask(getenv func(string) string) (Shard, error) {
 			return s, fmt.Errorf("%w; auto/16 says that there are 16", err)
 		}
 	}
-	if s.I = (task-first)/max(step, 1) + 1; task < first || (task-first)%max(step, 1) != 0 || s.I > s.Of || s.Of > maxShards {
+	if s.Of > maxShards {
+		return s, fmt.Errorf("auto: expected at most %d tasks, found %d", maxShards, s.Of)
+	}
+	if s.I = (task-first)/max(step, 1) + 1; task < first || (task-first)%max(step, 1) != 0 || s.I > s.Of {
 		return s, fmt.Errorf("auto: task %d is none of %d tasks from %d on; a task that is started by itself needs auto/N", task, s.Of, first)
 	}
 	return s, nil

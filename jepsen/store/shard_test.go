@@ -22,6 +22,8 @@ func TestAShardIsGivenOrThatOfATask(t *testing.T) {
 		{"auto", "JOB_COMPLETION_INDEX=15 JOB_COMPLETIONS=16", "16/16"},
 		{"auto/8", "JOB_COMPLETION_INDEX=7", "8/8"},
 		{"auto/8", "JOB_COMPLETION_INDEX=8", "auto: task 8 is none of 8 tasks from 0 on; a task that is started by itself needs auto/N"},
+		{"auto/100000", "JOB_COMPLETION_INDEX=99999", "100000/100000"},
+		{"auto", "JOB_COMPLETION_INDEX=0 JOB_COMPLETIONS=100001", "auto: expected at most 100000 tasks, found 100001"},
 		{"auto", "JOB_COMPLETION_INDEX=3", `auto: expected a number in JOB_COMPLETIONS, found ""; auto/16 says that there are 16`},
 		{"auto", "JOB_COMPLETION_INDEX=x JOB_COMPLETIONS=16", `auto: expected a number in JOB_COMPLETION_INDEX, found "x"`},
 		{"auto", "SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=16 SLURM_ARRAY_TASK_STEP=1", "1/16"},

@@ -108,6 +108,21 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
+// Nobody may take a history that ends too early for a whole one, or one of no events for one
+// that is not there.
+func TestTheEndOfAFileIsThatOfItsHistory(t *testing.T) {
+	whole := stream(op(fields()...))
+	half := whole[:len(whole)/2]
+	if _, err := testfile.Open(context.Background(), bytes.NewReader(half), int64(len(whole)), "h", 0); err == nil ||
+		err.Error() != "h: offset 190: expected 28 more bytes, found the end of the file: it has become shorter" {
+		t.Errorf("a file that has become shorter: %v", err)
+	}
+	h, err := read(file(1, 2, vector(0), test(1)))
+	if err != nil || h.Events != 0 {
+		t.Errorf("a history of no events: %v", err)
+	}
+}
+
 func itoa(n int64) string { return string(integerText(n)) }
 
 func integerText(n int64) []byte {
