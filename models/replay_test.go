@@ -70,6 +70,33 @@ func TestFinalIsWhatReplayEndsWith(t *testing.T) {
 	}
 }
 
+// A run is stuck at the first operation that cannot happen, be it in one state or in
+// several.
+func TestFinalIsStuckAtWhatCannotHappen(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines []string
+		stuck int
+	}{
+		{"something greater is there", []string{"0 insert 1 -> 1", "0 insert 2 -> 2", "0 dequeue nil -> 1", "0 dequeue nil -> 2"}, 2},
+		{"it is in neither of two states", []string{"0 insert 1 -> 1", "0 insert 1.0 -> 1.0", "1 dequeue nil -> crash", "0 dequeue nil -> 2", "0 peek nil -> 1"}, 3},
+		{"neither state is empty", []string{"0 insert 1 -> 1", "0 insert 1.0 -> 1.0", "1 dequeue nil -> crash", "0 peek nil -> nil", "0 peek nil -> 1"}, 3},
+	} {
+		ops, err := readRun(t, Spec{Name: "priority-queue"}, c.lines...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := make([]Row, ops.Len())
+		for i := range order {
+			order[i] = Row(i)
+		}
+		var stuck *ReplayError
+		if s, err := Final(t.Context(), ops.Model, &ops.Columns, order); !errors.As(err, &stuck) || stuck.Position != c.stuck {
+			t.Errorf("%s: %v, %v", c.name, s, err)
+		}
+	}
+}
+
 func TestFinalsOfPartsJoinToTheFinalOfTheWhole(t *testing.T) {
 	v := edn.NewValues()
 	init, err := v.Parse([]byte("#{7 8}"), edn.Pos{})

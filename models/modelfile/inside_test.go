@@ -108,6 +108,13 @@ func TestProductsAreBounded(t *testing.T) {
 	}
 }
 
+// What stands for no state is false, like None, and what stands for several is true.
+func TestWhatStandsForNoStateIsFalse(t *testing.T) {
+	if got := value(t, `[inconsistent("no") or 5, one_of([0]) and 6, 7 if crashed else 8]`).String(); got != "[5, 6, 7]" {
+		t.Errorf("it is %s", got)
+	}
+}
+
 func TestEqualValuesHaveOneNumber(t *testing.T) {
 	table := newTable()
 	number := func(expr string) int32 {
