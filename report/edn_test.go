@@ -54,6 +54,11 @@ func TestWriteEDNWritesTheTextOfItsMap(t *testing.T) {
 			t.Errorf("it writes\n%s\nfor\n%s", got, want)
 		}
 	}
+	for _, got := range results[1:] {
+		if !strings.Contains(got, ":stats {:crashed 1, :events 6, :ms ") || !strings.Contains(got, ", :operations 3, :skipped 0}") {
+			t.Errorf("statistics of three operations, one of which crashed: %s", got)
+		}
+	}
 	if err := r.WriteEDN(full{}); !errors.Is(err, errFull) {
 		t.Errorf("a full disk: %v", err)
 	}

@@ -117,17 +117,33 @@ func TestASVGHoldsAnyText(t *testing.T) {
 	}
 }
 
-// The last label may go on where everything else has ended.
+// The last label may go on where everything else has ended, and beside it stands how much
+// is left out after it.
 func TestASVGHasRoomForItsLastLabel(t *testing.T) {
 	for n := range 30 {
-		r := failing(t, strings.Repeat(`
-			{:process 0 :type :invoke :f :write :value 1}
-			{:process 0 :type :ok :f :write :value 1}`, 9)+`
-			{:process 0 :type :invoke :f :read}
-			{:process 1 :type :invoke :f :write :value "`+strings.Repeat("x", n)+`"}
-			{:process 0 :type :ok :f :read :value 9}`, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-		if d := draw(t, r); !slices.Contains(d.texts, "write \""+strings.Repeat("x", n)+"\"") && n < 20 {
-			t.Errorf("the label is shortened: %q", d.texts)
+		value := `"` + strings.Repeat("x", n) + `"`
+		for _, after := range []string{"", "… 2 more"} {
+			history := strings.Repeat(`
+				{:process 0 :type :invoke :f :write :value 1}
+				{:process 0 :type :ok :f :write :value 1}`, 9) + `
+				{:process 0 :type :invoke :f :read}
+				{:process 1 :type :invoke :f :write :value ` + value + `}`
+			if after != "" {
+				history += `
+					{:process 1 :type :ok :f :write :value ` + value + `}
+					{:process 1 :type :invoke :f :write :value 2}
+					{:process 1 :type :ok :f :write :value 2}
+					{:process 1 :type :invoke :f :write :value 2}`
+			}
+			r := failing(t, history+`
+				{:process 0 :type :ok :f :read :value 9}`, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+			d := draw(t, r)
+			if !slices.Contains(d.texts, "write "+value) && n < 20 {
+				t.Errorf("the label is shortened: %q", d.texts)
+			}
+			if after != "" && !slices.Contains(d.texts, after) {
+				t.Errorf("it does not say %q: %q", after, d.texts)
+			}
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"clew"
+	"clew/edn"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -22,15 +23,21 @@ import (
 // recordOf is the record of a history in EDN, as clew check makes it.
 func recordOf(t *testing.T, file, history string, independent bool) ci.Record {
 	t.Helper()
-	r := &report.Result{}
+	var r *report.Result
 	h, err := clew.Read(strings.NewReader(history), file, jepsen.Options{})
 	if err == nil {
 		r, err = clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{Independent: independent})
 	}
 	if err != nil {
-		r = &report.Result{Cause: jepsen.Unreadable, Error: err.Error()}
+		return unreadable(file, err)
 	}
 	r.File = file
+	return ci.Record{Line: r.Line(), Details: ci.NewDetails(r, nil)}
+}
+
+// unreadable is the record of a history that could not be read or checked.
+func unreadable(file string, err error) ci.Record {
+	r := &report.Result{File: file, Cause: jepsen.Unreadable, Error: err.Error()}
 	return ci.Record{Line: r.Line(), Details: ci.NewDetails(r, err)}
 }
 
@@ -72,6 +79,8 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 		{"an error of syntax", recordOf(t, "h.edn", written+"  #{1}", false), false,
 			"::error file=h.edn,line=3,col=3,title=clew%3A unreadable::expected an op map, found a set\n"},
 		{"standard input is no file", recordOf(t, "-", "#{1}", false), false, "::error title=clew%3A unreadable::"},
+		{"an error of another file, such as a model", unreadable("h.edn", edn.Pos{File: "m.star", Line: 4, Col: 5}.Errorf("in add: no")), false,
+			"::error file=m.star,line=4,col=5,title=clew%3A unreadable::"},
 		{"undecided", undecided("h.edn"), false, "::error file=h.edn,title=clew%3A unknown-timeout::unknown: timeout: it had passed 3 of 5\n"},
 		{"undecided, which is to pass", undecided("h.edn"), true, "::warning file=h.edn,title=clew%3A unknown-timeout::unknown: timeout: it had passed 3 of 5\n"},
 	} {

@@ -269,7 +269,8 @@ func TestAPageHasTheTextAndATable(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(page, "<tbody>")
 	table, _, _ = strings.Cut(table, "</tbody>")
-	for _, want := range []string{"write 1", "write 2", "read 1", "impossible", "crashed"} {
+	for _, want := range []string{"write 1", "write 2", "read 1", "impossible", "crashed", "takes effect; then the state is 1",
+		"tried before the failure, which does not help; then the state is 9"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("the table has no %q", want)
 		}
@@ -322,6 +323,8 @@ func TestAPageAroundAnyEvent(t *testing.T) {
 	far := write(check(t, longHistory(20_000, 0.9), ""), 3001)
 	if held := heldBy(t, []byte(far)); held.Op[held.From] > 1500 || held.Op[held.To-1] < 1500 || !strings.Contains(far, `data-op="1500"`) {
 		t.Errorf("it holds operations %d to %d", held.Op[held.From], held.Op[held.To-1])
+	} else if want := fmt.Sprintf("operations, those from index %d to %d", 2*held.Op[held.From], 2*held.Op[held.To-1]+1); !strings.Contains(far, want) {
+		t.Errorf("it does not say %q", want)
 	}
 	keys := write(check(t, keyedHistory(9, 2), "independent"), 33)
 	for _, want := range []string{`<section id="around"`, "around index 33", `<section id="key-2"`} {
@@ -354,7 +357,7 @@ func TestPorcupinesPage(t *testing.T) {
 		spec          models.Spec
 		want          []string
 	}{
-		{"a failure", staleRead, models.Spec{Name: "register"}, []string{"read 1", "write 9 (open)", ":start-partition", "not linearizable"}},
+		{"a failure", staleRead, models.Spec{Name: "register"}, []string{"read 1", "write 9 (open)", "{#knossos.model.Register{:value 2}, #knossos.model.Register{:value 9}}", ":start-partition", "not linearizable"}},
 		{"a long failure", longHistory(3000, 0.9), models.Spec{Name: "register"}, []string{"2547 operations before took effect first", "read 3"}},
 		{"a valid history", longHistory(2, 2), models.Spec{Name: "register"}, []string{"write 1"}},
 		{"a key of a map", kvFailure, models.Spec{Name: "kv"}, []string{"get [:a 1]", "put [:a 2]"}},
