@@ -314,7 +314,16 @@ const manyOperations = 4096
 
 // witness is the parts' orders in one, with the operations that say nothing.
 func (c *checking) witness() []jepsen.Operation {
-	return inOrder(c.h, append(c.points(), free(c.ops)...))
+	free := free(c.ops)
+	if len(c.parts) != 1 || len(free) > 0 {
+		return inOrder(c.h, append(c.points(), free...))
+	}
+	part, order := c.parts[0], c.decisions[0].Order
+	ops := make([]jepsen.Operation, len(order))
+	for i, row := range order {
+		ops[i] = part.Of[row]
+	}
+	return ops
 }
 
 // points are where the operations of the parts' orders take effect.
@@ -366,6 +375,9 @@ func (c *checking) wholeOrder() []models.Row {
 // nothing, such as reads of nil, a point as well.
 func free(ops *models.Operations) []point {
 	h := ops.History
+	if ops.Len() == h.Operations() {
+		return nil
+	}
 	read := make([]bool, h.Operations())
 	for _, op := range ops.Of {
 		read[op] = true

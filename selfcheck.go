@@ -115,12 +115,14 @@ func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models
 // which the model follows for the final state: it is an error if not. Linear time.
 func (c *checking) ordered(witness []jepsen.Operation) error {
 	partOf := make([]int32, c.h.Operations())
-	for op := range partOf {
-		partOf[op] = jepsen.None
-	}
-	for i, part := range c.parts {
-		for _, op := range part.Of {
-			partOf[op] = int32(i)
+	if len(c.parts) != 1 || c.parts[0].Len() < len(partOf) {
+		for op := range partOf {
+			partOf[op] = jepsen.None
+		}
+		for i, part := range c.parts {
+			for _, op := range part.Of {
+				partOf[op] = int32(i)
+			}
 		}
 	}
 	next := make([]int32, len(c.parts)) // by part: the place in its order
