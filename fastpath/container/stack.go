@@ -46,6 +46,18 @@ type stackZones struct {
 	zones     []zone
 	elementOf []int32 // by zone
 	safe      []int32 // for the witness, by operation: a slot that is not covered
+	scratch   []int32 // what byEvent returns
+}
+
+// byEvent is n zeros, always in the same memory: whoever calls it has done with what it
+// returned before, and memory costs most when it is touched first.
+func (s *stackZones) byEvent(n int32) []int32 {
+	if s.scratch == nil {
+		s.scratch = make([]int32, s.Events+1)
+		return s.scratch[:n]
+	}
+	clear(s.scratch)
+	return s.scratch[:n]
 }
 
 // zone is a value with a zone, which is [b, c). It was pushed between a and b,
@@ -78,7 +90,7 @@ func decideStack(c *contents, witness bool) fastpath.Result {
 
 func newStackZones(c *contents) *stackZones {
 	s := &stackZones{contents: c}
-	at := make([]int32, c.Events) // by event: the element whose zone starts there, plus 1
+	at := s.byEvent(c.Events) // the element whose zone starts there, plus 1
 	n := 0
 	for i := range c.elements {
 		if e := &c.elements[i]; e.forward() {
@@ -127,7 +139,7 @@ func (s *stackZones) residue(order []int32) fastpath.Result {
 // witness enters the empty answers, the values with a zone from the bottom up,
 // then the others.
 func (s *stackZones) witness(order, slots []int32) []int32 {
-	l := newSlotList(s.Len(), s.Events+1)
+	l := newSlotList(s.Len(), s.byEvent(s.Events+1))
 	last := none
 	for k, op := range s.empties {
 		l.insert(last, op, slots[k])
@@ -238,9 +250,10 @@ type slotList struct {
 	used bitset.Set // slots that hold an operation
 }
 
-func newSlotList(ops int, slots int32) *slotList {
+// newSlotList has as many slots as there are zeros.
+func newSlotList(ops int, zeros []int32) *slotList {
 	return &slotList{head: none, next: make([]int32, ops), slot: make([]int32, ops),
-		tail: make([]int32, slots), used: bitset.New(slots)}
+		tail: zeros, used: bitset.New(int32(len(zeros)))}
 }
 
 // last is the last operation in a slot up to s, or none.

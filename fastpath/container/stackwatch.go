@@ -91,7 +91,7 @@ func newStackWatch(s *stackZones) *stackWatch {
 	n := len(s.zones)
 	w := &stackWatch{
 		stackZones: s,
-		starts:     make([]int32, s.Events),
+		starts:     s.byEvent(s.Events),
 		endAt:      make([]int32, n),
 		byEnd:      make([]int32, 0, n),
 		pushes:     newMaxTree(n),
@@ -127,7 +127,7 @@ func newStackWatch(s *stackZones) *stackWatch {
 // watch. A stack holds the zones that cover a slot, except those that end no
 // later than one that starts after them.
 func (w *stackWatch) start() {
-	events := make([]int32, w.Events) // the zone that starts, plus 1; that ends, complemented
+	events := w.starts // until it is passed: the zone that starts, plus 1; that ends, complemented
 	for k := range w.zones {
 		z := &w.zones[k]
 		events[z.b] = int32(k) + 1
