@@ -208,9 +208,9 @@ func TestItTakesTurns(t *testing.T) {
 	}
 }
 
-// Histories that the engine was once wrong about: an operation is its invocation, its
-// return, and the values of a cas; -1 before a value says that it is a write, and after
-// it a read.
+// Histories that the engine was once wrong about, or would be by a slip: an operation is
+// its invocation, its return, and the values of a cas; -1 before a value says that it is
+// a write, and after it a read.
 func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 	const open = models.Open
 	for name, ops := range map[string][][4]int32{
@@ -226,6 +226,14 @@ func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 		},
 		"a cas that need not take effect may yet see what began later": {
 			{0, 3, 0, 2}, {1, open, 1, 0}, {2, 6, 0, 2}, {4, open, 1, 1}, {5, 8, 2, 1}, {7, 10, 1, -1}, {9, open, 2, 0},
+		},
+		"a threshold implies the weaker ones that are made later": { // else it finds one conflict for ever
+			{0, 6, -1, 1}, {1, 14, -1, 0}, {2, 8, -1, 0}, {3, 5, 0, -1}, {4, open, -1, 1}, {7, 10, 1, -1}, {9, 16, 0, -1}, {11, 13, 0, -1},
+			{12, 15, 0, -1}, {17, 18, 1, -1}, {19, 20, 0, -1},
+		},
+		"a read that began before a threshold does not imply it": {
+			{0, 2, -1, 2}, {1, open, -1, 1}, {3, open, -1, 2}, {4, 9, 2, -1}, {5, 7, -1, 0}, {6, open, -1, 2}, {8, 12, 2, -1}, {10, open, -1, 1},
+			{11, 14, 1, -1}, {13, 17, 1, -1}, {15, 19, 2, -1}, {16, 24, 1, -1}, {18, 20, -1, 1}, {21, 22, 1, -1}, {23, 25, 2, -1},
 		},
 	} {
 		m, err := models.Spec{Name: "cas-register"}.Model(edn.NewValues())
