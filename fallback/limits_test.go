@@ -55,6 +55,42 @@ func TestWhatASearchHoldsIsWhatItsBudgetSays(t *testing.T) {
 	}
 }
 
+func TestALayoutThatWouldNotFitIsNotMade(t *testing.T) {
+	ops := rows.Endless(1000, rows.Counter{}) // half a million open rows at all returns
+	l := NewLayout(context.Background(), Rules{}, ops, limits.Limits{Memory: limits.NewBudget(1 << 20)})
+	if l.Cause != jepsen.OutOfMemory || l.open != nil {
+		t.Errorf("%q with %d open rows, want out-of-memory before there are any", l.Cause, len(l.open))
+	}
+}
+
+// asked counts the steps that a model is asked for.
+type asked struct {
+	rows.Counter
+	steps *int
+}
+
+func (m asked) Step(dst []models.State, s models.State, op models.Op) []models.State {
+	*m.steps++
+	return m.Counter.Step(dst, s, op)
+}
+
+func TestTheModelIsAskedOnceForAStep(t *testing.T) {
+	for _, few := range []int32{0, 1} { // states that have the table
+		steps := 0
+		space, class := NewSpace(rows.Endless(2, asked{steps: &steps}))
+		space.few = few
+		state := space.Number(models.State{0})
+		for range 3 {
+			for _, c := range class {
+				space.Step(state, c)
+			}
+		}
+		if steps != len(class) {
+			t.Errorf("%d steps with a table for %d states, want one for each of %d operations", steps, few, len(class))
+		}
+	}
+}
+
 // What a search holds follows the busiest stretch, and a failure at the end is
 // that of what came after the last operation that ran alone.
 func TestQuiescenceForgetsWhatIsBefore(t *testing.T) {

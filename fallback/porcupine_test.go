@@ -75,10 +75,31 @@ func TestAPanicInAModelReachesTheCaller(t *testing.T) {
 
 func TestWithoutAnyCompletionEverythingIsLinearizable(t *testing.T) {
 	ops := &models.Operations{Model: rows.Counter{}}
-	ops.Append(0, models.Open, models.Op{Kind: 1})
-	ops.Events = 1
-	if a := (fallback.Porcupine{}).Decide(context.Background(), ops, limits.Limits{}); a.Verdict != jepsen.Valid || len(a.Order) != 0 {
+	for i := range int32(30) { // all their states would not fit
+		ops.Append(i, models.Open, models.Op{A: i})
+	}
+	ops.Events = 30
+	if a := (fallback.Porcupine{}).Decide(context.Background(), ops, limits.Limits{Memory: limits.NewBudget(1 << 20)}); a.Verdict != jepsen.Valid || len(a.Order) != 0 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// shuffled is a model whose steps lead from every state to all of 400.
+type shuffled struct{ rows.Counter }
+
+func (shuffled) Outcomes(_ models.State, _ models.Op, yield func(models.State) bool) {
+	for n := int32(0); n < 400 && yield(models.State{n}); n++ {
+	}
+}
+
+func TestStatesThatSeveralLeadToAreHeldOnce(t *testing.T) {
+	ops := &models.Operations{Model: shuffled{}}
+	ops.Append(0, 1, models.Op{})
+	ops.Append(2, 3, models.Op{}) // 400 states lead to 400 each
+	ops.Events = 4
+	budget := limits.NewBudget(2 << 20) // half of what they would take
+	if a := (fallback.Porcupine{}).Decide(context.Background(), ops, limits.Limits{Memory: budget}); a.Verdict != jepsen.Valid || budget.Left() != 2<<20 {
+		t.Errorf("%+v with %d bytes left", a, budget.Left())
 	}
 }
 

@@ -39,6 +39,7 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 			`:append "a", :delete nil, :put-if-absent "a"`},
 		{"transactions", "multi-register", "[[:r 0 0]], [[:r 0 1] [:r 1 1]], [[:w 0 1]], [[:w 0 0] [:w 1 1]], [[:r 0 0] [:w 0 1]], [[:r 0 1] [:w 1 0]], [[:r 1 1] [:w 0 1]]",
 			"[[:w 0 1]], [[:w 0 0] [:w 1 1]]"},
+		{"sums that are seen", "counter", ":add 1, :add 2, :add -1, :read 1, :read 2", ":add 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

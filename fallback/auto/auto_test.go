@@ -3,6 +3,7 @@ package auto
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"clew/edn"
@@ -28,6 +29,19 @@ func TestAnUnknownAnswerSaysHowFarTheSearchGot(t *testing.T) {
 		a := e.Decide(context.Background(), ops, limits.Limits{Memory: limits.NewBudget(1 << 20)})
 		if a.Cause != jepsen.OutOfMemory || a.Passed < 10 || a.Held < 100 {
 			t.Errorf("%s: %s after %d returns with %d configurations, want out-of-memory after 10 or more with some hundreds", e.Name(), a.Cause, a.Passed, a.Held)
+		}
+	}
+}
+
+func TestASearchTellsHowFarItIs(t *testing.T) {
+	ops := rows.Simulated(50, 3, 3, 0, 1)
+	for _, r := range rivals {
+		if s, is := r.engine.(fallback.Specialized); is && !s.Suits(ops.Model) {
+			continue
+		}
+		passed := new(atomic.Int64)
+		if a := r.engine.Decide(context.Background(), ops, limits.Limits{Passed: passed}); a.Verdict != jepsen.Valid || passed.Load() != 50 {
+			t.Errorf("%s: %s, %d completions passed, want all 50", r.name, a.Verdict, passed.Load())
 		}
 	}
 }
