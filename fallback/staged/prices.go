@@ -443,7 +443,7 @@ func (x *registerSearch) cheapestWay(p *prices, start int32) (uses [][]int64, ok
 		uses[k] = make([]int64, len(x.classes))
 	}
 	clear(x.used)
-	x.moves, x.shared = x.moves[:0], 0
+	x.moves = x.moves[:0]
 	ok = true
 	within, far := 0, x.far
 	for n := start; x.e[n] < p.goal; {

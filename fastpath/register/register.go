@@ -203,7 +203,7 @@ func registerWitness(in fastpath.Input, values []regValue, starts []int32) []int
 		}
 		order[k] = w - 1
 		k++
-		if v := &values[in.A[w-1]]; v.reads > 0 && v.write == w {
+		if v := &values[in.A[w-1]]; v.reads > 0 {
 			k, v.reads = k+v.reads, k
 		}
 	}

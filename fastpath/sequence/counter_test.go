@@ -141,3 +141,21 @@ func TestManyAddsThatWait(t *testing.T) {
 		}
 	}
 }
+
+// Two reads have the counter get to 1 and 2 before the adds begin that tell these: so both
+// crashed adds are used by then, and none is left to get to 3.
+// Without either read, an add that tells its total may take that step.
+func TestACoreOfACounterMayNeedSeveralReads(t *testing.T) {
+	const open = models.Open
+	shape := models.CounterShape{Totals: []int64{1, 2, 3}}
+	d := testkit.Decide(Path, shape, testkit.Columns(
+		testkit.At(models.Plus, 1, 0, 0, open),
+		testkit.At(models.Plus, 1, 0, 1, open),
+		testkit.At(models.Total, 0, 0, 2, 3),
+		testkit.At(models.PlusTotal, 1, 0, 4, 10),
+		testkit.At(models.Total, 0, 1, 5, 6),
+		testkit.At(models.PlusTotal, 1, 1, 7, 11),
+		testkit.At(models.Total, 0, 2, 8, 9),
+	), fastpath.WantFailure)
+	testkit.Expect(t, d, jepsen.Invalid, 9, []int32{0, 1, 2, 3, 4, 5, 6}, &OutOfReach{6})
+}

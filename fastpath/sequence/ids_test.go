@@ -1,12 +1,14 @@
 package sequence
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
 	"clew/internal/oracle"
+	"clew/jepsen"
 	"clew/models"
 )
 
@@ -15,7 +17,7 @@ func idsType(name string, grow bool) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,
 		Decide: func(c *models.Columns, want fastpath.Want) fastpath.Decision {
-			return testkit.Decide(Path, models.IDsShape{Growing: grow, Numbers: []int64{-7, 0, 1, 2, 30, 31}}, c, want)
+			return testkit.Decide(Path, models.IDsShape{Growing: grow, Numbers: []int64{math.MinInt64, 0, 1, 2, 30, math.MaxInt64}}, c, want)
 		},
 		Spec: oracle.Spec{Step: func(dst []string, op models.Op, s string) []string {
 			id := string(rune('a' + op.A))
@@ -50,3 +52,9 @@ func TestEverySmallGeneratorOfIDs(t *testing.T) {
 func TestRandomGeneratorsOfIDs(t *testing.T) { testkit.RandomHistories(t, idsTypes...) }
 
 func TestGapsInGeneratorsOfIDsDoNotMatter(t *testing.T) { testkit.GapsDoNotMatter(t, idsTypes...) }
+
+func TestAnIDWithoutANumberIsNotDecided(t *testing.T) {
+	d := testkit.Decide(Path, models.IDsShape{Growing: true, Numbers: []int64{7}}, testkit.Columns(
+		testkit.At(models.Generate, 0, 0, 0, 1), testkit.At(models.Generate, 1, 1, 2, 3)), fastpath.WantFailure)
+	testkit.Expect(t, d, jepsen.Unknown, -1, nil, nil)
+}

@@ -268,13 +268,6 @@ func (l *logging) sweep(prefer choice) {
 	l.choice = prefer
 	l.now, l.begun, l.seen, l.crashed, l.left = l.base, 0, l.base, l.crashed[:0], 0
 	l.bad = logFault{op: -1, other: -1, end: models.Open}
-	if prefer != tellersFirst {
-		for i, kind := range l.Kind {
-			if kind != models.AppendTo {
-				l.link[i] = 0
-			}
-		}
-	}
 	l.waiting, l.by = make([]int32, l.most+1), make([]int32, l.most+1)
 	l.due, l.plain = newDue(l.Events), bitset.New(l.Events)
 	if l.witness {

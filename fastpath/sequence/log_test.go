@@ -151,6 +151,41 @@ func TestRandomLogs(t *testing.T) { testkit.RandomHistories(t, logTypes...) }
 
 func TestGapsInLogsDoNotMatter(t *testing.T) { testkit.GapsDoNotMatter(t, logTypes...) }
 
+// What an append that returns cannot have told is clear from what the model says of it.
+func TestAnAppendThatCannotBeIsNotExplained(t *testing.T) {
+	for name, never := range map[string]testkit.Row{
+		"a place of the first list": testkit.At(models.AppendTo, 2, 1, 2, 3),
+		"two places":                testkit.At(models.AppendNever, 2, 1, 2, 3),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := testkit.Decide(Path, models.LogShape{Init: []int32{4}}, testkit.Columns(testkit.At(models.AppendTo, 1, 2, 0, 1), never), fastpath.WantFailure)
+			if d.Verdict != jepsen.Invalid || d.FailEvent != 3 || d.Why != nil {
+				t.Errorf("%+v: %T%+v", d, d.Why, d.Why)
+			}
+		})
+	}
+}
+
+// At the first place the append that returned has to stand, not the one that would tell
+// it, and at the second one that would: neither goes first at both.
+func TestMixedAppendsThatNeitherOrderFitsAreNotDecided(t *testing.T) {
+	const open = models.Open
+	d := testkit.Decide(Path, models.LogShape{}, testkit.Columns(
+		testkit.At(models.AppendTo, 1, 1, 0, open), // it would tell the first place
+		testkit.At(models.AppendTo, 2, 0, 1, 4),
+		testkit.At(models.Tail, 0, 1, 2, 3),
+		testkit.At(models.Tail, 0, 1, 5, 6),
+		testkit.At(models.AppendTo, 3, 2, 7, open), // the second
+		testkit.At(models.AppendTo, 4, 0, 8, 13),
+		testkit.At(models.Tail, 0, 2, 9, 10),
+		testkit.At(models.Tail, 0, 3, 11, 12),
+	), fastpath.WantFailure)
+	testkit.Expect(t, d, jepsen.Unknown, -1, nil, nil)
+	if _, is := d.Reason.(*Mixed); !is {
+		t.Errorf("%T%+v", d.Reason, d.Reason)
+	}
+}
+
 // Appends that tell no place, as many as no small history has, and then somebody who sees
 // how many there are.
 func TestLongLogsThatTellNothing(t *testing.T) {
