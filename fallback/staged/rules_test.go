@@ -92,6 +92,9 @@ func TestTheExchangesOfStaged(t *testing.T) {
 		{"supply counts up to where it is used",
 			[]rowOf{{0, 0, write, 1, 0}, {1, 2, read, 1, 0}, {3, 4, write, 2, 0}, {5, 6, read, 1, 0}, {7, 0, write, 1, 0}},
 			6, 0, 1, Rules{}},
+		{"what is linearized is no twin of a crashed operation any more, so runs cost something else",
+			[]rowOf{{0, 0, cas, 0, 2}, {1, 9, cas, 2, 3}, {2, 7, cas, 2, 0}, {3, 8, cas, 0, 2}, {4, 0, write, 3, 0}, {5, 6, read, 3, 0}},
+			-1, -1, -1, Rules{}},
 	} {
 		ops := registerOf(c.rows...)
 		for _, rules := range []Rules{{}, {FirstBudget: 1}, {FirstBudget: 1, BoundsOnly: true}, c.rules} {
