@@ -88,6 +88,9 @@ func TestTheModelIsAskedOnceForAStep(t *testing.T) {
 		if steps != len(class) {
 			t.Errorf("%d steps with a table for %d states, want one for each of %d operations", steps, few, len(class))
 		}
+		if first, then := space.worked(), space.worked(); first == 0 || then != 0 {
+			t.Errorf("it says that it worked %d and then %d, want something and then nothing", first, then)
+		}
 	}
 }
 

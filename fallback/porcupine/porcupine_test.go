@@ -463,6 +463,23 @@ func TestAStepIsAskedOnceAndNeverTwiceAtATime(t *testing.T) {
 	}
 }
 
+func TestEqualStatesHaveOneNumber(t *testing.T) {
+	for name, want := range map[string][]int32{
+		"stack without a Hash": {0, 1, 2, 3, 4},
+		"stack with a Hash":    {0, 1, 2, 3, 4},
+		"set that is a list":   {0, 1, 2, 3, 3},
+	} {
+		m := newNumbered(t.Context(), complete(small[name]), &part{})
+		for range 2 {
+			for i, state := range [][]int{nil, {1}, {2}, {1, 2}, {2, 1}} {
+				if n := m.number(state); n != want[i] || !m.model.Equal(m.states[n], state) {
+					t.Errorf("%s: %v is state %d, want %d", name, state, n, want[i])
+				}
+			}
+		}
+	}
+}
+
 // A lock that is unlocked while it is free panics. No order that the times allow
 // does that, but exploring the model does.
 var lock = Model{

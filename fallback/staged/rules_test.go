@@ -139,39 +139,58 @@ func TestARunVisitsAValueOnce(t *testing.T) {
 // From 0 a cas leads to 1, and from there one to 2, the target. Another way from 1 is by
 // 3, if that cas had not been used: so whoever has it left may get to 2 otherwise.
 func TestARunThatFailsNeedsWhatWouldLeaveItsWay(t *testing.T) {
-	x := searchOf(registerOf(rowOf{0, 0, cas, 0, 1}, rowOf{1, 0, cas, 1, 2}, rowOf{2, 0, cas, 1, 3}, rowOf{3, 0, cas, 3, 2}, rowOf{4, 5, read, 2, 0}))
-	class := func(from, to int32) int32 {
-		for _, t := range x.from[x.values[from]] {
-			if t.value == x.values[to] {
-				return t.class
-			}
-		}
-		t.Fatalf("no cas from %d to %d", from, to)
-		return -1
-	}
+	both := [][2]int32{{0, 1}, {1, 2}, {1, 3}, {3, 2}}
 	for _, c := range []struct {
-		used [][2]int32
-		want []need
+		cas, used, want [][2]int32
 	}{
-		{nil, nil},
-		{[][2]int32{{1, 3}}, []need{{class(1, 3), 1}}},
-		{[][2]int32{{3, 2}}, []need{{class(3, 2), 1}}},         // into the values that lead to 2, from none of them
-		{[][2]int32{{1, 3}, {3, 2}}, []need{{class(3, 2), 1}}}, // 3 leads nowhere: the last step is enough
-		{[][2]int32{{0, 1}}, []need{{class(0, 1), 1}}},         // the only one from 0
-		{[][2]int32{{0, 1}, {1, 3}}, []need{{class(0, 1), 1}}}, // 1 is not reached
-		{[][2]int32{{1, 2}, {1, 3}}, []need{{class(1, 2), 1}, {class(1, 3), 1}}},
+		{both, nil, nil},
+		{both, [][2]int32{{1, 3}}, [][2]int32{{1, 3}}},
+		{both, [][2]int32{{3, 2}}, [][2]int32{{3, 2}}},         // into the values that lead to 2, from none of them
+		{both, [][2]int32{{1, 3}, {3, 2}}, [][2]int32{{3, 2}}}, // 3 leads nowhere: the last step is enough
+		{both, [][2]int32{{0, 1}}, [][2]int32{{0, 1}}},         // the only one from 0
+		{both, [][2]int32{{0, 1}, {1, 3}}, [][2]int32{{0, 1}}}, // 1 is not reached
+		{both, [][2]int32{{1, 2}, {1, 3}}, [][2]int32{{1, 2}, {1, 3}}},
+		{[][2]int32{{0, 1}, {1, 3}, {3, 2}, {3, 1}}, [][2]int32{{0, 1}, {3, 1}}, [][2]int32{{0, 1}}}, // nor is 3, though it leads to 2
 	} {
-		clear(x.used)
-		for _, u := range c.used {
-			x.used[class(u[0], u[1])] = 1
+		var rows []rowOf
+		for i, x := range c.cas {
+			rows = append(rows, rowOf{int32(i), 0, cas, x[0], x[1]})
+		}
+		x := searchOf(registerOf(append(rows, rowOf{4, 5, read, 2, 0})...))
+		class := func(step [2]int32) int32 {
+			for _, t := range x.from[x.values[step[0]]] {
+				if t.value == x.values[step[1]] {
+					return t.class
+				}
+			}
+			t.Fatalf("no cas from %d to %d", step[0], step[1])
+			return -1
+		}
+		for _, step := range c.used {
+			x.used[class(step)] = 1
+		}
+		var want []need
+		for _, step := range c.want {
+			want = append(want, need{class(step), 1})
 		}
 		f := &frame{node: x.start()}
 		x.beginRuns(f, x.values[2])
 		slices.SortFunc(f.needs, func(a, b need) int { return int(a.class - b.class) })
-		slices.SortFunc(c.want, func(a, b need) int { return int(a.class - b.class) })
-		if !slices.Equal(f.needs, c.want) {
-			t.Errorf("used %v: needs %v, want %v", c.used, f.needs, c.want)
+		slices.SortFunc(want, func(a, b need) int { return int(a.class - b.class) })
+		if !slices.Equal(f.needs, want) {
+			t.Errorf("%v, used %v: needs %v, want %v", c.cas, c.used, f.needs, want)
 		}
+	}
+}
+
+func TestARunReachesValuesInTheOrderOfTheirDistance(t *testing.T) {
+	x := searchOf(registerOf(rowOf{0, 0, cas, 0, 1}, rowOf{1, 0, cas, 1, 2}, rowOf{2, 0, cas, 2, 3}, rowOf{3, 0, cas, 1, 3}, rowOf{4, 5, read, 3, 0}))
+	var hops []int32
+	for _, y := range x.reach(x.start()) {
+		hops = append(hops, x.hops[y])
+	}
+	if !slices.Equal(hops, []int32{1, 2, 2}) {
+		t.Errorf("values %v steps away, want one of 1 and two of 2", hops)
 	}
 }
 
@@ -217,18 +236,20 @@ func TestWhatDoesNotGetFarMayGetLessFar(t *testing.T) {
 
 // The prices of a supply that does not suffice say so without any search.
 func TestPricesRefuteWhatNeedsMoreThanThereIs(t *testing.T) {
-	rows := []rowOf{{0, 0, write, 1, 0}, {1, 0, write, 1, 0}}
-	for e := int32(2); e < 14; e += 4 {
-		rows = append(rows, rowOf{e, e + 1, write, 2, 0}, rowOf{e + 2, e + 3, read, 1, 0})
-	}
-	x := searchOf(registerOf(rows...)) // three reads of 1, each after a write of 2
-	n := int32(len(x.Ends))
-	if !x.graph(n) || x.depthOf[x.start()] != n {
-		t.Fatal("without counts it is linearizable")
-	}
-	for goal, want := range map[int32]jepsen.Verdict{n: jepsen.Invalid, n - 1: jepsen.Valid} {
-		if v, _ := x.bid(goal, bidEffort{windows: 8, rounds: 60}); v != want {
-			t.Errorf("up to %d of %d returns: %d, want %d", goal, n, v, want)
+	for seen := range int32(2) { // 0 is there at first
+		rows := []rowOf{{0, 0, write, seen, 0}, {1, 0, write, seen, 0}}
+		for e := int32(2); e < 14; e += 4 {
+			rows = append(rows, rowOf{e, e + 1, write, 2, 0}, rowOf{e + 2, e + 3, read, seen, 0})
+		}
+		x := searchOf(registerOf(rows...)) // three reads, each after a write of 2
+		n := int32(len(x.Ends))
+		if !x.graph(n) || x.depthOf[x.start()] != n {
+			t.Fatal("without counts it is linearizable")
+		}
+		for goal, want := range map[int32]jepsen.Verdict{n: jepsen.Invalid, n - 1: jepsen.Valid} {
+			if v, _ := x.bid(goal, bidEffort{windows: 8, rounds: 60}); v != want {
+				t.Errorf("reads of %d up to %d of %d returns: %d, want %d", seen, goal, n, v, want)
+			}
 		}
 	}
 }
