@@ -307,8 +307,6 @@ func (l *logging) fail(row models.Row) {
 		if to >= l.base {
 			l.bad.other = l.by[to+1] - 1
 		}
-	} else if l.now < l.most && l.said[l.now] != 0 {
-		l.bad.other = l.said[l.now] - 1
 	}
 }
 

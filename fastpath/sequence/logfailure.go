@@ -142,7 +142,7 @@ func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) 
 		other = core[bad.other]
 	}
 	switch {
-	case op != fail || other < 0 || bad.passed && other == op:
+	case op != fail || other < 0 || other == op:
 		return nil
 	case bad.passed:
 		return &Grown{op, other}

@@ -167,6 +167,9 @@ func (k *Type) why(h *oracle.History, d fastpath.Decision) error {
 	if len(d.Why.Rows()) == 0 {
 		return fmt.Errorf("explained by nothing: %T%+v", d.Why, d.Why)
 	}
+	if rows := d.Why.Rows(); len(rows) > 1 && !slices.ContainsFunc(rows, func(row *models.Row) bool { return *row != *rows[0] }) {
+		return fmt.Errorf("one operation against itself: %T%+v", d.Why, d.Why)
+	}
 	later := k.later(d.Why)
 	for _, row := range d.Why.Rows() {
 		if i := *row; i >= 0 && !slices.Contains(d.Core, i) && (i != later || h.Inv[i] < d.FailEvent) {
