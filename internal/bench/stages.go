@@ -163,13 +163,17 @@ func decideAs(h *jepsen.History, spec models.Spec, want fastpath.Want) error {
 	if err != nil {
 		return err
 	}
+	fast := func(part *models.Operations) bool {
+		path, refusal := nearlinear.Of(part.Model)
+		return path != nil && refusal == "" && path.Decide(context.Background(), &part.Columns, want).Verdict != jepsen.Unknown
+	}
+	if _, parted := ops.Model.(models.Partitioner); parted && fast(ops) {
+		return nil
+	}
 	for _, part := range ops.Parts() {
-		if path, refusal := nearlinear.Of(part.Model); path != nil && refusal == "" {
-			if path.Decide(context.Background(), &part.Columns, want).Verdict != jepsen.Unknown {
-				continue
-			}
+		if !fast(part) {
+			auto.Engine("auto", 0).Decide(context.Background(), part, limits.Limits{})
 		}
-		auto.Engine("auto", 0).Decide(context.Background(), part, limits.Limits{})
 	}
 	return nil
 }
