@@ -20,6 +20,7 @@ import (
 type order struct {
 	v       *edn.Values
 	numbers map[edn.ID]*big.Rat // of those that are not plain integers
+	unequal bool                // it is known that no two of those that were sorted last compare as equal
 }
 
 // sorted puts different values in order, those that compare as equal by class. If
@@ -34,12 +35,14 @@ func (o *order) sorted(values []int32) (list []int32, x, y int32, ok bool) {
 		return o.compared(values)
 	}
 	keyed = radix.Sort(keyed)
+	o.unequal = true
 	for rest := keyed; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Key == rest[0].Key {
 			n++
 		}
 		if n > 1 {
+			o.unequal = false // perhaps
 			slices.SortFunc(rest[:n], func(a, b radix.Keyed) int {
 				order, _ := o.compare(edn.ID(a.Number), edn.ID(b.Number))
 				return cmp.Or(order, cmp.Compare(a.Number, b.Number))
@@ -55,7 +58,7 @@ func (o *order) sorted(values []int32) (list []int32, x, y int32, ok bool) {
 
 // compared is sorted for any values.
 func (o *order) compared(values []int32) (list []int32, x, y int32, ok bool) {
-	ok = true
+	ok, o.unequal = true, false // perhaps
 	slices.SortFunc(values, func(a, b int32) int {
 		n, comparable := o.compare(edn.ID(a), edn.ID(b))
 		if !comparable && ok {
@@ -169,7 +172,7 @@ func (r *ranks) set(x, rank int32) {
 	}
 }
 
-func newOrder(v *edn.Values) *order { return &order{v, map[edn.ID]*big.Rat{}} }
+func newOrder(v *edn.Values) *order { return &order{v: v, numbers: map[edn.ID]*big.Rat{}} }
 
 // sort is the sort of a value: it can be compared only with values of the same
 // sort.

@@ -116,7 +116,7 @@ func (q *priorityQueue) rankAll(values []int32, o *order) {
 	}
 	q.ranked = values
 	for i, x := range values {
-		if i > 0 {
+		if i > 0 && !o.unequal {
 			if n, _ := o.compare(edn.ID(values[i-1]), edn.ID(x)); n == 0 {
 				q.rank.set(x, int32(len(q.begin))-1)
 				continue
