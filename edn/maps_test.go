@@ -88,3 +88,17 @@ func TestReadingOnAfterAFailureFails(t *testing.T) {
 		}
 	}
 }
+
+// Once it is released nothing more is read, though there is more in the block.
+func TestReadingOnAfterReleaseFails(t *testing.T) {
+	m := NewMaps(strings.NewReader("{:a 1} {:b 2}"), "", "a map", NewValues())
+	i, err := m.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Done(skipMap(m, i))
+	m.Release()
+	if _, err := m.Next(); err == nil || m.Data() != nil {
+		t.Errorf("error %v, and the text is %q", err, m.Data())
+	}
+}

@@ -175,6 +175,26 @@ func TestASVGIsBounded(t *testing.T) {
 	}
 }
 
+// TestASVGOfManyRowsFits has as many rows as there may be, below a long sentence and above
+// what is not shown: draw says whether the picture is too high.
+func TestASVGOfManyRowsFits(t *testing.T) {
+	for lines := range 20 {
+		var b strings.Builder
+		var core []jepsen.Operation
+		for i := range 2 * DefaultRows {
+			fmt.Fprintf(&b, "{:process %d :type :invoke :f :write :value %d}\n", i, i)
+			core = append(core, jepsen.Operation(i))
+		}
+		b.WriteString("{:process 99 :type :invoke :f :read}\n{:process 99 :type :ok :f :read :value :x}")
+		r := failing(t, b.String(), append(core, 2*DefaultRows)...)
+		r.Explanation = strings.Repeat(strings.Repeat("because ", 20), lines)
+		for op := range jepsen.Operation(lines) {
+			r.Relations = append(r.Relations, Relation{Kind: ReturnedBefore, From: op, To: op + 1})
+		}
+		draw(t, r)
+	}
+}
+
 func TestASVGHasOneRowForWhatFollowsACrash(t *testing.T) {
 	r := failing(t, `
 		{:process 0 :type :invoke :f :write :value 1}
