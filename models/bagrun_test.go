@@ -20,3 +20,22 @@ func TestABagThatWasFoundEmptyIsAsNew(t *testing.T) {
 		t.Errorf("%v is left", state)
 	}
 }
+
+// TestABagKeepsWhatItsDebtsNeed has two debts and the elements to pay them with: neither
+// can be taken, but one that came later can.
+func TestABagKeepsWhatItsDebtsNeed(t *testing.T) {
+	run := (&unorderedQueue{}).Run(State{4, 5})
+	for i, step := range []struct {
+		op   Op
+		want Outcome
+	}{
+		{Op{Kind: DequeueAny}, One}, {Op{Kind: DequeueAny}, One},
+		{Op{Kind: Dequeue, A: 4}, Impossible}, {Op{Kind: Dequeue, A: 5}, Impossible},
+		{Op{Kind: Enqueue, A: 6}, One}, {Op{Kind: Dequeue, A: 4}, Impossible}, {Op{Kind: Dequeue, A: 6}, One},
+		{Op{Kind: DequeueAny}, Impossible}, {Op{Kind: DequeueEmpty}, One},
+	} {
+		if got := run.Apply(step.op); got != step.want {
+			t.Fatalf("step %d, %v: %v outcomes, want %v", i, step.op, got, step.want)
+		}
+	}
+}
