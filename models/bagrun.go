@@ -26,11 +26,10 @@ func (q *unorderedQueue) Run(s State) Run {
 // Once there are no more elements than debts, the bag may be empty; if a dequeue
 // finds it so, all debts are paid.
 //
-// A step takes constant time, and one linear in the number of debts if it takes an
-// element that some of them could have been paid with.
+// A step takes constant time, amortized, and one linear in the number of debts if it
+// takes an element that some of them could have been paid with.
 type bagRun struct {
 	q     *unorderedQueue
-	n     int32    // elements
 	last  perValue // of each value's elements: the place of the one that came last, plus 1
 	all   []element
 	free  []int32 // places in all that hold none
@@ -50,6 +49,9 @@ type element struct{ value, since, before int32 }
 // gone is the value of a place that holds no element.
 const gone = -1
 
+// len is how many elements there are, those with which debts will be paid among them.
+func (r *bagRun) len() int { return len(r.all) - len(r.free) }
+
 func (r *bagRun) put(x int32) { r.add(x, int32(len(r.slack))) }
 
 // add adds an element that came when there were that many debts.
@@ -67,7 +69,6 @@ func (r *bagRun) add(x, since int32) {
 		r.all = append(r.all, e)
 	}
 	r.last.set(x, int32(at+1))
-	r.n++
 }
 
 // take takes an element out, if there is one that no debt needs.
@@ -90,7 +91,6 @@ func (r *bagRun) take(x int32) (since int32, ok bool) {
 	}
 	r.last.set(x, e.before)
 	e.value, r.free = gone, append(r.free, at)
-	r.n--
 	return since, true
 }
 
@@ -101,7 +101,7 @@ func (r *bagRun) empty() {
 			r.last.set(e.value, 0)
 		}
 	}
-	r.n, r.kinds, r.sum, r.all, r.free = 0, 0, 0, r.all[:0], r.free[:0]
+	r.kinds, r.sum, r.all, r.free = 0, 0, r.all[:0], r.free[:0]
 }
 
 // putBack undoes take.
@@ -130,7 +130,7 @@ func (r *bagRun) apply(op Op) Outcome {
 	case DequeueAny:
 		return r.owe()
 	case DequeueEmpty:
-		if int(r.n) > len(r.slack) {
+		if r.len() > len(r.slack) {
 			return Impossible
 		}
 		r.slack, r.steps = r.slack[:0], r.steps[:0]
@@ -138,7 +138,7 @@ func (r *bagRun) apply(op Op) Outcome {
 	case Drain:
 		return r.drain(r.q.drains[op.A])
 	case DrainAny:
-		if r.n > 0 {
+		if r.len() > 0 {
 			return Several
 		}
 	default:
@@ -150,7 +150,7 @@ func (r *bagRun) apply(op Op) Outcome {
 // owe takes any element. Which one it was is clear if all are equal.
 func (r *bagRun) owe() Outcome {
 	switch {
-	case int(r.n) == len(r.slack):
+	case r.len() == len(r.slack):
 		return Impossible
 	case len(r.slack) == 0 && r.kinds == 1:
 		r.take(int32(r.sum))
@@ -158,7 +158,7 @@ func (r *bagRun) owe() Outcome {
 	case len(r.slack) == 0:
 		r.before = r.State()
 	}
-	r.slack = append(r.slack, r.n-int32(len(r.slack))-1)
+	r.slack = append(r.slack, int32(r.len()-len(r.slack)-1))
 	return One
 }
 

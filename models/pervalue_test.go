@@ -32,7 +32,7 @@ func TestPerValueIsAMap(t *testing.T) {
 		if got := slices.Sorted(slices.Values(p.values())); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
 			t.Fatalf("there are %v, not %v", got, want)
 		}
-		if int(valuesForAStep*p.steps) < len(p.near)/4 && len(p.near) > 64 {
+		if valuesForAStep*p.steps < len(p.near)/4 && len(p.near) > 64 {
 			t.Fatalf("%d numbers for %d steps", len(p.near), p.steps)
 		}
 	}
