@@ -146,7 +146,14 @@ func readPriority(t *testing.T, s Spec, values ...string) (*Operations, error) {
 }
 
 func TestRanksHaveNoGaps(t *testing.T) {
-	values := []string{"7", "3.0", "100", "3", "7"}
+	for _, values := range [][]string{{"7", "3.0", "100", "3", "7"}, {"[7]", "[3.0]", "[100]", "[3]", "[7]"}} {
+		ranksHaveNoGaps(t, values)
+	}
+}
+
+// ranksHaveNoGaps ranks 7, 3, 100, 3 in another form, and 7 again.
+func ranksHaveNoGaps(t *testing.T, values []string) {
+	t.Helper()
 	for priority, want := range map[string][]int32{"": {1, 0, 2, 0, 1}, "max": {1, 0, 2, 0, 1}, "min": {1, 2, 0, 2, 1}} {
 		ops, err := readPriority(t, Spec{Priority: priority}, values...)
 		if err != nil || !slices.Equal(ops.B, want) {
