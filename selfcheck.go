@@ -114,7 +114,7 @@ func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models
 // ordered says whether a witness is in time, and is made of the orders of the parts,
 // which the model follows for the final state: it is an error if not. Linear time.
 func (c *checking) ordered(witness []jepsen.Operation) error {
-	partOf := make([]int32, c.h.Operations())
+	partOf := make([]int32, c.h.Operations()) // as it should be if one part has all
 	if len(c.parts) != 1 || c.parts[0].Len() < len(partOf) {
 		for op := range partOf {
 			partOf[op] = jepsen.None

@@ -176,7 +176,7 @@ func TestASVGIsBounded(t *testing.T) {
 }
 
 // TestASVGOfManyRowsFits has as many rows as there may be, below a long sentence and above
-// what is not shown: draw says whether the picture is too high.
+// many relations: draw says whether the picture is too high.
 func TestASVGOfManyRowsFits(t *testing.T) {
 	for lines := range 20 {
 		var b strings.Builder

@@ -13,13 +13,13 @@ import (
 // What one history of a million operations fills is hardly ever garbage, and looking
 // for it took a tenth of the time.
 const (
-	room   = 32 << 20
-	ampler = 128 << 20
+	room  = 32 << 20  // a small heap
+	ample = 128 << 20 // that of one large history
 )
 
 // growth is how much a heap may grow of which so many bytes live.
 func growth(live uint64) uint64 {
-	return max(room, min(4*live, ampler), live)
+	return max(room, min(4*live, ample), live)
 }
 
 // sparing is how garbage is collected if there is time for it.
