@@ -1,5 +1,7 @@
 package models
 
+import "slices"
+
 // Reaching is a model that finds out by stepping whether its operations lead to few
 // states.
 type Reaching interface {
@@ -39,7 +41,8 @@ func (r *reached) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
 	return append(dst, r.sees[op.A]...), false
 }
 
-// Replacing implements Reaching.
+// Replacing implements Reaching. Two states rule most models out: from there no call
+// leads to the same one.
 func (m *functional[S]) Replacing(ops *Operations) Replacing {
 	in := make([]bool, len(m.ops))
 	var calls []int32
@@ -50,21 +53,26 @@ func (m *functional[S]) Replacing(ops *Operations) Replacing {
 		}
 	}
 	steps := make([][]*step, len(m.ops)) // by call and state
+	several := make([]bool, len(m.ops))  // calls that do not lead to one state from all
 	states, known := []State{m.Init()}, map[int32]bool{numberOf(m.Init()): true}
-	for i := 0; i < len(states) && i*len(calls) < maxDoubts; i++ {
+	for i, left := 0, len(calls); i < len(states) && i*len(calls) < maxDoubts; i++ {
 		for _, call := range calls {
 			x := m.try(numberOf(states[i]), call)
 			if x == nil {
 				return nil
 			}
 			steps[call] = append(steps[call], x)
+			if !several[call] && (len(x.next) != 1 || !slices.Equal(x.next[0], steps[call][0].next[0])) {
+				several[call] = true
+				left--
+			}
 			for _, s := range x.next {
 				if n := numberOf(s); !known[n] {
 					known[n] = true
 					states = append(states, s)
 				}
 			}
-			if len(states) > maxReached {
+			if len(states) > maxReached || left == 0 {
 				return nil
 			}
 		}
@@ -74,7 +82,7 @@ func (m *functional[S]) Replacing(ops *Operations) Replacing {
 		if len(steps[call]) < len(states) {
 			return nil // there were too many steps to take
 		}
-		overwrites = r.add(call, states, steps[call]) || overwrites
+		overwrites = r.add(call, states, steps[call], !several[call]) || overwrites
 	}
 	if !overwrites {
 		return nil
@@ -82,17 +90,16 @@ func (m *functional[S]) Replacing(ops *Operations) Replacing {
 	return r
 }
 
-// add adds a call with its step in each state, and says whether it overwrites.
-func (r *reached) add(call int32, states []State, steps []*step) (overwrites bool) {
+// add adds a call with its step in each state, which may all lead to one, and says
+// whether it overwrites.
+func (r *reached) add(call int32, states []State, steps []*step, toOne bool) (overwrites bool) {
 	var makes, sees []Cell
 	changes, made := false, map[int32]bool{}
-	overwrites = true
 	for i, x := range steps {
 		from := numberOf(states[i])
 		if len(x.next) > 0 {
 			sees = append(sees, Cell{0, from})
 		}
-		overwrites = overwrites && len(x.next) == 1
 		for _, s := range x.next {
 			to := numberOf(s)
 			changes = changes || to != from
@@ -102,7 +109,7 @@ func (r *reached) add(call int32, states []State, steps []*step) (overwrites boo
 			}
 		}
 	}
-	overwrites = overwrites && changes && len(makes) == 1
+	overwrites = toOne && changes
 	if changes {
 		r.makes[call] = append(makes, anyState)
 	}
