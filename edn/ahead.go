@@ -26,15 +26,6 @@ type Ahead interface {
 // It must be called before Next.
 func (m *Maps) ReadAhead(a Ahead) { m.ahead = a }
 
-// Fill fills a block that has n bytes already from the input. It is for what gives
-// m its blocks.
-func (m *Maps) Fill(block []byte, n int) (int, error) {
-	n = m.fill(block, n)
-	err := m.inErr
-	m.inErr = nil
-	return n, err
-}
-
 // fromAhead takes the next block, and says whether there is one.
 func (m *Maps) fromAhead(rest []byte) bool {
 	text, err := m.ahead.Next(rest)

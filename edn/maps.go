@@ -434,21 +434,33 @@ var errReleased = errors.New("no more is read")
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// fill reads until the block is full or the input ends, or once if it is eager.
+// fill fills a block that has n bytes already.
 func (m *Maps) fill(block []byte, n int) int {
-	before := n
-	for empty := 0; n < len(block) && m.inErr == nil && !(m.eager && n > before); {
-		k, err := m.in.Read(block[n:])
+	n, m.inErr = fill(m.in, block, n, m.eager)
+	return n
+}
+
+// Fill fills a block that has n bytes already, and returns how many it has then, and
+// the error with which the input has ended.
+func Fill(in io.Reader, block []byte, n int) (int, error) { return fill(in, block, n, false) }
+
+// fill reads until the block is full or the input ends, or once if it is eager.
+func fill(in io.Reader, block []byte, n int, eager bool) (int, error) {
+	before, empty := n, 0
+	for n < len(block) && !(eager && n > before) {
+		k, err := in.Read(block[n:])
 		n += k
-		m.inErr = err
+		if err != nil {
+			return n, err
+		}
 		if empty++; k > 0 {
 			empty = 0
 		}
-		if err == nil && empty == maxEmptyReads {
-			m.inErr = io.ErrNoProgress
+		if empty == maxEmptyReads {
+			return n, io.ErrNoProgress
 		}
 	}
-	return n
+	return n, nil
 }
 
 // inputError is the error of the input. It is asked for once everything that

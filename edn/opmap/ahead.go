@@ -10,12 +10,14 @@ import (
 	"clew/edn"
 )
 
-// A history is read ahead in blocks. The Reader fills them, since nobody else may
-// wait for the input, and goes through them in order. Scouts go before it, each
-// through a block of its own: they note where op maps begin that are like others,
-// and what stands in them. The Reader interns the values, in the order of the text,
-// so that they are numbered as if nobody had gone before. Whatever is unusual it
-// reads itself, and a block that no scout has reached as well.
+// A history is read ahead in blocks, and the Reader goes through them in order.
+// Scouts go before it, each through a block of its own: they note where op maps begin
+// that are like others, and what stands in them. The Reader interns the values, in the
+// order of the text, so that they are numbered as if nobody had gone before. Whatever
+// is unusual it reads itself, and a block that no scout has reached as well.
+//
+// Whoever scans a block fills it, and those before it, if the input is always ready, as
+// a file is. Otherwise the Reader does: nobody else may wait for the input.
 
 const (
 	// A block is long enough that it costs little to hand it over, and short enough
@@ -65,6 +67,7 @@ type block struct {
 	buf, text []byte
 	err       error // what the input ended with behind it
 	job       *job
+	filled    atomic.Bool
 	done      chan struct{} // gets one when it has been scanned
 	bug       any           // what scanning has panicked with
 
@@ -100,12 +103,18 @@ type ahead struct {
 	long    int
 	all     bool // every block is scanned by a scout, for tests
 	started bool
-	err     error  // what the input has ended with
-	torn    []byte // the beginning of a line
+	ready   bool // see ReadAhead
+	most    int  // how long the queue may be
 	queue   []*block
 	jobs    chan *job
 	spare   []*block
 	own     *scout // the Reader's, for when it has to wait
+
+	mu    sync.Mutex // of what follows, and of the input
+	empty []*block   // those of the queue that are to be filled next
+	torn  []byte     // the beginning of a line
+	err   error      // what the input has ended with
+	ended bool       // nobody is to fill any more
 
 	now          *block // the one that is being read
 	base         int    // where it begins in Data
@@ -118,10 +127,11 @@ type ahead struct {
 
 // ReadAhead has that many goroutines go ahead of the reader, once the text turns
 // out to be long. The events and errors are the same. It must be called before
-// Next, and Close when no more is read.
-func (r *Reader) ReadAhead(scouts int) {
+// Next, and Close when no more is read. If the input is ready, as a file always is,
+// they read it, too.
+func (r *Reader) ReadAhead(scouts int, ready bool) {
 	if scouts > 0 {
-		r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), size: blockBytes, long: longForm}
+		r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), ready: ready, size: blockBytes, long: longForm}
 		r.maps.ReadAhead(r.ahead)
 	}
 }
@@ -156,8 +166,11 @@ func (a *ahead) block() *block {
 	return spareBlocks.Get().(*block)
 }
 
-// close lets scouts go.
+// close lets scouts go, and waits until none of them reads.
 func (a *ahead) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
 	if a.jobs != nil {
 		close(a.jobs)
 		a.jobs = nil
@@ -173,25 +186,29 @@ func (a *ahead) Next(rest []byte) ([]byte, error) {
 	if len(rest) > a.long || a.found > enoughFound && a.taken < a.found/2 {
 		return nil, nil
 	}
+	a.base, a.next, a.others, a.keys = len(rest), 0, 0, 0
+	a.joined = append(a.joined[:0], rest...) // before the block that rest is of is filled again
 	head := a.queue[0]
 	a.queue = append(a.queue[:0], a.queue[1:]...)
-	text := head.text
-	a.base, a.next, a.others, a.keys = len(rest), 0, 0, 0
-	if len(rest) > 0 || len(text) == 0 {
-		a.joined = append(append(a.joined[:0], rest...), text...)
-		text = a.joined
-	}
 	if a.now != nil {
 		a.spare = append(a.spare, a.now)
 	}
 	a.now = head
-	a.fill(len(a.queue) + 1)
+	if !a.ready || len(a.queue) <= a.most/2 {
+		a.extend()
+	}
 	a.wait(head)
+	text := head.text
+	if len(a.joined) > 0 || len(text) == 0 {
+		a.joined = append(a.joined, text...)
+		text = a.joined
+	}
 	return text, head.err
 }
 
 // Left is what no block was given out of, and all that follows.
 func (a *ahead) Left() io.Reader {
+	a.close()
 	var parts []io.Reader
 	for _, b := range a.queue {
 		parts = append(parts, bytes.NewReader(b.text))
@@ -202,7 +219,6 @@ func (a *ahead) Left() io.Reader {
 	} else {
 		parts = append(parts, a.r.in)
 	}
-	a.close()
 	a.r.ahead = nil
 	return io.MultiReader(parts...)
 }
@@ -216,18 +232,23 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func (a *ahead) start(rest []byte) {
 	a.started = true
 	a.torn = append(a.torn, rest...)
-	n := 2*a.scouts + 2
-	a.queue = make([]*block, 0, n)
-	a.jobs = make(chan *job, 2*n)
-	for range a.scouts {
-		go work(a.jobs)
+	// Scouts that have to wait for every block are woken for every block, which takes
+	// a good part of the time of one.
+	a.most = 2*a.scouts + 2
+	if a.ready {
+		a.most = 4*a.scouts + 8
 	}
-	a.fill(n)
+	a.queue = make([]*block, 0, a.most)
+	a.jobs = make(chan *job, 2*a.most)
+	for range a.scouts {
+		go a.work(a.jobs)
+	}
+	a.extend()
 }
 
-// fill reads blocks until there are n ahead.
-func (a *ahead) fill(n int) {
-	for len(a.queue) < n && a.err == nil {
+// extend makes the queue as long as it may be, unless the input has ended.
+func (a *ahead) extend() {
+	for len(a.queue) < a.most {
 		var b *block
 		if last := len(a.spare) - 1; last >= 0 {
 			b, a.spare = a.spare[last], a.spare[:last]
@@ -235,19 +256,22 @@ func (a *ahead) fill(n int) {
 			b = a.block()
 		}
 		b.job = &job{block: b}
-		b.scout, b.bug, b.records, b.others, b.keys = nil, nil, b.records[:0], b.others[:0], b.keys[:0]
-		if size := max(a.size, 2*len(a.torn)); len(b.buf) < size {
-			b.buf = make([]byte, size)
+		b.scout, b.bug, b.text, b.err, b.records, b.others, b.keys = nil, nil, nil, nil, b.records[:0], b.others[:0], b.keys[:0]
+		b.filled.Store(false)
+		a.mu.Lock()
+		more := a.err == nil
+		if more {
+			a.empty = append(a.empty, b)
 		}
-		var n int
-		n, a.err = a.r.maps.Fill(b.buf, copy(b.buf, a.torn))
-		b.err, b.text = a.err, b.buf[:n]
-		a.torn = a.torn[:0]
-		if end := bytes.LastIndexByte(b.text, '\n') + 1; end > 0 && a.err == nil {
-			a.torn = append(a.torn, b.text[end:]...)
-			b.text = b.text[:end]
+		a.mu.Unlock()
+		if !more {
+			a.spare = append(a.spare, b)
+			return
 		}
 		a.queue = append(a.queue, b)
+		if !a.ready {
+			a.fill(b)
+		}
 		select {
 		case a.jobs <- b.job:
 		default: // The scouts have got enough to do.
@@ -255,14 +279,48 @@ func (a *ahead) fill(n int) {
 	}
 }
 
+// fill fills a block, after those before it.
+func (a *ahead) fill(b *block) {
+	if b.filled.Load() {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for !b.filled.Load() && !a.ended {
+		a.fillNext()
+	}
+}
+
+// fillNext fills the first block that is empty. The caller holds the lock.
+func (a *ahead) fillNext() {
+	b := a.empty[0]
+	a.empty = append(a.empty[:0], a.empty[1:]...)
+	defer b.filled.Store(true)
+	if b.err = a.err; a.err != nil {
+		return
+	}
+	if size := max(a.size, 2*len(a.torn)); len(b.buf) < size {
+		b.buf = make([]byte, size)
+	}
+	var n int
+	n, a.err = edn.Fill(a.r.in, b.buf, copy(b.buf, a.torn))
+	b.err, b.text = a.err, b.buf[:n]
+	a.torn = a.torn[:0]
+	if end := bytes.LastIndexByte(b.text, '\n') + 1; end > 0 && a.err == nil {
+		a.torn = append(a.torn, b.text[end:]...)
+		b.text = b.text[:end]
+	}
+}
+
 // wait waits until a block has been scanned, unless nobody has begun with it. The
 // Reader scans another one meanwhile.
 func (a *ahead) wait(head *block) {
 	if !a.all && head.job.claim() {
+		a.fill(head)
 		return
 	}
 	if a.all && head.job.claim() {
-		a.own = a.own.scan(head)
+		a.own = a.own.scan(a, head)
 	}
 	for scanned := false; !scanned; {
 		select {
@@ -285,7 +343,7 @@ func (a *ahead) wait(head *block) {
 func (a *ahead) help() bool {
 	for _, b := range a.queue {
 		if b.job.claim() {
-			a.own = a.own.scan(b)
+			a.own = a.own.scan(a, b)
 			return true
 		}
 	}
@@ -293,18 +351,18 @@ func (a *ahead) help() bool {
 }
 
 // work scans blocks until there are no more.
-func work(jobs <-chan *job) {
+func (a *ahead) work(jobs <-chan *job) {
 	var s *scout
 	for j := range jobs {
 		if j.claim() {
-			s = s.scan(j.block)
+			s = s.scan(a, j.block)
 		}
 	}
 }
 
-// scan scans a block. It returns the scout for the next one, since one that has seen
-// many keywords has to forget them.
-func (s *scout) scan(b *block) *scout {
+// scan fills and scans a block. It returns the scout for the next one, since one that
+// has seen many keywords has to forget them.
+func (s *scout) scan(a *ahead, b *block) *scout {
 	if s == nil || s.r.values.Len() > maxWords {
 		v := edn.NewValues()
 		s = &scout{r: &Reader{maps: *edn.NewMaps(nil, "", "an op map", v), values: v}, words: &edn.Words{}}
@@ -313,6 +371,7 @@ func (s *scout) scan(b *block) *scout {
 		b.bug = recover()
 		b.done <- struct{}{}
 	}()
+	a.fill(b)
 	b.scout = s
 	b.raws.Reset(s.words)
 	r := s.r

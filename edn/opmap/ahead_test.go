@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -55,11 +56,11 @@ func differ(t *testing.T, text string, got, want []string) {
 }
 
 // withScouts reads a text in blocks of the given sizes, each of which a scout has
-// scanned.
-func withScouts(in io.Reader, first, size, long int) []string {
+// scanned, and filled if the input is ready.
+func withScouts(in io.Reader, ready bool, first, size, long int) []string {
 	r := NewReader(in, "h.edn", edn.NewValues())
 	r.maps.Blocks(first, 4)
-	r.ReadAhead(1)
+	r.ReadAhead(1, ready)
 	r.ahead.all, r.ahead.size, r.ahead.long = true, size, long
 	defer r.Close()
 	return summary(r)
@@ -72,20 +73,22 @@ func TestAHistoryThatIsReadAheadIsTheSame(t *testing.T) {
 	}
 	for first := len("\xef\xbb\xbf"); first <= len(nasty); first++ {
 		size := []int{first/3%97 + 1, 300, 5000}[first%3]
-		differ(t, fmt.Sprintf("%d bytes, then blocks of %d", first, size), withScouts(strings.NewReader(nasty), first, size, 1000), want)
+		differ(t, fmt.Sprintf("%d bytes, then blocks of %d", first, size), withScouts(strings.NewReader(nasty), size%2 == 0, first, size, 1000), want)
 	}
 	for size := 1; size <= 400; size++ {
-		differ(t, fmt.Sprintf("blocks of %d", size), withScouts(strings.NewReader(nasty), 4, size, 1000), want)
+		differ(t, fmt.Sprintf("blocks of %d", size), withScouts(strings.NewReader(nasty), size%2 == 0, 4, size, 1000), want)
 	}
 }
 
 func TestAHistoryThatIsReadAheadMayEndAnywhere(t *testing.T) {
 	for n := 0; n < len(nasty); n += 2 {
-		differ(t, nasty[:n], withScouts(strings.NewReader(nasty[:n]), 7, 200, 1000), plainly(nasty[:n]))
 		broken := func() io.Reader {
 			return io.MultiReader(strings.NewReader(nasty[:n]), iotest.ErrReader(io.ErrClosedPipe))
 		}
-		differ(t, nasty[:n]+", then an error", withScouts(broken(), 7, 200, 1000), summary(NewReader(broken(), "h.edn", edn.NewValues())))
+		for _, ready := range []bool{false, true} {
+			differ(t, nasty[:n], withScouts(strings.NewReader(nasty[:n]), ready, 7, 200, 1000), plainly(nasty[:n]))
+			differ(t, nasty[:n]+", then an error", withScouts(broken(), ready, 7, 200, 1000), summary(NewReader(broken(), "h.edn", edn.NewValues())))
+		}
 	}
 }
 
@@ -100,7 +103,7 @@ func TestReadingAheadEndsWhenItIsOfNoUse(t *testing.T) {
 	for _, text := range []string{odd.String(), odd.String() + "{", long.String(), long.String() + "]", odd.String() + long.String() + odd.String()} {
 		r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
 		r.maps.Blocks(100, 100)
-		r.ReadAhead(2)
+		r.ReadAhead(2, len(text)%2 == 0)
 		r.ahead.size, r.ahead.long, r.ahead.all = 1000, 5000, true
 		if got, want := summary(r), plainly(text); !slices.Equal(got, want) {
 			t.Errorf("%.100q: reads otherwise", text)
@@ -117,10 +120,10 @@ func TestScoutsMayBeMany(t *testing.T) {
 	text = text[:len(text)/2] + string(ordinaryHistory(2000)) + text[len(text)/2+len("\xef\xbb\xbf; {:type :ok}\n["):]
 	for _, text := range []string{text, text + "]", text + "]\n1", text + "{:type"} {
 		want := plainly(text)
-		for range 20 {
+		for i := range 20 {
 			r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
 			r.maps.Blocks(100, 100)
-			r.ReadAhead(3)
+			r.ReadAhead(3, i%2 == 0)
 			r.ahead.size = 500
 			differ(t, text, summary(r), want)
 			r.Close()
@@ -138,7 +141,7 @@ func TestBlocksOfOtherHistoriesDoNotMatter(t *testing.T) {
 	for _, n := range []int{1, 500, 9001} {
 		text := string(ordinaryHistory(n))
 		want := plainly(text[:len(text)-n%2])
-		for range 3 {
+		for i := range 3 {
 			var dirty []*block
 			for range 6 {
 				b := spareBlocks.Get().(*block)
@@ -153,7 +156,7 @@ func TestBlocksOfOtherHistoriesDoNotMatter(t *testing.T) {
 				spareBlocks.Put(b)
 			}
 			r := NewReader(strings.NewReader(text[:len(text)-n%2]), "h.edn", edn.NewValues())
-			r.ReadAhead(2)
+			r.ReadAhead(2, i%2 == 0)
 			got := summary(r)
 			data := r.maps.Data()
 			r.Close()
@@ -166,11 +169,43 @@ func TestBlocksOfOtherHistoriesDoNotMatter(t *testing.T) {
 	}
 }
 
+// closable fails if it is read once it is closed.
+type closable struct {
+	t *testing.T
+	io.Reader
+	closed atomic.Bool
+}
+
+func (c *closable) Read(p []byte) (int, error) {
+	if c.closed.Load() {
+		c.t.Error("read after Close")
+	}
+	return c.Reader.Read(p)
+}
+
+func TestNobodyReadsAfterClose(t *testing.T) {
+	text := ordinaryHistory(3000)
+	for i := range 100 {
+		in := &closable{t: t, Reader: bytes.NewReader(text)}
+		r := NewReader(in, "h.edn", edn.NewValues())
+		r.maps.Blocks(100, 100)
+		r.ReadAhead(3, true)
+		r.ahead.size = 2000
+		for range i + 5 {
+			if err := r.Next(&Event{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Close()
+		in.closed.Store(true)
+	}
+}
+
 // A scout that has gone wrong does not take the program with it unseen.
 func TestAPanicOfAScoutIsTheReaders(t *testing.T) {
 	r := NewReader(bytes.NewReader(ordinaryHistory(1000)), "h.edn", edn.NewValues())
 	r.maps.Blocks(100, 100)
-	r.ReadAhead(1)
+	r.ReadAhead(1, true)
 	r.ahead.size, r.ahead.all = 1000, true
 	r.ahead.own = &scout{}
 	defer func() {
@@ -191,7 +226,7 @@ func FuzzAhead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, first, size uint) {
 		defer fuzzing.Guard(t)()
 		want := plainly(text)
-		got := withScouts(strings.NewReader(text), int(first%1000)+4, int(size%1000)+1, 2000)
+		got := withScouts(strings.NewReader(text), size%2 == 0, int(first%1000)+4, int(size%1000)+1, 2000)
 		if strings.Contains(text, "##NaN") {
 			return // each reading of one is a new value
 		}
@@ -205,7 +240,7 @@ func BenchmarkReaderAhead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r := NewReader(bytes.NewReader(text), "", edn.NewValues())
-		r.ReadAhead(1)
+		r.ReadAhead(1, true)
 		readAll(b, r)
 		r.Close()
 	}

@@ -134,7 +134,7 @@ func (in *input) read(r io.Reader, form Form) error {
 		return in.log(buffered)
 	}
 	in.b.Expect(files.Size(r))
-	return in.edn(buffered)
+	return in.edn(buffered, !packed && files.Size(r) > 0)
 }
 
 // head is the beginning of a text, by which its form is recognized. If events are
@@ -177,13 +177,14 @@ func (in *input) each(next func(*opmap.Event) error) error {
 	}
 }
 
-func (in *input) edn(r *bufio.Reader) error {
+// edn reads a history in EDN. A file is always ready.
+func (in *input) edn(r *bufio.Reader, ready bool) error {
 	reader := opmap.NewReader(r, in.file, in.values)
 	reader.First(r.Size()) // less for a short text
 	if in.eager {
 		reader.Eager()
 	} else {
-		reader.ReadAhead(runtime.GOMAXPROCS(0) - 1)
+		reader.ReadAhead(runtime.GOMAXPROCS(0)-1, ready)
 	}
 	defer reader.Close()
 	var e opmap.Event
