@@ -18,7 +18,7 @@ import (
 // form or as EDN, and what clew says about it.
 //
 //	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe] [priority=min]
-//	[permits=K] [max-holds=D] [threads=N] [clients=all]
+//	[permits=K] [max-holds=D] [threads=N] [clients=all] [independent=true]
 //
 // go test -run TestCases -rewrite . writes the answers anew; read the
 // difference.
@@ -34,12 +34,14 @@ func TestCases(t *testing.T) {
 }
 
 func conversation(d *datadriven.TestData) string {
-	spec, allClients := models.Spec{}, false
+	spec, allClients, independent := models.Spec{}, false, false
 	for _, arg := range d.CmdArgs {
 		if len(arg.Vals) == 0 {
 			spec.Name = arg.Key
 		} else if arg.Key == "clients" {
 			allClients = arg.Vals[0] == "all"
+		} else if arg.Key == "independent" {
+			independent = arg.Vals[0] == "true"
 		} else if err := spec.Set(models.Param(arg.Key), strings.Join(arg.Vals, " ")); err != nil {
 			return fmt.Sprintf("error: %v\n", err)
 		}
@@ -49,11 +51,21 @@ func conversation(d *datadriven.TestData) string {
 	if err != nil {
 		return fmt.Sprintf("error: %v\n", err)
 	}
-	r, err := clew.Check(context.Background(), h, spec, clew.Options{})
+	r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: independent})
 	if err != nil {
 		return fmt.Sprintf("error: %v\n", err)
 	}
 	var b strings.Builder
+	if independent {
+		for _, key := range r.Keys {
+			fmt.Fprintf(&b, "key %s: %s", key.Key, key.Result().Verdict)
+			if one := key.Result(); one.Verdict == jepsen.Invalid {
+				fmt.Fprintf(&b, " at index %d", one.History.Index(one.FailEvent))
+			}
+			b.WriteString("\n")
+		}
+		return b.String()
+	}
 	for _, w := range h.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}

@@ -52,6 +52,7 @@ func (u Unit) Run(c Config) (Counts, error) { return c.some(u, c.Histories) }
 // Mismatch is a history that is decided or shown wrongly.
 type Mismatch struct {
 	Spec models.Spec
+	Keys bool // of a history of several keys
 	Text string
 	Err  error
 }
@@ -88,7 +89,7 @@ func (u Unit) small(spec models.Spec, n int) (c Counts, err error) {
 			if again := new(Counts).Examine(drawn, gen.History{Text: small, Way: gen.Guess}); again != nil {
 				err = again
 			}
-			return c, &Mismatch{drawn, small, err}
+			return c, &Mismatch{Spec: drawn, Text: small, Err: err}
 		}
 		seed := r.Uint64()
 		if err := c.otherwise(seed, examined); err != nil {
@@ -100,10 +101,10 @@ func (u Unit) small(spec models.Spec, n int) (c Counts, err error) {
 				return new(Counts).otherwise(seed, s)
 			}
 			small := smallest(g.Text, otherwise)
-			return c, &Mismatch{drawn, small, cmp.Or(otherwise(small), err)}
+			return c, &Mismatch{Spec: drawn, Text: small, Err: cmp.Or(otherwise(small), err)}
 		}
 		if err := keys.add(&c, r, examined); err != nil {
-			return c, &Mismatch{drawn, "", err}
+			return c, err
 		}
 	}
 	return c, nil

@@ -6,7 +6,9 @@ import (
 
 	"clew/internal/gen"
 	"clew/internal/race"
+	"clew/jepsen"
 	"clew/models"
+	"clew/report"
 )
 
 // Each configuration has a few histories; TestEveryVerdictAndItsEvidenceAgreeWithTheOracle
@@ -64,5 +66,34 @@ func TestRelationsSeeWhatChangesAVerdict(t *testing.T) {
 		if err := new(Counts).Relations(gen.Rand(1), models.Spec{Name: "register"}, stale); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Of a history of many keys those lines are left that one key needs to be decided
+// otherwise than alone.
+func TestAMismatchOfKeysIsMadeSmall(t *testing.T) {
+	var queues [][]string
+	r := gen.Rand(1)
+	spec := models.Spec{Name: "register"}
+	for i := range 5 {
+		g := gen.New(r, gen.Options{Model: spec.Name})
+		h, ops, err := ReadText(spec, g.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := subject{spec: spec, h: h, ops: ops}
+		queues = append(queues, s.keyed(r, i, keyNames[i]))
+	}
+	queues = append(queues, []string{"{:process 9000 :type :invoke :f :read :value [:x nil]}", "{:process 9000 :type :ok :f :read :value [:x 7]}"})
+	lenient := func(h *jepsen.History, spec models.Spec) (*report.Result, error) {
+		r, err := check(h, spec)
+		if err == nil && r.Verdict == jepsen.Invalid {
+			r = &report.Result{Verdict: jepsen.Valid, FailEvent: -1}
+		}
+		return r, err
+	}
+	text := smallestOfKeys(spec, interleaved(r, queues), lenient)
+	if n := strings.Count(text, "\n"); n != 2 {
+		t.Errorf("%d lines are left:\n%s", n, text)
 	}
 }

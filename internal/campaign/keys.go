@@ -10,6 +10,7 @@ import (
 	"clew"
 	"clew/edn"
 	"clew/jepsen"
+	"clew/models"
 	"clew/report"
 )
 
@@ -20,7 +21,8 @@ var keyNames = [][]string{
 	{"1.0"}, {"1.0M", "1.00M"}, {"0.0", "-0.0"}, {"[[1] #{(2)}]", "([1N] #{[2]})"}, {"[]", "()"}, {"{}"}, {"#{}"}, {`\a`}, {"1/2", "2/4"}, {"300", "300N"},
 }
 
-// Keys says what is wrong with the verdicts on several histories as the keys of one.
+// Keys says what is wrong with the verdicts on several histories as the keys of one. The
+// error is a *Mismatch.
 func (c *Counts) Keys(r *rand.Rand, alone []subject) error {
 	names := shuffledNames(r, len(alone))
 	var queues [][]string
@@ -31,14 +33,34 @@ func (c *Counts) Keys(r *rand.Rand, alone []subject) error {
 	if whole == "" {
 		return nil
 	}
-	h, err := clew.Read(strings.NewReader(whole), "", jepsen.Options{})
-	var got *report.Result
+	spec := alone[0].spec
+	h, got, err := decidedByKey(spec, whole)
 	if err == nil {
-		got, err = clew.Check(context.Background(), h, alone[0].spec, clew.Options{Independent: true})
+		err = together(h, got, alone, queues, names)
 	}
 	if err != nil {
-		return fmt.Errorf("keys together: %w\n%s", err, whole)
+		text := smallestOfKeys(spec, whole, check)
+		return &Mismatch{Spec: spec, Keys: true, Text: text, Err: fmt.Errorf("keys together: %w", err)}
 	}
+	c.Changes.note("keys together", got.Verdict)
+	return nil
+}
+
+// check is clew's.
+func check(h *jepsen.History, spec models.Spec) (*report.Result, error) {
+	return clew.Check(context.Background(), h, spec, clew.Options{})
+}
+
+// decidedByKey decides the keys of a history.
+func decidedByKey(spec models.Spec, text string) (h *jepsen.History, r *report.Result, err error) {
+	if h, err = clew.Read(strings.NewReader(text), "", jepsen.Options{}); err == nil {
+		r, err = clew.Check(context.Background(), h, spec, clew.Options{Independent: true})
+	}
+	return h, r, err
+}
+
+// together says how the verdicts on keys differ from those on their histories alone.
+func together(h *jepsen.History, got *report.Result, alone []subject, queues, names [][]string) error {
 	keys := map[edn.ID]report.KeyResult{}
 	for _, key := range got.Keys {
 		keys[h.Values.Same(key.Key.ID())] = key
@@ -55,20 +77,74 @@ func (c *Counts) Keys(r *rand.Rand, alone []subject) error {
 		}
 		key, found := keys[h.Values.Same(id)]
 		if !found {
-			return fmt.Errorf("keys together: there is no key %s in\n%s", names[i][0], whole)
+			return fmt.Errorf("there is no key %s", names[i][0])
 		}
 		if s.auto.Verdict == jepsen.Invalid {
 			all = jepsen.Invalid
 		}
-		if together := key.Result(); together.Verdict != s.auto.Verdict || together.FailEvent != s.auto.FailEvent {
-			return fmt.Errorf("keys together: %s is %s at event %d of its own, and alone %s at %d:\n%s", names[i][0], together.Verdict, together.FailEvent, s.auto.Verdict, s.auto.FailEvent, whole)
+		if err := differs(key, s.auto); err != nil {
+			return err
 		}
 	}
 	if got.Verdict != all || len(got.Keys) != len(alone)-empty {
-		return fmt.Errorf("keys together: %s of %d keys, not %s of %d:\n%s", got.Verdict, len(got.Keys), all, len(alone)-empty, whole)
+		return fmt.Errorf("%s of %d keys, not %s of %d", got.Verdict, len(got.Keys), all, len(alone)-empty)
 	}
-	c.Changes.note("keys together", got.Verdict)
 	return nil
+}
+
+// differs says how the verdict on a key differs from that on its history alone.
+func differs(key report.KeyResult, alone *report.Result) error {
+	if among := key.Result(); among.Verdict != alone.Verdict || among.FailEvent != alone.FailEvent {
+		return fmt.Errorf("key %s is %s at event %d of its own, and alone %s at %d", key.Key, among.Verdict, among.FailEvent, alone.Verdict, alone.FailEvent)
+	}
+	return nil
+}
+
+// smallestOfKeys leaves out lines of a history as long as some key of it is decided
+// otherwise than alone.
+func smallestOfKeys(spec models.Spec, text string, check func(*jepsen.History, models.Spec) (*report.Result, error)) string {
+	return smallest(text, func(text string) error {
+		if strings.TrimSpace(text) == "" {
+			return nil // no key at all is an error
+		}
+		h, got, err := decidedByKey(spec, text)
+		if err != nil {
+			return err
+		}
+		alone := apart(spec, h)
+		for _, key := range got.Keys {
+			one, err := clew.Read(strings.NewReader(alone[h.Values.Same(key.Key.ID())]), "", jepsen.Options{})
+			if err != nil {
+				return err
+			}
+			r, err := check(one, spec)
+			if err == nil {
+				err = differs(key, r)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// apart is the history of each key, as text, by its class.
+func apart(spec models.Spec, h *jepsen.History) map[edn.ID]string {
+	s, v, texts := subject{spec: spec, h: h}, h.Values, map[edn.ID]string{}
+	for e := range jepsen.Event(len(h.Type)) {
+		pair := v.Items(h.Value[e])
+		if len(pair) != 2 {
+			continue
+		}
+		line := s.event(nil, e, func(process int) int { return process })
+		line = v.AppendText(append(line, " :value "...), pair[1])
+		if key := h.Key(e); key != edn.Nil {
+			line = v.AppendText(append(line, " :key "...), key)
+		}
+		texts[v.Same(pair[0])] += string(line) + "}\n"
+	}
+	return texts
 }
 
 // shuffledNames are n keys. Beyond those that are spelled in several ways they are

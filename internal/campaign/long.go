@@ -64,20 +64,17 @@ func longConfig(model string) Config {
 			if strings.HasSuffix(model, "semaphore") {
 				spec.Permits = o.Permits
 			}
-			long := c.long
+			long := (*Counts).long
 			if o.Independent > 0 {
-				long = c.longKeys
+				long = (*Counts).longKeys
 			}
 			known := &fail
 			if o.Kind == gen.WrongAnswer {
 				known = nil
 			}
-			if err := long(spec, text.String(), known); err != nil {
-				small := text.String()
-				if o.Independent == 0 {
-					small = smallestLong(small, func(text string) error { return new(Counts).long(spec, text, nil) })
-				}
-				return c, &Mismatch{spec, small, fmt.Errorf("%+v: %w", o, err)}
+			if err := long(&c, spec, text.String(), known); err != nil {
+				small := smallestLong(text.String(), func(text string) error { return long(new(Counts), spec, text, nil) })
+				return c, &Mismatch{Spec: spec, Keys: o.Independent > 0, Text: small, Err: fmt.Errorf("%+v: %w", o, err)}
 			}
 		}
 		return c, nil
@@ -302,27 +299,26 @@ func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
 	if known != nil && (*known < 0) != (r.Verdict == jepsen.Valid) {
 		return fmt.Errorf("keys: %s; the generator says that event %d fails", r.Verdict, *known)
 	}
-	alone := keysAlone(text)
+	alone := apart(spec, h)
 	if len(alone) != len(r.Keys) {
 		return fmt.Errorf("%d keys; the text has %d", len(r.Keys), len(alone))
 	}
 	first := -1
 	for _, key := range r.Keys {
 		whole := key.Result()
-		name := key.Key.String()
-		one, err := clew.Read(strings.NewReader(alone[name]), "", jepsen.Options{})
+		one, err := clew.Read(strings.NewReader(alone[h.Values.Same(key.Key.ID())]), "", jepsen.Options{})
 		var got *report.Result
 		if err == nil {
 			got, err = limited(one, spec, "auto")
 		}
 		if err != nil {
-			return fmt.Errorf("key %s alone: %w", name, err)
+			return fmt.Errorf("key %s alone: %w", key.Key, err)
 		}
 		if got.Verdict == jepsen.Unknown || whole.Verdict == jepsen.Unknown {
 			return nil
 		}
-		if got.Verdict != whole.Verdict || got.FailEvent != whole.FailEvent {
-			return fmt.Errorf("key %s alone: %s at its event %d, and %s at %d among others:\n%s", name, got.Verdict, got.FailEvent, whole.Verdict, whole.FailEvent, alone[name])
+		if err := differs(key, got); err != nil {
+			return err
 		}
 		if whole.Verdict == jepsen.Invalid {
 			if e := int(whole.History.InWhole(whole.FailEvent)); first < 0 || e < first {
@@ -336,21 +332,6 @@ func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
 	c.noteLong(h, &first)
 	c.Changes.note("keys together", r.Verdict)
 	return nil
-}
-
-// keysAlone is the history of each key, in the text of many.
-func keysAlone(text string) map[string]string {
-	alone := map[string]string{}
-	for line := range strings.Lines(text) {
-		before, value, found := strings.Cut(line, ":value [")
-		key, rest, _ := strings.Cut(value, " ")
-		end := strings.LastIndexByte(rest, ']')
-		if !found || end < 0 {
-			continue
-		}
-		alone[key] += before + ":value " + rest[:end] + rest[end+1:]
-	}
-	return alone
 }
 
 // smallestLong leaves out operations, many at once and then fewer, and then lines, as long

@@ -61,7 +61,7 @@ func (t *twin) config() Config {
 			if err := c.twins(t, g.Init, g.Text); err != nil {
 				wrong := func(text string) error { return new(Counts).twins(t, g.Init, text) }
 				small := smallest(g.Text, wrong)
-				return c, &Mismatch{models.Spec{Name: t.name, Init: g.Init}, small, wrong(small)}
+				return c, &Mismatch{Spec: models.Spec{Name: t.name, Init: g.Init}, Text: small, Err: wrong(small)}
 			}
 		}
 		return c, nil

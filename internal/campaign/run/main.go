@@ -204,11 +204,12 @@ func (r *runner) run(ctx context.Context) error {
 
 // writeCase writes a mismatch as a case that has no answer yet.
 func writeCase(folder string, u campaign.Unit, m *campaign.Mismatch) error {
-	if m.Text == "" {
-		return nil // of several histories
-	}
 	name := fmt.Sprintf("campaign-%s-%d.txt", strings.NewReplacer(",", "", " ", "-").Replace(u.Config), u.Seed)
-	text := fmt.Sprintf("# %s\ncheck %s\n%s----\n", strings.ReplaceAll(m.Err.Error(), "\n", "\n# "), campaign.Args(m.Spec), m.Text)
+	args := campaign.Args(m.Spec)
+	if m.Keys {
+		args += " independent=true"
+	}
+	text := fmt.Sprintf("# %s\ncheck %s\n%s----\n", strings.ReplaceAll(m.Err.Error(), "\n", "\n# "), args, m.Text)
 	fmt.Fprintln(os.Stderr, "campaign: written to", name)
 	return os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666)
 }

@@ -99,11 +99,17 @@ func TestAMismatchBecomesACase(t *testing.T) {
 	folder := t.TempDir()
 	m := &campaign.Mismatch{Text: "{:process 0, :type :invoke, :f :read}\n", Err: jepsen.ErrNoHistory}
 	m.Spec.Name, m.Spec.Init = "register", "[1 2]"
-	if err := writeCase(folder, campaign.Unit{Config: "register, knossos", Seed: 7}, m); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(filepath.Join(folder, "campaign-register-knossos-7.txt"))
-	if want := "# " + jepsen.ErrNoHistory.Error() + "\ncheck register init=[1,2]\n" + m.Text + "----\n"; err != nil || string(got) != want {
-		t.Errorf("%v\n%s", err, got)
+	for _, m.Keys = range []bool{false, true} {
+		if err := writeCase(folder, campaign.Unit{Config: "register, knossos", Seed: 7}, m); err != nil {
+			t.Fatal(err)
+		}
+		args := "register init=[1,2]"
+		if m.Keys {
+			args += " independent=true"
+		}
+		got, err := os.ReadFile(filepath.Join(folder, "campaign-register-knossos-7.txt"))
+		if want := "# " + jepsen.ErrNoHistory.Error() + "\ncheck " + args + "\n" + m.Text + "----\n"; err != nil || string(got) != want {
+			t.Errorf("%v\n%s", err, got)
+		}
 	}
 }
