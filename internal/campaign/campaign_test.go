@@ -69,6 +69,18 @@ func TestRelationsSeeWhatChangesAVerdict(t *testing.T) {
 	}
 }
 
+// What a map holds where nothing is depends on the whole history, which may be told by
+// what was there at first.
+func TestPartsOfAMapMayDependOnTheWhole(t *testing.T) {
+	const text = "{:process 0 :type :invoke :f :get :key 1}\n{:process 0 :type :ok :f :get :key 1}\n" +
+		"{:process 0 :type :invoke :f :append :key \"x\" :value \"b\"}\n"
+	for seed := range uint64(20) {
+		if err := new(Counts).Relations(gen.Rand(seed), models.Spec{Name: "kv", Init: `{1 ""}`}, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Of a history of many keys those lines are left that one key needs to be decided
 // otherwise than alone.
 func TestAMismatchOfKeysIsMadeSmall(t *testing.T) {

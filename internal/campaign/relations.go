@@ -138,7 +138,7 @@ func (c *Counts) prefix(r *rand.Rand, s subject) error {
 
 // apart decides each part as a history of its own, now and then.
 func (c *Counts) apart(r *rand.Rand, s subject) error {
-	if r.IntN(2) > 0 || s.spec.Name == "kv" && strings.Contains(s.text, `""`) { // see prefix
+	if r.IntN(2) > 0 || s.spec.Name == "kv" && strings.Contains(s.spec.Init+s.text, `""`) { // see prefix
 		return nil
 	}
 	parts, lines := s.ops.Parts(), s.lines()
