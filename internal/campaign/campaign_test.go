@@ -1,10 +1,13 @@
 package campaign
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"clew/internal/gen"
+	"clew/internal/oracle"
 	"clew/internal/race"
 	"clew/jepsen"
 	"clew/models"
@@ -78,6 +81,42 @@ func TestPartsOfAMapMayDependOnTheWhole(t *testing.T) {
 		if err := new(Counts).Relations(gen.Rand(seed), models.Spec{Name: "kv", Init: `{1 ""}`}, text); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A value is renamed as a whole, or not at all.
+func TestRenamingLeavesWhatIsNotPlain(t *testing.T) {
+	for value, plain := range map[string]bool{"[1 2]": true, "{:a 1}, :index 3": true, "7 :index 3": true, `[{:a 1} [1 2] "a"]`: false, `[{:a 1} 1.0], :index 3`: false} {
+		line := "{:process 0, :type :ok, :f :cas, :value " + value + "}"
+		x := &changing{subject: subject{spec: models.Spec{Name: "cas-register"}}, r: gen.Rand(1), lines: []string{line}}
+		if x.rename() != plain || (x.lines[0] != line) != plain {
+			t.Errorf("%s becomes %s", line, x.lines[0])
+		}
+	}
+}
+
+// Dequeues that crashed may each have taken anything.
+func TestAnOrderOfTooManyStatesIsNotReplayed(t *testing.T) {
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&text, "{:process %d, :type :invoke, :f :enqueue, :value %d}\n{:process %d, :type :ok, :f :enqueue, :value %d}\n", i, i, i, i)
+	}
+	for i := range 20 {
+		fmt.Fprintf(&text, "{:process %d, :type :invoke, :f :dequeue}\n", 100+i)
+	}
+	_, ops, err := ReadText(models.Spec{Name: "unordered-queue"}, text.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := make([]models.Row, ops.Len())
+	for i := range order {
+		order[i] = models.Row(i)
+	}
+	if err := oracle.Shows(ops, order[:43], ops.Events); err != nil {
+		t.Errorf("three dequeues: %v", err)
+	}
+	if err := oracle.Shows(ops, order, ops.Events); len(order) != 60 || !errors.Is(err, oracle.ErrManyStates) {
+		t.Errorf("%d rows: %v", len(order), err)
 	}
 }
 

@@ -153,7 +153,7 @@ func renumbered(line string, number func(n int) int) string {
 var opaque = append([]string{"register", "cas-register", "set", "lookup-set"}, Containers...)
 
 var (
-	plainValue = regexp.MustCompile(`:value [^.,"/\\M#E]*[,}]`)
+	plainValue = regexp.MustCompile(`:value [^.,"/\\M#E]*(?:, *:|}[^}]*$)`) // up to the next key, or the end
 	number     = regexp.MustCompile(`-?\d+`)
 )
 

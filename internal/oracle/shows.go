@@ -1,17 +1,25 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"clew/models"
 )
 
+// ErrManyStates is the error of an order that nobody can replay, as one with dozens of
+// dequeues that crashed and may each have taken any value.
+var ErrManyStates = errors.New("there are too many states that the order may lead to")
+
+const maxStates = 1 << 14
+
 // Shows says why an order of rows is no linearization of what has begun before an
 // event, nil if it is one: all that returned before it stand in the order once,
 // crashed ones at most once, what returned before another began stands before it,
 // and the spec can take every step. For a whole history the event is its Events,
-// for a failure the first failing completion. The history may be of any length.
+// for a failure the first failing completion. The history may be of any length. The
+// error is ErrManyStates if the spec may be in too many at once.
 func (h *History) Shows(order []models.Row, end int32) error {
 	stands := make([]bool, h.Len())
 	latest := int32(-1)
@@ -32,6 +40,9 @@ func (h *History) Shows(order []models.Row, end int32) error {
 		next = after(h.Spec, next[:0], h.Op(row), states)
 		if states, next = next, states; len(states) == 0 {
 			return fmt.Errorf("row %d cannot happen at %d", row, i)
+		}
+		if len(states) > maxStates {
+			return ErrManyStates
 		}
 	}
 	for row, res := range h.Res {
