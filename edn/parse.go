@@ -486,8 +486,8 @@ func readChar(text string) (string, bool) {
 		n, err := strconv.ParseUint(name[1:], 8, 8)
 		return charText(rune(n)), err == nil && len(name) <= 4
 	}
-	if len(name) > len("backspace") {
-		return "", false
+	if len(name) > len("backspace") || strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return "", false // go-edn passes over Unicode's white space behind a name.
 	}
 	var r rune
 	if goedn.UnmarshalString(text, &r) != nil {

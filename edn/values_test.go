@@ -471,6 +471,17 @@ func TestReservedIntegersAreThoseThatAreInterned(t *testing.T) {
 	}
 }
 
+// What Unicode takes for white space, and Clojure does not, is no end of a character.
+func TestACharactersNameEndsWhereClojureHasIt(t *testing.T) {
+	for _, text := range []string{"\\M\u0085", "\\newline\u00a0", "\\u0041\u2003", "\\o101\u0085"} {
+		v := NewValues()
+		id, err := v.Parse([]byte(text), Pos{Line: 1, Col: 1})
+		if want := "1:1: expected a character, found " + text; err == nil || err.Error() != want {
+			t.Errorf("%q is %s, %v, not %q", text, v.Text(id), err, want)
+		}
+	}
+}
+
 // A character is the same in all its spellings, wherever it stands in Unicode.
 func TestCharactersAreEqualInAllSpellings(t *testing.T) {
 	v := NewValues()
