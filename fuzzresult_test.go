@@ -84,7 +84,7 @@ func readsAsEDN(t *testing.T, r *report.Result) {
 // none: unusual characters in names, and numbers but integers.
 var (
 	inQuotes = regexp.MustCompile(`"(\\.|[^"\\])*"`)
-	unusual  = regexp.MustCompile(`[^a-zA-Z0-9 ,:?./_#(){}\[\]"-]|[0-9][a-zA-MO-Z/]|(^|[^0-9a-zA-Z.])0[0-9]|[0-9]\.([^0-9]|$)|##|-0|/[^a-z]|[^a-z]/|[^ (\[{]:`)
+	unusual  = regexp.MustCompile(`[^a-zA-Z0-9 ,:?./_#(){}\[\]"-]|[0-9][a-zA-MO-Z/]|(^|[^0-9a-zA-Z.])0[0-9]|[0-9]\.([^0-9]|$)|(^|[^0-9])\.[0-9]|##|-0|/[^a-z]|[^a-z]/|[^ (\[{]:`)
 )
 
 // forGoEDN says whether go-edn can be asked.
