@@ -111,7 +111,7 @@ func smallestOfKeys(spec models.Spec, text string, check func(*jepsen.History, m
 		if err != nil {
 			return err
 		}
-		alone := apart(spec, h)
+		alone := byKey(spec, h)
 		for _, key := range got.Keys {
 			one, err := clew.Read(strings.NewReader(alone[h.Values.Same(key.Key.ID())]), "", jepsen.Options{})
 			if err != nil {
@@ -129,8 +129,8 @@ func smallestOfKeys(spec models.Spec, text string, check func(*jepsen.History, m
 	})
 }
 
-// apart is the history of each key, as text, by its class.
-func apart(spec models.Spec, h *jepsen.History) map[edn.ID]string {
+// byKey is the history of each key, as text, by its class.
+func byKey(spec models.Spec, h *jepsen.History) map[edn.ID]string {
 	s, v, texts := subject{spec: spec, h: h}, h.Values, map[edn.ID]string{}
 	for e := range jepsen.Event(len(h.Type)) {
 		pair := v.Items(h.Value[e])

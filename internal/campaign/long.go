@@ -305,7 +305,7 @@ func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
 	if known != nil && (*known < 0) != (r.Verdict == jepsen.Valid) {
 		return fmt.Errorf("keys: %s; the generator says that event %d fails", r.Verdict, *known)
 	}
-	alone := apart(spec, h)
+	alone := byKey(spec, h)
 	if len(alone) != len(r.Keys) {
 		return fmt.Errorf("%d keys; the text has %d", len(r.Keys), len(alone))
 	}
