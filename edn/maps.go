@@ -395,7 +395,7 @@ func (m *Maps) refill() error {
 	n := copy(block, rest)
 	recycle(old)
 	s.start.Offset += int64(m.at)
-	n = m.fill(block, n)
+	n, m.inErr = Fill(m.in, block, n, m.eager)
 	first := s.data == nil
 	s.data, s.mark, m.at, m.end = block[:n], 0, 0, 0
 	s.more = false
@@ -434,18 +434,10 @@ var errReleased = errors.New("no more is read")
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// fill fills a block that has n bytes already.
-func (m *Maps) fill(block []byte, n int) int {
-	n, m.inErr = fill(m.in, block, n, m.eager)
-	return n
-}
-
-// Fill fills a block that has n bytes already, and returns how many it has then, and
-// the error with which the input has ended.
-func Fill(in io.Reader, block []byte, n int) (int, error) { return fill(in, block, n, false) }
-
-// fill reads until the block is full or the input ends, or once if it is eager.
-func fill(in io.Reader, block []byte, n int, eager bool) (int, error) {
+// Fill reads into a block that has n bytes already until it is full or the input ends,
+// or once if it is eager. It returns how many there are then, and the error with which
+// the input has ended.
+func Fill(in io.Reader, block []byte, n int, eager bool) (int, error) {
 	before, empty := n, 0
 	for n < len(block) && !(eager && n > before) {
 		k, err := in.Read(block[n:])

@@ -194,7 +194,7 @@ func (a *ahead) Next(rest []byte) ([]byte, error) {
 		a.spare = append(a.spare, a.now)
 	}
 	a.now = head
-	if !a.ready || len(a.queue) <= a.most/2 {
+	if !a.ready || len(a.queue) <= a.most/2 { // see start
 		a.extend()
 	}
 	a.wait(head)
@@ -232,8 +232,9 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func (a *ahead) start(rest []byte) {
 	a.started = true
 	a.torn = append(a.torn, rest...)
-	// Scouts that have to wait for every block are woken for every block, which takes
-	// a good part of the time of one.
+	// A scout that has to wait for every block is woken for every block, which takes a
+	// good part of the time of one. So it gets several at once if somebody else need not
+	// fill them first.
 	a.most = 2*a.scouts + 2
 	if a.ready {
 		a.most = 4*a.scouts + 8
@@ -303,7 +304,7 @@ func (a *ahead) fillNext() {
 		b.buf = make([]byte, size)
 	}
 	var n int
-	n, a.err = edn.Fill(a.r.in, b.buf, copy(b.buf, a.torn))
+	n, a.err = edn.Fill(a.r.in, b.buf, copy(b.buf, a.torn), false)
 	b.err, b.text = a.err, b.buf[:n]
 	a.torn = a.torn[:0]
 	if end := bytes.LastIndexByte(b.text, '\n') + 1; end > 0 && a.err == nil {

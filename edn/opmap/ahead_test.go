@@ -101,17 +101,19 @@ func TestReadingAheadEndsWhenItIsOfNoUse(t *testing.T) {
 		fmt.Fprintf(&long, "{:type :ok, :f :f, :value \"%s\"}\n", strings.Repeat("{:type :ok}\n", i%600*(i&1)))
 	}
 	for _, text := range []string{odd.String(), odd.String() + "{", long.String(), long.String() + "]", odd.String() + long.String() + odd.String()} {
-		r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
-		r.maps.Blocks(100, 100)
-		r.ReadAhead(2, len(text)%2 == 0)
-		r.ahead.size, r.ahead.long, r.ahead.all = 1000, 5000, true
-		if got, want := summary(r), plainly(text); !slices.Equal(got, want) {
-			t.Errorf("%.100q: reads otherwise", text)
+		for _, ready := range []bool{false, true} {
+			r := NewReader(strings.NewReader(text), "h.edn", edn.NewValues())
+			r.maps.Blocks(100, 100)
+			r.ReadAhead(2, ready)
+			r.ahead.size, r.ahead.long, r.ahead.all = 1000, 5000, true
+			if got, want := summary(r), plainly(text); !slices.Equal(got, want) {
+				t.Errorf("%.100q: reads otherwise", text)
+			}
+			if r.ahead != nil {
+				t.Errorf("%.100q: still reads ahead", text)
+			}
+			r.Close()
 		}
-		if r.ahead != nil {
-			t.Errorf("%.100q: still reads ahead", text)
-		}
-		r.Close()
 	}
 }
 

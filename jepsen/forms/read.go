@@ -133,8 +133,9 @@ func (in *input) read(r io.Reader, form Form) error {
 		in.b.Expect(files.Size(r))
 		return in.log(buffered)
 	}
-	in.b.Expect(files.Size(r))
-	return in.edn(buffered, !packed && files.Size(r) > 0)
+	length := files.Size(r)
+	in.b.Expect(length)
+	return in.edn(buffered, !packed && length > 0)
 }
 
 // head is the beginning of a text, by which its form is recognized. If events are
