@@ -39,16 +39,11 @@ func (c *Counts) Keys(r *rand.Rand, alone []subject) error {
 		err = together(h, got, alone, queues, names)
 	}
 	if err != nil {
-		text := smallestOfKeys(spec, whole, check)
+		text := smallestOfKeys(spec, whole, decided)
 		return &Mismatch{Spec: spec, Keys: true, Text: text, Err: fmt.Errorf("keys together: %w", err)}
 	}
 	c.Changes.note("keys together", got.Verdict)
 	return nil
-}
-
-// check is clew's.
-func check(h *jepsen.History, spec models.Spec) (*report.Result, error) {
-	return clew.Check(context.Background(), h, spec, clew.Options{})
 }
 
 // decidedByKey decides the keys of a history.
@@ -102,7 +97,7 @@ func differs(key report.KeyResult, alone *report.Result) error {
 
 // smallestOfKeys leaves out lines of a history as long as some key of it is decided
 // otherwise than alone.
-func smallestOfKeys(spec models.Spec, text string, check func(*jepsen.History, models.Spec) (*report.Result, error)) string {
+func smallestOfKeys(spec models.Spec, text string, decided func(models.Spec, string) (*jepsen.History, *report.Result, error)) string {
 	return smallest(text, func(text string) error {
 		if strings.TrimSpace(text) == "" {
 			return nil // no key at all is an error
@@ -113,11 +108,7 @@ func smallestOfKeys(spec models.Spec, text string, check func(*jepsen.History, m
 		}
 		alone := byKey(spec, h)
 		for _, key := range got.Keys {
-			one, err := clew.Read(strings.NewReader(alone[h.Values.Same(key.Key.ID())]), "", jepsen.Options{})
-			if err != nil {
-				return err
-			}
-			r, err := check(one, spec)
+			_, r, err := decided(spec, alone[h.Values.Same(key.Key.ID())])
 			if err == nil {
 				err = differs(key, r)
 			}

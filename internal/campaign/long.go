@@ -220,21 +220,27 @@ func inCountedWork(e fallback.Engine, parts []*models.Operations) (fail int, dec
 		case a.Verdict == jepsen.Unknown:
 			return 0, false, nil
 		case a.Verdict == jepsen.Valid:
-			err = oracle.Shows(part, a.Order, part.Events)
+			err = shows(part, a.Order, part.Events)
 		default:
-			err = oracle.Shows(part, a.Order, a.FailEvent)
+			err = shows(part, a.Order, a.FailEvent)
 			if fail < 0 || int(a.FailEvent) < fail {
 				fail = int(a.FailEvent)
 			}
-		}
-		if errors.Is(err, oracle.ErrManyStates) {
-			return 0, false, nil
 		}
 		if err != nil {
 			return 0, false, fmt.Errorf("%s, %w", a.Verdict, err)
 		}
 	}
 	return fail, true, nil
+}
+
+// shows says what is wrong with an order, as far as it can be replayed.
+func shows(ops *models.Operations, order []models.Row, end int32) error {
+	err := oracle.Shows(ops, order, end)
+	if errors.Is(err, oracle.ErrManyStates) {
+		return nil
+	}
+	return err
 }
 
 // evidence checks what a result shows: that a witness is one, and that a core, as a
@@ -251,10 +257,7 @@ func (c *Counts) evidence(spec models.Spec, r *report.Result, ops *models.Operat
 				order = append(order, i)
 			}
 		}
-		if err := oracle.Shows(ops, order, ops.Events); !errors.Is(err, oracle.ErrManyStates) {
-			return err
-		}
-		return nil
+		return shows(ops, order, ops.Events)
 	}
 	if r.Missing != "" {
 		return nil // no time
