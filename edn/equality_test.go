@@ -89,7 +89,7 @@ type equality struct {
 	v       *Values
 	numbers map[string]int
 	known   map[ID]int
-	huge    bool // a decimal has an exponent that would take too long
+	huge    bool // a decimal has an exponent that would take too long, or an integer too many digits for plain Go
 }
 
 // bijective says whether the classes of a table are the numbers of its forms.
@@ -137,7 +137,9 @@ func (e *equality) key(id ID) string {
 	}
 	switch kind := v.Kind(id); kind {
 	case KindInt, KindRatio:
-		return "exact " + exactly(text).String()
+		exact := exactly(text).String()
+		e.huge = e.huge || len(exact) > MaxNumber
+		return "exact " + exact
 	case KindFloat:
 		f, _ := strconv.ParseFloat(strings.TrimPrefix(text, "##"), 64)
 		if f != f {
@@ -262,19 +264,23 @@ func (e *equality) respelled(r *rand.Rand, id ID) string {
 		n := exactly(v.Str(id)).Num()
 		sign := map[int]string{-1: "-"}[n.Sign()]
 		n.Abs(n)
+		text := sign + n.String()
 		switch r.IntN(6) {
 		case 0:
-			return sign + n.String() + "N"
+			text += "N"
 		case 1:
-			return sign + "0x" + n.Text(16)
+			text = sign + "0x" + n.Text(16)
 		case 2:
-			return sign + "0" + n.Text(8)
+			text = sign + "0" + n.Text(8)
 		case 3:
-			return sign + "36r" + n.Text(36)
+			text = sign + "36r" + n.Text(36)
 		case 4:
-			return sign + new(big.Int).Mul(n, big.NewInt(3)).String() + "/3"
+			text = sign + new(big.Int).Mul(n, big.NewInt(3)).String() + "/3"
 		}
-		return sign + n.String()
+		if len(text) > MaxNumber {
+			return v.Text(id)
+		}
+		return text
 	case KindRatio:
 		q := exactly(v.Str(id))
 		return fmt.Sprintf("%s0/%s0", q.Num(), q.Denom())
