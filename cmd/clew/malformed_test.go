@@ -459,6 +459,8 @@ process: 0
 		"h.edn:2:1: expected call or return, found throws"},
 	{"a call of nothing", "", "[1] call (1)\n",
 		"h.edn:1:1: expected a method such as push(1) after call, found (1)"},
+	{"a word of LiMo that might end in a comment", "", "# @object atomic-queue\n[0] call enq(a#1)\n[0] return\n",
+		"h.edn:2:1: expected a blank before #, which begins a comment, found [0] call enq(a#1)"},
 	{"a line of LiMo without a thread", "", "# @object atomic-stack\n[1] call pop\ncall pop\n",
 		"h.edn:3:1: expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found call pop"},
 
@@ -494,6 +496,10 @@ process: 0
 {:process -1, :type :ok, :f :push, :value 1}
 `,
 		"h.edn:1:1: fptlin cannot hold process -1's :invoke :push: a process is an integer from 0 on there"},
+	{"a word that LiMo has for nothing", "convert --to limo h.edn", `{:process 0, :type :invoke, :f :dequeue, :value nil}
+{:process 0, :type :ok, :f :dequeue, :value "Empty"}
+`,
+		"h.edn:2:1: limo cannot hold process 0's :ok :dequeue: its value \"Empty\" is no integer"},
 	{"a register in LiMo", "convert --to limo h.edn", write,
 		"h.edn:1:1: limo cannot hold process 0's :invoke :write: it has queues and stacks"},
 	{"a register in fptlin", "convert --to fptlin h.edn", write,

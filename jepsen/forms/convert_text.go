@@ -231,7 +231,7 @@ func pair(v *edn.Values, id edn.ID) (text string, ok bool) {
 // isWord says whether LiMo's form has a text for a value that is not an
 // integer.
 func isWord(s string) bool {
-	if _, err := strconv.ParseInt(s, 10, 64); err == nil || s == "" || s == "empty" {
+	if _, err := strconv.ParseInt(s, 10, 64); err == nil || s == "" || s == "empty" || s == "Empty" {
 		return false
 	}
 	return !strings.ContainsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("()#\ufeff", c) })

@@ -67,7 +67,12 @@ func (r *textReader) limoEvent(calls *limoCalls) error {
 	if !ok || r.line[0] != '[' || thread < 0 {
 		return r.fail("expected [THREAD] call METHOD(VALUE) or [THREAD] return VALUE, found %s", scan.Clip(r.line))
 	}
-	rest, _, _ = bytes.Cut(rest, []byte("#"))
+	if at := bytes.IndexByte(rest, '#'); at >= 0 {
+		if at > 0 && rest[at-1] != ')' && !scan.IsBlank(rest[at-1]) {
+			return r.fail("expected a blank before #, which begins a comment, found %s", scan.Clip(r.line))
+		}
+		rest = rest[:at]
+	}
 	verb, rest, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
 	rest = bytes.TrimSpace(rest)
 	call := calls.of(thread, r.lines.N)

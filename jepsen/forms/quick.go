@@ -230,7 +230,7 @@ func (r *textReader) rest(l *plainLine, text []byte, i int) (next int, value, an
 	v, end := r.in.values, i
 	second := past(text, i)
 	var to int64
-	if second >= 0 && text[second] != '\n' {
+	if second >= 0 && second < len(text) && text[second] != '\n' {
 		to, end = shortInt(text, second)
 	}
 	if end < 0 {
