@@ -49,6 +49,11 @@ var (
 // to take more.
 const maxWindow = 128 << 20
 
+// IsPacked says whether a file that begins so is one that Decompress decompresses.
+func IsPacked(head []byte) bool {
+	return bytes.HasPrefix(head, gzipMagic) || bytes.HasPrefix(head, zstdMagic)
+}
+
 // Decompress is the content of r: decompressed if it begins like gzip or zstd,
 // which packed says, otherwise r itself.
 func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {

@@ -2,6 +2,7 @@ package forms
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -111,6 +112,40 @@ func TestAFileGrows(t *testing.T) {
 	}})
 	if err != nil || len(h.Type) != 3 || len(h.Warnings) != 1 || !strings.Contains(h.Warnings[0], "the last line had no end") {
 		t.Fatal(err, h)
+	}
+}
+
+// A file that is not the history that has been read, or whose bytes are no lines, is an
+// error: what would be missing could not be told from what has not been written yet.
+func TestAFileThatCannotBeFollowed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.edn")
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	z.Write([]byte(growing["EDN"]))
+	z.Close()
+	for name, c := range map[string]struct{ before, then, want string }{
+		"rewritten":   {growing["EDN"], "{:process 0}", "it has become shorter since it was read"},
+		"compressed":  {gz.String(), "", "compressed data is not followed"},
+		"and cut off": {gz.String()[:20], "", "compressed data is not followed"},
+		"zstd":        {"\x28\xb5\x2f\xfd rest", "", "compressed data is not followed"},
+	} {
+		if err := os.WriteFile(path, []byte(c.before), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Follow(t.Context(), f, "h.edn", jepsen.Options{}, Following{Idle: 2 * time.Second, Look: func(h *jepsen.History) bool {
+			if len(h.Type) > 0 && c.then != "" {
+				os.WriteFile(path, []byte(c.then), 0o644)
+			}
+			return true
+		}})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "h.edn") {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Close()
 	}
 }
 
