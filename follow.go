@@ -29,7 +29,7 @@ import (
 // a failure is final once all operations that were open then have returned; it is
 // the one that Check finds in the whole, too. Operations that do not return are
 // waited for ten seconds, and then count as crashed. Models that look ahead, such as
-// locks with owners, are decided at the end.
+// locks with owners and kv, are decided at the end.
 func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Options, spec models.Spec, o Options, idle time.Duration) (*report.Result, error) {
 	switch {
 	case ctx == nil:

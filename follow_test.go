@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"clew"
 	"clew/internal/campaign"
@@ -116,6 +117,22 @@ func TestFollowEndsAtAFailure(t *testing.T) {
 	}
 	if _, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, models.Spec{}, clew.Options{}, 0); err == nil || !strings.Contains(err.Error(), "needs a model") {
 		t.Errorf("without a model: %v", err)
+	}
+}
+
+// Whether nothing is the empty string in a kv is what a later get says, so no failure
+// before it is one.
+func TestFollowWaitsForWhatNothingIs(t *testing.T) {
+	r, w := io.Pipe()
+	go func() {
+		w.Write([]byte(`{:process 0 :type :invoke :f :cas :value ["x" ["" "a"]]}` + "\n" + `{:process 0 :type :ok :f :cas :value ["x" ["" "a"]]}` + "\n"))
+		time.Sleep(500 * time.Millisecond)
+		w.Write([]byte(`{:process 0 :type :invoke :f :get :value ["y" nil]}` + "\n" + `{:process 0 :type :ok :f :get :value ["y" ""]}` + "\n"))
+		w.Close()
+	}()
+	got, err := clew.Follow(t.Context(), r, "x", jepsen.Options{}, models.Spec{Name: "kv"}, clew.Options{}, 0)
+	if err != nil || got.Verdict != jepsen.Valid {
+		t.Fatalf("%v\n%s", err, got.Text())
 	}
 }
 

@@ -32,7 +32,8 @@ type kv struct {
 }
 
 var kvDefinition = Definition{
-	Name: "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
+	LooksAhead: true, // what is there may tell later whether nothing is the empty string
+	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
 	Called: []string{"map", "dict"},
 	Params: []Param{ParamFailedCAS},
 	Record: "clew.model.KV",
