@@ -115,6 +115,14 @@ func (o Operation) Given() edn.Value { return o.v.Value(o.given) }
 // Key is the :key of the invocation, nil if it has none.
 func (o Operation) Key() edn.Value { return o.v.Value(o.key) }
 
+// completedKey is the :key of the completion, nil if it has none or none counts.
+func (o Operation) completedKey() edn.ID {
+	if o.h == nil || o.status != jepsen.Succeeded {
+		return edn.Nil
+	}
+	return o.h.Key(o.h.Completion[o.of])
+}
+
 // Process is the integer that names the process.
 func (o Operation) Process() edn.Value { return o.v.Value(o.process) }
 

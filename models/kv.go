@@ -175,7 +175,8 @@ func (m *kv) class(value edn.ID) (int32, error) {
 }
 
 // parts takes an operation apart: the key is its :key, or the first of [key
-// value], or the :key of a map. If there is none, all is about one key, nil.
+// value], or the :key of a map. If there is none, all is about one key, nil. What
+// may be a key and is nothing else, and a completion of another key, are errors.
 func (m *kv) parts(o Operation) (kvFields, error) {
 	given, value, key := o.given, o.value, o.key
 	switch items := m.v.Items(given); {
@@ -192,6 +193,11 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 			return kvFields{}, fmt.Errorf("expected [%s value], found %s", m.v.Text(key), m.v.Text(value))
 		}
 		given = items[1]
+	case (o.f == m.fGet || o.f == m.fDelete) && given != edn.Nil && !m.isMap(given):
+		return kvFields{}, fmt.Errorf("expected a :key or [key value], found %s", m.v.Text(given))
+	}
+	if completed := o.completedKey(); completed != edn.Nil && m.v.Same(completed) != m.v.Same(key) {
+		return kvFields{}, fmt.Errorf("expected the key of its invocation, %s, found %s", m.v.Text(key), m.v.Text(completed))
 	}
 	x := kvFields{key: key}
 	m.take(&x, given)

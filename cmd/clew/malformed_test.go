@@ -746,6 +746,17 @@ process: 0
 	{"an append of nil", "check --model kv h.edn", `{:process 0, :type :invoke, :f :append, :key "x"}
 `,
 		"h.edn:1:1: kv cannot read the value of :append (index 0): expected a string, found nil; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"a key where no value belongs", "check --model kv h.edn", `{:process 0, :type :invoke, :f :delete, :value "x"}
+`,
+		"h.edn:1:1: kv cannot read the value of :delete (index 0): expected a :key or [key value], found \"x\"; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"a get of a key that stands where no value belongs", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :value "x"}
+{:process 0, :type :ok, :f :get, :value 1}
+`,
+		"h.edn:2:1: kv cannot read the value of :get (index 1): expected a :key or [key value], found \"x\"; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+	{"a get that returns with another key", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :key "x"}
+{:process 0, :type :ok, :f :get, :key "y", :value 1}
+`,
+		"h.edn:2:1: kv cannot read the value of :get (index 1): expected the key of its invocation, \"x\", found \"y\"; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
 	{"a get of two keys", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :value ["x" "y"]}
 `,
 		"h.edn:1:1: kv cannot read the value of :get (index 0): expected one key, found [\"x\" \"y\"]; several keys at once are multi-register's; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
