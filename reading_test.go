@@ -197,6 +197,42 @@ func (m *panicking) Step([]models.State, models.State, models.Op) []models.State
 	panic("a poisoned history")
 }
 
+// A process may have several operations open at once in interval records, and so may it
+// in the core of such a history.
+func TestACoreOfOverlappingOperationsOfAProcessIsReadBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		text        string
+		independent bool
+	}{
+		"one": {text: `{"process":0,"f":"write","value":1,"call":0,"return":10}
+{"process":0,"f":"write","value":2,"call":1,"return":9}
+{"process":0,"f":"read","output":1,"call":11,"return":12}
+{"process":0,"f":"read","output":2,"call":13,"return":14}`},
+		"keys": {independent: true, text: `{"process":0,"f":"write","value":[7,1],"call":0,"return":10}
+{"process":0,"f":"write","value":[8,1],"call":1,"return":9}
+{"process":0,"f":"write","value":[7,2],"call":1,"return":9}
+{"process":0,"f":"read","value":[7,null],"output":[7,1],"call":11,"return":12}
+{"process":0,"f":"read","value":[7,null],"output":[7,2],"call":13,"return":14}`},
+	} {
+		text := c.text
+		for range 2 { // the core of the core, too
+			h, err := clew.Read(strings.NewReader(text), name, jepsen.Options{})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			r, err := clew.Check(t.Context(), h, models.Spec{Name: "register"}, clew.Options{Independent: c.independent, Verify: true})
+			if err != nil || r.Verdict != jepsen.Invalid {
+				t.Fatalf("%s: %v, %v\n%s", name, err, r, text)
+			}
+			var core strings.Builder
+			if err := r.WriteCore(&core); err != nil || strings.Count(core.String(), "\n") != 4 {
+				t.Fatalf("%s: %v\n%s", name, err, core.String())
+			}
+			text = core.String()
+		}
+	}
+}
+
 func TestWhateverComesOfAHistoryIsAResult(t *testing.T) {
 	poisoned := *campaign.OwnRegister
 	poisoned.New = func(b *models.Binding) (models.Reader, error) {

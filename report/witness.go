@@ -11,6 +11,7 @@ import (
 	"clew/edn"
 	"clew/edn/opmap"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 // WriteWitness writes the linearization of a valid result: one op map to a
@@ -69,7 +70,8 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 // WriteCore writes the core of an invalid result as a history of its own, which
 // is not linearizable either: the events of its operations, an op map a line. Of
 // independent keys it is the core of the one that fails first, with the key in
-// every value, so it is a history of independent keys again.
+// every value, so it is a history of independent keys again. If operations of one
+// process are open at the same time, as EDN cannot say, they are interval records.
 func (r *Result) WriteCore(w io.Writer) error {
 	h, core, key := r.History, r.Core, (*edn.Value)(nil)
 	if k := r.FailingKey(); k != nil {
@@ -87,6 +89,13 @@ func (r *Result) WriteCore(w io.Writer) error {
 	if len(events) == 0 {
 		return nil
 	}
+	if overlap(h, events) {
+		whole := make([]jepsen.Operation, len(core))
+		for i, op := range core {
+			whole[i] = h.WholeOperation(op)
+		}
+		return forms.WriteRecords(w, r.History, whole)
+	}
 	out, ops := bufio.NewWriter(w), h.OpPrinter()
 	var line []byte
 	for _, e := range events {
@@ -100,6 +109,19 @@ func (r *Result) WriteCore(w io.Writer) error {
 		}
 	}
 	return out.Flush()
+}
+
+// overlap says whether a process begins an operation while another one of its is open.
+func overlap(h *jepsen.History, events []jepsen.Event) bool {
+	open := map[int32]bool{}
+	for _, e := range events {
+		begins := h.Invocation[h.OpOf[e]] == e
+		if begins && open[h.Process[e]] {
+			return true
+		}
+		open[h.Process[e]] = begins
+	}
+	return false
 }
 
 // ReadWitness reads a witness of a history: op maps, each with the :index, :process

@@ -237,11 +237,10 @@ func (e *evidence) probe() error {
 // results it holds on to no history.
 func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	var core bytes.Buffer
+	var lost error
 	inDir := e.cores.wanted() && r.Verdict == jepsen.Invalid && r.FirstFailing().Core != nil
 	if inDir {
-		if err := r.WriteCore(&core); err != nil {
-			panic(err) // a buffer takes everything
-		}
+		lost = r.WriteCore(&core)
 	}
 	if len(e.files) == 0 && !inDir {
 		return nil
@@ -253,7 +252,10 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	}
 	return func(ctx context.Context) error {
 		var failed []error
-		if inDir {
+		switch {
+		case lost != nil:
+			failed = append(failed, fmt.Errorf("%s: %w", path, lost))
+		case inDir:
 			failed = append(failed, inFolder(ctx, path, core.Bytes()))
 		}
 		for _, p := range e.files {

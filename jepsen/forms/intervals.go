@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -237,38 +238,56 @@ func (c *converter) interval(e *opmap.Event, add func(*opmap.Event) error) error
 	return add(e)
 }
 
-// records writes a history as interval records. The times of events are their
-// positions.
+// WriteRecords writes operations of a history as interval records, since those of one
+// process may be open at the same time there. Errors name the event that has no place.
+func WriteRecords(w io.Writer, h *jepsen.History, ops []jepsen.Operation) error {
+	c := &converter{table: h.Values, to: Intervals, w: bufio.NewWriter(w)}
+	for _, op := range ops {
+		if err := c.record(h, op); err != nil {
+			return err
+		}
+	}
+	return c.w.Flush()
+}
+
+// records writes a history as interval records.
 func (c *converter) records(h *jepsen.History) error {
-	v := h.Values
-	field := func(kvs *[]edn.ID, key string, id edn.ID) { *kvs = append(*kvs, v.InternKeyword(key), id) }
-	for op, inv := range h.Invocation {
-		end, status := h.Completion[op], h.Status[op]
-		if status == jepsen.Failed {
-			return c.refuseOp(h, end, "it has no operations that failed")
+	for op := range jepsen.Operation(h.Operations()) {
+		if err := c.record(h, op); err != nil {
+			return err
 		}
-		var kvs []edn.ID
-		field(&kvs, "process", h.Processes[h.Process[inv]])
-		field(&kvs, "f", h.F[inv])
-		if key := h.Key(inv); key != edn.Nil {
-			field(&kvs, "key", key)
-		}
-		field(&kvs, "value", h.Value[inv])
-		if status == jepsen.Succeeded && v.Same(h.Value[end]) != v.Same(h.Value[inv]) {
-			if h.Value[end] == edn.Nil {
-				return c.refuseOp(h, end, "it takes an output of nil for the invocation's value")
-			}
-			field(&kvs, "output", h.Value[end])
-		}
-		field(&kvs, "call", v.InternInt(int64(inv)))
-		if status == jepsen.Succeeded {
-			field(&kvs, "return", v.InternInt(int64(end)))
-		}
-		text, bad := c.jsonOps.Op(v, kvs)
-		if bad != "" {
-			return c.refuseOp(h, inv, "it %s", bad)
-		}
-		c.put(text)
 	}
 	return nil
+}
+
+// record writes an operation as an interval record. The times of events are their
+// positions.
+func (c *converter) record(h *jepsen.History, op jepsen.Operation) error {
+	v, inv, end, status := h.Values, h.Invocation[op], h.Completion[op], h.Status[op]
+	if status == jepsen.Failed {
+		return c.refuseOp(h, end, "it has no operations that failed")
+	}
+	var kvs []edn.ID
+	field := func(key string, id edn.ID) { kvs = append(kvs, v.InternKeyword(key), id) }
+	field("process", h.Processes[h.Process[inv]])
+	field("f", h.F[inv])
+	if key := h.Key(inv); key != edn.Nil {
+		field("key", key)
+	}
+	field("value", h.Value[inv])
+	if status == jepsen.Succeeded && v.Same(h.Value[end]) != v.Same(h.Value[inv]) {
+		if h.Value[end] == edn.Nil {
+			return c.refuseOp(h, end, "it takes an output of nil for the invocation's value")
+		}
+		field("output", h.Value[end])
+	}
+	field("call", v.InternInt(int64(inv)))
+	if status == jepsen.Succeeded {
+		field("return", v.InternInt(int64(end)))
+	}
+	text, bad := c.jsonOps.Op(v, kvs)
+	if bad != "" {
+		return c.refuseOp(h, inv, "it %s", bad)
+	}
+	return c.put(text)
 }
