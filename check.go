@@ -451,7 +451,8 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Explanation = explain(r)
 	}
 	c.relate(ctx, r)
-	if _, single := c.ops.Model.(models.SingleValue); single {
+	r.Hint = completedOtherwise(part.History, r)
+	if _, single := c.ops.Model.(models.SingleValue); single && r.Hint == "" {
 		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
 	}
 	if r.Hint == "" {

@@ -57,6 +57,26 @@ func hintOfAny(h *jepsen.History, r *report.Result) (text string) {
 	return text
 }
 
+// completedOtherwise says which operation was called with what the failing one saw and
+// nobody left, but has another value in its completion, which counts: a client recorded
+// what its call returned, or nothing.
+func completedOtherwise(h *jepsen.History, r *report.Result) string {
+	if r.Pattern != "never-written" && r.Pattern != "never-added" {
+		return ""
+	}
+	v, failing := h.Values, h.OpOf[r.FailEvent]
+	f, key, saw := h.F[h.Invocation[failing]], v.Same(h.Key(h.Invocation[failing])), v.Same(h.OpValue(failing))
+	for op, inv := range h.Invocation[:min(len(h.Invocation), maxAlike)] {
+		if inv > r.FailEvent || h.F[inv] == f || h.Status[op] != jepsen.Succeeded || v.Same(h.Key(inv)) != key {
+			continue
+		}
+		if given := h.Value[inv]; v.Same(given) == saw && v.Same(h.OpValue(jepsen.Operation(op))) != saw {
+			return fmt.Sprintf("%s was called with %s, but what a completion says counts: let it repeat %[2]s", h.Name(jepsen.Operation(op)), v.Text(given))
+		}
+	}
+	return ""
+}
+
 // maxAlike bounds the operations among which a value of another form is looked for.
 const maxAlike = 20_000
 

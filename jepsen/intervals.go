@@ -17,7 +17,7 @@ type Interval struct {
 	Process int
 	F       string // "read"
 	Input   any    // what it was called with, in plain Go as edn.Values.From takes it
-	Output  any    // what it returned; nil means the same as Input, which is right for a write
+	Output  any    // what a read returned; nil means the same as Input, which is right for a write, of which an Output would be the value written
 	Key     any    // the :key, for a model that reads one
 	Call    int64
 	Return  int64  // ignored if it crashed
