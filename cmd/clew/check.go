@@ -279,7 +279,11 @@ func (k *checker) find(paths []string) []*job {
 			add(store.Source{Path: path}, nil)
 			continue
 		}
-		found, err := store.FindWith(path, store.Options{Keep: &keep, Own: func(s store.Source) bool { return k.shard.reads(s, packed) }})
+		found, err := store.FindWith(path, store.Options{
+			Keep: &keep,
+			Own:  func(s store.Source) bool { return k.shard.reads(s, packed) },
+			Warn: func(what string) { k.warn(path, what) },
+		})
 		for _, s := range found {
 			add(s, nil)
 		}

@@ -225,9 +225,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 		r.tally.of[panicked]++
 		reportBug(r.stderr, text.Line(a.wrong.Error()))
 	}
-	for _, w := range r.said(a.warnings) {
-		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(j.Path), text.Line(w))
-	}
+	r.warn(j.Path, a.warnings...)
 	ctx, done := r.lastly(ctx, r.options.TimeLimit-a.took)
 	defer done()
 	out := r.stdout
@@ -310,6 +308,13 @@ func (p policy) said(warnings []string) []string {
 		return nil
 	}
 	return warnings
+}
+
+// warn says warnings about what is at a path.
+func (r *runner) warn(path string, warnings ...string) {
+	for _, w := range r.said(warnings) {
+		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(w))
+	}
 }
 
 // newProgress shows the progress of so many histories.

@@ -13,7 +13,7 @@ import (
 
 // FindFS is Find in a file system, such as one of an object store. The names of
 // files are the path, slash and the rest, so the file system should do without
-// symbolic links, or not show them as regular files. A zip archive's file that is no
+// symbolic links, or not show them as regular files: they are passed by. A zip archive's file that is no
 // io.ReaderAt is held in memory.
 func FindFS(fsys fs.FS, root string) ([]Source, error) {
 	if fsys == nil {
@@ -30,7 +30,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 	if root == "." {
 		above = ""
 	}
-	var below []string
+	var below, links []string
 	var unreadable []error
 	err = fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -38,6 +38,8 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
 		case d.Type().IsRegular():
 			below = append(below, strings.TrimPrefix(p, above))
+		case d.Type()&fs.ModeSymlink != 0:
+			links = append(links, strings.TrimPrefix(p, above))
 		}
 		return nil
 	})
@@ -45,7 +47,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	found := FindAmong(root, below, func(name string) (io.ReadCloser, error) { return fsys.Open(path.Join(root, name)) })
-	return orNone(root, found, errors.Join(unreadable...))
+	return Options{}.found(root, found, unfollowed(below, links), errors.Join(unreadable...))
 }
 
 // FindIn is Find for a file that may be anywhere: itself, or the members of an
@@ -58,14 +60,14 @@ func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
 	if !IsArchive(name) {
 		return []Source{{Path: name, open: open}}, nil
 	}
-	found, err := findInArchive(name, func() (io.ReadCloser, error) {
+	found, passed, err := findInArchive(name, func() (io.ReadCloser, error) {
 		f, err := open()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, files.Reason(err))
 		}
 		return f, nil
 	}, Options{})
-	return orNone(name, found, err)
+	return Options{}.found(name, found, passed, err)
 }
 
 // FindAmong is Find for a directory whose files somebody else has listed, by their

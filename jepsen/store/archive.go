@@ -37,8 +37,8 @@ const encrypted = 1
 // IsArchive says whether a file of this name is an archive, whose members are histories.
 func IsArchive(name string) bool { return isTar(name) || isZip(name) }
 
-// findInArchive is the histories in an archive.
-func findInArchive(file string, open opener, o Options) ([]Source, error) {
+// findInArchive is the histories in an archive, and what was passed by.
+func findInArchive(file string, open opener, o Options) (found []Source, passed []string, err error) {
 	if isZip(file) {
 		return findInZip(file, open)
 	}
@@ -46,26 +46,29 @@ func findInArchive(file string, open opener, o Options) ([]Source, error) {
 }
 
 // findInZip is the histories in a zip archive, by name. It stays open.
-func findInZip(file string, open opener) ([]Source, error) {
+func findInZip(file string, open opener) (found []Source, passed []string, err error) {
 	f, err := open()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	z, err := readZip(f)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", file, files.Reason(err))
+		return nil, nil, fmt.Errorf("%s: %w", file, files.Reason(err))
 	}
 	members := map[string]*zip.File{}
-	var names []string
+	var names, links []string
 	for _, f := range z.File {
-		if f.Mode().IsRegular() {
-			name := path.Clean(f.Name)
+		switch name := path.Clean(f.Name); {
+		case f.Mode().IsRegular():
 			members[name] = f
 			names = append(names, name)
+		case f.Mode()&fs.ModeSymlink != 0:
+			links = append(links, name)
 		}
 	}
 	slices.Sort(names)
+	names = slices.Compact(names)
 	source := func(name string) Source {
 		s := stored(file, name)
 		s.archive = file
@@ -78,7 +81,7 @@ func findInZip(file string, open opener) ([]Source, error) {
 		}
 		return s
 	}
-	return sources(slices.Compact(names), source), nil
+	return sources(names, source), unfollowed(names, links), nil
 }
 
 // readZip reads the list of an archive's members: here and there in a file, or of one
@@ -104,13 +107,13 @@ func readZip(f io.ReadCloser) (*zip.Reader, error) {
 // findInTar is the histories in a tar archive, in its order. The archive is
 // read once for their names, and once more for what is in them, unless it is
 // compressed and that could be kept.
-func findInTar(file string, open opener, o Options) ([]Source, error) {
+func findInTar(file string, open opener, o Options) (found []Source, passed []string, err error) {
 	t := &tarball{file: file, begun: open}
 	if err := t.begin(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer t.end()
-	var names []string
+	var names, links []string
 	at := map[string]int{}
 	kept := map[string][]byte{}
 	for {
@@ -119,12 +122,17 @@ func findInTar(file string, open opener, o Options) ([]Source, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if header.Typeflag != tar.TypeReg {
-			continue
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		name := path.Clean(header.Name)
+		switch header.Typeflag {
+		case tar.TypeReg:
+		case tar.TypeSymlink:
+			links = append(links, name)
+			continue
+		default:
+			continue
+		}
 		if _, seen := at[name]; !seen {
 			names = append(names, name)
 		}
@@ -133,13 +141,13 @@ func findInTar(file string, open opener, o Options) ([]Source, error) {
 		if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name)) && (o.Own == nil || o.Own(stored(file, name))) {
 			text := make([]byte, header.Size)
 			if _, err := io.ReadFull(t.r, text); err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
+				return nil, nil, fmt.Errorf("%s: %w", file, err)
 			}
 			kept[name] = text
 			*o.Keep -= header.Size
 		}
 	}
-	return sources(names, func(name string) Source {
+	source := func(name string) Source {
 		s := stored(file, name)
 		s.archive = file
 		_, held := kept[name]
@@ -152,7 +160,8 @@ func findInTar(file string, open opener, o Options) ([]Source, error) {
 			return io.NopCloser(bytes.NewReader(text)), nil
 		}
 		return s
-	}), nil
+	}
+	return sources(names, source), unfollowed(names, links), nil
 }
 
 // tarball reads a tar archive, compressed or not, from front to back.

@@ -18,7 +18,7 @@ import (
 // is a directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
 // history.edn in it, and every test.jepsen without one beside it, or, if there is
 // neither, every file that ends in .edn, .edn.gz or .edn.zst. Symbolic links below
-// the directory are not followed, and the independent/ folder beside a history is
+// the directory are not followed (Options.Warn is told of those), and the independent/ folder beside a history is
 // skipped: its histories are parts of that one. The order is by name, except that a tar archive keeps its
 // own. If a part of the directory cannot be read, Find returns the other
 // histories and an error.
@@ -32,6 +32,9 @@ type Options struct {
 	Keep *int64
 	// Own, unless nil, chooses the members that are worth it.
 	Own func(Source) bool
+	// Warn, unless nil, is told what was passed by though its name is one of those that
+	// are looked for.
+	Warn func(string)
 }
 
 // FindWith is Find with options.
@@ -47,62 +50,88 @@ func FindWith(path string, o Options) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	var found []Source
+	var passed []string
 	switch {
 	case info.IsDir():
-		found, err = findBelow(path)
+		found, passed, err = findBelow(path)
 	case IsArchive(path):
-		found, err = findInArchive(path, func() (io.ReadCloser, error) { return files.Open(path) }, o)
+		found, passed, err = findInArchive(path, func() (io.ReadCloser, error) { return files.Open(path) }, o)
 	default:
 		return []Source{{Path: path}}, nil
 	}
-	return orNone(path, found, err)
+	return o.found(path, found, passed, err)
 }
 
-// orNone is what was found, which is an error if it is nothing.
-func orNone(path string, found []Source, err error) ([]Source, error) {
+// found is what was found at a path. If it is nothing that is an error, and what was
+// passed by is a part of it; else it is a warning.
+func (o Options) found(path string, found []Source, passed []string, err error) ([]Source, error) {
 	if err == nil && len(found) == 0 {
-		err = errNone(path)
+		none := path + ": no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it"
+		return nil, errors.New(strings.Join(append([]string{none}, passed...), "; "))
+	}
+	for _, what := range passed {
+		if o.Warn != nil {
+			o.Warn(what)
+		}
 	}
 	return found, err
 }
 
-// findBelow is the histories below a directory.
-func findBelow(dir string) ([]Source, error) {
+// findBelow is the histories below a directory, and what was passed by.
+func findBelow(dir string) (found []Source, passed []string, err error) {
 	// A trailing separator makes the walk enter a root that is itself a link.
 	root := dir
 	if !strings.HasSuffix(root, string(filepath.Separator)) {
 		root += string(filepath.Separator)
 	}
-	var below []string
+	var below, links []string
 	var unreadable []error
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
 			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
+			return nil
+		}
+		name, err := filepath.Rel(root, p) // The walk cleans paths: ./store/ is store in p.
+		switch name = filepath.ToSlash(name); {
+		case err != nil:
+			return err
 		case d.Type().IsRegular():
-			name, err := filepath.Rel(root, p) // The walk cleans paths: ./store/ is store in p.
-			if err != nil {
-				return err
+			below = append(below, name)
+		case d.Type()&fs.ModeSymlink != 0 && (isRun(name) || isEDN(name)):
+			if info, err := os.Stat(p); err != nil || !info.IsDir() {
+				links = append(links, name)
 			}
-			below = append(below, filepath.ToSlash(name))
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, files.PathError(err)
+		return nil, nil, files.PathError(err)
 	}
-	found := sources(below, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
+	found = sources(below, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
+	passed = unfollowed(below, links)
 	if others := slices.DeleteFunc(below, func(name string) bool { return !otherForm.MatchString(name) }); len(found)+len(unreadable) == 0 && len(others) > 0 {
-		return nil, fmt.Errorf("%w; it has %d of other forms, such as %s: give those by their names", errNone(dir), len(others), others[0])
+		passed = append(passed, fmt.Sprintf("it has %d of other forms, such as %s: give those by their names", len(others), others[0]))
 	}
-	return found, errors.Join(unreadable...)
+	return found, passed, errors.Join(unreadable...)
+}
+
+// unfollowed says which symbolic links would be histories if they were files.
+func unfollowed(files, links []string) []string {
+	isLink := map[string]bool{}
+	for _, name := range links {
+		isLink[name] = true
+	}
+	chosen, _ := histories(slices.Concat(files, links))
+	chosen = slices.DeleteFunc(chosen, func(name string) bool { return !isLink[name] })
+	switch len(chosen) {
+	case 0:
+		return nil
+	case 1:
+		return []string{"1 symbolic link is not followed, such as " + chosen[0]}
+	}
+	return []string{fmt.Sprintf("%d symbolic links are not followed, such as %s", len(chosen), chosen[0])}
 }
 
 // otherForm matches the names of files that may be histories, but are not looked for in
 // folders, as other things have such names there.
 var otherForm = regexp.MustCompile(`\.(jsonl?|log|txt)(\.gz|\.zst)?$`)
-
-// errNone is the error of a folder or an archive without histories.
-func errNone(path string) error {
-	return fmt.Errorf("%s: no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it", path)
-}

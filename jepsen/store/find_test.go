@@ -89,6 +89,30 @@ func TestSymbolicLinksAreFollowedOnlyWhereTheyAreGiven(t *testing.T) {
 	}
 }
 
+func TestLinksInAZipArchiveAreToldOf(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store.zip")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	for name, mode := range map[string]os.FileMode{"a/history.edn": 0o644, "b/history.edn": os.ModeSymlink, "latest": os.ModeSymlink} {
+		header := &zip.FileHeader{Name: name}
+		header.SetMode(mode)
+		if _, err := z.CreateHeader(header); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if z.Close() != nil || f.Close() != nil {
+		t.Fatal("no archive")
+	}
+	said := ""
+	found, err := FindWith(file, Options{Warn: func(what string) { said += what }})
+	if want := "1 symbolic link is not followed, such as b/history.edn"; err != nil || len(found) != 1 || said != want {
+		t.Errorf("%v, %v, %q; want %q", found, err, said, want)
+	}
+}
+
 func TestAStoresLayoutTellsTestAndTime(t *testing.T) {
 	const time = "20250623T184232.292Z"
 	for _, c := range []struct{ root, below, test, time string }{
