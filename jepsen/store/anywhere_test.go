@@ -235,3 +235,56 @@ func TestMembersAreReadInAnyOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestAHardLinkInATarIsTheMemberThatItNames: as it was when the link was made.
+func TestAHardLinkInATarIsTheMemberThatItNames(t *testing.T) {
+	op, two := "{:process 0, :type :invoke, :f :write, :value 1}\n", "{:process 1, :type :invoke, :f :write, :value 2}\n"
+	var b bytes.Buffer
+	z := tar.NewWriter(&b)
+	for _, m := range []struct{ name, link, text string }{
+		{"a/data", "", op},
+		{"b/history.edn", "./a/data", ""},
+		{"c/history.edn", "", op + two},
+		{"d/history.edn", "c/history.edn", ""},
+		{"c/history.edn", "", op},
+		{"e/history.edn", "f/history.edn", ""},
+		{"g/history.edn", "g/history.edn", ""},
+		{"notes.txt", "f/notes.txt", ""},
+	} {
+		header := &tar.Header{Name: m.name, Linkname: m.link, Mode: 0o644, Size: int64(len(m.text)), Typeflag: tar.TypeReg}
+		if m.link != "" {
+			header.Typeflag = tar.TypeLink
+		}
+		if err := z.WriteHeader(header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := z.Write([]byte(m.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const want = `s.tar/b/history.edn below b/history.edn of b at "": 1 []
+s.tar/c/history.edn below c/history.edn of c at "": 1 []
+s.tar/d/history.edn below d/history.edn of d at "": 2 []
+s.tar/e/history.edn below e/history.edn of e at "": s.tar/e/history.edn: it is a hard link to f/history.edn, and no such member comes before it
+s.tar/g/history.edn below g/history.edn of g at "": s.tar/g/history.edn: it is a hard link to g/history.edn, and no such member comes before it
+`
+	t.Chdir(t.TempDir())
+	var packed bytes.Buffer
+	if err := gzipped(func(w io.Writer, _ []string) error { _, err := w.Write(b.Bytes()); return err })(&packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range [][]byte{b.Bytes(), packed.Bytes()} {
+		if err := os.WriteFile("s.tar", text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, keep := range []int64{1 << 20, 60, 0} {
+			found, err := FindWith("s.tar", Options{Keep: &keep})
+			if got := readAll(found, err, ""); got != want {
+				t.Errorf("%d left: got\n%swant\n%s", keep, got, want)
+			}
+		}
+	}
+}

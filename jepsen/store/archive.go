@@ -114,8 +114,7 @@ func findInTar(file string, open opener, o Options) (found []Source, passed []st
 	}
 	defer t.end()
 	var names, links []string
-	at := map[string]int{}
-	kept := map[string][]byte{}
+	members := map[string]member{}
 	for {
 		header, err := t.next()
 		if err == io.EOF {
@@ -125,43 +124,56 @@ func findInTar(file string, open opener, o Options) (found []Source, passed []st
 			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		name := path.Clean(header.Name)
+		m := member{at: t.passed}
 		switch header.Typeflag {
-		case tar.TypeReg:
+		case tar.TypeReg, tar.TypeGNUSparse:
+			if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name)) && (o.Own == nil || o.Own(stored(file, name))) {
+				m.text = make([]byte, header.Size)
+				if _, err := io.ReadFull(t.r, m.text); err != nil {
+					return nil, nil, fmt.Errorf("%s: %w", file, err)
+				}
+				*o.Keep -= header.Size
+			}
+		case tar.TypeLink:
+			var known bool
+			if m, known = members[path.Clean(header.Linkname)]; !known {
+				m.lost = fmt.Errorf("it is a hard link to %s, and no such member comes before it", header.Linkname)
+			}
 		case tar.TypeSymlink:
 			links = append(links, name)
 			continue
 		default:
 			continue
 		}
-		if _, seen := at[name]; !seen {
+		if _, seen := members[name]; !seen {
 			names = append(names, name)
 		}
-		at[name] = t.passed // a later member of the same name replaces it
-		delete(kept, name)
-		if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name)) && (o.Own == nil || o.Own(stored(file, name))) {
-			text := make([]byte, header.Size)
-			if _, err := io.ReadFull(t.r, text); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", file, err)
-			}
-			kept[name] = text
-			*o.Keep -= header.Size
-		}
+		members[name] = m // a later member of the same name replaces it
 	}
 	source := func(name string) Source {
 		s := stored(file, name)
 		s.archive = file
-		_, held := kept[name]
-		s.InOrder = !held
+		m := members[name]
+		s.InOrder = m.text == nil
 		s.open = func() (io.ReadCloser, error) {
-			text, held := kept[name]
-			if !held {
-				return t.open(at[name])
+			switch {
+			case m.lost != nil:
+				return nil, m.lost
+			case m.text == nil:
+				return t.open(m.at)
 			}
-			return io.NopCloser(bytes.NewReader(text)), nil
+			return io.NopCloser(bytes.NewReader(m.text)), nil
 		}
 		return s
 	}
 	return sources(names, source), unfollowed(names, links), nil
+}
+
+// member is a file in a tar archive. A hard link is the file that it names.
+type member struct {
+	at   int    // which of the members it is, from 1 on
+	text []byte // what is in it, unless nil
+	lost error  // why it cannot be read
 }
 
 // tarball reads a tar archive, compressed or not, from front to back.
