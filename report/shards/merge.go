@@ -279,13 +279,14 @@ func (m *Merger) disagreements() (wrong []error) {
 func flags(settings string) string { return cmp.Or(settings, "no flags of a model") }
 
 // together is the answer of a history from the answers of some of its keys each: that
-// of the key that fails first, else of the first undecided one, else of the first.
+// of the key that cannot be read, else of the one that fails first, else of the first
+// undecided one, else of the first.
 func together(lines []Line) Line {
 	whole := slices.MinFunc(lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(order(a), order(b)))
 	})
-	if whole.Run.Part == nil {
-		return whole
+	if whole.Run.Part == nil || rank(whole) < failed {
+		return whole // which says nothing of keys
 	}
 	type failure struct {
 		row int
@@ -340,15 +341,33 @@ func together(lines []Line) Line {
 	return whole
 }
 
+// failed is the rank of a history that is invalid.
+const failed = 2
+
 // rank puts what decides about a history first.
 func rank(l Line) int {
-	return slices.Index([]jepsen.Verdict{jepsen.Invalid, jepsen.Unknown, jepsen.Valid}, l.Valid)
+	switch cause := jepsen.Cause(l.Cause); {
+	case l.Valid == jepsen.Valid:
+		return failed + 3
+	case l.Valid == jepsen.Invalid:
+		return failed
+	case cause == jepsen.Unreadable:
+		return 0
+	case cause == jepsen.Panicked:
+		return 1
+	case cause == jepsen.SelfCheckFailed:
+		return failed + 1
+	}
+	return failed + 2
 }
 
 // order is which of two answers of the same rank comes first: none is without a key
-// but that of a history which could not be read, or that of no keys.
+// but that of a history which could not be read, or that of no keys. What could not be
+// read has a place in the file, if any.
 func order(l Line) int {
 	switch p := l.Run.Part; {
+	case p != nil && rank(l) < failed && l.Run.Details != nil && l.Run.Details.At != nil:
+		return l.Run.Details.At.Line
 	case p == nil || l.Valid == jepsen.Unknown && p.First < 0:
 		return -1
 	case l.Valid == jepsen.Invalid:
