@@ -307,7 +307,8 @@ func (p *ednPrinter) printer(r *Result) *jepsen.OpPrinter {
 
 // ReadEDN reads the result map of a history, as WriteEDN wrote it, or Knossos: the
 // verdict, and of a failure what pictures of it show. What was linearized before it
-// is no part of a map. Errors say what was expected.
+// is no part of a map. A result is of this history if it has the failing event, or else
+// as many events and operations, as far as it says. Errors say what was expected.
 func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 	if in == nil || h == nil || h.Values == nil {
 		return nil, fmt.Errorf("%s: expected a result and its history, found nil", name)
@@ -336,6 +337,16 @@ func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 		s := &savedResult{r: r, h: h, byIndex: newIndexed(h)}
 		if !s.read(m) {
 			return nil, at.Errorf("the :op of the result is no :ok event of %s; expected the result of this history", h.File)
+		}
+		return r, nil
+	}
+	stats, _ := m.Get("stats") // which Knossos has not
+	for _, count := range []struct {
+		of string
+		n  int
+	}{{"events", h.Events}, {"operations", h.Operations()}, {"crashed", h.CrashedCount()}} {
+		if said, ok := stats.Get(count.of); ok && said.String() != strconv.Itoa(count.n) {
+			return nil, at.Errorf("the result is of %s :%s, and %s has %d; expected the result of this history", said, count.of, h.File, count.n)
 		}
 	}
 	return r, nil
