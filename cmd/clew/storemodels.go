@@ -59,6 +59,9 @@ func readStoreModels(path string, normal settings) (storeModels, error) {
 	all := storeModels{}
 	for kvs := v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
 		test := name(v, kvs[0])
+		if _, twice := all[test]; twice {
+			return nil, fmt.Errorf("%s: expected a test once, found %s twice", path, test)
+		}
 		own, err := testSettings(v, kvs[1], normal)
 		if file, given := own["model-file"]; given && file != normal["model-file"] && !filepath.IsAbs(file) {
 			own["model-file"] = filepath.Join(filepath.Dir(path), file)
@@ -81,8 +84,13 @@ func testSettings(v *edn.Values, id edn.ID, normal settings) (settings, error) {
 		own.take("model", name(v, id))
 		return own, nil
 	}
+	seen := map[string]bool{}
 	for kvs := v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
 		flag := name(v, kvs[0])
+		if seen[flag] {
+			return nil, fmt.Errorf("expected a key once, found :%s twice", flag)
+		}
+		seen[flag] = true
 		if !slices.Contains(modelFlagNames, flag) {
 			return nil, fmt.Errorf("unknown key %s; it may have %s", v.Text(kvs[0]), ":"+strings.Join(modelFlagNames, ", :"))
 		}
