@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,18 +51,32 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		stdout = text.NewWriter(stdout)
 	}
 	var err error
+	help := &printed{to: stdout}
 	bug := guarded(func() {
 		app := newApp(stdout, stderr, &status)
+		app.Writer = help
 		err = app.RunContext(ctx, permute(app, commanded(app, args)))
 	})
 	switch {
 	case bug != "":
 		return reportBug(stderr, bug)
-	case err != nil:
-		complain(stderr, err)
+	case cmp.Or(err, help.failed) != nil:
+		complain(stderr, cmp.Or(err, help.failed))
 		return exitUsage
 	}
 	return status
+}
+
+// printed is where help goes. What prints it keeps no error.
+type printed struct {
+	to     io.Writer
+	failed error
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	n, err := p.to.Write(b)
+	p.failed = cmp.Or(p.failed, err)
+	return n, err
 }
 
 // reportBug says that clew itself is at fault.
