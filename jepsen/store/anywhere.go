@@ -47,7 +47,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	found := FindAmong(root, below, func(name string) (io.ReadCloser, error) { return fsys.Open(path.Join(root, name)) })
-	return Options{}.found(root, found, unfollowed(below, links), errors.Join(unreadable...))
+	return Options{}.found(root, found, passedBy(below, links), errors.Join(unreadable...))
 }
 
 // FindIn is Find for a file that may be anywhere: itself, or the members of an

@@ -81,7 +81,7 @@ func findInZip(file string, open opener) (found []Source, passed []string, err e
 		}
 		return s
 	}
-	return sources(names, source), unfollowed(names, links), nil
+	return sources(names, source), passedBy(names, links), nil
 }
 
 // readZip reads the list of an archive's members: here and there in a file, or of one
@@ -166,7 +166,7 @@ func findInTar(file string, open opener, o Options) (found []Source, passed []st
 		}
 		return s
 	}
-	return sources(names, source), unfollowed(names, links), nil
+	return sources(names, source), passedBy(names, links), nil
 }
 
 // member is a file in a tar archive. A hard link is the file that it names.

@@ -108,28 +108,36 @@ func findBelow(dir string) (found []Source, passed []string, err error) {
 		return nil, nil, files.PathError(err)
 	}
 	found = sources(below, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
-	passed = unfollowed(below, links)
+	passed = passedBy(below, links)
 	if others := slices.DeleteFunc(below, func(name string) bool { return !otherForm.MatchString(name) }); len(found)+len(unreadable) == 0 && len(others) > 0 {
 		passed = append(passed, fmt.Sprintf("it has %d of other forms, such as %s: give those by their names", len(others), others[0]))
 	}
 	return found, passed, errors.Join(unreadable...)
 }
 
-// unfollowed says which symbolic links would be histories if they were files.
-func unfollowed(files, links []string) []string {
+// passedBy says what is passed by though it looks like a history: symbolic links that
+// would be histories if they were files, and compressed ones.
+func passedBy(files, links []string) (said []string) {
 	isLink := map[string]bool{}
 	for _, name := range links {
 		isLink[name] = true
 	}
-	chosen, _ := histories(slices.Concat(files, links))
-	chosen = slices.DeleteFunc(chosen, func(name string) bool { return !isLink[name] })
-	switch len(chosen) {
-	case 0:
-		return nil
-	case 1:
-		return []string{"1 symbolic link is not followed, such as " + chosen[0]}
+	chosen, _, packed := histories(slices.Concat(files, links))
+	if taken, _, _ := histories(files); len(taken) == 0 || !isRun(taken[0]) {
+		packed = nil // without the links they are looked at
 	}
-	return []string{fmt.Sprintf("%d symbolic links are not followed, such as %s", len(chosen), chosen[0])}
+	isFile := func(name string) bool { return !isLink[name] }
+	if left := slices.DeleteFunc(chosen, isFile); len(left) == 1 {
+		said = append(said, "1 symbolic link is not followed, such as "+left[0])
+	} else if len(left) > 1 {
+		said = append(said, fmt.Sprintf("%d symbolic links are not followed, such as %s", len(left), left[0]))
+	}
+	if len(packed) == 1 {
+		said = append(said, "1 compressed history is not looked at, since others are not compressed: give "+packed[0]+" by its name")
+	} else if len(packed) > 1 {
+		said = append(said, fmt.Sprintf("%d compressed histories are not looked at, since others are not compressed, such as %s: give them by their names", len(packed), packed[0]))
+	}
+	return said
 }
 
 // otherForm matches the names of files that may be histories, but are not looked for in

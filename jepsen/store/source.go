@@ -171,8 +171,9 @@ func testBeside(history string) string { return path.Join(path.Dir(history), "te
 // and every test.jepsen without a history.edn beside it, or, if there is neither,
 // everything that ends in .edn, .edn.gz or .edn.zst. What is in the independent/
 // folder beside one of the former is part of that one. Tests are the test.jepsen
-// beside a history.edn.
-func histories(paths []string) (chosen []string, tests map[string]string) {
+// beside a history.edn. Packed are the compressed histories of other runs, which are
+// passed by.
+func histories(paths []string) (chosen []string, tests map[string]string, packed []string) {
 	all := map[string]bool{}
 	for _, f := range paths {
 		all[f] = true
@@ -203,10 +204,15 @@ func histories(paths []string) (chosen []string, tests map[string]string) {
 			others = append(others, f)
 		}
 	}
-	if len(whole) > 0 {
-		return whole, tests
+	if len(whole) == 0 {
+		return others, tests, nil
 	}
-	return others, tests
+	for _, f := range others {
+		if base := path.Base(f); (base == "history.edn.gz" || base == "history.edn.zst") && !all[path.Join(path.Dir(f), "history.edn")] && !all[testBeside(f)] {
+			packed = append(packed, f)
+		}
+	}
+	return whole, tests, packed
 }
 
 func isEDN(name string) bool {
@@ -215,7 +221,7 @@ func isEDN(name string) bool {
 
 // sources are the histories among files, each with its test.jepsen beside it.
 func sources(files []string, source func(name string) Source) (found []Source) {
-	chosen, tests := histories(files)
+	chosen, tests, _ := histories(files)
 	for _, name := range chosen {
 		s := source(name)
 		if test, ok := tests[name]; ok {
