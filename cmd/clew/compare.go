@@ -44,7 +44,7 @@ Knossos's own command line does. It gets twice the time limit, or 10 minutes.
 
 --verdicts TABLE has columns parted by tabs: file, verdict, and if its first
 line names them model (cas-register:0 is one from 0), algo, ms and fail_index.
-Files are below PATH, or beside the table.
+Files are below PATH, a folder, or beside the table if no PATH is given.
 
 Examples:
    clew compare store/
@@ -145,6 +145,9 @@ func (k *comparer) find(path string) error {
 
 // findTable adds the histories of a table, in its order, each once.
 func (k *comparer) findTable(path, dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("--verdicts goes with a folder, and %s is a file", dir)
+	}
 	f, err := files.Open(path)
 	if err != nil {
 		return err

@@ -983,6 +983,8 @@ process: 0
 {:process 0, :type :ok, :f :write, :value 1}
 `,
 		"--time-limit is a positive duration, not -5s"},
+	{"a file where a table's folder belongs", "compare --verdicts table.tsv h.edn", write,
+		"--verdicts goes with a folder, and h.edn is a file"},
 	{"a size without number", "check --memory-limit MB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
