@@ -87,9 +87,12 @@ func completionCommand(stdout io.Writer) *cli.Command {
 		ArgsUsage:   strings.Join(usage.Shells, "|"),
 		Description: completionHelp,
 		Action: func(c *cli.Context) error {
-			shell := c.Args().First()
-			if c.NArg() != 1 || !slices.Contains(usage.Shells, shell) {
-				return fmt.Errorf("completion is for one shell: %s; found %q", text.OneOf(usage.Shells), strings.Join(c.Args().Slice(), " "))
+			shell, expected := c.Args().First(), "completion is for one shell: "+text.OneOf(usage.Shells)
+			if c.NArg() == 0 {
+				return errors.New(expected)
+			}
+			if c.NArg() > 1 || !slices.Contains(usage.Shells, shell) {
+				return fmt.Errorf("%s; found %q", expected, strings.Join(c.Args().Slice(), " "))
 			}
 			_, err := io.WriteString(stdout, about(c.App).Completion(shell))
 			return err

@@ -285,14 +285,16 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if m := badValue.FindStringSubmatch(msg); m != nil {
 		expected := "a value of another kind"
 		switch {
-		case m[2] == "time-limit":
+		case m[2] == "time-limit", m[2] == "idle":
 			expected = "a duration such as 30s or 5m"
-		case slices.Contains([]string{"permits", "max-holds", "threads", "depth", "operations", "processes"}, m[2]):
+		case slices.Contains([]string{"permits", "max-holds", "threads", "depth", "operations", "processes", "rows"}, m[2]):
 			expected = "a number of at least 1"
 		case slices.Contains([]string{"values", "keys", "seed"}, m[2]):
 			expected = "a number of at least 0"
 		case slices.Contains([]string{"crash-rate", "fail-rate", "bug-at"}, m[2]):
 			expected = "a number from 0 to 1"
+		case m[2] == "around":
+			expected = "the :index of an event, a number"
 		case strings.HasPrefix(msg, "invalid boolean"):
 			expected = "given or not; it takes no value"
 		}

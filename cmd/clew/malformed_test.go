@@ -983,8 +983,16 @@ process: 0
 {:process 0, :type :ok, :f :write, :value 1}
 `,
 		"--time-limit is a positive duration, not -5s"},
+	{"silence in words", "check --follow --idle soon h.edn", write,
+		`--idle is a duration such as 30s or 5m, not "soon"`},
+	{"rows in words", "render -o x.svg --rows many h.edn", write,
+		`--rows is a number of at least 1, not "many"`},
+	{"an event in words", "render -o x.svg --around here h.edn", write,
+		`--around is the :index of an event, a number, not "here"`},
 	{"a file where a table's folder belongs", "compare --verdicts table.tsv h.edn", write,
 		"--verdicts goes with a folder, and h.edn is a file"},
+	{"completions for two shells", "completion bash zsh", write,
+		`completion is for one shell: bash, zsh or fish; found "bash zsh"`},
 	{"a size without number", "check --memory-limit MB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
