@@ -363,7 +363,7 @@ func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
 		}
 		return b.String()
 	}
-	const other = "not checked: the history is no EDN: certify what comes of clew convert --to edn -o h.edn HISTORY"
+	const other = "; clew convert --to edn -o h.edn HISTORY makes EDN of other forms"
 	head := `{"clew-certificate":1,"operations":0,"model":"register","parameters":{},"independent":false,"clients":"integers","valid":true}` + "\n"
 	want := map[string]string{}
 	for _, x := range []struct{ name, history, certificate, says string }{
@@ -400,6 +400,130 @@ func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
 		out, err := exec.Command("python3", append([]string{"-B", filepath.Join("docs", "certificate", "more.py")}, args...)...).CombinedOutput()
 		if err == nil || !strings.HasPrefix(string(out), "usage: check.py HISTORY CERTIFICATE") {
 			t.Errorf("%q: %s (%v)", args, out, err)
+		}
+	}
+}
+
+// Another reading of a value would be another verdict, so what is spelled in a way that
+// the program does not know for sure is not checked, and so is what is no history.
+func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
+	c := newCertified(t)
+	const write, ok = `{:process 0, :type :invoke, :f :write, :value 1}` + "\n", `{:process 0, :type :ok, :f :write, :value 1}` + "\n"
+	saw := func(written, read string) string {
+		return `{:process 0, :type :invoke, :f :write, :value ` + written + `}
+{:process 0, :type :ok, :f :write, :value ` + written + `}
+{:process 1, :type :invoke, :f :read, :value nil}
+{:process 1, :type :ok, :f :read, :value ` + read + `}
+`
+	}
+	head := `{"clew-certificate":1,"operations":%d,"model":"register","parameters":{},"independent":false,"clients":"integers","valid":true}` + "\n"
+	order := fmt.Sprintf(head, 2) + `{"key":null,"valid":true,"order":[0,1]}` + "\n"
+	alone := fmt.Sprintf(head, 1) + `{"key":null,"valid":true,"order":[0]}` + "\n"
+	none := fmt.Sprintf(head, 0) + `{"key":null,"valid":true,"order":[]}` + "\n"
+	const (
+		equal   = "proved: linearizable as register {}, independent: False, clients: integers"
+		unequal = "rejected: operation 1 cannot happen where it stands"
+		unread  = "not checked: the history cannot be read: "
+	)
+	want := map[string]string{}
+	for _, x := range []struct{ name, history, certificate, says string }{
+		{"the same value", saw(`1`, `1`), order, equal},
+		{"another value", saw(`1`, `2`), order, unequal},
+		{"keys alone, of which there is none", saw(`1`, `2`), strings.Replace(fmt.Sprintf(head, 2), `"independent":false`, `"independent":true`, 1), "rejected: no operation has a key"},
+		{"a list, which is no key and value", saw(`(7 1)`, `(7 1)`), strings.Replace(fmt.Sprintf(head, 2), `"independent":false`, `"independent":true`, 1) + `{"key":"7","valid":true,"order":[0,1]}` + "\n", "rejected: no operation has a key"},
+		{"a key that differs", strings.Replace(saw(`[7 1]`, `[7 1]`), `:read, :value nil`, `:read, :value [8 nil]`, 1), strings.Replace(fmt.Sprintf(head, 2), `"independent":false`, `"independent":true`, 1) + `{"key":"7","valid":true,"order":[0,1]}` + "\n" + `{"key":"8","valid":true,"order":[]}` + "\n", unread},
+		{"a verdict that is neither", saw(`1`, `2`), strings.Replace(fmt.Sprintf(head, 2), `"valid":true`, `"valid":"no"`, 1) + `{"key":null,"valid":false,"fails":1,"core":[0,1]}` + "\n", "rejected: the sections do not add up to the verdict"},
+		{"a model whose name has lines", saw(`1`, `2`), strings.Replace(order, `"register"`, `"mine\nh: proved: linearizable"`, 1), "not checked: nothing is known of the model mine h: proved"},
+		{"other clients", saw(`1`, `1`), strings.Replace(order, `"integers"`, `"some"`, 1), "rejected: a certificate of another form"},
+
+		{"decimals", saw(`1.00000000000000000000000000001M`, `1.00000000000000000000000000002M`), order, unequal},
+		{"one decimal", saw(`1.0M`, `100E-2M`), order, equal},
+		{"a decimal of too large an exponent", saw(`1E99999M`, `10E99998M`), order, unread},
+		{"a decimal and an integer", saw(`1M`, `1`), order, unequal},
+		{"a float and an integer", saw(`1.0`, `1`), order, unequal},
+		{"a big integer", saw(`1`, `+1N`), order, equal},
+		{"a ratio", saw(`1/2`, `2/4`), order, equal},
+		{"no ratio", saw(`2`, `4/2`), order, equal},
+		{"a ratio of nothing", saw(`1/0`, `1/0`), order, unread},
+		{"zeros", saw(`0.0`, `-0.0`), order, equal},
+		{"infinity", saw(`##Inf`, `1e400`), order, equal},
+		{"no number", saw(`##NaN`, `##NaN`), order, unequal},
+		{"an octal", saw(`017`, `17`), order, unread},
+		{"no octal", saw(`08`, `8`), order, unread},
+		{"a hexadecimal", saw(`0x10`, `16`), order, unread},
+		{"a radix", saw(`2r11`, `3`), order, unread},
+		{"digits of another script", saw(`1`, "\u0661"), order, unequal},
+		{"an octal escape", saw(`"\101"`, `"101"`), order, unread},
+		{"a Unicode escape", saw(`"\u0041\n"`, "\"A\n\""), order, equal},
+		{"surrogates", saw(`"\ud83d\ude00"`, `"😀"`), order, unread},
+		{"an escape of nothing", saw(`"\z"`, `"z"`), order, unread},
+		{"a character by its name", saw(`\newline`, `\newline`), order, equal},
+		{"a character that is white space", saw(`\newline`, "\\\n"), order, unread},
+		{"an octal character", saw(`\o101`, `\A`), order, unread},
+		{"a Unicode character", saw(`\u0041`, `\A`), order, unread},
+		{"a character and brackets", saw(`[\( \a]`, `(\( \a)`), order, equal},
+		{"lists in a set", saw(`#{[1] #{2 {:a 3, :b (4)}}}`, `#{#{{:b [4], :a 3N} 2} (1)}`), order, equal},
+		{"a set with an element twice", saw(`#{1 1N}`, `#{1}`), order, unread},
+		{"a map with a key twice", saw(`{1 2, 1N 3}`, `{1 3}`), order, unread},
+		{"a map without a value", saw(`{1}`, `{}`), order, unread},
+		{"an octal in a map", saw(`{:a [017]}`, `{:a [17]}`), order, unread},
+		{"metadata", saw(`^:a [1]`, `^:a [2]`), order, unread},
+		{"metadata of an op", write + "^:a " + ok, alone, unread},
+		{"a comment", "; a\r\n" + saw(`1`, `1`) + "; b", order, equal},
+		{"a comment that may end before its line", write + "; a\r" + ok, alone, unread},
+		{"metadata after #", saw(`#^:a [1]`, `#^:a [2]`), order, unread},
+		{"a quote", saw(`'(1)`, `'(1)`), order, unread},
+		{"an instant", saw(`#inst "2020-01-01"`, `#inst "2020-01-01T00:00:00Z"`), order, unread},
+		{"a UUID", saw(`#uuid "A"`, `#uuid "a"`), order, unread},
+		{"a record", saw(`#user.R{:a 1}`, `#user.R {:a 1}`), order, equal},
+		{"a map with a namespace", saw(`#:a{:b 1}`, `{:a/b 1}`), order, unread},
+		{"a tag of nothing", saw(`[1 #a]`, `[1]`), order, unread},
+		{"an object", saw(`1 :error #<A b>`, `1`), order, unread},
+		{"a regex", saw(`#"a"`, `#"a"`), order, unread},
+		{"a regex that does not matter", saw(`1 :error #"a.*\"b{"`, `1 :error #"("`), order, equal},
+		{"what does not matter", saw(`1 :error [017 \o101 #inst "2020" {1} 10.0.0.1]`, `1`) + "{:process :nemesis :type :info :f :stop :value [08 {1}]}\n", order, equal},
+		{"what is discarded", saw(`#_ #_ 2 3 1`, `#a #_ #b 2 1`), order, unequal},
+		{"a bracket that is not closed", write + `{:process 0, :value [1}`, alone, unread},
+		{"a bracket too many", write + `}`, alone, unread},
+		{"what is cut off", write + `{:process 0`, alone, unread},
+		{"a string that is cut off", write + `{:process "0`, alone, unread},
+		{"too deep", saw(strings.Repeat("[", 2000)+strings.Repeat("]", 2000), `1`), order, unread},
+		{"too deep in tags", saw(strings.Repeat("#a ", 2000)+"1", `1`), order, unread},
+		{"bytes that are no text", write + "\"\xff\"", alone, unread},
+		{"a damaged gzip file", "\x1f\x8b\x08" + write, alone, "not checked: "},
+
+		{"a client that is no integer", strings.ReplaceAll(saw(`1`, `2`), ":process ", ":process :p"), none, "rejected: a process that is no integer has an operation :"},
+		{"a client that is no integer, all being clients", strings.ReplaceAll(write+ok, ":process 0", `:process "a"`), strings.Replace(alone, `"integers"`, `"all"`, 1), "proved: linearizable as register {}, independent: False, clients: all"},
+		{"no client of this model", saw(`1`, `1`) + "{:process :checker :type :okay :f :start}\n", order, equal},
+		{"an op without a process", write + "{:type :ok, :f :write, :value 1}", alone, unread},
+		{"no such :type", write + strings.Replace(ok, ":ok", ":okay", 1), alone, unread},
+		{"a :type that is no keyword", write + strings.Replace(ok, ":ok", `"ok"`, 1), alone, unread},
+		{"an :f that is no keyword", strings.ReplaceAll(write+ok, ":write", `"write"`), alone, unread},
+		{"no such :f", strings.ReplaceAll(write+ok, ":write", `:swap`), alone, "rejected: the model register has no :swap"},
+		{"a cas of a register", strings.ReplaceAll(saw(`[nil 1]`, `1`), ":write", `:cas`), order, "rejected: the model register has no :cas"},
+		{"a cas of a register that failed", write + ok + strings.NewReplacer(":write", ":cas", ":ok", ":fail").Replace(write+ok), strings.Replace(fmt.Sprintf(head, 2), "\n", "\n"+`{"key":null,"valid":true,"order":[0]}`+"\n", 1), equal},
+		{"another :f in the completion", write + strings.Replace(ok, ":write", ":read", 1), alone, unread},
+		{"a completion of nothing", write + ok + strings.Replace(ok, "0", "1", 1), alone, unread},
+		{"two operations at once", write + write, order, unread},
+		{"a key twice in an op", saw(`1 :value 2`, `1`), order, unread},
+		{"what is no op", write + "[1]", alone, unread},
+		{"an element that says that there is none", strings.ReplaceAll(strings.Replace(saw(`nil`, `nil`), ":f :read", ":f :dequeue", -1), ":write", ":enqueue"), strings.Replace(order, "register", "fifo-queue", 1), unread},
+		{"a set that was not read", strings.ReplaceAll(saw(`1`, `nil`), ":write", ":add"), strings.Replace(order, "register", "set", 1), unread},
+		{"a cas that is no pair", strings.ReplaceAll(saw(`5`, `5`), ":write", ":cas"), strings.Replace(order, "register", "cas-register", 1), unread},
+		{"an initial value of another spelling", saw(`1`, `1`), strings.Replace(order, `{}`, `{"init":"017"}`, 1), "not checked: "},
+		{"a key of another spelling", saw(`[7 1]`, `[7 1]`), strings.Replace(fmt.Sprintf(head, 2), `"independent":false`, `"independent":true`, 1) + `{"key":"07","valid":true,"order":[0,1]}` + "\n", "not checked: "},
+		{"a key that equals nothing", saw(`[##NaN 1]`, `[##NaN nil]`), strings.Replace(fmt.Sprintf(head, 2), `"independent":false`, `"independent":true`, 1) + `{"key":"##NaN","valid":true,"order":[0]}` + "\n", "not checked: "},
+	} {
+		file := filepath.Join(c.dir, fmt.Sprintf("%d.history", len(c.pairs)))
+		if err := os.WriteFile(file, []byte(x.history), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		c.put(x.name, file, x.certificate)
+		want[x.name] = x.says
+	}
+	for name, said := range c.check() {
+		if !strings.HasPrefix(said, want[name]) {
+			t.Errorf("%s: %s; expected %s", name, said, want[name])
 		}
 	}
 }

@@ -4,7 +4,9 @@ import sys
 from collections import Counter
 from fractions import Fraction
 import check
-from check import FALSE, OPEN, TRUE, Bag, Model, Seen, check as must, field, is_list, is_map, items, key, whole
+from check import OPEN, Bag, Model, Seen, check as must, field, is_list, is_map, items, key, whole
+
+TRUE, FALSE = check.atoms["true"], check.atoms["false"]
 
 class LookupSet(Model):
     def start(self, init, given): return frozenset(items(init))
@@ -192,11 +194,15 @@ class Lease(Model):
         if when is not None: epoch, told = when, True
         return [(None if kind == "release" else owner, epoch, told)]
 
+LOCK = "acquire release"
 check.MODELS.update({
-    "multi-register": MultiRegister, "lookup-set": LookupSet, "priority-queue": Priority,
-    "versioned-register": Versioned, "owner-mutex": Owners, "reentrant-mutex": Reentrant, "owner-semaphore": Owners,
-    "fenced-mutex": Fenced, "reentrant-fenced-mutex": ReentrantFenced, "kv": KV, "counter": CounterModel,
-    "id-generator": IDs, "bank": Bank, "log": Log, "lease": Lease})
+    "multi-register": (MultiRegister, "txn read write"), "lookup-set": (LookupSet, "insert add remove delete contains lookup"),
+    "priority-queue": (Priority, "enqueue insert dequeue poll peek"), "versioned-register": (Versioned, "read write cas"),
+    "owner-mutex": (Owners, LOCK), "reentrant-mutex": (Reentrant, LOCK), "owner-semaphore": (Owners, LOCK),
+    "fenced-mutex": (Fenced, LOCK), "reentrant-fenced-mutex": (ReentrantFenced, LOCK),
+    "kv": (KV, "get put append delete cas put-if-absent"),
+    "counter": (CounterModel, "add read incr increment decr decrement add-and-get"), "id-generator": (IDs, "generate take"),
+    "bank": (Bank, "transfer read"), "log": (Log, "append read-at tail read"), "lease": (Lease, "claim renew release check")})
 
 if __name__ == "__main__":
     sys.exit(check.main())
