@@ -92,7 +92,7 @@ def operations(text, every_client, knows):
                 op = running.pop(process)
                 op.status, op.ret, op.value = kind[1], OPEN if kind[1] == "info" else at, sure(value) if kind[1] == "ok" else op.value
                 readable(f == key(op.f) or op.status == "fail", f"an operation :{op.f} that ends as {f}")
-            else: readable(kind[1] != "ok", "an :ok of no operation")
+            else: readable(kind[1] == "info" or kind[1] == "fail" and [op.status for op in ops if op.process == process][-1:] == ["info"], "a completion of no operation")
     return ops
 
 # Models. read says what an operation means, None if it says nothing: a tuple that begins

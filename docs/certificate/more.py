@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from fractions import Fraction
 import check
-from check import OPEN, Bag, Model, Seen, check as must, field, is_list, is_map, items, key, whole
+from check import OPEN, Bag, Model, Seen, check as must, field, is_list, is_map, items, key, listed, readable, whole
 
 TRUE, FALSE = check.atoms["true"], check.atoms["false"]
 
@@ -14,7 +14,7 @@ class LookupSet(Model):
         f, v, answer = {"add": "insert", "delete": "remove", "lookup": "contains"}.get(op.f, op.f), op.given, op.value
         if op.status == "info": return None if f == "contains" else (f, v, None)
         if is_list(answer) and len(answer[1]) == 2: v, answer = answer[1]
-        return (f, v, answer == TRUE)
+        return readable(answer in (TRUE, FALSE), "an answer that is neither true nor false", (f, v, answer == TRUE))
     def changes(self, o): return o[0] != "contains" and o[2] is not False
     def step(self, s, o):
         if o[2] is not None and (o[1] in s) != (o[2] == (o[0] != "insert")): return []
@@ -25,7 +25,9 @@ class LookupSet(Model):
 class MultiRegister(Seen):
     def start(self, init, given): return init[1] if given else frozenset()
     def read(self, op):
-        txn = tuple((items(x)[0][1][0], items(x)[1], items(x)[2]) for x in items(op.value))
+        steps = [listed(x) for x in (() if op.value is None else listed(op.value))]
+        readable(all(len(x) == 3 and x[0] in map(key, ("r", "read", "w", "write")) for x in steps), "a step that neither reads nor writes")
+        txn = tuple((f[1][0], k, v) for f, k, v in steps)
         txn = tuple(x for x in txn if x[0] == "w" or op.status == "ok" and (x[2] is not None or self.p.get("nil-reads") == "exact"))
         return ("txn", txn) if txn else None
     def step(self, s, o):
@@ -49,7 +51,11 @@ class Priority(Bag):
 
 class Versioned(Model):
     def start(self, init, given): return items(init) if given else (0, None)
-    def read(self, op): return None if op.value is None else (op.f, *items(op.value))
+    def read(self, op):
+        if op.f == "read" and op.value is None: return None
+        version, value = listed(op.value)
+        readable(version is None or whole(version) and version >= 0, "a version that is no number")
+        return (op.f, version, readable(op.f != "cas" or len(listed(value)) == 2, "a cas that is no pair", value))
     def step(self, s, o):
         if o[0] == "read": return [s] if o[1] in (None, s[0]) and o[2] in (None, s[1]) else []
         fits = o[1] in (None, s[0] + 1) and (o[0] == "write" or items(o[2])[0] == s[1])
@@ -131,9 +137,11 @@ ANY = Any()
 class CounterModel(Model):
     def start(self, init, given): return init or 0
     def read(self, op):
-        if op.f == "add": return ("add", op.value)
-        if op.f == "read": return ("add", 0, op.value) if op.status == "ok" else None
-        n, new = (-1 if op.f[:4] == "decr" else 1) * (1 if op.given is None else op.given), None
+        if op.f == "read" and op.status != "ok": return None
+        n, new = op.value if op.f in ("add", "read") else 1 if op.given is None else op.given, None
+        readable(whole(n), f"{n}, which is no integer")
+        if op.f in ("add", "read"): return ("add", n) if op.f == "add" else ("add", 0, n)
+        if op.f[:4] == "decr": n = -n
         if op.status == "ok" and is_list(op.value) and items(op.value)[0] == op.given: new = items(op.value)[1]
         elif op.status == "ok" and op.given is None: new = op.value
         return ("add", n) if new is None else ("add", n, new)
