@@ -102,7 +102,7 @@ func Infer(h *jepsen.History) (string, error) {
 		if d := find(func(d *Definition) bool { return d.Object == h.Object }); d != nil {
 			return d.Name, nil
 		}
-		return "", fmt.Errorf("this looks like a %s, which clew does not know; it knows %s", h.Object, names())
+		return "", fmt.Errorf("this looks like a %s, which clew does not know; the models are %s, or one of your own (docs/own-models.md)", h.Object, strings.Join(names(), ", "))
 	}
 	seen := seenIn(h)
 	if len(seen.fs) == 0 {

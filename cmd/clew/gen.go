@@ -27,8 +27,8 @@ linearizable, in a comment at the end and in the FILE of --promise:
 
 That is certain by construction: operations take effect at instants between
 their invocations and their completions, except for the bug, which cannot be
-explained. The same flags make the same history. It is held nowhere, so it may be
-as long as you like.
+explained. The same flags make the same history. It is held nowhere, so it may have
+up to 1,000,000,000 operations.
 
 The bugs, and who has them:
 %s

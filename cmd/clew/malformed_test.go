@@ -424,7 +424,7 @@ process: 0
 	{"JSON a thousand levels deep", "", `{"process":0,"type":"invoke","f":"write","value":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + "}",
 		"h.edn:1:1: expected at most 1000 levels of nesting, found more"},
 	{"JSON a hundred thousand levels deep", "", `{"process":0,"type":"invoke","f":"write","value":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
-		"h.edn:1:10049: the JSON is malformed: invalid character '[' exceeded max depth"},
+		"h.edn:1:10049: expected at most 1000 levels of nesting, found more"},
 	{"an unknown type in JSON", "", `{"process":0,"type":"invoke","f":"write","value":1}
 	{"process":0,"type":"done it","f":"write","value":1}`,
 		`h.edn:2:2: the op has :type "done it"; expected :invoke, :ok, :fail or :info`},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"clew/edn"
@@ -249,6 +250,9 @@ func (r *Reader) check(op []byte) error {
 		at := r.begins
 		if errors.As(err, &syntax) {
 			at = at.Past(op[:max(syntax.Offset-1, 0)])
+			if strings.HasSuffix(syntax.Error(), "exceeded max depth") { // Go's limit, which is beyond ours
+				return r.fail(at, "expected at most %d levels of nesting, found more", edn.MaxDepth)
+			}
 		}
 		return r.fail(at, "the JSON is malformed: %v%s", err, instead(op, syntax))
 	}
