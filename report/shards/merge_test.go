@@ -151,3 +151,47 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of answers about the keys of one history the worst counts, whichever shard has it.
+func TestTheWorstOfWhatShardsSayOfKeysCounts(t *testing.T) {
+	worstFirst := []report.Result{
+		{Cause: jepsen.Unreadable}, {Cause: jepsen.Panicked}, {Verdict: jepsen.Invalid},
+		{Cause: jepsen.SelfCheckFailed}, {Cause: jepsen.Timeout}, {Verdict: jepsen.Valid},
+	}
+	for i, worst := range worstFirst {
+		for _, other := range worstFirst[i+1:] {
+			for _, both := range [][]report.Result{{worst, other}, {other, worst}} {
+				var m shards.Merger
+				for n := range both {
+					r := both[n]
+					if r.Cause != "" {
+						r.Verdict = jepsen.Unknown
+					}
+					l := shards.NewLine(store.Source{Path: "h.edn"}, &report.Result{File: "h.edn", Cause: r.Cause}, store.Shard{I: n + 1, Of: 2}, shards.Place{}, "", true, nil)
+					l.Valid = r.Verdict
+					trailer := shards.Trailer{Shard: l.Run.Shard, List: "one", Listed: 1, Lines: 1}
+					switch {
+					case r.Verdict == jepsen.Valid:
+						trailer.Valid++
+					case r.Verdict == jepsen.Invalid:
+						trailer.Invalid++
+					case r.Cause == jepsen.Unreadable:
+						trailer.Unreadable++
+					default:
+						trailer.Unknown++
+					}
+					if err := m.Read(strings.NewReader(shards.Text(l)+shards.Text(trailer)), l.Run.Shard); err != nil {
+						t.Fatal(err)
+					}
+				}
+				lines, err := m.Lines()
+				if err != nil || len(lines) != 1 {
+					t.Fatal(lines, err)
+				}
+				if got := jepsen.Cause(lines[0].Cause); got != worst.Cause || lines[0].Valid == jepsen.Valid {
+					t.Errorf("%v %q of %q and %q", lines[0].Valid, got, both[0].Cause, both[1].Cause)
+				}
+			}
+		}
+	}
+}
