@@ -193,7 +193,7 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 			return kvFields{}, fmt.Errorf("expected [%s value], found %s", m.v.Text(key), m.v.Text(value))
 		}
 		given = items[1]
-	case (o.f == m.fGet || o.f == m.fDelete) && given != edn.Nil && !m.isMap(given):
+	case m.mayBeKey(o):
 		return kvFields{}, fmt.Errorf("expected a :key or [key value], found %s", m.v.Text(given))
 	}
 	if completed := o.completedKey(); completed != edn.Nil && m.v.Same(completed) != m.v.Same(key) {
@@ -245,6 +245,18 @@ func (m *kv) has(id, key edn.ID) bool {
 func (m *kv) isPair(id edn.ID) bool {
 	k := m.v.Kind(id)
 	return (k == edn.KindVector || k == edn.KindList) && len(m.v.Items(id)) == 2
+}
+
+// mayBeKey says whether a get or a delete without a key was called with what can hardly be
+// anything else: what the get did not return, or what says nothing of a delete.
+func (m *kv) mayBeKey(o Operation) bool {
+	if o.given == edn.Nil || m.isMap(o.given) {
+		return false
+	}
+	if o.f == m.fDelete {
+		return o.given != edn.True && o.given != edn.False
+	}
+	return o.f == m.fGet && o.status == jepsen.Succeeded && m.v.Same(o.given) != m.v.Same(o.value)
 }
 
 // several says whether the invocation of a get holds several keys: a set, a
