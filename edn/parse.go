@@ -1,6 +1,7 @@
 package edn
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -255,15 +256,17 @@ func startsNumber(text []byte) bool {
 // 'x count as symbols of that spelling.
 func (s *scanner) symbol(i, end int) (ID, int) {
 	text := s.data[i:end]
-	for j, c := range text {
-		if c != '\'' && c != '@' && c != '`' && c != '~' {
-			break
-		}
-		if j == len(text)-1 {
-			return Nil, s.noValue(i, "expected a value, found "+clip(text))
-		}
+	if bytesOf[text[0]]&plainByte == 0 && !hasName(text) {
+		return Nil, s.noValue(i, "expected a value, found "+clip(text))
 	}
 	return s.v.internSymbol(text), end
+}
+
+// hasName says whether a token is more than the beginning of a form: a name follows
+// its reader macros, if it has any, and not a blank, a bracket, # or ^.
+func hasName(token []byte) bool {
+	name := bytes.TrimLeft(token, "'@`~")
+	return len(name) > 0 && (len(name) == len(token) || name[0] != '#' && name[0] != '^')
 }
 
 // collection reads the collection whose bracket is at i.
@@ -404,7 +407,7 @@ func (s *scanner) varQuote(i int) (ID, int) {
 	if end < 0 {
 		return Nil, -1
 	}
-	if end == i+2 {
+	if !hasName(s.data[i+1 : end]) {
 		return Nil, s.noValue(i, "expected a name after #'")
 	}
 	return s.v.internSymbol(s.data[i:end]), end
