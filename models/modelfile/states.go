@@ -47,6 +47,7 @@ const (
 type fact struct {
 	hash   uint32
 	length int32
+	size   int32 // elements, with those of its elements: as often as it has them
 }
 
 // held is a list, dict or set in memory, frozen and in canonical order. Lists that
@@ -60,11 +61,14 @@ type held struct {
 // store is the elements of several lists, each of which is a beginning of it.
 type store struct{ elems []starlark.Value }
 
-// maxHeld bounds the elements of the collections that are kept, and maxDepth the nesting
-// of states.
+// maxHeld bounds the elements of the collections that are kept, maxDepth the nesting
+// of states, and maxSize their elements with those of their elements. A tuple of two
+// tuples, each of which is such a one, is small in memory, but whoever looks at all of
+// it takes twice as long with each level.
 const (
 	maxHeld  = 1 << 20
 	maxDepth = 100
+	maxSize  = 1 << 20
 )
 
 // empty is what is before the first item.
@@ -75,12 +79,12 @@ func newTable() *table {
 }
 
 // add is the number of a node.
-func (t *table) add(x node, hash uint32, length int32) int32 {
+func (t *table) add(x node, f fact) int32 {
 	n, known := t.number[x]
 	if !known {
 		n = int32(len(t.nodes))
 		t.number[x] = n
-		t.nodes, t.facts = append(t.nodes, x), append(t.facts, fact{hash, length})
+		t.nodes, t.facts = append(t.nodes, x), append(t.facts, f)
 		t.spent += 80
 	}
 	return n
@@ -90,7 +94,7 @@ func (t *table) add(x node, hash uint32, length int32) int32 {
 func (t *table) leafOf(key any, v starlark.Value) int32 {
 	n, known := t.leaf[key]
 	if !known {
-		n = t.add(node{kind: leaf, a: int32(len(t.leaves))}, hashOf(v.Type()+v.String()), 0)
+		n = t.add(node{kind: leaf, a: int32(len(t.leaves))}, fact{hash: hashOf(v.Type() + v.String())})
 		t.leaf[key] = n
 		t.leaves = append(t.leaves, v)
 		t.spent += 80 + len(v.String())
@@ -99,26 +103,35 @@ func (t *table) leafOf(key any, v starlark.Value) int32 {
 }
 
 // then is the number of what is before with another item behind it.
-func (t *table) then(kind nodeKind, before, a, b int32) int32 {
-	h, length := 31+uint32(kind), int32(1)
+func (t *table) then(kind nodeKind, before, a, b int32) (int32, error) {
+	f := fact{hash: 31 + uint32(kind)}
 	if before != empty {
-		h, length = t.facts[before].hash, t.facts[before].length+1
+		f = t.facts[before]
 	}
+	f.length++
+	f.size++
 	for _, item := range []int32{a, b} {
-		h *= 16777619
+		f.hash *= 16777619
 		if item != empty {
-			h ^= t.facts[item].hash
+			f.hash ^= t.facts[item].hash
+			f.size += t.facts[item].size
 		}
 	}
-	return t.add(node{kind: kind, before: before, a: a, b: b}, h, length)
+	if f.size > maxSize {
+		return 0, errLarge
+	}
+	return t.add(node{kind: kind, before: before, a: a, b: b}, f), nil
 }
 
 // none is the number of the empty value of a kind.
 func (t *table) none(kind nodeKind) int32 {
-	return t.add(node{kind: kind, before: empty, a: empty, b: empty}, 31+uint32(kind), 0)
+	return t.add(node{kind: kind, before: empty, a: empty, b: empty}, fact{hash: 31 + uint32(kind)})
 }
 
-var errNested = fmt.Errorf("a state nests values at most %d deep", maxDepth)
+var (
+	errNested = fmt.Errorf("a state nests values at most %d deep", maxDepth)
+	errLarge  = fmt.Errorf("a state has at most %d elements, with those of its elements", maxSize)
+)
 
 // intern is the number of a value. grown are the lists that grew out of others in
 // the step that made it.
@@ -180,7 +193,9 @@ func (t *table) chain(kind nodeKind, items, values []starlark.Value, grown growt
 				return 0, err
 			}
 		}
-		n = t.then(kind, n, a, b)
+		if n, err = t.then(kind, n, a, b); err != nil {
+			return 0, err
+		}
 	}
 	return n, nil
 }
@@ -239,7 +254,9 @@ func (t *table) list(x *starlark.List, grown growth, depth int) (int32, error) {
 			return 0, err
 		}
 		canonical = canonical && t.nodes[a].kind == leaf
-		n = t.then(list, n, a, empty)
+		if n, err = t.then(list, n, a, empty); err != nil {
+			return 0, err
+		}
 	}
 	if canonical && t.held[n] == nil {
 		cost := x.Len()
