@@ -29,6 +29,7 @@
 // # Limits
 //
 // Nothing is allocated for a length before as many bytes have been seen. Objects
-// nest at most edn.MaxDepth levels deep, and numbers have at most edn.MaxNumber
-// digits.
+// nest at most edn.MaxDepth levels deep, numbers have at most edn.MaxNumber digits,
+// and what an object holds by way of the cache takes at most 8 MB where it stands
+// first, names and other short objects not counted.
 package fressian

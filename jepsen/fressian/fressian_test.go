@@ -137,7 +137,7 @@ func TestNestingAndNumbersAreBounded(t *testing.T) {
 		t.Errorf("1000 levels: %v", err)
 	}
 	_, err := all(append(deep("e5", 1001), 5))
-	if err == nil || !strings.Contains(err.Error(), "offset 1101: expected at most 1000 levels of nesting, found more") {
+	if err == nil || !strings.Contains(err.Error(), "offset 1100: expected at most 1000 levels of nesting, found more") {
 		t.Errorf("1001 levels: %v", err)
 	}
 	for n, deepest := range map[int]bool{999: true, 1000: false} {
@@ -145,6 +145,27 @@ func TestNestingAndNumbersAreBounded(t *testing.T) {
 		if r.Op() || (r.Err() == nil) != deepest {
 			t.Errorf("the name of a tag %d levels deep: %v", n, r.Err())
 		}
+	}
+	// An object that stands in the cache is nested as deep as where it is used.
+	for n, deepest := range map[int]bool{499: true, 500: false} {
+		list := append(append(append(unhex(t, "e6 cd"), deep("e5", 500)...), 5), append(deep("e5", n), 0x80)...)
+		got, err := all(list)
+		if (err == nil) != deepest {
+			t.Errorf("500 levels in %d: %v", n, err)
+		}
+		if err == nil {
+			if _, err := edn.NewValues().ParseLenient([]byte(got)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	// Each of these objects is two of the one before.
+	doubled := unhex(t, "cd e5 05")
+	for n := range byte(26) {
+		doubled = append(doubled, 0xcd, 0xe6, 0x80+n, 0x80+n)
+	}
+	if _, err := all(doubled); err == nil || !strings.Contains(err.Error(), "expected an object with at most 8388608 bytes of cached objects, found more") {
+		t.Errorf("objects that are twice as long as those before them: %v", err)
 	}
 	for _, n := range []int{1600, 1800, 5000} {
 		b := append(append(unhex(t, "c6 d9"), byte(0x50+n>>8), byte(n)), bytes.Repeat([]byte{0x7f}, n)...)

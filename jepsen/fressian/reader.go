@@ -20,13 +20,32 @@ type Reader struct {
 
 	begun    int // what has been read since the last footer begins here
 	emptied  int // how often the caches have been
-	priority []edn.ID
+	priority []shared
 	structs  []structure
 	stack    []edn.ID // the elements of the collections that are being read
 	text     []byte   // a string or bytes that came in chunks
 	names    map[name]edn.ID
 	keywords []edn.ID // by name, of keywords without a namespace
+
+	deepest int // level that was reached, of the object that is being read or one in it
+	again   int // bytes that the cached objects in it take where they stand first
+	copied  int // likewise, but without those of at most shortCopy bytes
 }
+
+// shared is an object in the cache: how many bytes it would take without the cache,
+// and how many levels are in it.
+type shared struct {
+	id           edn.ID
+	size, levels int
+}
+
+// maxCopied bounds what an object holds by way of the cache: each object of two that are
+// the one before it is twice as long when it is printed. Those of at most shortCopy bytes,
+// such as names, are not counted: there are not many more of them than bytes.
+const (
+	maxCopied = 1 << 23
+	shortCopy = 64
+)
 
 // structure is a tag that the text has named, with how many fields it has.
 type structure struct {
@@ -156,7 +175,7 @@ func (r *Reader) Int() int64 {
 		return n
 	}
 	if code >= priorityCache && code < structCache {
-		if n, ok := r.v.Int(r.cached(i, int64(code-priorityCache))); ok {
+		if n, ok := r.v.Int(r.cached(i, int64(code-priorityCache), 0)); ok {
 			return n
 		}
 	}
@@ -236,18 +255,25 @@ func (r *Reader) count(of string) int {
 func (r *Reader) Value() edn.ID {
 	if r.at < len(r.data) {
 		place := int(r.data[r.at]) - priorityCache
-		if place >= 0 && place < min(len(r.priority), structCache-priorityCache) && r.priority[place] != unfinished {
+		if place >= 0 && place < min(len(r.priority), structCache-priorityCache) && r.priority[place].id != unfinished {
 			r.at++
-			return r.priority[place]
+			return r.priority[place].id
 		}
 	}
+	r.deepest, r.again, r.copied = 0, 0, 0
 	return r.value(0)
+}
+
+// nests fails if what begins at i is nested too deep.
+func (r *Reader) nests(depth, i int) {
+	if r.deepest = max(r.deepest, depth); depth > edn.MaxDepth {
+		r.fail(i, "expected at most %d levels of nesting, found more", edn.MaxDepth)
+	}
 }
 
 // value is Value for an object that is nested depth levels deep.
 func (r *Reader) value(depth int) edn.ID {
-	if depth > edn.MaxDepth {
-		r.fail(r.at, "expected at most %d levels of nesting, found more", edn.MaxDepth)
+	if r.nests(depth, r.at); r.err != nil {
 		return edn.Nil
 	}
 	code := r.code("an object")
@@ -257,7 +283,7 @@ func (r *Reader) value(depth int) edn.ID {
 		n, _ := r.packed(code)
 		return r.v.InternInt(n)
 	case code < structCache:
-		return r.cached(i, int64(code-priorityCache))
+		return r.cached(i, int64(code-priorityCache), depth)
 	case code < longArray:
 		return r.structure(i, int64(code-structCache), depth)
 	case tagOf[code] != otherTag:
@@ -267,6 +293,7 @@ func (r *Reader) value(depth int) edn.ID {
 	case code >= listPacked && code <= openList:
 		return r.collection(code, depth, r.v.InternVector)
 	case code >= bytesPacked && code <= bytesCode:
+		r.nests(depth+2, i) // #bytes [..]
 		return r.array("bytes", r.signed(r.byteArray(code)))
 	}
 	switch code {
@@ -283,14 +310,17 @@ func (r *Reader) value(depth int) edn.ID {
 		return r.float(code)
 	case putPriority:
 		place := len(r.priority)
-		r.priority = append(r.priority, unfinished)
+		r.priority = append(r.priority, shared{id: unfinished})
+		begun, again, deepest := r.at, r.again, r.deepest
+		r.deepest = depth + 1
 		id := r.value(depth + 1)
 		if place < len(r.priority) { // unless the caches have been emptied
-			r.priority[place] = id
+			r.priority[place] = shared{id, r.at - begun + r.again - again, r.deepest - depth - 1}
 		}
+		r.deepest = max(r.deepest, deepest)
 		return id
 	case getPriority:
-		return r.cached(i, r.Int())
+		return r.cached(i, r.Int(), depth)
 	case structType:
 		return r.newStructure(i, depth)
 	case structCode:
@@ -301,16 +331,25 @@ func (r *Reader) value(depth int) edn.ID {
 }
 
 // cached is an object that has been read before.
-func (r *Reader) cached(i int, place int64) edn.ID {
-	switch {
-	case place < 0 || place >= int64(len(r.priority)):
+func (r *Reader) cached(i int, place int64, depth int) edn.ID {
+	if place < 0 || place >= int64(len(r.priority)) {
 		r.fail(i, "expected one of the %d cached objects, found number %d", len(r.priority), place)
 		return edn.Nil
-	case r.priority[place] == unfinished:
+	}
+	x := r.priority[place]
+	if x.id == unfinished {
 		r.fail(i, "the cached object %d holds itself", place)
 		return edn.Nil
 	}
-	return r.priority[place]
+	r.nests(depth+x.levels, i)
+	r.again += x.size
+	if x.size > shortCopy {
+		r.copied += x.size
+	}
+	if r.copied > maxCopied {
+		r.fail(i, "expected an object with at most %d bytes of cached objects, found more", maxCopied)
+	}
+	return x.id
 }
 
 // float is the floating point number that begins with a code. A float has the
@@ -335,6 +374,7 @@ func (r *Reader) float(code byte) edn.ID {
 
 // collection interns the elements of the list that begins with a code.
 func (r *Reader) collection(code byte, depth int, intern func([]edn.ID) edn.ID) edn.ID {
+	r.nests(depth+1, r.at-1)
 	base := len(r.stack)
 	r.elements(code, depth)
 	id := edn.Nil

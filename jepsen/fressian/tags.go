@@ -59,9 +59,10 @@ func (r *Reader) fields(s structure, i, depth int) edn.ID {
 	if s.tag != otherTag {
 		return r.tagged(s.tag, i, depth)
 	}
+	r.nests(depth+tagLevels+1, i)
 	base := len(r.stack)
 	for n := s.fields; n > 0 && r.err == nil; n-- {
-		r.stack = append(r.stack, r.value(depth+1))
+		r.stack = append(r.stack, r.value(depth+tagLevels+1)) // in a vector
 	}
 	if r.err != nil {
 		return edn.Nil
@@ -70,6 +71,9 @@ func (r *Reader) fields(s structure, i, depth int) edn.ID {
 	r.stack = r.stack[:base]
 	return r.withTag(s.name, fields)
 }
+
+// tagLevels is how many levels deeper a form with a tag is nested at most.
+const tagLevels = 2
 
 // withTag is a form with a tag. If EDN cannot spell the tag, it is #fressian with
 // the tag and the form.
@@ -130,7 +134,7 @@ func (r *Reader) tagged(t tag, i, depth int) edn.ID {
 		return r.dateTime(depth)
 	case recordTag:
 		class := r.ofKind(edn.KindSymbol, "the name of a class", depth)
-		return r.withTag(v.Str(class), r.ofKind(edn.KindMap, "a map", depth))
+		return r.withTag(v.Str(class), r.ofKind(edn.KindMap, "a map", depth+tagLevels))
 	case opTag:
 		return r.op(depth)
 	}
@@ -224,6 +228,8 @@ var arrays = map[tag]string{
 
 // arrayOf reads a Java array: how many elements it has, and then those.
 func (r *Reader) arrayOf(t tag, depth int) edn.ID {
+	depth++ // #ints [..]
+	r.nests(depth, r.at)
 	base := len(r.stack)
 	for n := r.count("elements"); n > 0 && r.err == nil; n-- {
 		r.stack = append(r.stack, r.value(depth))
