@@ -354,6 +354,26 @@ func weigh(v starlark.Value, total *int, depth int) bool {
 	return true
 }
 
+// sized takes the elements of a value, and those of its elements, from what is left. It
+// is false if that is not enough. Freezing a value takes as long as this.
+func sized(v starlark.Value, left *int) bool {
+	switch x := v.(type) {
+	case *starlark.Dict:
+		for k, held := range x.Entries() {
+			if *left--; *left < 0 || !sized(k, left) || !sized(held, left) {
+				return false
+			}
+		}
+	case starlark.Iterable:
+		for item := range starlark.Elements(x) {
+			if *left--; *left < 0 || !sized(item, left) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // incremented is x += y, which changes a list in place.
 func incremented(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	if list, ok := args[0].(*starlark.List); ok {

@@ -126,6 +126,11 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 	if err != nil {
 		return nil, placed(f.path, err)
 	}
+	for _, name := range globals.Keys() {
+		if left := maxSize; !sized(globals[name], &left) {
+			return nil, fmt.Errorf("%s: %s has more than %d elements, with those of its elements", f.path, name, maxSize)
+		}
+	}
 	globals.Freeze() // steps run concurrently, and depend on nothing but their arguments
 	return globals, nil
 }
