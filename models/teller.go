@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"clew/edn"
+	"clew/internal/text"
 	"clew/jepsen"
 )
 
@@ -49,13 +50,16 @@ func (t Teller) verb(row Row) string {
 // Value is the value that an operation's A stands for.
 func (t Teller) Value(row Row) string { return t.Text(t.ops.A[row]) }
 
-// Text is a value class as EDN, or as the model tells it.
+// Text is a value class as EDN, or as the model tells it, of at most maxText characters.
 func (t Teller) Text(class int32) string {
 	if m, ok := t.ops.Model.(interface{ text(class int32) string }); ok {
-		return m.text(class)
+		return text.Shorten(m.text(class), maxText)
 	}
-	return t.ops.History.Values.Text(edn.ID(class))
+	return text.Shorten(t.ops.History.Values.Text(edn.ID(class)), maxText)
 }
+
+// maxText bounds a value in a sentence, which needs all of most, such as UUIDs.
+const maxText = 120
 
 // Did is an operation in the past tense: "value 471 was read by process 13
 // (index 983)".

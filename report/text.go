@@ -228,7 +228,7 @@ func (r *Result) writePicture(p *textPrinter) {
 			p.printf("%s\n", bar)
 			continue
 		}
-		why = "✗ " + r.why()
+		why = "✗ " + x.Why
 		switch room := p.o.Width - (16 + process + call + to); {
 		case p.o.Width == 0 || utf8.RuneCountInString(why) <= room:
 			p.colored(red, bar+" "+why)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"clew"
+	"clew/jepsen"
 	"clew/models"
 	"clew/report"
 )
@@ -59,6 +60,28 @@ func TestAPictureFitsItsTerminal(t *testing.T) {
 `} {
 		if got := "\n" + strings.Join(picture(width), ""); got != want {
 			t.Errorf("for %d characters:%s", width, got)
+		}
+	}
+}
+
+// A value may have megabytes; neither its sentence nor its picture have.
+func TestAValueOfAnyLengthIsShortened(t *testing.T) {
+	a, b := `"`+strings.Repeat("a", 5000)+`"`, `"`+strings.Repeat("b", 5000)+`"`
+	for model, lines := range map[string][]string{
+		"register":     {"0 invoke write " + a, "0 ok write " + a, "0 invoke read", "0 ok read " + b},
+		"cas-register": {"0 invoke write " + a, "0 ok write " + a, "0 invoke cas [" + b + " 1]", "0 ok cas [" + b + " 1]"},
+		"fifo-queue":   {"0 invoke enqueue " + a, "0 ok enqueue " + a, "0 invoke dequeue", "0 ok dequeue " + b},
+		"set":          {"0 invoke add " + a, "0 ok add " + a, "0 invoke read", "0 ok read #{" + b + "}"},
+		"log":          {"0 invoke append " + a, "0 ok append 0", "0 invoke read", "0 ok read [" + b + "]"},
+	} {
+		r := check(t, models.Spec{Name: model}, clew.Options{}, lines...)
+		if r.Verdict != jepsen.Invalid {
+			t.Errorf("%s: %v", model, r.Verdict)
+		}
+		for line := range strings.Lines(r.Text()) {
+			if n := utf8.RuneCountInString(line); n > 600 {
+				t.Errorf("%s: a line of %d characters begins with %.80s", model, n, line)
+			}
 		}
 	}
 }
