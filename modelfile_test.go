@@ -181,11 +181,15 @@ func smallOf(t *testing.T, r *rand.Rand, spec models.Spec, name string, verdict 
 }
 
 // unchanging reads a history and a model and checks one with the other 20 times, and
-// compares everything that is written of the result, except for the time.
+// compares everything that is written of the result, except for the time. With the
+// race detector, 5 times.
 func unchanging(t *testing.T, text string, spec func() models.Spec, o clew.Options, verdict jepsen.Verdict) {
 	t.Helper()
-	first := ""
-	for range 20 {
+	first, times := "", 20
+	if race.Enabled {
+		times = 5
+	}
+	for range times {
 		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clew/internal/limits"
+	"clew/internal/race"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -151,7 +152,11 @@ func TestEnginesOfARelayShareTheMemory(t *testing.T) {
 
 // Work is counted in the same way whether an engine takes turns or not.
 func TestTurnsChangeNeitherAnswerNorWork(t *testing.T) {
-	ops := rows.Simulated(2000, 10, 5, 0.01, 1)
+	n := 2000
+	if race.Enabled {
+		n = 1000
+	}
+	ops := rows.Simulated(n, 10, 5, 0.01, 1)
 	for _, e := range []Engine{Window{}, Frontier{}, Porcupine{}} {
 		want := e.Decide(context.Background(), ops, limits.Limits{})
 		got := Relay{Engines: []Engine{e}, First: 1, Turn: workPerPoll / 3, Apart: 1 << 60}.Decide(context.Background(), ops, limits.Limits{})

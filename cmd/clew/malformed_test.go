@@ -19,6 +19,7 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/internal/race"
 	"clew/models"
 )
 
@@ -1396,7 +1397,11 @@ func TestNoChangeOfAFewBytesIsABug(t *testing.T) {
 	pieces := []string{"", "{", "}", "[", "]", "(", ")", `"`, `\`, "#", "#_", ":", ";", "^", "'", "\n", "0", "9", "-", ".", "N", "/", "nil", "1/2", "##NaN", "\x00", "\xff", "é"}
 	seen := map[int]int{}
 	located := regexp.MustCompile(`^clew: h\.edn:(\d+:\d+:| cannot infer the model from) .+\n$`)
-	for range 3000 {
+	n := 3000
+	if race.Enabled {
+		n = 500
+	}
+	for range n {
 		text := texts[r.IntN(len(texts))]
 		for range 1 + r.IntN(2) {
 			i := r.IntN(len(text))
