@@ -16,10 +16,7 @@ import (
 
 // A crashed class that never ends explains all that the real one explains.
 func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
-	n := uint64(300)
-	if os.Getenv("CLEW_LONG") == "1" {
-		n = 10_000
-	}
+	n := enginetest.Histories(300, 10_000)
 	for _, spec := range rows.Models() {
 		model := spec.Name
 		refuted, invalid := 0, 0

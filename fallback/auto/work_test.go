@@ -103,7 +103,10 @@ func longGrid(t *testing.T, o gen.LongOptions, f func(gen.LongOptions)) {
 // more.
 func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 	skip := 11
-	if testing.Short() || race.Enabled {
+	switch {
+	case race.Enabled:
+		skip = 73
+	case testing.Short():
 		skip = 37
 	}
 	if os.Getenv("CLEW_LONG") == "1" {
