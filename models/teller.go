@@ -58,7 +58,7 @@ func (t Teller) Text(class int32) string {
 	return text.Shorten(t.ops.History.Values.Text(edn.ID(class)), maxText)
 }
 
-// maxText bounds a value in a sentence, which needs all of most, such as UUIDs.
+// maxText bounds a value in a sentence; most, such as UUIDs, are shorter.
 const maxText = 120
 
 // Did is an operation in the past tense: "value 471 was read by process 13

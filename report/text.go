@@ -240,12 +240,3 @@ func (r *Result) writePicture(p *textPrinter) {
 		p.printf("\n")
 	}
 }
-
-// why is the message at the end of the first final path.
-func (r *Result) why() string {
-	if len(r.Paths) == 0 {
-		return ""
-	}
-	path := r.Paths[0]
-	return path[len(path)-1].Why
-}

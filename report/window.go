@@ -76,6 +76,15 @@ const (
 // maxWhy bounds, in characters, why the failing operation cannot happen.
 const maxWhy = 200
 
+// why is the message at the end of the first final path.
+func (r *Result) why() string {
+	if len(r.Paths) == 0 {
+		return ""
+	}
+	path := r.Paths[0]
+	return path[len(path)-1].Why
+}
+
 // Gap is where operations of a row are left out: between two columns.
 type Gap struct {
 	From, To float64
