@@ -2,7 +2,6 @@ package fallback_test
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"clew/fallback"
@@ -47,10 +46,7 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 
 // Banks without negative balances are those that fail with them, and some more.
 func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
-	n := uint64(2000)
-	if os.Getenv("CLEW_LONG") == "1" {
-		n = 100_000
-	}
+	n := enginetest.Histories(2000, 100_000)
 	refuted, invalid := 0, 0
 	for seed := range n {
 		ops, text := rows.Generated(t, models.Spec{Name: "bank"}, gen.Options{Operations: 14, Crashes: 0.3}, seed)

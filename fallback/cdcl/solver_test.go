@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-
-	"clew/internal/race"
 )
 
 // formulas is how many a test takes, usually and in the long mode.
@@ -346,9 +344,6 @@ func TestPigeonsDoNotFit(t *testing.T) {
 				t.Errorf("%s, %d holes: %d", name, n, got)
 			}
 		}
-	}
-	if race.Enabled {
-		return // the last takes half a minute with it
 	}
 	s := New(nil, Options{})
 	holes(s, 8) // long enough for restarts, and for clauses to be dropped

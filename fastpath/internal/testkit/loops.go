@@ -68,22 +68,22 @@ func (k *Type) prefixes(t *testing.T, c *models.Columns) {
 	}
 }
 
-// Every compares every history of n operations, or one of so many; with the race
-// detector, a seventh of those of three operations and more. ops says which operations
-// may come next in a history, one that crashes or one that returns.
+// Every compares every history of n operations, or one of so many, drawn at random;
+// with the race detector, a seventh of those of three operations and more. ops says
+// which operations may come next in a history, one that crashes or one that returns.
 func (k *Type) Every(t *testing.T, n, oneOf int, ops func(c *models.Columns, open bool) []models.Op) {
 	t.Helper()
 	if race.Enabled && n >= 3 {
 		oneOf *= 7
 	}
 	var counted Counts
-	made := 0
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(oneOf)))
 	shapes(n, func(inv, res []int32) {
 		c := &models.Columns{Events: 2 * int32(n)}
 		var add func(i int)
 		add = func(i int) {
 			if i == n {
-				if made++; made%oneOf == 0 {
+				if rng.IntN(oneOf) == 0 {
 					k.Compare(t, &counted, c)
 				}
 				return
