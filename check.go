@@ -451,6 +451,9 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Explanation = explain(r)
 	}
 	c.relate(ctx, r)
+	if r.Prior = c.prior(r.FailEvent, r.Before); r.Prior == nil {
+		c.lacks("an order of all operations up to the failure")
+	}
 	r.Hint = completedOtherwise(part.History, r)
 	if _, single := c.ops.Model.(models.SingleValue); single && r.Hint == "" {
 		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)

@@ -34,6 +34,29 @@ func explain(r *report.Result) string {
 	return s
 }
 
+// prior is a linearization of the whole history up to just before a failure: that of the
+// failing part, and of every other part what had returned by then with what stands before
+// it. It is nil if a part is undecided. Linear time.
+func (c *checking) prior(fail jepsen.Event, before []jepsen.Operation) []jepsen.Operation {
+	free := slices.DeleteFunc(free(c.ops), func(p point) bool { return c.h.Completion[p.op] >= fail })
+	if len(c.parts) == 1 && len(free) == 0 {
+		return before
+	}
+	points := []point{}
+	for i, part := range c.parts {
+		if c.decisions[i].Verdict == jepsen.Unknown {
+			return nil
+		}
+		order := c.decisions[i].Order
+		n := len(order)
+		for n > 0 && part.Res[order[n-1]] >= int32(fail) {
+			n--
+		}
+		points = addPoints(points, part, order[:n])
+	}
+	return inOrder(c.h, append(points, free...))
+}
+
 // relate fills in what pictures of a failure show: the operations that its sentence
 // names, how they and those of the core are related, and what was linearized before.
 func (c *checking) relate(ctx context.Context, r *report.Result) {

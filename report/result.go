@@ -43,6 +43,7 @@ type Result struct {
 	Paths         [][]Step
 	Core          []jepsen.Operation // few operations that fail by themselves
 	Before        []jepsen.Operation // a linearization of what is before FailEvent
+	Prior         []jepsen.Operation // likewise, but of all parts and with what says nothing; nil if a part is undecided
 	Named         []jepsen.Operation // by Explanation
 	Pattern       string             // of Explanation, such as "never-written"; "" if nothing but a search tells of the failure
 	Relations     []Relation         // the steps of Explanation, as far as it has any, and others

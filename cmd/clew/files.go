@@ -334,7 +334,7 @@ func (e *evidence) page(ctx context.Context, r *report.Result, w io.Writer) erro
 
 // certificate writes the certificate of a result.
 func (e *evidence) certificate(ctx context.Context, r *report.Result, w io.Writer) error {
-	o := certificate.Options{AllClients: e.job.allClients}
+	o := certificate.Options{AllClients: e.job.allClients, Keyless: e.job.keyless}
 	var err error
 	if o.SHA256, err = fingerprint(ctx, e.job); err != nil {
 		return err
@@ -423,7 +423,7 @@ func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr 
 		return nil // as has been said
 	case p.flag == "--certificate" && (r.Verdict == jepsen.Unknown || r.History == nil):
 		nothing = "the history is " + r.Verdict.String()
-	case p.flag == "--certificate" && r.Verdict == jepsen.Invalid && r.FirstFailing().Core == nil:
+	case p.flag == "--certificate" && r.Verdict == jepsen.Invalid && (r.FirstFailing().Core == nil || r.FirstFailing().Prior == nil):
 		nothing = r.FirstFailing().Missing
 	case p.any && (r.Verdict != jepsen.Unknown || style != htmlStyles[1]):
 	case p.any, r.Verdict != p.of:

@@ -24,14 +24,18 @@ TOKEN = re.compile(rf"""[\t-\r\x1c- ,]+|;[^\r\n]*(?=\r?\n|\r?\Z)|(\#?"(?:[^"\\]|
 CLOSE = {"(": ")", "[": "]", "{": "}", "#{": "}"}
 atoms = {"nil": None, "true": ("b", True), "false": ("b", False)}
 def key(name): return ("k", name)
+def is_set(v): return isinstance(v, tuple) and v[0] == "S"
 def is_list(v): return isinstance(v, tuple) and v[0] == "v"
 def is_map(v): return isinstance(v, tuple) and v[0] == "M"
-def items(v): return v[1] if is_list(v) or isinstance(v, tuple) and v[0] == "S" else ()
+def items(v): return v[1] if is_list(v) or is_set(v) else ()
 def field(v, name): return dict(v[1]).get(key(name)) if is_map(v) else None
-def whole(v): return isinstance(v, int)
+def whole(v): return type(v) is int
 def bare(v): return bare(v[2]) if v and v[0] == "t" else v
 def listed(v): return v[1] if is_list(v) else readable(False, f"{v}, which is no list")
 def sure(v): return v if type(v) is not Odd else readable(False, f"{v[1]!r:.60} for sure")
+def fits(condition, init):
+    check(condition, f"a model that cannot begin with {init}")
+    return init
 def only(text): return sure(*forms(readable("##NaN" not in text, "a ##NaN here", text)))
 def unescaped(m): return chr(int(m[1][1:], 16)) if len(m[1]) > 1 else dict(zip("ntrbf", "\n\t\r\b\f")).get(m[1], m[1])
 def atom(t):
@@ -75,21 +79,23 @@ def forms(text):
 class Op:
     def __init__(self, **known): self.__dict__.update(known)
 def operations(text, every_client, knows):
-    ops, running, at = [], {}, 0
+    ops, running, at, place = [], {}, 0, -1
     for form in map(bare, forms(text)):
         for e in map(bare, items(form) if is_list(form) else (form,)):
-            e = dict(readable(is_map(e), "what is no op", e)[1])
+            e, place = dict(readable(is_map(e), "what is no op", e)[1]), place + 1
             process, kind, f, value = sure(e[key("process")]), e.get(key("type")), e.get(key("f")), e.get(key("value"))
             if process == key("nemesis") or not every_client and not whole(process) and f not in knows: continue
             check(every_client or whole(process), f"a process that is no integer has an operation :{f[1]}")
             readable(kind in map(key, ("invoke", "ok", "fail", "info")) and f and f[0] == "k", f"an op of :type {kind} and :f {f}")
-            at += 1
+            at, index = at + 1, e.get(key("index")) if whole(e.get(key("index"))) else place
             if kind[1] == "invoke":
                 readable(process not in running, "a process with two operations at once")
                 running[process] = Op(f=f[1], given=sure(value), value=value, process=process, key=sure(e.get(key("key"))), inv=at, ret=OPEN, status="info")
+                running[process].named = {"operation": len(ops), "invocation": index, "completion": None}
                 ops.append(running[process])
             elif process in running:
                 op = running.pop(process)
+                op.named["completion"] = index
                 op.status, op.ret, op.value = kind[1], OPEN if kind[1] == "info" else at, sure(value) if kind[1] == "ok" else op.value
                 readable(f == key(op.f) or op.status == "fail", f"an operation :{op.f} that ends as {f}")
             else: readable(kind[1] == "info" or kind[1] == "fail" and [op.status for op in ops if op.process == process][-1:] == ["info"], "a completion of no operation")
@@ -134,7 +140,7 @@ class Register(Seen):
     def sees(self, o): return [(0, o[1])] if o[0] in ("read", "cas") else [None] if o[0] == "failed" else []
 class Container(Model):
     reads, names = ("peek", "empty"), {"enqueue": "put", "push": "put", "insert": "put", "dequeue": "take", "pop": "take", "poll": "take"}
-    def start(self, init, given): return self.filled(listed(init) if given else ())
+    def start(self, init, given): return self.filled(fits(is_list(init), init)[1] if given else ())
     def filled(self, elements): return tuple(elements)
     def read(self, op):
         f, lost, none = self.names.get(op.f, op.f), op.status == "info", op.value in (None, key("empty")) and self.p.get("semantics") != "knossos"
@@ -173,7 +179,7 @@ class Bag(Container):
     def first(self, s): return s
 class GrowSet(Model):
     reads = ("read", "no set")
-    def start(self, init, given): return frozenset(items(init))
+    def start(self, init, given): return frozenset(items(fits(not given or is_set(init) or is_list(init), init)))
     def read(self, op):
         if op.f == "add" or op.status != "ok": return ("add", op.value) if op.f == "add" else None
         is_set, knossos = isinstance(op.value, tuple) and op.value[0], self.p.get("semantics") == "knossos"
@@ -194,27 +200,42 @@ class Semaphore(Model):
         held = s + o[1] if o[0] == "acquire" else s - o[1]
         return [held] if 0 <= held <= int(self.p.get("permits", 1)) else []
 
-MODELS = {"register": (Register, "read write"), "cas-register": (Register, "read write cas"), "mutex": (Semaphore, "acquire release"),
-          "semaphore": (Semaphore, "acquire release"), "set": (GrowSet, "add read"), "fifo-queue": (FIFO, "enqueue dequeue peek drain"),
-          "unordered-queue": (Bag, "enqueue dequeue drain"), "stack": (Stack, "push pop peek")}
+# Of each model: how it is read, the :f's that it knows, and the parameters that it may have; ! is before one that it must have.
+# Of each model: how it is read, the :f's that it knows, and its parameters; it needs one with an exclamation mark.
+MODELS = {"register": (Register, "read write", "init nil-reads"), "cas-register": (Register, "read write cas", "init nil-reads failed-cas"),
+          "mutex": (Semaphore, "acquire release", ""), "semaphore": (Semaphore, "acquire release", "permits!"), "set": (GrowSet, "add read", "init"),
+          "fifo-queue": (FIFO, "enqueue dequeue peek drain", "init"), "unordered-queue": (Bag, "enqueue dequeue drain", "init"), "stack": (Stack, "push pop peek", "init")}
+others, COUNT = " (more.py may know it)", "[1-9][0-9]{0,8}|10[0-9]{8}"
+VALUES = {"init": "(?s).+", "nil-reads": "any|exact", "failed-cas": "ignore|observe", "semantics": "jepsen|knossos", "priority": "max|min", "permits": COUNT,
+          "max-holds": COUNT, "threads": COUNT, "ids": "distinct|growing", "negative-balances": "refuse|allow"}
+def check_parameters(model, given):
+    takes = ("semantics " + MODELS[model][2]).split()
+    for name in takes: check(name[-1] != "!" or name[:-1] in given, f"the model {model} needs {name[:-1]}")
+    for name, value in given.items():
+        check(name in takes or name + "!" in takes, f"the model {model} has no parameter {name!r}")
+        check(isinstance(value, str) and re.fullmatch(VALUES[name], value), f"{name} is {value!r}")
 
-def check_order(model, ops, order):
-    """A linearization: every operation once and in time, and the model takes every step."""
+def numbers(xs): return isinstance(xs, list) and all(map(whole, xs))
+def check_order(model, ops, order, end=OPEN):
+    """A linearization: every operation once and in time, and the model takes every step.
+    Up to an event, if there is one: what returns there or later may have happened or not."""
+    check(numbers(order), "an order is a list of operations")
     chosen, latest, states = set(), 0, [model.init]
     for n in order:
         check(n in ops and n not in chosen, f"operation {n} is none of these, or stands in the order twice")
         op = ops[n]
+        check(op.inv < end, f"operation {n} began after the failure")
         check(op.status != "fail" or op.o, f"operation {n} has failed")
         check(op.ret > latest, f"operation {n} had returned before one began that stands before it")
         chosen.add(n)
         latest = max(latest, op.inv)
         if op.o: states = list(dict.fromkeys(t for s in states for t in model.step(s, op.o)))
         check(states, f"operation {n} cannot happen where it stands")
-    missing = [n for n, op in ops.items() if n not in chosen and (op.status == "ok" or op.status == "fail" and op.o)]
+    missing = [n for n, op in ops.items() if n not in chosen and op.ret < end and (op.status == "ok" or op.status == "fail" and op.o)]
     check(not missing, f"operations are missing, such as {missing[:3]}")
 def check_core(model, ops, fails, core):
     """No order of the core is a linearization up to the return of the operation that fails."""
-    check(fails in core and len(set(core)) == len(core) and all(n in ops for n in core) and ops[fails].ret != OPEN, "the core is not one of operations")
+    check(numbers(core) and fails in core and len(set(core)) == len(core) and all(n in ops for n in core), "the core is not one of operations")
     end, inside = ops[fails].ret, set(core)
     began = {n: op for n, op in ops.items() if op.inv < end and op.o}
     kept = [began[n] for n in core if n in began]
@@ -244,16 +265,26 @@ def check_core(model, ops, fails, core):
         configurations = passed
         if not passed: return check(at == end, "the core fails before the operation that is said to fail")
     raise Rejected("the core has a linearization")
+def check_failure(model, ops, key, valid, fails, before, core, named=(), **said):
+    """The operation that fails is the first one: up to its return there is an order, and from there on there is none."""
+    check(whole(fails) and fails in ops and ops[fails].ret != OPEN, "the operation that fails has not returned")
+    check(all(isinstance(x, str) for x in said.values()) and (named == () or isinstance(named, list) and named), "what is said of the failure is of another form")
+    check(all(repr(x) == repr(ops[x["operation"]].named) for x in named), "an operation that is named is another one")
+    check_order(model, ops, before, ops[fails].ret)
+    check_core(model, ops, fails, core)
+    return True
 def tuple_of(v): return v[1] if is_list(v) and len(v[1]) == 2 and type(v[1]) is not List else None
-def by_key(ops):
-    """The operations of each independent key, without it; one without a key is of all."""
-    keys, shared = {}, []
+def by_key(ops, keyless):
+    """The operations of each independent key, without it; one without a key is of all, if it may be."""
+    keys, shared, lacking = {}, [], []
     for n, op in ops.items():
         pairs = [pair for pair in (tuple_of(op.value), tuple_of(op.given)) if pair]
         readable(len({k for k, _ in pairs}) < 2, "an operation of two keys")
+        if op.status != "fail" and not tuple_of(op.value): lacking.append(n)
         (keys.setdefault(pairs[0][0], []) if pairs else shared).append(n)
         if pairs: op.value, op.given = ((tuple_of(v) or (0, v))[1] for v in (op.value, op.given))
     check(keys, "no operation has a key")
+    check(keyless or not lacking, f"operations {lacking[:3]} have no key, and the certificate does not say keyless")
     return {k: {n: ops[n] for n in sorted(own + shared)} for k, own in keys.items()}
 def meaning(head, ops):
     model, knows = MODELS[head["model"]][0](head["parameters"]), MODELS[head["model"]][1].split()
@@ -266,25 +297,39 @@ def read(raw, head):
     if raw[:2] == b"\x1f\x8b": raw = gzip.decompress(raw)
     ops = dict(enumerate(operations(raw.decode("utf-8-sig"), head["clients"] == "all", list(map(key, MODELS[head["model"]][1].split())))))
     check(len(ops) == head["operations"], "the history has another number of operations")
-    return {k: meaning(head, part) for k, part in (by_key(ops) if head["independent"] else {None: ops}).items()}
+    return {k: meaning(head, part) for k, part in (by_key(ops, "keyless" in head) if head["independent"] else {None: ops}).items()}
+# What a line must have, and what it may have besides: the first one, and those of a key that is valid, or is not.
+FORMS = {"head": ("clew-certificate operations model parameters independent clients valid", "sha256 keyless"),
+         "True": ("key valid order", ""), "False": ("key valid fails before core", "analyzer pattern explanation named")}
+def once(pairs):
+    check(len(dict(pairs)) == len(pairs), "a field stands twice")
+    return dict(pairs)
+def parsed(line, form=None):
+    x = json.loads(line, object_pairs_hook=once)
+    must, may = map(str.split, FORMS.get(form or isinstance(x, dict) and repr(x.get("valid")), ("?", "")))
+    check(isinstance(x, dict) and set(must) <= set(x) <= set(must + may), "a certificate of another form")
+    return x
 def prove(history, certificate):
     with open(history, "rb") as f: raw = f.read()
     with open(certificate) as f:
-        head, lines = json.loads(next(f)), map(json.loads, f)
-        check(head["clew-certificate"] == 1 and head["independent"] in (True, False) and head["clients"] in ("integers", "all"), "a certificate of another form")
-        check(head.get("sha256") in (None, hashlib.sha256(raw).hexdigest()), "the certificate is of another history")
-        if head["model"] not in MODELS: raise TooHard(f"nothing is known of the model {head['model']} (more.py may know it)")
+        head = parsed(next(f), "head")
+        keys, keyless = head["independent"], head.get("keyless")
+        check(numbers([head["clew-certificate"], head["operations"]]) and head["clew-certificate"] == 1 and type(keys) is type(head["valid"]) is bool and isinstance(head["model"], str)
+              and isinstance(head["parameters"], dict) and head["clients"] in ("integers", "all") and ("keyless" not in head or keyless is keys is True), "a certificate of another form")
+        check("sha256" not in head or head["sha256"] == hashlib.sha256(raw).hexdigest(), "the certificate is of another history")
+        if head["model"] not in MODELS: raise TooHard(f"nothing is known of the model {head['model']}{others}")
+        check_parameters(head["model"], head["parameters"])
         try: parts, seen, failed = read(raw, head), set(), False
         except Exception as why: raise why if isinstance(why, Rejected) else TooHard(f"the history cannot be read: {why if isinstance(why, TooHard) else repr(why)[:200]}; clew convert --to edn -o h.edn HISTORY makes EDN of other forms")
-        for section in lines:
-            k = only(section["key"]) if head["independent"] else None
+        for section in map(parsed, f):
+            check(isinstance(section["key"], str) and section["key"] == section["key"].strip() if keys else section["key"] is None, "a key that is none")
+            k = only(section["key"]) if keys else None
             check(k in parts and k not in seen, f"there is no key {section['key']}, or there are two sections of it")
             seen.add(k)
-            failed = failed or not section["valid"]
             if section["valid"]: check_order(*parts[k], section["order"])
-            else: check_core(*parts[k], section["fails"], section["core"])
+            else: failed = check_failure(*parts[k], **section)
         check(head["valid"] is (not failed) and (failed or len(seen) == len(parts)), "the sections do not add up to the verdict")
-    return f"proved: {'not ' if failed else ''}linearizable as {head['model']} {head['parameters']}, independent: {head['independent']}, clients: {head['clients']}"
+    return f"proved: {'not ' * failed}linearizable as {head['model']} {head['parameters']}, independent: {keys}, clients: {head['clients']}{', keyless: True' if keyless else ''}"
 
 def main():
     worst = 0

@@ -4,12 +4,12 @@ import sys
 from collections import Counter
 from fractions import Fraction
 import check
-from check import OPEN, Bag, Model, Seen, check as must, field, is_list, is_map, items, key, listed, readable, whole
+from check import OPEN, Bag, Model, Seen, check as must, field, fits, is_list, is_map, is_set, items, key, listed, readable, whole
 
 TRUE, FALSE = check.atoms["true"], check.atoms["false"]
 
 class LookupSet(Model):
-    def start(self, init, given): return frozenset(items(init))
+    def start(self, init, given): return frozenset(items(fits(not given or is_list(init) or is_set(init), init)))
     def read(self, op):
         f, v, answer = {"add": "insert", "delete": "remove", "lookup": "contains"}.get(op.f, op.f), op.given, op.value
         if op.status == "info": return None if f == "contains" else (f, v, None)
@@ -23,7 +23,7 @@ class LookupSet(Model):
         must(not {k.o[1] for k in kept} & {d.o[1] for d in dropped if self.changes(d.o)}, "an element of the core has an operation outside of it")
 
 class MultiRegister(Seen):
-    def start(self, init, given): return init[1] if given else frozenset()
+    def start(self, init, given): return fits(is_map(init), init)[1] if given else frozenset()
     def read(self, op):
         steps = [listed(x) for x in (() if op.value is None else listed(op.value))]
         readable(all(len(x) == 3 and x[0] in map(key, ("r", "read", "w", "write")) for x in steps), "a step that neither reads nor writes")
@@ -50,7 +50,9 @@ class Priority(Bag):
         return [x for x in s if self.rank(x[0]) == best]
 
 class Versioned(Model):
-    def start(self, init, given): return items(init) if given else (0, None)
+    def start(self, init, given):
+        fits(not given or is_list(init) and len(init[1]) == 2 and whole(init[1][0]) and 0 <= init[1][0] <= 1 << 30, init)
+        return items(init) if given else (0, None)
     def read(self, op):
         if op.f == "read" and op.value is None: return None
         version, value = listed(op.value)
@@ -96,7 +98,7 @@ class ReentrantFenced(Fenced, Reentrant): pass
 class KV(Seen):
     """One place for each key. An append may leave anything there."""
     def changes(self, o): return o[0] not in ("get", "failed") and (o[0] != "cas" or o[2] != o[3])
-    def start(self, init, given): return init[1] if given else frozenset()
+    def start(self, init, given): return fits(is_map(init), init)[1] if given else frozenset()
     def read(self, op):
         given, value, k, lost = op.given, op.value, op.key, op.status != "ok"
         if k is None and field(given, "key") is not None: k = field(given, "key")
@@ -135,7 +137,7 @@ class Any:
 ANY = Any()
 
 class CounterModel(Model):
-    def start(self, init, given): return init or 0
+    def start(self, init, given): return fits(whole(init) and abs(init) <= 1 << 61, init) if given else 0
     def read(self, op):
         if op.f == "read" and op.status != "ok": return None
         n, new = op.value if op.f in ("add", "read") else 1 if op.given is None else op.given, None
@@ -157,7 +159,9 @@ class IDs(Model):
     def restrict(self, kept, dropped): pass
 
 class Bank(Model):
-    def start(self, init, given): return frozenset((k, n) for k, n in (init[1] if given else ()) if n)
+    def start(self, init, given):
+        fits(not given or is_map(init) and all(whole(n) and abs(n) <= 1 << 61 for _, n in init[1]), init)
+        return frozenset((k, n) for k, n in (init[1] if given else ()) if n)
     def read(self, op):
         if op.f == "read": return ("read", self.start(op.value, True)) if op.status == "ok" else None
         return ("transfer", *(field(op.value, x) for x in ("from", "to", "amount")))
@@ -172,7 +176,7 @@ class Bank(Model):
 
 class Log(Model):
     def changes(self, o): return o[0] == "append" and (None in o[2:] or o[2] == o[3])
-    def start(self, init, given): return items(init)
+    def start(self, init, given): return items(fits(not given or is_list(init), init))
     def told(self, v): return field(v, "msg") if field(v, "msg") is not None else field(v, "value")
     def read(self, op):
         v, at = op.given, None
@@ -193,7 +197,10 @@ class Log(Model):
 class Lease(Model):
     def changes(self, o): return o[0] in ("claim", "release") or o[2] is not None
     def term(self, v): return items(v) if is_list(v) else (field(v, "owner"), field(v, "epoch")) if is_map(v) else (v, None)
-    def start(self, init, given): return (*(self.term(init) if given else (None, -1)), True)
+    def start(self, init, given):
+        owner, epoch = self.term(init) if given else (None, -1)
+        fits(not given or whole(epoch) and epoch >= 0, init)
+        return owner, epoch, True
     def read(self, op): return None if op.f == "check" and op.status != "ok" else (op.f, *self.term(op.value))
     def step(self, s, o):
         (owner, epoch, told), (kind, who, when) = s, o
@@ -203,14 +210,15 @@ class Lease(Model):
         return [(None if kind == "release" else owner, epoch, told)]
 
 LOCK = "acquire release"
+check.others = ""
 check.MODELS.update({
-    "multi-register": (MultiRegister, "txn read write"), "lookup-set": (LookupSet, "insert add remove delete contains lookup"),
-    "priority-queue": (Priority, "enqueue insert dequeue poll peek"), "versioned-register": (Versioned, "read write cas"),
-    "owner-mutex": (Owners, LOCK), "reentrant-mutex": (Reentrant, LOCK), "owner-semaphore": (Owners, LOCK),
-    "fenced-mutex": (Fenced, LOCK), "reentrant-fenced-mutex": (ReentrantFenced, LOCK),
-    "kv": (KV, "get put append delete cas put-if-absent"),
-    "counter": (CounterModel, "add read incr increment decr decrement add-and-get"), "id-generator": (IDs, "generate take"),
-    "bank": (Bank, "transfer read"), "log": (Log, "append read-at tail read"), "lease": (Lease, "claim renew release check")})
+    "multi-register": (MultiRegister, "txn read write", "init nil-reads"), "lookup-set": (LookupSet, "insert add remove delete contains lookup", "init"),
+    "priority-queue": (Priority, "enqueue insert dequeue poll peek", "init priority"), "versioned-register": (Versioned, "read write cas", "init"),
+    "owner-mutex": (Owners, LOCK, "threads"), "reentrant-mutex": (Reentrant, LOCK, "max-holds threads"), "owner-semaphore": (Owners, LOCK, "permits! threads"),
+    "fenced-mutex": (Fenced, LOCK, "threads"), "reentrant-fenced-mutex": (ReentrantFenced, LOCK, "max-holds threads"),
+    "kv": (KV, "get put append delete cas put-if-absent", "init failed-cas"),
+    "counter": (CounterModel, "add read incr increment decr decrement add-and-get", "init"), "id-generator": (IDs, "generate take", "ids"),
+    "bank": (Bank, "transfer read", "init negative-balances"), "log": (Log, "append read-at tail read", "init"), "lease": (Lease, "claim renew release check", "init")})
 
 if __name__ == "__main__":
     sys.exit(check.main())

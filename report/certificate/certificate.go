@@ -19,6 +19,7 @@ import (
 type Options struct {
 	SHA256     string // of the file, in hexadecimal digits; "" if it is not known
 	AllClients bool   // every process but :nemesis is a client
+	Keyless    bool   // an operation without a key is one of every independent key
 }
 
 // header is the first line.
@@ -29,6 +30,7 @@ type header struct {
 	Model       string                  `json:"model"`
 	Parameters  map[models.Param]string `json:"parameters"`
 	Independent bool                    `json:"independent"`
+	Keyless     bool                    `json:"keyless,omitempty"`
 	Clients     string                  `json:"clients"`
 	Valid       jepsen.Verdict          `json:"valid"`
 }
@@ -46,8 +48,9 @@ type section struct {
 	Named       []named           `json:"named,omitempty"`
 
 	// Operations of the whole history.
-	Order []jepsen.Operation `json:"order,omitzero"`
-	Core  []jepsen.Operation `json:"core,omitempty"`
+	Order  []jepsen.Operation `json:"order,omitzero"`
+	Before []jepsen.Operation `json:"before,omitzero"`
+	Core   []jepsen.Operation `json:"core,omitempty"`
 }
 
 // named is an operation of the explanation, and when it began and returned: indices.
@@ -61,13 +64,14 @@ type named struct {
 const version = 1
 
 // Write writes the certificate of a verdict: lines of JSON, of which it never holds
-// more than one. An undecided key has no section. Linear time, but
+// more than one. A key has no section if it is undecided, or if it is not known what comes
+// before its failure. Linear time, but
 // for what it takes to decide a core once more to which something was added. The error
 // is that of the writer, or the cause for which the context was done.
 func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
 	c := &writer{out: bufio.NewWriter(w), ctx: ctx}
 	head := header{Version: version, SHA256: o.SHA256, Operations: r.History.Operations(), Model: r.Model,
-		Parameters: r.Spec.Given(), Independent: r.Keys != nil, Clients: "integers", Valid: r.Verdict}
+		Parameters: r.Spec.Given(), Independent: r.Keys != nil, Keyless: o.Keyless && r.Keys != nil, Clients: "integers", Valid: r.Verdict}
 	if o.AllClients {
 		head.Clients = "all"
 	}
@@ -81,7 +85,9 @@ func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error 
 		case jepsen.Valid:
 			c.section(nil, &key, k.Witness())
 		case jepsen.Invalid:
-			c.section(k.Result(), &key, nil)
+			if own := k.Result(); own.Prior != nil {
+				c.section(own, &key, nil)
+			}
 		}
 	}
 	if c.err != nil {
@@ -139,6 +145,10 @@ func (c *writer) section(r *report.Result, key *string, witness []jepsen.Operati
 	}
 	for i, op := range s.Core {
 		s.Core[i] = whole(op)
+	}
+	s.Before = make([]jepsen.Operation, len(r.Prior))
+	for i, op := range r.Prior {
+		s.Before[i] = whole(op)
 	}
 	c.line(s)
 }
