@@ -448,7 +448,7 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	if d.why != nil {
 		r.Explanation, r.Pattern = d.why.Tell(part.Teller()), fastpath.PatternOf(d.why)
 	} else {
-		r.Explanation = explain(r)
+		r.Explanation = explain(r, c.othersOpen(r.FailEvent))
 	}
 	c.relate(ctx, r)
 	if r.Prior = c.prior(r.FailEvent, r.Before); r.Prior == nil {

@@ -11,8 +11,9 @@ import (
 	"clew/report"
 )
 
-// explain says in one sentence what cannot happen, and after what.
-func explain(r *report.Result) string {
+// explain says in one sentence what cannot happen, and after what, and that the other
+// operations open then, of which there are so many, do not help.
+func explain(r *report.Result, others int) string {
 	h := r.History
 	s := h.Name(h.OpOf[r.FailEvent]) + " cannot happen"
 	if len(r.Paths) == 0 {
@@ -25,13 +26,36 @@ func explain(r *report.Result) string {
 		s += " after " + h.Name(r.LastOperation)
 	}
 	s += ": " + path[len(path)-1].Why
-	switch n := len(r.Configs[0].Pending) - 1; {
-	case n == 1:
+	switch {
+	case others == 1:
 		s += "; nor does the other operation open then help"
-	case n > 1:
-		s += fmt.Sprintf("; nor do the %d other operations open then help, in any order", n)
+	case others > 1:
+		s += fmt.Sprintf("; nor do the %d other operations open then help, in any order", others)
 	}
 	return s
+}
+
+// othersOpen is how many operations that touch the same part of the state are open at a
+// failure, other than the one that fails. It depends on the history alone: what an engine
+// has put into its order may be any of them, and what it decides may be a part or the whole.
+func (c *checking) othersOpen(fail jepsen.Event) int {
+	partOf := func(models.Op) int32 { return 0 }
+	if m, ok := c.ops.Model.(models.Partitioner); ok {
+		partOf = m.Part
+	}
+	count := map[int32]int{}
+	failing := int32(0)
+	for i, res := range c.ops.Res {
+		if c.ops.Inv[i] >= int32(fail) || res < int32(fail) {
+			continue
+		}
+		part := partOf(c.ops.Op(models.Row(i)))
+		count[part]++
+		if res == int32(fail) {
+			failing = part
+		}
+	}
+	return count[failing] - 1
 }
 
 // prior is a linearization of the whole history up to just before a failure: that of the

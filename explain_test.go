@@ -1,0 +1,79 @@
+package clew_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/internal/campaign"
+	"clew/internal/gen"
+	"clew/jepsen"
+	"clew/models"
+)
+
+var othersOpen = regexp.MustCompile(`nor do(?:es the| the (\d+)) other operations? open then help`)
+
+// How many other operations are open is a fact about the history, and not about what an
+// engine happened to put into its order.
+func TestEveryAlgorithmCountsTheSameOpenOperations(t *testing.T) {
+	histories := 6
+	if long() {
+		histories = 200
+	}
+	told := 0
+	for i, spec := range campaign.Configs() {
+		r := gen.Rand(uint64(70_000 + i))
+		for range histories {
+			spec := campaign.WithParameters(r, spec)
+			g := gen.New(r, campaign.GenOptions(spec))
+			h, _, err := campaign.ReadText(spec, g.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts := map[string][]string{}
+			for _, algorithm := range clew.Algorithms {
+				result, err := campaign.Checked(h, spec, algorithm)
+				if err != nil || result.Verdict != jepsen.Invalid || !strings.Contains(result.Explanation, " cannot happen ") {
+					continue // it does not decide this model, or has another sentence
+				}
+				n := "0"
+				if found := othersOpen.FindStringSubmatch(result.Explanation); found != nil {
+					n = "1" + found[1]
+				}
+				counts[n] = append(counts[n], algorithm+": "+result.Explanation)
+				told++
+			}
+			if len(counts) > 1 {
+				t.Fatalf("%s: %q of\n%s", campaign.Name(spec), counts, g.Text)
+			}
+		}
+	}
+	if told < 100 {
+		t.Errorf("%d sentences, expected more", told)
+	}
+}
+
+// A key has nothing to do with what is open at other keys.
+func TestOnlyOperationsOfTheSameKeyAreCounted(t *testing.T) {
+	var b strings.Builder
+	for p := range 5 {
+		fmt.Fprintf(&b, "{:process %d :type :invoke :f :append :value [:other \"a\"]}\n", p)
+	}
+	b.WriteString(`{:process 7 :type :invoke :f :append :value [:k "a"]}
+{:process 8 :type :invoke :f :append :value [:k "b"]}
+{:process 9 :type :invoke :f :get :value [:k nil]}
+{:process 9 :type :ok :f :get :value [:k "c"]}
+`)
+	for _, algorithm := range clew.Algorithms {
+		if slices.Contains([]string{"fast", "staged", "matching", "languages", "lockstep", "hitting"}, algorithm) {
+			continue
+		}
+		r := checkedText(t, b.String(), models.Spec{Name: "kv"}, clew.Options{Algorithm: algorithm})
+		if want := "nor do the 2 other operations open then help"; !strings.Contains(r.Explanation, want) {
+			t.Errorf("%s: %s; expected %s", algorithm, r.Explanation, want)
+		}
+	}
+}
