@@ -307,6 +307,7 @@ func (c *checking) valid(ctx context.Context, r *report.Result, o Options) {
 	}
 	c.wrong = cmp.Or(late, replayed)
 	r.Explanation = report.Took(r.History, r.Witness)
+	r.Vacuous = c.vacuous()
 }
 
 // manyOperations is how many are worth a goroutine.

@@ -67,7 +67,9 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		}
 	}
 	r.Keys = results.List()
-	together(r)
+	if together(r); r.Verdict == jepsen.Valid {
+		r.Vacuous = vacuousKeys(r.Keys)
+	}
 	if r.Verdict == jepsen.Valid && keyed.Shared() == 0 && o.Keys == nil {
 		r.Witness = wholeWitness(h, results, len(r.Keys))
 	}

@@ -289,7 +289,8 @@ func TestWhatModelsPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"", "0 :add 1\n1 :add 2\n"} {
+	// The states in which an operation might have been refused are tried, too.
+	for _, want := range []string{"", "0 :add 1\n1 :add 2\n1 :add 1\n3 :add 1\n0 :add 2\n3 :add 2\n"} {
 		var b strings.Builder
 		if want != "" {
 			f.Print = &b

@@ -143,7 +143,15 @@ func (p *ednPrinter) keyed(r *Result) []field {
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
 	}
-	return m
+	return p.vacuous(m, r)
+}
+
+// vacuous appends why a verdict is vacuous, if it is.
+func (p *ednPrinter) vacuous(m []field, r *Result) []field {
+	if r.Vacuous == "" {
+		return m
+	}
+	return append(m, field{"vacuous", p.string(r.Vacuous)})
 }
 
 // shownAtOnce is how many results of keys are held while they are printed.
@@ -210,7 +218,7 @@ func (p *ednPrinter) single(r *Result) []field {
 	if r.Missing != "" {
 		m = append(m, field{"missing", p.string(r.Missing)})
 	}
-	return m
+	return p.vacuous(m, r)
 }
 
 func (r *Result) sentence() string {

@@ -26,7 +26,8 @@ type Line struct {
 	Crashed     int            `json:"crashed"`
 	Ms          float64        `json:"ms"`
 	Explanation Text           `json:"explanation"`
-	Verified    *bool          `json:"verified"` // the evidence was checked again; nil if there is none
+	Verified    *bool          `json:"verified"`          // the evidence was checked again; nil if there is none
+	Vacuous     Text           `json:"vacuous,omitempty"` // why no history like this one could be invalid
 	Skipped     int            `json:"skipped"`
 	Warnings    []string       `json:"warnings"`
 	Keys        *int           `json:"keys,omitempty"`     // of independent keys: how many
@@ -52,7 +53,7 @@ func (r *Result) Line() Line {
 	l := Line{
 		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},
 		Model: Text(r.Model), Init: Text(r.Init), Analyzer: Text(r.Analyzer),
-		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()),
+		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous),
 	}
 	if r.Keys != nil {
 		n := len(r.Keys)

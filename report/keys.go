@@ -33,6 +33,17 @@ func (k KeyResult) SelfCheckFailed() bool {
 	return r != nil && r.Cause == jepsen.SelfCheckFailed
 }
 
+// Vacuous returns why the verdict of the key is vacuous, or "".
+func (k KeyResult) Vacuous() string {
+	if k.Verdict != jepsen.Valid {
+		return ""
+	}
+	if r := k.keys.others[k.row]; r != nil {
+		return r.Vacuous
+	}
+	return k.keys.names[k.keys.valid[k.row].vacuous]
+}
+
 // Row is the row of the key among all keys of the history.
 func (k KeyResult) Row() int { return k.keys.keyed.Row(int(k.row)) }
 
@@ -40,12 +51,12 @@ func (k KeyResult) Row() int { return k.keys.keyed.Row(int(k.row)) }
 // not valid, and of a valid one what cannot be told from the history: some 30 bytes
 // and the witness.
 type Keys struct {
-	keyed     *jepsen.Keyed
-	like      Result             // of a valid key, what is true of all of them
-	valid     []validKey         // by row of the keys; of the others, nothing
-	others    map[int32]*Result  // those that are not valid, or have more to say
-	analyzers []string           // their different names
-	witness   []jepsen.Operation // key by key; operations of the whole history
+	keyed   *jepsen.Keyed
+	like    Result             // of a valid key, what is true of all of them
+	valid   []validKey         // by row of the keys; of the others, nothing
+	others  map[int32]*Result  // those that are not valid, or have more to say
+	names   []string           // the analyzers' names, and why verdicts are vacuous
+	witness []jepsen.Operation // key by key; operations of the whole history
 }
 
 // validKey is what is kept of a valid key.
@@ -53,7 +64,8 @@ type validKey struct {
 	final    edn.ID
 	witness  int32 // where its witness ends in that of all keys
 	ms       float64
-	analyzer int32 // an index into the analyzers
+	analyzer int32 // an index into the names
+	vacuous  int32 // likewise
 }
 
 // NewKeys begins with the results of no keys. A result of a valid key is like
@@ -67,7 +79,7 @@ func NewKeys(keyed *jepsen.Keyed, like Result) *Keys {
 // as it is, its History least of all.
 func (k *Keys) Add(own *jepsen.KeyHistory, r *Result) {
 	row := int32(len(k.valid))
-	kept := validKey{ms: r.Ms, final: r.Final.ID(), analyzer: k.analyzer(r.Analyzer)}
+	kept := validKey{ms: r.Ms, final: r.Final.ID(), analyzer: k.name(r.Analyzer), vacuous: k.name(r.Vacuous)}
 	for _, op := range r.Witness {
 		k.witness = append(k.witness, own.WholeOp[op])
 	}
@@ -79,11 +91,12 @@ func (k *Keys) Add(own *jepsen.KeyHistory, r *Result) {
 	}
 }
 
-func (k *Keys) analyzer(name string) int32 {
-	i := slices.Index(k.analyzers, name)
+// name returns the index of a name, which it adds if it is new.
+func (k *Keys) name(name string) int32 {
+	i := slices.Index(k.names, name)
 	if i < 0 {
-		i = len(k.analyzers)
-		k.analyzers = append(k.analyzers, name)
+		i = len(k.names)
+		k.names = append(k.names, name)
 	}
 	return int32(i)
 }
@@ -125,12 +138,13 @@ func (k *Keys) results(rows []int) []*Result {
 			continue
 		}
 		r, kept := k.like, k.valid[row]
-		r.History, r.Final, r.Ms, r.Analyzer = own.History, r.History.Values.Value(kept.final), kept.ms, k.analyzers[kept.analyzer]
+		r.History, r.Final, r.Ms, r.Analyzer = own.History, r.History.Values.Value(kept.final), kept.ms, k.names[kept.analyzer]
 		r.Witness = make([]jepsen.Operation, 0, own.Operations())
 		for _, op := range k.WitnessOf(row) {
 			at, _ := slices.BinarySearch(own.WholeOp, op)
 			r.Witness = append(r.Witness, jepsen.Operation(at))
 		}
+		r.Vacuous = k.names[kept.vacuous]
 		r.Explanation = Took(r.History, r.Witness)
 		results[i] = &r
 	}

@@ -32,6 +32,7 @@ type Result struct {
 	Missing string
 
 	// Valid.
+	Vacuous string             // why no history like this one could be invalid (see NoOperations), or ""
 	Final   edn.Value          // the final state
 	Witness []jepsen.Operation // in order of linearization
 	Depth   int                // of the strong d-hitting family in which the witness was found, or 0
@@ -187,4 +188,28 @@ func (r *Result) Summary() string {
 		return r.modelText()
 	}
 	return r.summary()
+}
+
+// A valid verdict is vacuous if nothing in the history could have made it invalid: a
+// test that never reached its system has such a history. Result.Vacuous is one of
+// these reasons, or "".
+const (
+	NoOperations = "there are no client operations"
+	NoneReturned = "no operation returned :ok"
+	AnswersNil   = "every answer is nil"
+	NotRefusable = "the model could not have refused any operation"
+)
+
+// VacuousTogether returns why the verdict of two parts of a history together is
+// vacuous, given why that of each part is, or "".
+func VacuousTogether(a, b string) string {
+	switch {
+	case a == b, b == NoOperations:
+		return a
+	case a == NoOperations:
+		return b
+	case a == "" || b == "":
+		return ""
+	}
+	return NotRefusable
 }

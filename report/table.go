@@ -38,29 +38,35 @@ func (t *Table) Fit(test, time string) {
 const (
 	modelWidth   = 23
 	verdictWidth = len("unreadable")
+	countWidth   = len("operations")
+	crashedWidth = len("crashed")
 	skippedWidth = len("skipped")
 	engineWidth  = 22
 )
 
 // Header is the first line.
 func (t Table) Header() string {
-	return t.line("test", "time", "model", "verdict", "skipped", "engine", "ms")
+	return t.line("test", "time", "model", "verdict", "operations", "crashed", "skipped", "engine", "ms")
 }
 
-// Row is the line of a result. If the history is invalid, a second line says
-// why.
+// Row is the line of a result. If the history is invalid, or its verdict vacuous, a
+// second line says why.
 func (t Table) Row(s store.Source, r *Result) string { return t.RowOf(NewRun(s, r), r.Line()) }
 
 // RowOf is Row of what is left of a result when it has been a line of JSON.
 func (t Table) RowOf(run Run, l Line) string {
 	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(l.Cause), "unknown")}[l.Valid]
-	ms, skipped := "", "" // it was not checked
+	var ms, operations, crashed, skipped string // it was not checked
 	if run.Read {
-		ms, skipped = fmt.Sprintf("%.1f", l.Ms), strconv.Itoa(l.Skipped)
+		ms = fmt.Sprintf("%.1f", l.Ms)
+		operations, crashed, skipped = strconv.Itoa(l.Operations), strconv.Itoa(l.Crashed), strconv.Itoa(l.Skipped)
 	}
-	row := t.line(cmp.Or(run.Test, l.File), run.Time, modelText(string(l.Model), string(l.Init), run.Inferred), verdict, skipped, string(l.Analyzer), ms)
+	row := t.line(cmp.Or(run.Test, l.File), run.Time, modelText(string(l.Model), string(l.Init), run.Inferred), verdict, operations, crashed, skipped, string(l.Analyzer), ms)
 	if l.Valid == jepsen.Invalid {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"
+	}
+	if l.Vacuous != "" {
+		row += "    vacuous: " + text.Line(string(l.Vacuous)) + "\n"
 	}
 	return row
 }
@@ -82,7 +88,7 @@ func NewRun(s store.Source, r *Result) Run {
 	return run
 }
 
-func (t Table) line(test, time, model, verdict, skipped, engine, ms string) string {
+func (t Table) line(test, time, model, verdict, operations, crashed, skipped, engine, ms string) string {
 	var b strings.Builder
 	column := func(s string, width int) {
 		s = text.Line(s)
@@ -94,6 +100,8 @@ func (t Table) line(test, time, model, verdict, skipped, engine, ms string) stri
 	}
 	column(model, modelWidth)
 	column(verdict, verdictWidth)
+	column(operations, countWidth)
+	column(crashed, crashedWidth)
 	column(skipped, skippedWidth)
 	column(engine, engineWidth)
 	return strings.TrimRight(b.String()+ms, " ") + "\n"

@@ -17,11 +17,11 @@ func TestATableFitsItsTestsAndTimes(t *testing.T) {
 		want    string
 	}{
 		{[]store.Source{of("long-name", ""), of("b", "")},
-			"test       model                    verdict     skipped  engine                  ms\n" +
+			"test       model                    verdict     operations  crashed  skipped  engine                  ms\n" +
 				"long-name  register                 timeout\n" +
 				"b          register                 timeout\n"},
 		{[]store.Source{of("a", "20250101T000000Z"), of("b", "2025")},
-			"test  time              model                    verdict     skipped  engine                  ms\n" +
+			"test  time              model                    verdict     operations  crashed  skipped  engine                  ms\n" +
 				"a     20250101T000000Z  register                 timeout\n" +
 				"b     2025              register                 timeout\n"},
 	} {

@@ -58,6 +58,9 @@ func (r *Result) TextFor(o TextOptions) string {
 	if r.Missing != "" {
 		p.printf("  %s\n", r.Missing)
 	}
+	if r.Vacuous != "" {
+		p.printf("  vacuous: %s\n", r.Vacuous)
+	}
 	switch {
 	case r.Keys != nil:
 		r.writeKeys(p)

@@ -64,7 +64,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Description: checkHelp,
 		Flags: slices.Concat(modelFlags(), searchFlags(), []cli.Flag{
 			outputFlag(checkForms, "result"),
-			quietFlag(), unknownFlag(),
+			quietFlag(), unknownFlag(), strictFlag(),
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
 			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
@@ -406,10 +406,16 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		k.show(&a, j, r)
 		a.colored = k.output == "text" && k.table == nil && k.look.Color
 	}
-	a.count(r.Verdict, r.Cause)
+	a.count(r.Verdict, r.Cause, r.Vacuous)
 	a.wrong = k.wrong(r)
 	if r.History != nil {
-		a.warnings = r.History.Warnings
+		a.warnings = slices.Clip(r.History.Warnings)
+	}
+	if r.Vacuous != "" && r.Vacuous != report.NoOperations { // of which the reader warns
+		a.warnings = append(a.warnings, vacuousWarning(r.Vacuous))
+	}
+	if k.strict && r.Missing != "" {
+		a.warnings = append(a.warnings, r.Missing)
 	}
 	a.evidence = k.evidence.of(j, r, k.stderr)
 	if unpaged != nil {
@@ -423,6 +429,9 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	}
 	return a
 }
+
+// vacuousWarning returns the warning about a vacuous verdict.
+func vacuousWarning[T ~string](why T) string { return "this verdict is vacuous: " + string(why) }
 
 // wrong is an error if the evidence of a result turned out to be wrong. It says where
 // everything about the first one of a run is.

@@ -259,6 +259,11 @@ func unknownFlag() cli.Flag {
 	return &cli.StringFlag{Name: "unknown", Value: "fail", Usage: "what an undecided history is: a failure, exit status 2 (`fail`), or none (pass)"}
 }
 
+// strictFlag has warnings count as failures.
+func strictFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "strict", Usage: "exit with status 254 if there is any warning, such as one about a vacuous verdict"}
+}
+
 // outputForm is what this flag says, which must be one of the forms.
 func outputForm(c *cli.Context, forms []string) (string, error) {
 	form := c.String("output")

@@ -51,7 +51,7 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		Description: mergeHelp,
 		Flags: []cli.Flag{
 			outputFlag(mergeForms, "result"),
-			quietFlag(), unknownFlag(),
+			quietFlag(), unknownFlag(), strictFlag(),
 			&cli.StringFlag{Name: "html-dir", Usage: "write the index.html of the pages that clew check --html-dir `DIR` wrote"},
 		},
 		Action: func(c *cli.Context) error {
@@ -128,6 +128,9 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 // answer is what a shard said of a history.
 func (m *merger) answer(table *report.Table, l shards.Line) answer {
 	a := answer{warnings: l.Warnings}
+	if l.Vacuous != "" && l.Vacuous != report.NoOperations {
+		a.warnings = append(slices.Clip(a.warnings), vacuousWarning(l.Vacuous))
+	}
 	switch cause := jepsen.Cause(l.Cause); {
 	case l.Valid == jepsen.Unknown && cause == jepsen.Unreadable:
 		var all []error
@@ -141,7 +144,7 @@ func (m *merger) answer(table *report.Table, l shards.Line) answer {
 		a.of[unknown]++
 		a.wrong = fmt.Errorf("%s: the self-check failed: %s", l.File, l.Error)
 	default:
-		if a.count(l.Valid, cause); m.quiet {
+		if a.count(l.Valid, cause, string(l.Vacuous)); m.quiet {
 			a.out = m.failure(l.Line)
 		}
 	}

@@ -95,11 +95,13 @@ const (
 	interrupted // which counts as unknown, too
 	notChecked  // likewise, and as interrupted
 	unwritten   // what was asked for, such as evidence
+	vacuous     // which counts as valid, too
+	warned      // a warning that --strict counts
 	outcomes    // how many there are
 )
 
 // inSummary is an outcome in the words of a summary.
-var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "interrupted", "not checked", "not written"}
+var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "interrupted", "not checked", "not written", "vacuous", ""}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
 type tally struct {
@@ -122,7 +124,7 @@ func (t *tally) status() int {
 		return exitBug
 	case t.of[invalid]+t.of[disagree] > 0:
 		return exitInvalid
-	case t.of[unreadable]+t.of[unwritten] > 0:
+	case t.of[unreadable]+t.of[unwritten]+t.of[warned] > 0:
 		return exitUsage
 	case t.of[unknown] > 0, t.of[valid]+t.of[agree] == 0:
 		return exitUnknown
@@ -134,7 +136,11 @@ func (t *tally) status() int {
 func (t *tally) summary(total string, each ...outcome) string {
 	var parts []string
 	for _, o := range each {
-		parts = append(parts, fmt.Sprintf("%d %s", t.of[o], inSummary[o]))
+		part := fmt.Sprintf("%d %s", t.of[o], inSummary[o])
+		if n := t.of[vacuous]; o == valid && n > 0 {
+			part += fmt.Sprintf(" (%d %s)", n, inSummary[vacuous])
+		}
+		parts = append(parts, part)
 	}
 	return total + ": " + strings.Join(parts, ", ")
 }
@@ -253,6 +259,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 type policy struct {
 	quiet       bool // each in a line on standard error, and nothing else
 	passUnknown bool // an undecided history is none
+	strict      bool // warnings are failures, too
 }
 
 // givenPolicy is what the flags say about that. If it is quiet, there is no form of
@@ -261,6 +268,7 @@ func givenPolicy(c *cli.Context, output *string) (p policy, err error) {
 	if p.passUnknown, err = either("unknown", c.String("unknown"), "fail", "pass"); err != nil {
 		return p, err
 	}
+	p.strict = c.Bool("strict")
 	if p.quiet = c.Bool("quiet"); p.quiet && c.IsSet("output") {
 		return p, fmt.Errorf("--quiet prints no results; it goes without --output, found --output %s", *output)
 	}
@@ -280,8 +288,11 @@ func (r *runner) status() int {
 	return t.status()
 }
 
-// count counts the verdict of a history.
-func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause) {
+// count counts the verdict of a history. vacuity is why it is vacuous, or "".
+func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string) {
+	if vacuity != "" {
+		t.of[vacuous]++
+	}
 	if t.of[outcomeOf[v]]++; v == jepsen.Unknown && cause == jepsen.Interrupted {
 		t.of[interrupted]++
 	}
@@ -304,7 +315,7 @@ func (p policy) failure(l report.Line) string {
 
 // said is what is said of warnings.
 func (p policy) said(warnings []string) []string {
-	if p.quiet {
+	if p.quiet && !p.strict {
 		return nil
 	}
 	return warnings
@@ -312,6 +323,9 @@ func (p policy) said(warnings []string) []string {
 
 // warn says warnings about what is at a path.
 func (r *runner) warn(path string, warnings ...string) {
+	if r.strict {
+		r.tally.of[warned] += len(warnings)
+	}
 	for _, w := range r.said(warnings) {
 		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(w))
 	}

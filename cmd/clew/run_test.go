@@ -135,7 +135,7 @@ func TestAnUndecidedHistoryMayPassButNotAnInterruptedOne(t *testing.T) {
 	}
 	r := runner{policy: policy{passUnknown: true}}
 	for _, cause := range []jepsen.Cause{jepsen.Timeout, jepsen.Interrupted} {
-		r.tally.count(jepsen.Unknown, cause)
+		r.tally.count(jepsen.Unknown, cause, "")
 	}
 	if got := r.status(); got != exitUnknown {
 		t.Errorf("an interrupted one: %d", got)

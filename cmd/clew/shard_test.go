@@ -282,7 +282,7 @@ func TestTheReadyFilesCheckAStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "\n4 histories: 2 valid, 1 invalid, 0 unknown, 1 unreadable\n"
+	const want = "\n4 histories: 2 valid (2 vacuous), 1 invalid, 0 unknown, 1 unreadable\n"
 	sh := func(env []string, args ...string) string {
 		cmd := exec.Command("sh", args...)
 		cmd.Env = append(os.Environ(), env...)

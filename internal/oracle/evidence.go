@@ -367,6 +367,9 @@ func (e *evidence) resultMap() error {
 	if e.r.Verdict == jepsen.Invalid {
 		want = ":analyzer :configs :core :explanation :final-paths :last-op :op :previous-ok :stats :valid? :verified?"
 	}
+	if e.r.Vacuous != "" {
+		want = strings.Replace(want, " :valid?", " :vacuous :valid?", 1)
+	}
 	if got := keysOf(v, id); got != want {
 		return fmt.Errorf("the result map has the keys %s, not %s", got, want)
 	}
@@ -445,7 +448,10 @@ func (e *evidence) jsonKeys() error {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return fmt.Errorf("%w in %s", err, text)
 	}
-	const want = "analyzer cause crashed error events explanation file init model ms op-index op-line operations previous-ok-index skipped valid verified warnings"
+	want := "analyzer cause crashed error events explanation file init model ms op-index op-line operations previous-ok-index skipped valid verified warnings"
+	if e.r.Vacuous != "" {
+		want = strings.Replace(want, " valid", " vacuous valid", 1)
+	}
 	if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
 		return fmt.Errorf("the JSON has the keys %s, not %s", got, want)
 	}

@@ -17,6 +17,7 @@ const (
 	passed     outcome = iota
 	failed             // not linearizable
 	undecided          // which may be a failure
+	vacuous            // passed, but could not have failed
 	unreadable         // as a bug in clew is
 )
 
@@ -42,6 +43,7 @@ func cases(r Record) []kase {
 	}
 	if r.Details == nil || r.Details.Keys == nil || len(r.Details.Keys.List) == 0 {
 		whole.judge(r.Valid, r.Cause, cmp.Or(r.Error, r.Explanation))
+		whole.judgeVacuous(r.Vacuous)
 		return []kase{whole}
 	}
 	rest := *r.Details.Keys
@@ -49,6 +51,7 @@ func cases(r Record) []kase {
 	for _, key := range r.Details.Keys.List {
 		c := kase{suite: whole.suite, name: whole.name + " key " + key.Key, file: whole.file, Failure: key.Failure}
 		c.judge(key.Valid, key.Cause, key.Explanation)
+		c.judgeVacuous(r.Vacuous) // of all keys
 		if c.says != "" {
 			c.says = "key " + key.Key + ": " + c.says
 		}
@@ -62,7 +65,9 @@ func cases(r Record) []kase {
 		}
 	}
 	if rest.Total > 0 {
-		all = append(all, whole.others(rest))
+		others := whole.others(rest)
+		others.judgeVacuous(r.Vacuous)
+		all = append(all, others)
 	}
 	return all
 }
@@ -102,8 +107,18 @@ func (c *kase) judge(v jepsen.Verdict, cause, why report.Text) {
 	}
 }
 
-// passes says whether a case could not be decided, and need not be.
+// judgeVacuous fills in that the verdict is vacuous, unless why is "".
+func (c *kase) judgeVacuous(why report.Text) {
+	if why != "" {
+		c.outcome, c.rule, c.says = vacuous, "vacuous", "vacuous: "+string(why)
+	}
+}
+
+// passes says whether a case is not a failure although it did not simply pass.
 func (r *Report) passes(c *kase) bool {
+	if c.outcome == vacuous {
+		return true
+	}
 	return r.o.PassUnknown && c.outcome == undecided && c.rule != "unknown-"+string(jepsen.Interrupted)
 }
 

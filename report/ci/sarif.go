@@ -118,7 +118,7 @@ func (r *Report) sarif() string {
 			ran.Successful = false
 			ran.Notifications = append(ran.Notifications, sarifNotification{
 				Descriptor: sarifReference{c.rule, ruleOf(&driver.Notifications, &c)}, Level: "error", Message: message, Locations: at})
-		case failed, undecided:
+		case failed, undecided, vacuous:
 			result := sarifResult{RuleID: c.rule, RuleIndex: ruleOf(&driver.Rules, &c), Level: "error", Message: message, Locations: at}
 			if r.passes(&c) {
 				result.Level = "warning"
@@ -150,6 +150,7 @@ func ruleOf(rules *[]sarifRule, c *kase) int {
 	about := map[outcome][2]string{
 		failed:     {"Not linearizable: " + words, "The history is not linearizable. The message says which operations contradict each other, or which one cannot happen."},
 		undecided:  {"Undecided: " + words, "A limit was reached, or an interrupt came, before it was decided whether the history is linearizable."},
+		vacuous:    {"Vacuous", "The history is linearizable, but nothing in it could have made it anything else: the test may never have reached its system."},
 		unreadable: {"Not checked: " + words, "The history could not be read, or clew failed, so nothing is known of it."},
 	}[c.outcome]
 	*rules = append(*rules, sarifRule{c.rule, sarifText{about[0]}, sarifText{about[1]}, sarifText{about[1]}})

@@ -64,6 +64,9 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	if r.Verdict != jepsen.Unknown {
 		s.Sentence = text.Shorten(text.Line(r.Explanation), maxSentence)
 	}
+	if r.Vacuous != "" {
+		s.Sentence = "vacuous: " + r.Vacuous
+	}
 	if r.Verdict == jepsen.Invalid {
 		fail = r.FailEvent
 		s.middle = r.History.OpOf[fail]

@@ -15,6 +15,7 @@ import (
 	"clew/internal/files"
 	"clew/jepsen"
 	"clew/jepsen/store"
+	"clew/report"
 	"clew/report/ci"
 )
 
@@ -312,6 +313,9 @@ func together(lines []Line) Line {
 			if whole.Valid == jepsen.Valid {
 				whole.Explanation = l.Explanation
 			}
+		}
+		if whole.Valid == jepsen.Valid {
+			whole.Vacuous = report.Text(report.VacuousTogether(string(whole.Vacuous), string(l.Vacuous)))
 		}
 		for _, w := range l.Warnings {
 			if !slices.Contains(whole.Warnings, w) {
