@@ -51,6 +51,10 @@ type Error struct {
 	Err error // the error that this one wraps, or nil
 }
 
+// ErrUnfinished is wrapped by the Error of a text that ends within a form, which more
+// text might complete.
+var ErrUnfinished = errors.New("the text ends within a form")
+
 // Unwrap is the error that e wraps, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -106,7 +106,13 @@ func (s *scanner) unfinished(expected string) int {
 		s.more = true
 		return -1
 	}
-	return s.fail(len(s.data), "expected "+s.closing(expected)+", found end of input")
+	return s.failAtEnd("expected " + s.closing(expected) + ", found end of input")
+}
+
+// failAtEnd is fail at the end of data, for a form that goes on there.
+func (s *scanner) failAtEnd(msg string) int {
+	s.err = &Error{Pos: s.pos(len(s.data)), Msg: msg, Err: ErrUnfinished}
+	return -1
 }
 
 // closing names what is missing: the bracket that closes the innermost open
@@ -263,7 +269,7 @@ func (s *scanner) quoted(i int) (end int, escapes bool) {
 		s.more = true
 		return -1, false
 	}
-	return s.fail(len(data), "expected \" to close the string opened at "+s.pos(i).lineCol()+", found end of input"), false
+	return s.failAtEnd("expected \" to close the string opened at " + s.pos(i).lineCol() + ", found end of input"), false
 }
 
 // angle returns the end of #<Foo bar>, as old versions of Clojure printed

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"os"
 	"strings"
 	"testing"
+	"time"
+
+	histories "clew/internal/archive"
 )
 
 const followed = `{:process 0, :type :invoke, :f :write, :value 1}
@@ -32,5 +37,42 @@ func TestAFailureEndsWhatIsFollowed(t *testing.T) {
 	ends(t, cmd, exitInvalid)
 	if s := out.String(); !strings.HasPrefix(s, "-: INVALID\n") {
 		t.Error(s)
+	}
+}
+
+// The README's own line, on a real log that its test writes by and by: latest is a link
+// to the folder of the run.
+func TestARealLogIsFollowedByItsPath(t *testing.T) {
+	for run, want := range map[string]string{"12-scalardb-linkv": "store/latest/jepsen.log: INVALID\n", "10-omnipaxos-multiline": "store/latest/jepsen.log: valid\n  cas-register from nil, 245 operations of 2 keys, 23 crashed"} {
+		text, err := os.ReadFile(histories.Path(t, "wild", run, "run", "jepsen.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(t.TempDir())
+		if err := os.MkdirAll("store/etcd/20250620T115313", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("etcd/20250620T115313", "store/latest"); err != nil {
+			t.Skip(err) // Windows
+		}
+		log, err := os.Create("store/etcd/20250620T115313/jepsen.log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			defer log.Close()
+			for rest := text; len(rest) > 0; {
+				n := min(1+bytes.IndexByte(rest[min(777, len(rest)):], '\n')+700, len(rest)) // mostly within a line
+				if _, err := log.Write(rest[:n]); err != nil {
+					return
+				}
+				rest = rest[n:]
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		_, stdout, stderr := clewRun("check", "--model", "cas-register", "--init", "nil", "--independent", "--follow", "--idle", "1s", "store/latest/jepsen.log")
+		if !strings.HasPrefix(stdout, want) || stderr != "" {
+			t.Errorf("%s: %.300s%s", run, stdout, stderr)
+		}
 	}
 }

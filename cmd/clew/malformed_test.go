@@ -358,8 +358,14 @@ process: 0
 		`h.edn:2:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.util - "a"` + "\t:invoke\t:read\tnil"},
 	{"a logger's line with more in front of an operation", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.util - worker 0\t:ok\t:read\tnil\n",
 		`h.edn:2:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.util - worker 0` + "\t:ok\t:read\tnil"},
-	{"a line of a message that looks like an operation", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.core - all of it:\n  {0 :ok :read nil}\n",
-		`h.edn:3:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found {0 :ok :read nil}`},
+	{"a log line whose stamp is damaged", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\nINFO  jepsen.core - all of it:\nINFX  jepsen.util - 0\t:ok\t:read\tnil\n",
+		`h.edn:3:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found INFX  jepsen.util - 0` + "\t:ok\t:read\tnil"},
+	{"a log line in history.txt whose process is damaged", "", "0\t:invoke\t:read\tnil\n0\t:fail\t:read\tnil\tfor\nmany reasons\n;\t:invoke\t:read\tnil\n",
+		`h.edn:4:1: the line looks like an operation; expected one such as "INFO  jepsen.util - 0 :invoke :read nil", found ;` + "\t:invoke\t:read\tnil"},
+	{"two log lines in one", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil INFO  jepsen.util - 1\t:invoke\t:read\tnil\n",
+		"h.edn:1:21: expected a line for each event, found another event after the value of this one: INFO  jepsen.util - 1\t:invoke\t:read\tnil"},
+	{"a log whose first line alone has a stamp", "", "INFO  jepsen.core - Running test\n0\t:invoke\t:read\tnil\n",
+		`h.edn:1:1: no line of the log is an operation; expected lines such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.core - Running test; line 2 looks like one, but has no level or time in front, as the first line has`},
 	{"text glued to the value of a log line", "", "0\t:invoke\t:write\t1)\n",
 		"h.edn:1:19: expected a value, found )"},
 	{"a log without an operation", "", "INFO  jepsen.core - Running test\n\nINFO  jepsen.core - Run complete\n",
@@ -542,7 +548,7 @@ process: 0
 	{"a process with a name in a log", "convert --to log h.edn", "{:process \"n1\", :type :invoke, :f :read}\n",
 		"h.edn:1:1: log cannot hold process \"n1\"'s :invoke :read: a process is an integer or a keyword there"},
 	{"a type that is no keyword in a log", "convert --to log h.edn", "{:process 0, :type \"ok\", :f :read}\n",
-		"h.edn:1:1: log cannot hold process 0's \"ok\" :read: a type is a keyword there"},
+		"h.edn:1:1: log cannot hold process 0's \"ok\" :read: a type is :invoke, :ok, :fail or :info there"},
 	{"what is no value in a log", "convert --to log h.edn", "{:process :nemesis, :type :info, :f :kill, :value 1x3}\n",
 		"h.edn:1:1: log cannot hold process :nemesis's :info :kill: it has a value that is no EDN"},
 	{"text that is not UTF-8 in JSON", "convert --to jsonl h.edn", write + "{:process 0, :type :invoke, :f :write, :value \"\\ud800\"}\n",
@@ -1368,7 +1374,7 @@ func TestNoTruncationOfACompressedHistoryIsReadable(t *testing.T) {
 
 func TestNoTruncationOfALogPassesUnnoticed(t *testing.T) {
 	t.Chdir(t.TempDir())
-	text := "INFO  jepsen.util - 0\t:invoke\t:write\t[12 34]\nINFO  jepsen.core - starting\n0\t:ok\t:write\t[12 34]\n1\t:invoke\t:read\tnil\n1\t:info\t:read\tnil\t:timeout\n"
+	text := "INFO  jepsen.util - 0\t:invoke\t:write\t[12 34]\nINFO  jepsen.core - starting\nINFO  jepsen.util - 0\t:ok\t:write\t[12 34]\nINFO  jepsen.util - 1\t:invoke\t:read\tnil\nINFO  jepsen.util - 1\t:info\t:read\tnil\t:timeout\n"
 	for n := 0; n <= len(text); n++ {
 		putFile(t, "h.log", text[:n])
 		status, stdout, stderr := clewRun("check", "--model", "register", "h.log")

@@ -210,8 +210,8 @@ func (c *converter) log(e *opmap.Event) error {
 	switch k := v.Kind(e.Process); {
 	case k != edn.KindInt && k != edn.KindKeyword:
 		return c.refuse(e, "a process is an integer or a keyword there")
-	case v.Kind(e.Type) != edn.KindKeyword:
-		return c.refuse(e, "a type is a keyword there")
+	case !isType([]byte(v.Text(e.Type))):
+		return c.refuse(e, "a type is :invoke, :ok, :fail or :info there")
 	}
 	fields := []string{v.Text(e.Process), v.Text(e.Type), v.Text(e.F)}
 	failure, hasFailure, err := c.failure(e)
@@ -224,17 +224,17 @@ func (c *converter) log(e *opmap.Event) error {
 	if hasFailure {
 		fields = append(fields, failure)
 	}
-	event := []byte(strings.Join(fields, "\t"))
+	m := messageIn([]byte("INFO  jepsen.util - " + strings.Join(fields, "\t")))
 	scratch := c.Values()
-	ids, err := scratch.ParseAll(event, edn.Pos{})
-	same := err == nil && len(ids) == len(fields) && startsLikeEvent(event)
+	ids, err := scratch.ParseAll(m.text, edn.Pos{})
+	same := err == nil && len(ids) == len(fields) && m.isEvent()
 	for i := 0; same && i < len(ids); i++ {
 		same = scratch.Text(ids[i]) == fields[i]
 	}
 	if !same {
 		return c.refuse(e, "it has a value that is no EDN")
 	}
-	return c.put(append([]byte("INFO  jepsen.util - "), event...))
+	return c.put(m.line)
 }
 
 // failure is the :error of an op.

@@ -31,8 +31,10 @@ var growing = map[string]string{
 {"process":0,"type":"ok","f":"write","value":1}
 {"process":1,"type":"ok","f":"read","value":1}
 `,
-	"a log":   "INFO  jepsen.core - Test begins\n {:name \"x\"}\nINFO  jepsen.util - 0\t:invoke\t:write\t1\nINFO  jepsen.util - 0\t:ok\t:write\t1\n",
-	"fastlin": "# register\nwrite 1 0 1\nread 1 2 3\n",
+	"a log":                  "INFO  jepsen.core - Test begins\n {:name \"x\"}\nINFO  jepsen.util - 0\t:invoke\t:write\t1\nINFO  jepsen.util - 0\t:ok\t:write\t1\n",
+	"a log of several lines": "INFO  jepsen.util - 0\t:invoke\t:write\t{:a 1\n :b [2\n ]}\nINFO  jepsen.util - 0\t:info\t:write\t1\ttimed\nout\nINFO  jepsen.util - 8\t:invoke\t:read\tnil\n",
+	"history.txt":            "0\t:invoke\t:write\t{:a 1\n :b [2\n ]}\n0\t:info\t:write\t1\ttimed\nout\n8\t:invoke\t:read\tnil\n",
+	"fastlin":                "# register\nwrite 1 0 1\nread 1 2 3\n",
 }
 
 // opsOf is a history as text, op by op.

@@ -83,7 +83,7 @@ func detect(head []byte) Form {
 		return Fptlin
 	case fastlinLine.Match(text):
 		return Fastlin
-	case c == ':' || c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
+	case c == ':' || c == '-' || c == '\x1b' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z':
 		return Log
 	}
 	return EDN

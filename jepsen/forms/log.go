@@ -2,10 +2,10 @@ package forms
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"clew/edn"
@@ -14,7 +14,7 @@ import (
 )
 
 // The .log form is what Jepsen prints while a test runs, one event a line, its
-// fields parted by tabs or spaces, the value last. What stands behind the value,
+// fields separated by tabs or spaces, the value last. What follows the value,
 // such as an error, is free text:
 //
 //	INFO  jepsen.util - 0	:invoke	:read	nil
@@ -22,20 +22,31 @@ import (
 //	2022-11-11 15:14:13,020{GMT}	INFO	[jepsen worker 12] jepsen.util: 12	:invoke	:write	[9 3]
 //	8	:fail	:read	nil	Carmine connection error
 //
-// The last line is how history.txt has it. Messages of a logger that are no events
-// ("INFO  jepsen.core - Run complete") are passed over, and so are the lines that
-// such a message goes on with; but not one that looks like an operation, which is
-// an event or an error.
+// The last line is how history.txt has it. In a log whose first line has a level or a
+// time in front, as the others do here, only such a line can be an event. Test maps,
+// results and stack traces go on without. A value that its line does not complete goes
+// on in the lines up to the next event. The other lines are skipped, and those among
+// them that look like an event are counted in a warning. A line that seems to have been
+// an event before it was damaged is an error.
 
 // logReader reads a history of that form, a line after the other.
 type logReader struct {
 	in     *input
 	lines  scan.Lines
 	events int
-	// message says that the last line was a logger's, or goes on with one.
-	message bool
-	passed  []byte // the beginning of the first line that was passed over, nil if none was
+	begun  bool // a line that is neither blank nor a comment has come
+	// stamped says that events have a level or a time in front: the first line has.
+	stamped bool
+	// goesOn says that lines which are not events may belong to the line before: it is
+	// a logger's, or has free text.
+	goesOn  bool
+	open    []byte // an event whose value the lines so far do not complete, nil if there is none
+	openAt  edn.Pos
+	skipped []byte // the beginning of the first logger's line that is not an event, nil if there is none
 	at      edn.Pos
+	logger  string // that printed the last event, "" for jepsen.util
+	alike   int    // lines that look like events but do not count
+	alikeAt int    // the first of them
 
 	keywords scan.Keywords
 	e        opmap.Event
@@ -68,56 +79,161 @@ func (in *input) log(r io.Reader) error {
 			return err
 		}
 	}
-	if l.events == 0 && l.passed != nil {
-		return l.at.Errorf("no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(l.passed))
+	return l.end()
+}
+
+// end says what there is to say of the log as a whole.
+func (l *logReader) end() error {
+	if err := l.close(); err != nil {
+		return err
+	}
+	if l.events == 0 && l.skipped != nil {
+		hint := ""
+		if l.alike > 0 {
+			hint = fmt.Sprintf("; line %d looks like one, but has no level or time in front, as the first line has", l.alikeAt)
+		}
+		return l.at.Errorf("no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s%s", scan.Clip(l.skipped), hint)
+	}
+	if l.alike == 1 {
+		l.in.b.Warn("line %d looks like an event, but is not one: it has no level or time in front as events have, or is part of another message", l.alikeAt)
+	} else if l.alike > 1 {
+		l.in.b.Warn("%d lines look like events, but are not: they have no level or time in front as events have, or are parts of other messages; the first is line %d", l.alike, l.alikeAt)
 	}
 	// Unlike an op map, a line that was cut off may still be an event, but with
 	// another value.
 	if l.lines.Cut {
-		in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", pos.Line)
+		l.in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", l.lines.N)
 	}
 	return nil
 }
 
-func (l *logReader) line(line []byte, pos edn.Pos) error {
+func (l *logReader) line(raw []byte, pos edn.Pos) error {
+	line := withoutColors(raw)
 	body, _ := scan.Trim(bytes.TrimPrefix(line, []byte("\ufeff")))
-	if len(body) == 0 || body[0] == ';' {
+	m := messageIn(body)
+	isEvent := (m.stamped || !l.stamped) && len(m.text) > 0 && m.isEvent()
+	if l.open != nil {
+		if !m.stamped && !isEvent && len(l.open)+len(line) < scan.MaxLine {
+			l.open = append(append(l.open, '\n'), line...)
+			return nil
+		}
+		if err := l.close(); err != nil {
+			return err
+		}
+	}
+	if len(body) == 0 {
 		return nil
 	}
-	text, logged := message(body)
-	switch c := body[0]; {
-	case startsLikeEvent(text):
-	case looksLikeOperation(body):
-		return l.in.at(pos.Line, 1).Errorf("the line looks like an operation; expected one such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(body))
-	case logged || l.message:
-		l.message = true
-		if l.passed == nil {
-			l.passed, l.at = bytes.Clone(body), l.in.at(pos.Line, 1)
-		}
+	first := !l.begun
+	if first && body[0] != ';' {
+		l.begun, l.stamped = true, m.stamped
+	}
+	switch {
+	case isEvent:
+	case m.stamped || m.logged && !l.stamped:
+		return l.message(m, pos)
+	case l.stamped || body[0] == ';':
+		return l.unstamped(body, pos)
+	case seemsEvent(body):
+	case l.goesOn && !first:
+		l.note(body, pos)
 		return nil
-	case isLetter(c):
+	case looksLikeEvent(body):
+		return l.damaged(body, pos)
+	case isLetter(body[0]):
 		return l.in.at(pos.Line, 1).Errorf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s%s", scan.Clip(body), noTable(body))
 	}
-	l.message = logged
 	// Columns count characters; text stands at the end of the line but for blanks.
 	trimmed, left := scan.Trim(line)
-	before := line[:left+len(trimmed)-len(text)]
+	before := line[:left+len(trimmed)-len(m.text)]
 	pos.Col += utf8.RuneCount(before)
 	pos.Offset += int64(len(before))
-	if e := &l.e; l.quick(text) {
-		l.before, l.logged, l.col = append(append(l.before[:0], before...), 0)[:len(before)], logged, pos.Col // never nil
+	if l.goesOn = m.logged || line[len(line)-1] == '\t'; m.logged && string(m.logger) != eventLogger && string(m.logger) != l.logger {
+		l.logger = string(m.logger)
+	}
+	if e := &l.e; l.quick(m.text) {
+		if len(line) == len(raw) {
+			l.before, l.logged, l.col = append(append(l.before[:0], before...), 0)[:len(before)], m.logged, pos.Col // never nil
+		}
 		e.Line, e.Col, e.End = pos.Line, pos.Col, l.lines.Offset+int64(l.lines.At)
 		l.events++
 		return l.in.take(e)
 	}
-	return l.event(text, pos)
+	err := l.event(m.text, pos)
+	if errors.Is(err, edn.ErrUnfinished) {
+		l.open, l.openAt = append(make([]byte, 0, 2*len(m.text)), m.text...), pos
+		return nil
+	}
+	return err
+}
+
+// close takes the event whose value the lines so far have not completed.
+func (l *logReader) close() error {
+	if l.open == nil {
+		return nil
+	}
+	text := l.open
+	l.open = nil
+	return l.event(text, l.openAt)
+}
+
+// message skips a logger's message, unless it seems to be an event that has been
+// damaged.
+func (l *logReader) message(m message, pos edn.Pos) error {
+	l.goesOn = true
+	if l.skipped == nil {
+		l.skipped, l.at = bytes.Clone(m.line), l.in.at(pos.Line, 1)
+	}
+	if l.ofEvents(&m) && (looksLikeEvent(m.line) || seemsEvent(m.text)) {
+		return l.damaged(m.line, pos)
+	}
+	l.note(m.line, pos)
+	return nil
+}
+
+// ofEvents says whether a message may be one of a logger that prints events: its name
+// is known to be such a logger's, or there is no telling, as where Jepsen's stands in
+// another place.
+func (l *logReader) ofEvents(m *message) bool {
+	name := string(m.logger)
+	return name == eventLogger || name == "" || name == l.logger || bytes.Contains(m.line, []byte(eventLogger))
+}
+
+// unstamped skips a line that has no time and level in front in a log whose events
+// have, or that is a comment, unless it seems to be an event that has been damaged.
+func (l *logReader) unstamped(line []byte, pos edn.Pos) error {
+	if line[0] == ';' && !l.stamped {
+		if text, _ := scan.Trim(line[1:]); seemsEvent(text) && text[0] == ':' {
+			return l.damaged(line, pos) // the process has become a semicolon
+		}
+		return nil
+	}
+	if looksLikeEvent(line) && bytes.Contains(line, []byte(eventLogger)) {
+		return l.damaged(line, pos)
+	}
+	l.note(line, pos)
+	return nil
+}
+
+// note counts a text that does not count as an event if it looks like one.
+func (l *logReader) note(text []byte, pos edn.Pos) {
+	if !looksLikeEvent(text) {
+		return
+	}
+	if l.alike++; l.alike == 1 {
+		l.alikeAt = pos.Line
+	}
+}
+
+func (l *logReader) damaged(line []byte, pos edn.Pos) error {
+	return l.in.at(pos.Line, 1).Errorf("the line looks like an operation; expected one such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(line))
 }
 
 // quickLines reads lines as long as each has the same before its event as the last one
 // that was read quickly, and an event that can be read quickly. What stands before it
 // ends where the process begins, so it means the same whatever follows.
 func (l *logReader) quickLines() error {
-	for l.before != nil {
+	for l.before != nil && l.open == nil {
 		text, begin := l.lines.Data, l.lines.At
 		i := begin + len(l.before)
 		if i > len(text) || string(text[begin:i]) != string(l.before) {
@@ -149,7 +265,7 @@ func (l *logReader) quickLines() error {
 		e := &l.e
 		*e = opmap.Event{Process: l.in.values.InternInt(process), Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue}
 		var ok bool
-		if e.Type, ok = l.keywords.Named(typ[1:]); !ok {
+		if e.Type, ok = l.keywords.Named(typ[1:]); !ok || !isType(typ) {
 			return nil
 		}
 		if e.F, ok = l.keywords.Named(f[1:]); !ok {
@@ -161,7 +277,7 @@ func (l *logReader) quickLines() error {
 			e.Value = l.value(text[i:end])
 		}
 		l.lines.N, l.lines.At = l.lines.N+1, next
-		l.message = l.logged
+		l.goesOn = l.logged || text[next-2] == '\t'
 		l.events++
 		e.Line, e.Col, e.End = l.lines.N, l.col, l.lines.Offset+int64(next)
 		if err := l.in.take(e); err != nil {
@@ -250,7 +366,7 @@ func (l *logReader) value(text []byte) edn.ID {
 func (l *logReader) event(text []byte, pos edn.Pos) error {
 	v := l.in.values
 	fields, read, err := v.ParseFirst(text, pos, 4)
-	if err == nil && read < len(text) && strings.IndexByte(blanks, text[read]) < 0 {
+	if err == nil && read < len(text) && strings.IndexByte(blanks+"\n", text[read]) < 0 {
 		_, err = v.ParseAll(text, pos) // something is glued to the value
 	}
 	if err != nil {
@@ -264,7 +380,11 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 	if len(fields) > 3 {
 		e.Value, e.Has = fields[3], e.Has|opmap.HasValue
 	}
-	if rest := bytes.TrimLeft(text[read:], blanks); len(rest) > 0 {
+	if rest := bytes.TrimLeft(text[read:], blanks+"\n"); len(rest) > 0 {
+		if l.goesOn = true; looksLikeEvent(rest) && bytes.Contains(rest, []byte(eventLogger)) {
+			return l.in.at(pos.Line, pos.Col).Errorf("expected a line for each event, found another event after the value of this one: %s", scan.Clip(rest))
+		}
+		l.note(rest, pos)
 		failure, err := v.Parse(rest, pos)
 		if err != nil { // it is no EDN
 			failure = v.InternString(strings.ToValidUTF8(string(rest), "\ufffd"))
@@ -289,145 +409,4 @@ func isCommon(v *edn.Values, process edn.ID) bool {
 		return v.InternInt(n) == process
 	}
 	return v.Same(process) == process
-}
-
-// message is what a logger says in a line, without what it puts in front, and
-// whether the line is a logger's at all. They are parted by ": ", or by " - ", and
-// then the logger's name may follow.
-func message(line []byte) (text []byte, logged bool) {
-	c := line[0]
-	stamped := isLevel(line) || isTimestamp(line)
-	if !stamped && !isLetter(c) {
-		return line, false
-	}
-	dash, colon := bytes.Index(line, []byte(" - ")), bytes.Index(line, []byte(": "))
-	switch {
-	case stamped && colon >= 0 && (dash < 0 || colon < dash):
-		return bytes.TrimLeft(line[colon+2:], blanks), true
-	case dash < 0:
-		return line, stamped
-	}
-	after := line[dash+3:]
-	if n := loggerName(after); n > 0 {
-		after = bytes.TrimLeft(after[n:], blanks)
-	}
-	return after, true
-}
-
-// isTimestamp says whether a line begins with a day and an hour.
-func isTimestamp(line []byte) bool {
-	const pattern = "0000-00-00T00:"
-	if len(line) < len(pattern) {
-		return false
-	}
-	for i, c := range line[:len(pattern)] {
-		switch p := pattern[i]; {
-		case p == '0':
-			if c < '0' || c > '9' {
-				return false
-			}
-		case p == 'T':
-			if c != 'T' && c != ' ' && c != '\t' {
-				return false
-			}
-		case p != c:
-			return false
-		}
-	}
-	return true
-}
-
-// loggerName is the length of the name of a logger with which a text begins, and of
-// the blank after it, 0 if there is none: words with points between them.
-func loggerName(text []byte) int {
-	if len(text) == 0 || !isLetter(text[0]) {
-		return 0
-	}
-	points, word := 0, 0
-	for i, c := range text {
-		switch {
-		case isLetter(c) || c >= '0' && c <= '9' || c == '_' || c == '-':
-			word++
-		case word == 0:
-			return 0
-		case c == '.':
-			points, word = points+1, 0
-		case points > 0 && (c == ' ' || c == '\t'):
-			return i + 1
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
-func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
-
-// blanks may stand around a line.
-const blanks = " \t\r"
-
-// isLevel says whether a line begins with a logging level.
-func isLevel(line []byte) bool {
-	level, _ := scan.Word(line)
-	if len(level) == len(line) {
-		return false
-	}
-	switch string(level) {
-	case "INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL":
-		return true
-	}
-	return false
-}
-
-// startsLikeEvent says whether a log message begins with a process and a
-// keyword: other messages are not events.
-func startsLikeEvent(text []byte) bool {
-	first, rest := field(text)
-	second, _ := field(rest)
-	if len(second) == 0 || second[0] != ':' {
-		return false
-	}
-	c := first[0]
-	return c == ':' || c == '-' || c >= '0' && c <= '9'
-}
-
-// noTable says of a line that looks like one of a table that no such form is read.
-func noTable(line []byte) string {
-	if bytes.ContainsAny(line, "{:") || bytes.Count(line, []byte(",")) < 2 && bytes.Count(line, []byte("\t")) < 2 {
-		return ""
-	}
-	return "; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)"
-}
-
-// field is the first field of a text, as bytes.Fields has it, and the rest.
-func field(text []byte) (first, rest []byte) {
-	isSpace := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
-	begin := 0
-	for begin < len(text) && isSpace(text[begin]) {
-		begin++
-	}
-	end := begin
-	for end < len(text) && !isSpace(text[end]) && text[end] < utf8.RuneSelf {
-		end++
-	}
-	if end == len(text) || text[end] < utf8.RuneSelf {
-		return text[begin:end], text[end:]
-	}
-	text = bytes.TrimLeftFunc(text, unicode.IsSpace)
-	if end := bytes.IndexFunc(text, unicode.IsSpace); end >= 0 {
-		return text[:end], text[end:]
-	}
-	return text, nil
-}
-
-// looksLikeOperation says whether the type of an event stands between blanks.
-func looksLikeOperation(line []byte) bool {
-	fields := bytes.Fields(line)
-	for i := 1; i < len(fields)-1; i++ {
-		switch string(fields[i]) {
-		case ":invoke", ":ok", ":fail", ":info":
-			return true
-		}
-	}
-	return false
 }

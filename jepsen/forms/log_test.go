@@ -64,11 +64,15 @@ func TestMessagesOfLoggers(t *testing.T) {
 		"2024-01-02x03:04:05 a: 0 :ok":                                              "2024-01-02x03:04:05 a: 0 :ok",
 		"2024-01-02 0x:04:05 a: 0 :ok":                                              "2024-01-02 0x:04:05 a: 0 :ok",
 		"2024/01/02 03:04:05 a: 0 :ok":                                              "2024/01/02 03:04:05 a: 0 :ok",
+		"INFO x - a.b [ 1350999542 ] 2 :ok :read 1":                                 "logged 2 :ok :read 1",
+		"2024-01-02 03:04:05 INFO [w] a: [ -7 ]\t2 :ok :read 1":                     "logged 2 :ok :read 1",
+		"INFO x - a.b [ 1x ] 2 :ok :read 1":                                         "logged [ 1x ] 2 :ok :read 1",
+		"INFO x - a.b [7":                                                           "logged [7",
 		"2024-01-02 03":                                                             "2024-01-02 03",
 	} {
-		text, logged := message([]byte(line))
-		got := string(text)
-		if logged {
+		m := messageIn([]byte(line))
+		got := string(m.text)
+		if m.logged {
 			got = "logged " + got
 		}
 		if got != want {

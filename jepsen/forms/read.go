@@ -221,6 +221,7 @@ func foreign(r *bufio.Reader) string {
 		return "UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"
 	case bytes.HasPrefix(head, []byte("<")):
 		return "HTML or XML"
+	case bytes.HasPrefix(head, []byte("\x1b[")): // a colored log
 	case bytes.ContainsFunc(head, func(c rune) bool { return c < '\t' || c > '\r' && c < 0x1c || c == 0x7f }):
 		return "binary data"
 	}

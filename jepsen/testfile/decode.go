@@ -262,22 +262,32 @@ func (p *part) shaped(o *op, at *shape, kvs []edn.ID) bool {
 }
 
 // spelled makes an op of all its keys and values that is kept as text, which is
-// where its other values would be.
+// where its other values would be. A key may stand there twice if its values are
+// equal: Jepsen's nemeses merge their own :type and :f into the other keys of an op.
 func (p *part) spelled(f *File, o *op, begins int, kvs []edn.ID) error {
+	values := make(map[edn.ID]edn.ID, len(kvs)/2)
+	var once []edn.ID
 	for i := 0; i < len(kvs); i += 2 {
-		p.field(o, kvs[i], kvs[i+1])
+		key, value := kvs[i], kvs[i+1]
+		if before, twice := values[key]; !twice {
+			p.field(o, key, value)
+			once = append(once, key, value)
+		} else if !p.equal(value, before) {
+			return f.errorf(o.offset, "expected an op map with different keys, found %s", p.values.AppendMap(nil, kvs))
+		}
+		values[key] = value
 	}
 	o.shape = -1
-	p.text = p.values.AppendMap(p.text[:begins], kvs)
-	var keys []edn.ID
-	for i := 0; i < len(kvs); i += 2 {
-		keys = append(keys, kvs[i])
-	}
-	slices.Sort(keys)
-	if len(slices.Compact(keys)) != len(kvs)/2 {
-		return f.errorf(o.offset, "expected an op map with different keys, found %s", p.text[begins:])
-	}
+	p.text = p.values.AppendMap(p.text[:begins], once)
 	return nil
+}
+
+// equal says whether two values are equal, collections too, which have classes of their
+// own in the table of a part.
+func (p *part) equal(a, b edn.ID) bool {
+	v := edn.NewValues()
+	c := p.values.CopierInto(v)
+	return v.Same(c.ID(a)) == v.Same(c.ID(b))
 }
 
 // intOrValue reads an object, which is plain if it is an integer.

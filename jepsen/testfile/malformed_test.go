@@ -108,6 +108,36 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
+// Jepsen's nemeses merge their own :type and :f, and whatever else, into an op that has
+// them already.
+func TestAKeyThatStandsTwiceWithEqualValuesIsOne(t *testing.T) {
+	others := func(fs ...form) []byte {
+		return stream(op(append(fields()[:len(fields())-1], mapped(fs...).data...)...))
+	}
+	vector := func(n int64) form { return listed(number(n), mapped(named("a"), listed(number(1)))) }
+	for name, fs := range map[string][]form{
+		"its type and f": {named("latency"), number(2000), named("type"), named("invoke"), named("f"), named("read")},
+		"a collection":   {named("x"), vector(1), named("x"), vector(1)},
+		"its index":      {named("index"), number(0)},
+	} {
+		h, err := read(others(fs...))
+		if err != nil || h.Operations() != 1 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if text := h.EventMap(0).String(); strings.Count(text, ":type")+strings.Count(text, ":x")+strings.Count(text, ":index") > 3 {
+			t.Errorf("%s: the op has a key twice: %s", name, text)
+		}
+	}
+	for name, fs := range map[string][]form{
+		"its type":     {named("type"), named("ok")},
+		"a collection": {named("x"), vector(1), named("x"), vector(2)},
+	} {
+		if _, err := read(others(fs...)); err == nil || !strings.Contains(err.Error(), "expected an op map with different keys") {
+			t.Errorf("%s with another value: %v", name, err)
+		}
+	}
+}
+
 // Nobody may take a history that ends too early for a whole one, or one of no events for one
 // that is not there.
 func TestTheEndOfAFileIsThatOfItsHistory(t *testing.T) {

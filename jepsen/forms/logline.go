@@ -1,0 +1,261 @@
+package forms
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+
+	"clew/jepsen/forms/internal/scan"
+)
+
+// message is what a line of a log says.
+type message struct {
+	line []byte
+	text []byte // without what a logger puts in front
+	// stamped says that the line begins with a level or a time, logged that it seems to
+	// be a logger's: stamped, or of a form such as "main - text".
+	stamped, logged bool
+	logger          []byte // its name, if one can be told
+}
+
+// eventLogger is the logger that prints a test's events.
+const eventLogger = "jepsen.util"
+
+// messageIn is what a line says. Its logger ends its own part with ": ", or with " - ",
+// and then the logger's name may follow. A whole number in brackets is a time.
+func messageIn(line []byte) message {
+	m := message{line: line, text: line}
+	if len(line) == 0 {
+		return m
+	}
+	m.stamped = isLevel(line) || isTimestamp(line)
+	if m.logged = m.stamped; !m.stamped && !isLetter(line[0]) {
+		return m
+	}
+	dash, colon := bytes.Index(line, []byte(" - ")), bytes.Index(line, []byte(": "))
+	switch {
+	case m.stamped && colon >= 0 && (dash < 0 || colon < dash):
+		m.logger, m.text = lastWord(line[:colon]), bytes.TrimLeft(line[colon+2:], blanks)
+	case dash >= 0:
+		m.logged, m.logger, m.text = true, lastWord(line[:dash]), line[dash+3:]
+		if n := loggerName(m.text); n > 0 {
+			m.logger, m.text = m.text[:n-1], bytes.TrimLeft(m.text[n:], blanks)
+		}
+	}
+	m.text = behindTime(m.text)
+	return m
+}
+
+// behindTime is a text without a time of the form [ 1350999542 ] in front.
+func behindTime(text []byte) []byte {
+	if len(text) == 0 || text[0] != '[' {
+		return text
+	}
+	number, rest, ok := bytes.Cut(text[1:], []byte("]"))
+	number, _ = scan.Trim(number)
+	if _, isInt := scan.Int(number); !ok || !isInt {
+		return text
+	}
+	return bytes.TrimLeft(rest, blanks)
+}
+
+// lastWord is what follows the last blank of a text.
+func lastWord(text []byte) []byte { return text[bytes.LastIndexAny(text, blanks)+1:] }
+
+// isEvent says whether the message is an event: a process, and then its type. A
+// keyword may stand in front of a type for other reasons, and so may a number in the
+// messages of other loggers, but then no :f follows.
+func (m *message) isEvent() bool {
+	first, rest := field(m.text)
+	second, rest := field(rest)
+	if !isType(second) {
+		return false
+	}
+	switch c := first[0]; {
+	case c == '-' || c >= '0' && c <= '9':
+		if !m.stamped || string(m.logger) == eventLogger {
+			return true
+		}
+	case c != ':':
+		return false
+	}
+	third, _ := field(rest)
+	return isName(third)
+}
+
+// seemsEvent says whether a text begins as an event does that may have been damaged:
+// with an integer, then a tab or a keyword, or with anything, then a type.
+func seemsEvent(text []byte) bool {
+	first, rest := field(text)
+	second, afterwards := field(rest)
+	third, _ := field(afterwards)
+	if isType(first) && isName(second) || isType(second) && isName(third) {
+		return true
+	}
+	digits := bytes.TrimLeft(bytes.TrimPrefix(text, []byte{'-'}), "0123456789")
+	if len(digits) == len(text) || len(digits) == 0 {
+		return false
+	}
+	behind := bytes.TrimLeft(digits, blanks+",")
+	return digits[0] == '\t' || len(behind) < len(digits) && len(behind) > 0 && behind[0] == ':' ||
+		len(second) > 0 && digits[0] == ' ' && isName(third)
+}
+
+// looksLikeEvent says whether there is an event somewhere in a text, or one whose
+// process and type have become one word.
+func looksLikeEvent(text []byte) bool {
+	if bytes.IndexByte(text, ':') < 0 {
+		return false
+	}
+	process, rest := field(text)
+	typ, rest := field(rest)
+	for len(typ) > 0 {
+		f, more := field(rest)
+		switch {
+		case isType(typ) && endsInDigit(process) && isName(f), endsInType(process) && isName(typ):
+			return true
+		}
+		process, typ, rest = typ, f, more
+	}
+	return false
+}
+
+func isType(word []byte) bool {
+	switch string(word) {
+	case ":invoke", ":ok", ":fail", ":info":
+		return true
+	}
+	return false
+}
+
+// endsInType says whether a word begins with a digit and ends with a type.
+func endsInType(word []byte) bool {
+	colon := bytes.LastIndexByte(word, ':')
+	return colon > 0 && word[0] >= '0' && word[0] <= '9' && isType(word[colon:])
+}
+
+func endsInDigit(word []byte) bool {
+	return len(word) > 0 && word[len(word)-1] >= '0' && word[len(word)-1] <= '9'
+}
+
+// isName says whether a word is a keyword as an :f is.
+func isName(word []byte) bool {
+	return len(word) > 1 && word[0] == ':' && !bytes.ContainsAny(word[1:], "(){}[],;:\"")
+}
+
+// withoutColors is a line without the sequences that color it on a terminal: ESC, [,
+// parameters and a letter.
+func withoutColors(line []byte) []byte {
+	if bytes.IndexByte(line, '\x1b') < 0 {
+		return line
+	}
+	var plain []byte
+	for len(line) > 0 {
+		n := 0
+		if bytes.HasPrefix(line, []byte("\x1b[")) {
+			for n = 2; n < len(line) && line[n] >= 0x20 && line[n] < 0x40; n++ {
+			}
+			n = min(n+1, len(line))
+		}
+		if n == 0 {
+			plain = append(plain, line[0])
+			n = 1
+		}
+		line = line[n:]
+	}
+	return plain
+}
+
+// isTimestamp says whether a line begins with a day and an hour.
+func isTimestamp(line []byte) bool {
+	const pattern = "0000-00-00T00:"
+	if len(line) < len(pattern) {
+		return false
+	}
+	for i, c := range line[:len(pattern)] {
+		switch p := pattern[i]; {
+		case p == '0':
+			if c < '0' || c > '9' {
+				return false
+			}
+		case p == 'T':
+			if c != 'T' && c != ' ' && c != '\t' {
+				return false
+			}
+		case p != c:
+			return false
+		}
+	}
+	return true
+}
+
+// loggerName is the length of the name of a logger with which a text begins, and of
+// the blank after it, 0 if there is none: words with points between them.
+func loggerName(text []byte) int {
+	if len(text) == 0 || !isLetter(text[0]) {
+		return 0
+	}
+	points, word := 0, 0
+	for i, c := range text {
+		switch {
+		case isLetter(c) || c >= '0' && c <= '9' || c == '_' || c == '-':
+			word++
+		case word == 0:
+			return 0
+		case c == '.':
+			points, word = points+1, 0
+		case points > 0 && (c == ' ' || c == '\t'):
+			return i + 1
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
+
+// blanks may stand around a line.
+const blanks = " \t\r"
+
+// isLevel says whether a line begins with a logging level.
+func isLevel(line []byte) bool {
+	level, _ := scan.Word(line)
+	if len(level) == len(line) {
+		return false
+	}
+	switch string(level) {
+	case "INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL":
+		return true
+	}
+	return false
+}
+
+// noTable says of a line that looks like one of a table that no such form is read.
+func noTable(line []byte) string {
+	if bytes.ContainsAny(line, "{:") || bytes.Count(line, []byte(",")) < 2 && bytes.Count(line, []byte("\t")) < 2 {
+		return ""
+	}
+	return "; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)"
+}
+
+// field is the first field of a text, as bytes.Fields has it, and the rest.
+func field(text []byte) (first, rest []byte) {
+	isSpace := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+	begin := 0
+	for begin < len(text) && isSpace(text[begin]) {
+		begin++
+	}
+	end := begin
+	for end < len(text) && !isSpace(text[end]) && text[end] < utf8.RuneSelf {
+		end++
+	}
+	if end == len(text) || text[end] < utf8.RuneSelf {
+		return text[begin:end], text[end:]
+	}
+	text = bytes.TrimLeftFunc(text, unicode.IsSpace)
+	if end := bytes.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		return text[:end], text[end:]
+	}
+	return text, nil
+}
