@@ -65,6 +65,7 @@ type Builder struct {
 	nemesis   edn.ID          // the keyword
 	strange   int             // events of others than clients and the nemesis
 	strangeFs map[edn.ID]bool // their :f's
+	misread   []Misread       // those of the history, and those that are only warned of
 	lost      edn.Pos         // the first completion without an invocation
 }
 
@@ -347,6 +348,14 @@ func (b *Builder) add(e *opmap.Event, op int32) error {
 	if err != nil {
 		return err
 	}
+	if e.Has&opmap.HasF == 0 {
+		if other := b.otherName(e, "f"); other != "" {
+			return b.at(e).Errorf("the op has%s no :f; expected the :f that says what it does, such as :read", other)
+		}
+	}
+	if e.Misnamed != nil {
+		b.misnamed(t, e, position)
+	}
 	ev := b.push(t, e, position, op != byProcess)
 	if op != byProcess {
 		b.pairTimed(ev, op, e)
@@ -401,7 +410,7 @@ func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
 			return Type(t), nil
 		}
 	}
-	found, instead := "has no :type", ""
+	found, instead := "has"+b.otherName(e, "type")+" no :type", ""
 	if e.Has&opmap.HasType != 0 {
 		found = "has :type " + b.h.Values.Text(e.Type)
 		if strings.HasPrefix(found, "has :type ::") {

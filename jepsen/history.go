@@ -89,6 +89,7 @@ type History struct {
 	Events    int        // op maps in the file, those of other processes included
 	Skipped   int        // events of processes that are no clients
 	Strangers []Stranger // the first of each :f among those of others than :nemesis
+	Misread   []Misread  // the first events of each kind that may have their value under another key
 	Warnings  []string
 }
 

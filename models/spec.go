@@ -65,10 +65,11 @@ func (s Spec) Definition() (*Definition, error) {
 	return s.own, nil
 }
 
-// Admits says whether what was skipped of a history means nothing to the model: it
-// is an error if some process that is no client has an :f that the model knows.
+// Admits says whether what was skipped of a history means nothing to the model: it is
+// an error if some process that is no client has an :f that the model knows, or if a
+// value that may stand under another key than :value would count.
 func (s Spec) Admits(h *jepsen.History) error {
-	if h == nil || len(h.Strangers) == 0 {
+	if h == nil || len(h.Strangers)+len(h.Misread) == 0 {
 		return nil
 	}
 	m, _, err := s.bind(h.Values)
@@ -82,7 +83,38 @@ func (s Spec) Admits(h *jepsen.History) error {
 			return x.Err()
 		}
 	}
+	for i := range h.Misread {
+		if x := &h.Misread[i]; matters(m, h.Values, x) {
+			return x.Err()
+		}
+	}
 	return nil
+}
+
+// matters says whether a model reads an operation differently if what may be missing of
+// it is there.
+func matters(m Reader, v *edn.Values, x *jepsen.Misread) bool {
+	o := Operation{v: v, f: x.F, value: x.Value, key: x.Key, status: jepsen.Crashed, given: x.Value, process: x.Process}
+	if x.Returned {
+		o.status = jepsen.Succeeded
+	}
+	op, keep, err := m.Read(o)
+	if errors.Is(err, ErrUnknownF) {
+		return false // which the history's own operation says
+	}
+	word := v.InternKeyword("clew/missing")
+	for _, other := range []edn.ID{word, v.InternVector([]edn.ID{word})} {
+		if x.OfKey {
+			o.key = other
+		} else {
+			o.value = other
+		}
+		otherOp, otherKeep, otherErr := m.Read(o)
+		if err != nil || otherErr != nil || op != otherOp || keep != otherKeep {
+			return true
+		}
+	}
+	return false
 }
 
 // Pairing is how the events of a history are paired for this reading.

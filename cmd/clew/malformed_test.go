@@ -223,7 +223,44 @@ var malformed = []struct{ name, args, input, message string }{
 		`h.edn:1:1: the op has no :type; expected :invoke, :ok, :fail or :info, or an interval record with "call" and "return" in the place of :start and :end`},
 	{"an interval record with an input", "", interval + `{"process":0,"f":"write","input":1,"call":30,"return":40}
 `,
-		`h.edn:2:1: the record has an "input" and no "value"; expected "value" for what it was called with`},
+		`h.edn:2:1: process 0's :invoke :write (index 2) has "input" and no "value"; expected "value" for what it was called with, or null if there is none`},
+	{"an interval record with a result", "", interval + `{"process":0,"f":"read","result":7,"call":30,"return":40}
+`,
+		`h.edn:2:1: process 0's :ok :read (index 3) has "result" and no "output"; expected "output" for what it returned, or null if there is none`},
+	{"an interval record with a result beside a value of null", "", interval + `{"process":0,"f":"read","value":null,"resultat":7,"call":30,"return":40}
+`,
+		`h.edn:2:1: process 0's :ok :read (index 3) has "resultat" and no "output"; expected "output" for what it returned, or null if there is none`},
+	{"an interval record with a capital", "", interval + `{"process":0,"f":"read","Output":7,"call":30,"return":40}
+`,
+		`h.edn:2:1: process 0's :ok :read (index 3) has "Output" and no "output"; expected "output" for what it returned, or null if there is none`},
+	{"an interval record with an end", "", interval + `{"process":0,"f":"write","value":2,"call":30,"end":40}
+`,
+		`h.edn:2:1: the record has "end" and no "return"; expected "return" for the time at which it returned, or null if nobody knows whether it happened`},
+	{"an interval record with an end of another name", "", interval + `{"process":0,"f":"write","value":2,"call":30,"Ende":40}
+`,
+		`h.edn:2:1: the record has "Ende" and no "return"; expected "return" for the time at which it returned, or null if nobody knows whether it happened`},
+	{"an interval record with a client", "", interval + `{"client":0,"f":"write","value":2,"call":30,"return":40}
+`,
+		`h.edn:2:1: the record has "client" and no "process"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`},
+	{"an interval record with a start", "", interval + `{"process":0,"f":"write","value":2,"start":30,"return":40}
+`,
+		`h.edn:2:1: the record has "start" and no "call"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`},
+	{"an op whose result has another name", "", "{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :result 5}\n",
+		"h.edn:2:1: process 0's :ok :read (index 1) has :result and no :value; expected :value for what it returned, or nil if there is none"},
+	{"an op whose result has an unknown name", "", "{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :resultat 5}\n",
+		"h.edn:2:1: process 0's :ok :read (index 1) has :resultat and no :value; expected :value for what it returned, or nil if there is none"},
+	{"an op in JSON whose result has another name", "", `{"process":0,"type":"invoke","f":"read","value":null}
+{"process":0,"type":"ok","f":"read","ret":5}
+`,
+		"h.edn:2:1: process 0's :ok :read (index 1) has :ret and no :value; expected :value for what it returned, or nil if there is none"},
+	{"an op whose argument has another name", "", "{:process 0, :type :invoke, :f :write, :args 3}\n",
+		"h.edn:1:1: process 0's :invoke :write (index 0) has :args and no :value; expected :value for what it was called with, or nil if there is none"},
+	{"an op whose key has another name", "check --model kv h.edn", "{:process 0, :type :invoke, :f :put, :k \"x\", :value 3}\n",
+		"h.edn:1:1: process 0's :invoke :put (index 0) has :k and no :key; expected :key for the key that it is about, or nil if there is none"},
+	{"an op whose f has another name", "", "{:process 0, :type :invoke, :op :write, :value 3}\n",
+		"h.edn:1:1: the op has :op and no :f; expected the :f that says what it does, such as :read"},
+	{"an op whose type has a capital", "", "{:process 0, :Type :invoke, :f :write, :value 3}\n",
+		"h.edn:1:1: the op has :Type and no :type; expected :invoke, :ok, :fail or :info"},
 	{"a type in JSON with its colon", "", `{"process":0,"type":":invoke","f":"write","value":1}
 `,
 		"h.edn:1:1: the op has :type ::invoke; expected :invoke, :ok, :fail or :info; in JSON they are written without the colon"},
@@ -279,7 +316,7 @@ var malformed = []struct{ name, args, input, message string }{
 		"h.edn:1:1: --clock-error goes with interval records, and this is edn"},
 	{"an op in JSON without a process", "", `{"client": 0, "type": "invoke", "f": "write", "value": 1}
 `,
-		"h.edn:1:1: :invoke :write (index 0) has no :process; expected one that says whose operation it is"},
+		"h.edn:1:1: :invoke :write (index 0) has :client and no :process; expected one that says whose operation it is"},
 	{"an op of Elle's without a process", "", `{:type :ok, :f :txn, :value [[:append :x 1]], :index 7}
 `,
 		"h.edn:1:1: :ok :txn (index 7) has no :process; expected one that says whose operation it is"},

@@ -475,6 +475,7 @@ func (r *Reader) take(rec *record, i int, ev *Event) int {
 	end := i + int(rec.size)
 	ev.Line, ev.Col = maps.Place()
 	ev.Key, ev.Index, ev.Has, ev.Text, ev.layout, ev.others = edn.Nil, rec.index, last.all, maps.Data()[i:end:end], nil, nil
+	ev.Misnamed = last.odd
 	if !r.fields(rec, last, ev) {
 		a.pass()
 		return r.general(i, ev)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strings"
 )
 
 // The op maps of a history are nearly all printed alike: the same keys in the
@@ -31,11 +32,12 @@ type step struct {
 	has   Fields // of the key, 0 if no checker needs it
 	end   bool   // it closes the op map
 
-	all    Fields   // if it closes the op map: what an event has
-	plain  int      // likewise: whether its keys are the usual ones
-	order  []Fields // likewise: the keys that a checker needs, but for :index
-	n      int      // its number
-	text   string   // white space, a keyword that is a key, white space; or what closes
+	all    Fields    // if it closes the op map: what an event has
+	plain  int       // likewise: whether its keys are the usual ones
+	order  []Fields  // likewise: the keys that a checker needs, but for :index
+	odd    *Misnamed // likewise
+	n      int       // its number
+	text   string    // white space, a keyword that is a key, white space; or what closes
 	parent *step
 	next   []*step
 }
@@ -103,6 +105,7 @@ func (t *tree) grow(parent *step, next step) *step {
 			}
 		}
 		slices.Reverse(next.order)
+		next.odd = misnamedAmong(next.keys())
 		next.plain = next.usual()
 	}
 	if len(next.text) <= 16 {
@@ -119,6 +122,15 @@ func (t *tree) grow(parent *step, next step) *step {
 	parent.first = parent.next[0]
 	t.all = append(t.all, &next)
 	return &next
+}
+
+// keys are those of the op maps that a step closes.
+func (p *step) keys() (keys []string) {
+	for s := p.parent; s.parent != nil; s = s.parent {
+		keys = append(keys, strings.Trim(s.text, "{ ,"))
+	}
+	slices.Reverse(keys)
+	return keys
 }
 
 // usual says in which order the values of :process and :value come, if :type and :f
@@ -197,7 +209,7 @@ func (r *Reader) quick(i int, ev *Event) int {
 		r.note(i, at, step, lines, end > at)
 		return end
 	}
-	ev.Text, ev.Has = data[i:at:at], step.all
+	ev.Text, ev.Has, ev.Misnamed = data[i:at:at], step.all, step.odd
 	if !lines {
 		ev.layout, ev.others = step, r.others
 	}

@@ -11,6 +11,9 @@ import (
 // for readers of forms that are no text, which make events themselves: an event
 // that is laid out prints, and is kept, as if it had been read from its op map.
 type Layout struct {
+	// Misnamed is that of events that are laid out. Of finds it for op maps.
+	Misnamed *Misnamed
+
 	last  *step
 	spare bool // the history has too many layouts: such op maps are kept as text
 }
@@ -43,7 +46,7 @@ func (l *Layouts) Of(keys []string) *Layout {
 		before = ", "
 	}
 	add(step{text: "}", end: true})
-	layout.last = at
+	layout.last, layout.Misnamed = at, misnamedAmong(keys)
 	return &layout
 }
 
@@ -51,6 +54,7 @@ func (l *Layouts) Of(keys []string) *Layout {
 // given as text in the order of the keys, each with a newline behind it and none
 // in it. Like Text, they are kept only until the next event.
 func (ev *Event) Lay(l *Layout, others []byte, v *edn.Values) {
+	ev.Misnamed = l.Misnamed
 	if l.spare {
 		ev.Text = l.last.rebuild(nil, others, v, ev)
 		return

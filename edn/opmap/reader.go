@@ -22,12 +22,13 @@ const (
 
 // Event is one op map of a history.
 type Event struct {
-	Type, Process, F, Value, Key edn.ID // Nil if absent
-	Index                        int64  // not interned: all are different
-	Has                          Fields // which keys are present
-	Text                         []byte // the op map as it stands in the input, until the next one is read
-	Line, Col                    int    // of its opening brace, from 1
-	End                          int64  // the offset of what follows it
+	Type, Process, F, Value, Key edn.ID    // Nil if absent
+	Index                        int64     // not interned: all are different
+	Has                          Fields    // which keys are present
+	Text                         []byte    // the op map as it stands in the input, until the next one is read
+	Line, Col                    int       // of its opening brace, from 1
+	End                          int64     // the offset of what follows it
+	Misnamed                     *Misnamed // unless nil, a key that may stand for a missing one
 
 	layout *step  // how it is printed, if that is known
 	others []byte // the values of the other keys, if layout is known, each with a newline
@@ -44,6 +45,8 @@ type Reader struct {
 	entries  []extent
 	others   []byte
 	forgiven error // what is wrong with the :value of the current op map
+	suspects suspects
+	odd      []suspicion // of the keys of the current op map
 
 	in    io.Reader
 	ahead *ahead // unless nil, what goes before it
@@ -130,7 +133,17 @@ func (r *Reader) general(i int, ev *Event) int {
 	if r.forgiven == nil && r.known < maxSteps {
 		r.learn(i, closing)
 	}
-	ev.Text = r.maps.Data()[i:end:end]
+	data := r.maps.Data()
+	ev.Text = data[i:end:end]
+	r.odd = r.odd[:0]
+	for _, e := range r.entries {
+		s := suspicion(0)
+		if e.has == 0 {
+			s = r.suspects.of(data[e.key:e.keyEnd])
+		}
+		r.odd = append(r.odd, s)
+	}
+	ev.Misnamed = misnamed(ev.Has, r.odd, func(i int) string { return string(data[r.entries[i].key:r.entries[i].keyEnd]) })
 	return end
 }
 

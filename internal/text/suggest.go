@@ -32,6 +32,15 @@ func DidYouMean(word string, known []string) string {
 	return ""
 }
 
+// IsLike says whether a word is another one with few mistakes in it.
+func IsLike(word, known string) bool {
+	allowed := 1
+	if len(known) >= longWord {
+		allowed = 2
+	}
+	return mistakes([]rune(word), []rune(known)) <= allowed
+}
+
 // similar is the known words that are like a word: the same but for case and what
 // parts its parts, else those with the fewest mistakes, else those that it is a part
 // of, as queue is of fifo-queue.

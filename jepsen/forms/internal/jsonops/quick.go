@@ -31,7 +31,8 @@ type layouts struct {
 	data    []byte // the text in which the op stands
 	exact   bool   // see Options
 	holes   map[string]hole
-	shown   func(keys []string) []string // the keys of the op maps that ops with such keys become
+	shown   func(keys []string) []string        // the keys of the op maps that ops with such keys become
+	odd     func(keys []string) *opmap.Misnamed // of records; nil: as op maps have it
 }
 
 // step is the text before a value, or at the end, of ops that are alike up to
@@ -92,7 +93,9 @@ func (l *layouts) learn(op []byte) {
 	}
 	if len(keys) > 1 || len(keys) == 1 && keys[0] != ":edn" {
 		if end := l.grow(at, step{text: string(op[from:])}); end != nil && end.layout == nil {
-			end.layout = l.layouts.Of(l.shown(keys))
+			if end.layout = l.layouts.Of(l.shown(keys)); l.odd != nil {
+				end.layout.Misnamed = l.odd(keys)
+			}
 		}
 	}
 }

@@ -3,8 +3,11 @@ package jsonops
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"clew/edn"
 	"clew/edn/opmap"
@@ -50,7 +53,7 @@ func recordKeys(keys []string) []string {
 // NextRecord is Next for interval records.
 func (r *Reader) NextRecord(rec *Record) error {
 	if r.ops == 0 {
-		r.quick.holes, r.quick.shown = recordHoles, recordKeys
+		r.quick.holes, r.quick.shown, r.quick.odd = recordHoles, recordKeys, misnamed
 	}
 	err := r.each(func(i int) int { return r.quick.record(r.Data, i, rec) }, func(record []byte) error { return r.record(record, rec) })
 	rec.Line, rec.Col = r.begins.Line, r.begins.Col
@@ -62,7 +65,7 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 	*r = Record{Crashed: true, Has: opmap.HasType | opmap.HasValue}
 	l.data, l.others = data, l.others[:0]
 	step := &l.steps
-	as, valueAt, outputAt, called := opRole, -1, -1, false
+	as, valueAt, outputAt, called, ends, number := opRole, -1, -1, false, false, false
 	for at := i; ; {
 		if step = step.after(data, at); step == nil {
 			return -1
@@ -71,12 +74,13 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 		switch step.hole {
 		case otherHole:
 			if step.layout != nil {
-				if !called || !r.isWhole() {
+				if !called || !r.isWhole() || number && !ends { // the number may be the time of its return
 					return -1
 				}
 				r.Layout, r.Others = step.layout, l.others
 				return at
 			}
+			number = number || at < len(data) && data[at]-'0' < 10
 			at = l.other(at)
 		case droppedHole:
 			others := len(l.others)
@@ -113,6 +117,7 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 			r.Call, at = l.int(at)
 			called = true
 		case returnHole:
+			ends = true
 			if at < len(data) && data[at] == 'n' { // null
 				_, at = l.value(at, plainRole)
 				break
@@ -138,24 +143,28 @@ func (r *Record) isWhole() bool {
 // record reads a record of any kind, which has been checked: its events are written
 // as EDN, and then read like op maps.
 func (r *Reader) record(op []byte, rec *Record) error {
-	fields, others, err := r.fields(op)
+	fields, names, others, err := r.fields(op)
 	if err != nil {
 		return err
 	}
 	for _, key := range []string{"process", "f", "call"} {
 		if !given(fields[key]) {
-			return r.Fail(`the record has no "%s"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`, key)
+			found := ""
+			if i := slices.IndexFunc(names, func(name string) bool { return opmap.IsOtherName(name, key) }); i >= 0 {
+				found = fmt.Sprintf("%q and ", names[i])
+			}
+			return r.Fail(`the record has %sno "%s"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`, found, key)
 		}
 	}
 	if fields["f"][0] != ':' {
 		return r.Fail(`expected the name of a function for "f", such as "read", found %s`, scan.Clip(fields["f"]))
 	}
-	if given(fields["input"]) && fields["value"] == nil {
-		return r.Fail(`the record has an "input" and no "value"; expected "value" for what it was called with`)
-	}
 	*rec = Record{Crashed: !given(fields["return"]), Events: make([]opmap.Event, 2)}
 	if rec.Call, err = r.time(fields, "call"); err != nil {
 		return err
+	}
+	if name, found := returnOf(rec.Call, fields, names); found {
+		return r.Fail(`the record has %q and no "return"; expected "return" for the time at which it returned, or null if nobody knows whether it happened`, name)
 	}
 	value := cmp.Or(string(fields["value"]), "nil")
 	kind, output := ":info", value
@@ -179,7 +188,58 @@ func (r *Reader) record(op []byte, rec *Record) error {
 	if err := r.event(&rec.Events[0], ":invoke", value, rec.Call, fields, others); err != nil {
 		return err
 	}
-	return r.event(&rec.Events[1], kind, output, rec.Return, fields, others)
+	if err := r.event(&rec.Events[1], kind, output, rec.Return, fields, others); err != nil {
+		return err
+	}
+	rec.Events[0].Misnamed = misnamed(names)
+	rec.Events[1].Misnamed = rec.Events[0].Misnamed
+	return nil
+}
+
+// returnOf is the field that may be the time at which a record without "return" did:
+// one with such a name, or another that no program is known to add and that could be it.
+func returnOf(call int64, fields map[string][]byte, names []string) (name string, found bool) {
+	if fields["return"] != nil {
+		return "", false
+	}
+	for _, name := range names {
+		if opmap.IsOtherName(name, "return") {
+			return name, true
+		}
+	}
+	for _, name := range names {
+		if time, err := strconv.ParseInt(string(fields[name]), 10, 64); err == nil && time >= call && opmap.MayBeOtherName(name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// misnamed is what is suspicious about records with the given keys, which may be
+// written as keywords. They are read all the same, since the value may not matter.
+func misnamed(keys []string) *opmap.Misnamed {
+	other := func(expected string) (name string, found bool) {
+		for _, key := range keys {
+			if opmap.IsOtherName(key, expected) {
+				return strconv.Quote(strings.TrimPrefix(key, ":")), true
+			}
+		}
+		return "", false
+	}
+	has := func(name string) bool { return slices.Contains(keys, name) || slices.Contains(keys, ":"+name) }
+	if name, found := other("value"); found && !has("value") {
+		return &opmap.Misnamed{Found: name, Expected: `"value"`, Known: true, Missing: true, Invoked: true, Returned: !has("output")}
+	}
+	if name, found := other("output"); found {
+		return &opmap.Misnamed{Found: name, Expected: `"output"`, Known: true, Missing: !has("output"), Returned: true}
+	}
+	if name, found := other("key"); found && !has("key") {
+		return &opmap.Misnamed{Found: name, Expected: `"key"`, Known: true, Missing: true, Invoked: true}
+	}
+	if i := slices.IndexFunc(keys, opmap.MayBeOtherName); i >= 0 && !has("output") {
+		return &opmap.Misnamed{Found: strconv.Quote(strings.TrimPrefix(keys[i], ":")), Expected: `"output"`, Missing: true, Returned: true}
+	}
+	return nil
 }
 
 // event makes an event of a record.
@@ -211,9 +271,9 @@ func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
 	return n, nil
 }
 
-// fields is the values of the record's own fields, as EDN, and the text of the
-// others.
-func (r *Reader) fields(op []byte) (fields map[string][]byte, others []byte, err error) {
+// fields is the values of the record's fields, as EDN, their names in order, and the
+// text of those that are only shown.
+func (r *Reader) fields(op []byte) (fields map[string][]byte, names []string, others []byte, err error) {
 	e := &r.asEDN
 	fields = map[string][]byte{}
 	as := opRole
@@ -234,22 +294,22 @@ func (r *Reader) fields(op []byte) (fields map[string][]byte, others []byte, err
 		name := string(e.out[begin:])
 		e.out = e.out[:begin]
 		if e.value(role); e.wrong != "" {
-			return nil, nil, r.Fail("%s", e.wrong)
+			return nil, nil, nil, r.Fail("%s", e.wrong)
 		}
 		value := bytes.Clone(e.out[begin:])
 		e.out = e.out[:begin]
 		if _, twice := fields[key]; twice {
-			return nil, nil, r.Fail("the record has two fields %q", key)
+			return nil, nil, nil, r.Fail("the record has two fields %q", key)
 		}
 		switch key {
 		case "process", "f", "key", "value", "output", "call", "return":
 		case "type":
-			return nil, nil, r.Fail(`the record has a "type", which events have; expected an operation with a "call" and a "return"`)
+			return nil, nil, nil, r.Fail(`the record has a "type", which events have; expected an operation with a "call" and a "return"`)
 		case "index", "time":
 		default:
 			others = append(append(append(append(others, ", "...), name...), ' '), value...)
 		}
-		fields[key] = value
+		fields[key], names = value, append(names, key)
 	}
-	return fields, others, nil
+	return fields, names, others, nil
 }
