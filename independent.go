@@ -61,6 +61,9 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 				return nil, fmt.Errorf("key %s: %w", h.Values.Text(keyed.Keys[some[i]]), err)
 			}
 			r.Verified = r.Verified && key.Verified
+			if r.Unverified == "" && key.Unverified != "" {
+				r.Unverified = "key " + h.Values.Text(keyed.Keys[some[i]]) + ": " + key.Unverified
+			}
 			r.Depth = max(r.Depth, key.Depth)
 			r.Missing = cmp.Or(r.Missing, key.Missing)
 			results.Add(histories[i], key)

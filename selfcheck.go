@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"clew/fallback"
 	"clew/fallback/auto"
 	"clew/internal/limits"
 	"clew/jepsen"
@@ -19,12 +20,14 @@ import (
 //   - A witness always is. That every operation stands in it once and in time is one
 //     pass over it, and the steps of the model are those that lead to the final state,
 //     which is shown anyway.
-//   - A core is, if it has at most maxJudged operations and another engine than the
-//     one that found it decides it with judgeWork, and judgePerOperation more for each
-//     operation of the history. That is some milliseconds, or about a tenth of what it
-//     takes to read the history. Of independent keys, so are the cores of the first
-//     maxJudgedKeys that fail: all that there is to a small key costs less than another
-//     engine's beginning.
+//   - A core is, if it has at most maxJudged operations and other engines decide it with
+//     judgeWork each, and judgePerOperation more for each operation of the history. That
+//     is some milliseconds, or about a tenth of what it takes to read the history. Of
+//     independent keys, so are the cores of the first maxJudgedKeys that fail: all that
+//     there is to a small key costs less than another engine's beginning.
+//
+// Which engine found a core may depend on time, if several ran side by side. So two of
+// three engines have to agree, whichever that was: one of them is another.
 //
 // Options.Verify has everything checked, and from the history on: a witness of
 // operations that are read anew, and a core however hard it is.
@@ -33,7 +36,11 @@ const (
 	judgeWork         = 100_000
 	judgePerOperation = 20
 	maxJudgedKeys     = 1000
+	judgeMemory       = 32 << 20 // bytes, whatever other checks hold
 )
+
+// byRequest ends the reasons why clew did not check a core again by itself.
+const byRequest = "; --verify does it, however long that takes"
 
 // selfCheck checks the evidence of a result and says so in it. An error means that
 // the evidence is wrong.
@@ -44,26 +51,34 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	case o.NoVerify && !o.Verify, r.Verdict == jepsen.Unknown:
 		return nil
 	case r.Verdict == jepsen.Valid && !o.Verify:
-		r.Verified = len(c.missing) == 0
+		if r.Verified = len(c.missing) == 0; !r.Verified {
+			r.Unverified = "a limit came first: " + string(limits.Stopped(ctx))
+		}
 		return nil
 	case r.Verdict == jepsen.Valid:
 		r.Verified = true
 		return c.unfinished(ctx, r, verifyWithin(ctx, r.History, c.spec, r.Witness))
-	case r.Core == nil, (len(r.Core) > maxJudged || d.judged == maxJudgedKeys) && !o.Verify:
+	case r.Core == nil:
+		r.Unverified = "there was no time for a core"
+		return nil
+	case len(r.Core) > maxJudged && !o.Verify:
+		r.Unverified = fmt.Sprintf("its core has %d operations, and clew decides no more than %d once more by itself%s", len(r.Core), maxJudged, byRequest)
+		return nil
+	case d.judged == maxJudgedKeys && !o.Verify:
+		r.Unverified = fmt.Sprintf("clew decides the cores of no more than %d keys once more by itself%s", maxJudgedKeys, byRequest)
 		return nil
 	}
 	d.judged++
-	lim := limits.Limits{Memory: o.limits().Memory}
-	if !o.Verify {
-		var stop context.CancelFunc
-		ctx, stop = context.WithCancel(ctx)
-		defer stop()
-		lim.Turn = once(judgeWork+judgePerOperation*int64(c.h.Operations()), stop)
-	}
 	var err error
-	late := stopped(func() { r.Verified, err = d.verifyCore(ctx, r, c.parts[c.verdict.failing], lim) })
-	if o.Verify && (late || !r.Verified && ctx.Err() != nil) {
+	late := stopped(func() { r.Verified, err = d.verifyCore(ctx, c, r, o) })
+	switch ended := late || !r.Verified && ctx.Err() != nil; {
+	case ended && o.Verify:
 		c.lacks("its verification")
+		fallthrough
+	case ended:
+		r.Unverified = "a limit came first: " + string(limits.Stopped(ctx))
+	case !r.Verified && err == nil:
+		r.Unverified = "its core is too hard to be decided once more in some milliseconds" + byRequest
 	}
 	return err
 }
@@ -97,18 +112,43 @@ func once(work int64, stop func()) func() int64 {
 	}
 }
 
-// verifyCore has a core decided by another engine than the one that found it.
-func (d *decider) verifyCore(ctx context.Context, r *report.Result, part *models.Operations, lim limits.Limits) (bool, error) {
+// verifyCore has a core decided once more: if that is asked for, by another engine than
+// the one that found it, else by as many as there have to be.
+func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result, o Options) (bool, error) {
+	part := c.parts[c.verdict.failing]
 	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
-	again := *d
-	again.fast, again.only, again.engine = false, false, auto.Judge(strings.TrimPrefix(r.Analyzer, "clew/"))
-	switch x := again.part(ctx, core.Operations, lim); x.Verdict {
-	case jepsen.Invalid:
-		return true, nil
-	case jepsen.Valid:
-		return false, errors.New("the core is linearizable, says " + x.analyzer)
+	finder := strings.TrimPrefix(r.Analyzer, "clew/")
+	judges, agree := []fallback.Engine{auto.Judge(finder)}, 1
+	if !o.Verify && !strings.HasPrefix(finder, "fast-") {
+		judges, agree = auto.Judges(), 2
+	}
+	for _, judge := range judges {
+		again := *d
+		again.fast, again.only, again.engine = false, false, judge
+		switch x := again.judgment(ctx, core.Operations, c, o); x.Verdict {
+		case jepsen.Invalid:
+			agree--
+		case jepsen.Valid:
+			return false, errors.New("the core is linearizable, says " + x.analyzer)
+		}
+		if agree == 0 {
+			return true, nil
+		}
 	}
 	return false, nil
+}
+
+// judgment is a decision about a core: within the limits of the check if it is asked for,
+// else with so much work and memory, whatever else goes on.
+func (d *decider) judgment(ctx context.Context, core *models.Operations, c *checking, o Options) decision {
+	lim := limits.Limits{Memory: o.limits().Memory}
+	if !o.Verify {
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		defer stop()
+		lim = limits.Limits{Memory: limits.NewBudget(judgeMemory), Turn: once(judgeWork+judgePerOperation*int64(c.h.Operations()), stop)}
+	}
+	return d.part(ctx, core, lim)
 }
 
 // ordered says whether a witness is in time, and is made of the orders of the parts,

@@ -22,6 +22,8 @@ type Result struct {
 	Analyzer string // "clew/porcupine"
 	Ms       float64
 	Verified bool // the evidence was checked again
+	// Unverified says why not, and what to do about it; "" if it was, or if it was not to be.
+	Unverified string
 	// Explanation is a sentence: why the history is invalid, which crashed
 	// operations took effect in the witness, or how far the search got. It is
 	// "" if there is nothing to say.

@@ -55,6 +55,9 @@ func (r *Result) TextFor(o TextOptions) string {
 	if r.History != nil {
 		p.printf("  %s\n", r.summary())
 	}
+	if r.Unverified != "" {
+		p.printf("  not verified: %s\n", r.Unverified)
+	}
 	if r.Missing != "" {
 		p.printf("  %s\n", r.Missing)
 	}
