@@ -371,6 +371,8 @@ func CheckOp(file string, e *opmap.Event) error {
 		switch keys := keysOf(e); {
 		case slices.Contains(keys, ":valid?"):
 			found = "; this looks like a result, and the history that it is about lies beside it"
+		case foreign(keys) != "":
+			found = ", but those of " + foreign(keys)
 		case len(keys) > 0:
 			found = ", but " + strings.Join(keys[:min(len(keys), maxKeysShown)], ", ")
 		}
@@ -378,6 +380,32 @@ func CheckOp(file string, e *opmap.Event) error {
 	}
 	return nil
 }
+
+// foreign says of which other form the keys of a map are, and where to go with it, "" if
+// they are of none that is known.
+func foreign(keys []string) string {
+	has := func(all ...string) bool {
+		return !slices.ContainsFunc(all, func(key string) bool {
+			return !slices.ContainsFunc(keys, func(k string) bool { return strings.EqualFold(k, key) }) // Go ignores case, too
+		})
+	}
+	switch {
+	case has(":src", ":dest", ":body"):
+		return "a message that Maelstrom's nodes exchange; the history of the test is the history.edn in its folder in store/"
+	case has(":Request", ":Responses"):
+		return "a watch of etcd's robustness tests, which clew does not check; " + etcdReports
+	case has(":ClientId", ":Input", ":Call", ":Return"):
+		return "a Porcupine operation. If it is of etcd's robustness tests, " + etcdReports +
+			"; otherwise write interval records, {\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2} (docs/own-system.md), or give the operations to fallback/porcupine, which takes Porcupine's models"
+	case has(":ClientId", ":Kind", ":Value", ":Id"):
+		return "a Porcupine event; write op maps, {\"process\": 0, \"type\": \"invoke\", \"f\": \"write\", \"value\": 1}, or give the events to fallback/porcupine, which takes Porcupine's models"
+	case has(":Partitions", ":Annotations"):
+		return "a picture that Porcupine draws, which has its operations as sentences only; write the operations as interval records (docs/own-system.md)"
+	}
+	return ""
+}
+
+const etcdReports = "its own validator reads a report below tests/robustness/testdata: go test -run TestDataReports ./robustness/validate"
 
 // maxKeysShown bounds the keys of a map in an error about it.
 const maxKeysShown = 5

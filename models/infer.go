@@ -125,6 +125,11 @@ func Infer(h *jepsen.History) (string, error) {
 	if len(candidates) < 2 && fitting != "" {
 		return fitting, nil
 	}
+	if h.Operations() > 0 && slices.ContainsFunc(h.Value, func(value edn.ID) bool {
+		return slices.ContainsFunc(h.Values.Items(value), func(item edn.ID) bool { return isAppend(h.Values, item) })
+	}) {
+		return "", paramErrorf("cannot infer the model: %s", appendsToLists)
+	}
 	return "", seen.notInferred(candidates)
 }
 

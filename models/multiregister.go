@@ -173,7 +173,20 @@ func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
 			return mop, nil
 		}
 	}
-	return microOp{}, fmt.Errorf("expected [:read k v] or [:write k v], found %s", m.v.Text(item))
+	why := ""
+	if isAppend(m.v, item) {
+		why = " (" + appendsToLists + ")"
+	}
+	return microOp{}, fmt.Errorf("expected [:read k v] or [:write k v], found %s%s", m.v.Text(item), why)
+}
+
+// appendsToLists says where to go with a history of transactions that append to lists.
+const appendsToLists = "this is a list-append history, which clew does not check; Elle does, as elle-cli --model list-append FILE or as elle.list-append in a test"
+
+// isAppend says whether a form is [:append k v].
+func isAppend(v *edn.Values, id edn.ID) bool {
+	parts := v.Items(id)
+	return v.Kind(id) == edn.KindVector && len(parts) == 3 && v.Kind(parts[0]) == edn.KindKeyword && v.Str(parts[0]) == "append"
 }
 
 func (m *multiRegister) Init() State { return nil }

@@ -209,6 +209,8 @@ func foreign(r *bufio.Reader) string {
 		return "a tar archive, which is one if its name ends in .tar, .tar.gz, .tgz or .tar.zst"
 	}
 	switch {
+	case isFressian(head):
+		return "a test.fressian, as Jepsen kept tests before test.jepsen; check the history.edn or history.txt beside it"
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
 		return "a zip archive, which is one if its name ends in .zip"
 	case bytes.HasPrefix(head, []byte("BZh")) && len(head) > 3 && head[3] >= '1' && head[3] <= '9':
@@ -226,6 +228,12 @@ func foreign(r *bufio.Reader) string {
 		return "binary data"
 	}
 	return ""
+}
+
+// isFressian says whether a text begins as a map does in Fressian: with its code and
+// that of a list.
+func isFressian(head []byte) bool {
+	return len(head) > 1 && head[0] == 0xc0 && head[1] >= 0xe4 && head[1] <= 0xed
 }
 
 // tarBlock is how many bytes the header of a member of a tar archive has.
