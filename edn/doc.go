@@ -41,8 +41,9 @@
 //
 // # How it reads
 //
-// The scanner, the collections and the common scalars are our own: they give
-// positions, bound the nesting and allocate nothing for forms seen before.
-// Characters, big integers and instants are decoded by olympos.io/encoding/edn.
-// It gets single tokens only, because it overflows the stack on deep nesting.
+// It gives positions, bounds the nesting and allocates nothing for forms seen before.
+// It reads what clojure.edn reads, and as that does: #inst is an instant in milliseconds,
+// #uuid a UUID, #:ns{:a 1} the map {:ns/a 1}. Where they are not that, it is an error. A
+// map with a key twice is an error only if the two values differ. What Clojure does not
+// read and what cannot be misunderstood is read, too: unknown tags, #"regex", ::k, @x.
 package edn

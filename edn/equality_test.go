@@ -164,16 +164,50 @@ func (e *equality) key(id ID) string {
 		return "map " + strings.Join(entries, ", ")
 	case KindTagged:
 		form := v.Items(id)[0]
-		if instant, err := time.Parse(time.RFC3339Nano, v.Str(form)); err == nil && text == "inst" && v.Kind(form) == KindString {
-			return fmt.Sprint("instant ", instant.UnixNano(), instant.Unix())
+		if text == "inst" {
+			return "instant " + e.instant(form)
 		}
-		if text == "uuid" && v.Kind(form) == KindString {
-			return fmt.Sprintf("uuid %q", strings.ToLower(v.Str(form)))
+		if text == "uuid" {
+			var last [5]string
+			for i, part := range strings.Split(v.Str(form), "-") {
+				digits := []int{8, 4, 4, 4, 12}[i]
+				part = strings.Repeat("0", digits) + strings.ToLower(strings.TrimPrefix(part, "+"))
+				last[i] = part[len(part)-digits:]
+			}
+			return fmt.Sprint("uuid ", last)
 		}
 		return fmt.Sprintf("tagged %q %s", text, items[0])
 	default:
 		return fmt.Sprintf("%d %q", kind, text)
 	}
+}
+
+// instant is the milliseconds of an instant. Those of before 1583 are left to Clojure.
+func (e *equality) instant(form ID) string {
+	if n, ok := e.v.Int(form); ok {
+		return time.UnixMilli(n).UTC().Format("20060102150405.000") // the form that stands for a class
+	}
+	text := e.v.Str(form)
+	e.huge = e.huge || text < "1583"
+	zone := "Z"
+	if at := len(text) - len("+01:00"); at >= len("2020") && text[len(text)-3] == ':' && strings.ContainsAny(text[at:at+1], "+-") {
+		text, zone = text[:at], text[at:]
+	}
+	text = strings.TrimSuffix(text, "Z")
+	whole, fraction, _ := strings.Cut(text, ".")
+	whole += "0001-01-01T00:00:00"[len(whole):]
+	leap := strings.HasSuffix(whole, ":60")
+	if leap {
+		whole = strings.TrimSuffix(whole, "60") + "59"
+	}
+	at, err := time.Parse(time.RFC3339, whole+zone)
+	if err != nil {
+		panic(err)
+	}
+	if leap {
+		at = at.Add(time.Second)
+	}
+	return at.UTC().Format("20060102150405.") + (fraction + "000")[:3]
 }
 
 // exactly is the number that an integer or a ratio is.

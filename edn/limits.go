@@ -16,10 +16,6 @@ const (
 	// number of its items must fit in an int32.
 	MaxForm = 1 << 30
 
-	// maxInstant bounds the text of an #inst that is read as a time. A longer
-	// one is not an instant, and equals only the same text.
-	maxInstant = 64
-
 	// maxClip is how much of a token a message quotes.
 	maxClip = 40
 

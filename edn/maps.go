@@ -350,7 +350,7 @@ func (m *Maps) dispatch(i int) int {
 		return s.skip(i+2, "a value after #_")
 	case '^':
 		return m.meta(i + 2)
-	case '{', '"', '#', '\'', '<':
+	case '{', '"', '#', '\'', '<', ':':
 		return m.noMap(i)
 	}
 	end := s.token(i + 1)

@@ -6,8 +6,6 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
-
-	goedn "olympos.io/encoding/edn"
 )
 
 // plainInt reads a decimal integer that fits in an int64 and is written as
@@ -71,11 +69,6 @@ func readInt(body string) (*big.Int, bool) {
 func parseBase(digits string, base int) (*big.Int, bool) {
 	if digits == "" || strings.ContainsAny(digits, "+-_") {
 		return nil, false
-	}
-	if base == 10 && isDigits(digits) {
-		var n *big.Int
-		err := goedn.UnmarshalString(digits+"N", &n)
-		return n, err == nil
 	}
 	return new(big.Int).SetString(digits, base)
 }
@@ -146,6 +139,35 @@ func canonicalDecimal(negative bool, whole, fraction, exponent string) string {
 		short = "-" + short
 	}
 	return short + "E" + scale.String() + "M"
+}
+
+// Float is the number nearest to a floating point number's text. Of other forms it is 0.
+func (v *Values) Float(id ID) float64 {
+	if v.Kind(id) != KindFloat {
+		return 0
+	}
+	return goFloat(v.Str(id))
+}
+
+// Rat is a number, exactly. It is false if it has more than [MaxNumber] digits
+// before or behind the point, is infinite or NaN, or if it is not a number.
+func (v *Values) Rat(id ID) (*big.Rat, bool) {
+	switch v.Kind(id) {
+	case KindInt:
+		return new(big.Rat).SetInt(v.big(id)), true
+	case KindFloat:
+		r := new(big.Rat).SetFloat64(v.Float(id))
+		return r, r != nil
+	case KindRatio, KindDecimal:
+		t, _ := readNumber(v.Str(id))
+		text := strings.TrimSuffix(t.canonical, "M")
+		_, exponent, _ := strings.Cut(text, "E")
+		if n, err := strconv.Atoi(cmp.Or(exponent, "0")); err != nil || max(n, -n) > MaxNumber {
+			return nil, false
+		}
+		return new(big.Rat).SetString(text)
+	}
+	return nil, false
 }
 
 // canonicalFloat is the text of the class of f: 0.0 and -0.0 are equal.

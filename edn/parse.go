@@ -5,9 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
-
-	goedn "olympos.io/encoding/edn"
 )
 
 // Parse reads a text that holds exactly one form. The places in errors are
@@ -215,7 +214,25 @@ func (s *scanner) keyword(i int) (ID, int) {
 	if end == i+1 {
 		return Nil, s.noValue(i, "expected a keyword, found :")
 	}
-	return s.v.internKeyword(s.data[i+1 : end]), end
+	name := s.data[i+1 : end]
+	if id, ok := s.v.keywords[string(name)]; ok {
+		return id, end
+	}
+	if !isName(name) {
+		return Nil, s.noValue(i, "expected a keyword, found "+clip(s.data[i:end]))
+	}
+	return s.v.InternKeyword(string(name)), end
+}
+
+// isName says whether a token is one in Clojure, too: ^ and Unicode's white space end it
+// there.
+func isName(token []byte) bool { return bytes.IndexByte(token, '^') < 0 && !hasSpace(string(token)) }
+
+// hasSpace says whether a token holds what is white space in Java though not in ASCII.
+func hasSpace(token string) bool {
+	return strings.ContainsFunc(token, func(r rune) bool {
+		return r > unicode.MaxLatin1 && r != '\u2007' && r != '\u202f' && unicode.Is(unicode.Z, r)
+	})
 }
 
 // number reads a number, or goes on to symbol.
@@ -256,10 +273,13 @@ func startsNumber(text []byte) bool {
 // 'x count as symbols of that spelling.
 func (s *scanner) symbol(i, end int) (ID, int) {
 	text := s.data[i:end]
-	if bytesOf[text[0]]&plainByte == 0 && !hasName(text) {
+	if id, ok := s.v.symbols[string(text)]; ok {
+		return id, end
+	}
+	if bytesOf[text[0]]&plainByte == 0 && !hasName(text) || !isName(text) {
 		return Nil, s.noValue(i, "expected a value, found "+clip(text))
 	}
-	return s.v.internSymbol(text), end
+	return s.v.InternSymbol(string(text)), end
 }
 
 // hasName says whether a token is more than the beginning of a form: a name follows
@@ -315,6 +335,9 @@ func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool
 		return id, true
 	}
 	if d := s.v.duplicate(kind, items); d >= 0 {
+		if kind == KindMap && s.v.agree(items) {
+			return s.v.InternMap(items), true
+		}
 		what := "duplicate element "
 		if kind == KindMap {
 			what = "duplicate key "
@@ -342,6 +365,8 @@ func (s *scanner) dispatch(i int) (ID, int) {
 		return s.symbolic(i)
 	case '\'':
 		return s.varQuote(i)
+	case ':':
+		return s.namespaced(i)
 	case '<':
 		end := s.angle(i + 1)
 		if end == 0 {
@@ -353,36 +378,6 @@ func (s *scanner) dispatch(i int) (ID, int) {
 		return s.opaque(string(s.data[i:end])), end
 	}
 	return s.tagged(i)
-}
-
-func (s *scanner) tagged(i int) (ID, int) {
-	end := s.token(i + 1)
-	if end < 0 {
-		return Nil, -1
-	}
-	if end == i+1 {
-		if end == len(s.data) {
-			return Nil, s.unfinished("a tag after #")
-		}
-		return Nil, s.fail(i, "expected a tag after #, found "+strconv.QuoteRune(rune(s.data[end])))
-	}
-	if s.tooDeep(i) {
-		return Nil, -1
-	}
-	s.tags++
-	at := s.required(end, "a value after "+clip(s.data[i:end]))
-	if at < 0 {
-		return Nil, -1
-	}
-	id, at := s.value(at)
-	if at < 0 {
-		return Nil, -1
-	}
-	s.tags--
-	s.items = append(s.items, s.v.InternStringBytes(s.data[i+1:end]), id)
-	id, _ = s.collect(KindTagged, s.items[len(s.items)-2:], nil, at)
-	s.items = s.items[:len(s.items)-2]
-	return id, at
 }
 
 // symbolic reads ##Inf, ##-Inf or ##NaN.
@@ -410,7 +405,7 @@ func (s *scanner) varQuote(i int) (ID, int) {
 	if !hasName(s.data[i+1 : end]) {
 		return Nil, s.noValue(i, "expected a name after #'")
 	}
-	return s.v.internSymbol(s.data[i:end]), end
+	return s.v.InternSymbol(string(s.data[i:end])), end
 }
 
 // regex keeps #"re" as its text. Line ends in it are spelled \n and \r, which
@@ -472,34 +467,46 @@ func (s *scanner) character(i int) (ID, int) {
 	return s.v.addToken(text, token{kind: KindChar, canonical: canonical}), end
 }
 
-// readChar returns the canonical spelling of a character. go-edn decodes the
-// names and \u41, but not \backspace, octals and what counts as white space.
+// namedChars are the characters that have names.
+var namedChars = map[string]rune{"newline": '\n', "return": '\r', "space": ' ', "tab": '\t', "formfeed": '\f', "backspace": '\b'}
+
+// Rune is a character, false for a byte that is not UTF-8 and for every other form.
+func (v *Values) Rune(id ID) (rune, bool) {
+	if v.Kind(id) != KindChar {
+		return 0, false
+	}
+	r, ok := readRune(v.Str(id))
+	return r, ok && r >= 0
+}
+
+// readChar returns the canonical spelling of a character.
 func readChar(text string) (string, bool) {
+	r, ok := readRune(text)
+	if r < 0 {
+		return text, ok
+	}
+	return charText(r), ok
+}
+
+// readRune reads a character, which is negative for a byte that is not UTF-8: that equals
+// the same byte only.
+func readRune(text string) (rune, bool) {
 	name := text[1:]
 	if r, size := utf8.DecodeRuneInString(name); size == len(name) {
 		if r == utf8.RuneError && size == 1 {
-			return text, true // Not UTF-8: equal to the same byte only.
+			return -1, true
 		}
-		return charText(r), true
+		return r, true
 	}
-	if name == "backspace" {
-		return text, true
+	if r, ok := namedChars[name]; ok {
+		return r, true
 	}
 	if name[0] == 'o' {
 		n, err := strconv.ParseUint(name[1:], 8, 8)
-		return charText(rune(n)), err == nil && len(name) <= 4
+		return rune(n), err == nil && len(name) <= 4
 	}
-	if len(name) > len("backspace") || strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return "", false // go-edn passes over Unicode's white space behind a name.
-	}
-	var r rune
-	if goedn.UnmarshalString(text, &r) != nil {
-		return "", false
-	}
-	if r == utf8.RuneError && name[0] == 'u' && name != "ufffd" && name != "uFFFD" {
-		return text, true // A lone surrogate does not count as a character.
-	}
-	return charText(r), true
+	r, ok := hex4([]byte(name))
+	return r, ok && len(name) == 5 // Half of a UTF-16 pair is a character of Java, though Clojure does not read it.
 }
 
 // charText spells a character as Clojure does, and control characters as \u.
@@ -621,8 +628,8 @@ func (s *scanner) octalEscape(text []byte) int {
 		n = 8*n + int(text[i]-'0')
 		i++
 	}
-	if n > 0377 {
-		return 0
+	if n > 0377 || i < 3 && i < len(text) && bytesOf[text[i]]&delimByte == 0 && text[i] != '#' && text[i] != '^' {
+		return 0 // Clojure takes what ends a token for the end of the escape, and nothing else.
 	}
 	s.buf = utf8.AppendRune(s.buf, rune(n))
 	return i

@@ -303,5 +303,12 @@ func (m *Maps) newKeyword(i int) (ID, int) {
 	if end <= i {
 		return Nil, -1
 	}
-	return s.v.internKeyword(s.data[i:end]), end
+	name := s.data[i:end]
+	if id, ok := s.v.keywords[string(name)]; ok {
+		return id, end
+	}
+	if !isName(name) {
+		return Nil, -1
+	}
+	return s.v.InternKeyword(string(name)), end
 }

@@ -187,7 +187,7 @@ func (s *scanner) blank(i int) int {
 		if c != ';' {
 			return i
 		}
-		end := bytes.IndexByte(s.data[i:], '\n')
+		end := bytes.IndexAny(s.data[i:], "\n\r")
 		if end < 0 && s.final {
 			return len(s.data)
 		}

@@ -255,12 +255,15 @@ func (v *Values) fromSymbol(name string) (ID, error) {
 }
 
 func (v *Values) fromTagged(x Tagged, depth int) (ID, error) {
-	if !spells("#"+x.Tag+" nil", KindTagged, x.Tag) {
-		return Nil, fmt.Errorf("expected a tag, without its #, found %q", x.Tag)
-	}
 	id, err := v.from(x.Value, depth+1)
 	if err != nil {
 		return Nil, err
+	}
+	if expected := v.untagged([]byte(x.Tag), id); expected != "" {
+		return Nil, fmt.Errorf("expected %s, found #%s %s", expected, x.Tag, v.brief(id))
+	}
+	if x.Tag != "inst" && x.Tag != "uuid" && !spells("#"+x.Tag+" nil", KindTagged, x.Tag) {
+		return Nil, fmt.Errorf("expected a tag, without its #, found %q", x.Tag)
 	}
 	return v.InternTagged(x.Tag, id), nil
 }

@@ -54,7 +54,7 @@ func TestEveryKindOfValueIsPlainGo(t *testing.T) {
 		{`{:a {"b" nil}, nil 2}`, map[any]any{Keyword("a"): map[any]any{"b": nil}, nil: int64(2)}},
 		{"{#a 1 2}", map[any]any{Tagged{"a", int64(1)}: int64(2)}},
 		{"#foo/bar [1]", Tagged{"foo/bar", []any{int64(1)}}},
-		{"#:ns{:a 1}", Tagged{":ns", map[any]any{Keyword("a"): int64(1)}}},
+		{"#:ns{:a 1}", map[any]any{Keyword("ns/a"): int64(1)}},
 		{`#inst "2020-01-01T00:00:00Z"`, Tagged{"inst", "2020-01-01T00:00:00Z"}},
 		{"1.50M", nil},
 		{`\a`, nil},

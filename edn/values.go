@@ -4,10 +4,6 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
-
-	goedn "olympos.io/encoding/edn"
 
 	"clew/internal/huge"
 )
@@ -325,13 +321,6 @@ func (v *Values) InternKeyword(name string) ID {
 	return id
 }
 
-func (v *Values) internKeyword(name []byte) ID {
-	if id, ok := v.keywords[string(name)]; ok {
-		return id
-	}
-	return v.InternKeyword(string(name))
-}
-
 // InternSymbol interns a symbol. The names nil, true and false give those values.
 func (v *Values) InternSymbol(name string) ID {
 	if id, ok := v.symbols[name]; ok {
@@ -340,13 +329,6 @@ func (v *Values) InternSymbol(name string) ID {
 	id := v.addText(KindSymbol, name)
 	v.symbols[name] = id
 	return id
-}
-
-func (v *Values) internSymbol(name []byte) ID {
-	if id, ok := v.symbols[string(name)]; ok {
-		return id
-	}
-	return v.InternSymbol(string(name))
 }
 
 // InternFloat interns a floating point number. Every NaN is a new form.
@@ -461,6 +443,19 @@ func (v *Values) duplicate(kind Kind, items []ID) int {
 		}
 		seen[v.class[items[i]]] = true
 	}
+}
+
+// agree says whether keys that stand in a map several times always have the same value.
+func (v *Values) agree(kvs []ID) bool {
+	values := map[ID]ID{}
+	for i := 0; i < len(kvs); i += 2 {
+		value := v.class[kvs[i+1]]
+		if old, seen := values[v.class[kvs[i]]]; seen && old != value {
+			return false
+		}
+		values[v.class[kvs[i]]] = value
+	}
+	return true
 }
 
 func (v *Values) lastWins(kind Kind, items []ID) []ID {
@@ -588,33 +583,4 @@ func (v *Values) sortPairs(kvs []ID) {
 	for i, p := range v.pairs {
 		kvs[2*i], kvs[2*i+1] = p[0], p[1]
 	}
-}
-
-// canonicalTagged makes equal instants and equal UUIDs one value. A form that
-// is not written as one (a partial #inst, say) counts as its text.
-func (v *Values) canonicalTagged(tag string, form ID) ID {
-	if v.forms[form].kind != KindString {
-		return form
-	}
-	switch s := v.Str(form); tag {
-	case "inst":
-		if instant, ok := parseInstant(s); ok {
-			return v.InternString(instant)
-		}
-	case "uuid":
-		return v.InternString(strings.ToLower(s))
-	}
-	return form
-}
-
-// parseInstant returns the instant's text in UTC.
-func parseInstant(s string) (string, bool) {
-	if len(s) > maxInstant || strings.ContainsAny(s, "\"\\") {
-		return "", false
-	}
-	var t time.Time
-	if goedn.UnmarshalString(`#inst "`+s+`"`, &t) != nil {
-		return "", false
-	}
-	return t.UTC().Format(time.RFC3339Nano), true
 }

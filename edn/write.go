@@ -3,10 +3,12 @@ package edn
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"clew/internal/radix"
 )
@@ -200,9 +202,35 @@ func appendString(dst []byte, s string) []byte {
 			dst = append(dst, '\\', 'r')
 		case '\t':
 			dst = append(dst, '\\', 't')
+		case 0xed:
+			if unit, ok := loneSurrogate(s[i:]); ok {
+				dst = fmt.Appendf(dst, `\u%04x`, unit)
+				i += 2
+				continue
+			}
+			dst = append(dst, c)
 		default:
 			dst = append(dst, c)
 		}
 	}
 	return append(dst, '"')
+}
+
+// loneSurrogate is the half of a UTF-16 pair that a text begins with. A second half behind
+// a first one is not escaped, since the two would be read as a pair.
+func loneSurrogate(s string) (unit rune, ok bool) {
+	unit, size := DecodeRune(s)
+	next, _ := DecodeRune(s[size:])
+	return unit, isSurrogate(unit) && (unit >= 0xdc00 || next < 0xdc00 || !isSurrogate(next))
+}
+
+func isSurrogate(r rune) bool { return r >= 0xd800 && r < 0xe000 }
+
+// DecodeRune is utf8.DecodeRuneInString, but that it reads half of a UTF-16 pair, too. A
+// string has such if it was written so, as an escape: three bytes, as of other characters.
+func DecodeRune(s string) (r rune, size int) {
+	if len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1]&0xc0 == 0x80 && s[2]&0xc0 == 0x80 {
+		return 0xd000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), 3
+	}
+	return utf8.DecodeRuneInString(s)
 }

@@ -5,18 +5,21 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
-	"strings"
 
 	"clew/edn"
 	"clew/internal/radix"
 )
 
-// order compares values as Clojure's compare does: nil before everything,
-// numbers by their size (1 is as great as 1.0), strings, characters, keywords
-// and symbols by their text, false before true, vectors by length, then by
-// their elements. Values of different sorts have no order; neither have NaN and
-// the values that compare does not take.
+// order compares values as Clojure's compare does: nil before everything, numbers by
+// their size (1 is as great as 1.0), strings, characters, keywords and symbols by their
+// UTF-16 units, false before true, instants by time, UUIDs as two signed numbers, vectors
+// by length, then by their elements. Values of different sorts have no order; neither have
+// NaN and the values that compare does not take.
+//
+// Clojure compares a double with a number of another sort as doubles: it takes
+// 9007199254740993 for 9007199254740992.0, which it takes for 9007199254740992, and so has
+// no order of the three. Here numbers compare as what they are, and a list of values has
+// an order only if Clojure agrees about every two of them; see total.
 type order struct {
 	v       *edn.Values
 	numbers map[edn.ID]*big.Rat // of those that are not plain integers
@@ -50,8 +53,14 @@ func (o *order) sorted(values []int32) (list []int32, x, y int32, ok bool) {
 		}
 		rest = rest[n:]
 	}
+	mixed := false
 	for i := range keyed {
 		values[i] = keyed[i].Number
+		mixed = mixed || o.v.Kind(edn.ID(values[i])) != edn.KindInt
+	}
+	if mixed {
+		x, y, ok = o.total(parts(values))
+		return values, x, y, ok
 	}
 	return values, 0, 0, true
 }
@@ -69,6 +78,9 @@ func (o *order) compared(values []int32) (list []int32, x, y int32, ok bool) {
 	if len(values) == 1 && !o.ordered(edn.ID(values[0])) {
 		x, y, ok = values[0], values[0], false
 	}
+	if ok {
+		x, y, ok = o.total(parts(values))
+	}
 	return values, x, y, ok
 }
 
@@ -84,7 +96,7 @@ func (o *order) keys(values []int32) (list []radix.Keyed, ok bool) {
 		if fits {
 			continue
 		}
-		if sort, ok := o.sort(edn.ID(x)); !ok || sort != edn.KindInt && sort != edn.KindNil {
+		if sort, ok := o.sort(edn.ID(x)); !ok || sort != sortOf(edn.KindInt) && sort != sortOf(edn.KindNil) {
 			return nil, false
 		}
 	}
@@ -102,16 +114,11 @@ func (o *order) nearest(x edn.ID) float64 {
 	if n, fits := o.v.Int(x); fits {
 		return float64(n)
 	}
-	switch kind := o.v.Kind(x); {
-	case kind == edn.KindNil:
+	switch o.v.Kind(x) {
+	case edn.KindNil:
 		return math.Inf(-1)
-	case kind == edn.KindFloat:
-		if sign := o.infinite(x); sign != 0 {
-			return math.Inf(sign)
-		}
-		if f, err := strconv.ParseFloat(o.v.Str(x), 64); err == nil {
-			return f
-		}
+	case edn.KindFloat:
+		return o.v.Float(x)
 	}
 	f, _ := o.number(x).Float64()
 	return f
@@ -173,112 +180,3 @@ func (r *ranks) set(x, rank int32) {
 }
 
 func newOrder(v *edn.Values) *order { return &order{v: v, numbers: map[edn.ID]*big.Rat{}} }
-
-// sort is the sort of a value: it can be compared only with values of the same
-// sort.
-func (o *order) sort(x edn.ID) (sort edn.Kind, ok bool) {
-	switch k := o.v.Kind(x); k {
-	case edn.KindInt, edn.KindRatio, edn.KindDecimal:
-		return edn.KindInt, true
-	case edn.KindFloat:
-		return edn.KindInt, !strings.HasSuffix(o.v.Str(x), "NaN")
-	case edn.KindNil, edn.KindBool, edn.KindChar, edn.KindString, edn.KindKeyword, edn.KindSymbol, edn.KindVector:
-		return k, true
-	default:
-		return k, false
-	}
-}
-
-// ordered says whether a value can be compared with itself.
-func (o *order) ordered(x edn.ID) bool {
-	_, ok := o.compare(x, x)
-	return ok
-}
-
-// compare is less than, equal to or greater than 0 if x is before, equal to or
-// after y. ok is false if they have no order.
-func (o *order) compare(x, y edn.ID) (n int, ok bool) {
-	if m, fits := o.v.Int(x); fits {
-		if n, fits := o.v.Int(y); fits {
-			return cmp.Compare(m, n), true
-		}
-	}
-	a, okA := o.sort(x)
-	b, okB := o.sort(y)
-	switch {
-	case !okA || !okB:
-		return 0, false
-	case a == edn.KindNil || b == edn.KindNil:
-		return cmp.Compare(a, b), true // KindNil is the least kind
-	case a != b:
-		return 0, false
-	}
-	switch a {
-	case edn.KindInt:
-		return o.compareNumbers(x, y), true
-	case edn.KindBool:
-		return cmp.Compare(x, y), true // edn.False < edn.True
-	case edn.KindKeyword, edn.KindSymbol:
-		return compareNames(o.v.Str(x), o.v.Str(y)), true
-	case edn.KindVector:
-		return o.compareVectors(o.v.Items(x), o.v.Items(y))
-	}
-	return cmp.Compare(o.v.Str(x), o.v.Str(y)), true
-}
-
-func (o *order) compareVectors(x, y []edn.ID) (n int, ok bool) {
-	if len(x) != len(y) {
-		return cmp.Compare(len(x), len(y)), true
-	}
-	for i := range x {
-		if n, ok = o.compare(x[i], y[i]); n != 0 || !ok {
-			return n, ok
-		}
-	}
-	return 0, true
-}
-
-// compareNames puts names without a namespace first.
-func compareNames(x, y string) int {
-	a, m, namespacedX := strings.Cut(x, "/")
-	b, n, namespacedY := strings.Cut(y, "/")
-	switch {
-	case namespacedX && namespacedY:
-		return cmp.Or(cmp.Compare(a, b), cmp.Compare(m, n))
-	case namespacedX:
-		return 1
-	case namespacedY:
-		return -1
-	}
-	return cmp.Compare(x, y)
-}
-
-// compareNumbers compares numbers that are not both plain integers.
-func (o *order) compareNumbers(x, y edn.ID) int {
-	if a, b := o.infinite(x), o.infinite(y); a != 0 || b != 0 {
-		return cmp.Compare(a, b)
-	}
-	return o.number(x).Cmp(o.number(y))
-}
-
-// infinite is 1 or -1 for the infinities, 0 for other numbers.
-func (o *order) infinite(x edn.ID) int {
-	switch text := o.v.Text(x); {
-	case strings.HasSuffix(text, "-Inf") || strings.HasSuffix(text, "-Infinity"):
-		return -1
-	case strings.HasSuffix(text, "Inf") || strings.HasSuffix(text, "Infinity"):
-		return 1
-	}
-	return 0
-}
-
-func (o *order) number(x edn.ID) *big.Rat {
-	r, ok := o.numbers[x]
-	if !ok {
-		if r, ok = new(big.Rat).SetString(strings.TrimRight(o.v.Str(o.v.Same(x)), "MN")); !ok {
-			r = new(big.Rat)
-		}
-		o.numbers[x] = r
-	}
-	return r
-}

@@ -33,7 +33,13 @@ func TestValuesCompareAsInClojure(t *testing.T) {
 		{":a", ":b", ":a/a", ":a/b", ":b/a"},
 		{"a", "b", "a/a"},
 		{"false", "true"},
-		{`\a`, `\b`},
+		{`\newline`, `\a`, `\b`, `\é`, `\uff5e`},
+		{`"a"`, `"😀"`, `"\ude00"`, `"\uff5e"`},
+		{":a", ":😀", ":～", ":😀/a", ":～/a"},
+		{"/", "a", "a/a"},
+		{`#inst "1582"`, `#inst "2020-01-01T00:00:00+00:01"`, `#inst "2020"`, `#inst "2020-01-01T00:00:00.001"`},
+		{`#uuid "f0000000-0-0-0-0"`, `#uuid "1-1-1-f000-0"`, `#uuid "1-1-1-1-1"`},
+		{"9007199254740990.0", "9007199254740991", "9007199254740992.0", "9007199254740994.0"},
 		{"[]", "[5]", "[6]", "[nil 3]", "[0 9]", "[1 nil]", "[1 0]", "[1 :x 2]", "[1 :y 0]"},
 	} {
 		v := edn.NewValues()
@@ -58,10 +64,53 @@ func TestValuesCompareAsInClojure(t *testing.T) {
 			t.Errorf("%s and %s compare as %d, %v", equal[0], equal[1], n, ok)
 		}
 	}
-	for _, pair := range [][2]string{{"1", `"1"`}, {":a", "a"}, {"true", "1"}, {"#{1}", "#{1}"}, {"{}", "{}"}, {"[1]", "[:a]"}, {"##NaN", "1"}} {
+	for _, pair := range [][2]string{{"1", `"1"`}, {":a", "a"}, {"true", "1"}, {"#{1}", "#{1}"}, {"{}", "{}"}, {"[1]", "[:a]"}, {"##NaN", "1"}, {"[1]", "(2)"},
+		{`#inst "2020"`, `#uuid "1-1-1-1-1"`}, {`#inst "2020"`, `"2020"`}, {"\"\xff\"", `"a"`}} {
 		list := parseAll(t, v, pair[:])
 		if n, ok := o.compare(list[0], list[1]); ok {
 			t.Errorf("%s and %s compare as %d", pair[0], pair[1], n)
+		}
+	}
+}
+
+// Clojure compares doubles with other numbers as doubles, and no decimal with 1/3. Values
+// have an order only if that is the order of what they are.
+func TestNumbersThatClojureDoesNotOrderAreAnError(t *testing.T) {
+	for _, c := range []struct{ values, found string }{
+		{"9007199254740993 9007199254740992.0", "9007199254740993 and 9007199254740992.0"},
+		{"9007199254740993 9007199254740993.0", "9007199254740993 and 9007199254740993.0"},
+		{"9007199254740992 9007199254740992.0 9007199254740993", "9007199254740993 and 9007199254740992.0"},
+		{"9007199254740992 9007199254740992.0 9007199254740994", ""},
+		{"9007199254740993 9007199254740994.0", ""},
+		{"1/3 0.5M", "0.5M and 1/3"},
+		{"1/4 0.5M 1/3 0.3", "0.5M and 1/3"},
+		{"1/3 0.3333333333333333", "1/3 and 0.3333333333333333"},
+		{"0.1M 0.1", "0.1M and 0.1"},
+		{"0.5M 0.5 1/2", ""},
+		{"2469135780246913/2 1234567890123456.5", "2469135780246913/2 and 1234567890123456.5"},
+		{"1e400M ##Inf", "1e400M and ##Inf"},
+		{"1e400M 1e308 0.0", ""},
+		{"[1 9007199254740993] [1.0 9007199254740992.0]", "[1 9007199254740993] and [1.0 9007199254740992.0]"},
+		{"[9007199254740992 0] [9007199254740992.0 1] [9007199254740993 -1]", "[9007199254740993 -1] and [9007199254740992.0 1]"},
+		{"[1 9007199254740993] [2 9007199254740992.0]", ""},
+		{"1e5000M 1", "1 and 1e5000M"},
+	} {
+		v := edn.NewValues()
+		items, err := v.ParseAll([]byte(c.values), edn.Pos{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values []int32
+		for _, x := range items {
+			values = append(values, int32(v.Same(x)))
+		}
+		_, x, y, ok := newOrder(v).sorted(values)
+		found := ""
+		if !ok {
+			found = v.Text(edn.ID(x)) + " and " + v.Text(edn.ID(y))
+		}
+		if found != c.found {
+			t.Errorf("%s: without an order are %q, want %q", c.values, found, c.found)
 		}
 	}
 }
