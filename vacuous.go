@@ -19,6 +19,9 @@ func (c *checking) vacuous() string {
 	if h.Operations() == 0 {
 		return report.NoOperations
 	}
+	if m, ok := ops.Model.(models.Permissive); ok && m.RefusesNothing() {
+		return report.NotRefusable
+	}
 	why, row := report.NoneReturned, 0
 	for op := range jepsen.Operation(h.Operations()) {
 		kept := row < len(ops.Of) && ops.Of[row] == op

@@ -59,6 +59,10 @@ type Func[S comparable] struct {
 	// operation depends on its own part only, and changes no other.
 	Partition func(c Call) any
 
+	// Unrefusing says that no step ever returns Inconsistent: no history is invalid, and
+	// every verdict is vacuous.
+	Unrefusing bool
+
 	// UsesProcess gives steps the process of a call. Otherwise calls of different
 	// processes are the same operation.
 	UsesProcess bool

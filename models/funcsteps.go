@@ -123,6 +123,9 @@ func numberOf(s State) int32 { return s[len(s)-1] }
 // Init implements Model.
 func (m *functional[S]) Init() State { return m.init }
 
+// RefusesNothing implements Permissive.
+func (m *functional[S]) RefusesNothing() bool { return m.Unrefusing }
+
 // Mutates implements Model: as far as is known, every operation may.
 func (m *functional[S]) Mutates(Op) bool { return true }
 

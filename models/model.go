@@ -36,6 +36,11 @@ type Branching interface {
 	Outcomes(s State, op Op, yield func(State) bool)
 }
 
+// Permissive is a model whose author may say that no operation is ever impossible.
+type Permissive interface {
+	RefusesNothing() bool
+}
+
 // Weighing is a model that holds more for its states than their numbers. A search
 // counts that too, and looks at its limits the sooner.
 type Weighing interface {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -93,6 +94,9 @@ func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (sta
 	if len(f.Examples()) == 0 {
 		return 0, fmt.Errorf(`%s: it has no examples; expected some, such as examples = [{"ops": [("read", None, 0)], "valid": True}]`, file)
 	}
+	if !slices.ContainsFunc(f.Examples(), func(x *modelfile.Example) bool { return !x.Valid }) {
+		fmt.Fprintf(stderr, "clew: %s: warning: no example is invalid, so that a model which refuses nothing passes them all; add one with \"valid\": False\n", text.Line(file))
+	}
 	spec := models.Own(f.Definition())
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "EXAMPLE\tEXPECTED\tCLEW")
@@ -118,6 +122,9 @@ func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (sta
 			}
 		}
 		fmt.Fprintf(t, "%d %s\t%v\t%v%s\n", i+1, text.Line(x.Name), expected, r.Verdict, remark)
+	}
+	for _, w := range f.Warnings() {
+		fmt.Fprintf(stderr, "clew: %s: warning: %s\n", text.Line(file), w)
 	}
 	if err := t.Flush(); err != nil {
 		return 0, err

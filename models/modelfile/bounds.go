@@ -56,6 +56,9 @@ func (b *bounding) stmts(list []syntax.Stmt) {
 			s.Cond = b.expr(s.Cond)
 			b.stmts(s.True)
 			b.stmts(s.False)
+		case *syntax.WhileStmt:
+			s.Cond = b.expr(s.Cond)
+			b.stmts(s.Body)
 		case *syntax.ForStmt:
 			s.Vars, s.X = b.expr(s.Vars), b.expr(s.X)
 			b.stmts(s.Body)

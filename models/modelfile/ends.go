@@ -1,11 +1,15 @@
 package modelfile
 
-import "go.starlark.net/syntax"
+import (
+	"slices"
+
+	"go.starlark.net/syntax"
+)
 
 // In Starlark a function that ends without a return gives None, and None is a state
 // like any other: a forgotten return would be a false alarm. So every function must
 // return something on every way through it, as far as its text shows: it ends in a
-// return, in fail(..), or in an if whose branches all do.
+// return, in fail(..), in an if whose branches all do, or in while True without a break.
 
 // forgotten is an error about a function that can end without a return, nil if
 // there is none.
@@ -48,7 +52,28 @@ func falls(block []syntax.Stmt) (at syntax.Position, ends bool) {
 			return falls(s.False)
 		}
 		return s.If, true
+	case *syntax.WhileStmt:
+		return s.While, !endless(s)
 	}
 	start, _ := block[len(block)-1].Span()
 	return start, true
+}
+
+// endless says whether nothing but a return leaves a loop.
+func endless(s *syntax.WhileStmt) bool {
+	always, ok := s.Cond.(*syntax.Ident)
+	return ok && always.Name == "True" && !breaks(s.Body)
+}
+
+// breaks says whether a break in a block leaves the loop around it.
+func breaks(block []syntax.Stmt) bool {
+	return slices.ContainsFunc(block, func(s syntax.Stmt) bool {
+		switch s := s.(type) {
+		case *syntax.BranchStmt:
+			return s.Token == syntax.BREAK
+		case *syntax.IfStmt:
+			return breaks(s.True) || breaks(s.False)
+		}
+		return false
+	})
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
@@ -35,6 +37,11 @@ type File struct {
 	process   bool // uses_process
 	keep      bool // keywords = "keep"
 	examples  []*Example
+	returns   returns
+	refuses   bool // something in it says inconsistent(..)
+
+	mu       sync.Mutex
+	remarked string // see Warnings
 }
 
 // maxFile bounds a file's length.
@@ -86,12 +93,15 @@ func Parse(path string, text []byte) (*File, error) {
 			}
 		}
 	}
+	if err := f.checkShapes(); err != nil {
+		return nil, err
+	}
 	return f, f.findExamples(globals["examples"])
 }
 
 // run runs the file itself, which gives what it names.
 func (f *File) run(text []byte) (starlark.StringDict, error) {
-	options := &syntax.FileOptions{Set: true, TopLevelControl: true}
+	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true}
 	tree, err := options.Parse(f.path, text, 0)
 	if err != nil {
 		return nil, placed(f.path, err)
@@ -110,6 +120,14 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 				f.about, _, _ = strings.Cut(strings.TrimSpace(doc.Value.(string)), "\n")
 			}
 		}
+	}
+	f.returns = returnsOf(tree.Stmts)
+	for _, s := range tree.Stmts {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			name, ok := n.(*syntax.Ident)
+			f.refuses = f.refuses || ok && name.Name == "inconsistent"
+			return true
+		})
 	}
 	b := bounding{}
 	b.stmts(tree.Stmts)
@@ -216,14 +234,9 @@ func texts(name string, v starlark.Value) ([]string, error) {
 }
 
 // names are the :f's of its ops.
-func (f *File) names() string {
-	var list []string
-	for name := range f.ops {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return strings.Join(list, ", ")
-}
+func (f *File) names() string { return strings.Join(f.sortedOps(), ", ") }
+
+func (f *File) sortedOps() []string { return slices.Sorted(maps.Keys(f.ops)) }
 
 // Definition is the model, for models.Own.
 func (f *File) Definition() *models.Definition {

@@ -149,6 +149,7 @@ type bound struct {
 	file   *File
 	values *values
 	states *table
+	start  starlark.Value // the state at first
 	stop   <-chan struct{}
 	idle   sync.Pool // calls that have ended
 }
@@ -163,6 +164,7 @@ func (f *File) bind(b *models.Binding) (models.Reader, error) {
 			return nil, err
 		}
 	}
+	m.start = start
 	s, err := m.intern(start, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: the initial state: %w", f.path, err)
@@ -170,7 +172,7 @@ func (f *File) bind(b *models.Binding) (models.Reader, error) {
 	x := models.Func[state]{
 		Name: filepath.Base(f.path), Init: s, Ops: map[string]models.StepFunc[state]{},
 		Check: m.check, Describe: m.describe, Size: m.size, At: f.at,
-		Reads: f.reads, Overwrites: f.overwrite, UsesProcess: f.process,
+		Reads: f.reads, Overwrites: f.overwrite, UsesProcess: f.process, Unrefusing: !f.refuses,
 		Begin: func(stop <-chan struct{}) { m.stop = stop },
 	}
 	for name, step := range f.ops {
@@ -243,7 +245,10 @@ func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, err
 	}
 	next := make([]state, len(list))
 	for i, v := range list {
-		if next[i], err = m.intern(v, x.grown); err != nil {
+		if err = m.shaped(v, operation{c, m}); err == nil {
+			next[i], err = m.intern(v, x.grown)
+		}
+		if err != nil {
 			pos := f.Position()
 			return nil, edn.Pos{File: m.file.path, Line: int(pos.Line), Col: int(pos.Col)}.Errorf("in %s: %w", f.Name(), err)
 		}
