@@ -40,7 +40,7 @@ Flags (Beam's own ones are listed, too):
 
 // params are the parameters of the model, by the names of clew check's flags.
 var params = []string{"model", "init", "nil-reads", "failed-cas", "priority", "permits", "max-holds", "threads", "ids",
-	"negative-balances", "semantics"}
+	"negative-balances", "answers", "kv-keys", "semantics"}
 
 func main() {
 	status, err := run(context.Background(), os.Args[1:], os.Stdout)

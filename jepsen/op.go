@@ -41,8 +41,8 @@ func (h *History) Op(op Operation) Op {
 		Value:   h.Values.Value(h.OpValue(op)).Go(),
 		Key:     h.Values.Value(h.Key(inv)).Go(),
 		Status:  h.Status[op],
-		Index:   h.Index(h.lastEvent(op)),
-		Line:    h.Line(h.lastEvent(op)),
+		Index:   h.Index(h.LastEvent(op)),
+		Line:    h.Line(h.LastEvent(op)),
 		name:    h.Name(op),
 	}
 }
@@ -68,11 +68,11 @@ func (h *History) Who(op Operation) string {
 
 // LastIndex is the index of an operation's completion if it has one that tells
 // anything, else that of its invocation.
-func (h *History) LastIndex(op Operation) int64 { return h.Index(h.lastEvent(op)) }
+func (h *History) LastIndex(op Operation) int64 { return h.Index(h.LastEvent(op)) }
 
-// lastEvent is an operation's completion if it has one that tells anything, else
+// LastEvent is an operation's completion if it has one that tells anything, else
 // its invocation.
-func (h *History) lastEvent(op Operation) Event {
+func (h *History) LastEvent(op Operation) Event {
 	if h.Status[op] != Crashed {
 		return h.Completion[op]
 	}

@@ -18,7 +18,8 @@ const (
 )
 
 var counterDefinition = Definition{
-	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> nil or the new value, :add-and-get n -> [n new]", About: "a number that is added to",
+	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> the new value or nil, :add-and-get n -> [n new]", About: "a number that is added to",
+	Params: []Param{ParamAnswers},
 	Record: "clew.model.Counter",
 	New:    newCounter,
 }
@@ -32,12 +33,13 @@ type counter struct {
 	fIncr, fDecr       [2]edn.ID
 	init               int64
 	totals             integers
+	told               bool // increments tell the new value
 }
 
 func newCounter(b *Binding) (Reader, error) {
 	f := b.v.InternKeyword
 	m := &counter{v: b.v, record: b.record, fAdd: f("add"), fRead: f("read"), fBoth: f("add-and-get"),
-		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}}
+		fIncr: [2]edn.ID{f("incr"), f("increment")}, fDecr: [2]edn.ID{f("decr"), f("decrement")}, told: b.Spec.Answers == AnswersTold}
 	if init, given := b.Init(); given {
 		n, ok := init.Int()
 		if !ok || n < -maxInitial || n > maxInitial {
@@ -66,7 +68,7 @@ func (m *counter) Read(o Operation) (Op, bool, error) {
 			return Op{}, false, nil
 		}
 		if _, ok := m.v.Int(o.value); !ok {
-			return Op{}, false, fmt.Errorf("expected the integer that was read, found %s", m.v.Text(o.value))
+			return Op{}, false, fmt.Errorf("expected the integer that was read, of at most 64 bits, found %s", m.v.Text(o.value))
 		}
 		return Op{Kind: Total, B: m.totals.of(m.v, o.value)}, true, nil
 	case slices.Contains(m.fDecr[:], o.f):
@@ -77,8 +79,9 @@ func (m *counter) Read(o Operation) (Op, bool, error) {
 	return m.readBoth(o, sign)
 }
 
-// readBoth reads an operation that adds and may say what came of it. By how much
-// stands in its invocation; nil is 1, but not of an :add-and-get.
+// readBoth reads an operation that adds and may say what came of it, which counts of an
+// increment only if increments tell it. By how much stands in its invocation; nil is 1, but
+// not of an :add-and-get.
 func (m *counter) readBoth(o Operation, sign int32) (op Op, keep bool, err error) {
 	op = Op{Kind: Plus, A: sign}
 	if o.given != edn.Nil || o.f == m.fBoth {
@@ -88,24 +91,51 @@ func (m *counter) readBoth(o Operation, sign int32) (op Op, keep bool, err error
 		}
 		op.A = sign * n
 	}
-	after, told := o.value, o.given == edn.Nil && o.value != edn.Nil
-	if items := m.v.Items(o.value); len(items) == 2 && m.v.Kind(o.value) != edn.KindMap && m.v.Same(items[0]) == m.v.Same(o.given) {
-		after, told = items[1], true
-	}
-	_, integer := m.v.Int(after)
-	switch {
-	case o.status == jepsen.Crashed || !told && o.f != m.fBoth && (o.value == edn.Nil || m.v.Same(o.value) == m.v.Same(o.given)):
+	if o.status == jepsen.Crashed {
 		return op, op.A != 0, nil
-	case told && integer && op.A == 0:
-		return Op{Kind: Total, B: m.totals.of(m.v, after)}, true, nil
-	case told && integer:
-		return Op{PlusTotal, op.A, m.totals.of(m.v, after)}, true, nil
-	case o.given == edn.Nil:
-		return op, false, fmt.Errorf("expected the new value or nil, found %s", m.v.Text(o.value))
-	case o.f == m.fBoth:
-		return op, false, fmt.Errorf("expected [%s new], found %s", m.v.Text(o.given), m.v.Text(o.value))
 	}
-	return op, false, fmt.Errorf("expected %s, nil or [%[1]s new], found %s", m.v.Text(o.given), m.v.Text(o.value))
+	after, told, both := m.answer(o.given, o.value)
+	switch {
+	case o.f == m.fBoth && !both:
+		return op, false, fmt.Errorf("expected [%s new], found %s", m.v.Text(o.given), m.v.Text(o.value))
+	case !told && o.value != edn.Nil && m.v.Same(o.value) != m.v.Same(o.given) && o.given == edn.Nil:
+		return op, false, fmt.Errorf("expected the new value or nil, found %s", m.v.Text(o.value))
+	case !told && o.value != edn.Nil && m.v.Same(o.value) != m.v.Same(o.given):
+		return op, false, fmt.Errorf("expected the new value, [%s new], %[1]s or nil, found %s", m.v.Text(o.given), m.v.Text(o.value))
+	case !told || !m.told && o.f != m.fBoth:
+		return op, op.A != 0, nil
+	case op.A == 0:
+		return Op{Kind: Total, B: m.totals.of(m.v, after)}, true, nil
+	}
+	return Op{PlusTotal, op.A, m.totals.of(m.v, after)}, true, nil
+}
+
+// answer is the new value that a completion may tell, and whether it stands beside what was
+// added, as [n new].
+func (m *counter) answer(given, value edn.ID) (after edn.ID, told, both bool) {
+	after = value
+	if k := m.v.Kind(value); k == edn.KindVector || k == edn.KindList {
+		items := m.v.Items(value)
+		if both = len(items) == 2 && m.v.Same(items[0]) == m.v.Same(given); both {
+			after = items[1]
+		}
+	}
+	_, told = m.v.Int(after)
+	return after, told, both && told
+}
+
+// Survey makes counter Surveying.
+func (m *counter) Survey(s *Spec, h *jepsen.History) error {
+	return s.surveyAnswers(h, "a new value", func(f, given, value edn.ID) Answer {
+		switch {
+		case !slices.Contains(m.fIncr[:], f) && !slices.Contains(m.fDecr[:], f):
+			return NoAnswer
+		case value == edn.Nil:
+			return Silent
+		}
+		_, told, _ := m.answer(given, value)
+		return answerOf(m.v.Same(value) == m.v.Same(given), told)
+	})
 }
 
 // amount is an integer that is added.

@@ -81,14 +81,21 @@ func (s *Seen) ReadsCollections() bool {
 	return some
 }
 
-// Infer is the spec itself if it names a model, and else the spec with the model
-// that Infer finds.
+// Infer is the spec with what the history shows of it: the model that Infer finds, unless
+// the spec names one, and where a model may read a history in several ways, which of them
+// it is (see Surveying).
 func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
-	if s.Name != "" || s.own != nil {
-		return s, false, nil
+	if s.Name == "" && s.own == nil {
+		inferred = true
+		if s.Name, err = Infer(h); err != nil {
+			return s, inferred, err
+		}
 	}
-	s.Name, err = Infer(h)
-	return s, true, err
+	if h == nil || h.Values == nil {
+		return s, inferred, jepsen.ErrNoHistory
+	}
+	spec, err = s.surveyed(h)
+	return spec, inferred, err
 }
 
 // Infer says which model a history is of: the one that its text names, or else

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -28,14 +29,15 @@ type kv struct {
 	cases                                            [][2]int32
 	odd                                              edn.ID // a value that is no string, Nil if there is none
 	appends                                          bool
-	sawNil, sawEmpty                                 bool // by completed gets
+	keys                                             string // where they are, as Spec.KVKeys says
+	sawNil, sawEmpty                                 bool   // by completed gets
 }
 
 var kvDefinition = Definition{
 	LooksAhead: true, // what is there may tell later whether nothing is the empty string
 	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
 	Called: []string{"map", "dict"},
-	Params: []Param{ParamFailedCAS},
+	Params: []Param{ParamFailedCAS, ParamKVKeys},
 	Record: "clew.model.KV",
 	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":get", ":put")) },
 	New:    newKV,
@@ -51,6 +53,7 @@ func newKV(b *Binding) (Reader, error) {
 		fDelete:      v.InternKeyword("delete"),
 		fCAS:         v.InternKeyword("cas"),
 		fPutIfAbsent: v.InternKeyword("put-if-absent"),
+		keys:         b.Spec.KVKeys,
 	}
 	for i, name := range [...]string{"key", "value", "expected", "new", "succeeded", "found", "old"} {
 		m.fields[i] = v.InternKeyword(name)
@@ -68,6 +71,10 @@ func newKV(b *Binding) (Reader, error) {
 	return m, nil
 }
 
+func (m *kv) knows(f edn.ID) bool {
+	return f == m.fGet || f == m.fPut || f == m.fAppend || f == m.fDelete || f == m.fCAS || f == m.fPutIfAbsent
+}
+
 // kvFields are the parts of an operation, however they were written.
 type kvFields struct {
 	key, value, old, new edn.ID
@@ -76,7 +83,7 @@ type kvFields struct {
 }
 
 func (m *kv) Read(o Operation) (op Op, keep bool, err error) {
-	if !slices.Contains([]edn.ID{m.fGet, m.fPut, m.fAppend, m.fDelete, m.fCAS, m.fPutIfAbsent}, o.f) {
+	if !m.knows(o.f) {
 		return op, false, ErrUnknownF
 	}
 	failed, crashed := o.status == jepsen.Failed, o.status == jepsen.Crashed
@@ -180,12 +187,14 @@ func (m *kv) class(value edn.ID) (int32, error) {
 func (m *kv) parts(o Operation) (kvFields, error) {
 	given, value, key := o.given, o.value, o.key
 	switch items := m.v.Items(given); {
+	case m.keys != "" && m.isNamed(o):
+		return kvFields{}, fmt.Errorf("expected no :key, found %s", m.v.Text(cmp.Or(key, given)))
 	case key != edn.Nil:
-	case m.isMap(given) && m.has(given, m.fields[0]):
+	case m.isNamed(o):
 		key, _ = m.v.Get(given, m.fields[0])
-	case m.several(o.f, given):
+	case m.several(o.f, given) && !(m.keys == KVKeysNone && m.v.Same(given) == m.v.Same(value)):
 		return kvFields{}, fmt.Errorf("expected one key, found %s; several keys at once are multi-register's", m.v.Text(given))
-	case m.isPair(given):
+	case m.isPair(given) && m.keys != KVKeysNone:
 		key = items[0]
 		if m.isPair(value) && m.v.Same(m.v.Items(value)[0]) == m.v.Same(key) {
 			value = m.v.Items(value)[1]
@@ -195,6 +204,8 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 		given = items[1]
 	case m.mayBeKey(o):
 		return kvFields{}, fmt.Errorf("expected a :key or [key value], found %s", m.v.Text(given))
+	case m.keys == KVKeysPairs:
+		return kvFields{}, fmt.Errorf("expected [key value], found %s", m.v.Text(given))
 	}
 	if completed := o.completedKey(); completed != edn.Nil && m.v.Same(completed) != m.v.Same(key) {
 		return kvFields{}, fmt.Errorf("expected the key of its invocation, %s, found %s", m.v.Text(key), m.v.Text(completed))
@@ -245,6 +256,11 @@ func (m *kv) has(id, key edn.ID) bool {
 func (m *kv) isPair(id edn.ID) bool {
 	k := m.v.Kind(id)
 	return (k == edn.KindVector || k == edn.KindList) && len(m.v.Items(id)) == 2
+}
+
+// isNamed says whether an operation has a :key.
+func (m *kv) isNamed(o Operation) bool {
+	return o.key != edn.Nil || m.isMap(o.given) && m.has(o.given, m.fields[0])
 }
 
 // mayBeKey says whether a get or a delete without a key was called with what can hardly be

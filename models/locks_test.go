@@ -123,7 +123,7 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 		line string
 		want string
 	}{
-		{Spec{Name: "lookup-set"}, "0 insert 1 -> 1", "expected [v true], [v false], true or false, found 1"},
+		{Spec{Name: "lookup-set"}, "0 insert 1 -> 1", "expected [1 true], [1 false], true or false, found 1"},
 		{Spec{Name: "lookup-set"}, "0 push 1 -> 1", "does not know :f :push"},
 		{Spec{Name: "semaphore", Permits: 2}, "0 acquire 0", "expected a number of permits from 1"},
 		{Spec{Name: "semaphore", Permits: 2}, "0 acquire {:permits :all}", "expected a number of permits, found :all"},

@@ -30,6 +30,7 @@ type log struct {
 	kOffset, kMsg, kValue, kExpected edn.ID
 	init                             []int32
 	first                            int32 // the node of init
+	told                             bool  // appends tell their offsets
 	lists                            [][]int32
 	ends                             []int32 // by list: its node
 	numbers                          numbering
@@ -46,6 +47,7 @@ type logNode struct{ before, jump, value, length int32 }
 var logDefinition = Definition{
 	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
 	Called: []string{"list"},
+	Params: []Param{ParamAnswers},
 	Record: "clew.model.Log",
 	New:    newLog,
 }
@@ -54,7 +56,7 @@ func newLog(b *Binding) (Reader, error) {
 	f := b.v.InternKeyword
 	m := &log{v: b.v, record: b.record, fAppend: f("append"), fReadAt: f("read-at"), fTail: f("tail"), fRead: f("read"),
 		kOffset: f("offset"), kMsg: f("msg"), kValue: f("value"), kExpected: f("match-seq-num"),
-		nodes: []logNode{{}}, children: make([]int32, 64)}
+		told: b.Spec.Answers == AnswersTold, nodes: []logNode{{}}, children: make([]int32, 64)}
 	if b.init == nil {
 		return m, nil
 	}
@@ -95,7 +97,7 @@ func (m *log) Read(o Operation) (op Op, keep bool, err error) {
 		value, at := o.value, o.given
 		if m.v.Kind(value) == edn.KindMap {
 			if offset, told := m.v.Get(value, m.kOffset); told {
-				at, value = offset, m.told(value)
+				at, value = offset, m.within(value)
 			}
 		}
 		op.Kind, op.A = ReadAt, int32(m.v.Same(value))
@@ -116,27 +118,21 @@ func (m *log) Read(o Operation) (op Op, keep bool, err error) {
 	return op, true, err
 }
 
-// readAppend reads an append. An ok value that is the invocation's says no offset.
+// readAppend reads an append. An offset counts only if appends tell theirs.
 func (m *log) readAppend(o Operation) (op Op, keep bool, err error) {
-	value, expected := o.given, edn.Nil
-	if m.v.Kind(value) == edn.KindMap {
-		if n, told := m.v.Get(value, m.kExpected); told {
-			value, expected = m.told(value), n
-		}
-	}
-	offset := edn.Nil
-	switch {
-	case o.status == jepsen.Crashed || o.value == edn.Nil || m.v.Same(o.value) == m.v.Same(o.given):
-	case m.v.Kind(o.value) == edn.KindMap:
-		offset, _ = m.v.Get(o.value, m.kOffset)
-		if back := m.told(o.value); back != edn.Nil && m.v.Same(back) != m.v.Same(value) {
-			return op, false, fmt.Errorf("expected the value %s, found %s", m.v.Text(value), m.v.Text(o.value))
-		}
-	default:
-		offset = o.value
-	}
+	value, expected := m.appended(o.given)
 	if value == edn.Nil {
 		return op, false, fmt.Errorf("expected a value, found %s", m.v.Text(o.given))
+	}
+	offset := edn.Nil
+	if o.status == jepsen.Succeeded {
+		answer, ok := m.answer(o.given, o.value)
+		switch {
+		case !ok && m.v.Same(o.value) != m.v.Same(o.given):
+			return op, false, m.noAnswer(o.given, o.value)
+		case ok && m.told:
+			offset = answer
+		}
 	}
 	op.A = int32(m.v.Same(value))
 	for _, told := range []edn.ID{expected, offset} {
@@ -155,8 +151,68 @@ func (m *log) readAppend(o Operation) (op Op, keep bool, err error) {
 	return op, true, nil
 }
 
-// told is the value in a map.
-func (m *log) told(id edn.ID) edn.ID {
+// appended is the value that an append was called with, and the offset that it expects, or
+// Nil.
+func (m *log) appended(given edn.ID) (value, expected edn.ID) {
+	if m.v.Kind(given) == edn.KindMap {
+		if n, told := m.v.Get(given, m.kExpected); told {
+			return m.within(given), n
+		}
+	}
+	return given, edn.Nil
+}
+
+// answer is the offset that a completion of an append tells, Nil if it is nil or a map that
+// tells none. ok is false if it can tell none.
+func (m *log) answer(given, value edn.ID) (offset edn.ID, ok bool) {
+	offset = value
+	if m.v.Kind(value) == edn.KindMap {
+		offset, ok = m.v.Get(value, m.kOffset)
+		back := m.within(value)
+		if back == edn.Nil && !ok || back != edn.Nil && !m.isAppended(given, back) {
+			return edn.Nil, false
+		}
+	}
+	n, isInt := m.v.Int(offset)
+	return offset, offset == edn.Nil || isInt && n >= 0 && n < maxCount
+}
+
+// isAppended says whether an append was called to append a value.
+func (m *log) isAppended(given, value edn.ID) bool {
+	appended, _ := m.appended(given)
+	return m.v.Same(value) == m.v.Same(appended)
+}
+
+// noAnswer is the error of a completion that is no answer of an append, nor its value.
+func (m *log) noAnswer(given, value edn.ID) error {
+	if back := m.within(value); back != edn.Nil && !m.isAppended(given, back) {
+		appended, _ := m.appended(given)
+		return fmt.Errorf("expected the value %s, found %s", m.v.Text(appended), m.v.Text(value))
+	}
+	offset, told := m.v.Get(value, m.kOffset)
+	if !told {
+		offset = value
+	}
+	_, err := m.offset(offset)
+	return err
+}
+
+// Survey makes log Surveying.
+func (m *log) Survey(s *Spec, h *jepsen.History) error {
+	return s.surveyAnswers(h, "an offset", func(f, given, value edn.ID) Answer {
+		if f != m.fAppend {
+			return NoAnswer
+		}
+		offset, ok := m.answer(given, value)
+		if ok && offset == edn.Nil {
+			return Silent
+		}
+		return answerOf(m.v.Same(value) == m.v.Same(given), ok)
+	})
+}
+
+// within is the value in a map.
+func (m *log) within(id edn.ID) edn.ID {
 	value, ok := m.v.Get(id, m.kMsg)
 	if !ok {
 		value, _ = m.v.Get(id, m.kValue)

@@ -65,19 +65,19 @@ func (m *lookupSet) Read(o Operation) (Op, bool, error) {
 	if o.status == jepsen.Crashed {
 		return Op{unknown, int32(m.v.Same(o.given)), 0}, yes != Has, nil
 	}
-	element, answer := o.given, o.value
+	element, answer := m.v.Same(o.given), o.value
 	if k := m.v.Kind(o.value); k == edn.KindVector || k == edn.KindList {
-		if items := m.v.Items(o.value); len(items) == 2 {
-			element, answer = items[0], items[1]
+		if items := m.v.Items(o.value); len(items) == 2 && m.v.Same(items[0]) == element {
+			answer = items[1]
 		}
 	}
 	switch answer {
 	case edn.True:
-		return Op{yes, int32(m.v.Same(element)), 0}, true, nil
+		return Op{yes, int32(element), 0}, true, nil
 	case edn.False:
-		return Op{no, int32(m.v.Same(element)), 0}, true, nil
+		return Op{no, int32(element), 0}, true, nil
 	}
-	return Op{}, false, fmt.Errorf("expected [v true], [v false], true or false, found %s", m.v.Text(o.value))
+	return Op{}, false, fmt.Errorf("expected [%s true], [%[1]s false], true or false, found %s", m.v.Text(o.given), m.v.Text(o.value))
 }
 
 // Forgetful makes lookup-set Forgetful.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/text"
 )
 
 // Param names a parameter of models, as Spec.Set takes it.
@@ -24,6 +25,8 @@ const (
 	ParamMaxHolds  Param = "max-holds"  // a number
 	ParamThreads   Param = "threads"    // a number
 	ParamIDs       Param = "ids"        // distinct, growing
+	ParamAnswers   Param = "answers"    // auto, told, echo
+	ParamKVKeys    Param = "kv-keys"    // auto, pairs, none
 
 	ParamNegativeBalances Param = "negative-balances" // refuse, allow
 )
@@ -84,6 +87,23 @@ var params = []param{
 	{name: ParamNegativeBalances, choices: []string{"refuse", "allow"},
 		given: func(s *Spec) int { return truth(s.NegativeBalances) },
 		set:   func(s *Spec, choice string, _ int) { s.NegativeBalances = choice == "allow" }},
+	{name: ParamAnswers, choices: []string{chosenByHistory, AnswersTold, AnswersEcho},
+		given: func(s *Spec) int { return truth(s.Answers != "") },
+		set:   func(s *Spec, choice string, _ int) { s.Answers = unlessChosen(choice) }},
+	{name: ParamKVKeys, choices: []string{chosenByHistory, KVKeysPairs, KVKeysNone},
+		given: func(s *Spec) int { return truth(s.KVKeys != "") },
+		set:   func(s *Spec, choice string, _ int) { s.KVKeys = unlessChosen(choice) }},
+}
+
+// chosenByHistory is the choice of a parameter that the history as a whole decides.
+const chosenByHistory = "auto"
+
+// unlessChosen is a choice as a Spec has it: "" if the history decides.
+func unlessChosen(choice string) string {
+	if choice == chosenByHistory {
+		return ""
+	}
+	return choice
 }
 
 func truth(b bool) int {
@@ -102,15 +122,26 @@ func (s Spec) Given() map[Param]string {
 	for _, p := range params {
 		switch n := p.given(&s); {
 		case n == 0:
-		case p.name == ParamPriority:
-			given[p.name] = s.Priority
 		case p.choices != nil:
-			given[p.name] = p.choices[1]
+			given[p.name] = p.choice(&s)
 		default:
 			given[p.name] = strconv.Itoa(n)
 		}
 	}
 	return given
+}
+
+// choice is the value of a parameter with choices that was given.
+func (k param) choice(s *Spec) string {
+	switch k.name {
+	case ParamPriority:
+		return s.Priority
+	case ParamAnswers:
+		return s.Answers
+	case ParamKVKeys:
+		return s.KVKeys
+	}
+	return k.choices[1]
 }
 
 // maxCount bounds every parameter that is a number, and the permits and
@@ -120,16 +151,16 @@ const maxCount = 1 << 30
 // Set sets a parameter from its text. It is the only parser of parameters.
 // Errors are ParamErrors. Set does not ask whether the model takes the
 // parameter; Check does.
-func (s *Spec) Set(p Param, text string) error {
+func (s *Spec) Set(p Param, value string) error {
 	switch p {
 	case ParamModel:
-		s.Name = text
+		s.Name = value
 		return nil
 	case ParamInit:
-		if text == "" {
+		if value == "" {
 			return paramErrorf("%s is an EDN value such as 0 or nil, not empty", ParamInit)
 		}
-		s.Init = text
+		s.Init = value
 		_, err := s.initial(edn.NewValues())
 		return err
 	}
@@ -139,25 +170,25 @@ func (s *Spec) Set(p Param, text string) error {
 	}
 	known := params[i]
 	if known.choices != nil {
-		if !slices.Contains(known.choices, text) {
-			return known.noChoice(text)
+		if !slices.Contains(known.choices, value) {
+			return known.noChoice(value)
 		}
-		known.set(s, text, 0)
+		known.set(s, value, 0)
 		return nil
 	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(value)
 	switch {
 	case err != nil || n < 1:
-		return paramErrorf("%s is a number of at least 1, not %s", p, text)
+		return paramErrorf("%s is a number of at least 1, not %s", p, value)
 	case n > maxCount:
-		return paramErrorf("%s is at most %d, not %s", p, maxCount, text)
+		return paramErrorf("%s is at most %d, not %s", p, maxCount, value)
 	}
 	known.set(s, "", n)
 	return nil
 }
 
-func (k param) noChoice(text string) error {
-	return paramErrorf("%s is %s, not %q", k.name, strings.Join(k.choices, " or "), text)
+func (k param) noChoice(value string) error {
+	return paramErrorf("%s is %s, not %q", k.name, text.OneOf(k.choices), value)
 }
 
 func paramNames() string {
@@ -173,11 +204,11 @@ func (s Spec) checkParams(d *Definition) error {
 	if s.Init != "" && d.NoInit != "" {
 		return paramErrorf("%s takes no %s: %s", d.Name, ParamInit, d.NoInit)
 	}
-	if s.Priority != "" && s.Priority != "max" && s.Priority != "min" {
-		return paramErrorf("%s is max or min, not %q", ParamPriority, s.Priority)
-	}
 	for _, known := range params {
 		n := known.given(&s)
+		if n > 0 && known.choices != nil && !slices.Contains(known.choices, known.choice(&s)) {
+			return known.noChoice(known.choice(&s))
+		}
 		switch takes := d.Takes(known.name); {
 		case takes && known.needed != "" && n < 1:
 			return paramErrorf("%s needs %s K, %s, at least 1", d.Name, known.name, known.needed)
@@ -186,21 +217,21 @@ func (s Spec) checkParams(d *Definition) error {
 		case n > maxCount:
 			return paramErrorf("%s is at most %d, not %d", known.name, maxCount, n)
 		case n > 0 && !takes:
-			return known.misplaced(d)
+			return known.misplaced(&s, d)
 		}
 	}
 	return nil
 }
 
 // misplaced is the error of a parameter that a model does not take.
-func (k param) misplaced(d *Definition) error {
+func (k param) misplaced(s *Spec, d *Definition) error {
 	with := k.with
 	if with == "" {
 		with = takers(k.name)
 	}
 	what := ""
 	if k.choices != nil && k.name != ParamPriority {
-		what = " " + k.choices[1] // the default goes with every model
+		what = " " + k.choice(s) // the default goes with every model
 	}
 	return paramErrorf("%s%s goes with %s, not with %s", k.name, what, with, d.Name)
 }

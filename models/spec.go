@@ -41,6 +41,15 @@ type Spec struct {
 	// Otherwise it cannot happen then.
 	NegativeBalances bool
 
+	// Answers says whether completions of a log's appends and of a counter's
+	// increments tell offsets and new values (AnswersTold), or only repeat their
+	// invocations (AnswersEcho); "" means that the history shows it.
+	Answers string
+	// KVKeys says of a kv whose operations have no :key whether their values are
+	// [key value] (KVKeysPairs), or have no key (KVKeysNone); "" means that the
+	// history shows it.
+	KVKeys string
+
 	own *Definition // of a model that is not in the registry
 }
 
@@ -166,6 +175,10 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 		return nil, jepsen.ErrNoHistory
 	}
 	if err := s.Admits(h); err != nil {
+		return nil, err
+	}
+	s, err := s.surveyed(h)
+	if err != nil {
 		return nil, err
 	}
 	m, d, err := s.bind(h.Values)

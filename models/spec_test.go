@@ -47,7 +47,7 @@ func TestHalvesAreReadAsTheWhole(t *testing.T) {
 		for _, every := range [][2]int{{0, 0}, {7, 0}, {5, 3}} {
 			h := longHistory(t, n, every[0], every[1], func(i int) (string, any) {
 				if model == "lookup-set" {
-					return fs[i%len(fs)], []any{i / 3, i%5 == 0}
+					return fs[i%len(fs)], i%5 == 0
 				}
 				return fs[i%len(fs)], i / 2
 			})

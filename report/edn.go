@@ -143,15 +143,19 @@ func (p *ednPrinter) keyed(r *Result) []field {
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
 	}
-	return p.vacuous(m, r)
+	return p.notes(m, r)
 }
 
-// vacuous appends why a verdict is vacuous, if it is.
-func (p *ednPrinter) vacuous(m []field, r *Result) []field {
-	if r.Vacuous == "" {
-		return m
+// notes appends which of several readings of a history was taken, if it has several, and
+// why a verdict is vacuous, if it is.
+func (p *ednPrinter) notes(m []field, r *Result) []field {
+	if reading := r.Spec.Reading(); reading != "" {
+		m = append(m, field{"reading", p.string(reading)})
 	}
-	return append(m, field{"vacuous", p.string(r.Vacuous)})
+	if r.Vacuous != "" {
+		m = append(m, field{"vacuous", p.string(r.Vacuous)})
+	}
+	return m
 }
 
 // shownAtOnce is how many results of keys are held while they are printed.
@@ -218,7 +222,7 @@ func (p *ednPrinter) single(r *Result) []field {
 	if r.Missing != "" {
 		m = append(m, field{"missing", p.string(r.Missing)})
 	}
-	return p.vacuous(m, r)
+	return p.notes(m, r)
 }
 
 func (r *Result) sentence() string {

@@ -15,6 +15,7 @@ type Line struct {
 	Valid       jepsen.Verdict `json:"valid"`
 	Model       Text           `json:"model"`
 	Init        Text           `json:"init"`
+	Reading     Text           `json:"reading,omitempty"` // which of several was taken, as "answers told"; see models.Spec.Reading
 	Analyzer    Text           `json:"analyzer"`
 	OpIndex     *int64         `json:"op-index"`          // the :index of the first failing completion
 	OpLine      *int           `json:"op-line"`           // and its line
@@ -52,7 +53,7 @@ func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.Line()) }
 func (r *Result) Line() Line {
 	l := Line{
 		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},
-		Model: Text(r.Model), Init: Text(r.Init), Analyzer: Text(r.Analyzer),
+		Model: Text(r.Model), Init: Text(r.Init), Reading: Text(r.Spec.Reading()), Analyzer: Text(r.Analyzer),
 		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous),
 	}
 	if r.Keys != nil {

@@ -61,7 +61,7 @@ func (t Table) RowOf(run Run, l Line) string {
 		ms = fmt.Sprintf("%.1f", l.Ms)
 		operations, crashed, skipped = strconv.Itoa(l.Operations), strconv.Itoa(l.Crashed), strconv.Itoa(l.Skipped)
 	}
-	row := t.line(cmp.Or(run.Test, l.File), run.Time, modelText(string(l.Model), string(l.Init), run.Inferred), verdict, operations, crashed, skipped, string(l.Analyzer), ms)
+	row := t.line(cmp.Or(run.Test, l.File), run.Time, modelText(string(l.Model), string(l.Init), string(l.Reading), run.Inferred), verdict, operations, crashed, skipped, string(l.Analyzer), ms)
 	if l.Valid == jepsen.Invalid {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"
 	}

@@ -58,6 +58,9 @@ func (r *Result) TextFor(o TextOptions) string {
 	if r.Unverified != "" {
 		p.printf("  not verified: %s\n", r.Unverified)
 	}
+	if unchecked := r.Spec.Unchecked(); unchecked != "" {
+		p.printf("  %s\n", unchecked)
+	}
 	if r.Missing != "" {
 		p.printf("  %s\n", r.Missing)
 	}
@@ -173,11 +176,16 @@ func (r *Result) summary() string {
 	return s + fmt.Sprintf(", %.1f ms", r.Ms)
 }
 
-func (r *Result) modelText() string { return modelText(r.Model, r.Init, r.Inferred) }
+func (r *Result) modelText() string {
+	return modelText(r.Model, r.Init, r.Spec.Reading(), r.Inferred)
+}
 
-func modelText(model, init string, inferred bool) string {
+func modelText(model, init, reading string, inferred bool) string {
 	if init != "" {
 		model += " from " + init
+	}
+	if reading != "" {
+		model += " with " + reading
 	}
 	if inferred {
 		model += " (inferred)"

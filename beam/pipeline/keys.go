@@ -16,12 +16,14 @@ import (
 // Key is an independent key of a history: what its own history is, packed. What is
 // known of the history as a whole goes along with the keys.
 type Key struct {
-	Path   string // of the whole history
-	Row    int    // of the keys; whole: of the history
-	Key    string // as EDN
-	Model  string // which the history as a whole has
-	Packed []byte
-	Whole  *report.Line // only of the history
+	Path  string // of the whole history
+	Row   int    // of the keys; whole: of the history
+	Key   string // as EDN
+	Model string // which the history as a whole has
+	// Answers and KVKeys say how the history as a whole is read, as in models.Spec.
+	Answers, KVKeys string
+	Packed          []byte
+	Whole           *report.Line // only of the history
 }
 
 // whole is the Row of what is known of a history as a whole.
@@ -67,14 +69,14 @@ func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key)
 		line(failed.Line())
 		return nil
 	}
-	r := report.Result{History: h, File: found.Path(), Model: spec.Name, Init: spec.Init, Verdict: jepsen.Valid,
+	r := report.Result{History: h, File: found.Path(), Model: spec.Name, Init: spec.Init, Spec: spec, Verdict: jepsen.Valid,
 		Verified: true, FailEvent: jepsen.None, LastOperation: jepsen.None}
 	head, n := r.Line(), len(keyed.Keys)
 	head.Keys, head.Ms = &n, failed.Ms
 	key(Key{Path: found.Path(), Row: whole, Whole: &head})
 	packer := keyed.Unwrapped.NewPacker()
 	for row := range keyed.Keys {
-		key(Key{Path: found.Path(), Row: row, Key: h.Values.Text(keyed.Keys[row]), Model: spec.Name,
+		key(Key{Path: found.Path(), Row: row, Key: h.Values.Text(keyed.Keys[row]), Model: spec.Name, Answers: spec.Answers, KVKeys: spec.KVKeys,
 			Packed: packer.Append(nil, keyed.History(row).History)})
 	}
 	return nil
@@ -117,7 +119,7 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 		return k.Path, Answer{Row: whole, Line: *k.Whole}
 	}
 	spec := f.spec
-	spec.Name = k.Model
+	spec.Name, spec.Answers, spec.KVKeys = k.Model, k.Answers, k.KVKeys
 	var inWhole []jepsen.Event
 	read := func(context.Context) (h *jepsen.History, err error) {
 		if h, inWhole, err = jepsen.Unpack(k.Packed); err == nil {

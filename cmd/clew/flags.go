@@ -35,6 +35,8 @@ func modelFlags() []cli.Flag {
 		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
 		&cli.StringFlag{Name: "ids", Value: "distinct", Usage: "what ids of an id-generator are: all `distinct`, or growing"},
 		&cli.StringFlag{Name: "negative-balances", Value: "refuse", Usage: "whether a transfer of a bank may leave less than 0: no (`refuse`), or yes (allow)"},
+		&cli.StringFlag{Name: "answers", Value: "auto", Usage: "whether completions tell a log's offsets and a counter's new values (told), or only repeat their invocations (echo); `auto`: as the whole history shows"},
+		&cli.StringFlag{Name: "kv-keys", Value: "auto", Usage: "where the keys of a kv are that has no :key: in values [key value] (pairs), or nowhere (none); `auto`: as the whole history shows"},
 		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: each key is a history of its own"},
 		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "what an operation without a key is with --independent: an `error`, or one of every key (every)"},
 		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "which processes are clients: those that are `integers`, or all but :nemesis (all)"},

@@ -13,7 +13,7 @@ class LookupSet(Model):
     def read(self, op):
         f, v, answer = {"add": "insert", "delete": "remove", "lookup": "contains"}.get(op.f, op.f), op.given, op.value
         if op.status == "info": return None if f == "contains" else (f, v, None)
-        if is_list(answer) and len(answer[1]) == 2: v, answer = answer[1]
+        if is_list(answer) and len(answer[1]) == 2 and answer[1][0] == v: answer = answer[1][1]
         return readable(answer in (TRUE, FALSE), "an answer that is neither true nor false", (f, v, answer == TRUE))
     def changes(self, o): return o[0] != "contains" and o[2] is not False
     def step(self, s, o):
@@ -101,10 +101,14 @@ class KV(Seen):
     def start(self, init, given): return fits(is_map(init), init)[1] if given else frozenset()
     def read(self, op):
         given, value, k, lost = op.given, op.value, op.key, op.status != "ok"
-        if k is None and field(given, "key") is not None: k = field(given, "key")
-        elif k is None and is_list(given) and len(given[1]) == 2:
+        keys, named = self.p.get("kv-keys"), k is not None or is_map(given) and key("key") in dict(given[1])
+        must(named == (keys is None), "a :key, or none, where the certificate says otherwise")
+        if k is None and named: k = field(given, "key")
+        elif keys == "pairs":
+            must(is_list(given) and len(given[1]) == 2, "an operation that is no pair of a key and a value")
             k, given = given[1]
             value = items(value)[1] if is_list(value) and items(value)[0] == k else value
+        elif keys: must(op.f != "get" or lost or given in (None, value), "a get that may have been called with a key")
         x = self.fields(given)
         if not lost and value in (TRUE, FALSE) and given != value and op.f not in ("get", "put"): x["succeeded"] = value
         elif not lost: x.update(self.fields(value))
@@ -136,6 +140,9 @@ class Any:
     __hash__ = None
 ANY = Any()
 
+def told(model):
+    must(model.p.get("answers") in ("told", "echo"), "the certificate does not say whether answers are told")
+    return model.p["answers"] == "told"
 class CounterModel(Model):
     def start(self, init, given): return fits(whole(init) and abs(init) <= 1 << 61, init) if given else 0
     def read(self, op):
@@ -144,8 +151,12 @@ class CounterModel(Model):
         readable(whole(n), f"{n}, which is no integer")
         if op.f in ("add", "read"): return ("add", n) if op.f == "add" else ("add", 0, n)
         if op.f[:4] == "decr": n = -n
-        if op.status == "ok" and is_list(op.value) and items(op.value)[0] == op.given: new = items(op.value)[1]
-        elif op.status == "ok" and op.given is None: new = op.value
+        if op.status == "ok":
+            both = is_list(op.value) and len(items(op.value)) == 2 and items(op.value)[0] == op.given
+            new = items(op.value)[1] if both else op.value
+            tells, always = whole(new), op.f == "add-and-get"
+            readable(tells and (both or not always) or not always and op.value in (None, op.given), "an answer that is no new value")
+            if not tells or not always and not told(self): new = None
         return ("add", n) if new is None else ("add", n, new)
     def changes(self, o): return o[1] != 0
     def step(self, s, o): return [s + o[1]] if len(o) == 2 or s + o[1] == o[2] else []
@@ -177,18 +188,22 @@ class Bank(Model):
 class Log(Model):
     def changes(self, o): return o[0] == "append" and (None in o[2:] or o[2] == o[3])
     def start(self, init, given): return items(fits(not given or is_list(init), init))
-    def told(self, v): return field(v, "msg") if field(v, "msg") is not None else field(v, "value")
+    def within(self, v): return field(v, "msg") if field(v, "msg") is not None else field(v, "value")
     def read(self, op):
         v, at = op.given, None
         if op.f == "append":
             expected = field(v, "match-seq-num")
-            if expected is not None: v = self.told(v)
-            if op.status == "ok" and op.value is not None and op.value != op.given: at = field(op.value, "offset") if is_map(op.value) else op.value
+            if expected is not None: v = self.within(v)
+            if op.status == "ok" and op.value is not None:
+                at, back = (field(op.value, "offset"), self.within(op.value)) if is_map(op.value) else (op.value, v)
+                tells = (at is None or whole(at) and 0 <= at < 2**30) and (back == v or back is None and at is not None)
+                readable(tells or op.value == op.given, "an answer that is no offset")
+                if not tells or not told(self): at = None
             return ("append", v, at, expected)
         if op.status != "ok": return None
         if op.f != "read-at": return (op.f, op.value if op.f == "tail" else items(op.value))
-        told = field(op.value, "offset")
-        return ("read-at", op.value, op.given) if told is None else ("read-at", self.told(op.value), told)
+        at = field(op.value, "offset")
+        return ("read-at", op.value, op.given) if at is None else ("read-at", self.within(op.value), at)
     def step(self, s, o):
         if o[0] == "append": return [s + (o[1],)] if o[2] in (None, len(s)) and o[3] in (None, len(s)) else []
         if o[0] == "read-at": return [s] if (s[o[2]] if o[2] < len(s) else None) == o[1] else []
@@ -216,9 +231,9 @@ check.MODELS.update({
     "priority-queue": (Priority, "enqueue insert dequeue poll peek", "init priority"), "versioned-register": (Versioned, "read write cas", "init"),
     "owner-mutex": (Owners, LOCK, "threads"), "reentrant-mutex": (Reentrant, LOCK, "max-holds threads"), "owner-semaphore": (Owners, LOCK, "permits! threads"),
     "fenced-mutex": (Fenced, LOCK, "threads"), "reentrant-fenced-mutex": (ReentrantFenced, LOCK, "max-holds threads"),
-    "kv": (KV, "get put append delete cas put-if-absent", "init failed-cas"),
-    "counter": (CounterModel, "add read incr increment decr decrement add-and-get", "init"), "id-generator": (IDs, "generate take", "ids"),
-    "bank": (Bank, "transfer read", "init negative-balances"), "log": (Log, "append read-at tail read", "init"), "lease": (Lease, "claim renew release check", "init")})
+    "kv": (KV, "get put append delete cas put-if-absent", "init failed-cas kv-keys"),
+    "counter": (CounterModel, "add read incr increment decr decrement add-and-get", "init answers"), "id-generator": (IDs, "generate take", "ids"),
+    "bank": (Bank, "transfer read", "init negative-balances"), "log": (Log, "append read-at tail read", "init answers"), "lease": (Lease, "claim renew release check", "init")})
 
 if __name__ == "__main__":
     sys.exit(check.main())

@@ -102,5 +102,6 @@ func GenOptions(s models.Spec) gen.Options {
 // NaiveOptions are a configuration as oracle.Naive has it.
 func NaiveOptions(s models.Spec) oracle.NaiveOptions {
 	return oracle.NaiveOptions{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
-		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
+		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances,
+		Answers: s.Answers, KVKeys: s.KVKeys}
 }

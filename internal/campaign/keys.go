@@ -185,8 +185,9 @@ type keeper struct {
 	most  int
 }
 
-// add takes another history, unless it begins with a value of its own, and is Keys
-// once there are enough.
+// add takes another history, unless it begins with a value of its own or is read in another
+// way than the first (all keys of a history are read in one), and is Keys once there are
+// enough.
 func (k *keeper) add(c *Counts, r *rand.Rand, s subject) error {
 	switch {
 	case s.spec.Init != "":
@@ -196,6 +197,9 @@ func (k *keeper) add(c *Counts, r *rand.Rand, s subject) error {
 		if k.most = 1 + r.IntN(5); r.IntN(8) == 0 {
 			k.most = 10 + r.IntN(30)
 		}
+	}
+	if len(k.alone) > 0 && k.alone[0].auto.Spec != s.auto.Spec {
+		return nil
 	}
 	if k.alone = append(k.alone, s); len(k.alone) < k.most {
 		return nil

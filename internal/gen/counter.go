@@ -12,6 +12,7 @@ type counter struct {
 	unnamed
 	g    *generator
 	kind int
+	echo bool  // increments repeat what they were called with, rather than tell the new value
 	by   []int // what is added
 	now  int
 }
@@ -25,7 +26,7 @@ const (
 )
 
 func newCounter(g *generator) *counter {
-	x := &counter{g: g, kind: g.r.IntN(counterKinds), by: []int{1, 1, 2, 3, -1, 0}}
+	x := &counter{g: g, kind: g.r.IntN(counterKinds), echo: g.chance(0.3), by: []int{1, 1, 2, 3, -1, 0}}
 	switch {
 	case x.kind == unitAdds || x.kind == answers && g.chance(0.5):
 		x.by = x.by[g.r.IntN(5):][:1]
@@ -85,9 +86,12 @@ func (x *counter) answer(c *call, now int) string {
 	switch {
 	case c.f == ":add":
 		return c.arg
-	case x.kind != answers && c.f != ":add-and-get" && x.g.chance(0.5):
+	case c.f == ":add-and-get":
+	case x.echo:
 		return c.arg
-	case c.arg == "nil":
+	case x.kind != answers && x.g.chance(0.5):
+		return "nil"
+	case c.arg == "nil" || x.g.chance(0.5):
 		return x.print(now)
 	}
 	return fmt.Sprintf("[%s %s]", c.arg, x.print(now))

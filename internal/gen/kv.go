@@ -23,12 +23,16 @@ const (
 	ofKey  = iota // :key beside :value
 	ofPair        // [key value]
 	ofMap         // {:key .. :value ..}, with flags
+	ofNone        // they have none
 )
 
 func newKV(g *generator) *kv {
 	x := &kv{g: g, now: map[string]string{}, absent: "nil", text: g.chance(0.5)}
 	if !x.text {
-		x.form = g.r.IntN(3)
+		x.form = g.r.IntN(4)
+		if len(g.values) == 1 && x.form == ofNone {
+			x.form = ofKey // any may have nothing else to give
+		}
 	} else {
 		x.empty = g.chance(0.5)
 		x.absent = [...]string{"nil", `""`}[g.r.IntN(2)]
@@ -43,6 +47,9 @@ func (x *kv) call() call {
 	key := kvKeys[g.r.IntN(3)]
 	if g.chance(0.4) {
 		key = kvKeys[0] // fewer keys, so that more happens to each
+	}
+	if x.form == ofNone {
+		key = "nil"
 	}
 	fs := []string{":get", ":get", ":get", ":put", ":delete", ":cas", ":put-if-absent", ":put"}
 	if x.text {
@@ -78,10 +85,10 @@ func (x *kv) print(c *call, value string) string {
 		return "[" + key + " " + value + "]"
 	case ofMap:
 		return "{:key " + key + ", :value " + value + "}"
-	default:
+	case ofKey:
 		c.key = key
-		return value
 	}
+	return value
 }
 
 // any is one of the values; some may be nil.
@@ -96,7 +103,11 @@ func (x *kv) any(some bool) string {
 		}
 		return strconv.Quote([...]string{"a", "b", "ab", ""}[x.g.r.IntN(n)])
 	}
-	return x.g.any()
+	for {
+		if v := x.g.any(); x.form != ofNone || v != "[1 2]" { // which may be a key and a value
+			return v
+		}
+	}
 }
 
 func (x *kv) spell(v string) string {
@@ -108,7 +119,11 @@ func (x *kv) spell(v string) string {
 
 func (x *kv) start() string {
 	var pairs []string
-	for _, key := range kvKeys {
+	keys := kvKeys
+	if x.form == ofNone {
+		keys = []string{"nil"}
+	}
+	for _, key := range keys {
 		if x.g.chance(0.7) {
 			x.now[key] = x.any(false)
 			pairs = append(pairs, key+" "+x.spell(x.now[key]))

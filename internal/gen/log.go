@@ -8,7 +8,7 @@ import (
 )
 
 // log is a list that is appended to. All appends of some histories tell their
-// offsets, and of others none.
+// offsets, some of others, and of others none: these may repeat what they append.
 type log struct {
 	unnamed
 	g      *generator
@@ -98,8 +98,10 @@ func (x *log) found(c *call, value string) string {
 // place writes where an append went, if that is told.
 func (x *log) place(c *call, at int) string {
 	switch {
-	case !x.g.chance(x.tells):
+	case x.tells == 0:
 		return [...]string{"nil", c.arg}[x.g.r.IntN(2)]
+	case !x.g.chance(x.tells):
+		return "nil"
 	case x.g.chance(0.3):
 		return fmt.Sprintf("{:offset %d, :msg %s}", at, x.g.spell(c.args[0]))
 	}

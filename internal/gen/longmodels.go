@@ -244,6 +244,8 @@ func (x *longLog) value(b []byte, o *longOp, returned bool) []byte {
 	switch {
 	case o.changes && returned && o.ok:
 		return append(number(append(b, "{:offset "...), o.key), '}')
+	case o.changes && returned:
+		return append(b, "nil"...)
 	case o.changes || returned:
 		return number(b, o.a)
 	case o.f == ":tail":

@@ -511,14 +511,10 @@ func (x *lookupSet) print(element string, answer bool) string {
 }
 
 func (x *lookupSet) guess(c *call) string {
-	element := c.args[0]
-	if x.g.chance(0.05) {
-		element = x.g.any() // what the completion says counts
-	}
 	if x.g.chance(0.5) {
 		return strconv.FormatBool(x.g.chance(0.5))
 	}
-	return x.g.sequence([]string{element, strconv.FormatBool(x.g.chance(0.5))})
+	return x.g.sequence([]string{c.args[0], strconv.FormatBool(x.g.chance(0.5))})
 }
 
 // queue is any container that hands out its elements.

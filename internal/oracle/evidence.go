@@ -370,6 +370,9 @@ func (e *evidence) resultMap() error {
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " :valid?", " :vacuous :valid?", 1)
 	}
+	if e.r.Spec.Reading() != "" {
+		want = strings.Replace(want, ":stats", ":reading :stats", 1)
+	}
 	if got := keysOf(v, id); got != want {
 		return fmt.Errorf("the result map has the keys %s, not %s", got, want)
 	}
@@ -451,6 +454,9 @@ func (e *evidence) jsonKeys() error {
 	want := "analyzer cause crashed error events explanation file init model ms op-index op-line operations previous-ok-index skipped valid verified warnings"
 	if e.r.Vacuous != "" {
 		want = strings.Replace(want, " valid", " vacuous valid", 1)
+	}
+	if e.r.Spec.Reading() != "" {
+		want = strings.Replace(want, "skipped", "reading skipped", 1)
 	}
 	if got := strings.Join(slices.Sorted(maps.Keys(m)), " "); got != want {
 		return fmt.Errorf("the JSON has the keys %s, not %s", got, want)

@@ -20,8 +20,10 @@ type NaiveOptions struct {
 	Permits          int
 	MaxHolds         int
 	Threads          int
-	Growing          bool // ids grow
-	Negative         bool // balances may be negative
+	Growing          bool   // ids grow
+	Negative         bool   // balances may be negative
+	Answers          string // told, echo, or "" if the history shows it
+	KVKeys           string // pairs, none, or "" likewise
 }
 
 // ErrNoReading is Naive's error for a model that it has not been taught.
@@ -88,6 +90,8 @@ type naiveOp struct {
 	process         string
 	owner           string // of locks
 	absent          string // what is under a key of a map that is not there
+	told            bool   // completions of the history tell offsets and new values
+	keyless         bool   // no operation of the history has a key
 	start, end      int
 	crashed, failed bool
 }
@@ -129,7 +133,9 @@ func naivePairs(text string, o NaiveOptions) ([]naiveOp, error) {
 		return a.failed && !(o.ObserveFailedCAS && a.f == ":cas")
 	})
 	naiveOwners(ops, o.Threads)
+	naiveKeyless(ops, o.KVKeys)
 	naiveAbsent(ops)
+	naiveTold(ops, o.Answers)
 	return ops, nil
 }
 
@@ -371,7 +377,7 @@ func naiveSet(o NaiveOptions, s []string, a naiveOp) [][]string {
 func naiveLookupSet(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	element, answer := a.given.canon(), a.value.atom
 	if a.value.isList() && !a.crashed {
-		element, answer = a.value.items[0].canon(), a.value.items[1].atom
+		answer = a.value.items[1].atom
 	}
 	was := slices.Contains(s, element)
 	now, want := was, strconv.FormatBool(was)

@@ -26,10 +26,10 @@ func naiveCounter(_ NaiveOptions, s []string, a naiveOp) [][]string {
 			by = integer(a.given.canon())
 		}
 		switch {
-		case a.crashed:
+		case a.crashed || a.f != ":add-and-get" && (!a.told || a.value.isNil()):
 		case a.value.isList():
 			after = a.value.items[1].canon()
-		case a.given.isNil() && !a.value.isNil():
+		default:
 			after = a.value.canon()
 		}
 		if a.f == ":decr" || a.f == ":decrement" {
@@ -38,6 +38,20 @@ func naiveCounter(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	}
 	next := by.Add(by, integer(s[0])).String()
 	return stay([]string{next}, after == "" || after == next)
+}
+
+// naiveTold says of all operations whether those that can tell an offset, or a new value, do:
+// some completion is neither nil nor what the operation was called with.
+func naiveTold(ops []naiveOp, said string) {
+	told := said == "told"
+	for _, a := range ops {
+		if slices.Contains([]string{":append", ":incr", ":increment", ":decr", ":decrement"}, a.f) && !a.crashed && !a.failed && said == "" {
+			told = told || !a.value.isNil() && a.value.canon() != a.given.canon() && (a.value.open != "{" || !a.value.get(":offset").isNil())
+		}
+	}
+	for i := range ops {
+		ops[i].told = told
+	}
 }
 
 // naiveCounterInit is where a counter starts.
@@ -127,9 +141,9 @@ func naiveLog(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	if n := value.get(":match-seq-num"); !n.isNil() {
 		told, value = append(told, n.canon()), value.get(":msg")
 	}
-	if n := counts.get(":offset"); !a.crashed && !n.isNil() {
+	if n := counts.get(":offset"); a.told && !a.crashed && !n.isNil() {
 		told = append(told, n.canon())
-	} else if !a.crashed && counts.open == "" && !counts.isNil() && counts.canon() != a.given.canon() {
+	} else if a.told && !a.crashed && counts.open == "" && !counts.isNil() {
 		told = append(told, counts.canon())
 	}
 	for _, n := range told {

@@ -27,12 +27,28 @@ func naiveAbsent(ops []naiveOp) {
 	}
 }
 
+// naiveKeyless says of all operations whether none of them has a key: some value cannot be a
+// pair of a key and a value.
+func naiveKeyless(ops []naiveOp, said string) {
+	keyless := said == "none"
+	for _, a := range ops {
+		pair := a.given.isList() && len(a.given.items) == 2
+		if a.f == ":cas" && pair {
+			pair = a.given.items[1].isList()
+		}
+		keyless = keyless || said == "" && a.key == "nil" && a.given.open != "{" && !pair
+	}
+	for i := range ops {
+		ops[i].keyless = keyless
+	}
+}
+
 // naiveKVParts is the key of an operation, its value, and what it answered:
 // "true", "false", or "" if it did not say. A cas has two values in brackets.
 func naiveKVParts(a naiveOp) (key, value, answer string) {
 	key = a.key
 	given, counts := a.given, a.value
-	if key == "nil" {
+	if key == "nil" && !a.keyless {
 		if given.open == "{" {
 			key = given.get(":key").canon()
 		} else {

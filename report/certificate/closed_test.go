@@ -25,14 +25,18 @@ func TestACoreHasWhatItsRulesAskFor(t *testing.T) {
 		{"what crashed and may have taken anything", "fifo-queue", "enqueue 1, enqueue 2, enqueue 3, !dequeue nil, dequeue 3", "0,1,2,3,4"},
 		{"but of a bag only if it was found empty", "unordered-queue", "enqueue 1, !dequeue nil, dequeue 2", "2"},
 		{"as here", "unordered-queue", "enqueue 1, enqueue 2, !dequeue nil, dequeue nil", "0,1,2,3"},
-		{"elements", "lookup-set", "insert [1 true], insert [2 true], insert [1 true]", "0,2"},
+		{"elements", "lookup-set", "insert 1 -> true, insert 2 -> true, insert 1 -> true", "0,2"},
 		{"a lock", "mutex", "acquire nil, release nil, acquire nil, acquire nil", "0,1,2,3"},
 	} {
 		var text strings.Builder
 		for op := range strings.SplitSeq(c.ops, ", ") {
 			op, crashed := strings.CutPrefix(op, "!")
 			f, value, _ := strings.Cut(op, " ")
-			fmt.Fprintf(&text, "{:process 0 :type :invoke :f :%s :value %s}\n{:process 0 :type :%s :f :%[1]s :value %[2]s}\n", f, value, map[bool]string{false: "ok", true: "info"}[crashed])
+			value, answer, answers := strings.Cut(value, " -> ")
+			if !answers {
+				answer = value
+			}
+			fmt.Fprintf(&text, "{:process 0 :type :invoke :f :%s :value %s}\n{:process 0 :type :%s :f :%[1]s :value %[4]s}\n", f, value, map[bool]string{false: "ok", true: "info"}[crashed], answer)
 		}
 		h, err := clew.Read(strings.NewReader(text.String()), "h.edn", jepsen.Options{})
 		if err != nil {

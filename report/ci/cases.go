@@ -29,12 +29,13 @@ type kase struct {
 	ms          float64 // 0 if it is not known
 	rule        string  // what is wrong, "" if nothing is
 	says        string  // about that, in a sentence
+	reading     string  // which of several was taken, "" if there is but one
 	*Failure            // nil if there is none
 }
 
 // cases are those of a record: its keys, or it alone.
 func cases(r Record) []kase {
-	whole := kase{suite: cmp.Or(r.Test, "clew"), name: r.File, file: r.File, ms: r.Ms}
+	whole := kase{suite: cmp.Or(r.Test, "clew"), name: r.File, file: r.File, ms: r.Ms, reading: string(r.Reading)}
 	if r.File == "-" {
 		whole.name, whole.file = "standard input", ""
 	}
@@ -49,7 +50,7 @@ func cases(r Record) []kase {
 	rest := *r.Details.Keys
 	var all []kase
 	for _, key := range r.Details.Keys.List {
-		c := kase{suite: whole.suite, name: whole.name + " key " + key.Key, file: whole.file, Failure: key.Failure}
+		c := kase{suite: whole.suite, name: whole.name + " key " + key.Key, file: whole.file, reading: whole.reading, Failure: key.Failure}
 		c.judge(key.Valid, key.Cause, key.Explanation)
 		c.judgeVacuous(r.Vacuous) // of all keys
 		if c.says != "" {
@@ -74,7 +75,7 @@ func cases(r Record) []kase {
 
 // others is the case of all keys that have none of their own.
 func (whole kase) others(rest Keys) kase {
-	c := kase{suite: whole.suite, file: whole.file, name: fmt.Sprintf("%s and %d more keys", whole.name, rest.Total)}
+	c := kase{suite: whole.suite, file: whole.file, reading: whole.reading, name: fmt.Sprintf("%s and %d more keys", whole.name, rest.Total)}
 	switch {
 	case rest.Invalid > 0:
 		c.judge(jepsen.Invalid, "", report.Text(fmt.Sprintf("%d more keys are not linearizable", rest.Invalid)))
@@ -87,6 +88,9 @@ func (whole kase) others(rest Keys) kase {
 // judge fills in what became of the case.
 func (c *kase) judge(v jepsen.Verdict, cause, why report.Text) {
 	c.says = string(why)
+	if v == jepsen.Invalid && c.reading != "" {
+		c.says += " (" + c.reading + ")"
+	}
 	switch {
 	case v == jepsen.Valid:
 		c.says = ""

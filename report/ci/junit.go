@@ -35,9 +35,16 @@ type testCase struct {
 	File    string   `xml:"file,attr,omitempty"`
 	Line    int      `xml:"line,attr,omitempty"`
 	Time    string   `xml:"time,attr,omitempty"`
+	Reading *reading `xml:"properties>property"`
 	Failure *problem `xml:"failure"`
 	Error   *problem `xml:"error"`
 	Skipped *problem `xml:"skipped"`
+}
+
+// reading says which of several readings of a history was taken.
+type reading struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 type problem struct {
@@ -54,6 +61,9 @@ func (r *Report) junit() string {
 		t := testCase{Class: c.suite, Name: c.name, File: at.File, Line: at.Line}
 		if c.ms > 0 {
 			t.Time = seconds(c.ms)
+		}
+		if c.reading != "" {
+			t.Reading = &reading{"reading", c.reading}
 		}
 		p := &problem{Message: c.says, Type: c.rule, Text: c.text()}
 		switch {

@@ -1,0 +1,117 @@
+package models
+
+import (
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Values of ParamAnswers. A client that records what a call returned tells its answers.
+// One that repeats the value of the invocation tells none, and which of the two it does
+// shows only in the history as a whole: 1 may be the new value of a counter, or the 1
+// that was added.
+const (
+	AnswersTold = "told" // completions tell answers; one that cannot be an answer tells none
+	AnswersEcho = "echo" // completions tell no answers
+)
+
+// Answer says what the value of a completion may be, by itself.
+type Answer uint8
+
+// Answers.
+const (
+	NoAnswer   Answer = iota // of an operation that has no answer to tell
+	Silent                   // nothing: it is nil
+	Either                   // an answer, or the invocation's value again
+	Telling                  // an answer alone
+	Repeating                // the invocation's value alone
+	Unreadable               // neither, which Read says
+)
+
+// answerOf is the Answer of a value that may repeat the invocation's, and may be an answer.
+func answerOf(repeats, tells bool) Answer {
+	switch {
+	case repeats && tells:
+		return Either
+	case tells:
+		return Telling
+	case repeats:
+		return Repeating
+	}
+	return Unreadable
+}
+
+// Surveying is a Reader that must see the whole history before it can read any operation of
+// it: what a value means depends on how the others look.
+type Surveying interface {
+	// Survey sets what the history shows of how it is to be read, unless the spec says so.
+	// Of independent keys it sees all at once. It is an error if the history shows both.
+	Survey(s *Spec, h *jepsen.History) error
+}
+
+// surveyed is the spec with what the history shows of how it is to be read.
+func (s Spec) surveyed(h *jepsen.History) (Spec, error) {
+	m, _, err := s.bind(h.Values)
+	if err != nil {
+		return s, err
+	}
+	if m, ok := m.(Surveying); ok {
+		err = m.Survey(&s, h)
+	}
+	return s, err
+}
+
+// surveyAnswers sets Answers: they are told if some completion can be nothing else, and not
+// if all repeat their invocations or are nil. It stays empty if no operation has an answer
+// to tell. If the history has both, the error names the first of each. what is an answer in
+// words; of says what the value of an operation that succeeded may be.
+func (s *Spec) surveyAnswers(h *jepsen.History, what string, of func(f, given, value edn.ID) Answer) error {
+	if s.Answers != "" {
+		return nil
+	}
+	telling, repeating, some := jepsen.Event(jepsen.None), jepsen.Event(jepsen.None), false
+	for op, inv := range h.Invocation {
+		if h.Status[op] != jepsen.Succeeded {
+			continue
+		}
+		res := h.Completion[op]
+		switch answer := of(h.F[inv], h.Value[inv], h.Value[res]); {
+		case answer == NoAnswer:
+			continue
+		case answer == Telling && telling == jepsen.None:
+			telling = res
+		case answer == Repeating && repeating == jepsen.None:
+			repeating = res
+		}
+		some = true
+	}
+	switch {
+	case telling != jepsen.None && repeating != jepsen.None:
+		return h.Errorf(max(telling, repeating), "%w", paramErrorf("%s repeats the value of its invocation, and %s tells %s; give %s %s if completions tell it where they can, or %[4]s %[6]s if none does",
+			h.Name(h.OpOf[repeating]), h.Name(h.OpOf[telling]), what, ParamAnswers, AnswersTold, AnswersEcho))
+	case telling != jepsen.None:
+		s.Answers = AnswersTold
+	case some:
+		s.Answers = AnswersEcho
+	}
+	return nil
+}
+
+// Reading says in a few words which of several readings of a history was taken: "answers
+// told". It is "" if there is but one.
+func (s Spec) Reading() string {
+	switch {
+	case s.Answers != "":
+		return string(ParamAnswers) + " " + s.Answers
+	case s.KVKeys != "":
+		return string(ParamKVKeys) + " " + s.KVKeys
+	}
+	return ""
+}
+
+// Unchecked says what the reading of a history leaves unchecked, "" if nothing.
+func (s Spec) Unchecked() string {
+	if s.Answers == AnswersEcho {
+		return "no completion tells an answer, so none was checked"
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package models
+
+import (
+	"slices"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// Values of ParamKVKeys: where operations have no :key, which of them have keys shows only in
+// the history as a whole. [1 2] may be the value 2 of the key 1, or the value [1 2].
+const (
+	KVKeysPairs = "pairs" // every value is [key value]
+	KVKeysNone  = "none"  // no operation has a key
+)
+
+// keying says what the key of an operation may be.
+type keying uint8
+
+// Keyings.
+const (
+	named   keying = iota // a :key of its own
+	paired                // the first of a pair, which can be nothing else
+	either                // that, or there is none and the pair is a value
+	keyless               // there is none
+	unclear               // Read says what is wrong
+	keyings               // how many there are
+)
+
+// Survey makes kv Surveying. Either all operations have keys, and show them in the same way,
+// or none has.
+func (m *kv) Survey(s *Spec, h *jepsen.History) error {
+	if s.KVKeys != "" {
+		return nil
+	}
+	first := slices.Repeat([]jepsen.Operation{jepsen.None}, int(keyings))
+	for op, inv := range h.Invocation {
+		f, o := h.F[inv], jepsen.Operation(op)
+		if h.Status[op] == jepsen.Failed && !(s.ObserveFailedCAS && f == m.fCAS) || !m.knows(f) {
+			continue
+		}
+		k := m.keying(Operation{f: f, given: h.Value[inv], value: h.OpValue(o), key: h.Key(inv), status: h.Status[op]})
+		if first[k] == jepsen.None {
+			first[k] = o
+		}
+		if k == keyless && f == m.fGet && first[either] == jepsen.None && m.isPair(h.OpValue(o)) {
+			first[either] = o
+		}
+	}
+	has := func(k keying) bool { return first[k] != jepsen.None }
+	mixed := func(a, b jepsen.Operation, format string, args ...any) error {
+		at := max(a, b)
+		return h.Errorf(h.LastEvent(at), "%w", paramErrorf(format, append([]any{h.Name(a), h.Name(b)}, args...)...))
+	}
+	switch {
+	case has(named) && has(paired):
+		return mixed(first[named], first[paired], "%s has a :key, and %s has none: give every operation its :key")
+	case has(named) && has(either):
+		return mixed(first[named], first[either], "%s has a :key, and %s has none: give every operation its :key")
+	case has(named) && has(keyless):
+		return mixed(first[named], first[keyless], "%s has a :key, and %s has none: give every operation its :key")
+	case has(paired) && has(keyless):
+		return mixed(first[paired], first[keyless], "%s has a key, and %s has none: give every operation its key, as :key or in [key value]")
+	case has(either) && has(keyless):
+		return mixed(first[either], first[keyless], "%s may be [key value], and %s has no key: give %s %s if no operation has one and pairs are values, or every operation its key",
+			ParamKVKeys, KVKeysNone)
+	case has(paired), has(either):
+		s.KVKeys = KVKeysPairs
+	case has(keyless):
+		s.KVKeys = KVKeysNone
+	}
+	return nil
+}
+
+// keying says what the key of an operation may be, from its invocation.
+func (m *kv) keying(o Operation) keying {
+	switch {
+	case m.isNamed(o):
+		return named
+	case !m.isPair(o.given):
+		if m.mayBeKey(o) || m.several(o.f, o.given) {
+			return unclear
+		}
+		return keyless
+	}
+	second := m.v.Items(o.given)[1]
+	switch o.f {
+	case m.fCAS:
+		if !m.isPair(second) {
+			return keyless // from one value to another
+		}
+	case m.fGet, m.fDelete:
+		if second == edn.Nil {
+			return paired
+		}
+	case m.fAppend:
+		return paired // only strings are appended
+	}
+	return either
+}
