@@ -279,7 +279,7 @@ func (k *checker) find(paths []string) []*job {
 			add(store.Source{Path: path}, nil)
 			continue
 		}
-		found, err := store.FindWith(path, store.Options{
+		found, err := store.FindWith(context.Background(), path, store.Options{
 			Keep: &keep,
 			Own:  func(s store.Source) bool { return k.shard.reads(s, packed) },
 			Warn: func(what string) { k.warn(path, what) },

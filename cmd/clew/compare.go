@@ -130,7 +130,7 @@ func (k *comparer) find(path string) error {
 	if path == "-" {
 		return errors.New("compare reads results beside histories in files, not standard input (-)")
 	}
-	found, err := store.FindWith(path, store.Options{Warn: func(what string) { k.warn(path, what) }})
+	found, err := store.FindWith(context.Background(), path, store.Options{Warn: func(what string) { k.warn(path, what) }})
 	if err != nil {
 		return err
 	}

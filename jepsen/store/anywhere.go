@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -58,9 +59,9 @@ func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
 		return nil, fmt.Errorf("%s: expected what opens it, found nil", name)
 	}
 	if !IsArchive(name) {
-		return []Source{{Path: name, open: open}}, nil
+		return []Source{{Path: name, open: anyTime(open)}}, nil
 	}
-	found, passed, err := findInArchive(name, func() (io.ReadCloser, error) {
+	found, passed, err := findInArchive(context.Background(), name, func(context.Context) (io.ReadCloser, error) {
 		f, err := open()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, files.Reason(err))
@@ -76,7 +77,12 @@ func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
 func FindAmong(root string, names []string, open func(name string) (io.ReadCloser, error)) []Source {
 	return sources(names, func(name string) Source {
 		s := stored(root, name)
-		s.open = func() (io.ReadCloser, error) { return open(name) }
+		s.open = func(context.Context) (io.ReadCloser, error) { return open(name) }
 		return s
 	})
+}
+
+// anyTime is an opener that takes no notice of a context.
+func anyTime(open func() (io.ReadCloser, error)) opener {
+	return func(context.Context) (io.ReadCloser, error) { return open() }
 }

@@ -189,7 +189,7 @@ func TestWhatIsKeptOfAnArchiveReadsTheSame(t *testing.T) {
 			{0, nil, 5},
 			{1 << 20, func(s Source) bool { return s.Test == "etcd" }, 3},
 		} {
-			found, err := FindWith(path, Options{Keep: &c.keep, Own: c.own})
+			found, err := FindWith(t.Context(), path, Options{Keep: &c.keep, Own: c.own})
 			inOrder := 0
 			for _, s := range found {
 				if s.InOrder {
@@ -281,7 +281,7 @@ s.tar/g/history.edn below g/history.edn of g at "": s.tar/g/history.edn: it is a
 			t.Fatal(err)
 		}
 		for _, keep := range []int64{1 << 20, 60, 0} {
-			found, err := FindWith("s.tar", Options{Keep: &keep})
+			found, err := FindWith(t.Context(), "s.tar", Options{Keep: &keep})
 			if got := readAll(found, err, ""); got != want {
 				t.Errorf("%d left: got\n%swant\n%s", keep, got, want)
 			}

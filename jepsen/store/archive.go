@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +13,15 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"clew/internal/files"
+	"clew/internal/limits"
 )
 
-// opener opens a file anew.
-type opener func() (io.ReadCloser, error)
+// opener opens a file from its beginning. It is read until the context is done, as
+// far as what opens it knows of contexts.
+type opener func(context.Context) (io.ReadCloser, error)
 
 // isTar and isZip judge by the name.
 func isTar(name string) bool {
@@ -38,20 +42,20 @@ const encrypted = 1
 func IsArchive(name string) bool { return isTar(name) || isZip(name) }
 
 // findInArchive is the histories in an archive, and what was passed by.
-func findInArchive(file string, open opener, o Options) (found []Source, passed []string, err error) {
+func findInArchive(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
 	if isZip(file) {
-		return findInZip(file, open)
+		return findInZip(ctx, file, open)
 	}
-	return findInTar(file, open, o)
+	return findInTar(ctx, file, open, o)
 }
 
 // findInZip is the histories in a zip archive, by name. It stays open.
-func findInZip(file string, open opener) (found []Source, passed []string, err error) {
-	f, err := open()
+func findInZip(ctx context.Context, file string, open opener) (found []Source, passed []string, err error) {
+	f, err := open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	z, err := readZip(f)
+	z, err := readZip(ctx, f)
 	if err != nil {
 		f.Close()
 		return nil, nil, fmt.Errorf("%s: %w", file, files.Reason(err))
@@ -73,7 +77,7 @@ func findInZip(file string, open opener) (found []Source, passed []string, err e
 		s := stored(file, name)
 		s.archive = file
 		member := members[name]
-		s.open = func() (io.ReadCloser, error) {
+		s.open = func(context.Context) (io.ReadCloser, error) {
 			if member.Flags&encrypted != 0 {
 				return nil, errors.New("it is encrypted; unpack the archive with its password, and check the folder")
 			}
@@ -86,7 +90,7 @@ func findInZip(file string, open opener) (found []Source, passed []string, err e
 
 // readZip reads the list of an archive's members: here and there in a file, or of one
 // that can only be read from front to back, in memory.
-func readZip(f io.ReadCloser) (*zip.Reader, error) {
+func readZip(ctx context.Context, f io.ReadCloser) (*zip.Reader, error) {
 	if at, ok := f.(interface {
 		io.ReaderAt
 		Stat() (fs.FileInfo, error)
@@ -97,7 +101,7 @@ func readZip(f io.ReadCloser) (*zip.Reader, error) {
 		}
 		return zip.NewReader(at, info.Size())
 	}
-	all, err := io.ReadAll(f)
+	all, err := io.ReadAll(limits.Reader(ctx, f, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +111,10 @@ func readZip(f io.ReadCloser) (*zip.Reader, error) {
 // findInTar is the histories in a tar archive, in its order. The archive is
 // read once for their names, and once more for what is in them, unless it is
 // compressed and that could be kept.
-func findInTar(file string, open opener, o Options) (found []Source, passed []string, err error) {
-	t := &tarball{file: file, begun: open}
-	if err := t.begin(); err != nil {
+func findInTar(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
+	archive := &tarball{file: file, begun: open}
+	t, err := archive.begin(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
 	defer t.end()
@@ -155,12 +160,12 @@ func findInTar(file string, open opener, o Options) (found []Source, passed []st
 		s.archive = file
 		m := members[name]
 		s.InOrder = m.text == nil
-		s.open = func() (io.ReadCloser, error) {
+		s.open = func(ctx context.Context) (io.ReadCloser, error) {
 			switch {
 			case m.lost != nil:
 				return nil, m.lost
 			case m.text == nil:
-				return t.open(m.at)
+				return archive.open(ctx, m.at)
 			}
 			return io.NopCloser(bytes.NewReader(m.text)), nil
 		}
@@ -176,26 +181,41 @@ type member struct {
 	lost error  // why it cannot be read
 }
 
-// tarball reads a tar archive, compressed or not, from front to back.
+// tarball is a tar archive, compressed or not.
 type tarball struct {
-	file   string
-	begun  opener
-	f      io.ReadCloser // nil if it is not open
-	z      io.ReadCloser
+	file  string
+	begun opener
+	mu    sync.Mutex
+	last  *tarReading // nil, or what the next reader may go on with
+}
+
+// tarReading reads a tar archive from front to back. One at a time uses it.
+type tarReading struct {
+	ctx    context.Context // of what uses it
+	f, z   io.ReadCloser
 	r      *tar.Reader
 	packed bool
 	passed int // members
 }
 
-func (t *tarball) begin() error {
-	f, err := t.begun()
-	if err != nil {
-		return err
+// Read reads the file.
+func (t *tarReading) Read(p []byte) (int, error) {
+	if t.ctx.Err() != nil {
+		return 0, context.Cause(t.ctx)
 	}
-	z, packed, err := files.Decompress(bufio.NewReaderSize(f, 1<<16))
+	return t.f.Read(p)
+}
+
+func (t *tarball) begin(ctx context.Context) (*tarReading, error) {
+	f, err := t.begun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &tarReading{ctx: ctx, f: f}
+	z, packed, err := files.Decompress(bufio.NewReaderSize(r, 1<<16))
 	if err != nil {
 		f.Close()
-		return fmt.Errorf("%s: %w", t.file, err)
+		return nil, fmt.Errorf("%s: %w", t.file, err)
 	}
 	var in io.Reader = z
 	if at, ok := f.(io.ReadSeeker); ok && !packed {
@@ -203,37 +223,69 @@ func (t *tarball) begin() error {
 			in = at // members that nobody reads are skipped, and not read
 		}
 	}
-	t.f, t.z, t.packed, t.r, t.passed = f, z, packed, tar.NewReader(in), 0
-	return nil
+	r.z, r.packed, r.r = z, packed, tar.NewReader(in)
+	return r, nil
 }
 
-func (t *tarball) end() {
-	if t.f != nil {
-		t.z.Close()
-		t.f.Close()
-		t.f = nil
+func (t *tarReading) end() {
+	t.z.Close()
+	t.f.Close()
+}
+
+func (t *tarReading) next() (*tar.Header, error) {
+	if t.ctx.Err() != nil {
+		return nil, context.Cause(t.ctx)
 	}
-}
-
-func (t *tarball) next() (*tar.Header, error) {
 	header, err := t.r.Next()
 	t.passed++
 	return header, err
 }
 
-// open goes on to a member. If that one has been passed, it starts again from
-// the front.
-func (t *tarball) open(member int) (io.ReadCloser, error) {
-	if t.f == nil || t.passed >= member {
-		t.end()
-		if err := t.begin(); err != nil {
+// open goes on to a member. If that one has been passed, or if the archive is still
+// being read, it starts again from the front.
+func (t *tarball) open(ctx context.Context, at int) (io.ReadCloser, error) {
+	t.mu.Lock()
+	r := t.last
+	t.last = nil
+	t.mu.Unlock()
+	if r != nil && r.passed >= at {
+		r.end()
+		r = nil
+	}
+	if r == nil {
+		var err error
+		if r, err = t.begin(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for t.passed < member {
-		if _, err := t.next(); err != nil {
+	r.ctx = ctx
+	for r.passed < at {
+		if _, err := r.next(); err != nil {
+			r.end()
 			return nil, err
 		}
 	}
-	return io.NopCloser(t.r), nil
+	return &tarMember{t, r}, nil
+}
+
+// tarMember is a member that is being read.
+type tarMember struct {
+	archive *tarball
+	reading *tarReading
+}
+
+func (m *tarMember) Read(p []byte) (int, error) { return m.reading.r.Read(p) }
+
+// Close leaves the archive to the next reader.
+func (m *tarMember) Close() error {
+	m.archive.mu.Lock()
+	defer m.archive.mu.Unlock()
+	if m.reading == nil {
+		return nil
+	}
+	if m.archive.last != nil {
+		m.archive.last.end()
+	}
+	m.archive.last, m.reading = m.reading, nil
+	return nil
 }

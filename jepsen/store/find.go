@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ import (
 // skipped: its histories are parts of that one. The order is by name, except that a tar archive keeps its
 // own. If a part of the directory cannot be read, Find returns the other
 // histories and an error.
-func Find(path string) ([]Source, error) { return FindWith(path, Options{}) }
+func Find(path string) ([]Source, error) { return FindWith(context.Background(), path, Options{}) }
 
 // Options say how histories are found.
 type Options struct {
@@ -37,8 +38,9 @@ type Options struct {
 	Warn func(string)
 }
 
-// FindWith is Find with options.
-func FindWith(path string, o Options) ([]Source, error) {
+// FindWith is Find with options, until the context is done: then the error is its
+// cause.
+func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
 	if path == "-" {
 		return []Source{{Path: path}}, nil
 	}
@@ -53,9 +55,9 @@ func FindWith(path string, o Options) ([]Source, error) {
 	var passed []string
 	switch {
 	case info.IsDir():
-		found, passed, err = findBelow(path)
+		found, passed, err = findBelow(ctx, path)
 	case IsArchive(path):
-		found, passed, err = findInArchive(path, func() (io.ReadCloser, error) { return files.Open(path) }, o)
+		found, passed, err = findInArchive(ctx, path, func(context.Context) (io.ReadCloser, error) { return files.Open(path) }, o)
 	default:
 		return []Source{{Path: path}}, nil
 	}
@@ -78,7 +80,7 @@ func (o Options) found(path string, found []Source, passed []string, err error) 
 }
 
 // findBelow is the histories below a directory, and what was passed by.
-func findBelow(dir string) (found []Source, passed []string, err error) {
+func findBelow(ctx context.Context, dir string) (found []Source, passed []string, err error) {
 	// A trailing separator makes the walk enter a root that is itself a link.
 	root := dir
 	if !strings.HasSuffix(root, string(filepath.Separator)) {
@@ -87,6 +89,9 @@ func findBelow(dir string) (found []Source, passed []string, err error) {
 	var below, links []string
 	var unreadable []error
 	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err != nil {
 			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
 			return nil

@@ -107,7 +107,7 @@ func TestLinksInAZipArchiveAreToldOf(t *testing.T) {
 		t.Fatal("no archive")
 	}
 	said := ""
-	found, err := FindWith(file, Options{Warn: func(what string) { said += what }})
+	found, err := FindWith(t.Context(), file, Options{Warn: func(what string) { said += what }})
 	if want := "1 symbolic link is not followed, such as b/history.edn"; err != nil || len(found) != 1 || said != want {
 		t.Errorf("%v, %v, %q; want %q", found, err, said, want)
 	}

@@ -36,9 +36,9 @@ type Source struct {
 	// if it was given itself.
 	Below string
 
-	archive string                        // the file that it is a member of
-	open    func() (io.ReadCloser, error) // nil: Path is a file of this machine, or "-"
-	test    *Source                       // the test.jepsen beside a history.edn, nil if there is none
+	archive string  // the file that it is a member of
+	open    opener  // nil: Path is a file of this machine, or "-"
+	test    *Source // the test.jepsen beside a history.edn, nil if there is none
 }
 
 // File is the file that holds the history: an archive, or that at Path.
@@ -56,14 +56,18 @@ func (s Source) Beside() (test Source, ok bool) {
 }
 
 // Open opens the text of the history, compressed or not, as it stands there.
-func (s Source) Open() (io.ReadCloser, error) {
+func (s Source) Open() (io.ReadCloser, error) { return s.OpenWithin(context.Background()) }
+
+// OpenWithin is Open, until the context is done: a member of an archive may stand
+// behind others that take long to skip. So may reading it.
+func (s Source) OpenWithin(ctx context.Context) (io.ReadCloser, error) {
 	if s.open == nil && s.Path == "-" {
 		return io.NopCloser(os.Stdin), nil
 	}
 	if s.open == nil {
 		return files.Open(s.Path)
 	}
-	r, err := s.open()
+	r, err := s.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, files.Reason(err))
 	}
@@ -127,7 +131,7 @@ func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 	if s.open == nil {
 		return forms.ReadFileWithin(ctx, s.Path, opts)
 	}
-	r, err := s.Open()
+	r, err := s.OpenWithin(ctx)
 	if err != nil {
 		return nil, err
 	}

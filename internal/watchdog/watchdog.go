@@ -1,0 +1,113 @@
+// Package watchdog sees to it that work ends with its context, whatever hangs: a
+// system call, a pipe that is not read, or a loop that does not look at its
+// context. Work that can be left behind is awaited; if what hangs is the program's
+// own way out, a Dog ends the process.
+package watchdog
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Await calls f and says whether it ended before the context did, or not long
+// after. If it did not, it goes on, but is left behind: what it sets is not to be
+// read. A panic of f is passed on, with its stack.
+func Await(ctx context.Context, grace time.Duration, f func()) bool {
+	done := make(chan string, 1)
+	go func() { done <- Guarded(f) }()
+	late := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		time.Sleep(grace)
+		close(late)
+	})()
+	select {
+	case <-late:
+		return false
+	case bug := <-done:
+		if bug != "" {
+			panic(bug)
+		}
+		return true
+	}
+}
+
+// Guarded calls f and says what it panicked with and where, "" if it did not panic.
+func Guarded(f func()) (bug string) {
+	defer func() {
+		if p := recover(); p != nil {
+			bug = fmt.Sprintf("%v\n%s", p, debug.Stack())
+		}
+	}()
+	f()
+	return ""
+}
+
+// Dog ends the process if a stage of it does not end with its context. A nil Dog
+// never does. It is safe for concurrent use.
+type Dog struct {
+	leave  func(status int, why context.Context)
+	once   sync.Once
+	mu     sync.Mutex
+	status func() int
+}
+
+// New returns a Dog that leaves the process by a function: with the status as known
+// then, and the context that had ended.
+func New(status int, leave func(status int, why context.Context)) *Dog {
+	return &Dog{leave: leave, status: func() int { return status }}
+}
+
+// Knows tells the dog how to find out the exit status at any time.
+func (d *Dog) Knows(status func() int) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.status = status
+}
+
+// Leave ends the process, as its context has ended. Only the first call has an
+// effect.
+func (d *Dog) Leave(why context.Context) {
+	d.once.Do(func() {
+		d.mu.Lock()
+		status := d.status
+		d.mu.Unlock()
+		d.leave(status(), why)
+	})
+}
+
+// Stage begins a stage that ends when over is called. The dog leaves if that has not
+// happened so long after the end of the context.
+func (d *Dog) Stage(ctx context.Context, patience time.Duration) (over func()) {
+	if d == nil {
+		return func() {}
+	}
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			d.Leave(ctx)
+		}
+	})
+	return sync.OnceFunc(func() {
+		stop()
+		close(ended)
+	})
+}
+
+type key struct{}
+
+// With is a context that has the dog.
+func With(ctx context.Context, d *Dog) context.Context { return context.WithValue(ctx, key{}, d) }
+
+// Of is the dog of a context, nil if it has none.
+func Of(ctx context.Context) *Dog {
+	d, _ := ctx.Value(key{}).(*Dog)
+	return d
+}

@@ -1,0 +1,65 @@
+package watchdog
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNothingWaitsForLongForWhatWasStopped(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	never := make(chan struct{})
+	defer close(never)
+	if Await(ctx, 20*time.Millisecond, func() { <-never }) {
+		t.Error("it never ended")
+	}
+	if !Await(ctx, time.Minute, func() { time.Sleep(20 * time.Millisecond) }) {
+		t.Error("it ended within the grace")
+	}
+}
+
+func TestAPanicOfWhatIsAwaitedIsPassedOn(t *testing.T) {
+	bug := Guarded(func() { Await(t.Context(), 0, func() { panic("no such row") }) })
+	if !strings.HasPrefix(bug, "no such row\n") || !strings.Contains(bug, "watchdog_test.go") {
+		t.Error(bug)
+	}
+}
+
+func TestADogLeavesWhenAStageDoesNotEndWithItsContext(t *testing.T) {
+	left := make(chan int, 2)
+	d := New(254, func(status int, why context.Context) { left <- status })
+	ctx, end := context.WithCancel(t.Context())
+	over := d.Stage(ctx, time.Millisecond)
+	hung := d.Stage(ctx, 50*time.Millisecond)
+	over()
+	over() // It may be said twice.
+	d.Knows(func() int { return 1 })
+	end()
+	if status := <-left; status != 1 {
+		t.Errorf("status %d", status)
+	}
+	hung()
+	d.Leave(ctx)
+	if len(left) > 0 {
+		t.Error("it left twice")
+	}
+}
+
+func TestADogStaysWhileNothingHangs(t *testing.T) {
+	d := New(254, func(int, context.Context) { t.Error("it left") })
+	ctx, end := context.WithCancel(t.Context())
+	over := d.Stage(ctx, 50*time.Millisecond)
+	end()
+	over()
+	d.Stage(t.Context(), 0)
+	time.Sleep(100 * time.Millisecond)
+	d.Knows(nil)
+	var none *Dog
+	none.Stage(ctx, 0)()
+	none.Knows(nil)
+	if Of(With(ctx, d)) != d || Of(ctx) != nil {
+		t.Error("a context has another dog")
+	}
+}
