@@ -14,8 +14,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/terminal"
+	"clew/internal/text"
+	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
@@ -84,12 +87,10 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
 		}),
 		Action: func(c *cli.Context) error {
-			k, err := newChecker(c, stdout, stderr)
-			if err != nil {
-				return err
-			}
-			*status, err = k.run(c.Context, c.Args().Slice())
-			return err
+			k := &checker{runner: runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")}}
+			return k.command(c, status, func(context.Context) error { return k.given(c) }, func(ctx context.Context) (int, error) {
+				return k.run(ctx, c.Args().Slice())
+			})
 		},
 	}
 }
@@ -99,70 +100,68 @@ var outcomeOf = map[jepsen.Verdict]outcome{jepsen.Valid: valid, jepsen.Invalid: 
 // checker is one run of clew check.
 type checker struct {
 	runner
-	output   string
-	evidence *evidence
-	lifeline bool
-	follow   *following    // nil: histories are read once, whole
-	shard    *sharding     // nil: all histories are checked
-	given    string        // the file of models, "" if there is none
-	alone    bool          // there is one history
-	table    *report.Table // nil: a text for each history
-	look     report.TextOptions
-	bundled  atomic.Bool // a failed self-check is in a file
+	output     string
+	evidence   *evidence
+	lifeline   bool
+	follow     *following    // nil: histories are read once, whole
+	shard      *sharding     // nil: all histories are checked
+	modelsFile string        // "" if there is none
+	alone      bool          // there is one history
+	table      *report.Table // nil: a text for each history
+	look       report.TextOptions
+	bundled    atomic.Bool // a failed self-check is in a file
 }
 
-func newChecker(c *cli.Context, stdout, stderr io.Writer) (*checker, error) {
-	k := &checker{
-		runner:   runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")},
-		evidence: givenEvidence(c, stdout, stderr),
-		lifeline: c.Bool("stdin-is-lifeline"),
-	}
-	k.look, k.screen = terminal.Look(stdout)
+// given is what the flags say.
+func (k *checker) given(c *cli.Context) error {
+	k.evidence = givenEvidence(c, k.stdout, k.stderr)
+	k.lifeline = c.Bool("stdin-is-lifeline")
+	k.look, k.screen = terminal.Look(k.stdout)
 	if k.lifeline || k.evidence.toStdout() {
 		k.look.Color, k.screen = false, nil // something else becomes of standard output
 	}
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
-		return nil, err
+		return err
 	}
 	output, badOutput := outputForm(c, checkForms)
 	switch k.output = output; {
 	case !c.Args().Present():
-		return nil, k.evidence.noHistory()
+		return k.evidence.noHistory()
 	case badOutput != nil:
-		return nil, badOutput
+		return badOutput
 	case count(c.Args().Slice(), "-") > 1:
-		return nil, errors.New("standard input (-) can be read only once")
+		return errors.New("standard input (-) can be read only once")
 	case k.lifeline && count(c.Args().Slice(), "-") > 0:
-		return nil, errors.New("--stdin-is-lifeline does not go together with reading a history from standard input (-)")
+		return errors.New("--stdin-is-lifeline does not go together with reading a history from standard input (-)")
 	}
 	if k.options, k.memory, err = searchOptions(c); err != nil {
-		return nil, err
+		return err
 	}
 	if k.options.Verify, k.options.NoVerify = c.Bool("verify"), c.Bool("no-verify"); k.options.Verify && k.options.NoVerify {
-		return nil, errors.New("--verify and --no-verify do not go together")
+		return errors.New("--verify and --no-verify do not go together")
 	}
 	if k.follow, err = givenFollowing(c, &k.reading); err != nil {
-		return nil, err
+		return err
 	}
 	if err := k.evidence.checkStyle(c.IsSet("html-style")); err != nil {
-		return nil, err
+		return err
 	}
-	k.given = c.String("models")
+	k.modelsFile = c.String("models")
 	if k.models, err = givenModels(c); err != nil {
-		return nil, err
+		return err
 	}
 	if k.shard, err = givenSharding(c, k); k.shard != nil {
 		k.output = "json"
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if k.policy, err = givenPolicy(c, &k.output); k.quiet {
-		k.stdout = stderr // for what fails
+		k.stdout = k.stderr // for what fails
 	}
 	k.pipeline = pipelineReport(k.output, k.policy)
-	return k, err
+	return err
 }
 
 func count(list []string, s string) int {
@@ -179,11 +178,12 @@ func count(list []string, s string) int {
 // answers in order. It returns the exit status.
 func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if k.lifeline {
-		ctx = k.watchLifeline(ctx)
+		go k.watchLifeline()
 	}
-	jobs := k.find(paths)
-	if k.follow != nil {
-		jobs = []*job{k.job(store.Source{Path: paths[0]}, nil)}
+	start := time.Now()
+	jobs := k.find(ctx, paths)
+	if len(jobs) == 1 {
+		jobs[0].took = time.Since(start)
 	}
 	if len(jobs) != 1 && len(k.evidence.files) > 0 {
 		return 0, fmt.Errorf("--witness, --core, --svg, --html and --certificate are for a single history, not for %d; --evidence DIR and --html-dir DIR have a file for each", len(jobs))
@@ -200,14 +200,14 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if len(jobs) == 1 {
 		k.options.Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
 	}
-	k.header(jobs)
-	do := k.checked
+	k.header(ctx, jobs)
+	how := doing{do: k.checked, late: k.late}
 	if k.follow != nil {
-		do = k.followed
+		how = doing{do: k.followed, waits: true}
 	}
-	done, err := k.all(ctx, jobs, do)
+	done, err := k.all(ctx, jobs, how)
 	if err != nil {
-		k.lose(err)
+		k.loseLast(ctx, err)
 		return k.status(), nil
 	}
 	if k.shard != nil {
@@ -245,7 +245,7 @@ func (k *checker) ready(jobs []*job) error {
 	if !k.evidence.asked() {
 		return nil
 	}
-	if err := k.evidence.check(jobs, k.given, k.stdout); err != nil {
+	if err := k.evidence.check(jobs, k.modelsFile, k.stdout); err != nil {
 		return err
 	}
 	if err := k.evidence.probe(); err != nil {
@@ -261,8 +261,11 @@ func (k *checker) ready(jobs []*job) error {
 const maxKept = 64 << 20
 
 // find is what the paths stand for. Of a directory, what can be read is checked
-// even if something cannot.
-func (k *checker) find(paths []string) []*job {
+// even if something cannot. What takes too long to look into is unknown.
+func (k *checker) find(ctx context.Context, paths []string) []*job {
+	if k.follow != nil {
+		return []*job{k.job(store.Source{Path: paths[0]}, nil)}
+	}
 	var jobs []*job
 	keep := int64(maxKept)
 	if k.memory > 0 {
@@ -270,20 +273,26 @@ func (k *checker) find(paths []string) []*job {
 	}
 	for _, path := range paths {
 		packed := k.shard.packed(path)
-		add := func(s store.Source, err error) {
+		add := func(s store.Source, err error) *job {
 			j := k.job(s, err)
 			j.packed = packed
 			jobs = append(jobs, j)
+			return j
 		}
 		if !k.shard.opens(packed) {
 			add(store.Source{Path: path}, nil)
 			continue
 		}
-		found, err := store.FindWith(context.Background(), path, store.Options{
-			Keep: &keep,
+		left := keep
+		found, stopped, err := k.findAt(ctx, path, store.Options{
+			Keep: &left,
 			Own:  func(s store.Source) bool { return k.shard.reads(s, packed) },
-			Warn: func(what string) { k.warn(path, what) },
 		})
+		if stopped != "" {
+			add(store.Source{Path: path}, nil).stopped = stopped
+			continue
+		}
+		keep = left
 		for _, s := range found {
 			add(s, nil)
 		}
@@ -294,9 +303,27 @@ func (k *checker) find(paths []string) []*job {
 	return jobs
 }
 
+// findAt is what a path stands for. It says what stopped it, "" if nothing did.
+func (r *runner) findAt(ctx context.Context, path string, o store.Options) (found []store.Source, stopped jepsen.Cause, err error) {
+	var warnings []string
+	o.Warn = func(what string) { warnings = append(warnings, what) }
+	var in []store.Source
+	stopped, err = r.first(ctx, func(ctx context.Context) (err error) {
+		in, err = store.FindWith(ctx, path, o)
+		return err
+	})
+	if stopped != "" {
+		return nil, stopped, nil
+	}
+	_, done := r.lastly(ctx, r.options.TimeLimit)
+	defer done()
+	r.warn(path, warnings...)
+	return in, "", err
+}
+
 // header begins the table, if there is to be one, for the histories that were
 // found in directories and archives.
-func (k *checker) header(jobs []*job) {
+func (k *checker) header(ctx context.Context, jobs []*job) {
 	var sources []store.Source
 	stored := false
 	for _, j := range jobs {
@@ -306,7 +333,7 @@ func (k *checker) header(jobs []*job) {
 	if k.output == "text" && stored && len(jobs) > 1 {
 		table := report.NewTable(sources)
 		k.table = &table
-		io.WriteString(k.stdout, table.Header())
+		k.summarize(ctx, table.Header())
 	}
 }
 
@@ -345,10 +372,8 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 		}
 		return a
 	}
-	start := time.Now()
+	read, start := j.took, time.Now()
 	k.progress.Operations(h.Operations())
-	ctx, done := k.limited(ctx, k.options.TimeLimit-j.took)
-	defer done()
 	o := k.optionsOf(j)
 	o.TimeLimit = 0 // the context has it
 	if j.parted {
@@ -357,22 +382,39 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	var checked *report.Result
 	var err error
 	r := undecided(j, "")
-	if await(ctx, grace, func() { checked, err = clew.Check(ctx, h, j.spec, o) }) {
+	if watchdog.Await(ctx, grace, func() { checked, err = clew.Check(ctx, h, j.spec, o) }) {
 		if err != nil {
 			return k.unreadable(j, clew.Placed(h, err))
 		}
 		r = checked
+		j.is(outcomeOf[r.Verdict])
+		j.result.Store(r)
 	} else {
 		r.Cause = limits.Stopped(ctx)
 	}
 	r.File = j.Path
-	r.Ms = float64((j.took + time.Since(start)).Microseconds()) / 1000
+	r.Ms = float64((read + time.Since(start)).Microseconds()) / 1000
 	return k.answer(ctx, j, r)
 }
 
 // grace is how long a check that was stopped may take to say how far it got. What
 // takes longer is left alone.
 const grace = 120 * time.Millisecond
+
+// late is the answer for a job that has not ended with its context: the verdict stands
+// if there is one, without what would take longer.
+func (k *checker) late(j *job, cause jepsen.Cause) answer {
+	known := j.result.Load()
+	if known == nil {
+		return k.answer(context.Background(), j, undecided(j, cause))
+	}
+	r := undecided(j, known.Cause)
+	r.Verdict, r.Analyzer, r.Inferred, r.Spec, r.Ms = known.Verdict, known.Analyzer, known.Inferred, known.Spec, known.Ms
+	r.FailEvent, r.LastOperation = jepsen.None, jepsen.None
+	r.Explanation = text.Brief(known.FirstFailing().Explanation)
+	r.Missing = fmt.Sprintf("evidence is missing (%s): what a result says beside the verdict", cause)
+	return k.answer(context.Background(), j, r)
+}
 
 // undecided is the result of a history that nothing is known of.
 func undecided(j *job, cause jepsen.Cause) *report.Result {
@@ -384,6 +426,7 @@ func (k *checker) unreadable(j *job, err error) answer {
 	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: inWords(err)}
 	k.evidence.pageOf(context.Background(), j, r) // there is nothing to write, but for a line of the index
 	a := answer{err: err}
+	j.is(unreadable)
 	k.show(&a, j, r)
 	return a
 }
@@ -407,6 +450,9 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 		a.colored = k.output == "text" && k.table == nil && k.look.Color
 	}
 	a.count(r.Verdict, r.Cause, r.Vacuous)
+	if j.is(outcomeOf[r.Verdict]); r.Cause == jepsen.Interrupted {
+		j.is(interrupted)
+	}
 	a.wrong = k.wrong(r)
 	if r.History != nil {
 		a.warnings = slices.Clip(r.History.Warnings)
@@ -473,37 +519,13 @@ func (k *checker) show(a *answer, j *job, r *report.Result) {
 	}
 }
 
-// watchLifeline is a context that ends when standard input closes: whoever started
-// clew has gone. What is under way ends as if it was interrupted, so nothing is
-// left lying about, and nobody is told.
-func (k *checker) watchLifeline(ctx context.Context) context.Context {
-	ctx, end := context.WithCancel(ctx)
-	stdout, stderr := &mutable{w: k.stdout}, &mutable{w: k.stderr}
-	k.stdout, k.stderr = stdout, stderr
-	go func() {
-		io.Copy(io.Discard, os.Stdin)
-		fmt.Fprintln(stderr, "clew: standard input closed; ending")
-		stdout.off.Store(true)
-		stderr.off.Store(true)
-		end()
-		time.Sleep(lastWords)
-		os.Exit(exitUnknown)
-	}()
-	return ctx
-}
-
-// lastWords is how long clew may take to end once its lifeline is cut.
-const lastWords = 2 * time.Second
-
-// mutable is a writer that can be turned off.
-type mutable struct {
-	w   io.Writer
-	off atomic.Bool
-}
-
-func (m *mutable) Write(p []byte) (int, error) {
-	if m.off.Load() {
-		return len(p), nil
-	}
-	return m.w.Write(p)
+// watchLifeline ends the process when standard input closes: what started clew has
+// gone, so nothing is told, and nothing that is not whole is left lying about.
+func (k *checker) watchLifeline() {
+	io.Copy(io.Discard, os.Stdin)
+	watchdog.Await(expired, lastWords, func() {
+		files.Tidy()
+		fmt.Fprintln(k.stderr, "clew: standard input closed; ending")
+	})
+	os.Exit(exitUnknown)
 }

@@ -22,6 +22,7 @@ import (
 	"clew/internal/progress"
 	"clew/internal/terminal"
 	"clew/internal/text"
+	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
@@ -69,12 +70,8 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
 		}, searchFlags(), []cli.Flag{outputFlag(compareForms, "comparison")}),
 		Action: func(c *cli.Context) error {
-			k, err := newComparer(c, stdout, stderr)
-			if err != nil {
-				return err
-			}
-			*status, err = k.run(c.Context)
-			return err
+			k := &comparer{runner: runner{stdout: stdout, stderr: stderr}, knossos: c.String("knossos")}
+			return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, k.run)
 		},
 	}
 }
@@ -91,46 +88,46 @@ type comparer struct {
 	jobs    []*job
 }
 
-func newComparer(c *cli.Context, stdout, stderr io.Writer) (*comparer, error) {
-	k := &comparer{runner: runner{stdout: stdout, stderr: stderr}, knossos: c.String("knossos")}
+// given is what the flags say, and the histories.
+func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
-		return nil, err
+		return err
 	}
 	if k.options, k.memory, err = searchOptions(c); err != nil {
-		return nil, err
+		return err
 	}
 	output, err := outputForm(c, compareForms)
 	switch k.json = output == "json"; {
 	case err != nil:
-		return nil, err
+		return err
 	case c.IsSet("verdicts") && k.knossos != "":
-		return nil, errors.New("--verdicts and --knossos do not go together")
+		return errors.New("--verdicts and --knossos do not go together")
 	case c.IsSet("verdicts") && c.NArg() > 1:
-		return nil, errors.New("--verdicts goes with at most one folder of histories")
+		return errors.New("--verdicts goes with at most one folder of histories")
 	case !c.IsSet("verdicts") && !c.Args().Present():
-		return nil, errors.New("no history given; clew compare --help shows how")
+		return errors.New("no history given; clew compare --help shows how")
 	}
 	if k.models, err = givenModels(c); err != nil {
-		return nil, err
+		return err
 	}
 	if c.IsSet("verdicts") {
-		return k, k.findTable(c.String("verdicts"), c.Args().First())
+		return k.findTable(ctx, c.String("verdicts"), c.Args().First())
 	}
 	for _, path := range c.Args().Slice() {
-		if err := k.find(path); err != nil {
-			return nil, err
+		if err := k.find(ctx, path); err != nil {
+			return err
 		}
 	}
-	return k, k.models.unused(k.jobs)
+	return k.models.unused(k.jobs)
 }
 
 // find adds the histories below a path.
-func (k *comparer) find(path string) error {
+func (k *comparer) find(ctx context.Context, path string) error {
 	if path == "-" {
 		return errors.New("compare reads results beside histories in files, not standard input (-)")
 	}
-	found, err := store.FindWith(context.Background(), path, store.Options{Warn: func(what string) { k.warn(path, what) }})
+	found, err := store.FindWith(ctx, path, store.Options{Warn: func(what string) { k.warn(path, what) }})
 	if err != nil {
 		return err
 	}
@@ -144,7 +141,7 @@ func (k *comparer) find(path string) error {
 }
 
 // findTable adds the histories of a table, in its order, each once.
-func (k *comparer) findTable(path, dir string) error {
+func (k *comparer) findTable(ctx context.Context, path, dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return fmt.Errorf("--verdicts goes with a folder, and %s is a file", dir)
 	}
@@ -153,7 +150,7 @@ func (k *comparer) findTable(path, dir string) error {
 		return err
 	}
 	defer f.Close()
-	rows, err := store.ReadTable(f, path)
+	rows, err := store.ReadTable(limits.Reader(ctx, f, k.memory), path)
 	if err != nil {
 		return err
 	}
@@ -177,8 +174,8 @@ func (k *comparer) findTable(path, dir string) error {
 // exit status.
 func (k *comparer) run(ctx context.Context) (int, error) {
 	k.progress = progress.New(k.stderr, len(k.jobs))
-	if _, err := k.all(ctx, k.jobs, k.compare); err != nil {
-		k.lose(err)
+	if _, err := k.all(ctx, k.jobs, doing{do: k.compare, waits: true}); err != nil {
+		k.loseLast(ctx, err)
 		return k.tally.status(), nil
 	}
 	if t := &k.tally; !k.json {
@@ -192,8 +189,20 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 	return k.tally.status(), nil
 }
 
-// compare compares one history with what is claimed about it.
+// compare compares one history with what is claimed about it. Knossos has limits of
+// its own.
 func (k *comparer) compare(ctx context.Context, j *job) answer {
+	start, before := time.Now(), j.took
+	a := k.within(ctx, j, doing{do: k.claimed, late: k.late})
+	if a.then == nil {
+		return a
+	}
+	j.took = before + time.Since(start)
+	return a.then(ctx)
+}
+
+// claimed reads a history and what is claimed about it. Then that is compared.
+func (k *comparer) claimed(ctx context.Context, j *job) answer {
 	if err := k.read(ctx, j); err != nil {
 		return answer{err: err}
 	}
@@ -201,24 +210,38 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 	if j.h = nil; h == nil {
 		return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("the history could not be read to its end: %s", j.stopped)}})
 	}
-	var err error
 	claims := j.claims
 	if claims == nil {
-		if claims, err = k.results(ctx, j, h); err != nil {
+		var err error
+		if claims, err = k.results(ctx, j, h); err != nil && (ctx.Err() != nil || errors.Is(err, limits.ErrOutOfMemory)) {
+			return k.late(j, limits.StoppedBy(ctx, err))
+		} else if err != nil {
 			return answer{err: err}
 		}
 	}
+	return answer{then: func(ctx context.Context) answer {
+		if len(claims) == 0 && k.knossos != "" {
+			var err error
+			if claims, err = k.runKnossos(ctx, j, h); err != nil {
+				return answer{err: err}
+			}
+		}
+		return k.within(ctx, j, doing{do: func(ctx context.Context, j *job) answer { return k.compared(ctx, j, h, claims) }, late: k.late})
+	}}
+}
+
+// compared compares a history with claims about it.
+func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, claims []store.Claim) answer {
 	if len(claims) == 0 {
 		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn or test.jepsen beside it"}
 		return k.answer(j, []report.Comparison{none})
 	}
-	ctx, done := k.limited(ctx, k.options.TimeLimit-j.took)
-	defer done()
 	o := k.optionsOf(j)
 	o.TimeLimit = 0 // the context has it, for all claims together
 	var all []report.Comparison
-	if !await(ctx, grace, func() { all, err = clew.Compare(ctx, h, j.spec, o, claims) }) {
-		return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("clew: %s", limits.Stopped(ctx))}})
+	var err error
+	if !watchdog.Await(ctx, grace, func() { all, err = clew.Compare(ctx, h, j.spec, o, claims) }) {
+		return k.late(j, limits.Stopped(ctx))
 	}
 	if err != nil {
 		return answer{err: err}
@@ -235,12 +258,20 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 	return k.answer(j, all)
 }
 
+// late is the answer for a job that has not ended with its context.
+func (k *comparer) late(j *job, cause jepsen.Cause) answer {
+	return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("clew: %s", cause)}})
+}
+
 // answer turns comparisons into an answer: a line or more for each claim.
 func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 	for _, c := range all {
 		c.File = j.Path
 		a.out += k.line(&c)
 		a.of[outcomeOfClaim[c.Agreement]]++
+		if o := outcomeOfClaim[c.Agreement]; j.outcome.Load() != int32(disagree)+1 {
+			j.is(o)
+		}
 		if c.Result != nil && c.Claim.Ms > 0 {
 			a.knossosMs += c.Claim.Ms
 			a.clewMs += c.Result.Ms
@@ -263,7 +294,7 @@ func (k *comparer) line(c *report.Comparison) string {
 }
 
 // results is what the results.edn beside a history says, or the test.jepsen, which
-// may be the history itself, or Knossos.
+// may be the history itself.
 func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	beside := func(name string) string { return filepath.Join(filepath.Dir(j.Path), name) }
 	ofTest := func(f *os.File, path string) ([]store.Claim, error) {
@@ -275,7 +306,7 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]st
 	}{
 		{j.Path, ofTest},
 		{beside("results.edn"), func(f *os.File, path string) ([]store.Claim, error) {
-			return store.ReadClaims(f, path, h.Values, models.OfRecord)
+			return store.ReadClaims(limits.Reader(ctx, f, k.memory), path, h.Values, models.OfRecord)
 		}},
 		{beside("test.jepsen"), ofTest},
 	} {
@@ -289,10 +320,7 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]st
 			return claims, err
 		}
 	}
-	if k.knossos == "" {
-		return nil, nil
-	}
-	return k.runKnossos(ctx, j, h)
+	return nil, nil
 }
 
 // openRegular opens a file, nil if there is none. What is no regular file is none:

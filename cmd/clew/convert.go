@@ -12,6 +12,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/text"
+	"clew/internal/watchdog"
 	"clew/jepsen/forms"
 )
 
@@ -58,9 +59,12 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 				return err
 			}
 			k := runner{stdout: stdout, stderr: stderr}
-			if k.options.TimeLimit, k.memory, err = givenLimits(c); err != nil {
+			if _, _, err = givenLimits(c); err != nil {
 				return err
 			}
+			ctx, end := k.begin(c)
+			defer end()
+			k.dog.Knows(func() int { return exitUsage })
 			path, out := c.Args().First(), cmp.Or(c.String("o"), "-")
 			name := map[bool]string{true: "standard output", false: "-o " + out}[out == "-"]
 			output := files.To(out, stdout, stderr)
@@ -69,7 +73,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 			if err := apart(name, output, inputs); err != nil {
 				return err
 			}
-			lost, refused := k.convert(c.Context, output, path, from, to)
+			lost, refused := k.convert(ctx, output, path, from, to)
 			if lost != nil && refused == nil {
 				return fmt.Errorf("%s: %w", name, lost)
 			}
@@ -84,9 +88,6 @@ func (r *runner) convert(ctx context.Context, output *files.Output, path string,
 	if err := output.Probe(); err != nil {
 		return err, nil
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go r.keeper.Watch(ctx, r.memory)
 	ctx, done := r.limited(ctx, r.options.TimeLimit)
 	defer done()
 	var failed error // of the history
@@ -138,7 +139,7 @@ func converted(ctx context.Context, memory int64, w io.Writer, path string, from
 	}
 	defer in.Close()
 	var warnings []string
-	if !await(ctx, 0, func() { warnings, err = forms.ConvertWithin(ctx, memory, w, in, name, from, to) }) {
+	if !watchdog.Await(ctx, 0, func() { warnings, err = forms.ConvertWithin(ctx, memory, w, in, name, from, to) }) {
 		return nil, limits.WritingStopped(ctx)
 	}
 	return warnings, err

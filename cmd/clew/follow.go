@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -40,8 +42,14 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 // followed reads and checks a history while it is being written. A signal ends the
 // history, and what there is of it by then is decided.
 func (k *checker) followed(ctx context.Context, j *job) answer {
-	in, name, err := open(j.Path)
-	if err != nil {
+	k.dog.Waits(cmp.Or(k.options.TimeLimit, lastDecision))
+	var in io.ReadCloser
+	var name string
+	stopped, err := k.bounded(ctx, func(context.Context) (err error) { in, name, err = open(j.Path); return err })
+	switch {
+	case stopped != "":
+		return k.answer(ctx, j, undecided(j, stopped))
+	case err != nil:
 		return k.unreadable(j, err)
 	}
 	defer in.Close()
@@ -55,5 +63,10 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 		return k.unreadable(j, err)
 	}
 	r.File = j.Path
+	j.is(outcomeOf[r.Verdict])
 	return k.answer(context.WithoutCancel(ctx), j, r)
 }
+
+// lastDecision is how long the decision may take after a signal, which ends the history
+// and not the check of it, if there is no time limit.
+const lastDecision = 10 * time.Second

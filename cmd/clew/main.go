@@ -14,12 +14,16 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 
+	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/text"
+	"clew/internal/watchdog"
 )
 
 // Exit statuses, which the contract fixes.
@@ -38,10 +42,36 @@ func main() {
 	memory.Spacious()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	dog := watchdog.New(exitUsage, leave)
+	ctx = watchdog.With(ctx, dog)
+	over := dog.Stage(ctx, patience)
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
+	over()
 	stop()
 	os.Exit(status)
 }
+
+// patience is how long what a signal or a limit has ended may take to end by itself.
+const patience = 190 * time.Millisecond
+
+// leave ends the process with a status, although something in it hangs.
+func leave(status int, why context.Context) {
+	watchdog.Await(expired, lastWords, func() {
+		files.Tidy()
+		fmt.Fprintf(os.Stderr, "clew: ended: %s\n", limits.Stopped(why))
+	})
+	os.Exit(status)
+}
+
+// lastWords is how long clew tries to say that it ends, once it must.
+const lastWords = 10 * time.Millisecond
+
+// expired is a context that has ended.
+var expired = func() context.Context {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	return ctx
+}()
 
 // run is the whole program, with everything outside it passed in.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
@@ -52,7 +82,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}
 	var err error
 	help := &printed{to: stdout}
-	bug := guarded(func() {
+	bug := watchdog.Guarded(func() {
 		app := newApp(stdout, stderr, &status)
 		app.Writer = help
 		err = app.RunContext(ctx, permute(app, commanded(app, args)))

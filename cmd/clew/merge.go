@@ -73,7 +73,9 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 				return err
 			}
 			m.pipeline = pipelineReport(m.output, m.policy)
-			*status, err = m.merge(c.Context, c.Args().Slice())
+			ctx, end := m.begin(c)
+			defer end()
+			*status, err = m.merge(ctx, c.Args().Slice())
 			return err
 		},
 	}
@@ -91,7 +93,12 @@ type merger struct {
 func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	var all shards.Merger
 	for _, path := range paths {
-		if err := readShards(ctx, &all, path); err != nil {
+		stopped, err := m.bounded(ctx, func(ctx context.Context) error { return readShards(ctx, &all, path) })
+		switch {
+		case stopped != "":
+			complain(m.stderr, fmt.Errorf("%s: unknown: %s", path, stopped))
+			return exitUnknown, nil
+		case err != nil:
 			return 0, err
 		}
 	}
@@ -107,11 +114,11 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
 	}
 	if m.output == "text" {
-		io.WriteString(m.stdout, table.Header())
+		m.summarize(ctx, table.Header())
 	}
 	for _, l := range lines {
 		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(&table, l)); err != nil {
-			m.lose(err)
+			m.loseLast(ctx, err)
 			return m.status(), nil
 		}
 	}

@@ -47,11 +47,18 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 			&cli.StringFlag{Name: "scale", Value: "order", Usage: "`SCALE` of distances: order of events, or time"},
 		}, modelFlags(), searchFlags()),
 		Action: func(c *cli.Context) error {
-			k, err := newRenderer(c, stdout, stderr)
-			if err != nil {
+			k := &renderer{runner: runner{stdout: stdout, stderr: stderr}, history: c.Args().Get(0), result: c.Args().Get(1)}
+			ctx, end := k.begin(c)
+			defer end()
+			k.dog.Knows(func() int { return exitUsage })
+			stopped, err := k.first(ctx, func(context.Context) error { return k.given(c) })
+			switch {
+			case stopped != "":
+				return fmt.Errorf("%s: the arguments were not read to their end", stopped)
+			case err != nil:
 				return err
 			}
-			return k.render(c.Context)
+			return k.render(ctx)
 		},
 	}
 }
@@ -81,21 +88,21 @@ type renderer struct {
 	extension             string
 }
 
-func newRenderer(c *cli.Context, stdout, stderr io.Writer) (*renderer, error) {
-	k := &renderer{runner: runner{stdout: stdout, stderr: stderr}, history: c.Args().Get(0), result: c.Args().Get(1)}
+// given is what the flags say.
+func (k *renderer) given(c *cli.Context) error {
 	out, scale := c.String("o"), c.String("scale")
 	k.extension = filepath.Ext(out)
 	switch {
 	case c.NArg() < 1 || c.NArg() > 2:
-		return nil, errors.New("render takes a history, and its result if there is one; clew render --help shows how")
+		return errors.New("render takes a history, and its result if there is one; clew render --help shows how")
 	case k.history == "-" && k.result == "-":
-		return nil, errors.New("standard input (-) can be read only once")
+		return errors.New("standard input (-) can be read only once")
 	case k.extension != ".svg" && k.extension != ".html":
-		return nil, fmt.Errorf("render needs -o with a FILE that ends in %s, not %q", extensions, out)
+		return fmt.Errorf("render needs -o with a FILE that ends in %s, not %q", extensions, out)
 	case c.Int("rows") < 1:
-		return nil, fmt.Errorf("--rows is a number of at least 1, not %d", c.Int("rows"))
+		return fmt.Errorf("--rows is a number of at least 1, not %d", c.Int("rows"))
 	case scale != "order" && scale != "time":
-		return nil, fmt.Errorf("--scale is order or time, not %q", scale)
+		return fmt.Errorf("--scale is order or time, not %q", scale)
 	}
 	k.window = report.WindowOptions{Rows: c.Int("rows"), ByTime: scale == "time"}
 	if index := c.Int64("around"); c.IsSet("around") {
@@ -103,18 +110,18 @@ func newRenderer(c *cli.Context, stdout, stderr io.Writer) (*renderer, error) {
 	}
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
-		return nil, err
+		return err
 	}
 	if k.options, k.memory, err = searchOptions(c); err != nil {
-		return nil, err
+		return err
 	}
 	k.options.Independent, k.options.Keyless = k.reading.independent, k.reading.keyless
-	k.name, k.output = "-o "+out, files.To(out, stdout, stderr)
+	k.name, k.output = "-o "+out, files.To(out, k.stdout, k.stderr)
 	inputs := files.Set{}
 	inputs.Add(k.history)
 	inputs.Add(k.result)
 	inputs.Add(k.reading.modelFile)
-	return k, apart(k.name, k.output, inputs)
+	return apart(k.name, k.output, inputs)
 }
 
 // render draws the picture, within the limits.

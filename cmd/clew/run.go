@@ -6,18 +6,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/memory"
 	"clew/internal/progress"
 	"clew/internal/text"
+	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
@@ -33,15 +37,17 @@ type job struct {
 	missing error         // why there is no history at its path
 	claims  []store.Claim // the claims of a table about it; nil: those of its results.edn
 
-	h       *jepsen.History // once it has been read
-	stopped jepsen.Cause    // why it has not been read to its end
-	took    time.Duration   // to read it
-	ahead   answer          // if it could not be read ahead
-	run     *page.Run       // in an index of pages, if there is to be one
-	link    string          // from there to its page
-	place   shards.Place    // among all histories that were found
-	packed  *store.Packed   // the archive that it is in, or that is not opened here, if shards part it
-	parted  bool            // a shard has some of its independent keys
+	h       *jepsen.History               // once it has been read
+	stopped jepsen.Cause                  // why it has not been read to its end
+	took    time.Duration                 // to read it
+	ahead   answer                        // if it could not be read ahead
+	result  atomic.Pointer[report.Result] // once it is decided, until there is an answer
+	outcome atomic.Int32                  // likewise, and 1 more than that; it stays
+	run     *page.Run                     // in an index of pages, if there is to be one
+	link    string                        // from there to its page
+	place   shards.Place                  // among all histories that were found
+	packed  *store.Packed                 // the archive that it is in, or that is not opened here, if shards part it
+	parted  bool                          // a shard has some of its independent keys
 }
 
 // streamed writes what need not be held whole.
@@ -52,11 +58,12 @@ type streamed func(io.Writer) error
 // many of them are waiting for an earlier one to be printed.
 type answer struct {
 	tally
-	out      string   // what standard output says
-	colored  bool     // which has colors of our own
-	stream   streamed // the same, if it may be long and nobody waits for another answer; nil: out has it
-	warnings []string // what standard error says
-	evidence writing  // writes files, if any were asked for
+	then     func(context.Context) answer // unless nil, goes on to the answer itself
+	out      string                       // what standard output says
+	colored  bool                         // which has colors of our own
+	stream   streamed                     // the same, if it may be long and nobody waits for another answer; nil: out has it
+	warnings []string                     // what standard error says
+	evidence writing                      // writes files, if any were asked for
 	took     time.Duration
 	err      error      // why the history is unreadable
 	bug      string     // clew panicked
@@ -66,18 +73,6 @@ type answer struct {
 
 // writing writes something until the context is done.
 type writing func(context.Context) error
-
-// guarded calls f and says what it panicked with and where, "" if it did not
-// panic.
-func guarded(f func()) (bug string) {
-	defer func() {
-		if p := recover(); p != nil {
-			bug = fmt.Sprintf("%v\n%s", p, debug.Stack())
-		}
-	}()
-	f()
-	return ""
-}
 
 // outcome is what became of a history, or of a claim about one.
 type outcome int
@@ -156,9 +151,101 @@ type runner struct {
 	policy
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
+	closed         bool      // nothing reads standard output any more
 	progress       *progress.Bar
 	tally          tally
-	pipeline       *ci.Report // gathers what pipelines are told, nil if that is not asked for
+	dog            *watchdog.Dog
+	jobs           atomic.Pointer[[]*job] // once they are known, for a status at any time
+	lost           atomic.Int32           // outputs that were not written
+	pipeline       *ci.Report             // gathers what pipelines are told, nil if that is not asked for
+}
+
+// begin has the watch begin over a command, until end is called: limits count from now
+// on. What is wrong with the flags for limits is said when they are read.
+func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelFunc) {
+	if limit, memory, err := givenLimits(c); err == nil {
+		r.options.TimeLimit, r.memory = limit, memory
+	}
+	if r.dog = watchdog.Of(c.Context); r.dog != nil {
+		signal.Ignore(syscall.SIGPIPE) // a closed output takes no verdict away
+	}
+	r.dog.Knows(r.statusNow)
+	ctx, end = context.WithCancel(c.Context)
+	go r.keeper.Watch(ctx, r.memory)
+	return ctx, end
+}
+
+// statusNow is the exit status if the process ends at once. What has no verdict was
+// not tried to its end; if everything has one, it is the output that hangs.
+func (r *runner) statusNow() int {
+	jobs := r.jobs.Load()
+	if jobs == nil {
+		return exitUnknown
+	}
+	var t tally
+	for _, j := range *jobs {
+		switch o := outcome(j.outcome.Load() - 1); {
+		case o < 0, o == interrupted:
+			t.of[unknown]++
+			t.of[interrupted]++
+		default:
+			t.of[o]++
+		}
+	}
+	if t.of[unwritten] = int(r.lost.Load()); t.of[interrupted] == 0 {
+		t.of[unwritten]++
+	}
+	return r.statusOf(t)
+}
+
+// is notes what became of a job, whether or not there is time to say so.
+func (j *job) is(o outcome) { j.outcome.Store(int32(o) + 1) }
+
+// command runs a command that has limits: it takes what the arguments say, and then
+// does it, which sets the status.
+func (r *runner) command(c *cli.Context, status *int, given func(context.Context) error, do func(context.Context) (int, error)) error {
+	ctx, end := r.begin(c)
+	defer end()
+	stopped, err := r.first(ctx, given)
+	if stopped != "" {
+		_, done := r.lastly(ctx, 0)
+		defer done()
+		complain(r.stderr, fmt.Errorf("unknown: %s: the arguments were not read to their end", stopped))
+		*status = exitUnknown
+		return nil
+	}
+	if err == nil {
+		*status, err = do(ctx)
+	}
+	return err
+}
+
+// bounded is the error of f, within the limits. It says what stopped it, "" if nothing
+// did. What f sets is not to be read then: it may go on.
+func (r *runner) bounded(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
+	ctx, done := r.limited(ctx, r.options.TimeLimit)
+	defer done()
+	return awaited(ctx, func() error { return f(ctx) })
+}
+
+// first is bounded for what comes before the first history: that has a moment in any
+// case.
+func (r *runner) first(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
+	ctx, done := r.limited(ctx, r.options.TimeLimit+patience)
+	defer done()
+	return awaited(ctx, func() error { return f(ctx) })
+}
+
+// awaited is bounded by a context that has the limits.
+func awaited(ctx context.Context, f func() error) (stopped jepsen.Cause, err error) {
+	var failed error // unlike err it may be set later
+	switch {
+	case ctx.Err() != nil || !watchdog.Await(ctx, 0, func() { failed = f() }):
+		return limits.Stopped(ctx), nil
+	case failed != nil && (ctx.Err() != nil || errors.Is(failed, limits.ErrOutOfMemory)):
+		return limits.StoppedBy(ctx, failed), nil
+	}
+	return "", failed
 }
 
 // job makes a job for a history that was found, or for none if it is missing.
@@ -177,23 +264,30 @@ func (r *runner) optionsOf(j *job) clew.Options {
 	return o
 }
 
+// doing is what is done with a job.
+type doing struct {
+	do    func(context.Context, *job) answer
+	late  func(*job, jepsen.Cause) answer // what is said if that does not end with its context
+	waits bool                            // it keeps to the limits by itself
+}
+
 // all runs the jobs until one fails or nothing is left to do, and says how many
 // have been done. It fails if results cannot be written.
-func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, *job) answer) (done int, failed error) {
+func (r *runner) all(ctx context.Context, jobs []*job, how doing) (done int, failed error) {
 	defer r.progress.Stop()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go r.keeper.Watch(ctx, r.memory)
+	r.jobs.Store(&jobs)
 	inOrder(len(jobs), func(i int) {
 		if jobs[i].InOrder {
+			ctx, done := r.limited(ctx, r.options.TimeLimit)
+			defer done()
 			jobs[i].ahead = answered(func() answer { return answer{err: r.read(ctx, jobs[i])} })
 		}
 	}, func(i int) answer {
-		start := time.Now()
-		a := answered(func() answer { return do(ctx, jobs[i]) })
-		if a.took = time.Since(start); jobs[i].InOrder {
-			a.took += jobs[i].took
-		}
+		start, before := time.Now(), jobs[i].took
+		a := r.within(ctx, jobs[i], how)
+		a.took = before + time.Since(start)
 		return a
 	}, func(i int, a answer) bool {
 		failed = r.say(ctx, jobs[i], a)
@@ -204,10 +298,34 @@ func (r *runner) all(ctx context.Context, jobs []*job, do func(context.Context, 
 	return done, failed
 }
 
+// within does something with a job within its limits. What does not end with them,
+// although it has a moment more, is left behind.
+func (r *runner) within(ctx context.Context, j *job, how doing) (a answer) {
+	if how.waits {
+		return answered(func() answer { return how.do(ctx, j) })
+	}
+	ctx, done := r.limited(ctx, r.options.TimeLimit-j.took)
+	defer done()
+	var in answer
+	if watchdog.Await(ctx, overdue, func() { in = answered(func() answer { return how.do(ctx, j) }) }) {
+		a = in
+	} else {
+		a = answered(func() answer { return how.late(j, limits.Stopped(ctx)) })
+	}
+	if j.result.Store(nil); a.bug != "" {
+		j.is(panicked)
+	}
+	return a
+}
+
+// overdue is how long an answer may take once the time of its job is over: more than
+// the check, which may say how far it got.
+const overdue = grace + 20*time.Millisecond
+
 // answered is the answer of f, or an answer which says that clew panicked.
 func answered(f func() answer) answer {
 	var a answer
-	if bug := guarded(func() { a = f() }); bug != "" {
+	if bug := watchdog.Guarded(func() { a = f() }); bug != "" {
 		return answer{bug: bug}
 	}
 	return a
@@ -217,8 +335,10 @@ func answered(f func() answer) answer {
 // error. The verdict comes first, and then the evidence, as long as the history's
 // limit leaves time for it.
 func (r *runner) say(ctx context.Context, j *job, a answer) error {
-	r.progress.Clear()
 	r.tally.add(a.tally)
+	last, done := r.lastly(ctx, r.options.TimeLimit-a.took)
+	defer done()
+	r.progress.Clear()
 	switch {
 	case a.bug != "":
 		r.tally.of[panicked]++
@@ -232,8 +352,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 		reportBug(r.stderr, text.Line(a.wrong.Error()))
 	}
 	r.warn(j.Path, a.warnings...)
-	ctx, done := r.lastly(ctx, r.options.TimeLimit-a.took)
-	defer done()
+	ctx = last
 	out := r.stdout
 	if a.colored {
 		out = r.screen
@@ -241,9 +360,9 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	if a.record != nil {
 		a.out = r.pipeline.Add(*a.record)
 	}
-	err := printTo(ctx, out, a.out)
+	err := r.printTo(ctx, out, a.out)
 	if a.stream != nil {
-		err = unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) })
+		err = r.unlessClosed(unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) }))
 	}
 	if a.evidence != nil {
 		shown := r.progress.Writing()
@@ -279,8 +398,9 @@ func givenPolicy(c *cli.Context, output *string) (p policy, err error) {
 }
 
 // status is the exit status. What was interrupted is no pass in any case: nobody tried.
-func (r *runner) status() int {
-	t := r.tally
+func (r *runner) status() int { return r.statusOf(r.tally) }
+
+func (r *runner) statusOf(t tally) int {
 	if r.passUnknown {
 		t.of[valid] += t.of[unknown] - t.of[interrupted]
 		t.of[unknown] = t.of[interrupted]
@@ -350,18 +470,31 @@ func (r *runner) summarize(ctx context.Context, said string) {
 }
 
 // print writes to standard output as long as the context is not done.
-func (r *runner) print(ctx context.Context, text string) error { return printTo(ctx, r.stdout, text) }
+func (r *runner) print(ctx context.Context, text string) error {
+	return r.printTo(ctx, r.stdout, text)
+}
 
-func printTo(ctx context.Context, out io.Writer, text string) error {
-	if text == "" {
+func (r *runner) printTo(ctx context.Context, out io.Writer, text string) error {
+	if text == "" || r.closed {
 		return nil
 	}
-	return unlessBlocked(ctx, func() error { _, err := io.WriteString(out, text); return err })
+	return r.unlessClosed(unlessBlocked(ctx, func() error { _, err := io.WriteString(out, text); return err }))
+}
+
+// unlessClosed is an error of standard output, unless its reader has closed it: then
+// it wants no more, and evidence and status are as they are without it.
+func (r *runner) unlessClosed(err error) error {
+	if files.IsClosed(err) {
+		r.stdout, r.closed = io.Discard, true
+		return nil
+	}
+	return err
 }
 
 // lastly is a context for writing what is known. It has what is left of a time
 // limit, but always a moment, and a moment is left too once the given context is
-// done.
+// done. If that is over the process does not wait for long for what is written until
+// the returned function is called.
 func (r *runner) lastly(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
 	limited, release := r.limited(ctx, left)
 	last, end := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -369,7 +502,9 @@ func (r *runner) lastly(ctx context.Context, left time.Duration) (context.Contex
 		time.Sleep(lastMoment)
 		end(context.Cause(limited))
 	})
+	over := r.dog.Stage(last, 2*tidying)
 	return last, func() {
+		over()
 		stop()
 		end(nil)
 		release()
@@ -387,7 +522,7 @@ const (
 // If it goes on, as somebody does not read what it writes, nobody waits for it.
 func unlessBlocked(ctx context.Context, f func() error) error {
 	var err error
-	if !await(ctx, tidying, func() { err = f() }) {
+	if !watchdog.Await(ctx, tidying, func() { err = f() }) {
 		return limits.WritingStopped(ctx)
 	}
 	return err
@@ -410,7 +545,15 @@ func (r *runner) limited(ctx context.Context, left time.Duration) (context.Conte
 // lose says what could not be written. No verdict changes by that.
 func (r *runner) lose(err error) {
 	r.tally.of[unwritten]++
+	r.lost.Add(1)
 	complain(r.stderr, err)
+}
+
+// loseLast is lose when nothing else is left to do.
+func (r *runner) loseLast(ctx context.Context, err error) {
+	_, done := r.lastly(ctx, r.options.TimeLimit)
+	defer done()
+	r.lose(err)
 }
 
 // complain says what went wrong, each error of several on a line of its own.
@@ -424,30 +567,24 @@ func complain(stderr io.Writer, err error) {
 	fmt.Fprintln(stderr, "clew:", text.Line(inWords(err)))
 }
 
-// read reads the job's history, none if it is interrupted or a limit stops it. The
+// read reads the job's history within its limits, none if they or a signal stop it. The
 // reading may go on then, for a moment or, of standard input, for ever, but nobody
 // waits for it.
 func (r *runner) read(ctx context.Context, j *job) error {
+	if j.stopped != "" {
+		return nil
+	}
 	start := time.Now()
-	defer func() { j.took = time.Since(start) }()
-	ctx, done := r.limited(ctx, r.options.TimeLimit)
-	defer done()
+	defer func() { j.took += time.Since(start) }()
 	ctx, shown := r.showReading(ctx, j.Path)
 	defer shown()
 	o := j.pairing()
 	o.Memory = r.memory
 	var h *jepsen.History
-	var err error
-	ended := ctx.Err() == nil && await(ctx, 0, func() { h, err = j.Read(ctx, o) })
-	switch {
-	case !ended, err != nil && ctx.Err() != nil:
-		j.stopped = limits.Stopped(ctx)
-		return nil
-	case errors.Is(err, limits.ErrOutOfMemory):
-		j.stopped = jepsen.OutOfMemory
-		return nil
+	stopped, err := awaited(ctx, func() (err error) { h, err = j.Read(ctx, o); return err })
+	if j.stopped = stopped; stopped == "" {
+		j.h = h
 	}
-	j.h = h
 	return err
 }
 
@@ -462,49 +599,11 @@ func (r *runner) showReading(ctx context.Context, path string) (context.Context,
 	return limits.Counting(ctx, read), done
 }
 
-// alone is the error of f, which is all that there is to do, within the limits. It
-// says what stopped it, "" if nothing did. What f sets is not to be read then: it may
-// go on.
+// alone is bounded for f that is all there is to do.
 func (r *runner) alone(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
 	r.newProgress(1)
 	defer r.progress.Stop()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	go r.keeper.Watch(ctx, r.memory)
-	ctx, done := r.limited(ctx, r.options.TimeLimit)
-	defer done()
-	var failed error // unlike err it may be set later
-	switch ended := await(ctx, 0, func() { failed = f(ctx) }); {
-	case !ended:
-		return limits.Stopped(ctx), nil
-	case failed != nil && ctx.Err() != nil:
-		return limits.Stopped(ctx), nil
-	case errors.Is(failed, limits.ErrOutOfMemory):
-		return jepsen.OutOfMemory, nil
-	}
-	return "", failed
-}
-
-// await calls f and says whether it ended before the context did, or not long
-// after. If it did not, it goes on, but nobody waits for it: what it sets is not to
-// be read.
-func await(ctx context.Context, grace time.Duration, f func()) bool {
-	done := make(chan string, 1)
-	go func() { done <- guarded(f) }()
-	late := make(chan struct{})
-	defer context.AfterFunc(ctx, func() {
-		time.Sleep(grace)
-		close(late)
-	})()
-	select {
-	case <-late:
-		return false
-	case bug := <-done:
-		if bug != "" {
-			panic(bug)
-		}
-		return true
-	}
+	return r.bounded(ctx, f)
 }
 
 // inOrder calls do for 0 to n-1, as many at once as there are processors, and

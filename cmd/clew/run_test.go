@@ -12,6 +12,7 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/progress"
+	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
@@ -25,7 +26,7 @@ func answersOf(failFast bool, do func(context.Context, *job) answer, paths ...st
 	for _, path := range paths {
 		jobs = append(jobs, r.job(store.Source{Path: path}, nil))
 	}
-	done, _ = r.all(context.Background(), jobs, do)
+	done, _ = r.all(context.Background(), jobs, doing{do: do})
 	return r, done, out.String(), err.String()
 }
 
@@ -44,7 +45,7 @@ func TestAPanicIsABugInOneAnswerOnly(t *testing.T) {
 			case where == "at once":
 				panic("no such row")
 			default:
-				await(ctx, 0, func() { panic("no such row") })
+				watchdog.Await(ctx, 0, func() { panic("no such row") })
 			}
 			return counted(valid, j.Path+"\n")
 		}, "a", "b", "c")
@@ -194,18 +195,5 @@ func TestWritingEndsForTheReasonThatTheCheckDid(t *testing.T) {
 		}
 		done()
 		interrupt()
-	}
-}
-
-func TestNobodyWaitsForLongForWhatWasStopped(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	never := make(chan struct{})
-	defer close(never)
-	if await(ctx, 20*time.Millisecond, func() { <-never }) {
-		t.Error("it never ended")
-	}
-	if !await(ctx, time.Minute, func() { time.Sleep(20 * time.Millisecond) }) {
-		t.Error("it ended within the grace")
 	}
 }

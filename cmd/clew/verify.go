@@ -39,16 +39,13 @@ func verifyCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			if c.NArg() != 2 {
 				return errors.New("verify takes a history and a witness; clew verify --help shows how")
 			}
-			r, err := modelSpec(given(c))
-			if err != nil {
+			k := runner{stdout: stdout, stderr: stderr}
+			return k.command(c, status, func(context.Context) (err error) {
+				if k.reading, err = modelSpec(given(c)); err == nil {
+					_, _, err = givenLimits(c)
+				}
 				return err
-			}
-			k := runner{stdout: stdout, stderr: stderr, reading: r}
-			if k.options.TimeLimit, k.memory, err = givenLimits(c); err != nil {
-				return err
-			}
-			*status, err = k.verify(c.Context, c.Args().Get(0), c.Args().Get(1))
-			return err
+			}, func(ctx context.Context) (int, error) { return k.verify(ctx, c.Args().Get(0), c.Args().Get(1)) })
 		},
 	}
 }
@@ -74,6 +71,12 @@ func (r *runner) verify(ctx context.Context, history, witness string) (int, erro
 
 // tell prints what came of a witness, and is the exit status.
 func (r *runner) tell(ctx context.Context, start time.Time, said string, status int) int {
+	r.dog.Knows(func() int {
+		if status == exitValid {
+			return exitUsage // it is the output that hangs
+		}
+		return status
+	})
 	ctx, done := r.lastly(ctx, r.options.TimeLimit-time.Since(start))
 	defer done()
 	if err := r.print(ctx, said); err != nil {

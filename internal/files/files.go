@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"syscall"
 
 	"github.com/klauspost/compress/gzip"
@@ -37,6 +38,13 @@ func PathError(err error) error {
 		return fmt.Errorf("%s: %w", p.Path, p.Err)
 	}
 	return err
+}
+
+// IsClosed says whether an error of writing to a pipe says that nothing reads it any
+// more.
+func IsClosed(err error) bool {
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // as Windows says it
+	return errors.Is(err, syscall.EPIPE) || runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"github.com/mattn/go-isatty"
 
@@ -150,13 +151,47 @@ func (o *Output) Probe() error {
 		return err
 	}
 	f.Close()
-	return Reason(os.Remove(f.Name()))
+	return Reason(end(f.Name()))
 }
 
-// begin is a new file beside the output's.
+// begin is a new file beside the output's, for end to remove.
 func (o *Output) begin() (*os.File, error) {
+	begun.Lock()
+	defer begun.Unlock()
+	if begun.over {
+		return nil, errors.New("the process is ending")
+	}
 	f, err := os.CreateTemp(filepath.Dir(o.file), ".clew-*")
+	if err == nil {
+		begun.names[f.Name()] = true
+	}
 	return f, Reason(err)
+}
+
+// end removes a file that has been begun. That fails if it has been renamed.
+func end(name string) error {
+	err := os.Remove(name)
+	begun.Lock()
+	defer begun.Unlock()
+	delete(begun.names, name)
+	return err
+}
+
+// begun is what has been begun, and is not whole yet.
+var begun = struct {
+	sync.Mutex
+	names map[string]bool
+	over  bool // nothing is begun any more
+}{names: map[string]bool{}}
+
+// Tidy removes the files that are not whole yet, for a process that ends now.
+func Tidy() {
+	begun.Lock()
+	defer begun.Unlock()
+	begun.over = true
+	for name := range begun.names {
+		os.Remove(name)
+	}
 }
 
 // Write has a function write the output. Its errors do not name the file.
@@ -179,7 +214,7 @@ func (o *Output) Write(write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails once it has been renamed
+	defer end(f.Name())
 	mode := fs.FileMode(0o644)
 	if o.there != nil {
 		mode = o.there.Mode()

@@ -90,6 +90,15 @@ func Stopped(ctx context.Context) jepsen.Cause {
 	return jepsen.Interrupted
 }
 
+// StoppedBy is Stopped, or, of a context that is not done, what an error of reading
+// says: a text was too large.
+func StoppedBy(ctx context.Context, err error) jepsen.Cause {
+	if ctx.Err() == nil && errors.Is(err, ErrOutOfMemory) {
+		return jepsen.OutOfMemory
+	}
+	return Stopped(ctx)
+}
+
 // Reader reads from r until the context is done. Who reads a long form asks for
 // ever larger pieces to hold it as a whole: if memory is not 0, an eighth of it is
 // the largest that is given out.

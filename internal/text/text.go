@@ -2,6 +2,7 @@
 package text
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -14,6 +15,38 @@ import (
 func Shorten(s string, max int) string {
 	if utf8.RuneCountInString(s) > max {
 		s = string([]rune(s)[:max-1]) + "…"
+	}
+	return s
+}
+
+// mostBrief is how long a brief text may be, in bytes, and how much of its end is kept.
+const (
+	mostBrief = 8 << 10
+	briefEnd  = 2 << 10
+)
+
+// Brief is a text without its middle, if it is as long as no sentence is: it has
+// names or values of megabytes. What to do often stands at its end.
+func Brief(s string) string {
+	if len(s) <= mostBrief {
+		return s
+	}
+	begin, end := s[:mostBrief-briefEnd], s[len(s)-briefEnd:]
+	for len(begin) > 0 && !utf8.FullRuneInString(lastRune(begin)) {
+		begin = begin[:len(begin)-1]
+	}
+	for len(end) > 0 && !utf8.RuneStart(end[0]) {
+		end = end[1:]
+	}
+	return fmt.Sprintf("%s… (%d bytes are left out) …%s", begin, len(s)-len(begin)-len(end), end)
+}
+
+// lastRune is what stands from the beginning of the last character on.
+func lastRune(s string) string {
+	for i := len(s) - 1; i >= 0; i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[i:]
+		}
 	}
 	return s
 }
