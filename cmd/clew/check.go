@@ -200,7 +200,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if len(jobs) == 1 {
 		k.options.Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
 	}
-	k.header(ctx, jobs)
+	k.header(jobs)
 	how := doing{do: k.checked, late: k.late}
 	if k.follow != nil {
 		how = doing{do: k.followed, waits: true}
@@ -208,7 +208,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	done, err := k.all(ctx, jobs, how)
 	if err != nil {
 		k.loseLast(ctx, err)
-		return k.status(), nil
+		return k.statusNow(), nil
 	}
 	if k.shard != nil {
 		return k.endShard(ctx), nil
@@ -323,7 +323,7 @@ func (r *runner) findAt(ctx context.Context, path string, o store.Options) (foun
 
 // header begins the table, if there is to be one, for the histories that were
 // found in directories and archives.
-func (k *checker) header(ctx context.Context, jobs []*job) {
+func (k *checker) header(jobs []*job) {
 	var sources []store.Source
 	stored := false
 	for _, j := range jobs {
@@ -333,7 +333,7 @@ func (k *checker) header(ctx context.Context, jobs []*job) {
 	if k.output == "text" && stored && len(jobs) > 1 {
 		table := report.NewTable(sources)
 		k.table = &table
-		k.summarize(ctx, table.Header())
+		k.heading = table.Header()
 	}
 }
 

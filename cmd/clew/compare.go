@@ -176,7 +176,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 	k.progress = progress.New(k.stderr, len(k.jobs))
 	if _, err := k.all(ctx, k.jobs, doing{do: k.compare, waits: true}); err != nil {
 		k.loseLast(ctx, err)
-		return k.tally.status(), nil
+		return k.statusNow(), nil
 	}
 	if t := &k.tally; !k.json {
 		results := t.of[agree] + t.of[disagree] + t.of[knossosUnknown] + t.of[notComparable]

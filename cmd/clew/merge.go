@@ -114,7 +114,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		table.Fit(cmp.Or(l.Run.Test, l.File), l.Run.Time)
 	}
 	if m.output == "text" {
-		m.summarize(ctx, table.Header())
+		m.heading = table.Header()
 	}
 	for _, l := range lines {
 		if err := m.say(ctx, &job{Source: store.Source{Path: l.File}}, m.answer(&table, l)); err != nil {

@@ -54,7 +54,7 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 			stopped, err := k.first(ctx, func(context.Context) error { return k.given(c) })
 			switch {
 			case stopped != "":
-				return fmt.Errorf("%s: the arguments were not read to their end", stopped)
+				return fmt.Errorf("the arguments were not read to their end: %s", stopped)
 			case err != nil:
 				return err
 			}

@@ -152,6 +152,7 @@ type runner struct {
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
 	closed         bool      // nothing reads standard output any more
+	heading        string    // of a table, until there is a row
 	progress       *progress.Bar
 	tally          tally
 	dog            *watchdog.Dog
@@ -210,7 +211,7 @@ func (r *runner) command(c *cli.Context, status *int, given func(context.Context
 	if stopped != "" {
 		_, done := r.lastly(ctx, 0)
 		defer done()
-		complain(r.stderr, fmt.Errorf("unknown: %s: the arguments were not read to their end", stopped))
+		complain(r.stderr, fmt.Errorf("the arguments were not read to their end: %s", stopped))
 		*status = exitUnknown
 		return nil
 	}
@@ -360,6 +361,7 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	if a.record != nil {
 		a.out = r.pipeline.Add(*a.record)
 	}
+	a.out, r.heading = r.heading+a.out, ""
 	err := r.printTo(ctx, out, a.out)
 	if a.stream != nil {
 		err = r.unlessClosed(unlessBlocked(ctx, func() error { return a.stream(limits.Writer(ctx, r.stdout)) }))

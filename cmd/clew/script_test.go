@@ -204,6 +204,15 @@ func clewReading(t *testing.T, history string, open bool, args ...string) (*exec
 // ends waits for a process, which must end soon with a status.
 func ends(t *testing.T, cmd *exec.Cmd, status int) {
 	t.Helper()
+	ended(t, cmd)
+	if got := cmd.ProcessState.ExitCode(); got != status {
+		t.Errorf("status %d, want %d (%s)", got, status, cmd.ProcessState)
+	}
+}
+
+// ended waits for a process, which must end soon.
+func ended(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	select {
@@ -212,9 +221,6 @@ func ends(t *testing.T, cmd *exec.Cmd, status int) {
 		cmd.Process.Kill()
 		<-done
 		t.Fatal("still running after 20 seconds")
-	}
-	if got := cmd.ProcessState.ExitCode(); got != status {
-		t.Errorf("status %d, want %d (%s)", got, status, cmd.ProcessState)
 	}
 }
 

@@ -1,0 +1,275 @@
+//go:build unix
+
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A hang is a run of clew that would go on for ever, or for longer than a test may
+// take: at a stage, with a kind of input.
+type hang struct {
+	stage, input string
+	args         string // of clew; FIFO is one without a writer
+	status       int    // that it ends with, by a limit or by a signal
+	says         string // a pattern of what is on standard output or standard error then, "" if nothing is
+	stdin        string // "open": a pipe that nothing is written to; "endless": one that is written to for ever
+	full         string // "stdout" or "stderr": a pipe that is full and is not read
+	unlimited    bool   // the command has no --time-limit
+}
+
+const stopped = `(timeout|interrupted)\n`
+
+var hangs = []hang{
+	{stage: "arguments", input: "model file", args: "check --model-file FIFO v.edn", status: exitUnknown, says: stopped},
+	{stage: "arguments", input: "models file", args: "check --models FIFO store", status: exitUnknown, says: stopped},
+	{stage: "arguments", input: "table of verdicts", args: "compare --verdicts FIFO", status: exitUnknown, says: stopped},
+	{stage: "arguments", input: "model file, verify", args: "verify --model-file FIFO v.edn order.edn", status: exitUnknown, says: stopped},
+	{stage: "arguments", input: "model file, render", args: "render --model-file FIFO -o x.svg v.edn", status: exitUsage, says: stopped},
+	{stage: "arguments", input: "model file, models", args: "models --check FIFO", status: exitUsage, says: stopped, unlimited: true},
+	{stage: "opening", input: "FIFO", args: "check FIFO", status: exitUnknown, says: "unknown: " + stopped},
+	{stage: "opening", input: "--follow", args: "check --model register --follow FIFO", status: exitUnknown, says: "unknown: " + stopped},
+	{stage: "opening", input: "archive", args: "check fifo.tar.gz", status: exitUnknown, says: "unknown: " + stopped},
+	{stage: "opening", input: "merge's shards", args: "merge FIFO", status: exitUnknown, says: stopped, unlimited: true},
+	{stage: "opening", input: "witness", args: "verify v.edn FIFO", status: exitUnknown, says: "unknown: " + stopped},
+	{stage: "opening", input: "FIFO, convert", args: "convert --to json FIFO", status: exitUsage, says: stopped},
+	{stage: "opening", input: "FIFO, render", args: "render -o x.svg FIFO", status: exitUsage, says: stopped},
+	{stage: "skipping", input: "tar.gz", args: "check huge.tar.gz", status: exitUnknown, says: "huge.tar.gz: unknown: " + stopped},
+	{stage: "skipping", input: "tar.zst", args: "check huge.tar.zst", status: exitUnknown, says: "huge.tar.zst: unknown: " + stopped},
+	{stage: "reading", input: "standard input that nothing is written to", args: "check -", stdin: "open", status: exitUnknown, says: "-: unknown: " + stopped},
+	{stage: "reading", input: "standard input without end", args: "check -", stdin: "endless", status: exitUnknown, says: "-: unknown: " + stopped},
+	{stage: "reading", input: "gz", args: "check huge.edn.gz", status: exitUnknown, says: "unknown: " + stopped},
+	{stage: "reading", input: "zst", args: "check huge.edn.zst", status: exitUnknown, says: "unknown: " + stopped},
+	{stage: "reading", input: "zip", args: "check huge.zip", status: exitUnknown, says: "unknown: " + stopped},
+	{stage: "reading", input: "results.edn", args: "compare claimed", status: exitUnknown, says: "clew: " + stopped},
+	{stage: "reading", input: "merge's shards", args: "merge -", stdin: "open", status: exitUnknown, says: stopped, unlimited: true},
+	{stage: "deciding", input: "file", args: "check hard.edn", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
+	{stage: "deciding", input: "folder", args: "check hards", status: exitUnknown, says: `(timeout|interrupted)`},
+	{stage: "deciding", input: "tar", args: "check hard.tar", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
+	{stage: "deciding", input: "tar.gz", args: "check hard.tar.gz", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
+	{stage: "deciding", input: "zip", args: "check hard.zip", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
+	{stage: "deciding", input: "a history with a claim", args: "compare --verdicts hard.tsv", status: exitUnknown, says: `not comparable`},
+	{stage: "deciding", input: "file, render", args: "render -o x.svg hard.edn", status: exitUsage, says: `(timeout|interrupted)`},
+	{stage: "evidence", input: "file, a valid history", args: "check --witness FIFO v.edn", status: exitUsage, says: `(?s)v.edn: valid\n.*not written to its end: ` + stopped},
+	{stage: "evidence", input: "file, an invalid history", args: "check --core FIFO bad.edn", status: exitInvalid, says: `(?s)bad.edn: INVALID\n.*not written to its end: ` + stopped},
+	{stage: "evidence", input: "folder", args: "check --html FIFO --evidence cores badstore", status: exitInvalid, says: `(?s)INVALID\n.*not written to its end: ` + stopped},
+	{stage: "writing", input: "results, a valid history", args: "check v.edn", full: "stdout", status: exitUsage, says: "not written to its end: " + stopped},
+	{stage: "writing", input: "results, an invalid history", args: "check --output edn bad.edn", full: "stdout", status: exitInvalid, says: "not written to its end: " + stopped},
+	{stage: "writing", input: "a table", args: "check badstores", full: "stdout", status: exitInvalid, says: "not written to its end: " + stopped},
+	{stage: "writing", input: "a comparison", args: "compare --verdicts v.tsv", full: "stdout", status: exitUsage, says: "not written to its end: " + stopped},
+	{stage: "writing", input: "what came of a witness", args: "verify v.edn order.edn", full: "stdout", status: exitUsage, says: "not written to its end: " + stopped},
+	{stage: "writing", input: "messages, an invalid history", args: "check --quiet bad.edn", full: "stderr", status: exitInvalid},
+	{stage: "writing", input: "messages, what cannot be read", args: "check --output json v.edn none.edn", full: "stderr", status: exitUsage, says: `"valid":true`},
+	{stage: "writing", input: "warnings", args: "check warned.edn", full: "stderr", status: exitUsage},
+	{stage: "writing", input: "messages and results", args: "check bad.edn none.edn", full: "stdout stderr", status: exitInvalid},
+}
+
+// Whatever hangs, clew ends with its time limit and with a signal, and its status is
+// that of what it knows by then. How soon is in docs/limits.md: a test that says so
+// would depend on what else the machine does.
+func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	makeHangs(t)
+	for _, h := range hangs {
+		for _, by := range []string{"a limit", "a signal"} {
+			if by == "a limit" && h.unlimited {
+				continue
+			}
+			t.Run(h.stage+"/"+h.input+"/"+by, func(t *testing.T) {
+				t.Parallel()
+				h.run(t, dir, map[string]time.Duration{"a signal": 500 * time.Millisecond}[by])
+			})
+		}
+	}
+}
+
+// run runs clew until the limit, or a signal after so long. It is sent later if that
+// was before clew could take notice of it.
+func (h hang) run(t *testing.T, dir string, after time.Duration) {
+	fifo := "FIFO" + strings.NewReplacer("/", "-", " ", "-", "'", "-").Replace(t.Name()) + after.String()
+	if err := syscall.Mkfifo(filepath.Join(dir, fifo), 0o600); err != nil {
+		t.Skip(err)
+	}
+	args := strings.Fields(h.args)
+	for i, arg := range args {
+		if arg == "FIFO" {
+			args[i] = fifo
+		}
+	}
+	if after == 0 {
+		args = append(args[:1:1], append([]string{"--time-limit", "700ms"}, args[1:]...)...)
+	}
+	cmd := exec.Command("clew", args...)
+	cmd.Dir = dir
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if strings.Contains(h.full, "stdout") {
+		cmd.Stdout = fullPipe(t)
+	}
+	if strings.Contains(h.full, "stderr") {
+		cmd.Stderr = fullPipe(t)
+	}
+	if h.stdin != "" {
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		if h.stdin == "endless" {
+			go func() {
+				for _, err := io.WriteString(in, write); err == nil; time.Sleep(time.Millisecond) {
+					_, err = io.WriteString(in, strings.Repeat(" ", 1<<10))
+				}
+			}()
+		}
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	if after > 0 {
+		time.Sleep(after) // Wherever it is by then.
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	ended(t, cmd)
+	took := time.Since(start).Round(time.Millisecond)
+	switch got := cmd.ProcessState.ExitCode(); {
+	case got < 0 && after > 0 && after < 10*time.Second:
+		h.run(t, dir, 3*after)
+		return
+	case got != h.status:
+		t.Errorf("status %d, want %d (%s)", got, h.status, cmd.ProcessState)
+	}
+	t.Logf("ended after %v", took)
+	if says := regexp.MustCompile(h.says); !says.Match(said.Bytes()) {
+		t.Errorf("%s", said.Bytes())
+	}
+}
+
+// fullPipe is the end of a pipe that takes no more.
+func fullPipe(t *testing.T) *os.File {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	w.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+	if _, err := w.Write(make([]byte, 2<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// makeHangs makes the files of the hangs.
+func makeHangs(t *testing.T) {
+	if err := syscall.Mkfifo("fifo.tar.gz", 0o600); err != nil {
+		t.Skip(err)
+	}
+	history := write + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 1}\n"
+	bad := strings.ReplaceAll(history, ":read, :value 1", ":read, :value 2")
+	for name, text := range map[string]string{
+		"v.edn": history, "bad.edn": bad, "hard.edn": hard(60), "warned.edn": "{:index 7, :process 1, :type :info, :f :write}\n" + history,
+		"v.tsv": "v.edn\ttrue\n", "order.edn": "{:index 1, :process 0, :type :ok}\n{:index 3, :process 0, :type :ok}\n", "hard.tsv": "hard.edn\tfalse\n",
+		"store/a/1/history.edn": history, "badstore/a/1/history.edn": bad, "badstores/a/1/history.edn": bad, "badstores/b/1/history.edn": history,
+		"hards/a/1/history.edn": hard(60), "hards/b/1/history.edn": hard(60),
+		"claimed/a/1/history.edn": history, "claimed/a/1/results.edn": "{:linear {:valid? true, :configs (" + strings.Repeat("{:model #knossos.model.Register{:value {7 [8 9]}}} ", 1<<20) + ")}}",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		putFile(t, name, text)
+	}
+	for _, name := range []string{"hard.tar", "hard.tar.gz", "hard.zip"} {
+		text, err := archived(name, os.DirFS("hards/a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		putFile(t, name, text)
+	}
+	packHuge(t, history)
+}
+
+// hugeBlock is blanks, of which packHuge repeats the packed form so often.
+const (
+	hugeBlock  = 64 << 20
+	hugeBlocks = 960 // 60 GiB
+)
+
+// packHuge writes 60 GiB of blanks, packed in every way, before a history.
+func packHuge(t *testing.T, history string) {
+	blanks := bytes.Repeat([]byte(" "), hugeBlock)
+	var header, member bytes.Buffer
+	z := tar.NewWriter(&header)
+	if err := z.WriteHeader(&tar.Header{Name: "a/1/latency.bin", Mode: 0o600, Size: hugeBlock * hugeBlocks}); err != nil {
+		t.Fatal(err)
+	}
+	z = tar.NewWriter(&member)
+	if err := errors.Join(z.WriteHeader(&tar.Header{Name: "b/1/history.edn", Mode: 0o600, Size: int64(len(history))}), second(io.WriteString(z, history)), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, pack := range map[string]func([]byte) []byte{
+		"gz": func(text []byte) []byte {
+			var b bytes.Buffer
+			w := gzip.NewWriter(&b)
+			w.Write(text)
+			w.Close()
+			return b.Bytes()
+		},
+		"zst": func(text []byte) []byte {
+			w, _ := zstd.NewWriter(nil)
+			return w.EncodeAll(text, nil)
+		},
+	} {
+		packed := bytes.Repeat(pack(blanks), hugeBlocks)
+		putFile(t, "huge.edn."+name, string(packed)+string(pack([]byte(history))))
+		putFile(t, "huge.tar."+name, string(pack(header.Bytes()))+string(packed)+string(pack(member.Bytes())))
+	}
+	zipHuge(t, blanks, history)
+}
+
+// zipHuge writes a zip archive with a history behind 60 GiB of blanks.
+func zipHuge(t *testing.T, blanks []byte, history string) {
+	var b, text bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(blanks)
+	w.Flush()
+	text.Write(bytes.Repeat(b.Bytes(), hugeBlocks))
+	b.Reset()
+	w.Reset(&b)
+	io.WriteString(w, history)
+	w.Close()
+	text.Write(b.Bytes())
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	member, err := z.CreateRaw(&zip.FileHeader{Name: "a/1/history.edn", Method: zip.Deflate, CompressedSize64: uint64(text.Len()), UncompressedSize64: uint64(hugeBlock*hugeBlocks + len(history))})
+	if err == nil {
+		_, err = member.Write(text.Bytes())
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, "huge.zip", out.String())
+}
