@@ -231,7 +231,8 @@ func (m *bound) size(state) int {
 // step calls the function of an operation.
 func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, error) {
 	x := m.begin()
-	v, err := starlark.Call(x.thread, f, starlark.Tuple{m.value(s), operation{c, m}}, nil)
+	before := m.value(s)
+	v, err := starlark.Call(x.thread, f, starlark.Tuple{before, operation{c, m}}, nil)
 	if err != nil {
 		return nil, placed(m.file.path, err)
 	}
@@ -245,7 +246,7 @@ func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, err
 	}
 	next := make([]state, len(list))
 	for i, v := range list {
-		if err = m.shaped(v, operation{c, m}); err == nil {
+		if err = m.shaped(before, v, operation{c, m}); err == nil {
 			next[i], err = m.intern(v, x.grown)
 		}
 		if err != nil {

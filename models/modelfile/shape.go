@@ -142,11 +142,11 @@ func (f *File) checkShapes() error {
 
 // shaped is an error about a state that is what Porcupine's steps return. It remembers
 // the first state that is of another type than the one at first: one that is part of the
-// operation is any value, and so is what comes after None.
-func (m *bound) shaped(v starlark.Value, op operation) error {
+// operation is any value, and so is what comes after None or after a state of that type.
+func (m *bound) shaped(before, v starlark.Value, op operation) error {
 	start := m.start
 	switch _, isBool := v.(starlark.Bool); {
-	case v.Type() == start.Type() || v == starlark.None || start == starlark.None && !isPair(v):
+	case v.Type() == start.Type() || v.Type() == before.Type() || v == starlark.None || start == starlark.None && !isPair(v):
 		return nil
 	case v.Type() == "tuple" && isPair(v):
 		return fmt.Errorf("%s", notPair)
@@ -163,13 +163,34 @@ func (m *bound) shaped(v starlark.Value, op operation) error {
 
 func isNumber(v starlark.Value) bool { return v.Type() == "int" || v.Type() == "float" }
 
-// gives says whether a value is that of an operation, or what it returned.
+// gives says whether a value is that of an operation, or what it returned, or part of
+// one of them.
 func (m *bound) gives(op operation, v starlark.Value) bool {
-	same := func(x starlark.Value) bool {
-		equal, err := starlark.Equal(x, v)
-		return err == nil && equal
+	return holds(m.values.get(op.Call.Value), v, maxDepth) || op.OK && holds(m.values.get(op.Out), v, maxDepth)
+}
+
+// holds says whether a value is another one or has it within, at most so deep.
+func holds(x, v starlark.Value, depth int) bool {
+	if equal, err := starlark.Equal(x, v); err == nil && equal {
+		return true
 	}
-	return same(m.values.get(op.Call.Value)) || op.OK && same(m.values.get(op.Out))
+	items, ok := x.(starlark.Iterable)
+	if !ok || depth == 0 {
+		return false
+	}
+	for item := range starlark.Elements(items) {
+		if holds(item, v, depth-1) {
+			return true
+		}
+	}
+	if d, ok := x.(*starlark.Dict); ok {
+		for _, item := range d.Entries() {
+			if holds(item, v, depth-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // remark keeps what is worth a warning, the first of it.

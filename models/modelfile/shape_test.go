@@ -30,6 +30,11 @@ init = 0
 def write(state, op): return op.value
 def read(state, op): return op.out if state == op.out else inconsistent("no")
 ops = {"write": write, "read": read}`, "write true, read nil -> true, write [true 1], read nil -> [true 1]", "write true, read nil -> false"},
+		{"a cas of anything", `
+init = 0
+def cas(state, op): return op.value[1] if state == op.value[0] else inconsistent("no")
+def both(state, op): return op.value["to"]
+ops = {"cas": cas, "both": both}`, "cas [0 true], both {:to [false]}, both {:to false}, cas [false 1]", "cas [0 true], cas [false 1]"},
 		{"a lock that is None or True", `
 init = None
 def lock(state, op): return True if state == None else inconsistent("held")
