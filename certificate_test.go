@@ -432,6 +432,10 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 	order := fmt.Sprintf(head, 2) + `{"key":null,"valid":true,"order":[0,1]}` + "\n"
 	alone := fmt.Sprintf(head, 1) + `{"key":null,"valid":true,"order":[0]}` + "\n"
 	none := fmt.Sprintf(head, 0) + `{"key":null,"valid":true,"order":[]}` + "\n"
+	enqueued := strings.NewReplacer(":write", ":enqueue", ":read", ":dequeue").Replace
+	priority := func(init string) string {
+		return strings.NewReplacer("register", "priority-queue", "{}", `{"init":"`+init+`"}`).Replace(order)
+	}
 	const (
 		equal   = "proved: linearizable as register {}, independent: False, clients: integers"
 		unequal = "rejected: operation 1 cannot happen where it stands"
@@ -485,10 +489,19 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 		{"a comment that may end before its line", write + "; a\r" + ok, alone, unread},
 		{"metadata after #", saw(`#^:a [1]`, `#^:a [2]`), order, unread},
 		{"a quote", saw(`'(1)`, `'(1)`), order, unread},
-		{"an instant", saw(`#inst "2020-01-01"`, `#inst "2020-01-01T00:00:00Z"`), order, unread},
-		{"a UUID", saw(`#uuid "A"`, `#uuid "a"`), order, unread},
+		{"an instant", saw(`#inst "2020"`, `#inst "2020-01-01T00:00:00.0001Z"`), order, equal},
+		{"another instant", saw(`#inst "2020-01-01"`, `#inst "2020-01-01T00:00:00.001"`), order, unequal},
+		{"an instant elsewhere", saw(`#inst "2020-01-01T00:59:60-01:00"`, `#inst "2020-01-01T02Z"`), order, equal},
+		{"an instant that is none", saw(`#inst "2021-02-29"`, `#inst "2021-02-29"`), order, unread},
+		{"an instant of the Julian calendar", saw(`#inst "1582-10-05"`, `#inst "1582-10-15"`), order, unread},
+		{"a UUID", saw(`#uuid "1-1-1-1-A"`, `#uuid "100000001-1-1-1-00a"`), order, equal},
+		{"another UUID", saw(`#uuid "1-1-1-1-1"`, `#uuid "1-1-1-2-1"`), order, unequal},
+		{"a UUID that is none", saw(`#uuid "A"`, `#uuid "a"`), order, unread},
 		{"a record", saw(`#user.R{:a 1}`, `#user.R {:a 1}`), order, equal},
-		{"a map with a namespace", saw(`#:a{:b 1}`, `{:a/b 1}`), order, unread},
+		{"a map with a namespace", saw(`#:a{:b 1, :_/c #:d{e [2]}, f/g 3}`, `{:a/b 1, :c {d/e (2)}, f/g 3}`), order, equal},
+		{"another map with a namespace", saw(`#:a{:b 1}`, `{:b 1}`), order, unequal},
+		{"a map with a namespace and a key twice", saw(`#:a{:b 1, :a/b 2}`, `{:a/b 2}`), order, unread},
+		{"an op with a namespace", "#:a" + write, alone, unread},
 		{"a tag of nothing", saw(`[1 #a]`, `[1]`), order, unread},
 		{"an object", saw(`1 :error #<A b>`, `1`), order, unread},
 		{"a regex", saw(`#"a"`, `#"a"`), order, unread},
@@ -530,6 +543,10 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 		{"a cas that is no pair", strings.ReplaceAll(saw(`5`, `5`), ":write", ":cas"), strings.Replace(order, "register", "cas-register", 1), unread},
 		{"an initial value of another spelling", saw(`1`, `1`), strings.Replace(order, `{}`, `{"init":"017"}`, 1), "not checked: "},
 		{"a key of another spelling", saw(`[7 1]`, `[7 1]`), strings.Replace(fmt.Sprintf(head, 2), `"independent":false`, `"independent":true`, 1) + `{"key":"07","valid":true,"order":[0,1]}` + "\n", "not checked: "},
+		{"what Java has for the greater string", enqueued(saw(`"～"`, `"～"`)), priority(`[\"😀\"]`), "proved: linearizable as priority-queue"},
+		{"what Unicode has for the greater string", enqueued(saw(`"～"`, `"😀"`)), priority(`[\"😀\"]`), unequal},
+		{"numbers that floats mistake", enqueued(saw(`9007199254740993`, `9007199254740993`)), priority(`[9007199254740992.0]`), unread},
+		{"values of two types", enqueued(saw(`"a"`, `"a"`)), priority(`[:a]`), unread},
 		{"a key that equals nothing", saw(`[##NaN 1]`, `[##NaN nil]`), strings.Replace(fmt.Sprintf(head, 2), `"independent":false`, `"independent":true`, 1) + `{"key":"##NaN","valid":true,"order":[0]}` + "\n", "not checked: "},
 	} {
 		file := filepath.Join(c.dir, fmt.Sprintf("%d.history", len(c.pairs)))

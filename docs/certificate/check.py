@@ -4,6 +4,8 @@
 It has nothing of clew's, and reads the history itself (EDN, plain or .gz). ../certificate.md says why what it checks suffices.
 Exit status: 0 it proves the verdict, 1 it does not, 2 it cannot be said."""
 import gzip, hashlib, json, re, sys
+from calendar import monthrange
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
@@ -53,7 +55,29 @@ def collection(bracket, xs):
     if len(set(keys)) < len(keys) or bracket == "{" and len(xs) % 2: return Odd(("?", "what has a key twice, or no value"))
     v = {"{": ("M", frozenset(zip(keys, xs[1::2]))), "#{": ("S", frozenset(keys)), "(": ("v", List(xs))}.get(bracket, ("v", tuple(xs)))
     return Odd(v) if any(type(x) is Odd for x in xs) else v
-def tagged(tag, v): return (Odd if type(v) is Odd or re.match("#(inst$|uuid$|:)", tag) else tuple)(("t", tag, v))
+INSTANT = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?)?)?)?(?:Z|([-+])(\d\d):(\d\d))?", re.A)
+def instant(text):
+    """Milliseconds, as java.util.Date has them; None for what Clojure does not read, and for the Julian calendar."""
+    m = INSTANT.fullmatch(text)
+    if not m or m[1] < "1583": return None
+    year, month, day, hour, minute, second, away, off = (int(m[i] or missing) for i, missing in ((1, 0), (2, 1), (3, 1), (4, 0), (5, 0), (6, 0), (9, 0), (10, 0)))
+    if not (1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1] and max(hour, away) < 24 and max(minute, off) < 60 and second <= 59 + (minute == 59)): return None
+    offset = (60 * away + off) * (-1 if m[8] == "-" else 1)
+    return ((date(year, month, day).toordinal() * 1440 + hour * 60 + minute - offset) * 60 + second) * 1000 + int(((m[7] or "") + "000")[:3])
+def uuid(text):  # the last bits of five numbers
+    if len(text) > 36 or not re.fullmatch(r"[0-9a-fA-F]{1,15}(-[0-9a-fA-F]{1,15}){4}", text): return None
+    return tuple(int(n, 16) % 16**digits for n, digits in zip(text.split("-"), (8, 4, 4, 4, 12)))
+def named(ns, k):  # a key of #:ns{..}
+    if not isinstance(k, tuple) or k[0] not in "ky": return k
+    return (k[0], k[1][2:]) if k[1][:2] == "_/" and len(k[1]) > 2 else k if "/" in k[1][1:] else (k[0], f"{ns}/{k[1]}")
+def tagged(tag, v):
+    if type(v) is not Odd and tag in ("#inst", "#uuid"):
+        what = (instant if tag == "#inst" else uuid)(v[1]) if isinstance(v, tuple) and v[0] == "s" else None
+        return Odd(("?", f"{tag} {v}")) if what is None else (tag[1], what)
+    if tag[1] == ":" and is_map(v) and re.fullmatch("#:(?!(nil|true|false)$)[a-zA-Z_][a-zA-Z0-9_.-]*", tag):
+        pairs = [x for k, of in v[1] for x in (named(tag[2:], k), of)]
+        return Odd(collection("{", pairs)) if type(v) is Odd else collection("{", pairs)
+    return (Odd if type(v) is Odd or re.match("#(inst$|uuid$|:)", tag) else tuple)(("t", tag, v))
 def forms(text):
     stack = [("", [], [])]  # of what is open: its bracket, what it holds, and the tags of what comes next
     for t in filter(None, (m[1] for m in TOKEN.finditer(text))):

@@ -41,13 +41,41 @@ class MultiRegister(Seen):
     def sees(self, o): return [(k, v) for i, (f, k, v) in enumerate(o[1]) if f == "r" and ("w", k) not in [x[:2] for x in o[1][:i]]]
 
 class Priority(Bag):
+    def prepare(self, ops):
+        self.ranks = {}
+        ordered([v for op in ops for v in op.o[1:]] + [v for v, _ in self.init])
     def rank(self, v):
-        if v is None: return (0,)
-        if whole(v) or v[0] in "rmf": return (1, v if whole(v) else Fraction(v[1]) if v[0] != "f" or abs(v[1]) != OPEN else v[1])
-        return (2, len(v[1]), [self.rank(x) for x in v[1]]) if v[0] == "v" else (3, v)
+        if v not in self.ranks: self.ranks[v] = rank(v)
+        return self.ranks[v]
     def first(self, s):
         best = (min if self.p.get("priority") == "min" else max)((self.rank(x) for x, _ in s), default=None)
         return [x for x in s if self.rank(x[0]) == best]
+NAMED = {"newline": "\n", "space": " ", "tab": "\t", "return": "\r", "backspace": "\b", "formfeed": "\f"}
+def sort(v): return "n" if whole(v) or v[0] in "rmf" else v[0]
+def units(text): return text.encode("utf-16-be")  # which Java compares
+def rank(v):
+    """What compares as values do in Clojure's compare, if ordered accepts them."""
+    if v is None: return (0,)
+    s = sort(v)
+    if s == "n": return (1, v if whole(v) else v[1] if v[0] == "f" and abs(v[1]) == OPEN else Fraction(v[1]))
+    if s in "ky": return (1, v[1] != "/" and "/" in v[1], *map(units, v[1].split("/", 1) if v[1] != "/" else "/"))
+    if s == "u": return (1, *((a ^ 1 << 63) for a in (v[1][0] << 32 | v[1][1] << 16 | v[1][2], v[1][3] << 48 | v[1][4])))
+    return (1, len(v[1]), [rank(x) for x in v[1]]) if s == "v" else (1, units(NAMED.get(v[1], v[1])) if s in "sc" else v[1])
+def ordered(values):
+    """Whether compare orders all of them, and in our way, is sure."""
+    values = [v for v in values if v is not None]
+    sorts = {sort(v) for v in values}
+    readable(len(sorts) < 2 and sorts < set("nksycvbiu") and not any(is_list(v) and type(v[1]) is check.List for v in values), "values that may have no order")
+    if sorts == {"n"}:
+        kinds = {v[0] for v in values if not whole(v)}
+        readable("r" not in kinds or kinds == {"r"}, "the order of ratios and floats or decimals")
+        exact = lambda v: Fraction(v if whole(v) else v[1])
+        near = lambda v: abs(exact(v)) >= 10**300 or Fraction(float(exact(v))) != exact(v)
+        readable("f" not in kinds or not any(near(v) for v in values if whole(v) or v[0] == "m"), "the order of floats and numbers that are none")
+    lengths = {}
+    for v in values if sorts == {"v"} else (): lengths.setdefault(len(v[1]), []).append(v[1])
+    for same in lengths.values():
+        for column in zip(*same): ordered(column)
 
 class Versioned(Model):
     def start(self, init, given):

@@ -68,6 +68,41 @@ func (a *asked) ask(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
+	file := filepath.Join(dir, "ask.clj")
+	if err := os.WriteFile(file, script, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lines := a.answered(t, dir, "java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, "clojure.main", file)
+	a.hashes, a.answers = lines[:len(a.forms)], map[[2]int]answer{}
+	for i, p := range a.pairs {
+		var x answer
+		if _, err := fmt.Sscan(lines[len(a.forms)+i], &x.equal, &x.compare, &x.exact); err != nil {
+			t.Fatal(err)
+		}
+		a.answers[p] = x
+	}
+}
+
+// checkers says what the programs that check certificates make of the forms and pairs: of a
+// form, - if they do not read it for sure; of a pair, what they take for equal and for the
+// order, - for what they do not say.
+func (a *asked) checkers(t *testing.T) (forms []string, pairs map[[2]int]answer) {
+	t.Helper()
+	lines := a.answered(t, t.TempDir(), "python3", "-B", "ask.py")
+	pairs = map[[2]int]answer{}
+	for i, p := range a.pairs {
+		var x answer
+		if _, err := fmt.Sscan(lines[len(a.forms)+i], &x.equal, &x.compare); err != nil {
+			t.Fatal(err)
+		}
+		pairs[p] = x
+	}
+	return lines[:len(a.forms)], pairs
+}
+
+// answered is what a command answers to the questions, line by line.
+func (a *asked) answered(t *testing.T, dir string, command ...string) []string {
+	t.Helper()
 	var questions bytes.Buffer
 	for _, text := range a.forms {
 		fmt.Fprintln(&questions, base64.StdEncoding.EncodeToString([]byte(text)))
@@ -75,12 +110,11 @@ func (a *asked) ask(t *testing.T) {
 	for _, p := range a.pairs {
 		fmt.Fprintln(&questions, "=", p[0], p[1])
 	}
-	for name, text := range map[string][]byte{"questions": questions.Bytes(), "ask.clj": script} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+	file := filepath.Join(dir, "questions")
+	if err := os.WriteFile(file, questions.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
 	}
-	cmd := exec.Command("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, "clojure.main", filepath.Join(dir, "ask.clj"), filepath.Join(dir, "questions"))
+	cmd := exec.Command(command[0], append(command[1:], file)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -90,12 +124,5 @@ func (a *asked) ask(t *testing.T) {
 	if len(lines) != len(a.forms)+len(a.pairs) {
 		t.Fatalf("%d answers to %d questions", len(lines), len(a.forms)+len(a.pairs))
 	}
-	a.hashes, a.answers = lines[:len(a.forms)], map[[2]int]answer{}
-	for i, p := range a.pairs {
-		var x answer
-		if _, err := fmt.Sscan(lines[len(a.forms)+i], &x.equal, &x.compare, &x.exact); err != nil {
-			t.Fatal(err)
-		}
-		a.answers[p] = x
-	}
+	return lines
 }

@@ -3,6 +3,7 @@ package clojure
 import (
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -92,6 +93,45 @@ func TestValuesAreThoseOfClojure(t *testing.T) {
 	}
 	t.Logf("%d forms, %d pairs, %d equal; %d lists with an order, %d without", len(a.forms), len(a.pairs), equal, lists[true], lists[false])
 	if equal < 1000 || lists[true] < 1000 || lists[false] < 1000 {
+		t.Error("too few of a kind")
+	}
+	t.Run("the checkers of certificates", func(t *testing.T) { checkers(t, a) })
+}
+
+// The programs that check certificates may not know, but must not be wrong.
+func checkers(t *testing.T, a *asked) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3, which checks certificates, is not there")
+	}
+	forms, pairs := a.checkers(t)
+	r := &reporter{T: t}
+	equal, ordered := 0, 0
+	for _, p := range a.pairs {
+		theirs, ours := a.of(p[0], p[1]), pairs[p]
+		if ours.equal == "-" || a.hashes[p[0]] == "-" || a.hashes[p[1]] == "-" {
+			continue
+		}
+		if ours.equal != theirs.equal {
+			r.wrong("%q = %q: %s in Clojure, %s for check.py", a.forms[p[0]], a.forms[p[1]], theirs.equal, ours.equal)
+		}
+		if ours.compare != "-" && (ours.compare != theirs.compare || ours.compare != theirs.exact) {
+			r.wrong("%s and %s compare as %s in Clojure, as %s for more.py", a.forms[p[0]], a.forms[p[1]], theirs.compare, ours.compare)
+		}
+		if theirs.equal == "true" {
+			equal++
+		}
+		if ours.compare != "-" {
+			ordered++
+		}
+	}
+	readable := 0
+	for i := range forms {
+		if forms[i] == "+" && a.hashes[i] != "-" {
+			readable++
+		}
+	}
+	t.Logf("%d forms are read; of the pairs %d are equal, %d have an order", readable, equal, ordered)
+	if readable < 500 || equal < 500 || ordered < 1000 {
 		t.Error("too few of a kind")
 	}
 }
