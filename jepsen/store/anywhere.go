@@ -31,7 +31,8 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 	if root == "." {
 		above = ""
 	}
-	var below, links []string
+	var below []string
+	var others []hidden
 	var unreadable []error
 	err = fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -39,8 +40,8 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
 		case d.Type().IsRegular():
 			below = append(below, strings.TrimPrefix(p, above))
-		case d.Type()&fs.ModeSymlink != 0:
-			links = append(links, strings.TrimPrefix(p, above))
+		case p != root:
+			others = append(others, hidden{strings.TrimPrefix(p, above), kindOf(d.Type())})
 		}
 		return nil
 	})
@@ -48,7 +49,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	found := FindAmong(root, below, func(name string) (io.ReadCloser, error) { return fsys.Open(path.Join(root, name)) })
-	return Options{}.found(root, found, passedBy(below, links), errors.Join(unreadable...))
+	return Options{}.found(root, found, passedBy(below, others), errors.Join(unreadable...))
 }
 
 // FindIn is Find for a file that may be anywhere: itself, or the members of an

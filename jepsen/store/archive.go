@@ -1,22 +1,13 @@
 package store
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
-	"sync"
-
-	"clew/internal/files"
-	"clew/internal/limits"
 )
 
 // opener opens a file from its beginning. It is read until the context is done, as
@@ -35,13 +26,11 @@ func isTar(name string) bool {
 
 func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
 
-// encrypted is the flag of a zip archive's member that needs a password.
-const encrypted = 1
-
 // IsArchive says whether a file of this name is an archive, whose members are histories.
 func IsArchive(name string) bool { return isTar(name) || isZip(name) }
 
-// findInArchive is the histories in an archive, and what was passed by.
+// findInArchive returns the histories in an archive, and what was passed by. If members
+// may be lost, it returns those that are there and an error.
 func findInArchive(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
 	if isZip(file) {
 		return findInZip(ctx, file, open)
@@ -49,243 +38,88 @@ func findInArchive(ctx context.Context, file string, open opener, o Options) (fo
 	return findInTar(ctx, file, open, o)
 }
 
-// findInZip is the histories in a zip archive, by name. It stays open.
-func findInZip(ctx context.Context, file string, open opener) (found []Source, passed []string, err error) {
-	f, err := open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	z, err := readZip(ctx, f)
-	if err != nil {
-		f.Close()
-		return nil, nil, fmt.Errorf("%s: %w", file, files.Reason(err))
-	}
-	members := map[string]*zip.File{}
-	var names, links []string
-	for _, f := range z.File {
-		switch name := path.Clean(f.Name); {
-		case f.Mode().IsRegular():
-			members[name] = f
-			names = append(names, name)
-		case f.Mode()&fs.ModeSymlink != 0:
-			links = append(links, name)
-		}
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	source := func(name string) Source {
-		s := stored(file, name)
-		s.archive = file
-		member := members[name]
-		s.open = func(context.Context) (io.ReadCloser, error) {
-			if member.Flags&encrypted != 0 {
-				return nil, errors.New("it is encrypted; unpack the archive with its password, and check the folder")
-			}
-			return member.Open()
-		}
-		return s
-	}
-	return sources(names, source), passedBy(names, links), nil
+// memberName returns the name of a member as a path. Archives that were made on Windows
+// may have backslashes in it.
+func memberName(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
+
+// listing collects the names in an archive.
+type listing struct {
+	names  []string // of files, each once
+	hidden []hidden
+	links  map[string]string // from symbolic links to where they lead
+	seen   map[string]int    // how many files have a name
 }
 
-// readZip reads the list of an archive's members: here and there in a file, or of one
-// that can only be read from front to back, in memory.
-func readZip(ctx context.Context, f io.ReadCloser) (*zip.Reader, error) {
-	if at, ok := f.(interface {
-		io.ReaderAt
-		Stat() (fs.FileInfo, error)
-	}); ok {
-		info, err := at.Stat()
-		if err != nil {
-			return nil, err
-		}
-		return zip.NewReader(at, info.Size())
+func newListing() *listing { return &listing{links: map[string]string{}, seen: map[string]int{}} }
+
+// file adds a file, and says whether its name is a new one.
+func (l *listing) file(name string) bool {
+	if l.seen[name]++; l.seen[name] > 1 {
+		return false
 	}
-	all, err := io.ReadAll(limits.Reader(ctx, f, 0))
-	if err != nil {
-		return nil, err
-	}
-	return zip.NewReader(bytes.NewReader(all), int64(len(all)))
+	l.names = append(l.names, name)
+	return true
 }
 
-// findInTar is the histories in a tar archive, in its order. The archive is
-// read once for their names, and once more for what is in them, unless it is
-// compressed and that could be kept.
-func findInTar(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
-	archive := &tarball{file: file, begun: open}
-	t, err := archive.begin(ctx)
-	if err != nil {
-		return nil, nil, err
+// other adds what is not a file.
+func (l *listing) other(name string, mode fs.FileMode) {
+	l.hidden = append(l.hidden, hidden{name, kindOf(mode)})
+}
+
+// passed says what is passed by. Symbolic links that lead out of the archive may lead to
+// histories; Jepsen's own, latest and current, lead to a test that has a folder.
+func (l *listing) passed() []string {
+	within := map[string]bool{}
+	for _, name := range l.names {
+		for ; name != "." && name != "/" && !within[name]; name = path.Dir(name) {
+			within[name] = true
+		}
 	}
-	defer t.end()
-	var names, links []string
-	members := map[string]member{}
-	for {
-		header, err := t.next()
-		if err == io.EOF {
-			break
+	for from, to := range l.links {
+		base := path.Base(from)
+		inside := !path.IsAbs(to) && within[path.Join(path.Dir(from), to)]
+		if !inside && base != "latest" && base != "current" && path.Ext(base) == "" {
+			l.hidden = append(l.hidden, hidden{from, linkOut})
 		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", file, err)
-		}
-		name := path.Clean(header.Name)
-		m := member{at: t.passed}
-		switch header.Typeflag {
-		case tar.TypeReg, tar.TypeGNUSparse:
-			if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name)) && (o.Own == nil || o.Own(stored(file, name))) {
-				m.text = make([]byte, header.Size)
-				if _, err := io.ReadFull(t.r, m.text); err != nil {
-					return nil, nil, fmt.Errorf("%s: %w", file, err)
-				}
-				*o.Keep -= header.Size
-			}
-		case tar.TypeLink:
-			var known bool
-			if m, known = members[path.Clean(header.Linkname)]; !known {
-				m.lost = fmt.Errorf("it is a hard link to %s, and no such member comes before it", header.Linkname)
-			}
-		case tar.TypeSymlink:
-			links = append(links, name)
+	}
+	return passedBy(l.names, l.hidden)
+}
+
+// doubled takes care of histories whose names several members have. Same says whether
+// all of them have the same content.
+func (l *listing) doubled(found []Source, same func(name string) (bool, error)) (said []string, err error) {
+	for i := range found {
+		s := &found[i]
+		n := l.seen[s.Below]
+		if n < 2 {
 			continue
+		}
+		alike, err := same(s.Below)
+		switch {
+		case err != nil:
+			return nil, err
+		case alike:
+			said = append(said, fmt.Sprintf("%d members have the name %s; they are the same", n, s.Below))
 		default:
-			continue
-		}
-		if _, seen := members[name]; !seen {
-			names = append(names, name)
-		}
-		members[name] = m // a later member of the same name replaces it
-	}
-	source := func(name string) Source {
-		s := stored(file, name)
-		s.archive = file
-		m := members[name]
-		s.InOrder = m.text == nil
-		s.open = func(ctx context.Context) (io.ReadCloser, error) {
-			switch {
-			case m.lost != nil:
-				return nil, m.lost
-			case m.text == nil:
-				return archive.open(ctx, m.at)
+			s.InOrder = false
+			s.open = func(context.Context) (io.ReadCloser, error) {
+				return nil, fmt.Errorf("%d members have this name, and different content; unpack the archive, which leaves one of them, and check the folder", n)
 			}
-			return io.NopCloser(bytes.NewReader(m.text)), nil
-		}
-		return s
-	}
-	return sources(names, source), passedBy(names, links), nil
-}
-
-// member is a file in a tar archive. A hard link is the file that it names.
-type member struct {
-	at   int    // which of the members it is, from 1 on
-	text []byte // what is in it, unless nil
-	lost error  // why it cannot be read
-}
-
-// tarball is a tar archive, compressed or not.
-type tarball struct {
-	file  string
-	begun opener
-	mu    sync.Mutex
-	last  *tarReading // nil, or what the next reader may go on with
-}
-
-// tarReading reads a tar archive from front to back. One at a time uses it.
-type tarReading struct {
-	ctx    context.Context // of what uses it
-	f, z   io.ReadCloser
-	r      *tar.Reader
-	packed bool
-	passed int // members
-}
-
-// Read reads the file.
-func (t *tarReading) Read(p []byte) (int, error) {
-	if t.ctx.Err() != nil {
-		return 0, context.Cause(t.ctx)
-	}
-	return t.f.Read(p)
-}
-
-func (t *tarball) begin(ctx context.Context) (*tarReading, error) {
-	f, err := t.begun(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r := &tarReading{ctx: ctx, f: f}
-	z, packed, err := files.Decompress(bufio.NewReaderSize(r, 1<<16))
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", t.file, err)
-	}
-	var in io.Reader = z
-	if at, ok := f.(io.ReadSeeker); ok && !packed {
-		if _, err := at.Seek(0, io.SeekStart); err == nil {
-			in = at // members that nobody reads are skipped, and not read
 		}
 	}
-	r.z, r.packed, r.r = z, packed, tar.NewReader(in)
-	return r, nil
+	return said, nil
 }
 
-func (t *tarReading) end() {
-	t.z.Close()
-	t.f.Close()
-}
+// damaged is a reader whose errors say that the archive is damaged.
+type damaged struct{ io.ReadCloser }
 
-func (t *tarReading) next() (*tar.Header, error) {
-	if t.ctx.Err() != nil {
-		return nil, context.Cause(t.ctx)
+func (d damaged) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	switch {
+	case err == io.ErrUnexpectedEOF:
+		err = errors.New("the archive is damaged: the member ends too soon")
+	case err != nil && err != io.EOF:
+		err = fmt.Errorf("the archive is damaged: %w", err)
 	}
-	header, err := t.r.Next()
-	t.passed++
-	return header, err
-}
-
-// open goes on to a member. If that one has been passed, or if the archive is still
-// being read, it starts again from the front.
-func (t *tarball) open(ctx context.Context, at int) (io.ReadCloser, error) {
-	t.mu.Lock()
-	r := t.last
-	t.last = nil
-	t.mu.Unlock()
-	if r != nil && r.passed >= at {
-		r.end()
-		r = nil
-	}
-	if r == nil {
-		var err error
-		if r, err = t.begin(ctx); err != nil {
-			return nil, err
-		}
-	}
-	r.ctx = ctx
-	for r.passed < at {
-		if _, err := r.next(); err != nil {
-			r.end()
-			return nil, err
-		}
-	}
-	return &tarMember{t, r}, nil
-}
-
-// tarMember is a member that is being read.
-type tarMember struct {
-	archive *tarball
-	reading *tarReading
-}
-
-func (m *tarMember) Read(p []byte) (int, error) { return m.reading.r.Read(p) }
-
-// Close leaves the archive to the next reader.
-func (m *tarMember) Close() error {
-	m.archive.mu.Lock()
-	defer m.archive.mu.Unlock()
-	if m.reading == nil {
-		return nil
-	}
-	if m.archive.last != nil {
-		m.archive.last.end()
-	}
-	m.archive.last, m.reading = m.reading, nil
-	return nil
+	return n, err
 }

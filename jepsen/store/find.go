@@ -86,7 +86,8 @@ func findBelow(ctx context.Context, dir string) (found []Source, passed []string
 	if !strings.HasSuffix(root, string(filepath.Separator)) {
 		root += string(filepath.Separator)
 	}
-	var below, links []string
+	var below []string
+	var others []hidden
 	var unreadable []error
 	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
@@ -102,9 +103,11 @@ func findBelow(ctx context.Context, dir string) (found []Source, passed []string
 			return err
 		case d.Type().IsRegular():
 			below = append(below, name)
-		case d.Type()&fs.ModeSymlink != 0 && (isRun(name) || isEDN(name)):
-			if info, err := os.Stat(p); err != nil || !info.IsDir() {
-				links = append(links, name)
+		case name != ".":
+			if kind := kindOf(d.Type()); kind != link || !leadsToFolder(p) {
+				others = append(others, hidden{name, kind})
+			} else if leadsOut(root, p) {
+				others = append(others, hidden{name, linkOut})
 			}
 		}
 		return nil
@@ -113,36 +116,11 @@ func findBelow(ctx context.Context, dir string) (found []Source, passed []string
 		return nil, nil, files.PathError(err)
 	}
 	found = sources(below, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
-	passed = passedBy(below, links)
+	passed = passedBy(below, others)
 	if others := slices.DeleteFunc(below, func(name string) bool { return !otherForm.MatchString(name) }); len(found)+len(unreadable) == 0 && len(others) > 0 {
 		passed = append(passed, fmt.Sprintf("it has %d of other forms, such as %s: give those by their names", len(others), others[0]))
 	}
 	return found, passed, errors.Join(unreadable...)
-}
-
-// passedBy says what is passed by though it looks like a history: symbolic links that
-// would be histories if they were files, and compressed ones.
-func passedBy(files, links []string) (said []string) {
-	isLink := map[string]bool{}
-	for _, name := range links {
-		isLink[name] = true
-	}
-	chosen, _, packed := histories(slices.Concat(files, links))
-	if taken, _, _ := histories(files); len(taken) == 0 || !isRun(taken[0]) {
-		packed = nil // without the links they are looked at
-	}
-	isFile := func(name string) bool { return !isLink[name] }
-	if left := slices.DeleteFunc(chosen, isFile); len(left) == 1 {
-		said = append(said, "1 symbolic link is not followed, such as "+left[0])
-	} else if len(left) > 1 {
-		said = append(said, fmt.Sprintf("%d symbolic links are not followed, such as %s", len(left), left[0]))
-	}
-	if len(packed) == 1 {
-		said = append(said, "1 compressed history is not looked at, since others are not compressed: give "+packed[0]+" by its name")
-	} else if len(packed) > 1 {
-		said = append(said, fmt.Sprintf("%d compressed histories are not looked at, since others are not compressed, such as %s: give them by their names", len(packed), packed[0]))
-	}
-	return said
 }
 
 // otherForm matches the names of files that may be histories, but are not looked for in

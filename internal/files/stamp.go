@@ -1,0 +1,94 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Stamp says what a file was: its size, its time and which file it is. The zero Stamp,
+// which readers that are not files have, never changes.
+type Stamp struct {
+	info fs.FileInfo
+	path string // of a file of this machine, else ""
+}
+
+// StampOf returns the stamp of an open file, if it is a regular one.
+func StampOf(f any) Stamp {
+	of, ok := f.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return Stamp{}
+	}
+	info, err := of.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return Stamp{}
+	}
+	s := Stamp{info: info}
+	if named, ok := f.(*os.File); ok {
+		s.path = named.Name()
+	}
+	return s
+}
+
+// Changed returns an error if an open file is not what it was when it was stamped:
+// another file, of another size, or written to since.
+func (s Stamp) Changed(f any) error {
+	if s.info == nil {
+		return nil
+	}
+	now := StampOf(f)
+	switch {
+	case now.info == nil:
+		return errors.New("it changed while it was read: it is not a regular file anymore")
+	case os.SameFile(s.info, s.info) && !os.SameFile(s.info, now.info):
+		return errors.New("it changed while it was read: another file has taken its place; check it again")
+	case s.info.Size() != now.info.Size():
+		return fmt.Errorf("it changed while it was read: it had %d bytes before and %d after; expected a file that is not written to, or --follow", s.info.Size(), now.info.Size())
+	case !s.info.ModTime().Equal(now.info.ModTime()):
+		return fmt.Errorf("it changed while it was read: it was written to at %s; expected a file that is not written to, or --follow", now.info.ModTime().Format(time.TimeOnly))
+	}
+	return nil
+}
+
+// Moved says whether the path of the file leads to another file now, or to none. What
+// was open has been read nevertheless.
+func (s Stamp) Moved() string {
+	if s.path == "" {
+		return ""
+	}
+	switch now, err := os.Stat(s.path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "deleted"
+	case err == nil && !os.SameFile(s.info, now):
+		return "replaced"
+	}
+	return ""
+}
+
+// Steady returns a reader of r, which reads from the file f: instead of the end of r it
+// returns an error if the file has changed since it was stamped.
+func (s Stamp) Steady(r io.Reader, f any) io.Reader {
+	if s.info == nil {
+		return r
+	}
+	return steady{r, s, f}
+}
+
+type steady struct {
+	io.Reader
+	stamp Stamp
+	file  any
+}
+
+func (s steady) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err == io.EOF {
+		if changed := s.stamp.Changed(s.file); changed != nil {
+			err = changed
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// hidden is something that is not read, though a history may be behind it.
+type hidden struct {
+	name string
+	kind kind
+}
+
+// kind says what is not read, and what is not done with it.
+type kind struct{ one, many, not string }
+
+var (
+	link    = kind{"symbolic link", "symbolic links", "followed"}
+	linkOut = kind{"symbolic link that leads to other folders", "symbolic links that lead to other folders", "followed"}
+	kinds   = []kind{link, linkOut, {"FIFO", "FIFOs", "read"}, {"socket", "sockets", "read"}, {"device", "devices", "read"},
+		{"folder", "folders", "a history"}, {"file of an unknown type", "files of unknown types", "read"}}
+)
+
+// kindOf is what something is that is not a regular file.
+func kindOf(mode fs.FileMode) kind {
+	for i, is := range []fs.FileMode{fs.ModeSymlink, 0, fs.ModeNamedPipe, fs.ModeSocket, fs.ModeDevice, fs.ModeDir} {
+		if mode&is != 0 {
+			return kinds[i]
+		}
+	}
+	return kinds[len(kinds)-1]
+}
+
+// passedBy says what is passed by though it looks like a history: what would be one if it
+// was a file, links to other folders, and compressed histories.
+func passedBy(files []string, others []hidden) (said []string) {
+	kindOf := map[string]kind{}
+	names := slices.Clip(files)
+	var left []string
+	for _, o := range others {
+		kindOf[o.name] = o.kind
+		if o.kind == linkOut {
+			left = append(left, o.name)
+		} else {
+			names = append(names, o.name)
+		}
+	}
+	chosen, _, packed := histories(names)
+	if taken, _, _ := histories(files); len(taken) == 0 || !isRun(taken[0]) {
+		packed = nil // without the links they are looked at
+	}
+	left = append(left, chosen...)
+	slices.Sort(left)
+	for _, k := range kinds {
+		of := slices.DeleteFunc(slices.Clone(left), func(name string) bool { return kindOf[name] != k })
+		if len(of) == 1 {
+			said = append(said, fmt.Sprintf("1 %s is not %s, such as %s", k.one, k.not, of[0]))
+		} else if len(of) > 1 {
+			said = append(said, fmt.Sprintf("%d %s are not %s, such as %s", len(of), k.many, k.not, of[0]))
+		}
+	}
+	if len(packed) == 1 {
+		said = append(said, "1 compressed history is not looked at, since others are not compressed: give "+packed[0]+" by its name")
+	} else if len(packed) > 1 {
+		said = append(said, fmt.Sprintf("%d compressed histories are not looked at, since others are not compressed, such as %s: give them by their names", len(packed), packed[0]))
+	}
+	return said
+}
+
+// maxLooked is in how many files and folders a history is looked for behind a link.
+const maxLooked = 10_000
+
+// leadsToFolder says whether a symbolic link leads to a folder.
+func leadsToFolder(link string) bool {
+	info, err := os.Stat(link)
+	return err == nil && info.IsDir()
+}
+
+// leadsOut says whether a symbolic link to a folder leads to one with histories that is
+// not below the root.
+func leadsOut(root, link string) bool {
+	root, err := resolved(root)
+	to, failed := resolved(link)
+	if err != nil || failed != nil {
+		return false
+	}
+	if inside, err := filepath.Rel(root, to); err == nil && filepath.IsLocal(inside) {
+		return false
+	}
+	found, looked := false, 0
+	filepath.WalkDir(to, func(p string, d fs.DirEntry, err error) error {
+		if looked++; looked > maxLooked {
+			return fs.SkipAll
+		}
+		if err == nil && d.Type().IsRegular() && (isRun(p) || isEDN(p)) {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// resolved is the absolute path to which a path leads.
+func resolved(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}

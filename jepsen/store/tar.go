@@ -1,0 +1,326 @@
+package store
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"clew/internal/files"
+	"clew/internal/limits"
+)
+
+// findInTar is the histories in a tar archive, in its order. The archive is
+// read once for their names, and once more for what is in them, unless it is
+// compressed and that could be kept. The first time it is read to its end, whose
+// checksum speaks for all of a compressed one.
+func findInTar(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
+	archive := &tarball{file: file, begun: open}
+	t, err := archive.begin(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer t.end()
+	list := newListing()
+	members := map[string][]member{}
+	var lost error // what may be missing
+	for {
+		header, err := t.next()
+		if err == io.EOF {
+			break
+		}
+		if errors.Is(err, errCut) {
+			lost = fmt.Errorf("%s: %w", file, err)
+			break
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", file, err)
+		}
+		name := memberName(header.Name)
+		m := member{at: t.passed}
+		switch header.Typeflag {
+		case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
+			if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name)) && (o.Own == nil || o.Own(stored(file, name))) {
+				m.text = make([]byte, header.Size)
+				if _, err := io.ReadFull(t.r, m.text); err != nil {
+					return nil, nil, fmt.Errorf("%s: %w", file, err)
+				}
+				*o.Keep -= header.Size
+			}
+		case tar.TypeLink:
+			if to := members[memberName(header.Linkname)]; len(to) > 0 {
+				m = to[len(to)-1]
+			} else {
+				m.lost = fmt.Errorf("it is a hard link to %s, and no such member comes before it", header.Linkname)
+			}
+		case tar.TypeXGlobalHeader:
+			continue
+		case tar.TypeSymlink:
+			list.links[name] = header.Linkname
+			fallthrough
+		default:
+			list.other(name, header.FileInfo().Mode())
+			continue
+		}
+		list.file(name)
+		members[name] = append(members[name], m)
+	}
+	found = sources(list.names, func(name string) Source { return archive.source(name, members[name][0]) })
+	said, err := list.doubled(found, func(name string) (bool, error) { return archive.same(ctx, members[name]) })
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return found, append(list.passed(), said...), lost
+}
+
+// source is a member's history.
+func (t *tarball) source(name string, m member) Source {
+	s := stored(t.file, name)
+	s.archive = t.file
+	s.InOrder = m.text == nil
+	s.open = func(ctx context.Context) (io.ReadCloser, error) { return t.read(ctx, m) }
+	return s
+}
+
+// member is a file in a tar archive. A hard link is the file that it names.
+type member struct {
+	at   int    // which of the members it is, from 1 on
+	text []byte // what is in it, unless nil
+	lost error  // why it cannot be read
+}
+
+// tarball is a tar archive, compressed or not. What follows the end of one is another
+// one: cat joins them so.
+type tarball struct {
+	file  string
+	begun opener
+	mu    sync.Mutex
+	stamp files.Stamp // of the archive as it was found
+	last  *tarReading // nil, or what the next reader may go on with
+}
+
+// tarReading reads a tar archive from front to back. One at a time uses it.
+type tarReading struct {
+	ctx    context.Context // of what uses it
+	f, z   io.ReadCloser
+	in     io.Reader // what r reads
+	r      *tar.Reader
+	packed bool
+	passed int // members
+}
+
+// Read reads the file.
+func (t *tarReading) Read(p []byte) (int, error) {
+	if t.ctx.Err() != nil {
+		return 0, context.Cause(t.ctx)
+	}
+	return t.f.Read(p)
+}
+
+func (t *tarball) begin(ctx context.Context) (*tarReading, error) {
+	f, err := t.begun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	if t.stamp == (files.Stamp{}) {
+		t.stamp = files.StampOf(f)
+	}
+	stamp := t.stamp
+	t.mu.Unlock()
+	r := &tarReading{ctx: ctx, f: f}
+	z, packed, err := files.Decompress(bufio.NewReaderSize(r, 1<<16))
+	if changed := stamp.Changed(f); changed != nil {
+		err = changed
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", t.file, err)
+	}
+	var in io.Reader = z
+	if at, ok := f.(io.ReadSeeker); ok && !packed {
+		if _, err := at.Seek(0, io.SeekStart); err == nil {
+			in = at // members that nobody reads are skipped, and not read
+		}
+	}
+	r.z, r.packed, r.in, r.r = z, packed, in, tar.NewReader(ending(in))
+	return r, nil
+}
+
+func (t *tarReading) end() {
+	t.z.Close()
+	t.f.Close()
+}
+
+// next goes on to the next member. Its error is io.EOF at the end of the file alone.
+func (t *tarReading) next() (*tar.Header, error) {
+	for {
+		if t.ctx.Err() != nil {
+			return nil, context.Cause(t.ctx)
+		}
+		header, err := t.r.Next()
+		if err == nil {
+			t.passed++
+		}
+		if err != io.EOF {
+			return header, err
+		}
+		if err := t.behind(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// block is what a tar archive is made of, and someBlocks how much is looked at at once
+// behind its end.
+const (
+	block      = 512
+	someBlocks = 64 * block
+)
+
+// behind goes on to the archive behind the end of another one. Its error is io.EOF if
+// only zeros follow.
+func (t *tarReading) behind() error {
+	b := make([]byte, someBlocks)
+	for {
+		if t.ctx.Err() != nil {
+			return context.Cause(t.ctx)
+		}
+		n, err := io.ReadFull(t.in, b)
+		if err != nil && err != io.ErrUnexpectedEOF {
+			return err
+		}
+		b = b[:n]
+		zeros := n - len(bytes.TrimLeft(b, "\x00"))
+		switch {
+		case zeros == n && err != nil:
+			return io.EOF
+		case zeros == n:
+			continue
+		}
+		rest := b[zeros/block*block:]
+		if at, ok := t.in.(io.Seeker); ok {
+			if _, err := at.Seek(-int64(len(rest)), io.SeekCurrent); err != nil {
+				return err
+			}
+		} else {
+			t.in = io.MultiReader(bytes.NewReader(rest), t.in)
+		}
+		t.r = tar.NewReader(ending(t.in))
+		return nil
+	}
+}
+
+// errCut is the error of an archive that ends before it says so.
+var errCut = errors.New("the archive is cut off, and members may be lost: expected two blocks of zeros at its end, found the end of the file")
+
+// ending is a reader in which the end of the file is errCut: an archive ends before it.
+func ending(r io.Reader) io.Reader {
+	if s, ok := r.(io.Seeker); ok {
+		return struct {
+			cutOff
+			io.Seeker
+		}{cutOff{r}, s}
+	}
+	return cutOff{r}
+}
+
+type cutOff struct{ io.Reader }
+
+func (c cutOff) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if err == io.EOF {
+		err = nil
+		if n == 0 && len(p) > 0 {
+			err = errCut
+		}
+	}
+	return n, err
+}
+
+// read opens a member.
+func (t *tarball) read(ctx context.Context, m member) (io.ReadCloser, error) {
+	switch {
+	case m.lost != nil:
+		return nil, m.lost
+	case m.text != nil:
+		return io.NopCloser(bytes.NewReader(m.text)), nil
+	}
+	return t.open(ctx, m.at)
+}
+
+// open goes on to a member. If that one has been passed, or if the archive is still
+// being read, it starts again from the front.
+func (t *tarball) open(ctx context.Context, at int) (io.ReadCloser, error) {
+	t.mu.Lock()
+	r := t.last
+	t.last = nil
+	t.mu.Unlock()
+	if r != nil && r.passed >= at {
+		r.end()
+		r = nil
+	}
+	if r == nil {
+		var err error
+		if r, err = t.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.ctx = ctx
+	for r.passed < at {
+		if _, err := r.next(); err != nil {
+			r.end()
+			return nil, err
+		}
+	}
+	return &tarMember{t.stamp.Steady(r.r, r.f), t, r}, nil
+}
+
+// tarMember is a member that is being read.
+type tarMember struct {
+	io.Reader
+	archive *tarball
+	reading *tarReading
+}
+
+// Close leaves the archive to the next reader.
+func (m *tarMember) Close() error {
+	m.archive.mu.Lock()
+	defer m.archive.mu.Unlock()
+	if m.reading == nil {
+		return nil
+	}
+	if m.archive.last != nil {
+		m.archive.last.end()
+	}
+	m.archive.last, m.reading = m.reading, nil
+	return nil
+}
+
+// same says whether all members have the same content.
+func (t *tarball) same(ctx context.Context, all []member) (bool, error) {
+	var first [sha256.Size]byte
+	for i, m := range all {
+		in, err := t.read(ctx, m)
+		if err != nil {
+			return false, context.Cause(ctx) // what else is wrong, reading it says
+		}
+		hash := sha256.New()
+		_, err = io.Copy(hash, limits.Reader(ctx, in, 0))
+		in.Close()
+		if err != nil {
+			return false, err
+		}
+		if sum := [sha256.Size]byte(hash.Sum(nil)); i == 0 {
+			first = sum
+		} else if sum != first {
+			return false, nil
+		}
+	}
+	return true, nil
+}
