@@ -28,8 +28,8 @@ type Following struct {
 // counts once it ends. EDN, JSON lines and the .log form can be looked at on the
 // way, in other forms Look sees nothing before the end. A file that is a test.jepsen
 // grows by chunks of 16,384 events, and ends once the test says that its history is
-// whole. If the context is done the history ends there. A file that is compressed, or
-// that becomes shorter, is an error. Memory and time are those of Read, but for a buffer.
+// whole. If the context is done the history ends there. A file that is compressed, that
+// becomes shorter, or that is written again, deleted or replaced, is an error. Memory and time are those of Read, but for a buffer.
 func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, f Following) (*jepsen.History, error) {
 	if r == nil || f.Look == nil {
 		return nil, fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
@@ -110,27 +110,19 @@ const (
 // may have been there before.
 const lastMoment = 200 * time.Millisecond
 
-// Why a file cannot be followed.
-var (
-	errPacked  = errors.New("compressed data is not followed, since the end of what is there cannot be told from the end of a line; check it without following it")
-	errShorter = errors.New("it has become shorter since it was read, so this is not the history that it was")
-)
-
 // pump reads until the text ends, or nobody wants it.
 func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
-	file, growing := r.(*os.File)
-	if growing {
-		info, err := file.Stat()
-		growing = err == nil && info.Mode().IsRegular()
-	}
+	growing := newGrowth(r)
 	for first := true; ; {
 		b := block{text: make([]byte, blockBytes)}
 		var n int
 		n, b.err = r.Read(b.text)
-		if b.text = b.text[:n]; growing && b.err == io.EOF {
-			b.err = shorter(file)
+		b.text = b.text[:n]
+		growing.read(b.text)
+		if growing != nil && b.err == io.EOF {
+			b.err = growing.look()
 		}
-		if growing && first && files.IsPacked(b.text) {
+		if growing != nil && first && files.IsPacked(b.text) {
 			b.text, b.err = nil, errPacked
 		}
 		first = first && n == 0
@@ -151,20 +143,6 @@ func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
 			return
 		}
 	}
-}
-
-// shorter is an error if less is in a file than was read of it.
-func shorter(file *os.File) error {
-	at, err := file.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return err
-	}
-	if info, err := file.Stat(); err != nil {
-		return err
-	} else if info.Size() < at {
-		return errShorter
-	}
-	return nil
 }
 
 // Read gives out whole lines, and the rest once the text has ended. In between it

@@ -226,8 +226,13 @@ func TestATestGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "test.jepsen")
-	write := func(n int) {
-		if err := os.WriteFile(path, data[:n], 0o644); err != nil {
+	write := func(n int) { // It is never shorter on the way, unless it is to be.
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+		if err == nil {
+			_, err = f.Write(data[:n])
+			err = errors.Join(err, f.Truncate(int64(n)), f.Close())
+		}
+		if err != nil {
 			t.Error(err)
 		}
 	}

@@ -2,10 +2,12 @@ package forms
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"time"
 
+	"clew/internal/files"
 	"clew/jepsen"
 	"clew/jepsen/testfile"
 )
@@ -21,7 +23,7 @@ func isTest(f *os.File) bool {
 // of the file, so it is read anew whenever it has grown, for a tenth of one processor
 // in all. What cannot be read may be half written, and is read again later.
 func followTest(ctx context.Context, f *os.File, opts jepsen.Options, how Following) (*jepsen.History, error) {
-	t := growingTest{file: f, opts: opts, size: -1}
+	t := growingTest{file: f, stamp: files.StampOf(f), opts: opts, size: -1}
 	tick := time.NewTicker(lookPause)
 	defer tick.Stop()
 	var next time.Time // when it may be read again
@@ -38,7 +40,7 @@ func followTest(ctx context.Context, f *os.File, opts jepsen.Options, how Follow
 			next = changed.Add(readShare * changed.Sub(now))
 		}
 		if t.history != nil && (!how.Look(t.history) || len(t.history.Warnings) == 0) || ends {
-			return t.history, t.err
+			return t.whole()
 		}
 		select {
 		case <-tick.C:
@@ -53,16 +55,26 @@ const readShare = 10
 // growingTest is a test.jepsen that is read now and then.
 type growingTest struct {
 	file    *os.File
+	stamp   files.Stamp
 	opts    jepsen.Options
 	size    int64     // when it was read last
 	written time.Time // likewise
 	history *jepsen.History
-	err     error // why there is no history
+	err     error // why the file could not be read the last time
 }
 
 // grown says whether the file has changed since it was read.
 func (t *growingTest) grown() (bool, error) {
+	switch t.stamp.Moved() {
+	case "deleted":
+		return false, fmt.Errorf("%s: %w", t.opts.File, errDeleted)
+	case "replaced":
+		return false, fmt.Errorf("%s: %w", t.opts.File, errReplaced)
+	}
 	info, err := t.file.Stat()
+	if err == nil && info.Size() < t.size {
+		return false, fmt.Errorf("%s: %w", t.opts.File, errShorter)
+	}
 	return err == nil && (info.Size() != t.size || !info.ModTime().Equal(t.written)), err
 }
 
@@ -77,9 +89,23 @@ func (t *growingTest) read() {
 	if err == nil {
 		h, err = ReadWithin(context.Background(), t.file, t.opts.File, t.opts)
 	}
-	if err == nil {
-		t.history, t.err = h, nil
-	} else if t.history == nil {
-		t.err = err
+	if t.err = err; err != nil {
+		return
 	}
+	if t.history != nil && h.Events < t.history.Events {
+		t.err = fmt.Errorf("%s: %w", t.opts.File, errRewritten)
+		return
+	}
+	t.history = h
+}
+
+// whole is the history once no more of it is wanted.
+func (t *growingTest) whole() (*jepsen.History, error) {
+	if t.history == nil {
+		return nil, t.err
+	}
+	if t.err != nil {
+		t.history.Warnings = append(t.history.Warnings, fmt.Sprintf("what has come since could not be read: %v", t.err))
+	}
+	return t.history, nil
 }

@@ -82,8 +82,21 @@ func (in *input) at(line, col int) edn.Pos {
 }
 
 // read reads the events of a history, compressed or not, in the given form, or
-// in the one that its content shows if form is "".
+// in the one that its content shows if form is "". A file must not change meanwhile.
 func (in *input) read(r io.Reader, form Form) error {
+	before := files.StampOf(r)
+	err := in.events(r, form)
+	if changed := before.Changed(r); changed != nil {
+		return fmt.Errorf("%s: %w", in.file, changed)
+	}
+	if moved := before.Moved(); moved != "" {
+		in.b.Warn("the file was %s while it was read; this is what it held before", moved)
+	}
+	return err
+}
+
+// events reads the events of a history.
+func (in *input) events(r io.Reader, form Form) error {
 	size := 1 << 16
 	if short, is := r.(interface{ Len() int }); is { // as the text of a key is
 		size = min(size, short.Len()+1)

@@ -1,0 +1,110 @@
+package forms
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"clew/edn/opmap"
+	"clew/jepsen"
+)
+
+// inPlace writes a text over the beginning of a file.
+func inPlace(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(text), 0)
+	return errors.Join(err, f.Close(), os.Chtimes(path, time.Time{}, time.Now().Add(time.Second)))
+}
+
+// changes are what may become of a file while it is read.
+var changes = map[string]func(path string) error{
+	"nothing":   func(string) error { return nil },
+	"shorter":   func(path string) error { return os.Truncate(path, 98) },
+	"longer":    func(path string) error { return inPlace(path, strings.Repeat(" ", 1000)) },
+	"rewritten": func(path string) error { return inPlace(path, "{:process 7, :type :invoke") },
+	"touched":   func(path string) error { return inPlace(path, "") },
+	"deleted":   os.Remove,
+	"replaced": func(path string) error {
+		return errors.Join(os.WriteFile(path+".new", nil, 0o600), os.Rename(path+".new", path))
+	},
+}
+
+const fourEvents = "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n" +
+	"{:process 1, :type :invoke, :f :write, :value 2}\n{:process 1, :type :ok, :f :write, :value 2}\n"
+
+func TestAFileThatChangesWhileItIsReadIsToldOf(t *testing.T) {
+	want := map[string]string{
+		"nothing": "", "shorter": "h.edn: it changed while it was read: it had 188 bytes before and 98 after",
+		"longer": "h.edn: it changed while it was read: it had 188 bytes before and 1000 after", "rewritten": "h.edn: it changed while it was read: it was written to at",
+		"touched": "h.edn: it changed while it was read: it was written to at",
+		"deleted": "warning: the file was deleted while it was read; this is what it held before", "replaced": "warning: the file was replaced while it was read; this is what it held before",
+	}
+	for name, change := range changes {
+		path := filepath.Join(t.TempDir(), "h.edn")
+		if err := os.WriteFile(path, []byte(fourEvents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		b := jepsen.NewBuilder(jepsen.Options{File: "h.edn"})
+		in := input{ctx: context.Background(), b: b, file: "h.edn", values: b.Values(), take: func(e *opmap.Event) error {
+			if change != nil {
+				if err := change(path); err != nil {
+					t.Skip(err)
+				}
+				change = nil
+			}
+			return b.Add(e)
+		}}
+		got := ""
+		if err := in.read(f, ""); err != nil {
+			got = err.Error()
+		} else if said := b.Warnings(); len(said) > 0 {
+			got = "warning: " + strings.Join(said, "; ")
+		}
+		if !strings.HasPrefix(got, want[name]) || (got == "") != (want[name] == "") {
+			t.Errorf("%s: %q, want %q", name, got, want[name])
+		}
+	}
+}
+
+func TestAFileThatChangesWhileItIsFollowedIsToldOf(t *testing.T) {
+	for name, want := range map[string]error{
+		"nothing": nil, "touched": nil, "shorter": errShorter, "longer": errRewritten, "rewritten": errRewritten, "deleted": errDeleted, "replaced": errReplaced,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "h.edn")
+			if err := os.WriteFile(path, []byte(fourEvents), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			change, looks := changes[name], 0
+			_, err = Follow(t.Context(), f, "h.edn", jepsen.Options{}, Following{Idle: 500 * time.Millisecond, Look: func(h *jepsen.History) bool {
+				if looks++; looks == 3 { // by then its end has been seen
+					if err := change(path); err != nil {
+						t.Skip(err)
+					}
+				}
+				return true
+			}})
+			if !errors.Is(err, want) || want != nil && !strings.HasPrefix(err.Error(), "h.edn") {
+				t.Errorf("%v, want %v", err, want)
+			}
+		})
+	}
+}
