@@ -51,6 +51,16 @@ func versionOf(info *debug.BuildInfo) string {
 //
 //	v1.2.3 (commit 7304e3f58c06 of 2026-11-22T10:14:06Z, modified), go1.26.0 linux/amd64
 func versionLine(info *debug.BuildInfo) string {
+	return buildOf(info) + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+}
+
+// build is the version and the commit.
+func build() string {
+	info, _ := debug.ReadBuildInfo()
+	return buildOf(info)
+}
+
+func buildOf(info *debug.BuildInfo) string {
 	line, built := versionOf(info), map[string]string{}
 	if info != nil {
 		for _, s := range info.Settings {
@@ -67,7 +77,7 @@ func versionLine(info *debug.BuildInfo) string {
 		}
 		line += " (" + said + ")"
 	}
-	return line + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
+	return line
 }
 
 const completionHelp = `Prints a script with which a shell completes the commands of clew, their flags, and

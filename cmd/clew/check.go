@@ -194,7 +194,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if err := k.ready(jobs); err != nil {
 		return 0, err
 	}
-	jobs = k.shard.own(jobs)
+	jobs = k.shard.own(ctx, jobs)
 	k.alone = len(jobs) == 1
 	k.newProgress(len(jobs))
 	if len(jobs) == 1 {
@@ -507,7 +507,7 @@ func (k *checker) show(a *answer, j *job, r *report.Result) {
 	case k.output == "edn":
 		a.out = r.EDN() + "\n"
 	case k.shard != nil:
-		a.out = k.shard.line(j, r, a.err)
+		a.out, a.sums = k.shard.line(j, r, a.err)
 	case k.output == "json":
 		a.out = shards.Text(r.Line())
 	case k.pipeline != nil:

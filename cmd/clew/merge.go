@@ -227,16 +227,18 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 	}
 	s := &sharding{Shard: shard, byKeys: c.Bool("shard-keys")}
 	s.listsAll = s.byKeys || c.IsSet("models") || k.evidence.asked()
-	s.trailer.Shard = shard.String()
+	s.trailer.Shard, s.trailer.Clew = shard.String(), build()
 	s.trailer.Settings, err = settingsText(c)
 	return s, err
 }
 
-// settingsText is the flags that say what is checked: those of models, and which
-// engine decides. Files count by their content.
+// settingFlags are the flags that say what is checked and how, beside those of models.
+var settingFlags = []string{"models", "algorithm", "depth", "shard-keys", "time-limit", "memory-limit", "verify", "no-verify"}
+
+// settingsText is what the flags say is checked and how. Files count by their content.
 func settingsText(c *cli.Context) (string, error) {
 	var said []string
-	for _, name := range append(modelFlagNames[:len(modelFlagNames):len(modelFlagNames)], "models", "algorithm", "depth", "shard-keys") {
+	for _, name := range slices.Concat(modelFlagNames, settingFlags) {
 		if !c.IsSet(name) {
 			continue
 		}
@@ -288,12 +290,13 @@ func (s *sharding) has(source store.Source, p *store.Packed) bool {
 }
 
 // own is the jobs of the shard among all.
-func (s *sharding) own(jobs []*job) []*job {
+func (s *sharding) own(ctx context.Context, jobs []*job) []*job {
 	if s == nil {
 		return jobs
 	}
 	var own []*job
 	var names []string
+	s.trailer.Inputs = store.FingerprintOfFiles(ctx, filesOf(jobs))
 	for len(jobs) > 0 {
 		name, n := jobs[0].Name(), 1
 		if p := jobs[0].packed; p != nil {
@@ -318,14 +321,24 @@ func (s *sharding) own(jobs []*job) []*job {
 	return own
 }
 
+// filesOf is the files in which histories are, each once.
+func filesOf(jobs []*job) (files []string) {
+	for _, j := range jobs {
+		if file := j.File(); len(files) == 0 || files[len(files)-1] != file {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 // keys chooses the keys of a history.
 func (s *sharding) keys(j *job) func(edn.Value) bool {
 	return func(key edn.Value) bool { return s.Has(j.Name() + " " + key.String()) }
 }
 
-// line is what is printed of a history.
-func (s *sharding) line(j *job, r *report.Result, err error) string {
-	return shards.Text(shards.NewLine(j.Source, r, s.Shard, j.place, j.link, j.parted, err))
+// line is what is printed of a history, and its checksum.
+func (s *sharding) line(j *job, r *report.Result, err error) (string, shards.Sum) {
+	return shards.Sealed(shards.NewLine(j.Source, r, s.Shard, j.place, j.link, j.parted, err))
 }
 
 // endShard ends the output, so that clew merge knows that nothing is missing, and is
@@ -338,8 +351,9 @@ func (k *checker) endShard(ctx context.Context) int {
 	}
 	t, of := k.shard.trailer, k.tally.of
 	t.Valid, t.Invalid, t.Unknown = of[valid], of[invalid], of[unknown]+of[panicked]
-	t.Unreadable, t.Unwritten = of[unreadable], of[unwritten]
-	if err := k.print(ctx, shards.Text(t)); err != nil {
+	t.Unreadable, t.Unwritten, t.Sums = of[unreadable], of[unwritten], k.tally.sums
+	text, _ := shards.Sealed(t)
+	if err := k.print(ctx, text); err != nil {
 		k.lose(err)
 	}
 	if k.tally == (tally{}) {

@@ -102,6 +102,7 @@ var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", ""
 type tally struct {
 	of                [outcomes]int
 	knossosMs, clewMs float64
+	sums              shards.Sum // of lines that a shard prints
 }
 
 func (t *tally) add(u tally) {
@@ -110,6 +111,7 @@ func (t *tally) add(u tally) {
 	}
 	t.knossosMs += u.knossosMs
 	t.clewMs += u.clewMs
+	t.sums += u.sums
 }
 
 // status is the exit status: the first one that applies.

@@ -18,10 +18,10 @@ import (
 // A shard of two, of which each has some independent keys of a history, and the other.
 const (
 	firstKeys = `{"file":"b.edn","valid":false,"model":"register","analyzer":"clew/fast-register","op-index":3,"op-line":4,"events":4,"operations":2,"explanation":"key :b: <value> 7","verified":true,"warnings":["w"],"keys":2,"failures":[":b"],"run":{"test":"b","read":true,"shard":"1/2","at":0,"part":{"first":1,"event":3,"failures":[1]},"details":{"pattern":"never-written","at":{"line":4,"col":1},"core":["{:f :read}"],"keys":{"total":2,"invalid":1,"list":[{"row":0,"key":":a","valid":true},{"row":1,"key":":b","valid":false,"explanation":"value 7","at":{"line":4,"col":1},"core":["{:f :read}"]}]}}}}
-{"trailer":{"shard":"1/2","list":"fe","listed":1,"lines":1,"settings":"--shard-keys true","invalid":1}}
+{"trailer":{"shard":"1/2","list":"fe","listed":1,"lines":1,"sums":"0000000000000000","settings":"--shard-keys true","invalid":1}}
 `
 	otherKeys = `{"file":"b.edn","valid":true,"model":"register","analyzer":null,"events":4,"operations":2,"verified":true,"warnings":[],"keys":0,"run":{"test":"b","read":true,"shard":"2/2","at":0,"part":{"first":-1,"event":-1},"details":{"keys":{"total":0,"list":null}}}}
-{"trailer":{"shard":"2/2","list":"fe","listed":1,"lines":1,"settings":"--shard-keys true","valid":1}}
+{"trailer":{"shard":"2/2","list":"fe","listed":1,"lines":1,"sums":"0000000000000000","settings":"--shard-keys true","valid":1}}
 `
 )
 
@@ -29,7 +29,7 @@ const (
 // come, and what they say together is printed in every form, of which JSON and XML read
 // back.
 func FuzzMerge(f *testing.F) {
-	f.Add(firstKeys, otherKeys)
+	f.Add(strings.ReplaceAll(firstKeys, "}\n", sealed), strings.ReplaceAll(otherKeys, "}\n", sealed))
 	f.Add(shard(1, 2, 5), shard(2, 2, 5))
 	f.Add(shard(1, 1, 3), "")
 	f.Add(shard(1, 1, 2), shard(2, 2, 2))
@@ -68,10 +68,13 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
+// sealed ends a line with a checksum, though not the right one.
+const sealed = `,"sum":"0000000000000000"}` + "\n"
+
 func merge(parts ...string) ([]shards.Line, error) {
 	var m shards.Merger
-	for i, text := range parts {
-		if err := m.Read(strings.NewReader(text), string(rune('a'+i))); err != nil {
+	for i, text := range parts { // a fuzzer does not find checksums
+		if err := m.Read(strings.NewReader(resealed(text)), string(rune('a'+i))); err != nil {
 			return nil, err
 		}
 	}

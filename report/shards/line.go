@@ -3,7 +3,7 @@
 // anything, nor does it know files.
 //
 // A part is lines of JSON: a Line for each history, in the order of the list, and at
-// the end a Trailer, by which a part that was cut off is known.
+// the end a Trailer, by which a part that was cut off is known. Each has a checksum.
 //
 //	var m shards.Merger
 //	for each part {
@@ -85,7 +85,10 @@ type Trailer struct {
 	Shard      string `json:"shard"`
 	List       string `json:"list"`       // the fingerprint of the whole list
 	Listed     int    `json:"listed"`     // the length of the whole list
+	Inputs     string `json:"inputs"`     // the fingerprint of what all files of the list hold
+	Clew       string `json:"clew"`       // the version that checked it
 	Lines      int    `json:"lines"`      // of this shard
+	Sums       Sum    `json:"sums"`       // of the lines
 	Settings   string `json:"settings"`   // the flags that say what is checked
 	Unwritten  int    `json:"unwritten"`  // evidence that could not be written
 	Valid      int    `json:"valid"`      // of the lines
@@ -95,8 +98,9 @@ type Trailer struct {
 }
 
 // count counts a line.
-func (t *Trailer) count(l *Line) {
+func (t *Trailer) count(l *Line, sum Sum) {
 	t.Lines++
+	t.Sums += sum
 	switch {
 	case l.Valid == jepsen.Valid:
 		t.Valid++

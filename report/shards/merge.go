@@ -61,6 +61,7 @@ type piece struct {
 	m     *Merger
 	name  string
 	any   bool // something was read
+	older bool // it has been said that lines have no checksum
 	bad   int  // lines that make no sense
 	shard string
 	lines []Line
@@ -84,6 +85,7 @@ func (p *piece) take(n int, text []byte) bool {
 		return p.nonsense(n, err.Error())
 	case l.Trailer != nil:
 		p.finish(n, *l.Trailer)
+		p.checked(n, "the trailer of shard "+l.Trailer.Shard, text)
 		return true
 	case l.Run.Shard == "":
 		return p.nonsense(n, "it has no shard")
@@ -92,8 +94,21 @@ func (p *piece) take(n int, text []byte) bool {
 	}
 	p.shard = l.Run.Shard
 	p.lines = append(p.lines, l.Line)
-	p.count(&l.Line)
+	p.count(&l.Line, p.checked(n, "a line of shard "+l.Run.Shard, text))
 	return true
+}
+
+// checked is the checksum of a line. It notes a line that is not what it was.
+func (p *piece) checked(n int, what string, text []byte) Sum {
+	sum, sealed, whole := unsealed(bytes.TrimSpace(text))
+	switch {
+	case sealed && !whole:
+		p.wrong("%s:%d: %s is damaged: its checksum does not match; run the shard again", p.name, n, what)
+	case !sealed && !p.older:
+		p.older = true
+		p.wrong("%s:%d: %s has no checksum, as those of older versions of clew; run the shard again", p.name, n, what)
+	}
+	return sum
 }
 
 // nonsense takes a line that is none of a shard. One may be where a shard was cut off
@@ -117,6 +132,9 @@ func (p *piece) finish(n int, t Trailer) {
 	}
 	counted := p.Trailer
 	counted.Shard, counted.List, counted.Listed, counted.Settings, counted.Unwritten = t.Shard, t.List, t.Listed, t.Settings, t.Unwritten
+	counted.Inputs, counted.Clew = t.Inputs, t.Clew
+	sums := counted.Sums
+	counted.Sums = t.Sums
 	shard, err := store.ParseShard(t.Shard, func(string) string { return "" })
 	if err != nil {
 		p.wrong("%s:%d: the trailer has no shard: %w", p.name, n, err)
@@ -126,6 +144,8 @@ func (p *piece) finish(n int, t Trailer) {
 	if counted != t {
 		p.wrong("%s:%d: shard %s is damaged: its trailer counts %d lines (%d valid, %d invalid, %d unknown, %d unreadable), and there are %d (%d, %d, %d, %d)", p.name, n,
 			t.Shard, t.Lines, t.Valid, t.Invalid, t.Unknown, t.Unreadable, counted.Lines, counted.Valid, counted.Invalid, counted.Unknown, counted.Unreadable)
+	} else if sums != t.Sums {
+		p.wrong("%s:%d: shard %s is damaged: its lines are not those that its trailer speaks of; run it again", p.name, n, t.Shard)
 	}
 	p.m.lines = append(p.m.lines, p.lines...)
 	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
@@ -250,6 +270,10 @@ func (m *Merger) disagreements() (wrong []error) {
 			other = "expected shards of one N"
 		case s.List != first.List || s.Listed != first.Listed:
 			other = fmt.Sprintf("it is of another list of %d entries, not %d; expected the same paths, with the same histories in them", s.Listed, first.Listed)
+		case s.Clew != first.Clew:
+			other = fmt.Sprintf("it was checked by clew %s, not by clew %s; expected one version", s.Clew, first.Clew)
+		case s.Inputs != first.Inputs:
+			other = "it is of another store, whose files have the same names and hold something else; expected the same paths, with the same histories in them"
 		case s.Settings != first.Settings:
 			other = fmt.Sprintf("it was checked with %s, not with %s; expected the same flags", flags(s.Settings), flags(first.Settings))
 		case in[s.shard.I] != "":
@@ -277,7 +301,7 @@ func (m *Merger) disagreements() (wrong []error) {
 	return wrong
 }
 
-func flags(settings string) string { return cmp.Or(settings, "no flags of a model") }
+func flags(settings string) string { return cmp.Or(settings, "no flags") }
 
 // together is the answer of a history from the answers of some of its keys each: that
 // of the key that cannot be read, else of the one that fails first, else of the first

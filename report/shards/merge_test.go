@@ -1,8 +1,10 @@
 package shards_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,7 +17,7 @@ import (
 // shard is what a shard of a list of histories without operations prints.
 func shard(i, of, histories int) string {
 	s := store.Shard{I: i, Of: of}
-	t := shards.Trailer{Shard: s.String(), List: fmt.Sprint(histories, " histories"), Listed: histories, Settings: "--model register"}
+	t := shards.Trailer{Shard: s.String(), List: fmt.Sprint(histories, " histories"), Listed: histories, Settings: "--model register", Clew: "v1"}
 	var b strings.Builder
 	for at := i - 1; at < histories; at += of {
 		r := &report.Result{File: fmt.Sprintf("%d.edn", at), Verdict: jepsen.Valid}
@@ -23,14 +25,61 @@ func shard(i, of, histories int) string {
 			r.Verdict, r.Cause = jepsen.Unknown, jepsen.Timeout
 			t.Valid, t.Unknown = t.Valid-1, t.Unknown+1
 		}
-		b.WriteString(shards.Text(shards.NewLine(store.Source{Path: r.File}, r, s, shards.Place{At: at}, "", false, nil)))
+		line, sum := shards.Sealed(shards.NewLine(store.Source{Path: r.File}, r, s, shards.Place{At: at}, "", false, nil))
+		b.WriteString(line)
+		t.Sums += sum
 		t.Lines++
 	}
-	return b.String() + shards.Text(t)
+	trailer, _ := shards.Sealed(t)
+	return b.String() + trailer
 }
 
-// merged is the files of the whole, or what is wrong.
+// shardOf finds the shard in a line.
+var shardOf = regexp.MustCompile(`"shard":"[0-9x/]*"`)
+
+// resealed is lines that somebody has changed, with checksums of what they say now.
+func resealed(text string) string {
+	var b strings.Builder
+	sums, of := shards.Sum(0), ""
+	for line := range strings.Lines(text) {
+		rest, sealed := strings.CutSuffix(line, "\"}\n")
+		at := strings.LastIndex(rest, `,"sum":"`)
+		if !sealed || at < 0 {
+			b.WriteString(line)
+			continue
+		}
+		object := rest[:at] + "}"
+		if shard := shardOf.FindString(object); shard != of {
+			sums, of = 0, shard
+		}
+		if i := strings.Index(object, `"sums":"`); strings.HasPrefix(object, `{"trailer"`) && i >= 0 {
+			hex, _ := sums.MarshalText()
+			object = object[:i+len(`"sums":"`)] + string(hex) + object[i+len(`"sums":"`)+len(hex):]
+			sums = 0
+		}
+		if !json.Valid([]byte(object)) {
+			b.WriteString(line)
+			continue
+		}
+		line, sum := shards.Sealed(json.RawMessage(object))
+		if b.WriteString(line); !strings.HasPrefix(object, `{"trailer"`) {
+			sums += sum
+		}
+	}
+	return b.String()
+}
+
+// merged is the files of the whole, or what is wrong, if all checksums are right.
 func merged(t *testing.T, texts ...string) string {
+	t.Helper()
+	var all []string
+	for _, text := range texts {
+		all = append(all, resealed(text))
+	}
+	return mergedAsIs(t, all...)
+}
+
+func mergedAsIs(t *testing.T, texts ...string) string {
 	t.Helper()
 	var m shards.Merger
 	for i, text := range texts {
@@ -83,8 +132,12 @@ func TestOnlyShardsThatMakeAWholeAreMerged(t *testing.T) {
 		{"one is of another number of shards", []string{one, two, three, shard(1, 4, 7)}, "d: shard 1/4 does not go with 1/3 in a: expected shards of one N"},
 		{"one is of another list", []string{one, shard(2, 3, 8), three},
 			"b: shard 2/3 does not go with 1/3 in a: it is of another list of 8 entries, not 7; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
+		{"one is of another store", []string{one, strings.Replace(two, `"inputs":""`, `"inputs":"fe"`, 1), three},
+			"b: shard 2/3 does not go with 1/3 in a: it is of another store, whose files have the same names and hold something else; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
+		{"one is of another version", []string{one, strings.Replace(two, `"clew":"v1"`, `"clew":"v2"`, 1), three},
+			"b: shard 2/3 does not go with 1/3 in a: it was checked by clew v2, not by clew v1; expected one version\nshard 2/3 is missing"},
 		{"one has other flags", []string{one, strings.Replace(two, "--model register", "", 1), three},
-			"b: shard 2/3 does not go with 1/3 in a: it was checked with no flags of a model, not with --model register; expected the same flags\nshard 2/3 is missing"},
+			"b: shard 2/3 does not go with 1/3 in a: it was checked with no flags, not with --model register; expected the same flags\nshard 2/3 is missing"},
 		{"one has no trailer", []string{one, strings.Join(lines[:len(lines)-2], ""), three}, "b: shard 2/3 was cut short after 2 histories: it has no trailer; run it again"},
 		{"and another one follows", []string{strings.Join(lines[:len(lines)-2], "") + one, three}, "a: shard 2/3 was cut short after 2 histories: it has no trailer; run it again"},
 		{"and only a trailer follows", []string{strings.Join(lines[:len(lines)-2], "") + shard(2, 2, 1), one, three},
@@ -121,6 +174,35 @@ func TestOnlyShardsThatMakeAWholeAreMerged(t *testing.T) {
 		if got := merged(t, c.texts...); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestNoByteOfAShardChangesInSilence: of a line as of its trailer.
+func TestNoByteOfAShardChangesInSilence(t *testing.T) {
+	one, two := shard(1, 2, 5), shard(2, 2, 5)
+	for i := range two {
+		for _, flip := range []byte{1, 32} {
+			damaged := two[:i] + string([]byte{two[i] ^ flip}) + two[i+1:]
+			if got := mergedAsIs(t, one, damaged); strings.HasPrefix(got, "0.edn") && strings.TrimSpace(damaged) != strings.TrimSpace(two) {
+				t.Fatalf("byte %d, %q instead of %q: %s", i, damaged[i], two[i], got)
+			}
+		}
+	}
+	line, _, _ := strings.Cut(two, "\n")
+	other := strings.Replace(two, line+"\n", resealed(strings.Replace(line, "1.edn", "9.edn", 1)+"\n"), 1)
+	want := "b:3: shard 2/2 is damaged: its lines are not those that its trailer speaks of; run it again"
+	if got := mergedAsIs(t, one, other); got != want {
+		t.Error(got)
+	}
+	old := strings.SplitAfter(two, "\n")
+	for i, line := range old {
+		if at := strings.LastIndex(line, `,"sum"`); at >= 0 {
+			old[i] = line[:at] + "}\n"
+		}
+	}
+	want = "b:1: a line of shard 2/2 has no checksum, as those of older versions of clew; run the shard again"
+	if got := mergedAsIs(t, one, strings.Join(old, "")); !strings.HasPrefix(got, want) {
+		t.Error(got)
 	}
 }
 
@@ -169,7 +251,8 @@ func TestTheWorstOfWhatShardsSayOfKeysCounts(t *testing.T) {
 					}
 					l := shards.NewLine(store.Source{Path: "h.edn"}, &report.Result{File: "h.edn", Cause: r.Cause}, store.Shard{I: n + 1, Of: 2}, shards.Place{}, "", true, nil)
 					l.Valid = r.Verdict
-					trailer := shards.Trailer{Shard: l.Run.Shard, List: "one", Listed: 1, Lines: 1}
+					line, sum := shards.Sealed(l)
+					trailer := shards.Trailer{Shard: l.Run.Shard, List: "one", Listed: 1, Lines: 1, Sums: sum}
 					switch {
 					case r.Verdict == jepsen.Valid:
 						trailer.Valid++
@@ -180,7 +263,8 @@ func TestTheWorstOfWhatShardsSayOfKeysCounts(t *testing.T) {
 					default:
 						trailer.Unknown++
 					}
-					if err := m.Read(strings.NewReader(shards.Text(l)+shards.Text(trailer)), l.Run.Shard); err != nil {
+					end, _ := shards.Sealed(trailer)
+					if err := m.Read(strings.NewReader(line+end), l.Run.Shard); err != nil {
 						t.Fatal(err)
 					}
 				}

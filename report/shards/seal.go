@@ -1,0 +1,52 @@
+package shards
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Sum is the checksum of a line, or of several: these are added up, so the order in
+// which lines are made does not matter.
+type Sum uint64
+
+// MarshalText is 16 hexadecimal digits.
+func (s Sum) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(s)), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (s *Sum) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 16, 64)
+	*s = Sum(n)
+	return err
+}
+
+// sumOf is the first 8 bytes of SHA-256.
+func sumOf(text []byte) Sum {
+	sum := sha256.Sum256(text)
+	return Sum(binary.BigEndian.Uint64(sum[:]))
+}
+
+// Sealed is a Line or a Trailer as a line of JSON whose last key is the checksum of what
+// stands before it.
+func Sealed(of any) (line string, sum Sum) {
+	text := bytes.TrimSuffix([]byte(Text(of)), []byte("}\n"))
+	sum = sumOf(text)
+	return string(text) + seal(sum) + "\n", sum
+}
+
+const sealBegins = `,"sum":"`
+
+// seal is the end of a line.
+func seal(sum Sum) string { return fmt.Sprintf("%s%016x\"}", sealBegins, uint64(sum)) }
+
+// unsealed is the checksum of a line of JSON, without its end, and says whether the line
+// has one, and is as it was.
+func unsealed(line []byte) (sum Sum, sealed, whole bool) {
+	at := max(0, len(line)-len(seal(0)))
+	sum = sumOf(line[:at])
+	end := string(line[at:])
+	return sum, strings.HasPrefix(end, sealBegins), end == seal(sum)
+}
