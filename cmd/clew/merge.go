@@ -233,7 +233,7 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 }
 
 // settingFlags are the flags that say what is checked and how, beside those of models.
-var settingFlags = []string{"models", "algorithm", "depth", "shard-keys", "time-limit", "memory-limit", "verify", "no-verify"}
+var settingFlags = []string{"models", "algorithm", "depth", "shard-keys", "time-limit", "memory-limit", "verify", "no-verify", "strict"}
 
 // settingsText is what the flags say is checked and how. Files count by their content.
 func settingsText(c *cli.Context) (string, error) {
