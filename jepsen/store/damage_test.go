@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,17 +27,30 @@ type damagedForm struct {
 	invokes string // what a line of an invocation has; "" if the form has no lines
 }
 
-// queue is a history of a queue that every form can hold.
-func queue(from, n int) string {
+// queue is a history of a queue that every form can hold, but for operations that have
+// crashed: one in six, with an :info or without.
+func queue(from, n int, crashes bool) string {
 	var b strings.Builder
+	index := 0
 	for i := range n {
 		f, invoked := "enqueue", strconv.Itoa(from+i)
 		if i%2 == 1 {
 			f, invoked = "dequeue", "nil"
 		}
+		process := i % 3
+		if crashes && i%6 == 2 {
+			process = 3 + i
+		}
 		for j, kind := range []string{"invoke", "ok"} {
+			if process > 2 && j == 1 && i%12 == 2 {
+				continue
+			}
+			if process > 2 && j == 1 {
+				kind = "info"
+			}
 			value := []string{invoked, strconv.Itoa(from + i/2*2)}[j]
-			fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s, :index %d}\n", i%3, kind, f, value, 2*i+j)
+			fmt.Fprintf(&b, "{:process %d, :type :%s, :f :%s, :value %s, :index %d}\n", process, kind, f, value, index)
+			index++
 		}
 	}
 	return b.String()
@@ -44,9 +58,13 @@ func queue(from, n int) string {
 
 func damagedForms(t *testing.T) []damagedForm {
 	const n = 24
-	texts := [2]string{queue(10, n), queue(1010, n)}
+	texts := [2]string{queue(10, n, true), queue(1010, n, true)}
 	convert := func(to forms.Form, change ...string) (out [2]string) {
-		for i, text := range texts {
+		from := texts
+		if to == forms.Fastlin || to == forms.Fptlin {
+			from = [2]string{queue(10, n, false), queue(1010, n, false)}
+		}
+		for i, text := range from {
 			var b bytes.Buffer
 			if _, err := forms.Convert(&b, strings.NewReader(text), "h", "", to); err != nil {
 				t.Fatal(to, err)
@@ -63,10 +81,13 @@ func damagedForms(t *testing.T) []damagedForm {
 		}
 		tests[i] = string(text)
 	}
+	index := regexp.MustCompile(`, :index \d+`)
+	bare := [2]string{index.ReplaceAllString(texts[0], ""), index.ReplaceAllString(texts[1], "")}
 	vector := [2]string{"[" + texts[0] + "]\n", "[" + texts[1] + "]\n"}
 	const run = "history.edn"
 	return []damagedForm{
 		{"edn", run, texts, false, ":invoke"},
+		{"edn, bare", run, bare, false, ":invoke"},
 		{"edn vector", run, vector, false, ""},
 		{"json", run, convert(forms.JSON), false, ""},
 		{"jsonl", run, convert(forms.JSONL), false, `"invoke"`},
@@ -189,6 +210,9 @@ func (s *specimen) damage(r *rand.Rand) (what string, text []byte, atLeast int) 
 		return "joined with another", slices.Concat(a, b), s.was[0].ops + s.was[1].ops
 	}
 	i, j := r.IntN(len(a)), r.IntN(len(b))
+	if s.archive && !s.checked && (i-j)%block == 0 { // whole blocks, which make a tar archive as they stand
+		return "blocks of two", slices.Concat(a[:i], b[j:]), 0
+	}
 	return fmt.Sprintf("cut at %d of %d, and another from %d on behind it", i, len(a), j), slices.Concat(a[:i], b[j:]), s.left(slices.Concat(a[:i], b[j:]))
 }
 
