@@ -48,18 +48,19 @@ func complete(model Model) Model {
 }
 
 // check decides the partitions of a history side by side. As in porcupine, one
-// that is illegal is enough, and nobody waits for the others.
+// that is illegal is enough, and nobody waits for the others. It panics if that may be
+// the fault of a step that changes its state in place.
 func check(model Model, partitions [][]Event, timeout time.Duration) CheckResult {
 	steps := budget
 	model.Partition, model.PartitionEvent = nil, nil
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	if len(partitions) == 1 && timeout <= 0 {
-		return decide(ctx, model, partitions[0], steps)
+		return judge(ctx, model, partitions[0], steps).must()
 	}
-	results := make(chan CheckResult, len(partitions))
+	results := make(chan judgment, len(partitions))
 	for _, events := range partitions {
-		go func() { results <- decide(ctx, model, events, steps) }()
+		go func() { results <- judge(ctx, model, events, steps) }()
 	}
 	var late <-chan time.Time
 	if timeout > 0 {
@@ -67,8 +68,8 @@ func check(model Model, partitions [][]Event, timeout time.Duration) CheckResult
 	}
 	for range partitions {
 		select {
-		case r := <-results:
-			if r != Ok {
+		case j := <-results:
+			if r := j.must(); r != Ok {
 				return r
 			}
 		case <-late:
@@ -76,6 +77,28 @@ func check(model Model, partitions [][]Event, timeout time.Duration) CheckResult
 		}
 	}
 	return Ok
+}
+
+// judgment is what comes of a partition.
+type judgment struct {
+	result  CheckResult
+	changed string // unless "", why the result is worth nothing
+}
+
+// judge decides a partition, and doubts that it is illegal.
+func judge(ctx context.Context, model Model, events []Event, steps budgets) (j judgment) {
+	if j.result = decide(ctx, model, events, steps); j.result == Illegal {
+		j.changed = changed(ctx, model, events)
+	}
+	return j
+}
+
+// must is the result, or a panic in the goroutine of the caller.
+func (j judgment) must() CheckResult {
+	if j.changed != "" {
+		panic("porcupine: " + j.changed)
+	}
+	return j.result
 }
 
 // decide decides a partition. It is Unknown only if the context is done.

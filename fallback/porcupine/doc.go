@@ -26,5 +26,7 @@
 // A model's functions are pure, as porcupine wants them, and get values that
 // porcupine might not give them: states that some order of the operations leads
 // to, whether their times allow it or not. If that makes one panic, porcupine
-// decides. Inputs and outputs that are equal by == mean the same.
+// decides. A step that changes a state in place makes every answer doubtful: before a
+// history is called Illegal, states are looked at once more, and one that has changed
+// to the model is a panic that names it (inplace.go). Inputs and outputs that are equal by == mean the same.
 package porcupine
