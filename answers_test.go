@@ -167,6 +167,81 @@ func TestKeysHaveOneReading(t *testing.T) {
 	}
 }
 
+// A cas of an independent key may stand beside it as [key old new].
+func TestACASBesideItsKey(t *testing.T) {
+	for ops, want := range map[string]string{
+		"write [:a 1]; cas [:a 1 2]; read [:a nil] -> [:a 2]":                                    "true",
+		"write [:a 1]; cas [:a [1 2]] -> [:a 1 2]; read [:a nil] -> [:a 2]":                      "true",
+		"write [:a 1]; cas [:a 2 3]; read [:a nil] -> [:a 3]":                                    "false",
+		"write [:a 1]; write [1 5]; cas [1 5 6]; read [:a nil] -> [:a 1]; read [1 nil] -> [1 6]": "true",
+		"write [:a 1]; cas [:a 1 2] -> [:b 1 2]":                                                 "h:4:1: the op's key is :b (index 3), but its invocation's is :a (index 2, line 3)",
+		"write [:a 1]; cas [:a 1 2 3]":                                                           "expected [key value] for the value of :cas",
+		"write [:a 1]; write [:a 1 2]":                                                           "expected [key value] for the value of :write",
+	} {
+		r, err := checkLog(sequential(ops), models.Spec{Name: "cas-register"}, clew.Options{Independent: true})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = verdictText(r)
+		}
+		if got != want && !(err != nil && strings.Contains(got, want)) {
+			t.Errorf("%s: found %s, expected %s", ops, got, want)
+		}
+	}
+	r, err := checkLog(sequential("write [:a 1]; write [:b 2]; cas [:a 1 2]; read [:a nil] -> [:a 2]"), models.Spec{Name: "cas-register"}, clew.Options{})
+	if err == nil && !strings.Contains(r.Hint, "--independent") {
+		t.Errorf("hint %q, expected --independent", r.Hint)
+	}
+}
+
+// A certificate of such keys is proved by a program that reads them itself.
+func TestACASBesideItsKeyIsCertified(t *testing.T) {
+	c := newCertified(t)
+	r, err := checkLog(sequential("write [:a 1]; cas [:a 1 2]; write [:b 2]; cas [:b 1 3]"), models.Spec{Name: "cas-register"}, clew.Options{Independent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := c.file(r.History)
+	h, err := clew.ReadFile(file, jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err = clew.Check(context.Background(), h, models.Spec{Name: "cas-register"}, clew.Options{Independent: true}); err != nil {
+		t.Fatal(err)
+	}
+	c.add("keys", file, r)
+	if said := c.check()["keys"]; !strings.HasPrefix(said, "proved: not linearizable as cas-register {}, independent: True") {
+		t.Error(said)
+	}
+}
+
+// What a heading says of an object holds without flags: fptlin's registers are 0 at first.
+func TestAHeadingSaysAllOfItsObject(t *testing.T) {
+	const rmw, counted = "# rmw\n0 0 2 READ_MODIFY_WRITE 2 3\n1 1 3 READ_MODIFY_WRITE 0 2\n", "# rmw\n0 0 1 READ_MODIFY_WRITE 1 2\n"
+	for _, c := range []struct {
+		text string
+		spec models.Spec
+		want string
+		init string
+	}{
+		{rmw, models.Spec{}, "true", "0"},
+		{rmw, models.Spec{Name: "cas-register"}, "true", "0"},
+		{rmw, models.Spec{Init: "5"}, "false", "5"},
+		{rmw, models.Spec{Init: "nil"}, "false", "nil"},
+		{counted, models.Spec{}, "false", "0"},
+		{counted, models.Spec{Init: "1"}, "true", "1"},
+	} {
+		r, err := checkLog(c.text, c.spec, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if verdictText(r) != c.want || r.Init != c.init {
+			t.Errorf("%+v %s: %s from %s, expected %s from %s", c.spec, c.text, verdictText(r), r.Init, c.want, c.init)
+		}
+	}
+}
+
 // Which reading was taken is said in every output.
 func TestEveryOutputSaysTheReading(t *testing.T) {
 	for _, o := range []clew.Options{{}, {Independent: true}} {

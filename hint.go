@@ -19,9 +19,6 @@ func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) (text, in
 	if allPairs(h) {
 		return "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own", ""
 	}
-	if h.Object == "rmw" && spec.Init == "" {
-		return "the register of such a file is 0 at first: give --init 0", "0"
-	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
 		if ops.Res[row] != int32(fail) {
 			continue
@@ -187,13 +184,17 @@ func first(ops *models.Operations, row int32) bool {
 }
 
 // allPairs says whether every value is a vector of two, and that of a cas one of
-// a key and [old new].
+// a key and [old new], or [key old new].
 func allPairs(h *jepsen.History) bool {
 	cas := h.Values.InternKeyword("cas")
 	pairs := 0
 	for op, inv := range h.Invocation {
 		value := h.OpValue(jepsen.Operation(op))
 		if value == edn.Nil {
+			continue
+		}
+		if items := h.Values.Items(value); h.F[inv] == cas && len(items) == 3 && h.Values.Kind(value) == edn.KindVector {
+			pairs++ // [key old new]
 			continue
 		}
 		if !isPair(h.Values, value) || h.F[inv] == cas && !isPair(h.Values, h.Values.Items(value)[1]) {

@@ -164,8 +164,9 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 
 // hasPairs says whether a value could be taken for a tuple.
 func hasPairs(h *jepsen.History) bool {
-	for _, value := range h.Value {
-		if h.Values.Kind(value) == edn.KindVector && len(h.Values.Items(value)) == 2 {
+	for e, value := range h.Value {
+		n := len(h.Values.Items(value))
+		if h.Values.Kind(value) == edn.KindVector && (n == 2 || n == 3 && h.Values.Text(h.F[e]) == ":cas") { // [key old new]
 			return true
 		}
 	}

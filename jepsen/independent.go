@@ -10,7 +10,7 @@ import (
 )
 
 // Keyed is a history of independent keys, whose values are [key value] tuples,
-// as jepsen.independent writes them: one history per key.
+// as jepsen.independent writes them: one history per key. Of a :cas, [key old new] is one, too.
 type Keyed struct {
 	// Unwrapped is the whole history with every tuple's value in its place.
 	Unwrapped *History
@@ -127,17 +127,20 @@ func (h *History) lacksKey(op Operation) Event {
 	return event
 }
 
-// tuple is the key and the value of an event, if its value is a tuple.
+// tuple is the key and the value of an event, if its value is a tuple. So is [key old new]
+// of a :cas: [key [old new]], as some clients write it.
 func (h *History) tuple(event Event) (key, value edn.ID, ok bool) {
 	id := h.Value[event]
 	if h.Values.Kind(id) != edn.KindVector {
 		return 0, 0, false
 	}
-	items := h.Values.Items(id)
-	if len(items) != 2 {
-		return 0, 0, false
+	switch items := h.Values.Items(id); {
+	case len(items) == 2:
+		return items[0], items[1], true
+	case len(items) == 3 && h.F[event] == h.Values.InternKeyword("cas"):
+		return items[0], h.Values.InternVector([]edn.ID{items[1], items[2]}), true
 	}
-	return items[0], items[1], true
+	return 0, 0, false
 }
 
 // sort puts the keys in order: numbers by size, then everything else by text.

@@ -80,7 +80,8 @@ func TestAnOperationWithoutAKeyIsAnError(t *testing.T) {
 		"{:process 1 :type :invoke :f :read :value nil}\n{:process 1 :type :fail :f :read :value 2}":    "",
 		"{:process 1 :type :invoke :f :read :value [:a nil]}\n{:process 1 :type :ok :f :read :value 2}": "read (index 3), found 2",
 		"{:process 1 :type :invoke :f :read :value 3}":                                                  "read (index 2), found 3",
-		"{:process 1 :type :invoke :f :cas :value [1 2 3]}\n{:process 2 :type :invoke :f :x :value 4}":  "cas (index 2), found [1 2 3]",
+		"{:process 1 :type :invoke :f :cas :value [1 2 3]}":                                             "",
+		"{:process 1 :type :invoke :f :y :value [1 2 3]}\n{:process 2 :type :invoke :f :x :value 4}":    "y (index 2), found [1 2 3]",
 	} {
 		h, err := forms.Read(strings.NewReader(keyed+text), "h", jepsen.Options{})
 		if err != nil {

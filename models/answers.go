@@ -50,9 +50,12 @@ type Surveying interface {
 
 // surveyed is the spec with what the history shows of how it is to be read.
 func (s Spec) surveyed(h *jepsen.History) (Spec, error) {
-	m, _, err := s.bind(h.Values)
+	m, d, err := s.bind(h.Values)
 	if err != nil {
 		return s, err
+	}
+	if s.Init == "" && h.Object != "" && h.Object == d.Object {
+		s.Init = d.ObjectInit
 	}
 	if m, ok := m.(Surveying); ok {
 		err = m.Survey(&s, h)

@@ -33,6 +33,9 @@ type Definition struct {
 	// Object is its name in the text forms of other monitors, "" if they do not
 	// know it.
 	Object string
+	// ObjectInit is what it is at first where a text form names it, as EDN, if that is
+	// not its own initial value.
+	ObjectInit string
 	// Verbs say as participles what an :f does to a value, if the model is one
 	// whose values are put in and taken out: ":enqueue" is "enqueued".
 	Verbs map[string]string

@@ -43,7 +43,7 @@ var casRegisterDefinition = Definition{
 	Called: []string{"rmw"},
 	Params: []Param{ParamNilReads, ParamFailedCAS},
 	Record: "knossos.model.CASRegister",
-	Object: "rmw",
+	Object: "rmw", ObjectInit: "0",
 	Infer: func(s *Seen) Fit {
 		return fitsIf(s.Any(":cas") && s.Only(":read", ":write", ":cas"))
 	},

@@ -297,16 +297,18 @@ def check_failure(model, ops, key, valid, fails, before, core, named=(), **said)
     check_order(model, ops, before, ops[fails].ret)
     check_core(model, ops, fails, core)
     return True
-def tuple_of(v): return v[1] if is_list(v) and len(v[1]) == 2 and type(v[1]) is not List else None
+def tuple_of(f, v):
+    xs = v[1] if is_list(v) and type(v[1]) is not List else ()
+    return xs if len(xs) == 2 else (xs[0], ("v", xs[1:])) if len(xs) == 3 and f == "cas" else None
 def by_key(ops, keyless):
     """The operations of each independent key, without it; one without a key is of all, if it may be."""
     keys, shared, lacking = {}, [], []
     for n, op in ops.items():
-        pairs = [pair for pair in (tuple_of(op.value), tuple_of(op.given)) if pair]
+        pairs = [pair for pair in (tuple_of(op.f, op.value), tuple_of(op.f, op.given)) if pair]
         readable(len({k for k, _ in pairs}) < 2, "an operation of two keys")
-        if op.status != "fail" and not tuple_of(op.value): lacking.append(n)
+        if op.status != "fail" and not tuple_of(op.f, op.value): lacking.append(n)
         (keys.setdefault(pairs[0][0], []) if pairs else shared).append(n)
-        if pairs: op.value, op.given = ((tuple_of(v) or (0, v))[1] for v in (op.value, op.given))
+        if pairs: op.value, op.given = ((tuple_of(op.f, v) or (0, v))[1] for v in (op.value, op.given))
     check(keys, "no operation has a key")
     check(keyless or not lacking, f"operations {lacking[:3]} have no key, and the certificate does not say keyless")
     return {k: {n: ops[n] for n in sorted(own + shared)} for k, own in keys.items()}
