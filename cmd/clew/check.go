@@ -88,7 +88,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 		}),
 		Action: func(c *cli.Context) error {
 			k := &checker{runner: runner{stdout: stdout, stderr: stderr, failFast: c.Bool("fail-fast")}}
-			return k.command(c, status, func(context.Context) error { return k.given(c) }, func(ctx context.Context) (int, error) {
+			return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, func(ctx context.Context) (int, error) {
 				return k.run(ctx, c.Args().Slice())
 			})
 		},
@@ -113,7 +113,7 @@ type checker struct {
 }
 
 // given is what the flags say.
-func (k *checker) given(c *cli.Context) error {
+func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	k.evidence = givenEvidence(c, k.stdout, k.stderr)
 	k.lifeline = c.Bool("stdin-is-lifeline")
 	k.look, k.screen = terminal.Look(k.stdout)
@@ -148,7 +148,7 @@ func (k *checker) given(c *cli.Context) error {
 		return err
 	}
 	k.modelsFile = c.String("models")
-	if k.models, err = givenModels(c); err != nil {
+	if k.models, err = givenModels(ctx, c, k.memory); err != nil {
 		return err
 	}
 	if k.shard, err = givenSharding(c, k); k.shard != nil {
@@ -191,7 +191,7 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if err := k.models.unused(jobs); err != nil {
 		return 0, err
 	}
-	if err := k.ready(jobs); err != nil {
+	if err := k.ready(paths, jobs); err != nil {
 		return 0, err
 	}
 	jobs = k.shard.own(ctx, jobs)
@@ -241,11 +241,11 @@ func (k *checker) index(ctx context.Context, jobs []*job) {
 
 // ready looks at the outputs before a search takes its time for them. It fails if
 // they would destroy something.
-func (k *checker) ready(jobs []*job) error {
+func (k *checker) ready(paths []string, jobs []*job) error {
 	if !k.evidence.asked() {
 		return nil
 	}
-	if err := k.evidence.check(jobs, k.modelsFile, k.stdout); err != nil {
+	if err := k.evidence.check(paths, jobs, k.modelsFile, k.stdout); err != nil {
 		return err
 	}
 	if err := k.evidence.probe(); err != nil {
@@ -411,6 +411,9 @@ func (k *checker) late(j *job, cause jepsen.Cause) answer {
 	r := undecided(j, known.Cause)
 	r.Verdict, r.Analyzer, r.Inferred, r.Spec, r.Ms = known.Verdict, known.Analyzer, known.Inferred, known.Spec, known.Ms
 	r.FailEvent, r.LastOperation = jepsen.None, jepsen.None
+	if k.table != nil || k.output != "text" && k.output != "edn" { // which show a value of any length
+		r.History, r.Keys, r.FailEvent = known.History, known.Keys, known.FailEvent
+	}
 	r.Explanation = text.Brief(known.FirstFailing().Explanation)
 	r.Missing = fmt.Sprintf("evidence is missing (%s): what a result says beside the verdict", cause)
 	return k.answer(context.Background(), j, r)
@@ -423,7 +426,7 @@ func undecided(j *job, cause jepsen.Cause) *report.Result {
 
 // unreadable is the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
-	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: inWords(err)}
+	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: text.Brief(inWords(err))}
 	k.evidence.pageOf(context.Background(), j, r) // there is nothing to write, but for a line of the index
 	a := answer{err: err}
 	j.is(unreadable)
@@ -463,6 +466,7 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	if k.strict && r.Missing != "" {
 		a.warnings = append(a.warnings, r.Missing)
 	}
+	a.warnings = append(a.warnings, k.evidence.stale(j, r)...)
 	a.evidence = k.evidence.of(j, r, k.stderr)
 	if unpaged != nil {
 		rest := a.evidence

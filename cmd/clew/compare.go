@@ -108,7 +108,7 @@ func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 	case !c.IsSet("verdicts") && !c.Args().Present():
 		return errors.New("no history given; clew compare --help shows how")
 	}
-	if k.models, err = givenModels(c); err != nil {
+	if k.models, err = givenModels(ctx, c, k.memory); err != nil {
 		return err
 	}
 	if c.IsSet("verdicts") {
@@ -306,7 +306,7 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]st
 	}{
 		{j.Path, ofTest},
 		{beside("results.edn"), func(f *os.File, path string) ([]store.Claim, error) {
-			return store.ReadClaims(limits.Reader(ctx, f, k.memory), path, h.Values, models.OfRecord)
+			return store.ReadClaims(limits.Whole(ctx, f, k.memory), path, h.Values, models.OfRecord)
 		}},
 		{beside("test.jepsen"), ofTest},
 	} {

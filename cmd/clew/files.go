@@ -140,7 +140,10 @@ func (e *evidence) toStdout() bool {
 
 // check is an error for outputs that would destroy something: what is read, or
 // each other.
-func (e *evidence) check(jobs []*job, models string, stdout io.Writer) error {
+func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.Writer) error {
+	if err := e.cores.outside(paths); err != nil {
+		return err
+	}
 	inputs := files.Set{}
 	inputs.Add(models)
 	for _, j := range jobs {
@@ -148,7 +151,9 @@ func (e *evidence) check(jobs []*job, models string, stdout io.Writer) error {
 		inputs.Add(j.modelFile)
 	}
 	results := files.To("-", stdout, stdout)
+	to := map[string]string{} // what goes to a file
 	for i, p := range e.files {
+		to[p.to.File()] = p.flag
 		if err := apart(p.flag+" "+p.path, p.to, inputs); err != nil {
 			return err
 		}
@@ -162,37 +167,68 @@ func (e *evidence) check(jobs []*job, models string, stdout io.Writer) error {
 		}
 	}
 	for _, f := range []folder{e.cores, e.pages} {
-		if err := f.check(jobs, inputs, stdout); err != nil {
+		if err := f.check(jobs, inputs, to, stdout); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// check is an error for files in the folder that are read, or that two histories
-// would write.
-func (f folder) check(jobs []*job, inputs files.Set, stdout io.Writer) error {
+// outside is an error for a folder that is in one of those that are read, or that is
+// one: the next check would take what it gets for histories.
+func (f folder) outside(paths []string) error {
 	if f.dir == "" {
 		return nil
 	}
-	of := map[string]string{}
+	for _, path := range paths {
+		read, err := os.Stat(path)
+		if err != nil || !read.IsDir() {
+			continue
+		}
+		dir, err := filepath.EvalSymlinks(f.dir)
+		if err != nil {
+			dir = f.dir // which is not there yet
+		}
+		for dir, _ = filepath.Abs(dir); ; dir = filepath.Dir(dir) {
+			if info, err := os.Stat(dir); err == nil && os.SameFile(info, read) {
+				return fmt.Errorf("%s %s: clew reads %s, and would take evidence in it for histories the next time; expected a folder outside of it", f.flag, f.dir, path)
+			}
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// check is an error for files in the folder that are read, or that two histories
+// would write. To is what goes to which file.
+func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdout io.Writer) error {
+	if f.dir == "" {
+		return nil
+	}
 	if f.first != "" {
 		path := filepath.Join(f.dir, f.first)
-		of[path] = f.first
-		if err := apart(f.flag+" "+path, files.To(path, stdout, stdout), inputs); err != nil {
+		out := files.To(path, stdout, stdout)
+		if err := apart(f.flag+" "+path, out, inputs); err != nil {
 			return err
 		}
+		if other := to[out.File()]; other != "" {
+			return fmt.Errorf("%s and %s both go to %s; expected a file for each", other, f.flag, path)
+		}
+		to[out.File()] = f.first
 	}
 	for _, j := range jobs {
 		if j.missing != nil {
 			continue
 		}
 		path := f.fileOf(j)
-		if other, taken := of[path]; taken && other != filepath.Clean(j.Path) {
+		out := files.To(path, stdout, stdout)
+		if other, taken := to[out.File()]; taken && other != filepath.Clean(j.Path) {
 			return fmt.Errorf("%s %s: %s and %s both go to %s; expected paths that differ below a folder", f.flag, f.dir, other, j.Path, path)
 		}
-		of[path] = filepath.Clean(j.Path)
-		if err := apart(f.flag+" "+path, files.To(path, stdout, stdout), inputs); err != nil {
+		to[out.File()] = filepath.Clean(j.Path)
+		if err := apart(f.flag+" "+path, out, inputs); err != nil {
 			return err
 		}
 	}
@@ -282,6 +318,29 @@ func inFolder(ctx context.Context, path string, content []byte) error {
 		return fmt.Errorf("--evidence %s: %w", path, files.Reason(err))
 	}
 	return nil
+}
+
+// stale says which files an earlier run has left of a history of which this one writes
+// none.
+func (e *evidence) stale(j *job, r *report.Result) (said []string) {
+	for _, f := range []struct {
+		folder
+		written bool
+	}{{e.cores, r.Verdict == jepsen.Invalid}, {e.pages, j.link != ""}} {
+		if f.written || !f.wanted() {
+			continue
+		}
+		if path := f.fileOf(j); isFile(path) {
+			said = append(said, fmt.Sprintf("%s is of an earlier run: now the history is %s", path, r.Verdict))
+		}
+	}
+	return said
+}
+
+// isFile says whether there is a file, such as one that an earlier run has written.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // wanted says whether the folder gets files.
@@ -434,6 +493,9 @@ func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr 
 		nothing = "operations without a key take effect once for every key"
 	}
 	if nothing != "" {
+		if isFile(p.path) {
+			nothing += "; " + p.path + " is as it was before"
+		}
 		fmt.Fprintf(stderr, "clew: %s: nothing to write for %s: %s\n", text.Line(r.File), p.flag, nothing)
 		return nil
 	}

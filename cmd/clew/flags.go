@@ -275,6 +275,19 @@ func outputForm(c *cli.Context, forms []string) (string, error) {
 	return form, nil
 }
 
+// noEmptyFlag is an error for a flag whose value is empty, as that of a variable that is
+// not set: no flag has one that means something.
+func noEmptyFlag(c *cli.Context) error {
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; c.IsSet(name) && c.String(name) == "" {
+			if _, isText := f.(*cli.StringFlag); isText {
+				return fmt.Errorf("--%s needs a value, found an empty one; clew %s --help lists the flags", name, c.Command.Name)
+			}
+		}
+	}
+	return nil
+}
+
 // usageError puts the flag package's errors about arguments in our own words.
 func usageError(c *cli.Context, err error, _ bool) error {
 	help := "clew --help lists the flags"

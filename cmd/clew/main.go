@@ -159,6 +159,7 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	}
 	for _, c := range app.Commands {
 		c.OnUsageError = usageError
+		c.Before = noEmptyFlag
 		// Only clew itself has a help command: after another command, "h" and
 		// "help" are paths. The help of such a command stays that of a command
 		// without subcommands.

@@ -451,7 +451,7 @@ func (r *runner) warn(path string, warnings ...string) {
 		r.tally.of[warned] += len(warnings)
 	}
 	for _, w := range r.said(warnings) {
-		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(w))
+		fmt.Fprintf(r.stderr, "clew: %s: warning: %s\n", text.Line(path), text.Line(text.Brief(w)))
 	}
 }
 
@@ -568,7 +568,7 @@ func complain(stderr io.Writer, err error) {
 		}
 		return
 	}
-	fmt.Fprintln(stderr, "clew:", text.Line(inWords(err)))
+	fmt.Fprintln(stderr, "clew:", text.Line(text.Brief(inWords(err))))
 }
 
 // read reads the job's history within its limits, none if they or a signal stop it. The

@@ -9,12 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"clew"
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/progress"
 	"clew/internal/watchdog"
 	"clew/jepsen"
+	"clew/jepsen/forms"
 	"clew/jepsen/store"
+	"clew/models"
 	"clew/report"
 )
 
@@ -195,5 +198,37 @@ func TestWritingEndsForTheReasonThatTheCheckDid(t *testing.T) {
 		}
 		done()
 		interrupt()
+	}
+}
+
+// A verdict that was found stands, whatever there is no time left to say beside it.
+func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
+	h, err := forms.Read(strings.NewReader(write+"{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 2}\n"), "b", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for output, want := range map[string]string{
+		"text": "b: INVALID\n  evidence is missing (timeout): what a result says beside the verdict\n  value 2 was read by process 0 (index 3), but nothing had written it by then\n",
+		"json": `{"file":"b","valid":false,`,
+		"edn":  "{:analyzer :clew/fast-register, ",
+	} {
+		var out, errs strings.Builder
+		k := &checker{runner: runner{stdout: &out, stderr: &errs, progress: progress.New(&errs, 1)}, output: output, evidence: &evidence{}}
+		k.options.TimeLimit = 10 * time.Millisecond
+		never := make(chan struct{})
+		defer close(never)
+		_, err = k.all(t.Context(), []*job{k.job(store.Source{Path: "b"}, nil)}, doing{late: k.late, do: func(ctx context.Context, j *job) answer {
+			r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{})
+			if err != nil {
+				t.Error(err)
+			}
+			j.is(invalid)
+			j.result.Store(r)
+			<-never // as a text of megabytes takes long
+			return answer{}
+		}})
+		if err != nil || k.status() != exitInvalid || k.statusNow() != exitInvalid || !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%s: %v, status %d\n%s%s", output, err, k.status(), out.String(), errs.String())
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/files"
+	"clew/internal/limits"
 )
 
 // storeModels is how the histories of a store's tests are read, by the name of
@@ -19,12 +21,12 @@ import (
 type storeModels map[string]reading
 
 // givenModels is what --models says, nil if it is not given.
-func givenModels(c *cli.Context) (storeModels, error) {
+func givenModels(ctx context.Context, c *cli.Context, memory int64) (storeModels, error) {
 	file := c.String("models")
 	if file == "" {
 		return nil, nil
 	}
-	all, err := readStoreModels(file, given(c))
+	all, err := readStoreModels(ctx, file, memory, given(c))
 	if err != nil {
 		return nil, fmt.Errorf("--models: %w", err)
 	}
@@ -38,15 +40,15 @@ func givenModels(c *cli.Context) (storeModels, error) {
 //
 // Names are strings, keywords or symbols. If a test's map leaves something out,
 // the command line counts. A model file is named as seen from the file of models.
-func readStoreModels(path string, normal settings) (storeModels, error) {
+func readStoreModels(ctx context.Context, path string, memory int64, normal settings) (storeModels, error) {
 	f, err := files.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(f)
+	text, err := io.ReadAll(limits.Whole(ctx, f, memory))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	v := edn.NewValues()
 	id, err := v.Parse(text, edn.Pos{File: path, Line: 1, Col: 1})

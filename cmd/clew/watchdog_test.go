@@ -273,3 +273,67 @@ func zipHuge(t *testing.T, blanks []byte, history string) {
 	}
 	putFile(t, "huge.zip", out.String())
 }
+
+// What reads results may stop, as head does: status and evidence are as if it had not.
+func TestAClosedOutputTakesNeitherVerdictNorEvidence(t *testing.T) {
+	t.Chdir(t.TempDir())
+	history := write + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 1}\n"
+	putFile(t, "v.edn", history)
+	putFile(t, "bad.edn", strings.ReplaceAll(history, ":read, :value 1", ":read, :value 2"))
+	for _, c := range []struct {
+		args     string
+		status   int
+		evidence string
+	}{
+		{"check v.edn", exitValid, ""},
+		{"check --witness w1.edn v.edn", exitValid, "w1.edn"},
+		{"check --output edn --witness w2.edn v.edn", exitValid, "w2.edn"},
+		{"check --core c.edn bad.edn", exitInvalid, "c.edn"},
+		{"check --evidence cores v.edn v.edn bad.edn", exitInvalid, "cores/bad.edn"},
+		{"check --output json v.edn none.edn", exitUsage, ""},
+		{"check --output junit --html-dir pages v.edn bad.edn", exitInvalid, "pages/bad.html"},
+	} {
+		closed, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed.Close()
+		cmd := exec.Command("clew", strings.Fields(c.args)...)
+		var said strings.Builder
+		cmd.Stdout, cmd.Stderr = out, &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		out.Close()
+		ended(t, cmd)
+		if got := cmd.ProcessState.ExitCode(); got != c.status || strings.Contains(said.String(), "pipe") {
+			t.Errorf("%s: %s, want %d\n%s", c.args, cmd.ProcessState, c.status, said.String())
+		}
+		if c.evidence != "" && !isFile(c.evidence) {
+			t.Errorf("%s: there is no %s", c.args, c.evidence)
+		}
+	}
+}
+
+// A run that is left behind leaves nothing behind.
+func TestWhatIsNotWholeIsRemovedWhateverHangs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	cmd := exec.Command("clew", "gen", "--model", "register", "--operations", "1000000000", "-o", "h.edn")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	for range 1000 {
+		if left, _ := filepath.Glob(".clew-*"); len(left) > 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, cmd, exitUsage)
+	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}

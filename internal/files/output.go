@@ -126,6 +126,9 @@ func Reason(err error) error {
 	return err
 }
 
+// File is what the path leads to.
+func (o *Output) File() string { return o.file }
+
 // Same says whether two outputs are one.
 func (o *Output) Same(p *Output) bool {
 	if o.there != nil && p.there != nil {

@@ -122,6 +122,28 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
+// Whole is Reader for a text that is held, and taken apart, as a whole. What becomes of
+// it takes some times as much: a 16th of the memory is the most of it that is given out.
+func Whole(ctx context.Context, r io.Reader, memory int64) io.Reader {
+	if memory > 0 {
+		r = &whole{r, max(memory/16, smallForm)}
+	}
+	return Reader(ctx, r, 0)
+}
+
+type whole struct {
+	r    io.Reader
+	left int64
+}
+
+func (w *whole) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if w.left -= int64(n); w.left < 0 {
+		return 0, ErrOutOfMemory
+	}
+	return n, err
+}
+
 // Counting is a context in which Counted readers add the bytes that they read to a
 // counter.
 func Counting(ctx context.Context, read *atomic.Int64) context.Context {

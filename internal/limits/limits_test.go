@@ -73,6 +73,15 @@ func TestAReaderEndsWithItsContextAndItsMemory(t *testing.T) {
 	}
 }
 
+func TestATextThatIsHeldAsAWholeHasItsShareOfTheMemory(t *testing.T) {
+	text := strings.Repeat("x", 2<<20)
+	for memory, want := range map[int64]error{0: nil, 64 << 20: nil, 32 << 20: nil, 31 << 20: ErrOutOfMemory, 1: ErrOutOfMemory} {
+		if got, err := io.ReadAll(Whole(t.Context(), strings.NewReader(text), memory)); !errors.Is(err, want) || err == nil && len(got) != len(text) {
+			t.Errorf("%d bytes of memory: %d bytes, %v", memory, len(got), err)
+		}
+	}
+}
+
 func TestWhatIsReadIsCountedIfSomebodyAsks(t *testing.T) {
 	var read atomic.Int64
 	ctx := Counting(t.Context(), &read)

@@ -45,6 +45,9 @@ func IsLike(word, known string) bool {
 // parts its parts, else those with the fewest mistakes, else those that it is a part
 // of, as queue is of fifo-queue.
 func similar(word string, known []string) []string {
+	if len(word) > longestWord {
+		return nil
+	}
 	word = plain(word)
 	allowed := 1
 	if len(word) >= longWord {
@@ -53,6 +56,9 @@ func similar(word string, known []string) []string {
 	fewest := allowed
 	var like, parts []string
 	for _, name := range known {
+		if len(name) > longestWord {
+			continue
+		}
 		other := plain(name)
 		switch n := mistakes([]rune(word), []rune(other)); {
 		case n > fewest || n >= len(word):
@@ -70,6 +76,9 @@ func similar(word string, known []string) []string {
 	}
 	return parts
 }
+
+// longestWord is how many bytes a word has at most that may be a mistyped one.
+const longestWord = 100
 
 // longWord is how many characters a word has in which there may be two mistakes.
 const longWord = 6

@@ -1,6 +1,9 @@
 package text
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestWordsThatAreLikeOthers(t *testing.T) {
 	models := []string{"register", "cas-register", "multi-register", "mutex", "owner-mutex", "set", "lookup-set", "fifo-queue", "unordered-queue", "kv", "log", "bank"}
@@ -39,6 +42,17 @@ func TestWordsThatAreLikeOthers(t *testing.T) {
 		if got := DidYouMean(c.word, c.known); got != want {
 			t.Errorf("%s: %q, want %q", c.word, got, want)
 		}
+	}
+}
+
+// A word of megabytes is not a mistyped one, and comparing it would take minutes.
+func TestALongWordIsLikeNoOther(t *testing.T) {
+	long := strings.Repeat("register", 1<<20)
+	if got := DidYouMean(long, []string{"register", long, long + "s"}); got != "" {
+		t.Error(len(got))
+	}
+	if got := DidYouMean("regster", []string{"register", long}); got != "did you mean register? " {
+		t.Error(len(got))
 	}
 }
 

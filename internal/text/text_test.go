@@ -3,6 +3,7 @@ package text
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestWhatATerminalWouldObeyIsReplaced(t *testing.T) {
@@ -49,6 +50,24 @@ func TestASCIIHasALikeForEveryCharacter(t *testing.T) {
 	} {
 		if got := ASCII(c.s); got != c.want {
 			t.Errorf("%q is %q, want %q", c.s, got, c.want)
+		}
+	}
+}
+
+func TestABriefTextHasItsBeginningAndItsEnd(t *testing.T) {
+	for _, c := range []struct{ text, begins, ends string }{
+		{"what was wrong", "what was wrong", "what was wrong"},
+		{strings.Repeat("x", mostBrief), "xxx", "xxx"},
+		{"no model " + strings.Repeat("世", 1<<20) + "; expected another", "no model 世世", "世世; expected another"},
+		{"x" + strings.Repeat("世", 1<<20), "x世", "世"},
+		{strings.Repeat("\xff", 1<<20), "\xff", "\xff"},
+	} {
+		got := Brief(c.text)
+		if !strings.HasPrefix(got, c.begins) || !strings.HasSuffix(got, c.ends) || len(got) > mostBrief+100 || utf8.ValidString(c.text) && !utf8.ValidString(got) {
+			t.Errorf("%d bytes: %.60q .. %q", len(got), got, got[max(0, len(got)-60):])
+		}
+		if (got == c.text) != (len(c.text) <= mostBrief) {
+			t.Errorf("%d bytes of %d", len(got), len(c.text))
 		}
 	}
 }

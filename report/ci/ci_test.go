@@ -66,6 +66,8 @@ func told(form string, o ci.Options, records ...ci.Record) string {
 func TestAnnotationsAreEscaped(t *testing.T) {
 	named := recordOf(t, "a b/100%,x:y\n.edn", stale, false)
 	named.Explanation = "50% of it\r\n::error::and a line that looks like a command"
+	escaping := recordOf(t, "a\x1b[31m.edn", stale, false)
+	escaping.Explanation = "red \x1b[31m and \u009b31m"
 	for _, c := range []struct {
 		name   string
 		record ci.Record
@@ -77,6 +79,8 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 			"::error file=h.edn,line=8,col=3,title=clew%3A interleaved::"},
 		{"what a command may not hold", named, false, "::error file=a b/100%25%2Cx%3Ay%0A.edn,line=8,col=3,title=clew%3A interleaved::" +
 			"50%25 of it%0D%0A::error::and a line that looks like a command\n"},
+		{"what a terminal obeys", escaping, false, "::error file=a\ufffd[31m.edn,line=8,col=3,title=clew%3A interleaved::" +
+			"red \ufffd[31m and \ufffd31m\n"},
 		{"an error of syntax", recordOf(t, "h.edn", written+"  #{1}", false), false,
 			"::error file=h.edn,line=3,col=3,title=clew%3A unreadable::expected an op map, found a set\n"},
 		{"standard input is no file", recordOf(t, "-", "#{1}", false), false, "::error title=clew%3A unreadable::"},

@@ -3,6 +3,8 @@ package ci
 import (
 	"fmt"
 	"strings"
+
+	"clew/internal/text"
 )
 
 // GitHub's workflows take lines of standard output for commands:
@@ -19,6 +21,8 @@ var (
 // annotations are those of cases that have not passed.
 func (r *Report) annotations(all []kase) string {
 	var b strings.Builder
+	message := func(s string) string { return text.Printable(inMessage.Replace(s)) } // a log obeys escape sequences
+	property := func(s string) string { return text.Printable(inProperty.Replace(s)) }
 	for _, c := range all {
 		if c.outcome == passed {
 			continue
@@ -30,12 +34,12 @@ func (r *Report) annotations(all []kase) string {
 		b.WriteString("::" + level + " ")
 		at := c.place()
 		if at.File != "" {
-			b.WriteString("file=" + inProperty.Replace(at.File) + ",")
+			b.WriteString("file=" + property(at.File) + ",")
 			if at.Line > 0 {
 				fmt.Fprintf(&b, "line=%d,col=%d,", at.Line, at.Col)
 			}
 		}
-		fmt.Fprintf(&b, "title=%s::%s\n", inProperty.Replace("clew: "+c.rule), inMessage.Replace(c.says))
+		fmt.Fprintf(&b, "title=%s::%s\n", property("clew: "+c.rule), message(c.says))
 	}
 	return b.String()
 }
