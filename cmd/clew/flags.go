@@ -276,10 +276,10 @@ func outputForm(c *cli.Context, forms []string) (string, error) {
 }
 
 // noEmptyFlag is an error for a flag whose value is empty, as that of a variable that is
-// not set: no flag has one that means something.
+// not set: no flag has one that means something. That of --init has its own error.
 func noEmptyFlag(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
-		if name := f.Names()[0]; c.IsSet(name) && c.String(name) == "" {
+		if name := f.Names()[0]; name != string(models.ParamInit) && c.IsSet(name) && c.String(name) == "" {
 			if _, isText := f.(*cli.StringFlag); isText {
 				return fmt.Errorf("--%s needs a value, found an empty one; clew %s --help lists the flags", name, c.Command.Name)
 			}
