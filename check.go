@@ -193,7 +193,7 @@ func (c *checking) decide(ctx context.Context, d *decider, lim limits.Limits) {
 		c.parts, c.decisions = d.decide(ctx, c.ops, lim)
 		c.verdict = conclude(c.decisions)
 		if f := c.verdict.failing; f >= 0 {
-			late := stopped(func() { c.core = d.core(ctx, c.parts[f], c.decisions[f], lim) })
+			late := stopped(func() { c.core = d.core(ctx, c.ops.Model, c.parts[f], c.decisions[f], lim) })
 			if late || ctx.Err() != nil && c.decisions[f].core == nil {
 				c.lacks("a minimal core")
 				if len(c.core) > maxUnfinished {

@@ -124,11 +124,15 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits
 	return x
 }
 
-// core is the operations of a part's core.
-func (d *decider) core(ctx context.Context, part *models.Operations, x decision, lim limits.Limits) []jepsen.Operation {
-	rows := x.core
-	if rows == nil {
-		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, limits.Limits{Memory: lim.Memory})
+// core is the operations of the core of a part of a model. A register's core has every value with
+// the writes of it; any other is as small as can be, whoever has found it.
+func (d *decider) core(ctx context.Context, whole models.Model, part *models.Operations, x decision, lim limits.Limits) []jepsen.Operation {
+	rows, lim := x.core, limits.Limits{Memory: lim.Memory}
+	switch _, parts := whole.(models.Partitioner); {
+	case rows == nil:
+		rows = fallback.Core(ctx, d.engine, part, x.FailEvent, lim)
+	case parts || fallback.Counts(part.Model):
+		rows = fallback.Smaller(ctx, d.engine, part, rows, x.FailEvent, lim)
 	}
 	ops := make([]jepsen.Operation, len(rows))
 	for i, row := range rows {

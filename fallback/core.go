@@ -59,6 +59,9 @@ func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32
 		}
 	}
 	rows = m.minimize(split(rows, m.readOnly))
+	if Counts(ops.Model) {
+		return m.counted(rows)
+	}
 	if v, ok := ops.Model.(models.Valued); ok {
 		rows = m.minimize(m.values(v, rows))
 		rows = m.minimize(split(rows, m.readOnly))
@@ -283,4 +286,121 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 		units[u] = append(units[u], i)
 	}
 	return stay, units
+}
+
+// Smaller is a core without what it can do without, for models of which a near-linear
+// decision finds larger ones than Core does: keys of maps that are decided as registers,
+// and registers that count their updates. The bounds are those of Core, and a decision that
+// takes less time than this would is left as it is: maxLinear bounds the operations, and
+// maxCounted the core of a register that counts.
+func Smaller(ctx context.Context, engine Engine, ops *models.Operations, core []models.Row, fail int32, lim limits.Limits) []models.Row {
+	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
+	if Counts(ops.Model) {
+		if len(core) > maxCounted {
+			return core
+		}
+		return m.counted(core)
+	}
+	if r, ok := ops.Model.(models.Replacing); ok && ops.Len() <= maxLinear {
+		return m.replaced(r, m.visible(r, core), core)
+	}
+	return core
+}
+
+const (
+	maxCounted = 200
+	maxLinear  = 100_000
+)
+
+// visible is a core and what makes a cell that one of the core sees, in order.
+func (m *minimizer) visible(r models.Replacing, core []models.Row) []models.Row {
+	seen, all := map[models.Cell]bool{}, false
+	for _, row := range core {
+		cells, every := r.Sees(nil, m.ops.Op(row))
+		all = all || every
+		for _, cell := range cells {
+			seen[cell] = true
+		}
+	}
+	var rows []models.Row
+	var made []models.Cell
+	for row := models.Row(0); row < models.Row(m.ops.Len()) && m.ops.Inv[row] < m.fail; row++ {
+		made = r.Makes(made[:0], m.ops.Op(row))
+		_, inside := slices.BinarySearch(core, row)
+		if inside || len(made) > 0 && all || slices.ContainsFunc(made, func(cell models.Cell) bool { return seen[cell] }) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Counts says whether a model is a register that counts its updates. There a sub-history
+// lacks versions, and fails where the first one is missing. So a core is one that fails at
+// the operation that fails, as a history of its own, and without any other of its
+// operations it would not.
+func Counts(m models.Model) bool {
+	s, ok := m.(models.Shaped)
+	if !ok {
+		return false
+	}
+	_, ok = s.Shape().(models.VersionsShape)
+	return ok
+}
+
+// maxSingles bounds the rows each of which is looked at once more.
+const maxSingles = 64
+
+// counted leaves out of a core what it can do without: reads first, then updates that did
+// not return, then the latest versions, more of them at a time as long as that works. The
+// versions below one that has to stay have to stay, too, but for odd cases, in which
+// another update might take the place of one; they are looked at if there are few rows.
+func (m *minimizer) counted(core []models.Row) []models.Row {
+	failing := slices.IndexFunc(core, m.isFailing)
+	kept := slices.Delete(slices.Clone(core), failing, failing+1)
+	slices.SortStableFunc(kept, func(a, b models.Row) int {
+		return cmp.Or(cmp.Compare(m.lateness(a), m.lateness(b)), cmp.Compare(m.ops.A[a], m.ops.A[b]))
+	})
+	for n := len(kept) + 1; len(kept) < n && !m.spent(); {
+		n = len(kept)
+		for end, size := n, 1; end > 0 && !m.spent(); {
+			from := max(0, end-size)
+			without := slices.Delete(slices.Clone(kept), from, end)
+			switch {
+			case m.failsThere(append(slices.Clone(without), core[failing])):
+				kept, end, size = without, from, 2*size
+			case size > 1:
+				size = 1
+			case m.lateness(kept[from]) == 0 && len(kept) > maxSingles:
+				end = 0
+			default:
+				end--
+			}
+		}
+		if len(kept) > maxSingles {
+			break
+		}
+	}
+	kept = append(kept, core[failing])
+	slices.Sort(kept)
+	return kept
+}
+
+// lateness says what is left out first: 2 a read, 1 an update that did not return, 0 one that
+// did.
+func (m *minimizer) lateness(row models.Row) int {
+	switch {
+	case !m.ops.Model.Mutates(m.ops.Op(row)):
+		return 2
+	case m.ops.Res[row] > m.fail:
+		return 1
+	}
+	return 0
+}
+
+// failsThere says whether rows, as a history of their own, fail at the operation that fails.
+func (m *minimizer) failsThere(rows []models.Row) bool {
+	slices.Sort(rows)
+	m.checks, m.rows = m.checks+1, m.rows+len(rows)
+	a := m.engine.Decide(m.ctx, m.ops.Select(rows).Prefix(m.fail).Operations, m.limits)
+	return a.Verdict == jepsen.Invalid && a.FailEvent == m.fail
 }

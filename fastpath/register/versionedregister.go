@@ -48,8 +48,9 @@ import (
 // may have made any version, with any value, at any time. If one or two
 // operations contradict this, they are the core, with the updates up to the
 // version of the one that does not fail: so the core fails at the same operation
-// as a history of its own. If updates are missing, the core is the history up to
-// the failure.
+// as a history of its own. If updates are missing, so that what fails can be of no version,
+// it is the core, with what they are missing after; if it cannot have any version that it might be of, the history up to the
+// failure is. Callers leave out what is not needed (fallback.Smaller).
 
 // versionedRegister decides a history of Read, Write and CAS on a versioned
 // register.
@@ -70,11 +71,25 @@ func versionedRegister(ctx context.Context, c *models.Columns, register models.V
 		a.Failure(in, r, true, &d)
 		if d.Core != nil {
 			d.Core = withUpdates(c, d.Before, d.Core)
+		} else if core := unmade(d.Why); len(core) > 0 && d.FailEvent >= 0 && c.Res[core[0]] == d.FailEvent {
+			d.Core = withUpdates(c, d.Before, core)
 		} else if d.FailEvent >= 0 {
 			d.Core = slices.DeleteFunc(in.UpTo(d.FailEvent), func(i int32) bool { return c.Kind[i] == models.Read && c.Res[i] > d.FailEvent })
 		}
 	}
 	return d
+}
+
+// unmade is an operation of a version that nothing can have made, if a violation is of one,
+// and the one after which updates are missing.
+func unmade(why fastpath.Violation) []models.Row {
+	switch why := why.(type) {
+	case *TooFewUpdates:
+		return []models.Row{why.Op}
+	case *NoUpdate:
+		return slices.DeleteFunc([]models.Row{why.Op, why.From}, func(row models.Row) bool { return row < 0 })
+	}
+	return nil
 }
 
 // withUpdates is a core and all updates that come before the last of its
