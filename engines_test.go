@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew"
 	"clew/internal/campaign"
@@ -88,7 +88,7 @@ type bout struct {
 
 func TestFastPathsAgreeWithTheGeneralSearchUpToTwoThousandOperations(t *testing.T) {
 	n := 9
-	if testing.Short() || race.Enabled {
+	if effort.Few() {
 		n = 5
 	}
 	if long() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew/internal/campaign"
 	"clew/internal/gen"
@@ -121,7 +121,7 @@ func TestCoresOfRandomMachines(t *testing.T) {
 	n := 1000
 	if long() {
 		n = 100_000
-	} else if testing.Short() || race.Enabled {
+	} else if effort.Few() {
 		n = 200
 	}
 	r := gen.Rand(23)

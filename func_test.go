@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew"
 	"clew/edn"
@@ -134,7 +134,7 @@ func TestFunctionsAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 	n := 500
 	if long() {
 		n = 100_000
-	} else if testing.Short() || race.Enabled {
+	} else if effort.Few() {
 		n = 300
 	}
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew"
 	"clew/edn"
@@ -64,7 +64,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 		n, seed := historiesPerConfig, uint64(i)
 		if long() {
 			n, seed = longHistories(t)/configs[spec.Name], seed+1000
-		} else if testing.Short() || race.Enabled {
+		} else if effort.Few() {
 			n = 200
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
 		n := 2 * historiesPerConfig
 		if long() {
 			n = longHistories(t) / 2
-		} else if testing.Short() || race.Enabled {
+		} else if effort.Few() {
 			n = 400
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestAllHistoriesOfThreeOperationsAgreeWithTheOracle(t *testing.T) {
 			for size := range 4 {
 				for _, order := range eventOrders(size) {
 					for _, ops := range tuples(c.ops, size) {
-						if race.Enabled && r.IntN(8) > 0 {
+						if effort.Few() && r.IntN(8) > 0 {
 							continue
 						}
 						n++

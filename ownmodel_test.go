@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew"
 	"clew/internal/campaign"
@@ -22,7 +22,7 @@ func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
 	n := 2000
 	if long() {
 		n = 100_000
-	} else if testing.Short() || race.Enabled {
+	} else if effort.Few() {
 		n = 300
 	}
 	r := gen.Rand(7)

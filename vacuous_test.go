@@ -1,13 +1,13 @@
 package clew_test
 
 import (
+	"clew/internal/effort"
 	"context"
 	"strings"
 	"testing"
 
 	"clew"
 	"clew/internal/campaign"
-	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -75,7 +75,7 @@ func TestVacuousKeys(t *testing.T) {
 // one after the other in every order.
 func TestWhatIsNotRefusableIsValidInEveryOrder(t *testing.T) {
 	vacuous := 0
-	for seed := range enginetest.Histories(1500, 200_000) {
+	for seed := range effort.Histories(1500, 200_000) {
 		r := gen.Rand(seed)
 		configs := campaign.Configs()
 		spec := campaign.WithParameters(r, configs[r.IntN(len(configs))])

@@ -1,6 +1,7 @@
 package fallback_test
 
 import (
+	"clew/internal/effort"
 	"context"
 	"runtime"
 	"strconv"
@@ -22,7 +23,7 @@ import (
 // the evidence made of them, so that a million small histories of each model
 // are in reach. The long mode takes as many, or CLEW_LONG_HISTORIES of them.
 func TestSearchesAgreeWithTheOracle(t *testing.T) {
-	n := enginetest.Histories(500, 1_000_000)
+	n := effort.Histories(500, 1_000_000)
 	engines := []fallback.Engine{fallback.Window{}, fallback.Frontier{}}
 	for _, spec := range rows.Models() {
 		t.Run(spec.Name, func(t *testing.T) {

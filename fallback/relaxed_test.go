@@ -1,6 +1,7 @@
 package fallback_test
 
 import (
+	"clew/internal/effort"
 	"context"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 
 // A crashed class that never ends explains all that the real one explains.
 func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
-	n := enginetest.Histories(300, 10_000)
+	n := effort.Histories(300, 10_000)
 	for _, spec := range rows.Models() {
 		model := spec.Name
 		refuted, invalid := 0, 0
@@ -46,7 +47,7 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 
 // Banks without negative balances are those that fail with them, and some more.
 func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
-	n := enginetest.Histories(2000, 100_000)
+	n := effort.Histories(2000, 100_000)
 	refuted, invalid := 0, 0
 	for seed := range n {
 		ops, text := rows.Generated(t, models.Spec{Name: "bank"}, gen.Options{Operations: 14, Crashes: 0.3}, seed)

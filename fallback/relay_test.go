@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/effort"
 	"clew/internal/limits"
-	"clew/internal/race"
 	"clew/internal/rows"
 	"clew/jepsen"
 	"clew/models"
@@ -153,7 +153,7 @@ func TestEnginesOfARelayShareTheMemory(t *testing.T) {
 // Work is counted in the same way whether an engine takes turns or not.
 func TestTurnsChangeNeitherAnswerNorWork(t *testing.T) {
 	n := 2000
-	if race.Enabled {
+	if effort.Few() {
 		n = 1000
 	}
 	ops := rows.Simulated(n, 10, 5, 0.01, 1)

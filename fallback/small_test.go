@@ -1,6 +1,7 @@
 package fallback_test
 
 import (
+	"clew/internal/effort"
 	"fmt"
 	"os"
 	"slices"
@@ -75,7 +76,7 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 // TestSmallHistoriesAgreeWithTheOracle is about the same models, with all that histories
 // may have.
 func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
-	n := enginetest.Histories(200, 1_000_000)
+	n := effort.Histories(200, 1_000_000)
 	for _, specs := range [][]models.Spec{
 		{{Name: "priority-queue"}, {Name: "priority-queue", Priority: "min"}, {Name: "priority-queue", Knossos: true}},
 		{{Name: "kv"}, {Name: "kv", ObserveFailedCAS: true}},

@@ -1,6 +1,7 @@
 package fallback_test
 
 import (
+	"clew/internal/effort"
 	"context"
 	"fmt"
 	"runtime"
@@ -18,7 +19,7 @@ import (
 )
 
 func TestNoRuleChangesAnAnswer(t *testing.T) {
-	n := enginetest.Histories(300, 20_000)
+	n := effort.Histories(300, 20_000)
 	for _, spec := range rows.Models() {
 		model := spec.Name
 		valid, invalid := 0, 0
@@ -89,7 +90,7 @@ func TestAsManyOpenOperationsAsAWordHasBits(t *testing.T) {
 }
 
 func TestEnginesAgreeOnLongerHistories(t *testing.T) {
-	n := enginetest.Histories(60, 2000)
+	n := effort.Histories(60, 2000)
 	for _, spec := range rows.Models() {
 		model := spec.Name
 		valid, invalid, unknown := 0, 0, 0

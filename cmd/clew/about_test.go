@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 )
 
 func TestTheVersionSaysWhatItWasBuiltFrom(t *testing.T) {
@@ -187,7 +187,7 @@ func TestTheManPageHasEveryFlag(t *testing.T) {
 }
 
 func TestMakeInstall(t *testing.T) {
-	if _, err := exec.LookPath("make"); err != nil || testing.Short() || race.Enabled {
+	if _, err := exec.LookPath("make"); err != nil || effort.Few() {
 		t.Skip("without make, or in a hurry")
 	}
 	to := filepath.Join(t.TempDir(), "a folder")

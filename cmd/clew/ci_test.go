@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 )
 
 // steps are the shell steps of a file for a pipeline, in their order: a line that
@@ -34,7 +34,7 @@ func steps(t *testing.T, file string) []string {
 // The files of docs/ci are run as far as they need nothing but a shell: each step by
 // the shell of its pipeline, with clew's own sources as its repository.
 func TestTheFilesForPipelines(t *testing.T) {
-	if testing.Short() || race.Enabled {
+	if effort.Few() {
 		t.Skip("it builds clew")
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))

@@ -19,7 +19,7 @@ import (
 
 	"clew"
 	"clew/edn"
-	"clew/internal/race"
+	"clew/internal/effort"
 	"clew/models"
 )
 
@@ -1459,7 +1459,7 @@ func TestNoChangeOfAFewBytesIsABug(t *testing.T) {
 	seen := map[int]int{}
 	located := regexp.MustCompile(`^clew: h\.edn:(\d+:\d+:| cannot infer the model from) .+\n$`)
 	n := 3000
-	if race.Enabled {
+	if effort.Few() {
 		n = 500
 	}
 	for range n {

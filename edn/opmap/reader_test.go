@@ -14,8 +14,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"clew/internal/effort"
 	"clew/internal/fuzzing"
-	"clew/internal/race"
 
 	olympos "olympos.io/encoding/edn"
 
@@ -290,7 +290,7 @@ func TestNestingIsBounded(t *testing.T) {
 // Anything worse than linear time would not come back before the test's timeout.
 func TestMillionsOfBracketsAreRefused(t *testing.T) {
 	n := 10_000_000
-	if race.Enabled {
+	if effort.Few() {
 		n /= 10
 	}
 	for _, unit := range []string{"[", "(", "{", "#{", "#a ", "#_ ", "^", "^a ", "#a(", "{:value ", "'", "\\", "\"\"", ";", "#", ":", "1"} {

@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"clew/internal/effort"
 	"context"
 	"fmt"
 	"math"
@@ -243,7 +244,7 @@ func TestEnginesAgreeWithEachOtherUpToTwoThousandOperations(t *testing.T) {
 	if testing.Short() {
 		usual = 8
 	}
-	n := int(enginetest.Histories(usual, uint64(20_000/len(sources()))))
+	n := int(effort.Histories(usual, uint64(20_000/len(sources()))))
 	for s, source := range sources() {
 		t.Run(source.name, func(t *testing.T) {
 			c := newContest()

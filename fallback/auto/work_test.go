@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew/fallback"
 	"clew/fallback/languages"
@@ -104,13 +103,10 @@ func longGrid(t *testing.T, o gen.LongOptions, f func(gen.LongOptions)) {
 func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 	skip := 11
 	switch {
-	case race.Enabled:
-		skip = 73
-	case testing.Short():
-		skip = 37
-	}
-	if os.Getenv("CLEW_LONG") == "1" {
+	case effort.Long():
 		skip = 1
+	case effort.Few():
+		skip = 73
 	}
 	histories, judged, worst, worstName := 0, 0, 0.0, ""
 	grid(t, skip, func(c cell) {

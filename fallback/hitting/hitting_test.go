@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew/fallback"
 	"clew/internal/gen"
@@ -132,7 +132,7 @@ func checkSchedule(t *testing.T, c *models.Columns, schedule []int32) {
 // 8 operations and every tuple of up to 3.
 func TestFamiliesStronglyHitEveryTuple(t *testing.T) {
 	n := 4000
-	if testing.Short() || race.Enabled {
+	if effort.Few() {
 		n = 400
 	}
 	r := gen.Rand(1)
@@ -184,7 +184,7 @@ func TestChainsAreChains(t *testing.T) {
 func TestHittingFindsWitnessesOnly(t *testing.T) {
 	const depth = 4
 	n := 250
-	if testing.Short() || race.Enabled {
+	if effort.Few() {
 		n = 50
 	}
 	for _, about := range models.All() {

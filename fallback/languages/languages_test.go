@@ -1,6 +1,7 @@
 package languages_test
 
 import (
+	"clew/internal/effort"
 	"context"
 	"math/rand/v2"
 	"strings"
@@ -40,7 +41,7 @@ var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Fron
 // Jepsen's histories as text, with all that goes with them.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 	for _, spec := range []models.Spec{{Name: "stack"}, {Name: "stack", Knossos: true}} {
-		configs.Small(t, enginetest.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
+		configs.Small(t, effort.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
 			o := gen.Options{Model: spec.Name, Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(4), Init: true, Knossos: spec.Knossos}
 			if r.IntN(2) == 0 {
 				o.Crashes = 0.6 * r.Float64()
@@ -53,7 +54,7 @@ func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 }
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
-	configs.Small(t, enginetest.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
+	configs.Small(t, effort.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
 		return rows.DrawStacks(r, 2, 10, 6).Run(r)
 	})
 }
@@ -71,7 +72,7 @@ func TestEverySmallHistory(t *testing.T) {
 
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: configs, Judges: judges, Patience: 2 * time.Second, Others: 2 * time.Second}
-	m.AtTheBoundary(t, enginetest.Histories(60, 20_000), func(r *rand.Rand, most int) *models.Operations {
+	m.AtTheBoundary(t, effort.Histories(60, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := rows.DrawStacks(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 6))
 		if r.IntN(3) == 0 {
@@ -85,7 +86,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 func TestCoresAreProofsByThemselves(t *testing.T) {
 	m := enginetest.Meeting{Configs: configs, Judges: judges}
 	cores, size := 0, 0
-	for seed := range enginetest.Histories(200, 20_000) {
+	for seed := range effort.Histories(200, 20_000) {
 		r := gen.Rand(seed)
 		s := rows.DrawStacks(r, 5, 60, 6)
 		s.Wrong++

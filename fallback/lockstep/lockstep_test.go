@@ -1,6 +1,7 @@
 package lockstep_test
 
 import (
+	"clew/internal/effort"
 	"context"
 	"math/rand/v2"
 	"regexp"
@@ -35,7 +36,7 @@ var configs = enginetest.Configure(func(r lockstep.Rules) fallback.Engine { retu
 var queue = models.Spec{Name: "fifo-queue"}
 
 func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
-	configs.Small(t, enginetest.Histories(4000, 1_000_000), func(r *rand.Rand) *models.Operations {
+	configs.Small(t, effort.Histories(4000, 1_000_000), func(r *rand.Rand) *models.Operations {
 		return read(t, r, rows.DrawQueues(r, 2, 10, 5))
 	})
 }
@@ -50,7 +51,7 @@ func read(t *testing.T, r *rand.Rand, s rows.Queues) *models.Operations {
 // TestPlainJavaQueuesAreQueues: java-queue is a queue as long as there is nothing but
 // offer, poll, peek, and isEmpty that answers true.
 func TestPlainJavaQueuesAreQueues(t *testing.T) {
-	configs.Small(t, enginetest.Histories(2000, 300_000), func(r *rand.Rand) *models.Operations {
+	configs.Small(t, effort.Histories(2000, 300_000), func(r *rand.Rand) *models.Operations {
 		s := rows.DrawQueues(r, 2, 10, 5)
 		s.Drains = 0
 		text, init := s.Run(r)
@@ -106,7 +107,7 @@ func TestEverySmallHistory(t *testing.T) {
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: configs, Judges: []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, fallback.Porcupine{}},
 		Patience: 5 * time.Second, Others: 200 * time.Millisecond, Cores: true}
-	m.AtTheBoundary(t, enginetest.Histories(50, 20_000), func(r *rand.Rand, most int) *models.Operations {
+	m.AtTheBoundary(t, effort.Histories(50, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := rows.DrawQueues(r, 20, min(most, 500), 2+r.IntN(most/8))
 		s.Processes, s.Values = 2+r.IntN(8), 1+r.IntN(6)
 		s.Wrong = r.IntN(2)

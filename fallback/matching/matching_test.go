@@ -1,6 +1,7 @@
 package matching_test
 
 import (
+	"clew/internal/effort"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -44,7 +45,7 @@ var specs = []models.Spec{
 // Jepsen's histories as text, with all that goes with them.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 	for _, spec := range specs {
-		configs.Small(t, enginetest.Histories(1000, 300_000), func(r *rand.Rand) *models.Operations {
+		configs.Small(t, effort.Histories(1000, 300_000), func(r *rand.Rand) *models.Operations {
 			o := gen.Options{Operations: 2 + r.IntN(8), Processes: 1 + r.IntN(5), Values: 1 + r.IntN(3), Init: true,
 				ObserveFailedCAS: spec.ObserveFailedCAS, NilReadsExact: spec.NilReadsExact}
 			if r.IntN(2) == 0 {
@@ -74,7 +75,7 @@ func onlyWrites(r *rand.Rand, ops *models.Operations) {
 
 func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	for _, cas := range []bool{false, true} {
-		configs.Small(t, enginetest.Histories(2000, 1_000_000), func(r *rand.Rand) *models.Operations {
+		configs.Small(t, effort.Histories(2000, 1_000_000), func(r *rand.Rand) *models.Operations {
 			s := rows.DrawRegisters(r, 2, 9, 6)
 			s.Processes, s.Values = 1+r.IntN(5), 1+r.IntN(4)
 			ops := s.Run(r)
@@ -94,7 +95,7 @@ func TestCASThatATryDoesNotReachAreLeftToTheSearch(t *testing.T) {
 	for farthest := 1; farthest <= 3; farthest++ {
 		t.Run(fmt.Sprint(farthest), func(t *testing.T) {
 			defer matching.ReachAtMost(farthest)()
-			configs.Small(t, enginetest.Histories(2000, 100_000), func(r *rand.Rand) *models.Operations {
+			configs.Small(t, effort.Histories(2000, 100_000), func(r *rand.Rand) *models.Operations {
 				s := rows.DrawRegisters(r, 4, 12, 6)
 				s.Processes, s.Values = 2+r.IntN(5), 1+r.IntN(3)
 				ops := s.Run(r)
@@ -125,7 +126,7 @@ var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Fron
 
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	m := enginetest.Meeting{Configs: configs, Judges: judges, Patience: 10 * time.Second, Others: 10 * time.Second}
-	m.AtTheBoundary(t, enginetest.Histories(150, 20_000), func(r *rand.Rand, most int) *models.Operations {
+	m.AtTheBoundary(t, effort.Histories(150, 20_000), func(r *rand.Rand, most int) *models.Operations {
 		s := rows.DrawRegisters(r, 20, min(most, 500), 4+r.IntN(most/4))
 		s.Processes = 2 + r.IntN(1+min(most/4, 30))
 		ops := s.Run(r)
@@ -143,7 +144,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 func TestCoresAreProofsByThemselves(t *testing.T) {
 	m := enginetest.Meeting{Configs: configs, Judges: judges}
 	cores, size := 0, 0
-	for seed := range enginetest.Histories(200, 20_000) {
+	for seed := range effort.Histories(200, 20_000) {
 		r := gen.Rand(seed)
 		s := rows.DrawRegisters(r, 5, 60, 8)
 		ops := s.Run(r)

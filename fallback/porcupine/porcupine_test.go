@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	theirs "github.com/anishathalye/porcupine"
 
@@ -68,7 +68,7 @@ func TestMapsOfStringsAsPorcupineHasThem(t *testing.T) {
 	for _, file := range files {
 		for _, parted := range []bool{true, false} {
 			hard := !parted && !strings.Contains(file, "c01") || strings.Contains(file, "c50-ok")
-			if hard && (testing.Short() || race.Enabled || !parted && strings.Contains(file, "c50")) {
+			if hard && (effort.Few() || !parted && strings.Contains(file, "c50")) {
 				continue // porcupine does not decide c50 unless it is parted, nor do we
 			}
 			c, err := peers.KV(file, parted)
@@ -236,7 +236,7 @@ func random(r *rand.Rand, list bool) []Operation {
 
 func TestSmallHistoriesAsPorcupineHasThem(t *testing.T) {
 	n := 2000
-	if testing.Short() || race.Enabled {
+	if effort.Few() {
 		n = 200
 	}
 	for _, alone := range []bool{false, true} {

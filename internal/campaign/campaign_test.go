@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/oracle"
-	"clew/internal/race"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -22,7 +22,7 @@ func TestUnitsFindNothingWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	few := testing.Short() || race.Enabled
+	few := effort.Few()
 	for i, config := range configs {
 		if few && i%8 > 0 {
 			continue

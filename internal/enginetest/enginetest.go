@@ -4,12 +4,8 @@ package enginetest
 
 import (
 	"context"
-	"os"
-	"strconv"
 	"testing"
 	"time"
-
-	"clew/internal/race"
 
 	"clew/fallback"
 	"clew/internal/limits"
@@ -72,22 +68,6 @@ func Shows(ops *models.Operations, a fallback.Answer) error {
 		}
 	}
 	return nil
-}
-
-// Histories is how many histories a test takes, usually and in the long mode. With the
-// race detector it is a third of the usual ones, if these are many.
-func Histories(usual, long uint64) uint64 {
-	switch {
-	case os.Getenv("CLEW_LONG") == "1":
-	case race.Enabled:
-		return max(usual/3, min(usual, 60))
-	default:
-		return usual
-	}
-	if n, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {
-		return n
-	}
-	return long
 }
 
 // Within is what an engine says within a time and 256 MB. It may not know.

@@ -22,14 +22,14 @@ import (
 	"testing"
 	"time"
 
+	"clew/internal/effort"
 	"clew/internal/licenses"
-	"clew/internal/race"
 )
 
 // clone is a clone of the last commit, tagged v1.2.3.
 func clone(t *testing.T, name string) string {
 	t.Helper()
-	if testing.Short() || race.Enabled {
+	if effort.Few() {
 		t.Skip("this builds clew more than once")
 	}
 	if out, err := exec.Command("git", "-C", "../..", "rev-parse", "HEAD").CombinedOutput(); err != nil {

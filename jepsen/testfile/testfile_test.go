@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -201,7 +201,7 @@ func TestRealFilesAreCutAndChanged(t *testing.T) {
 		t.Skip("CLEW_HISTORIES is not set")
 	}
 	times := 2000
-	if testing.Short() || race.Enabled {
+	if effort.Few() {
 		times = 50
 	}
 	files, _ := filepath.Glob(filepath.Join(root, "redis-store", "redis-intensive-test", "*", "test.jepsen"))

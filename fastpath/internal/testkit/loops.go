@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"clew/fastpath"
-	"clew/internal/race"
+	"clew/internal/effort"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -73,7 +73,7 @@ func (k *Type) prefixes(t *testing.T, c *models.Columns) {
 // which operations may come next in a history, one that crashes or one that returns.
 func (k *Type) Every(t *testing.T, n, oneOf int, ops func(c *models.Columns, open bool) []models.Op) {
 	t.Helper()
-	if race.Enabled && n >= 3 {
+	if effort.Few() && n >= 3 {
 		oneOf *= 7
 	}
 	var counted Counts

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strconv"
 
-	"clew/internal/race"
+	"clew/internal/effort"
 
 	"clew/fastpath"
 	"clew/internal/oracle"
@@ -29,7 +29,7 @@ const million = 1_000_000
 func Histories(usual, long int) int {
 	switch {
 	case Long:
-	case race.Enabled && usual >= 1000:
+	case effort.Few() && usual >= 1000:
 		return usual / 3
 	default:
 		return usual

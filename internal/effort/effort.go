@@ -1,0 +1,33 @@
+// Package effort says how many histories tests take: few of them by default, so that
+// go test ./... ends soon, and all of them with CLEW_FULL=1, as .ci/run sets it. The
+// long mode, CLEW_LONG=1, takes hours.
+package effort
+
+import (
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Few says whether a test takes few of its histories: without CLEW_FULL=1, with -short,
+// and with the race detector, which makes everything some ten times slower.
+func Few() bool { return testing.Short() || Race || os.Getenv("CLEW_FULL") == "" && !Long() }
+
+// Long says whether CLEW_LONG=1 asks for the long mode.
+func Long() bool { return os.Getenv("CLEW_LONG") == "1" }
+
+// Histories returns how many histories a test takes: a third of the full number if few
+// are taken, and in the long mode long, or CLEW_LONG_HISTORIES.
+func Histories(full, long uint64) uint64 {
+	switch {
+	case Long():
+	case Few():
+		return max(full/3, min(full, 60))
+	default:
+		return full
+	}
+	if n, err := strconv.ParseUint(os.Getenv("CLEW_LONG_HISTORIES"), 10, 64); err == nil {
+		return n
+	}
+	return long
+}

@@ -1,6 +1,0 @@
-//go:build race
-
-package race
-
-// Enabled says whether the race detector is on.
-const Enabled = true
