@@ -428,6 +428,8 @@ func (s *scanner) foundDispatch(i int) string {
 		return "a regex"
 	case '#':
 		return "a number"
+	case ':':
+		return "a map with a namespace"
 	case '\'':
 		return "a symbol"
 	case '<':

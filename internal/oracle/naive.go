@@ -3,9 +3,11 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // NaiveOptions say how Naive reads a history; they mean what they mean in
@@ -447,28 +449,42 @@ func naiveStack(o NaiveOptions, s []string, a naiveOp) [][]string {
 	})
 }
 
-// naivePriority holds numbers; the highest come first (or the least), equal ones
-// in any order.
+// naivePriority holds numbers, or strings without escapes; the highest come first (or the
+// least), equal ones in any order.
 func naivePriority(o NaiveOptions, s []string, a naiveOp) [][]string {
-	number := func(text string) float64 {
-		n, err := strconv.ParseFloat(strings.TrimSuffix(text, "N"), 64)
-		if err != nil {
-			panic("naive: no number: " + text)
-		}
+	higher := func(x, y string) bool {
 		if o.Least {
-			return -n
+			x, y = y, x
 		}
-		return n
+		return naiveCompare(x, y) > 0
 	}
 	return naiveQueue(o, s, a, func(s []string) [][2]any {
 		var ways [][2]any
 		for i := range s {
-			if !slices.ContainsFunc(s, func(other string) bool { return number(other) > number(s[i]) }) {
+			if !slices.ContainsFunc(s, func(other string) bool { return higher(other, s[i]) }) {
 				ways = append(ways, [2]any{s[i], sorted(slices.Delete(slices.Clone(s), i, i+1))})
 			}
 		}
 		return ways
 	})
+}
+
+// naiveCompare compares numbers, exactly, or strings by their UTF-16 units.
+func naiveCompare(x, y string) int {
+	if strings.HasPrefix(x, `"`) && strings.HasPrefix(y, `"`) {
+		return slices.Compare(utf16.Encode([]rune(strings.Trim(x, `"`))), utf16.Encode([]rune(strings.Trim(y, `"`))))
+	}
+	number := func(text string) *big.Rat {
+		n, ok := new(big.Rat).SetString(strings.TrimSuffix(text, "N"))
+		if f, err := strconv.ParseFloat(text, 64); ok && err == nil && strings.ContainsAny(text, ".e") {
+			n.SetFloat64(f) // A double is what it is read as.
+		}
+		if !ok {
+			panic("naive: no number: " + text)
+		}
+		return n
+	}
+	return number(x).Cmp(number(y))
 }
 
 // naiveNames are other names of a queue's operations.

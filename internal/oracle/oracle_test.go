@@ -78,6 +78,15 @@ func TestAnswersKnownByHand(t *testing.T) {
 			op("0", "invoke", "enqueue", "1") + op("0", "ok", "enqueue", "1") +
 				op("1", "invoke", "dequeue", "nil") +
 				op("2", "invoke", "dequeue", "nil") + op("2", "ok", "dequeue", ":empty") + op("1", "ok", "dequeue", "7"), 4},
+		{"of strings the one whose UTF-16 units are greater comes first", "priority-queue",
+			op("0", "invoke", "enqueue", `"😀"`) + op("0", "ok", "enqueue", `"😀"`) + op("0", "invoke", "enqueue", `"～"`) + op("0", "ok", "enqueue", `"～"`) +
+				op("0", "invoke", "dequeue", "nil") + op("0", "ok", "dequeue", `"～"`), -1},
+		{"and the other does not", "priority-queue",
+			op("0", "invoke", "enqueue", `"😀"`) + op("0", "ok", "enqueue", `"😀"`) + op("0", "invoke", "enqueue", `"～"`) + op("0", "ok", "enqueue", `"～"`) +
+				op("0", "invoke", "dequeue", "nil") + op("0", "ok", "dequeue", `"😀"`), 5},
+		{"a double is the double that it is read as", "priority-queue",
+			op("0", "invoke", "enqueue", "9007199254740993.0") + op("0", "ok", "enqueue", "9007199254740993.0") + op("0", "invoke", "enqueue", "9007199254740992") +
+				op("0", "ok", "enqueue", "9007199254740992") + op("0", "invoke", "dequeue", "nil") + op("0", "ok", "dequeue", "9007199254740992"), -1},
 		{"a crashed dequeue of a bag keeps the value in its invocation", "unordered-queue",
 			op("0", "invoke", "enqueue", "1") + op("0", "ok", "enqueue", "1") +
 				op("1", "invoke", "dequeue", "7") + op("1", "info", "dequeue", "7") +
