@@ -31,8 +31,9 @@ const checkHelp = `Reads each history and says whether it is linearizable. A PAT
 (EDN, test.jepsen, JSON, the .log form or another that clew convert knows, plain,
 .gz or .zst; told apart by content), - for standard input, or a directory or an
 archive of them (.tar, .tar.gz, .tar.zst, .zip), such as a store: every
-history.edn in it, every test.jepsen where that is missing or cut off, or else
-every .edn.
+history.edn in it, every test.jepsen where that is missing or cut off, every
+history.txt where both are missing, or else all files of one form (.edn, or else
+.json and .jsonl, .log, .hist or .jepsen, or else .txt).
 
 Examples:
    clew check store/latest/history.edn

@@ -3,13 +3,10 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
 	"clew/internal/files"
@@ -17,8 +14,9 @@ import (
 
 // Find returns the histories that a path stands for: the file itself, or, if it
 // is a directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
-// history.edn in it, and every test.jepsen without one beside it, or, if there is
-// neither, every file that ends in .edn, .edn.gz or .edn.zst. Symbolic links below
+// history.edn in it, every test.jepsen without one beside it, and every history.txt
+// without either, or, if there is none of them, every file of one form by their names:
+// .edn but for results.edn, or else .json and .jsonl, .log, .hist or .jepsen, or else .txt. Symbolic links below
 // the directory are not followed (Options.Warn is told of those), and the independent/ folder beside a history is
 // skipped: its histories are parts of that one. The order is by name, except that a tar archive keeps its
 // own. If a part of the directory cannot be read, Find returns the other
@@ -117,12 +115,5 @@ func findBelow(ctx context.Context, dir string) (found []Source, passed []string
 	}
 	found = sources(below, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
 	passed = passedBy(below, others)
-	if others := slices.DeleteFunc(below, func(name string) bool { return !otherForm.MatchString(name) }); len(found)+len(unreadable) == 0 && len(others) > 0 {
-		passed = append(passed, fmt.Sprintf("it has %d of other forms, such as %s: give those by their names", len(others), others[0]))
-	}
 	return found, passed, errors.Join(unreadable...)
 }
-
-// otherForm matches the names of files that may be histories, but are not looked for in
-// folders, as other things have such names there.
-var otherForm = regexp.MustCompile(`\.(jsonl?|log|txt)(\.gz|\.zst)?$`)

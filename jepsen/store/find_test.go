@@ -38,7 +38,15 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 		{"a test.jepsen, where there is no history.edn beside it",
 			"a/1/history.edn a/1/test.jepsen b/test.jepsen b/independent/1/history.edn c.edn", "a/1/history.edn b/test.jepsen"},
 		{"every .edn, where there is no history.edn",
-			"b.edn.gz a.edn c/d.edn.zst e.log", "a.edn b.edn.gz c/d.edn.zst"},
+			"b.edn.gz a.edn c/d.edn.zst e.log results.edn f/results.edn.gz", "a.edn b.edn.gz c/d.edn.zst"},
+		{"a history.txt, where there is nothing else of its run",
+			"a/history.edn a/history.txt b/history.txt b/results.edn b/independent/1/history.txt c/history.txt c/test.jepsen d/history.txt d/history.edn.gz", "a/history.edn b/history.txt c/test.jepsen"},
+		{"all of another form", "a.jsonl b/c.json d.jsonl.gz README.md results.edn results.json", "a.jsonl b/c.json d.jsonl.gz"},
+		{"all logs", "a.log b.log.zst notes.txt", "a.log b.log.zst"},
+		{"the logs of tests, and not of their nodes", "a/jepsen.log a/n1/db.log b/jepsen.log.gz b/jepsen.log", "a/jepsen.log b/jepsen.log"},
+		{"all that other monitors read", "a.hist b.hist", "a.hist b.hist"},
+		{"what was test.jepsen", "a.jepsen b.jepsen", "a.jepsen b.jepsen"},
+		{"texts, where there is nothing else", "a.txt b.txt", "a.txt b.txt"},
 	} {
 		root := store(t, strings.Fields(c.files)...)
 		found, err := Find(root)
@@ -52,6 +60,27 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 		}
 		if got := strings.Join(below, " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// What could be a history and is not looked at is told.
+func TestWhatIsNotLookedAtIsTold(t *testing.T) {
+	for _, c := range []struct{ files, said, failed string }{
+		{"a/history.edn b/jepsen.log b/n1/db.log", "1 run has a jepsen.log but no history, and is not looked at: give b/jepsen.log by its name", ""},
+		{"a/history.edn b/jepsen.log c/jepsen.log", "2 runs have a jepsen.log but no history, and are not looked at, such as b/jepsen.log: give them by their names", ""},
+		{"a/history.edn a/jepsen.log a/notes.jsonl b/history.txt b/jepsen.log c/test.jepsen c/jepsen.log", "", ""},
+		{"a.edn b.jsonl", "1 file of another form is not looked at: give b.jsonl by its name", ""},
+		{"a.edn b.log c.txt README", "2 files of other forms are not looked at, such as b.log: give them by their names", ""},
+		{"a.log b.txt", "1 file of another form is not looked at: give b.txt by its name", ""},
+		{"a.log b.jsonl c.txt", "", "it has files of several forms, such as a.log and c.txt: give those of one form by their names"},
+		{"results.edn", "", "no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it"},
+	} {
+		root := store(t, strings.Fields(c.files)...)
+		said := ""
+		_, err := FindWith(t.Context(), root, Options{Warn: func(what string) { said += what }})
+		if said != c.said || (err == nil) != (c.failed == "") || err != nil && !strings.Contains(err.Error(), c.failed) {
+			t.Errorf("%s: %q, %v; want %q, %q", c.files, said, err, c.said, c.failed)
 		}
 	}
 }

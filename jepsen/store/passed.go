@@ -48,11 +48,11 @@ func passedBy(files []string, others []hidden) (said []string) {
 			names = append(names, o.name)
 		}
 	}
-	chosen, _, packed := histories(names)
-	if taken, _, _ := histories(files); len(taken) == 0 || !isRun(taken[0]) {
-		packed = nil // without the links they are looked at
+	c, taken := choose(names), choose(files)
+	if len(taken.chosen) > 0 && isRun(taken.chosen[0]) { // without runs all are looked at
+		taken.packed, taken.logs = c.packed, c.logs
 	}
-	left = append(left, chosen...)
+	left = append(left, c.chosen...)
 	slices.Sort(left)
 	for _, k := range kinds {
 		of := slices.DeleteFunc(slices.Clone(left), func(name string) bool { return kindOf[name] != k })
@@ -62,12 +62,7 @@ func passedBy(files []string, others []hidden) (said []string) {
 			said = append(said, fmt.Sprintf("%d %s are not %s, such as %s", len(of), k.many, k.not, of[0]))
 		}
 	}
-	if len(packed) == 1 {
-		said = append(said, "1 compressed history is not looked at, since others are not compressed: give "+packed[0]+" by its name")
-	} else if len(packed) > 1 {
-		said = append(said, fmt.Sprintf("%d compressed histories are not looked at, since others are not compressed, such as %s: give them by their names", len(packed), packed[0]))
-	}
-	return said
+	return append(said, taken.passed()...)
 }
 
 // maxLooked is in how many files and folders a history is looked for behind a link.

@@ -163,72 +163,12 @@ func stored(root, below string) Source {
 // timestamp is how Jepsen names the folder of a run.
 var timestamp = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}`)
 
-// isRun says whether a file is the history of a run as Jepsen stores it.
-func isRun(name string) bool {
-	return path.Base(name) == "history.edn" || path.Base(name) == "test.jepsen"
-}
-
-// testBeside is where the test.jepsen of a history.edn would be.
-func testBeside(history string) string { return path.Join(path.Dir(history), "test.jepsen") }
-
-// histories chooses among the files of a directory or archive: every history.edn,
-// and every test.jepsen without a history.edn beside it, or, if there is neither,
-// everything that ends in .edn, .edn.gz or .edn.zst. What is in the independent/
-// folder beside one of the former is part of that one. Tests are the test.jepsen
-// beside a history.edn. Packed are the compressed histories of other runs, which are
-// passed by.
-func histories(paths []string) (chosen []string, tests map[string]string, packed []string) {
-	all := map[string]bool{}
-	for _, f := range paths {
-		all[f] = true
-	}
-	part := func(f string) bool {
-		for dir := path.Dir(f); dir != "." && dir != "/"; dir = path.Dir(dir) {
-			if whole := path.Dir(dir); path.Base(dir) == "independent" && (all[path.Join(whole, "history.edn")] || all[path.Join(whole, "test.jepsen")]) {
-				return true
-			}
-		}
-		return false
-	}
-	var whole, others []string
-	tests = map[string]string{}
-	for _, f := range paths {
-		switch base := path.Base(f); {
-		case part(f):
-		case base == "history.edn":
-			whole = append(whole, f)
-			if test := testBeside(f); all[test] {
-				tests[f] = test
-			}
-		case base == "test.jepsen":
-			if !all[path.Join(path.Dir(f), "history.edn")] {
-				whole = append(whole, f)
-			}
-		case isEDN(f):
-			others = append(others, f)
-		}
-	}
-	if len(whole) == 0 {
-		return others, tests, nil
-	}
-	for _, f := range others {
-		if base := path.Base(f); (base == "history.edn.gz" || base == "history.edn.zst") && !all[path.Join(path.Dir(f), "history.edn")] && !all[testBeside(f)] {
-			packed = append(packed, f)
-		}
-	}
-	return whole, tests, packed
-}
-
-func isEDN(name string) bool {
-	return strings.HasSuffix(name, ".edn") || strings.HasSuffix(name, ".edn.gz") || strings.HasSuffix(name, ".edn.zst")
-}
-
 // sources are the histories among files, each with its test.jepsen beside it.
 func sources(files []string, source func(name string) Source) (found []Source) {
-	chosen, tests, _ := histories(files)
-	for _, name := range chosen {
+	c := choose(files)
+	for _, name := range c.chosen {
 		s := source(name)
-		if test, ok := tests[name]; ok {
+		if test, ok := c.tests[name]; ok {
 			beside := source(test)
 			s.test = &beside
 		}

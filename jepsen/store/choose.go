@@ -1,0 +1,160 @@
+package store
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// isRun says whether a file is the history of a run as Jepsen stores it. Before 2017 a
+// run had a history.txt alone.
+func isRun(name string) bool {
+	switch path.Base(name) {
+	case "history.edn", "test.jepsen", "history.txt":
+		return true
+	}
+	return false
+}
+
+func isEDN(name string) bool { return kindByName(name) == ".edn" }
+
+// kindByName returns the ending of a file's name without .gz or .zst, if files of such
+// names are histories unless others are chosen before them. JSON lines count as JSON, and
+// what checkers said is not a history.
+func kindByName(name string) string {
+	name = strings.TrimSuffix(strings.TrimSuffix(path.Base(name), ".gz"), ".zst")
+	switch ending := path.Ext(name); ending {
+	case ".edn", ".json":
+		if strings.TrimSuffix(name, ending) != "results" {
+			return ending
+		}
+	case ".jsonl":
+		return ".json"
+	case ".log", ".hist", ".jepsen", ".txt":
+		return ending
+	}
+	return ""
+}
+
+// choice is what stands for histories among the files of a directory or archive.
+type choice struct {
+	chosen []string
+	tests  map[string]string // of the history.edn with a test.jepsen beside it
+	packed []string          // compressed histories of runs, where others are not compressed
+	logs   []string          // of runs that have nothing else, where others have
+	others []string          // which would be chosen by themselves
+}
+
+// choose chooses among the files of a directory or archive: of each run the
+// history.edn, or else the test.jepsen, or else the history.txt. What is in the
+// independent/ folder of a run is part of it. Without a run, all files of one form are
+// histories: those that end in .edn, or else those of the one other form there is, .txt
+// only if there is no other. Any of them may be compressed.
+func choose(paths []string) choice {
+	c := choice{tests: map[string]string{}}
+	r := runs{}
+	for _, f := range paths {
+		r[f] = true
+	}
+	of := map[string][]string{}
+	for _, f := range paths {
+		dir, base := path.Split(f)
+		switch {
+		case r.part(f):
+		case base == "history.edn":
+			c.chosen = append(c.chosen, f)
+			if test := dir + "test.jepsen"; r[test] {
+				c.tests[f] = test
+			}
+		case base == "test.jepsen":
+			if !r[dir+"history.edn"] {
+				c.chosen = append(c.chosen, f)
+			}
+		case base == "history.txt" && !r.has(dir, "history.edn", "test.jepsen", "history.edn.gz", "history.edn.zst"):
+			c.chosen = append(c.chosen, f)
+		default:
+			of[kindByName(f)] = append(of[kindByName(f)], f)
+		}
+	}
+	if len(c.chosen) == 0 {
+		c.byKind(of)
+		return c
+	}
+	for _, f := range of[".edn"] {
+		dir, base := path.Split(f)
+		if (base == "history.edn.gz" || base == "history.edn.zst") && !r.has(dir, "history.edn", "test.jepsen") {
+			c.packed = append(c.packed, f)
+		}
+	}
+	for _, f := range of[".log"] {
+		if dir, base := path.Split(f); base == "jepsen.log" && !r.has(dir, "history.edn", "test.jepsen", "history.txt", "history.edn.gz", "history.edn.zst") {
+			c.logs = append(c.logs, f)
+		}
+	}
+	return c
+}
+
+// byKind chooses the files of one kind, if there are no runs.
+func (c *choice) byKind(of map[string][]string) {
+	c.chosen = of[".edn"]
+	kinds := [][]string{of[".json"], of[".log"], of[".hist"], of[".jepsen"]}
+	several := 0
+	for _, files := range kinds {
+		c.others = append(c.others, files...)
+		if len(files) > 0 {
+			several++
+		}
+	}
+	if len(c.chosen) == 0 && several == 1 {
+		c.chosen, c.others = c.others, nil
+		if logs := slices.DeleteFunc(slices.Clone(c.chosen), func(f string) bool { return path.Base(f) != "jepsen.log" }); len(logs) > 0 {
+			c.chosen = logs // and what else there is are the logs of a system's nodes
+		}
+	}
+	if c.others = append(c.others, of[".txt"]...); len(c.chosen)+several == 0 {
+		c.chosen, c.others = c.others, nil
+	}
+	slices.Sort(c.others)
+}
+
+// passed says what is passed by.
+func (c *choice) passed() (said []string) {
+	if n := len(c.packed); n == 1 {
+		said = append(said, "1 compressed history is not looked at, since others are not compressed: give "+c.packed[0]+" by its name")
+	} else if n > 1 {
+		said = append(said, fmt.Sprintf("%d compressed histories are not looked at, since others are not compressed, such as %s: give them by their names", n, c.packed[0]))
+	}
+	if n := len(c.logs); n == 1 {
+		said = append(said, "1 run has a jepsen.log but no history, and is not looked at: give "+c.logs[0]+" by its name")
+	} else if n > 1 {
+		said = append(said, fmt.Sprintf("%d runs have a jepsen.log but no history, and are not looked at, such as %s: give them by their names", n, c.logs[0]))
+	}
+	switch n := len(c.others); {
+	case n > 0 && len(c.chosen) == 0:
+		said = append(said, fmt.Sprintf("it has files of several forms, such as %s and %s: give those of one form by their names", c.others[0], c.others[n-1]))
+	case n == 1:
+		said = append(said, "1 file of another form is not looked at: give "+c.others[0]+" by its name")
+	case n > 1:
+		said = append(said, fmt.Sprintf("%d files of other forms are not looked at, such as %s: give them by their names", n, c.others[0]))
+	}
+	return said
+}
+
+// runs is all files among which runs are.
+type runs map[string]bool
+
+// has says whether a folder has one of these files.
+func (r runs) has(dir string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return r[dir+name] })
+}
+
+// part says whether a file is in the independent/ folder of a run.
+func (r runs) part(f string) bool {
+	for dir := path.Dir(f); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if whole, base := path.Split(dir); base == "independent" && r.has(whole, "history.edn", "test.jepsen", "history.txt") {
+			return true
+		}
+	}
+	return false
+}
