@@ -57,7 +57,7 @@ func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
 	case IsArchive(path):
 		found, passed, err = findInArchive(ctx, path, func(context.Context) (io.ReadCloser, error) { return files.Open(path) }, o)
 	default:
-		return []Source{{Path: path}}, nil
+		return []Source{{Path: path, test: besideFile(path)}}, nil
 	}
 	return o.found(path, found, passed, err)
 }

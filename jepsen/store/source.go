@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,10 +10,10 @@ import (
 	"regexp"
 	"strings"
 
-	"clew/edn"
 	"clew/internal/files"
 	"clew/jepsen"
 	"clew/jepsen/forms"
+	"clew/jepsen/testfile"
 )
 
 // Source is where a history is: a file, standard input, or a member of an
@@ -39,6 +38,8 @@ type Source struct {
 	archive string  // the file that it is a member of
 	open    opener  // nil: Path is a file of this machine, or "-"
 	test    *Source // the test.jepsen beside a history.edn, nil if there is none
+
+	told *testfile.Told // what a test.jepsen says of its history, nil if that is not known yet
 }
 
 // File is the file that holds the history: an archive, or that at Path.
@@ -72,58 +73,6 @@ func (s Source) OpenWithin(ctx context.Context) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s: %w", s.Path, files.Reason(err))
 	}
 	return r, nil
-}
-
-// Read reads the history, until the context is done. If a history.edn cannot be
-// read, or is a file that has been cut off and has fewer events than the
-// test.jepsen beside it, that one is read instead, with a warning.
-func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
-	h, err := s.read(ctx, opts)
-	if s.test == nil {
-		return h, err
-	}
-	var wrong *edn.Error
-	why := ""
-	switch {
-	case errors.As(err, &wrong):
-		why = fmt.Sprintf("history.edn could not be read (%d:%d: %s)", wrong.Line, wrong.Col, wrong.Msg)
-	case err != nil:
-		return nil, err
-	default:
-		n := s.test.events(ctx, opts)
-		if int64(h.Events) >= n {
-			return h, nil
-		}
-		why = fmt.Sprintf("history.edn is cut off: it has %d events of %d", h.Events, n)
-	}
-	whole, failed := s.test.read(ctx, opts)
-	if failed != nil {
-		return h, err
-	}
-	whole.Warnings = append([]string{why + "; the test.jepsen beside it was read instead"}, whole.Warnings...)
-	return whole, nil
-}
-
-// events is how many events a test.jepsen says that its history has, -1 if that is
-// not known, or if it would take reading an archive again.
-func (s Source) events(ctx context.Context, opts jepsen.Options) int64 {
-	if s.Member() {
-		return -1
-	}
-	in, err := s.Open()
-	if err != nil {
-		return -1
-	}
-	defer in.Close()
-	f, isFile := in.(*os.File)
-	if !isFile {
-		return -1
-	}
-	test, err := openTest(ctx, f, s.Path, opts.Memory)
-	if test == nil || err != nil {
-		return -1
-	}
-	return test.Count()
 }
 
 // read reads the history that is there.

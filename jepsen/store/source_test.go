@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"clew/jepsen"
 )
@@ -56,6 +57,90 @@ func TestATestFileStandsForAHistoryThatIsNotWhole(t *testing.T) {
 		}
 		if h.Events != c.events {
 			t.Errorf("%s: %d events, want %d", c.name, h.Events, c.events)
+		}
+	}
+}
+
+// Whatever became of a killed test, its history.edn is told to be cut off: where the run
+// is in a folder, where its file is given, in archives, and where others open the files.
+func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
+	content := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join("..", "testfile", "testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	test, killed, history := content("chunks.jepsen"), content("killed.jepsen"), content("chunks.edn")
+	first := func(n int) []byte {
+		return []byte(strings.Join(slices.Collect(strings.Lines(string(history)))[:n], ""))
+	}
+	damaged := slices.Clone(test)
+	damaged[len(damaged)-40] ^= 1 // in the index
+	changed := slices.Clone(test)
+	changed[400] ^= 1 // in a chunk
+	may := "the history may be cut off after 150 events: the test.jepsen beside it "
+	for _, c := range []struct {
+		name          string
+		history, test []byte
+		events        int
+		said          string // a warning or an error
+	}{
+		{"whole", history, test, 200, ""},
+		{"without a test.jepsen", first(150), nil, 150, ""},
+		{"fewer events", first(150), test, 200, "history.edn is cut off: it has 150 events of 200; the test.jepsen beside it was read instead"},
+		{"fewer than a cut file has", first(150), test[:3000], 160, "history.edn is cut off: it has 150 events of 160; the test.jepsen beside it was read instead; the file is cut off (offset 3000)"},
+		{"fewer than a killed test has", first(150), killed, 160, "history.edn is cut off: it has 150 events of 160; "},
+		{"more than a cut file has", first(150), test[:2000], 0, may + "ends before the test did, after 80 events"},
+		{"a file without a chunk", first(150), test[:1000], 0, may + "cannot be read ("},
+		{"an empty file", first(150), []byte{}, 0, may + "is empty"},
+		{"a damaged file", first(150), damaged, 0, may + "cannot be read ("},
+		{"a damaged chunk", first(150), changed, 0, "the history is cut off: it has 150 events of 200, and the test.jepsen beside it cannot be read ("},
+		{"a damaged chunk beside a whole history", history, changed, 200, ""},
+		{"another file", first(150), []byte("Hello, world"), 0, may + "is damaged: it does not begin as such a file does"},
+		{"a pointer of Git LFS", first(150), []byte("version https://git-lfs.github.com/spec/v1\noid"), 150, "the test.jepsen beside it is a pointer of Git LFS"},
+	} {
+		root := t.TempDir()
+		run := filepath.Join(root, "store", "a", "20250101T000000.000Z")
+		if err := os.MkdirAll(run, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		files := fstest.MapFS{"a/20250101T000000.000Z/history.edn": {Data: c.history}}
+		if c.test != nil {
+			files["a/20250101T000000.000Z/test.jepsen"] = &fstest.MapFile{Data: c.test}
+		}
+		for name, f := range files {
+			if err := os.WriteFile(filepath.Join(root, "store", name), f.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found := map[string]func() ([]Source, error){
+			"folder":  func() ([]Source, error) { return Find(filepath.Join(root, "store")) },
+			"file":    func() ([]Source, error) { return Find(filepath.Join(run, "history.edn")) },
+			"streams": func() ([]Source, error) { return FindFS(streams{files}, ".") },
+		}
+		for _, ending := range []string{".tar", ".tar.gz", ".zip"} {
+			path := filepath.Join(root, "store"+ending)
+			if err := os.WriteFile(path, archived(t, path, files), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			found[ending] = func() ([]Source, error) { return Find(path) }
+		}
+		for where, find := range found {
+			all, err := find()
+			if err != nil || len(all) != 1 {
+				t.Fatal(c.name, where, all, err)
+			}
+			h, err := all[0].Read(t.Context(), jepsen.Options{})
+			said, events := "", 0
+			if err != nil {
+				said = strings.TrimPrefix(err.Error(), all[0].Path+": ")
+			} else {
+				said, events = strings.Join(h.Warnings, "; "), h.Events
+			}
+			if events != c.events || !strings.HasPrefix(said, c.said) || (said == "") != (c.said == "") {
+				t.Errorf("%s, %s: %d events, %q; want %d, %q", c.name, where, events, said, c.events, c.said)
+			}
 		}
 	}
 }

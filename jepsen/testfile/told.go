@@ -1,0 +1,165 @@
+package testfile
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+)
+
+// Told is what a test.jepsen says of the length of its history.
+type Told struct {
+	// Events is how many events the history has, or at least has if it is not whole; -1
+	// if the file does not say.
+	Events int64
+	// Whole says that no more events follow.
+	Whole bool
+	// Why, unless "", says why nothing can be told: "is empty".
+	Why string
+}
+
+// Tell says what a file tells of its history, without reading that, until the context is
+// done.
+func Tell(ctx context.Context, in io.ReaderAt, size int64, name string, memory int64) (Told, error) {
+	told := Told{Events: -1}
+	head := make([]byte, min(size, int64(len(pointer))))
+	if _, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
+		return told, err
+	}
+	switch {
+	case size == 0:
+		told.Why = "is empty"
+	case string(head) == pointer:
+		told.Why = Pointer
+	case !Is(head[:min(len(head), Head)]):
+		told.Why = "is damaged: it does not begin as such a file does"
+	}
+	if told.Why != "" {
+		return told, nil
+	}
+	f, err := Open(ctx, in, size, name, memory)
+	var count int64
+	if err == nil {
+		_, count, err = f.chunks()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return told, context.Cause(ctx)
+	case errors.Is(err, ErrSkipped):
+		return told, ErrSkipped
+	case err != nil:
+		told.Why = fmt.Sprintf("cannot be read (%v)", err)
+		return told, nil
+	}
+	told.Events, told.Whole = count, f.ends == whole
+	return told, nil
+}
+
+// Pointer is why a file tells nothing that Git LFS has left in place of a test.jepsen.
+const Pointer = "is a pointer of Git LFS"
+
+// pointer is how a file begins that Git LFS leaves in place of a large one.
+const pointer = "version https://git-lfs"
+
+// TellStream is Tell for a file that is read from front to back.
+func TellStream(ctx context.Context, in io.Reader, name string, memory int64) (Told, error) {
+	var s skimmed
+	if err := s.skim(in); err != nil {
+		return Told{}, err
+	}
+	return Tell(ctx, &s, s.size, name, memory)
+}
+
+// skimmed is a file without its chunks.
+type skimmed struct {
+	size  int64
+	parts []piece
+	kept  int64 // bytes
+}
+
+// piece is a part of a file that is kept.
+type piece struct {
+	offset int64
+	data   []byte
+}
+
+// What is kept of a file: blocks of at most maxBlock bytes, up to maxSkimmed in all.
+const (
+	maxBlock   = 1 << 20
+	maxSkimmed = 16 << 20
+)
+
+// ErrSkipped is the error of TellStream if it has skipped what it needs: a file that is
+// all there tells.
+var ErrSkipped = errors.New("a part of the file was skipped")
+
+// skim reads a file to its end.
+func (s *skimmed) skim(in io.Reader) error {
+	r := bufio.NewReaderSize(in, 1<<16)
+	if !s.keep(r, headerSize) {
+		return s.rest(r)
+	}
+	for {
+		head, err := r.Peek(blockHeader)
+		if err != nil {
+			return s.rest(r)
+		}
+		length := int64(binary.BigEndian.Uint64(head))
+		kind := kind(binary.BigEndian.Uint16(head[typeAt:]))
+		switch {
+		case length < blockHeader: // not finished
+			return s.rest(r)
+		case kind == fressianStream || length > maxBlock || s.kept+length > maxSkimmed:
+			if s.keep(r, blockHeader); !s.skip(r, length-blockHeader) {
+				return s.rest(r)
+			}
+		case !s.keep(r, length):
+			return s.rest(r)
+		}
+	}
+}
+
+// keep reads n bytes, and says whether there are as many.
+func (s *skimmed) keep(r io.Reader, n int64) bool {
+	data := make([]byte, n)
+	got, err := io.ReadFull(r, data)
+	s.parts = append(s.parts, piece{s.size, data[:got]})
+	s.size, s.kept = s.size+int64(got), s.kept+int64(got)
+	return err == nil
+}
+
+// skip passes n bytes, and says whether there are as many.
+func (s *skimmed) skip(r io.Reader, n int64) bool {
+	got, err := io.CopyN(io.Discard, r, n)
+	s.size += got
+	return err == nil
+}
+
+// rest reads what is left: zeros, or the beginning of a block.
+func (s *skimmed) rest(r *bufio.Reader) error {
+	if head, _ := r.Peek(blockHeader); len(head) > 0 {
+		s.keep(r, int64(len(head)))
+	}
+	n, err := io.Copy(io.Discard, r)
+	s.size += n
+	return err
+}
+
+// ReadAt reads what was kept.
+func (s *skimmed) ReadAt(p []byte, offset int64) (n int, err error) {
+	for n < len(p) {
+		at := offset + int64(n)
+		if at >= s.size {
+			return n, io.EOF
+		}
+		i := sort.Search(len(s.parts), func(i int) bool { return s.parts[i].offset > at }) - 1
+		if i < 0 || at >= s.parts[i].offset+int64(len(s.parts[i].data)) {
+			return n, ErrSkipped
+		}
+		n += copy(p[n:], s.parts[i].data[at-s.parts[i].offset:])
+	}
+	return n, nil
+}
