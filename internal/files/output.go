@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/mattn/go-isatty"
 
@@ -164,11 +166,48 @@ func (o *Output) begin() (*os.File, error) {
 	if begun.over {
 		return nil, errors.New("the process is ending")
 	}
-	f, err := os.CreateTemp(filepath.Dir(o.file), ".clew-*")
+	dir := filepath.Dir(o.file)
+	if !begun.tidied[dir] {
+		begun.tidied[dir] = true
+		tidy(dir)
+	}
+	f, err := os.CreateTemp(dir, unfinished+"*")
 	if err == nil {
+		hold(f)
 		begun.names[f.Name()] = true
 	}
 	return f, Reason(err)
+}
+
+// unfinished begins the names of files that are not whole yet. Digits follow.
+const unfinished = ".clew-"
+
+// longAgo is how old a file must be that a killed process has left: one that lives holds
+// its files, but not from the very instant on at which it makes them.
+const longAgo = time.Minute
+
+// maxTidied bounds the names in a folder among which such files are looked for.
+const maxTidied = 100_000
+
+// tidy removes the files in a folder that a process has left which was killed. A process
+// that lives holds its own.
+func tidy(dir string) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(maxTidied)
+	for _, name := range names {
+		number, ours := strings.CutPrefix(name, unfinished)
+		if !ours || number == "" || strings.Trim(number, "0123456789") != "" {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > longAgo && isLeft(path, info) {
+			os.Remove(path)
+		}
+	}
 }
 
 // end removes a file that has been begun. That fails if it has been renamed.
@@ -183,9 +222,10 @@ func end(name string) error {
 // begun is what has been begun, and is not whole yet.
 var begun = struct {
 	sync.Mutex
-	names map[string]bool
-	over  bool // nothing is begun any more
-}{names: map[string]bool{}}
+	names  map[string]bool
+	tidied map[string]bool // the folders in which nothing is left of others
+	over   bool            // nothing is begun any more
+}{names: map[string]bool{}, tidied: map[string]bool{}}
 
 // Tidy removes the files that are not whole yet, for a process that ends now.
 func Tidy() {
