@@ -21,7 +21,7 @@ func untimed(said string) string {
 
 // asTold does what a document says, in an empty folder: its files are written, every
 // model's examples are checked, and every session with a shell must say what it says
-// there. A file is a block that begins with its name as a comment, or what cat shows in
+// there. Commands may have a text of their own, up to END. A file is a block that begins with its name as a comment, or what cat shows in
 // a session.
 func asTold(t *testing.T, document string) (models, sessions int) {
 	t.Helper()
@@ -59,6 +59,13 @@ func asTold(t *testing.T, document string) (models, sessions int) {
 			for _, session := range strings.Split("\n"+text, "\n$ ")[1:] {
 				sessions++
 				command, want, _ := strings.Cut(session, "\n")
+				if strings.HasSuffix(command, " << 'END'") {
+					text, after, ended := strings.Cut(want+"\n", "\nEND\n")
+					if !ended {
+						t.Errorf("%s: %s does not end", document, command)
+					}
+					command, want = command+"\n"+text+"\nEND", strings.TrimSuffix(after, "\n")
+				}
 				if want = strings.TrimSuffix(want, "\n"); want != "" {
 					want += "\n"
 				}
@@ -80,6 +87,13 @@ func TestTheGuideToModels(t *testing.T) {
 }
 
 func TestGettingStarted(t *testing.T) {
+	text, err := os.ReadFile("../../docs/getting-started.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range regexp.MustCompile(`(?m)^\$ cat ([^ \n]+)$`).FindAllStringSubmatch(string(text), -1) {
+		t.Errorf("%s is shown before a reader has it", shown[1])
+	}
 	if _, sessions := asTold(t, "docs/getting-started.md"); sessions < 10 {
 		t.Errorf("only %d sessions were found", sessions)
 	}
