@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,6 +203,9 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		k.options.Passed, k.options.Held = &k.progress.Passed, &k.progress.Held
 	}
 	k.header(jobs)
+	if o := k.options; o.Algorithm == "hitting" && o.TimeLimit == 0 {
+		fmt.Fprintf(k.stderr, "clew: --algorithm hitting runs until it has found a witness, or tried all schedules up to depth %d, which may take days; --time-limit ends it\n", cmp.Or(o.Depth, clew.DefaultDepth))
+	}
 	how := doing{do: k.checked, late: k.late}
 	if k.follow != nil {
 		how = doing{do: k.followed, waits: true}

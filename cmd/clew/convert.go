@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +50,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names()},
 			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read: one of these, or test.jepsen"},
-			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
+			&cli.StringFlag{Name: "o", Value: "-", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 		}, limitFlags()...),
 		Action: func(c *cli.Context) error {
 			to, from, err := formFlags(c)
@@ -65,7 +64,10 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 			ctx, end := k.begin(c)
 			defer end()
 			k.dog.Knows(func() int { return exitUsage })
-			path, out := c.Args().First(), cmp.Or(c.String("o"), "-")
+			path, out := c.Args().First(), c.String("o")
+			if out == "" {
+				return errNoOutput
+			}
 			name := map[bool]string{true: "standard output", false: "-o " + out}[out == "-"]
 			output := files.To(out, stdout, stderr)
 			inputs := files.Set{}

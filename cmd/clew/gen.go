@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +62,7 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			&cli.IntFlag{Name: "keys", DefaultText: "none", Usage: "`K` independent keys: values are [key value], a key has five processes at a time and one key has the bug"},
 			&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "how many permits a semaphore has: `K`"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "another `SEED` makes another history"},
-			&cli.StringFlag{Name: "o", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
+			&cli.StringFlag{Name: "o", Value: "-", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 			&cli.StringFlag{Name: "promise", DefaultText: "none", Usage: "write the verdict to `FILE`, as EDN"},
 		},
 		Action: func(c *cli.Context) error {
@@ -71,9 +70,15 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			if err != nil {
 				return err
 			}
-			out := cmp.Or(c.String("o"), "-")
+			out := c.String("o")
+			if out == "" {
+				return errNoOutput
+			}
 			history, promise := files.To(out, stdout, stderr), (*files.Output)(nil)
 			if c.IsSet("promise") {
+				if c.String("promise") == "" {
+					return errors.New("--promise names no file; expected one, or - for standard output")
+				}
 				promise = files.To(c.String("promise"), stdout, stderr)
 				if promise.Same(history) {
 					return fmt.Errorf("-o and --promise both go to %s; expected a file for each", c.String("promise"))
@@ -97,6 +102,9 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 		},
 	}
 }
+
+// errNoOutput is the error of an -o that is empty, as that of a variable that is not set.
+var errNoOutput = errors.New("-o names no file; expected one, or - for standard output")
 
 // bugTable says what bugs there are, and which models have them.
 func bugTable() string {

@@ -36,8 +36,9 @@ func givenModels(ctx context.Context, c *cli.Context, memory int64) (storeModels
 // readStoreModels reads a file of models: a map from a test's name to a model's
 // name, or to a map of model flags, such as
 //
-//	{"etcd" :cas-register, "redis" {:model :register, :init 0, :independent true}}
+//	{"etcd" :cas-register, "redis" {:model :register, :init 0, :independent true}, "*" :set}
 //
+// The tests that it does not name go by "*", if it has that.
 // Names are strings, keywords or symbols. If a test's map leaves something out,
 // the command line counts. A model file is named as seen from the file of models.
 func readStoreModels(ctx context.Context, path string, memory int64, normal settings) (storeModels, error) {
@@ -76,6 +77,17 @@ func readStoreModels(ctx context.Context, path string, memory int64, normal sett
 		}
 	}
 	return all, nil
+}
+
+// otherTests stands for the tests that a file of models does not name.
+const otherTests = "*"
+
+// of is how the histories of a test are read, false if the file does not say.
+func (m storeModels) of(test string) (own reading, ok bool) {
+	if own, ok = m[test]; !ok {
+		own, ok = m[otherTests]
+	}
+	return own, ok
 }
 
 // testSettings is what a test's map says, and for everything else what normal
@@ -133,7 +145,7 @@ func (m storeModels) unused(jobs []*job) error {
 	}
 	var missing []string
 	for test := range m {
-		if !seen[test] {
+		if !seen[test] && test != otherTests {
 			missing = append(missing, test)
 		}
 	}
