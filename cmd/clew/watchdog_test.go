@@ -66,6 +66,8 @@ var hangs = []hang{
 	{stage: "deciding", input: "zip", args: "check hard.zip", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
 	{stage: "deciding", input: "a history with a claim", args: "compare --verdicts hard.tsv", status: exitUnknown, says: `not comparable`},
 	{stage: "deciding", input: "file, render", args: "render -o x.svg hard.edn", status: exitUsage, says: `(timeout|interrupted)`},
+	{stage: "deciding", input: "--follow", args: "check --follow --model multi-register --time-limit 300ms hard.edn", status: exitUnknown, says: `unknown: (timeout|interrupted)`, unlimited: true},
+	{stage: "reading", input: "test.jepsen, --follow", args: "check --follow --model register --time-limit 300ms killed.jepsen", status: exitValid, says: "valid", unlimited: true},
 	{stage: "evidence", input: "file, a valid history", args: "check --witness FIFO v.edn", status: exitUsage, says: `(?s)v.edn: valid\n.*not written to its end: ` + stopped},
 	{stage: "evidence", input: "file, an invalid history", args: "check --core FIFO bad.edn", status: exitInvalid, says: `(?s)bad.edn: INVALID\n.*not written to its end: ` + stopped},
 	{stage: "evidence", input: "folder", args: "check --html FIFO --evidence cores badstore", status: exitInvalid, says: `(?s)INVALID\n.*not written to its end: ` + stopped},
@@ -77,6 +79,11 @@ var hangs = []hang{
 	{stage: "writing", input: "messages, an invalid history", args: "check --quiet bad.edn", full: "stderr", status: exitInvalid},
 	{stage: "writing", input: "messages, what cannot be read", args: "check --output json v.edn none.edn", full: "stderr", status: exitUsage, says: `"valid":true`},
 	{stage: "writing", input: "warnings", args: "check warned.edn", full: "stderr", status: exitUsage},
+	{stage: "writing", input: "help", args: "check --help", full: "stdout", status: exitUsage, says: stopped, unlimited: true},
+	{stage: "writing", input: "a generated history", args: "gen --model register --operations 1000000", full: "stdout", status: exitUsage, says: stopped, unlimited: true},
+	{stage: "writing", input: "a history in another form", args: "convert --to json v.edn", full: "stdout", status: exitUsage, says: stopped},
+	{stage: "writing", input: "that the lifeline is cut", args: "check --stdin-is-lifeline hard.edn", full: "stderr", status: exitUnknown, unlimited: true},
+	{stage: "writing", input: "an error in the arguments", args: "check --bogus v.edn", full: "stderr", status: exitUsage, unlimited: true},
 	{stage: "writing", input: "messages and results", args: "check bad.edn none.edn", full: "stdout stderr", status: exitInvalid},
 }
 
@@ -84,9 +91,13 @@ var hangs = []hang{
 // that of what it knows by then. How soon is in docs/limits.md: a test that says so
 // would depend on what else the machine does.
 func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
+	killed, err := os.ReadFile(filepath.Join("..", "..", "jepsen", "testfile", "testdata", "killed.jepsen"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	t.Chdir(dir)
-	makeHangs(t)
+	makeHangs(t, killed)
 	for _, h := range hangs {
 		for _, by := range []string{"a limit", "a signal"} {
 			if by == "a limit" && h.unlimited {
@@ -181,7 +192,8 @@ func fullPipe(t *testing.T) *os.File {
 }
 
 // makeHangs makes the files of the hangs.
-func makeHangs(t *testing.T) {
+func makeHangs(t *testing.T, killed []byte) {
+	putFile(t, "killed.jepsen", string(killed))
 	if err := syscall.Mkfifo("fifo.tar.gz", 0o600); err != nil {
 		t.Skip(err)
 	}
