@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -58,11 +59,11 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 		for i, c := range keys {
 			key, err := c.result(ctx, d, o)
 			if err != nil {
-				return nil, fmt.Errorf("key %s: %w", h.Values.Text(keyed.Keys[some[i]]), err)
+				return nil, fmt.Errorf("%s: %w", text.Key(h.Values.Text(keyed.Keys[some[i]])), err)
 			}
 			r.Verified = r.Verified && key.Verified
 			if r.Unverified == "" && key.Unverified != "" {
-				r.Unverified = "key " + h.Values.Text(keyed.Keys[some[i]]) + ": " + key.Unverified
+				r.Unverified = text.Key(h.Values.Text(keyed.Keys[some[i]])) + ": " + key.Unverified
 			}
 			r.Depth = max(r.Depth, key.Depth)
 			r.Missing = cmp.Or(r.Missing, key.Missing)
@@ -116,10 +117,10 @@ func together(r *report.Result) {
 	shown := failing.Result()
 	r.Verdict, r.Analyzer, r.Cause, r.Depth = shown.Verdict, shown.Analyzer, shown.Cause, 0
 	if shown.Cause == jepsen.SelfCheckFailed {
-		r.Error = "key " + failing.Key.String() + ": " + shown.Error
+		r.Error = text.Key(failing.Key.String()) + ": " + shown.Error
 	}
 	if shown.Explanation != "" {
-		r.Explanation, r.Hint = "key "+failing.Key.String()+": "+shown.Explanation, shown.Hint
+		r.Explanation, r.Hint = text.Key(failing.Key.String())+": "+shown.Explanation, shown.Hint
 	}
 }
 
@@ -168,7 +169,7 @@ func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation)
 		var wrong *WitnessError
 		if errors.As(err, &wrong) {
 			at := append(positions, len(witness))[wrong.Position]
-			return &WitnessError{at, "key " + h.Values.Text(key) + ": " + wrong.Msg}
+			return &WitnessError{at, text.Key(h.Values.Text(key)) + ": " + wrong.Msg}
 		}
 		if err != nil {
 			return err

@@ -131,7 +131,7 @@ func (r *Result) writeKeys(p *textPrinter) {
 		if shown++; shown > maxKeys {
 			continue
 		}
-		p.printf("\n  key %s: ", k.Key)
+		p.printf("\n  %s: ", text.Key(k.Key.String()))
 		switch k.Verdict {
 		case jepsen.Invalid:
 			p.colored(red, "INVALID")

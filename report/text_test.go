@@ -86,6 +86,14 @@ func TestAValueOfAnyLengthIsShortened(t *testing.T) {
 	}
 }
 
+func TestAKeyOfAnyLengthIsShortened(t *testing.T) {
+	key := `"` + strings.Repeat("k", 50_000) + `"`
+	r := check(t, models.Spec{Name: "register"}, clew.Options{Independent: true}, "0 invoke read ["+key+" nil]", "0 ok read ["+key+" 7]")
+	if text := r.Text(); len(text) > 5000 || len(r.Explanation) > 2000 || !strings.Contains(text, `key "kkk`) {
+		t.Errorf("%d characters, %d of them explain it: %.200s", len(text), len(r.Explanation), text)
+	}
+}
+
 // Of very many keys that fail only some are shown.
 func TestATextShowsTenKeys(t *testing.T) {
 	var lines []string

@@ -19,6 +19,12 @@ func Shorten(s string, max int) string {
 	return s
 }
 
+// maxKey is how many characters of a key are shown in a sentence.
+const maxKey = 1000
+
+// Key is how a sentence calls an independent key.
+func Key(key string) string { return "key " + Shorten(key, maxKey) }
+
 // mostBrief is how long a brief text may be, in bytes, and how much of its end is kept.
 const (
 	mostBrief = 8 << 10

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
 )
@@ -54,7 +55,7 @@ func cases(r Record) []kase {
 		c.judge(key.Valid, key.Cause, key.Explanation)
 		c.judgeVacuous(r.Vacuous) // of all keys
 		if c.says != "" {
-			c.says = "key " + key.Key + ": " + c.says
+			c.says = text.Key(key.Key) + ": " + c.says
 		}
 		all = append(all, c)
 		rest.Total--
