@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clew/edn"
+	"clew/internal/effort"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -18,7 +19,7 @@ import (
 func questions(seed uint64) (a *asked, threes [][3]int, strict map[int]bool) {
 	m := maker{rand.New(rand.NewPCG(seed, 35))}
 	a, strict = &asked{}, map[int]bool{}
-	const each = 90
+	each := int(each())
 	var all [][]int
 	for _, family := range families {
 		var forms []int
@@ -42,6 +43,9 @@ func questions(seed uint64) (a *asked, threes [][3]int, strict map[int]bool) {
 	}
 	return a, threes, strict
 }
+
+// each is how many forms there are of a family.
+func each() uint64 { return effort.Histories(240, 2000) }
 
 func TestValuesAreThoseOfClojure(t *testing.T) {
 	a, threes, strict := questions(1)
@@ -92,7 +96,7 @@ func TestValuesAreThoseOfClojure(t *testing.T) {
 		lists[r.ordered(a, ids, three[:]...)]++
 	}
 	t.Logf("%d forms, %d pairs, %d equal; %d lists with an order, %d without", len(a.forms), len(a.pairs), equal, lists[true], lists[false])
-	if equal < 1000 || lists[true] < 1000 || lists[false] < 1000 {
+	if min(equal, lists[true], lists[false]) < 10*int(each()) {
 		t.Error("too few of a kind")
 	}
 	t.Run("the checkers of certificates", func(t *testing.T) { checkers(t, a) })
@@ -131,7 +135,7 @@ func checkers(t *testing.T, a *asked) {
 		}
 	}
 	t.Logf("%d forms are read; of the pairs %d are equal, %d have an order", readable, equal, ordered)
-	if readable < 500 || equal < 500 || ordered < 1000 {
+	if min(readable, equal, ordered) < 5*int(each()) {
 		t.Error("too few of a kind")
 	}
 }
