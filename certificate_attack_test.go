@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"clew"
+	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -57,9 +59,9 @@ func shortOf(t *testing.T, model string) (h *jepsen.History, spec models.Spec) {
 // might mean something to clew that the program would ignore.
 func TestAnotherProgramKnowsEveryParameterOrRefuses(t *testing.T) {
 	c := newCertified(t)
-	all := []string{"nil-reads", "failed-cas", "semantics", "priority", "permits", "max-holds", "threads", "ids", "negative-balances", "init"}
+	all := []string{"nil-reads", "failed-cas", "semantics", "priority", "permits", "max-holds", "threads", "ids", "negative-balances", "init", "answers", "kv-keys"}
 	fits := map[string][]string{"nil-reads": {"any", "exact"}, "failed-cas": {"ignore", "observe"}, "semantics": {"jepsen", "knossos"}, "priority": {"max", "min"},
-		"permits": {"2"}, "max-holds": {"2"}, "threads": {"2"}, "ids": {"distinct", "growing"}, "negative-balances": {"refuse", "allow"}, "init": {"[]"}}
+		"permits": {"2"}, "max-holds": {"2"}, "threads": {"2"}, "ids": {"distinct", "growing"}, "negative-balances": {"refuse", "allow"}, "init": {"[]"}, "answers": {"told", "echo"}, "kv-keys": {"pairs", "none"}}
 	for _, model := range models.All() {
 		if model.Name == "java-queue" {
 			continue
@@ -91,7 +93,7 @@ func TestAnotherProgramKnowsEveryParameterOrRefuses(t *testing.T) {
 				if name == "init" {
 					value = "nil x" // two values
 				}
-				for _, wrong := range []any{value + " ", " " + value, value + "\n", strings.ToUpper(value[:1]) + value[1:] + "!", "", "0", "-1", "02", "2.0", "1e1", "2147483648", "\u0662", nil, true, 2, 2.5, []string{value}, map[string]any{}} {
+				for _, wrong := range []any{value + " ", " " + value, value + "\n", strings.ToUpper(value[:1]) + value[1:] + "!", "", "0", "auto", "-1", "02", "2.0", "1e1", "2147483648", "\u0662", nil, true, 2, 2.5, []string{value}, map[string]any{}} {
 					if text, ok := wrong.(string); ok && name == "init" && text != "" && text != value+" " {
 						continue // it is any value of EDN, of which the model says which
 					}
@@ -361,4 +363,182 @@ func TestAnotherProgramHonorsKeyless(t *testing.T) {
 			t.Errorf("%s: %s; expected %s", name, what, want[name])
 		}
 	}
+}
+
+// A certificate under other parameters is about another question. If the program proves it
+// all the same, then because clew answers that question in the same way.
+func TestAnotherProgramProvesNothingElseUnderOtherParameters(t *testing.T) {
+	c := newCertified(t)
+	want := map[string]string{}
+	texts := map[string]string{}
+	histories := 5
+	if long() {
+		histories = 300
+	}
+	for i, model := range models.All() {
+		if model.Name == "java-queue" {
+			continue
+		}
+		r := gen.Rand(uint64(51_000 + i))
+		for range histories {
+			spec := campaign.WithParameters(r, models.Spec{Name: model.Name})
+			g := gen.New(r, campaign.GenOptions(spec))
+			h, _, err := campaign.ReadText(spec, g.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(c.dir, fmt.Sprintf("%d.edn", len(c.pairs)))
+			if err := os.WriteFile(file, []byte(g.Text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("%s %d", model.Name, len(c.pairs))
+			text := c.add(name, file, checkedSpec(t, h, spec))
+			want[name] = "proved: "
+			for param, values := range map[models.Param][]string{"nil-reads": {"any", "exact"}, "failed-cas": {"ignore", "observe"}, "semantics": {"jepsen", "knossos"}, "priority": {"max", "min"}, "permits": {"1", "2", "3"},
+				"max-holds": {"1", "2", "3"}, "threads": {"1", "2", "3"}, "ids": {"distinct", "growing"}, "negative-balances": {"refuse", "allow"}, "answers": {"told", "echo"}, "kv-keys": {"pairs", "none"},
+				"init": {"0", "1", "nil", "[]", "[1]", "#{1}", "{}", "{:x 1}", "[0 1]", "[1 1]"}} {
+				for _, value := range values {
+					other, given := spec, map[string]string{}
+					if !model.Takes(param) || other.Set(param, value) != nil {
+						continue
+					}
+					for name, text := range other.Given() {
+						given[string(name)] = text
+					}
+					given[string(param)] = value
+					name := fmt.Sprintf("%s %s %s %d", model.Name, param, value, len(c.pairs))
+					c.put(name, file, withParameters(t, text, given))
+					texts[name] = g.Text + withParameters(t, text, given)
+					again, err := clew.Read(strings.NewReader(g.Text), "h.edn", other.Pairing())
+					if err != nil {
+						want[name] = "nothing: " + err.Error()
+						continue
+					}
+					answer, err := clew.Check(context.Background(), again, other, clew.Options{})
+					switch {
+					case err != nil:
+						want[name] = "nothing: " + err.Error()
+					case answer.Verdict == jepsen.Valid:
+						want[name] = "proved: linearizable "
+					case answer.Verdict == jepsen.Invalid:
+						want[name] = "proved: not linearizable "
+						if fails := fmt.Sprintf(`"fails":%d,`, answer.History.OpOf[answer.FailEvent]); !strings.Contains(text, fails) {
+							want[name] = "nothing: it fails elsewhere: " + fails
+						}
+					}
+				}
+			}
+		}
+	}
+	wrong := 0
+	for name, what := range c.check() {
+		if strings.HasPrefix(what, "proved: ") && !strings.HasPrefix(what, want[name]) {
+			if wrong++; wrong < 8 {
+				t.Errorf("%s: %s; expected %s\n%s", name, what, want[name], texts[name])
+			}
+		}
+		if _, asItWas := texts[name]; !asItWas && !strings.HasPrefix(what, "proved: ") {
+			t.Errorf("%s: %s", name, what)
+		}
+	}
+	t.Logf("%d certificates, %d of them wrong", len(want), wrong)
+}
+
+// forged is what a forger would say of a history: that it is linearizable if it is not, that
+// it fails if it does not, and that it fails elsewhere.
+func forged(random *rand.Rand, r *report.Result) (sections []string) {
+	h := r.History
+	list := func(ops []jepsen.Operation) string {
+		text, _ := json.Marshal(append([]jepsen.Operation{}, ops...))
+		return string(text)
+	}
+	var all, done []jepsen.Operation
+	for op := range jepsen.Operation(h.Operations()) {
+		if h.Status[op] != jepsen.Failed {
+			all = append(all, op)
+		}
+		if h.Status[op] == jepsen.Succeeded {
+			done = append(done, op)
+		}
+	}
+	order := r.Witness
+	if r.Verdict == jepsen.Invalid {
+		for range 3 {
+			order = slices.Clone(r.Prior)
+			for _, i := range random.Perm(len(done)) {
+				if !slices.Contains(order, done[i]) {
+					order = append(order, done[i])
+				}
+			}
+			sections = append(sections, `{"key":null,"valid":true,"order":`+list(order)+"}")
+		}
+	}
+	for _, fails := range done {
+		if r.Verdict == jepsen.Invalid && h.Completion[fails] == r.FailEvent {
+			continue
+		}
+		before, n := slices.Clone(order), 0
+		for i, op := range before {
+			if c := h.Completion[op]; h.Status[op] == jepsen.Succeeded && c < h.Completion[fails] {
+				n = i + 1
+			}
+		}
+		core := slices.DeleteFunc(slices.Clone(all), func(op jepsen.Operation) bool { return op != fails && random.IntN(4) == 0 })
+		for _, core := range [][]jepsen.Operation{all, core, {fails}, append(slices.Clone(r.Core), fails)} {
+			slices.Sort(core)
+			sections = append(sections, fmt.Sprintf(`{"key":null,"valid":false,"fails":%d,"before":%s,"core":%s}`, fails, list(before[:n]), list(slices.Compact(core))))
+		}
+	}
+	return sections
+}
+
+// Whoever forges a certificate may write whatever there is to write.
+func TestAnotherProgramProvesNoForgery(t *testing.T) {
+	c := newCertified(t)
+	texts := map[string]string{}
+	histories := 3
+	if long() {
+		histories = 200
+	}
+	for i, spec := range campaign.Configs() {
+		if spec.Name == "java-queue" {
+			continue
+		}
+		random := gen.Rand(uint64(40_000 + i))
+		for range histories {
+			spec := campaign.WithParameters(random, spec)
+			g := gen.New(random, campaign.GenOptions(spec))
+			h, _, err := campaign.ReadText(spec, g.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := checkedSpec(t, h, spec)
+			file := filepath.Join(c.dir, fmt.Sprintf("%d.edn", len(c.pairs)))
+			if err := os.WriteFile(file, []byte(g.Text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := certificate.Write(context.Background(), &b, r, certificate.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			head, _, _ := strings.Cut(b.String(), "\n")
+			for k, section := range forged(random, r) {
+				valid := strings.Contains(section, `"valid":true`)
+				head := strings.Replace(strings.Replace(head, `"valid":true`, `"valid":?`, 1), `"valid":false`, `"valid":?`, 1)
+				text := strings.Replace(head, "?", fmt.Sprint(valid), 1) + "\n" + section + "\n"
+				name := fmt.Sprintf("%s, %s, %d: %d", campaign.Name(spec), r.Verdict, len(c.pairs), k)
+				c.put(name, file, text)
+				texts[name] = g.Text + text
+			}
+		}
+	}
+	said, wrong := c.check(), 0
+	for name, what := range said {
+		if strings.HasPrefix(what, "proved: ") {
+			if wrong++; wrong < 6 {
+				t.Errorf("%s: %s\n%s", name, what, texts[name])
+			}
+		}
+	}
+	t.Logf("%d forgeries, %d of them proved", len(said), wrong)
 }

@@ -135,8 +135,11 @@ class KV(Seen):
         elif keys == "pairs":
             must(is_list(given) and len(given[1]) == 2, "an operation that is no pair of a key and a value")
             k, given = given[1]
-            value = items(value)[1] if is_list(value) and items(value)[0] == k else value
-        elif keys: must(op.f != "get" or lost or given in (None, value), "a get that may have been called with a key")
+            same = is_list(value) and len(value[1]) == 2 and items(value)[0] == k
+            value = items(value)[1] if same else readable(lost or value in (TRUE, FALSE), "an answer without the key", value)
+        elif keys:
+            told_none = given in (TRUE, FALSE) if op.f == "delete" else lost or given == value
+            must(op.f not in ("get", "delete") or given is None or is_map(given) or told_none, f"a {op.f} that may have been called with a key")
         x = self.fields(given)
         if not lost and value in (TRUE, FALSE) and given != value and op.f not in ("get", "put"): x["succeeded"] = value
         elif not lost: x.update(self.fields(value))
@@ -152,6 +155,8 @@ class KV(Seen):
         return x or {"value": v}
     def prepare(self, ops):
         saw = {o[2] for o in (op.o for op in ops) if o[0] == "get"}
+        values = [v for op in ops for v in op.o[2:]] + [v for _, v in self.init]
+        readable(all(op.o[0] != "append" for op in ops) or all(v is None or isinstance(v, tuple) and v[0] == "s" for v in values), "appends beside what is no string")
         if any(op.o[0] == "append" for op in ops) or ("s", "") in saw and None not in saw:
             for op in ops: op.o = op.o[:2] + tuple(("s", "") if v is None else v for v in op.o[2:])
             self.nothing = ("s", "")
@@ -191,7 +196,9 @@ class CounterModel(Model):
 
 class IDs(Model):
     def start(self, init, given): return None if self.p.get("ids") == "growing" else frozenset()
-    def read(self, op): return ("id", op.value) if op.status == "ok" else None
+    def read(self, op):
+        if op.status != "ok": return None
+        return ("id", readable(whole(op.value) or self.p.get("ids") != "growing", "an id that is no integer, as ids grow", op.value))
     def step(self, s, o):
         if self.p.get("ids") == "growing": return [o[1]] if s is None or o[1] > s else []
         return [] if o[1] in s else [s | {o[1]}]
