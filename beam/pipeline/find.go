@@ -14,6 +14,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // others are for whoever needs them
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"clew/jepsen"
 	"clew/jepsen/store"
@@ -57,28 +58,36 @@ type opened struct {
 
 func (o opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.files.Close()) }
 
-// list is the files that a glob matches, and whether a history is among them.
-func list(ctx context.Context, glob string) (names []string, err error) {
+// list is the files that a glob matches, and how many folders it matches.
+func list(ctx context.Context, glob string) (names []string, folders int, err error) {
 	files, err := filesystem.New(ctx, glob)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer files.Close()
 	if names, err = files.List(ctx, glob); err != nil {
-		return nil, fmt.Errorf("%s: %w", glob, err)
+		return nil, 0, fmt.Errorf("%s: %w", glob, err)
 	}
+	all := len(names)
+	names = slices.DeleteFunc(names, func(name string) bool { // object stores have none
+		info, err := os.Stat(name)
+		return err == nil && info.IsDir()
+	})
 	slices.Sort(names)
-	return names, nil
+	return names, all - len(names), nil
 }
 
 // CheckInputs says whether every glob matches some history or archive.
 func CheckInputs(ctx context.Context, globs []string) error {
 	for _, glob := range globs {
-		names, err := list(ctx, glob)
+		names, folders, err := list(ctx, glob)
 		if err != nil {
 			return err
 		}
 		if len(chosen(names)) == 0 && !slices.ContainsFunc(names, store.IsArchive) {
+			if folders > 0 {
+				return fmt.Errorf("%s: expected at least one history, found %d folders; a glob names files, such as %s", glob, folders, strings.TrimSuffix(glob, "/")+"/history.edn")
+			}
 			return fmt.Errorf("%s: expected at least one history, found none among the %d files that it matches", glob, len(names))
 		}
 	}
@@ -117,9 +126,12 @@ func chosen(names []string) []Found {
 
 // find gives the histories that a glob matches to emit.
 func find(ctx context.Context, glob string, emit func(Found)) error {
-	names, err := list(ctx, glob)
+	names, _, err := list(ctx, glob)
 	if err != nil {
 		return err
+	}
+	for _, what := range store.PassedAmong(names) {
+		log.Warnf(ctx, "%s: %s", glob, what)
 	}
 	for _, f := range chosen(names) {
 		emit(f)
@@ -132,32 +144,43 @@ func find(ctx context.Context, glob string, emit func(Found)) error {
 	return nil
 }
 
-// unpack gives the histories in an archive to emit, one after the other.
+// unpack gives the histories in an archive to emit, one after the other. As for clew
+// check, one that is damaged may have some all the same.
 func unpack(ctx context.Context, archive string, emit func(Found)) {
-	members, err := store.FindIn(archive, func() (io.ReadCloser, error) { return open(ctx, archive) })
-	if err != nil {
-		emit(Found{Names: []string{archive}, Error: err.Error()})
-		return
-	}
+	members, err := membersOf(ctx, archive, func(what string) { log.Warnf(ctx, "%s: %s", archive, what) })
 	for _, m := range members {
 		f := Found{Root: archive + "/", Names: []string{m.Below}}
 		if test, ok := m.Beside(); ok {
 			f.Names = append(f.Names, test.Below)
 		}
-		if f.Text, err = text(m); err != nil {
-			f.Error = fmt.Sprintf("%s: %v", m.Path, err)
+		var failed error
+		if f.Text, failed = text(ctx, m); failed != nil {
+			f.Text, f.Error = nil, failed.Error()
 		}
 		emit(f)
 	}
+	if err != nil {
+		emit(Found{Names: []string{archive}, Error: err.Error()})
+	}
 }
 
-func text(s store.Source) ([]byte, error) {
-	r, err := s.Open()
+// membersOf finds the histories in an archive.
+func membersOf(ctx context.Context, archive string, warn func(string)) ([]store.Source, error) {
+	return store.FindInWith(ctx, archive, func() (io.ReadCloser, error) { return open(ctx, archive) }, store.Options{Warn: warn})
+}
+
+// text is what a member holds.
+func text(ctx context.Context, s store.Source) ([]byte, error) {
+	r, err := s.OpenWithin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return io.ReadAll(r)
+	all, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	return all, nil
 }
 
 // read reads the history.
@@ -187,7 +210,7 @@ func (f *Found) read(ctx context.Context, how jepsen.Options) (*jepsen.History, 
 
 // beside opens the test.jepsen beside a history.edn in an archive, which few need.
 func beside(ctx context.Context, archive, history string) (io.ReadCloser, error) {
-	members, err := store.FindIn(archive, func() (io.ReadCloser, error) { return open(ctx, archive) })
+	members, err := membersOf(ctx, archive, nil)
 	if err != nil {
 		return nil, err
 	}

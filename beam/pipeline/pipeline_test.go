@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -341,10 +342,69 @@ func endless() string {
 	return b.String()
 }
 
+// TestDamagedArchivesAreReadAsClewCheckReadsThem: what is in them counts, and what is
+// missing is said.
+func TestDamagedArchivesAreReadAsClewCheckReadsThem(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"whole.tar", "cut.tar", "flipped.tar.gz", "joined.zip", "flipped.zip", "one.zip"} {
+		path := filepath.Join(dir, name)
+		archived(t, path, [][2]string{{"a/history.edn", register(1, 9, false)}, {"b/history.edn", register(5, 9, true)}})
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch name {
+		case "cut.tar":
+			z, err := gzip.NewReader(bytes.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err = io.ReadAll(z); err != nil {
+				t.Fatal(err)
+			}
+			text = text[:len(text)-1024]
+		case "flipped.tar.gz":
+			text[len(text)-6] ^= 4
+		case "flipped.zip":
+			text[60] ^= 4
+		case "joined.zip":
+			text = slices.Concat(text, text)
+		}
+		write(t, path, string(text))
+	}
+	lines, _ := checked(t, pipeline.Options{Inputs: []string{filepath.Join(dir, "*")}})
+	files := 0
+	for _, name := range []string{"whole.tar", "cut.tar", "flipped.tar.gz", "joined.zip", "flipped.zip", "one.zip"} {
+		path := filepath.Join(dir, name)
+		found, err := store.Find(path)
+		if files += len(found); err != nil {
+			files++
+			if got := lines[path]; got.Cause != report.Text(jepsen.Unreadable) || string(got.Error) != err.Error() {
+				t.Errorf("%s: %+v, want %v", name, got, err)
+			}
+		}
+		for _, s := range found {
+			read := func(ctx context.Context) (*jepsen.History, error) { return s.Read(ctx, jepsen.Options{}) }
+			want, got := clew.Try(t.Context(), s.Path, read, models.Spec{}, clew.Options{}).Line(), lines[s.Path]
+			if got.Valid != want.Valid || got.Cause != want.Cause || got.Operations != want.Operations {
+				t.Errorf("%s: %+v, want %+v", s.Path, got, want)
+			}
+		}
+	}
+	if len(lines) != files || files < 10 {
+		t.Errorf("%d lines, want %d", len(lines), files)
+	}
+}
+
 func TestAGlobThatMatchesNoHistoryIsAnError(t *testing.T) {
 	dir := t.TempDir()
 	err := pipeline.CheckInputs(t.Context(), []string{filepath.Join(dir, "*.edn")})
 	if err == nil || !strings.HasSuffix(err.Error(), "*.edn: expected at least one history, found none among the 0 files that it matches") {
+		t.Error(err)
+	}
+	write(t, filepath.Join(dir, "store", "a", "history.edn"), register(1, 1, false))
+	err = pipeline.CheckInputs(t.Context(), []string{filepath.Join(dir, "store", "*")})
+	if err == nil || !strings.Contains(err.Error(), "*: expected at least one history, found 1 folders; a glob names files, such as ") {
 		t.Error(err)
 	}
 }

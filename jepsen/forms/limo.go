@@ -3,6 +3,7 @@ package forms
 import (
 	"bytes"
 	"io"
+	"regexp"
 
 	"clew/edn"
 	"clew/jepsen/forms/internal/scan"
@@ -61,6 +62,11 @@ func (r *textReader) limo() error {
 	}
 }
 
+const anEvent = `\[[0-9]+\][ \t]*(call|return)\b`
+
+// laterEvent matches an event within a line.
+var laterEvent = regexp.MustCompile(anEvent)
+
 func (r *textReader) limoEvent(calls *limoCalls) error {
 	number, rest, _ := bytes.Cut(bytes.TrimPrefix(r.line, []byte("[")), []byte("]"))
 	thread, ok := integer(number)
@@ -71,7 +77,11 @@ func (r *textReader) limoEvent(calls *limoCalls) error {
 		if at > 0 && rest[at-1] != ')' && !scan.IsBlank(rest[at-1]) {
 			return r.fail("expected a blank before #, which begins a comment, found %s", scan.Clip(r.line))
 		}
+		r.comment(rest[at:])
 		rest = rest[:at]
+	}
+	if bytes.IndexByte(rest, '[') >= 0 && laterEvent.Match(rest) {
+		return r.fail("expected one event on a line, found %s", scan.Clip(r.line))
 	}
 	verb, rest, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
 	rest = bytes.TrimSpace(rest)

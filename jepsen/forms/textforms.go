@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -177,10 +178,24 @@ func (r *textReader) more() error {
 			if word := heading(string(r.line)); word != "" {
 				r.in.b.SetObject(word)
 				r.object, r.headed, r.numbers, r.known = word, len(r.methods), map[string]int32{}, known{}
+			} else {
+				r.comment(r.line)
 			}
 		default:
 			return nil
 		}
+	}
+}
+
+// inComment matches an operation in any of the text forms.
+var inComment = regexp.MustCompile(`[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Z][A-Z_]*([ \t]+-?[0-9]+)*|` +
+	`[A-Za-z_]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*$|` + anEvent + `.*`)
+
+// comment warns of a comment with an operation, such as one behind a line whose end was
+// lost.
+func (r *textReader) comment(text []byte) {
+	if op := inComment.Find(text); op != nil {
+		r.in.b.Warn("line %d: %s stands in a comment, and does not count", r.lines.N, scan.Clip(op))
 	}
 }
 

@@ -56,20 +56,26 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 // archive, as its name says. Open opens it, and is called whenever it is to be read; a
 // zip archive's reader that has no ReadAt and Stat is held in memory.
 func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
+	return FindInWith(context.Background(), name, open, Options{})
+}
+
+// FindInWith is FindIn with options, until the context is done: then the error is its
+// cause.
+func FindInWith(ctx context.Context, name string, open func() (io.ReadCloser, error), o Options) ([]Source, error) {
 	if open == nil {
 		return nil, fmt.Errorf("%s: expected what opens it, found nil", name)
 	}
 	if !IsArchive(name) {
 		return []Source{{Path: name, open: anyTime(open)}}, nil
 	}
-	found, passed, err := findInArchive(context.Background(), name, func(context.Context) (io.ReadCloser, error) {
+	found, passed, err := findInArchive(ctx, name, func(context.Context) (io.ReadCloser, error) {
 		f, err := open()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, files.Reason(err))
 		}
 		return f, nil
-	}, Options{})
-	return Options{}.found(name, found, passed, err)
+	}, o)
+	return o.found(name, found, passed, err)
 }
 
 // FindAmong is Find for a directory whose files somebody else has listed, by their
@@ -82,6 +88,9 @@ func FindAmong(root string, names []string, open func(name string) (io.ReadClose
 		return s
 	})
 }
+
+// PassedAmong says what FindAmong passes by though it is called like a history.
+func PassedAmong(names []string) []string { return passedBy(names, nil) }
 
 // anyTime is an opener that takes no notice of a context.
 func anyTime(open func() (io.ReadCloser, error)) opener {

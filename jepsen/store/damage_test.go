@@ -88,8 +88,8 @@ func damagedForms(t *testing.T) []damagedForm {
 	return []damagedForm{
 		{"edn", run, texts, false, ":invoke"},
 		{"edn, bare", run, bare, false, ":invoke"},
-		{"edn vector", run, vector, false, ""},
-		{"json", run, convert(forms.JSON), false, ""},
+		{"edn vector", run, vector, false, ":invoke"},
+		{"json", run, convert(forms.JSON), false, `"invoke"`},
 		{"jsonl", run, convert(forms.JSONL), false, `"invoke"`},
 		{"log", run, convert(forms.Log), false, ":invoke"},
 		{"history.txt", run, convert(forms.Log, "INFO  jepsen.util - ", ""), false, ":invoke"},
@@ -210,8 +210,8 @@ func (s *specimen) damage(r *rand.Rand) (what string, text []byte, atLeast int) 
 		return "joined with another", slices.Concat(a, b), s.was[0].ops + s.was[1].ops
 	}
 	i, j := r.IntN(len(a)), r.IntN(len(b))
-	if s.archive && !s.checked && (i-j)%block == 0 { // whole blocks, which make a tar archive as they stand
-		return "blocks of two", slices.Concat(a[:i], b[j:]), 0
+	if s.archive && !s.checked { // A tar archive neither counts its members nor sums them up.
+		return "parts of two", slices.Concat(a[:i], b[j:]), 0
 	}
 	return fmt.Sprintf("cut at %d of %d, and another from %d on behind it", i, len(a), j), slices.Concat(a[:i], b[j:]), s.left(slices.Concat(a[:i], b[j:]))
 }
@@ -231,6 +231,9 @@ func (s *specimen) left(text []byte) int {
 	}
 	return n
 }
+
+// commented finds op maps whose brace became a semicolon, which begins a comment in EDN.
+var commented = regexp.MustCompile(`(?m)^;.*:invoke`)
 
 // TestNoDamageTakesOperationsAwayInSilence: bits that flip, files that are cut off or
 // joined, in every form and container. Something is said, or no operation is missing;
@@ -253,6 +256,9 @@ func TestNoDamageTakesOperationsAwayInSilence(t *testing.T) {
 		r := gen.Rand(uint64(i))
 		s, c := all[i%len(all)], &counts[i%len(all)]
 		what, text, atLeast := s.damage(r)
+		if strings.HasPrefix(s.form.name, "edn") {
+			atLeast -= len(commented.FindAll(text, -1))
+		}
 		got := outcomeOf(t, s.path, text)
 		known := slices.ContainsFunc(s.was[:], func(was outcome) bool { return was.all == got.all })
 		c.runs++
