@@ -132,7 +132,38 @@ func manCommand(stdout io.Writer) *cli.Command {
 }
 
 // about is the command line, for those who describe it.
-func about(app *cli.App) usage.Program { return usage.Of(app, "check", version(), valuesOf) }
+func about(app *cli.App) usage.Program {
+	p := usage.Of(app, "check", version(), valuesOf)
+	for _, c := range p.Commands {
+		for i := range c.Flags {
+			if f := &c.Flags[i]; c.Name == "gen" && f.Name == "--bug" {
+				f.Other, f.By = "--model", bugsByModel()
+			}
+		}
+	}
+	return p
+}
+
+// genModels are the models of which there are histories with bugs, and without.
+func genModels() (names []string) {
+	for _, kind := range gen.LongKinds() {
+		names = append(names, gen.ModelsOf(kind)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// bugsByModel are the bugs that each model can have.
+func bugsByModel() (by []usage.Choice) {
+	for _, model := range genModels() {
+		kinds := []string{gen.Linearizable.String()}
+		for _, kind := range gen.KindsOf(model) {
+			kinds = append(kinds, kind.String())
+		}
+		by = append(by, usage.Choice{Given: model, Values: kinds})
+	}
+	return by
+}
 
 func modelNames() []string {
 	var names []string
@@ -151,7 +182,7 @@ func valuesOf(command, flag string) []string {
 		return map[string][]string{"completion": usage.Shells, "models": modelNames()}[command]
 	case "model":
 		if command == "gen" {
-			return gen.ModelsOf(gen.Linearizable)
+			return genModels()
 		}
 		return modelNames()
 	case "output":

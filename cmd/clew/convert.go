@@ -65,9 +65,6 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 			defer end()
 			k.dog.Knows(func() int { return exitUsage })
 			path, out := c.Args().First(), c.String("o")
-			if out == "" {
-				return errNoOutput
-			}
 			name := map[bool]string{true: "standard output", false: "-o " + out}[out == "-"]
 			output := files.To(out, stdout, stderr)
 			inputs := files.Set{}

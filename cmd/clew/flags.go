@@ -281,7 +281,7 @@ func noEmptyFlag(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
 		if name := f.Names()[0]; name != string(models.ParamInit) && c.IsSet(name) && c.String(name) == "" {
 			if _, isText := f.(*cli.StringFlag); isText {
-				return fmt.Errorf("--%s needs a value, found an empty one; clew %s --help lists the flags", name, c.Command.Name)
+				return fmt.Errorf("%s needs a value, found an empty one; clew %s --help lists the flags", dashed(name), c.Command.Name)
 			}
 		}
 	}

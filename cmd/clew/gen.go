@@ -71,14 +71,8 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 				return err
 			}
 			out := c.String("o")
-			if out == "" {
-				return errNoOutput
-			}
 			history, promise := files.To(out, stdout, stderr), (*files.Output)(nil)
 			if c.IsSet("promise") {
-				if c.String("promise") == "" {
-					return errors.New("--promise names no file; expected one, or - for standard output")
-				}
 				promise = files.To(c.String("promise"), stdout, stderr)
 				if promise.Same(history) {
 					return fmt.Errorf("-o and --promise both go to %s; expected a file for each", c.String("promise"))
@@ -102,9 +96,6 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 		},
 	}
 }
-
-// errNoOutput is the error of an -o that is empty, as that of a variable that is not set.
-var errNoOutput = errors.New("-o names no file; expected one, or - for standard output")
 
 // bugTable says what bugs there are, and which models have them.
 func bugTable() string {

@@ -23,6 +23,8 @@ type group struct {
 	Kind   string
 	Flags  []string
 	Values []string
+	Other  string
+	By     []Choice
 }
 
 // Groups are the flags that take a value, those of the same values together.
@@ -33,9 +35,9 @@ func (c Command) Groups() []group {
 		if f.Kind() == "none" {
 			continue
 		}
-		key := f.Kind() + " " + strings.Join(f.Values, " ")
+		key := f.Kind() + " " + strings.Join(f.Values, " ") + f.Other
 		if of[key] == nil {
-			of[key] = &group{Kind: f.Kind(), Values: f.Values}
+			of[key] = &group{Kind: f.Kind(), Values: f.Values, Other: f.Other, By: f.By}
 			all = append(all, of[key])
 		}
 		of[key].Flags = append(of[key].Flags, f.Name)
@@ -79,7 +81,7 @@ var scripts = template.Must(template.New("").Funcs(template.FuncMap{
 {{- define "bash"}}# Completion of {{.Name}} for bash, made by: {{.Name}} completion bash
 _{{.Name}}() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
-  local command= flags= values= words= kind=file i
+  local command= flags= values= words= kind=file given i
   COMPREPLY=()
   if [[ $cur == = ]]; then
     cur=
@@ -102,7 +104,20 @@ _{{.Name}}() {
 {{- with .Groups}}
       case $prev in
 {{- range .}}
-        {{join .Flags "|"}}) {{if eq .Kind "words"}}values='{{join .Values " "}}'{{else if eq .Kind "text"}}return{{else}}flags= kind={{.Kind}}{{end}} ;;
+        {{join .Flags "|"}}) {{if eq .Kind "words"}}values='{{join .Values " "}}'{{else if eq .Kind "text"}}return{{else}}flags= kind={{.Kind}}{{end}}
+{{- if .By}}
+          given={{.Other}}
+          for ((i = 1; i < ${#COMP_WORDS[@]}; i++)); do
+            [[ ${COMP_WORDS[i]} == {{.Other}} ]] || continue
+            given=${COMP_WORDS[i+1]}
+            [[ $given != = ]] || given=${COMP_WORDS[i+2]}
+          done
+          case $given in
+{{- range .By}}
+            {{.Given}}) values='{{join .Values " "}}' ;;
+{{- end}}
+          esac
+         {{- end}} ;;
 {{- end}}
       esac{{end}} ;;
 {{- end}}
@@ -134,7 +149,7 @@ complete -F _{{.Name}} {{.Name}}
 {{- define "zsh"}}#compdef {{.Name}}
 # Completion of {{.Name}} for zsh, made by: {{.Name}} completion zsh
 _{{.Name}}() {
-  local cur=${words[CURRENT]} prev=${words[CURRENT-1]} command= kind=file word
+  local cur=${words[CURRENT]} prev=${words[CURRENT-1]} command= kind=file word given=
   local -a commands flags values
   commands=({{range .Commands}}
     {{quote (item .Name .Usage)}}{{end}}
@@ -163,7 +178,19 @@ _{{.Name}}() {
 {{- with .Groups}}
       case $prev in
 {{- range .}}
-        ({{join .Flags "|"}}) {{if eq .Kind "words"}}compadd -- {{join .Values " "}}{{else if eq .Kind "file"}}_files{{else if eq .Kind "folder"}}_files -/{{else}}:{{end}}; return ;;
+        ({{join .Flags "|"}})
+{{- if .By}}
+          for word in $words; do
+            [[ $given == {{.Other}} ]] && given=$word
+            [[ $word == {{.Other}} ]] && given=$word
+            [[ $word == {{.Other}}=* ]] && given=${word#*=}
+          done
+          case $given in
+{{- range .By}}
+            ({{.Given}}) compadd -- {{join .Values " "}}; return ;;
+{{- end}}
+          esac
+         {{- end}} {{if eq .Kind "words"}}compadd -- {{join .Values " "}}{{else if eq .Kind "file"}}_files{{else if eq .Kind "folder"}}_files -/{{else}}:{{end}}; return ;;
 {{- end}}
       esac{{end}} ;;
 {{- end}}
@@ -186,6 +213,10 @@ fi
 
 {{- define "fish"}}# Completion of {{.Name}} for fish, made by: {{.Name}} completion fish
 {{- $p := .}}
+function __{{.Name}}_given
+  set -l line " "(string join -- " " (commandline -opc))" "
+  string match -q -- "* $argv[1] $argv[2] *" $line; or string match -q -- "* $argv[1]=$argv[2] *" $line
+end
 {{- range .Flags}}
 complete -c {{$p.Name}} -n __fish_use_subcommand {{dash .Name}} {{long .Name}} -d {{quote .About}}{{end}}
 {{- range .Commands}}
@@ -198,7 +229,12 @@ complete -c {{.Name}} -n '__fish_seen_subcommand_from help' -f -a {{quote (join 
 {{- if not .Paths}}
 complete -c {{$p.Name}} -n {{quote $seen}} -f{{if .Words}} -a {{quote (join .Words " ")}}{{end}}{{end}}
 {{- range .Flags}}
-complete -c {{$p.Name}} -n {{quote $seen}} {{dash .Name}} {{long .Name}}
+{{- $flag := .}}
+{{- $own := $seen}}
+{{- if .By}}{{$own = printf "%s; and not __%s_given %s '*'" $seen $p.Name .Other}}{{end}}
+{{- range .By}}
+complete -c {{$p.Name}} -n {{quote (printf "%s; and __%s_given %s %s" $seen $p.Name $flag.Other .Given)}} {{dash $flag.Name}} {{long $flag.Name}} -x -a {{quote (join .Values " ")}} -d {{quote $flag.About}}{{end}}
+complete -c {{$p.Name}} -n {{quote $own}} {{dash .Name}} {{long .Name}}
 {{- if eq .Kind "words"}} -x -a {{quote (join .Values " ")}}
 {{- else if eq .Kind "file"}} -r -F
 {{- else if eq .Kind "folder"}} -x -a '(__fish_complete_directories)'

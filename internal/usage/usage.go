@@ -34,6 +34,14 @@ type Flag struct {
 	Value  string   // what stands for its value, "" if it takes none
 	About  string   // as the program's help has it
 	Values []string // all that it may be, nil if that is not known
+	Other  string   // the flag on which its values depend, "" if they do not
+	By     []Choice // what it may be by the value of that flag
+}
+
+// Choice is what a flag may be if another one has a value.
+type Choice struct {
+	Given  string
+	Values []string
 }
 
 // Kind is what the value of a flag is: "none", "words", "file", "folder" or "text".
