@@ -78,6 +78,7 @@ type skimmed struct {
 	size  int64
 	parts []piece
 	kept  int64 // bytes
+	err   error // of the text, unless that is its end
 }
 
 // piece is a part of a file that is kept.
@@ -104,7 +105,7 @@ func (s *skimmed) skim(in io.Reader) error {
 	}
 	for {
 		head, err := r.Peek(blockHeader)
-		if err != nil {
+		if s.note(err); err != nil {
 			return s.rest(r)
 		}
 		length := int64(binary.BigEndian.Uint64(head))
@@ -128,13 +129,22 @@ func (s *skimmed) keep(r io.Reader, n int64) bool {
 	got, err := io.ReadFull(r, data)
 	s.parts = append(s.parts, piece{s.size, data[:got]})
 	s.size, s.kept = s.size+int64(got), s.kept+int64(got)
+	s.note(err)
 	return err == nil
+}
+
+// note notes what is wrong with the text.
+func (s *skimmed) note(err error) {
+	if s.err == nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		s.err = err
+	}
 }
 
 // skip passes n bytes, and says whether there are as many.
 func (s *skimmed) skip(r io.Reader, n int64) bool {
 	got, err := io.CopyN(io.Discard, r, n)
 	s.size += got
+	s.note(err)
 	return err == nil
 }
 
@@ -145,7 +155,8 @@ func (s *skimmed) rest(r *bufio.Reader) error {
 	}
 	n, err := io.Copy(io.Discard, r)
 	s.size += n
-	return err
+	s.note(err)
+	return s.err
 }
 
 // ReadAt reads what was kept.
