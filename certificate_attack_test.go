@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -541,4 +542,20 @@ func TestAnotherProgramProvesNoForgery(t *testing.T) {
 		}
 	}
 	t.Logf("%d forgeries, %d of them proved", len(said), wrong)
+}
+
+// check.py sends whoever needs another model to more.py, which sends nobody to itself.
+func TestOnlyTheProgramOfFewerModelsNamesTheOther(t *testing.T) {
+	c := newCertified(t)
+	file, proof := certificateOf(t, c, "mine", oneByOne, clew.Options{})
+	other := filepath.Join(c.dir, "other.json")
+	if err := os.WriteFile(other, []byte(strings.Replace(proof, `"register"`, `"java-queue"`, 1)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for program, want := range map[string]string{"check.py": "the model java-queue (more.py may know it)\n", "more.py": "the model java-queue\n"} {
+		out, err := exec.Command("python3", "-B", filepath.Join("docs", "certificate", program), file, other).Output()
+		if err == nil || !strings.HasSuffix(string(out), want) {
+			t.Errorf("%s: %s (%v); expected %s", program, out, err, want)
+		}
+	}
 }
