@@ -177,16 +177,17 @@ const (
 // at two places between. Files that are not regular, or not there, count as none.
 func FingerprintOfFiles(ctx context.Context, paths []string) string {
 	h := sha256.New()
+	held := make([]byte, wholeFile)
 	for _, path := range paths {
 		if ctx.Err() != nil {
 			break
 		}
-		addFile(h, path)
+		addFile(h, path, held)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-func addFile(h io.Writer, path string) {
+func addFile(h io.Writer, path string, held []byte) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		fmt.Fprint(h, "none ")
@@ -199,13 +200,15 @@ func addFile(h io.Writer, path string) {
 		return
 	}
 	defer f.Close()
+	n := 0
 	if size <= wholeFile {
-		io.Copy(h, io.LimitReader(f, wholeFile))
-		return
+		n, _ = f.ReadAt(held, 0)
+	} else {
+		for i := range pieces {
+			at := (size - pieceSize) * int64(i) / (pieces - 1)
+			read, _ := f.ReadAt(held[n:n+pieceSize], at)
+			n += read
+		}
 	}
-	last := size - pieceSize
-	for i := range int64(pieces - 1) {
-		io.Copy(h, io.NewSectionReader(f, last/(pieces-1)*i, pieceSize))
-	}
-	io.Copy(h, io.NewSectionReader(f, last, pieceSize))
+	h.Write(held[:n])
 }
