@@ -42,7 +42,7 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 // followed reads and checks a history while it is being written. A signal ends the
 // history, and what there is of it by then is decided.
 func (k *checker) followed(ctx context.Context, j *job) answer {
-	k.dog.Waits(cmp.Or(k.options.TimeLimit, lastDecision))
+	k.dog.Waits(lastLines + cmp.Or(k.options.TimeLimit, lastDecision))
 	var in io.ReadCloser
 	var name string
 	stopped, err := k.bounded(ctx, func(context.Context) (err error) { in, name, err = open(j.Path); return err })
@@ -70,3 +70,6 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 // lastDecision is how long the decision may take after a signal, which ends the history
 // and not the check of it, if there is no time limit.
 const lastDecision = 10 * time.Second
+
+// lastLines is how long lines are taken after a signal that may have been there before.
+const lastLines = 250 * time.Millisecond

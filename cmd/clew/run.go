@@ -231,10 +231,10 @@ func (r *runner) bounded(ctx context.Context, f func(context.Context) error) (st
 	return awaited(ctx, func() error { return f(ctx) })
 }
 
-// first is bounded for what comes before the first history: that has a moment in any
-// case.
+// first is bounded for what comes before the first history: that has a moment even if
+// the limit is shorter.
 func (r *runner) first(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
-	ctx, done := r.limited(ctx, r.options.TimeLimit+patience)
+	ctx, done := r.limited(ctx, max(r.options.TimeLimit, 2*patience))
 	defer done()
 	return awaited(ctx, func() error { return f(ctx) })
 }
@@ -553,9 +553,9 @@ func (r *runner) lose(err error) {
 	complain(r.stderr, err)
 }
 
-// loseLast is lose when nothing else is left to do.
+// loseLast is lose when nothing else is left to do, nor any time.
 func (r *runner) loseLast(ctx context.Context, err error) {
-	_, done := r.lastly(ctx, r.options.TimeLimit)
+	_, done := r.lastly(ctx, 0)
 	defer done()
 	r.lose(err)
 }
