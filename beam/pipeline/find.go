@@ -18,6 +18,7 @@ import (
 
 	"clew/jepsen"
 	"clew/jepsen/store"
+	"clew/jepsen/testfile"
 )
 
 // Found is a history that has been found: files of one folder, among which the
@@ -27,6 +28,8 @@ type Found struct {
 	Root  string   // the folder, with its scheme; "" if it is the current one
 	Names []string // the names there; of a member, those in the archive
 	Text  []byte   // of a member
+	// Told is what the test.jepsen beside a member says of its history.
+	Told *testfile.Told
 	Error string   // why it cannot be read, if that has turned out already
 }
 
@@ -152,6 +155,9 @@ func unpack(ctx context.Context, archive string, emit func(Found)) {
 		f := Found{Root: archive + "/", Names: []string{m.Below}}
 		if test, ok := m.Beside(); ok {
 			f.Names = append(f.Names, test.Below)
+			if told, err := test.Tells(ctx, 0); err == nil {
+				f.Told = &told
+			}
 		}
 		var failed error
 		if f.Text, failed = text(ctx, m); failed != nil {
@@ -204,6 +210,9 @@ func (f *Found) read(ctx context.Context, how jepsen.Options) (*jepsen.History, 
 		if found, err = store.FindIn(f.Path(), func() (io.ReadCloser, error) { return at(f.Names[0]) }); err != nil {
 			return nil, err
 		}
+	}
+	if f.Told != nil {
+		found[0] = found[0].WithTold(*f.Told) // which saves reading the archive again
 	}
 	return found[0].Read(ctx, how)
 }

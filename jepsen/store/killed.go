@@ -51,7 +51,7 @@ func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 	} else if err != nil {
 		return nil, err
 	}
-	told, err := s.test.tells(ctx, opts.Memory)
+	told, err := s.test.Tells(ctx, opts.Memory)
 	n := int64(h.Events)
 	switch {
 	case err != nil:
@@ -91,8 +91,20 @@ func (s Source) mayBeCut(events int64, why string) error {
 	return fmt.Errorf("%s: the history may be cut off after %s: the test.jepsen beside it %s, so the test was killed or the copy is incomplete; give the events on standard input (-) to check them alone", s.Path, text.Count(int(events), "event"), why)
 }
 
-// tells is what a test.jepsen says of its history. What cannot be read tells nothing.
-func (s Source) tells(ctx context.Context, memory int64) (testfile.Told, error) {
+// WithTold returns the source with what the test.jepsen beside it says of its history,
+// for those that have found that out.
+func (s Source) WithTold(told testfile.Told) Source {
+	if s.test != nil {
+		test := *s.test
+		test.told = &told
+		s.test = &test
+	}
+	return s
+}
+
+// Tells returns what a test.jepsen says of its history, until the context is done. What
+// cannot be read tells nothing. Memory, if not 0, bounds what is read.
+func (s Source) Tells(ctx context.Context, memory int64) (testfile.Told, error) {
 	if s.told != nil {
 		return *s.told, nil
 	}
