@@ -218,7 +218,7 @@ func TestACASBesideItsKeyIsCertified(t *testing.T) {
 
 // What a heading says of an object holds without flags: fptlin's registers are 0 at first.
 func TestAHeadingSaysAllOfItsObject(t *testing.T) {
-	const rmw, counted = "# rmw\n0 0 2 READ_MODIFY_WRITE 2 3\n1 1 3 READ_MODIFY_WRITE 0 2\n", "# rmw\n0 0 1 READ_MODIFY_WRITE 1 2\n"
+	const rmw, other = "# rmw\n0 0 2 READ_MODIFY_WRITE 2 3\n1 1 3 READ_MODIFY_WRITE 0 2\n", "# rmw\n0 0 1 READ_MODIFY_WRITE 1 2\n"
 	for _, c := range []struct {
 		text string
 		spec models.Spec
@@ -229,8 +229,8 @@ func TestAHeadingSaysAllOfItsObject(t *testing.T) {
 		{rmw, models.Spec{Name: "cas-register"}, "true", "0"},
 		{rmw, models.Spec{Init: "5"}, "false", "5"},
 		{rmw, models.Spec{Init: "nil"}, "false", "nil"},
-		{counted, models.Spec{}, "false", "0"},
-		{counted, models.Spec{Init: "1"}, "true", "1"},
+		{other, models.Spec{}, "false", "0"},
+		{other, models.Spec{Init: "1"}, "true", "1"},
 	} {
 		r, err := checkLog(c.text, c.spec, clew.Options{})
 		if err != nil {
@@ -238,6 +238,28 @@ func TestAHeadingSaysAllOfItsObject(t *testing.T) {
 		}
 		if verdictText(r) != c.want || r.Init != c.init {
 			t.Errorf("%+v %s: %s from %s, expected %s from %s", c.spec, c.text, verdictText(r), r.Init, c.want, c.init)
+		}
+	}
+}
+
+// fptlin's semaphores count from 0 on: a decrement that answers 0 found 0.
+func TestASemaphoreOfFptlinCounts(t *testing.T) {
+	for text, want := range map[string]string{
+		"0 0 2 INCR 1\n1 0 4 DECR 1\n0 3 5 DECR 0\n":                             "true",
+		"0 0 2 INCR 1\n1 3 4 DECR 0\n":                                           "false", // one was left
+		"0 0 2 INCR 1\n1 1 3 DECR 0\n":                                           "true",  // before
+		"0 0 2 DECR 1\n1 1 3 INCR 1\n":                                           "true",  // after
+		"0 0 1 DECR 1\n1 2 3 INCR 1\n":                                           "false", // there was none
+		"0 0 1 INCR 1\n0 2 3 INCR 1\n0 4 5 DECR 1\n1 6 7 DECR 1\n0 8 9 DECR 1\n": "false",
+	} {
+		for _, algorithm := range []string{"auto", "porcupine", "window"} {
+			r, err := checkLog("# semaphore\n"+text, models.Spec{}, clew.Options{Algorithm: algorithm})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if verdictText(r) != want || r.Model != "counting-semaphore" {
+				t.Errorf("%s: %s as %s by %s, expected %s", text, verdictText(r), r.Model, algorithm, want)
+			}
 		}
 	}
 }

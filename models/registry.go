@@ -31,6 +31,7 @@ var registry = []*Definition{
 	&javaQueueDefinition,
 	&kvDefinition,
 	&counterDefinition,
+	&countingSemaphoreDefinition,
 	&idGeneratorDefinition,
 	&bankDefinition,
 	&logDefinition,

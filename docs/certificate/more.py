@@ -194,6 +194,17 @@ class CounterModel(Model):
     def changes(self, o): return o[1] != 0
     def step(self, s, o): return [s + o[1]] if len(o) == 2 or s + o[1] == o[2] else []
 
+class Counting(Model):
+    reads = ("zero",)
+    def start(self, init, given): return 0
+    def read(self, op):
+        answers = (TRUE, None) if op.f == "incr" else (TRUE, FALSE)
+        readable(op.status == "info" or op.value in answers, "an answer that is neither true nor false")
+        return ("zero",) if op.status == "ok" and op.value == FALSE else (op.f,)
+    def step(self, s, o):
+        if o[0] == "zero": return [s] if s == 0 else []
+        return [s + 1] if o[0] == "incr" else [s - 1] if s > 0 else []
+
 class IDs(Model):
     def start(self, init, given): return None if self.p.get("ids") == "growing" else frozenset()
     def read(self, op):
@@ -267,7 +278,7 @@ check.MODELS.update({
     "owner-mutex": (Owners, LOCK, "threads"), "reentrant-mutex": (Reentrant, LOCK, "max-holds threads"), "owner-semaphore": (Owners, LOCK, "permits! threads"),
     "fenced-mutex": (Fenced, LOCK, "threads"), "reentrant-fenced-mutex": (ReentrantFenced, LOCK, "max-holds threads"),
     "kv": (KV, "get put append delete cas put-if-absent", "init failed-cas kv-keys"),
-    "counter": (CounterModel, "add read incr increment decr decrement add-and-get", "init answers"), "id-generator": (IDs, "generate take", "ids"),
+    "counter": (CounterModel, "add read incr increment decr decrement add-and-get", "init answers"), "counting-semaphore": (Counting, "incr decr", ""), "id-generator": (IDs, "generate take", "ids"),
     "bank": (Bank, "transfer read", "init negative-balances"), "log": (Log, "append read-at tail read", "init answers"), "lease": (Lease, "claim renew release check", "init")})
 
 if __name__ == "__main__":

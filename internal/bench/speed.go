@@ -87,7 +87,7 @@ func (b *bench) speedOf(t *table, o gen.LongOptions, lost bool) (over bool, err 
 		return false, err
 	}
 	spec := models.Spec{Name: o.Model, Init: o.Init()}
-	if strings.HasSuffix(o.Model, "semaphore") {
+	if o.Model == "semaphore" || o.Model == "owner-semaphore" {
 		spec.Permits = 2
 	}
 	if m.over != "" {

@@ -61,7 +61,7 @@ func longConfig(model string) Config {
 				return c, err
 			}
 			spec := models.Spec{Name: model, Init: o.Init()}
-			if strings.HasSuffix(model, "semaphore") {
+			if model == "semaphore" || model == "owner-semaphore" {
 				spec.Permits = o.Permits
 			}
 			long := (*Counts).long

@@ -146,6 +146,7 @@ var longModels = map[string]longModel{
 	"java-queue":             {newLongQueue, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate, Reordered, WrongEmpty}},
 	"kv":                     {newLongKV, bugs{StaleRead, LostWrite, ImpossibleRead}},
 	"counter":                {newLongCounter, bugs{StaleRead, LostWrite, ImpossibleRead}},
+	"counting-semaphore":     {newLongCount, bugs{LostWrite}},
 	"id-generator":           {newLongIDs, bugs{Duplicate}},
 	"bank":                   {newLongBank, bugs{StaleRead, LostWrite, ImpossibleRead, TornRead}},
 	"log":                    {newLongLog, bugs{StaleRead, LostWrite, ImpossibleRead, Duplicate}},
@@ -161,7 +162,7 @@ func (o LongOptions) Flags() []string {
 	if init := o.Init(); init != "" {
 		flags = append(flags, "--init", init)
 	}
-	if strings.HasSuffix(o.Model, "semaphore") {
+	if o.Model == "semaphore" || o.Model == "owner-semaphore" {
 		flags = append(flags, "--permits", strconv.Itoa(o.defaults().Permits))
 	}
 	if o.Independent > 0 {

@@ -148,3 +148,32 @@ func (x *idGenerator) guess(*call) string {
 	}
 	return x.g.spell(x.g.any())
 }
+
+// countingSemaphore is a count that never falls below 0.
+type countingSemaphore struct {
+	unnamed
+	g   *generator
+	now int
+}
+
+func (x *countingSemaphore) call() call {
+	return call{f: [...]string{":incr", ":decr"}[x.g.r.IntN(2)], arg: "nil"}
+}
+
+func (x *countingSemaphore) apply(o *op) outcome {
+	took := true
+	switch {
+	case o.f == ":incr":
+		x.now++
+	case x.now > 0:
+		x.now--
+	default:
+		took = false
+	}
+	o.result = strconv.FormatBool(took)
+	return done
+}
+
+func (x *countingSemaphore) guess(c *call) string {
+	return strconv.FormatBool(c.f == ":incr" || x.g.chance(0.5))
+}

@@ -27,7 +27,7 @@ func newLock(g *generator) *lock {
 	if strings.HasPrefix(g.o.Model, "reentrant") {
 		x.holds = g.o.MaxHolds
 	}
-	if strings.HasSuffix(g.o.Model, "semaphore") {
+	if g.o.Model == "semaphore" || g.o.Model == "owner-semaphore" {
 		x.permits, x.counts = g.o.Permits, g.chance(0.5)
 	}
 	if x.owned {

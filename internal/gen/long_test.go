@@ -73,7 +73,7 @@ func readLong(t *testing.T, o gen.LongOptions) (text string, ops *models.Operati
 		t.Fatal(err)
 	}
 	spec := models.Spec{Name: o.Model, Init: o.Init()}
-	if strings.HasSuffix(o.Model, "semaphore") {
+	if o.Model == "semaphore" || o.Model == "owner-semaphore" {
 		spec.Permits = 2
 	}
 	if ops, err = spec.Read(h); err != nil {

@@ -22,7 +22,7 @@ type longLock struct {
 func newLongLock(l *long) longObject {
 	x := &longLock{long: l, permits: 1, most: 1, fenced: strings.Contains(l.Model, "fenced"), holds: make([]int, l.processes)}
 	switch {
-	case strings.HasSuffix(l.Model, "semaphore"):
+	case l.Model == "semaphore" || l.Model == "owner-semaphore":
 		x.permits = l.Permits
 		x.most = min(2, l.Permits)
 	case strings.HasPrefix(l.Model, "reentrant"):

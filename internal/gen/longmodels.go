@@ -152,6 +152,49 @@ func (x *longCounter) value(b []byte, o *longOp, returned bool) []byte {
 	return number(b, o.a)
 }
 
+// longCount is counting-semaphore. Nothing but increments crashes, so the count is never less
+// than it would be without them.
+type longCount struct {
+	*long
+	now, steps int
+}
+
+func newLongCount(l *long) longObject { return &longCount{long: l} }
+
+func (x *longCount) change(*longThread) longOp {
+	return longOp{f: [...]string{":incr", ":decr"}[x.r.IntN(2)], changes: true}
+}
+
+func (x *longCount) mayCrash(_ *longThread, o *longOp) bool { return o.f == ":incr" }
+
+// bug increments, and finds that the count is 0.
+func (x *longCount) bug(*longThread) (longOp, bool) {
+	if x.steps++; x.steps == 1 {
+		return longOp{f: ":incr", changes: true, forced: true, ok: true}, true
+	}
+	return longOp{f: ":decr", changes: true, forced: true, last: true}, true
+}
+
+func (x *longCount) apply(o *longOp) outcome {
+	switch {
+	case o.f == ":incr":
+		x.now++
+	case x.now == 0:
+		return done
+	default:
+		x.now--
+	}
+	o.ok = true
+	return done
+}
+
+func (x *longCount) value(b []byte, o *longOp, returned bool) []byte {
+	if !returned {
+		return append(b, "nil"...)
+	}
+	return strconv.AppendBool(b, o.ok)
+}
+
 // longIDs is id-generator.
 type longIDs struct {
 	*long

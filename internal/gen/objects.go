@@ -110,6 +110,8 @@ func newObject(g *generator) object {
 		return newKV(g)
 	case "counter":
 		return newCounter(g)
+	case "counting-semaphore":
+		return &countingSemaphore{g: g}
 	case "id-generator":
 		return &idGenerator{g: g}
 	case "bank":

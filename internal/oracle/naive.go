@@ -230,7 +230,7 @@ var naiveSpecs = map[string]naiveSpec{
 	"fifo-queue": naiveFIFO, "unordered-queue": naiveBag,
 	"stack": naiveStack, "priority-queue": naivePriority,
 	"lookup-set": naiveLookupSet, "versioned-register": naiveVersioned,
-	"java-queue": naiveJava, "counter": naiveCounter,
+	"java-queue": naiveJava, "counter": naiveCounter, "counting-semaphore": naiveCounting,
 	"id-generator": naiveIDs, "bank": naiveBank, "log": naiveLog, "lease": naiveLease,
 	"semaphore": naiveSemaphore, "owner-semaphore": naiveSemaphore,
 	"owner-mutex": naiveOwnerMutex, "reentrant-mutex": naiveOwnerMutex,
@@ -260,7 +260,7 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 		if o.Init == "" {
 			return []string{"0", "nil"}, nil
 		}
-	case "counter":
+	case "counter", "counting-semaphore":
 		return naiveCounterInit(given, o.Init != ""), nil
 	case "lease":
 		if o.Init == "" {

@@ -40,6 +40,18 @@ func naiveCounter(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	return stay([]string{next}, after == "" || after == next)
 }
 
+// naiveCounting counts from 0 on.
+func naiveCounting(_ NaiveOptions, s []string, a naiveOp) [][]string {
+	switch n := naiveInt(s[0]); {
+	case a.f == ":incr":
+		return [][]string{{strconv.Itoa(n + 1)}}
+	case !a.crashed && a.value.atom == "false":
+		return stay(s, n == 0)
+	default:
+		return stay([]string{strconv.Itoa(n - 1)}, n > 0)
+	}
+}
+
 // naiveTold says of all operations whether those that can tell an offset, or a new value, do:
 // some completion is neither nil nor what the operation was called with.
 func naiveTold(ops []naiveOp, said string) {

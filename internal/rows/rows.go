@@ -136,7 +136,7 @@ func Models() []models.Spec {
 	var specs []models.Spec
 	for _, about := range models.All() {
 		spec := models.Spec{Name: about.Name}
-		if strings.HasSuffix(spec.Name, "semaphore") {
+		if spec.Name == "semaphore" || spec.Name == "owner-semaphore" {
 			spec.Permits = 3
 		}
 		specs = append(specs, spec)

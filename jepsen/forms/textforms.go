@@ -36,8 +36,7 @@ import (
 //
 // fptlin also has registers, "# rmw", that are 0 at first: READ_MODIFY_WRITE 0 2 is a
 // :cas from 0 to 2 that succeeded. And it has semaphores that count from 0 on without a
-// bound: INCR 1, DECR 1, or with the answer 0 if the count was 0 and stays. No model
-// of ours is like that.
+// bound: INCR 1, DECR 1, or with the answer 0 if the count was 0 and stays.
 
 // object is an object in the text forms, nearly always a container.
 type object struct {
@@ -57,7 +56,7 @@ var objects = []object{
 	{countingSemaphore, "", map[string]string{":incr": "incr", ":decr": "decr"}},
 }
 
-// countingSemaphore is "semaphore" in a heading. But clew's semaphores are others.
+// countingSemaphore is "semaphore" in a heading: clew's own semaphores have a bound.
 const countingSemaphore = "counting semaphore"
 
 // heads is the word of an object in the heading of fastlin and fptlin.

@@ -1,0 +1,56 @@
+package models
+
+import (
+	"fmt"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+var countingSemaphoreDefinition = Definition{
+	Name: "counting-semaphore", Fs: ":incr -> true, :decr -> true, or false if the count was 0", About: "a count that never falls below 0",
+	NoInit: "it counts from 0 on",
+	Record: "clew.model.CountingSemaphore",
+	Verbs:  map[string]string{":incr": "incremented", ":decr": "decremented"},
+	Object: "counting semaphore",
+	New: func(b *Binding) (Reader, error) {
+		q, err := newQueueReader(b)
+		return &countingSemaphore{&unorderedQueue{q}, b.v.InternKeyword("incr"), b.v.InternKeyword("decr"), int32(b.v.Same(b.v.InternInt(1)))}, err
+	},
+}
+
+// countingSemaphore is a bag of permits that are all alike. A :decr takes one out, or
+// finds none.
+type countingSemaphore struct {
+	*unorderedQueue
+	fIncr, fDecr edn.ID
+	permit       int32
+}
+
+func (m *countingSemaphore) Read(o Operation) (Op, bool, error) {
+	completed := o.status == jepsen.Succeeded
+	switch {
+	case o.f != m.fIncr && o.f != m.fDecr:
+		return Op{}, false, ErrUnknownF
+	case o.f == m.fIncr && completed && o.value != edn.True && o.value != edn.Nil:
+		return Op{}, false, fmt.Errorf("expected true or nil, found %s", m.v.Text(o.value))
+	case o.f == m.fIncr:
+		return Op{Kind: Enqueue, A: m.permit}, true, nil
+	case completed && o.value == edn.False:
+		return Op{Kind: DequeueEmpty}, true, nil
+	case completed && o.value != edn.True:
+		return Op{}, false, fmt.Errorf("expected true or false, found %s", m.v.Text(o.value))
+	}
+	return Op{Kind: Dequeue, A: m.permit}, true, nil
+}
+
+func (m *countingSemaphore) Why(s State, op Op) string {
+	if op.Kind == DequeueEmpty {
+		return fmt.Sprintf("the count is not 0: it is %d", len(s))
+	}
+	return "can't decrement 0"
+}
+
+func (m *countingSemaphore) Record(s State) edn.Value {
+	return record(m.v, m.record, field{"count", m.v.InternInt(int64(len(s)))})
+}
