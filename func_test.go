@@ -69,8 +69,8 @@ func funcTotals() models.Func[int64] {
 			after := edn.Value{}
 			if items := c.Out.Items(); len(items) == 2 {
 				after = items[1]
-			} else if c.Value.Kind() == edn.KindNil {
-				after = c.Out
+			} else if c.OK {
+				after = c.Out // as with --answers told
 			}
 			if total, told := after.Int(); told && total != n {
 				return nil, models.Inconsistent("can't go to %d", total)
@@ -149,6 +149,9 @@ func TestFunctionsAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 			g := gen.New(r, gen.Options{Model: c.twin, Init: true})
 			own, twin := models.Own(c.own), models.Spec{Name: c.twin}
 			own.Init, twin.Init = g.Init, g.Init
+			if c.twin == "counter" {
+				twin.Answers = models.AnswersTold
+			}
 			want := judged(t, twin, g.Text, "auto")
 			for _, algorithm := range []string{"auto", "frontier", "porcupine"} {
 				got := judged(t, own, g.Text, algorithm)

@@ -59,6 +59,9 @@ func agreesWithItsTwin(t *testing.T, name string, n int) {
 		g := gen.New(r, gen.Options{Model: name, Init: true})
 		own, twin := models.Own(file), models.Spec{Name: name}
 		own.Init, twin.Init = g.Init, g.Init
+		if name == "counter" {
+			twin.Answers = models.AnswersTold
+		}
 		if _, _, err := campaign.ReadText(own, g.Text); err != nil && strings.Contains(err.Error(), "which are equal in the model and not in the history") {
 			refused++
 			continue
