@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	goedn "olympos.io/encoding/edn"
 )
 
 // plainInt reads a decimal integer that fits in an int64 and is written as
@@ -69,6 +71,11 @@ func readInt(body string) (*big.Int, bool) {
 func parseBase(digits string, base int) (*big.Int, bool) {
 	if digits == "" || strings.ContainsAny(digits, "+-_") {
 		return nil, false
+	}
+	if base == 10 && isDigits(digits) {
+		var n *big.Int
+		err := goedn.UnmarshalString(digits+"N", &n)
+		return n, err == nil
 	}
 	return new(big.Int).SetString(digits, base)
 }
