@@ -138,8 +138,18 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 		return nil, err
 	}
 	d := newDecider(c.spec, o)
-	c.decide(ctx, d, o.limits())
+	c = c.settle(ctx, d, o)
 	return c.result(ctx, d, o)
+}
+
+// settle decides a history, and decides it from other initial values if it must.
+func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking {
+	c.decide(ctx, d, o.limits())
+	others := c.others(ctx, o)
+	for _, other := range others {
+		other.decide(ctx, d, o.limits())
+	}
+	return c.among(others)
 }
 
 // checking is a history under way to its result. Reading and showing the result
@@ -149,6 +159,10 @@ type checking struct {
 	h         *jepsen.History
 	spec      models.Spec
 	inferred  bool
+	supposed  bool   // the initial value is taken from the first reads
+	likely    string // the initial value from which it is linearizable, but not from the default
+	byDefault string // supposed: what fails from the default
+	like      string // likely: what is written is seen in another form
 	ops       *models.Operations
 	parts     []*models.Operations
 	decisions []decision
@@ -244,6 +258,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 		c.invalid(ctx, r)
 	}
 	wrong := c.selfCheck(ctx, d, r, o)
+	c.suppose(r)
 	if len(c.missing) > 0 {
 		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))
 	}
@@ -452,12 +467,13 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Explanation = explain(r, c.othersOpen(r.FailEvent))
 	}
 	c.relate(ctx, r)
+	stopped(func() { r.Beside = c.beside(ctx, r) })
 	if r.Prior = c.prior(r.FailEvent, r.Before); r.Prior == nil {
 		c.lacks("an order of all operations up to the failure")
 	}
 	r.Hint = completedOtherwise(part.History, r)
 	if _, single := c.ops.Model.(models.SingleValue); single && r.Hint == "" {
-		r.Hint, r.LikelyInit = hint(c.spec, part, r.FailEvent)
+		r.Hint = hint(c.spec, part, r.FailEvent)
 	}
 	if r.Hint == "" {
 		r.Hint = hintOfAny(part.History, r)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"clew/edn"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
@@ -78,6 +80,10 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 		spec.Init = claim.Init
 	}
 	x := report.Comparison{File: c.h.File, Claim: claim}
+	if claim.NoOp {
+		x.Why = "it is of Knossos's no-op model, which accepts every history"
+		return x
+	}
 	r, err := c.result(spec, claim)
 	if err != nil {
 		x.Err, x.Why = err, err.Error()
@@ -87,15 +93,10 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 	if x.Agreement, x.Why = agreement(claim, r); x.Agreement != report.Disagree {
 		return x
 	}
-	// The claim's initial value is seen nowhere in it.
-	if first := r.FirstFailing(); r.Verdict == jepsen.Invalid && spec.Init == "" && first.LikelyInit != "" {
-		from := spec
-		from.Init = first.LikelyInit
-		if other, err := c.result(from, claim); err == nil {
-			if a, _ := agreement(claim, other); a == report.Agree {
-				return report.Comparison{File: c.h.File, Claim: claim, Result: other, Agreement: report.Agree, Why: "with --init " + from.Init + ", as the test seems to have had it"}
-			}
-		}
+	// The claim does not show its initial value, which may be the one that its first
+	// reads show, or the default.
+	if other, init := c.fromEither(claim, spec, r); other != nil {
+		return report.Comparison{File: c.h.File, Claim: claim, Result: other, Agreement: report.Agree, Why: "with --init " + text.Shorten(init, maxInit) + ", as the test seems to have had it"}
 	}
 	if as := spec; !as.Knossos {
 		as.Knossos = true
@@ -106,6 +107,36 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 		}
 	}
 	return x
+}
+
+// fromEither is a result that agrees with a claim and the initial value that it is from,
+// if what was decided without one depends on it; else nil.
+func (c *comparer) fromEither(claim store.Claim, spec models.Spec, r *report.Result) (*report.Result, string) {
+	if spec.Init != "" {
+		return nil, ""
+	}
+	likely := r.FirstFailing().LikelyInit
+	for i := range r.Keys {
+		if likely == "" && r.Keys[i].Verdict == jepsen.Unknown {
+			likely = r.Keys[i].Result().LikelyInit
+		}
+	}
+	if likely == "" {
+		return nil, ""
+	}
+	from := spec
+	from.Name = r.Model
+	for _, from.Init = range []string{likely, from.FromDefault().Init} {
+		if from.Init == "" {
+			continue
+		}
+		if other, err := c.result(from, claim); err == nil {
+			if a, _ := agreement(claim, other); a == report.Agree {
+				return other, from.Init
+			}
+		}
+	}
+	return nil, ""
 }
 
 func join(a, b string) string {
@@ -129,10 +160,35 @@ func agreement(claim store.Claim, r *report.Result) (report.Agreement, string) {
 		return report.KnossosUnknown, ""
 	case claim.Verdict != r.Verdict:
 		return report.Disagree, ""
-	case r.Verdict == jepsen.Invalid && claim.HasOp && r.FailingIndex() != claim.OpIndex:
+	case r.Verdict != jepsen.Invalid:
+		return report.Agree, ""
+	case !isIn(r, claim):
+		return report.Disagree, "the verdicts agree, but the operation that is said to fail is not in the history"
+	case claim.HasOp && r.FailingIndex() != claim.OpIndex:
 		return report.Disagree, "the verdicts agree, the failing operations do not"
 	}
 	return report.Agree, ""
+}
+
+// isIn says whether the failing operation of a claim is in the history, as far as the
+// claim names one: some event has its :index, and its :process and :f.
+func isIn(r *report.Result, claim store.Claim) bool {
+	h := r.FirstFailing().History
+	if claim.OpText == "" && !claim.HasOp {
+		return true
+	}
+	for e := range jepsen.Event(len(h.Type)) {
+		if claim.HasOp && h.Index(e) != claim.OpIndex {
+			continue
+		}
+		is := func(told edn.Value, own edn.ID) bool {
+			return told == edn.Value{} || told.Class() == int32(h.Values.Same(own))
+		}
+		if is(claim.OpProcess, h.Processes[h.Process[e]]) && is(claim.OpF, h.F[e]) {
+			return true
+		}
+	}
+	return false
 }
 
 // knownDifference says how Knossos reads a model's values otherwise, by the

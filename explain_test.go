@@ -71,7 +71,7 @@ func TestOnlyOperationsOfTheSameKeyAreCounted(t *testing.T) {
 		if slices.Contains([]string{"fast", "staged", "matching", "languages", "lockstep", "hitting"}, algorithm) {
 			continue
 		}
-		r := checkedText(t, b.String(), models.Spec{Name: "kv"}, clew.Options{Algorithm: algorithm})
+		r := checkedText(t, b.String(), models.Spec{Name: "kv", Init: "{}"}, clew.Options{Algorithm: algorithm})
 		if want := "nor do the 2 other operations open then help"; !strings.Contains(r.Explanation, want) {
 			t.Errorf("%s: %s; expected %s", algorithm, r.Explanation, want)
 		}

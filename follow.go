@@ -128,7 +128,7 @@ func (f *follower) failure(ctx context.Context, h *jepsen.History) *report.Resul
 		return nil
 	}
 	d := newDecider(c.spec, f.options)
-	c.decide(ctx, d, f.options.limits())
+	c = c.settle(ctx, d, f.options)
 	if c.err != nil || c.verdict.verdict != jepsen.Invalid {
 		if c.release != nil {
 			c.release()

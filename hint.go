@@ -11,13 +11,15 @@ import (
 	"clew/report"
 )
 
+const pairsHint = "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own"
+
 // hint says what a user of a register may have forgotten, if the failure looks
-// like it: the initial value, which it returns too, that values are [key value] of
-// independent keys, or that values are written in one form and read in another.
-func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) (text, init string) {
+// like it: that values are [key value] of independent keys, or that values are written
+// in one form and read in another.
+func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) string {
 	h := ops.History
 	if allPairs(h) {
-		return "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own", ""
+		return pairsHint
 	}
 	for row := int32(0); row < int32(ops.Len()); row++ {
 		if ops.Res[row] != int32(fail) {
@@ -28,14 +30,10 @@ func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) (text, in
 			break
 		}
 		if like := otherForm(h, fail, "is written", "is read"); like != "" {
-			return like, ""
-		}
-		if spec.Init == "" && first(ops, row) {
-			init = h.Values.Text(edn.ID(op.A))
-			return fmt.Sprintf("nothing writes %s: if it is the initial value, give --init %s", init, init), init
+			return like
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // hintOfAny says what a user of any model may have forgotten, if the failure looks like it:
@@ -170,17 +168,6 @@ func written(ops *models.Operations, value int32) bool {
 		}
 	}
 	return false
-}
-
-// first says whether nothing that changes the register had returned when a row
-// began.
-func first(ops *models.Operations, row int32) bool {
-	for i, res := range ops.Res {
-		if res < ops.Inv[row] && ops.Model.Mutates(ops.Op(int32(i))) {
-			return false
-		}
-	}
-	return true
 }
 
 // allPairs says whether every value is a vector of two, and that of a cas one of

@@ -56,7 +56,17 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			}
 		}
 		sideBySide(len(keys), func(i int) { keys[i].decide(ctx, d, lim) })
+		others := make([][]*checking, len(keys))
 		for i, c := range keys {
+			others[i] = c.others(ctx, o)
+		}
+		sideBySide(len(keys), func(i int) {
+			for _, other := range others[i] {
+				other.decide(ctx, d, lim)
+			}
+		})
+		for i, c := range keys {
+			c = c.among(others[i])
 			key, err := c.result(ctx, d, o)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", text.Key(h.Values.Text(keyed.Keys[some[i]])), err)

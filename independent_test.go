@@ -85,7 +85,7 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 	verdicts := map[jepsen.Verdict]int{}
 	r := gen.Rand(11)
 	for range 1500 {
-		spec := models.Spec{Name: []string{"register", "cas-register", "fifo-queue"}[r.IntN(3)]}
+		spec := models.Spec{Name: []string{"register", "cas-register", "fifo-queue"}[r.IntN(3)]}.FromDefault()
 		one := func() *jepsen.History {
 			for {
 				h, err := clew.Read(strings.NewReader(gen.New(r, gen.Options{Model: spec.Name}).Text), "", jepsen.Options{})

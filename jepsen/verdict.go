@@ -32,6 +32,9 @@ const (
 	Ambiguous Cause = "ambiguous"
 	// DepthExhausted: no schedule of the hitting families is a witness.
 	DepthExhausted Cause = "depth-exhausted"
+	// InitialValue: it is linearizable from a value that its first reads show, and not
+	// from the model's default.
+	InitialValue Cause = "initial-value"
 	// Unreadable: the history could not be read.
 	Unreadable Cause = "unreadable"
 	// Panicked: the checker failed, which is a bug in it, or in a model in Go.

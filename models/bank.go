@@ -37,9 +37,10 @@ type transfer struct{ from, to, amount, payer, payee int32 }
 
 var bankDefinition = Definition{
 	Name: "bank", Fs: ":transfer (a map of from, to and amount), :read -> {account balance ..}", About: "accounts that money moves between",
-	Params: []Param{ParamNegativeBalances},
-	Record: "clew.model.Bank",
-	New:    newBank,
+	Params:  []Param{ParamNegativeBalances},
+	Default: "{}",
+	Record:  "clew.model.Bank",
+	New:     newBank,
 }
 
 func newBank(b *Binding) (Reader, error) {
@@ -324,4 +325,92 @@ func (m *bank) mapOf(s State) edn.ID {
 
 func (m *bank) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"balances", m.mapOf(s)})
+}
+
+// bankOpening is the Opening of bank. No operation makes money, so what the first read
+// shows was there, but for the transfers before it, which are taken back.
+type bankOpening struct {
+	m       *bank
+	calls   map[jepsen.Operation]int32 // the transfer of each that may happen
+	order   []jepsen.Operation         // they, as they were called
+	done    []jepsen.Operation         // those that have returned
+	doneBy  map[jepsen.Operation]int   // of a read: how many had when it was called
+	read    bool                       // the first read has returned
+	balance []State
+}
+
+// maxBesides bounds the transfers beside the first read that may be before it.
+const maxBesides = 3
+
+// Opening makes bank Opened.
+func (m *bank) Opening() Opening {
+	return &bankOpening{m: m, calls: map[jepsen.Operation]int32{}, doneBy: map[jepsen.Operation]int{}}
+}
+
+func (o *bankOpening) Call(i jepsen.Operation, op Op, status jepsen.Status) {
+	switch {
+	case o.read || status == jepsen.Failed:
+	case op.Kind == bankRead:
+		o.doneBy[i] = len(o.done)
+	default:
+		o.calls[i] = op.A
+		o.order = append(o.order, i)
+	}
+}
+
+func (o *bankOpening) Return(i jepsen.Operation, op Op, _ bool) {
+	switch {
+	case o.read:
+		return
+	case op.Kind == bankTransfer:
+		o.done = append(o.done, i)
+		return
+	}
+	o.read = true
+	before := o.m.reads[op.A]
+	sure := map[jepsen.Operation]bool{}
+	for _, j := range o.done[:o.doneBy[i]] {
+		before, sure[j] = o.takeBack(before, j), true
+	}
+	var besides []jepsen.Operation
+	for _, j := range o.order {
+		if !sure[j] {
+			besides = append(besides, j)
+		}
+	}
+	besides = besides[:min(len(besides), maxBesides)]
+	for some := range 1 << len(besides) {
+		s := before
+		for k, j := range besides {
+			if some>>k&1 != 0 {
+				s = o.takeBack(s, j)
+			}
+		}
+		o.balance = append(o.balance, s)
+	}
+}
+
+// takeBack is a state before a transfer.
+func (o *bankOpening) takeBack(s State, i jepsen.Operation) State {
+	t := o.m.transfers[o.calls[i]]
+	s = withBalance(s, t.from, balance(s, t.from)+int64(t.amount))
+	return withBalance(s, t.to, balance(s, t.to)-int64(t.amount))
+}
+
+func (o *bankOpening) Puts(op Op) bool { return op.Kind == bankTransfer }
+
+func (o *bankOpening) Later() bool { return !o.read }
+
+func (o *bankOpening) Starts() []edn.ID {
+	var starts []edn.ID
+	for _, s := range o.balance {
+		poor := false
+		for k := 0; k < len(s); k += 3 {
+			poor = poor || number(s[k+1:k+3]) < 0
+		}
+		if len(s) > 0 && (!poor || o.m.negative) {
+			starts = append(starts, o.m.mapOf(s))
+		}
+	}
+	return starts
 }

@@ -154,3 +154,21 @@ func (q *queueReader) why(s State, op Op) string {
 	}
 	return ""
 }
+
+// Opening makes queues Opened.
+func (q *queueReader) Opening() Opening {
+	return q.opening(func(elements []int32) {})
+}
+
+// opening begins to gather the elements that were there at first. They stand in the
+// order in which they come out, unless arrange changes it.
+func (q *queueReader) opening(arrange func(elements []int32)) Opening {
+	return &taken{
+		callers: callers{},
+		drains:  func(op Op) []int32 { return q.drains[op.A] },
+		start: func(elements []int32) edn.ID {
+			arrange(elements)
+			return q.v.InternVector(ids(elements))
+		},
+	}
+}

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -19,9 +20,10 @@ const (
 
 var counterDefinition = Definition{
 	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> the new value or nil, :add-and-get n -> [n new]", About: "a number that is added to",
-	Params: []Param{ParamAnswers},
-	Record: "clew.model.Counter",
-	New:    newCounter,
+	Params:  []Param{ParamAnswers},
+	Default: "0",
+	Record:  "clew.model.Counter",
+	New:     newCounter,
 }
 
 // counter is a number that operations add to, be it less than 0. A state holds
@@ -219,4 +221,67 @@ func (m *counter) Why(s State, op Op) string {
 
 func (m *counter) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"value", m.v.InternInt(number(s))})
+}
+
+// counterOpening is the Opening of counter. A number that sums of what was called to be
+// added reach may have come of them.
+type counterOpening struct {
+	m      *counter
+	added  []int64            // what was called to be added, in order of the calls
+	by     []jepsen.Operation // by which
+	sums   map[int64]bool     // of any of them
+	starts []int64
+}
+
+// maxSums bounds the sums that are looked at.
+const maxSums = 1 << 14
+
+// Opening makes counter Opened.
+func (m *counter) Opening() Opening { return &counterOpening{m: m, sums: map[int64]bool{0: true}} }
+
+func (o *counterOpening) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
+	if op.Kind != Total && op.A != 0 {
+		o.added, o.by = append(o.added, int64(op.A)), append(o.by, i)
+		addTo(o.sums, int64(op.A))
+	}
+}
+
+// addTo adds the sums with one more number, up to a bound.
+func addTo(sums map[int64]bool, n int64) {
+	if len(sums) <= maxSums {
+		for _, sum := range slices.Collect(maps.Keys(sums)) {
+			sums[sum+n] = true
+		}
+	}
+}
+
+func (o *counterOpening) Return(i jepsen.Operation, op Op, early bool) {
+	if !early || op.Kind == Plus || len(o.starts) == maxOpenings {
+		return
+	}
+	before, sums := o.m.totals.list[op.B], o.sums
+	if op.Kind == PlusTotal {
+		before -= int64(op.A)
+		sums = map[int64]bool{0: true}
+		for k, n := range o.added {
+			if o.by[k] != i {
+				addTo(sums, n)
+			}
+		}
+	}
+	if len(sums) <= maxSums && !sums[before] && -maxInitial <= before && before <= maxInitial && !slices.Contains(o.starts, before) {
+		o.starts = append(o.starts, before)
+	}
+}
+
+func (o *counterOpening) Puts(op Op) bool { return op.Kind != Total }
+
+func (o *counterOpening) Later() bool { return false }
+
+func (o *counterOpening) Starts() []edn.ID {
+	var starts []edn.ID
+	for _, n := range o.starts {
+		starts = append(starts, o.m.v.InternInt(n))
+	}
+	return starts
 }

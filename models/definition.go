@@ -25,6 +25,9 @@ type Definition struct {
 	// NoInit says why it takes no initial value, such as "it starts free"; "" if it
 	// takes one.
 	NoInit string
+	// Default is the initial value without ParamInit, as EDN; "" if it is not known, or
+	// if the model takes none.
+	Default string
 
 	// Record is the name of the record that its states print as, such as
 	// "knossos.model.Register". It also shows which model a result of another

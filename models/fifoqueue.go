@@ -8,6 +8,7 @@ import (
 
 var fifoQueueDefinition = Definition{
 	Name: "fifo-queue", Fs: ":enqueue v, :dequeue, :peek, :drain", About: "first in, first out",
+	Default: "[]",
 	Record:  "knossos.model.FIFOQueue",
 	Object:  "queue",
 	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued", ":peek": "peeked at"},

@@ -83,10 +83,11 @@ var javaQueueDefinition = Definition{
 	Name: "java-queue",
 	Fs: ":offer v, :poll, :peek, :size, :isEmpty, :clear, :contains v, :remove v, " +
 		":addAll [v ..], :containsAll, :removeAll, :retainAll, :toArray, :toString",
-	About:  "java.util.Queue, first in, first out",
-	Record: "clew.model.JavaQueue",
-	Verbs:  map[string]string{":offer": "offered", ":poll": "polled", ":peek": "peeked at"},
-	New:    newJavaQueue,
+	About:   "java.util.Queue, first in, first out",
+	Default: "[]",
+	Record:  "clew.model.JavaQueue",
+	Verbs:   map[string]string{":offer": "offered", ":poll": "polled", ":peek": "peeked at"},
+	New:     newJavaQueue,
 }
 
 func newJavaQueue(b *Binding) (Reader, error) {
@@ -373,4 +374,18 @@ func (m *javaQueue) Why(s State, op Op) string {
 
 func (m *javaQueue) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"items", m.v.InternVector(ids(s))})
+}
+
+// Opening makes java-queue Opened.
+func (m *javaQueue) Opening() Opening {
+	return &taken{
+		callers: callers{},
+		adds: func(op Op) []int32 {
+			if op.Kind == javaAddAll {
+				return m.lists[op.A]
+			}
+			return nil
+		},
+		start: func(elements []int32) edn.ID { return m.v.InternVector(ids(elements)) },
+	}
 }

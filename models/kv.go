@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -36,11 +37,12 @@ type kv struct {
 var kvDefinition = Definition{
 	LooksAhead: true, // what is there may tell later whether nothing is the empty string
 	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
-	Called: []string{"map", "dict"},
-	Params: []Param{ParamFailedCAS, ParamKVKeys},
-	Record: "clew.model.KV",
-	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":get", ":put")) },
-	New:    newKV,
+	Called:  []string{"map", "dict"},
+	Params:  []Param{ParamFailedCAS, ParamKVKeys},
+	Default: "{}",
+	Record:  "clew.model.KV",
+	Infer:   func(s *Seen) Fit { return fitsIf(s.Any(":get", ":put")) },
+	New:     newKV,
 }
 
 func newKV(b *Binding) (Reader, error) {
@@ -344,4 +346,95 @@ func whyNot(kind Kind, now, value, to string) string {
 		return "there is nothing to be deleted"
 	}
 	return now + "≠" + value
+}
+
+// kvOpening is the Opening of kv. A string may also come of those that were appended.
+type kvOpening struct {
+	*places
+	m            *kv
+	puts, pieces map[int32][]string // by key: the strings that were called to be put, and to be appended
+	work         int
+}
+
+// maxJoined bounds the work to find out whether strings come of others.
+const maxJoined = 1 << 22
+
+// Opening makes kv Opened, as it reads operations before Finish.
+func (m *kv) Opening() Opening {
+	o := &kvOpening{m: m, puts: map[int32][]string{}, pieces: map[int32][]string{}}
+	o.places = newPlaces(places{shows: o.shows, leaves: o.leaves, start: o.start, before: o.joined})
+	return o
+}
+
+func (o *kvOpening) shows(dst []Cell, op Op) []Cell {
+	switch op.Kind {
+	case Read:
+		dst = append(dst, Cell{op.A, op.B})
+	case CAS:
+		dst = append(dst, Cell{op.A, o.m.cases[op.B][0]})
+	}
+	return dst
+}
+
+func (o *kvOpening) leaves(dst []Cell, op Op) []Cell {
+	switch op.Kind {
+	case Write, Append:
+		dst = append(dst, Cell{op.A, op.B})
+	case CAS:
+		dst = append(dst, Cell{op.A, o.m.cases[op.B][1]})
+	}
+	return dst
+}
+
+// Call implements Opening.
+func (o *kvOpening) Call(i jepsen.Operation, op Op, status jepsen.Status) {
+	o.places.Call(i, op, status)
+	for _, cell := range o.scratch {
+		if v := o.m.v; v.Kind(edn.ID(cell.Value)) != edn.KindString || v.Str(edn.ID(cell.Value)) == "" {
+			continue
+		}
+		to := o.puts
+		if op.Kind == Append {
+			to = o.pieces
+		}
+		to[cell.Place] = append(to[cell.Place], o.m.v.Str(edn.ID(cell.Value)))
+	}
+}
+
+// joined says whether a string may be one that was put, or nothing, followed by pieces
+// that were appended. If that is too much to find out, it may be.
+func (o *kvOpening) joined(cell Cell) bool {
+	pieces := o.pieces[cell.Place]
+	if len(pieces) == 0 || o.m.v.Kind(edn.ID(cell.Value)) != edn.KindString {
+		return false
+	}
+	whole := o.m.v.Str(edn.ID(cell.Value))
+	if o.work += (len(whole)+1)*len(pieces) + len(o.puts[cell.Place]); o.work > maxJoined {
+		return true
+	}
+	made := make([]bool, len(whole)+1) // by length: whether that beginning may have been there
+	made[0] = true
+	for _, put := range o.puts[cell.Place] {
+		if strings.HasPrefix(whole, put) {
+			made[len(put)] = true
+		}
+	}
+	for n, is := range made {
+		for _, piece := range pieces {
+			if is && strings.HasPrefix(whole[n:], piece) {
+				made[n+len(piece)] = true
+			}
+		}
+	}
+	return made[len(whole)]
+}
+
+func (o *kvOpening) start(cells []Cell) []edn.ID {
+	v := o.m.v
+	if o.m.appends || o.m.sawEmpty && !o.m.sawNil { // then "" says that nothing is there
+		cells = slices.DeleteFunc(slices.Clone(cells), func(cell Cell) bool {
+			return v.Kind(edn.ID(cell.Value)) == edn.KindString && v.Str(edn.ID(cell.Value)) == ""
+		})
+	}
+	return mapOf(v, cells, func(key int32) edn.ID { return edn.ID(key) })
 }

@@ -46,10 +46,11 @@ type logNode struct{ before, jump, value, length int32 }
 
 var logDefinition = Definition{
 	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
-	Called: []string{"list"},
-	Params: []Param{ParamAnswers},
-	Record: "clew.model.Log",
-	New:    newLog,
+	Called:  []string{"list"},
+	Params:  []Param{ParamAnswers},
+	Default: "[]",
+	Record:  "clew.model.Log",
+	New:     newLog,
 }
 
 func newLog(b *Binding) (Reader, error) {
@@ -432,3 +433,48 @@ func (m *log) values(s State) []int32 {
 func (m *log) vector(s State) edn.ID { return m.v.InternVector(ids(m.values(s))) }
 
 func (m *log) Record(s State) edn.Value { return record(m.v, m.record, field{"items", m.vector(s)}) }
+
+// Opening makes log Opened: the values before the first that was called to be appended.
+func (m *log) Opening() Opening {
+	const anywhere = -1 // the place of a value that is called to be appended
+	var o *places
+	o = newPlaces(places{
+		shows: func(dst []Cell, op Op) []Cell {
+			switch op.Kind {
+			case ReadAt:
+				dst = append(dst, Cell{op.B, op.A})
+			case ReadLog:
+				for at, x := range m.lists[op.A] {
+					dst = append(dst, Cell{int32(at), x})
+				}
+			}
+			return dst
+		},
+		leaves: func(dst []Cell, op Op) []Cell {
+			if op.Kind == AppendTo || op.Kind == AppendNever {
+				dst = append(dst, Cell{anywhere, op.A})
+			}
+			return dst
+		},
+		before: func(cell Cell) bool {
+			_, called := o.callers[Cell{anywhere, cell.Value}]
+			return called
+		},
+		puts: m.Mutates,
+		start: func(cells []Cell) []edn.ID {
+			slices.SortFunc(cells, func(a, b Cell) int { return int(a.Place - b.Place) })
+			var list []edn.ID
+			for at, cell := range cells {
+				if cell.Place != int32(at) {
+					break
+				}
+				list = append(list, edn.ID(cell.Value))
+			}
+			if list == nil {
+				return nil
+			}
+			return []edn.ID{m.v.InternVector(list)}
+		},
+	})
+	return o
+}

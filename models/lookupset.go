@@ -31,10 +31,11 @@ type lookupSet struct {
 
 var lookupSetDefinition = Definition{
 	Name: "lookup-set", Fs: ":insert v (or :add), :remove v (or :delete), :contains v (or :lookup)", About: "a set asked element by element",
-	Record: "clew.model.LookupSet",
-	Object: "set",
-	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":contains") && s.Any(":add", ":insert", ":remove")) },
-	New:    newLookupSet,
+	Default: "#{}",
+	Record:  "clew.model.LookupSet",
+	Object:  "set",
+	Infer:   func(s *Seen) Fit { return fitsIf(s.Any(":contains") && s.Any(":add", ":insert", ":remove")) },
+	New:     newLookupSet,
 }
 
 func newLookupSet(b *Binding) (Reader, error) {
@@ -174,4 +175,23 @@ func (m *lookupSet) Join(parts []State) State {
 	}
 	slices.Sort(whole)
 	return slices.DeleteFunc(slices.Compact(whole), func(x int32) bool { return gone[x] })
+}
+
+// Opening makes lookup-set Opened.
+func (m *lookupSet) Opening() Opening {
+	return newPlaces(places{
+		shows: func(dst []Cell, op Op) []Cell {
+			if op.Kind == InsertPresent || op.Kind == Remove || op.Kind == Has {
+				dst = append(dst, Cell{op.A, op.A})
+			}
+			return dst
+		},
+		leaves: func(dst []Cell, op Op) []Cell {
+			if op.Kind == Insert || op.Kind == InsertAny {
+				dst = append(dst, Cell{op.A, op.A})
+			}
+			return dst
+		},
+		start: func(cells []Cell) []edn.ID { return []edn.ID{m.v.InternSet(placesOf(cells))} },
+	})
 }

@@ -43,12 +43,13 @@ type microOp struct {
 
 var multiRegisterDefinition = Definition{
 	Name: "multi-register", Fs: ":txn [[:read k v] [:write k v] ..], also :read and :write with such a vector",
-	Called: []string{"rw-register", "txn"},
-	About:  "a map of registers, read and written together",
-	Params: []Param{ParamNilReads},
-	Record: "knossos.model.MultiRegister",
-	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":txn")) },
-	New:    newMultiRegister,
+	Called:  []string{"rw-register", "txn"},
+	About:   "a map of registers, read and written together",
+	Params:  []Param{ParamNilReads},
+	Default: "{}",
+	Record:  "knossos.model.MultiRegister",
+	Infer:   func(s *Seen) Fit { return fitsIf(s.Any(":txn")) },
+	New:     newMultiRegister,
 }
 
 func newMultiRegister(b *Binding) (Reader, error) {
@@ -365,4 +366,25 @@ func (m *multiRegister) Join(parts []State) State {
 		}
 	}
 	return whole
+}
+
+// Opening makes multi-register Opened.
+func (m *multiRegister) Opening() Opening {
+	return newPlaces(places{
+		shows: func(dst []Cell, op Op) []Cell {
+			cells, _ := m.Sees(dst, op)
+			return cells
+		},
+		leaves: func(dst []Cell, op Op) []Cell {
+			for _, mop := range m.txns[op.A] {
+				if mop.write {
+					dst = append(dst, Cell{mop.slot, mop.value})
+				}
+			}
+			return dst
+		},
+		start: func(cells []Cell) []edn.ID {
+			return mapOf(m.v, cells, func(slot int32) edn.ID { return m.keys[slot] })
+		},
+	})
 }

@@ -30,8 +30,9 @@ type register struct {
 
 var registerDefinition = Definition{
 	Name: "register", Fs: ":read, :write", About: "one value",
-	Params: []Param{ParamNilReads},
-	Record: "knossos.model.Register",
+	Params:  []Param{ParamNilReads},
+	Default: "nil",
+	Record:  "knossos.model.Register",
 	Infer: func(s *Seen) Fit {
 		return fitsIf(s.Any(":read", ":write") && s.Only(":read", ":write"))
 	},
@@ -40,10 +41,11 @@ var registerDefinition = Definition{
 
 var casRegisterDefinition = Definition{
 	Name: "cas-register", Fs: ":read, :write, :cas [old new]", About: "one value with compare-and-set",
-	Called: []string{"rmw"},
-	Params: []Param{ParamNilReads, ParamFailedCAS},
-	Record: "knossos.model.CASRegister",
-	Object: "rmw", ObjectInit: "0",
+	Called:  []string{"rmw"},
+	Params:  []Param{ParamNilReads, ParamFailedCAS},
+	Default: "nil",
+	Record:  "knossos.model.CASRegister",
+	Object:  "rmw", ObjectInit: "0",
 	Infer: func(s *Seen) Fit {
 		return fitsIf(s.Any(":cas") && s.Only(":read", ":write", ":cas"))
 	},
@@ -250,4 +252,32 @@ func record(v *edn.Values, name string, fields ...field) edn.Value {
 		kvs = append(kvs, v.InternKeyword(f.name), f.value)
 	}
 	return v.Value(v.InternTagged(name, v.InternMap(kvs)))
+}
+
+// Opening makes registers Opened.
+func (r *register) Opening() Opening {
+	return newPlaces(places{
+		shows: func(dst []Cell, op Op) []Cell {
+			if op.Kind == Read || op.Kind == CAS {
+				dst = append(dst, Cell{0, op.A})
+			}
+			return dst
+		},
+		leaves: func(dst []Cell, op Op) []Cell {
+			switch op.Kind {
+			case Write:
+				dst = append(dst, Cell{0, op.A})
+			case CAS:
+				dst = append(dst, Cell{0, op.B})
+			}
+			return dst
+		},
+		puts: r.Mutates,
+		start: func(cells []Cell) []edn.ID {
+			if value := edn.ID(cells[0].Value); value != edn.Nil {
+				return []edn.ID{value}
+			}
+			return nil
+		},
+	})
 }

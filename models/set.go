@@ -30,6 +30,7 @@ type set struct {
 
 var setDefinition = Definition{
 	Name: "set", Fs: ":add v, :read", About: "a set that only grows, read as a whole",
+	Default: "#{}",
 	Record:  "knossos.model.Set",
 	Verbs:   map[string]string{":add": "added"},
 	Knossos: "in Knossos only a set is a set, and no vector or list (3)",
@@ -154,4 +155,27 @@ func ids(s State) []edn.ID {
 		list[i] = edn.ID(x)
 	}
 	return list
+}
+
+// Opening makes set Opened: what is in a set stays there, so all that an early read
+// shows was there.
+func (m *set) Opening() Opening {
+	return newPlaces(places{
+		shows: func(dst []Cell, op Op) []Cell {
+			if op.Kind == ReadSet {
+				for _, x := range m.sets[op.A] {
+					dst = append(dst, Cell{x, x})
+				}
+			}
+			return dst
+		},
+		leaves: func(dst []Cell, op Op) []Cell {
+			if op.Kind == Add {
+				dst = append(dst, Cell{op.A, op.A})
+			}
+			return dst
+		},
+		puts:  m.Mutates,
+		start: func(cells []Cell) []edn.ID { return []edn.ID{m.v.InternSet(placesOf(cells))} },
+	})
 }

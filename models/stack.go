@@ -22,6 +22,7 @@ type stack struct{ queueReader }
 var stackDefinition = Definition{
 	Name: "stack", Fs: ":push v, :pop, :peek", About: "last in, first out",
 	Called:  []string{"lifo"},
+	Default: "[]",
 	Record:  "clew.model.Stack",
 	Object:  "stack",
 	Verbs:   map[string]string{":push": "pushed", ":pop": "popped", ":peek": "peeked at"},
@@ -111,3 +112,6 @@ func (q *stack) Why(s State, op Op) string {
 func (q *stack) Record(s State) edn.Value {
 	return record(q.v, q.record, field{"items", q.v.InternVector(ids(s))})
 }
+
+// Opening makes stack Opened. What comes out first lay on top, which is the end.
+func (q *stack) Opening() Opening { return q.opening(slices.Reverse[[]int32]) }

@@ -9,6 +9,7 @@ import (
 var unorderedQueueDefinition = Definition{
 	Name: "unordered-queue", Fs: ":enqueue v, :dequeue, :drain", About: "a bag",
 	Called:  []string{"bag"},
+	Default: "[]",
 	Record:  "knossos.model.UnorderedQueue",
 	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
 	Knossos: nilIsAnElement,

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"clew/edn"
+	"clew/jepsen"
 )
 
 // versioned is a register that counts its updates, as Jepsen's etcd suite
@@ -23,8 +24,9 @@ type versioned struct {
 
 var versionedDefinition = Definition{
 	Name: "versioned-register", Fs: ":read, :write, :cas, each with [version value]", About: "a register that counts its updates",
-	Record: "clew.model.VersionedRegister",
-	New:    newVersioned,
+	Default: "[0 nil]",
+	Record:  "clew.model.VersionedRegister",
+	New:     newVersioned,
 }
 
 func newVersioned(b *Binding) (Reader, error) {
@@ -146,4 +148,65 @@ func (m *versioned) Why(s State, op Op) string {
 func (m *versioned) Record(s State) edn.Value {
 	return record(m.v, m.record,
 		field{"version", m.v.InternInt(int64(s[0]))}, field{"value", edn.ID(s[1])})
+}
+
+// Opening makes versioned-register Opened: the least version that a read or a cas shows,
+// with its value.
+func (m *versioned) Opening() Opening { return &versionedOpening{m: m, callers: callers{}} }
+
+type versionedOpening struct {
+	callers
+	m     *versioned
+	calls int // of updates
+	shown []State
+}
+
+func (o *versionedOpening) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
+	switch op.Kind {
+	case Write:
+		o.add(Cell{0, o.m.args[op.B][0]}, i)
+		o.calls++
+	case CAS:
+		o.add(Cell{0, o.m.args[op.B][1]}, i)
+		o.calls++
+	}
+}
+
+func (o *versionedOpening) Return(i jepsen.Operation, op Op, early bool) {
+	if !early || op.Kind == Write {
+		return
+	}
+	version, value, calls := op.A-1, o.m.args[op.B][0], o.calls
+	if op.Kind == CAS {
+		version, calls = version-1, calls-1
+	}
+	switch {
+	case edn.ID(value) != edn.Nil && o.but(i, Cell{0, value}):
+	case 0 < version && version <= int32(calls): // some calls may have led there
+	case version < 0 && op.A > 0: // no cas can have led there
+	default:
+		o.shown = append(o.shown, State{version, value})
+	}
+}
+
+func (o *versionedOpening) Puts(op Op) bool { return op.Kind != Read }
+
+func (o *versionedOpening) Later() bool { return false }
+
+func (o *versionedOpening) Starts() []edn.ID {
+	first, value := int32(-1), int32(edn.Nil)
+	for _, s := range o.shown {
+		if s[0] >= 0 && (first < 0 || s[0] < first) {
+			first = s[0]
+		}
+	}
+	for _, s := range o.shown {
+		if edn.ID(value) == edn.Nil && (s[0] < 0 || s[0] == first) {
+			value = s[1]
+		}
+	}
+	if first = max(first, 0); first == 0 && edn.ID(value) == edn.Nil {
+		return nil
+	}
+	return []edn.ID{o.m.v.InternVector([]edn.ID{o.m.v.InternInt(int64(first)), edn.ID(value)})}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,6 +52,9 @@ func (c *Comparison) Text() string {
 	switch c.Agreement {
 	case Agree:
 		s += "  " + claimed(c.Claim)
+		if c.Claim.By != "" {
+			s += "  (" + c.Claim.By + ")"
+		}
 	case KnossosUnknown:
 		s += "  clew says " + found(c.Result)
 	}
@@ -63,7 +67,7 @@ func (c *Comparison) Text() string {
 		}
 		return s + "\n"
 	}
-	s += "\n    knossos says " + claimed(c.Claim)
+	s += "\n    " + cmp.Or(c.Claim.By, "knossos") + " says " + claimed(c.Claim)
 	if c.Claim.OpText != "" {
 		s += ": " + text.Line(c.Claim.OpText)
 	}
@@ -126,8 +130,9 @@ func (c *Comparison) MarshalJSON() ([]byte, error) {
 		Agreement string  `json:"agreement"`
 		Why       string  `json:"why"`
 		Knossos   *claim  `json:"knossos"`
+		By        string  `json:"by,omitempty"` // who made the claim
 		Clew      *Result `json:"clew"`
-	}{File: c.File, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, Clew: c.Result}
+	}{File: c.File, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, By: c.Claim.By, Clew: c.Result}
 	if c.Claim.IsKey {
 		key := c.Claim.Key.String()
 		j.Key = &key

@@ -219,6 +219,12 @@ func (p *ednPrinter) single(r *Result) []field {
 	if r.Verdict != jepsen.Unknown {
 		m = append(m, p.verified(r))
 	}
+	if r.ToldBy != "" {
+		m = append(m, field{"told-by", p.string(r.ToldBy)})
+		if r.Init != "" {
+			m = append(m, field{"init", p.raw(r.Init)})
+		}
+	}
 	if r.Missing != "" {
 		m = append(m, field{"missing", p.string(r.Missing)})
 	}

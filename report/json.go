@@ -33,6 +33,7 @@ type Line struct {
 	Warnings    []string       `json:"warnings"`
 	Keys        *int           `json:"keys,omitempty"`     // of independent keys: how many
 	Failures    []string       `json:"failures,omitempty"` // and which of them fail, as EDN
+	ToldBy      string         `json:"told-by,omitempty"`  // what the model or the initial value was taken from
 }
 
 // Text is a text that is null in JSON if it is empty.
@@ -54,7 +55,7 @@ func (r *Result) Line() Line {
 	l := Line{
 		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},
 		Model: Text(r.Model), Init: Text(r.Init), Reading: Text(r.Spec.Reading()), Analyzer: Text(r.Analyzer),
-		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous),
+		Cause: Text(r.Cause), Error: Text(r.Error), Explanation: Text(r.sentence()), Vacuous: Text(r.Vacuous), ToldBy: r.ToldBy,
 	}
 	if r.Keys != nil {
 		n := len(r.Keys)

@@ -14,6 +14,7 @@ type Result struct {
 	Verdict  jepsen.Verdict
 	Model    string      // the model's name
 	Init     string      // its initial value as EDN, "" if it was not given
+	ToldBy   string      // what the model or the initial value was taken from, "" if the caller gave them: "its first reads"
 	Inferred bool        // the model was inferred
 	Spec     models.Spec // how the history was read
 	// Ops are the operations that Witness or Before is of, as the model reads them;
@@ -45,13 +46,17 @@ type Result struct {
 	Configs       []Config
 	Paths         [][]Step
 	Core          []jepsen.Operation // few operations that fail by themselves
+	Beside        []jepsen.Operation // what Core needs to fail as a history of its own, whatever it begins with
 	Before        []jepsen.Operation // a linearization of what is before FailEvent
 	Prior         []jepsen.Operation // likewise, but of all parts and with what says nothing; nil if a part is undecided
 	Named         []jepsen.Operation // by Explanation
 	Pattern       string             // of Explanation, such as "never-written"; "" if nothing but a search tells of the failure
 	Relations     []Relation         // the steps of Explanation, as far as it has any, and others
 	Hint          string             // what the user may have forgotten, or ""
-	LikelyInit    string             // an initial value that the failing operation suggests, or ""
+
+	// LikelyInit is an initial value that the first reads show, and from which the
+	// history is linearizable or fails later than from the model's default, or "".
+	LikelyInit string
 
 	// Unknown.
 	Cause jepsen.Cause

@@ -49,8 +49,8 @@ func (t Table) Header() string {
 	return t.line("test", "time", "model", "verdict", "operations", "crashed", "skipped", "engine", "ms")
 }
 
-// Row is the line of a result. If the history is invalid, or its verdict vacuous, a
-// second line says why.
+// Row is the line of a result. If the history is invalid, or is so from one initial
+// value alone, or its verdict is vacuous, a second line says why.
 func (t Table) Row(s store.Source, r *Result) string { return t.RowOf(NewRun(s, r), r.Line()) }
 
 // RowOf is Row of what is left of a result when it has been a line of JSON.
@@ -61,8 +61,8 @@ func (t Table) RowOf(run Run, l Line) string {
 		ms = fmt.Sprintf("%.1f", l.Ms)
 		operations, crashed, skipped = strconv.Itoa(l.Operations), strconv.Itoa(l.Crashed), strconv.Itoa(l.Skipped)
 	}
-	row := t.line(cmp.Or(run.Test, l.File), run.Time, modelText(string(l.Model), string(l.Init), string(l.Reading), run.Inferred), verdict, operations, crashed, skipped, string(l.Analyzer), ms)
-	if l.Valid == jepsen.Invalid {
+	row := t.line(cmp.Or(run.Test, l.File), run.Time, modelText(string(l.Model), string(l.Init), string(l.Reading), run.Inferred, l.ToldBy), verdict, operations, crashed, skipped, string(l.Analyzer), ms)
+	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"
 	}
 	if l.Vacuous != "" {

@@ -138,7 +138,11 @@ func (r *Result) writeKeys(p *textPrinter) {
 			p.printf("\n")
 			k.Result().writeFailure(p)
 		default:
-			p.printf("unknown: %s\n", k.Result().Cause)
+			p.printf("unknown: %s", k.Result().Cause)
+			if k.Result().Cause == jepsen.InitialValue {
+				p.printf(": %s", k.Result().Explanation)
+			}
+			p.printf("\n")
 		}
 	}
 	if shown > maxKeys {
@@ -177,18 +181,31 @@ func (r *Result) summary() string {
 }
 
 func (r *Result) modelText() string {
-	return modelText(r.Model, r.Init, r.Spec.Reading(), r.Inferred)
+	return modelText(r.Model, r.Init, r.Spec.Reading(), r.Inferred, r.ToldBy)
 }
 
-func modelText(model, init, reading string, inferred bool) string {
+// maxTold is how many characters of an initial value that nobody typed are shown.
+const maxTold = 80
+
+func modelText(model, init, reading string, inferred bool, toldBy string) string {
+	if init != "" && toldBy != "" {
+		init = text.Shorten(init, maxTold)
+	}
 	if init != "" {
 		model += " from " + init
 	}
 	if reading != "" {
 		model += " with " + reading
 	}
+	var by []string
 	if inferred {
-		model += " (inferred)"
+		by = append(by, "inferred")
+	}
+	if toldBy != "" {
+		by = append(by, "told by "+toldBy)
+	}
+	if by != nil {
+		model += " (" + strings.Join(by, ", ") + ")"
 	}
 	return model
 }

@@ -100,7 +100,7 @@ func TestATextShowsTenKeys(t *testing.T) {
 	for key := range 12 {
 		lines = append(lines, fmt.Sprintf("0 invoke read [%d nil]", key), fmt.Sprintf("0 ok read [%d 7]", key))
 	}
-	text := check(t, models.Spec{Name: "register"}, clew.Options{Independent: true}, lines...).Text()
+	text := check(t, models.Spec{Name: "register", Init: "nil"}, clew.Options{Independent: true}, lines...).Text()
 	if n := strings.Count(text, "  key "); n != 10 || !strings.Contains(text, "  key 9: INVALID") || !strings.Contains(text, "\n  and 2 more keys that are not valid\n") {
 		t.Errorf("%d keys are shown:\n%s", n, text)
 	}

@@ -59,7 +59,7 @@ func TestAWindowHasARowForEveryThread(t *testing.T) {
 			"0 invoke write 1", "1 invoke read", "1 ok read 7",
 		}, "process 0 [0 write 1 0 ..3]\nprocess 1 [1 read 7 2]"},
 	} {
-		r := check(t, models.Spec{Name: "register"}, clew.Options{}, c.lines...)
+		r := check(t, models.Spec{Name: "register", Init: "nil"}, clew.Options{}, c.lines...)
 		w, err := r.Window(context.Background(), report.WindowOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -73,10 +73,10 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 // every value, so it is a history of independent keys again. If operations of one
 // process are open at the same time, as EDN cannot say, they are interval records.
 func (r *Result) WriteCore(w io.Writer) error {
-	h, core, key := r.History, r.Core, (*edn.Value)(nil)
+	h, core, key := r.History, slices.Concat(r.Core, r.Beside), (*edn.Value)(nil)
 	if k := r.FailingKey(); k != nil {
 		failing := k.Result()
-		h, core, key = failing.History, failing.Core, &k.Key
+		h, core, key = failing.History, slices.Concat(failing.Core, failing.Beside), &k.Key
 	}
 	var events []jepsen.Event
 	for _, op := range core {

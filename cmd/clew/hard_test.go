@@ -34,6 +34,7 @@ func many(n int) string {
 	for i := range n {
 		fmt.Fprintf(&b, "{:process %d, :type :invoke, :f :write, :value %d}\n", i+1, i)
 	}
+	b.WriteString("{:process 0, :type :invoke, :f :write, :value -1}\n{:process 0, :type :fail, :f :write, :value -1}\n") // so -1 was not there at first
 	b.WriteString("{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value -1}\n")
 	return b.String()
 }

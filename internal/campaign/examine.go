@@ -231,7 +231,7 @@ func Checked(h *jepsen.History, spec models.Spec, algorithm string) (r *report.R
 	if algorithm == "hitting" {
 		o.Depth = HittingDepth
 	}
-	return clew.Check(context.Background(), h, spec, o)
+	return clew.Check(context.Background(), h, spec.FromDefault(), o)
 }
 
 // HittingDepth is less than the usual depth, which takes long where there is no

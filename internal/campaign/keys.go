@@ -49,7 +49,7 @@ func (c *Counts) Keys(r *rand.Rand, alone []subject) error {
 // decidedByKey decides the keys of a history.
 func decidedByKey(spec models.Spec, text string) (h *jepsen.History, r *report.Result, err error) {
 	if h, err = clew.Read(strings.NewReader(text), "", jepsen.Options{}); err == nil {
-		r, err = clew.Check(context.Background(), h, spec, clew.Options{Independent: true})
+		r, err = clew.Check(context.Background(), h, spec.FromDefault(), clew.Options{Independent: true})
 	}
 	return h, r, err
 }

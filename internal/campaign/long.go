@@ -194,7 +194,7 @@ func limited(h *jepsen.History, spec models.Spec, algorithm string) (r *report.R
 		}
 	}()
 	o := clew.Options{Algorithm: algorithm, TimeLimit: longTime, Memory: clew.NewMemory(longMemory)}
-	return clew.Check(context.Background(), h, spec, o)
+	return clew.Check(context.Background(), h, spec.FromDefault(), o)
 }
 
 // inCountedWork is the first failing completion that an engine finds in any of some
@@ -301,7 +301,7 @@ func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
 	if err != nil {
 		return err
 	}
-	r, err := clew.Check(context.Background(), h, spec, clew.Options{Independent: true, TimeLimit: longTime, Memory: clew.NewMemory(longMemory)})
+	r, err := clew.Check(context.Background(), h, spec.FromDefault(), clew.Options{Independent: true, TimeLimit: longTime, Memory: clew.NewMemory(longMemory)})
 	if err != nil || r.Verdict == jepsen.Unknown {
 		return err
 	}

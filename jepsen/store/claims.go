@@ -23,14 +23,20 @@ type Claim struct {
 	Key   edn.Value
 	IsKey bool
 
-	Verdict  jepsen.Verdict
-	OpIndex  int64 // the :index of the failing operation, if HasOp
-	HasOp    bool
-	OpText   string // the failing operation, as EDN
-	Model    string // the model's name if the claim shows it, else ""
-	Init     string // its initial value if the claim shows it, else ""
-	Analyzer string
-	Ms       float64 // 0 if it is not known
+	Verdict jepsen.Verdict
+	OpIndex int64 // the :index of the failing operation, if HasOp
+	HasOp   bool
+	OpText  string // the failing operation, as EDN
+	// OpProcess and OpF are its :process and :f, as far as it has them.
+	OpProcess, OpF edn.Value
+	Model          string // the model's name if the claim shows it, else ""
+	Init           string // its initial value if the claim shows it, else ""
+	Analyzer       string
+	// By says who made it: "Knossos's wgl", or "clew's plugin".
+	By string
+	// NoOp: it is of Knossos's model that accepts everything.
+	NoOp bool
+	Ms   float64 // 0 if it is not known
 }
 
 // maxClaimDepth bounds how deep in a results.edn claims are looked for.
@@ -175,6 +181,12 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 		if v.Kind(op) == edn.KindMap {
 			index, _ := c.get(op, "index")
 			at.OpIndex, at.HasOp = v.Int(index)
+			if p, ok := c.get(op, "process"); ok {
+				at.OpProcess = v.Value(p)
+			}
+			if f, ok := c.get(op, "f"); ok {
+				at.OpF = v.Value(f)
+			}
 		}
 	}
 	if analyzer, ok := c.get(m, "analyzer"); ok && analyzer != edn.Nil {
@@ -183,7 +195,90 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 	if c.modelOf != nil {
 		at.Model = c.model(m, 0)
 	}
+	at.Init = c.initial(m)
+	at.NoOp = at.Verdict == jepsen.Valid && c.noOp(m)
+	at.By = "Knossos's competition"
+	if at.Analyzer != "" {
+		at.By = "Knossos's " + at.Analyzer
+	}
+	if told, ok := c.get(m, "clew"); ok && v.Kind(told) == edn.KindMap || strings.HasPrefix(at.Analyzer, "clew/") {
+		at.By = "clew's plugin"
+		c.told(told, ok, &at)
+	}
 	return at
+}
+
+// told takes what clew's plugin says of its own check.
+func (c *claims) told(m edn.ID, ok bool, at *Claim) {
+	if !ok {
+		return
+	}
+	if model, ok := c.get(m, "model"); ok && model != edn.Nil {
+		at.Model = strings.Trim(c.v.Text(model), `:"`)
+	}
+	if init, ok := c.get(m, "init"); ok {
+		at.Init = c.v.Text(init)
+	}
+}
+
+// initial is the initial value, "" if it is not certain: a configuration in which no
+// operation has been linearized has it.
+func (c *claims) initial(m edn.ID) string {
+	v := c.v
+	configs, _ := c.get(m, "configs")
+	for _, config := range v.Items(configs) {
+		last, ok := c.get(config, "last-op")
+		state, found := c.get(config, "model")
+		if !ok || !found || last != edn.Nil {
+			continue
+		}
+		if state = c.fields(state); v.Kind(state) != edn.KindMap {
+			continue
+		}
+		for _, field := range []string{"value", "s", "pending"} {
+			if value, ok := c.get(state, field); ok && len(v.Items(state)) == 2 {
+				return v.Text(value)
+			}
+		}
+	}
+	return ""
+}
+
+// fields is a record without its tag, in either way to write it.
+func (c *claims) fields(record edn.ID) edn.ID {
+	if c.v.Kind(record) == edn.KindTagged {
+		return c.v.Items(record)[0]
+	}
+	if value, ok := c.get(record, "value"); ok {
+		if _, tagged := c.get(record, "tag"); tagged {
+			return value
+		}
+	}
+	return record
+}
+
+// noOp says whether every state of a result is that of Knossos's no-op model, which has
+// no fields.
+func (c *claims) noOp(m edn.ID) bool {
+	var states []edn.ID
+	if state, ok := c.get(m, "model"); ok {
+		states = append(states, state)
+	}
+	configs, _ := c.get(m, "configs")
+	for _, config := range c.v.Items(configs) {
+		if state, ok := c.get(config, "model"); ok {
+			states = append(states, state)
+		}
+	}
+	for _, state := range states {
+		if text := c.v.Text(state); strings.Contains(text, "NoOp") {
+			continue
+		}
+		if c.v.Kind(state) != edn.KindMap || len(c.v.Items(state)) > 0 {
+			return false
+		}
+	}
+	return len(states) > 0
 }
 
 // model is the model of the first record in a form that stands for one, or "".
@@ -200,6 +295,12 @@ func (c *claims) model(id edn.ID, depth int) string {
 	}
 	if depth > maxClaimDepth {
 		return ""
+	}
+	if tag, ok := c.get(id, "tag"); ok && v.Kind(id) == edn.KindMap {
+		name := v.Text(tag)
+		if model, known := c.modelOf(name[strings.LastIndexByte(name, '.')+1:]); known {
+			return model
+		}
 	}
 	for _, item := range v.Items(id) {
 		if model := c.model(item, depth+1); model != "" {

@@ -394,7 +394,7 @@ func TestKeysAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{Independent: true, Algorithm: "fast"})
+	r, err := clew.Check(context.Background(), h, models.Spec{Name: "register", Init: "nil"}, clew.Options{Independent: true, Algorithm: "fast"})
 	if err != nil {
 		t.Fatal(err)
 	}

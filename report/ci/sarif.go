@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"clew/jepsen"
 )
 
 // SARIF 2.1.0, as far as it is needed: a log of one run, its rules, a result for each
@@ -153,6 +155,9 @@ func ruleOf(rules *[]sarifRule, c *kase) int {
 		vacuous:    {"Vacuous", "The history is linearizable, but nothing in it could have made it anything else: the test may never have reached its system."},
 		unreadable: {"Not checked: " + words, "The history could not be read, or clew failed, so nothing is known of it."},
 	}[c.outcome]
+	if c.rule == "unknown-"+string(jepsen.InitialValue) {
+		about[1] = "The history is linearizable from the initial value that its first reads show, and not from the model's default: say which it had."
+	}
 	*rules = append(*rules, sarifRule{c.rule, sarifText{about[0]}, sarifText{about[1]}, sarifText{about[1]}})
 	return len(*rules) - 1
 }

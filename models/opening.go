@@ -1,0 +1,370 @@
+package models
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// A test may begin with other contents than the model's default, and its first reads
+// then show them: nothing had been called to write what they saw. Spec.Openings finds
+// such values. Whether a history is linearizable from one of them is for its caller to
+// decide.
+
+// Opened is a Reader whose operations show what was there before all of them.
+type Opened interface {
+	// Opening begins to gather what they show.
+	Opening() Opening
+}
+
+// Opening hears of the operations of a history in the order of their events.
+type Opening interface {
+	// Call says that an operation is called. One that fails is called like one that
+	// crashes, and one that changed nothing is called as it might have changed something,
+	// too.
+	Call(i jepsen.Operation, op Op, status jepsen.Status)
+	// Return says that an operation has succeeded. It is early if it was called
+	// before any that Puts something had returned.
+	Return(i jepsen.Operation, op Op, early bool)
+	// Puts says whether reads that are called once op has returned are no longer early.
+	Puts(op Op) bool
+	// Later says whether anything but early operations matters.
+	Later() bool
+	// Starts returns the initial values that were shown, the likeliest first.
+	Starts() []edn.ID
+}
+
+// FromDefault returns the spec with the initial value that it has anyhow, if that can be
+// said: it is the one that counts then, whatever the first reads show.
+func (s Spec) FromDefault() Spec {
+	if d, err := s.Definition(); err == nil && s.Init == "" {
+		s.Init = d.Default
+	}
+	return s
+}
+
+// maxOpenings bounds the initial values that a history may suggest.
+const maxOpenings = 8
+
+// Openings returns the spec with each initial value that the first reads of a history
+// show, and that no operation had been called to write by then, whether it failed or
+// not. There are none if the spec has an initial value, or the model takes none, or as
+// Knossos reads histories: its models always say what they begin with, and so does
+// a model of one's own. A
+// register has at most one, as a value that nothing wrote must have been there. If some
+// is not nil, these operations are the whole history. Linear time, but registers, sets
+// and the like stop once the first write has returned.
+func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Operation) []Spec {
+	d, err := s.Definition()
+	if err != nil || s.Init != "" || s.Knossos || !d.Takes(ParamInit) {
+		return nil
+	}
+	m, _, err := s.bind(h.Values)
+	if err != nil {
+		return nil
+	}
+	opened, ok := m.(Opened)
+	if !ok {
+		return nil
+	}
+	o := opened.Opening()
+	if !walkOpening(ctx, h, m, o, eventsOf(h, some)) {
+		return nil
+	}
+	var specs []Spec
+	for _, start := range o.Starts() {
+		other := s
+		other.Init = h.Values.Text(start)
+		if again, err := other.initial(h.Values); err == nil && again != nil && h.Values.Same(*again) == h.Values.Same(start) && len(specs) < maxOpenings {
+			specs = append(specs, other)
+		}
+	}
+	return specs
+}
+
+// eventsOf yields the events of some operations in order, of all of them if some is nil.
+func eventsOf(h *jepsen.History, some []jepsen.Operation) iter.Seq[jepsen.Event] {
+	return func(yield func(jepsen.Event) bool) {
+		if some == nil {
+			for e := range jepsen.Event(len(h.Type)) {
+				if !yield(e) {
+					return
+				}
+			}
+			return
+		}
+		var events []jepsen.Event
+		for _, i := range some {
+			if events = append(events, h.Invocation[i]); h.Completion[i] != jepsen.None {
+				events = append(events, h.Completion[i])
+			}
+		}
+		slices.Sort(events)
+		for _, e := range events {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// walkOpening tells an Opening of the operations of a history. It is false if the
+// context ends before.
+func walkOpening(ctx context.Context, h *jepsen.History, m Reader, o Opening, events iter.Seq[jepsen.Event]) bool {
+	type read struct {
+		Op
+		ok bool
+	}
+	reads := map[jepsen.Operation]read{} // that are under way
+	as := func(i jepsen.Operation, status jepsen.Status) read {
+		inv := h.Invocation[i]
+		x := Operation{h.Values, h.F[inv], h.Value[inv], h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]], h, i}
+		if status == jepsen.Succeeded {
+			x.value = h.OpValue(i)
+		}
+		op, keep, err := m.Read(x)
+		return read{op, keep && err == nil}
+	}
+	end, settled, over := jepsen.Event(math.MaxInt32), jepsen.Event(math.MaxInt32), false
+	for e := range events {
+		if e >= end {
+			return true
+		}
+		i := h.OpOf[e]
+		if e%1024 == 1023 && ctx.Err() != nil {
+			return false
+		}
+		if i == jepsen.None {
+			continue
+		}
+		status := h.Status[i]
+		switch {
+		case e == h.Invocation[i] && status == jepsen.Succeeded:
+			x := as(i, status)
+			if x.ok {
+				reads[i] = x
+				o.Call(i, x.Op, status)
+			}
+			if x.ok && m.Mutates(x.Op) {
+				break
+			}
+			if y := as(i, jepsen.Crashed); y.ok && m.Mutates(y.Op) {
+				o.Call(i, y.Op, status)
+			}
+		case e == h.Invocation[i]:
+			if x := as(i, jepsen.Crashed); x.ok {
+				o.Call(i, x.Op, status)
+			}
+		case status == jepsen.Succeeded && e == h.Completion[i]:
+			x, under := reads[i]
+			if !under {
+				break
+			}
+			delete(reads, i)
+			o.Return(i, x.Op, h.Invocation[i] < settled)
+			if settled == math.MaxInt32 && o.Puts(x.Op) {
+				settled = e
+			}
+		}
+		if settled < math.MaxInt32 && !over && !o.Later() {
+			over, end = true, lastOfEarly(h, settled)+1
+		}
+	}
+	return true
+}
+
+// lastOfEarly returns the last completion of the operations that were called before an
+// event.
+func lastOfEarly(h *jepsen.History, before jepsen.Event) jepsen.Event {
+	last := before
+	for i, inv := range h.Invocation {
+		if inv > before {
+			break
+		}
+		if h.Status[i] == jepsen.Succeeded {
+			last = max(last, h.Completion[i])
+		}
+	}
+	return last
+}
+
+// callers says which operations were called to leave a value at a place.
+type callers map[Cell]caller
+
+// caller is the first of them, and whether there are others.
+type caller struct {
+	first jepsen.Operation
+	more  bool
+}
+
+func (c callers) add(cell Cell, i jepsen.Operation) {
+	x, known := c[cell]
+	if !known {
+		x.first = i
+	}
+	x.more = x.more || x.first != i
+	c[cell] = x
+}
+
+// but says whether another operation than one was called to leave a value.
+func (c callers) but(i jepsen.Operation, cell Cell) bool {
+	x, known := c[cell]
+	return known && (x.more || x.first != i)
+}
+
+// places is the Opening of models whose state has a value at each of some places.
+type places struct {
+	callers
+	shows  func(dst []Cell, op Op) []Cell // what op saw there before it did anything
+	leaves func(dst []Cell, op Op) []Cell // what it was called to put there
+	puts   func(op Op) bool               // nil: places do not depend on each other, and any read may be the first of one
+	start  func(cells []Cell) []edn.ID
+	// before, unless it is nil, says whether a value may come of what was called before,
+	// otherwise than by being called for.
+	before func(cell Cell) bool
+
+	cells   []Cell // at most one for each place, as they were shown
+	shown   map[int32]bool
+	called  jepsen.Operation           // the latest
+	written map[int32]jepsen.Operation // by place: the latest called when the first write there returned
+	scratch []Cell
+}
+
+func newPlaces(p places) *places {
+	p.callers, p.shown, p.written = callers{}, map[int32]bool{}, map[int32]jepsen.Operation{}
+	return &p
+}
+
+func (p *places) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
+	p.called = i
+	p.scratch = p.leaves(p.scratch[:0], op)
+	for _, cell := range p.scratch {
+		p.add(cell, i)
+	}
+}
+
+func (p *places) Return(i jepsen.Operation, op Op, early bool) {
+	if !early {
+		return
+	}
+	p.scratch = p.shows(p.scratch[:0], op)
+	for _, cell := range p.scratch {
+		if latest, written := p.written[cell.Place]; written && i > latest {
+			continue
+		}
+		if !p.shown[cell.Place] && !p.but(i, cell) && (p.before == nil || !p.before(cell)) {
+			p.shown[cell.Place] = true
+			p.cells = append(p.cells, cell)
+		}
+	}
+	p.scratch = p.leaves(p.scratch[:0], op)
+	for _, cell := range p.scratch {
+		if _, before := p.written[cell.Place]; !before {
+			p.written[cell.Place] = p.called
+		}
+	}
+}
+
+func (p *places) Puts(op Op) bool { return p.puts != nil && p.puts(op) }
+
+func (p *places) Later() bool { return p.puts == nil }
+
+func (p *places) Starts() []edn.ID {
+	if len(p.cells) == 0 {
+		return nil
+	}
+	return p.start(p.cells)
+}
+
+// mapOf is a map of places and what is there, without those where nil is.
+func mapOf(v *edn.Values, cells []Cell, key func(place int32) edn.ID) []edn.ID {
+	var kvs []edn.ID
+	for _, cell := range cells {
+		if edn.ID(cell.Value) != edn.Nil {
+			kvs = append(kvs, key(cell.Place), edn.ID(cell.Value))
+		}
+	}
+	if len(kvs) == 0 {
+		return nil
+	}
+	return []edn.ID{v.InternMap(kvs)}
+}
+
+// placesOf is the places of cells.
+func placesOf(cells []Cell) []edn.ID {
+	list := make([]edn.ID, len(cells))
+	for i, cell := range cells {
+		list[i] = edn.ID(cell.Place)
+	}
+	return list
+}
+
+// taken is the Opening of queues and stacks: elements that come out and that nothing had
+// been called to put in. If an early operation shows the first of them, the later ones
+// count too: nobody sees all of a queue at once.
+type taken struct {
+	callers
+	drains func(op Op) []int32 // the elements of a Drain
+	adds   func(op Op) []int32 // of an operation that puts several in; nil: none does
+	start  func(elements []int32) edn.ID
+
+	out, seen []int32 // taken out, and only looked at
+	any       bool
+}
+
+func (t *taken) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
+	if op.Kind == Enqueue {
+		t.add(Cell{0, op.A}, i)
+	} else if t.adds != nil {
+		for _, x := range t.adds(op) {
+			t.add(Cell{0, x}, i)
+		}
+	}
+}
+
+func (t *taken) Return(i jepsen.Operation, op Op, early bool) {
+	elements := []int32{op.A}
+	switch op.Kind {
+	case Dequeue, Peek:
+	case Drain:
+		if elements = nil; t.drains != nil {
+			elements = t.drains(op)
+		}
+	default:
+		return
+	}
+	for _, x := range elements {
+		switch {
+		case t.but(i, Cell{0, x}):
+		case !t.any && !early:
+			return
+		case op.Kind == Peek:
+			t.any, t.seen = true, append(t.seen, x)
+		default:
+			t.any, t.out = true, append(t.out, x)
+		}
+	}
+}
+
+func (t *taken) Puts(op Op) bool {
+	return op.Kind == Enqueue || t.adds != nil && len(t.adds(op)) > 0
+}
+
+func (t *taken) Later() bool { return t.any }
+
+func (t *taken) Starts() []edn.ID {
+	elements := t.out
+	for _, x := range t.seen {
+		if !slices.Contains(elements, x) {
+			elements = append(elements, x)
+		}
+	}
+	if len(elements) == 0 {
+		return nil
+	}
+	return []edn.ID{t.start(elements)}
+}
