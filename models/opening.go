@@ -63,7 +63,11 @@ func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Ope
 	if err != nil || s.Init != "" || s.Knossos || !d.Takes(ParamInit) {
 		return nil
 	}
-	m, _, err := s.bind(h.Values)
+	surveyed, err := s.surveyed(h)
+	if err != nil {
+		return nil
+	}
+	m, _, err := surveyed.bind(h.Values)
 	if err != nil {
 		return nil
 	}
