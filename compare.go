@@ -90,13 +90,16 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 		return x
 	}
 	x.Result = r
-	if x.Agreement, x.Why = agreement(claim, r); x.Agreement != report.Disagree {
+	if x.Agreement, x.Why = agreement(claim, r); x.Agreement != report.Disagree && r.Cause != jepsen.InitialValue {
 		return x
 	}
 	// The claim does not show its initial value, which may be the one that its first
 	// reads show, or the default.
 	if other, init := c.fromEither(claim, spec, r); other != nil {
 		return report.Comparison{File: c.h.File, Claim: claim, Result: other, Agreement: report.Agree, Why: "with --init " + text.Shorten(init, maxInit) + ", as the test seems to have had it"}
+	}
+	if x.Agreement != report.Disagree {
+		return x
 	}
 	if as := spec; !as.Knossos {
 		as.Knossos = true
