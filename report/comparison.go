@@ -130,8 +130,8 @@ func (c *Comparison) MarshalJSON() ([]byte, error) {
 		Agreement string  `json:"agreement"`
 		Why       string  `json:"why"`
 		Knossos   *claim  `json:"knossos"`
-		By        string  `json:"by,omitempty"` // who made the claim
 		Clew      *Result `json:"clew"`
+		By        string  `json:"by,omitempty"` // who made the claim
 	}{File: c.File, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, By: c.Claim.By, Clew: c.Result}
 	if c.Claim.IsKey {
 		key := c.Claim.Key.String()
