@@ -35,7 +35,6 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 		{"counter", "0 invoke add 5; 0 fail add 5; 0 invoke read nil; 0 ok read 5", ""},
 		{"bank", "0 invoke transfer {:from 0 :to 1 :amount 5}; 0 ok transfer {:from 0 :to 1 :amount 5}; 0 invoke read nil; 0 ok read {0 5 1 15}", "{0 10, 1 10}"},
 		{"log", "0 invoke read nil; 0 ok read [1 2]; 0 invoke append 3; 0 ok append 2", "[1 2]"},
-		{"lease", "0 invoke check nil; 0 ok check [:a 3]", "[:a 3]"},
 	} {
 		var text strings.Builder
 		for _, line := range strings.Split(c.log, "; ") {

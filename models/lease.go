@@ -31,16 +31,15 @@ type lease struct {
 
 var leaseDefinition = Definition{
 	Name: "lease", Fs: ":claim [owner epoch], :renew [owner epoch], :release [owner epoch], :check -> owner, [owner epoch] or nil", About: "one owner at a time, with epochs that grow",
-	Default: "nil",
-	Record:  "clew.model.Lease",
-	New:     newLease,
+	Record: "clew.model.Lease",
+	New:    newLease,
 }
 
 func newLease(b *Binding) (Reader, error) {
 	f := b.v.InternKeyword
 	m := &lease{v: b.v, record: b.record, fClaim: f("claim"), fRenew: f("renew"), fRelease: f("release"), fCheck: f("check"),
 		kOwner: f("owner"), kEpoch: f("epoch"), init: State{int32(edn.Nil), 0, 1}}
-	if b.init == nil || *b.init == edn.Nil {
+	if b.init == nil {
 		return m, nil
 	}
 	owner, epoch, err := m.term(*b.init)
@@ -171,44 +170,4 @@ func (m *lease) Record(s State) edn.Value {
 		fields = append(fields, field{"or-later", edn.True})
 	}
 	return record(m.v, m.record, fields...)
-}
-
-// leaseOpening is the Opening of lease: an owner that never claimed it, and the epoch.
-type leaseOpening struct {
-	callers
-	m     *lease
-	owner edn.ID
-	epoch int32 // plus 1; 0 if it is not told
-}
-
-// Opening makes lease Opened.
-func (m *lease) Opening() Opening { return &leaseOpening{callers{}, m, edn.Nil, 0} }
-
-func (o *leaseOpening) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
-	if op.Kind == leaseClaim {
-		o.add(Cell{0, op.A}, i)
-	}
-}
-
-func (o *leaseOpening) Return(i jepsen.Operation, op Op, early bool) {
-	if !early || op.Kind == leaseClaim || edn.ID(op.A) == edn.Nil || o.but(i, Cell{0, op.A}) {
-		return
-	}
-	if o.owner == edn.Nil {
-		o.owner = edn.ID(op.A)
-	}
-	if edn.ID(op.A) == o.owner && o.epoch == 0 {
-		o.epoch = op.B
-	}
-}
-
-func (o *leaseOpening) Puts(op Op) bool { return op.Kind == leaseClaim || op.Kind == leaseRelease }
-
-func (o *leaseOpening) Later() bool { return false }
-
-func (o *leaseOpening) Starts() []edn.ID {
-	if o.owner == edn.Nil {
-		return nil
-	}
-	return []edn.ID{o.m.v.InternVector([]edn.ID{o.owner, o.m.v.InternInt(int64(max(o.epoch, 1)) - 1)})}
 }
