@@ -29,8 +29,8 @@ type Found struct {
 	Names []string // the names there; of a member, those in the archive
 	Text  []byte   // of a member
 	// Told is what the test.jepsen beside a member says of its history.
-	Told *testfile.Told
-	Error string   // why it cannot be read, if that has turned out already
+	Told  *testfile.Told
+	Error string // why it cannot be read, if that has turned out already
 }
 
 // Path is how people name it.
