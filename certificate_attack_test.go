@@ -382,7 +382,7 @@ func TestAnotherProgramProvesNothingElseUnderOtherParameters(t *testing.T) {
 		}
 		r := gen.Rand(uint64(51_000 + i))
 		for range histories {
-			spec := campaign.WithParameters(r, models.Spec{Name: model.Name})
+			spec := campaign.WithParameters(r, models.Spec{Name: model.Name}).FromDefault()
 			g := gen.New(r, campaign.GenOptions(spec))
 			h, _, err := campaign.ReadText(spec, g.Text)
 			if err != nil {
@@ -507,7 +507,7 @@ func TestAnotherProgramProvesNoForgery(t *testing.T) {
 		}
 		random := gen.Rand(uint64(40_000 + i))
 		for range histories {
-			spec := campaign.WithParameters(random, spec)
+			spec := campaign.WithParameters(random, spec).FromDefault()
 			g := gen.New(random, campaign.GenOptions(spec))
 			h, _, err := campaign.ReadText(spec, g.Text)
 			if err != nil {

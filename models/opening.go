@@ -52,7 +52,8 @@ const maxOpenings = 8
 
 // Openings returns the spec with each initial value that the first reads of a history
 // show, and that no operation had been called to write by then, whether it failed or
-// not. There are none if the spec has an initial value, or the model takes none, or as
+// not. There are none if the spec has an initial value, or the model takes none, or the
+// history is of a form that names its object, which begins empty there, or as
 // Knossos reads histories: its models always say what they begin with, and so does
 // a model of one's own. A
 // register has at most one, as a value that nothing wrote must have been there. If some
@@ -60,7 +61,7 @@ const maxOpenings = 8
 // and the like stop once the first write has returned.
 func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Operation) []Spec {
 	d, err := s.Definition()
-	if err != nil || s.Init != "" || s.Knossos || !d.Takes(ParamInit) {
+	if err != nil || s.Init != "" || s.Knossos || h.Object != "" || !d.Takes(ParamInit) {
 		return nil
 	}
 	surveyed, err := s.surveyed(h)

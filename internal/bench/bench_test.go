@@ -30,7 +30,7 @@ func TestMeasurementsOfATinyHistory(t *testing.T) {
 	b := testBench(t, &out, bounds{time.Minute, 8 << 30})
 	c := b.compare(20, "porcupine", "window")
 	for _, want := range []string{"invalid", "", "valid"} {
-		if err := c.row("said to be <"+want+">", want, badRead(2), "--model", "register"); err != nil {
+		if err := c.row("said to be <"+want+">", want, badRead(2), "--model", "register", "--init", "nil"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func TestMeasurementsOfATinyHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := b.measure(file, "--algorithm", "window")
+	m, err := b.measure(file, "--init", "nil", "--algorithm", "window")
 	if err != nil || m.verdict != "invalid" || m.over != "" || m.wall <= 0 || m.cpu <= 0 || m.memory < 1<<20 {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -120,6 +120,8 @@ func (x *longLookup) known() int {
 func (x *longLookup) bug(*longThread) (longOp, bool) {
 	x.steps++
 	switch {
+	case x.Kind == ImpossibleRead && x.steps == 1: // so that it was not there at first either
+		return longOp{f: ":contains", a: x.mark + 2}, true
 	case x.Kind == ImpossibleRead:
 		return longOp{f: ":contains", a: x.mark + 2, ok: true, forced: true, last: true}, true
 	case x.steps == 1:

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +33,9 @@ func TestATestFileMakesTheClaimsOfItsResults(t *testing.T) {
 	some := 0
 	for _, file := range files {
 		results, err := os.Open(filepath.Join(filepath.Dir(file), "results.edn"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the test was killed, or its check ran out of memory
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
