@@ -304,7 +304,7 @@
   one's own, and more flags."
   [model]
   (let [init  (fn [name value] {:model name, :init value})
-        items (fn [name items] (cond-> {:model name} (seq items) (assoc :init (vec items))))]
+        items (fn [name items] (init name (vec items)))]
     (cond
       (nil? model) {}
       (or (keyword? model) (symbol? model) (string? model)) {:model (name model)}
@@ -339,17 +339,22 @@
       (or (keyword? v) (symbol? v) (string? v)) (str flag "=" (name v))
       :else                                     (str flag "=" (text print! v)))))
 
+(defn- command
+  "What runs clew, as a vector of strings."
+  [options]
+  (let [command (or (:command options) ["clew"])]
+    (mapv str (if (string? command) [command] command))))
+
 (defn arguments
   "The command as a vector of strings. Flags that a check relies on come last,
   where they win."
   [options ours path print!]
-  (let [command (or (:command options) ["clew"])]
-    (-> (mapv str (if (string? command) [command] command))
-        (conj "check")
-        (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :model)))
-        (conj "--output=edn")
-        (into (keep (partial flag print!)) ours)
-        (conj path))))
+  (-> (command options)
+      (conj "check")
+      (into (keep (partial flag print!)) (merge (model-flags (:model options)) (dissoc options :command :model)))
+      (conj "--output=edn")
+      (into (keep (partial flag print!)) ours)
+      (conj path)))
 
 (def ^:private unit-ms
   {"ns" 1e-6, "us" 1e-3, "µs" 1e-3, "ms" 1, "s" 1e3, "m" 60e3, "h" 3600e3})
@@ -656,6 +661,79 @@
         (swap! claimed disj claim)
         (delete-tree! scratch)))))
 
+;; What a result says of its check
+
+(defn- with-model
+  "The options. If they name no model, they get that of the test, where old tests have
+  it. Jepsen's noop stands there if a test has none."
+  [options test]
+  (let [model (when (map? test) (:model test))]
+    (if (and (map? options) (nil? (:model options)) (record? model) (not (noop? model)))
+      (assoc options :model model)
+      options)))
+
+(def ^:private versions
+  "By command, the version of clew, once it has been told."
+  (atom {}))
+
+(defn- version
+  "The version of clew, nil if it does not tell."
+  [options]
+  (let [command (command options)]
+    (or (get @versions command)
+        (let [stdout (File/createTempFile "clew" ".version")
+              stderr (File/createTempFile "clew" ".version")]
+          (try
+            (when (zero? (execute! (conj command "version") stdout stderr 5000))
+              (when-let [[_ told] (re-find #"^clew (.{1,100})" (slurp stdout))]
+                (swap! versions assoc command told)
+                told))
+            (finally
+              (delete! stdout)
+              (delete! stderr)))))))
+
+(def ^:private not-of-models
+  "Options that say how to search."
+  [:command :algorithm :depth :time-limit :memory-limit :verify :no-verify])
+
+(defn- plain
+  "A value as it reads back from EDN. It throws if there are tags in it: clew would take
+  them for something else."
+  [print! x]
+  (edn/read-string {:default #(fail! :cannot-run (str "expected plain data, found " %1 " " %2))}
+                   (text print! x)))
+
+(defn- settings
+  "What clew was told of the model: plain data, by which `clew check` decides the
+  stored history as it was decided here. Ours are the flags of this check."
+  [options ours]
+  (let [print! (printer)
+        given  (merge {:semantics :jepsen, :independent false}
+                      (model-flags (:model options)) (apply dissoc options :model not-of-models) ours)]
+    (try
+      (into {} (keep (fn [[k v]]
+                       (cond
+                         (= :init k)                   [k (plain print! v)]
+                         (and (= :model k) (some? v))  [k (keyword (name v))]
+                         (some? v)                     [k (plain print! v)])))
+            given)
+      (catch Exception _ ; a value that no flag can hold
+        (select-keys given [:semantics :independent])))))
+
+(defn- telling
+  "A result that tells how clew was asked, in :clew."
+  [result options ours]
+  (try
+    (let [settings (settings options ours)
+          version  (when-not (:error result)
+                     (version options))]
+      (assoc result :clew (cond-> settings version (assoc :version version))))
+    (catch InterruptedException _
+      (.interrupt (Thread/currentThread))
+      result)
+    (catch Exception _ ; options that make no sense
+      result)))
+
 (defn- check-one [options test history opts]
   (let [number (numbered history)]
     (if (noop? (:model options))
@@ -668,7 +746,8 @@
 
     :model         a Knossos model, such as (model/cas-register 0); or the name of
                    one of clew's, such as :stack; or {:name :cas-register, :init 0},
-                   with more flags of the model; or nil: clew infers it
+                   with more flags of the model; or nil: it is the :model of the
+                   test, if that is one of Knossos's, or else clew infers it
     :algorithm     :auto by default; Jepsen's :linear, :wgl and :competition are
                    known
     :time-limit    in milliseconds, as in Knossos, or a string such as \"5m\"
@@ -679,14 +758,17 @@
   Every other option is a flag of `clew check`: {:nil-reads :exact} is
   --nil-reads=exact, {:verify true} is --verify.
 
-  Results are Knossos's, with :core, :explanation and :stats. In the test's
+  Results are Knossos's, with :core, :explanation, :stats and :clew, which says how
+  clew was asked: `clew check` of the stored test takes it from there. In the test's
   folder it leaves linearizable-history.edn, linearizable.log (what clew said on
   standard error) and, if the history is not linearizable, clew.svg and clew.html;
   the picture is linear.svg, too, unless Knossos has left one."
   [options]
   (reify checker/Checker
     (check [_ test history opts]
-      (total #(check-one options test history opts)))))
+      (let [options (with-model options test)]
+        (-> (total #(check-one options test history opts))
+            (telling options {}))))))
 
 ;; Many keys at once
 
@@ -750,13 +832,17 @@
     (into (sorted-map) m)
     (catch ClassCastException _ m)))
 
+(def ^:private of-keys
+  "The flags of a check of many keys."
+  {:independent true, :keyless :every})
+
 (defn- ask-keys
   "A map of each key's result."
   [options test ops ks opts]
   (let [number  (numbered ops)
         print!  (printer)
         by-text (into {} (map (juxt #(edn/read-string {:default tagged} (text print! %)) identity)) ks)]
-    (ask {:options options, :ours {:independent true, :keyless :every}, :test test
+    (ask {:options options, :ours of-keys, :test test
           :history (eduction (map unlike-a-tuple) ops), :number number, :print! print!, :opts opts}
          (fn [answer]
            (let [given (into {} (map (fn [[k r]] [(get by-text k k) r])) (:results answer))
@@ -791,4 +877,6 @@
   [options]
   (reify checker/Checker
     (check [_ test history opts]
-      (total #(check-keys options test history opts)))))
+      (let [options (with-model options test)]
+        (-> (total #(check-keys options test history opts))
+            (telling options of-keys))))))

@@ -6,6 +6,7 @@
             [clojure.edn :as edn]
             [clojure.java.io :as io]
             [clojure.java.shell :refer [sh]]
+            [clojure.pprint]
             [clojure.string :as str]
             [clojure.test :refer [deftest is testing]]
             [jepsen.checker :as checker]
@@ -140,7 +141,7 @@
                        {:ids :growing}]
    "bank"             [(history [0 :transfer {:from 1 :to 2 :amount 3}] [1 :read nil {1 -3, 2 3}])
                        (history [0 :transfer {:from 1 :to 2 :amount 3}] [1 :read nil {1 0, 2 3}])
-                       {:negative-balances :allow}]
+                       {:negative-balances :allow, :init {}}]
    "log"              [(history [0 :append :a 0] [1 :read nil [:a]])
                        (history [0 :append :a 0] [1 :append :b 0])]
    "lease"            [(history [0 :claim [:a 1]] [1 :check nil :a])
@@ -218,7 +219,8 @@ ops = {'add': add}
   (is (= :clew/window (:analyzer (check {:model :register, :algorithm :wgl} good))))
   (is (:verified? (check {:model :register, :verify true, :memory-limit "1GB", :time-limit 60000} good)))
   (let [seen   (file ".args")
-        result (check {:command      (script (str "printf '%s\\n' \"$@\" > " (.getAbsolutePath ^File seen))
+        result (check {:command      (script "[ \"$1\" = check ] || exit 1"
+                                             (str "printf '%s\\n' \"$@\" > " (.getAbsolutePath ^File seen))
                                              "echo '{:valid? true}'")
                        :model        {:name :semaphore, :permits 2}
                        :init         "a b"
@@ -237,6 +239,67 @@ ops = {'add': add}
            (set (butlast (rest lines)))))
     (is (< (.indexOf lines "--output=json") (.indexOf lines "--output=edn")) "the last one wins")
     (is (.isAbsolute (io/file (last lines))))))
+
+;; What results tell of their check
+
+(defn told [result] (:clew result))
+
+(deftest results-tell-how-clew-was-asked
+  (doseq [[options told-of-them]
+          [[{:model (model/cas-register 0)}  {:model :cas-register, :init 0}]
+           [{:model (model/register)}        {:model :register, :init nil}]
+           [{:model :register}               {:model :register}]
+           [{:model {:name "register", :init [1 {:a "b"} #{2.5M 3N 1/3} \c]}} {:model :register, :init [1 {:a "b"} #{2.5M 3N 1/3} \c]}]
+           [{:model :semaphore, :permits 2}  {:model :semaphore, :permits 2}]
+           [{:model :register, :semantics :knossos, :nil-reads "exact", :algorithm :linear, :time-limit "1m", :verify true}
+            {:model :register, :semantics :knossos, :nil-reads "exact"}]
+           [{}                               {}]
+           [{:init 0}                        {:init 0}]
+           [{:model {:file "/no/such.star"}} {:model-file "/no/such.star"}]
+           ; A value that clew cannot be given again: whoever reads this must not take half of it.
+           [{:model (model/register (Object.))} {}]]]
+    (testing (pr-str options)
+      (let [told (told (check options good))]
+        (is (= (merge {:independent false, :semantics :jepsen} told-of-them) (dissoc told :version)))
+        (is (= told (edn/read-string (pr-str told))) "as Jepsen prints it")
+        (is (= told (edn/read-string (with-out-str (clojure.pprint/pprint told))))))))
+  (is (re-find #"\S" (:version (told (check {} good)))))
+  (is (str/starts-with? (:out (sh "clew" "version")) (str "clew " (:version (told (check {} good))))))
+  (testing "of many keys, once"
+    (let [h (mapv #(update % :value (partial independent/tuple 1)) good)
+          r (checker/check (clew/independent {:model (model/register 3)}) nil h {})]
+      (is (= {:model :register, :init 3, :independent true, :keyless :every, :semantics :jepsen} (dissoc (told r) :version)))
+      (is (= [nil] (map told (vals (:results r)))))))
+  (testing "if it gives no verdict"
+    (is (= {:model :register, :independent false, :semantics :jepsen} (told (check {:model :register, :command ["/no/such/clew"]} good))))
+    (is (nil? (told (check {:model 5} good))))
+    (is (nil? (told (check 5 good))))))
+
+(deftest a-test-may-name-the-model
+  (let [zero (history [0 :read nil 0] [0 :write 1])
+        test {:model (model/cas-register 0)}]
+    (is (= [true {:model :cas-register, :init 0}]
+           ((juxt :valid? #(select-keys (told %) [:model :init])) (check {} test zero))))
+    (is (= true (:valid? (checker/check (clew/independent {}) test (mapv #(update % :value (partial independent/tuple 1)) zero) {}))))
+    (is (= false (:valid? (check {:model (model/register 7)} test zero))) "the options win")
+    (is (= :unknown (:valid? (check {} {:model model/noop} zero))) "which was there unless a test named one")
+    (is (= :unknown (:valid? (check {} {:model :of-another-kind} zero))))))
+
+(deftest a-model-that-is-inferred-beside-one-that-is-given
+  (let [both (fn [h] (checker/check (checker/compose {:inferred (clew/linearizable {})
+                                                      :given    (clew/linearizable {:model (model/cas-register 0)})})
+                                    {} h {}))]
+    (testing "fails at the same operation"
+      (let [{:keys [inferred given]} (both (history [0 :read nil 0] [0 :cas [0 1]] [1 :read nil 0] [0 :write 2]))]
+        (is (= [false false] (map :valid? [inferred given])))
+        (is (= 5 (:index (:op inferred)) (:index (:op given))))))
+    (testing "is unknown where nothing but the default fails"
+      (let [{:keys [inferred given]} (both (history [0 :read nil 0] [0 :cas [0 1]] [1 :read nil 1]))]
+        (is (= [:unknown :initial-value] ((juxt :valid? :cause) inferred)))
+        (is (true? (:valid? given)))))
+    (testing "is valid where it begins with a write"
+      (let [{:keys [inferred given]} (both (history [0 :write 3] [0 :cas [3 1]] [1 :read nil 1]))]
+        (is (= [true true] (map :valid? [inferred given])))))))
 
 (deftest time-limits-are-read-as-clew-reads-them
   (doseq [[limit ms] {nil nil, 1500 1500, "1500ms" 1500, "1.5s" 1500, "1m30s" 90000, "1h" 3600000,
@@ -677,7 +740,7 @@ ops = {'add': add}
     (is (= (take-nth 2 (rest ks)) (filter (set (:failures result)) ks)))))
 
 (deftest operations-without-a-key
-  (is (= {:valid? true, :results {}, :failures []} (check-keys {:model :register} nil [])))
+  (is (= {:valid? true, :results {}, :failures []} (dissoc (check-keys {:model :register} nil []) :clew)))
   (testing "are an error if all are"
     (is (= :command-failed (:error (check-keys {:model :register} nil (history [0 :write [1 2]]))))))
   (testing "have that of their invocation"
