@@ -22,7 +22,7 @@ func (c *checking) vacuous() string {
 	if m, ok := ops.Model.(models.Permissive); ok && m.RefusesNothing() {
 		return report.NotRefusable
 	}
-	why, row := report.NoneReturned, 0
+	why, row, sampled := report.NoneReturned, 0, false
 	for op := range jepsen.Operation(h.Operations()) {
 		kept := row < len(ops.Of) && ops.Of[row] == op
 		if kept {
@@ -36,14 +36,17 @@ func (c *checking) vacuous() string {
 		switch {
 		case kept && value != h.Value[h.Invocation[op]]:
 			return ""
+		case kept && !sampled:
+			if sampled = true; c.refuses() {
+				return ""
+			}
+		}
+		switch {
 		case asks && value == edn.Nil:
 			why = report.AnswersNil
 		case why == report.NoneReturned:
 			why = report.NotRefusable
 		}
-	}
-	if why != report.NoneReturned && c.refuses() {
-		return ""
 	}
 	return why
 }

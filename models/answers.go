@@ -77,6 +77,11 @@ func (s *Spec) surveyAnswers(h *jepsen.History, what string, of func(f, given, v
 			continue
 		}
 		res := h.Completion[op]
+		// What repeats does not tell alone, and what does not is not Repeating.
+		repeats := h.Values.Same(h.Value[res]) == h.Values.Same(h.Value[inv])
+		if repeats && repeating != jepsen.None || !repeats && telling != jepsen.None {
+			continue
+		}
 		switch answer := of(h.F[inv], h.Value[inv], h.Value[res]); {
 		case answer == NoAnswer:
 			continue
