@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"clew/internal/text"
@@ -137,7 +138,7 @@ func (c *Comparison) MarshalJSON() ([]byte, error) {
 		key := c.Claim.Key.String()
 		j.Key = &key
 	}
-	if c.Result != nil || c.Claim != (store.Claim{}) {
+	if c.Result != nil || !reflect.ValueOf(c.Claim).IsZero() {
 		j.Knossos = &claim{Valid: map[jepsen.Verdict]any{jepsen.Valid: true, jepsen.Invalid: false, jepsen.Unknown: "unknown"}[c.Claim.Verdict]}
 		if c.Claim.HasOp {
 			j.Knossos.OpIndex = &c.Claim.OpIndex

@@ -61,7 +61,9 @@ func (t Table) RowOf(run Run, l Line) string {
 		ms = fmt.Sprintf("%.1f", l.Ms)
 		operations, crashed, skipped = strconv.Itoa(l.Operations), strconv.Itoa(l.Crashed), strconv.Itoa(l.Skipped)
 	}
-	row := t.line(cmp.Or(run.Test, l.File), run.Time, modelText(string(l.Model), string(l.Init), string(l.Reading), run.Inferred, l.ToldBy), verdict, operations, crashed, skipped, string(l.Analyzer), ms)
+	model := modelText(string(l.Model), string(l.Init), string(l.Reading), run.Inferred, l.ToldBy)
+	model = strings.Replace(model, "told by results.edn", "results.edn", 1) // there is little room
+	row := t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, operations, crashed, skipped, string(l.Analyzer), ms)
 	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"
 	}

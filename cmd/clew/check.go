@@ -22,6 +22,7 @@ import (
 	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/store"
+	"clew/models"
 	"clew/report"
 	"clew/report/bundle"
 	"clew/report/ci"
@@ -290,8 +291,8 @@ func (k *checker) find(ctx context.Context, paths []string) []*job {
 		}
 		left := keep
 		found, stopped, err := k.findAt(ctx, path, store.Options{
-			Keep: &left,
-			Own:  func(s store.Source) bool { return k.shard.reads(s, packed) },
+			Keep: &left, ModelOf: models.OfRecord,
+			Own: func(s store.Source) bool { return k.shard.reads(s, packed) },
 		})
 		if stopped != "" {
 			add(store.Source{Path: path}, nil).stopped = stopped
@@ -379,15 +380,11 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	}
 	read, start := j.took, time.Now()
 	k.progress.Operations(h.Operations())
-	o := k.optionsOf(j)
-	o.TimeLimit = 0 // the context has it
-	if j.parted {
-		o.Keys = k.shard.keys(j)
-	}
 	var checked *report.Result
 	var err error
+	how := j.reading
 	r := undecided(j, "")
-	if watchdog.Await(ctx, grace, func() { checked, err = clew.Check(ctx, h, j.spec, o) }) {
+	if watchdog.Await(ctx, grace, func() { checked, err = k.decided(ctx, j, h, how) }) {
 		if err != nil {
 			return k.unreadable(j, clew.Placed(h, err))
 		}
@@ -400,6 +397,26 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	r.File = j.Path
 	r.Ms = float64((read + time.Since(start)).Microseconds()) / 1000
 	return k.answer(ctx, j, r)
+}
+
+// decided is the result of a history as it is read. If it cannot be what results beside
+// it say, it is read without them.
+func (k *checker) decided(ctx context.Context, j *job, h *jepsen.History, how reading) (*report.Result, error) {
+	o := k.optionsOf(how)
+	o.TimeLimit = 0 // the context has it
+	if j.parted {
+		o.Keys = k.shard.keys(j)
+	}
+	r, err := clew.Check(ctx, h, how.spec, o)
+	switch {
+	case err != nil && j.given != nil && how.toldBy != "":
+		return k.decided(ctx, j, h, *j.given)
+	case err == nil && how.toldBy != "" && r.ToldBy != "":
+		r.ToldBy = how.toldBy + " and " + r.ToldBy
+	case err == nil && how.toldBy != "":
+		r.ToldBy = how.toldBy
+	}
+	return r, err
 }
 
 // grace is how long a check that was stopped may take to say how far it got. What

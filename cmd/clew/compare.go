@@ -70,7 +70,7 @@ func compareCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "verdicts", Usage: "compare with the verdicts in a `TABLE`"},
 		}, searchFlags(), []cli.Flag{outputFlag(compareForms, "comparison")}),
 		Action: func(c *cli.Context) error {
-			k := &comparer{runner: runner{stdout: stdout, stderr: stderr}, knossos: c.String("knossos")}
+			k := &comparer{runner: runner{stdout: stdout, stderr: stderr, ownResults: true}, knossos: c.String("knossos")}
 			return k.command(c, status, func(ctx context.Context) error { return k.given(ctx, c) }, k.run)
 		},
 	}
@@ -236,7 +236,7 @@ func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, clai
 		none := report.Comparison{Why: "there is no result of a linearizability checker in a results.edn or test.jepsen beside it"}
 		return k.answer(j, []report.Comparison{none})
 	}
-	o := k.optionsOf(j)
+	o := k.optionsOf(j.reading)
 	o.TimeLimit = 0 // the context has it, for all claims together
 	var all []report.Comparison
 	var err error

@@ -16,6 +16,7 @@ import (
 	"clew/internal/memory"
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
 	"clew/models/modelfile"
 	"clew/report/ci"
@@ -77,6 +78,9 @@ type reading struct {
 	allClients  bool // every process but :nemesis is a client
 	clockError  int64
 	modelFile   string // the file of the model, "" if it is none of one's own
+	settings    settings
+	toldBy      string         // the file from which some of it is taken, "" if all is given
+	told        *store.Checked // what it tells
 }
 
 // pairing is how the events of a history are paired for this reading.
@@ -89,6 +93,7 @@ func (r *reading) pairing() jepsen.Options {
 // modelSpec is what settings say. It is an error if they make no sense, as far
 // as that can be seen before any history is read.
 func modelSpec(s settings) (r reading, err error) {
+	r.settings = s
 	if file, set := s["model-file"]; set {
 		r.modelFile = file
 		if r.spec, err = ownModel(file, s["model"]); err != nil {

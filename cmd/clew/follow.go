@@ -58,7 +58,7 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 	defer release()
 	how := j.pairing()
 	how.Memory = k.memory
-	r, err := clew.Follow(ctx, in, name, how, j.spec, k.optionsOf(j), k.follow.idle)
+	r, err := clew.Follow(ctx, in, name, how, j.spec, k.optionsOf(j.reading), k.follow.idle)
 	if err != nil {
 		return k.unreadable(j, err)
 	}

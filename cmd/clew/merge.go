@@ -321,11 +321,15 @@ func (s *sharding) own(ctx context.Context, jobs []*job) []*job {
 	return own
 }
 
-// filesOf is the files in which histories are, each once.
+// filesOf is the files in which histories are, and results that tell how these are read,
+// each once.
 func filesOf(jobs []*job) (files []string) {
 	for _, j := range jobs {
 		if file := j.File(); len(files) == 0 || files[len(files)-1] != file {
 			files = append(files, file)
+		}
+		if results, ok := j.Results(); ok && !j.Member() && j.incomplete() {
+			files = append(files, results.Path)
 		}
 	}
 	return files

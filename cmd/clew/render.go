@@ -15,7 +15,6 @@ import (
 	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/forms"
 	"clew/report"
 	"clew/report/page"
 )
@@ -115,7 +114,6 @@ func (k *renderer) given(c *cli.Context) error {
 	if k.options, k.memory, err = searchOptions(c); err != nil {
 		return err
 	}
-	k.options.Independent, k.options.Keyless = k.reading.independent, k.reading.keyless
 	k.name, k.output = "-o "+out, files.To(out, k.stdout, k.stderr)
 	inputs := files.Set{}
 	inputs.Add(k.history)
@@ -158,11 +156,7 @@ func (k *renderer) render(ctx context.Context) error {
 
 // resultOf is the result that is given, or that of a new check.
 func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
-	o := k.reading.pairing()
-	o.Memory = k.memory
-	reading, shown := k.showReading(ctx, k.history)
-	h, err := forms.ReadFileWithin(reading, k.history, o)
-	shown()
+	h, how, err := k.readFile(ctx, k.history)
 	if err != nil {
 		return nil, err
 	}
@@ -170,9 +164,9 @@ func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 		fmt.Fprintf(k.stderr, "clew: %s: warning: %s\n", text.Line(k.history), text.Line(w))
 	}
 	if k.result == "" {
-		options := k.options
+		options := k.optionsOf(how)
 		options.TimeLimit = 0 // the context has it
-		r, err := clew.Check(ctx, h, k.reading.spec, options)
+		r, err := clew.Check(ctx, h, how.spec, options)
 		if err != nil {
 			return nil, clew.Placed(h, err)
 		}
@@ -184,5 +178,5 @@ func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return clew.ReadResult(ctx, limits.Reader(ctx, in, k.memory), name, h, k.reading.spec)
+	return clew.ReadResult(ctx, limits.Reader(ctx, in, k.memory), name, h, how.spec)
 }

@@ -34,6 +34,7 @@ import (
 type job struct {
 	store.Source
 	reading
+	given   *reading      // what reading was before results completed it, nil if they did not
 	missing error         // why there is no history at its path
 	claims  []store.Claim // the claims of a table about it; nil: those of its results.edn
 
@@ -144,12 +145,13 @@ func (t *tally) summary(total string, each ...outcome) string {
 
 // runner runs jobs concurrently and says in order what became of them.
 type runner struct {
-	reading  reading     // what the command line says
-	models   storeModels // what it says about some tests of a store
-	options  clew.Options
-	memory   int64 // what the process may hold, about
-	keeper   memory.Keeper
-	failFast bool // no job is begun once a history was invalid
+	reading    reading     // what the command line says
+	models     storeModels // what it says about some tests of a store
+	options    clew.Options
+	memory     int64 // what the process may hold, about
+	keeper     memory.Keeper
+	ownResults bool // results beside histories do not complete how these are read
+	failFast   bool // no job is begun once a history was invalid
 	policy
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
@@ -260,10 +262,10 @@ func (r *runner) job(s store.Source, missing error) *job {
 	return j
 }
 
-// optionsOf is how a job's history is checked.
-func (r *runner) optionsOf(j *job) clew.Options {
+// optionsOf is how a history is checked that is read so.
+func (r *runner) optionsOf(how reading) clew.Options {
 	o := r.options
-	o.Independent, o.Keyless = j.independent, j.keyless
+	o.Independent, o.Keyless = how.independent, how.keyless
 	return o
 }
 
@@ -582,12 +584,20 @@ func (r *runner) read(ctx context.Context, j *job) error {
 	defer func() { j.took += time.Since(start) }()
 	ctx, shown := r.showReading(ctx, j.Path)
 	defer shown()
-	o := j.pairing()
-	o.Memory = r.memory
 	var h *jepsen.History
-	stopped, err := awaited(ctx, func() (err error) { h, err = j.Read(ctx, o); return err })
+	var how reading
+	stopped, err := awaited(ctx, func() (err error) {
+		how = r.completed(ctx, j)
+		o := how.pairing()
+		o.Memory = r.memory
+		if h, err = j.Read(ctx, o); err == nil && how.toldBy != "" && !how.fits(h) {
+			how = j.reading
+		}
+		return err
+	})
 	if j.stopped = stopped; stopped == "" {
 		j.h = h
+		j.complete(how)
 	}
 	return err
 }

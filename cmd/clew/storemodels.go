@@ -14,6 +14,10 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/jepsen"
+	"clew/jepsen/forms"
+	"clew/jepsen/store"
+	"clew/models"
 )
 
 // storeModels is how the histories of a store's tests are read, by the name of
@@ -154,4 +158,78 @@ func (m storeModels) unused(jobs []*job) error {
 	}
 	slices.Sort(missing)
 	return fmt.Errorf("--models: no history is of the test %s", strings.Join(missing, ", nor of "))
+}
+
+// What the command line does not say of a stored history, the results of its test may
+// say: its model, the initial value, whether there are keys.
+
+// completed is how a job's history is read: as the command line says, and where it does
+// not, as the results beside the history do.
+func (r *runner) completed(ctx context.Context, j *job) reading {
+	if r.ownResults || j.Path == "-" || !j.incomplete() {
+		return j.reading
+	}
+	told := j.Checked(ctx, r.memory, models.OfRecord)
+	both, more := told.With(j.settings)
+	if !more {
+		return j.reading
+	}
+	how, err := modelSpec(known(both))
+	if err != nil {
+		return j.reading
+	}
+	how.settings, how.toldBy, how.told = j.settings, told.By, told
+	return how
+}
+
+// readFile reads the history of a file, and says how it is to be read on: as clew check
+// reads it.
+func (r *runner) readFile(ctx context.Context, path string) (*jepsen.History, reading, error) {
+	how := r.completed(ctx, &job{Source: store.File(path), reading: r.reading})
+	o := how.pairing()
+	o.Memory = r.memory
+	reading, shown := r.showReading(ctx, path)
+	defer shown()
+	h, err := forms.ReadFileWithin(reading, path, o)
+	if err == nil && how.toldBy != "" && !how.fits(h) {
+		how = r.reading
+	}
+	return h, how, err
+}
+
+// incomplete says whether the model or the initial value is not said.
+func (r *reading) incomplete() bool {
+	if r.modelFile != "" {
+		return false
+	}
+	if r.spec.Name == "" {
+		return true
+	}
+	d, err := r.spec.Definition()
+	return err == nil && r.spec.Init == "" && d.Takes(models.ParamInit)
+}
+
+// known is the settings that clew has flags for: a later version may tell more.
+func known(all settings) settings {
+	s := settings{}
+	for _, name := range modelFlagNames {
+		if value, ok := all[name]; ok {
+			s[name] = value
+		}
+	}
+	return s
+}
+
+// fits says whether what results tell can be about a history.
+func (r *reading) fits(h *jepsen.History) bool {
+	spec, _, err := r.spec.Infer(h)
+	return err == nil && r.told.Fits(h, spec.Name)
+}
+
+// complete sets how a job's history is read.
+func (j *job) complete(how reading) {
+	if how.toldBy != "" {
+		given := j.reading
+		j.given, j.reading = &given, how
+	}
 }

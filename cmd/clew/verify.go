@@ -12,7 +12,6 @@ import (
 
 	"clew"
 	"clew/internal/text"
-	"clew/jepsen/forms"
 )
 
 const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
@@ -90,18 +89,14 @@ func (r *runner) tell(ctx context.Context, start time.Time, said string, status 
 
 // verified is what came of a witness, and the exit status.
 func (r *runner) verified(ctx context.Context, history, witness string) (said string, status int, err error) {
-	o := r.reading.pairing()
-	o.Memory = r.memory
-	reading, shown := r.showReading(ctx, history)
-	h, err := forms.ReadFileWithin(reading, history, o)
-	shown()
+	h, how, err := r.readFile(ctx, history)
 	if err != nil {
 		return "", 0, err
 	}
 	replay, values := clew.Verify, h
-	if r.reading.independent {
+	if how.independent {
 		part := h.Independent
-		if r.reading.keyless {
+		if how.keyless {
 			part = h.IndependentOrShared
 		}
 		keyed, err := part()
@@ -110,7 +105,7 @@ func (r *runner) verified(ctx context.Context, history, witness string) (said st
 		}
 		replay, values = clew.VerifyKeys, keyed.Unwrapped
 	}
-	spec, _, err := r.reading.spec.Infer(values)
+	spec, _, err := how.spec.Infer(values)
 	if err != nil {
 		return "", 0, clew.Placed(h, err)
 	}

@@ -90,6 +90,9 @@ func (l *listing) passed() []string {
 func (l *listing) doubled(found []Source, same func(name string) (bool, error)) (said []string, err error) {
 	for i := range found {
 		s := &found[i]
+		if s.results != nil && l.seen[s.results.Below] > 1 {
+			s.results = nil // there is no telling which counts
+		}
 		n := l.seen[s.Below]
 		if n < 2 {
 			continue

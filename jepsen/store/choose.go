@@ -39,11 +39,12 @@ func kindByName(name string) string {
 
 // choice is what stands for histories among the files of a directory or archive.
 type choice struct {
-	chosen []string
-	tests  map[string]string // of the history.edn with a test.jepsen beside it
-	packed []string          // compressed histories of runs, where others are not compressed
-	logs   []string          // of runs that have nothing else, where others have
-	others []string          // which would be chosen by themselves
+	chosen  []string
+	tests   map[string]string // of the history.edn with a test.jepsen beside it
+	results map[string]string // of the histories of runs with a results.edn beside them
+	packed  []string          // compressed histories of runs, where others are not compressed
+	logs    []string          // of runs that have nothing else, where others have
+	others  []string          // which would be chosen by themselves
 }
 
 // choose chooses among the files of a directory or archive: of each run the
@@ -79,8 +80,10 @@ func choose(paths []string) choice {
 	}
 	if len(c.chosen) == 0 {
 		c.byKind(of)
+		c.results = r.results(c.chosen)
 		return c
 	}
+	c.results = r.results(c.chosen)
 	for _, f := range of[".edn"] {
 		dir, base := path.Split(f)
 		if (base == "history.edn.gz" || base == "history.edn.zst") && !r.has(dir, "history.edn", "test.jepsen") {
@@ -147,6 +150,17 @@ type runs map[string]bool
 // has says whether a folder has one of these files.
 func (r runs) has(dir string, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return r[dir+name] })
+}
+
+// results are the results.edn beside histories of runs.
+func (r runs) results(histories []string) map[string]string {
+	beside := map[string]string{}
+	for _, f := range histories {
+		if dir, _ := path.Split(f); isOfRun(f) && r.has(dir, resultsFile) {
+			beside[f] = dir + resultsFile
+		}
+	}
+	return beside
 }
 
 // part says whether a file is in the independent/ folder of a run.

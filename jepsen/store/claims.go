@@ -31,7 +31,11 @@ type Claim struct {
 	OpProcess, OpF edn.Value
 	Model          string // the model's name if the claim shows it, else ""
 	Init           string // its initial value if the claim shows it, else ""
-	Analyzer       string
+	field          string // of a record, in which Knossos's own results show it
+	// Flags are what clew's plugin says it was given, by the names of clew check's flags,
+	// but for the model and the initial value; nil of others.
+	Flags    map[string]string
+	Analyzer string
 	// By says who made it: "Knossos's wgl", or "clew's plugin".
 	By string
 	// NoOp: it is of Knossos's model that accepts everything.
@@ -131,6 +135,7 @@ func (c *claims) find(m edn.ID, at Claim, depth int) {
 	perKey, hasResults := v.Get(m, c.results)
 	_, hasFailures := v.Get(m, c.failures)
 	if hasResults && hasFailures && v.Kind(perKey) == edn.KindMap && !at.IsKey {
+		c.told(m, &at)
 		for kvs := v.Items(perKey); len(kvs) > 0; kvs = kvs[2:] {
 			key := at
 			key.Key, key.IsKey = v.Value(kvs[0]), true
@@ -192,38 +197,51 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 	if analyzer, ok := c.get(m, "analyzer"); ok && analyzer != edn.Nil {
 		at.Analyzer = strings.TrimPrefix(v.Text(analyzer), ":")
 	}
-	if c.modelOf != nil {
+	c.told(m, &at)
+	if _, supposed := c.get(m, "told-by"); at.Flags == nil && !supposed {
+		at.Init, at.field = c.initial(m)
+	}
+	if c.modelOf != nil && at.Flags == nil {
 		at.Model = c.model(m, 0)
 	}
-	at.Init = c.initial(m)
 	at.NoOp = at.Verdict == jepsen.Valid && c.noOp(m)
 	at.By = "Knossos's competition"
 	if at.Analyzer != "" {
 		at.By = "Knossos's " + at.Analyzer
 	}
-	if told, ok := c.get(m, "clew"); ok && v.Kind(told) == edn.KindMap || strings.HasPrefix(at.Analyzer, "clew/") {
+	if at.Flags != nil || strings.HasPrefix(at.Analyzer, "clew/") {
 		at.By = "clew's plugin"
-		c.told(told, ok, &at)
 	}
 	return at
 }
 
-// told takes what clew's plugin says of its own check.
-func (c *claims) told(m edn.ID, ok bool, at *Claim) {
-	if !ok {
+// told takes what clew's plugin says of its own check, in a result or in that of all keys.
+func (c *claims) told(m edn.ID, at *Claim) {
+	said, _ := c.get(m, "clew")
+	if c.v.Kind(said) != edn.KindMap {
 		return
 	}
-	if model, ok := c.get(m, "model"); ok && model != edn.Nil {
-		at.Model = strings.Trim(c.v.Text(model), `:"`)
-	}
-	if init, ok := c.get(m, "init"); ok {
-		at.Init = c.v.Text(init)
+	at.Flags = map[string]string{}
+	for kvs := c.v.Items(said); len(kvs) > 0; kvs = kvs[2:] {
+		value := strings.TrimPrefix(c.v.Text(kvs[1]), ":")
+		if c.v.Kind(kvs[1]) == edn.KindString {
+			value = c.v.Str(kvs[1])
+		}
+		switch flag := strings.TrimPrefix(c.v.Text(kvs[0]), ":"); flag {
+		case "version":
+		case flagModel:
+			at.Model = value
+		case flagInit:
+			at.Init = c.v.Text(kvs[1])
+		default:
+			at.Flags[flag] = value
+		}
 	}
 }
 
 // initial is the initial value, "" if it is not certain: a configuration in which no
-// operation has been linearized has it.
-func (c *claims) initial(m edn.ID) string {
+// operation has been linearized has it, in a field of its record.
+func (c *claims) initial(m edn.ID) (init, field string) {
 	v := c.v
 	configs, _ := c.get(m, "configs")
 	for _, config := range v.Items(configs) {
@@ -237,11 +255,11 @@ func (c *claims) initial(m edn.ID) string {
 		}
 		for _, field := range []string{"value", "s", "pending"} {
 			if value, ok := c.get(state, field); ok && len(v.Items(state)) == 2 {
-				return v.Text(value)
+				return v.Text(value), field
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // fields is a record without its tag, in either way to write it.

@@ -34,6 +34,9 @@ type Options struct {
 	// Warn, unless nil, is told what was passed by though its name is one of those that
 	// are looked for.
 	Warn func(string)
+	// ModelOf, unless nil, has the results of runs read while an archive is read for the
+	// names of its members, for Source.Checked. It is that of ReadClaims.
+	ModelOf func(record string) (model string, ok bool)
 }
 
 // FindWith is Find with options, until the context is done: then the error is its
@@ -57,9 +60,14 @@ func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
 	case IsArchive(path):
 		found, passed, err = findInArchive(ctx, path, func(context.Context) (io.ReadCloser, error) { return files.Open(path) }, o)
 	default:
-		return []Source{{Path: path, test: besideFile(path)}}, nil
+		return []Source{File(path)}, nil
 	}
 	return o.found(path, found, passed, err)
+}
+
+// File is the history in a file of this machine.
+func File(path string) Source {
+	return Source{Path: path, test: besideFile(path), results: resultsBeside(path)}
 }
 
 // found is what was found at a path. If it is nothing that is an error, and what was

@@ -39,6 +39,9 @@ type Source struct {
 	open    opener  // nil: Path is a file of this machine, or "-"
 	test    *Source // the test.jepsen beside a history.edn, nil if there is none
 
+	results *Source  // the results.edn beside the history of a run, nil if there is none
+	checked *Checked // what results say, nil if that is not known
+
 	told *testfile.Told // what a test.jepsen says of its history, nil if that is not known yet
 }
 
@@ -120,6 +123,10 @@ func sources(files []string, source func(name string) Source) (found []Source) {
 		if test, ok := c.tests[name]; ok {
 			beside := source(test)
 			s.test = &beside
+		}
+		if results, ok := c.results[name]; ok {
+			beside := source(results)
+			s.results = &beside
 		}
 		found = append(found, s)
 	}

@@ -53,6 +53,8 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 					return nil, nil, fmt.Errorf("%s: %w", file, err)
 				}
 				*o.Keep -= header.Size
+			} else if isResults(name) && o.ModelOf != nil {
+				m.checked = readChecked(limits.Reader(ctx, t.r, 0), o.ModelOf)
 			} else if path.Base(name) == "test.jepsen" { // later that would take finding it again
 				if told, err := testfile.TellStream(ctx, t.r, name, 0); err == nil {
 					m.told = &told
@@ -90,17 +92,18 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 func (t *tarball) source(name string, m member) Source {
 	s := stored(t.file, name)
 	s.archive = t.file
-	s.InOrder, s.told = m.text == nil, m.told
+	s.InOrder, s.told, s.checked = m.text == nil, m.told, m.checked
 	s.open = func(ctx context.Context) (io.ReadCloser, error) { return t.read(ctx, m) }
 	return s
 }
 
 // member is a file in a tar archive. A hard link is the file that it names.
 type member struct {
-	at   int    // which of the members it is, from 1 on
-	text []byte // what is in it, unless nil
-	lost error  // why it cannot be read
-	told *testfile.Told
+	at      int    // which of the members it is, from 1 on
+	text    []byte // what is in it, unless nil
+	lost    error  // why it cannot be read
+	told    *testfile.Told
+	checked *Checked
 }
 
 // tarball is a tar archive, compressed or not. What follows the end of one is another
