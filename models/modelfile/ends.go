@@ -1,6 +1,8 @@
 package modelfile
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"go.starlark.net/syntax"
@@ -76,4 +78,118 @@ func breaks(block []syntax.Stmt) bool {
 		}
 		return false
 	})
+}
+
+// What inconsistent(..) gives refuses an operation only if the step returns it. A call of
+// it as a statement refuses nothing, and neither does a variable that is never looked at.
+
+// lost is an error about an inconsistent(..) that no step can return, nil if there is
+// none as far as the text shows.
+func lost(list []syntax.Stmt) error {
+	refusing := refusing(list)
+	var err error
+	tell := func(x syntax.Node, format string, args ...any) {
+		if start, _ := x.Span(); err == nil {
+			err = syntax.Error{Pos: start, Msg: fmt.Sprintf(format, args...)}
+		}
+	}
+	const refused = "what inconsistent(..) gives is lost here, so that nothing is refused; expected return inconsistent(..)"
+	for _, s := range list {
+		var used map[string]bool // in a function
+		if def, ok := s.(*syntax.DefStmt); ok {
+			used = lookedAt(def)
+		}
+		syntax.Walk(s, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.ExprStmt:
+				if f := refusing.by(n.X); f == inconsistent {
+					tell(n, refused)
+				} else if f != "" {
+					tell(n, "what %s(..) gives is lost here, and it may be inconsistent(..); expected return %[1]s(..), or its result looked at", f)
+				}
+			case *syntax.AssignStmt:
+				if name, f := assigned(n), refusing.by(n.RHS); used != nil && name != "" && f != "" && !used[name] {
+					tell(n, "%s = %s(..) is never looked at, so that nothing is refused; expected return %[2]s(..)", name, f)
+				}
+			}
+			return true
+		})
+	}
+	return err
+}
+
+const inconsistent = "inconsistent"
+
+// functions are names of functions that may give inconsistent(..).
+type functions map[string]bool
+
+// refusing returns inconsistent itself, and the functions of a file that return it.
+func refusing(list []syntax.Stmt) functions {
+	all := functions{inconsistent: true}
+	for before := 0; before < len(all); {
+		before = len(all)
+		for _, s := range list {
+			if def, ok := s.(*syntax.DefStmt); ok {
+				for _, s := range def.Body {
+					syntax.Walk(s, func(n syntax.Node) bool {
+						if r, ok := n.(*syntax.ReturnStmt); ok && all.by(r.Result) != "" {
+							all[def.Name.Name] = true
+						}
+						_, inner := n.(*syntax.DefStmt)
+						return !inner
+					})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// by returns which of the functions an expression may have its value from, or "".
+func (all functions) by(x syntax.Expr) string {
+	switch x := x.(type) {
+	case *syntax.ParenExpr:
+		return all.by(x.X)
+	case *syntax.CondExpr:
+		return cmp.Or(all.by(x.True), all.by(x.False))
+	case *syntax.BinaryExpr:
+		if x.Op == syntax.AND || x.Op == syntax.OR {
+			return cmp.Or(all.by(x.X), all.by(x.Y))
+		}
+	case *syntax.CallExpr:
+		if f, ok := x.Fn.(*syntax.Ident); ok && all[f.Name] {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// assigned returns the variable that a statement sets, "" if it sets anything else.
+func assigned(s *syntax.AssignStmt) string {
+	if name, ok := s.LHS.(*syntax.Ident); ok && s.Op == syntax.EQ {
+		return name.Name
+	}
+	return ""
+}
+
+// lookedAt returns the names that a function mentions otherwise than to set them.
+func lookedAt(def *syntax.DefStmt) map[string]bool {
+	used := map[string]bool{}
+	var visit func(n syntax.Node) bool
+	visit = func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Ident:
+			used[n.Name] = true
+		case *syntax.AssignStmt:
+			if assigned(n) != "" {
+				syntax.Walk(n.RHS, visit)
+				return false
+			}
+		}
+		return true
+	}
+	for _, s := range def.Body {
+		syntax.Walk(s, visit)
+	}
+	return used
 }

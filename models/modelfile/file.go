@@ -1,6 +1,7 @@
 package modelfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -111,7 +112,7 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 			return nil, placed(f.path, syntax.Error{Pos: load.Load, Msg: "a model is one file: it can load nothing"})
 		}
 	}
-	if err := forgotten(tree.Stmts); err != nil {
+	if err := cmp.Or(lost(tree.Stmts), forgotten(tree.Stmts)); err != nil {
 		return nil, placed(f.path, err)
 	}
 	if len(tree.Stmts) > 0 {
@@ -125,7 +126,7 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 	for _, s := range tree.Stmts {
 		syntax.Walk(s, func(n syntax.Node) bool {
 			name, ok := n.(*syntax.Ident)
-			f.refuses = f.refuses || ok && name.Name == "inconsistent"
+			f.refuses = f.refuses || ok && name.Name == inconsistent
 			return true
 		})
 	}

@@ -66,6 +66,18 @@ def read(state, op):
             return inconsistent("no")
         return state
 ops = {"write": write, "read": read}`, "write 2, read nil -> 2", "write 2, read nil -> 3"},
+		{"inconsistent(..) in a variable, and from a helper", `
+init = 0
+def write(state, op): return op.value
+def fits(state, op): return state if state == op.out else inconsistent("no")
+def read(state, op):
+    next = state
+    if state == 7:
+        next = inconsistent("seven")
+    if next == state:
+        next = fits(next, op)
+    return next
+ops = {"write": write, "read": read}`, "write 2, read nil -> 2", "write 2, read nil -> 3"},
 	} {
 		f, err := modelfile.Parse("m.star", []byte(x.text))
 		if err != nil {
