@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/klauspost/compress/gzip"
@@ -60,6 +61,18 @@ const maxWindow = 128 << 20
 // IsPacked says whether a file that begins so is one that Decompress decompresses.
 func IsPacked(head []byte) bool {
 	return bytes.HasPrefix(head, gzipMagic) || bytes.HasPrefix(head, zstdMagic)
+}
+
+// PackedName returns a file's name without .gz or .zst, and how such a file is
+// compressed, "" if the name does not say that it is.
+func PackedName(name string) (plain, packing string) {
+	if plain, is := strings.CutSuffix(name, ".gz"); is {
+		return plain, "gzip"
+	}
+	if plain, is := strings.CutSuffix(name, ".zst"); is {
+		return plain, "zstd"
+	}
+	return name, ""
 }
 
 // Decompress is the content of r: decompressed if it begins like gzip or zstd,

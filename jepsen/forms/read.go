@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"runtime"
 
 	"clew/edn"
@@ -106,6 +107,12 @@ func (in *input) events(r io.Reader, form Form) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.file, err)
 	}
+	plain, packing := files.PackedName(in.file)
+	if packing != "" && !packed {
+		if _, err := buffered.Peek(1); err == io.EOF {
+			return fmt.Errorf("%s: expected %s data, as the name says, found an empty file", in.file, packing)
+		}
+	}
 	if _, isFile := r.(*os.File); packed && isFile && runtime.GOMAXPROCS(0) > 1 {
 		unpacked = files.Ahead(unpacked) // A file, unlike other readers, may still be read once nobody wants it.
 	}
@@ -113,7 +120,7 @@ func (in *input) events(r io.Reader, form Form) error {
 	if packed {
 		buffered = bufio.NewReaderSize(limits.Reader(in.ctx, unpacked, in.memory), 1<<16)
 	}
-	if head, _ := buffered.Peek(testfile.Head); form == Test || form == "" && testfile.Is(head) {
+	if head, _ := buffered.Peek(testfile.Head); form == Test || form == "" && (testfile.Is(head) || path.Ext(plain) == ".jepsen") {
 		if packed {
 			r = nil
 		}

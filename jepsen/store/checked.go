@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"clew/edn"
+	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
 )
@@ -259,7 +260,7 @@ func resultsBeside(name string) *Source {
 // isOfRun says whether a file is a history that Jepsen has left in the folder of a run,
 // compressed or not.
 func isOfRun(name string) bool {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	name, _ = files.PackedName(name)
 	return isRun(name) || path.Base(name) == "jepsen.log"
 }
 

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"clew/internal/files"
 )
 
 // isRun says whether a file is the history of a run as Jepsen stores it. Before 2017 a
@@ -23,7 +25,7 @@ func isEDN(name string) bool { return kindByName(name) == ".edn" }
 // names are histories unless others are chosen before them. JSON lines count as JSON, and
 // what checkers said is not a history.
 func kindByName(name string) string {
-	name = strings.TrimSuffix(strings.TrimSuffix(path.Base(name), ".gz"), ".zst")
+	name, _ = files.PackedName(path.Base(name))
 	switch ending := path.Ext(name); ending {
 	case ".edn", ".json":
 		if strings.TrimSuffix(name, ending) != "results" {

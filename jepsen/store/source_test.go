@@ -97,6 +97,8 @@ func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
 		{"a damaged file", first(150), damaged, 0, may + "cannot be read ("},
 		{"a damaged chunk", first(150), changed, 0, "the history is cut off: it has 150 events of 200, and the test.jepsen beside it cannot be read ("},
 		{"a damaged chunk beside a whole history", history, changed, 200, ""},
+		{"an empty file beside a damaged history", history[:len(history)-20], []byte{}, 0, "200:"},
+		{"another file beside a damaged history", history[:len(history)-20], []byte("\n"), 0, "200:"},
 		{"another file", first(150), []byte("Hello, world"), 0, may + "is damaged: it does not begin as such a file does"},
 		{"a pointer of Git LFS", first(150), []byte("version https://git-lfs.github.com/spec/v1\noid"), 150, "the test.jepsen beside it is a pointer of Git LFS"},
 	} {
@@ -134,7 +136,7 @@ func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
 			h, err := all[0].Read(t.Context(), jepsen.Options{})
 			said, events := "", 0
 			if err != nil {
-				said = strings.TrimPrefix(err.Error(), all[0].Path+": ")
+				said = strings.TrimLeft(strings.TrimPrefix(err.Error(), all[0].Path), ": ")
 			} else {
 				said, events = strings.Join(h.Warnings, "; "), h.Events
 			}
