@@ -256,7 +256,7 @@ func awaited(ctx context.Context, f func() error) (stopped jepsen.Cause, err err
 // job makes a job for a history that was found, or for none if it is missing.
 func (r *runner) job(s store.Source, missing error) *job {
 	j := &job{Source: s, reading: r.reading, missing: missing}
-	if own, ok := r.models.of(s.Test); ok && s.Stored {
+	if own, ok := r.models.of(s); ok {
 		j.reading = own
 	}
 	return j

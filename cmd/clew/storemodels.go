@@ -42,7 +42,7 @@ func givenModels(ctx context.Context, c *cli.Context, memory int64) (storeModels
 //
 //	{"etcd" :cas-register, "redis" {:model :register, :init 0, :independent true}, "*" :set}
 //
-// The tests that it does not name go by "*", if it has that.
+// The histories of other tests go by "*", if it has that.
 // Names are strings, keywords or symbols. If a test's map leaves something out,
 // the command line counts. A model file is named as seen from the file of models.
 func readStoreModels(ctx context.Context, path string, memory int64, normal settings) (storeModels, error) {
@@ -86,9 +86,12 @@ func readStoreModels(ctx context.Context, path string, memory int64, normal sett
 // otherTests stands for the tests that a file of models does not name.
 const otherTests = "*"
 
-// of is how the histories of a test are read, false if the file does not say.
-func (m storeModels) of(test string) (own reading, ok bool) {
-	if own, ok = m[test]; !ok {
+// of is how a history is read, false if the file does not say.
+func (m storeModels) of(s store.Source) (own reading, ok bool) {
+	if m == nil {
+		return own, false
+	}
+	if own, ok = m[s.TestName()]; !ok {
 		own, ok = m[otherTests]
 	}
 	return own, ok
@@ -145,7 +148,7 @@ func name(v *edn.Values, id edn.ID) string {
 func (m storeModels) unused(jobs []*job) error {
 	seen := map[string]bool{}
 	for _, j := range jobs {
-		seen[j.Test] = j.Stored || seen[j.Test]
+		seen[j.TestName()] = true
 	}
 	var missing []string
 	for test := range m {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -110,6 +111,19 @@ func stored(root, below string) Source {
 		s.Test = dir
 	}
 	return s
+}
+
+// TestName returns the name of the test that a source is of, as its folder has it, or as
+// it would have it if the folder were given and not the file; "" for standard input.
+func (s Source) TestName() string {
+	if s.Stored {
+		return s.Test
+	}
+	path, err := filepath.Abs(s.Path)
+	if err != nil || s.Path == "-" {
+		return ""
+	}
+	return stored(filepath.ToSlash(filepath.Dir(path)), filepath.Base(path)).Test
 }
 
 // timestamp is how Jepsen names the folder of a run.
