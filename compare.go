@@ -1,8 +1,10 @@
 package clew
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"clew/edn"
 	"clew/internal/text"
@@ -29,7 +31,108 @@ func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options
 	for i, claim := range claims {
 		all[i] = c.compare(claim, spec)
 	}
+	if spec.Init == "" {
+		c.fromOne(all, spec)
+	}
 	return all, nil
+}
+
+// A test has one initial value, for all of its keys. A claim that agrees from an initial
+// value that its first reads show is compared alone at first, so what agrees is then
+// compared from the value that most of the test's claims agree with.
+
+// maxInits bounds the initial values that are tried for all claims.
+const maxInits = 4
+
+// fromOne compares all claims that agree, and do not say their initial values, from the
+// same one, if some need another than the default.
+func (c *comparer) fromOne(all []report.Comparison, spec models.Spec) {
+	of := map[string][]*report.Comparison{} // by model
+	var order []string
+	for i := range all {
+		if x := &all[i]; x.Agreement == report.Agree && x.Claim.Init == "" {
+			if of[x.Result.Model] == nil {
+				order = append(order, x.Result.Model)
+			}
+			of[x.Result.Model] = append(of[x.Result.Model], x)
+		}
+	}
+	for _, model := range order {
+		from := spec
+		from.Name = model
+		c.fromOneOf(of[model], from)
+	}
+}
+
+// fromOneOf is fromOne for claims of one model.
+func (c *comparer) fromOneOf(claims []*report.Comparison, from models.Spec) {
+	usual := from.FromDefault().Init
+	var inits []string
+	needed := map[string]int{}
+	for _, x := range claims {
+		init := cmp.Or(x.Result.Init, usual)
+		if needed[init]++; needed[init] == 1 {
+			inits = append(inits, init)
+		}
+	}
+	if len(inits) == 0 || len(inits) == 1 && inits[0] == usual {
+		return
+	}
+	slices.SortStableFunc(inits, func(a, b string) int { return needed[b] - needed[a] })
+	var best []report.Comparison
+	most, chosen := -1, ""
+	for _, init := range inits[:min(len(inits), maxInits)] {
+		if from.Init = init; init == "" {
+			continue
+		}
+		tried, agreed := make([]report.Comparison, len(claims)), 0
+		for i, x := range claims {
+			tried[i] = c.from(*x, from)
+			if tried[i].Agreement == report.Agree {
+				agreed++
+			}
+		}
+		if agreed > most {
+			best, most, chosen = tried, agreed, init
+		}
+	}
+	for i, other := range best {
+		x := claims[i]
+		switch own := x.Result.Init; {
+		case other.Agreement == report.Disagree:
+			other.Why = fmt.Sprintf("it agrees with %s alone, and other results of the test with %s, but a test has one initial value", initGiven(cmp.Or(own, usual)), initGiven(chosen))
+			*x = other
+		case other.Agreement != report.Agree:
+			*x = other
+		case own != "" && own != chosen:
+			other.Why = asInit(chosen)
+			*x = other
+		}
+	}
+}
+
+// initGiven names an initial value as it is given.
+func initGiven(init string) string {
+	if init == "" {
+		return ownInit
+	}
+	return "--init " + text.Shorten(init, maxInit)
+}
+
+// asInit says from which initial value a claim agrees.
+func asInit(init string) string {
+	return "with " + initGiven(init) + ", as the test seems to have had it"
+}
+
+// from compares a claim from an initial value.
+func (c *comparer) from(x report.Comparison, spec models.Spec) report.Comparison {
+	r, err := c.result(spec, x.Claim)
+	if err != nil {
+		return report.Comparison{File: x.File, Claim: x.Claim, Err: err, Why: err.Error()}
+	}
+	x.Result = r
+	x.Agreement, x.Why = agreement(x.Claim, r)
+	return x
 }
 
 // question is a way to check a history.
@@ -96,7 +199,7 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 	// The claim does not show its initial value, which may be the one that its first
 	// reads show, or the default.
 	if other, init := c.fromEither(claim, spec, r); other != nil {
-		return report.Comparison{File: c.h.File, Claim: claim, Result: other, Agreement: report.Agree, Why: "with --init " + text.Shorten(init, maxInit) + ", as the test seems to have had it"}
+		return report.Comparison{File: c.h.File, Claim: claim, Result: other, Agreement: report.Agree, Why: asInit(init)}
 	}
 	if x.Agreement != report.Disagree {
 		return x

@@ -37,7 +37,9 @@ disagree, clew shows its evidence, verified, and the known difference if one
 explains it.
 
 A PATH is a history or a directory, as for clew check. Without --model the model
-is the one that the results show, else it is inferred.
+is the one that the results show, else it is inferred. Without --init a claim may
+be of the default or of the value that the first reads show, but all claims about a
+history, of its keys too, must be of the same one.
 
 --knossos CMD is run for histories without results, by sh, with --model MODEL
 FILE appended. It prints Knossos's result map, or a line "FILE<TAB>true" as
