@@ -366,6 +366,28 @@ func TestAnotherProgramHonorsKeyless(t *testing.T) {
 	}
 }
 
+// A completion cannot take a write of its transaction back, or make another one of it.
+func TestAnotherProgramProvesNothingOfStepsThatWereNotCalled(t *testing.T) {
+	c := newCertified(t)
+	proof := `{"clew-certificate":1,"operations":1,"model":"multi-register","parameters":{},"independent":false,"clients":"integers","valid":true}` +
+		"\n" + `{"key":null,"valid":true,"order":[0]}` + "\n"
+	completions := map[string]string{"[[:read :y nil] [:write :x 1N]]": "proved: ", "[[:r :y nil]]": "rejected: ", "[[:r :y nil] [:w :x 2]]": "rejected: ",
+		"[[:r :z nil] [:w :x 1]]": "rejected: ", "[[:w :x 1] [:r :y nil]]": "rejected: ", "[[:r :y nil] [:r :x nil]]": "rejected: ", "nil": "rejected: "}
+	for value := range completions {
+		file := filepath.Join(c.dir, fmt.Sprintf("%d.edn", len(c.pairs)))
+		text := "{:process 0 :type :invoke :f :txn :value [[:r :y nil] [:w :x 1]]}\n{:process 0 :type :ok :f :txn :value " + value + "}\n"
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		c.put(value, file, proof)
+	}
+	for value, what := range c.check() {
+		if !strings.HasPrefix(what, completions[value]) {
+			t.Errorf("%s: %s; expected %s", value, what, completions[value])
+		}
+	}
+}
+
 // A certificate under other parameters is about another question. If the program proves it
 // all the same, then because clew answers that question in the same way.
 func TestAnotherProgramProvesNothingElseUnderOtherParameters(t *testing.T) {

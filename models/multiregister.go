@@ -156,21 +156,63 @@ func (m *multiRegister) Read(o Operation) (Op, bool, error) {
 	default:
 		return Op{}, false, fmt.Errorf("expected [[:read k v] [:write k v] ..], found %s", m.v.Text(o.value))
 	}
+	if o.given != o.value && o.given != edn.Nil && o.status == jepsen.Succeeded {
+		if err := m.repeats(o); err != nil {
+			return Op{}, false, err
+		}
+	}
 	m.tie(txn)
 	m.txns = append(m.txns, txn)
 	m.mark(txn)
 	return Op{Txn, int32(len(m.txns) - 1), 0}, len(txn) > 0, nil
 }
 
+// repeats says whether a completion has the micro-operations of its invocation: a
+// completion may fill in what was read, and nothing else.
+func (m *multiRegister) repeats(o Operation) error {
+	called := ""
+	if o.h != nil {
+		inv := o.h.Invocation[o.of]
+		called = fmt.Sprintf(" (index %d, line %d)", o.h.Index(inv), o.h.Line(inv))
+	}
+	given, found := m.v.Items(o.given), m.v.Items(o.value)
+	if kind := m.v.Kind(o.given); kind != edn.KindVector && kind != edn.KindList || len(given) != len(found) {
+		return fmt.Errorf("expected the micro-operations of its invocation%s, %s, found %s", called, m.v.Text(o.given), m.v.Text(o.value))
+	}
+	for i := range given {
+		if given[i] != found[i] && !m.sameStep(given[i], found[i]) {
+			return fmt.Errorf("expected micro-operation %d to be that of its invocation%s, %s, found %s", i+1, called, m.v.Text(given[i]), m.v.Text(found[i]))
+		}
+	}
+	return nil
+}
+
+// sameStep says whether a micro-operation that was found, and read, is the one that was
+// given, but for what a read saw.
+func (m *multiRegister) sameStep(given, found edn.ID) bool {
+	call, step := m.v.Items(given), m.v.Items(found)
+	if kind := m.v.Kind(given); kind != edn.KindVector && kind != edn.KindList || len(call) < 2 || m.v.Same(call[1]) != m.v.Same(step[1]) {
+		return false
+	}
+	writes, reads := m.names(call[0])
+	if wrote, _ := m.names(step[0]); wrote {
+		return writes && len(call) == 3 && m.v.Same(call[2]) == m.v.Same(step[2])
+	}
+	return reads
+}
+
+// names says what the name of a micro-operation makes of it.
+func (m *multiRegister) names(f edn.ID) (write, read bool) {
+	f = m.v.Same(f)
+	return slices.Contains(m.fWrite[:], f), slices.Contains(m.fRead[:], f)
+}
+
 func (m *multiRegister) microOp(item edn.ID) (microOp, error) {
 	kind := m.v.Kind(item)
 	if parts := m.v.Items(item); (kind == edn.KindVector || kind == edn.KindList) && len(parts) == 3 {
 		mop := microOp{slot: m.slotOf(parts[1]), value: int32(m.v.Same(parts[2]))}
-		switch m.v.Same(parts[0]) {
-		case m.fRead[0], m.fRead[1]:
-			return mop, nil
-		case m.fWrite[0], m.fWrite[1]:
-			mop.write = true
+		write, read := m.names(parts[0])
+		if mop.write = write; write || read {
 			return mop, nil
 		}
 	}

@@ -789,6 +789,38 @@ process: 0
 		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [:read k v] or [:write k v], found [:append :x 1] (this is a list-append history, which clew does not check; Elle does, as elle-cli --model list-append FILE or as elle.list-append in a test); it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
 	{"a txn with a micro-op of two", "check --model multi-register h.edn", "{:process 0, :type :invoke, :f :txn, :value [[:r :x]]}\n",
 		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [:read k v] or [:write k v], found [:r :x]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn that lost its write", "check --model multi-register h.edn", `{:process 0, :type :invoke, :f :txn, :value [[:w :x 1] [:r :y nil]]}
+{:process 0, :type :ok, :f :txn, :value [[:r :y 0]]}
+`,
+		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected the micro-operations of its invocation (index 0, line 1), [[:w :x 1] [:r :y nil]], found [[:r :y 0]]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn that lost everything", "check --model multi-register h.edn", `{:process 0, :type :invoke, :f :txn, :value [[:w :x 1]]}
+{:process 0, :type :ok, :f :txn, :value nil}
+`,
+		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected the micro-operations of its invocation (index 0, line 1), [[:w :x 1]], found nil; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn that was no txn when it was called", "check --model multi-register h.edn", `{:process 0, :type :invoke, :f :txn, :value {:x 1}}
+{:process 0, :type :ok, :f :txn, :value [[:w :x 1]]}
+`,
+		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected the micro-operations of its invocation (index 0, line 1), {:x 1}, found [[:w :x 1]]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn that wrote something else", "check --model multi-register h.edn", `{:process 0, :type :invoke, :f :txn, :value [[:r :y nil] [:w :x 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:r :y nil] [:w :x 2]]}
+`,
+		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected micro-operation 2 to be that of its invocation (index 0, line 1), [:w :x 1], found [:w :x 2]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn that read another key", "check --model multi-register h.edn", `{:process 0, :type :invoke, :f :txn, :value [[:r :x nil]]}
+{:process 0, :type :ok, :f :txn, :value [[:r :y nil]]}
+`,
+		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected micro-operation 1 to be that of its invocation (index 0, line 1), [:r :x nil], found [:r :y nil]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn whose write became a read", "check --model multi-register h.edn", `{:process 0, :type :invoke, :f :txn, :value [[:w :x 1]]}
+{:process 0, :type :ok, :f :txn, :value [[:r :x 1]]}
+`,
+		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected micro-operation 1 to be that of its invocation (index 0, line 1), [:w :x 1], found [:r :x 1]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn whose read became a write", "check --model multi-register h.edn", `{:process 0, :type :invoke, :f :txn, :value [[:read :x nil]]}
+{:process 0, :type :ok, :f :txn, :value [[:write :x nil]]}
+`,
+		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected micro-operation 1 to be that of its invocation (index 0, line 1), [:read :x nil], found [:write :x nil]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"a txn in another order", "check --model multi-register h.edn", `{:process 0, :type :invoke, :f :txn, :value [[:w :x 1] [:w :y 2]]}
+{:process 0, :type :ok, :f :txn, :value [[:w :y 2] [:w :x 1]]}
+`,
+		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected micro-operation 1 to be that of its invocation (index 0, line 1), [:w :x 1], found [:w :y 2]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
 	{"a txn that is a map", "check --model multi-register h.edn", "{:process 0, :type :invoke, :f :txn, :value {:x 1}}\n",
 		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [[:read k v] [:write k v] ..], found {:x 1}; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
 	{"a put of a number behind an append", "check --model kv h.edn", `{:process 1, :type :invoke, :f :append, :value "a", :key "x"}

@@ -76,6 +76,11 @@ func naiveReading(text string, o NaiveOptions) (ops []naiveOp, spec naiveSpec, i
 	if ops, err = naivePairs(text, o); err != nil {
 		return nil, nil, nil, err
 	}
+	for _, a := range ops {
+		if o.Model == "multi-register" && !naiveSameSteps(a) {
+			return nil, nil, nil, fmt.Errorf("naive: %s completed as %s", a.given.canon(), a.value.canon())
+		}
+	}
 	spec, ok := naiveSpecs[o.Model]
 	if !ok {
 		return nil, nil, nil, fmt.Errorf("%w %q", ErrNoReading, o.Model)
@@ -341,6 +346,18 @@ func assign(s []string, key, value string) []string {
 		next = append(next, k, m[k])
 	}
 	return next
+}
+
+// naiveSameSteps says whether a transaction completed with the steps that it was called
+// with, but for what it read.
+func naiveSameSteps(a naiveOp) bool {
+	if a.crashed || a.given.isNil() {
+		return true
+	}
+	return slices.EqualFunc(a.given.items, a.value.items, func(x, y form) bool {
+		kind := x.items[0].atom[:2] // :r or :w
+		return y.items[0].atom[:2] == kind && x.items[1].canon() == y.items[1].canon() && (kind == ":r" || x.items[2].canon() == y.items[2].canon())
+	})
 }
 
 func naiveTxn(o NaiveOptions, s []string, a naiveOp) [][]string {
