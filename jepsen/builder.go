@@ -29,6 +29,9 @@ type Options struct {
 	// ClockError is how wrong the times of interval records may be, in their unit:
 	// each operation may have been called earlier and have returned later by that.
 	ClockError int64
+	// Fingerprint asks for the fingerprint of the text. It takes about a second for
+	// 1.5 GB.
+	Fingerprint bool
 }
 
 // Builder makes a History from events, and pairs them by process as they come.

@@ -54,6 +54,7 @@ func (s Status) String() string { return [...]string{"succeeded", "failed", "cra
 type History struct {
 	File   string // the file it was read from, "" if it was built
 	Object string // the kind of object that its text names, such as "queue"; "" if it names none
+	SHA256 string // of all that was read, compressed if it was, in hexadecimal digits; "" unless Options.Fingerprint asked for it
 	Values *edn.Values
 
 	// Events.

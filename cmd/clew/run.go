@@ -589,7 +589,7 @@ func (r *runner) read(ctx context.Context, j *job) error {
 	stopped, err := awaited(ctx, func() (err error) {
 		how = r.completed(ctx, j)
 		o := how.pairing()
-		o.Memory = r.memory
+		o.Memory, o.Fingerprint = r.memory, j.parted
 		if h, err = j.Read(ctx, o); err == nil && how.toldBy != "" && !how.fits(h) {
 			how = j.reading
 		}

@@ -18,6 +18,7 @@ import (
 
 	histories "clew/internal/archive"
 	"clew/internal/gen"
+	"clew/jepsen/store"
 	"clew/report/ci"
 )
 
@@ -330,5 +331,44 @@ func TestTheReadyFilesCheckAStore(t *testing.T) {
 	putFile(t, "shards/2.jsonl", "torn")
 	if got := sh(nil, filepath.Join(docs, "parallel.sh"), "3", "a store"); !strings.HasSuffix(got, want+"1") {
 		t.Error(got)
+	}
+}
+
+// TestPartsOfHistoriesThatDifferAreNotMerged: two stores differ only where the
+// fingerprint of their files does not look. Either is invalid, and in half of either
+// nothing fails.
+func TestPartsOfHistoriesThatDifferAreNotMerged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sound, other := "", 0
+	for k := range 400 {
+		if (store.Shard{I: 1, Of: 2}).Has(fmt.Sprint("h.edn ", k+100)) != (store.Shard{I: 1, Of: 2}).Has("h.edn 200") && k > 100 && k < 300 {
+			other = k + 100
+		}
+		sound += fmt.Sprintf("{:process 0, :type :invoke, :f :write, :value [%d 1]}\n{:process 0, :type :ok, :f :write, :value [%[1]d 1]}\n", k+100)
+		sound += fmt.Sprintf("{:process 1, :type :invoke, :f :read, :value [%d nil]}\n{:process 1, :type :ok, :f :read, :value [%[1]d 1]}\n", k+100)
+	}
+	part := func(of, shard string, key int) {
+		text := strings.Replace(sound, fmt.Sprintf(":ok, :f :read, :value [%d 1]", key), fmt.Sprintf(":ok, :f :read, :value [%d 2]", key), 1)
+		putFile(t, "h.edn", text)
+		_, stdout, stderr := clewRun("check", "--independent", "--model", "register", "--shard-keys", "--shard", shard+"/2", "h.edn")
+		if stderr != "" {
+			t.Fatal(stderr)
+		}
+		putFile(t, of+shard+".jsonl", stdout)
+	}
+	for _, shard := range []string{"1", "2"} {
+		part("a", shard, 200)
+		part("b", shard, other)
+	}
+	for _, of := range []string{"a", "b"} {
+		if status, _, stderr := clewRun("merge", of+"1.jsonl", of+"2.jsonl"); status != exitInvalid {
+			t.Errorf("%s: status %d, %s", of, status, stderr)
+		}
+	}
+	for _, other := range [][2]string{{"a1.jsonl", "b2.jsonl"}, {"b1.jsonl", "a2.jsonl"}} {
+		const want = "clew: h.edn: shards 1/2 and 2/2 have read different histories under this name (SHA-256 "
+		if status, stdout, stderr := clewRun("merge", other[0], other[1]); status != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
+			t.Errorf("%v: status %d\n%s%s", other, status, stdout, stderr)
+		}
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path"
@@ -35,10 +38,17 @@ func ReadWithin(ctx context.Context, r io.Reader, name string, opts jepsen.Optio
 	opts.File = name
 	b := jepsen.NewBuilder(opts)
 	in := input{ctx: ctx, memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, timedOps: b.AddTimedOps, clockError: opts.ClockError}
+	if opts.Fingerprint {
+		in.hash = sha256.New()
+	}
 	if err := in.read(r, ""); err != nil {
 		return nil, err
 	}
-	return b.History()
+	h, err := b.History()
+	if err == nil && in.hash != nil {
+		h.SHA256 = hex.EncodeToString(in.hash.Sum(nil))
+	}
+	return h, err
 }
 
 // ReadFile reads the history in a file; "-" is standard input.
@@ -72,9 +82,10 @@ type input struct {
 	timedOps   func(context.Context, *jepsen.TimedOps) (added bool, err error) // unless nil, gets the whole history of a form with times, instead of take
 	clockError int64                                                           // see jepsen.Options
 
-	eager bool // events are wanted as soon as their text is there
-	whole bool // the form holds whole operations, of which none is an event before the end of the text
-	exact bool // op maps are wanted with the keys of all maps in order of the text
+	eager bool      // events are wanted as soon as their text is there
+	whole bool      // the form holds whole operations, of which none is an event before the end of the text
+	hash  hash.Hash // of all that is read, nil if nothing asks for it
+	exact bool      // op maps are wanted with the keys of all maps in order of the text
 }
 
 // at is a place in the text.
@@ -102,7 +113,11 @@ func (in *input) events(r io.Reader, form Form) error {
 	if short, is := r.(interface{ Len() int }); is { // as the text of a key is
 		size = min(size, short.Len()+1)
 	}
-	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, limits.Counted(in.ctx, r), in.memory), size)
+	text := limits.Counted(in.ctx, r)
+	if in.hash != nil {
+		text = io.TeeReader(text, in.hash)
+	}
+	buffered := bufio.NewReaderSize(limits.Reader(in.ctx, text, in.memory), size)
 	unpacked, packed, err := files.Decompress(buffered)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.file, err)

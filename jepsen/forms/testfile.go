@@ -7,6 +7,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/jepsen/testfile"
 )
 
@@ -22,12 +23,18 @@ func (in *input) test(file io.Reader, text io.Reader) error {
 	in.b.NoLines()
 	n := files.Size(file)
 	at, isFile := file.(io.ReaderAt)
-	if n == 0 || !isFile {
+	if isFile = isFile && n > 0; !isFile {
 		all, err := io.ReadAll(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.file, err)
 		}
 		at, n = bytes.NewReader(all), int64(len(all))
+	}
+	if isFile && in.hash != nil { // of which only the beginning has been read so far
+		in.hash.Reset()
+		if _, err := io.Copy(in.hash, limits.Reader(in.ctx, io.NewSectionReader(at, 0, n), 0)); err != nil {
+			return fmt.Errorf("%s: %w", in.file, err)
+		}
 	}
 	f, err := testfile.Open(in.ctx, at, n, in.file, in.memory)
 	if err != nil {

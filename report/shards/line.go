@@ -55,6 +55,9 @@ type Part struct {
 	Event    int   `json:"event"`              // where that fails, as an event of the whole history; -1 if none fails
 	Failures []int `json:"failures,omitempty"` // the rows of Line.Failures
 	Depth    int   `json:"depth,omitempty"`    // of witnesses, see report.Result
+	// Read is the SHA-256 of what was read of the whole history, "" if it was not read to
+	// its end.
+	Read string `json:"read,omitempty"`
 }
 
 // NewLine is the line of a result. Parted says that the result is about some of the
@@ -65,6 +68,9 @@ func NewLine(s store.Source, r *report.Result, shard store.Shard, at Place, page
 		return l
 	}
 	p := &Part{First: -1, Event: -1, Depth: r.Depth}
+	if r.History != nil {
+		p.Read = r.History.SHA256
+	}
 	for _, k := range r.Keys {
 		if k.Verdict == jepsen.Invalid {
 			p.Failures = append(p.Failures, k.Row())

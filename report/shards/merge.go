@@ -213,6 +213,9 @@ func (m *Merger) Lines() ([]Line, error) {
 		case same != lines:
 			return nil, fmt.Errorf("%s of %d (%s) has %d lines, expected %d: these are no shards of one list", first.Place, n, rest[0].File, same, lines)
 		}
+		if err := differing(rest[:same]); err != nil {
+			wrong = append(wrong, err)
+		}
 		all = append(all, together(rest[:same]))
 		rest = rest[same:]
 		if want.Member++; want.Member >= want.Members {
@@ -222,7 +225,28 @@ func (m *Merger) Lines() ([]Line, error) {
 	if want != (Place{At: n}) {
 		return nil, fmt.Errorf("%s of %d has no line: these are no shards of one list", want, n)
 	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
 	return all, nil
+}
+
+// differing returns an error if parts are not of one history. Of one that was not read to
+// its end that is not known; it makes the whole unknown.
+func differing(lines []Line) error {
+	var first *Line
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case l.Run.Part == nil || l.Valid == jepsen.Unknown && l.Run.Part.Read == "":
+		case first == nil:
+			first = l
+		case l.Run.Part.Read != first.Run.Part.Read:
+			a, b := first.Run, l.Run
+			return fmt.Errorf("%s: shards %s and %s have read different histories under this name (SHA-256 %s and %s); check the same store again with one of them", l.File, a.Shard, b.Shard, a.Part.Read, b.Part.Read)
+		}
+	}
+	return nil
 }
 
 // String is a place in words.
