@@ -128,6 +128,11 @@ func (h *History) Key(event Event) edn.ID {
 	return edn.Nil
 }
 
+// HasKeys says whether some event has a :key.
+func (h *History) HasKeys() bool {
+	return len(h.keys) > 0 || h.whole != nil && len(h.whole.keys) > 0
+}
+
 // setKey sets the :key of an event. Those of earlier events have been set.
 func (h *History) setKey(event Event, key edn.ID) {
 	if key == edn.Nil {

@@ -48,6 +48,9 @@ type Definition struct {
 	// LooksAhead: what comes later may change how an operation is read. So a
 	// failure of a history that still grows says nothing.
 	LooksAhead bool
+	// ReadsKeys: the :key of an operation says what it is about. Other models of the
+	// registry take all operations for those of one object.
+	ReadsKeys bool
 	// Infer says whether a history looks like one of this model; if it is nil,
 	// no history does.
 	Infer func(s *Seen) Fit

@@ -36,6 +36,7 @@ type kv struct {
 
 var kvDefinition = Definition{
 	LooksAhead: true, // what is there may tell later whether nothing is the empty string
+	ReadsKeys:  true,
 	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
 	Called:  []string{"map", "dict"},
 	Params:  []Param{ParamFailedCAS, ParamKVKeys},

@@ -192,6 +192,9 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	if err := s.readAll(ctx, ops, m, d); err != nil {
 		return nil, err
 	}
+	if err := s.oneKey(ops, d); err != nil {
+		return nil, err
+	}
 	if f, ok := m.(Finisher); ok {
 		if row, err := f.Finish(&ops.Columns); err != nil {
 			return nil, readError(h, ops.Of[row], d, err)

@@ -823,6 +823,26 @@ process: 0
 		"h.edn:2:1: multi-register cannot read the value of :txn (index 1): expected micro-operation 1 to be that of its invocation (index 0, line 1), [:w :x 1], found [:w :y 2]; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
 	{"a txn that is a map", "check --model multi-register h.edn", "{:process 0, :type :invoke, :f :txn, :value {:x 1}}\n",
 		"h.edn:1:1: multi-register cannot read the value of :txn (index 0): expected [[:read k v] [:write k v] ..], found {:x 1}; it knows :txn [[:read k v] [:write k v] ..], also :read and :write with such a vector"},
+	{"keys of a register", "check h.edn", `{"process":0,"f":"write","key":"x","value":1,"call":10,"return":20}
+{"process":0,"f":"read","key":"y","output":1,"call":30,"return":40}
+`,
+		"h.edn:2:1: register does not look at :key, and two differ: that of process 0's :write 1 (index 1) is \"x\", and that of process 0's :read 1 (index 3) is \"y\"; give values [key value] and --independent, or a history for each key"},
+	{"keys of a set", "check --model set h.edn", `{:process 0, :type :invoke, :f :add, :key :x, :value 1}
+{:process 1, :type :invoke, :f :add, :key :y, :value 1}
+`,
+		"h.edn:2:1: set does not look at :key, and two differ: that of process 0's :add 1 (index 0) is :x, and that of process 1's :add 1 (index 1) is :y; give values [key value] and --independent, or a history for each key"},
+	{"keys of a queue, of which one is missing", "check --model fifo-queue h.edn", `{:process 0, :type :invoke, :f :enqueue, :key :x, :value 1}
+{:process 0, :type :ok, :f :enqueue, :value 1}
+{:process 0, :type :invoke, :f :dequeue}
+{:process 0, :type :ok, :f :dequeue, :value 1}
+`,
+		"h.edn:4:1: fifo-queue does not look at :key, and two differ: that of process 0's :enqueue 1 (index 1) is :x, and that of process 0's :dequeue 1 (index 3) is none; give values [key value] and --independent, or a history for each key"},
+	{"keys of a mutex, in completions", "check --model mutex h.edn", `{:process 0, :type :invoke, :f :acquire}
+{:process 0, :type :ok, :f :acquire, :key :x}
+{:process 0, :type :invoke, :f :release}
+{:process 0, :type :ok, :f :release, :key :y}
+`,
+		"h.edn:4:1: mutex does not look at :key, and two differ: that of process 0's :acquire (index 1) is :x, and that of process 0's :release (index 3) is :y; give values [key value] and --independent, or a history for each key"},
 	{"a put of a number behind an append", "check --model kv h.edn", `{:process 1, :type :invoke, :f :append, :value "a", :key "x"}
 {:process 0, :type :invoke, :f :put, :value 5, :key "x"}
 `,

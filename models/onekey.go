@@ -1,0 +1,42 @@
+package models
+
+import (
+	"cmp"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// oneKey returns an error if operations that count differ in their :key, which the model
+// does not look at: they are of several objects then, which would be taken for one. What
+// one :key everywhere says can be left out. Linear time, and none without a :key.
+func (s Spec) oneKey(ops *Operations, d *Definition) error {
+	h := ops.History
+	if d.ReadsKeys || s.own != nil || !h.HasKeys() {
+		return nil
+	}
+	for _, op := range ops.Of {
+		first, key := keyOf(h, ops.Of[0]), keyOf(h, op)
+		if h.Values.Same(key) == h.Values.Same(first) {
+			continue
+		}
+		described := func(key edn.ID) string {
+			if key == edn.Nil {
+				return "none"
+			}
+			return h.Values.Text(key)
+		}
+		return h.Errorf(h.LastEvent(op), "%s does not look at :key, and two differ: that of %s is %s, and that of %s is %s; give values [key value] and --independent, or a history for each key",
+			d.Name, h.Name(ops.Of[0]), described(first), h.Name(op), described(key))
+	}
+	return nil
+}
+
+// keyOf is the :key of an operation: that of its invocation, or else of its completion.
+func keyOf(h *jepsen.History, op jepsen.Operation) edn.ID {
+	key := h.Key(h.Invocation[op])
+	if h.Status[op] != jepsen.Succeeded {
+		return key
+	}
+	return cmp.Or(key, h.Key(h.Completion[op]))
+}
