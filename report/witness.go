@@ -10,6 +10,7 @@ import (
 
 	"clew/edn"
 	"clew/edn/opmap"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 )
@@ -153,10 +154,52 @@ func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operati
 			return nil, at.Errorf("the history has no %s event of process %s with :index %d",
 				v.Text(e.Type), v.Text(e.Process), index)
 		}
+		if err := told(h, event, &e); err != "" {
+			return nil, at.Errorf("%s", err)
+		}
 		named[h.OpOf[event]] = true
 		witness = append(witness, h.OpOf[event])
 	}
 }
+
+// told says what an op map of a witness has otherwise than its operation in the history,
+// as far as it has it: the :f, the :key, or a :value that is neither that of the
+// invocation nor that of the completion.
+func told(h *jepsen.History, event jepsen.Event, e *opmap.Event) string {
+	op := h.OpOf[event]
+	inv, res, values := h.Invocation[op], h.Completion[op], []edn.ID{h.Value[event]}
+	for _, x := range []jepsen.Event{inv, res} {
+		if x != jepsen.None && !slices.Contains(values, h.Value[x]) {
+			values = append(values, h.Value[x])
+		}
+	}
+	for _, x := range []struct {
+		key   string
+		has   opmap.Fields
+		value edn.ID
+		own   []edn.ID
+	}{
+		{":f", opmap.HasF, e.F, []edn.ID{h.F[inv]}},
+		{":key", opmap.HasKey, e.Key, []edn.ID{h.Key(inv)}},
+		{":value", opmap.HasValue, e.Value, values},
+	} {
+		v := h.Values
+		same := func(own edn.ID) bool { return v.Same(own) == v.Same(x.value) || v.Text(own) == v.Text(x.value) }
+		if e.Has&x.has != 0 && !slices.ContainsFunc(x.own, same) {
+			texts := make([]string, len(x.own))
+			for i, own := range x.own {
+				texts[i] = text.Shorten(v.Text(own), maxValue)
+			}
+			slices.Reverse(texts)
+			return fmt.Sprintf("the op has %s %s, but %s of the history has %[1]s %[4]s",
+				x.key, text.Shorten(v.Text(x.value), maxValue), h.Name(op), strings.Join(texts, " and "))
+		}
+	}
+	return ""
+}
+
+// maxValue bounds a value in a sentence.
+const maxValue = 80
 
 // indexed is the events of a history in order of their :index, those of one in
 // order of time.

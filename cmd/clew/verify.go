@@ -15,10 +15,11 @@ import (
 )
 
 const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
-operations, as op maps with the :index of one of their events) against its
-history: every operation that succeeded stands in it once, none behind one that
-began after it had returned, and the model can take every step. The check shares
-no code with the search that found the witness.
+operations, as op maps with the :index, :process and :type of one of their
+events) against its history: every operation that succeeded stands in it once,
+none behind one that began after it had returned, and the model can take every
+step. An :f, :key or :value in it is that of the operation. The check shares no
+code with the search that found the witness.
 
 Examples:
    clew check --witness order.edn history.edn
