@@ -176,8 +176,14 @@ func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, 
 }
 
 func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Comparison {
-	if spec.Name == "" {
+	if spec.Name == "" || spec.Name == claim.Model {
 		spec.Name = claim.Model
+		told := spec.Given()
+		for flag, value := range claim.Flags {
+			if _, given := told[models.Param(flag)]; !given {
+				_ = spec.Set(models.Param(flag), value) // what is not of the model is not set
+			}
+		}
 	}
 	if spec.Init == "" {
 		spec.Init = claim.Init

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
@@ -9,6 +11,7 @@ import (
 
 	"clew"
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )
@@ -67,7 +70,39 @@ func (f *checkFn) Setup() (err error) {
 }
 
 func (f *checkFn) ProcessElement(ctx context.Context, found Found, emit func(report.Line)) error {
-	read := func(ctx context.Context) (*jepsen.History, error) { return found.read(ctx, f.Options.pairing(f.spec)) }
-	emit(clew.Try(ctx, found.Path(), read, f.spec, f.Options.check()).Line())
+	if told := found.checked(ctx, f.Options.MemoryLimit); told != nil {
+		if o, spec, more := f.Options.completed(told); more {
+			if r := o.try(ctx, found, spec, told); r.Cause != jepsen.Unreadable {
+				r.ToldBy = strings.TrimSuffix(told.By+" and "+r.ToldBy, " and ")
+				emit(r.Line())
+				return nil
+			}
+		}
+	}
+	emit(f.Options.try(ctx, found, f.spec, nil).Line())
 	return nil
+}
+
+// try is the result of a history, which is unreadable if it does not go with what is told
+// of it.
+func (o Options) try(ctx context.Context, found Found, spec models.Spec, told *store.Checked) *report.Result {
+	read := func(ctx context.Context) (*jepsen.History, error) {
+		h, err := found.read(ctx, o.pairing(spec))
+		if err != nil || told == nil {
+			return h, err
+		}
+		return h, unfit(h, spec, told)
+	}
+	check := o.check()
+	check.Independent, check.Keyless = o.Independent, o.Keyless
+	return clew.Try(ctx, found.Path(), read, spec, check)
+}
+
+// unfit is an error if what is told cannot be of a history.
+func unfit(h *jepsen.History, spec models.Spec, told *store.Checked) error {
+	as, _, err := spec.Infer(h)
+	if err == nil && !told.Fits(h, as.Name) {
+		err = errors.New("the results are of another history")
+	}
+	return err
 }

@@ -19,6 +19,7 @@ import (
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/jepsen/testfile"
+	"clew/models"
 )
 
 // Found is a history that has been found: files of one folder, among which the
@@ -29,8 +30,10 @@ type Found struct {
 	Names []string // the names there; of a member, those in the archive
 	Text  []byte   // of a member
 	// Told is what the test.jepsen beside a member says of its history.
-	Told  *testfile.Told
-	Error string // why it cannot be read, if that has turned out already
+	Told *testfile.Told
+	// Checked is what the results beside a member say.
+	Checked *store.Checked
+	Error   string // why it cannot be read, if that has turned out already
 }
 
 // Path is how people name it.
@@ -152,7 +155,7 @@ func find(ctx context.Context, glob string, emit func(Found)) error {
 func unpack(ctx context.Context, archive string, emit func(Found)) {
 	members, err := membersOf(ctx, archive, func(what string) { log.Warnf(ctx, "%s: %s", archive, what) })
 	for _, m := range members {
-		f := Found{Root: archive + "/", Names: []string{m.Below}}
+		f := Found{Root: archive + "/", Names: []string{m.Below}, Checked: m.Checked(ctx, 0, models.OfRecord)}
 		if test, ok := m.Beside(); ok {
 			f.Names = append(f.Names, test.Below)
 			if told, err := test.Tells(ctx, 0); err == nil {
@@ -172,7 +175,7 @@ func unpack(ctx context.Context, archive string, emit func(Found)) {
 
 // membersOf finds the histories in an archive.
 func membersOf(ctx context.Context, archive string, warn func(string)) ([]store.Source, error) {
-	return store.FindInWith(ctx, archive, func() (io.ReadCloser, error) { return open(ctx, archive) }, store.Options{Warn: warn})
+	return store.FindInWith(ctx, archive, func() (io.ReadCloser, error) { return open(ctx, archive) }, store.Options{Warn: warn, ModelOf: models.OfRecord})
 }
 
 // text is what a member holds.
@@ -187,6 +190,25 @@ func text(ctx context.Context, s store.Source) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
 	return all, nil
+}
+
+// checked is how the history was checked, as the results beside it say, or nil.
+func (f *Found) checked(ctx context.Context, memory int64) *store.Checked {
+	if f.Text != nil {
+		return f.Checked
+	}
+	if _, err := os.Stat(f.Path()); err == nil {
+		return store.File(f.Path()).Checked(ctx, memory, models.OfRecord)
+	}
+	if !store.IsOfRun(f.Path()) {
+		return nil
+	}
+	in, err := open(ctx, f.Root+"results.edn")
+	if err != nil {
+		return nil
+	}
+	defer in.Close()
+	return store.ReadChecked(in, models.OfRecord)
 }
 
 // read reads the history.

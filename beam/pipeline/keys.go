@@ -9,6 +9,7 @@ import (
 
 	"clew"
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )
@@ -22,6 +23,7 @@ type Key struct {
 	Model string // which the history as a whole has
 	// Answers and KVKeys say how the history as a whole is read, as in models.Spec.
 	Answers, KVKeys string
+	Params          map[string]string // of the model, as results say them; nil: as the options do
 	Packed          []byte
 	Whole           *report.Line // only of the history
 }
@@ -51,32 +53,51 @@ func (f *splitFn) Setup() (err error) {
 }
 
 func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key), line func(report.Line)) error {
-	spec := f.spec
+	if told := found.checked(ctx, f.Options.MemoryLimit); told != nil {
+		if o, spec, more := f.Options.completed(told); more && o.splitInto(ctx, found, spec, told, key) == nil {
+			return nil
+		}
+	}
+	if failed := f.Options.splitInto(ctx, found, f.spec, nil, key); failed != nil {
+		line(failed.Line())
+	}
+	return nil
+}
+
+// splitInto splits a history by key, as results tell of it if told is not nil. It returns
+// the result of one that cannot be split.
+func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, told *store.Checked, key func(Key)) *report.Result {
 	var h *jepsen.History
 	var keyed *jepsen.Keyed
 	failed := clew.Try(ctx, found.Path(), func(ctx context.Context) (*jepsen.History, error) {
-		all, err := found.read(ctx, f.Options.pairing(spec))
+		all, err := found.read(ctx, o.pairing(spec))
+		if err == nil && told != nil {
+			err = unfit(all, spec, told)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if keyed, spec, err = f.split(all); err != nil {
+		if keyed, spec, err = o.split(all, spec); err != nil {
 			return nil, clew.Placed(all, err)
 		}
 		h = all
 		return nil, errSplit
-	}, spec, f.Options.check())
+	}, spec, o.check())
 	if h == nil {
-		line(failed.Line())
-		return nil
+		return failed
 	}
+	var params map[string]string
 	r := report.Result{History: h, File: found.Path(), Model: spec.Name, Init: spec.Init, Spec: spec, Verdict: jepsen.Valid,
 		Verified: true, FailEvent: jepsen.None, LastOperation: jepsen.None}
+	if told != nil {
+		r.ToldBy, params = told.By, o.Params
+	}
 	head, n := r.Line(), len(keyed.Keys)
 	head.Keys, head.Ms = &n, failed.Ms
 	key(Key{Path: found.Path(), Row: whole, Whole: &head})
 	packer := keyed.Unwrapped.NewPacker()
 	for row := range keyed.Keys {
-		key(Key{Path: found.Path(), Row: row, Key: h.Values.Text(keyed.Keys[row]), Model: spec.Name, Answers: spec.Answers, KVKeys: spec.KVKeys,
+		key(Key{Path: found.Path(), Row: row, Key: h.Values.Text(keyed.Keys[row]), Model: spec.Name, Answers: spec.Answers, KVKeys: spec.KVKeys, Params: params,
 			Packed: packer.Append(nil, keyed.History(row).History)})
 	}
 	return nil
@@ -86,16 +107,16 @@ func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key)
 var errSplit = errors.New("split")
 
 // split is the keys of a history, and the model of all of them.
-func (f *splitFn) split(h *jepsen.History) (*jepsen.Keyed, models.Spec, error) {
+func (o Options) split(h *jepsen.History, spec models.Spec) (*jepsen.Keyed, models.Spec, error) {
 	part := h.Independent
-	if f.Options.Keyless {
+	if o.Keyless {
 		part = h.IndependentOrShared
 	}
 	keyed, err := part()
 	if err != nil {
-		return nil, f.spec, err
+		return nil, spec, err
 	}
-	spec, _, err := f.spec.Infer(keyed.Unwrapped)
+	spec, _, err = spec.Infer(keyed.Unwrapped)
 	if err == nil {
 		err = spec.Admits(h)
 	}
@@ -119,6 +140,11 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 		return k.Path, Answer{Row: whole, Line: *k.Whole}
 	}
 	spec := f.spec
+	if k.Params != nil {
+		o := f.Options
+		o.Params = k.Params
+		spec, _ = o.spec() // as it was when the history was split
+	}
 	spec.Name, spec.Answers, spec.KVKeys = k.Model, k.Answers, k.KVKeys
 	var inWhole []jepsen.Event
 	read := func(context.Context) (h *jepsen.History, err error) {

@@ -8,6 +8,7 @@ import (
 
 	"clew"
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/models"
 	"clew/models/modelfile"
 )
@@ -84,6 +85,42 @@ func (o *Options) spec() (spec models.Spec, err error) {
 		}
 	}
 	return spec, err
+}
+
+// completed is the options and the spec with what results say of a history, if the
+// options do not say it. It is false if they say nothing more.
+func (o Options) completed(told *store.Checked) (Options, models.Spec, bool) {
+	given := maps.Clone(o.Params)
+	if given == nil {
+		given = map[string]string{}
+	}
+	if o.Independent {
+		given["independent"] = "true"
+	}
+	if o.Keyless {
+		given["keyless"] = "every"
+	}
+	name := o.Params["model"]
+	if o.ModelText != "" || own[name] != nil || name != "" && o.Params["init"] != "" {
+		return o, models.Spec{}, false
+	}
+	all, more := told.With(given)
+	if !more {
+		return o, models.Spec{}, false
+	}
+	o.Independent, o.Keyless = all["independent"] == "true", all["keyless"] == "every"
+	o.Params = map[string]string{}
+	for param, value := range all {
+		var one models.Spec
+		if param == "model" || one.Set(models.Param(param), value) == nil {
+			o.Params[param] = value
+		}
+	}
+	spec, err := o.spec()
+	if err == nil && spec.Name != "" {
+		err = spec.Check()
+	}
+	return o, spec, err == nil
 }
 
 // pairing is how the events of a history are paired.

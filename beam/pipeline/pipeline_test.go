@@ -408,3 +408,49 @@ func TestAGlobThatMatchesNoHistoryIsAnError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Results beside histories tell how these are read, in folders and in archives.
+func TestResultsTellHowHistoriesAreRead(t *testing.T) {
+	dir := t.TempDir()
+	const results = `{:valid? true, :configs [], :final-paths [], :clew {:model :cas-register, :init 0, :semantics :jepsen, :independent false}}`
+	const keyed = `{:valid? true, :results {1 {:valid? true, :configs [], :final-paths []}}, :failures [], :clew {:model :cas-register, :init 0, :independent true}}`
+	const zero = "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 0}\n"
+	write(t, filepath.Join(dir, "store/a/20260101T000000/history.edn"), zero)
+	write(t, filepath.Join(dir, "store/a/20260101T000000/results.edn"), results)
+	write(t, filepath.Join(dir, "store/b/20260101T000000/history.edn"), zero)
+	write(t, filepath.Join(dir, "store/c/20260101T000000/history.edn"), strings.ReplaceAll(zero, ":value 0", ":value [1 0]"))
+	write(t, filepath.Join(dir, "store/c/20260101T000000/results.edn"), keyed)
+	var packed bytes.Buffer
+	z := zip.NewWriter(&packed)
+	for name, text := range map[string]string{"d/20260101T000000/history.edn": zero, "d/20260101T000000/results.edn": results} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "store.zip"), packed.String())
+	says := func(o pipeline.Options, want map[string]string) {
+		t.Helper()
+		lines, _ := checked(t, o)
+		for file, l := range lines {
+			file, _ = filepath.Rel(dir, file)
+			got := fmt.Sprintf("%v %s %s %s %s", l.Valid, l.Model, l.Init, l.ToldBy, l.Cause)
+			if want[file] != got {
+				t.Errorf("%s: %s, want %s", file, got, want[file])
+			}
+		}
+	}
+	say := "linearizable cas-register 0 results.edn "
+	says(pipeline.Options{Inputs: []string{filepath.Join(dir, "store/*/*/history.edn"), filepath.Join(dir, "store.zip")}}, map[string]string{
+		"store/a/20260101T000000/history.edn": say, "store/b/20260101T000000/history.edn": "undecided register   initial-value",
+		"store/c/20260101T000000/history.edn": say, "store.zip/d/20260101T000000/history.edn": say})
+	says(pipeline.Options{Inputs: []string{filepath.Join(dir, "store/c/*/history.edn")}, Independent: true}, map[string]string{"store/c/20260101T000000/history.edn": say})
+	says(pipeline.Options{Inputs: []string{filepath.Join(dir, "store/a/*/history.edn")}, Params: map[string]string{"init": "nil"}}, map[string]string{
+		"store/a/20260101T000000/history.edn": "not linearizable cas-register nil results.edn "})
+}

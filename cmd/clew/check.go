@@ -37,6 +37,10 @@ history.edn in it, every test.jepsen where that is missing or cut off, every
 history.txt where both are missing, or else all files of one form (.edn, or else
 .json and .jsonl, .log, .hist or .jepsen, or else .txt).
 
+The results of a stored test (results.edn or test.jepsen) may say its model, its
+initial value and whether it has keys. They count where --model or --init is not
+given, and the output says so: (told by results.edn).
+
 Examples:
    clew check store/latest/history.edn
    clew check --model cas-register --init 0 history.edn

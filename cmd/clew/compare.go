@@ -36,8 +36,8 @@ with a table of verdicts. A failure agrees if the failing operation is the same.
 disagree, clew shows its evidence, verified, and the known difference if one
 explains it.
 
-A PATH is a history or a directory, as for clew check. Without --model the model
-is the one that the results show, else it is inferred. Without --init a claim may
+A PATH is a history or a directory, as for clew check. Without --model and --init
+these are what the results show. Otherwise the model is inferred, and a claim may
 be of the default or of the value that the first reads show, but all claims about a
 history, of its keys too, must be of the same one.
 

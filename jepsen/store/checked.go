@@ -187,7 +187,7 @@ func (s Source) Checked(ctx context.Context, memory int64, modelOf func(record s
 			return nil
 		}
 		defer in.Close()
-		return readChecked(limits.Whole(ctx, in, memory), modelOf)
+		return ReadChecked(limits.Whole(ctx, in, memory), modelOf)
 	case s.open != nil:
 		return nil
 	case filepath.Base(s.Path) == "test.jepsen":
@@ -218,7 +218,7 @@ func (s Source) openRegular(ctx context.Context) (io.ReadCloser, error) {
 }
 
 // readChecked reads a results.edn.
-func readChecked(in io.Reader, modelOf func(record string) (model string, ok bool)) *Checked {
+func ReadChecked(in io.Reader, modelOf func(record string) (model string, ok bool)) *Checked {
 	limited := &io.LimitedReader{R: in, N: maxResults + 1}
 	claims, err := ReadClaims(limited, resultsFile, edn.NewValues(), modelOf)
 	if err != nil || limited.N == 0 {
@@ -247,7 +247,7 @@ func (s Source) checkedInTest(ctx context.Context, memory int64, modelOf func(re
 
 // resultsBeside is the results.edn beside the history of a run, nil if there is none.
 func resultsBeside(name string) *Source {
-	if !isOfRun(filepath.ToSlash(name)) {
+	if !IsOfRun(filepath.ToSlash(name)) {
 		return nil
 	}
 	results := filepath.Join(filepath.Dir(name), resultsFile)
@@ -257,9 +257,9 @@ func resultsBeside(name string) *Source {
 	return &Source{Path: results}
 }
 
-// isOfRun says whether a file is a history that Jepsen has left in the folder of a run,
+// IsOfRun says whether a file is a history that Jepsen has left in the folder of a run,
 // compressed or not.
-func isOfRun(name string) bool {
+func IsOfRun(name string) bool {
 	name, _ = files.PackedName(name)
 	return isRun(name) || path.Base(name) == "jepsen.log"
 }

@@ -158,7 +158,7 @@ func (r runs) has(dir string, names ...string) bool {
 func (r runs) results(histories []string) map[string]string {
 	beside := map[string]string{}
 	for _, f := range histories {
-		if dir, _ := path.Split(f); isOfRun(f) && r.has(dir, resultsFile) {
+		if dir, _ := path.Split(f); IsOfRun(f) && r.has(dir, resultsFile) {
 			beside[f] = dir + resultsFile
 		}
 	}

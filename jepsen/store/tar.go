@@ -54,7 +54,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 				}
 				*o.Keep -= header.Size
 			} else if isResults(name) && o.ModelOf != nil {
-				m.checked = readChecked(limits.Reader(ctx, t.r, 0), o.ModelOf)
+				m.checked = ReadChecked(limits.Reader(ctx, t.r, 0), o.ModelOf)
 			} else if path.Base(name) == "test.jepsen" { // later that would take finding it again
 				if told, err := testfile.TellStream(ctx, t.r, name, 0); err == nil {
 					m.told = &told
