@@ -275,6 +275,23 @@ ops = {'add': add}
     (is (nil? (told (check {:model 5} good))))
     (is (nil? (told (check 5 good))))))
 
+(deftest clew-check-takes-it-from-the-stored-results
+  (let [zero  (history [0 :read nil 0] [0 :write 1])
+        keyed (mapv #(update % :value (partial independent/tuple 1)) zero)
+        says  (fn [h checker]
+                (let [f (file "-run")]
+                  (.mkdirs ^File f)
+                  (spit (io/file f "history.edn") (str/join "\n" (map pr-str h)))
+                  (spit (io/file f "results.edn")
+                        (with-out-str (clojure.pprint/pprint {:valid? true, :workload (checker/check checker nil h {})})))
+                  (select-keys (edn/read-string {:default (fn [_ x] x)} (:out (sh "clew" "check" "--output" "edn" (str f))))
+                               [:valid? :init :told-by])))
+        told  {:valid? true, :init 0, :told-by "results.edn"}]
+    (is (= told (says zero (clew/linearizable {:model (model/cas-register 0)}))))
+    (is (= true (:valid? (says keyed (clew/independent {:model (model/cas-register 0)})))))
+    (is (= true (:valid? (says keyed (independent/checker (clew/linearizable {:model (model/cas-register 0)}))))))
+    (is (= {:valid? :unknown} (says zero (clew/linearizable {}))))))
+
 (deftest a-test-may-name-the-model
   (let [zero (history [0 :read nil 0] [0 :write 1])
         test {:model (model/cas-register 0)}]
