@@ -18,11 +18,11 @@ import (
 // are Acquire and Release; A is the owner, B the fence.
 type fencedLock struct {
 	owners
-	fAcquire, fRelease, fFence edn.ID
-	record                     string
-	reentrant                  bool
-	holds                      int32 // of the owner
-	fences                     []int64
+	fAcquire, fRelease edn.ID
+	record             string
+	reentrant          bool
+	holds              int32 // of the owner
+	fences             []int64
 }
 
 var fencedMutexDefinition = Definition{
@@ -52,8 +52,7 @@ var reentrantFencedMutexDefinition = Definition{
 }
 
 func newFencedLock(b *Binding) *fencedLock {
-	return &fencedLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release"),
-		fFence: b.v.InternKeyword("fence")}
+	return &fencedLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release")}
 }
 
 // Read numbers the fences as they come; Finish orders them.
@@ -61,12 +60,20 @@ func (m *fencedLock) Read(o Operation) (op Op, keep bool, err error) {
 	if op.Kind, err = lockKind(o.f, m.fAcquire, m.fRelease); err != nil {
 		return op, false, err
 	}
-	m.enter(o)
-	if op.Kind == Release || m.v.Kind(o.value) != edn.KindMap {
-		return op, true, nil
+	if err = m.enter(o); err != nil || op.Kind == Release {
+		return op, true, err
 	}
-	fence, found := m.v.Get(o.value, m.fFence)
-	if !found || fence == edn.Nil {
+	if m.v.Kind(o.value) != edn.KindMap {
+		if o.value != o.given && !m.values.silent(o.value) {
+			err = fmt.Errorf("expected {:fence n}, found %s", m.v.Text(o.value))
+		}
+		return op, true, err
+	}
+	fence, found := m.v.Get(o.value, m.values.fields[lockFence])
+	if !found {
+		return op, true, m.values.misnamed(o.value, lockFence)
+	}
+	if fence == edn.Nil {
 		return op, true, nil
 	}
 	n, ok := m.v.Int(fence)

@@ -15,7 +15,7 @@ import (
 type owners struct {
 	v       *edn.Values
 	threads int64
-	fClient edn.ID
+	values  lockValues
 
 	numbers map[owner]int32
 	list    []owner
@@ -33,7 +33,7 @@ type owner struct {
 type claim struct{ process, client int32 }
 
 func newOwners(b *Binding) owners {
-	return owners{v: b.v, threads: int64(b.Spec.Threads), fClient: b.v.InternKeyword("client"), numbers: map[owner]int32{}}
+	return owners{v: b.v, threads: int64(b.Spec.Threads), values: newLockValues(b.v), numbers: map[owner]int32{}}
 }
 
 func (w *owners) number(o owner) int32 {
@@ -48,18 +48,21 @@ func (w *owners) number(o owner) int32 {
 
 // enter notes who an operation belongs to. The operation becomes a row of the
 // columns.
-func (w *owners) enter(o Operation) {
+func (w *owners) enter(o Operation) error {
 	process := o.process
 	if n, ok := w.v.Int(process); ok && w.threads > 0 {
 		process = w.v.InternInt(((n % w.threads) + w.threads) % w.threads)
 	}
 	c := claim{w.number(owner{false, w.v.Same(process)}), -1}
 	if o.status == jepsen.Succeeded && w.v.Kind(o.value) == edn.KindMap {
-		if client, found := w.v.Get(o.value, w.fClient); found && client != edn.Nil {
+		if client, found := w.v.Get(o.value, w.values.fields[lockClient]); found && client != edn.Nil {
 			c.client = w.number(owner{true, w.v.Same(client)})
+		} else if err := w.values.misnamed(o.value, lockClient); err != nil {
+			return err
 		}
 	}
 	w.rows = append(w.rows, c)
+	return nil
 }
 
 // Finish puts the owners into A.
@@ -168,10 +171,9 @@ func (m *ownerLock) Read(o Operation) (op Op, keep bool, err error) {
 	if op.Kind, err = lockKind(o.f, m.fAcquire, m.fRelease); err != nil {
 		return op, false, err
 	}
-	m.enter(o)
 	op.B = 1
-	if m.permits > 0 {
-		op.B, err = count(m.v, o.value)
+	if err = m.enter(o); err == nil && m.permits > 0 {
+		op.B, err = m.values.permits(o)
 	}
 	return op, true, err
 }

@@ -1,7 +1,6 @@
 package models
 
 import (
-	"fmt"
 	"strconv"
 
 	"clew/edn"
@@ -11,6 +10,7 @@ import (
 // permits are held. The kinds are Acquire and Release; B is how many permits.
 type semaphore struct {
 	mutex
+	values  lockValues
 	permits int32
 }
 
@@ -20,39 +20,16 @@ var semaphoreDefinition = Definition{
 	NoInit: "all its permits are free at first",
 	Record: "clew.model.Semaphore",
 	New: func(b *Binding) (Reader, error) {
-		return &semaphore{newMutex(b), int32(b.Spec.Permits)}, nil
+		return &semaphore{newMutex(b), newLockValues(b.v), int32(b.Spec.Permits)}, nil
 	},
 }
 
 func (m *semaphore) Read(o Operation) (Op, bool, error) {
 	op, keep, err := m.mutex.Read(o)
 	if err == nil {
-		op.B, err = count(m.v, o.value)
+		op.B, err = m.values.permits(o)
 	}
 	return op, keep, err
-}
-
-// count is how many permits a value stands for: n for n or {:permits n},
-// otherwise one.
-func count(v *edn.Values, value edn.ID) (int32, error) {
-	if v.Kind(value) == edn.KindMap {
-		permits, found := v.Get(value, v.InternKeyword("permits"))
-		if !found {
-			return 1, nil
-		}
-		value = permits
-		if _, ok := v.Int(value); !ok {
-			return 0, fmt.Errorf("expected a number of permits, found %s", v.Text(value))
-		}
-	}
-	n, ok := v.Int(value)
-	switch {
-	case !ok && v.Kind(value) != edn.KindInt:
-		return 1, nil
-	case !ok || n < 1 || n > maxCount:
-		return 0, fmt.Errorf("expected a number of permits from 1 to %d, found %s", maxCount, v.Text(value))
-	}
-	return int32(n), nil
 }
 
 func (m *semaphore) Step(dst []State, s State, op Op) []State {

@@ -215,11 +215,19 @@ class GrowSet(Model):
         for k in kept: k.o = (k.o[0], k.o[1] - gone) if k.o[0] == "read" else k.o
         kept[:] = [k for k in kept if k.o[0] != "add" or k.o[1] not in gone]
         self.init -= gone
+def silent(v):
+    """Whether a value of a lock says nothing of numbers, as far as its form shows."""
+    if is_map(v): return all(k in map(key, ("client", "fence", "permits", "uid")) for k, _ in v[1])
+    return v in (None, atoms["true"]) or isinstance(v, tuple) and (v[0] in "kyui" or v[0] == "s" and re.search(r"[^-+.0-9\s]|^\s*$", v[1]) is not None)
+def permits(op):
+    """How many an operation is about: what its completion says, else what its invocation says, else one."""
+    said = [field(v, "permits") if is_map(v) else v for v in (op.value, op.given)]
+    for v, n in zip((op.value, op.given), said): readable(n > 0 if whole(n) else silent(v) and (n == v or n is None), f"{v}, a number of permits or none")
+    said = [n for n in said if whole(n)]
+    return readable(len(set(said)) < 2, f"an operation of {said} permits", said[0] if said else 1)
 class Semaphore(Model):
     def start(self, init, given): return 0
-    def read(self, op):
-        n = field(op.value, "permits") if is_map(op.value) else op.value
-        return (op.f, n if self.p.get("permits") and whole(n) and readable(n > 0, f"{n} permits", n) else 1)
+    def read(self, op): return (op.f, permits(op) if self.p.get("permits") else 1)
     def step(self, s, o):
         held = s + o[1] if o[0] == "acquire" else s - o[1]
         return [held] if 0 <= held <= int(self.p.get("permits", 1)) else []

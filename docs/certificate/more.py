@@ -99,8 +99,9 @@ class Owners(Model):
     most = 1
     def start(self, init, given): return frozenset()
     def read(self, op):
-        n, fence = field(op.value, "permits") if is_map(op.value) else op.value, field(op.value, "fence")
-        return [op.f, op.process % int(self.p["threads"]) if "threads" in self.p else op.process, n if self.p.get("permits") and whole(n) else 1, fence or 0]
+        readable(not is_map(op.value) or check.silent(op.value), "a field that locks do not know")
+        fence = field(op.value, "fence") or 0
+        return [op.f, op.process % int(self.p["threads"]) if "threads" in self.p else op.process, check.permits(op) if self.p.get("permits") else 1, fence]
     def prepare(self, ops):
         for way in (ops, ops[::-1]):  # a client is the one named last, else the one named next
             named = {}
@@ -119,6 +120,7 @@ class Reentrant(Owners):
     def __init__(self, parameters): super().__init__(parameters); self.most = int(parameters.get("max-holds", 2))
 class Fenced(Owners):
     def start(self, init, given): return (None, 0, 0, 0)
+    def read(self, op): return readable(op.f != "acquire" or op.value == op.given or check.silent(op.value), "an answer that may be a fence", super().read(op))
     def step(self, s, o):
         owner, holds, fence, greatest = s
         if o[0] == "release": return [] if not holds or owner != o[1] else [(None, 0, 0, greatest)] if holds == 1 else [(owner, holds - 1, fence, greatest)]

@@ -144,8 +144,8 @@ func (x *lock) guess(c *call) string {
 	if g.chance(0.3) {
 		g.caller = g.r.IntN(g.processes)
 	}
-	if x.counts && g.chance(0.2) {
-		n = 1 + g.r.IntN(x.permits)
+	if x.counts && !strings.ContainsAny(c.arg, "0123456789") && g.chance(0.2) {
+		n = 1 + g.r.IntN(x.permits) // which its invocation does not contradict
 	}
 	if g.chance(0.7) {
 		x.mine = g.r.IntN(4)

@@ -44,13 +44,16 @@ func naiveOwners(ops []naiveOp, threads int) {
 	}
 }
 
-// permitsOf is how many permits a value speaks of: n, {:permits n}, or one.
-func permitsOf(x form) int {
-	if x.open == "{" {
-		x = x.get(":permits")
-	}
-	if n, err := strconv.Atoi(x.canon()); x.open == "" && err == nil {
-		return n
+// permitsOf is how many permits an operation speaks of: what its value says, n or
+// {:permits n}, or else what its invocation does, or one.
+func permitsOf(a naiveOp) int {
+	for _, x := range []form{a.value, a.given} {
+		if x.open == "{" {
+			x = x.get(":permits")
+		}
+		if n, err := strconv.Atoi(x.canon()); x.open == "" && err == nil {
+			return n
+		}
 	}
 	return 1
 }
@@ -62,7 +65,7 @@ func naiveSemaphore(o NaiveOptions, s []string, a naiveOp) [][]string {
 		owner = "somebody"
 	}
 	s = slices.Clone(s)
-	for range permitsOf(a.value) {
+	for range permitsOf(a) {
 		if a.f == ":acquire" {
 			s = append(s, owner)
 		} else if i := slices.Index(s, owner); i >= 0 {
