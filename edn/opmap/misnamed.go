@@ -48,8 +48,8 @@ var ownNames = []string{"type", "process", "f", "value", "key", "index", "time",
 // maxName bounds the names that are looked at, in bytes.
 const maxName = 40
 
-// bareName is a name of a key without what it may be written with.
-func bareName(key string) string {
+// BareName is a name of a key without what it may be written with.
+func BareName(key string) string {
 	key = strings.TrimPrefix(key, ":")
 	key = key[strings.LastIndexByte(key, '/')+1:]
 	return strings.Map(func(c rune) rune {
@@ -66,7 +66,7 @@ func IsOtherName(key, expected string) bool {
 	if len(key) > maxName || strings.TrimPrefix(key, ":") == expected {
 		return false
 	}
-	bare := bareName(key)
+	bare := BareName(key)
 	if bare == expected || slices.Contains(otherNames[expected], bare) {
 		return true
 	}
@@ -76,8 +76,12 @@ func IsOtherName(key, expected string) bool {
 // MayBeOtherName says whether a key may be another name of an expected one: it is none
 // of those, and not one of those that many programs add.
 func MayBeOtherName(key string) bool {
-	return !slices.Contains(ownNames, strings.TrimPrefix(key, ":")) && !slices.Contains(meansNothing, bareName(key[:min(len(key), maxName)]))
+	return !slices.Contains(ownNames, strings.TrimPrefix(key, ":")) && !slices.Contains(meansNothing, BareName(key[:min(len(key), maxName)]))
 }
+
+// answerNames are what an op map may call what was returned, beside the other names of an
+// interval record's "output".
+var answerNames = []string{"output", "return", "value"}
 
 // suspicion says what a key may be another name of.
 type suspicion uint8
@@ -90,7 +94,7 @@ const (
 )
 
 func suspicionOf(key string) (s suspicion) {
-	if IsOtherName(key, "output") || len(key) <= maxName && bareName(key) == "value" {
+	if name := BareName(key[:min(len(key), maxName)]); IsOtherName(key, "output") || slices.Contains(answerNames, name) {
 		s |= likeOutput
 	}
 	if IsOtherName(key, "value") {

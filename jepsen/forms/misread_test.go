@@ -58,9 +58,12 @@ func TestNoResultIsLostUnderAnotherName(t *testing.T) {
 // any.
 func TestAResultBesideAValueOfNilIsToldOf(t *testing.T) {
 	for text, want := range map[string]string{
-		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :result 5}\n": "line 2: process 0's :ok :read (index 1) has :result, and nil for :value, which counts",
-		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :Value 5}\n":  "line 2: process 0's :ok :read (index 1) has :Value, and nil for :value, which counts",
-		`{"process":0,"f":"read","output":null,"ret":5,"call":1,"return":2}`:                                     `line 1: process 0's :ok :read (index 1) has "ret", and nil for "output", which counts`,
+		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :result 5}\n":                               "line 2: process 0's :ok :read (index 1) has :result, and nil for :value, which counts",
+		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :output 5}\n":                               "line 2: process 0's :ok :read (index 1) has :output, and nil for :value, which counts",
+		`{"process":0,"type":"invoke","f":"read","value":null}` + "\n" + `{"process":0,"type":"ok","f":"read","value":null,"output":5}` + "\n": "line 2: process 0's :ok :read (index 1) has :output, and nil for :value, which counts",
+		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :return 5}\n":                               "line 2: process 0's :ok :read (index 1) has :return, and nil for :value, which counts",
+		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :Value 5}\n":                                "line 2: process 0's :ok :read (index 1) has :Value, and nil for :value, which counts",
+		`{"process":0,"f":"read","output":null,"ret":5,"call":1,"return":2}`:                                                                   `line 1: process 0's :ok :read (index 1) has "ret", and nil for "output", which counts`,
 	} {
 		for n := 1; n <= 3; n++ {
 			h, err := forms.Read(strings.NewReader(strings.Repeat(text, n)), "h", jepsen.Options{})
@@ -146,5 +149,40 @@ func TestRealHistoriesNameTheirKeys(t *testing.T) {
 	})
 	if err != nil || n < 250 {
 		t.Errorf("%d histories: %v", n, err)
+	}
+}
+
+// TestNoRecordThatSaysItFailedSucceeds reads records after others with the same keys, which
+// are read by layout.
+func TestNoRecordThatSaysItFailedSucceeds(t *testing.T) {
+	record := `{"process":0,"f":"write","value":1,"call":1%s,"return":2}` + "\n"
+	for _, c := range []struct{ field, good, bad string }{
+		{"status", `"ok"`, `"fail"`}, {"status", `"OK"`, `"Timed-Out"`}, {"state", "null", `"info"`}, {"ok", "true", "false"}, {"failed", "false", "true"},
+		{"success", "true", "false"}, {"crashed", "false", "true"}, {"timeout", "100", "true"}, {"error", `""`, "true"}, {"error", "null", "?"},
+		{"exception", "[]", "?"}, {"err", "false", "?"},
+	} {
+		with := func(value string) string { return fmt.Sprintf(record, fmt.Sprintf(`,"%s":%s`, c.field, value)) }
+		for n := range 3 {
+			read := func(last string) (*jepsen.History, error) {
+				return forms.Read(strings.NewReader(strings.Repeat(with(c.good), n)+last), "h", jepsen.Options{})
+			}
+			crashed := strings.ReplaceAll(with(c.bad), "2}", "null}")
+			if c.bad == "?" {
+				h, err := read(strings.Repeat(with(`"out of memory"`), 2))
+				want := fmt.Sprintf(`line %d: the record has a "return", so it succeeded, and %q, which does not count; leave out`, n+1, c.field)
+				if err != nil || len(h.Warnings) != 1 || !strings.HasPrefix(h.Warnings[0], want) {
+					t.Errorf("%d before %s: %v, %v", n, c.field, h, err)
+				}
+				crashed = strings.ReplaceAll(with(`"out of memory"`), "2}", "null}")
+			} else if _, err := read(with(c.bad)); err == nil ||
+				!strings.HasPrefix(err.Error(), fmt.Sprintf(`h:%d:1: the record has a "return", so it succeeded, and %q: %s, which does not count; leave out`, n+1, c.field, c.bad)) {
+				t.Errorf("%d before %s: %v", n, with(c.bad), err)
+			}
+			for _, text := range []string{with(c.good), crashed} {
+				if h, err := read(text); err != nil || len(h.Warnings) > 0 {
+					t.Errorf("%d before %s: %v, %v", n, text, h, err)
+				}
+			}
+		}
 	}
 }

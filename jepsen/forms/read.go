@@ -195,7 +195,7 @@ func (in *input) head(r *bufio.Reader) ([]byte, error) {
 
 // json is the reader of a history in JSON.
 func (in *input) json(r io.Reader) *jsonops.Reader {
-	return jsonops.NewReader(r, jsonops.Options{File: in.file, Values: in.values, Eager: in.eager, Exact: in.exact})
+	return jsonops.NewReader(r, jsonops.Options{File: in.file, Values: in.values, Eager: in.eager, Exact: in.exact, Warn: in.b.Warn})
 }
 
 // each takes the events that next reads.

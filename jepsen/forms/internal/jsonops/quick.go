@@ -38,12 +38,13 @@ type layouts struct {
 // step is the text before a value, or at the end, of ops that are alike up to
 // that point.
 type step struct {
-	text   string
-	words  [2]uint64 // the same in little-endian order, if it is short
-	masks  [2]uint64
-	hole   hole          // what the value is
-	layout *opmap.Layout // how such ops print, if it is the end
-	next   []*step
+	text    string
+	words   [2]uint64 // the same in little-endian order, if it is short
+	masks   [2]uint64
+	hole    hole          // what the value is
+	outcome outcome       // of an outcomeHole
+	layout  *opmap.Layout // how such ops print, if it is the end
+	next    []*step
 }
 
 // hole is what a value is to a reader.
@@ -60,6 +61,7 @@ const (
 
 	// Of interval records:
 	outputHole
+	outcomeHole // it is shown, and says how the operation ended
 	callHole
 	returnHole
 	droppedHole
@@ -87,7 +89,13 @@ func (l *layouts) learn(op []byte) {
 			}
 		}
 		keys = append(keys, key)
-		if at = l.grow(at, step{text: string(op[from:f.value]), hole: l.holes[key]}); at == nil {
+		next := step{text: string(op[from:f.value]), hole: l.holes[key]}
+		if next.hole == otherHole && l.odd != nil {
+			if next.outcome = outcomeOf(key); next.outcome != noOutcome {
+				next.hole = outcomeHole
+			}
+		}
+		if at = l.grow(at, next); at == nil {
 			return
 		}
 	}

@@ -19,6 +19,9 @@ const maxOp = 64 << 20
 
 // Reader reads ops in JSON.
 type Reader struct {
+	warn   func(format string, args ...any)
+	warned map[string]bool // names of fields
+
 	asEDN translator
 	scan.Blocks
 	file   string
@@ -39,11 +42,12 @@ type Options struct {
 	Values *edn.Values // of the events
 	Eager  bool        // ops are wanted as soon as their text is there
 	Exact  bool        // op maps are wanted with the keys of all maps in order of the text
+	Warn   func(format string, args ...any)
 }
 
 // NewReader returns a reader of a history in JSON.
 func NewReader(in io.Reader, o Options) *Reader {
-	r := &Reader{file: o.File, here: scan.Place{Line: 1, Col: 1}, Blocks: scan.Blocks{In: in, Eager: o.Eager}}
+	r := &Reader{file: o.File, warn: o.Warn, here: scan.Place{Line: 1, Col: 1}, Blocks: scan.Blocks{In: in, Eager: o.Eager}}
 	r.quick.V, r.quick.exact = o.Values, o.Exact
 	r.quick.holes, r.quick.shown = opHoles, func(keys []string) []string { return keys }
 	r.general.reader = opmap.NewReader(&r.general, o.File, o.Values)

@@ -65,7 +65,7 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 	*r = Record{Crashed: true, Has: opmap.HasType | opmap.HasValue}
 	l.data, l.others = data, l.others[:0]
 	step := &l.steps
-	as, valueAt, outputAt, called, ends, number := opRole, -1, -1, false, false, false
+	as, valueAt, outputAt, called, ends, number, failed := opRole, -1, -1, false, false, false, false
 	for at := i; ; {
 		if step = step.after(data, at); step == nil {
 			return -1
@@ -74,7 +74,7 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 		switch step.hole {
 		case otherHole:
 			if step.layout != nil {
-				if !called || !r.isWhole() || number && !ends { // the number may be the time of its return
+				if !called || !r.isWhole() || number && !ends || failed && !r.Crashed { // the number may be the time of its return
 					return -1
 				}
 				r.Layout, r.Others = step.layout, l.others
@@ -82,6 +82,13 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 			}
 			number = number || at < len(data) && data[at]-'0' < 10
 			at = l.other(at)
+		case outcomeHole:
+			begin := at
+			number = number || at < len(data) && data[at]-'0' < 10
+			if at = l.other(at); at >= 0 {
+				_, perhaps := step.outcome.failure(data[begin:at])
+				failed = failed || perhaps
+			}
 		case droppedHole:
 			others := len(l.others)
 			at = l.other(at)
@@ -179,6 +186,9 @@ func (r *Reader) record(op []byte, rec *Record) error {
 		}
 		if rec.Return < rec.Call {
 			return r.Fail("the record returns at %d, before its call at %d", rec.Return, rec.Call)
+		}
+		if err := r.failed(fields, names); err != nil {
+			return err
 		}
 		kind = ":ok"
 		if given(fields["output"]) {

@@ -1,0 +1,75 @@
+package jsonops
+
+import (
+	"strings"
+
+	"clew/edn/opmap"
+)
+
+// A record with a "return" is an operation that succeeded, whatever its other fields say.
+// One whose other fields say that it failed was written for another reader: it is refused,
+// and a field that may say so is warned of. What a field is depends on its name alone, so
+// records that are read by layout pay for it only if they have such a field.
+
+// outcome is what a field may say of how an operation ended.
+type outcome uint8
+
+const (
+	noOutcome outcome = iota
+	named             // "status": "fail"
+	succeeded         // "ok": false
+	failed            // "failed": true
+	trouble           // "error": "it is too late"
+)
+
+var outcomes = map[string]outcome{
+	"status": named, "state": named, "outcome": named, "result": named, "kind": named, "optype": named, "eventtype": named, "completion": named,
+	"ok": succeeded, "isok": succeeded, "success": succeeded, "succeeded": succeeded, "successful": succeeded,
+	"fail": failed, "failed": failed, "isfailed": failed, "crashed": failed, "aborted": failed, "timeout": failed, "timedout": failed, "iserror": failed, "lost": failed,
+	"error": trouble, "err": trouble, "errors": trouble, "exception": trouble, "failure": trouble, "errormessage": trouble, "errmsg": trouble,
+}
+
+func outcomeOf(key string) outcome { return outcomes[opmap.BareName(key)] }
+
+// failures are words that say that an operation failed, or that its end is not known.
+var failures = map[string]bool{"fail": true, "failed": true, "failure": true, "error": true, "err": true, "crash": true, "crashed": true, "info": true,
+	"timeout": true, "timedout": true, "aborted": true, "abort": true, "rejected": true, "cancelled": true, "canceled": true, "exception": true,
+	"indeterminate": true, "ko": true, "false": true}
+
+// failure says whether the value of a field, in JSON or EDN, says that an operation
+// failed, or that it may have.
+func (o outcome) failure(value []byte) (certain, perhaps bool) {
+	text := string(value)
+	word := strings.Trim(text, `"`)
+	switch o {
+	case named, succeeded:
+		certain = text == "false" || text[0] == '"' && failures[opmap.BareName(word)]
+	case failed, trouble:
+		certain = text == "true"
+	}
+	switch text {
+	case "null", "nil", "false", `""`, "0", "[]", "{}":
+		return certain, certain
+	}
+	return certain, certain || o == trouble
+}
+
+// failed returns an error if the fields of a record that returned say that it failed. If
+// one may say so, it warns, once for each name.
+func (r *Reader) failed(fields map[string][]byte, names []string) error {
+	for _, name := range names {
+		const how = `leave out an operation that certainly failed, and the "return" of one that may have happened`
+		certain, perhaps := outcomeOf(name).failure(fields[name])
+		switch {
+		case certain:
+			return r.Fail(`the record has a "return", so it succeeded, and %q: %s, which does not count; %s`, name, fields[name], how)
+		case perhaps && !r.warned[name] && r.warn != nil:
+			if r.warned == nil {
+				r.warned = map[string]bool{}
+			}
+			r.warned[name] = true
+			r.warn(`line %d: the record has a "return", so it succeeded, and %q, which does not count; %s`, r.begins.Line, name, how)
+		}
+	}
+	return nil
+}
