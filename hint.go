@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"clew/edn"
 	"clew/fallback/auto"
@@ -296,23 +295,13 @@ func initFlag(inits ...string) string {
 	var flags []string
 	for _, init := range inits {
 		if len(init) <= maxInit && init != ownInit {
-			flags = append(flags, "--init "+quoted(init))
+			flags = append(flags, "--init "+text.ShellWord(init))
 		}
 	}
 	if len(flags) == 0 {
 		return "--init says which"
 	}
 	return strings.Join(flags, " or ") + " says which"
-}
-
-// quoted is a word as a shell reads it.
-func quoted(word string) string {
-	if strings.ContainsFunc(word, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(":._-+/", r)
-	}) {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return word
 }
 
 // suppose says in a result that its initial value is taken from the first reads.

@@ -40,6 +40,12 @@ func TestWhatIsPromisedOfALongHistoryIsWhatCheckSays(t *testing.T) {
 					}
 					keepsPromise(t, o)
 				}
+				for _, at := range []float64{1e-9, 0.5, 1} { // the first read may be the wrong one
+					for seed := range uint64(3) {
+						keepsPromise(t, gen.LongOptions{Model: model.Name, Kind: kind, Operations: 12, Processes: 3, At: at, Seed: seed})
+						keepsPromise(t, gen.LongOptions{Model: model.Name, Kind: kind, Operations: 24, Processes: 3, Independent: 3, At: at, Seed: seed})
+					}
+				}
 			})
 		}
 	}

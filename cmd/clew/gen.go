@@ -22,7 +22,7 @@ linearizable, in a comment at the end and in the FILE of --promise:
 
    ; clew gen: valid; clew check --model register
    ; clew gen: invalid, the completion at :index 1612 cannot be; clew check ..
-   {:valid? false, :index 1612, :bug :stale-read, :check ["--model" "register"]}
+   {:valid? false, :index 1612, :bug :stale-read, :check ["--model" "register" "--init" "nil"]}
 
 That is certain by construction: operations take effect at instants between
 their invocations and their completions, except for the bug, which cannot be
@@ -184,9 +184,7 @@ func generate(ctx context.Context, to *files.Output, o gen.LongOptions) (fail in
 func quoted(args []string) []string {
 	list := make([]string, len(args))
 	for i, arg := range args {
-		if list[i] = arg; strings.Contains(arg, " ") {
-			list[i] = "'" + arg + "'"
-		}
+		list[i] = text.ShellWord(arg)
 	}
 	return list
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"clew/models"
 )
 
 // LongKind says what is wrong with a long history, if anything.
@@ -171,10 +173,16 @@ func (o LongOptions) Flags() []string {
 	return flags
 }
 
-// Init is the initial value of the histories as EDN, or "" for the model's default.
+// Init is the initial value of the histories as EDN, or "" for the model's default. One
+// with a bug says its default: otherwise a wrong answer to the first read might be the
+// initial value.
 func (o LongOptions) Init() string {
 	if o.Model != "bank" {
-		return ""
+		spec := models.Spec{Name: o.Model}
+		if d, err := spec.Definition(); o.Kind == Linearizable || err != nil || !d.Takes(models.ParamInit) {
+			return ""
+		}
+		return spec.FromDefault().Init
 	}
 	return string(longBalances(nil, slices.Repeat([]int{longBalance}, o.defaults().Keys)))
 }
