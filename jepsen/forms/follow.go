@@ -3,6 +3,7 @@ package forms
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"clew/edn"
 	"clew/internal/files"
 	"clew/jepsen"
 )
@@ -26,7 +28,7 @@ type Following struct {
 }
 
 // Follow reads a history while it is being written, line by line: the last line
-// counts once it ends. EDN, JSON lines and the .log form can be looked at on the
+// counts once it ends, or the text does; what is not whole then is as it is for Read. EDN, JSON lines and the .log form can be looked at on the
 // way, in other forms Look sees nothing before the end. A file that is a test.jepsen
 // grows by chunks of 16,384 events, and ends once the test says that its history is
 // whole. If the context is done the history ends there. A file that is compressed, that
@@ -50,9 +52,6 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 	in := input{ctx: context.WithoutCancel(ctx), memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, timedOps: b.AddTimedOps, clockError: opts.ClockError, eager: true}
 	if err := in.read(t, ""); err != nil && !errors.Is(err, errEnough) {
 		return nil, err
-	}
-	if len(t.torn) > 0 {
-		b.Warn("the last line had no end yet; it does not count")
 	}
 	if in.whole && t.over != nil {
 		b.Warn("operations that had not returned yet are missing, and others may have seen what they did")
@@ -83,6 +82,7 @@ type tail struct {
 
 	whole []byte           // lines that nobody has read yet
 	torn  []byte           // the beginning of a line
+	opens byte             // with which the text begins, 0 if it has not begun
 	end   error            // what the text ended with
 	over  <-chan time.Time // once the context is done: the end of the last moment
 }
@@ -151,7 +151,7 @@ func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
 func (t *tail) Read(p []byte) (int, error) {
 	if len(t.whole) == 0 && t.end == nil {
 		if !t.look() {
-			return 0, t.enough()
+			return 0, errEnough
 		}
 		if err := t.more(); err != nil {
 			return 0, err
@@ -165,11 +165,26 @@ func (t *tail) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// enough ends the reading because the text has been looked at: what comes after
-// does not matter.
-func (t *tail) enough() error {
-	t.torn = nil
-	return errEnough
+// last ends the text with what there is of a line, as if it were the end of the file. A
+// vector, list or array of operations may be open then, but no operation in it.
+func (t *tail) last() error {
+	t.whole, t.torn, t.end = t.torn, nil, io.EOF
+	if t.opens == '[' || t.opens == '(' {
+		if isWhole(bytes.TrimSuffix(bytes.TrimSpace(t.whole), []byte(","))) {
+			t.whole, t.end = append(t.whole, '\n'), errEnough
+		}
+	}
+	return nil
+}
+
+// isWhole says whether a text is one map in EDN or one object in JSON, or nothing.
+func isWhole(text []byte) bool {
+	if len(text) == 0 || json.Valid(text) && text[0] == '{' {
+		return true
+	}
+	v := edn.NewValues()
+	op, err := v.Parse(text, edn.Pos{})
+	return err == nil && v.Kind(op) == edn.KindMap
 }
 
 // more waits for a line, or for the end of the text.
@@ -185,10 +200,13 @@ func (t *tail) more() error {
 				t.over = time.After(lastMoment)
 			}
 		case <-t.over:
-			return errEnough
+			return t.last()
 		case b := <-t.blocks:
 			since, t.end = time.Now(), b.err
 			text := append(t.torn, b.text...)
+			if begins := bytes.TrimSpace(text); t.opens == 0 && len(begins) > 0 {
+				t.opens = begins[0]
+			}
 			lines := 0
 			if end := bytes.LastIndexByte(b.text, '\n'); b.err != nil {
 				lines = len(text)
@@ -201,9 +219,9 @@ func (t *tail) more() error {
 		case now := <-tick.C:
 			switch {
 			case !t.look():
-				return t.enough()
-			case t.idle > 0 && now.Sub(since) >= t.idle:
 				return errEnough
+			case t.idle > 0 && now.Sub(since) >= t.idle:
+				return t.last()
 			}
 		}
 	}
