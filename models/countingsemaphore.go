@@ -32,6 +32,8 @@ func (m *countingSemaphore) Read(o Operation) (Op, bool, error) {
 	switch {
 	case o.f != m.fIncr && o.f != m.fDecr:
 		return Op{}, false, ErrUnknownF
+	case o.given != edn.Nil && o.given != edn.True && int32(m.v.Same(o.given)) != m.permit:
+		return Op{}, false, fmt.Errorf("expected nil or 1, since each counts one, found %s", m.v.Text(o.given))
 	case o.f == m.fIncr && completed && o.value != edn.True && o.value != edn.Nil:
 		return Op{}, false, fmt.Errorf("expected true or nil, found %s", m.v.Text(o.value))
 	case o.f == m.fIncr:

@@ -61,8 +61,12 @@ func (m *lease) term(id edn.ID) (owner, epoch int32, err error) {
 		}
 		who, when = items[0], items[1]
 	case edn.KindMap:
-		who, _ = m.v.Get(id, m.kOwner)
-		when, _ = m.v.Get(id, m.kEpoch)
+		var owned, timed bool
+		who, owned = m.v.Get(id, m.kOwner)
+		when, timed = m.v.Get(id, m.kEpoch)
+		if read := len(m.v.Items(id)) / 2; !owned && !timed || !(owned && timed) && read > 1 {
+			return 0, 0, fmt.Errorf("expected {:owner o :epoch n}, found %s", m.v.Text(id))
+		}
 	}
 	if when == edn.Nil {
 		return int32(m.v.Same(who)), 0, nil
@@ -91,11 +95,33 @@ func (m *lease) Read(o Operation) (op Op, keep bool, err error) {
 	default:
 		return op, false, ErrUnknownF
 	}
-	op.A, op.B, err = m.term(o.value)
-	if err == nil && edn.ID(op.A) == edn.Nil && op.Kind != leaseCheck {
-		err = fmt.Errorf("expected [owner epoch], found %s", m.v.Text(o.value))
+	if op.Kind == leaseCheck {
+		op.A, op.B, err = m.term(o.value)
+	} else {
+		op.A, op.B, err = m.update(o)
 	}
 	return op, true, err
+}
+
+// update reads the owner and the epoch of an update: what its invocation says, and what its
+// completion adds to that. A completion of nil or true adds nothing.
+func (m *lease) update(o Operation) (owner, epoch int32, err error) {
+	owner, epoch, err = m.term(o.given)
+	if err == nil && o.value != o.given && o.value != edn.Nil && o.value != edn.True {
+		var who, when int32
+		who, when, err = m.term(o.value)
+		if no := int32(edn.Nil); owner != no && who != no && who != owner || epoch != 0 && when != 0 && when != epoch {
+			return 0, 0, fmt.Errorf("expected %s or true, found %s", m.v.Text(o.given), m.v.Text(o.value))
+		}
+		if edn.ID(owner) == edn.Nil {
+			owner = who
+		}
+		epoch = max(epoch, when)
+	}
+	if k := m.v.Kind(edn.ID(owner)); err == nil && (k == edn.KindNil || k == edn.KindBool) {
+		err = fmt.Errorf("expected [owner epoch], found %s", m.v.Text(o.value))
+	}
+	return owner, epoch, err
 }
 
 func (m *lease) Init() State { return m.init }

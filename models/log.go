@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 
 	"clew/edn"
+	"clew/internal/text"
 	"clew/jepsen"
 )
 
@@ -95,17 +97,12 @@ func (m *log) Read(o Operation) (op Op, keep bool, err error) {
 		op.Kind = Tail
 		op.B, err = m.offset(o.value)
 	case m.fReadAt:
-		value, at := o.value, o.given
-		if m.v.Kind(value) == edn.KindMap {
-			if offset, told := m.v.Get(value, m.kOffset); told {
-				at, value = offset, m.within(value)
-			}
-		}
+		var value edn.ID
+		value, op.B, err = m.found(o)
 		op.Kind, op.A = ReadAt, int32(m.v.Same(value))
 		if value == edn.Nil {
 			op.Kind = ReadNothing
 		}
-		op.B, err = m.offset(at)
 	default:
 		op.Kind, op.A = ReadLog, m.numbers.of(int32(m.v.Same(o.value)))
 		if int(op.A) == len(m.lists) {
@@ -117,6 +114,53 @@ func (m *log) Read(o Operation) (op Op, keep bool, err error) {
 		}
 	}
 	return op, true, err
+}
+
+// found is what a :read-at returned, and the offset that it was called with. A map that tells
+// an offset tells the value, too; of a :read-at without an offset it is that which counts.
+func (m *log) found(o Operation) (value edn.ID, at int32, err error) {
+	asked, value := o.given, o.value
+	if offset, ok := m.v.Get(asked, m.kOffset); ok {
+		asked = offset
+	}
+	if offset, told := m.v.Get(value, m.kOffset); told {
+		if asked != edn.Nil && m.v.Same(asked) != m.v.Same(offset) {
+			return value, 0, fmt.Errorf("expected what is at offset %s, found %s", m.v.Text(asked), m.v.Text(value))
+		}
+		asked = offset
+		if err = m.misnamed(value); err != nil {
+			return value, 0, err
+		}
+		value = m.within(value)
+	}
+	at, err = m.offset(asked)
+	return value, at, err
+}
+
+// misnamed is an error if a map that is an answer may have the offset or the value under
+// another name: a key that a log does not know in a map without an offset, or one that is
+// spelled almost like those it knows.
+func (m *log) misnamed(answer edn.ID) error {
+	if m.v.Kind(answer) != edn.KindMap {
+		return nil
+	}
+	_, told := m.v.Get(answer, m.kOffset)
+	for kvs := m.v.Items(answer); len(kvs) > 0; kvs = kvs[2:] {
+		switch key := m.v.Same(kvs[0]); {
+		case slices.Contains([]edn.ID{m.kOffset, m.kMsg, m.kValue, m.kExpected}, key):
+		case !told || m.isLike(key, "offset", "msg", "message", "value"):
+			return fmt.Errorf("expected {:offset n :msg v}, found %s in %s", m.v.Text(key), m.v.Text(answer))
+		}
+	}
+	return nil
+}
+
+// isLike says whether a key of a map is spelled almost like one of the names.
+func (m *log) isLike(key edn.ID, names ...string) bool {
+	k := m.v.Kind(key)
+	return (k == edn.KindKeyword || k == edn.KindString) && slices.ContainsFunc(names, func(name string) bool {
+		return text.IsLike(strings.ToLower(m.v.Str(key)), name)
+	})
 }
 
 // readAppend reads an append. An offset counts only if appends tell theirs.
@@ -170,7 +214,7 @@ func (m *log) answer(given, value edn.ID) (offset edn.ID, ok bool) {
 	if m.v.Kind(value) == edn.KindMap {
 		offset, ok = m.v.Get(value, m.kOffset)
 		back := m.within(value)
-		if back == edn.Nil && !ok || back != edn.Nil && !m.isAppended(given, back) {
+		if back == edn.Nil && !ok || back != edn.Nil && !m.isAppended(given, back) || m.misnamed(value) != nil {
 			return edn.Nil, false
 		}
 	}
@@ -189,6 +233,9 @@ func (m *log) noAnswer(given, value edn.ID) error {
 	if back := m.within(value); back != edn.Nil && !m.isAppended(given, back) {
 		appended, _ := m.appended(given)
 		return fmt.Errorf("expected the value %s, found %s", m.v.Text(appended), m.v.Text(value))
+	}
+	if err := m.misnamed(value); err != nil {
+		return err
 	}
 	offset, told := m.v.Get(value, m.kOffset)
 	if !told {

@@ -206,6 +206,7 @@ class Counting(Model):
     def read(self, op):
         answers = (TRUE, None) if op.f == "incr" else (TRUE, FALSE)
         readable(op.status == "info" or op.value in answers, "an answer that is neither true nor false")
+        readable(op.given in (None, TRUE, 1), "an amount that may be another one than 1")
         return ("zero",) if op.status == "ok" and op.value == FALSE else (op.f,)
     def step(self, s, o):
         if o[0] == "zero": return [s] if s == 0 else []
@@ -240,6 +241,7 @@ class Bank(Model):
 class Log(Model):
     def changes(self, o): return o[0] == "append" and (None in o[2:] or o[2] == o[3])
     def start(self, init, given): return items(fits(not given or is_list(init), init))
+    def known(self, v): return not is_map(v) or all(k in map(key, ("offset", "msg", "value", "match-seq-num")) for k, _ in v[1])
     def within(self, v): return field(v, "msg") if field(v, "msg") is not None else field(v, "value")
     def read(self, op):
         v, at = op.given, None
@@ -249,13 +251,14 @@ class Log(Model):
             if op.status == "ok" and op.value is not None:
                 at, back = (field(op.value, "offset"), self.within(op.value)) if is_map(op.value) else (op.value, v)
                 tells = (at is None or whole(at) and 0 <= at < 2**30) and (back == v or back is None and at is not None)
-                readable(tells or op.value == op.given, "an answer that is no offset")
+                readable((tells and self.known(op.value)) or op.value == op.given, "an answer that is no offset")
                 if not tells or not told(self): at = None
             return ("append", v, at, expected)
         if op.status != "ok": return None
         if op.f != "read-at": return (op.f, op.value if op.f == "tail" else items(op.value))
-        at = field(op.value, "offset")
-        return ("read-at", op.value, op.given) if at is None else ("read-at", self.within(op.value), at)
+        at, asked = field(op.value, "offset"), op.given if field(op.given, "offset") is None else field(op.given, "offset")
+        readable(at is None or asked in (None, at) and self.known(op.value), "an answer about another offset")
+        return ("read-at", op.value, asked) if at is None else ("read-at", self.within(op.value), at)
     def step(self, s, o):
         if o[0] == "append": return [s + (o[1],)] if o[2] in (None, len(s)) and o[3] in (None, len(s)) else []
         if o[0] == "read-at": return [s] if (s[o[2]] if o[2] < len(s) else None) == o[1] else []
@@ -268,7 +271,12 @@ class Lease(Model):
         owner, epoch = self.term(init) if given else (None, -1)
         fits(not given or whole(epoch) and epoch >= 0, init)
         return owner, epoch, True
-    def read(self, op): return None if op.f == "check" and op.status != "ok" else (op.f, *self.term(op.value))
+    def read(self, op):
+        if op.f == "check": return (op.f, *self.term(op.value)) if op.status == "ok" else None
+        terms = [self.term(v) for v in (op.given, op.value) if v not in (None, TRUE)]
+        owner, epoch = ([x for x in column if x is not None] for column in zip(*terms))
+        readable(owner and owner[0] not in (TRUE, FALSE) and len(set(owner)) == 1 and len(set(epoch)) < 2, "an update of no owner or epoch, or of two")
+        return (op.f, owner[0], epoch[0] if epoch else None)
     def step(self, s, o):
         (owner, epoch, told), (kind, who, when) = s, o
         if kind == "claim": return [(who, epoch + 1, False)] if when is None else [(who, when, True)] if when > epoch else []

@@ -159,8 +159,12 @@ func (x *lease) apply(o *op) outcome {
 
 func (x *lease) guess(c *call) string {
 	owner := [...]string{"1", ":b", `"c"`, "nil"}[x.g.r.IntN(4)]
+	epoch := max(0, x.epoch+x.g.r.IntN(3)-1)
 	if c.f != ":check" {
 		owner = c.args[0]
+		if c.args[1] != "" { // which its completion may not contradict
+			epoch, _ = strconv.Atoi(c.args[1])
+		}
 	}
-	return x.print(owner, max(0, x.epoch+x.g.r.IntN(3)-1), x.g.chance(0.5))
+	return x.print(owner, epoch, x.g.chance(0.5))
 }

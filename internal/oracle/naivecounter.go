@@ -166,15 +166,28 @@ func naiveLog(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	return [][]string{append(slices.Clone(s), value.canon())}
 }
 
+// naiveTerm is the owner and the epoch that a value names.
+func naiveTerm(x form) (owner, epoch form) {
+	switch {
+	case x.isList():
+		return x.items[0], x.items[1]
+	case x.open == "{":
+		return x.get(":owner"), x.get(":epoch")
+	}
+	return x, isNil
+}
+
 // naiveLease holds the owner, the epoch, and whether that is more than a lower
 // bound.
 func naiveLease(_ NaiveOptions, s []string, a naiveOp) [][]string {
-	owner, epoch := a.value, isNil
-	switch {
-	case a.value.isList():
-		owner, epoch = a.value.items[0], a.value.items[1]
-	case a.value.open == "{":
-		owner, epoch = a.value.get(":owner"), a.value.get(":epoch")
+	owner, epoch := naiveTerm(a.value)
+	if first, then := naiveTerm(a.given); a.f != ":check" {
+		if owner.isNil() || owner.canon() == "true" {
+			owner = first
+		}
+		if epoch.isNil() {
+			epoch = then
+		}
 	}
 	now := naiveInt(s[1])
 	fits := s[0] == owner.canon()
