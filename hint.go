@@ -320,6 +320,40 @@ func (c *checking) suppose(r *report.Result) {
 	r.Hint = hint
 }
 
+// despiteCrashes is an initial value from which an invalid history is linearizable, and
+// that only crashed operations had been called to write when it was read, or "". They may
+// have written it, so that the verdict stands. It costs at most one more decision.
+func (c *checking) despiteCrashes(ctx context.Context, d *decider, o Options) string {
+	if c.verdict.verdict != jepsen.Invalid || c.supposed || ctx.Err() != nil {
+		return ""
+	}
+	var ended []jepsen.Operation
+	for i, status := range c.h.Status {
+		if status != jepsen.Crashed {
+			ended = append(ended, jepsen.Operation(i))
+		}
+	}
+	if len(ended) == len(c.h.Status) || len(ended) == 0 {
+		return ""
+	}
+	specs := c.spec.Openings(ctx, c.h, ended)
+	if len(specs) == 0 {
+		return ""
+	}
+	other, err := read(ctx, c.h, specs[0], o)
+	if err != nil {
+		return ""
+	}
+	other.decide(ctx, d, o.limits())
+	if other.release != nil {
+		other.release()
+	}
+	if other.err != nil || other.verdict.verdict != jepsen.Valid {
+		return ""
+	}
+	return specs[0].Init
+}
+
 // beside is operations that a core needs to fail as a history of its own, if the initial
 // value is not given: alone, what the core reads first might be that value. It is a write
 // that had returned, or one that was called and failed.

@@ -54,6 +54,25 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 	}
 }
 
+// TestACrashedWriteOfTheInitialValueIsHintedAt: it may have written what an early read saw,
+// so that the verdict stands, but a failed one may not.
+func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
+	const read = "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 0}\n"
+	for _, c := range []struct{ text, hint string }{
+		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :info, :f :cas, :value [4 0]}\n" + read,
+			"it is linearizable if the initial value is 0, which a crashed operation had been called to write by then: --init 0"},
+		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :fail, :f :cas, :value [4 0]}\n" + read, ""},
+		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n" + read + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 3}\n", ""},
+	} {
+		for _, algorithm := range []string{"", "porcupine"} {
+			r := checkedText(t, c.text, models.Spec{Name: "cas-register"}, clew.Options{Algorithm: algorithm})
+			if r.Verdict != jepsen.Invalid || r.Hint != c.hint {
+				t.Errorf("%s%v: %q; expected %q", c.text, r.Verdict, r.Hint, c.hint)
+			}
+		}
+	}
+}
+
 // TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch: a register is undecided if
 // and only if no order works from nil, and one does from a value that some read or cas
 // shows before anything was called to write it.
