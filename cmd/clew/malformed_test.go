@@ -1492,6 +1492,28 @@ func TestNoTruncationOfALogPassesUnnoticed(t *testing.T) {
 	}
 }
 
+func TestALastLineThatMayBeCutIsTold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for form, text := range map[string]string{
+		"LiMo":    "# @object atomic-queue\n[1] call enq(1)\n[1] return\n[1] call deq\n[1] return 12\n",
+		"fptlin":  "# queue\n0 0 2 ENQ 1\n0 3 4 DEQ 12\n",
+		"fastlin": "# queue\nenq 1 0 2\ndeq 1 3 145\n",
+		"log":     "1\t:invoke\t:enqueue\t1\n1\t:ok\t:enqueue\t1\n1\t:invoke\t:dequeue\tnil\n1\t:ok\t:dequeue\t12\n",
+	} {
+		for cut := range 3 {
+			putFile(t, "h.txt", text[:len(text)-cut])
+			status, _, stderr := clewRun("check", "--model", "fifo-queue", "h.txt")
+			warned := strings.Contains(stderr, "the last line does not end in a newline; if the file was cut off, its value may be too")
+			if warned != (cut > 0) || status == exitUsage && cut < 2 {
+				t.Errorf("%s without %d bytes: status %d, %s", form, cut, status, stderr)
+			}
+			if strict, _, _ := clewRun("check", "--strict", "--model", "fifo-queue", "h.txt"); cut > 0 && strict == exitValid {
+				t.Errorf("%s without %d bytes: valid with --strict", form, cut)
+			}
+		}
+	}
+}
+
 func TestNoChangeOfAFewBytesIsABug(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("..", "..", "testdata", "histories", "*.edn"))
 	if err != nil || len(paths) == 0 {

@@ -99,12 +99,16 @@ func (l *logReader) end() error {
 	} else if l.alike > 1 {
 		l.in.b.Warn("%d lines look like events, but are not: they have no level or time in front as events have, or are parts of other messages; the first is line %d", l.alike, l.alikeAt)
 	}
-	// Unlike an op map, a line that was cut off may still be an event, but with
-	// another value.
-	if l.lines.Cut {
-		l.in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", l.lines.N)
-	}
+	l.in.lastLine(&l.lines)
 	return nil
+}
+
+// lastLine warns of a last line that may have been cut off: unlike an op map it may still
+// be an event then, but with another value.
+func (in *input) lastLine(lines *scan.Lines) {
+	if lines.Cut {
+		in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", lines.N)
+	}
 }
 
 func (l *logReader) line(raw []byte, pos edn.Pos) error {

@@ -163,6 +163,7 @@ func (r *textReader) more() error {
 		case err == scan.ErrTooLong:
 			return r.in.at(r.lines.N+1, 1).Errorf("%v", err)
 		case err == io.EOF:
+			r.in.lastLine(&r.lines)
 			return err
 		case err != nil:
 			return fmt.Errorf("%s: %w", r.in.file, err)
