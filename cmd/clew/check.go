@@ -61,8 +61,8 @@ until the time limit or a signal.
 
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
 some input unreadable or some output not written, 255 a bug in clew; the first
-that applies of 255, 1, 254, 2, 0. With --unknown pass it is 0 if a limit was
-reached, but not if the check was interrupted.`
+that applies of 255, 1, 254, 2, 0. With --unknown pass every unknown verdict
+(a limit, initial-value) is 0, but not if the check was interrupted.`
 
 var checkForms = slices.Concat([]string{"text", "edn", "json"}, ci.Forms)
 

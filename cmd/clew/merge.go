@@ -127,7 +127,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 		m.summarize(ctx, m.pipeline.End())
 	}
 	if m.output == "text" || m.output == "github" && len(lines) > 1 {
-		m.summarize(ctx, m.tally.summary(fmt.Sprintf("%d histories", len(lines)), valid, invalid, unknown, unreadable)+"\n")
+		m.summarize(ctx, m.tally.summary(historyCount(len(lines)), valid, invalid, unknown, unreadable)+"\n")
 	}
 	return m.status(), nil
 }
@@ -364,4 +364,12 @@ func (k *checker) endShard(ctx context.Context) int {
 		return exitValid // there is none in this shard
 	}
 	return k.status()
+}
+
+// historyCount is a number of histories, in words.
+func historyCount(n int) string {
+	if n == 1 {
+		return "1 history"
+	}
+	return fmt.Sprintf("%d histories", n)
 }
