@@ -63,6 +63,7 @@ type Builder struct {
 	noIndex    int64 // events without a usable :index
 	firstNo    int64 // position of the first of them
 	duplicates int
+	descents   int // events with a smaller :index than the one before
 	warned     int
 
 	nemesis   edn.ID          // the keyword
@@ -461,6 +462,9 @@ func (b *Builder) finish() {
 	}
 	if b.duplicates > 1 {
 		b.Warn("events that repeat an :index: %d", b.duplicates)
+	}
+	if b.descents > 1 {
+		b.Warn("events with a smaller :index than the one before: %d", b.descents)
 	}
 	if more := b.warned - maxWarnings; more > 0 {
 		h.Warnings = append(h.Warnings, fmt.Sprintf("and %d more warnings", more))

@@ -86,6 +86,11 @@ func (b *Builder) index(e *opmap.Event, position int64) int64 {
 			if b.duplicates == 1 {
 				b.Warn("%san earlier event has :index %d too; position counts", b.line(e.Line), n)
 			}
+		} else if n < b.lastIndex {
+			b.descents++
+			if b.descents == 1 {
+				b.Warn("%s:index %d stands behind :index %d; position counts, so sort the events if they were shuffled", b.line(e.Line), n, b.lastIndex)
+			}
 		}
 		b.indices[n] = position
 	}

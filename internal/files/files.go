@@ -90,7 +90,8 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 		if err != nil {
 			return nil, true, compressedError("gzip", err)
 		}
-		return compressed{"gzip", z}, true, nil
+		z.Multistream(false)
+		return compressed{"gzip", members{z, r}}, true, nil
 	case bytes.HasPrefix(head, zstdMagic):
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // more at once take more time in all
 		if err != nil {
@@ -99,6 +100,37 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 		return compressed{"zstd", d.IOReadCloser()}, true, nil
 	}
 	return io.NopCloser(r), false, nil
+}
+
+// members is gzip's content, of one member after the other.
+type members struct {
+	*gzip.Reader
+	in *bufio.Reader
+}
+
+// errBehind is the error of a file that does not end with its last member.
+var errBehind = errors.New("something that is not gzip follows it")
+
+func (m members) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	head, err := m.in.Peek(len(gzipMagic))
+	switch {
+	case len(head) == 0:
+		return n, err
+	case !bytes.HasPrefix(gzipMagic, head):
+		return n, errBehind
+	}
+	if err := m.Reset(m.in); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return n, err
+	}
+	m.Multistream(false)
+	return n, nil
 }
 
 // compressed is a reader whose errors say that it is the compressed data that

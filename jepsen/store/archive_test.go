@@ -96,7 +96,7 @@ func TestNothingInAnArchiveIsLeftOutInSilence(t *testing.T) {
 			"error: s.tar.gz: the gzip data is damaged: its checksum does not match\n"},
 		{"a damaged length of a compressed tar archive", "s.tar.gz", gzA[:len(gzA)-1] + "\x01",
 			"error: s.tar.gz: the gzip data is damaged: its checksum does not match\n"},
-		{"bytes behind a compressed tar archive", "s.tar.gz", gzA + "more than ten bytes", "error: s.tar.gz: the gzip data is damaged: gzip: invalid header\n"},
+		{"bytes behind a compressed tar archive", "s.tar.gz", gzA + "more than ten bytes", "error: s.tar.gz: the gzip data is damaged: something that is not gzip follows it\n"},
 		{"backslashes in a tar archive", "s.tar", tarOf(t, reg(`a\history.edn`, 1)) + end, "a/history.edn op\n"},
 		{"doubled members that differ", "s.tar", tarOf(t, reg("a/history.edn", 2), reg("./a/history.edn", 1)) + end,
 			"s.tar/a/history.edn: 2 members have this name, and different content; unpack the archive, which leaves one of them, and check the folder\n"},
