@@ -139,7 +139,11 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	}
 	d := newDecider(c.spec, o)
 	c = c.settle(ctx, d, o)
-	return c.result(ctx, d, o)
+	r, err := c.result(ctx, d, o)
+	if err == nil {
+		r.Altered = c.spec.Altered(h)
+	}
+	return r, err
 }
 
 // settle decides a history, and decides it from other initial values if it must.

@@ -39,7 +39,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred, Spec: spec,
 		Verdict: jepsen.Valid, Verified: verified,
-		FailEvent: jepsen.None, LastOperation: jepsen.None,
+		FailEvent: jepsen.None, LastOperation: jepsen.None, Altered: spec.Altered(keyed.Unwrapped),
 	}
 	results := report.NewKeys(keyed, report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Spec: spec,

@@ -37,10 +37,11 @@ type transfer struct{ from, to, amount, payer, payee int32 }
 
 var bankDefinition = Definition{
 	Name: "bank", Fs: ":transfer (a map of from, to and amount), :read -> {account balance ..}", About: "accounts that money moves between",
-	Params:  []Param{ParamNegativeBalances},
-	Default: "{}",
-	Record:  "clew.model.Bank",
-	New:     newBank,
+	Params:    []Param{ParamNegativeBalances},
+	Repeating: []string{"transfer"},
+	Default:   "{}",
+	Record:    "clew.model.Bank",
+	New:       newBank,
 }
 
 func newBank(b *Binding) (Reader, error) {

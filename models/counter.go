@@ -20,10 +20,11 @@ const (
 
 var counterDefinition = Definition{
 	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> the new value or nil, :add-and-get n -> [n new]", About: "a number that is added to",
-	Params:  []Param{ParamAnswers},
-	Default: "0",
-	Record:  "clew.model.Counter",
-	New:     newCounter,
+	Params:    []Param{ParamAnswers},
+	Repeating: []string{"add"},
+	Default:   "0",
+	Record:    "clew.model.Counter",
+	New:       newCounter,
 }
 
 // counter is a number that operations add to, be it less than 0. A state holds

@@ -42,6 +42,9 @@ type Definition struct {
 	// Verbs say as participles what an :f does to a value, if the model is one
 	// whose values are put in and taken out: ":enqueue" is "enqueued".
 	Verbs map[string]string
+	// Repeating are the :f's, without the colon, whose completions have nothing to tell:
+	// another value than that of the invocation is worth a warning.
+	Repeating []string
 	// Knossos says in which known way Knossos reads its values differently, ""
 	// if in none.
 	Knossos string

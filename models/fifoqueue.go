@@ -8,13 +8,14 @@ import (
 
 var fifoQueueDefinition = Definition{
 	Name: "fifo-queue", Fs: ":enqueue v, :dequeue, :peek, :drain", About: "first in, first out",
-	Default: "[]",
-	Record:  "knossos.model.FIFOQueue",
-	Object:  "queue",
-	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued", ":peek": "peeked at"},
-	Knossos: nilIsAnElement,
-	Infer:   mayBeAQueue,
-	New:     newFIFOQueue,
+	Repeating: []string{"enqueue"},
+	Default:   "[]",
+	Record:    "knossos.model.FIFOQueue",
+	Object:    "queue",
+	Verbs:     map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued", ":peek": "peeked at"},
+	Knossos:   nilIsAnElement,
+	Infer:     mayBeAQueue,
+	New:       newFIFOQueue,
 }
 
 // fifoQueue hands out its elements in the order in which they came. A state

@@ -27,11 +27,12 @@ type priorityQueue struct {
 
 var priorityQueueDefinition = Definition{
 	Name: "priority-queue", Fs: ":enqueue v (or :insert), :dequeue (or :poll), :peek", About: "the element of highest priority first",
-	Called:  []string{"heap"},
-	Params:  []Param{ParamPriority},
-	Default: "[]",
-	Record:  "clew.model.PriorityQueue",
-	Object:  "priorityqueue",
+	Called:    []string{"heap"},
+	Params:    []Param{ParamPriority},
+	Repeating: []string{"enqueue", "insert"},
+	Default:   "[]",
+	Record:    "clew.model.PriorityQueue",
+	Object:    "priorityqueue",
 	Verbs: map[string]string{":enqueue": "enqueued", ":insert": "inserted", ":dequeue": "dequeued", ":poll": "polled",
 		":peek": "peeked at"},
 	Knossos: nilIsAnElement,

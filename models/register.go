@@ -30,9 +30,10 @@ type register struct {
 
 var registerDefinition = Definition{
 	Name: "register", Fs: ":read, :write", About: "one value",
-	Params:  []Param{ParamNilReads},
-	Default: "nil",
-	Record:  "knossos.model.Register",
+	Params:    []Param{ParamNilReads},
+	Repeating: []string{"write"},
+	Default:   "nil",
+	Record:    "knossos.model.Register",
 	Infer: func(s *Seen) Fit {
 		return fitsIf(s.Any(":read", ":write") && s.Only(":read", ":write"))
 	},
@@ -41,11 +42,12 @@ var registerDefinition = Definition{
 
 var casRegisterDefinition = Definition{
 	Name: "cas-register", Fs: ":read, :write, :cas [old new]", About: "one value with compare-and-set",
-	Called:  []string{"rmw"},
-	Params:  []Param{ParamNilReads, ParamFailedCAS},
-	Default: "nil",
-	Record:  "knossos.model.CASRegister",
-	Object:  "rmw", ObjectInit: "0",
+	Called:    []string{"rmw"},
+	Params:    []Param{ParamNilReads, ParamFailedCAS},
+	Repeating: []string{"write", "cas"},
+	Default:   "nil",
+	Record:    "knossos.model.CASRegister",
+	Object:    "rmw", ObjectInit: "0",
 	Infer: func(s *Seen) Fit {
 		return fitsIf(s.Any(":cas") && s.Only(":read", ":write", ":cas"))
 	},

@@ -30,10 +30,11 @@ type set struct {
 
 var setDefinition = Definition{
 	Name: "set", Fs: ":add v, :read", About: "a set that only grows, read as a whole",
-	Default: "#{}",
-	Record:  "knossos.model.Set",
-	Verbs:   map[string]string{":add": "added"},
-	Knossos: "in Knossos only a set is a set, and no vector or list (3)",
+	Repeating: []string{"add"},
+	Default:   "#{}",
+	Record:    "knossos.model.Set",
+	Verbs:     map[string]string{":add": "added"},
+	Knossos:   "in Knossos only a set is a set, and no vector or list (3)",
 	Infer: func(s *Seen) Fit {
 		return fitsIf(s.Any(":add") && s.Only(":add", ":read") && s.ReadsCollections())
 	},

@@ -21,14 +21,15 @@ type stack struct{ queueReader }
 
 var stackDefinition = Definition{
 	Name: "stack", Fs: ":push v, :pop, :peek", About: "last in, first out",
-	Called:  []string{"lifo"},
-	Default: "[]",
-	Record:  "clew.model.Stack",
-	Object:  "stack",
-	Verbs:   map[string]string{":push": "pushed", ":pop": "popped", ":peek": "peeked at"},
-	Knossos: nilIsAnElement,
-	Infer:   func(s *Seen) Fit { return fitsIf(s.Any(":push", ":pop")) },
-	New:     newStack,
+	Called:    []string{"lifo"},
+	Repeating: []string{"push"},
+	Default:   "[]",
+	Record:    "clew.model.Stack",
+	Object:    "stack",
+	Verbs:     map[string]string{":push": "pushed", ":pop": "popped", ":peek": "peeked at"},
+	Knossos:   nilIsAnElement,
+	Infer:     func(s *Seen) Fit { return fitsIf(s.Any(":push", ":pop")) },
+	New:       newStack,
 }
 
 func newStack(b *Binding) (Reader, error) {

@@ -8,13 +8,14 @@ import (
 
 var unorderedQueueDefinition = Definition{
 	Name: "unordered-queue", Fs: ":enqueue v, :dequeue, :drain", About: "a bag",
-	Called:  []string{"bag"},
-	Default: "[]",
-	Record:  "knossos.model.UnorderedQueue",
-	Verbs:   map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
-	Knossos: nilIsAnElement,
-	Infer:   mayBeAQueue,
-	New:     newUnorderedQueue,
+	Called:    []string{"bag"},
+	Repeating: []string{"enqueue"},
+	Default:   "[]",
+	Record:    "knossos.model.UnorderedQueue",
+	Verbs:     map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
+	Knossos:   nilIsAnElement,
+	Infer:     mayBeAQueue,
+	New:       newUnorderedQueue,
 }
 
 // unorderedQueue is a bag: it hands out its elements in any order. A state

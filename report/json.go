@@ -74,6 +74,9 @@ func (r *Result) Line() Line {
 		l.Events, l.Operations, l.Crashed = h.Events, h.Operations(), h.CrashedCount()
 		l.Skipped, l.Warnings = h.Skipped, append(l.Warnings, h.Warnings...)
 	}
+	if r.Altered != "" {
+		l.Warnings = append(l.Warnings, r.Altered)
+	}
 	if r.Missing != "" {
 		l.Warnings = append(l.Warnings, r.Missing)
 	}

@@ -34,6 +34,10 @@ type Result struct {
 	// signal left no time for it, "" if none is.
 	Missing string
 
+	// Altered warns of completions with another value than that of their invocation,
+	// which they should only repeat; "" if there are none.
+	Altered string
+
 	// Valid.
 	Vacuous string             // why no history like this one could be invalid (see NoOperations), or ""
 	Final   edn.Value          // the final state

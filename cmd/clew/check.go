@@ -486,6 +486,9 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	if r.History != nil {
 		a.warnings = slices.Clip(r.History.Warnings)
 	}
+	if r.Altered != "" {
+		a.warnings = append(a.warnings, r.Altered)
+	}
 	if r.Vacuous != "" && r.Vacuous != report.NoOperations { // of which the reader warns
 		a.warnings = append(a.warnings, vacuousWarning(r.Vacuous))
 	}

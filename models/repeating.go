@@ -1,0 +1,74 @@
+package models
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/text"
+	"clew/jepsen"
+)
+
+// maxRepeated bounds the text of an operation in a warning.
+const maxRepeated = 80
+
+// Altered warns of operations that succeeded with another value than that of their
+// invocation, although their completions have nothing to tell: a write of 1 that completed
+// as a write of 2. It returns "" if there are none. Linear time.
+func (s Spec) Altered(h *jepsen.History) string {
+	d, err := s.Definition()
+	if err != nil || s.Knossos || len(d.Repeating) == 0 {
+		return ""
+	}
+	var fs []edn.ID
+	for _, f := range d.Repeating {
+		fs = append(fs, h.Values.InternKeyword(f))
+	}
+	var m Reader
+	count, first := 0, jepsen.Operation(jepsen.None)
+	for op, res := range h.Completion {
+		inv := h.Invocation[op]
+		if h.Status[op] != jepsen.Succeeded || h.Value[res] == h.Value[inv] || h.Value[inv] == edn.Nil || !slices.Contains(fs, h.F[inv]) {
+			continue
+		}
+		if m == nil {
+			if m, _, err = s.bind(h.Values); err != nil {
+				return ""
+			}
+		}
+		if !alters(m, h, jepsen.Operation(op)) {
+			continue
+		}
+		if count++; count == 1 {
+			first = jepsen.Operation(op)
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	inv, res := h.Invocation[first], h.Completion[first]
+	call := func(value edn.ID) string {
+		return text.Shorten(h.Values.Text(h.F[inv])+" "+h.Values.Text(value), maxRepeated)
+	}
+	warning := fmt.Sprintf("process %s's %s completed as %s (index %d): the completion's value counts",
+		h.ProcessName(first), call(h.Value[inv]), call(h.Value[res]), h.Index(res))
+	if line := h.Line(res); line > 0 {
+		warning = fmt.Sprintf("line %d: %s", line, warning)
+	}
+	if count > 1 {
+		warning += fmt.Sprintf("; %s completed with another value, too", text.Count(count-1, "more operation"))
+	}
+	return warning
+}
+
+// alters says whether the value of an operation's completion means something else than
+// that of its invocation.
+func alters(m Reader, h *jepsen.History, op jepsen.Operation) bool {
+	inv := h.Invocation[op]
+	o := Operation{v: h.Values, f: h.F[inv], value: h.Value[inv], key: h.Key(inv), status: jepsen.Succeeded, given: h.Value[inv], process: h.Processes[h.Process[inv]]}
+	called, _, err := m.Read(o)
+	o.value = h.OpValue(op)
+	ended, _, endErr := m.Read(o)
+	same := err == nil && endErr == nil && called == ended
+	return !same && h.Values.Text(h.Value[inv]) != h.Values.Text(o.value) // NaN equals nothing
+}
