@@ -82,6 +82,7 @@ func (m *kv) knows(f edn.ID) bool {
 type kvFields struct {
 	key, value, old, new edn.ID
 	pair                 bool   // old and new were told
+	refused              bool   // :succeeded is false
 	answer               edn.ID // whether it succeeded, or found something: True, False, or Nil if it is not told
 }
 
@@ -118,7 +119,7 @@ func (m *kv) Read(o Operation) (op Op, keep bool, err error) {
 		if !x.pair {
 			return op, false, fmt.Errorf("expected [old new], found %s", m.v.Text(x.value))
 		}
-		return m.readCAS(op, x, failed || x.answer == edn.False)
+		return m.readCAS(op, x, failed || x.refused || x.answer == edn.False)
 	case m.fAppend:
 		op.Kind = Append
 		if m.v.Kind(x.value) != edn.KindString {
@@ -222,8 +223,30 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 		x.answer = value // of a delete, a cas or a put-if-absent
 		return x, nil
 	}
+	asked := x.value
+	if o.f == m.fGet {
+		x.value = edn.Nil // what it was called with is not what it found
+	}
 	m.take(&x, value)
-	return x, nil
+	return x, m.contradiction(o.f, asked, value, x)
+}
+
+// contradiction is an error if a completion says of its own operation what cannot be: that
+// an update without another outcome did not happen, that what was put is nothing, or that
+// nothing was found and something was.
+func (m *kv) contradiction(f, asked, value edn.ID, x kvFields) error {
+	puts := f == m.fPut || f == m.fPutIfAbsent
+	switch {
+	case x.answer != edn.Nil && x.answer != edn.True && x.answer != edn.False:
+		return fmt.Errorf("expected true or false for :succeeded and :found, found %s", m.v.Text(value))
+	case x.refused && (f == m.fPut || f == m.fAppend || f == m.fDelete):
+		return fmt.Errorf("expected an update that succeeded, found %s; one that did not ends in :fail", m.v.Text(value))
+	case puts && asked != edn.Nil && x.value == edn.Nil:
+		return fmt.Errorf("expected %s, as its invocation says, found %s", m.v.Text(asked), m.v.Text(value))
+	case f == m.fGet && x.answer == edn.False && x.value != edn.Nil && !(m.v.Kind(x.value) == edn.KindString && m.v.Str(x.value) == ""):
+		return fmt.Errorf("expected no value with :found false, found %s", m.v.Text(value))
+	}
+	return nil
 }
 
 // take reads a value, or the fields of a map that has some of them.
@@ -240,6 +263,12 @@ func (m *kv) take(x *kvFields, id edn.ID) {
 		if value, ok := m.v.Get(id, m.fields[i]); ok && to != nil {
 			*to = value
 			x.pair = x.pair || to == &x.old
+		}
+	}
+	if succeeded, told := m.v.Get(id, m.fields[4]); told {
+		x.refused = succeeded == edn.False
+		if succeeded != edn.True && !x.refused {
+			x.answer = succeeded // which contradiction refuses
 		}
 	}
 	if k := m.isPair(x.value); k && !x.pair {

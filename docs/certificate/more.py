@@ -149,7 +149,12 @@ class KV(Seen):
         x = self.fields(given)
         if not lost and value in (TRUE, FALSE) and given != value and op.f not in ("get", "put"): x["succeeded"] = value
         elif not lost: x.update(self.fields(value))
-        v, answer = x.get("value"), x.get("succeeded", x.get("found"))
+        v, answer, refused = x.get("value"), x.get("succeeded", x.get("found")), x.get("succeeded") == FALSE
+        readable(all(x.get(n) in (None, TRUE, FALSE) for n in ("succeeded", "found")), "an answer that is neither true nor false")
+        readable(not refused or op.f in ("cas", "put-if-absent", "get") or not is_map(value), "an update that did not succeed")
+        readable(lost or op.f not in ("put", "put-if-absent") or v is not None or self.fields(given).get("value") is None, "a put of nothing")
+        if op.f == "get" and is_map(value): readable(answer != FALSE or self.fields(value).get("value") in (None, ("s", "")), "nothing, with a value")
+        if op.f == "delete": answer = x.get("found", answer)
         if op.f == "get": return None if lost else ("get", k, None if answer == FALSE else v)
         if op.f == "delete": return ("get" if answer == FALSE else "erase" if answer == TRUE else "put", k, None)
         if op.f in ("cas", "put-if-absent"):
