@@ -135,7 +135,7 @@ func (in *input) events(r io.Reader, form Form) error {
 	if packed {
 		buffered = bufio.NewReaderSize(limits.Reader(in.ctx, unpacked, in.memory), 1<<16)
 	}
-	if head, _ := buffered.Peek(testfile.Head); form == Test || form == "" && (testfile.Is(head) || path.Ext(plain) == ".jepsen") {
+	if head, _ := buffered.Peek(testfile.Head); form == Test || form == "" && (testfile.Is(head) || path.Ext(plain) == ".jepsen" && len(bytes.TrimSpace(head)) == 0) {
 		if packed {
 			r = nil
 		}
