@@ -49,6 +49,8 @@ func (s Stamp) Changed(f any) error {
 		return fmt.Errorf("it changed while it was read: it had %d bytes before and %d after; expected a file that is not written to, or --follow", s.info.Size(), now.info.Size())
 	case !s.info.ModTime().Equal(now.info.ModTime()):
 		return fmt.Errorf("it changed while it was read: it was written to at %s; expected a file that is not written to, or --follow", now.info.ModTime().Format(time.TimeOnly))
+	case s.Moved() == "" && !inodeTime(s.info).Equal(inodeTime(now.info)): // a file that is deleted or replaced has a new one, too
+		return fmt.Errorf("it changed while it was read: it was written to, or its time was set, at %s; expected a file that is left alone, or --follow", inodeTime(now.info).Format(time.TimeOnly))
 	}
 	return nil
 }

@@ -1,0 +1,11 @@
+//go:build !(dragonfly || linux || openbsd || solaris)
+
+package files
+
+import (
+	"os"
+	"time"
+)
+
+// inodeTime returns the zero time: it is not known when the system noted a change.
+func inodeTime(os.FileInfo) time.Time { return time.Time{} }
