@@ -215,6 +215,9 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if k.follow != nil {
 		how = doing{do: k.followed, waits: true}
 	}
+	if k.output != "json" && k.output != "edn" {
+		how.rest = func(jobs int) { k.notBegun(ctx, jobs) }
+	}
 	done, err := k.all(ctx, jobs, how)
 	if err != nil {
 		k.loseLast(ctx, err)
@@ -238,6 +241,18 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 		k.summarize(ctx, said+"\n")
 	}
 	return k.status(), nil
+}
+
+// notBegun counts histories that were not begun before a signal came. A report for
+// pipelines has one case for all of them: there is no time for one each.
+func (k *checker) notBegun(ctx context.Context, histories int) {
+	k.tally.of[unknown] += histories
+	k.tally.of[interrupted] += histories
+	k.tally.of[notChecked] += histories
+	if k.pipeline != nil {
+		line := report.Line{Valid: jepsen.Unknown, Cause: report.Text(jepsen.Interrupted), Explanation: report.Text(fmt.Sprintf("%d more histories were not begun", histories))}
+		k.summarize(ctx, k.pipeline.Add(ci.Record{Line: line, Name: fmt.Sprintf("%d more histories", histories)}))
+	}
 }
 
 // index writes the index of the pages, if there are pages.

@@ -274,6 +274,9 @@ type doing struct {
 	do    func(context.Context, *job) answer
 	late  func(*job, jepsen.Cause) answer // what is said if that does not end with its context
 	waits bool                            // it keeps to the limits by itself
+	// rest, unless nil, says in one go that so many jobs were not begun before a signal
+	// came. Otherwise each of them has an answer.
+	rest func(jobs int)
 }
 
 // all runs the jobs until one fails or nothing is left to do, and says how many
@@ -298,6 +301,11 @@ func (r *runner) all(ctx context.Context, jobs []*job, how doing) (done int, fai
 		failed = r.say(ctx, jobs[i], a)
 		r.progress.File()
 		done++
+		if how.rest != nil && a.of[notChecked] > 0 && ctx.Err() != nil && done < len(jobs) {
+			how.rest(len(jobs) - done)
+			done = len(jobs)
+			return false
+		}
 		return failed == nil && !(r.failFast && r.tally.of[invalid] > 0)
 	})
 	return done, failed

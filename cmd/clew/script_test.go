@@ -346,6 +346,25 @@ func TestAnInterruptIsOneLineForAllThatWasNotChecked(t *testing.T) {
 	}
 }
 
+// A report for pipelines is whole: one case is about all histories that were not begun.
+func TestAnInterruptedReportIsWhole(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"check", "--output", "junit", "-"}
+	for i := range 20 {
+		args = append(args, strconv.Itoa(i)+".edn")
+		putFile(t, strconv.Itoa(i)+".edn", hard(60))
+	}
+	cmd, out := clewReading(t, hard(60), false, args...)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, cmd, exitUnknown)
+	said := regexp.MustCompile(`<error message="unknown: interrupted: 1\d more histories were not begun" type="unknown-interrupted">[^<]*</error>\s*</testcase>\s*</testsuite>\s*</testsuites>\n\z`)
+	if s := out.String(); !said.MatchString(s) {
+		t.Error(s)
+	}
+}
+
 func TestTheLifelineEndsALongSearch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	putFile(t, "h.edn", hard(60))

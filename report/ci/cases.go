@@ -37,6 +37,9 @@ type kase struct {
 // cases are those of a record: its keys, or it alone.
 func cases(r Record) []kase {
 	whole := kase{suite: cmp.Or(r.Test, "clew"), name: r.File, file: r.File, ms: r.Ms, reading: string(r.Reading)}
+	if r.Name != "" {
+		whole.name, whole.file = r.Name, ""
+	}
 	if r.File == "-" {
 		whole.name, whole.file = "standard input", ""
 	}

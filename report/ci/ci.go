@@ -37,6 +37,7 @@ type Options struct {
 // Record is what pipelines are told of a history.
 type Record struct {
 	report.Line
+	Name    string   // of what is in no file, else ""
 	Test    string   // of a store, "" if the history was given itself
 	Details *Details // nil if there are none
 }
