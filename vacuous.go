@@ -59,8 +59,12 @@ const (
 )
 
 // refuses says whether an operation among the first of the witness, that returned,
-// could not have happened in another state among the first.
+// could not have happened in another state among the first. The steps of a user's own
+// model are not taken again for this: it counts as one that refuses.
 func (c *checking) refuses() bool {
+	if _, own := c.ops.Model.(models.Declaring); own {
+		return true
+	}
 	for i, part := range c.parts[:min(len(c.parts), sampledParts)] {
 		order := c.decisions[i].Order
 		order = order[:min(len(order), sampledStates)]
