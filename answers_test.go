@@ -76,7 +76,7 @@ func TestAHistoryHasOneReading(t *testing.T) {
 		{"both, and the user says echo", "log", "append :a; append :b -> 0", echo, "valid", "answers echo"},
 		{"what is neither", "log", "append :a; append :b -> :c", models.Spec{},
 			"h:4:1: log cannot read the value of :append (index 3): expected an offset from 0 on, less than 1073741824, found :c", ""},
-		{"a map that tells nothing", "log", "append :a -> {:at 1}", models.Spec{}, "found {:at 1}", ""},
+		{"a map that tells nothing", "log", "append :a -> {:at 1}", models.Spec{}, "found :at in {:at 1}", ""},
 		{"an expected offset counts anyhow", "log", "append {:msg 1 :match-seq-num 1}", models.Spec{}, "invalid at 1", "answers echo"},
 
 		{"all repeat", "counter", "incr 1; incr 1", models.Spec{}, "valid", "answers echo"},

@@ -39,14 +39,15 @@ type logReader struct {
 	stamped bool
 	// goesOn says that lines which are not events may belong to the line before: it is
 	// a logger's, or has free text.
-	goesOn  bool
-	open    []byte // an event whose value the lines so far do not complete, nil if there is none
-	openAt  edn.Pos
-	skipped []byte // the beginning of the first logger's line that is not an event, nil if there is none
-	at      edn.Pos
-	logger  string // that printed the last event, "" for jepsen.util
-	alike   int    // lines that look like events but do not count
-	alikeAt int    // the first of them
+	goesOn    bool
+	valueless int    // :ok events of clients that have no value
+	open      []byte // an event whose value the lines so far do not complete, nil if there is none
+	openAt    edn.Pos
+	skipped   []byte // the beginning of the first logger's line that is not an event, nil if there is none
+	at        edn.Pos
+	logger    string // that printed the last event, "" for jepsen.util
+	alike     int    // lines that look like events but do not count
+	alikeAt   int    // the first of them
 
 	keywords scan.Keywords
 	e        opmap.Event
@@ -381,8 +382,13 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 	}
 	e := opmap.Event{Process: fields[0], Type: fields[1], F: fields[2],
 		Has: opmap.HasProcess | opmap.HasType | opmap.HasF, Line: pos.Line, Col: pos.Col}
-	if len(fields) > 3 {
+	switch {
+	case len(fields) > 3:
 		e.Value, e.Has = fields[3], e.Has|opmap.HasValue
+	case v.Kind(e.Process) == edn.KindInt && v.Text(e.Type) == ":ok":
+		if l.valueless++; l.valueless == 1 {
+			l.in.b.Warn("line %d: %s has no value, not even nil; it counts as nil, and if the value was cut off, it is lost", pos.Line, scan.Clip(bytes.TrimSpace(text)))
+		}
 	}
 	if rest := bytes.TrimLeft(text[read:], blanks+"\n"); len(rest) > 0 {
 		if l.goesOn = true; looksLikeEvent(rest) && bytes.Contains(rest, []byte(eventLogger)) {

@@ -42,7 +42,10 @@ func (m *Merger) Read(r io.Reader, name string) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	part := &piece{m: m, name: name}
 	for n := 1; ; n++ {
-		line, err := in.ReadBytes('\n')
+		line, err := readLine(in)
+		if err == errLong {
+			return fmt.Errorf("%s: line %d is longer than %d MB, so it is not of a shard", name, n, maxLine>>20)
+		}
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s: %w", name, files.Reason(err))
 		}
@@ -52,6 +55,25 @@ func (m *Merger) Read(r io.Reader, name string) error {
 		}
 		if len(bytes.TrimSpace(line)) > 0 && !part.take(n, line) {
 			return nil // as it says in the end
+		}
+	}
+}
+
+// maxLine bounds a line. That of a history of a million failing keys has 20 MB.
+const maxLine = 128 << 20
+
+var errLong = errors.New("the line is too long")
+
+// readLine reads up to the end of a line.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		some, err := in.ReadSlice('\n')
+		if line = append(line, some...); len(line) > maxLine {
+			return nil, errLong
+		}
+		if err != bufio.ErrBufferFull {
+			return line, err
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -278,4 +279,22 @@ func TestTheWorstOfWhatShardsSayOfKeysCounts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A line without end takes no memory without end.
+func TestALineWithoutEndIsNotOfAShard(t *testing.T) {
+	var m shards.Merger
+	err := m.Read(io.LimitReader(endless{}, 1<<30), "a.jsonl")
+	if err == nil || err.Error() != "a.jsonl: line 1 is longer than 128 MB, so it is not of a shard" {
+		t.Error(err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '{'
+	}
+	return len(p), nil
 }
