@@ -160,7 +160,7 @@ func TestFollowingEnds(t *testing.T) {
 	defer w.Close()
 	go w.Write([]byte(text))
 	ctx, stop := context.WithCancel(context.Background())
-	h, err := Follow(ctx, r, "x", jepsen.Options{}, Following{Look: func(h *jepsen.History) bool {
+	_, err := Follow(ctx, r, "x", jepsen.Options{}, Following{Look: func(h *jepsen.History) bool {
 		if len(h.Type) == 4 {
 			stop()
 		}
@@ -173,7 +173,7 @@ func TestFollowingEnds(t *testing.T) {
 	r, w = io.Pipe()
 	defer w.Close()
 	go w.Write([]byte(text))
-	h, err = Follow(context.Background(), r, "x", jepsen.Options{}, Following{Look: func(h *jepsen.History) bool { return len(h.Type) < 2 }})
+	h, err := Follow(context.Background(), r, "x", jepsen.Options{}, Following{Look: func(h *jepsen.History) bool { return len(h.Type) < 2 }})
 	if err != nil || len(h.Type) < 2 || len(h.Warnings) > 0 {
 		t.Errorf("once enough has been seen: %v, %v", err, h)
 	}
