@@ -106,7 +106,7 @@ func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 	case effort.Long():
 		skip = 1
 	case effort.Few():
-		skip = 73
+		skip = 37
 	}
 	histories, judged, worst, worstName := 0, 0, 0.0, ""
 	grid(t, skip, func(c cell) {
