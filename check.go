@@ -264,11 +264,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	wrong := c.selfCheck(ctx, d, r, o)
 	c.suppose(r)
 	if init := c.despiteCrashes(ctx, d, o); init != "" {
-		hint := fmt.Sprintf("it is linearizable if the initial value is %s, which a crashed operation had been called to write by then: %s", text.Shorten(init, maxInit), "--init "+text.ShellWord(text.Shorten(init, maxInit)))
-		if r.Hint != "" {
-			hint = r.Hint + "; " + hint
-		}
-		r.Hint = hint
+		addHint(r, fmt.Sprintf("it is linearizable if the initial value is %s, which a crashed operation had been called to write by then: %s", text.Shorten(init, maxInit), initFlag(init)))
 	}
 	if len(c.missing) > 0 {
 		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))

@@ -290,7 +290,8 @@ func (c *checking) usual() string {
 // maxInit is how many characters of an initial value a sentence has.
 const maxInit = 80
 
-// initFlag says how to say which of two initial values it was.
+// initFlag returns the flag of an initial value, or says how to say which of several it
+// was. A value that is too long for a sentence is not spelled.
 func initFlag(inits ...string) string {
 	var flags []string
 	for _, init := range inits {
@@ -300,6 +301,9 @@ func initFlag(inits ...string) string {
 	}
 	if len(flags) == 0 {
 		return "--init says which"
+	}
+	if len(inits) == 1 {
+		return flags[0]
 	}
 	return strings.Join(flags, " or ") + " says which"
 }
@@ -314,6 +318,11 @@ func (c *checking) suppose(r *report.Result) {
 	usual := c.usual()
 	hint := fmt.Sprintf("its first reads show that the initial value is %s; if it is %s, %s cannot happen: %s",
 		text.Shorten(c.spec.Init, maxInit), usual, c.byDefault, initFlag(c.spec.Init, usual))
+	addHint(r, hint)
+}
+
+// addHint puts a hint behind those that a result has.
+func addHint(r *report.Result, hint string) {
 	if r.Hint != "" {
 		hint = r.Hint + "; " + hint
 	}

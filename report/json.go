@@ -28,7 +28,7 @@ type Line struct {
 	Ms          float64        `json:"ms"`
 	Explanation Text           `json:"explanation"`
 	Verified    *bool          `json:"verified"`          // the evidence was checked again; nil if there is none
-	Vacuous     Text           `json:"vacuous,omitempty"` // why no history like this one could be invalid
+	Vacuous     Text           `json:"vacuous,omitempty"` // why none of its answers says anything that could be wrong
 	Skipped     int            `json:"skipped"`
 	Warnings    []string       `json:"warnings"`
 	Keys        *int           `json:"keys,omitempty"`     // of independent keys: how many

@@ -39,7 +39,7 @@ type Result struct {
 	Altered string
 
 	// Valid.
-	Vacuous string             // why no history like this one could be invalid (see NoOperations), or ""
+	Vacuous string             // why none of its answers says anything that could be wrong (see NoOperations), or ""
 	Final   edn.Value          // the final state
 	Witness []jepsen.Operation // in order of linearization
 	Depth   int                // of the strong d-hitting family in which the witness was found, or 0
@@ -201,7 +201,7 @@ func (r *Result) Summary() string {
 	return r.summary()
 }
 
-// A valid verdict is vacuous if nothing in the history could have made it invalid: a
+// A valid verdict is vacuous if no answer says anything that the model could refuse: a
 // test that never reached its system has such a history. Result.Vacuous is one of
 // these reasons, or "".
 const (

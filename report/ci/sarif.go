@@ -152,7 +152,7 @@ func ruleOf(rules *[]sarifRule, c *kase) int {
 	about := map[outcome][2]string{
 		failed:     {"Not linearizable: " + words, "The history is not linearizable. The message says which operations contradict each other, or which one cannot happen."},
 		undecided:  {"Undecided: " + words, "A limit was reached, or an interrupt came, before it was decided whether the history is linearizable."},
-		vacuous:    {"Vacuous", "The history is linearizable, but nothing in it could have made it anything else: the test may never have reached its system."},
+		vacuous:    {"Vacuous", "The history is linearizable, but none of its answers says anything that could be wrong: the test may never have reached its system."},
 		unreadable: {"Not checked: " + words, "The history could not be read, or clew failed, so nothing is known of it."},
 	}[c.outcome]
 	if c.rule == "unknown-"+string(jepsen.InitialValue) {
