@@ -566,7 +566,7 @@ func TestAnotherProgramProvesNoForgery(t *testing.T) {
 	t.Logf("%d forgeries, %d of them proved", len(said), wrong)
 }
 
-// check.py sends whoever needs another model to more.py, which sends nobody to itself.
+// check.py names more.py for other models, and more.py does not name itself.
 func TestOnlyTheProgramOfFewerModelsNamesTheOther(t *testing.T) {
 	c := newCertified(t)
 	file, proof := certificateOf(t, c, "mine", oneByOne, clew.Options{})

@@ -125,7 +125,7 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits
 }
 
 // core is the operations of the core of a part of a model. A register's core has every value with
-// the writes of it; any other is as small as can be, whoever has found it.
+// the writes of it; any other is as small as can be, whichever engine found it.
 func (d *decider) core(ctx context.Context, whole models.Model, part *models.Operations, x decision, lim limits.Limits) []jepsen.Operation {
 	rows, lim := x.core, limits.Limits{Memory: lim.Memory}
 	switch _, parts := whole.(models.Partitioner); {

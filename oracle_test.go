@@ -37,7 +37,7 @@ func collectLess(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 }
 
-func long() bool { return os.Getenv("CLEW_LONG") == "1" }
+func long() bool { return effort.Long() }
 
 // longHistories is how many histories a model gets in the long mode:
 // CLEW_LONG_HISTORIES says another number than the usual one.

@@ -69,7 +69,7 @@ func registerFromZero(rng *rand.Rand) string {
 	return b.String()
 }
 
-// Where nobody says the model and the initial value, the verdict is that from the initial
+// If neither model nor initial value is given, the verdict is that from the initial
 // value that the test had, or unknown if nothing but the default fails. The failing
 // operation is the same.
 func TestInferredBesideGiven(t *testing.T) {

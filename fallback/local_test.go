@@ -3,11 +3,11 @@ package fallback_test
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"clew/fallback"
+	"clew/internal/effort"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/limits"
@@ -20,7 +20,7 @@ import (
 func TestALocalProofIsOne(t *testing.T) {
 	defer fallback.ProveLocallyAtOnce()()
 	n := uint64(1000)
-	if os.Getenv("CLEW_LONG") == "1" {
+	if effort.Long() {
 		n = 20_000
 	}
 	for _, model := range []string{"register", "cas-register", "mutex", "multi-register", "set"} {
@@ -43,7 +43,7 @@ func TestALocalProofIsOne(t *testing.T) {
 // More operations do not mend a core.
 func TestACoreFailsWithWhateverElse(t *testing.T) {
 	n := uint64(300)
-	if os.Getenv("CLEW_LONG") == "1" {
+	if effort.Long() {
 		n = 5000
 	}
 	smaller := 0

@@ -3,7 +3,6 @@ package fallback_test
 import (
 	"clew/internal/effort"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +22,7 @@ var searches = enginetest.Configs{"window": fallback.Window{}, "frontier": fallb
 // need not try.
 func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 	most := 3
-	if os.Getenv("CLEW_LONG") == "1" {
+	if effort.Long() {
 		most = 4
 	}
 	for _, c := range []struct {

@@ -55,10 +55,9 @@ const maxOpenings = 8
 // not. There are none if the spec has an initial value, or the model takes none, or the
 // history is of a form that names its object, which begins empty there, or as
 // Knossos reads histories: its models always say what they begin with, and so does
-// a model of one's own. A
-// register has at most one, as a value that nothing wrote must have been there. If some
-// is not nil, these operations are the whole history. Linear time, but registers, sets
-// and the like stop once the first write has returned.
+// a model of one's own. A register has at most one, as a value that nothing wrote must
+// have been there. If some is not nil, these operations are the whole history. Linear
+// time, but registers, sets and the like stop once the first write has returned.
 func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Operation) []Spec {
 	d, err := s.Definition()
 	if err != nil || s.Init != "" || s.Knossos || h.Object != "" || !d.Takes(ParamInit) {
@@ -310,7 +309,7 @@ func placesOf(cells []Cell) []edn.ID {
 
 // taken is the Opening of queues and stacks: elements that come out and that nothing had
 // been called to put in. If an early operation shows the first of them, the later ones
-// count too: nobody sees all of a queue at once.
+// count too: no operation sees all of a queue at once.
 type taken struct {
 	callers
 	drains func(op Op) []int32 // the elements of a Drain

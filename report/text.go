@@ -184,7 +184,7 @@ func (r *Result) modelText() string {
 	return modelText(r.Model, r.Init, r.Spec.Reading(), r.Inferred, r.ToldBy)
 }
 
-// maxTold is how many characters of an initial value that nobody typed are shown.
+// maxTold is how many characters of an initial value that was not typed are shown.
 const maxTold = 80
 
 func modelText(model, init, reading string, inferred bool, toldBy string) string {

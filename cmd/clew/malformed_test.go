@@ -235,10 +235,10 @@ var malformed = []struct{ name, args, input, message string }{
 		`h.edn:2:1: process 0's :ok :read (index 3) has "Output" and no "output"; expected "output" for what it returned, or null if there is none`},
 	{"an interval record with an end", "", interval + `{"process":0,"f":"write","value":2,"call":30,"end":40}
 `,
-		`h.edn:2:1: the record has "end" and no "return"; expected "return" for the time at which it returned, or null if nobody knows whether it happened`},
+		`h.edn:2:1: the record has "end" and no "return"; expected "return" for the time at which it returned, or null if it is not known whether it happened`},
 	{"an interval record with an end of another name", "", interval + `{"process":0,"f":"write","value":2,"call":30,"Ende":40}
 `,
-		`h.edn:2:1: the record has "Ende" and no "return"; expected "return" for the time at which it returned, or null if nobody knows whether it happened`},
+		`h.edn:2:1: the record has "Ende" and no "return"; expected "return" for the time at which it returned, or null if it is not known whether it happened`},
 	{"an interval record with a client", "", interval + `{"client":0,"f":"write","value":2,"call":30,"return":40}
 `,
 		`h.edn:2:1: the record has "client" and no "process"; expected one such as {"process":0,"f":"read","output":1,"call":10,"return":20}`},

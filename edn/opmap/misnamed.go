@@ -9,8 +9,8 @@ import (
 )
 
 // An op map may have any keys beside those that a checker needs, and Jepsen's have many.
-// But one whose read has a :result and no :value has seen something that nobody would
-// look at: its value would be nil, which matches anything. So a key is suspicious where
+// But one whose read has a :result and no :value has seen something that would not
+// be looked at: its value would be nil, which matches anything. So a key is suspicious where
 // another one is missing.
 
 // Misnamed is a key that may stand for another one, which is missing or nil.

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"clew/internal/effort"
 )
 
 // formulas is how many a test takes, usually and in the long mode.
 func formulas(usual, long int) int {
-	if os.Getenv("CLEW_LONG") != "1" {
+	if !effort.Long() {
 		return usual
 	}
 	if n, err := strconv.Atoi(os.Getenv("CLEW_LONG_HISTORIES")); err == nil {

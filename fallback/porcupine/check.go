@@ -48,7 +48,7 @@ func complete(model Model) Model {
 }
 
 // check decides the partitions of a history side by side. As in porcupine, one
-// that is illegal is enough, and nobody waits for the others. It panics if that may be
+// that is illegal is enough, and the others are not waited for. It panics if that may be
 // the fault of a step that changes its state in place.
 func check(model Model, partitions [][]Event, timeout time.Duration) CheckResult {
 	steps := budget

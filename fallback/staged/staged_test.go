@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
 	"clew/fallback"
 	"clew/fallback/auto"
 	"clew/fallback/staged"
+	"clew/internal/effort"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/limits"
@@ -32,7 +32,7 @@ var configs = map[string]staged.Rules{
 	"prices only as bounds": {FirstBudget: 40, BoundsOnly: true},
 }
 
-func long() bool { return os.Getenv("CLEW_LONG") == "1" }
+func long() bool { return effort.Long() }
 
 // judge decides the boundaries.
 func judge(ops *models.Operations) jepsen.Verdict {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"clew/fallback"
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/limits"
 	"clew/internal/oracle"
@@ -78,7 +78,7 @@ func (c Configs) Small(t *testing.T, n uint64, draw func(r *rand.Rand) *models.O
 func (c Configs) Every(t *testing.T, m models.Model, kinds []models.Op, fates func(op models.Op) (returns, crashes bool)) {
 	t.Helper()
 	most := 3
-	if os.Getenv("CLEW_LONG") == "1" {
+	if effort.Long() {
 		most = 4
 	}
 	found := map[bool]int{}

@@ -4,7 +4,7 @@ package files
 
 import "os"
 
-// Without locks that end with their process nobody can say that a file is left.
+// Without locks that end with their process there is no way to say that a file is left.
 func hold(*os.File) {}
 
 func isLeft(string, os.FileInfo) bool { return false }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/oracle"
 	"clew/jepsen"
@@ -18,7 +18,7 @@ import (
 
 func TestALongHistoryFailsWhereItSaysAndNowhereElse(t *testing.T) {
 	seeds := uint64(60)
-	if os.Getenv("CLEW_LONG") == "1" {
+	if effort.Long() {
 		seeds = 3000
 	}
 	for _, model := range models.All() {

@@ -197,7 +197,7 @@ func (l *logReader) message(m message, pos edn.Pos) error {
 }
 
 // ofEvents says whether a message may be one of a logger that prints events: its name
-// is known to be such a logger's, or there is no telling, as where Jepsen's stands in
+// is known to be such a logger's, or that cannot be known, as where Jepsen's stands in
 // another place.
 func (l *logReader) ofEvents(m *message) bool {
 	name := string(m.logger)

@@ -29,7 +29,7 @@ func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
 // IsArchive says whether a file of this name is an archive, whose members are histories.
 func IsArchive(name string) bool { return isTar(name) || isZip(name) }
 
-// findInArchive returns the histories in an archive, and what was passed by. If members
+// findInArchive returns the histories in an archive, and what was left out. If members
 // may be lost, it returns those that are there and an error.
 func findInArchive(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
 	if isZip(file) {
@@ -66,7 +66,7 @@ func (l *listing) other(name string, mode fs.FileMode) {
 	l.hidden = append(l.hidden, hidden{name, kindOf(mode)})
 }
 
-// passed says what is passed by. Symbolic links that lead out of the archive may lead to
+// passed says what is left out. Symbolic links that lead out of the archive may lead to
 // histories; Jepsen's own, latest and current, lead to a test that has a folder.
 func (l *listing) passed() []string {
 	within := map[string]bool{}
@@ -91,7 +91,7 @@ func (l *listing) doubled(found []Source, same func(name string) (bool, error)) 
 	for i := range found {
 		s := &found[i]
 		if s.results != nil && l.seen[s.results.Below] > 1 {
-			s.results = nil // there is no telling which counts
+			s.results = nil // which one counts is not known
 		}
 		n := l.seen[s.Below]
 		if n < 2 {

@@ -123,7 +123,7 @@ func (c *choice) byKind(of map[string][]string) {
 	slices.Sort(c.others)
 }
 
-// passed says what is passed by.
+// passed says what is left out.
 func (c *choice) passed() (said []string) {
 	if n := len(c.packed); n == 1 {
 		said = append(said, "1 compressed history is not looked at, since others are not compressed: give "+c.packed[0]+" by its name")

@@ -34,7 +34,7 @@ func besideFile(name string) *Source {
 
 // Read reads the history, until the context is done. If a history.edn cannot be read,
 // or has fewer events than the test.jepsen beside it, that one is read instead, with a
-// warning. If there is no telling how many events the history should have, since the
+// warning. If it is not known how many events the history should have, since the
 // test.jepsen is cut off or damaged, that is an error: operations may be missing.
 func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
 	h, err := s.read(ctx, opts)

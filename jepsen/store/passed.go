@@ -34,7 +34,7 @@ func kindOf(mode fs.FileMode) kind {
 	return kinds[len(kinds)-1]
 }
 
-// passedBy says what is passed by though it looks like a history: what would be one if it
+// passedBy says what is left out though it looks like a history: what would be one if it
 // was a file, links to other folders, and compressed histories.
 func passedBy(files []string, others []hidden) (said []string) {
 	kindOf := map[string]kind{}

@@ -157,7 +157,7 @@ func (t *tarball) begin(ctx context.Context) (*tarReading, error) {
 	var in io.Reader = z
 	if at, ok := f.(io.ReadSeeker); ok && !packed {
 		if _, err := at.Seek(0, io.SeekStart); err == nil {
-			in = at // members that nobody reads are skipped, and not read
+			in = at // members that are not asked for are skipped, and not read
 		}
 	}
 	r.z, r.packed, r.in, r.r = z, packed, in, tar.NewReader(ending(in))

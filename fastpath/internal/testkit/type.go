@@ -17,7 +17,7 @@ import (
 )
 
 // Long asks for the campaigns that take minutes.
-var Long = os.Getenv("CLEW_LONG") != ""
+var Long = effort.Long()
 
 // million is how many histories the largest campaigns take.
 const million = 1_000_000

@@ -256,7 +256,7 @@ ops = {'add': add}
            [{}                               {}]
            [{:init 0}                        {:init 0}]
            [{:model {:file "/no/such.star"}} {:model-file "/no/such.star"}]
-           ; A value that clew cannot be given again: whoever reads this must not take half of it.
+           ; A value that clew cannot be given again: what reads this must not take half of it.
            [{:model (model/register (Object.))} {}]]]
     (testing (pr-str options)
       (let [told (told (check options good))]

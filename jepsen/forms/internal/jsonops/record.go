@@ -171,7 +171,7 @@ func (r *Reader) record(op []byte, rec *Record) error {
 		return err
 	}
 	if name, found := returnOf(rec.Call, fields, names); found {
-		return r.Fail(`the record has %q and no "return"; expected "return" for the time at which it returned, or null if nobody knows whether it happened`, name)
+		return r.Fail(`the record has %q and no "return"; expected "return" for the time at which it returned, or null if it is not known whether it happened`, name)
 	}
 	value := cmp.Or(string(fields["value"]), "nil")
 	kind, output := ":info", value
