@@ -10,8 +10,8 @@ import (
 	"clew/models"
 )
 
-// maxCoreChecks and maxCoreRows bound the decisions that are spent on a core,
-// and the operations in all of them; maxSightRows bounds the operations that all
+// maxCoreChecks bounds the decisions that are spent on a core, and maxCoreRows
+// the operations in all of them. maxSightRows bounds the operations that all
 // passes of sight look at. Beyond any bound the core is still not linearizable,
 // but may be larger than necessary.
 const (
@@ -20,23 +20,23 @@ const (
 	maxSightRows  = 1_000_000
 )
 
-// Core is a small part of the operations that, cut at the first failing
-// completion (an event), is still not linearizable. Its rows ascend, and the
-// failing operation is among them.
+// Core finds a small part of the operations that is still not linearizable if
+// cut at fail, the event of the first failing completion. Its rows ascend, and
+// the failing operation is among them.
 //
-// The following may be left out without making a linearizable history fail:
+// Leaving out the following does not make a linearizable history fail:
 //
 //   - operations that change nothing;
 //   - the operations of a value, if the model is closed under dropping a
 //     value and this one was not there at first (for values that some operation
 //     ties together, all of theirs);
 //   - operations whose values none of the remaining operations can have seen,
-//     if a value is gone once another replaces it (sight.go). A model of few
-//     states may turn out to be such a one.
+//     if a value is gone once another replaces it (sight.go). This may also
+//     turn out to hold for a model of few states.
 //
 // So a part that still fails shows a real failure, and more operations never
-// make it succeed, which is what the bisection rests on. For the same reason no
-// part fails before: as a history of its own the core first fails at fail. If a
+// make it succeed. The bisection rests on this. For the same reason no part
+// fails earlier: as a history of its own, the core first fails at fail. If a
 // model allows none of this, as with locks, everything up to the failure is the
 // core.
 func Core(ctx context.Context, engine Engine, ops *models.Operations, fail int32, lim limits.Limits) []models.Row {
@@ -83,15 +83,14 @@ type minimizer struct {
 	looked int // rows that sight looked at
 }
 
-// spent says whether the bounds are reached, or the context is done.
+// spent says whether the bounds are reached or the context is done.
 func (m *minimizer) spent() bool {
 	return m.checks >= maxCoreChecks || m.rows >= maxCoreRows || m.looked >= maxSightRows || m.ctx.Err() != nil
 }
 
 func (m *minimizer) isFailing(i int32) bool { return m.ops.Res[i] == m.fail }
 
-// fails says whether rows are not linearizable. If it cannot find out, it says
-// that they are linearizable.
+// fails says whether rows are not linearizable. It returns false if it cannot find out.
 func (m *minimizer) fails(rows []int32) bool {
 	if m.spent() {
 		return false
@@ -111,7 +110,7 @@ func (m *minimizer) fails(rows []int32) bool {
 
 // minimize keeps only those units that are needed to make fixed and the units
 // fail. The shortest failing prefix of the list of units ends in a needed one.
-// That one is fixed, and the same is done again: |core| log |units| checks.
+// minimize fixes that one and repeats this: |core| log |units| checks.
 func (m *minimizer) minimize(fixed []int32, units [][]int32) []int32 {
 	with := func(n int) []int32 {
 		rows := slices.Clone(fixed)
@@ -145,7 +144,7 @@ func (m *minimizer) minimize(fixed []int32, units [][]int32) []int32 {
 	return fixed
 }
 
-// split divides rows into those that stay and those that may go one by one, the
+// split divides rows into those that stay and those that may go one by one,
 // latest first.
 func split(rows []int32, mayGo func(int32) bool) (stay []int32, units [][]int32) {
 	slices.Sort(rows)
@@ -167,14 +166,14 @@ func (m *minimizer) readOnly(i int32) bool {
 // firstWindow is how many operations the first window holds.
 const firstWindow = 16
 
-// maxWholeRows bounds the rows all of which are looked through for a model that
+// maxWholeRows bounds the rows that are searched as a whole for a model that
 // turned out to be Replacing. Often no window fails for it, as what an operation
 // sees may reach back to the first one.
 const maxWholeRows = 1000
 
-// failing is a window of the rows that fails, for a model in which a value is gone
-// once another replaces it. Windows of the rows that return last are tried, each
-// larger than the one before; if none of them fails, it is all rows.
+// failing returns a window of the rows that fails, for a model in which a value is
+// gone once another replaces it. It tries windows of the rows that return last,
+// each larger than the one before. If none of them fails, it returns all rows.
 func (m *minimizer) failing(r models.Replacing, rows []int32) []int32 {
 	slices.Sort(rows)
 	byRes := slices.Clone(rows)
@@ -191,7 +190,7 @@ func (m *minimizer) failing(r models.Replacing, rows []int32) []int32 {
 	return rows
 }
 
-// replaced is a small part of a window of the rows that fails.
+// replaced returns a small part of a window of the rows that fails.
 func (m *minimizer) replaced(r models.Replacing, rows, window []int32) []int32 {
 	for n := len(rows) + 1; len(rows) < n && !m.spent(); {
 		m.sight = newSight(m.ops, r, rows, window)
@@ -203,8 +202,8 @@ func (m *minimizer) replaced(r models.Replacing, rows, window []int32) []int32 {
 	return window
 }
 
-// withoutValues leaves values out of the rows, as long as what is left of the
-// window still fails and is closed in what is left of the rows.
+// withoutValues leaves values out of the rows, as long as the rest of the
+// window still fails and is closed in the rest of the rows.
 func (m *minimizer) withoutValues(r models.Replacing, rows, window []int32) (fewer, left []int32) {
 	v, ok := m.ops.Model.(models.Valued)
 	if !ok {
@@ -227,7 +226,7 @@ func (m *minimizer) withoutValues(r models.Replacing, rows, window []int32) (few
 	return rows, window
 }
 
-// minus is the rows that are in a and not in b; both ascend.
+// minus returns the rows of a that are not in b; both ascend.
 func minus(a, b []int32) []int32 {
 	var rest []int32
 	for _, x := range a {
@@ -238,9 +237,9 @@ func minus(a, b []int32) []int32 {
 	return rest
 }
 
-// values divides rows by the values that they touch. Those that touch no value,
-// or a value of the failing operation, or one that lasts, stay. The others may go
-// value by value, starting with the value that was touched last.
+// values divides rows by the values that they touch. A row stays if it touches no
+// value, a value of the failing operation, or a value that lasts. The others may
+// go value by value, starting with the value that was touched last.
 func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [][]int32) {
 	parent := map[int32]int32{}
 	var root func(x int32) int32
@@ -288,11 +287,11 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 	return stay, units
 }
 
-// Smaller is a core without what it can do without, for models of which a near-linear
-// decision finds larger ones than Core does: keys of maps that are decided as registers,
-// and registers that count their updates. The bounds are those of Core, and a decision that
-// takes less time than this would is left as it is: maxLinear bounds the operations, and
-// maxCounted the core of a register that counts.
+// Smaller returns a core without the operations that it does not need. It is for models of
+// which a near-linear decision finds larger cores than Core does: maps whose keys are
+// decided as registers, and registers that count their updates. It has the bounds of Core,
+// and keeps the core where minimizing would take longer than the decision did. maxLinear
+// bounds the operations, and maxCounted the core of a register that counts.
 func Smaller(ctx context.Context, engine Engine, ops *models.Operations, core []models.Row, fail int32, lim limits.Limits) []models.Row {
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	if Counts(ops.Model) {
@@ -312,7 +311,8 @@ const (
 	maxLinear  = 100_000
 )
 
-// visible is a core and what makes a cell that one of the core sees, in order.
+// visible returns a core and the operations that make a cell that the core
+// sees, in order.
 func (m *minimizer) visible(r models.Replacing, core []models.Row) []models.Row {
 	seen, all := map[models.Cell]bool{}, false
 	for _, row := range core {
@@ -334,10 +334,10 @@ func (m *minimizer) visible(r models.Replacing, core []models.Row) []models.Row 
 	return rows
 }
 
-// Counts says whether a model is a register that counts its updates. There a sub-history
-// lacks versions, and fails where the first one is missing. So a core is one that fails at
-// the operation that fails, as a history of its own, and without any other of its
-// operations it would not.
+// Counts says whether a model is a register that counts its updates. A sub-history of such
+// a register lacks versions, and fails where the first one is missing. So its core fails
+// at the failing operation as a history of its own, and would not without any other of its
+// operations.
 func Counts(m models.Model) bool {
 	s, ok := m.(models.Shaped)
 	if !ok {
@@ -347,13 +347,14 @@ func Counts(m models.Model) bool {
 	return ok
 }
 
-// maxSingles bounds the rows each of which is looked at once more.
+// maxSingles bounds the rows that are each looked at once more.
 const maxSingles = 64
 
-// counted leaves out of a core what it can do without: reads first, then updates that did
-// not return, then the latest versions, more of them at a time as long as that works. The
-// versions below one that has to stay have to stay, too, but for odd cases, in which
-// another update might take the place of one; they are looked at if there are few rows.
+// counted leaves out of a core what it does not need: reads first, then updates that did
+// not return, then the latest versions. It leaves out more of them at a time as long as
+// that works. If a version has to stay, those below it have to stay too, except in odd
+// cases where another update can take the place of one. Those are looked at if there are
+// few rows.
 func (m *minimizer) counted(core []models.Row) []models.Row {
 	failing := slices.IndexFunc(core, m.isFailing)
 	kept := slices.Delete(slices.Clone(core), failing, failing+1)
@@ -385,8 +386,8 @@ func (m *minimizer) counted(core []models.Row) []models.Row {
 	return kept
 }
 
-// lateness says what is left out first: 2 a read, 1 an update that did not return, 0 one that
-// did.
+// lateness says what is left out first. It returns 2 for a read, 1 for an update that did not
+// return, and 0 for one that did.
 func (m *minimizer) lateness(row models.Row) int {
 	switch {
 	case !m.ops.Model.Mutates(m.ops.Op(row)):
@@ -397,7 +398,7 @@ func (m *minimizer) lateness(row models.Row) int {
 	return 0
 }
 
-// failsThere says whether rows, as a history of their own, fail at the operation that fails.
+// failsThere says whether rows, as a history of their own, fail at the failing operation.
 func (m *minimizer) failsThere(rows []models.Row) bool {
 	slices.Sort(rows)
 	m.checks, m.rows = m.checks+1, m.rows+len(rows)

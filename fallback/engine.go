@@ -11,32 +11,31 @@ import (
 
 // Engine decides whether operations are linearizable.
 type Engine interface {
-	// Name is the engine's name as an algorithm, and in a result's Analyzer.
+	// Name returns the engine's name as an algorithm, and in a result's Analyzer.
 	Name() string
-	// Decide runs until it knows the answer, or until a limit or the context
-	// stops it. When it returns, nothing is left running.
+	// Decide runs until it knows the answer, or until a limit or the context stops
+	// it. It leaves nothing running when it returns.
 	Decide(ctx context.Context, ops *models.Operations, lim limits.Limits) Answer
 }
 
-// Witnessing is an engine that only ever finds witnesses: it never says
+// Witnessing is an engine that only ever finds witnesses. It never says
 // Invalid, neither of the whole nor of a prefix.
 type Witnessing interface {
 	Engine
 	OnlyWitnesses()
 }
 
-// Specialized is an engine for some models only. Of others it knows nothing: it gives
-// up.
+// Specialized is an engine for some models only. It gives up on all others.
 type Specialized interface {
 	Engine
-	// Suits says whether it decides operations of a model.
+	// Suits says whether the engine decides operations of a model.
 	Suits(m models.Model) bool
-	// For names the models that it is for.
+	// For names the models that the engine decides.
 	For() string
 }
 
 // GaveUp is the cause of an unknown verdict if the engine was told to give up
-// after a while, or does not decide the model. Another engine is asked next, so
+// after a while, or does not decide the model. Then another engine is asked, so
 // this cause never appears in a result.
 const GaveUp jepsen.Cause = "gave-up"
 
@@ -47,23 +46,24 @@ type Answer struct {
 	Cause   jepsen.Cause // if Unknown
 	By      string       // the engine that gave the answer if several were asked, else ""
 
-	// Passed and Held say how far it got, if Unknown: the completions up to
-	// which it found a linearization, and the configurations that it held then.
+	// Passed and Held say how far the engine got, if Unknown. Passed counts the
+	// completions up to which it found a linearization. Held counts the
+	// configurations that it held then.
 	Passed, Held int64
 
 	// Order is the linearization if Valid. If Invalid, it is a linearization of
 	// the operations up to just before FailEvent. Optional operations that
 	// never happen are left out.
 	Order []models.Row
-	// Others are other linearizations up to just before FailEvent, if Invalid
-	// and if the engine knows any. They are there for their configurations.
+	// Others are other linearizations up to just before FailEvent, if Invalid and
+	// if the engine knows any. They serve to show more configurations.
 	Others [][]models.Row
-	// FailEvent is the first failing completion, an event, if Invalid.
+	// FailEvent is the event of the first failing completion, if Invalid.
 	FailEvent int32
 
-	// Work is what all engines together have done, about as many units of some
-	// nanoseconds each. It depends on the operations alone as long as no limit
-	// stops an engine and none run side by side.
+	// Work is the work of all engines together, in units of some nanoseconds each.
+	// It depends on the operations alone as long as no limit stops an engine and
+	// none run side by side.
 	Work int64
 
 	// Depth is 0 unless a Witnessing engine gave the answer. If Valid, it is
@@ -76,15 +76,15 @@ type Answer struct {
 // maxOthers bounds Answer.Others.
 const maxOthers = 10
 
-// Renumber turns the rows of an answer about a cut into rows of the whole, in
-// place.
+// Renumber turns the rows of an answer about a cut into rows of the whole
+// history, in place.
 func (a Answer) Renumber(cut models.Cut) {
 	cut.Whole(a.Order)
 	cut.Whole(a.Others...)
 }
 
-// HowFar says how far the search got, of an Unknown answer about operations, and
-// "" if there was no way to go.
+// HowFar says how far the search behind an Unknown answer got. It returns "" if
+// the operations have no completions to pass.
 func (a Answer) HowFar(ops *models.Operations) string {
 	completions := len(Completions(ops))
 	switch {
@@ -98,7 +98,7 @@ func (a Answer) HowFar(ops *models.Operations) string {
 	return fmt.Sprintf("the search had passed %d of %d completions, and held %d configurations", a.Passed, completions, a.Held)
 }
 
-// Completions are the events at which operations return, in order.
+// Completions returns the events at which operations return, in order.
 func Completions(ops *models.Operations) []int32 {
 	returns := make([]bool, ops.Events)
 	for _, res := range ops.Res {

@@ -1,7 +1,7 @@
 package fallback
 
-// ProveLocallyAtOnce has searches ask for local proofs at once, of ever longer ends
-// of the history, until the function that it returns is called.
+// ProveLocallyAtOnce makes searches ask for local proofs at once, of longer and
+// longer ends of the history, until the caller calls the function that it returns.
 func ProveLocallyAtOnce() (restore func()) {
 	patience, span := firstPatience, firstSpan
 	firstPatience, firstSpan = 1, 1

@@ -7,38 +7,39 @@ import (
 	"clew/models"
 )
 
-// # Values that nobody sees, and values that somebody needs
+// # Values that no operation sees, and values that some operation needs
 //
 // What follows is about models whose state has a value at each of some places
-// (models.Fading). A configuration at a return has linearized all that returned before
-// it. So an operation that begins after that return comes later than whatever left the
-// values that are there now.
+// (models.Fading). A configuration at a return has linearized all operations that
+// returned before it. So an operation that begins after that return comes later than
+// whatever left the values that are there now.
 //
-// Fading. If an operation that begins after the return blindly replaces a value, and
-// returns, then what begins after that does not see the value that is there now; nor
-// does what has returned. If no other operation shows a value, what is left goes on in
-// the same way whatever the value is: the search puts one and the same in the place of
-// all such values, and configurations that differ in nothing else become one.
+// Fading. Suppose that an operation that begins after the return blindly replaces a
+// value, and returns. What begins after that does not see the value that is there now,
+// and neither does what has returned. If no other operation shows the value, the rest
+// goes on in the same way whatever the value is. So the search replaces all such values
+// by one and the same value, and merges configurations that differ in nothing else.
 //
-// Covering. An operation that shows nothing can happen in every state. If all values
-// that it leaves are blindly replaced by another one, which does not show them, it can
-// stand right before that one, where nobody sees it: it is covered, as window.go says
-// of operations that overwrite everything.
+// Covering. An operation that shows nothing can happen in every state. Suppose that
+// another operation blindly replaces all values that it leaves, and does not show them.
+// Then it can stand right before that one, where no operation sees it: it is covered,
+// as window.go says of operations that overwrite everything.
 //
-// Needs. If an operation is open that must happen, and needs a value, the value is
-// there, or what is there may become it, or some operation leaves what may: it is open
-// and not gone, or has crashed and is not used, or begins before the one that needs it
-// returns. If there is none the configuration is given up: it does not get further than
-// that return. So as to name the first failing completion, a search looks only at the
-// operation that returns next, and at those that return before the furthest return to
-// which it has got: the horizon. Window first looks at all.
+// Needs. Suppose that an open operation must happen and needs a value. Then the value
+// is there, or the value that is there may become it, or some operation leaves one that
+// may. That operation is open and not gone, or has crashed and is not used, or begins
+// before the one that needs it returns. If there is no such operation the search gives
+// up the configuration, which does not get further than that return. To name the first
+// failing completion, a search looks only at some open operations: the one that returns
+// next, and those that return before the horizon. The horizon is the furthest return
+// that the search has reached. Window first looks at all open operations.
 //
-// Crashed operations may never happen: they replace nothing for certain. What they
-// show or leave they may show or leave at any time after their invocation.
+// Crashed operations may never happen, so they replace nothing for certain. They may
+// show or leave their values at any time after their invocation.
 //
 // Complexity: for each configuration, logarithmic in the number of operations for each
-// of its places and for each open operation, and linear in the number of those open if
-// one needs what is not there.
+// of its places and for each open operation. It is also linear in the number of open
+// operations if one of them needs a value that is not there.
 
 // fading is what a search knows about the values of one set of operations.
 type fading struct {
@@ -48,21 +49,21 @@ type fading struct {
 	kin    map[models.Cell]*kin
 	faded  []fadedState // by state
 
-	needs, leaves [][]*kin // by class: the cells that it needs, and those that it blindly leaves
-	alters, hides []uint64 // by class: the places that it alters, if it shows nothing, and those that it hides
+	needs, leaves [][]*kin // by class: the cells that it needs, and the cells that it blindly leaves
+	alters, hides []uint64 // by class: the places that it alters, if it shows nothing, and the places that it hides
 }
 
-// place is the operations that blindly replace its value and return, by invocation.
+// place holds the operations that blindly replace its value and return, by invocation.
 type place struct {
 	bit uint    // in alters and hides, if it is less than maxPlaces
 	inv []int32 // when they begin
 	res []int32 // the first return of those from here on
 }
 
-// maxPlaces is how many places are told apart for covering.
+// maxPlaces is how many places covering distinguishes.
 const maxPlaces = 64
 
-// kin is a cell, and the operations and cells that have to do with it.
+// kin is a cell with the operations and cells that are related to it.
 type kin struct {
 	models.Cell
 	number  int32
@@ -71,18 +72,18 @@ type kin struct {
 	sources []*kin  // cells that are left, and that may become it
 
 	met     bool    // what follows is known
-	becomes []int32 // the numbers of cells that it may become, ascending
+	becomes []int32 // the numbers of the cells that it may become, ascending
 	seers   *chain  // the operations that show one of these
 }
 
-// kinBytes is about what a kin takes.
+// kinBytes is about how much memory a kin takes.
 const kinBytes = 250
 
-// fadedState is what becomes of a state at a return.
+// fadedState is the state that a state fades to at a return.
 type fadedState struct{ at, to int32 }
 
-// newFading is for all operations. It takes time and memory linear in what they show
-// and leave.
+// newFading prepares what fading knows about all operations. It takes time and
+// memory linear in what they show and leave.
 func newFading(l *Layout, model models.Fading) *fading {
 	n := len(l.space.ops)
 	f := &fading{Layout: l, model: model, places: map[int32]*place{}, kin: map[models.Cell]*kin{},
@@ -126,7 +127,7 @@ func newFading(l *Layout, model models.Fading) *fading {
 	return f
 }
 
-// cell is the kin of a cell.
+// cell returns the kin of a cell, and makes it if it is new.
 func (f *fading) cell(cell models.Cell) *kin {
 	k := f.kin[cell]
 	if k == nil {
@@ -223,12 +224,12 @@ func (f *fading) meet(k *kin) {
 // coverable says whether operations of a class may be covered.
 func (f *fading) coverable(class int32) bool { return f.alters[class] != 0 }
 
-// covers says whether operations of a class cover those of another.
+// covers says whether operations of one class cover those of another.
 func (f *fading) covers(by, class int32) bool {
 	return f.alters[class] != 0 && f.alters[class]&^f.hides[by] == 0
 }
 
-// fade is a state at the k-th return, with what is not seen faded.
+// fade returns a state at the k-th return in which values that are not seen have faded.
 func (f *fading) fade(k, state int32) int32 {
 	for int(state) >= len(f.faded) {
 		f.faded = append(grow(f.Layout, f.faded, 1), fadedState{at: -1})
@@ -257,8 +258,8 @@ func (f *fading) seen(k int32, cell models.Cell) bool {
 	return x.seers.after(f.Ends[k]-1, until)
 }
 
-// wants says whether some open operation of a configuration at the k-th return, which
-// must happen, needs what will never be there.
+// wants says whether some open operation that must happen needs a value that will
+// never be there, in a configuration at the k-th return.
 func (m *moves) wants(k, state int32, c []uint64) bool {
 	open := m.OpenRows(k)
 	for _, row := range open {
@@ -276,7 +277,8 @@ func (m *moves) wants(k, state int32, c []uint64) bool {
 	return false
 }
 
-// mayBecome says whether what is there in a state is a cell, or may become it.
+// mayBecome says whether the value that is there in a state is a cell, or may
+// become it.
 func (f *fading) mayBecome(s models.State, x *kin) bool {
 	now := models.Cell{Place: x.Place, Value: f.model.At(s, x.Place)}
 	if now == x.Cell {
@@ -288,8 +290,8 @@ func (f *fading) mayBecome(s models.State, x *kin) bool {
 	return found
 }
 
-// comes says whether, after a configuration at the k-th return, some operation may
-// leave what becomes a cell before a row returns.
+// comes says whether some operation may leave what becomes a cell before a row
+// returns, after a configuration at the k-th return.
 func (m *moves) comes(k int32, c []uint64, row int32, x *kin) bool {
 	for _, source := range x.sources {
 		if i, found := slices.BinarySearch(source.begin, m.Ends[k]); !found && i < len(source.begin) && source.begin[i] < m.Ops.Res[row] {

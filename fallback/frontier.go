@@ -10,16 +10,16 @@ import (
 )
 
 // Frontier decides operations by a breadth-first search over compressed
-// configurations (window.go says what they are): just-in-time linearization
+// configurations (window.go defines them). It does just-in-time linearization
 // (Lowe, "Testing for linearizability", 2017), which Knossos calls linear.
 //
 // Precondition: none. Complexity: exponential in the concurrency in the worst
 // case, linear in the length. It sweeps the returns and holds all
-// configurations that are about to pass one: from each it linearizes only what
+// configurations that are about to pass one. From each it linearizes only what
 // is necessary for the returning operation to be linearized.
 //
-// Configurations that others make redundant are dropped (the rest are an
-// antichain), and those that use few crashed operations are expanded first. So
+// It drops configurations that others make redundant (the rest are an
+// antichain), and first expands those that use few crashed operations. So
 // Frontier is strong if many operations have crashed and the history is not
 // linearizable, a case in which Window has to try everything. It is weak if
 // many operations are concurrent.
@@ -63,17 +63,17 @@ type frontierSearch struct {
 	seen        *antichain // at the current return
 	seenTrail   []int32    // by configuration of seen
 	queue       [][]int32  // of seen, to be expanded, by how many crashed operations they use
-	passed      *antichain // past it
+	passed      *antichain // past the current return
 	passedTrail []int32
 
 	trail           []step // how configurations were reached
 	collect         int    // the length at which steps that lead nowhere are removed from the trail
 	at              int32  // the current return
-	silent          bool   // nobody wants to know how
+	silent          bool   // how it gets there is not needed
 	steps, maxSteps int    // it gives up after maxSteps, unless that is 0
 
 	c    []uint64 // a configuration in the making
-	rows []int32  // what it has linearized since the configuration that it was made from
+	rows []int32  // rows that it has linearized since the configuration that it was made from
 }
 
 // layer is configurations at one return.
@@ -100,7 +100,7 @@ func (s *frontierSearch) start(k, state int32, c []uint64) {
 	s.layer.trail = append(s.layer.trail, -1)
 }
 
-// orderTo is the rows linearized up to a step; see settle.
+// orderTo returns the rows linearized up to a step; see settle.
 func (s *frontierSearch) orderTo(at int32) []int32 {
 	var order []int32
 	for ; at >= 0; at = s.trail[at].before {
@@ -110,8 +110,8 @@ func (s *frontierSearch) orderTo(at int32) []int32 {
 	return order
 }
 
-// run sweeps the returns from k up to the one before end. It returns the one
-// that no configuration could pass, or -1.
+// run sweeps the returns from k up to the one before end. It returns the first
+// return that no configuration can pass, or -1.
 func (s *frontierSearch) run(k, end int32) (failed int32) {
 	for ; k < end; k++ {
 		s.at = k
@@ -131,7 +131,7 @@ func (s *frontierSearch) run(k, end int32) (failed int32) {
 	return -1
 }
 
-// held is how many configurations it holds.
+// held returns how many configurations the search holds.
 func (s *frontierSearch) held() int64 {
 	return int64(len(s.layer.states)) + int64(s.seen.n) + int64(s.passed.n)
 }
@@ -145,7 +145,7 @@ func (s *frontierSearch) report(passed int32) {
 	}
 }
 
-// passAll finds the configurations past the k-th return.
+// passAll finds the configurations that have passed the k-th return.
 func (s *frontierSearch) passAll(k int32) {
 	s.seen.empty()
 	s.passed.empty()
@@ -178,7 +178,7 @@ func (s *frontierSearch) passAll(k int32) {
 
 // expect queues the configuration in the making at the k-th return, with the
 // reads that fit it, unless it is redundant. trail is where the way to it ends,
-// apart from s.rows.
+// not counting s.rows.
 func (s *frontierSearch) expect(k, state, trail int32) {
 	s.rows = s.read(s.rows, k, s.c, state)
 	if s.foresee(k, state, s.c) != hopeless && !s.seen.covered(k, state, s.c) {
@@ -210,8 +210,8 @@ func (s *frontierSearch) extend(trail int32) int32 {
 	return trail
 }
 
-// expand lets a configuration of seen pass the k-th return, if it may, and
-// queues what else it leads to there.
+// expand lets a configuration of seen pass the k-th return, if it may. It also
+// queues the other configurations that this one leads to there.
 func (s *frontierSearch) expand(k, at int32) {
 	returning := s.OpenRows(k)[0]
 	state, c := s.seen.config(at)
@@ -245,8 +245,8 @@ func (s *frontierSearch) expand(k, at int32) {
 	}
 }
 
-// arrive lets the configuration in the making, made of one of seen, pass the k-th
-// return.
+// arrive lets the configuration in the making pass the k-th return. It was made
+// from one of seen.
 func (s *frontierSearch) arrive(k, state, from int32) {
 	s.moves.pass(k, s.c)
 	state = s.fade(k+1, state)
@@ -257,8 +257,8 @@ func (s *frontierSearch) arrive(k, state, from int32) {
 	s.rows = s.rows[:0]
 }
 
-// sweep removes from the trail all steps that lead to no configuration of the
-// layer.
+// sweep removes from the trail all steps that do not lead to a configuration of
+// the layer.
 func (s *frontierSearch) sweep() {
 	const reached = -2
 	to := make([]int32, len(s.trail)) // where a step goes

@@ -17,9 +17,9 @@ type Rules struct {
 	NoSteering, NoFading, NoNeeds                                                                     bool
 }
 
-// Layout is what searches over compressed configurations know about the
+// Layout holds what searches over compressed configurations know about the
 // operations before they begin, how much memory they have taken, and why they
-// end early.
+// ended early.
 type Layout struct {
 	Rules
 	ctx    context.Context
@@ -32,7 +32,7 @@ type Layout struct {
 	Slot     []int32      // by row that returns: its bit in the mask while it is open
 	slots    int32        // how many there are
 	Words    int          // of a mask
-	open     []models.Row // by return: the rows open there, the returning one in front, the others by return ..
+	open     []models.Row // by return: the rows open there, the returning one first, the others by return ..
 	openFrom []int        // .. from here, to the next return's
 	Crashed  []CrashClass
 	alone    []bool // by return: its operation runs alone, and no crashed one has begun by then
@@ -43,15 +43,15 @@ type Layout struct {
 	meter
 }
 
-// CrashClass is the crashed operations of one meaning, by invocation.
+// CrashClass holds the crashed operations of one meaning, by invocation.
 type CrashClass struct {
 	Class int32
 	Rows  []models.Row
 }
 
 // NewLayout lays out operations. If a limit or the context stops it, Cause says
-// so, and the rest is unusable. Time and memory are linear in the number of
-// operations plus, summed over all returns, the number of operations open
+// so, and the rest is unusable. It takes time and memory linear in the number
+// of operations plus, summed over all returns, the number of operations open
 // there.
 func NewLayout(ctx context.Context, r Rules, ops *models.Operations, lim limits.Limits) *Layout {
 	l := &Layout{Rules: r, ctx: ctx, Ops: ops, Limits: lim}
@@ -75,7 +75,7 @@ func NewLayout(ctx context.Context, r Rules, ops *models.Operations, lim limits.
 	return l
 }
 
-// countOpen is how many rows are open at each return, summed over all returns.
+// countOpen returns how many rows are open at each return, summed over all returns.
 func (l *Layout) countOpen(at []int32) int {
 	open, sum := 0, 0
 	for e, row := range at {
@@ -150,7 +150,7 @@ func (l *Layout) findAlone() {
 	}
 }
 
-// RowsAt is the row that each event belongs to, or -1.
+// RowsAt returns the row that each event belongs to, or -1.
 func RowsAt(ops *models.Operations) []models.Row {
 	at := make([]models.Row, ops.Events)
 	for i := range at {
@@ -165,8 +165,8 @@ func RowsAt(ops *models.Operations) []models.Row {
 	return at
 }
 
-// OpenRows is the rows open at the k-th return. The first one is the row that
-// returns.
+// OpenRows returns the rows open at the k-th return. The first one is the row
+// that returns.
 func (l *Layout) OpenRows(k int32) []models.Row { return l.open[l.openFrom[k]:l.openFrom[k+1]] }
 
 // HasTwin says whether a row of a class is open and not linearized.
@@ -190,9 +190,9 @@ func (l *Layout) Poll() bool {
 // workPerPoll bounds the work between two looks at the limits.
 const workPerPoll = 1 << 14
 
-// Tick counts a step of a search, and says whether it may go on. Of what the step
-// looks at the search adds to Work; if that is enough, Tick looks at the limits,
-// and waits for the next turn if this one is over.
+// Tick counts a step of a search, and says whether the search may go on. The
+// search adds what a step looks at to Work. If that is enough, Tick looks at the
+// limits, and waits for the next turn if this one is over.
 func (l *Layout) Tick() bool {
 	if l.Work++; l.Work > workPerPoll {
 		return l.look()
@@ -206,10 +206,10 @@ func (l *Layout) look() bool {
 	return l.Poll()
 }
 
-// Done is the work done so far, see Answer.
+// Done returns the work done so far, see Answer.
 func (l *Layout) Done() int64 { return l.done + int64(l.Work) }
 
-// Take takes bytes from the memory. If there are not enough, the search ends.
+// Take takes bytes from the memory limit. If too few are left, the search ends.
 func (l *Layout) Take(bytes int64) {
 	l.taken += bytes
 	if !l.Limits.Memory.Take(bytes) && l.Cause == "" {

@@ -18,14 +18,14 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// What a search has taken off its budget is what the heap holds for it.
+// The heap holds as many bytes for a search as the search has taken off its budget.
 func TestWhatASearchHoldsIsWhatItsBudgetSays(t *testing.T) {
 	const limit = 12 << 20
 	ordinary := rows.Simulated(20_000, 20, 5, 0, 1)
 	for name, ops := range map[string]*models.Operations{"many states": rows.Endless(20, rows.Counter{}), "few states": ordinary} {
 		for _, engine := range []string{"window", "frontier"} {
 			if engine == "frontier" && name == "few states" {
-				continue // it needs little, for long
+				continue // it needs little memory, for a long time
 			}
 			t.Run(engine+", "+name, func(t *testing.T) {
 				before := heap()
@@ -94,8 +94,8 @@ func TestTheModelIsAskedOnceForAStep(t *testing.T) {
 	}
 }
 
-// What a search holds follows the busiest stretch, and a failure at the end is
-// that of what came after the last operation that ran alone.
+// A search holds no more than the busiest stretch needs. A failure at the end
+// is that of what came after the last operation that ran alone.
 func TestQuiescenceForgetsWhatIsBefore(t *testing.T) {
 	stretches := &models.Operations{Model: rows.Simulated(1, 1, 3, 0, 0).Model}
 	for seed := range uint64(200) {
@@ -137,7 +137,7 @@ func TestTheSearchDoesNotAllocateFarPastItsBudget(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	s := &porcupineSearch{ctx: context.Background(), ops: rows.Endless(14, rows.Counter{}), limits: limits.Limits{Memory: limits.NewBudget(limit)}, entry: 14/8 + entryBytes}
-	s.run() // what it remembers is garbage after it, so look at what it allocated
+	s.run() // what it remembers is garbage afterwards, so look at what it allocated
 	runtime.ReadMemStats(&after)
 	allocated := int64(after.TotalAlloc - before.TotalAlloc)
 	if s.cause != jepsen.OutOfMemory || allocated > 4*limit {

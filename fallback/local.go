@@ -6,12 +6,12 @@ package fallback
 //
 // Precondition: the model has few states. A search that got stuck knows a
 // linearization of what lies before the failing completion, however long that
-// is. What it would have to exhaust is all the other ways to get there.
-// Instead, the frontier is swept (frontier.go) over the last returns, from all
-// states that any sequence of operations leads to. At the start, every open
-// operation is both discharged and still usable, and no crashed one is used:
-// these configurations make all redundant that can occur there. If nothing that
-// they lead to passes the failing completion, no configuration does.
+// is. It would have to exhaust all the other ways to get there. Instead, it
+// sweeps the frontier (frontier.go) over the last returns, from all states that
+// any sequence of operations leads to. At the start, every open operation is
+// both discharged and still usable, and no crashed one is used. These
+// configurations make all others redundant that can occur there. If nothing
+// that they lead to passes the failing completion, no configuration does.
 //
 // Complexity: that of the frontier over the few returns; the number of returns
 // doubles until they show the failure, or until the steps are used up.
@@ -19,8 +19,7 @@ package fallback
 // maxStates is how many states a model may have for a local proof.
 const maxStates = 64
 
-// firstSpan is how many returns the first attempt looks at. It is a switch for
-// tests.
+// firstSpan is how many returns the first attempt looks at. Tests change it.
 var firstSpan int32 = 32
 
 // failsWithin says whether a local proof of at most the given number of steps
@@ -50,8 +49,8 @@ func (m *moves) failsWithin(k int32, steps int) bool {
 	return false
 }
 
-// allStates is how many states there are, 0 if they are too many. They are
-// numbered from 0 on.
+// allStates returns how many states there are, or 0 if there are too many. They
+// are numbered from 0 on.
 func (m *moves) allStates() int32 {
 	m.space.Number(m.Ops.Model.Init())
 	for state := 0; state < m.space.met(); state++ {
@@ -65,9 +64,9 @@ func (m *moves) allStates() int32 {
 	return int32(m.space.met())
 }
 
-// anything is a configuration at the k-th return that makes all others with the
-// same state redundant. An operation that began after the previous return
-// cannot have been linearized yet.
+// anything returns a configuration at the k-th return that makes all others
+// with the same state redundant. An operation that began after the previous
+// return cannot have been linearized yet.
 func (m *moves) anything(k int32) []uint64 {
 	c := make([]uint64, m.width)
 	for _, row := range m.OpenRows(k) {

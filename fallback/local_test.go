@@ -16,7 +16,8 @@ import (
 	"clew/models"
 )
 
-// Local proofs are asked for at once here, of ever longer ends of the history.
+// Here, searches ask for local proofs at once, of longer and longer ends of the
+// history.
 func TestALocalProofIsOne(t *testing.T) {
 	defer fallback.ProveLocallyAtOnce()()
 	n := uint64(1000)
@@ -40,7 +41,7 @@ func TestALocalProofIsOne(t *testing.T) {
 	}
 }
 
-// More operations do not mend a core.
+// More operations do not make a core linearizable.
 func TestACoreFailsWithWhateverElse(t *testing.T) {
 	n := uint64(300)
 	if effort.Long() {

@@ -12,12 +12,12 @@ type Memo struct {
 // minMemo is the first size of a table, a power of two.
 const minMemo = 64
 
-// memoBytes is about what a pair takes.
+// memoBytes is about how much memory a pair takes.
 const memoBytes = 24
 
 func memoKey(state, class int32) uint64 { return uint64(uint32(state))<<32 | uint64(uint32(class)) + 1 }
 
-// at is the place of a key, or the free place where it belongs.
+// at returns the place of a key, or the free place where it belongs.
 func (m *Memo) at(key uint64) int {
 	h := key * 0x9e3779b97f4a7c15
 	i := int(h>>32) & (len(m.keys) - 1)
@@ -27,7 +27,7 @@ func (m *Memo) at(key uint64) int {
 	return i
 }
 
-// Get is the number of a pair, if there is one.
+// Get returns the number of a pair, if there is one.
 func (m *Memo) Get(state, class int32) (to int32, known bool) {
 	if m.n == 0 {
 		return 0, false

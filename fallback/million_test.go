@@ -19,9 +19,9 @@ import (
 	"clew/models"
 )
 
-// TestSearchesAgreeWithTheOracle compares the engines' answers alone, without
-// the evidence made of them, so that a million small histories of each model
-// are in reach. The long mode takes as many, or CLEW_LONG_HISTORIES of them.
+// TestSearchesAgreeWithTheOracle compares only the engines' answers, not the
+// evidence made of them, so that a million small histories of each model are
+// feasible. The long mode takes that many, or CLEW_LONG_HISTORIES of them.
 func TestSearchesAgreeWithTheOracle(t *testing.T) {
 	n := effort.Histories(500, 1_000_000)
 	engines := []fallback.Engine{fallback.Window{}, fallback.Frontier{}}
@@ -57,7 +57,7 @@ func TestSearchesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// differs says what is wrong with an engine's answer, "" if nothing is.
+// differs says what is wrong with an engine's answer, or returns "".
 func differs(ops *models.Operations, e fallback.Engine, want oracle.Answer) string {
 	a := e.Decide(context.Background(), ops, limits.Limits{})
 	switch {

@@ -7,13 +7,13 @@ import (
 	"clew/models"
 )
 
-// moves is configurations, and how one leads to another (window.go says what
-// they are and why the rules hold).
+// moves holds configurations, and says how one leads to another (window.go
+// defines them, and says why the rules hold).
 //
-// A configuration at a return is some words: the slots that are discharged,
-// whose operations may return; the slots that are gone, whose operations can no
-// longer be used; and how many crashed operations of each class are used, bit
-// by bit.
+// A configuration at a return consists of three parts, each in some words. The
+// first has the slots that are discharged, whose operations may return. The
+// second has the slots that are gone, whose operations can no longer be used.
+// The third counts the used crashed operations of each class, bit by bit.
 type moves struct {
 	*Layout
 	width  int      // words of a configuration
@@ -30,7 +30,7 @@ type moves struct {
 	horizon  int32             // see wants
 }
 
-// count is where the used operations of a crash class are counted.
+// count says where the used operations of a crash class are counted.
 type count struct {
 	word  int
 	shift uint
@@ -89,13 +89,13 @@ func (m *moves) pack() {
 	}
 }
 
-// used is how many crashed operations of a class a configuration uses.
+// used returns how many crashed operations of a class a configuration uses.
 func (m *moves) used(c []uint64, crash int) int {
 	n := m.counts[crash]
 	return int(c[n.word] >> n.shift & n.mask)
 }
 
-// uses is how many crashed operations a configuration uses.
+// uses returns how many crashed operations a configuration uses.
 func (m *moves) uses(c []uint64) int {
 	n := 0
 	for crash := range m.counts {
@@ -114,9 +114,9 @@ func (m *moves) free(c []uint64, row int32) bool {
 	return !HasBit(c[m.Words:], m.Slot[row])
 }
 
-// covers says whether a configuration makes another at the same return, with the
-// same state, redundant: it discharges all that the other does, and can use all
-// that the other can.
+// covers says whether a configuration makes another one redundant, at the same
+// return and with the same state. It does if it discharges all that the other
+// one does, and can use all that the other one can.
 func (m *moves) covers(a, b []uint64) bool {
 	if m.NoDomination {
 		return slices.Equal(a, b)
@@ -134,9 +134,9 @@ func (m *moves) covers(a, b []uint64) bool {
 	return true
 }
 
-// choices is how many places there are in the list of ways to go on at the k-th
-// return; most are none. The order is a guess at what is likely to succeed. An
-// operation that overwrites takes away the state that others need, so
+// choices returns the length of the list of ways to go on at the k-th return.
+// Most entries are not choices. Their order guesses what is likely to succeed.
+// An operation that overwrites takes away the state that others need, so
 // operations that change the state in other ways come first, if they can
 // happen. And an operation that lets the returning one happen comes before one
 // that does not.
@@ -146,12 +146,12 @@ func (m *moves) elsewhere(k int32) int {
 	return m.openFrom[k+1] - m.openFrom[k] - 1 + len(m.Crashed)
 }
 
-// passes is the row of a choice that lets the return pass by itself: the
-// operation that returns is discharged, and not used.
+// passes stands for a row: the return passes without any step, because the
+// operation that returns is discharged and not used.
 const passes int32 = -1
 
-// choose is the row of a choice, or passes. It is false if there is no such
-// choice. crash is the row's crash class, or -1.
+// choose returns the row of a choice, or passes. It returns false if there is
+// no such choice. crash is the row's crash class, or -1.
 func (m *moves) choose(k int32, choice int, state int32, c []uint64, p plan) (row int32, crash int, ok bool) {
 	open := m.OpenRows(k)
 	n := m.elsewhere(k)
@@ -173,7 +173,7 @@ func (m *moves) choose(k int32, choice int, state int32, c []uint64, p plan) (ro
 	return row, crash, ok && m.keeps(k, state, row, p) && m.enables(state, row, open[0], c) == (choice-4-2*n < n)
 }
 
-// itself is a choice that is about the returning operation: to use it or, if it is
+// itself returns a choice about the returning operation: to use it or, if it is
 // discharged, to let it pass.
 func (m *moves) itself(open []int32, state int32, c []uint64, choice int, early bool) (row int32, ok bool) {
 	returning := open[0]
@@ -189,8 +189,8 @@ func (m *moves) itself(open []int32, state int32, c []uint64, choice int, early 
 	return returning, true
 }
 
-// other is the i-th choice among the other open rows and the crash classes, if
-// it overwrites and blind is true, or does not and blind is false.
+// other returns the i-th choice among the other open rows and the crash
+// classes. If blind is true it has to overwrite, otherwise it must not.
 func (m *moves) other(open []int32, k int32, i int, blind bool, c []uint64) (row int32, crash int, ok bool) {
 	if i++; i < len(open) {
 		row = open[i]
@@ -204,8 +204,8 @@ func (m *moves) other(open []int32, k int32, i int, blind bool, c []uint64) (row
 	return row, crash, ok
 }
 
-// mayGo says whether the i-th open row is a choice: it is free and can change the
-// state, and no row of the same meaning comes before it.
+// mayGo says whether the i-th open row is a choice. It is if it is free and can
+// change the state, and if no row of the same meaning comes before it.
 func (m *moves) mayGo(open []int32, i int, c []uint64) bool {
 	row := open[i]
 	class := m.Class[row]
@@ -224,7 +224,7 @@ func (m *moves) mayGo(open []int32, i int, c []uint64) bool {
 	return true
 }
 
-// crash is the next row of a crash class; false if there is none.
+// crash returns the next row of a crash class, or false if there is none.
 func (m *moves) crash(open []int32, k int32, crash int, c []uint64) (row int32, ok bool) {
 	class, n := &m.Crashed[crash], m.used(c, crash)
 	if n == len(class.Rows) || m.Ops.Inv[class.Rows[n]] > m.Ends[k] {
@@ -241,8 +241,8 @@ func (m *moves) crash(open []int32, k int32, crash int, c []uint64) (row int32, 
 	return class.Rows[n], true
 }
 
-// enables says whether the returning operation must still happen, cannot now, and
-// can after a row.
+// enables says whether the returning operation must still happen, cannot happen
+// now, and can happen after a row.
 func (m *moves) enables(state, row, returning int32, c []uint64) bool {
 	class := m.Class[returning]
 	if m.discharged(c, returning) || len(m.space.Step(state, class)) > 0 {
@@ -256,8 +256,8 @@ func (m *moves) enables(state, row, returning int32, c []uint64) bool {
 	return false
 }
 
-// useful says whether some open operation that must happen, and cannot now, can
-// after the one that returns.
+// useful says whether some open operation that must happen, and cannot happen
+// now, can happen after the one that returns.
 func (m *moves) useful(open []int32, state int32, c []uint64) bool {
 	to := m.space.Step(state, m.Class[open[0]])
 	if len(to) == 0 {
@@ -283,7 +283,7 @@ const (
 	steered       // from here on: this plan less steered is the model's course
 )
 
-// foresee is the plan of a configuration at the k-th return. window.go says why.
+// foresee returns the plan of a configuration at the k-th return. window.go says why.
 func (m *moves) foresee(k, state int32, c []uint64) plan {
 	if m.fading != nil && !m.NoNeeds && m.wants(k, state, c) {
 		return hopeless
@@ -321,7 +321,7 @@ func (m *moves) foresee(k, state int32, c []uint64) plan {
 	return itself
 }
 
-// steer is the plan of a configuration at the k-th return if the model steers.
+// steer returns the plan of a configuration at the k-th return if the model steers.
 func (m *moves) steer(k, state int32, c []uint64) plan {
 	returning := m.OpenRows(k)[0]
 	if m.discharged(c, returning) {
@@ -338,9 +338,10 @@ func (m *moves) steer(k, state int32, c []uint64) plan {
 	}
 }
 
-// gatherAll fills others with what is open at the k-th return besides the operation
-// that returns, and may still be linearized. That is more than what must be if the
-// search began with anything (local.go).
+// gatherAll fills others with the operations that are open at the k-th return and
+// may still be linearized, except for the one that returns. If the search began
+// with anything (local.go), these are more than the operations that must be
+// linearized.
 func (m *moves) gatherAll(k int32, c []uint64) {
 	m.others = m.others[:0]
 	for _, row := range m.OpenRows(k)[1:] {
@@ -351,7 +352,7 @@ func (m *moves) gatherAll(k int32, c []uint64) {
 	m.Work += len(m.others)
 }
 
-// keeps says whether a row keeps to a plan. If it is a course, others are gathered.
+// keeps says whether a row keeps to a plan. If the plan is a course, others are gathered.
 func (m *moves) keeps(k, state, row int32, p plan) bool {
 	if p < steered {
 		return true
@@ -361,8 +362,8 @@ func (m *moves) keeps(k, state, row int32, p plan) bool {
 		m.steers.Keeps(m.space.states[state], models.Course(p-steered), returning, m.Ops.Op(row), crashed, m.others)
 }
 
-// gather fills others with what may be linearized before the k-th return, but for
-// reads and the operation that returns.
+// gather fills others with the operations that may be linearized before the k-th
+// return, except for reads and the operation that returns.
 func (m *moves) gather(k int32, c []uint64) {
 	m.others = m.others[:0]
 	for _, row := range m.OpenRows(k)[1:] {
@@ -382,12 +383,12 @@ func (m *moves) gather(k int32, c []uint64) {
 }
 
 // aimed says whether a configuration owes a read before the operation that
-// returns: that is the bit of a slot of its own, among those that are gone.
+// returns. A slot of its own holds that bit, among the slots that are gone.
 func (m *moves) aimed(c []uint64) bool {
 	return m.foresees != nil && HasBit(c[m.Words:], m.aim)
 }
 
-// aimAt notes that a row was used with a plan.
+// aimAt records that a row was used with a plan.
 func (m *moves) aimAt(k int32, c []uint64, row int32, p plan) {
 	switch {
 	case m.foresees == nil:
@@ -403,8 +404,8 @@ func (m *moves) use(k int32, c []uint64, row int32, crash int, p plan) {
 	class := m.Class[row]
 	m.aimAt(k, c, row, p)
 	if returning := m.OpenRows(k)[0]; row != returning && m.discharged(c, returning) {
-		// It could return as it is; since it does not, whatever comes before it
-		// is meant to let it happen.
+		// It could return as it is. Since it does not, whatever comes before it is
+		// meant to let it happen.
 		ClearBit(c, m.Slot[returning])
 	}
 	if m.space.blind[class] && !m.NoCovering {
@@ -440,7 +441,8 @@ func (m *moves) cover(k int32, c []uint64, class int32) {
 	}
 }
 
-// fade is a state at the k-th return, with one value for all that nobody will see.
+// fade returns a state at the k-th return, with one value for all that no
+// operation will see.
 func (m *moves) fade(k, state int32) int32 {
 	if m.fading == nil || m.NoFading || int(k) == len(m.Ends) {
 		return state
@@ -471,9 +473,9 @@ func (m *moves) pass(k int32, c []uint64) {
 	ClearBit(c[m.Words:], slot)
 }
 
-// settle makes a linearization of the order of a search: a row that passed its
-// return discharged, without having been used, stands in the order as its
-// complement, and belongs right before the operation that overwrote last.
+// settle turns the order of a search into a linearization. The order has the
+// complement of a row that passed its return discharged, without having been
+// used. Such a row belongs right before the operation that overwrote last.
 func (m *moves) settle(order []int32) []int32 {
 	type place struct{ before, row int32 }
 	var places []place // ascending
@@ -508,7 +510,7 @@ func (m *moves) settle(order []int32) []int32 {
 	return settled
 }
 
-// antichain is configurations none of which makes another one redundant.
+// antichain holds configurations none of which makes another one redundant.
 type antichain struct {
 	*moves
 	chunks [][]uint64
@@ -546,7 +548,7 @@ func (a *antichain) isDead(i int32) bool { return a.record(i)[1] == dead }
 
 func keyOf(k, state int32) uint64 { return uint64(uint32(k))<<32 | uint64(uint32(state)) }
 
-// bucket is the list that a configuration belongs to.
+// bucket returns the list that a configuration belongs to.
 func (a *antichain) bucket(key uint64, c []uint64) *int32 {
 	h := key * 0x9e3779b97f4a7c15
 	k := int(key >> 32)
@@ -570,7 +572,7 @@ func (a *antichain) covered(k, state int32, c []uint64) bool {
 	return false
 }
 
-// add adds a configuration that is not redundant, and takes out those that it
+// add adds a configuration that is not redundant, and removes those that it
 // makes redundant. It returns the place of the new one.
 func (a *antichain) add(k, state int32, c []uint64) int32 {
 	key := keyOf(k, state)
@@ -596,7 +598,7 @@ func (a *antichain) add(k, state int32, c []uint64) int32 {
 	return i
 }
 
-// unlink takes a configuration, given plus 1, out of its list.
+// unlink removes a configuration, given plus 1, from its list.
 func (a *antichain) unlink(head *int32, which int32) {
 	r := a.record(which - 1)
 	if *head == which {
@@ -615,7 +617,7 @@ func (a *antichain) unlink(head *int32, which int32) {
 	}
 }
 
-// room is a place for a configuration.
+// room returns a place for a configuration.
 func (a *antichain) room() int32 {
 	if n := len(a.free); n > 0 {
 		i := a.free[n-1]
@@ -656,7 +658,7 @@ func (a *antichain) rehash() {
 	}
 }
 
-// empty forgets all.
+// empty removes all configurations.
 func (a *antichain) empty() {
 	for len(a.heads) > minHeads && 8*int(a.n) < len(a.heads) {
 		a.heads = a.heads[:len(a.heads)/2]

@@ -20,26 +20,25 @@ import (
 // operations, since every remembered configuration holds a bit for each.
 //
 // Porcupine has no notion of crashed operations: every operation must be
-// linearized before it returns. A crashed one is given a return after
-// everything else, and its step yields two outcomes: it happened, or it did
-// not. The search runs over sets of states, as porcupine's own
-// NondeterministicModel does, so a crashed operation that is linearized early
-// does not branch: the states with and without it go on side by side. This is
-// exact: a set is non-empty if and only if some choice of crashed operations
-// leads there, and one that never happens can always be linearized last, as not
-// having happened.
+// linearized before it returns. So a crashed one gets a return after everything
+// else, and its step yields two outcomes: it happened, or it did not. The search
+// runs over sets of states, as porcupine's own NondeterministicModel does, so a
+// crashed operation that is linearized early does not branch: the states with and
+// without it go on side by side. This is exact: a set is non-empty if and only if
+// some choice of crashed operations leads there, and one that never happens can
+// always be linearized last, as not having happened.
 //
-// The first failing completion falls out of a search that found nothing. The
-// search linearizes any operation that began before the first return it has not
-// yet linearized; so if the operations up to just before return e have a
-// linearization, it gets to a point at which e is the first such return. It
-// gets past e only if the operations up to e have one. The furthest it gets is
-// the first failing completion.
+// A search that found nothing shows the first failing completion. The search
+// linearizes any operation that began before the first return that it has not yet
+// linearized. So if the operations up to just before return e have a
+// linearization, it gets to a point at which e is the first such return. It gets
+// past e only if the operations up to e have one. The furthest return that it
+// reaches is the first failing completion.
 //
 // Porcupine can be neither cancelled nor bounded from outside. Our step can
-// refuse: once the context is done or the memory is used up it refuses
-// everything, the search collapses, and its verdict is thrown away. A set may have
-// millions of states, so the limits are looked at within a step as well.
+// refuse: once the context is done or the memory is used up it refuses everything,
+// the search collapses, and its verdict is thrown away. A set may have millions of
+// states, so a step also looks at the limits on its way.
 type Porcupine struct{}
 
 // Name implements Engine.
@@ -55,8 +54,8 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	defer func() { lim.Memory.Give(s.taken) }()
 	s.wait(lim.Turn)
 	if s.reserve(n * (eventsBytes + s.entry)) {
-		// Every completed operation is remembered at least once: if that
-		// cannot fit, there is no point in starting.
+		// Every completed operation is remembered at least once: if that does not
+		// fit, there is no point in starting.
 		s.release(n * s.entry)
 		s.run()
 	}
@@ -79,8 +78,9 @@ func (Porcupine) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	return Answer{Verdict: jepsen.Valid, Order: order, Work: s.done + int64(s.work)}
 }
 
-// What a remembered configuration and an operation's events cost besides the
-// bits, in bytes: porcupine's cache entry, map bucket and call stack, our node.
+// The bytes that a remembered configuration and an operation's events cost
+// besides the bits: porcupine's cache entry, map bucket and call stack, and our
+// node.
 const (
 	entryBytes  = 220
 	eventsBytes = 480
@@ -109,9 +109,9 @@ type porcupineSearch struct {
 	panicked any
 }
 
-// node is a step of the search: the states after it, canonically ordered, and
-// how many completions it has passed: those before the first return that is not
-// linearized.
+// node is a step of the search. It holds the states after the step, canonically
+// ordered, and how many completions it has passed: those before the first
+// return that is not linearized.
 type node struct {
 	states []models.State
 	parent *node
@@ -148,7 +148,7 @@ func (s *porcupineSearch) run() {
 	}, s.events())
 }
 
-// events is what porcupine reads: the returns of crashed operations come last.
+// events returns what porcupine reads. The returns of crashed operations come last.
 func (s *porcupineSearch) events() []porcupine.Event {
 	at := RowsAt(s.ops)
 	events := make([]porcupine.Event, 0, 2*s.ops.Len())
@@ -170,7 +170,7 @@ func (s *porcupineSearch) events() []porcupine.Event {
 	return events
 }
 
-// step is the porcupine model's: state is a *node, input a row.
+// step is the porcupine model's step. state is a *node, and input is a row.
 func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	defer func() {
 		// A panic in porcupine's goroutine would end the process.
@@ -198,8 +198,8 @@ func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	return true, s.newest
 }
 
-// weight is what the model holds for new states besides their numbers. Those that
-// an operation leaves as they are are not new.
+// weight returns what the model holds for new states besides their numbers.
+// States that an operation leaves unchanged are not new.
 func (s *porcupineSearch) weight(states []models.State, row int32) (bytes int64) {
 	weighs, ok := s.ops.Model.(models.Weighing)
 	if !ok || !s.ops.Model.Mutates(s.ops.Op(row)) {
@@ -211,15 +211,15 @@ func (s *porcupineSearch) weight(states []models.State, row int32) (bytes int64)
 	return bytes
 }
 
-// What a step costs besides its states, and how many operations' bits cost as
+// The cost of a step besides its states, and how many operations' bits cost as
 // much as one unit.
 const (
 	workPerStep = 40
 	workWords   = 64
 )
 
-// look adds to the work done, looks at the context if it is time to, waits for the
-// next turn if this one is over, and says whether the search may go on.
+// look adds to the work done, and looks at the context if it is time to. It waits
+// for the next turn if this one is over, and says whether the search may go on.
 func (s *porcupineSearch) look(work int) bool {
 	if s.work += work; s.work >= workPerPoll {
 		s.spend(s.work)
@@ -231,8 +231,9 @@ func (s *porcupineSearch) look(work int) bool {
 	return s.cause == ""
 }
 
-// refund gives back what the newest node took if porcupine did not keep it, as
-// it has met an equal one before: after keeping it, it steps from there next.
+// refund gives back what the newest node took if porcupine did not keep it
+// because it has met an equal one before. After keeping a node, porcupine steps
+// from there next.
 func (s *porcupineSearch) refund(from *node) {
 	if s.newest != nil && s.newest != from {
 		s.release(s.newestBytes)
@@ -267,7 +268,7 @@ func (s *porcupineSearch) push(from *node, row int32, states []models.State) *no
 	return n
 }
 
-// after is the set of states that a row leads to, in canonical order.
+// after returns the set of states that a row leads to, in canonical order.
 func (s *porcupineSearch) after(states []models.State, row int32) []models.State {
 	op := s.ops.Op(row)
 	next := stateSet{search: s, full: bytesPerAsking}
@@ -294,8 +295,8 @@ func (s *porcupineSearch) after(states []models.State, row int32) []models.State
 	return next.states
 }
 
-// stateSet is the states that a row leads to, in the making. What it holds is
-// taken off the memory for as long.
+// stateSet collects the states that a row leads to. Until it is done, what it
+// holds is taken off the memory limit.
 type stateSet struct {
 	search *porcupineSearch
 	states []models.State
@@ -310,7 +311,7 @@ func (x *stateSet) add(state models.State) bool {
 	return x.search.cause == ""
 }
 
-// added notes the states that were appended.
+// added counts the states that were appended.
 func (x *stateSet) added(states []models.State) {
 	if x.bytes += stateBytes(states); x.bytes < x.full {
 		return
@@ -323,8 +324,8 @@ func (x *stateSet) added(states []models.State) {
 	x.search.look(workPerPoll)
 }
 
-// canonical sorts the states and throws out repeated ones. If the search has to
-// end it does anything, soon.
+// canonical sorts the states and removes repeated ones. If the search has to
+// end, the result is arbitrary, and comes soon.
 func (x *stateSet) canonical() {
 	slices.SortFunc(x.states, func(a, b models.State) int {
 		if !x.search.look(1 + len(a)) {
@@ -343,7 +344,8 @@ func stateBytes(states []models.State) int64 {
 	return bytes
 }
 
-// equal says whether two sets are equal; anything if the search has to end.
+// equal says whether two sets are equal. If the search has to end, the answer
+// is arbitrary.
 func (s *porcupineSearch) equal(a, b []models.State) bool {
 	if len(a) != len(b) {
 		return false
@@ -356,8 +358,8 @@ func (s *porcupineSearch) equal(a, b []models.State) bool {
 	return true
 }
 
-// hash is FNV-1a over the numbers of all states; anything if the search has to
-// end.
+// hash returns FNV-1a over the numbers of all states. If the search has to end,
+// the result is arbitrary.
 func (s *porcupineSearch) hash(states []models.State) uint64 {
 	h := uint64(14695981039346656037)
 	for _, state := range states {
@@ -372,9 +374,9 @@ func (s *porcupineSearch) hash(states []models.State) uint64 {
 	return h
 }
 
-// order is the linearization that ends in a node. Going back from any of its
-// states, a crashed operation happened only if the state before it is
-// not the state after it. It is nil if a limit stops it.
+// order returns the linearization that ends in a node, or nil if a limit stops
+// it. Going back from any of its states, a crashed operation happened only if
+// the state before it differs from the state after it.
 func (s *porcupineSearch) order(last *node) []int32 {
 	var order []int32
 	state := last.states[0]
@@ -392,7 +394,7 @@ func (s *porcupineSearch) order(last *node) []int32 {
 	return order
 }
 
-// before is a state of n's parent from which n's row leads to state.
+// before returns a state of n's parent from which n's row leads to state.
 func (s *porcupineSearch) before(n *node, state models.State) (from models.State, happened bool) {
 	if s.ops.Res[n.row] == models.Open {
 		for _, p := range n.parent.states {

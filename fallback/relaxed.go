@@ -11,8 +11,8 @@ import (
 )
 
 // Refute looks for a refutation by relaxed, in at most maxSteps steps, and lets
-// an engine find what comes before the failure. It is Unknown if there is no
-// refutation.
+// an engine find what comes before the failure. It answers Unknown if it finds
+// no refutation.
 func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limits.Limits, maxSteps int) Answer {
 	fail, work, ok := relaxed(ctx, ops, lim, maxSteps)
 	if !ok {
@@ -22,10 +22,10 @@ func Refute(ctx context.Context, engine Engine, ops *models.Operations, lim limi
 }
 
 // RefuteUnder decides operations under a looser model, and lets an engine find what
-// comes before the failure. It is Unknown if there is no refutation. A linearization,
-// with whatever crashed operations it takes in, is one under the looser model too: so
-// what fails there fails, at the same return or before, and what is before is decided
-// by the model itself.
+// comes before the failure. It answers Unknown if it finds no refutation. A
+// linearization, including its crashed operations, is one under the looser model too.
+// So what fails there also fails under the model itself, at the same return or
+// earlier. The model itself decides what comes before.
 func RefuteUnder(ctx context.Context, looser models.Model, engine Engine, ops *models.Operations, lim limits.Limits) Answer {
 	a := engine.Decide(ctx, ops.Under(looser), lim)
 	if a.Verdict != jepsen.Invalid {
@@ -34,8 +34,8 @@ func RefuteUnder(ctx context.Context, looser models.Model, engine Engine, ops *m
 	return failsBy(ctx, engine, ops, lim, a.FailEvent, a.Work)
 }
 
-// failsBy lets an engine find where operations fail that fail at a return, or
-// before.
+// failsBy lets an engine find where operations fail that are known to fail at a
+// return or earlier.
 func failsBy(ctx context.Context, engine Engine, ops *models.Operations, lim limits.Limits, fail int32, work int64) Answer {
 	cut := ops.Prefix(fail - 1)
 	a := engine.Decide(ctx, cut.Operations, lim)
@@ -49,20 +49,21 @@ func failsBy(ctx context.Context, engine Engine, ops *models.Operations, lim lim
 
 // maxRelaxedStates is how many states a model may have. Some models have
 // infinitely many, ever larger states if operations can be repeated without
-// limit. The search goes breadth first so that it meets the small ones.
+// limit. The search goes breadth first so that it reaches the small ones.
 const maxRelaxedStates = 500
 
 // relaxedWork is the work of looking at one row: keys and maps are slow.
 const relaxedWork = 10
 
 // relaxed decides operations as if each crashed one could happen again and
-// again once it is invoked. What is not linearizable even then is not
-// linearizable, and fails at the return that it gives or before. It is false if
-// this gives no refutation, or takes too many steps: in this setting some
-// models have infinitely many states.
+// again once it is invoked. Operations that are not linearizable even then are
+// not linearizable, and fail at the return that it returns or earlier. It
+// returns false if it finds no refutation, or takes too many steps: in this
+// setting some models have infinitely many states.
 //
-// Precondition: none. Complexity: linear in the configurations without their
-// used counts, which do not grow with the number of crashed operations.
+// Precondition: none. Complexity: linear in the number of configurations
+// without their used counts, which does not grow with the number of crashed
+// operations.
 func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, maxSteps int) (fail int32, work int64, ok bool) {
 	l := NewLayout(ctx, Rules{}, ops, lim)
 	defer l.Release()
@@ -102,7 +103,8 @@ func relaxed(ctx context.Context, ops *models.Operations, lim limits.Limits, max
 		l.Work += relaxedWork * (len(open) + len(l.Crashed))
 		for i, row := range open {
 			class := l.Class[row]
-			// A read that could happen has, and of twins the first to return goes first.
+			// A read that could happen has happened, and of twins the first to return
+			// goes first.
 			if HasBit(n.mask, l.Slot[row]) || l.space.reads[class] || l.HasTwin(open[:i], n.mask, class) {
 				continue
 			}
@@ -137,7 +139,7 @@ func (l *Layout) readAll(k, state int32, mask []uint64) {
 	}
 }
 
-// nodeKey is a node as a key.
+// nodeKey returns a node as a key.
 func nodeKey(k, state int32, mask []uint64) string {
 	key := binary.LittleEndian.AppendUint64(nil, uint64(k)<<32|uint64(uint32(state)))
 	for _, word := range mask {

@@ -14,7 +14,7 @@ import (
 	"clew/models"
 )
 
-// A crashed class that never ends explains all that the real one explains.
+// A crashed class that never ends explains everything that the real one explains.
 func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 	n := effort.Histories(300, 10_000)
 	for _, spec := range rows.Models() {
@@ -45,7 +45,8 @@ func TestTheRelaxationRefutesOnlyWhatFails(t *testing.T) {
 	}
 }
 
-// Banks without negative balances are those that fail with them, and some more.
+// Banks without negative balances fail wherever banks with them fail, and in
+// some more cases.
 func TestALooserModelRefutesOnlyWhatFails(t *testing.T) {
 	n := effort.Histories(2000, 100_000)
 	refuted, invalid := 0, 0

@@ -10,20 +10,21 @@ import (
 )
 
 // Relay has engines decide the same operations in turns, and takes the first
-// verdict: engines are exact, so it does not matter whose it is. In each turn an
-// engine goes on from where it stood. Which engine answers first depends on the
-// operations alone, until each has done so much work that they run side by side.
+// verdict. Engines are exact, so it does not matter which one gives it. In each
+// turn an engine goes on from where it stood. Which engine answers first depends
+// on the operations alone, until each has done so much work that they run side by
+// side.
 //
 // Complexity: if there are k engines, one of which decides with work n, the work
 // is at most k(n + Turn) + First.
 //
 // An engine that never waits for a turn runs to its end in its first one. A Relay
-// that has to wait for turns itself waits before it gives any away; its engines
-// must not run side by side then.
+// that has to wait for turns itself waits before it gives any away. Then its
+// engines must not run side by side.
 //
-// The others are stopped, and have ended before Relay answers. If none decides,
-// the verdict is Unknown, with the cause of the first engine in the list; Passed
-// is that of the engine that got furthest, and Held is the sum over all of them.
+// Relay stops the others, and answers after they have ended. If none decides, the
+// verdict is Unknown, with the cause of the first engine in the list. Passed is
+// that of the engine that got furthest, and Held is the sum over all engines.
 type Relay struct {
 	Engines []Engine
 	First   int64 // the work of the first engine's first turn, in which it has all of the memory
@@ -57,7 +58,7 @@ func (r Relay) Decide(ctx context.Context, ops *models.Operations, lim limits.Li
 }
 
 // Race runs engines side by side, each with its share of the memory, and takes
-// the first verdict: a Relay without turns.
+// the first verdict. It is a Relay without turns.
 type Race []Engine
 
 // Name implements Engine.
@@ -83,7 +84,7 @@ type relay struct {
 	meter    // of all engines together
 }
 
-// runner is an engine and how it gets on.
+// runner is an engine and its progress.
 type runner struct {
 	engine  Engine
 	memory  *limits.Budget
@@ -130,7 +131,7 @@ func (x *relay) takeTurns(r Relay) {
 }
 
 // start starts an engine, unless it has been started. The first engine has all of
-// the memory until the second one starts, and its share from then on.
+// the memory until the second one starts, and then its share.
 func (x *relay) start(y *runner) {
 	if y.started {
 		return
@@ -159,7 +160,7 @@ func (x *relay) start(y *runner) {
 	}()
 }
 
-// turns is how an engine waits for its turns.
+// turns returns a function in which an engine waits for its turns.
 func (x *relay) turns(y *runner) func() int64 {
 	begun := false
 	return func() int64 {
@@ -181,7 +182,7 @@ func (x *relay) turns(y *runner) func() int64 {
 	}
 }
 
-// finish notes what became of an engine.
+// finish records how an engine ended.
 func (x *relay) finish(y *runner) {
 	x.running--
 	y.over = true
@@ -198,7 +199,7 @@ func (x *relay) finish(y *runner) {
 	}
 }
 
-// answer is the answer of all together.
+// answer returns the answer of all engines together.
 func (x *relay) answer() Answer {
 	if x.panicked != nil {
 		panic(x.panicked)
@@ -218,8 +219,7 @@ func (x *relay) answer() Answer {
 	return a
 }
 
-// meter counts the work of a search, and has it wait for its turns, if it takes
-// turns.
+// meter counts the work of a search, and lets it wait for its turns, if it takes turns.
 type meter struct {
 	turn func() int64
 	left int64 // of the turn
@@ -233,8 +233,8 @@ func (m *meter) wait(turn func() int64) {
 	}
 }
 
-// spend counts work, and waits for the next turn if this one is used up. What was
-// done beyond it counts for the next.
+// spend counts work, and waits for the next turn if this one is used up. Work
+// beyond this turn counts for the next.
 func (m *meter) spend(work int) {
 	m.done += int64(work)
 	for m.left -= int64(work); m.turn != nil && m.left <= 0; {

@@ -46,8 +46,8 @@ func (w worker) Decide(ctx context.Context, _ *models.Operations, lim limits.Lim
 
 func gaveUp() Answer { return Answer{Cause: GaveUp} }
 
-// goroutines fails the test if there are more than before, once those that have
-// nothing left to do are gone.
+// goroutines fails the test if more goroutines run than before. It gives those
+// that have nothing left to do time to end.
 func goroutines(t *testing.T, before int) {
 	t.Helper()
 	for range 1000 {
@@ -74,7 +74,7 @@ func TestARelayGivesTurnsInOrder(t *testing.T) {
 	goroutines(t, before)
 }
 
-// Wherever engines stand, they end with the context, and before the answer.
+// Wherever engines stand, they end when the context ends, and before the answer.
 func TestARelayEndsWithTheContext(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for name, r := range map[string]Relay{
@@ -129,7 +129,7 @@ func (h holder) Decide(_ context.Context, _ *models.Operations, lim limits.Limit
 	return Answer{Cause: jepsen.OutOfMemory}
 }
 
-// Engines that wait hold what they hold: together no more than the limit.
+// Engines that wait keep their memory: together no more than the limit.
 func TestEnginesOfARelayShareTheMemory(t *testing.T) {
 	const memory, piece = 12_000, 10
 	for _, first := range []int64{1, 100 * pieceWork, 1 << 40} {

@@ -9,36 +9,35 @@ import (
 )
 
 // sight says which operations may be left out if a value is gone once another
-// replaces it. A state may have several places, each with a value; what follows is
-// about one of them, and holds for each by itself.
+// replaces it. A state may have several places, each with a value. What follows is
+// about one place, and holds for each separately.
 //
 // An operation that depends on the state sees the value of the last one that
 // replaced it. It cannot see the value of an operation that began after it had
-// returned. Nor can it see the value of one that was certainly replaced: a
-// third operation began after that one had returned, and had itself returned
+// returned. It cannot see a value either that was certainly replaced: a third
+// operation began after the one that made it had returned, and had itself returned
 // before the first one began. A set of operations is closed if every value that
-// one of them can have seen, judging by what the others in the set replaced,
-// was made in the set. If all operations have a linearization, those of a
-// closed set have one: the same order without the others. For the last
-// operation before o to replace the state is in the set, or else another one of
-// the set lies between them. So a closed set that fails shows a real failure,
-// and more operations do not mend it.
+// one of them can have seen, judging by what the others in the set replaced, was
+// made in the set. If all operations have a linearization, those of a closed set
+// have one: the same order without the others. For the last operation before o to
+// replace the state is in the set, or else another one of the set lies between
+// them. So a closed set that fails shows a real failure, and more operations do
+// not make it linearizable.
 //
-// The union of closed sets is closed. So every set contains a largest closed
-// one, which grows with it. Whether that one fails is monotone, as minimizing
-// requires.
+// The union of closed sets is closed. So every set contains a largest closed one,
+// which grows with it. Whether that one fails is monotone, as minimizing requires.
 type sight struct {
 	ops     *models.Operations
 	r       models.Replacing
 	cells   []models.Cell         // all that are made
-	outside map[models.Cell]chain // the operations that make it and are never in a set
+	outside map[models.Cell]chain // the operations that make a cell and are never in a set
 	rows    []int32               // what can be in a set; ascending
 	dst     []models.Cell
 	looked  int // rows that all passes of within looked at
 }
 
-// chain is operations in order of invocation: when they begin, and when the last
-// of those up to each returns.
+// chain holds operations in order of invocation: when they begin, and when the
+// last of those up to each returns.
 type chain struct{ inv, res []int32 }
 
 func (c *chain) add(inv, res int32) {
@@ -48,14 +47,14 @@ func (c *chain) add(inv, res int32) {
 	c.inv, c.res = append(c.inv, inv), append(c.res, res)
 }
 
-// after says whether one of the chain began before event end and returned after
-// event start.
+// after says whether an operation of the chain began before event end and
+// returned after event start.
 func (c *chain) after(start, end int32) bool {
 	n, _ := slices.BinarySearch(c.inv, end)
 	return n > 0 && c.res[n-1] > start
 }
 
-// newSight is for subsets of some of all rows; both ascend.
+// newSight prepares sight for subsets of some of all rows; both ascend.
 func newSight(ops *models.Operations, r models.Replacing, all, some []int32) *sight {
 	s := &sight{ops: ops, r: r, outside: map[models.Cell]chain{}, rows: some}
 	seen := map[models.Cell]bool{}
@@ -77,7 +76,7 @@ func newSight(ops *models.Operations, r models.Replacing, all, some []int32) *si
 	return s
 }
 
-// makes is the cells that an operation makes, until it is asked again.
+// makes returns the cells that an operation makes, valid until the next call.
 func (s *sight) makes(i int32) []models.Cell {
 	s.dst = s.r.Makes(s.dst[:0], s.ops.Op(i))
 	return s.dst
@@ -86,10 +85,10 @@ func (s *sight) makes(i int32) []models.Cell {
 // maxPasses bounds how often within passes over rows.
 const maxPasses = 30
 
-// within is the largest closed set within rows, which ascend, and nil if it takes
-// too many passes to find, or if the context is done. If an operation is left out
-// others may have to be, too. Most of them begin later, and are left out in the
-// same pass.
+// within returns the largest closed set within rows, which ascend. It returns nil
+// if it takes too many passes to find, or if the context is done. If an operation
+// is left out, others may have to be, too. Most of them begin later, so the same
+// pass leaves them out.
 func (s *sight) within(ctx context.Context, rows []int32) []int32 {
 	for range maxPasses {
 		if ctx.Err() != nil {
@@ -123,7 +122,7 @@ func (s *sight) leave(o int32, makers map[models.Cell]chain) {
 	}
 }
 
-// left is the operations that could be in the set and are not, by cell.
+// left returns the operations that could be in the set and are not, by cell.
 func (s *sight) left(rows []int32) map[models.Cell]chain {
 	left := map[models.Cell]chain{}
 	for _, i := range s.rows {
@@ -136,11 +135,11 @@ func (s *sight) left(rows []int32) map[models.Cell]chain {
 	return left
 }
 
-// replacements is operations that replace the value of a place, in order of return:
-// when they return, and when the last of those up to each began.
+// replacements holds operations that replace the value of a place, in order of
+// return: when they return, and when the last of those up to each began.
 type replacements struct{ res, inv []int32 }
 
-// replaced is the replacements in rows, by place.
+// replaced returns the replacements in rows, by place.
 func (s *sight) replaced(rows []int32) map[int32]*replacements {
 	byRes := slices.DeleteFunc(slices.Clone(rows), func(i int32) bool { return s.ops.Res[i] == models.Open })
 	slices.SortFunc(byRes, func(a, b int32) int { return cmp.Compare(s.ops.Res[a], s.ops.Res[b]) })
@@ -162,8 +161,8 @@ func (s *sight) replaced(rows []int32) map[int32]*replacements {
 	return places
 }
 
-// before is the event such that what had returned by then was replaced before
-// event t.
+// before returns the event such that an operation that had returned by then was
+// replaced before event t.
 func (c *replacements) before(t int32) int32 {
 	if c == nil {
 		return -1
@@ -175,8 +174,9 @@ func (c *replacements) before(t int32) int32 {
 	return c.inv[n-1]
 }
 
-// sees says whether o can have seen a cell that some outside made, one of which
-// had not returned when the last operation began that surely replaced it.
+// sees says whether o can have seen a cell that some outside made. At least one
+// of these had not returned when the last operation began that surely replaced
+// the cell.
 func (s *sight) sees(o int32, replaced map[int32]*replacements, outside ...map[models.Cell]chain) bool {
 	cells, all := s.r.Sees(s.dst[:0], s.ops.Op(o))
 	s.dst = cells

@@ -13,7 +13,7 @@ import (
 )
 
 // Each transaction sees what the one before it wrote, so leaving out the first
-// leaves out all. One pass sees that.
+// one leaves out all. One pass finds that.
 func TestAChainOfTransactionsIsLeftOutInOnePass(t *testing.T) {
 	const n = 300
 	var text strings.Builder
@@ -38,8 +38,8 @@ func TestAChainOfTransactionsIsLeftOutInOnePass(t *testing.T) {
 	}
 }
 
-// The largest closed set, found by leaving out one operation at a time for as long as
-// one can have seen what was left out.
+// The test finds the largest closed set by leaving out one operation at a time, for
+// as long as one can have seen what was left out.
 func TestWithinIsTheLargestClosedSet(t *testing.T) {
 	r := gen.Rand(1)
 	some, none := 0, 0
@@ -76,10 +76,10 @@ func TestWithinIsTheLargestClosedSet(t *testing.T) {
 	}
 }
 
-// seesOutside says whether o can have seen a cell that an operation outside of the set
-// made, by sight's definition: that had been invoked when o returned, and had not yet
-// returned when the last operation of the set was invoked that replaced the cell's
-// place and returned before o was invoked.
+// seesOutside says, by sight's definition, whether o can have seen a cell that an
+// operation outside of the set made. That operation had been invoked when o returned.
+// It had not yet returned when the last operation was invoked that is in the set,
+// replaced the cell's place and returned before o was invoked.
 func seesOutside(ops *models.Operations, r models.Replacing, all, set []int32, o int32) bool {
 	cells, every := r.Sees(nil, ops.Op(o))
 	for _, maker := range all {

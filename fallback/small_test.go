@@ -18,7 +18,7 @@ import (
 // searches are the engines that decide every model.
 var searches = enginetest.Configs{"window": fallback.Window{}, "frontier": fallback.Frontier{}}
 
-// TestEverySmallHistoryAgreesWithTheOracle is about models that tell a search what it
+// TestEverySmallHistoryAgreesWithTheOracle covers models that tell a search what it
 // need not try.
 func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 	most := 3
@@ -72,8 +72,8 @@ func TestEverySmallHistoryAgreesWithTheOracle(t *testing.T) {
 	}
 }
 
-// TestSmallHistoriesAgreeWithTheOracle is about the same models, with all that histories
-// may have.
+// TestSmallHistoriesAgreeWithTheOracle covers the same models, with everything that
+// histories may have.
 func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 	n := effort.Histories(200, 1_000_000)
 	for _, specs := range [][]models.Spec{

@@ -6,9 +6,9 @@ import (
 	"clew/models"
 )
 
-// Space is the states that a search meets, numbered, with a memo of which
-// states each operation leads to from each state: the model's Step runs once
-// for every pair.
+// Space numbers the states that a search meets, and remembers which states each
+// operation leads to from each state. The model's Step runs once for every
+// pair.
 type Space struct {
 	model  models.Model
 	lead   models.Numbered  // the model, if it numbers its states itself
@@ -17,7 +17,7 @@ type Space struct {
 	goOn   func() bool      // unless nil, asked now and then within a step
 	states []models.State
 	byHash map[uint64][]int32
-	next   Memo        // what the class's operation leads to: a state, noStep, or manySteps less an index into many
+	next   Memo        // where the class's operation leads: a state, noStep, or manySteps less an index into many
 	many   [][]int32   // the states of steps that lead to several
 	ops    []models.Op // by class
 	reads  []bool      // by class: it can never change a state
@@ -25,10 +25,10 @@ type Space struct {
 	fixes  []bool      // by class: it leads to one state, whatever was before
 	buffer []models.State
 	bytes  int64 // about how many bytes were added since it was last asked
-	work   int   // likewise, the work that was done
+	work   int   // how much work was done since it was last asked
 
-	// The first states have a table before it, by state and class, where
-	// unknownStep stands for what nobody has asked.
+	// The first states have a table before next, by state and class. unknownStep
+	// stands for a step that was not asked for yet.
 	table []int32
 	few   int32   // how many states have it
 	self  []int32 // self[n] is n
@@ -72,7 +72,7 @@ func NewSpace(ops *models.Operations) (s *Space, class []int32) {
 	return s, class
 }
 
-// Number is the number of a state.
+// Number returns the number of a state.
 func (s *Space) Number(state models.State) int32 {
 	if s.lead != nil {
 		s.meet(state[0])
@@ -109,10 +109,10 @@ func (s *Space) meet(n int32) {
 	}
 }
 
-// met is how many states there are so far.
+// met returns how many states there are so far.
 func (s *Space) met() int { return len(s.self) }
 
-// Step is the states that a class's operation leads to from a state, each once.
+// Step returns the states that a class's operation leads to from a state, each once.
 func (s *Space) Step(state, class int32) []int32 {
 	var to int32
 	if at := int(state)*len(s.ops) + int(class); at < len(s.table) {
@@ -132,19 +132,19 @@ func (s *Space) Step(state, class int32) []int32 {
 	return s.many[manySteps-to]
 }
 
-// bytesPerAsking is how much new states may take before whoever searches is asked
-// whether to go on.
+// bytesPerAsking is how much memory new states may take before the search is
+// asked whether to go on.
 const bytesPerAsking = 1 << 20
 
-// Ask has goOn asked whenever the states have taken some more memory, within a
-// step too: what Step returns after a no is good for nothing. It is to look at the
-// limits, and at what is Spent.
+// Ask lets the space call goOn whenever the states have taken some more memory,
+// even within a step. After goOn has returned false, what Step returns is useless.
+// goOn should look at the limits, and at what Spent returns.
 func (s *Space) Ask(goOn func() bool) { s.goOn = goOn }
 
-// mayGoOn asks if it is time to.
+// mayGoOn calls goOn if it is time to.
 func (s *Space) mayGoOn() bool { return s.bytes < bytesPerAsking || s.goOn == nil || s.goOn() }
 
-// lookUp is a step as next has it.
+// lookUp returns a step as next stores it.
 func (s *Space) lookUp(state, class int32) int32 {
 	to, known := s.next.Get(state, class)
 	s.work += lookUpWork
@@ -167,7 +167,7 @@ func (s *Space) lookUp(state, class int32) int32 {
 	return to
 }
 
-// ask has the model step.
+// ask calls the model's step.
 func (s *Space) ask(state, class int32) int32 {
 	var next []int32
 	if s.each != nil {
@@ -197,27 +197,28 @@ func (s *Space) ask(state, class int32) int32 {
 	return manySteps - int32(len(s.many)-1)
 }
 
-// Spent is the number of bytes taken since Spent was last called.
+// Spent returns the number of bytes taken since it was last called.
 func (s *Space) Spent() int64 {
 	n := s.bytes
 	s.bytes = 0
 	return n
 }
 
-// The work of looking up a step that the table lacks, and a state.
+// The work of looking up a step that the table lacks, and the work of numbering
+// a state.
 const (
 	lookUpWork = 5
 	numberWork = 10
 )
 
-// worked is the work done since worked was last called.
+// worked returns the work done since it was last called.
 func (s *Space) worked() int {
 	n := s.work
 	s.work = 0
 	return n
 }
 
-// hashState is FNV-1a over the numbers of a state.
+// hashState returns FNV-1a over the numbers of a state.
 func hashState(state models.State) uint64 {
 	h := uint64(14695981039346656037)
 	for _, x := range state {

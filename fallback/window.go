@@ -12,77 +12,72 @@ import (
 // Window decides operations by a depth-first search over compressed
 // configurations.
 //
-// Precondition: none. Complexity: exponential in the worst case. On
-// linearizable histories it is nearly linear, and what it remembers is only
-// what failed: memory follows the busiest stretch, not the length.
+// Precondition: none. Complexity: exponential in the worst case. On linearizable
+// histories it is nearly linear. It remembers only what failed, so memory follows the
+// busiest stretch, not the length.
 //
-// A configuration is (k, state, discharged, gone, used): the search is about to
-// pass the k-th return, and every operation that returned before is linearized.
-// Of the operations open there, some are discharged, which may return, and some
-// are gone, which cannot be linearized any more. Without the rules below both
-// are the same: the operations that are linearized. used is how many crashed
-// operations of each class are linearized. Crashed operations of equal meaning
-// are interchangeable, so a class holds a count, and its k-th use needs the
-// k-th earliest invocation. It is Wing & Gong's search with Lowe's memory,
-// except that a configuration is as wide as the concurrency instead of as long
-// as the history.
+// A configuration is (k, state, discharged, gone, used): the search is about to pass the
+// k-th return, and every operation that returned before is linearized. Some of the
+// operations open there are discharged: they may return. Some are gone: they cannot be
+// linearized any more. Without the rules below both are the same, namely the linearized
+// operations. used is how many crashed operations of each class are linearized. Crashed
+// operations of equal meaning are interchangeable, so a class holds a count, and its k-th
+// use needs the k-th earliest invocation. This is Wing & Gong's search with Lowe's
+// memory, except that a configuration is as wide as the concurrency instead of as long as
+// the history.
 //
-// Operations are linearized just in time: only before a return whose operation
-// is not linearized yet, and then the returning operation comes last. Every
-// linearization can be brought into that form by moving operations later.
+// Operations are linearized just in time: only before a return whose operation is not
+// linearized yet. The returning operation then comes last. Every linearization can be
+// brought into that form by moving operations later.
 //
-// Rules that shrink the search and lose nothing; each has a switch:
+// These rules shrink the search and lose nothing. Each has a switch.
 //
-//   - Eager reads. An open operation that can never change a state is
-//     linearized as soon as it fits: wherever it would stand later, taking it
-//     away there changes nothing, and neither does putting it here.
-//   - Covering. An operation that overwrites whatever was there (a write) can
-//     stand right before another one that does, where nobody sees it: once some
-//     overwriting operation is linearized, all others that are open are
-//     discharged (covered): they may return as if they were linearized, and may
-//     still be used until then. When a covered one returns there are two ways to
-//     go on: it is used, or it never is and stands right before the operation
-//     that overwrote last; that one is linearized after it began.
-//   - Canonical order. Of open operations of equal meaning the one that returns
-//     first goes first, and a crashed one only if no open one of its meaning is
-//     left: if a linearization has them the other way round, they can be
-//     exchanged, since the one that goes first in it may go later, and the
-//     other one began early enough. If the later one must happen and the
-//     earlier one need not, both are tried.
-//   - Domination. Of two configurations that differ only in what is discharged,
-//     what can still be used and how many crashed operations are used, one that
-//     has discharged all that the other has, and can use all that it can, makes
-//     it redundant: whatever the other does next, this one can do, too. If the
-//     other must still linearize an operation that this one need not, the
-//     operation is a read, which can be left out, or a covered one, which can
-//     be left covered.
-//   - Foresight, if the model sees what sums or bounds rule out
-//     (models.Foreseeing). A configuration is given up if the operation that
-//     returns next cannot happen after any of those that may be linearized before
-//     it. And if that operation may as well go first, only reads are a reason to
-//     linearize others before it: those that stand between the last such read and
-//     it can be moved behind it. So it goes first, or some open read that may
-//     happen before it must do so before it goes. That read is owed; of two
-//     configurations that are equal otherwise, the one that owes none makes the
-//     other redundant.
+//   - Eager reads. An open operation that can never change a state is linearized as soon
+//     as it fits. Taking it away from where it would stand later changes nothing, and
+//     neither does putting it here.
+//   - Covering. An operation that overwrites whatever was there (a write) can stand right
+//     before another one that does, where no operation sees it. So once some overwriting
+//     operation is linearized, all others that are open are discharged (covered). They
+//     may return as if they were linearized, and may still be used until then. When a
+//     covered one returns there are two ways to go on. Either it is used, or it never is
+//     and stands right before the operation that overwrote last, which is linearized
+//     after it began.
+//   - Canonical order. Of open operations of equal meaning the one that returns first
+//     goes first. A crashed one goes only if no open one of its meaning is left. If a
+//     linearization has them the other way round, they can be exchanged: the one that
+//     goes first in it may go later, and the other one began early enough. If the later
+//     one must happen and the earlier one need not, both are tried.
+//   - Domination. Take two configurations that differ only in what is discharged, what
+//     can still be used and how many crashed operations are used. If one has discharged
+//     all that the other has, and can use all that the other can, it makes the other
+//     redundant: it can do whatever the other does next. Suppose that the other must
+//     still linearize an operation that this one need not. Then the operation is a read,
+//     which can be left out, or a covered one, which can be left covered.
+//   - Foresight, if the model sees what sums or bounds rule out (models.Foreseeing). A
+//     configuration is given up if the operation that returns next cannot happen after
+//     any of those that may be linearized before it. And if that operation may as well go
+//     first, only reads are a reason to linearize others before it: those between the
+//     last such read and it can be moved behind it. So either it goes first, or some open
+//     read that may happen before it must do so. That read is owed. If two configurations
+//     differ in nothing else, the one that owes no read makes the other redundant.
 //   - Steering, if the model knows what is worth a try before the operation that
 //     returns next (models.Steering): nothing else is tried.
-//   - Fading, and needs, if a state is values at places (models.Fading): what nobody will
-//     see is forgotten, and who waits for what never comes waits in vain. Covering is
-//     about places, too, and what appends to a value can be covered as well (fading.go).
-//   - Quiescence. After an operation that ran alone, with no crashed one begun,
-//     only the state counts. If only one state is possible, whatever was
-//     before, the configurations before it are forgotten: other ways to get
-//     there lead no further, and fail at the same place.
+//   - Fading, and needs, if a state has values at places (models.Fading). The search
+//     forgets values that no operation will see, and gives up where an operation needs a
+//     value that never comes. There, covering is about places, and operations that append
+//     to a value can be covered as well (fading.go).
+//   - Quiescence. After an operation that ran alone, with no crashed one begun, only the
+//     state counts. If only one state is possible, whatever was before, the search
+//     forgets the configurations before it. Other ways to get there lead no further, and
+//     fail at the same place.
 //
-// A search that gets stuck asks local.go whether the last operations alone show
-// why. The furthest return that an exhausted search is about to pass is the first
-// failing completion: the operations up to just before it have a linearization,
-// which the search found, and those up to it have none, or it would have gone
-// on.
+// A search that gets stuck asks local.go whether the last operations alone show why. The
+// furthest return that an exhausted search is about to pass is the first failing
+// completion. The operations up to just before it have a linearization, which the search
+// found. Those up to it have none, or the search would have gone on.
 type Window struct {
 	Rules
-	// MaxSteps, if not 0, is the number of steps after which it gives up.
+	// MaxSteps, if not 0, is the number of steps after which the search gives up.
 	MaxSteps int
 }
 
@@ -118,7 +113,7 @@ type windowSearch struct {
 	*moves
 
 	stack   []frame
-	configs []uint64 // width for every frame
+	configs []uint64 // width words for each frame
 	order   []int32  // rows linearized so far; see settle
 
 	furthest int     // the furthest return that the search was about to pass
@@ -126,7 +121,7 @@ type windowSearch struct {
 	shared   int     // how long best and order are known to agree
 	others   []other // orders with which it got there again, up to maxOthers
 
-	failed          *antichain // with used and discharged the other way round: a configuration that covers one fails as well
+	failed          *antichain // a configuration that one of these covers fails as well
 	maxSteps, steps int
 
 	known      int32 // a return before which only knownState is possible
@@ -138,7 +133,7 @@ type windowSearch struct {
 	stuck, patience int // steps since it got further, and after how many it asks for a local proof
 }
 
-// other is an order: the first shared rows of best, and the rest.
+// other is an order that consists of the first shared rows of best, and the rest.
 type other struct {
 	shared int
 	rest   []int32
@@ -154,9 +149,10 @@ type frame struct {
 	plan   plan
 }
 
-// run searches, and says whether it found a linearization. If it may give up for what
-// some operation needs (fading.go), it first looks as far ahead as it can: that finds
-// linearizations sooner. If there is none, it finds out where that shows.
+// run searches, and says whether it found a linearization. If it may give up because
+// of what some operation needs (fading.go), it first looks as far ahead as it can,
+// which finds linearizations sooner. If there is none, it searches again to find out
+// where that shows.
 func (s *windowSearch) run() bool {
 	if s.Cause != "" {
 		return false
@@ -175,7 +171,7 @@ func (s *windowSearch) run() bool {
 	return s.search()
 }
 
-// search searches from the beginning on.
+// search searches from the beginning.
 func (s *windowSearch) search() bool {
 	s.configs = make([]uint64, s.width, 64*s.width)
 	s.known, s.knownState = 0, s.space.Number(s.Ops.Model.Init())
@@ -201,7 +197,7 @@ func (s *windowSearch) search() bool {
 }
 
 // next tries the next choice of the configuration on top, and says whether that
-// completes a linearization. If there is none left the configuration has
+// completes a linearization. If no choice is left, the configuration has
 // failed.
 func (s *windowSearch) next() bool {
 	top := len(s.stack) - 1
@@ -240,8 +236,8 @@ func (s *windowSearch) next() bool {
 	return false
 }
 
-// held is how many configurations it holds: those under test, and those that
-// failed.
+// held returns how many configurations the search holds: those under test, and
+// those that failed.
 func (s *windowSearch) held() int64 {
 	if s.failed == nil {
 		return 0
@@ -255,9 +251,10 @@ func (s *windowSearch) push(c []uint64) {
 	s.configs = append(grow(s.Layout, s.configs[:n], s.width), c...)
 }
 
-// enter goes on to a configuration whose words lie above those of the top: it
-// linearizes what can be at once, passes returns that are linearized, and pushes
-// it unless it is known to fail. It says whether nothing is left to pass.
+// enter goes on to a configuration whose words lie above those of the top. It
+// linearizes what can be linearized at once, passes returns that are linearized,
+// and pushes the configuration unless it is known to fail. It says whether
+// nothing is left to pass.
 func (s *windowSearch) enter(k, state int32) bool {
 	depth := len(s.stack)
 	from := -1 // the return at which the top is
@@ -292,8 +289,8 @@ func (s *windowSearch) enter(k, state int32) bool {
 	return false
 }
 
-// forget forgets all configurations but the one that is entered, whose words
-// become the first.
+// forget removes all configurations except the one that is entered. The words
+// of that one become the first.
 func (s *windowSearch) forget(c []uint64) []uint64 {
 	copy(s.configs, c)
 	s.stack = s.stack[:0]
@@ -303,8 +300,8 @@ func (s *windowSearch) forget(c []uint64) []uint64 {
 	return s.configs[:s.width]
 }
 
-// gotTo notes that the search got further than before. Only the part that has
-// changed since the last time is copied.
+// gotTo records that the search got further than before. It copies only the
+// part that has changed since the last time.
 func (s *windowSearch) gotTo(k int) {
 	s.furthest, s.stuck, s.patience, s.others = k, 0, firstPatience, s.others[:0]
 	if k < len(s.Ends) {
@@ -326,7 +323,7 @@ func (s *windowSearch) truncate(n int) {
 }
 
 // hasFailed says whether a configuration is known to fail, because one that
-// covers it does.
+// covers it has failed.
 func (s *windowSearch) hasFailed(k, state int32, c []uint64) bool {
 	return s.failed.covered(k, state, c)
 }
@@ -337,7 +334,7 @@ func (s *windowSearch) fail(f *frame, c []uint64) {
 }
 
 // firstPatience is the number of steps without getting further after which a
-// search first asks for a local proof. It is a switch for tests.
+// search first asks for a local proof. Tests change it.
 var firstPatience = 2000
 
 // failsLocally says whether the failure of the furthest return has a local

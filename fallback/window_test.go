@@ -41,8 +41,8 @@ func TestNoRuleChangesAnAnswer(t *testing.T) {
 	}
 }
 
-// A cas that fails, even all by itself, leaves what was possible before: of two writes
-// at the same time either may have been the last.
+// A cas that fails leaves what was possible before, even if it runs alone: of two
+// writes at the same time either may have been the last.
 func TestAFailedCASFixesNoState(t *testing.T) {
 	const before = "0 :invoke :write 1\n1 :invoke :write 2\n0 :ok :write 1\n1 :ok :write 2\n" +
 		"2 :invoke :cas [3 4]\n2 :fail :cas [3 4]\n"
@@ -62,7 +62,7 @@ func TestAFailedCASFixesNoState(t *testing.T) {
 	}
 }
 
-// Operations that are open at once have a bit each: nothing changes at the end of a word.
+// Each operation that is open has a bit of its own. The end of a word changes nothing.
 func TestAsManyOpenOperationsAsAWordHasBits(t *testing.T) {
 	var counts []int
 	for _, word := range []int{64, 128} {
