@@ -11,6 +11,7 @@ var unorderedQueueDefinition = Definition{
 	Called:    []string{"bag"},
 	Repeating: []string{"enqueue"},
 	Default:   "[]",
+	Object:    "unordered-queue",
 	Record:    "knossos.model.UnorderedQueue",
 	Verbs:     map[string]string{":enqueue": "enqueued", ":dequeue": "dequeued"},
 	Knossos:   nilIsAnElement,

@@ -113,7 +113,8 @@ func detectText(text []byte) Form {
 		switch {
 		case len(rest) == 0:
 		case rest[0] == '#':
-			headed = headed || heading(string(rest)) != ""
+			h := headingIn(string(rest))
+			headed = headed || h.known || h.object
 		case limoEvent.Match(rest) || headed && rest[0] == '[':
 			return LiMo
 		case fptlinLine.Match(rest) || headed && rest[0] >= '0' && rest[0] <= '9':

@@ -10,6 +10,7 @@ import (
 
 	"clew/edn"
 	"clew/edn/opmap"
+	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/scan"
 )
@@ -54,6 +55,7 @@ var objects = []object{
 		":delete": "remove", ":contains": "contains", ":lookup": "contains"}},
 	{"rmw", "", map[string]string{":cas": "read_modify_write"}},
 	{countingSemaphore, "", map[string]string{":incr": "incr", ":decr": "decr"}},
+	{"unordered-queue", "", map[string]string{":enqueue": "enq", ":dequeue": "deq"}},
 }
 
 // countingSemaphore is "semaphore" in a heading: clew's own semaphores have a bound.
@@ -62,19 +64,48 @@ const countingSemaphore = "counting semaphore"
 // heads is the word of an object in the heading of fastlin and fptlin.
 func (o object) heads() string { return strings.TrimPrefix(o.word, "counting ") }
 
-// heading is the object that a comment names, or "".
-func heading(comment string) string {
-	words := strings.Fields(strings.TrimLeft(comment, "#"))
+// headings are the words of headings, as plainly returns them, with what they name. A
+// register is named in LiMo alone, and its :f's say the same. Several have the names of
+// clew's models, too.
+var headings = map[string]string{"register": "", "registers": "", "fifoqueue": "queue", "lookupset": "set", "countingsemaphore": countingSemaphore}
+
+func init() {
 	for _, o := range objects {
-		switch {
-		case len(words) == 1 && words[0] == o.heads():
-			return o.word
-		case len(words) == 2 && words[0] == "@object" && o.limo != "" && words[1] == o.limo:
-			return o.word
-		}
+		headings[plainly(o.heads())] = o.word
 	}
-	return ""
 }
+
+// plainly is a name in lower case, without what its parts may be joined with.
+func plainly(name string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// A heading is what a comment says of the object of a history.
+type heading struct {
+	name   string // as it stands there, "" if the comment is not a heading
+	word   string // of the object that it names
+	known  bool
+	object bool // it begins with @object
+}
+
+// headingIn reads a comment. If it is a single word it may be a heading.
+func headingIn(comment string) (h heading) {
+	words := strings.Fields(strings.TrimLeft(comment, "#"))
+	if h.object = len(words) > 1 && strings.EqualFold(words[0], "@object"); h.object {
+		words = words[1:]
+	}
+	name := strings.Join(words, " ")
+	short := plainly(name)
+	if h.object {
+		short = strings.TrimPrefix(short, "atomic")
+	}
+	if h.word, h.known = headings[short]; h.known || h.object || oneName.MatchString(name) {
+		h.name = name
+	}
+	return h
+}
+
+var oneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // function is the :f of a method. In LiMo a container may have methods by other
 // names.
@@ -119,6 +150,8 @@ type textReader struct {
 	form    Form
 	length  int64  // of the text, 0 if unknown
 	object  string // the last heading's
+	named   bool   // there is one
+	unknown error  // about the first comment that may be a heading, but is not known
 	lines   scan.Lines
 	line    []byte // the current line, without blanks around it
 	col     int    // where it begins
@@ -162,6 +195,8 @@ func (r *textReader) more() error {
 		switch {
 		case err == scan.ErrTooLong:
 			return r.in.at(r.lines.N+1, 1).Errorf("%v", err)
+		case err == io.EOF && r.unknown != nil:
+			return r.unknown
 		case err == io.EOF:
 			r.in.lastLine(&r.lines)
 			return err
@@ -175,16 +210,50 @@ func (r *textReader) more() error {
 		switch {
 		case len(r.line) == 0:
 		case r.line[0] == '#':
-			if word := heading(string(r.line)); word != "" {
-				r.in.b.SetObject(word)
-				r.object, r.headed, r.numbers, r.known = word, len(r.methods), map[string]int32{}, known{}
-			} else {
-				r.comment(r.line)
+			if err := r.heading(headingIn(string(r.line))); err != nil {
+				return err
 			}
 		default:
-			return nil
+			return r.unknown
 		}
 	}
+}
+
+// heading takes what a comment says of the object. A name that is not known is an error
+// unless another heading stands before the first operation, where these forms have theirs.
+func (r *textReader) heading(h heading) error {
+	switch {
+	case h.known && r.named && h.word != r.object:
+		return r.fail("expected one object, found %s after %s", scan.Clip([]byte(h.name)), r.object)
+	case h.known:
+		r.in.b.SetObject(h.word)
+		r.object, r.headed, r.numbers, r.known = h.word, len(r.methods), map[string]int32{}, known{}
+		r.named, r.unknown = true, nil
+	case h.object:
+		return r.fail("expected %s, found @object %s", knownHeadings(LiMo), scan.Clip([]byte(h.name)))
+	case h.name != "" && len(r.methods) == 0 && !r.named && r.unknown == nil:
+		r.unknown = r.fail("%s is not an object that clew knows in this form: expected %s, or a comment of several words", scan.Clip([]byte(h.name)), knownHeadings(r.form))
+	default:
+		r.comment(r.line)
+	}
+	return nil
+}
+
+// knownHeadings lists the headings of a form.
+func knownHeadings(form Form) string {
+	var known []string
+	for _, o := range objects {
+		switch {
+		case form != LiMo:
+			known = append(known, "# "+o.heads())
+		case o.limo != "":
+			known = append(known, "# @object "+o.limo)
+		}
+	}
+	if form == LiMo {
+		known = append(known, "# @object register")
+	}
+	return text.OneOf(known)
 }
 
 // inComment matches an operation in any of the text forms.

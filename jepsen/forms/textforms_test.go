@@ -278,3 +278,68 @@ func TestAnOperationBehindAnotherLineIsToldOf(t *testing.T) {
 		}
 	}
 }
+
+// What names the object of a history is either known or an error.
+func TestHeadings(t *testing.T) {
+	const (
+		push, fpush, call = "push 1 0 1\n", "0 0 1 PUSH 1\n", "[1] call push(1)\n[1] return\n"
+		expected          = " is not an object that clew knows in this form: expected # priorityqueue, # queue, # stack, # set, # rmw, # semaphore or # unordered-queue, or a comment of several words"
+		limo              = "expected # @object atomic-queue, # @object atomic-stack or # @object register, found @object "
+	)
+	for _, c := range []struct{ text, object, err string }{
+		{"# deque\n" + push, "", "h:1:1: deque" + expected},
+		{"# deque\n" + fpush, "", "h:1:1: deque" + expected},
+		{"# by X\n\n  # durable-stack\n" + push, "", "h:3:3: durable-stack" + expected},
+		{"# stacks\n" + call, "", "h:1:1: stacks is not an object that clew knows in this form: expected # @object atomic-queue, # @object atomic-stack or # @object register, or a comment of several words"},
+		{"# @object unknown-after\n" + call, "", "h:1:1: " + limo + "unknown-after"},
+		{"# @object deque of integers\n[1] throws\n", "", "h:1:1: " + limo + "deque of integers"},
+		{call + "# @object deque\n", "", "h:3:1: " + limo + "deque"},
+		{"# queue\n# stack\n" + push, "", "h:2:1: expected one object, found stack after queue"},
+		{"# stack\n" + push + "# queue\n", "", "h:3:1: expected one object, found queue after stack"},
+
+		{"# priority-queue\ninsert 1 0 1\n", "priorityqueue", ""},
+		{"# Priority Queue\ninsert 1 0 1\n", "priorityqueue", ""},
+		{"# PRIORITY_QUEUE\n0 0 1 INSERT 1\n", "priorityqueue", ""},
+		{"# Unordered-Queue\nenq 1 0 1\n", "unordered-queue", ""},
+		{"# fifo_queue\nenq 1 0 1\n", "queue", ""},
+		{"# lookup-set\ninsert 1 0 1\n", "set", ""},
+		{"# counting-semaphore\n0 0 2 INCR 1\n", "counting semaphore", ""},
+		{"# @object stack\n" + call, "stack", ""},
+		{"# @Object Atomic_Stack\n" + call, "stack", ""},
+		{"# @object registers\n[1] call write(a)\n[1] return\n", "", ""},
+		{"# @object atomic-register\n# x\n[1] call write(a)\n[1] return\n", "", ""},
+		{"# violation\n# @object atomic-stack\n" + call, "stack", ""},
+		{"# stack\n# generated\n" + push + "# later\n", "stack", ""},
+		{push + "# later\npop 1 2 3\n", "", ""},
+		{"# produced by foo on 3 May\n# ---\n#\n# 7\n" + push, "", ""},
+	} {
+		h, err := Read(strings.NewReader(c.text), "h", jepsen.Options{})
+		switch {
+		case err != nil && err.Error() != c.err, err == nil && c.err != "":
+			t.Errorf("%q: %v, want %s", c.text, err, c.err)
+		case err == nil && (h.Object != c.object || len(h.Warnings) > 0):
+			t.Errorf("%q: object %q, want %q; %v", c.text, h.Object, c.object, h.Warnings)
+		}
+	}
+}
+
+// A bag is one of other monitors' objects, too, and written as such where it is named.
+func TestAnUnorderedQueueComesBack(t *testing.T) {
+	const text = "# unordered-queue\nenq 1 0 1\nenq 2 2 3\ndeq 2 4 5\n"
+	if got := converted(t, text, Fastlin); got != text {
+		t.Error(got)
+	}
+}
+
+// fastlin's contains without its answer says nothing.
+func TestContainsWithoutItsAnswer(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"# set\ninsert 1 0 1\ncontains 1 2 3\n", "h:3:1: expected contains_true or contains_false, found contains, which does not say what it found"},
+		{"insert 1 0 1\nCONTAINS 1 2 3\n", "h:2:1: expected contains_true or contains_false, found CONTAINS, which does not say what it found"},
+		{"# set\n0 2 3 CONTAINS 1 1\n", "<nil>"},
+	} {
+		if _, err := Read(strings.NewReader(c.text), "h", jepsen.Options{}); fmt.Sprint(err) != c.want {
+			t.Errorf("%q: %v", c.text, err)
+		}
+	}
+}

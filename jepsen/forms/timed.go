@@ -202,6 +202,9 @@ func (r *textReader) operation(all *timedOps, process int64, method []byte, valu
 	if !ok {
 		return r.fail("expected an integer for the value, found %s", scan.Clip(values[0]))
 	}
+	if r.form == Fastlin && strings.EqualFold(string(method), "contains") {
+		return r.fail("expected contains_true or contains_false, found %s, which does not say what it found", scan.Clip(method))
+	}
 	m := r.method(method)
 	if m < 0 {
 		return r.fail("expected a method such as enq, found %s", scan.Clip(method))
