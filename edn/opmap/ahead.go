@@ -11,29 +11,29 @@ import (
 )
 
 // A history is read ahead in blocks, and the Reader goes through them in order.
-// Scouts go before it, each through a block of its own: they note where op maps begin
-// that are like others, and what stands in them. The Reader interns the values, in the
-// order of the text, so that they are numbered as if nobody had gone before. Whatever
-// is unusual it reads itself, and a block that no scout has reached as well.
+// Scouts run ahead of it, each in a block of its own. They note where op maps begin
+// that are like others, and what these contain. The Reader interns the values in
+// the order of the text, so that their numbers are the same as without scouts. It
+// reads anything unusual itself, and any block that no scout has reached.
 //
-// Whoever scans a block fills it, and those before it, if the input is always ready, as
-// a file is. Otherwise the Reader does: nobody else may wait for the input.
+// If the input is always ready, as a file is, whichever goroutine scans a block fills it and those
+// before it. Otherwise only the Reader fills blocks, because nothing else may wait for the input.
 
 const (
-	// A block is long enough that it costs little to hand it over, and short enough
-	// to stay in a core's cache.
+	// A block is long enough that handing it over costs little, and short
+	// enough to stay in a core's cache.
 	blockBytes = 256 << 10
-	// If a form is longer, the Reader goes on alone.
+	// If a form is longer, the Reader continues alone.
 	longForm = 1 << 20
-	// So does it if, after so many op maps, it had to read most of them itself.
+	// It also does so if it had to read most of this many op maps itself.
 	enoughFound = 1000
 
 	maxScouts = 8
-	maxWords  = 1 << 14 // keywords that a scout may have seen
+	maxWords  = 1 << 14 // how many keywords a scout may have seen
 )
 
-// record is an op map that a scout has found. It is small, since it goes from one
-// core to another. Of its fields, those count that its layout has.
+// record is an op map that a scout has found. It is small because it moves
+// between cores. Only the fields that its layout has count.
 type record struct {
 	begin        int32  // in the block
 	size, others uint16 // of its text, and of the values of its other keys
@@ -51,13 +51,13 @@ type lineEnds uint8
 const (
 	noLineEnd lineEnds = iota
 	lineEndBehind
-	lineEndsWithin // perhaps
+	lineEndsWithin // in a value
 )
 
-// scouting is what a Reader has that scans for another one.
+// scouting is the state of a Reader that scans for another one.
 type scouting struct {
-	block  *block // unless nil, what it scans
-	record        // the op map that it has come to
+	block  *block // what it scans, unless nil
+	record        // the current op map
 	typ, f edn.ID
 	key    edn.Raw
 }
@@ -65,22 +65,22 @@ type scouting struct {
 // block is a part of the text.
 type block struct {
 	buf, text []byte
-	err       error // what the input ended with behind it
+	err       error // what ended the input after it
 	job       *job
 	filled    atomic.Bool
-	done      chan struct{} // gets one when it has been scanned
-	bug       any           // what scanning has panicked with
+	done      chan struct{} // receives once, when it has been scanned
+	bug       any           // the panic of its scan, or nil
 
 	scout   *scout
 	records []record
-	others  []byte    // of the records, one after another
-	keys    []edn.Raw // likewise, of those that have a :key
+	others  []byte    // of the records, in a row
+	keys    []edn.Raw // the same, for those that have a :key
 	raws    edn.Raws
 	steps   []*step // of the scout, by number
 }
 
-// job is a block to be scanned, by whoever claims it first. Those that have been
-// claimed may be in the channel of jobs for longer than the block is needed.
+// job is a block to be scanned by the first goroutine that claims it. A claimed
+// job may stay in the channel of jobs for longer than the block is needed.
 type job struct {
 	*block
 	claimed atomic.Bool
@@ -95,40 +95,39 @@ type scout struct {
 	steps []*step // by number: the Reader's own, nil if not known yet
 }
 
-// ahead is what a Reader has of the text before it.
+// ahead is what a Reader knows of the text ahead of it.
 type ahead struct {
 	r       *Reader
 	scouts  int
 	size    int
 	long    int
-	all     bool // every block is scanned by a scout, for tests
+	all     bool // scouts scan every block, for tests
 	started bool
 	ready   bool // see ReadAhead
-	most    int  // how long the queue may be
+	most    int  // the longest that the queue may be
 	queue   []*block
 	jobs    chan *job
 	spare   []*block
-	own     *scout // the Reader's, for when it has to wait
+	own     *scout // the Reader's own, for when it has to wait
 
-	mu    sync.Mutex // of what follows, and of the input
-	empty []*block   // those of the queue that are to be filled next
+	mu    sync.Mutex // guards what follows, and the input
+	empty []*block   // blocks of the queue that are to be filled next
 	torn  []byte     // the beginning of a line
-	err   error      // what the input has ended with
-	ended bool       // nobody is to fill any more
+	err   error      // what ended the input
+	ended bool       // nothing may fill blocks any more
 
-	now          *block // the one that is being read
+	now          *block // the block being read
 	base         int    // where it begins in Data
-	next         int    // the next of its records,
-	others       int    // where its others begin,
-	keys         int    // and its key
+	next         int    // the index of its next record,
+	others       int    // where that record's others begin,
+	keys         int    // and the index of its key
 	joined       []byte
-	found, taken int // how many op maps there were, and were taken from records
+	found, taken int // how many op maps there were, and how many were taken from records
 }
 
-// ReadAhead has that many goroutines go ahead of the reader, once the text turns
-// out to be long. The events and errors are the same. It must be called before
-// Next, and Close when no more is read. If the input is ready, as a file always is,
-// they read it, too.
+// ReadAhead makes that many goroutines run ahead of the reader once the text turns out to be
+// long. The events and errors are the same. It must be called before Next, and Close after
+// the last read. If the input is ready, as a file always is, the goroutines read it, too.
 func (r *Reader) ReadAhead(scouts int, ready bool) {
 	if scouts > 0 {
 		r.ahead = &ahead{r: r, scouts: min(scouts, maxScouts), ready: ready, size: blockBytes, long: longForm}
@@ -136,12 +135,12 @@ func (r *Reader) ReadAhead(scouts int, ready bool) {
 	}
 }
 
-// Close ends the reading: Events that were read last are no longer valid.
+// Close ends the reading. Events that were read last are no longer valid.
 func (r *Reader) Close() {
 	r.maps.Release()
 	if a := r.ahead; a != nil {
 		a.close()
-		// Of those in the queue, scouts may still be scanning some.
+		// Scouts may still be scanning blocks in the queue.
 		for _, b := range append(a.spare, a.now) {
 			if b != nil && a.size == blockBytes && len(b.buf) == blockBytes {
 				b.job, b.scout, b.steps = nil, nil, nil
@@ -152,13 +151,13 @@ func (r *Reader) Close() {
 	}
 }
 
-// spareBlocks are blocks that others have done with: a program reads many histories,
-// and the next one need not touch memory anew.
+// spareBlocks holds blocks that are no longer in use. A program that reads
+// many histories reuses them and does not touch new memory.
 var spareBlocks = sync.Pool{New: func() any { return newBlock() }}
 
 func newBlock() *block { return &block{done: make(chan struct{}, 1)} }
 
-// block is an empty block.
+// block returns an empty block.
 func (a *ahead) block() *block {
 	if a.size != blockBytes {
 		return newBlock()
@@ -166,7 +165,7 @@ func (a *ahead) block() *block {
 	return spareBlocks.Get().(*block)
 }
 
-// close lets scouts go, and waits until none of them reads.
+// close lets the scouts go and waits until none of them reads.
 func (a *ahead) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -177,7 +176,7 @@ func (a *ahead) close() {
 	}
 }
 
-// Next is what edn.Ahead says.
+// Next implements edn.Ahead.
 func (a *ahead) Next(rest []byte) ([]byte, error) {
 	if !a.started {
 		a.start(rest)
@@ -187,7 +186,7 @@ func (a *ahead) Next(rest []byte) ([]byte, error) {
 		return nil, nil
 	}
 	a.base, a.next, a.others, a.keys = len(rest), 0, 0, 0
-	a.joined = append(a.joined[:0], rest...) // before the block that rest is of is filled again
+	a.joined = append(a.joined[:0], rest...) // before the block that contains rest is filled again
 	head := a.queue[0]
 	a.queue = append(a.queue[:0], a.queue[1:]...)
 	if a.now != nil {
@@ -206,7 +205,7 @@ func (a *ahead) Next(rest []byte) ([]byte, error) {
 	return text, head.err
 }
 
-// Left is what no block was given out of, and all that follows.
+// Left returns the text of the blocks that Next has not returned, and all that follows.
 func (a *ahead) Left() io.Reader {
 	a.close()
 	var parts []io.Reader
@@ -223,18 +222,17 @@ func (a *ahead) Left() io.Reader {
 	return io.MultiReader(parts...)
 }
 
-// failing is an input that has ended with an error.
+// failing is an input that ended with an error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// start begins with what has been read of the text but not given out.
+// start begins with the text that has been read but not returned.
 func (a *ahead) start(rest []byte) {
 	a.started = true
 	a.torn = append(a.torn, rest...)
-	// A scout that has to wait for every block is woken for every block, which takes a
-	// good part of the time of one. So it gets several at once if somebody else need not
-	// fill them first.
+	// Waking a scout for every block takes a good part of the time of a block.
+	// So it gets several at once if the Reader need not fill them first.
 	a.most = 2*a.scouts + 2
 	if a.ready {
 		a.most = 4*a.scouts + 8
@@ -247,7 +245,7 @@ func (a *ahead) start(rest []byte) {
 	a.extend()
 }
 
-// extend makes the queue as long as it may be, unless the input has ended.
+// extend makes the queue as long as allowed, unless the input has ended.
 func (a *ahead) extend() {
 	for len(a.queue) < a.most {
 		var b *block
@@ -275,7 +273,7 @@ func (a *ahead) extend() {
 		}
 		select {
 		case a.jobs <- b.job:
-		default: // The scouts have got enough to do.
+		default: // The scouts have enough to do.
 		}
 	}
 }
@@ -292,7 +290,7 @@ func (a *ahead) fill(b *block) {
 	}
 }
 
-// fillNext fills the first block that is empty. The caller holds the lock.
+// fillNext fills the first empty block. The caller holds the lock.
 func (a *ahead) fillNext() {
 	b := a.empty[0]
 	a.empty = append(a.empty[:0], a.empty[1:]...)
@@ -313,8 +311,8 @@ func (a *ahead) fillNext() {
 	}
 }
 
-// wait waits until a block has been scanned, unless nobody has begun with it. The
-// Reader scans another one meanwhile.
+// wait waits until a block has been scanned, unless its scan has not begun.
+// In the meantime the Reader scans others.
 func (a *ahead) wait(head *block) {
 	if !a.all && head.job.claim() {
 		a.fill(head)
@@ -335,12 +333,11 @@ func (a *ahead) wait(head *block) {
 		}
 	}
 	if head.bug != nil {
-		panic(head.bug) // where it is caught, and the file is named
+		panic(head.bug) // where it is caught and the file is named
 	}
 }
 
-// help scans the first block that nobody has begun with, and says whether there is
-// one.
+// help scans the first block whose scan has not begun, and reports whether there is one.
 func (a *ahead) help() bool {
 	for _, b := range a.queue {
 		if b.job.claim() {
@@ -361,8 +358,8 @@ func (a *ahead) work(jobs <-chan *job) {
 	}
 }
 
-// scan fills and scans a block. It returns the scout for the next one, since one that
-// has seen many keywords has to forget them.
+// scan fills and scans a block. It returns the scout for the next block,
+// because one that has seen many keywords must forget them.
 func (s *scout) scan(a *ahead, b *block) *scout {
 	if s == nil || s.r.values.Len() > maxWords {
 		v := edn.NewValues()
@@ -377,8 +374,8 @@ func (s *scout) scan(a *ahead, b *block) *scout {
 	b.raws.Reset(s.words)
 	r := s.r
 	r.block = b
-	// What is no op map may have been a part of one. Every line may begin one, but
-	// the time must not be more than linear.
+	// Text that is not an op map may have been a part of one. Every line may
+	// begin one, but the time must stay linear.
 	for from, cost := 0, 0; from >= 0 && cost <= len(b.text); {
 		r.maps.Scan(b.text, from, &b.raws)
 		for r.scout() {
@@ -392,7 +389,7 @@ func (s *scout) scan(a *ahead, b *block) *scout {
 	return s
 }
 
-// scout scans the next op map of a block, and says whether there is one.
+// scout scans the next op map of a block and reports whether there is one.
 func (r *Reader) scout() bool {
 	for {
 		i, err := r.maps.Next()
@@ -405,7 +402,7 @@ func (r *Reader) scout() bool {
 	}
 }
 
-// note notes the op map from i to end, unless it is too large.
+// note records the op map from i to end, unless it is too large.
 func (r *Reader) note(i, end int, last *step, within, behind bool) {
 	rec, b := &r.record, r.block
 	if end-i > math.MaxUint16 || len(r.others) > math.MaxUint16 || max(r.typ, r.f) > math.MaxUint16 {
@@ -426,8 +423,8 @@ func (r *Reader) note(i, end int, last *step, within, behind bool) {
 	}
 }
 
-// chained is the next record and where its op map begins, nil unless the last op map
-// has ended there. That is nearly always so, and nobody has to look at the text.
+// chained returns the next record and where its op map begins, or nil if the last op
+// map did not end there. It nearly always did, and then the text need not be examined.
 func (r *Reader) chained() (i int, rec *record) {
 	a := r.ahead
 	if a.now == nil || a.next >= len(a.now.records) {
@@ -441,7 +438,7 @@ func (r *Reader) chained() (i int, rec *record) {
 	return i, rec
 }
 
-// recorded is the record of the op map at i, nil if there is none.
+// recorded returns the record of the op map at i, or nil.
 func (r *Reader) recorded(i int) *record {
 	a := r.ahead
 	if a.now.scout == nil {
@@ -458,7 +455,7 @@ func (r *Reader) recorded(i int) *record {
 	return nil
 }
 
-// pass goes on to the next record.
+// pass advances to the next record.
 func (a *ahead) pass() {
 	rec := &a.now.records[a.next]
 	a.next++
@@ -468,7 +465,7 @@ func (a *ahead) pass() {
 	}
 }
 
-// take makes an event of the op map at i, whose record is the next.
+// take makes an event from the op map at i, whose record is the next one.
 func (r *Reader) take(rec *record, i int, ev *Event) int {
 	a, b, maps := r.ahead, r.ahead.now, &r.maps
 	last := b.steps[rec.last]
@@ -493,8 +490,8 @@ func (r *Reader) take(rec *record, i int, ev *Event) int {
 	return end
 }
 
-// fields interns the values of a record, and says whether it could. Keywords that
-// are known may come first: values are numbered in the order of the text.
+// fields interns the values of a record and reports whether it could. Keywords that are
+// already known may come first, because values are numbered in the order of the text.
 func (r *Reader) fields(rec *record, last *step, ev *Event) (ok bool) {
 	maps, a, raws := &r.maps, r.ahead, &r.ahead.now.raws
 	base, typ, f := a.base, edn.ID(rec.typ), edn.ID(rec.f)
@@ -531,7 +528,8 @@ func (r *Reader) fields(rec *record, last *step, ev *Event) (ok bool) {
 	return true
 }
 
-// own is a step of a scout in the Reader's tree, nil if that has too many.
+// own returns the step of the Reader's tree that corresponds to a scout's
+// step, or nil if the tree has too many.
 func (s *scout) own(p *step, t *tree) *step {
 	if p.parent == nil {
 		return &t.steps

@@ -14,8 +14,7 @@ import (
 	"clew/internal/fuzzing"
 )
 
-// nasty is a history whose op maps are hard to find for whoever begins in the
-// middle of it.
+// nasty is a history whose op maps are hard to find from the middle.
 const nasty = "\xef\xbb\xbf; {:type :ok}\n[{:type :invoke, :f :write, :value 1, :process 0, :time 12, :index 0}\r\n" +
 	" {:type :ok, :f :write, :value 1, :process 0, :time 13, :index 1}\n" +
 	"{:type :invoke, :f :write, :value [1 -2 :x nil true], :process 1, :time 14, :index 2} #_{:type :info, :f :write, :value 2, :process 1, :time 15, :index 3}\n" +
@@ -31,7 +30,7 @@ const nasty = "\xef\xbb\xbf; {:type :ok}\n[{:type :invoke, :f :write, :value 1, 
 	"{:type :ok, :f :txn, :value 7, :process 123456789012345678, :time \"\\\"\n\", :index 12345678901234567890, :key nil}\n" +
 	"{:type :ok, :f :write, :value -123456789012345678, :process -3, :time 15, :index 5}\n{:type :ok, :f :write, :value 1234567890123456789, :process -3, :time 15, :index 5}\n\n\n \t]\n ; {}\n"
 
-// summary is everything that a reader gives, with the table of its values.
+// summary returns everything that a reader returns, and the table of its values.
 func summary(r *Reader) (all []string) {
 	events, err := collectEvents(r)
 	for id := range r.values.Len() {
@@ -40,7 +39,7 @@ func summary(r *Reader) (all []string) {
 	return append(events, fmt.Sprint(err))
 }
 
-// plainly reads a text without anybody ahead, in the blocks that NewReader has.
+// plainly reads a text without scouts, in the default blocks of NewReader.
 func plainly(text string) []string {
 	return summary(NewReader(strings.NewReader(text), "h.edn", edn.NewValues()))
 }
@@ -55,8 +54,8 @@ func differ(t *testing.T, text string, got, want []string) {
 	}
 }
 
-// withScouts reads a text in blocks of the given sizes, each of which a scout has
-// scanned, and filled if the input is ready.
+// withScouts reads a text in blocks of the given sizes. A scout scans each
+// block, and fills it if the input is ready.
 func withScouts(in io.Reader, ready bool, first, size, long int) []string {
 	r := NewReader(in, "h.edn", edn.NewValues())
 	r.maps.Blocks(first, 4)
@@ -92,8 +91,8 @@ func TestAHistoryThatIsReadAheadMayEndAnywhere(t *testing.T) {
 	}
 }
 
-// Texts that are not worth it, as their op maps are all different or longer than a
-// block, are read on as if nobody went ahead.
+// Reading ahead is not worthwhile if all op maps differ or are longer than
+// a block. Such texts are read on as if there were no scouts.
 func TestReadingAheadEndsWhenItIsOfNoUse(t *testing.T) {
 	var odd, long strings.Builder
 	for i := range 1200 {
@@ -133,7 +132,7 @@ func TestScoutsMayBeMany(t *testing.T) {
 	}
 }
 
-// Readers give their blocks to those that come after them, whatever stands in them.
+// Readers leave their blocks to later readers. The contents must not matter.
 func TestBlocksOfOtherHistoriesDoNotMatter(t *testing.T) {
 	poison := func(b []byte) {
 		for i := range b {
@@ -203,7 +202,7 @@ func TestNobodyReadsAfterClose(t *testing.T) {
 	}
 }
 
-// A scout that has gone wrong does not take the program with it unseen.
+// A panic in a scout is not lost: the Reader raises it.
 func TestAPanicOfAScoutIsTheReaders(t *testing.T) {
 	r := NewReader(bytes.NewReader(ordinaryHistory(1000)), "h.edn", edn.NewValues())
 	r.maps.Blocks(100, 100)
@@ -219,8 +218,7 @@ func TestAPanicOfAScoutIsTheReaders(t *testing.T) {
 	readAll(t, r)
 }
 
-// FuzzAhead reads a history with scouts and without, which must not make a
-// difference.
+// FuzzAhead reads a history with and without scouts, which must not make a difference.
 func FuzzAhead(f *testing.F) {
 	f.Add(nasty, uint(30), uint(500))
 	f.Add(string(ordinaryHistory(100)), uint(1), uint(1000))
@@ -230,7 +228,7 @@ func FuzzAhead(f *testing.F) {
 		want := plainly(text)
 		got := withScouts(strings.NewReader(text), size%2 == 0, int(first%1000)+4, int(size%1000)+1, 2000)
 		if strings.Contains(text, "##NaN") {
-			return // each reading of one is a new value
+			return // each reading of a NaN is a new value
 		}
 		differ(t, text, got, want)
 	})

@@ -9,7 +9,7 @@ import (
 	"clew/edn"
 )
 
-// ordinaryHistory is a history of n events of a register, as Jepsen writes it.
+// ordinaryHistory returns a history of n events of a register, as Jepsen writes it.
 func ordinaryHistory(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {

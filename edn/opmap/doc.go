@@ -1,10 +1,9 @@
 // Package opmap reads the op maps of Jepsen histories that are written as EDN.
 //
-// A [Reader] streams them, whether they stand one after another or in one vector
-// or list. It takes the few keys that a checker needs (:type, :process, :f,
-// :value, :index and :key) and skips the rest leniently, since Jepsen prints
-// things in :error and :exception that no EDN reader accepts. [Texts] keeps how
-// the op maps were written, in little memory.
+// A [Reader] streams them, whether they stand one after another or in one vector or list.
+// It takes the few keys that a checker needs (:type, :process, :f, :value, :index and
+// :key). It skips the rest leniently, because Jepsen prints things in :error and :exception
+// that no EDN reader accepts. [Texts] keeps the spelling of the op maps in little memory.
 //
 //	values := edn.NewValues()
 //	r := opmap.NewReader(file, "history.edn", values)
@@ -17,16 +16,14 @@
 //		...
 //	}
 //
-// [Reader.ReadAhead] has a long history scanned by several goroutines, block by
-// block. The events are the same, and come in order.
+// [Reader.ReadAhead] makes several goroutines scan a long history, block by
+// block. The events stay the same and arrive in order.
 //
 // # Terminology
 //
-// An op map is a map such as {:type :invoke, :process 0, :f :write, :value 1}:
-// Jepsen calls it an op. An [Event] is an op map that has been read, one of a
-// history: it says that a process has invoked something, or what came of that.
-// An operation is an invocation together with its completion. Package jepsen
-// says which events belong together and which keys an event must have; here any
-// map is an op map, even {}. Forms, values, IDs and classes are those of
-// package edn.
+// An op map is a map such as {:type :invoke, :process 0, :f :write, :value 1}: Jepsen calls
+// it an op. An [Event] is an op map that has been read. It says that a process has invoked
+// something, or how that ended. An operation is an invocation together with its completion.
+// Package jepsen says which events belong together and which keys an event must have; here
+// any map is an op map, even {}. Forms, values, IDs and classes are those of package edn.
 package opmap

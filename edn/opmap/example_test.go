@@ -9,7 +9,7 @@ import (
 	"clew/edn/opmap"
 )
 
-// A reader gives the op maps of a history one by one.
+// A reader returns the op maps of a history one by one.
 func ExampleReader() {
 	history := strings.NewReader(`[
 	{:index 0, :type :invoke, :process 0, :f :write, :value 1, :time 1200}

@@ -7,53 +7,51 @@ import (
 	"strings"
 )
 
-// The op maps of a history are nearly all printed alike: the same keys in the
-// same order, with the same text between the values. A Reader learns this
-// layout from the op maps that it has read in the general way, entry by entry.
-// It reads the next ones by comparing the text between the values with what it
-// has learned. If it meets anything unusual, it gives up and reads the op map
-// in the general way from its start. So both ways give the same events and
-// errors, which FuzzQuick tests.
+// Nearly all op maps of a history are printed alike: the same keys in the same order, with the
+// same text between the values. A Reader learns this layout from the op maps that it reads in
+// the general way, entry by entry. It reads later ones by comparing the text between the values
+// with what it has learned. If it meets anything unusual, it reads the op map again from its
+// start in the general way. So both ways give the same events and errors, which FuzzQuick tests.
 
-// tree is what has been learned: the steps of op maps, from the root.
+// tree holds what has been learned: the steps of op maps, from the root.
 type tree struct {
 	steps step
 	all   []*step // by number
 	known int     // how many steps there are
 }
 
-// step is the text before a value, or at the end, of op maps that are alike up
-// to that point. The steps of a Reader form a tree.
+// step is the text before a value, or at the end, shared by op maps that
+// are alike up to that point. The steps of a Reader form a tree.
 type step struct {
-	words [2]uint64 // the text in little-endian order, if it is short
+	words [2]uint64 // the text in little-endian order, if short
 	masks [2]uint64
-	first *step  // of next, which met last
+	first *step  // the last one met among next
 	size  int    // of the text
-	has   Fields // of the key, 0 if no checker needs it
+	has   Fields // of the key, 0 if checkers do not need it
 	end   bool   // it closes the op map
 
-	all    Fields    // if it closes the op map: what an event has
-	plain  int       // likewise: whether its keys are the usual ones
-	order  []Fields  // likewise: the keys that a checker needs, but for :index
-	odd    *Misnamed // likewise
+	all    Fields    // if it closes the op map: the keys of an event
+	plain  int       // in the same case: whether its keys are the usual ones
+	order  []Fields  // in the same case: the keys that a checker needs, except :index
+	odd    *Misnamed // in the same case
 	n      int       // its number
-	text   string    // white space, a keyword that is a key, white space; or what closes
+	text   string    // white space, a key that is a keyword, white space; or the closing text
 	parent *step
 	next   []*step
 }
 
-// maxSteps bounds the tree. In a history with more ways to print an op map, those
-// met later are read in the general way. A layout's number must fit a byte.
+// maxSteps bounds the tree. If a history has more ways to print an op map, those
+// met later are read in the general way. A layout's number must fit in a byte.
 const maxSteps = 64
 
-// extent is where the general way has found a key and its value.
+// extent is where the general way found a key and its value.
 type extent struct {
 	key, keyEnd, value, valueEnd int
 	has                          Fields
 }
 
-// learn adds the op map from i to closing, which has been read, to the tree, if
-// its keys are keywords with nothing but spaces and commas around them.
+// learn adds the op map from i to closing, which has been read, to the
+// tree. Its keys must be keywords with only spaces and commas around them.
 func (r *Reader) learn(i, closing int) {
 	data := r.maps.Data()
 	at, from := &r.steps, i // from is where the text of the next step begins
@@ -85,7 +83,7 @@ func isSpace(text []byte) bool {
 	return true
 }
 
-// grow returns the step after another one, nil if there are too many.
+// grow returns the step after another one, or nil if there are too many.
 func (t *tree) grow(parent *step, next step) *step {
 	for _, old := range parent.next {
 		if old.text == next.text {
@@ -124,7 +122,7 @@ func (t *tree) grow(parent *step, next step) *step {
 	return &next
 }
 
-// keys are those of the op maps that a step closes.
+// keys returns the keys of the op maps that a step closes.
 func (p *step) keys() (keys []string) {
 	for s := p.parent; s.parent != nil; s = s.parent {
 		keys = append(keys, strings.Trim(s.text, "{ ,"))
@@ -133,8 +131,8 @@ func (p *step) keys() (keys []string) {
 	return keys
 }
 
-// usual says in which order the values of :process and :value come, if :type and :f
-// are the only others that a checker needs.
+// usual returns the order of :process and :value, if :type and :f are the
+// only other keys that a checker needs.
 func (p *step) usual() int {
 	order := slices.DeleteFunc(slices.Clone(p.order), func(has Fields) bool { return has == HasType || has == HasF })
 	switch {
@@ -152,7 +150,7 @@ const (
 	valueFirst
 )
 
-// at says whether the step's text stands at i.
+// at reports whether the step's text stands at i.
 func (p *step) at(data []byte, i int) bool {
 	if d := data[i:]; p.masks[0] != 0 && len(d) >= 16 {
 		return binary.LittleEndian.Uint64(d)&p.masks[0] == p.words[0] && binary.LittleEndian.Uint64(d[8:])&p.masks[1] == p.words[1]
@@ -161,9 +159,8 @@ func (p *step) at(data []byte, i int) bool {
 	}
 }
 
-// quick reads the op map at i, if it is like others. Otherwise it returns -1:
-// more of its text is needed, or it must be read in the general way. A scout notes
-// what it reads.
+// quick reads the op map at i if it is like others. Otherwise it returns -1: the caller
+// must provide more text or read it in the general way. A scout records what it reads.
 func (r *Reader) quick(i int, ev *Event) int {
 	maps, scouts := &r.maps, r.block != nil
 	data := maps.Data()
@@ -216,7 +213,7 @@ func (r *Reader) quick(i int, ev *Event) int {
 	return end
 }
 
-// after is the step that goes on at i, or nil. It comes first from now on.
+// after returns the step that matches at i and moves it to the front, or returns nil.
 func (p *step) after(data []byte, i int) *step {
 	for k, next := range p.next {
 		if next.at(data, i) {
@@ -228,8 +225,8 @@ func (p *step) after(data []byte, i int) *step {
 	return nil
 }
 
-// hole reads the value of a key, which is at i. It says whether the value is
-// simple, and hence has no line end in it.
+// hole reads the value of a key at i. It reports whether the value is
+// simple and so contains no line end.
 func (r *Reader) hole(has Fields, i int, ev *Event) (end int, simple bool) {
 	maps := &r.maps
 	switch has {
@@ -258,7 +255,7 @@ func (r *Reader) hole(has Fields, i int, ev *Event) (end int, simple bool) {
 	return maps.QuickSkip(i)
 }
 
-// scan is hole for a scout.
+// scan does what hole does, for a scout.
 func (r *Reader) scan(has Fields, i int) (end int, simple bool) {
 	maps, rec := &r.maps, &r.record
 	switch has {

@@ -7,22 +7,22 @@ import (
 	"clew/edn"
 )
 
-// Layout is how op maps with certain keys in a certain order are printed. It is
-// for readers of forms that are no text, which make events themselves: an event
+// Layout says how op maps with certain keys in a certain order are printed. It is
+// for readers of formats other than text, which make events themselves. An event
 // that is laid out prints, and is kept, as if it had been read from its op map.
 type Layout struct {
-	// Misnamed is that of events that are laid out. Of finds it for op maps.
+	// Misnamed applies to events that are laid out. Of sets it for op maps.
 	Misnamed *Misnamed
 
 	last  *step
-	spare bool // the history has too many layouts: such op maps are kept as text
+	spare bool // the history has too many layouts, so such op maps are kept as text
 }
 
 // Layouts are the layouts of a history.
 type Layouts struct{ tree }
 
-// Of is the layout of op maps with the given keys, all different, as they print:
-// ":index". There is one at least.
+// Of returns the layout of op maps with the given keys, spelled as they print,
+// such as ":index". There must be at least one key, and all must differ.
 func (l *Layouts) Of(keys []string) *Layout {
 	var layout Layout
 	at := &l.steps
@@ -50,9 +50,9 @@ func (l *Layouts) Of(keys []string) *Layout {
 	return &layout
 }
 
-// Lay lays an event out. The values of the keys that an Event does not hold are
-// given as text in the order of the keys, each with a newline behind it and none
-// in it. Like Text, they are kept only until the next event.
+// Lay lays out an event. The texts of values that an Event does not hold
+// come in the order of their keys, each followed by a newline and none
+// containing one. Like Text, they are valid only until the next event.
 func (ev *Event) Lay(l *Layout, others []byte, v *edn.Values) {
 	ev.Misnamed = l.Misnamed
 	if l.spare {
@@ -62,8 +62,8 @@ func (ev *Event) Lay(l *Layout, others []byte, v *edn.Values) {
 	ev.layout, ev.others = l.last, slices.Clip(others)
 }
 
-// AppendText appends the op map of an event as it was printed, or as it would have
-// been. It appends nothing if the event has no op map.
+// AppendText appends the op map of an event as it was, or would have been,
+// printed. It appends nothing if the event has no op map.
 func (ev *Event) AppendText(dst []byte, v *edn.Values) []byte {
 	if ev.Text == nil && ev.layout != nil {
 		return ev.layout.rebuild(dst, ev.others, v, ev)

@@ -8,21 +8,20 @@ import (
 	"clew/internal/text"
 )
 
-// An op map may have any keys beside those that a checker needs, and Jepsen's have many.
-// But one whose read has a :result and no :value has seen something that would not
-// be looked at: its value would be nil, which matches anything. So a key is suspicious where
-// another one is missing.
+// An op map may have any keys besides those that a checker needs, and Jepsen's have many. But
+// a read with a :result and no :value has seen something that would go unnoticed: its value
+// would be nil, which matches anything. So a key is suspicious where another one is missing.
 
 // Misnamed is a key that may stand for another one, which is missing or nil.
 type Misnamed struct {
-	Found, Expected   string // as they are written: ":result", ":value"
-	Known             bool   // Found is a usual other name of Expected
-	Missing           bool   // Expected is not there; otherwise it is, and may be nil
-	Invoked, Returned bool   // it matters in invocations, and in what returned
+	Found, Expected   string // as written: ":result", ":value"
+	Known             bool   // Found is a common other name for Expected
+	Missing           bool   // Expected is missing; otherwise it is present and may be nil
+	Invoked, Returned bool   // matters in invocations, and in completions
 }
 
-// otherNames are what people call the keys of op maps and of interval records: in lower
-// case, without dashes.
+// otherNames lists what people call the keys of op maps and of interval
+// records, in lower case and without dashes.
 var otherNames = map[string][]string{
 	"type":    {"status", "kind", "state", "event", "eventtype", "optype"},
 	"process": {"proc", "processid", "pid", "client", "clientid", "thread", "threadid", "worker", "workerid", "session"},
@@ -36,19 +35,19 @@ var otherNames = map[string][]string{
 		"returnedat", "complete", "completed", "completedat", "completion", "stop", "stopped", "stoptime"},
 }
 
-// meansNothing are keys of ops that stand beside :value in Jepsen's tests and in others.
-// They do not stand for it.
+// meansNothing lists keys that stand next to :value in ops of Jepsen's and
+// other tests, but not for it.
 var meansNothing = []string{"index", "time", "error", "exception", "debug", "node", "nodes", "opindex", "final", "tstag", "source", "executevia", "latency", "jitter", "duration", "elapsed",
 	"host", "server", "endpoint", "client", "clientid", "thread", "worker", "session", "id", "uuid", "attempt", "attempts", "retries", "timeout",
 	"timestamp", "walltime", "trace", "span", "message", "msg", "comment", "note", "line", "phase", "link", "concurrency"}
 
-// ownNames are the keys of op maps and of interval records.
+// ownNames lists the keys of op maps and of interval records.
 var ownNames = []string{"type", "process", "f", "value", "key", "index", "time", "output", "call", "return"}
 
-// maxName bounds the names that are looked at, in bytes.
+// maxName bounds the length of the names that are examined, in bytes.
 const maxName = 40
 
-// BareName is a name of a key without what it may be written with.
+// BareName returns a key's name in lower case, without colon, namespace and separators.
 func BareName(key string) string {
 	key = strings.TrimPrefix(key, ":")
 	key = key[strings.LastIndexByte(key, '/')+1:]
@@ -60,8 +59,8 @@ func BareName(key string) string {
 	}, key)
 }
 
-// IsOtherName says whether a key is another name of an expected one, such as "value":
-// written differently, misspelled, or called what other programs call it.
+// IsOtherName reports whether a key is another name for an expected one, such as "value".
+// It may be written differently, misspelled, or be the name that other programs use.
 func IsOtherName(key, expected string) bool {
 	if len(key) > maxName || strings.TrimPrefix(key, ":") == expected {
 		return false
@@ -73,17 +72,17 @@ func IsOtherName(key, expected string) bool {
 	return len(expected) >= 4 && len(bare) <= len(expected)+2 && !slices.Contains(meansNothing, bare) && text.IsLike(bare, expected)
 }
 
-// MayBeOtherName says whether a key may be another name of an expected one: it is none
-// of those, and not one of those that many programs add.
+// MayBeOtherName reports whether a key may be another name for an expected one. It
+// returns false for the expected keys themselves and for keys that many programs add.
 func MayBeOtherName(key string) bool {
 	return !slices.Contains(ownNames, strings.TrimPrefix(key, ":")) && !slices.Contains(meansNothing, BareName(key[:min(len(key), maxName)]))
 }
 
-// answerNames are what an op map may call what was returned, beside the other names of an
-// interval record's "output".
+// answerNames lists further names for what was returned, in addition to
+// those of an interval record's "output".
 var answerNames = []string{"output", "return", "value"}
 
-// suspicion says what a key may be another name of.
+// suspicion says which keys a key may be another name for.
 type suspicion uint8
 
 const (
@@ -109,10 +108,10 @@ func suspicionOf(key string) (s suspicion) {
 	return s
 }
 
-// maxSuspects bounds the keys that a Reader remembers.
+// maxSuspects bounds how many keys a Reader remembers.
 const maxSuspects = 1 << 10
 
-// suspects remembers what keys may be.
+// suspects remembers what keys may stand for.
 type suspects map[string]suspicion
 
 func (known *suspects) of(key []byte) suspicion {
@@ -129,8 +128,8 @@ func (known *suspects) of(key []byte) suspicion {
 	return s
 }
 
-// misnamed is the first of the worst of some keys that an Event does not hold, nil if
-// none is suspicious in an op map that has certain others.
+// misnamed returns the first of the most suspicious keys that an Event does not
+// hold. It returns nil if, given the keys that the Event holds, none is suspicious.
 func misnamed(has Fields, keys []suspicion, key func(i int) string) *Misnamed {
 	suspicious := likeOutput
 	if has&HasValue == 0 {
@@ -153,7 +152,7 @@ func misnamed(has Fields, keys []suspicion, key func(i int) string) *Misnamed {
 	return nil
 }
 
-// misnamedAmong is what is suspicious about op maps with the given keys.
+// misnamedAmong returns what is suspicious about op maps with the given keys.
 func misnamedAmong(keys []string) *Misnamed {
 	var has Fields
 	var others []string

@@ -9,30 +9,30 @@ import (
 	"clew/edn"
 )
 
-// Printer prints kept op maps as [edn.Values.AppendText] prints maps, one after
-// another, without interning them: a history has too many. Of op maps that are
-// printed alike it works out only once in which order their keys come.
+// Printer prints kept op maps, one after another, as [edn.Values.AppendText]
+// prints maps. It does not intern them because a history has too many. It
+// works out the order of keys once for all op maps that are printed alike.
 type Printer struct {
 	texts   *Texts
 	v       *edn.Values
 	bare    *plan
-	plans   []*plan // by layout, from 1; nil: not worked out
+	plans   []*plan // by layout, from 1; nil: not worked out yet
 	at      cursor  // of the text printed last
 	others  [][]byte
-	scratch *edn.Values // of what is no plain value
+	scratch *edn.Values // for values that are not plain
 }
 
-// plan is what an op map prints, in order.
+// plan lists what an op map prints, in order.
 type plan struct {
 	fields  []field
-	unusual bool // its keys do not print as they stand
+	unusual bool // its keys do not print as they are spelled
 }
 
-// field is a key with what stands before it, and where its value comes from.
+// field is a key, the text before it, and the source of its value.
 type field struct {
 	before, key string
 	has         Fields
-	other       int // if has is 0, its place among the values of other keys
+	other       int // if has is 0, the index of its value among those of other keys
 }
 
 // NewPrinter returns a printer of op maps whose events' values are in v.
@@ -40,8 +40,8 @@ func (t *Texts) NewPrinter(v *edn.Values) *Printer {
 	return &Printer{texts: t, v: v, plans: make([]*plan, len(t.layouts)+1)}
 }
 
-// Append appends the i-th text, with the event's :index and :value whether they
-// stand in it or not. A text that is none prints as the event alone.
+// Append appends the i-th text. It adds the event's :index and :value whether
+// or not the text contains them. Without a text it prints the event alone.
 func (p *Printer) Append(dst []byte, i int, ev *Event) []byte {
 	layout, text := p.texts.find(i, &p.at)
 	if layout > 0 {
@@ -61,7 +61,7 @@ func (p *Printer) Append(dst []byte, i int, ev *Event) []byte {
 	return end
 }
 
-// alone is the plan of an event without a text.
+// alone returns the plan for an event without a text.
 func (p *Printer) alone(ev *Event) *plan {
 	if ev.Key != edn.Nil {
 		return newPlan([]field{{key: ":process", has: HasProcess}, {key: ":type", has: HasType}, {key: ":f", has: HasF}, {key: ":key", has: HasKey}})
@@ -79,7 +79,7 @@ func (p *Printer) plan(layout int) *plan {
 	return p.plans[layout]
 }
 
-// planOf is the plan of a layout, given its last step.
+// planOf returns the plan for the layout that ends with the given step.
 func (p *Printer) planOf(last *step) *plan {
 	var fields []field
 	for s := last; s.parent != nil; s = s.parent {
@@ -106,7 +106,7 @@ func (p *Printer) planOf(last *step) *plan {
 	return plan
 }
 
-// newPlan sorts fields, and adds what every op map has.
+// newPlan sorts fields and adds those that every op map has.
 func newPlan(fields []field) *plan {
 	var all Fields
 	for _, f := range fields {
@@ -126,7 +126,7 @@ func newPlan(fields []field) *plan {
 	return &plan{fields: fields}
 }
 
-// split is the values of other keys.
+// split returns the values of other keys.
 func (p *Printer) split(text []byte) [][]byte {
 	p.others = p.others[:0]
 	for len(text) > 0 {
@@ -137,7 +137,7 @@ func (p *Printer) split(text []byte) [][]byte {
 	return p.others
 }
 
-// print prints an op map by a plan. It gives up on a value that is none.
+// print prints an op map according to a plan. It gives up if a text is not a value.
 func (p *Printer) print(dst []byte, plan *plan, others [][]byte, ev *Event) ([]byte, bool) {
 	for _, f := range plan.fields {
 		dst = append(dst, f.before...)
@@ -177,10 +177,10 @@ func (p *Printer) other(dst, text []byte) ([]byte, bool) {
 	return p.scratch.AppendText(dst, id), true
 }
 
-// maxScratch is how many forms a table of passing values may hold.
+// maxScratch bounds how many forms a table of temporary values may hold.
 const maxScratch = 1 << 16
 
-// values is a table for values that nobody needs later.
+// values returns a table for temporary values.
 func (p *Printer) values() *edn.Values {
 	if p.scratch == nil || p.scratch.Len() > maxScratch {
 		p.scratch = edn.NewValues()
@@ -188,8 +188,8 @@ func (p *Printer) values() *edn.Values {
 	return p.scratch
 }
 
-// isPlain says whether a value is nil, true, false or digits, which print as they
-// stand, however many there are. What is not plain is parsed.
+// isPlain reports whether a value is nil, true, false or a run of digits of
+// any length. These print as they are spelled; all others are parsed.
 func isPlain(text []byte) bool {
 	switch string(text) {
 	case "nil", "true", "false":

@@ -17,26 +17,26 @@ const (
 	HasValue
 	HasIndex // an integer that fits in an int64
 	HasKey
-	hasOtherIndex // an :index that is no such integer
+	hasOtherIndex // an :index that is not such an integer
 )
 
 // Event is one op map of a history.
 type Event struct {
-	Type, Process, F, Value, Key edn.ID    // Nil if absent
-	Index                        int64     // not interned: all are different
+	Type, Process, F, Value, Key edn.ID    // Nil if missing
+	Index                        int64     // not interned, because all differ
 	Has                          Fields    // which keys are present
-	Text                         []byte    // the op map as it stands in the input, until the next one is read
+	Text                         []byte    // the op map as spelled in the input, valid until the next one is read
 	Line, Col                    int       // of its opening brace, from 1
-	End                          int64     // the offset of what follows it
-	Misnamed                     *Misnamed // unless nil, a key that may stand for a missing one
+	End                          int64     // the offset after it
+	Misnamed                     *Misnamed // a key that may stand for a missing one, or nil
 
-	layout *step  // how it is printed, if that is known
-	others []byte // the values of the other keys, if layout is known, each with a newline
+	layout *step  // how it is printed, if known
+	others []byte // if layout is known, the values of the other keys, each with a newline
 }
 
-// Reader reads the op maps of a history: bare ones one after another, or those
-// in one vector or list. It streams: it keeps one block of the input in memory,
-// or the current op map if that is longer.
+// Reader reads the op maps of a history: bare ones one after another, or
+// those in one vector or list. It streams and keeps one block of the input
+// in memory, or the current op map if that is longer.
 type Reader struct {
 	maps   edn.Maps // not a pointer, which would cost a few percent of the time
 	values *edn.Values
@@ -46,25 +46,24 @@ type Reader struct {
 	others   []byte
 	forgiven error // what is wrong with the :value of the current op map
 	suspects suspects
-	odd      []suspicion // of the keys of the current op map
+	odd      []suspicion // about the keys of the current op map
 
 	in    io.Reader
-	ahead *ahead // unless nil, what goes before it
+	ahead *ahead // reads ahead of it, unless nil
 	scouting
 }
 
-// NewReader returns a reader of the history in r. Error messages call it by
-// file. The values of the events are interned in v.
+// NewReader returns a reader of the history in r. Error messages call the
+// history file. The values of the events are interned in v.
 func NewReader(r io.Reader, file string, v *edn.Values) *Reader {
 	return &Reader{maps: *edn.NewMaps(r, file, "an op map", v), values: v, in: r}
 }
 
-// Eager has op maps given out as soon as their text is there. It must be called
-// before Next.
+// Eager makes Next return op maps as soon as their text arrives. It must be called before Next.
 func (r *Reader) Eager() { r.maps.Eager() }
 
-// First sets how many bytes of the text are read at first; Maps.Blocks has the usual
-// number. It must be called before Next.
+// First sets how many bytes of the text are read at first; see Maps.Blocks
+// for the default. It must be called before Next.
 func (r *Reader) First(bytes int) { r.maps.First(bytes) }
 
 // Next reads the next op map into ev. It returns io.EOF at the end, an
@@ -109,7 +108,7 @@ func (r *Reader) op(i int, ev *Event) int {
 	return r.general(i, ev)
 }
 
-// general reads the op map at i, whatever it is like.
+// general reads any op map at i.
 func (r *Reader) general(i int, ev *Event) int {
 	r.entries, r.forgiven = r.entries[:0], nil
 	*ev = Event{}
@@ -147,7 +146,7 @@ func (r *Reader) general(i int, ev *Event) int {
 	return end
 }
 
-// entry reads a key of an op map, which ends at the given index, and its value.
+// entry reads the key from key to end in an op map, and its value.
 func (r *Reader) entry(key, end int, ev *Event) int {
 	if end < 0 {
 		return -1
@@ -173,7 +172,7 @@ func (r *Reader) entry(key, end int, ev *Event) int {
 	case has == HasIndex|hasOtherIndex:
 		at = r.index(at, ev)
 	case has == HasValue:
-		// The nemesis's :value need not be EDN, and does not matter.
+		// The nemesis's :value need not be EDN and does not matter.
 		ev.Value, at, r.forgiven = r.maps.Lenient(at)
 		ev.Has |= has
 	default:

@@ -23,7 +23,7 @@ import (
 	"clew/internal/goedn"
 )
 
-// collectEvents prints what a reader gives, with values as text, and its error.
+// collectEvents prints what a reader returns, with values as text, and its error.
 func collectEvents(r *Reader) ([]string, error) {
 	var got []string
 	var ev Event
@@ -288,7 +288,7 @@ func TestNestingIsBounded(t *testing.T) {
 				n := c.deepest + extra
 				text := "{" + key + " " + strings.Repeat(c.open, n) + "1" + strings.Repeat(c.closing, n) + "}"
 				_, err := collectEvents(NewReader(strings.NewReader(text), "", edn.NewValues()))
-				wantErr := extra == 1 && (c.closing != "" || key == ":value") // Skipping a tag takes no depth.
+				wantErr := extra == 1 && (c.closing != "" || key == ":value") // Skipping a tag adds no depth.
 				if (err != nil) != wantErr || err != nil && !strings.HasSuffix(err.Error(), ": expected at most 1000 levels of nesting, found more") {
 					t.Errorf("%d %s in %s: got %v", n, c.open, key, err)
 				}
@@ -297,7 +297,7 @@ func TestNestingIsBounded(t *testing.T) {
 	}
 }
 
-// Anything worse than linear time would not come back before the test's timeout.
+// Anything slower than linear would run into the test's timeout.
 func TestMillionsOfBracketsAreRefused(t *testing.T) {
 	n := 10_000_000
 	if effort.Few() {
@@ -407,7 +407,7 @@ func TestEmptyTextsComeFirstOrAreAll(t *testing.T) {
 	}
 }
 
-// printed is a text as it prints once read.
+// printed returns the text that a form prints as.
 func printed(t *testing.T, v *edn.Values, text []byte) string {
 	id, err := v.ParseLenient(text)
 	if err != nil {
@@ -450,8 +450,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzQuick reads op maps that may be like others with what has been learned and
-// without, which must not make a difference.
+// FuzzQuick reads op maps that may be like others, with and without the
+// learned layouts, which must not make a difference.
 func FuzzQuick(f *testing.F) {
 	usual := []string{"0", ":invoke", "0", ":add", "[1 true]", "nil", "12", "[:a]"}
 	opMap := func(values []string) string {
@@ -509,7 +509,7 @@ func FuzzQuick(f *testing.F) {
 	})
 }
 
-// TestRealHistoriesAreRead reads what is in the folder CLEW_HISTORIES.
+// TestRealHistoriesAreRead reads the histories in the folder CLEW_HISTORIES.
 func TestRealHistoriesAreRead(t *testing.T) {
 	root := os.Getenv("CLEW_HISTORIES")
 	if root == "" {
@@ -552,7 +552,7 @@ func TestRealHistoriesAreRead(t *testing.T) {
 	t.Logf("%d files, %d events that go-edn reads alike", files, compared)
 }
 
-// compareWithGoEDN says whether go-edn can read the event.
+// compareWithGoEDN reports whether go-edn can read the event.
 func compareWithGoEDN(t *testing.T, v *edn.Values, ev *Event) bool {
 	var theirs map[olympos.Keyword]any
 	if olympos.Unmarshal(ev.Text, &theirs) != nil {
@@ -598,8 +598,8 @@ func TestNestedDiscardsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAHistoryMayEndAnywhere reads every beginning of a history whose op maps are
-// alike: the last one is then an error, or it is not there at all.
+// TestAHistoryMayEndAnywhere reads every prefix of a history whose op maps
+// are alike. The last one is then an error, or it is missing.
 func TestAHistoryMayEndAnywhere(t *testing.T) {
 	var text []byte
 	var ends []int

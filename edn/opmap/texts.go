@@ -9,34 +9,31 @@ import (
 	"clew/edn"
 )
 
-// Texts keeps the texts of the op maps of a history, numbered from 0 as they
-// are added. Of op maps that are printed alike it keeps only the values that an
-// Event does not hold, which is about 10 bytes each. If none has been added, all are
-// empty.
+// Texts keeps the texts of the op maps of a history, numbered from 0 in the order
+// of adding. Of op maps that are printed alike it keeps only the values that an
+// Event does not hold, about 10 bytes each. If no text is added, all are empty.
 type Texts struct {
 	chunks  [][]byte
 	layouts []*step
-	none    int // so many texts come first that are empty; nothing is kept of them
+	none    int // how many empty texts come first; they take no memory
 	n       int
-	last    int     // where the last text begins, in its chunk
+	last    int     // where the last text begins in its chunk
 	marks   []place // of every marked-th text
 }
 
 // place is where a text begins.
 type place struct{ chunk, at int }
 
-// The texts are kept in chunks, in bytes: the first is small, since many histories
-// are, and each twice as long as the last, up to the full length; a text that is
-// longer gets a chunk of its own. A text is found by passing over at most marked
-// others.
+// Texts are kept as bytes in chunks. The first chunk is small because many
+// histories are. Each is twice as long as the one before, up to the full length. A
+// longer text gets a chunk of its own. Finding a text skips at most marked others.
 const (
 	firstChunk = 4 << 10
 	fullChunk  = 256 << 10
 	marked     = 64
 )
 
-// Add keeps the text of an event, which is nil if the event was not read from
-// an op map.
+// Add keeps the text of an event. The text is nil if the event was not read from an op map.
 func (t *Texts) Add(ev *Event) {
 	layout, text := 0, ev.Text
 	if t.n == 0 && ev.layout == nil && len(text) == 0 {
@@ -63,7 +60,7 @@ func (t *Texts) Add(ev *Event) {
 	*chunk = append(b, text...)
 }
 
-// layout is the number of a layout, from 1.
+// layout returns the number of a layout, from 1.
 func (t *Texts) layout(l *step) int {
 	for i, old := range t.layouts {
 		if old == l {
@@ -86,9 +83,9 @@ func (t *Texts) DropLast() {
 	*chunk = (*chunk)[:t.last]
 }
 
-// Text returns the i-th text, from 0, or one that prints the same once it is
-// read. The event must have the same values as the one whose text was added. A text
-// that was not added is none.
+// Text returns the i-th text, from 0, or one that prints the same once it
+// is read. The event must have the same values as the one whose text was
+// added. It returns nil for a text that was not added.
 func (t *Texts) Text(i int, v *edn.Values, ev *Event) []byte {
 	layout, text := t.find(i, new(cursor))
 	return t.rebuild(layout, text, v, ev)
@@ -101,14 +98,14 @@ func (t *Texts) rebuild(layout int, text []byte, v *edn.Values, ev *Event) []byt
 	return t.layouts[layout-1].rebuild(nil, text, v, ev)
 }
 
-// cursor is where a text begins, from which later ones can be found. The zero cursor
-// is at the first.
+// cursor is where a text begins. Later texts can be found from there. The
+// zero cursor is at the first text.
 type cursor struct {
 	i int
 	place
 }
 
-// find is what is kept of the i-th text, where the cursor is left, if there is any.
+// find returns what is kept of the i-th text, if anything, and leaves the cursor there.
 func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 	if i -= t.none; i < 0 || i >= t.n {
 		return 0, nil
@@ -130,8 +127,8 @@ func (t *Texts) find(i int, at *cursor) (layout int, text []byte) {
 	}
 }
 
-// rebuild appends the op map that ends with a step. The values of keys that an
-// Event does not hold are in others, each on a line.
+// rebuild appends the op map whose layout ends with the given step. The
+// lines of others hold the values that an Event does not hold.
 func (last *step) rebuild(b, others []byte, v *edn.Values, ev *Event) []byte {
 	var steps []*step
 	for s := last; s.parent != nil; s = s.parent {
@@ -162,8 +159,8 @@ func (last *step) rebuild(b, others []byte, v *edn.Values, ev *Event) []byte {
 	return b
 }
 
-// appendProcess appends an event's process. The class of an integer may go by
-// another spelling.
+// appendProcess appends an event's process. The form that stands for an
+// integer's class may have another spelling.
 func appendProcess(dst []byte, v *edn.Values, ev *Event) []byte {
 	if n, ok := v.Int(ev.Process); ok {
 		return strconv.AppendInt(dst, n, 10)
