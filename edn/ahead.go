@@ -5,28 +5,25 @@ import (
 	"io"
 )
 
-// A text can be read ahead: while one Maps gives out the maps of a block, others
-// scan the blocks behind it, wherever those begin, and note what they find. The
-// one that gives out still finds each map by itself. It takes a note only if the
-// note is about a map that begins at the same place, since what stands at a place
-// does not depend on how one has come there. So nothing that the others do makes a
-// difference, except for the time.
+// A text can be read ahead. While one Maps returns the maps of a block, others scan later
+// blocks, wherever those begin, and note what they find. The first one still finds each map on
+// its own. It uses a note only for a map that begins at the same place. What stands at
+// a place does not depend on how the reader got there. So the notes affect only the time.
 
-// Ahead gives a Maps its text in blocks, from the third on, and learns where they
-// are.
+// Ahead gives a Maps its text in blocks, starting with the third, and learns where they are.
 type Ahead interface {
-	// Next returns rest, of which it keeps nothing, with the next block behind it,
-	// and the error with which the input ends there. They are valid until the next
-	// call. If it returns nil, the Maps is to read by itself what Left gives.
+	// Next returns rest, of which it keeps nothing, followed by the next block, and
+	// the error that ends the input there. The results are valid until the next
+	// call. If the text is nil, the Maps must read the rest from Left on its own.
 	Next(rest []byte) (text []byte, err error)
 	Left() io.Reader
 }
 
-// ReadAhead has blocks given by a, from the third on: a short text is not worth it.
-// It must be called before Next.
+// ReadAhead makes a supply the blocks, starting with the third; for a
+// shorter text this is not worth the effort. It must be called before Next.
 func (m *Maps) ReadAhead(a Ahead) { m.ahead = a }
 
-// fromAhead takes the next block, and says whether there is one.
+// fromAhead takes the next block and reports whether there was one.
 func (m *Maps) fromAhead(rest []byte) bool {
 	text, err := m.ahead.Next(rest)
 	if text == nil {
@@ -41,9 +38,9 @@ func (m *Maps) fromAhead(rest []byte) bool {
 	return true
 }
 
-// Scan has m scan a part of a text for another Maps, from an index on at which
-// maps may begin. Next then ends with an error as soon as there is anything that is
-// no map. Only keywords are interned.
+// Scan makes m scan a part of a text for another Maps, from an index at
+// which maps may begin. Next then ends with an error as soon as it meets
+// something that is not a map. Only keywords are interned.
 func (m *Maps) Scan(text []byte, from int, raws *Raws) {
 	s := &m.s
 	s.begin()
@@ -56,8 +53,8 @@ func (m *Maps) Scan(text []byte, from int, raws *Raws) {
 	m.started, m.wrapper, m.closed, m.pending = false, 0, false, ""
 }
 
-// Resume is an index at which maps may begin again after those that Next has ended
-// with, -1 if there is none. Cost is about how many bytes were read in vain.
+// Resume returns an index at which maps may begin again after Next has
+// failed, or -1. It also returns about how many bytes were read in vain.
 func (m *Maps) Resume() (from, cost int) {
 	s := &m.s
 	read := len(s.data)
@@ -71,20 +68,19 @@ func (m *Maps) Resume() (from, cost int) {
 	return m.at + line + 1, max(read-m.at, line)
 }
 
-// Raw is a value that has been scanned but not interned. Its low bits say what the
-// others are.
+// Raw is a value that has been scanned but not interned. Its low bits tell what the others mean.
 type Raw int64
 
 const (
 	rawInt    Raw = iota // the integer, of at most 18 digits; no bit is set
-	rawForm              // the ID of nil, true, false or a keyword in the table of who scanned
+	rawForm              // the ID of nil, true, false or a keyword in the scanner's own table
 	rawText              // where it begins and ends in the text
 	rawVector            // where its items begin and end among those of Raws
 )
 
 const (
 	rawBits  = 2
-	spanBits = 30 // so much of a text can be scanned at once
+	spanBits = 30 // the longest text that can be scanned at once is 1<<spanBits bytes
 )
 
 func (r Raw) kind() Raw { return r & (1<<rawBits - 1) }
@@ -97,24 +93,24 @@ func (r Raw) span() (from, to int) {
 	return int(r >> (rawBits + spanBits)), int(r >> rawBits & (1<<spanBits - 1))
 }
 
-// Raws are what the values that a Maps has scanned have in common.
+// Raws holds what the values scanned by a Maps have in common.
 type Raws struct {
 	items []Raw
 	words *Words
-	names []string // those of words that the values have
+	names []string // the names of those words that occur in the values
 }
 
-// Words are the keywords that a Maps has seen while it scanned for others, and what
-// they are in the table of the one for which it scanned.
+// Words holds the keywords that a Maps has seen while scanning for others,
+// and their IDs in the table of the Maps for which it scanned.
 type Words struct {
-	names []string // by ID in the table of the one that scans
-	ids   []ID     // by such an ID: that in the other table, Nil if not known yet
+	names []string // by ID in the table of the scanning Maps
+	ids   []ID     // by such an ID: the ID in the other table, Nil if not known yet
 }
 
 // Reset prepares for the values of another block.
 func (r *Raws) Reset(w *Words) { r.words = w }
 
-// Scanned ends a block: what its values need does not depend on what m does later.
+// Scanned ends a block. What its values need no longer depends on what m does later.
 func (m *Maps) Scanned() {
 	v, r := m.s.v, m.raws
 	for id := len(r.words.names); id < len(v.forms); id++ {
@@ -123,8 +119,8 @@ func (m *Maps) Scanned() {
 	r.items, r.names = m.items, r.words.names
 }
 
-// Intern interns a value that was scanned in a text that begins at Data[base]. It
-// says whether it could: if not, the map must be read again, from Open on.
+// Intern interns a value that was scanned in a text that begins at Data[base].
+// If it returns false, the caller must read the map again, starting with Open.
 func (m *Maps) Intern(raw Raw, of *Raws, base int) (ID, bool) {
 	switch raw.kind() {
 	case rawText:
@@ -149,7 +145,7 @@ func (m *Maps) internVector(raws []Raw, of *Raws) ID {
 	return id
 }
 
-// internScalar interns an integer, nil, true, false or a keyword that was scanned.
+// internScalar interns a scanned integer, nil, true, false or keyword.
 func (m *Maps) internScalar(raw Raw, of *Raws) ID {
 	n := int64(raw >> rawBits)
 	if raw.kind() == rawInt {
@@ -158,10 +154,10 @@ func (m *Maps) internScalar(raw Raw, of *Raws) ID {
 	return m.Word(ID(n), of)
 }
 
-// Known says whether a keyword that was scanned has been interned.
+// Known reports whether a scanned keyword has been interned.
 func (r *Raws) Known(id ID) bool { return int(id) < len(r.words.ids) && r.words.ids[id] != Nil }
 
-// Word is a keyword that was scanned.
+// Word returns the ID of a scanned keyword, and interns it if necessary.
 func (m *Maps) Word(id ID, of *Raws) ID {
 	if of == nil || id <= True {
 		return id

@@ -1,22 +1,21 @@
 package edn
 
-// Copier copies forms from one table into another, each of them once. It is for
-// texts that are read in parts side by side, each part into a table of its own.
+// Copier copies forms from one table into another, each form once. It serves
+// texts whose parts are read concurrently, each part into a table of its own.
 type Copier struct {
 	from, to *Values
-	ids      []ID // by form of from: the same in to, Nil if not copied yet
-	items    []ID // of the collections that are being copied
+	ids      []ID // by form of from: its ID in to, Nil if not copied yet
+	items    []ID // of the collections being copied
 }
 
-// CopierInto returns a copier of the forms of v, to which no more must be added,
-// into another table.
+// CopierInto returns a copier from v into another table. Nothing may be added to v afterwards.
 func (v *Values) CopierInto(to *Values) *Copier {
 	c := &Copier{from: v, to: to, ids: make([]ID, len(v.forms))}
 	c.ids[False], c.ids[True] = False, True
 	return c
 }
 
-// ID is the form in the other table.
+// ID returns the form's ID in the other table.
 func (c *Copier) ID(id ID) ID {
 	if to := c.ids[id]; to != Nil || id == Nil {
 		return to
@@ -26,7 +25,7 @@ func (c *Copier) ID(id ID) ID {
 	return to
 }
 
-// copied is a form's copy, made anew.
+// copied makes a copy of a form and returns it.
 func (c *Copier) copied(id ID) ID {
 	f := &c.from.forms[id]
 	switch {
@@ -44,8 +43,8 @@ func (c *Copier) copied(id ID) ID {
 	return c.to.internText(f.kind, c.from.texts[f.n])
 }
 
-// internText interns a scalar that is no plain integer, given its kind and text. Forms
-// that are neither small nor frequent are read again.
+// internText interns a scalar other than a plain integer from its kind and
+// text. It parses forms that are neither short nor frequent.
 func (v *Values) internText(kind Kind, text string) ID {
 	switch kind {
 	case KindString:

@@ -9,7 +9,7 @@ var oddForms = []string{
 	"#inst \"2020-01-01\"", `#"a.b"`, "#<Foo x>", "[##NaN]", "10.0.0.1", "{:a}",
 }
 
-// Forms that have been read in parts are what they would have been in one.
+// Forms that were read in parts are the same as if they had been read at once.
 func TestCopiedFormsAreTheSame(t *testing.T) {
 	v := NewValues()
 	var want []ID

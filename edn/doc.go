@@ -1,8 +1,8 @@
 // Package edn reads and writes EDN, the notation of Clojure's data.
 //
-// It is the lowest layer: it turns text into values and positions, and values
-// into text. It knows nothing of histories: package opmap, beside it, reads
-// their op maps. Nor is it a general codec: it does not map EDN to Go structs.
+// It is the lowest layer: it turns text into values and positions, and values into
+// text. It does not know about histories; package opmap, next to it, reads their
+// op maps. It is not a general codec either: it does not map EDN to Go structs.
 //
 //	values := edn.NewValues()
 //	id, err := values.Parse([]byte("[1 (2N)]"), edn.Pos{File: "-"})
@@ -11,28 +11,25 @@
 //
 // # Terminology
 //
-// A form is a piece of EDN as it is written: 1, 1N, [1 2] and (1 2) are four
-// forms. A value is what a form stands for, in the sense of Clojure's =: 1 and
-// 1N are one value, and so are [1 2] and (1 2).
+// A form is a piece of EDN as it is written: 1, 1N, [1 2] and (1 2) are
+// four forms. A value is what a form stands for in the sense of Clojure's
+// =. 1 and 1N are one value, and so are [1 2] and (1 2).
 //
-// [Values] is a table of all forms met. Each is interned: it is held once, and
-// known by an [ID], a small integer. A class is all forms of a table that are
-// one value; [Values.Same] names it by the ID of its first member. So values are
-// compared as integers, and never as text, once they have been read. IDs and
-// classes of different tables have nothing to do with each other.
+// [Values] is a table of all forms read so far. Each is interned: the table holds it once
+// and names it by an [ID], a small integer. A class is the set of forms in a table that are
+// one value; [Values.Same] names it by the ID of its first member. Once read, values are
+// compared as integers, never as text. IDs and classes of different tables are unrelated.
 //
-// A [Value] is an ID together with its table, for programs that would rather
-// not carry both. [Values.From] makes one from plain Go, and [Value.Go] turns
-// it back.
+// A [Value] is an ID together with its table, for programs that do not want to
+// carry both. [Values.From] makes one from plain Go, and [Value.Go] turns it back.
 //
-// [Values.Parse] reads a text that is in memory as a whole. [Maps] streams a
-// longer one, and several of them can share the work: see [Maps.ReadAhead].
+// [Values.Parse] reads a text that is completely in memory. [Maps] streams
+// a longer one, and several Maps can share the work: see [Maps.ReadAhead].
 //
 // # Errors
 //
-// A text that cannot be read gives an [Error], which says where it went wrong
-// and what would have been right. It is the project's only error type with a
-// place. Match it with [errors.As].
+// A text that cannot be read gives an [Error], which says where reading failed and what was
+// expected. It is the project's only error type with a place. Match it with [errors.As].
 //
 // # Limits
 //
@@ -41,9 +38,9 @@
 //
 // # How it reads
 //
-// It gives positions, bounds the nesting and allocates nothing for forms seen before.
-// It reads what clojure.edn reads, and as that does: #inst is an instant in milliseconds,
-// #uuid a UUID, #:ns{:a 1} the map {:ns/a 1}. Where they are not that, it is an error. A
-// map with a key twice is an error only if the two values differ. What Clojure does not
-// read and what cannot be misunderstood is read, too: unknown tags, #"regex", ::k, @x.
+// The reader gives positions, bounds the nesting and does not allocate for forms seen
+// before. It reads what clojure.edn reads, and in the same way: #inst is an instant in
+// milliseconds, #uuid a UUID, #:ns{:a 1} the map {:ns/a 1}. Malformed ones are errors.
+// A map with a duplicate key is an error only if the two values differ. The reader
+// also accepts unambiguous text that Clojure rejects: unknown tags, #"regex", ::k, @x.
 package edn

@@ -14,10 +14,10 @@ import (
 	"clew/internal/fuzzing"
 )
 
-// FuzzEquality reads two texts, and one of them once more in another spelling: of all
-// forms that the table holds then, two are of one class if and only if they are equal as
-// a second reading of Clojure's = has it. So they are in another table, whatever it has
-// read before, and however they got there.
+// FuzzEquality reads two texts, and the first once more in another spelling.
+// Any two forms in the table must share a class if and only if an independent
+// implementation of Clojure's = calls them equal. The same must hold in
+// another table, whatever it has read before and however the forms got there.
 func FuzzEquality(f *testing.F) {
 	for i, c := range equalities {
 		f.Add([]byte(c.a), []byte(c.b), uint64(i))
@@ -43,7 +43,7 @@ func FuzzEquality(f *testing.F) {
 		}
 		one.bijective(t)
 		if v.forms[a].nan || v.forms[b].nan {
-			return // nothing equals it, itself in another table least
+			return // nothing equals it, least of all itself in another table
 		}
 		if v.Same(a) != v.Same(again) {
 			t.Fatalf("%s is not %s, which is another spelling of it", v.Text(a), other)
@@ -83,16 +83,16 @@ func FuzzEquality(f *testing.F) {
 	})
 }
 
-// equality is Clojure's = once more: it gives equal forms of a table the same number,
-// by what their texts say, and different ones different numbers.
+// equality implements Clojure's = independently. From the texts of a table's
+// forms it gives equal forms the same number and unequal forms different numbers.
 type equality struct {
 	v       *Values
 	numbers map[string]int
 	known   map[ID]int
-	huge    bool // a decimal has an exponent that would take too long, or an integer too many digits for plain Go
+	huge    bool // a decimal has an exponent that would take too long, or an integer has too many digits for plain Go
 }
 
-// bijective says whether the classes of a table are the numbers of its forms.
+// bijective checks that classes and numbers of a table's forms correspond one to one.
 func (e *equality) bijective(t *testing.T) {
 	t.Helper()
 	numberOf, classOf := map[ID]int{}, map[int]ID{}
@@ -128,7 +128,7 @@ func (e *equality) number(id ID) int {
 	return n
 }
 
-// key is a text that equal forms have in common.
+// key returns a text that equal forms share.
 func (e *equality) key(id ID) string {
 	v, text := e.v, e.v.Str(id)
 	var items []string
@@ -182,7 +182,7 @@ func (e *equality) key(id ID) string {
 	}
 }
 
-// instant is the milliseconds of an instant. Those of before 1583 are left to Clojure.
+// instant returns an instant's milliseconds. Dates before 1583 are left to Clojure.
 func (e *equality) instant(form ID) string {
 	if n, ok := e.v.Int(form); ok {
 		return time.UnixMilli(n).UTC().Format("20060102150405.000") // the form that stands for a class
@@ -210,7 +210,7 @@ func (e *equality) instant(form ID) string {
 	return at.UTC().Format("20060102150405.") + (fraction + "000")[:3]
 }
 
-// exactly is the number that an integer or a ratio is.
+// exactly returns the value of an integer or a ratio.
 func exactly(text string) *big.Rat {
 	number := strings.TrimLeft(text, "+-")
 	over, under, isRatio := strings.Cut(number, "/")
@@ -239,7 +239,7 @@ func exactly(text string) *big.Rat {
 	return new(big.Rat).SetFrac(n, d)
 }
 
-// decimal is the number that a decimal is. Its scale does not count.
+// decimal returns the value of a decimal, without its scale.
 func (e *equality) decimal(text string) *big.Rat {
 	number := strings.ToLower(strings.TrimSuffix(text, "M"))
 	mantissa, exponent, _ := strings.Cut(number, "e")
@@ -261,7 +261,7 @@ func (e *equality) decimal(text string) *big.Rat {
 	return value.Mul(value, power(n))
 }
 
-// character is the code of a character, and the text of a byte that is none in UTF-8.
+// character returns the code of a character, or the text of a byte that is not UTF-8.
 func character(text string) string {
 	name := text[1:]
 	if c, ok := map[string]rune{"newline": '\n', "space": ' ', "tab": '\t', "return": '\r', "backspace": '\b', "formfeed": '\f'}[name]; ok {
@@ -280,7 +280,7 @@ func character(text string) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// respelled is a form as EDN that is another form, if there is any, of the same value.
+// respelled returns an EDN text of the same value in another spelling, if there is one.
 func (e *equality) respelled(r *rand.Rand, id ID) string {
 	v := e.v
 	items := v.Items(id)

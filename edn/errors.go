@@ -6,15 +6,14 @@ import (
 	"strconv"
 )
 
-// Pos is a place in a text, or where a text starts. A field that is not known
-// is zero.
+// Pos is a place in a text, or the place where a text starts. Unknown fields are zero.
 type Pos struct {
-	File      string // as the user calls it
+	File      string // file name as the user gave it
 	Line, Col int    // from 1; columns count characters
 	Offset    int64  // in bytes, from 0
 }
 
-// String is "file:line:col", without the parts that are not known.
+// String returns "file:line:col" without the unknown parts.
 func (p Pos) String() string {
 	switch {
 	case p.Line == 0:
@@ -25,12 +24,12 @@ func (p Pos) String() string {
 	return p.File + ":" + p.lineCol()
 }
 
-// lineCol is the place without its file, for a second place in a message.
+// lineCol returns the place without its file, for a second place in a message.
 func (p Pos) lineCol() string {
 	return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Col)
 }
 
-// Errorf makes an Error at this place. As with fmt.Errorf, %w wraps an error.
+// Errorf returns an Error at this place. As with fmt.Errorf, %w wraps an error.
 func (p Pos) Errorf(format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Pos: p, Msg: err.Error(), Err: errors.Unwrap(err)}
@@ -51,15 +50,14 @@ type Error struct {
 	Err error // the error that this one wraps, or nil
 }
 
-// ErrUnfinished is wrapped by the Error of a text that ends within a form, which more
-// text might complete.
+// ErrUnfinished is wrapped by the Error for a text that ends within a form
+// and that more text might complete.
 var ErrUnfinished = errors.New("the text ends within a form")
 
-// Unwrap is the error that e wraps, or nil.
+// Unwrap returns the error that e wraps, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Error is "file:line:col: message", without the parts of the place that are
-// not known.
+// Error returns "file:line:col: message" without the unknown parts of the place.
 func (e *Error) Error() string {
 	if place := e.String(); place != "" {
 		return place + ": " + e.Msg

@@ -8,7 +8,7 @@ import (
 	"clew/edn"
 )
 
-// Parse reads a text that is at hand. Equal values have the same class.
+// Parse reads a text in memory. Equal values have the same class.
 func ExampleValues_Parse() {
 	values := edn.NewValues()
 	var ids []edn.ID
@@ -27,7 +27,7 @@ func ExampleValues_Parse() {
 	// false
 }
 
-// From makes EDN of plain Go.
+// From turns plain Go into EDN.
 func ExampleValues_From() {
 	values := edn.NewValues()
 	for _, x := range []any{
@@ -61,7 +61,7 @@ func ExampleValues_From() {
 	// expected a value in plain Go (nil, a boolean, number, string, Keyword, Symbol, slice or map), found a struct {}
 }
 
-// Go makes plain Go of EDN.
+// Go turns EDN into plain Go.
 func ExampleValue_Go() {
 	values := edn.NewValues()
 	id, err := values.Parse([]byte(`{:f :cas, :value [1 2N], :error "timeout"}`), edn.Pos{})

@@ -1,7 +1,7 @@
 package edn
 
-// What a text may ask for is bounded, so that no file can exhaust the stack, the
-// memory or the time of a program that reads it.
+// These limits keep a file from exhausting the stack, the memory or the
+// time of a program that reads it.
 const (
 	// MaxDepth bounds the nesting of forms: values are read and printed by
 	// recursion. No history nests more than a few dozen levels.
@@ -16,9 +16,9 @@ const (
 	// number of its items must fit in an int32.
 	MaxForm = 1 << 30
 
-	// maxClip is how much of a token a message quotes.
+	// maxClip bounds how much of a token a message quotes.
 	maxClip = 40
 
-	// maxEmptyReads is how often in a row an io.Reader may give nothing.
+	// maxEmptyReads is how many times in a row an io.Reader may return nothing.
 	maxEmptyReads = 100
 )

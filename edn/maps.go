@@ -10,17 +10,17 @@ import (
 	"sync"
 )
 
-// The input is read in blocks. The first is small, since many texts are.
+// The input is read in blocks. The first is small because many texts are.
 const (
 	firstBlock = 64 << 10
 	fullBlock  = 256 << 10
 )
 
-// Maps streams the maps of a text: bare maps one after another, or the maps in
-// one vector or list, with tags, metadata, comments and discarded forms between
-// them. It keeps one block of the text in memory, or the current map if that is
-// longer. It is meant for readers that look at only some of a map's keys, as
-// package opmap does. [Values.Parse] reads a text that is in memory as a whole.
+// Maps streams the maps of a text: bare maps one after another, or the maps in one
+// vector or list. Tags, metadata, comments and discarded forms may stand between
+// them. Maps keeps one block of the text in memory, or the current map if that is
+// longer. It is meant for readers that look at only some of a map's keys, such as
+// package opmap. [Values.Parse] reads a text that is completely in memory.
 //
 // Next finds a map, and the caller reads it key by key, by indices in Data:
 //
@@ -44,37 +44,37 @@ const (
 //		...
 //	}
 //
-// A method that reads returns the index after what it has read, or -1; given
-// -1, it returns -1. If a map is not done, whatever was read of it must be
-// thrown away. Values that were interned meanwhile may stay.
+// A method that reads returns the index after what it has read, or -1;
+// given -1, it returns -1. If a map is not done, the caller must discard
+// whatever it has read of it. Values interned in the meantime may stay.
 type Maps struct {
 	s            scanner
 	in           io.Reader
-	inErr        error  // what the input ended with
-	err          error  // what Next ended with
-	what         string // what the maps are called in messages
+	inErr        error  // the error that ended the input
+	err          error  // the error that ended Next
+	what         string // what messages call the maps
 	first, later int    // lengths of blocks
 	longest      int    // MaxForm, except in tests
-	eager        bool   // a block is what one Read gives
-	blocks       int    // how many there were
-	own          []byte // the last of them that was made here
-	ahead        Ahead  // unless nil, what gives the blocks after the first two
+	eager        bool   // each Read gives a block
+	blocks       int    // number of blocks so far
+	own          []byte // the last block that was allocated here
+	ahead        Ahead  // gives the blocks after the first two, unless nil
 	raws         *Raws  // unless nil, m scans for another Maps
-	items        []Raw  // of the vectors scanned
+	items        []Raw  // of the scanned vectors
 
-	at      int  // the start, in the scanner's data, of what was read last or must be read again
+	at      int  // start, in the scanner's data, of what was read last or must be read again
 	end     int  // its end; -1 if it could not be read
 	started bool // a map or a wrapper has been met
 	wrapper byte // the bracket around all maps, or 0
 	wrapPos Pos
 	closed  bool   // the wrapper has been closed
-	pending string // a tag or metadata that is waiting for its map
+	pending string // a tag or metadata still waiting for its map
 
-	words   [64]word    // keywords seen recently, by hash
-	glances [256]glance // likewise, by what they begin with
+	words   [64]word    // recent keywords, by hash
+	glances [256]glance // recent keywords, by their first bytes
 }
 
-// NewMaps returns the maps in r, and interns their values in v. In error
+// NewMaps returns the maps in r and interns their values in v. In error
 // messages, file names the text, and what names a map, such as "an op map".
 func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
 	m := &Maps{in: r, what: what, first: firstBlock, later: fullBlock, longest: MaxForm}
@@ -83,22 +83,21 @@ func NewMaps(r io.Reader, file, what string, v *Values) *Maps {
 	return m
 }
 
-// Blocks sets how many bytes of the text are read at first, and how many later,
-// instead of 64 KiB and 256 KiB. It must be called before Next.
+// Blocks sets how many bytes of the text are read at first, and how many
+// later, instead of 64 KiB and 256 KiB. It must be called before Next.
 func (m *Maps) Blocks(first, later int) { m.first, m.later = first, later }
 
-// First sets how many bytes of the text are read at first, if it is known to be short.
-// It must be called before Next.
+// First sets how many bytes are read at first, for a text known to be
+// short. It must be called before Next.
 func (m *Maps) First(bytes int) { m.first = bytes }
 
-// Eager has maps given out as soon as their text is there: what one call of Read
-// returns is a block, however short. It must be called before Next.
+// Eager makes Next return maps as soon as their text arrives: every call of
+// Read gives a block, however short. It must be called before Next.
 func (m *Maps) Eager() { m.eager = true }
 
-// Next returns the index in Data at which the next map begins. Its error is
-// io.EOF at the end, an *Error if the text is not a sequence of maps, or an
-// error of the underlying reader with the name of the file. Calls after an
-// error return the same error.
+// Next returns the index in Data at which the next map begins. Its error is io.EOF at the
+// end and an *Error if the text is not a sequence of maps. It returns an error of the
+// underlying reader with the name of the file. Calls after an error return the same error.
 func (m *Maps) Next() (int, error) {
 	s := &m.s
 	for m.err == nil {
@@ -124,8 +123,8 @@ func (m *Maps) Next() (int, error) {
 	return -1, m.err
 }
 
-// Found is Next for who knows that a map begins at i. It says whether that is where
-// the last one ended, so that Next would find it, too.
+// Found replaces Next for a caller that knows that a map begins at i. It reports
+// whether the last map ended there, so that Next would find this one too.
 func (m *Maps) Found(i int) bool {
 	if i != m.end || i != m.s.mark || m.closed || m.pending != "" {
 		return false
@@ -134,16 +133,15 @@ func (m *Maps) Found(i int) bool {
 	return true
 }
 
-// Done ends the reading of a map: end is what the last method returned. It says
-// whether the map has been read. If not, Next gives the map again with more of
-// its text, or returns the error.
+// Done ends the reading of a map; end is what the last method returned. It reports whether the map
+// has been read. If not, Next returns the map again with more of its text, or returns the error.
 func (m *Maps) Done(end int) bool {
 	m.end = end
 	return end >= 0
 }
 
-// again prepares for another attempt at a map that could not be read: it reads
-// more of the text, or returns the error.
+// again prepares another attempt at a map that could not be read. It reads
+// more of the text or returns the error.
 func (m *Maps) again() error {
 	if m.s.more {
 		return m.refill()
@@ -151,21 +149,19 @@ func (m *Maps) again() error {
 	return m.s.err
 }
 
-// More says whether the last -1 means that the map goes on after the end of
-// Data.
+// More reports whether the last -1 means that the map goes on after the end of Data.
 func (m *Maps) More() bool { return m.s.more }
 
-// Data is the part of the text that is in memory. It is valid until Next is
-// called.
+// Data returns the part of the text that is in memory. It is valid until the next call of Next.
 func (m *Maps) Data() []byte { return m.s.data }
 
-// Place is the line and the column, from 1, of the map that Next has found.
+// Place returns the line and the column, from 1, of the map that Next has found.
 func (m *Maps) Place() (line, col int) { return m.s.start.Line, m.s.start.Col }
 
-// Offset is the place in the text, from 0, of Data[i].
+// Offset returns the offset of Data[i] in the text, from 0.
 func (m *Maps) Offset(i int) int64 { return m.s.start.Offset + int64(i) }
 
-// Open begins to read the map whose brace is at i, or begins again.
+// Open begins, or begins again, to read the map whose brace is at i.
 func (m *Maps) Open(i int) int {
 	s := &m.s
 	s.begin()
@@ -193,7 +189,7 @@ func (m *Maps) Key(i int) (key, end int) {
 	return key, end
 }
 
-// Item returns the start of the value whose key Key has found.
+// Item returns the start of the value that belongs to the key found by Key.
 func (m *Maps) Item(key, end int) int {
 	if end < 0 {
 		return -1
@@ -222,9 +218,8 @@ func (m *Maps) Value(i int) (ID, int) {
 	return m.s.value(i)
 }
 
-// Lenient is Value, except that it keeps a form that is not a value, such as
-// 10.0.0.1 or {:a}, as opaque text. It then also returns the first error that
-// Value would have met.
+// Lenient does what Value does, but keeps a form that is not a value, such as 10.0.0.1
+// or {:a}, as opaque text. It also returns the first error that Value would have met.
 func (m *Maps) Lenient(i int) (id ID, end int, forgiven error) {
 	s := &m.s
 	s.lenient, s.forgiven = true, nil
@@ -233,7 +228,7 @@ func (m *Maps) Lenient(i int) (id ID, end int, forgiven error) {
 	return id, end, s.forgiven
 }
 
-// Skip passes over the value that begins at i, whatever it holds, as long as
+// Skip skips the value that begins at i, whatever it holds, as long as
 // brackets match and strings end.
 func (m *Maps) Skip(i int) int {
 	if i < 0 {
@@ -242,11 +237,10 @@ func (m *Maps) Skip(i int) int {
 	return m.s.skip(i, "a value")
 }
 
-// Fail makes a syntax error at i in the current map. It returns -1.
+// Fail records a syntax error at i in the current map and returns -1.
 func (m *Maps) Fail(i int, msg string) int { return m.s.fail(i, msg) }
 
-// Refuse makes err, which has a place already, the error of the current map. It
-// returns -1.
+// Refuse records err, which already has a place, as the error of the current map and returns -1.
 func (m *Maps) Refuse(err error) int {
 	m.s.err = err
 	return -1
@@ -263,7 +257,7 @@ func (m *Maps) refillOrFinish() error {
 	return io.EOF
 }
 
-// expected says what may come next.
+// expected returns what may come next.
 func (m *Maps) expected() string {
 	switch {
 	case m.pending != "":
@@ -306,8 +300,8 @@ func (m *Maps) element(i int) int {
 	return m.noMap(i)
 }
 
-// noMap fails because the form at i is not a map, once enough of the form has
-// been read to name it.
+// noMap fails because the form at i is not a map. It first makes sure that
+// enough of the form has been read to name it.
 func (m *Maps) noMap(i int) int {
 	s := &m.s
 	if c := s.data[i]; c == '#' && i+1 == len(s.data) && !s.final {
@@ -364,9 +358,9 @@ func (m *Maps) dispatch(i int) int {
 	return end
 }
 
-// refill moves the text that has not been read yet to the start of a block and
-// fills the block. A block is at least twice as long as the text that is moved,
-// up to the longest form, so that a long map is scanned again only a few times.
+// refill moves the unread text to the start of a block and fills the block.
+// A block is at least twice as long as the moved text, up to the longest
+// form, so that a long map is scanned only a few times.
 func (m *Maps) refill() error {
 	if m.inErr != nil {
 		return m.inputError()
@@ -406,8 +400,8 @@ func (m *Maps) refill() error {
 	return nil
 }
 
-// spareBlocks are blocks of usual length that others have done with: a program reads
-// many histories, and the next one need not touch memory anew.
+// spareBlocks holds blocks of the usual length that are no longer in use. A
+// program that reads many histories reuses them and does not touch new memory.
 var spareBlocks = sync.Pool{New: func() any { return (*[fullBlock]byte)(make([]byte, fullBlock)) }}
 
 func newBlock(size int) []byte {
@@ -417,14 +411,14 @@ func newBlock(size int) []byte {
 	return make([]byte, size)
 }
 
-// recycle takes a block that nothing is read of any more.
+// recycle takes back a block that is no longer read.
 func recycle(block []byte) {
 	if cap(block) == fullBlock {
 		spareBlocks.Put((*[fullBlock]byte)(block[:fullBlock]))
 	}
 }
 
-// Release ends the reading: Data, and whatever is of it, is no longer valid.
+// Release ends the reading. Data, and everything that refers to it, is no longer valid.
 func (m *Maps) Release() {
 	recycle(m.own)
 	m.own, m.s.data, m.at, m.end, m.err = nil, nil, 0, 0, cmp.Or(m.err, errReleased)
@@ -434,9 +428,9 @@ var errReleased = errors.New("no more is read")
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// Fill reads into a block that has n bytes already until it is full or the input ends,
-// or once if it is eager. It returns how many there are then, and the error with which
-// the input has ended.
+// Fill reads into a block that already has n bytes until it is full or the
+// input ends; if eager, until the first bytes arrive. It returns how many
+// bytes the block has then, and the error that ended the input.
 func Fill(in io.Reader, block []byte, n int, eager bool) (int, error) {
 	before, empty := n, 0
 	for n < len(block) && !(eager && n > before) {
@@ -455,8 +449,8 @@ func Fill(in io.Reader, block []byte, n int, eager bool) (int, error) {
 	return n, nil
 }
 
-// inputError is the error of the input. It is asked for once everything that
-// was read has been used up.
+// inputError returns the error of the input. It is called once everything
+// that was read has been used up.
 func (m *Maps) inputError() error {
 	if m.s.start.File == "" {
 		return m.inErr

@@ -34,7 +34,7 @@ func TestAFormOfAStreamHasABound(t *testing.T) {
 	}
 }
 
-// skipMap is the loop of the doc comment of Maps.
+// skipMap is the loop in the doc comment of Maps.
 func skipMap(m *Maps, i int) int {
 	at := m.Open(i)
 	for at >= 0 {
@@ -73,7 +73,7 @@ func TestMapsGiveTheirKeysAndPlaces(t *testing.T) {
 	}
 }
 
-// What failed stays failed, whatever is called next.
+// A reading that has failed keeps failing, whatever is called next.
 func TestReadingOnAfterAFailureFails(t *testing.T) {
 	m := NewMaps(strings.NewReader("{:a 1x}"), "", "a map", NewValues())
 	if _, err := m.Next(); err != nil {
@@ -89,7 +89,7 @@ func TestReadingOnAfterAFailureFails(t *testing.T) {
 	}
 }
 
-// Once it is released nothing more is read, though there is more in the block.
+// After Release, nothing more is read although the block holds more.
 func TestReadingOnAfterReleaseFails(t *testing.T) {
 	m := NewMaps(strings.NewReader("{:a 1} {:b 2}"), "", "a map", NewValues())
 	i, err := m.Next()

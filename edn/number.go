@@ -10,8 +10,7 @@ import (
 	goedn "olympos.io/encoding/edn"
 )
 
-// plainInt reads a decimal integer that fits in an int64 and is written as
-// Clojure prints it.
+// plainInt reads a decimal integer that fits in an int64 and is spelled as Clojure prints it.
 func plainInt(text []byte) (int64, bool) {
 	if len(text) > len("-9223372036854775808") {
 		return 0, false
@@ -20,8 +19,8 @@ func plainInt(text []byte) (int64, bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == string(text)
 }
 
-// readNumber reads a number that begins with a digit, or a sign and a digit, in
-// any of Clojure's notations.
+// readNumber reads a number in any of Clojure's notations. It must begin
+// with a digit, or with a sign and a digit.
 func readNumber(text string) (token, bool) {
 	if len(text) > MaxNumber {
 		return token{}, false
@@ -38,7 +37,7 @@ func readNumber(text string) (token, bool) {
 		return intToken(n), true
 	}
 	if isDigits(strings.TrimSuffix(body, "N")) {
-		return token{}, false // A malformed octal such as 08, and not a float either.
+		return token{}, false // A malformed octal such as 08 is not a float either.
 	}
 	return readFloat(text)
 }
@@ -92,7 +91,7 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// readRatio reads n/d in lowest terms; 4/2 is an integer.
+// readRatio reads n/d in lowest terms. It returns 4/2 as an integer.
 func readRatio(negative bool, n, d string) (token, bool) {
 	if !isDigits(n) || !isDigits(d) || strings.Trim(d, "0") == "" {
 		return token{}, false
@@ -133,7 +132,7 @@ func readFloat(text string) (token, bool) {
 }
 
 // canonicalDecimal writes a decimal as its shortest integer and an exponent. It
-// works on the text alone, since 1e999999999M has too many digits to spell out.
+// works on the text alone because 1e999999999M has too many digits to spell out.
 func canonicalDecimal(negative bool, whole, fraction, exponent string) string {
 	digits := strings.TrimLeft(whole+fraction, "0")
 	if digits == "" {
@@ -148,7 +147,7 @@ func canonicalDecimal(negative bool, whole, fraction, exponent string) string {
 	return short + "E" + scale.String() + "M"
 }
 
-// Float is the number nearest to a floating point number's text. Of other forms it is 0.
+// Float returns the number nearest to a floating-point number's text, and 0 for other forms.
 func (v *Values) Float(id ID) float64 {
 	if v.Kind(id) != KindFloat {
 		return 0
@@ -156,8 +155,8 @@ func (v *Values) Float(id ID) float64 {
 	return goFloat(v.Str(id))
 }
 
-// Rat is a number, exactly. It is false if it has more than [MaxNumber] digits
-// before or behind the point, is infinite or NaN, or if it is not a number.
+// Rat returns the exact value of a number. It returns false for other forms, for
+// infinity and NaN, and for more than [MaxNumber] digits before or after the point.
 func (v *Values) Rat(id ID) (*big.Rat, bool) {
 	switch v.Kind(id) {
 	case KindInt:
@@ -177,7 +176,7 @@ func (v *Values) Rat(id ID) (*big.Rat, bool) {
 	return nil, false
 }
 
-// canonicalFloat is the text of the class of f: 0.0 and -0.0 are equal.
+// canonicalFloat returns the text that names the class of f: 0.0 and -0.0 are equal.
 func canonicalFloat(f float64) string {
 	if f == 0 {
 		return "0.0"

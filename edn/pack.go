@@ -5,13 +5,12 @@ import (
 	"errors"
 )
 
-// Packer packs forms as bytes, each of them once, so that they can be sent to another
-// program of the same build. Unpack reads them. Nothing must be added to the table
-// while it is used.
+// Packer packs forms as bytes, each form once, to send them to another program of the
+// same build. Unpack reads them. Nothing may be added to the table in the meantime.
 type Packer struct {
 	from   *Values
-	number []int32 // by form of from: its number, 0 if it is not packed
-	packed []ID    // the forms with a number above that of True
+	number []int32 // by form of from: its number, 0 if not packed
+	packed []ID    // the forms whose numbers are above that of True
 	out    []byte
 }
 
@@ -22,7 +21,7 @@ func (v *Values) NewPacker() *Packer {
 	return p
 }
 
-// Number is where a form stands among those that Unpack will return.
+// Number returns the index of a form in what Unpack will return.
 func (p *Packer) Number(id ID) int {
 	if p.number[id] == 0 && id != Nil {
 		p.pack(id)
@@ -53,14 +52,15 @@ func (p *Packer) pack(id ID) {
 	}
 }
 
-// packedInt stands for the kind of an integer that is a number here. Others are texts.
+// packedInt takes the place of the kind for an integer packed as a number.
+// Other forms are packed as texts.
 const packedInt = 0xff
 
-// plain says whether a form is an integer that is written as one.
+// plain reports whether a form is an integer in its plain spelling.
 func (f *form) plain() bool { return f.kind == KindInt && f.n == 0 }
 
-// Append appends the forms that have been given numbers, and forgets them: the next
-// one begins anew.
+// Append appends the forms that have been given numbers, and forgets them.
+// Numbers start over after it.
 func (p *Packer) Append(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(p.packed)))
 	dst = append(dst, p.out...)
@@ -73,8 +73,8 @@ func (p *Packer) Append(dst []byte) []byte {
 
 var errPacked = errors.New("expected packed forms, found something else")
 
-// Unpack interns the forms that Append has written, in the order of their numbers,
-// and returns what follows them.
+// Unpack interns the forms that Append has written, in the order of their
+// numbers. It also returns the bytes after them.
 func (v *Values) Unpack(packed []byte) (ids []ID, rest []byte, err error) {
 	n, packed, ok := unpackLength(packed)
 	if !ok {
@@ -118,7 +118,7 @@ func (v *Values) Unpack(packed []byte) (ids []ID, rest []byte, err error) {
 	return ids, packed, nil
 }
 
-// unpackLength is how many bytes or forms follow, each of which takes a byte at least.
+// unpackLength returns how many bytes or forms follow. Each takes at least one byte.
 func unpackLength(packed []byte) (n int, rest []byte, ok bool) {
 	length, size := binary.Uvarint(packed)
 	if size <= 0 || length > uint64(len(packed)-size) {

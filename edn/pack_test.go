@@ -2,8 +2,7 @@ package edn
 
 import "testing"
 
-// Forms that have been packed are the same in another table, whatever they are; a text
-// that is cut off is an error.
+// Packed forms of all kinds are the same in another table. A text that is cut off is an error.
 func TestPackedFormsAreTheSame(t *testing.T) {
 	v := NewValues()
 	var ids []ID
@@ -14,10 +13,10 @@ func TestPackedFormsAreTheSame(t *testing.T) {
 		}
 		ids = append(ids, id)
 	}
-	// What no EDN text can be, but a program's and JSON's names can.
+	// Names that an EDN text cannot contain, but names in programs and JSON can.
 	ids = append(ids, v.InternKeyword("a b;c"), v.InternSymbol(""), v.InternVector([]ID{v.InternKeyword("}")}), v.InternInt(-1<<63), v.InternTagged("a b", Nil))
 	p := v.NewPacker()
-	for half := range 2 { // numbers begin anew
+	for half := range 2 { // numbers start over
 		var numbers []int
 		var own []ID
 		for i, id := range ids {

@@ -9,21 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// Parse reads a text that holds exactly one form. The places in errors are
-// counted from at.
+// Parse reads a text that holds exactly one form. Places in errors count from at.
 func (v *Values) Parse(text []byte, at Pos) (ID, error) {
 	return newScanner(v, text, at).only()
 }
 
-// ParseLenient is Parse, except that a form that is not a value, such as 1x3 or
-// {:a}, is kept as opaque text. Brackets must match all the same.
+// ParseLenient does what Parse does, but keeps a form that is not a value,
+// such as 1x3 or {:a}, as opaque text. Brackets must still match.
 func (v *Values) ParseLenient(text []byte) (ID, error) {
 	s := newScanner(v, text, Pos{})
 	s.lenient = true
 	return s.only()
 }
 
-// only reads the one form of a text.
+// only reads the single form of a text.
 func (s *scanner) only() (ID, error) {
 	i := s.required(0, "a value")
 	if i < 0 {
@@ -42,14 +41,14 @@ func (s *scanner) only() (ID, error) {
 	return id, nil
 }
 
-// ParseAll reads all forms of a text, such as those of a line of a log.
+// ParseAll reads all forms of a text, such as those on a line of a log.
 func (v *Values) ParseAll(text []byte, at Pos) ([]ID, error) {
 	ids, _, err := v.ParseFirst(text, at, len(text))
 	return ids, err
 }
 
-// ParseFirst reads at most n forms from the beginning of a text. Read is how much
-// of it they are: what comes behind the n-th form may be anything.
+// ParseFirst reads at most n forms from the beginning of a text. It returns
+// how many bytes they take as read; anything may follow the n-th form.
 func (v *Values) ParseFirst(text []byte, at Pos, n int) (ids []ID, read int, err error) {
 	s := newScanner(v, text, at)
 	for i := 0; len(ids) < n; {
@@ -77,8 +76,8 @@ func newScanner(v *Values, text []byte, at Pos) *scanner {
 	return &scanner{data: text, final: true, v: v, start: at}
 }
 
-// rest skips white space, comments and discarded forms up to the next form or
-// the end of a text that is complete.
+// rest skips white space, comments and discarded forms. It stops at the
+// next form or at the end of a complete text.
 func (s *scanner) rest(i int) int {
 	for {
 		i = s.blank(i)
@@ -91,7 +90,7 @@ func (s *scanner) rest(i int) int {
 	}
 }
 
-// required is next in a place where a closing bracket is an error.
+// required does what next does, but treats a closing bracket as an error.
 func (s *scanner) required(i int, expected string) int {
 	i = s.next(i, expected)
 	if i >= 0 && isCloser(s.data[i]) {
@@ -125,13 +124,13 @@ func (s *scanner) value(i int) (ID, int) {
 	return s.opaque(strings.Join(strings.Fields(string(s.data[i:end])), " ")), end
 }
 
-// noValue is fail for a form that can be skipped although it is not a value.
+// noValue does what fail does, for a form that can be skipped although it is not a value.
 func (s *scanner) noValue(i int, msg string) int {
 	s.illegal = true
 	return s.fail(i, msg)
 }
 
-// form reads the form that begins at i and is a value.
+// form reads the form at i, which must be a value.
 func (s *scanner) form(i int) (ID, int) {
 	switch s.data[i] {
 	case ':':
@@ -161,9 +160,8 @@ func (s *scanner) form(i int) (ID, int) {
 	return s.number(i)
 }
 
-// shortInt reads a number like most: up to 18 digits, perhaps with a minus. For
-// everything else, and for a number that may go on after the end of data, it
-// returns end 0.
+// shortInt reads the usual kind of number: up to 18 digits, with an optional minus. For
+// everything else, and for a number that may go on after the end of data, it returns end 0.
 func (s *scanner) shortInt(i int) (n int64, end int) {
 	j := i
 	if s.data[i] == '-' {
@@ -171,7 +169,7 @@ func (s *scanner) shortInt(i int) (n int64, end int) {
 	}
 	first := j
 	for ; j < len(s.data) && bytesOf[s.data[j]]&numericByte != 0; j++ {
-		n = 10*n + int64(s.data[j]-'0') // It may overflow, but then it has too many digits.
+		n = 10*n + int64(s.data[j]-'0') // This may overflow, but then there are too many digits.
 	}
 	digits := j - first
 	if digits == 0 || digits > 18 || s.data[first] == '0' && j-i > 1 {
@@ -186,7 +184,7 @@ func (s *scanner) shortInt(i int) (n int64, end int) {
 	return n, j
 }
 
-// meta skips metadata, ^x or #^x, and returns where the form that bears it begins.
+// meta skips metadata, ^x or #^x, and returns where the annotated form begins.
 func (s *scanner) meta(i int) int {
 	for {
 		switch {
@@ -224,18 +222,18 @@ func (s *scanner) keyword(i int) (ID, int) {
 	return s.v.InternKeyword(string(name)), end
 }
 
-// isName says whether a token is one in Clojure, too: ^ and Unicode's white space end it
-// there.
+// isName reports whether Clojure also reads this as one token: there ^ and
+// Unicode's white space end a token.
 func isName(token []byte) bool { return bytes.IndexByte(token, '^') < 0 && !hasSpace(string(token)) }
 
-// hasSpace says whether a token holds what is white space in Java though not in ASCII.
+// hasSpace reports whether a token contains non-ASCII white space as Java defines it.
 func hasSpace(token string) bool {
 	return strings.ContainsFunc(token, func(r rune) bool {
 		return r > unicode.MaxLatin1 && r != '\u2007' && r != '\u202f' && unicode.Is(unicode.Z, r)
 	})
 }
 
-// number reads a number, or goes on to symbol.
+// number reads a number, or passes the token to symbol.
 func (s *scanner) number(i int) (ID, int) {
 	end := s.token(i)
 	if end < 0 {
@@ -269,8 +267,8 @@ func startsNumber(text []byte) bool {
 	return len(text) > 0 && bytesOf[text[0]]&numericByte != 0
 }
 
-// symbol reads nil, true, false or any other token. Reader macros such as @x or
-// 'x count as symbols of that spelling.
+// symbol reads nil, true, false or any other token. It returns reader
+// macros such as @x or 'x as symbols of that spelling.
 func (s *scanner) symbol(i, end int) (ID, int) {
 	text := s.data[i:end]
 	if id, ok := s.v.symbols[string(text)]; ok {
@@ -282,14 +280,14 @@ func (s *scanner) symbol(i, end int) (ID, int) {
 	return s.v.InternSymbol(string(text)), end
 }
 
-// hasName says whether a token is more than the beginning of a form: a name follows
-// its reader macros, if it has any, and not a blank, a bracket, # or ^.
+// hasName reports whether a token is more than the beginning of a form.
+// After its reader macros must come a name, not a blank, a bracket, # or ^.
 func hasName(token []byte) bool {
 	name := bytes.TrimLeft(token, "'@`~")
 	return len(name) > 0 && (len(name) == len(token) || name[0] != '#' && name[0] != '^')
 }
 
-// collection reads the collection whose bracket is at i.
+// collection reads the collection whose opening bracket is at i.
 func (s *scanner) collection(kind Kind, i int) (ID, int) {
 	if !s.push(i) {
 		return Nil, -1
@@ -324,8 +322,7 @@ func (s *scanner) collection(kind Kind, i int) (ID, int) {
 	return id, at + 1
 }
 
-// collect interns a collection that ends at the given index, unless it is an
-// illegal map or set.
+// collect interns a collection that ends at the given index. It rejects an illegal map or set.
 func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool) {
 	if kind == KindMap && len(items)%2 == 1 {
 		s.noValue(end, "expected a value for "+s.v.brief(items[len(items)-1])+", found }")
@@ -348,10 +345,10 @@ func (s *scanner) collect(kind Kind, items []ID, spots []int, end int) (ID, bool
 	return s.v.addItems(kind, items), true
 }
 
-// brief is a form's text, shortened for a message.
+// brief returns a form's text, shortened for a message.
 func (v *Values) brief(id ID) string { return clip(v.AppendText(nil, id)) }
 
-// dispatch reads the form that begins with the # at i and is not a discard.
+// dispatch reads the form whose # is at i. The form must not be a discard.
 func (s *scanner) dispatch(i int) (ID, int) {
 	if i+1 == len(s.data) {
 		return Nil, s.unfinished("a tag after #")
@@ -408,7 +405,7 @@ func (s *scanner) varQuote(i int) (ID, int) {
 	return s.v.InternSymbol(string(s.data[i:end])), end
 }
 
-// regex keeps #"re" as its text. Line ends in it are spelled \n and \r, which
+// regex keeps #"re" as its text. It spells line ends as \n and \r, which
 // mean the same in a regex, so that every form prints on one line.
 func (s *scanner) regex(i int) (ID, int) {
 	end, _ := s.quoted(i + 1)
@@ -459,7 +456,7 @@ func (s *scanner) character(i int) (ID, int) {
 		return Nil, s.noValue(i, "expected a character, found "+clip(s.data[i:end]))
 	}
 	if bytesOf[text[1]]&blankByte != 0 && text != `\,` {
-		text = canonical // A backslash and a line end must print as one line.
+		text = canonical // A backslash followed by a line end must print on one line.
 		if id, ok := s.v.tokens[text]; ok {
 			return id, end
 		}
@@ -467,10 +464,10 @@ func (s *scanner) character(i int) (ID, int) {
 	return s.v.addToken(text, token{kind: KindChar, canonical: canonical}), end
 }
 
-// namedChars are the characters that have names.
+// namedChars maps the names of characters to the characters.
 var namedChars = map[string]rune{"newline": '\n', "return": '\r', "space": ' ', "tab": '\t', "formfeed": '\f', "backspace": '\b'}
 
-// Rune is a character, false for a byte that is not UTF-8 and for every other form.
+// Rune returns a character. It returns false for a byte that is not UTF-8 and for every other form.
 func (v *Values) Rune(id ID) (rune, bool) {
 	if v.Kind(id) != KindChar {
 		return 0, false
@@ -488,8 +485,8 @@ func readChar(text string) (string, bool) {
 	return charText(r), ok
 }
 
-// readRune reads a character, which is negative for a byte that is not UTF-8: that equals
-// the same byte only.
+// readRune reads a character. It returns a negative rune for a byte that is
+// not UTF-8; such a byte equals only itself.
 func readRune(text string) (rune, bool) {
 	name := text[1:]
 	if r, size := utf8.DecodeRuneInString(name); size == len(name) {
@@ -506,7 +503,7 @@ func readRune(text string) (rune, bool) {
 		return rune(n), err == nil && len(name) <= 4
 	}
 	r, ok := hex4([]byte(name))
-	return r, ok && len(name) == 5 // Half of a UTF-16 pair is a character of Java, though Clojure does not read it.
+	return r, ok && len(name) == 5 // Half of a UTF-16 pair is a character in Java, though Clojure does not read it.
 }
 
 // charText spells a character as Clojure does, and control characters as \u.
@@ -547,8 +544,8 @@ func (s *scanner) str(i int) (ID, int) {
 	return s.v.InternStringBytes(s.buf), end
 }
 
-// unescape decodes data[i:end], the contents of a string, to buf. Bytes that are
-// not UTF-8 stay as they are, so that different strings remain different.
+// unescape decodes data[i:end], the contents of a string, into buf. It keeps
+// bytes that are not UTF-8 unchanged, so that different strings remain different.
 func (s *scanner) unescape(i, end int) bool {
 	s.buf = s.buf[:0]
 	for i < end {
@@ -569,7 +566,7 @@ func (s *scanner) unescape(i, end int) bool {
 	return true
 }
 
-// escape decodes what follows a backslash to buf and returns its length, or 0.
+// escape decodes what follows a backslash into buf and returns its length, or 0.
 func (s *scanner) escape(text []byte) int {
 	switch c := text[0]; c {
 	case 't':
@@ -592,8 +589,8 @@ func (s *scanner) escape(text []byte) int {
 	return 1
 }
 
-// unicodeEscape decodes \u0041, or two of them that are a surrogate pair. A lone
-// surrogate becomes three bytes that are not UTF-8 and equal no other string.
+// unicodeEscape decodes \u0041, or two such escapes that form a surrogate pair. It
+// turns a lone surrogate into three bytes that are not UTF-8 and equal no other string.
 func (s *scanner) unicodeEscape(text []byte) int {
 	r, ok := hex4(text)
 	if !ok {
@@ -613,7 +610,7 @@ func (s *scanner) unicodeEscape(text []byte) int {
 	return 5
 }
 
-// hex4 reads u and four digits.
+// hex4 reads u and four hexadecimal digits.
 func hex4(text []byte) (rune, bool) {
 	if len(text) < 5 || text[0] != 'u' {
 		return 0, false
@@ -629,7 +626,7 @@ func (s *scanner) octalEscape(text []byte) int {
 		i++
 	}
 	if n > 0377 || i < 3 && i < len(text) && bytesOf[text[i]]&delimByte == 0 && text[i] != '#' && text[i] != '^' {
-		return 0 // Clojure takes what ends a token for the end of the escape, and nothing else.
+		return 0 // In Clojure only what ends a token ends the escape.
 	}
 	s.buf = utf8.AppendRune(s.buf, rune(n))
 	return i

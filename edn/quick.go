@@ -7,13 +7,13 @@ import (
 	"clew/internal/digits"
 )
 
-// The methods called Quick read the most common kinds of values, several bytes
-// at a time. They may be called wherever a value of the map that Next has found is
-// expected, without Open, and return -1 for anything unusual: then the map must be
-// read again, from Open on, by the other methods, which give the same values.
+// The methods called Quick read the most common kinds of values, several bytes at a
+// time. They may be called without Open, wherever a value of the map that Next has
+// found is expected. They return -1 for anything unusual. The caller must then read
+// the map again, from Open on, with the other methods, which give the same values.
 
-// QuickValue reads the value at i. It says whether the value is simple, and hence
-// has no line end in it.
+// QuickValue reads the value at i. It reports whether the value is simple
+// and so contains no line end.
 func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
 	if !m.roomy(i) {
 		return Nil, -1, false
@@ -35,7 +35,7 @@ func (m *Maps) QuickValue(i int) (id ID, end int, simple bool) {
 	return id, end, false
 }
 
-// QuickScan is QuickValue, but that the value is not interned.
+// QuickScan does what QuickValue does, but does not intern the value.
 func (m *Maps) QuickScan(i int) (raw Raw, end int, simple bool) {
 	if !m.roomy(i) {
 		return 0, -1, false
@@ -56,8 +56,8 @@ func (m *Maps) QuickScan(i int) (raw Raw, end int, simple bool) {
 	return rawSpan(rawText, i, max(end, 0)), end, false
 }
 
-// QuickSkip passes over the value at i. It says whether the value is simple, and
-// hence has no line end in it.
+// QuickSkip skips the value at i. It reports whether the value is simple
+// and so contains no line end.
 func (m *Maps) QuickSkip(i int) (end int, simple bool) {
 	data := m.s.data
 	for end = i; end+8 <= len(data); {
@@ -77,13 +77,12 @@ func (m *Maps) QuickSkip(i int) (end int, simple bool) {
 	return m.s.skip(i, "a value"), false
 }
 
-// QuickInt reads the integer at i, if it has at most 18 digits and is written
-// as Clojure prints it. The integer is not interned.
+// QuickInt reads the integer at i, if it has at most 18 digits and is
+// spelled as Clojure prints it. It does not intern the integer.
 func (m *Maps) QuickInt(i int) (n int64, end int) { return m.s.quickInt(i) }
 
-// QuickLineEnd passes over the line end at i, after the current map, if there
-// is one, so that Next need not count lines. There must be no line end inside
-// the map.
+// QuickLineEnd skips the line end at i, after the current map, if there is one,
+// so that Next need not count lines. There must not be a line end inside the map.
 func (m *Maps) QuickLineEnd(i int) int {
 	if s := &m.s; i < len(s.data) && s.data[i] == '\n' {
 		return m.LineEnd(i)
@@ -91,18 +90,17 @@ func (m *Maps) QuickLineEnd(i int) int {
 	return i
 }
 
-// LineEnd is QuickLineEnd if there is one at i.
+// LineEnd skips a line end that is known to be at i.
 func (m *Maps) LineEnd(i int) int {
 	s := &m.s
 	s.start.Line, s.start.Col, s.mark = s.start.Line+1, 1, i+1
 	return i + 1
 }
 
-// roomy says whether at least 8 bytes follow i.
+// roomy reports whether at least 8 bytes follow i.
 func (m *Maps) roomy(i int) bool { return i+8 < len(m.s.data) }
 
-// begins says whether a form begins here, rather than something that stands
-// between forms.
+// begins reports whether a form begins here, and not something that stands between forms.
 func begins(text []byte) bool {
 	switch c := text[0]; c {
 	case ')', ']', '}', ';':
@@ -114,8 +112,8 @@ func begins(text []byte) bool {
 	}
 }
 
-// quickScalar reads nil, true, false, a short integer or a keyword at i, where at
-// least 8 bytes follow.
+// quickScalar reads nil, true, false, a short integer or a keyword at i. At
+// least 8 bytes must follow i.
 func (m *Maps) quickScalar(i int) (Raw, int) {
 	s := &m.s
 	switch c := s.data[i]; {
@@ -145,8 +143,7 @@ const (
 	falseWord = 'f' | 'a'<<8 | 'l'<<16 | 's'<<24 | 'e'<<32
 )
 
-// quickVector reads the vector at i of such scalars, with single spaces between
-// them.
+// quickVector reads the vector of such scalars at i, with single spaces between them.
 func (m *Maps) quickVector(i int) (Raw, int) {
 	data, base := m.s.data, len(m.items)
 	for at := i + 1; at+8 < len(data); at++ {
@@ -173,8 +170,8 @@ func (m *Maps) quickVector(i int) (Raw, int) {
 	return 0, -1
 }
 
-// quickInt reads an integer of at most 15 digits, 8 at once, and leaves everything
-// else to shortInt.
+// quickInt reads an integer of at most 15 digits, 8 at a time, and leaves
+// everything else to shortInt.
 func (s *scanner) quickInt(i int) (int64, int) {
 	if i+8 >= len(s.data) {
 		return s.slowInt(i)
@@ -219,15 +216,15 @@ func (s *scanner) slowInt(i int) (int64, int) {
 	return 0, -1
 }
 
-// word is a keyword of fewer than 16 bytes, which have been shifted to the end.
+// word is a keyword of fewer than 16 bytes, shifted to the high end.
 type word struct {
 	text [2]uint64
 	n    int
 	id   ID
 }
 
-// glance is a keyword of fewer than 8 bytes, with what stands behind it up to 8: in a
-// history that is nearly always the same, and then nobody has to look for its end.
+// glance is a keyword of fewer than 8 bytes, padded to 8 with the bytes after it. In a history
+// these are nearly always the same, so that the end of the keyword need not be searched.
 type glance struct {
 	text uint64
 	n    int32
@@ -263,8 +260,8 @@ func (m *Maps) keyword(i int) (ID, int) {
 	if i+16 > len(data) {
 		return m.newKeyword(i)
 	}
-	// Nearly all keywords end in a blank, a comma or a brace, and have been
-	// seen: then what stands before the end is a token.
+	// Nearly all keywords end in a blank, a comma or a brace and have been seen
+	// before. Then what stands before the end is a token.
 	var text [2]uint64
 	text[0] = binary.LittleEndian.Uint64(data[i:])
 	n := untilEnd(text[0])
@@ -287,7 +284,7 @@ func (m *Maps) keyword(i int) (ID, int) {
 	return id, end
 }
 
-// untilEnd is how many characters stand before the first space, comma or } in w.
+// untilEnd returns how many characters stand before the first space, comma or } in w.
 func untilEnd(w uint64) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	space, comma, brace := w^' '*low, w^','*low, w^'}'*low

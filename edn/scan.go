@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// scanner finds forms in a text that may be the start of a longer one. Its
-// methods take the index where they begin and return the index after what they
-// read, or -1. Then either more is set, which means that the form goes on after
-// the end of the text, or err is.
+// scanner finds forms in a text that may be the start of a longer one. Its methods take
+// the index where they begin and return the index after what they read, or -1. After
+// -1, either more is set because the form goes on after the end of the text, or err is.
 type scanner struct {
 	data  []byte
 	final bool  // nothing follows data
@@ -18,12 +17,12 @@ type scanner struct {
 
 	v     *Values
 	open  []int // the brackets that enclose what is being read
-	tags  int   // how many tags enclose it; they nest as brackets do
+	tags  int   // how many tags enclose it; they nest like brackets
 	items []ID  // the items of the collections being read
 	spots []int // where each of items begins
 	buf   []byte
 
-	lenient  bool  // keep forms that are not values as text
+	lenient  bool  // keep forms that are not values, as text
 	illegal  bool  // err is about such a form, and brackets match up to there
 	forgiven error // what was wrong with the first of them
 
@@ -31,7 +30,7 @@ type scanner struct {
 	mark  int
 }
 
-// begin forgets what an unfinished reading has left behind.
+// begin clears what an unfinished reading has left behind.
 func (s *scanner) begin() {
 	s.more = false
 	s.open = s.open[:0]
@@ -68,7 +67,7 @@ var bytesOf = func() (t [256]uint8) {
 	return t
 }()
 
-// advance moves the mark, from which lines and columns are counted, to i.
+// advance moves the mark to i. Lines and columns count from the mark.
 func (s *scanner) advance(i int) {
 	if i > s.mark {
 		s.start.Line, s.start.Col = s.lineCol(i)
@@ -76,7 +75,7 @@ func (s *scanner) advance(i int) {
 	}
 }
 
-// pos is the place of data[i], which must not lie before the mark.
+// pos returns the place of data[i], which must not lie before the mark.
 func (s *scanner) pos(i int) Pos {
 	p := s.start
 	p.Line, p.Col = s.lineCol(i)
@@ -109,7 +108,7 @@ func (s *scanner) unfinished(expected string) int {
 	return s.failAtEnd("expected " + s.closing(expected) + ", found end of input")
 }
 
-// failAtEnd is fail at the end of data, for a form that goes on there.
+// failAtEnd fails at the end of data, for a form that goes on there.
 func (s *scanner) failAtEnd(msg string) int {
 	s.err = &Error{Pos: s.pos(len(s.data)), Msg: msg, Err: ErrUnfinished}
 	return -1
@@ -141,7 +140,7 @@ func closer(open byte) byte {
 
 func isCloser(c byte) bool { return c == ')' || c == ']' || c == '}' }
 
-// push notes an opening bracket at i.
+// push records an opening bracket at i.
 func (s *scanner) push(i int) bool {
 	if s.tooDeep(i) {
 		return false
@@ -175,8 +174,8 @@ func (s *scanner) pop(i int) bool {
 	return true
 }
 
-// blank skips white space and comments. It never fails, and stops at a comment
-// whose end is not in data.
+// blank skips white space and comments. It never fails. It stops at a
+// comment whose end is not in data.
 func (s *scanner) blank(i int) int {
 	for i < len(s.data) {
 		c := s.data[i]
@@ -199,13 +198,13 @@ func (s *scanner) blank(i int) int {
 	return i
 }
 
-// atEnd says whether blank stopped because data ends.
+// atEnd reports whether blank stopped because data ends.
 func (s *scanner) atEnd(i int) bool { return i >= len(s.data) || s.data[i] == ';' }
 
-// next skips to the next form: over white space, comments and discarded forms.
+// next skips white space, comments and discarded forms up to the next form.
 func (s *scanner) next(i int, expected string) int {
 	for i < len(s.data) && bytesOf[s.data[i]]&blankByte != 0 {
-		i++ // Nearly always this is all there is to skip.
+		i++ // Nearly always there is nothing else to skip.
 	}
 	if i < len(s.data) && s.data[i] != ';' && s.data[i] != '#' {
 		return i
@@ -244,7 +243,7 @@ func (s *scanner) token(i int) int {
 }
 
 // char returns the end of the character whose backslash is at i. Whatever
-// follows the backslash belongs to it, even a bracket.
+// follows the backslash belongs to the character, even a bracket.
 func (s *scanner) char(i int) int {
 	if i+1 >= len(s.data) {
 		return s.unfinished("a character after \\")
@@ -252,8 +251,8 @@ func (s *scanner) char(i int) int {
 	return s.token(i + 2)
 }
 
-// quoted returns the end of the string or regex whose opening quote is at i, and
-// whether it holds escapes.
+// quoted returns the end of the string or regex whose opening quote is at
+// i, and whether it contains escapes.
 func (s *scanner) quoted(i int) (end int, escapes bool) {
 	data := s.data
 	for j := i + 1; j < len(data); j++ {
@@ -273,7 +272,7 @@ func (s *scanner) quoted(i int) (end int, escapes bool) {
 }
 
 // angle returns the end of #<Foo bar>, as old versions of Clojure printed
-// objects, whose < is at i. It returns 0 if the form does not end on its line.
+// objects. The < is at i. It returns 0 if the form does not end on its line.
 func (s *scanner) angle(i int) int {
 	depth := 0
 	for j := i; j < len(s.data); j++ {
@@ -295,8 +294,8 @@ func (s *scanner) angle(i int) int {
 	return 0
 }
 
-// skip passes over one form and the discards before it, whatever it holds, as
-// long as brackets match and strings end. It uses no recursion.
+// skip skips one form and the discards before it, whatever it holds, as
+// long as brackets match and strings end. It does not recurse.
 func (s *scanner) skip(i int, expected string) int {
 	if i < len(s.data) && bytesOf[s.data[i]]&plainByte != 0 {
 		return s.token(i)
@@ -348,8 +347,8 @@ func (s *scanner) skip(i int, expected string) int {
 	return i
 }
 
-// skipToken passes over a token or a prefix such as #tag. The second result is
-// how many more forms are needed because of it: -1 for a token that is a form.
+// skipToken skips a token or a prefix such as #tag. The second result is
+// how many more forms it needs: -1 for a token that is a form.
 func (s *scanner) skipToken(i int) (end, forms int) {
 	switch s.data[i] {
 	case '#':
@@ -384,7 +383,7 @@ func (s *scanner) skipDispatch(i int) (end, forms int) {
 	return s.token(i + 1), 0
 }
 
-// found says what begins at i, for a message.
+// found describes what begins at i, for a message.
 func (s *scanner) found(i int) string {
 	switch c := s.data[i]; c {
 	case '(':

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// tagged reads the form with a tag whose # is at i.
+// tagged reads the tagged form whose # is at i.
 func (s *scanner) tagged(i int) (ID, int) {
 	end := s.token(i + 1)
 	if end < 0 {
@@ -48,7 +48,7 @@ func (s *scanner) tagged(i int) (ID, int) {
 	return id, at
 }
 
-// untagged says what was expected where a tag does not admit a form; "" where it does.
+// untagged returns what was expected if a tag does not admit a form, and "" if it does.
 func (v *Values) untagged(tag []byte, form ID) string {
 	ok := true
 	switch string(tag) {
@@ -109,7 +109,7 @@ func (s *scanner) namespaced(i int) (ID, int) {
 	return id, last
 }
 
-// isNamespace says whether a token is a symbol without a namespace.
+// isNamespace reports whether a token is a symbol without a namespace.
 func isNamespace(token string) bool {
 	switch token {
 	case "", "nil", "true", "false":
@@ -118,8 +118,8 @@ func isNamespace(token string) bool {
 	return token[0] != '#' && !strings.ContainsAny(token, "/:^@`~") && !startsNumber([]byte(token)) && !hasSpace(token)
 }
 
-// inNamespace is a key of a map that has a namespace: keywords and symbols without one
-// are of it, and those of the namespace _ have none.
+// inNamespace returns a key of a map that has a namespace. It qualifies keywords and symbols
+// that have no namespace of their own, and removes the namespace _ from those that have it.
 func (v *Values) inNamespace(ns string, key ID) ID {
 	name, intern := v.Str(key), v.InternKeyword
 	switch v.Kind(key) {
@@ -138,8 +138,8 @@ func (v *Values) inNamespace(ns string, key ID) ID {
 	return intern(ns + "/" + name)
 }
 
-// canonicalTagged makes equal instants and equal UUIDs one value: an instant is its
-// milliseconds, as no text has it.
+// canonicalTagged makes equal instants and equal UUIDs one value. It turns
+// an instant into its milliseconds, an integer, which no text spells.
 func (v *Values) canonicalTagged(tag string, form ID) ID {
 	if v.forms[form].kind != KindString {
 		return form
@@ -158,7 +158,7 @@ func (v *Values) canonicalTagged(tag string, form ID) ID {
 	return form
 }
 
-// Instant is an #inst in milliseconds since 1970.
+// Instant returns an #inst in milliseconds since 1970.
 func (v *Values) Instant(id ID) (ms int64, ok bool) {
 	if v.Kind(id) != KindTagged || v.Str(id) != "inst" || v.Kind(v.items(id)[1]) != KindString {
 		return 0, false
@@ -166,7 +166,7 @@ func (v *Values) Instant(id ID) (ms int64, ok bool) {
 	return parseInstant(v.Str(v.items(id)[1]))
 }
 
-// UUID is the halves of a #uuid, signed, as Java compares them.
+// UUID returns the two halves of a #uuid, signed, as Java compares them.
 func (v *Values) UUID(id ID) (high, low int64, ok bool) {
 	if v.Kind(id) != KindTagged || v.Str(id) != "uuid" || v.Kind(v.items(id)[1]) != KindString {
 		return 0, 0, false
@@ -175,13 +175,13 @@ func (v *Values) UUID(id ID) (high, low int64, ok bool) {
 	return int64(binary.BigEndian.Uint64(u[:8])), int64(binary.BigEndian.Uint64(u[8:])), ok
 }
 
-// instant is what clojure.instant reads: any part after the year may be missing, with all
-// that follow it, and an offset may stand behind any of them.
+// instant matches what clojure.instant reads: trailing parts after the year
+// may be missing, and an offset may follow any part.
 var instant = regexp.MustCompile(`^([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]+))?)?)?)?)?)?` +
 	`(?:Z|([-+])([0-9]{2}):([0-9]{2}))?$`)
 
-// parseInstant reads an instant as Clojure does, which keeps milliseconds: those since
-// 1970. Dates before October 15, 1582 are those of the Julian calendar, as in Java.
+// parseInstant reads an instant as Clojure does and returns milliseconds
+// since 1970. Dates before October 15, 1582 are Julian, as in Java.
 func parseInstant(s string) (ms int64, ok bool) {
 	m := instant.FindStringSubmatch(s)
 	if m == nil {
@@ -199,7 +199,7 @@ func parseInstant(s string) (ms int64, ok bool) {
 	offsetHour, offsetMinute := part(9, 0), part(10, 0)
 	lastSecond := 59
 	if minute == 59 {
-		lastSecond = 60 // Clojure takes leap seconds of every hour.
+		lastSecond = 60 // Clojure accepts a leap second in every hour.
 	}
 	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	if month < 1 || month > 12 || date.Day() != day || hour > 23 || minute > 59 || second > lastSecond || offsetHour > 23 || offsetMinute > 59 {
@@ -217,19 +217,18 @@ func parseInstant(s string) (ms int64, ok bool) {
 	return 1000*(86400*days+int64(3600*hour+60*(minute-offset)+second)) + int64(milli), true
 }
 
-// gregorian is the day since 1970 on which Java's calendar changes: October 15, 1582.
+// gregorian is the day, counted from 1970, on which Java changes its calendar: October 15, 1582.
 const gregorian = -141427
 
-// julianDay is a date of the Julian calendar in days since 1970.
+// julianDay returns a Julian date in days since 1970.
 func julianDay(year, month, day int) int64 {
 	if month < 3 {
-		year, month = year-1, month+12 // Years begin in March, and then end with the leap day.
+		year, month = year-1, month+12 // Years begin in March, so that they end with the leap day.
 	}
 	return int64(365*year + (year+4)/4 - 1 + (153*(month-3)+2)/5 + day - 719471)
 }
 
-// parseUUID reads a UUID as Java does: five numbers in hexadecimal digits, of each of
-// which the last bits count.
+// parseUUID reads a UUID as Java does: five hexadecimal numbers, each cut to its last bits.
 func parseUUID(s string) (u [16]byte, ok bool) {
 	parts := strings.Split(s, "-")
 	if len(parts) != 5 || len(s) > 36 {

@@ -22,27 +22,27 @@ type List []any
 // Set is a set in plain Go: its elements, in any order.
 type Set []any
 
-// Tagged is a tagged value in plain Go, such as a record.
+// Tagged is a tagged value, such as a record, in plain Go.
 type Tagged struct {
 	Tag   string
 	Value any
 }
 
-// Value is a form with the table that holds it. The zero Value is nil. Two
-// Values of one table are equal in the sense of Clojure's = if they have the
-// same Class; == asks whether they are the same form.
+// Value is a form together with the table that holds it. The zero Value is
+// nil. Two Values of one table are equal in the sense of Clojure's = if
+// they have the same Class. The operator == compares forms.
 type Value struct {
 	in *Values
 	id ID
 }
 
-// Value is the value of an ID.
+// Value returns the Value for an ID.
 func (v *Values) Value(id ID) Value { return Value{v, id} }
 
-// ID is the value's ID in its table.
+// ID returns the value's ID in its table.
 func (x Value) ID() ID { return x.id }
 
-// String is the value as EDN.
+// String returns the value as EDN.
 func (x Value) String() string {
 	if x.in == nil {
 		return "nil"
@@ -50,7 +50,7 @@ func (x Value) String() string {
 	return x.in.Text(x.id)
 }
 
-// Kind says what sort of value it is.
+// Kind returns what sort of value it is.
 func (x Value) Kind() Kind {
 	if x.in == nil {
 		return KindNil
@@ -58,8 +58,8 @@ func (x Value) Kind() Kind {
 	return x.in.Kind(x.id)
 }
 
-// Class numbers values of one table: equal values, in the sense of Clojure's =,
-// have equal numbers, and different values have different ones.
+// Class returns a number that two values of one table share if and only if
+// they are equal in the sense of Clojure's =.
 func (x Value) Class() int32 {
 	if x.in == nil {
 		return int32(Nil)
@@ -67,7 +67,7 @@ func (x Value) Class() int32 {
 	return int32(x.in.Same(x.id))
 }
 
-// Int is the value as an int64; false if it is not an integer, or too large.
+// Int returns the value as an int64, or false if it is not an integer or does not fit.
 func (x Value) Int() (int64, bool) {
 	if x.in == nil {
 		return 0, false
@@ -75,8 +75,8 @@ func (x Value) Int() (int64, bool) {
 	return x.in.Int(x.id)
 }
 
-// Items are the elements of a collection, the keys and values of a map in turn,
-// or the one value of a tagged value. Nothing else has any.
+// Items returns the elements of a collection, the keys and values of a map in
+// turn, or the one value of a tagged value. For other values it returns nil.
 func (x Value) Items() []Value {
 	if x.in == nil {
 		return nil
@@ -88,7 +88,7 @@ func (x Value) Items() []Value {
 	return items
 }
 
-// Get is the value that a map has under a keyword.
+// Get returns the value that a map has under a keyword.
 func (x Value) Get(keyword string) (Value, bool) {
 	if x.Kind() != KindMap {
 		return Value{}, false
@@ -101,11 +101,10 @@ func (x Value) Get(keyword string) (Value, bool) {
 	return Value{x.in, id}, ok
 }
 
-// Go is the value in plain Go: nil, bool, int64 (or *big.Int), *big.Rat,
-// float64, string, Keyword, Symbol, []any, List, Set, map[any]any and Tagged.
-// Anything that has no place among these is the Value itself: a decimal, a
-// character, a form that EDN does not know, and a map with a key that Go allows
-// no map to have, such as a vector.
+// Go returns the value in plain Go: nil, bool, int64 (or *big.Int), *big.Rat,
+// float64, string, Keyword, Symbol, []any, List, Set, map[any]any or Tagged.
+// Anything else stays a Value: a decimal, a character, a form that EDN does not
+// know, and a map with a key, such as a vector, that Go does not allow in a map.
 func (x Value) Go() any {
 	switch kind := x.Kind(); kind {
 	case KindNil:
@@ -140,8 +139,8 @@ func (x Value) Go() any {
 }
 
 func goFloat(text string) float64 {
-	// Go knows ##Inf, ##-Inf and ##NaN without the ##. It calls 1e400 out of
-	// range, and infinite, which is what we want.
+	// Go's parser knows ##Inf, ##-Inf and ##NaN without the ##. For 1e400 it
+	// returns an error and infinity, as we want.
 	f, _ := strconv.ParseFloat(strings.TrimPrefix(text, "##"), 64)
 	return f
 }
@@ -172,7 +171,7 @@ func (x Value) goMap() any {
 	return m
 }
 
-// isGoKey says whether a key in a Go map can be found again by an equal value.
+// isGoKey reports whether an equal value finds this key in a Go map.
 func isGoKey(key any) bool {
 	switch key.(type) {
 	case nil:
@@ -183,12 +182,11 @@ func isGoKey(key any) bool {
 	return reflect.ValueOf(key).Comparable()
 }
 
-// From interns a plain Go value: anything that Value.Go gives, all integer and
-// float types, slices, arrays and maps of these, and pointers to them. A nil
-// pointer is nil; a nil slice or map is empty. The form of a map has its keys
-// in the order in which they print. Everything else is an error: other types, a
-// Keyword, Symbol or tag that EDN cannot spell, equal keys, and anything that
-// exceeds MaxDepth or MaxNumber.
+// From interns a plain Go value. It takes anything that Value.Go returns, all integer
+// and float types, slices, arrays and maps of these, and pointers to them. A nil
+// pointer is nil; a nil slice or map is empty. The keys of a map stand in the order
+// in which they print. Everything else is an error: other types, a Keyword, Symbol or
+// tag that EDN cannot spell, equal keys, and anything beyond MaxDepth or MaxNumber.
 func (v *Values) From(x any) (Value, error) {
 	id, err := v.from(x, 0)
 	if err != nil {
@@ -197,7 +195,7 @@ func (v *Values) From(x any) (Value, error) {
 	return Value{v, id}, nil
 }
 
-// from is From for a value that is nested depth levels deep.
+// from does what From does for a value that is nested depth levels deep.
 func (v *Values) from(x any, depth int) (ID, error) {
 	if depth > MaxDepth {
 		return Nil, errors.New(nestedTooDeep)
@@ -268,7 +266,7 @@ func (v *Values) fromTagged(x Tagged, depth int) (ID, error) {
 	return v.InternTagged(x.Tag, id), nil
 }
 
-// spells says whether a text is read as a form of that kind with that name.
+// spells reports whether a text reads as a form of that kind with that name.
 func spells(text string, kind Kind, name string) bool {
 	scratch := NewValues()
 	id, err := scratch.Parse([]byte(text), Pos{})

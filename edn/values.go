@@ -8,8 +8,7 @@ import (
 	"clew/internal/huge"
 )
 
-// ID names a value form in a Values table. Nil, False and True are the same in
-// every table.
+// ID names a form in a Values table. Nil, False and True have the same IDs in every table.
 type ID int32
 
 // The forms that every table holds from the start.
@@ -22,8 +21,8 @@ const (
 // Kind says what sort of form an ID names.
 type Kind uint8
 
-// The kinds of forms. A ratio that is a whole number, such as 4/2, is a KindInt.
-// KindOpaque is what has no EDN meaning and is kept as text: #"regex", #<Foo x>.
+// The kinds of forms. A ratio that is a whole number, such as 4/2, is a KindInt. KindOpaque
+// marks text that has no meaning in EDN and is kept as it is: #"regex", #<Foo x>.
 const (
 	KindNil Kind = iota
 	KindBool
@@ -43,44 +42,43 @@ const (
 	KindOpaque
 )
 
-// form is what is known of one ID. It is kept small, because a long text of many
-// different values has millions of them.
+// form holds what a table knows about one ID. It is small because a long
+// text with many different values has millions of them.
 type form struct {
 	kind Kind
 	fits bool  // an integer whose value is at
-	nan  bool  // is or holds a NaN, and hence equals nothing
+	nan  bool  // is or holds a NaN, and so equals nothing
 	n    int32 // scalars: index in texts, 0 for plain integers; collections: number of items
 	at   int64 // integers: the value; collections: start of the items in arena
 }
 
-// slot is a place in the hash table of collections. Of those whose hashes differ
-// nobody looks at the items, which lie somewhere else.
+// slot is an entry of the hash table of collections. It holds the hash because the
+// items of a collection lie elsewhere; they are compared only if the hashes are equal.
 type slot struct {
 	hash uint32
 	id   ID // Nil: the slot is free
 }
 
-// Values is a table of interned forms. A form is exact: (1) and [1] differ, and
-// so do 1 and 1N; Same tells which forms are equal values. Reads may run
-// concurrently; interning and parsing may not run concurrently with anything
-// else.
+// Values is a table of interned forms. A form is exact: (1) and [1] differ, and so
+// do 1 and 1N. Same tells which forms are equal values. Reads may run concurrently.
+// Interning and parsing must not run concurrently with anything else.
 //
 // Every class of equal values has a canonical form, such as 1 for 1N, and the
-// vector of the elements' classes for a list. It is interned together with the
-// first member of its class, so that class membership is a lookup of a form.
+// vector of the elements' classes for a list. The table interns it together with
+// the first member of its class, so that finding a class means looking up a form.
 type Values struct {
 	forms []form
 	class []ID // by form: the first member of its class
 	texts []string
-	arena []ID // the items of all collections, one after another
+	arena []ID // the items of all collections, in a row
 
 	dense    []ID         // by integer, for small ones; 0 if not seen
 	sparse   map[int64]ID // the other plain integers
 	strings  map[string]ID
 	keywords map[string]ID
 	symbols  map[string]ID
-	tokens   map[string]ID // numbers other than plain integers, characters, opaque forms, by text
-	table    []slot        // open addressing over collections
+	tokens   map[string]ID // by text: numbers other than plain integers, characters, opaque forms
+	table    []slot        // open addressing, for collections
 	used     int
 
 	scratch []ID
@@ -110,39 +108,36 @@ func NewValues() *Values {
 	return v
 }
 
-// NewLooseValues is NewValues for forms that a Copier takes to another table: each
-// collection that is interned has an ID of its own and is in a class of its own, even
-// if it equals another one, and equal elements of a set or keys of a map stay. The
-// other table interns them once more, and once is enough.
+// NewLooseValues returns a table for forms that a Copier takes to another
+// table. Each interned collection has an ID and a class of its own, even if
+// it equals another one. Duplicate elements of sets and keys of maps stay.
+// The other table interns the forms again, and interning once is enough.
 func NewLooseValues() *Values {
 	v := NewValues()
 	v.loose = true
 	return v
 }
 
-// Len is the number of forms. IDs run from 0 to Len-1; some of them may be
-// canonical forms that no text has shown.
+// Len returns the number of forms. IDs run from 0 to Len-1. Some may belong
+// to canonical forms that no text has shown.
 func (v *Values) Len() int { return len(v.forms) }
 
 // Kind returns the kind of a form.
 func (v *Values) Kind(id ID) Kind { return v.forms[id].kind }
 
-// Same returns the representative of the form's class: a and b are equal in the
-// sense of Clojure's = if and only if Same(a) == Same(b). The one exception is
-// NaN: each reading of one, alone or in a collection, makes a new class, but an
-// ID counts as equal to itself.
+// Same returns the representative of the form's class: a and b are equal in the sense of
+// Clojure's = if and only if Same(a) == Same(b). NaN is the one exception. Each reading of
+// a NaN, alone or in a collection, makes a new class, but an ID counts as equal to itself.
 func (v *Values) Same(id ID) ID { return v.class[id] }
 
-// Int returns the value of an integer that fits in an int64, in whatever form
-// it is written.
+// Int returns the value of an integer that fits in an int64, however it is spelled.
 func (v *Values) Int(id ID) (int64, bool) {
 	f := &v.forms[id]
 	return f.at, f.fits
 }
 
-// Str returns the contents of a string, the name of a keyword (without colon)
-// or symbol, the tag of a tagged form, and the text of every other scalar. It is
-// empty for collections.
+// Str returns the contents of a string, the name of a keyword (without its colon) or symbol,
+// the tag of a tagged form, and the text of every other scalar. It returns "" for collections.
 func (v *Values) Str(id ID) string {
 	switch f := &v.forms[id]; f.kind {
 	case KindVector, KindList, KindSet, KindMap:
@@ -157,9 +152,9 @@ func (v *Values) Str(id ID) string {
 	}
 }
 
-// Items returns the elements of a vector, list or set, the keys and values of a
-// map in turn, both in source order, or the one form of a tagged form. They are
-// forms, not classes. The caller must not modify them.
+// Items returns the elements of a vector, list or set, the keys and values of
+// a map in turn, or the one form of a tagged form. It keeps the order of the
+// source. The results are forms, not classes. The caller must not modify them.
 func (v *Values) Items(id ID) []ID {
 	items := v.items(id)
 	if v.forms[id].kind == KindTagged {
@@ -168,7 +163,7 @@ func (v *Values) Items(id ID) []ID {
 	return items
 }
 
-// items is Items, with the tag before the form for a tagged form.
+// items does what Items does, but for a tagged form it also returns the tag, first.
 func (v *Values) items(id ID) []ID {
 	f := &v.forms[id]
 	if !f.kind.collection() {
@@ -180,7 +175,7 @@ func (v *Values) items(id ID) []ID {
 
 func (k Kind) collection() bool { return k >= KindVector && k <= KindTagged }
 
-// Get returns the value of a key of a map. Keys are compared by Same.
+// Get returns the value under a key of a map. It compares keys by Same.
 func (v *Values) Get(id, key ID) (ID, bool) {
 	if v.forms[id].kind != KindMap {
 		return Nil, false
@@ -194,8 +189,8 @@ func (v *Values) Get(id, key ID) (ID, bool) {
 	return Nil, false
 }
 
-// Put is the keys and values of a map with the value of a keyword replaced, or
-// added if there is none.
+// Put replaces the value of a keyword in the keys and values of a map, or
+// adds it, and returns the result.
 func (v *Values) Put(kvs []ID, keyword string, value ID) []ID {
 	key := v.InternKeyword(keyword)
 	for i := 0; i < len(kvs); i += 2 {
@@ -207,7 +202,7 @@ func (v *Values) Put(kvs []ID, keyword string, value ID) []ID {
 	return append(kvs, key, value)
 }
 
-// add appends a form in a class of its own.
+// add appends a form with a class of its own.
 func (v *Values) add(f form) ID {
 	id := ID(len(v.forms))
 	if len(v.forms) == cap(v.forms) {
@@ -226,8 +221,8 @@ func (v *Values) addText(kind Kind, text string) ID {
 	return v.add(form{kind: kind, n: int32(len(v.texts) - 1)})
 }
 
-// join puts a new form into the class of its canonical form. If that form is
-// new too, the class is new and the form, which stands in a text, leads it.
+// join puts a new form into the class of its canonical form. If the canonical
+// form is new as well, the class is led by the form that stands in a text.
 func (v *Values) join(id, canonical ID, fresh bool) {
 	if fresh {
 		v.class[canonical] = id
@@ -246,7 +241,7 @@ func (v *Values) InternInt(n int64) ID {
 	return id
 }
 
-// internInt also says whether the integer is new to the table.
+// internInt interns an integer and reports whether it is new to the table.
 func (v *Values) internInt(n int64) (id ID, fresh bool) {
 	if n >= 0 && n < int64(len(v.dense)) {
 		if id := v.dense[n]; id != 0 {
@@ -267,8 +262,8 @@ func (v *Values) internInt(n int64) (id ID, fresh bool) {
 	return id, true
 }
 
-// growDense extends the dense range to hold n. Its length stays in proportion to
-// the number of forms, so that counters need no map.
+// growDense extends the dense range to hold n. Its length stays proportional
+// to the number of forms, so that counters do not need the map.
 func (v *Values) growDense(n int64) {
 	old := int64(len(v.dense))
 	grown := huge.Grow(v.dense, int(max(old, n+1-old)))
@@ -282,8 +277,7 @@ func (v *Values) growDense(n int64) {
 	}
 }
 
-// ReserveInts makes room for the integers from 0 to n-1, all of which are about to be
-// interned.
+// ReserveInts makes room for the integers from 0 to n-1, which are all about to be interned.
 func (v *Values) ReserveInts(n int) {
 	if more := n - len(v.forms); more > 0 {
 		v.forms, v.class = huge.Grow(v.forms, more), huge.Grow(v.class, more)
@@ -303,7 +297,7 @@ func (v *Values) InternString(s string) ID {
 	return id
 }
 
-// InternStringBytes is InternString, and copies s only if it is new.
+// InternStringBytes interns a string, and copies s only if it is new.
 func (v *Values) InternStringBytes(s []byte) ID {
 	if id, ok := v.strings[string(s)]; ok {
 		return id
@@ -321,7 +315,7 @@ func (v *Values) InternKeyword(name string) ID {
 	return id
 }
 
-// InternSymbol interns a symbol. The names nil, true and false give those values.
+// InternSymbol interns a symbol. For the names nil, true and false it returns those values.
 func (v *Values) InternSymbol(name string) ID {
 	if id, ok := v.symbols[name]; ok {
 		return id
@@ -345,8 +339,8 @@ func (v *Values) InternFloat(f float64) ID {
 	return v.addToken(text, token{kind: KindFloat, canonical: canonicalFloat(f)})
 }
 
-// token is what a scalar's text means, if it is neither a plain integer nor a
-// string, keyword or symbol. Tokens with the same canonical text are equal.
+// token is the meaning of a scalar's text if it is neither a plain integer nor
+// a string, keyword or symbol. Tokens with the same canonical text are equal.
 type token struct {
 	kind      Kind
 	canonical string
@@ -382,15 +376,14 @@ func (v *Values) InternVector(items []ID) ID { return v.intern(KindVector, items
 // InternList interns a list of the given forms.
 func (v *Values) InternList(items []ID) ID { return v.intern(KindList, items) }
 
-// InternSet interns a set. Of equal elements the last is kept, at the place of
-// the first.
+// InternSet interns a set. Of equal elements it keeps the last, in the place of the first.
 func (v *Values) InternSet(items []ID) ID { return v.intern(KindSet, items) }
 
-// InternMap interns a map, given its keys and values in turn. Of equal keys the
-// last is kept with its value, at the place of the first.
+// InternMap interns a map, given its keys and values in turn. Of equal keys
+// it keeps the last with its value, in the place of the first.
 func (v *Values) InternMap(kvs []ID) ID { return v.intern(KindMap, kvs[:len(kvs)&^1]) }
 
-// InternTagged interns a form with a tag, which is given without its #.
+// InternTagged interns a tagged form. The tag is given without its #.
 func (v *Values) InternTagged(tag string, form ID) ID {
 	return v.intern(KindTagged, []ID{v.InternString(tag), form})
 }
@@ -408,8 +401,8 @@ func (v *Values) intern(kind Kind, items []ID) ID {
 	return v.addItems(kind, items)
 }
 
-// stride is the distance between the items of a collection that must all
-// differ, or 0 if they need not.
+// stride returns the distance between the items of a collection that must
+// all differ, or 0 if they need not.
 func (k Kind) stride() int {
 	switch k {
 	case KindSet:
@@ -445,7 +438,7 @@ func (v *Values) duplicate(kind Kind, items []ID) int {
 	}
 }
 
-// agree says whether keys that stand in a map several times always have the same value.
+// agree reports whether keys that occur several times in a map always have the same value.
 func (v *Values) agree(kvs []ID) bool {
 	values := map[ID]ID{}
 	for i := 0; i < len(kvs); i += 2 {
@@ -473,7 +466,7 @@ func (v *Values) lastWins(kind Kind, items []ID) []ID {
 	return kept
 }
 
-// find looks a collection up. One that holds a NaN is never found.
+// find looks up a collection. It never finds one that holds a NaN.
 func (v *Values) find(kind Kind, items []ID) (ID, bool) {
 	mask := uint32(len(v.table) - 1)
 	hash := hashItems(kind, items)
@@ -551,8 +544,8 @@ func hashItems(kind Kind, items []ID) uint32 {
 	return uint32(h ^ h>>32)
 }
 
-// canonical returns the form that stands for all collections equal to the given
-// one. The items are valid until the next call.
+// canonical returns the form that stands for all collections equal to the
+// given one. The items are valid until the next call.
 func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
 	classes := v.scratch[:0]
 	for _, item := range items {
@@ -573,7 +566,7 @@ func (v *Values) canonical(kind Kind, items []ID) (Kind, []ID) {
 	return kind, classes
 }
 
-// sortPairs sorts keys and values in turn by key.
+// sortPairs sorts alternating keys and values by key.
 func (v *Values) sortPairs(kvs []ID) {
 	v.pairs = v.pairs[:0]
 	for i := 0; i < len(kvs); i += 2 {

@@ -304,8 +304,8 @@ func TestIntegersAreFoundWhereverTheyAreKept(t *testing.T) {
 	}
 }
 
-// An integer that was met early, before there was room for it among the dense ones, is
-// the same form when they have grown past it, wherever it lies then.
+// An integer that was seen before the dense range reached it keeps its form
+// when the range grows past it.
 func TestIntegersMetEarlyAreFoundOnceTheDenseOnesReachThem(t *testing.T) {
 	for early := range int64(2100) {
 		v := NewValues()
@@ -368,7 +368,7 @@ func TestAllFormsOfALineAreRead(t *testing.T) {
 	}
 }
 
-// Some of them would take hours to read.
+// Some of these would take hours to read.
 func TestHugeNumbersAreRefused(t *testing.T) {
 	v := NewValues()
 	long := strings.Repeat("9", 1_000_000)
@@ -483,7 +483,7 @@ func TestReservedIntegersAreThoseThatAreInterned(t *testing.T) {
 	}
 }
 
-// What Unicode takes for white space, and Clojure does not, is no end of a character.
+// What is white space in Unicode but not in Clojure does not end a character.
 func TestACharactersNameEndsWhereClojureHasIt(t *testing.T) {
 	for _, text := range []string{"\\M\u0085", "\\newline\u00a0", "\\u0041\u2003", "\\o101\u0085"} {
 		v := NewValues()
@@ -494,7 +494,7 @@ func TestACharactersNameEndsWhereClojureHasIt(t *testing.T) {
 	}
 }
 
-// A character is the same in all its spellings, wherever it stands in Unicode.
+// A character is the same in all its spellings, anywhere in Unicode.
 func TestCharactersAreEqualInAllSpellings(t *testing.T) {
 	v := NewValues()
 	parse := func(text string) ID {

@@ -16,11 +16,10 @@ import (
 // Text returns the EDN text of a form, on one line. See AppendText.
 func (v *Values) Text(id ID) string { return string(v.AppendText(nil, id)) }
 
-// AppendText appends the EDN text of a form, on one line, as Clojure's pr
-// prints it, but in a stable order: map keys and set elements are sorted,
-// integers first, by value, and the others by kind and then by text. Numbers
-// and characters keep the spelling that they were read with. Reading the text
-// gives an equal value, unless it holds a NaN.
+// AppendText appends the EDN text of a form, on one line. It prints as Clojure's pr
+// does, but in a stable order. Map keys and set elements are sorted: integers first, by
+// value, then the others by kind and text. Numbers and characters keep the spelling that
+// they were read with. Reading the text gives an equal value, unless it holds a NaN.
 func (v *Values) AppendText(dst []byte, id ID) []byte {
 	f := &v.forms[id]
 	switch f.kind {
@@ -52,8 +51,7 @@ func (v *Values) AppendText(dst []byte, id ID) []byte {
 	return append(dst, v.texts[f.n]...)
 }
 
-// AppendMap appends the keys and values of a map in their order, as Jepsen prints
-// an op.
+// AppendMap appends the keys and values of a map in the given order, as Jepsen prints an op.
 func (v *Values) AppendMap(dst []byte, kvs []ID) []byte {
 	dst = append(dst, '{')
 	for i := 0; i < len(kvs); i += 2 {
@@ -78,8 +76,7 @@ func (v *Values) appendItems(dst []byte, open byte, items []ID, closing byte) []
 	return append(dst, closing)
 }
 
-// entry is an element or key to be sorted, with its text unless it is a plain
-// integer.
+// entry is an element or key to be sorted. Its text is nil for a plain integer.
 type entry struct {
 	id, value ID
 	text      []byte
@@ -93,9 +90,8 @@ func (v *Values) entry(id, value ID) entry {
 	return e
 }
 
-// appendSorted prints each key once, for comparing as well as for the output.
-// Otherwise nested keys would be printed once per level. Plain integers are compared
-// as such.
+// appendSorted prints each key once, both to compare it and to output it. Otherwise
+// nested keys would be printed once per level. It compares plain integers as numbers.
 func (v *Values) appendSorted(dst []byte, kind Kind, items []ID) []byte {
 	step := kind.stride()
 	entries := make([]entry, 0, len(items)/step)
@@ -127,7 +123,7 @@ func (v *Values) appendSorted(dst []byte, kind Kind, items []ID) []byte {
 	return append(dst, '}')
 }
 
-// sorted is entries in order. Plain integers alone take linear time.
+// sorted returns the entries in order. It takes linear time if all are plain integers.
 func (v *Values) sorted(entries []entry) []entry {
 	if slices.ContainsFunc(entries, func(e entry) bool { return e.text != nil }) {
 		slices.SortFunc(entries, v.compareEntries)
@@ -169,8 +165,8 @@ func (v *Values) big(id ID) *big.Int {
 	return n
 }
 
-// Sorted is where the given forms stand in their list, in the order in which
-// AppendText prints them as keys of a map.
+// Sorted returns the indices of the given forms, in the order in which
+// AppendText prints the forms as keys of a map.
 func (v *Values) Sorted(ids []ID) []int {
 	entries := make([]entry, len(ids))
 	for i, id := range ids {
@@ -216,8 +212,9 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// loneSurrogate is the half of a UTF-16 pair that a text begins with. A second half behind
-// a first one is not escaped, since the two would be read as a pair.
+// loneSurrogate returns the half of a UTF-16 pair that a text begins with,
+// if any. It returns false for a first half that a second half follows,
+// because the reader would join the escapes of both into a pair.
 func loneSurrogate(s string) (unit rune, ok bool) {
 	unit, size := DecodeRune(s)
 	next, _ := DecodeRune(s[size:])
@@ -226,8 +223,8 @@ func loneSurrogate(s string) (unit rune, ok bool) {
 
 func isSurrogate(r rune) bool { return r >= 0xd800 && r < 0xe000 }
 
-// DecodeRune is utf8.DecodeRuneInString, but that it reads half of a UTF-16 pair, too. A
-// string has such if it was written so, as an escape: three bytes, as of other characters.
+// DecodeRune does what utf8.DecodeRuneInString does, and also decodes half of a UTF-16 pair.
+// A string contains such a half if it was written as an escape; the half takes three bytes.
 func DecodeRune(s string) (r rune, size int) {
 	if len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1]&0xc0 == 0x80 && s[2]&0xc0 == 0x80 {
 		return 0xd000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), 3
