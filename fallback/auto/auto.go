@@ -1,5 +1,5 @@
-// Package auto picks the engine of the general search: by the algorithm that was
-// asked for or, if none was, by how hard the history is.
+// Package auto picks the engine of the general search: the one of the algorithm
+// that was asked for or, if none was, those that suit how hard the history is.
 package auto
 
 import (
@@ -18,12 +18,12 @@ import (
 )
 
 // easyFirst is the general search if no engine was asked for. No engine is strong
-// everywhere, so those that suit the history take turns: the first one is alone
-// as long as the history is easy. The same history gets the same evidence, unless
-// it is so hard that the engines run side by side in the end.
+// everywhere, so those that suit the history take turns. The first one works
+// alone as long as the history is easy. The same history gets the same evidence,
+// unless it is so hard that the engines run side by side in the end.
 type easyFirst struct{}
 
-// The first turn is what an easy history takes: with 40 busy clients Window does
+// The first turn is enough for an easy history: with 40 busy clients Window does
 // 500 units of work per operation. Later turns are about a millisecond. An engine
 // that has done hardWork has worked for some tenths of a second.
 const (
@@ -37,11 +37,10 @@ const (
 // which grows with the square of that number, does not matter.
 const porcupineRows = 2000
 
-// fewCrashed is the number of crashed operations that every engine can cope
-// with.
+// fewCrashed is the number of crashed operations that every engine can cope with.
 const fewCrashed = 10
 
-// crashed is how many operations have crashed.
+// crashed returns how many operations have crashed.
 func crashed(ops *models.Operations) int {
 	n := 0
 	for _, res := range ops.Res {
@@ -53,9 +52,9 @@ func crashed(ops *models.Operations) int {
 }
 
 // A search over configurations copes with fewOpen operations open at once, and with
-// someOpen if there are only fewValues. If there are more than manyValues, such as if
-// few of them repeat, it meets as many states, and to go by who read whom is quicker.
-// Up to shortRows that does not matter, and Window shows more of a failure.
+// someOpen if there are only fewValues. With more than manyValues, few of which
+// repeat, it meets as many states, and it is quicker to go by which read saw which
+// write. Up to shortRows that does not matter, and Window shows more of a failure.
 const (
 	fewOpen    = 12
 	someOpen   = 20
@@ -64,8 +63,8 @@ const (
 	shortRows  = 5000
 )
 
-// busy says whether a register's operations are more than a search over
-// configurations copes with.
+// busy says whether a register's operations are too much for a search over
+// configurations.
 func busy(ops *models.Operations) bool {
 	open := mostOpen(ops)
 	return open > someOpen || open > fewOpen && moreValues(ops, fewValues) || ops.Len() > shortRows && moreValues(ops, manyValues)
@@ -87,8 +86,8 @@ func moreValues(ops *models.Operations, n int) bool {
 	return false
 }
 
-// mostOpen is how many operations are open at once, at most, without those that
-// crashed.
+// mostOpen returns how many operations are open at once at most, without those
+// that crashed.
 func mostOpen(ops *models.Operations) int {
 	change := make([]int8, ops.Events)
 	for i, res := range ops.Res {
@@ -108,9 +107,10 @@ func mostOpen(ops *models.Operations) int {
 // Name implements Engine.
 func (easyFirst) Name() string { return "auto" }
 
-// suited are the engines that take turns on a history. An engine gets a line here,
-// with the histories that it suits, in the order of their turns. The fewer suit a
-// history, the sooner it is decided: work_test.go says how many are too many.
+// suited returns the engines that take turns on a history. An engine gets a line
+// here, with the histories that it suits, in the order of their turns. The fewer
+// engines suit a history, the sooner it is decided. work_test.go says how many are
+// too many.
 func suited(ops *models.Operations) []fallback.Engine {
 	_, register := ops.Model.(models.SingleValue)
 	stack := languages.Engine{}.Suits(ops.Model)
@@ -130,7 +130,7 @@ func suited(ops *models.Operations) []fallback.Engine {
 		{fallback.Window{}, true},
 		{loosener{}, looser != nil},
 		{matching.Engine{}, register && (many || !busy)},
-		{fallback.Frontier{}, !stack && !queue}, // their own engines decide whatever it does, and more
+		{fallback.Frontier{}, !stack && !queue}, // their own engines decide whatever Frontier decides, and more
 		{staged.Engine{}, register && 0 < crashed && !many},
 		{refuter{}, many && !register && !queue},
 		// Its sets of states cope well with crashed dequeues.
@@ -150,10 +150,10 @@ func (easyFirst) Decide(ctx context.Context, ops *models.Operations, lim limits.
 	}.Decide(ctx, ops, lim)
 }
 
-// before are the engines that find what comes before a failure.
+// before finds what comes before a failure.
 var before = fallback.Relay{Engines: []fallback.Engine{fallback.Window{}, fallback.Frontier{}}, First: turnWork, Turn: turnWork, Apart: math.MaxInt64}
 
-// looser is a model in which more is linearizable, or nil.
+// looser returns a model in which more is linearizable, or nil.
 func looser(m models.Model) models.Model {
 	if t, ok := m.(models.Tightened); ok {
 		return t.Looser()
@@ -161,8 +161,7 @@ func looser(m models.Model) models.Model {
 	return nil
 }
 
-// loosener looks for a refutation under a looser model, and gives up if there is
-// none.
+// loosener looks for a refutation under a looser model, and gives up if it finds none.
 type loosener struct{}
 
 // Name implements Engine.
@@ -173,7 +172,7 @@ func (loosener) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	return orGiveUp(fallback.RefuteUnder(ctx, looser(ops.Model), before, ops, lim))
 }
 
-// refuter looks for a refutation, and gives up if there is none.
+// refuter looks for a refutation, and gives up if it finds none.
 type refuter struct{}
 
 // Name implements Engine.
@@ -187,7 +186,7 @@ func (refuter) Decide(ctx context.Context, ops *models.Operations, lim limits.Li
 	return orGiveUp(fallback.Refute(ctx, before, ops, lim, max(refuterSteps, 4*ops.Len())))
 }
 
-// orGiveUp is an answer if it is a verdict.
+// orGiveUp returns an answer if it is a verdict, and gives up otherwise.
 func orGiveUp(a fallback.Answer) fallback.Answer {
 	if a.Verdict == jepsen.Unknown {
 		a = fallback.Answer{Cause: fallback.GaveUp, Work: a.Work}

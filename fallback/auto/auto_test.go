@@ -15,7 +15,7 @@ import (
 )
 
 func TestAnUnknownAnswerSaysHowFarTheSearchGot(t *testing.T) {
-	// It goes well up to the tenth return, and then nowhere.
+	// The search gets quickly to the tenth return, and then nowhere.
 	ops := &models.Operations{Model: rows.Counter{}}
 	for i := range int32(10) {
 		ops.Append(2*i, 2*i+1, models.Op{A: i})

@@ -31,15 +31,15 @@ var engines = []struct {
 	{"competition", fallback.Race{fallback.Window{}, fallback.Frontier{}, fallback.Porcupine{}, staged.Engine{}, matching.Engine{}, languages.Engine{}, lockstep.Engine{}, hitting.Engine{Depth: raceDepth}}},
 }
 
-// DefaultDepth is how deep "hitting" looks for a witness by itself, and
-// raceDepth how deep it looks in a race: other engines find deeper witnesses
+// DefaultDepth is how deep "hitting" looks for a witness on its own, and
+// raceDepth is how deep it looks in a race: other engines find deeper witnesses
 // sooner.
 const (
 	DefaultDepth = 5
 	raceDepth    = 2
 )
 
-// Names are the algorithms that Engine knows.
+// Names returns the algorithms that Engine knows.
 func Names() []string {
 	var names []string
 	for _, e := range engines {
@@ -48,8 +48,8 @@ func Names() []string {
 	return names
 }
 
-// Engine is the engine that an algorithm asks for, nil if Names does not list
-// it. "" means "auto". depth is for "hitting"; 0 means DefaultDepth.
+// Engine returns the engine that an algorithm asks for, or nil if Names does
+// not list it. "" means "auto". depth is for "hitting"; 0 means DefaultDepth.
 func Engine(name string, depth int) fallback.Engine {
 	if name == "" {
 		name = "auto"
@@ -66,9 +66,9 @@ func Engine(name string, depth int) fallback.Engine {
 	return nil
 }
 
-// Substitute has another engine decide for those who ask for an algorithm, until
-// restore is called. It is for tests of what becomes of wrong answers, in which nothing
-// else is decided meanwhile.
+// Substitute makes another engine decide for an algorithm, until the caller calls
+// restore. It is for tests of how wrong answers are treated. Nothing else may be
+// decided meanwhile.
 func Substitute(name string, other fallback.Engine) (restore func()) {
 	i := slices.Index(Names(), name)
 	own := engines[i].engine
@@ -76,14 +76,14 @@ func Substitute(name string, other fallback.Engine) (restore func()) {
 	return func() { engines[i].engine = own }
 }
 
-// Judges are engines of which two have to agree if it is not known who found something,
-// those first that are sooner done.
+// Judges returns engines of which two have to agree if it is not known which engine
+// found something. The faster ones come first.
 func Judges() []fallback.Engine {
 	return []fallback.Engine{fallback.Porcupine{}, fallback.Window{}, fallback.Frontier{}}
 }
 
-// Judge is an engine that checks what another engine, given by its name, has
-// found.
+// Judge returns an engine that checks what another engine, given by its name,
+// has found.
 func Judge(name string) fallback.Engine {
 	if other := (fallback.Porcupine{}); name != other.Name() {
 		return other

@@ -26,11 +26,11 @@ import (
 )
 
 // The oracle judges small histories. Small histories have missed unsound pruning
-// before: here the engines judge each other on longer ones, a third of them at
-// the boundary at which a single crashed operation decides.
+// before. So here the engines judge each other on longer ones, a third of them
+// at the boundary at which a single crashed operation decides.
 
-// rivals are the engines that decide every history, and what each may take: a
-// decision past its limit is undecided, and counted.
+// rivals are the engines that decide every history, with the time that each may
+// take. A decision past its limit counts as undecided.
 var rivals = []rival{
 	{"auto", easyFirst{}, patience},
 	{"window", fallback.Window{}, patience},
@@ -62,8 +62,8 @@ func (r rival) decide(ops *models.Operations) fallback.Answer {
 	return r.engine.Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(rivalMemory)})
 }
 
-// maimed are the two searches with some of their rules switched off, by the
-// number of the history.
+// maimed returns the two searches with some of their rules switched off, chosen
+// by the number of the history.
 func maimed(n int) []rival {
 	names := []string{"no eager reads", "no canonical order", "no domination", "no steering", "no fading", "no needs", "no rule on"}
 	name := names[n%len(names)]
@@ -76,7 +76,7 @@ func maimed(n int) []rival {
 // judge decides the boundaries.
 func judge(ops *models.Operations) jepsen.Verdict { return rivals[0].decide(ops).Verdict }
 
-// contest is what became of the histories of one source.
+// contest counts how the histories of one source were decided.
 type contest struct {
 	histories, valid, invalid int
 	single                    int            // were decided by one engine only
@@ -87,8 +87,8 @@ type contest struct {
 
 func newContest() *contest { return &contest{undecided: map[string]int{}} }
 
-// decide has all engines decide a history, and says where they contradict each
-// other or the evidence is none.
+// decide lets all engines decide a history. It says where they contradict each
+// other, or where the evidence does not show the verdict.
 func (c *contest) decide(ops *models.Operations, engines []rival) (jepsen.Verdict, error) {
 	var answers []fallback.Answer
 	var by []rival
@@ -127,7 +127,7 @@ func (c *contest) decide(ops *models.Operations, engines []rival) (jepsen.Verdic
 	return jepsen.Invalid, c.core(ops, a, by)
 }
 
-// core has the core that one engine finds decided by the others.
+// core lets the other engines decide the core that one engine finds.
 func (c *contest) core(ops *models.Operations, a fallback.Answer, by []rival) error {
 	finder := by[(c.invalid)%len(by)]
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -152,7 +152,7 @@ func (c *contest) core(ops *models.Operations, a fallback.Answer, by []rival) er
 	return nil
 }
 
-// source makes histories of a model. init is the initial value, "" for the
+// source makes histories of a model. init is the initial value, or "" for the
 // model's default.
 type source struct {
 	name string
@@ -160,7 +160,7 @@ type source struct {
 	text func(r *rand.Rand) (text, init string)
 }
 
-// operations is a history, by the parts of the model.
+// operations returns a history, by the parts of the model.
 func (s source) operations(t *testing.T, r *rand.Rand) []*models.Operations {
 	t.Helper()
 	text, init := s.text(r)
@@ -176,7 +176,7 @@ func (s source) operations(t *testing.T, r *rand.Rand) []*models.Operations {
 	return ops.Parts()
 }
 
-// sources are gen's short histories made longer, which have everything that
+// sources returns gen's short histories made longer, which have everything that
 // histories can have, and its long ones, with an exact number of crashes.
 func sources() []source {
 	var all []source
@@ -196,10 +196,10 @@ func sources() []source {
 	return all
 }
 
-// crashCounts are how many operations of a history crash, about.
+// crashCounts are about how many operations of a history crash.
 var crashCounts = []int{0, 2, 5, 10, 20, 40}
 
-// size is a number of operations, every order of magnitude with the same chance.
+// size returns a number of operations. Every order of magnitude has the same chance.
 func size(r *rand.Rand) int {
 	return int(shortestRival * math.Pow(longestRival/shortestRival, r.Float64()))
 }
@@ -210,7 +210,7 @@ func mixed(r *rand.Rand, spec models.Spec) (text, init string) {
 		Permits: spec.Permits, MaxHolds: spec.MaxHolds}
 	o.Crashes = (float64(crashCounts[r.IntN(len(crashCounts))]) + 0.1) / float64(n)
 	for {
-		// One that is random throughout fails at its beginning.
+		// A history that is random throughout fails at its beginning.
 		if h := gen.New(r, o); h.Way != gen.Guess {
 			return h.Text, h.Init
 		}
@@ -267,8 +267,8 @@ func TestEnginesAgreeWithEachOtherUpToTwoThousandOperations(t *testing.T) {
 // boundaryTries is how many histories are tried for one with a boundary.
 const boundaryTries = 20
 
-// meetAtBoundary has the engines decide both sides of a boundary, and says
-// whether one was found.
+// meetAtBoundary lets the engines decide both sides of a boundary, and says
+// whether it found one.
 func (c *contest) meetAtBoundary(t *testing.T, r *rand.Rand, s source, engines []rival, where string) bool {
 	t.Helper()
 	for range boundaryTries {
@@ -284,8 +284,8 @@ func (c *contest) meetAtBoundary(t *testing.T, r *rand.Rand, s source, engines [
 	return false
 }
 
-// meet has the engines decide the parts of a history. want, where known, is the
-// verdict.
+// meet lets the engines decide the parts of a history. want is the verdict,
+// where known.
 func (c *contest) meet(t *testing.T, parts []*models.Operations, want jepsen.Verdict, engines []rival, where string) {
 	t.Helper()
 	for _, ops := range parts {
@@ -304,7 +304,7 @@ func (c *contest) meet(t *testing.T, parts []*models.Operations, want jepsen.Ver
 	}
 }
 
-// liar answers as Window does, but for one lie.
+// liar answers as Window does, except for one lie.
 type liar struct {
 	lie func(a *fallback.Answer, ops *models.Operations)
 }
@@ -332,7 +332,7 @@ func TestTheContestCatchesALiar(t *testing.T) {
 		{"one that leaves out the last", "missing", func(a *fallback.Answer, ops *models.Operations) {
 			last := len(a.Order) - 1
 			for last > 0 && ops.Res[a.Order[last]] == models.Open {
-				last-- // nobody needs it
+				last-- // no operation needs it
 			}
 			a.Order = a.Order[:max(0, last)]
 		}},

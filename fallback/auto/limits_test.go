@@ -13,8 +13,8 @@ import (
 	"clew/models"
 )
 
-// bag is enqueues one after the other, crashed operations of a kind, and a dequeue
-// of a value that was never there.
+// bag returns enqueues one after the other, crashed operations of a kind, and a
+// dequeue of a value that was never there.
 func bag(t *testing.T, enqueues, crashed int32, kind models.Kind) *models.Operations {
 	t.Helper()
 	m, err := models.Spec{Name: "unordered-queue"}.Model(edn.NewValues())
@@ -35,7 +35,7 @@ func bag(t *testing.T, enqueues, crashed int32, kind models.Kind) *models.Operat
 	return ops
 }
 
-// Steps of a bag have no end of outcomes: limits count within them too.
+// Steps of a bag have endlessly many outcomes, so limits apply within them too.
 func TestLimitsReachIntoASingleStep(t *testing.T) {
 	const (
 		limit   = 150 * time.Millisecond
@@ -62,7 +62,7 @@ func TestLimitsReachIntoASingleStep(t *testing.T) {
 			})
 			patient := 20 * time.Second
 			if engine == "hitting" {
-				patient = 500 * time.Millisecond // it needs little, for long
+				patient = 500 * time.Millisecond // it needs little memory, for a long time
 			}
 			t.Run(fmt.Sprintf("%s, %s, memory", name, engine), func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), patient)

@@ -21,18 +21,18 @@ import (
 	"clew/models"
 )
 
-// How far auto may be behind the best of its engines: mostTimes as much work, and
-// smallWork, some milliseconds, in which the first engine has its long first turn
-// and each other one a turn or two. What none of them decides with patientWork says
-// nothing.
+// How far auto may be behind the best of its engines: mostTimes as much work, plus
+// smallWork. That is some milliseconds, in which the first engine has its long
+// first turn and each other one has a turn or two. A history that none of them
+// decides within patientWork is not judged.
 const (
 	mostTimes   = 5
 	smallWork   = 1_500_000
 	patientWork = 5_000_000
 )
 
-// cell is a history of the grid. fail is its first failing completion, if it was
-// made with a certain one, and else -1.
+// cell is a history of the grid. fail is its first failing completion if it was
+// made with a certain one, otherwise -1.
 type cell struct {
 	name       string
 	spec       models.Spec
@@ -55,7 +55,7 @@ func grid(t *testing.T, skip int, f func(cell)) {
 					const operations = 400
 					values := values
 					if s.name == "kv" {
-						values = min(values, 4) // gen has no more
+						values = min(values, 4) // gen does not have more
 					}
 					h := gen.History{Way: gen.Guess} // one that is random throughout fails at its beginning
 					for seed := uint64(0); h.Way == gen.Guess; seed++ {
@@ -80,8 +80,8 @@ func grid(t *testing.T, skip int, f func(cell)) {
 	}
 }
 
-// longGrid calls f with every model of long histories, and every fault that these
-// have, early and late.
+// longGrid calls f with every model of long histories and every fault that they
+// can have, early and late.
 func longGrid(t *testing.T, o gen.LongOptions, f func(gen.LongOptions)) {
 	for _, model := range []string{"register", "cas-register", "multi-register", "lookup-set", "fifo-queue", "unordered-queue"} {
 		faults := []gen.LongKind{gen.StaleRead, gen.LostWrite, gen.ImpossibleRead}
@@ -98,8 +98,7 @@ func longGrid(t *testing.T, o gen.LongOptions, f func(gen.LongOptions)) {
 	}
 }
 
-// If one engine decides a history with little work, auto decides it with not much
-// more.
+// If one engine decides a history with little work, auto decides it with not much more.
 func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 	skip := 11
 	switch {
@@ -114,8 +113,8 @@ func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 		for _, ops := range rows.Read(t, c.spec, c.text).Parts() {
 			histories++
 			if c.fail >= 0 && histories%2 == 0 {
-				// So the fast path hands it on: what was open at the failure is as
-				// good as crashed.
+				// So the fast path hands it on: an operation that is open at the failure
+				// counts as crashed.
 				ops = ops.Prefix(int32(c.fail)).Operations
 			}
 			best, by := int64(patientWork), ""
@@ -143,7 +142,7 @@ func TestAutoIsNeverFarBehindItsOwnEngines(t *testing.T) {
 	}
 }
 
-// within has an engine do some work at most.
+// within lets an engine do at most some work.
 func within(e fallback.Engine, ops *models.Operations, work int64) fallback.Answer {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
