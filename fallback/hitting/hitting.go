@@ -21,10 +21,10 @@ import (
 // Precondition: none. It says Valid if a schedule replays. It does so for every
 // history that has a tuple of Depth operations such that all schedules which
 // strongly hit the tuple are witnesses, and for every linearizable history of
-// at most Depth operations. It never says Invalid: otherwise the verdict is
+// at most Depth operations. It never says Invalid. Otherwise the verdict is
 // Unknown, with the cause DepthExhausted. Complexity: at most m n^(d-1)
-// schedules of linear time each; a replay is given up at the first step that
-// cannot happen. It takes memory for the states that it meets.
+// schedules of linear time each. A replay ends at the first step that cannot
+// happen. It takes memory for the states that it meets.
 //
 // Crashed operations are optional chains: at most Depth of them take effect.
 type Engine struct {
@@ -45,7 +45,7 @@ func (h Engine) Decide(ctx context.Context, ops *models.Operations, lim limits.L
 	if len(fallback.Completions(ops)) == 0 {
 		return fallback.Answer{Verdict: jepsen.Valid, Depth: 1} // nothing has to happen
 	}
-	depth := min(h.Depth, ops.Len()) // a tuple has no more operations than there are
+	depth := min(h.Depth, ops.Len()) // a tuple cannot have more operations than the history
 	r := &replayer{ctx: ctx, ops: ops, limits: lim}
 	defer func() { lim.Memory.Give(r.taken) }()
 	if !r.take(familyBytes(ops.Len(), depth)) {
@@ -72,20 +72,20 @@ const maxMemo = 64 << 20
 // workPerPoll bounds the work between two looks at the limits within a step.
 const workPerPoll = 1 << 18
 
-// replayer replays one schedule after the other. Those that begin alike share
-// the replay of what they begin with.
+// replayer replays one schedule after another. Schedules that begin alike share
+// the replay of their common beginning.
 type replayer struct {
 	ctx    context.Context
 	ops    *models.Operations
 	limits limits.Limits
 	cause  jepsen.Cause
 	taken  int64 // of the memory
-	memo   int64 // of that, for states
+	memo   int64 // how much of that is for states
 
 	space *fallback.Space
 	class []int32 // by row
 
-	order  []int32 // the last schedule, as far as it was replayed; if stuck, its last step is the one that cannot happen
+	order  []int32 // the last schedule, as far as it was replayed; if stuck, its last step cannot happen
 	stuck  bool
 	states []int32 // after i steps of it: states[ends[i-1]:ends[i]], the set of states
 	ends   []int
@@ -116,7 +116,7 @@ func (r *replayer) forget() {
 }
 
 // fails says whether a schedule is not a witness. If the search has to end, it
-// says false, and cause says why.
+// returns false, and cause says why.
 func (r *replayer) fails(schedule []int32) bool {
 	r.tried++
 	if r.memo > maxMemo {

@@ -18,7 +18,8 @@ import (
 	"clew/models"
 )
 
-// randomPoset is n operations of up to that many processes, some crashed.
+// randomPoset returns n operations of at most the given number of processes,
+// some crashed.
 func randomPoset(r *rand.Rand, n, processes int) *models.Columns {
 	c := &models.Columns{}
 	crashes := r.Float64() * float64(r.IntN(2))
@@ -42,11 +43,12 @@ func randomPoset(r *rand.Rand, n, processes int) *models.Columns {
 	return c
 }
 
-// precedes is the poset's order.
+// precedes says whether a comes before b in the poset.
 func precedes(c *models.Columns, a, b int32) bool { return c.Res[a] < c.Inv[b] }
 
-// stronglyHits is the paper's definition: everything from an operation of the
-// tuple on is, or comes after, an operation at its place in the tuple or later.
+// stronglyHits is the paper's definition. In the schedule, everything from an
+// operation of the tuple on is, or comes after, an operation at its place in
+// the tuple or later.
 func stronglyHits(c *models.Columns, schedule, tuple []int32) bool {
 	for i, x := range tuple {
 		at := slices.Index(schedule, x)
@@ -83,7 +85,7 @@ func checkFamily(t *testing.T, c *models.Columns, depth int) (tuples, schedules 
 	t.Helper()
 	f := newFamily(&models.Operations{Columns: *c}, depth, always)
 	for d := 1; d <= depth; d++ {
-		// What was yielded at a lower depth is not yielded again.
+		// What was yielded at a lower depth is not yielded twice.
 		clear(f.seen)
 		var family [][]int32
 		f.each(d, func(s []int32) bool {
@@ -110,8 +112,8 @@ func checkFamily(t *testing.T, c *models.Columns, depth int) (tuples, schedules 
 	return tuples, schedules
 }
 
-// checkSchedule says where a schedule is no linear extension that holds all that
-// has returned.
+// checkSchedule fails the test if a schedule is not a linear extension that
+// holds all operations that have returned.
 func checkSchedule(t *testing.T, c *models.Columns, schedule []int32) {
 	t.Helper()
 	for i, y := range schedule {
@@ -128,8 +130,8 @@ func checkSchedule(t *testing.T, c *models.Columns, schedule []int32) {
 	}
 }
 
-// TestFamiliesStronglyHitEveryTuple is the paper's theorem: for posets of up to
-// 8 operations and every tuple of up to 3.
+// TestFamiliesStronglyHitEveryTuple checks the paper's theorem on posets of up
+// to 8 operations and every tuple of up to 3.
 func TestFamiliesStronglyHitEveryTuple(t *testing.T) {
 	n := 4000
 	if effort.Few() {
@@ -152,7 +154,8 @@ func TestFamiliesStronglyHitEveryTuple(t *testing.T) {
 }
 
 // TestChainsAreChains: every operation is in one of them, and each returns
-// before the next begins; they are as few as operations are open at once.
+// before the next begins. There are as few chains as operations are open at
+// once.
 func TestChainsAreChains(t *testing.T) {
 	r := gen.Rand(2)
 	for range 500 {
@@ -179,8 +182,9 @@ func TestChainsAreChains(t *testing.T) {
 	}
 }
 
-// TestHittingFindsWitnessesOnly: what it calls valid is, its linearization
-// replays, and no history of at most Depth operations escapes it.
+// TestHittingFindsWitnessesOnly: what it calls valid is valid, its
+// linearization replays, and it finds every linearizable history of at most
+// Depth operations.
 func TestHittingFindsWitnessesOnly(t *testing.T) {
 	const depth = 4
 	n := 250
@@ -224,8 +228,9 @@ func TestHittingFindsWitnessesOnly(t *testing.T) {
 	}
 }
 
-// TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth: as the paper's have,
-// where threads overlap as they do in stress tests (docs/hitting.md).
+// TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth holds for the paper's
+// histories, where threads overlap as they do in stress tests
+// (docs/hitting.md).
 func TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth(t *testing.T) {
 	const n = 40
 	found := [6]int{}

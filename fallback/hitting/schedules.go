@@ -12,35 +12,34 @@ import (
 // Algorithm 1).
 //
 // Operations are a poset: x < y if x returned before y began. A schedule is a
-// linear extension of it. It strongly hits a tuple (x1 .. xd) if each xi runs
-// as late as it can: whatever comes after xi is some xj with j >= i, or had to
-// wait for one. A family is strongly d-hitting if some schedule of it strongly
-// hits every tuple of d operations that can run in this order.
+// linear extension of it. It strongly hits a tuple (x1 .. xd) if each xi runs as
+// late as it can: everything after xi is some xj with j >= i, or had to wait for
+// one. A family is strongly d-hitting if some schedule of it strongly hits every
+// tuple of d operations that can run in this order.
 //
-// The poset is covered by chains. The family has a schedule for every chain and
-// every tuple (x2 .. xd), at most m n^(d-1) for n operations in m chains, and the
-// x1 of one chain share it. Algorithm 1 inserts one operation after another:
-// those of the tuple and of the chain as late as possible, others right
-// after their last predecessor. What comes out is the operations sorted by
+// Chains cover the poset. The family has a schedule for every chain and every
+// tuple (x2 .. xd), at most m n^(d-1) for n operations in m chains. All x1 of one
+// chain share it. Algorithm 1 inserts one operation after another: those of the
+// tuple and of the chain as late as possible, others right after their last
+// predecessor. The result is the operations sorted by
 //
 //   - level: the greatest j for which xj <= y, or 1;
 //   - rung: how many operations of the chain are <= y;
-//   - and among equals by any order that extends the poset, here that of the
-//     returns.
+//   - and among equals any order that extends the poset, here that of the returns.
 //
-// and so it is built here, by counting, in time linear in n. Both numbers only
-// grow along the poset, so this is a schedule. It strongly hits every tuple: what
-// comes after xj, j >= 2, is of a level k >= j, and hence xk or after it, since
-// no xk with k > j is before xj. What comes after an x1 of the chain is of a
-// higher level, or of level 1 and of x1's rung or a higher one, and hence x1 or
+// So it is built here by counting, in time linear in n. Both numbers only grow
+// along the poset, so this is a schedule. It strongly hits every tuple. What
+// comes after xj, j >= 2, has a level k >= j, so it is xk or comes after it,
+// since no xk with k > j is before xj. What comes after an x1 of the chain has a
+// higher level, or level 1 and x1's rung or a higher one. So it is x1 or comes
 // after it.
 //
-// Crashed operations: one may take effect at any time after its invocation, or
-// never. Nothing comes after it, so it is a chain by itself, and optional: it
-// is in the schedules of its own chain and of the tuples that name it, and left
-// out of all others. Without crashes the chains are the processes, or fewer: a
+// A crashed operation may take effect at any time after its invocation, or never.
+// Nothing comes after it, so it is a chain of its own, and optional. It is in the
+// schedules of its own chain and of the tuples that name it, and left out of all
+// others. Without crashes there are as many chains as processes, or fewer: a
 // process takes the chain of one that will not go on, as Jepsen's do after a
-// crash. So there are as many as operations are open at once.
+// crash. So there are as many chains as operations are open at once.
 type family struct {
 	c      *models.Columns
 	chains [][]int32 // rows
@@ -50,7 +49,7 @@ type family struct {
 
 	order  []int32   // rows by rung and return
 	rung   []int32   // by row
-	level  [][]int32 // by length of the tuple so far and row; leftOut if it is in no schedule
+	level  [][]int32 // by length of the tuple so far and row; leftOut if it is not in any schedule
 	tuple  []int32
 	result []int32
 	start  []int32 // by key: where it begins
@@ -61,15 +60,15 @@ type family struct {
 // leftOut is the level of a crashed operation that a schedule does not name.
 const leftOut = -1
 
-// maxSeen bounds the schedules that are remembered, to 8 MB. Until half of that
-// is taken, each finds a place within the given number of probes; after that,
-// later ones take the places of earlier ones.
+// maxSeen bounds the schedules that are remembered, to 8 MB. Until they take
+// half of that, each finds a place within the given number of probes. After
+// that, later ones take the places of earlier ones.
 const (
 	maxSeen = 1 << 20
 	probes  = 32
 )
 
-// newFamily prepares families up to a depth. If poll says false, each ends.
+// newFamily prepares families up to a depth. If poll returns false, each ends.
 func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
 	c, n := &ops.Columns, ops.Len()
 	f := &family{c: c, poll: poll, after: make([]int32, n), byRes: make([]int32, 0, n), order: make([]int32, n), rung: make([]int32, n),
@@ -99,8 +98,8 @@ func newFamily(ops *models.Operations, depth int, poll func() bool) *family {
 	return f
 }
 
-// places is how many fingerprints of schedules are remembered: all, if they
-// are few.
+// places returns how many fingerprints of schedules are remembered: all, if
+// there are few.
 func places(n, depth int) int {
 	p := 1
 	for p < maxSeen && float64(p) < 2*familyBound(n, n, depth) {
@@ -109,7 +108,7 @@ func places(n, depth int) int {
 	return p
 }
 
-// familyBound is m n^(d-1).
+// familyBound returns m n^(d-1).
 func familyBound(chains, n, depth int) float64 {
 	return float64(chains) * math.Pow(float64(n), float64(depth-1))
 }
@@ -136,11 +135,11 @@ func (f *family) chain() {
 	}
 }
 
-// familyBytes is about how many bytes a family holds.
+// familyBytes returns about how many bytes a family holds.
 func familyBytes(n, depth int) int64 { return int64(4*n*(8+depth) + 8*places(n, depth)) }
 
 // each calls yield with the schedules of the family of a depth, except those
-// that it remembers to have yielded before. It returns false if yield or poll
+// that it remembers having yielded before. It returns false if yield or poll
 // did. A schedule is valid until yield returns.
 func (f *family) each(depth int, yield func(schedule []int32) bool) bool {
 	for _, chain := range f.chains {
@@ -152,7 +151,7 @@ func (f *family) each(depth int, yield func(schedule []int32) bool) bool {
 	return true
 }
 
-// choose makes a chain the one whose rows run late.
+// choose makes the rows of a chain those that run late.
 func (f *family) choose(chain []int32) {
 	for i := range f.level[0] {
 		f.level[0][i] = 0
@@ -175,13 +174,13 @@ func (f *family) choose(chain []int32) {
 	f.order = f.sortBy(f.order, f.byRes, f.rung)
 }
 
-// sortBy puts rows in order of their keys into dst, those of equal keys as they
-// are, and leaves out those whose key is leftOut.
+// sortBy puts rows into dst, ordered by their keys. Rows of equal keys keep
+// their order. It leaves out rows whose key is leftOut.
 func (f *family) sortBy(dst, rows, key []int32) []int32 {
 	clear(f.start)
 	most := int32(0)
 	for _, k := range key {
-		f.start[k+1]++ // of those left out, too
+		f.start[k+1]++ // this counts those left out, too
 		most = max(most, k)
 	}
 	sum := int32(0)
@@ -244,15 +243,15 @@ func (f *family) mayFollow(x int32) bool {
 }
 
 // known says whether the schedule was yielded before, as far as that is
-// remembered. Only by accident do two different schedules have the same
-// fingerprint of 63 bits.
+// remembered. Two different schedules have the same fingerprint of 63 bits only
+// by accident.
 func (f *family) known() bool {
 	h := uint64(14695981039346656037)
 	for _, row := range f.result {
 		h = (h ^ uint64(row)) * 1099511628211
 		h ^= h >> 29
 	}
-	h |= 1 // never that of an empty place
+	h |= 1 // so it never equals an empty place
 	last := uint64(len(f.seen) - 1)
 	for i := range uint64(min(probes, len(f.seen))) {
 		switch place := &f.seen[(h>>20+i)&last]; *place {
