@@ -13,11 +13,12 @@ import (
 	"clew/models"
 )
 
-// budgets are how many steps a search may take before the next one has its turn.
-// What porcupine's search decides in some milliseconds is not worth the
-// preparation of another one. Then Window decides most histories that are
-// linearizable, knowing nothing of the model. If it has many states, and they have
-// a hash, porcupine's goes on where it stood. The long budgets are about a second.
+// budgets are how many steps a search may take before the next one has its turn. A
+// history that porcupine's search decides in some milliseconds is not worth
+// preparing another search. After it, Window decides most linearizable histories,
+// knowing nothing of the model. If the model has many states with a hash,
+// porcupine's search then goes on where it stopped. The long budgets are about a
+// second.
 type budgets struct {
 	easy               int // porcupine's
 	window, windowEach int // Window's, and more of it for each operation
@@ -25,12 +26,12 @@ type budgets struct {
 	long               int // Window's, if the model has many states
 }
 
-// budget is a switch for tests.
+// Tests change budget.
 var budget = budgets{easy: 10_000, window: 500, windowEach: 4, hashed: 2_000_000, long: 2_000_000}
 
-// complete gives a model its StepContext, as porcupine does, and a Hash if it has
-// none and == compares its states: without one porcupine compares a new state
-// with all those that the same operations lead to.
+// complete gives a model its StepContext, as porcupine does. It also gives it a
+// Hash if it has none and == compares its states. Without a Hash, porcupine
+// compares a new state with all those that the same operations lead to.
 func complete(model Model) Model {
 	switch {
 	case model.StepContext != nil:
@@ -47,8 +48,8 @@ func complete(model Model) Model {
 	return model
 }
 
-// check decides the partitions of a history side by side. As in porcupine, one
-// that is illegal is enough, and the others are not waited for. It panics if that may be
+// check decides the partitions of a history side by side. As in porcupine, one illegal
+// partition is enough, and check does not wait for the others. It panics if that may be
 // the fault of a step that changes its state in place.
 func check(model Model, partitions [][]Event, timeout time.Duration) CheckResult {
 	steps := budget
@@ -79,13 +80,13 @@ func check(model Model, partitions [][]Event, timeout time.Duration) CheckResult
 	return Ok
 }
 
-// judgment is what comes of a partition.
+// judgment is the result of a partition.
 type judgment struct {
 	result  CheckResult
-	changed string // unless "", why the result is worth nothing
+	changed string // unless "", why the result is useless
 }
 
-// judge decides a partition, and doubts that it is illegal.
+// judge decides a partition, and checks the model's states if it is illegal.
 func judge(ctx context.Context, model Model, events []Event, steps budgets) (j judgment) {
 	if j.result = decide(ctx, model, events, steps); j.result == Illegal {
 		j.changed = changed(ctx, model, events)
@@ -93,7 +94,7 @@ func judge(ctx context.Context, model Model, events []Event, steps budgets) (j j
 	return j
 }
 
-// must is the result, or a panic in the goroutine of the caller.
+// must returns the result, or panics in the goroutine of the caller.
 func (j judgment) must() CheckResult {
 	if j.changed != "" {
 		panic("porcupine: " + j.changed)
@@ -101,7 +102,7 @@ func (j judgment) must() CheckResult {
 	return j.result
 }
 
-// decide decides a partition. It is Unknown only if the context is done.
+// decide decides a partition. It returns Unknown only if the context is done.
 func decide(ctx context.Context, model Model, events []Event, steps budgets) (result CheckResult) {
 	if len(events) == 0 {
 		return Ok
@@ -112,9 +113,9 @@ func decide(ctx context.Context, model Model, events []Event, steps budgets) (re
 	}
 	defer func() {
 		if recover() != nil {
-			// A function of the model has panicked. If the fault is the model's it
-			// does so in porcupine too; if not, we have asked what porcupine does
-			// not ask.
+			// A function of the model has panicked. If that is the model's fault it also
+			// panics in porcupine. If not, we have asked for a step that porcupine does
+			// not ask for.
 			result = asTheyDo(ctx, model, events)
 		}
 	}()
@@ -130,7 +131,7 @@ func decide(ctx context.Context, model Model, events []Event, steps budgets) (re
 
 // asTheyDo lets porcupine itself decide. It cannot be stopped, but a step can
 // refuse, and then its search soon ends. A panic of the model ends the process, as
-// it does there.
+// it does in porcupine.
 func asTheyDo(ctx context.Context, model Model, events []Event) CheckResult {
 	step := model.StepContext
 	model.StepContext = func(_ context.Context, state, input, output any) (bool, any) {

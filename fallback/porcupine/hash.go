@@ -6,22 +6,22 @@ import (
 	"reflect"
 )
 
-// A model that has an Equal need not have a Hash. Then its states are bucketed
-// by what they hold: the contents of strings, slices, maps and structs, and of
-// what pointers lead to. Whether two states are equal is still for Equal to say.
-// An Equal that also takes states for equal that hold different things is found
-// out as long as there are few (see numbered.bucket), and costs time, never a
-// verdict, if it is found out too late: a search that takes equal states for
+// A model that has an Equal need not have a Hash. Then its states go into
+// buckets by their contents: the contents of strings, slices, maps and structs,
+// and of what pointers lead to. Equal still says whether two states are equal.
+// An Equal may call states equal that have different contents. This is found out
+// as long as there are few states (see numbered.bucket). If it is found out too
+// late, it costs time, but never a verdict: a search that takes equal states for
 // different ones only does more than it must.
 
-// maxDepth bounds how deep a state is looked into, which may be a ring.
+// maxDepth bounds how deep a state is examined. A state may be cyclic.
 const maxDepth = 8
 
-// seed is that of all hashes of contents.
+// seed is the seed of all hashes of contents.
 var seed = maphash.MakeSeed()
 
-// contents is a hash of what a state holds. Of a set of states, which is what
-// NondeterministicModel.ToModel makes, the order does not matter.
+// contents returns a hash of what a state holds. The order of a set of states,
+// as NondeterministicModel.ToModel makes them, does not matter.
 func contents(state any) uint64 {
 	set, ok := state.([]any)
 	if !ok {
@@ -34,8 +34,8 @@ func contents(state any) uint64 {
 	return h
 }
 
-// hashOfComparable is a hash of states that == compares, and 0 of others, at which
-// == panics.
+// hashOfComparable returns a hash of a state that == compares, and 0 for others,
+// at which == panics.
 func hashOfComparable(state any) uint64 {
 	if !isComparable(state) {
 		return 0
@@ -43,7 +43,7 @@ func hashOfComparable(state any) uint64 {
 	return maphash.Comparable(seed, state)
 }
 
-// mix puts two hashes together.
+// mix combines two hashes.
 func mix(a, b uint64) uint64 {
 	h := (a ^ b*0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
 	return h ^ h>>29

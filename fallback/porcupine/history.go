@@ -13,10 +13,10 @@ type part struct {
 	calls   []call
 }
 
-// call is what an operation was called with, and what it returned.
+// call is the input of an operation, and what it returned.
 type call struct{ input, output any }
 
-// newPart is nil if some operation is not one call and one return after it.
+// newPart returns nil unless every operation is one call and then one return.
 func newPart(events []Event) *part {
 	n := len(events) / 2
 	p := &part{calls: make([]call, 0, n)}
@@ -42,8 +42,8 @@ func newPart(events []Event) *part {
 	return p
 }
 
-// eventsOf are the events of operations with times. Of what happens at one time,
-// calls come first: operations whose times touch are concurrent.
+// eventsOf returns the events of operations with times. Calls come before
+// returns at the same time: operations whose times touch are concurrent.
 func eventsOf(ops []Operation) []Event {
 	type end struct {
 		time int64
@@ -67,11 +67,11 @@ func eventsOf(ops []Operation) []Event {
 	return events
 }
 
-// opened is the columns with every operation that returns after all that matters
-// as one that never returns, which may happen or not. Such an operation is
-// possible in every state, and returns after the calls of all operations and the
-// returns of all others: a linearization without it can go on with it at the end.
-// The model must have been explored.
+// opened returns the columns with operations that never return, which may happen
+// or not. It does this to every operation that returns after all that matters.
+// Such an operation is possible in every state. It returns after the calls of all
+// operations and the returns of all others, so a linearization without it can go
+// on with it at the end. The model must have been explored.
 func (p *part) opened(m *numbered) models.Columns {
 	calls := p.columns.Inv
 	matters := calls[len(calls)-1]

@@ -9,15 +9,15 @@ import (
 	"clew/internal/text"
 )
 
-// A step that changes the state that it is given, instead of returning a new one, makes
-// any search answer for states that no order of the operations leads to. So before a
-// history is called illegal, a short search notes what every state holds when it is
-// made, and looks at all of them once more at the end.
+// A step may change the state that it is given, instead of returning a new one. Then any
+// search answers for states that no order of the operations leads to. So before a history
+// is called illegal, a short search records what every state holds when it is made, and
+// looks at all of them once more at the end.
 //
-// What a state holds may change without harm, such as a cache. So the model has the last
-// word: the state is made again, by the same steps from the first one on, and the two must
-// differ by its Equal. A model without one must call the history linearizable if every
-// state is made for one step alone.
+// Some of what a state holds, such as a cache, may change without harm. So the model has
+// the last word: the same steps make the state again, from the first one on, and the two
+// states must differ by its Equal. For a model without one, a search that makes every
+// state for one step only must call the history linearizable.
 
 // Bounds of that search.
 const (
@@ -26,15 +26,15 @@ const (
 	remade       = 100 // states that are made again
 )
 
-// made is a state with how it was made.
+// made is a state, and how it was made.
 type made struct {
 	state any
 	hash  uint64
-	from  *made // nil: it is the one at first
+	from  *made // nil for the initial state
 	by    call
 }
 
-// changed says which state a step has changed after it was made, "" if none is known.
+// changed says which state a step has changed after it was made, or returns "".
 func changed(ctx context.Context, model Model, events []Event) (what string) {
 	p := newPart(events)
 	if p == nil || len(events) == 0 {
@@ -43,7 +43,7 @@ func changed(ctx context.Context, model Model, events []Event) (what string) {
 	ctx, stop := context.WithTimeout(ctx, watchedTime)
 	defer stop()
 	defer func() {
-		if recover() != nil { // a step may not like to be asked once more
+		if recover() != nil { // a step may not expect to be called once more
 			what = ""
 		}
 	}()
@@ -64,7 +64,7 @@ func changed(ctx context.Context, model Model, events []Event) (what string) {
 			return m.String()
 		}
 		if model.Equal == nil {
-			return "" // it says the same of the others
+			return "" // it says the same about the others
 		}
 	}
 	return ""
@@ -100,7 +100,7 @@ func watch(ctx context.Context, model Model, p *part, first *made) []*made {
 	return all
 }
 
-// again makes the state once more. It is false if some step refuses now.
+// again makes the state once more. It returns false if some step refuses now.
 func (m *made) again(model Model) (state any, ok bool) {
 	var path []call
 	for ; m.from != nil; m = m.from {
@@ -115,8 +115,8 @@ func (m *made) again(model Model) (state any, ok bool) {
 	return state, true
 }
 
-// differs says whether the state is another one to the model than when it is made again:
-// by its Equal, or else by what it says of the history.
+// differs says whether the state differs, for the model, from the same state made again.
+// It asks the model's Equal or, without one, what the model says of the history.
 func (m *made) differs(ctx context.Context, model Model, p *part) bool {
 	fresh, ok := m.again(model)
 	if !ok {
@@ -128,7 +128,7 @@ func (m *made) differs(ctx context.Context, model Model, p *part) bool {
 	return remaking(ctx, model, p) != Illegal
 }
 
-// remaking searches with states of which each is made for one step alone.
+// remaking searches with states that are each made for one step only.
 func remaking(ctx context.Context, model Model, p *part) CheckResult {
 	return newWGL(Model{
 		Init: func() any { return &made{} },

@@ -16,8 +16,8 @@ type kvInput struct {
 	value int
 }
 
-// racing is a history that is linearizable if the put of 1 comes before the put of 2,
-// and that a search tries the other way round first.
+// racing returns a history that is linearizable if the put of 1 comes before the put
+// of 2. A search tries the other order first.
 func racing(last int) []Operation {
 	return []Operation{
 		{ClientId: 0, Input: kvInput{value: 2}, Call: 0, Output: 0, Return: 100},
@@ -26,7 +26,7 @@ func racing(last int) []Operation {
 	}
 }
 
-// register is a register in a slice of one, whose write is a given function.
+// register returns a register in a slice of one value. The given function writes to it.
 func register(write func(s []int, value int) []int) Model {
 	return Model{
 		Init: func() any { return []int{0} },
@@ -41,7 +41,7 @@ func register(write func(s []int, value int) []int) Model {
 	}
 }
 
-// said is what a check panics with, "" if it does not, and its result.
+// said returns the result of a check, and what it panics with, or "" if it does not.
 func said(check func() CheckResult) (r CheckResult, panicked string) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -53,8 +53,8 @@ func said(check func() CheckResult) (r CheckResult, panicked string) {
 
 func inPlace(s []int, value int) []int { s[0] = value; return s }
 
-// A pure model answers; one that writes into its state does not say Illegal of a history
-// that is legal, but says what it does.
+// A pure model answers. One that writes into its state does not answer Illegal for a
+// history that is legal, but panics with the reason.
 func TestAStepThatChangesItsStateInPlaceIsToldOf(t *testing.T) {
 	pure := register(func(s []int, value int) []int { return []int{value} })
 	dirty := register(inPlace)
@@ -75,7 +75,8 @@ func TestAStepThatChangesItsStateInPlaceIsToldOf(t *testing.T) {
 	}
 }
 
-// Without an Equal a pointer is told of if that makes a legal history illegal.
+// Without an Equal, a changed pointer is reported only if it makes a legal
+// history illegal.
 func TestAPointerThatIsChangedIsNoFalseAlarm(t *testing.T) {
 	model := Model{
 		Init: func() any { return new(int) },

@@ -11,22 +11,23 @@ import (
 )
 
 // numbered is a porcupine model for one partition. Its states and its operations
-// are numbered, and it is asked once for a step of a state and a class of
-// operations, whatever search wants to know.
+// are numbered. It is asked only once for a step of a state and a class of
+// operations, whichever searches need it.
 type numbered struct {
 	ctx   context.Context
 	model Model
 	calls []call // by class
 
-	// What is known of each class if the states are few (see explore): it never
-	// changes a state, it always leads to the same one, it is always possible.
+	// What is known about each class if there are few states (see explore): it
+	// never changes a state, it always leads to the same one, it is always
+	// possible.
 	reads, blind, total []bool
 
-	mu     sync.Mutex // no two goroutines call the model's functions at once: in porcupine none do
+	mu     sync.Mutex // goroutines never call the model's functions at once, as in porcupine
 	states []any
 	same   map[any]int32      // the numbers of the states, if == compares them ..
 	byHash map[uint64][]int32 // .. or, by their hash, if Equal does
-	coarse bool               // Equal takes states for equal that do not hold the same
+	coarse bool               // Equal calls states equal that have different contents
 	next   fallback.Memo
 	init   models.State
 }
@@ -44,7 +45,7 @@ func newNumbered(ctx context.Context, model Model, p *part) *numbered {
 	classes := make(map[call]int32, len(p.calls))
 	for i, c := range p.calls {
 		class := int32(len(m.calls))
-		// What == does not compare has a class of its own.
+		// Values that == does not compare have a class of their own.
 		if isComparable(c.input) && isComparable(c.output) {
 			if known, ok := classes[c]; ok {
 				p.columns.A[i] = known
@@ -62,11 +63,10 @@ func newNumbered(ctx context.Context, model Model, p *part) *numbered {
 // isComparable says whether == compares a value with others.
 func isComparable(x any) bool { return x == nil || reflect.ValueOf(x).Comparable() }
 
-// fewStates is how many states every new one is compared with, whatever it
-// holds.
+// fewStates is how many states every new one is compared with, whatever its contents.
 const fewStates = 64
 
-// number is the number of a state.
+// number returns the number of a state.
 func (m *numbered) number(state any) int32 {
 	n := int32(len(m.states))
 	if m.same != nil {
@@ -121,7 +121,7 @@ func (m *numbered) Lead(state int32, op models.Op) int32 {
 }
 
 // explore goes from state to state by all classes of operations. If there are
-// few states, it knows all about every class then, and says so.
+// few states, it then knows all about every class, and returns true.
 func (m *numbered) explore() bool {
 	for state := int32(0); int(state) < len(m.states); state++ {
 		for class := range m.calls {
@@ -165,8 +165,8 @@ func (m *numbered) Mutates(op models.Op) bool { return m.reads == nil || !m.read
 // Overwrites implements models.Overwriting.
 func (m *numbered) Overwrites(op models.Op) bool { return m.blind != nil && m.blind[op.A] }
 
-// Why implements models.Model. Nobody asks.
+// Why implements models.Model. Nothing calls it.
 func (m *numbered) Why(models.State, models.Op) string { return "it cannot happen" }
 
-// Record implements models.Model. Nobody asks.
+// Record implements models.Model. Nothing calls it.
 func (m *numbered) Record(models.State) edn.Value { return edn.Value{} }

@@ -7,7 +7,7 @@ import (
 	theirs "github.com/anishathalye/porcupine"
 )
 
-// What porcupine's users write stands for the same here.
+// These names mean what they mean in porcupine.
 type (
 	Model                 = theirs.Model
 	NondeterministicModel = theirs.NondeterministicModel
@@ -19,7 +19,7 @@ type (
 	Annotation            = theirs.Annotation
 )
 
-// The kinds of events and the results, as porcupine has them.
+// The kinds of events and the results, as in porcupine.
 const (
 	CallEvent   = theirs.CallEvent
 	ReturnEvent = theirs.ReturnEvent
@@ -35,8 +35,8 @@ func CheckOperations(model Model, history []Operation) bool {
 	return CheckOperationsTimeout(model, history, 0) == Ok
 }
 
-// CheckOperationsTimeout is CheckOperations, Unknown after a timeout unless that
-// is 0.
+// CheckOperationsTimeout does what CheckOperations does, and returns Unknown
+// after a timeout unless that is 0.
 func CheckOperationsTimeout(model Model, history []Operation, timeout time.Duration) CheckResult {
 	model = complete(model)
 	parts := [][]Operation{history}
@@ -55,7 +55,8 @@ func CheckEvents(model Model, history []Event) bool {
 	return CheckEventsTimeout(model, history, 0) == Ok
 }
 
-// CheckEventsTimeout is CheckEvents, Unknown after a timeout unless that is 0.
+// CheckEventsTimeout does what CheckEvents does, and returns Unknown after a
+// timeout unless that is 0.
 func CheckEventsTimeout(model Model, history []Event, timeout time.Duration) CheckResult {
 	model = complete(model)
 	parts := [][]Event{history}
@@ -65,13 +66,13 @@ func CheckEventsTimeout(model Model, history []Event, timeout time.Duration) Che
 	return check(model, parts, timeout)
 }
 
-// CheckOperationsVerbose is porcupine's own: what it has found on its way is what
-// its pictures show.
+// CheckOperationsVerbose calls porcupine itself, because porcupine's pictures
+// show what its own search has found.
 func CheckOperationsVerbose(model Model, history []Operation, timeout time.Duration) (CheckResult, LinearizationInfo) {
 	return theirs.CheckOperationsVerbose(model, history, timeout)
 }
 
-// CheckEventsVerbose is porcupine's own, likewise.
+// CheckEventsVerbose calls porcupine itself, as CheckOperationsVerbose does.
 func CheckEventsVerbose(model Model, history []Event, timeout time.Duration) (CheckResult, LinearizationInfo) {
 	return theirs.CheckEventsVerbose(model, history, timeout)
 }
@@ -81,7 +82,7 @@ func Visualize(model Model, info LinearizationInfo, output io.Writer) error {
 	return theirs.Visualize(model, info, output)
 }
 
-// VisualizePath is Visualize into a file.
+// VisualizePath does what Visualize does, into a file.
 func VisualizePath(model Model, info LinearizationInfo, path string) error {
 	return theirs.VisualizePath(model, info, path)
 }

@@ -26,8 +26,8 @@ import (
 	"clew/internal/peers"
 )
 
-// ourselves takes from porcupine what it would decide. If alone is false, Window
-// goes first, as it does otherwise.
+// ourselves takes away from porcupine what it would decide. If alone is false,
+// Window goes first, as usual.
 func ourselves(t *testing.T, alone bool) {
 	t.Helper()
 	before := budget
@@ -54,7 +54,7 @@ func TestEtcdLogsAsPorcupineHasThem(t *testing.T) {
 	}
 }
 
-// What porcupine decides first, our searches decide as well.
+// Our searches also decide what porcupine's usually decides first.
 func TestEtcdLogsWithoutPorcupine(t *testing.T) {
 	ourselves(t, true)
 	TestEtcdLogsAsPorcupineHasThem(t)
@@ -69,7 +69,7 @@ func TestMapsOfStringsAsPorcupineHasThem(t *testing.T) {
 		for _, parted := range []bool{true, false} {
 			hard := !parted && !strings.Contains(file, "c01") || strings.Contains(file, "c50-ok")
 			if hard && (effort.Few() || !parted && strings.Contains(file, "c50")) {
-				continue // porcupine does not decide c50 unless it is parted, nor do we
+				continue // porcupine does not decide c50 without partitions, and neither do we
 			}
 			c, err := peers.KV(file, parted)
 			if err != nil {
@@ -89,8 +89,8 @@ func TestMapsOfStringsAsPorcupineHasThem(t *testing.T) {
 	}
 }
 
-// input is an operation on the small models below, which all read it in their
-// way. The output is an int, or nil if it is not known.
+// input is an operation of the small models below. Each of them reads it in its
+// own way. The output is an int, or nil if it is not known.
 type input struct{ f, value int }
 
 // small are models of many kinds: with == and with Equal, with and without Hash,
@@ -126,7 +126,7 @@ var small = map[string]Model{
 			}
 			return true, append(slices.Clone(s), x.value)
 		},
-		// Equal takes more states for equal than those that hold the same.
+		// Equal calls states equal that have different contents.
 		Equal: func(a, b any) bool {
 			x, y := slices.Clone(a.([]int)), slices.Clone(b.([]int))
 			slices.Sort(x)
@@ -140,7 +140,7 @@ var small = map[string]Model{
 	"counter without an end, parted by its inputs": {},
 }
 
-// stack is a stack: f 0 pops, 1 and 2 push.
+// stack returns a stack: f 0 pops, 1 and 2 push.
 func stack(hash func(any) uint64) Model {
 	return Model{
 		Init: func() any { return []int(nil) },
@@ -159,7 +159,7 @@ func stack(hash func(any) uint64) Model {
 	}
 }
 
-// forgetful is a register each of whose writes may be lost.
+// forgetful returns a register that may lose each of its writes.
 func forgetful(hash func(any) uint64) *NondeterministicModel {
 	return &NondeterministicModel{
 		Init: func() []any { return []any{0, 1} },
@@ -212,8 +212,8 @@ func init() {
 	}
 }
 
-// random is a small history with many ties between its times. Some operations
-// return after all others, and nobody knows what they did.
+// random returns a small history with many ties between its times. Some
+// operations return after all others, with an unknown effect.
 func random(r *rand.Rand, list bool) []Operation {
 	ops := make([]Operation, 1+r.IntN(9))
 	for i := range ops {
@@ -279,10 +279,10 @@ func show(ops []Operation) string {
 	return lines.String()
 }
 
-// Porcupine's search asks for what porcupine asks for, in the same order, however
-// often it rests.
+// Our version of porcupine's search asks for the same steps as porcupine, in the
+// same order, however often it pauses.
 func TestPorcupinesSearchTakesPorcupinesSteps(t *testing.T) {
-	// record has every step written down.
+	// record makes a model write down every step.
 	record := func(model Model) (Model, *[]string) {
 		steps := new([]string)
 		step := model.StepContext
@@ -316,10 +316,10 @@ func TestPorcupinesSearchTakesPorcupinesSteps(t *testing.T) {
 	}
 }
 
-// Sets of operations that do not begin in the first word, and are wider than one.
+// Here, sets of operations do not begin in the first word, and take more than one word.
 func TestPorcupinesSearchOfManyOperations(t *testing.T) {
 	model := complete(small["register"])
-	for _, last := range []int{5, 4_000} { // which nobody has written
+	for _, last := range []int{5, 4_000} { // no operation has written these
 		var ops []Operation
 		for i := range 130 {
 			ops = append(ops, Operation{Input: input{1, 1}, Call: int64(i), Return: int64(i), Output: 0})
@@ -328,7 +328,7 @@ func TestPorcupinesSearchOfManyOperations(t *testing.T) {
 			ops = append(ops, Operation{Input: input{1, 5}, Call: 200, Return: int64(201 + i%2), Output: 0})
 		}
 		ops = append(ops, Operation{Input: input{0, 0}, Call: 201, Return: 202, Output: last})
-		// All the writes of one value are the same one, but porcupine does not know.
+		// All the writes of one value are equal, but porcupine does not know that.
 		if last == 4_000 {
 			ops = slices.Delete(ops, 132, 322)
 		}
@@ -384,8 +384,8 @@ func TestHistoriesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// concurrent is operations that all overlap, and one that fails: it takes ever so
-// long to try all of their orders.
+// concurrent returns operations that all overlap, and one that fails. It takes
+// extremely long to try all of their orders.
 func concurrent(n int) []Operation {
 	var ops []Operation
 	for i := range n {
@@ -405,7 +405,7 @@ func TestATimeoutEndsTheCheck(t *testing.T) {
 			t.Errorf("events: %s, want Unknown", r)
 		}
 	}
-	// A step that does not come back holds up nobody.
+	// A step that never returns does not hold up the check.
 	release := make(chan bool)
 	defer close(release)
 	model.Step = func(state, in, out any) (bool, any) {
@@ -415,7 +415,7 @@ func TestATimeoutEndsTheCheck(t *testing.T) {
 	if r := CheckOperationsTimeout(model, concurrent(2), 50*time.Millisecond); r != Unknown {
 		t.Errorf("with a step that waits: %s, want Unknown", r)
 	}
-	// One that can be told does get told, and its answer does not count.
+	// A step that listens to its context is stopped, and its answer does not count.
 	var begun atomic.Bool
 	told := make(chan bool, 100)
 	model.StepContext = func(ctx context.Context, state, in, out any) (bool, any) {
@@ -506,8 +506,8 @@ func TestAPanicThatPorcupineDoesNotMeet(t *testing.T) {
 	}
 }
 
-// A panic of the model's ends the process, as in porcupine, so that it does so in
-// one of its own here.
+// A panic of the model ends the process, as in porcupine. So the test runs it in
+// a process of its own.
 func TestAPanicOfTheModelEndsTheProcess(t *testing.T) {
 	const inside = "CLEW_TEST_PANIC"
 	if os.Getenv(inside) != "" {
@@ -564,7 +564,7 @@ func TestContentsAreEqualWhereStatesAre(t *testing.T) {
 	contents(r) // ends
 }
 
-// Whoever changes the import finds all that was there.
+// Programs that change the import find every name that porcupine has.
 func TestEveryNameOfPorcupineIsHere(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/anishathalye/porcupine").Output()
 	if err != nil {
@@ -576,7 +576,7 @@ func TestEveryNameOfPorcupineIsHere(t *testing.T) {
 	}
 }
 
-// exported is the names that a package's users can write.
+// exported returns the names that a package exports.
 func exported(t *testing.T, dir string) []string {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

@@ -13,25 +13,26 @@ import (
 // Decides: whether the history of one partition is linearizable, asking the model
 // for the same steps as porcupine, in the same order.
 //
-// Precondition: every operation returns; those whose outcome is unknown do so at
-// the end, with an output that the model takes for that, and porcupine's models
-// say what they may have done. There are no other crashed operations.
+// Precondition: every operation returns. Those whose outcome is unknown return at
+// the end, with an output that stands for this in the model, and porcupine's
+// models say what they may have done. There are no other crashed operations.
 //
 // Complexity: exponential in the worst case. What it remembers is as wide as the
 // concurrency instead of as long as the history. It numbers nothing and prepares
-// next to nothing, so that no search decides easy histories faster. If states have
-// a good hash it is also good at hard ones that have many states, of which it
-// meets fewer than Window.
+// next to nothing, so no search decides easy histories faster. If states have a
+// good hash, it is also good at hard histories with many states, because it meets
+// fewer of them than Window.
 //
 // It is Wing & Gong's search with Lowe's memory ("Testing for linearizability",
-// 2017): of the operations that are not linearized, those called before the first
-// return among them may be next, and it tries them in the order of their calls.
-// Which operations are linearized, and the state, are the configuration, and none
-// is entered twice.
+// 2017). Among the operations that are not linearized, those called before the
+// first return may be next. It tries them in the order of their calls. A
+// configuration consists of the linearized operations and the state. None is
+// entered twice.
 //
-// Operations are numbered by call. Let first be the first that is not linearized:
-// all before it are, and of the others only those called before it returned can
-// be. So a configuration is first, the bits of the words between, and the state.
+// Operations are numbered by call. Let first be the first that is not linearized.
+// All before it are linearized, and after it only those called before it returned
+// can be. So a configuration holds first, the bits of the words between, and the
+// state.
 type wgl struct {
 	model Model
 	part  *part
@@ -39,7 +40,7 @@ type wgl struct {
 	at         []models.Row // by event
 	next, prev []int32      // the events of operations that are not linearized, a ring ..
 	head       int32        // .. that begins and ends here
-	calls      []int32      // by row: how many calls come before its return
+	calls      []int32      // by row: how many calls precede its return
 	done       []uint64     // the rows that are linearized
 	hash       uint64       // of done
 	state      any
@@ -93,8 +94,8 @@ func newWGL(model Model, p *part) *wgl {
 	return w
 }
 
-// run goes on for at most the given number of steps, and comparing two states is
-// one too. If that is not enough, or the context is done, it is Unknown.
+// run goes on for at most the given number of steps. Comparing two states counts
+// as one too. If that is not enough, or the context is done, it returns Unknown.
 func (w *wgl) run(ctx context.Context, steps int) CheckResult {
 	w.left = steps
 	for w.next[w.head] != w.head {
@@ -129,7 +130,7 @@ func (w *wgl) run(ctx context.Context, steps int) CheckResult {
 	return Ok
 }
 
-// lift takes an operation that is linearized out of the ring.
+// lift removes an operation that is linearized from the ring.
 func (w *wgl) lift(row models.Row) {
 	for _, e := range [...]int32{w.part.columns.Inv[row], w.part.columns.Res[row]} {
 		w.next[w.prev[e]], w.prev[w.next[e]] = w.next[e], w.prev[e]
@@ -137,7 +138,7 @@ func (w *wgl) lift(row models.Row) {
 	w.flip(row)
 }
 
-// back takes back the last operation. The next to be tried is the one after it.
+// back takes back the last operation. Then the one after it is tried next.
 func (w *wgl) back() {
 	top := w.stack[len(w.stack)-1]
 	w.stack = w.stack[:len(w.stack)-1]
@@ -153,7 +154,7 @@ func (w *wgl) flip(row models.Row) {
 	w.hash ^= mix(uint64(row), 1)
 }
 
-// enter remembers the configuration with a state. It is false if it is known.
+// enter remembers the configuration with a state. It returns false if it was known.
 func (w *wgl) enter(state any) bool {
 	if w.next[w.head] == w.head {
 		return true
