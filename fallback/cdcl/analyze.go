@@ -23,11 +23,11 @@ func (s *Solver) resolve(c int32) {
 	s.increase *= 1 / activityDecay
 }
 
-// activityDecay is by how much activities shrink at every conflict.
+// activityDecay is the factor by which activities shrink at every conflict.
 const activityDecay = 0.95
 
-// highest is the highest level in a false clause, and the place of the literal
-// that has it, -1 if several do.
+// highest returns the highest level in a false clause, and the place of the
+// literal that has it, or -1 if several do.
 func (s *Solver) highest(c int32) (level int32, only int) {
 	level, only = -1, -1
 	for i, x := range s.literals(c) {
@@ -41,16 +41,16 @@ func (s *Solver) highest(c int32) (level int32, only int) {
 	return level, only
 }
 
-// lower takes Base below a level at which there is a conflict, twice as far below
-// the current level as before.
+// lower takes Base below a level at which there is a conflict, twice as far as the
+// last time.
 func (s *Solver) lower(level int) {
 	s.lowered = max(1, 2*s.lowered)
 	s.Base = max(0, min(level-1, s.Base-s.lowered))
 }
 
-// watchHighest has a clause watch the literal at a place, which is unassigned,
-// and of the others, which are false, the one with the highest level. These two
-// are in front then.
+// watchHighest makes a clause watch the literal at a place, which is
+// unassigned, and the literal with the highest level among the others, which
+// are false. It moves these two to the front.
 func (s *Solver) watchHighest(c int32, at int) []int32 {
 	lits := s.literals(c)
 	s.unwatch(c, 0)
@@ -68,7 +68,7 @@ func (s *Solver) watchHighest(c int32, at int) []int32 {
 	return lits
 }
 
-// unwatch takes watch k of a clause out of its list.
+// unwatch removes watch k of a clause from its list.
 func (s *Solver) unwatch(c, k int32) {
 	l := s.clauses[c+litsAt+k]
 	at := &s.head[l]
@@ -83,7 +83,8 @@ func (s *Solver) unwatch(c, k int32) {
 }
 
 // learn finds the first unique implication point of a false clause with several
-// literals of the current level, adds what is learnt, and jumps back.
+// literals of the current level. It adds the clause that it learns, and jumps
+// back.
 func (s *Solver) learn(c, top int32) {
 	s.learning = append(s.learning[:0], 0)
 	s.toClear = s.toClear[:0]
@@ -145,11 +146,11 @@ func (s *Solver) jump(top int) {
 
 // seen is seenOpen during analysis, and then what minimizing has found out.
 const (
-	isImplied int8 = 2 // by others of the clause
+	isImplied int8 = 2 // by other literals of the clause
 	isNeeded  int8 = 3
 )
 
-// minimize leaves out of s.learning what the rest implies.
+// minimize removes the literals of s.learning that the rest implies.
 func (s *Solver) minimize() {
 	kept := s.learning[:1]
 	for _, l := range s.learning[1:] {
@@ -163,7 +164,7 @@ func (s *Solver) minimize() {
 // deepest is how far minimizing follows reasons.
 const deepest = 100
 
-// implied says whether a false literal follows from others of s.learning.
+// implied says whether a false literal follows from others in s.learning.
 func (s *Solver) implied(l Lit, depth int) bool {
 	for _, x := range s.literals(s.reason[l.Var()]) {
 		v := Lit(x).Var()
@@ -186,7 +187,7 @@ func (s *Solver) implied(l Lit, depth int) bool {
 	return true
 }
 
-// glue is how many levels the literals of a clause have.
+// glue returns how many levels the literals of a clause have.
 func (s *Solver) glue(lits []Lit) int32 {
 	s.stamp++
 	n := int32(0)

@@ -1,11 +1,11 @@
 package cdcl
 
-// heap is groups that are to be decided, the most active first and, among equally
-// active ones, the one that was made first.
+// heap holds groups that are to be decided. The most active comes first and,
+// among equally active ones, the one that was made first.
 type heap struct {
 	activity []float64
 	groups   []int32
-	place    []int32 // by group: where it is in groups, -1 if it is not
+	place    []int32 // by group: where it is in groups, or -1
 }
 
 // add makes a group, which is not to be decided yet.
@@ -25,7 +25,7 @@ func (h *heap) before(a, b int32) bool {
 	return a < b
 }
 
-// insert has a group decided, if it is not to be decided already.
+// insert adds a group to those to be decided, unless it is one already.
 func (h *heap) insert(g int32) {
 	if h.place[g] < 0 {
 		h.groups = append(h.groups, g)
@@ -33,7 +33,7 @@ func (h *heap) insert(g int32) {
 	}
 }
 
-// bump adds to the activity of a group, and says what it is then.
+// bump adds to the activity of a group, and returns the new activity.
 func (h *heap) bump(g int32, by float64) float64 {
 	h.activity[g] += by
 	if h.place[g] >= 0 {
@@ -42,15 +42,15 @@ func (h *heap) bump(g int32, by float64) float64 {
 	return h.activity[g]
 }
 
-// rescale multiplies all activities, which leaves their order as it is unless
-// they become equal; then the heap may be out of order a little.
+// rescale multiplies all activities. This keeps their order unless some become
+// equal. Then the heap may be slightly out of order.
 func (h *heap) rescale(by float64) {
 	for i := range h.activity {
 		h.activity[i] *= by
 	}
 }
 
-// pop takes out the first group.
+// pop removes and returns the first group.
 func (h *heap) pop() (g int32, ok bool) {
 	n := len(h.groups) - 1
 	if n < 0 {

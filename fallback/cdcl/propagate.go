@@ -1,6 +1,6 @@
 package cdcl
 
-// propagate assigns what the clauses imply, until nothing follows any more or a
+// propagate assigns what the clauses imply, until nothing more follows or a
 // clause is false. It returns that clause, or 0.
 func (s *Solver) propagate() int32 {
 	for s.queue < len(s.trail) {
@@ -15,9 +15,9 @@ func (s *Solver) propagate() int32 {
 
 // visit looks at the clauses that watch a literal that has become false. Each
 // finds another literal to watch, or is true, or implies its other watched
-// literal, or is false and returned.
+// literal. If it is false, visit returns it.
 func (s *Solver) visit(l Lit) int32 {
-	at := &s.head[l] // what leads to the clause
+	at := &s.head[l] // the link to the clause
 	for c := *at; c != 0; c = *at {
 		s.Steps++
 		k := int32(0)
@@ -58,15 +58,14 @@ func (s *Solver) visit(l Lit) int32 {
 			at = next
 			continue
 		}
-		// The literal of the highest level is watched, so that it is the first
-		// to be unassigned.
+		// Watch the literal of the highest level, so that it is the first to be unassigned.
 		*at = *next
 		s.watch(c, k, highest)
 	}
 	return 0
 }
 
-// watch has watch k of a clause, which is in no list, moved to another literal.
+// watch moves watch k of a clause, which is not in a list, to another literal.
 func (s *Solver) watch(c, k int32, to int) {
 	lits := s.literals(c)
 	lits[k], lits[to] = lits[to], lits[k]
@@ -88,9 +87,9 @@ func (s *Solver) goesOn() bool {
 
 // Solve searches for an assignment that makes every clause true, answers the
 // question of every group, and is consistent with the theory. If there is one, it
-// stands in Trail when Solve returns, and the search goes on from there when more
-// is added. Variables of no group may stay unassigned; they can be false. Without
-// a theory every group is a variable.
+// is in Trail when Solve returns. The search goes on from there when more is
+// added. Variables of no group may stay unassigned; they can be false. Without a
+// theory every group is a variable.
 func (s *Solver) Solve() Verdict {
 	for !s.unsat {
 		if !s.goesOn() {
@@ -120,8 +119,7 @@ func (s *Solver) Solve() Verdict {
 	return Unsatisfiable
 }
 
-// fixpoint propagates clauses and theory. It returns a clause that is false, or
-// 0.
+// fixpoint propagates clauses and theory. It returns a false clause, or 0.
 func (s *Solver) fixpoint() int32 {
 	for !s.unsat {
 		if c := s.nextPending(); c != 0 {
@@ -137,7 +135,7 @@ func (s *Solver) fixpoint() int32 {
 	return 0
 }
 
-// choose is the next decision. ok is false if nothing is left to decide.
+// choose returns the next decision. ok is false if nothing is left to decide.
 func (s *Solver) choose() (l Lit, ok bool) {
 	for {
 		g, any := s.heap.pop()
@@ -160,7 +158,7 @@ func (s *Solver) choose() (l Lit, ok bool) {
 	}
 }
 
-// base is the level that jumps and restarts go back to at most.
+// base returns the lowest level that jumps and restarts go back to.
 func (s *Solver) base() int {
 	if s.NoBase {
 		return 0
@@ -168,10 +166,10 @@ func (s *Solver) base() int {
 	return s.Base
 }
 
-// restartUnit is how many conflicts lie before the first restart.
+// restartUnit is how many conflicts precede the first restart.
 const restartUnit = 100
 
-// luby is the n-th number, from 0 on, of 1 1 2 1 1 2 4 1 1 2 ...
+// luby returns the n-th number, from 0 on, of 1 1 2 1 1 2 4 1 1 2 ...
 func luby(n int64) int64 {
 	size, power := int64(1), int64(1)
 	for size < n+1 {

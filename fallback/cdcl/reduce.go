@@ -2,16 +2,16 @@ package cdcl
 
 import "slices"
 
-// firstReduce is how many conflicts lie before the first time that learnt clauses
-// are dropped, and moreReduce by how many more the next time. Both are switches for
-// tests.
+// firstReduce is how many conflicts precede the first time that learnt clauses are
+// dropped, and moreReduce is how many more precede the next time. Tests change
+// both.
 var firstReduce, moreReduce int64 = 2000, 300
 
-// keptGlue is of how few levels clauses are that are never dropped.
+// keptGlue is the largest number of levels of clauses that are never dropped.
 const keptGlue = 2
 
-// drop drops the worse half of those learnt clauses that were not used since the
-// last time and are no reasons.
+// drop removes the worse half of those learnt clauses that were not used since
+// the last time and are not reasons.
 func (s *Solver) drop() {
 	s.reduce = s.Conflicts + firstReduce + moreReduce*s.restarts/8
 	var worse []int32
@@ -43,8 +43,7 @@ func (s *Solver) isReason(c int32) bool {
 	return false
 }
 
-// compact moves the clauses that are left together, and builds the lists of
-// watches anew.
+// compact moves the remaining clauses together, and rebuilds the lists of watches.
 func (s *Solver) compact() {
 	clear(s.head)
 	to, n := int32(1), int32(len(s.clauses))

@@ -1,31 +1,30 @@
 // Package cdcl is a small solver for propositional formulas by conflict-driven
-// clause learning (Marques-Silva & Sakallah, 1996), made for a theory that speaks
-// at every fixpoint of propagation, and for formulas that grow along time.
+// clause learning (Marques-Silva & Sakallah, 1996). It is made for a theory that
+// speaks at every fixpoint of propagation, and for formulas that grow along time.
 //
-// A Solver holds clauses over variables. It decides literals, propagates, and
-// learns from every conflict a clause that keeps it from running into the same
-// one again:
+// A Solver holds clauses over variables. It decides literals and propagates. From
+// every conflict it learns a clause that keeps it from running into the same one
+// again:
 //
 //   - Two literals of a clause are watched (Moskewicz et al., Chaff, 2001). The
 //     lists of watches run through the clauses themselves, which lie in one array
 //     (Biere, PicoSAT, 2008): a variable takes some 40 bytes.
-//   - What is learnt is the first unique implication point, minimized (Sörensson
-//     & Biere, 2009).
-//   - Variables that are alternatives of one question form a group; groups that
+//   - It learns the first unique implication point, minimized (Sörensson & Biere, 2009).
+//   - Variables that are alternatives of one question form a group. Groups that
 //     took part in recent conflicts are decided first (VSIDS, Chaff). The theory
-//     may say which alternative; if there is none, a variable gets the value that
+//     may say which alternative. Without a theory, a variable gets the value that
 //     it had before.
-//   - Restarts follow Luby's sequence; of learnt clauses those whose literals come
-//     from few levels stay (Audemard & Simon, 2009).
+//   - Restarts follow Luby's sequence. Learnt clauses stay if their literals come
+//     from few levels (Audemard & Simon, 2009).
 //   - Backtracking is chronological if need be (Nadel & Ryvchin, 2018; Möhle &
-//     Biere, 2019): a jump goes back to level Base at most, and the learnt literal
-//     is assigned there with its own, lower, level. So what lies before Base is
-//     not done again for each conflict after it. If a conflict lies below Base,
-//     Base goes down, twice as far each time.
+//     Biere, 2019): a jump goes back to level Base at most, and assigns the learnt
+//     literal there with its own, lower level. So the work before Base is not
+//     repeated for each conflict after it. If a conflict lies below Base, Base
+//     goes down, twice as far each time.
 //
 // Variables and clauses can be added at any level, while a solution is being
-// built, and by the theory while it checks one. Nothing of this guesses: a Solver
-// that was not stopped is right.
+// built, and by the theory while it checks one. A Solver does not guess: unless it
+// was stopped, it is right.
 //
 // It is not a solver for large formulas: there is no preprocessing.
 package cdcl
@@ -34,32 +33,32 @@ package cdcl
 // numbered from 0 on.
 type Lit int32
 
-// Pos is the literal that says v.
+// Pos returns the literal that says v.
 func Pos(v int32) Lit { return Lit(2 * v) }
 
-// Neg is the literal that says not v.
+// Neg returns the literal that says not v.
 func Neg(v int32) Lit { return Lit(2*v + 1) }
 
-// Not is the opposite.
+// Not returns the opposite literal.
 func (l Lit) Not() Lit { return l ^ 1 }
 
-// Var is the literal's variable.
+// Var returns the literal's variable.
 func (l Lit) Var() int32 { return int32(l >> 1) }
 
 // Theory constrains assignments beyond what the clauses say.
 type Theory interface {
-	// Propagate looks at what was assigned since it last did, at a fixpoint of
+	// Propagate looks at what was assigned since its last call, at a fixpoint of
 	// propagation: the rest of Trail. It says whether it has added anything by
-	// AddClause; then it is called again once that is propagated. If it has not,
-	// the assignment so far is consistent.
+	// AddClause. Then it is called again once that is propagated. If it has added
+	// nothing, the assignment so far is consistent.
 	Propagate() bool
-	// Undo says that only the first n of Trail are as they were. What follows
-	// them has been taken back, or is to be looked at again.
+	// Undo says that only the first n of Trail are unchanged. What follows them
+	// was taken back, or is to be looked at again.
 	Undo(n int)
-	// Choose answers the question of a group: an unassigned literal that is to
-	// hold. ok is false if the group need not be decided. A group that was not
-	// decided is asked for again if one of its variables gets unassigned, or
-	// by Ask.
+	// Choose answers the question of a group: it returns an unassigned literal
+	// that is to hold. ok is false if the group need not be decided. Choose is
+	// called again for a group that was not decided if one of its variables gets
+	// unassigned, or after Ask.
 	Choose(group int32) (l Lit, ok bool)
 }
 
@@ -69,7 +68,7 @@ const NoGroup int32 = -1
 // Options switch techniques off, for tests, and bound the search.
 type Options struct {
 	NoRestarts, NoMinimizing, NoReducing, NoActivity, NoPhases, NoBase bool
-	// Poll, unless nil, is asked every few thousand steps whether to go on.
+	// Poll, unless nil, is called every few thousand steps and says whether to go on.
 	Poll func() bool
 }
 
@@ -89,8 +88,8 @@ type Solver struct {
 	// Base is the level below which jumps and restarts do not go back as long as
 	// no conflict lies there.
 	Base int
-	// Steps is how many watches have been looked at, and conflicts met: a measure
-	// of the work done.
+	// Steps is how many watches were looked at, plus conflicts met. It measures
+	// the work done.
 	Steps int64
 	// Conflicts is how many conflicts were met.
 	Conflicts int64
@@ -139,15 +138,15 @@ const (
 	glueOne = 8
 )
 
-// New is a formula without clauses. The theory may be nil.
+// New returns a formula without clauses. The theory may be nil.
 func New(theory Theory, o Options) *Solver {
 	return &Solver{Options: o, theory: theory, clauses: make([]int32, 1, 1024), increase: 1, restart: restartUnit, reduce: firstReduce}
 }
 
-// NewGroup is a group. It is asked for as soon as a variable is in it.
+// NewGroup returns a new group. It is to be decided as soon as it has a variable.
 func (s *Solver) NewGroup() int32 { return s.heap.add() }
 
-// NewVar is a variable of a group, or of NoGroup.
+// NewVar returns a new variable of a group, or of NoGroup.
 func (s *Solver) NewVar(group int32) int32 {
 	v := int32(len(s.level))
 	s.value = append(s.value, 0, 0)
@@ -160,44 +159,44 @@ func (s *Solver) NewVar(group int32) int32 {
 	return v
 }
 
-// SetBase says that what stands below a level is to stay as it is if possible.
+// SetBase says that everything below a level should stay unchanged if possible.
 func (s *Solver) SetBase(level int) { s.Base, s.lowered = max(0, min(level, s.Level())), 0 }
 
-// Ask has the question of a group asked again.
+// Ask makes the solver ask the question of a group again.
 func (s *Solver) Ask(group int32) { s.heap.insert(group) }
 
-// Value is 1 if a literal is true, -1 if it is false, 0 if it is not assigned.
+// Value returns 1 if a literal is true, -1 if it is false, and 0 if it is not assigned.
 func (s *Solver) Value(l Lit) int8 { return s.value[l] }
 
-// LevelOf is the level of an assigned literal.
+// LevelOf returns the level of an assigned literal.
 func (s *Solver) LevelOf(l Lit) int32 { return s.level[l.Var()] }
 
-// Level is how many decisions stand.
+// Level returns how many decisions are in force.
 func (s *Solver) Level() int { return len(s.control) }
 
-// Trail is what is assigned, in order.
+// Trail returns the assigned literals, in order.
 func (s *Solver) Trail() []Lit { return s.trail }
 
-// Vars is how many variables there are.
+// Vars returns how many variables there are.
 func (s *Solver) Vars() int { return len(s.level) }
 
-// Learnt is how many learnt clauses it holds.
+// Learnt returns how many learnt clauses the solver holds.
 func (s *Solver) Learnt() int { return len(s.learnt) }
 
-// Bytes is what the solver holds.
+// Bytes returns how much memory the solver holds.
 func (s *Solver) Bytes() int64 {
 	return int64(cap(s.value)+cap(s.phase)+cap(s.seen)) + 4*int64(cap(s.head)+cap(s.level)+cap(s.reason)+cap(s.group)+
 		cap(s.clauses)+cap(s.learnt)+cap(s.trail)+cap(s.control)) + s.heap.bytes()
 }
 
-// AddClause adds a clause, at whatever level. Its literals are of different
-// variables. If they are false but for one, that one is implied, with the level
-// of the others; if all are false, Solve resolves the conflict. lits is
-// overwritten.
+// AddClause adds a clause, at any level. Its literals must have different
+// variables. If all but one are false, that one is implied, with the level of
+// the others. If all are false, Solve resolves the conflict. AddClause
+// overwrites lits.
 func (s *Solver) AddClause(lits ...Lit) { s.add(lits, 0) }
 
-// AddLemma adds a clause that follows from the theory. It may be dropped, since
-// the theory can say it again.
+// AddLemma adds a clause that follows from the theory. The solver may drop it,
+// since the theory can say it again.
 func (s *Solver) AddLemma(lits ...Lit) { s.add(lits, isLemma) }
 
 func (s *Solver) add(lits []Lit, info int32) {
@@ -230,7 +229,7 @@ func (s *Solver) add(lits []Lit, info int32) {
 }
 
 // isFalse looks at a clause that has its best literals in front. It implies the
-// first one if the others are false, and says whether all are.
+// first one if the others are false, and says whether all are false.
 func (s *Solver) isFalse(c int32) bool {
 	first, second := Lit(s.clauses[c+litsAt]), Lit(s.clauses[c+litsAt+1])
 	switch {
@@ -247,7 +246,7 @@ func (s *Solver) isFalse(c int32) bool {
 	return false
 }
 
-// nextPending is a pending clause that is still false, or 0.
+// nextPending returns a pending clause that is still false, or 0.
 func (s *Solver) nextPending() int32 {
 	for len(s.pending) > 0 {
 		c := s.pending[len(s.pending)-1]
@@ -264,7 +263,7 @@ func (s *Solver) nextPending() int32 {
 	return 0
 }
 
-// addUnit adds a clause of one literal, which is assigned at level 0 from now on.
+// addUnit adds a clause of one literal, and assigns that literal at level 0.
 func (s *Solver) addUnit(l Lit) {
 	if s.value[l] != 0 {
 		s.backtrack(int(s.level[l.Var()]) - 1)
@@ -272,8 +271,9 @@ func (s *Solver) addUnit(l Lit) {
 	s.assign(l, 0, 0)
 }
 
-// bestInFront moves those two literals to the front that are to be watched:
-// true ones of low levels, then unassigned ones, then false ones of high levels.
+// bestInFront moves the two literals that are to be watched to the front. It
+// prefers true ones of low levels, then unassigned ones, then false ones of high
+// levels.
 func bestInFront[L ~int32](s *Solver, lits []L) {
 	rank := func(x L) int32 {
 		l := Lit(x)
@@ -310,7 +310,7 @@ func (s *Solver) store(lits []Lit, info int32) int32 {
 	return c
 }
 
-// literals are those of a clause.
+// literals returns the literals of a clause.
 func (s *Solver) literals(c int32) []int32 {
 	return s.clauses[c+litsAt : c+litsAt+s.clauses[c+sizeAt]]
 }

@@ -10,7 +10,7 @@ import (
 	"clew/internal/effort"
 )
 
-// formulas is how many a test takes, usually and in the long mode.
+// formulas returns how many formulas a test takes, usually and in the long mode.
 func formulas(usual, long int) int {
 	if !effort.Long() {
 		return usual
@@ -33,7 +33,7 @@ var switches = map[string]Options{
 	"none":          {NoRestarts: true, NoMinimizing: true, NoReducing: true, NoActivity: true, NoPhases: true, NoBase: true},
 }
 
-// random is clauses of one to four literals.
+// random returns clauses of one to four literals.
 func random(r *rand.Rand, vars, clauses int) [][]Lit {
 	var all [][]Lit
 	for range clauses {
@@ -77,7 +77,7 @@ func newSolver(theory Theory, o Options, vars int) *Solver {
 	return s
 }
 
-// solution is what is assigned, as bits.
+// solution returns what is assigned, as bits.
 func (s *Solver) solution() uint32 {
 	bits := uint32(0)
 	for _, l := range s.trail {
@@ -88,7 +88,7 @@ func (s *Solver) solution() uint32 {
 	return bits
 }
 
-// check says what is wrong with the solver's own order.
+// check fails the test if the solver's own order is wrong.
 func (s *Solver) check(t *testing.T) {
 	t.Helper()
 	for i, l := range s.trail {
@@ -161,10 +161,8 @@ func TestRandomFormulasAgreeWithExhaustiveSearch(t *testing.T) {
 	}
 }
 
-// Clauses and variables come when a solution already stands, and the search may
-// not go back before half of it.
-// Usually clauses are dropped after thousands of conflicts only. Here it happens all the
-// time, and what is left moves together.
+// Usually clauses are dropped only after thousands of conflicts. Here it happens all the
+// time, and the rest moves together.
 func TestDroppedClausesAreNotMissed(t *testing.T) {
 	first, more := firstReduce, moreReduce
 	defer func() { firstReduce, moreReduce = first, more }()
@@ -204,6 +202,8 @@ func TestDroppedClausesAreNotMissed(t *testing.T) {
 	}
 }
 
+// Clauses and variables are added when a solution already stands, and the search may
+// not go back before half of it.
 func TestClausesAndVariablesCanBeAddedAtAnyLevel(t *testing.T) {
 	n := formulas(500, 200_000)
 	for seed := range n {
@@ -239,7 +239,7 @@ func TestClausesAndVariablesCanBeAddedAtAnyLevel(t *testing.T) {
 }
 
 // lazy is a theory that holds clauses back until an assignment makes one false,
-// or sometimes until one literal is left of it. Some it says by way of a new
+// or sometimes until it leaves one literal. It adds some by way of a new
 // variable.
 type lazy struct {
 	*Solver
@@ -271,7 +271,7 @@ func (x *lazy) Propagate() bool {
 			continue
 		}
 		if len(c) > 2 && x.r.IntN(3) == 0 {
-			// Two of them by a name.
+			// Name two of them.
 			name := x.NewVar(NoGroup)
 			x.AddClause(append([]Lit{Pos(name)}, c[2:]...)...)
 			x.AddClause(Neg(name), c[0], c[1])
@@ -318,7 +318,7 @@ func TestATheoryMaySpeakAtEveryFixpoint(t *testing.T) {
 	t.Logf("%d satisfiable, %d not", found[1], found[0])
 }
 
-// holes is n+1 pigeons in n holes.
+// holes adds n+1 pigeons in n holes.
 func holes(s *Solver, n int32) {
 	for i := range n + 1 {
 		var some []Lit
