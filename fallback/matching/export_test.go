@@ -1,6 +1,7 @@
 package matching
 
-// ReachAtMost has tries for a matching reach so many cas, until it is restored.
+// ReachAtMost makes tries for a matching reach at most n cas, until the caller
+// calls restore.
 func ReachAtMost(n int) (restore func()) {
 	usual := farthest
 	farthest = n

@@ -7,17 +7,17 @@ import (
 
 // # Hall's condition
 //
-// Every cas that took effect saw a node of its own: it replaced it. So the cas need
-// different nodes, and if some of them have fewer nodes to choose from than they are,
-// they cannot all have one (Hall, 1935). A search that goes by clauses alone has to
-// find this out by trying (these are the pigeons and holes that are hard for
-// resolution), so the theory keeps a matching of cas with nodes. A cas that need not
-// take effect is matched with itself, and then nobody sees it.
+// Every cas that took effect saw a node of its own, and replaced it. So the cas need
+// different nodes. If k cas have fewer than k nodes to choose from, they cannot all
+// have one (Hall, 1935). A search that goes by clauses alone has to find this out by
+// trying: these are the pigeons and holes that are hard for resolution. So the theory
+// keeps a matching of cas with nodes. A cas that need not take effect is matched with
+// itself, and then no reader sees it.
 //
-// If a literal takes away the node of a cas, the matching is mended along an
-// alternating path (Berge, 1957; Kuhn, 1955). If there is none, the cas that were
-// reached have too few nodes, and the lemma is that one of them sees one of the nodes
-// that have been ruled out for it, or need not take effect: the explanation of the
+// If a literal takes away the node of a cas, the theory mends the matching along an
+// alternating path (Berge, 1957; Kuhn, 1955). If there is no such path, the cas that
+// were reached have too few nodes. Then the lemma says that one of them sees one of
+// the nodes that were ruled out for it, or need not take effect. This explains the
 // all-different constraint (Régin, 1994). Backtracking only gives back choices, so the
 // matching stays.
 
@@ -31,15 +31,15 @@ type hall struct {
 	reached []int32 // cas, in the last try
 }
 
-// farthest is how many cas one try reaches. What is farther away is left to the
-// search. Tests have it near.
+// farthest is how many cas one try reaches. The search has to deal with cas
+// that are farther away. Tests reduce it.
 var farthest = 2000
 
 func newHall(n int) hall {
 	return hall{takes: nones(n), takenBy: nones(n), seen: make([]int32, n)}
 }
 
-// matchFirst begins with a cas as one that need not take effect.
+// matchFirst starts with a cas as one that need not take effect.
 func (t *theory) matchFirst(own int32) {
 	if t.takenBy[own] == none {
 		t.takes[own], t.takenBy[own] = own, own
@@ -48,7 +48,7 @@ func (t *theory) matchFirst(own int32) {
 	}
 }
 
-// unmatch takes away what a cas is matched with.
+// unmatch removes the match of a cas.
 func (t *theory) unmatch(own int32) {
 	if node := t.takes[own]; node != none {
 		t.takes[own], t.takenBy[node] = none, none
@@ -56,15 +56,15 @@ func (t *theory) unmatch(own int32) {
 	t.without = append(t.without, own)
 }
 
-// ruledOut notes that a cas does not see a node.
+// ruledOut records that a cas does not see a node.
 func (t *theory) ruledOut(v int32) {
 	if own := t.nodeOf[t.reader[v]]; t.takes[own] == t.node[v] {
 		t.unmatch(own)
 	}
 }
 
-// boundOf is the time before which what a cas saw was invoked; models.Open if it need
-// not have seen anything.
+// boundOf returns the time before which what a cas saw was invoked, or models.Open if
+// it need not have seen anything.
 func (t *theory) boundOf(own int32) int32 {
 	if t.needed[own] == none {
 		return models.Open
@@ -72,7 +72,7 @@ func (t *theory) boundOf(own int32) int32 {
 	return t.needs[t.needed[own]].time
 }
 
-// match mends the matching. If it cannot, it adds why.
+// match mends the matching. If it cannot, it adds a clause that says why.
 func (t *theory) match() bool {
 	for len(t.without) > 0 {
 		own := t.without[len(t.without)-1]
@@ -89,8 +89,8 @@ func (t *theory) match() bool {
 	return false
 }
 
-// find looks for a node for a cas, and for another one for the cas that has that, and
-// so on.
+// find looks for a node for a cas, and for another one for the cas that has that
+// node, and so on.
 func (t *theory) find(own int32) bool {
 	t.reached = append(t.reached, own)
 	if len(t.reached) >= farthest {
@@ -116,7 +116,8 @@ func (t *theory) find(own int32) bool {
 	return false
 }
 
-// tryNode matches a cas with a node if nobody has it, or who has it finds another.
+// tryNode matches a cas with a node if it is free, or if the cas that has it finds
+// another.
 func (t *theory) tryNode(own, node int32) bool {
 	t.seen[node] = t.now
 	if other := t.takenBy[node]; other != none && !t.find(other) {
@@ -126,12 +127,12 @@ func (t *theory) tryNode(own, node int32) bool {
 	return true
 }
 
-// explainHall adds that one of the cas that were reached sees a node that was not.
+// explainHall adds a clause: one of the cas that were reached sees a node that was not.
 //
-// A cas that need not take effect is reached because of others that have to take
-// effect by some time. If it took effect later its value is none for them, as if it
-// were matched with itself. But what it can have seen up to then must be known: if it
-// is not, that is added first, and the matching is tried again.
+// A cas that need not take effect is reached because others have to take effect by
+// some time. If it took effect later, they cannot see its value, as if it were
+// matched with itself. But everything that it can have seen up to then must be known.
+// If it is not, explainHall adds that first, and the matching is tried again.
 func (t *theory) explainHall() {
 	by := int32(-1)
 	for _, own := range t.reached {

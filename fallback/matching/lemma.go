@@ -11,8 +11,8 @@ import (
 // time, or began at a time or later.
 type threshold struct{ variable, time, next int32 }
 
-// nodeOfEvent is the node that the operation belongs to that returned or began at
-// a time.
+// nodeOfEvent returns the node to which the operation belongs that returned or
+// began at a time.
 func (t *theory) nodeOfEvent(time int32) int32 {
 	if time < 0 {
 		return initial
@@ -24,8 +24,9 @@ func (t *theory) nodeOfEvent(time int32) int32 {
 	return t.node[t.sees[row]]
 }
 
-// explainOrder adds why node later cannot stand after node earlier in a chain:
-// something of it returned before something of the other one was invoked.
+// explainOrder adds a clause that says why node later cannot stand after node
+// earlier in a chain: something of it returned before something of the other
+// one was invoked.
 func (t *theory) explainOrder(earlier, later int32) {
 	at := t.nodeFirst[later]
 	for n := t.source(later); n != earlier; n = t.source(n) {
@@ -44,8 +45,8 @@ func (t *theory) explainOrder(earlier, later int32) {
 	t.lemma()
 }
 
-// explainClash adds why two chains cannot both be as they are: each has something
-// that returned before something of the other one was invoked.
+// explainClash adds a clause that says why two chains cannot both be as they are.
+// Each has something that returned before something of the other one was invoked.
 func (t *theory) explainClash(a, b int32) {
 	firstA, lastA := t.nodeOfEvent(t.first[a]), t.nodeOfEvent(t.end[a])
 	firstB, lastB := t.nodeOfEvent(t.first[b]), t.nodeOfEvent(t.end[b])
@@ -57,9 +58,10 @@ func (t *theory) explainClash(a, b int32) {
 	t.lemma()
 }
 
-// split is a time by which something of one node returned and after which
+// split returns a time by which something of one node returned and after which
 // something of another one was invoked: from first to before last. If the node
-// itself returned or was invoked in time, nothing needs to be said of its reads.
+// itself returned or was invoked in time, nothing needs to be said about its
+// reads.
 func (t *theory) split(one, other, first, last int32) int32 {
 	at := last - 1
 	returned, invoked := t.nodeRes[one], t.nodeInv[other]
@@ -72,9 +74,10 @@ func (t *theory) split(one, other, first, last int32) int32 {
 	return first + (at-first)/2
 }
 
-// between appends what connects a node of which something returned by time early
-// with one of the same chain of which something was invoked after time late: of
-// the nodes between the given two, those that lie next to each other.
+// between appends what connects two nodes of a chain. Something of the one
+// returned by time early, and something of the other was invoked after time
+// late. Among the nodes between the given two, it takes those that are next to
+// each other.
 func (t *theory) between(first, last, early, late int32) {
 	path := t.path(first, last)
 	from := 0
@@ -98,7 +101,7 @@ func (t *theory) between(first, last, early, late int32) {
 	}
 }
 
-// path is the nodes of a chain from one to another, which may stand before it.
+// path returns the nodes of a chain from one to another, which may come before it.
 func (t *theory) path(one, other int32) []int32 {
 	path := append(t.both[:0], one)
 	forth, back := one, other
@@ -126,7 +129,8 @@ func (t *theory) path(one, other int32) []int32 {
 	return path
 }
 
-// explainCycle adds why a cas cannot see a node that goes back to it.
+// explainCycle adds a clause that says why a cas cannot see a node that goes
+// back to it.
 func (t *theory) explainCycle(v int32) {
 	t.lits = append(t.lits[:0], cdcl.Neg(v))
 	for n, own := t.node[v], t.nodeOf[t.reader[v]]; n != own; n = t.source(n) {
@@ -135,8 +139,8 @@ func (t *theory) explainCycle(v int32) {
 	t.add()
 }
 
-// lemma adds that not all of what is in lits, early and late can hold, and takes
-// back the step at hand.
+// lemma adds that not everything in lits, early and late can hold, and takes
+// back the current step.
 func (t *theory) lemma() {
 	links := len(t.lits)
 	say := func(l cdcl.Lit) {
@@ -157,14 +161,15 @@ func (t *theory) lemma() {
 	t.add()
 }
 
-// add adds the clause in lits, and takes back the step at hand.
+// add adds the clause in lits, and takes back the current step.
 func (t *theory) add() {
 	t.lemmas++
 	t.s.AddLemma(t.lits...)
 	t.Undo(t.head)
 }
 
-// earlyLit says that some read of a node returned by a time. There is one.
+// earlyLit returns a literal that says that some read of a node returned by a
+// time. There is one.
 func (t *theory) earlyLit(node, time int32) cdcl.Lit {
 	if t.NoThresholds {
 		return cdcl.Pos(t.sees[t.at[t.nodeFirst[node]]])
@@ -201,8 +206,8 @@ func (t *theory) earlyLit(node, time int32) cdcl.Lit {
 	return t.newThreshold(&t.earlyOf[node], earlier, later, latest, implied)
 }
 
-// lateLit says that some read of a node was invoked at a time or later. There is
-// one.
+// lateLit returns a literal that says that some read of a node was invoked at a
+// time or later. There is one.
 func (t *theory) lateLit(node, time int32) cdcl.Lit {
 	if t.NoThresholds {
 		return cdcl.Pos(t.sees[t.at[t.nodeLast[node]]])
@@ -239,8 +244,8 @@ func (t *theory) lateLit(node, time int32) cdcl.Lit {
 	return t.newThreshold(&t.lateOf[node], later, earlier, least, implied)
 }
 
-// readBefore is the first variable from v on, in the list of its node, of a read that
-// returned by a time. Readers are opened by return, so that reads further on returned
+// readBefore returns the first variable from v on, in the list of its node, of a read
+// that returned by a time. Readers are opened by return, so reads further on returned
 // earlier.
 func (t *theory) readBefore(v, time int32) int32 {
 	for v != none && (t.res[t.reader[v]] > time || isLink(t.ops.Op(t.reader[v]))) {
@@ -249,15 +254,15 @@ func (t *theory) readBefore(v, time int32) int32 {
 	return v
 }
 
-// isOut says whether a variable is false for good.
+// isOut says whether a variable is permanently false.
 func (t *theory) isOut(v int32) bool {
 	return t.s.Value(cdcl.Pos(v)) < 0 && t.s.LevelOf(cdcl.Pos(v)) == 0
 }
 
-// newThreshold enters a threshold after one of a list and before another. by are
-// the literals that imply it, of which some holds.
+// newThreshold puts a threshold into a list after one and before another. by
+// holds the literals that imply it. At least one of them holds.
 func (t *theory) newThreshold(list *int32, stronger, weaker, time int32, by []cdcl.Lit) cdcl.Lit {
-	// The one of the lowest level that holds is its reason.
+	// Its reason is the literal of the lowest level that holds.
 	best := none
 	for i, l := range by {
 		if t.s.Value(l) > 0 && (best == none || t.s.LevelOf(l) < t.s.LevelOf(by[best])) {

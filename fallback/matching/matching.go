@@ -1,5 +1,5 @@
-// Package matching decides registers by who read whom. It is one Engine of the
-// general search, see package fallback.
+// Package matching decides registers by which read saw which write. It has one
+// Engine of the general search, see package fallback.
 package matching
 
 import (
@@ -12,96 +12,95 @@ import (
 	"clew/models"
 )
 
-// Engine decides registers and cas-registers whose values repeat, however many
-// clients there are: it searches for which write each read saw.
+// Engine decides registers and cas-registers whose values repeat, with any number of
+// clients. It searches for the write that each read saw.
 //
 // Precondition: the model is a models.SingleValue. Complexity: exponential in the
-// worst case, since the problem is NP-complete (Gibbons & Korach, 1997); on what
+// worst case, since the problem is NP-complete (Gibbons & Korach, 1997). On what
 // tests record it is about linear in the operations times the writes that each read
-// may have seen. Memory: likewise.
+// may have seen, in time and memory.
 //
-// With it fixed who saw whom, a history is unambiguous, and one rule about pairs
-// decides it. So what is searched for is only that, by conflict-driven clause
-// learning (package cdcl), and the rule is its theory. docs/algorithms.md tells it
-// with an example.
+// If it is fixed which reader saw which node, a history is unambiguous, and one rule
+// about pairs decides it. So the engine searches only for that, by conflict-driven
+// clause learning (package cdcl), and the rule is its theory. docs/algorithms.md
+// explains it with an example.
 //
 // # Chains and zones
 //
-// A node is the initial value, a write, or a cas that changes the value; a reader is
+// A node is the initial value, a write, or a cas that changes the value. A reader is
 // a read, or a cas. If a cas saw a node it follows it, and so nodes form chains. A
 // chain is a node that saw nothing, what saw it, and so on, each node with the reads
-// of it. Of a chain, first is the earliest return and last the latest invocation; of
-// the initial value both are before everything.
+// of it. A chain's first is its earliest return, and its last is its latest
+// invocation. For the initial value both are before everything.
 //
-// Lemma 1. Given who saw whom, there is a linearization if and only if
+// Lemma 1. Given which reader saw which node, there is a linearization if and only if
 //
 //	(a) every completed reader, and every cas that some reader saw, saw a node;
 //	(b) no two cas saw the same node, and no cas saw what goes back to itself;
 //	(c) in a chain nothing returned before what stands earlier in it was invoked;
 //	(d) no two chains have first(X) < last(Y) and first(Y) < last(X).
 //
-// Proof. In a linearization the operations of a chain stand together, since any
-// other node between them would have replaced the value: so X must stand before Y if
-// something of X returned before something of Y was invoked, first(X) < last(Y), and
-// (d) says that it need not stand both before and after. Conversely, (d) makes this
-// relation acyclic: on a cycle let X have the greatest last, and be before Y, which
-// is before Z; then first(Y) < last(Z) <= last(X), and Y is before X, too. So chains
+// Proof. In a linearization the operations of a chain stand together, since any other
+// node between them would have replaced the value. So X must stand before Y if
+// something of X returned before something of Y was invoked, first(X) < last(Y). By
+// (d) no chain must stand both before and after another. Conversely, (d) makes this
+// relation acyclic. On a cycle let X have the greatest last, and be before Y, which
+// is before Z. Then first(Y) < last(Z) <= last(X), and Y is before X, too. So chains
 // can be put in an order; within a chain (c) allows its own. Operations of different
 // chains are then in the order of time, since the one that returned before the other
 // was invoked belongs to a chain that stands before. The order of min(first, last)
 // will do: if X must stand before Y, then min(first(X), last(X)) is at most first(X),
 // which is less than last(Y), and at most last(X), which is less than first(Y).
 //
-// Lemma 2. (c) and (d) hold for parts of chains if they hold for chains, since parts
-// of a chain have a later first and an earlier last, and stand together as well. So
-// what is wrong with an incomplete assignment stays wrong, and the theory can speak
-// early.
+// Lemma 2. (c) and (d) hold for parts of chains if they hold for chains: parts of a
+// chain have a later first and an earlier last, and stand together as well. So a
+// violation in an incomplete assignment remains one, and the theory can speak early.
 //
-// Dropping a read from a chain breaks nothing either. So a read need not see one node
-// only: the theory goes by the first that it is told.
+// Dropping a read from a chain violates nothing either. So a read may see more than
+// one node: the theory goes by the first that it is told.
 //
 // Lemma 3. A reader saw a node of the right value that was invoked before the reader
-// returned, and that was not replaced for certain: it had not returned before another
-// node was invoked that had returned before the reader was invoked. Else these three
-// break (c) or (d). Other variables are not made.
+// returned, and that was not certainly replaced. It had not returned before another
+// node was invoked that had returned before the reader was invoked. Otherwise these
+// three violate (c) or (d). No other variables are made.
 //
 // # Crashed operations
 //
-// A crashed read says nothing. What crashed never returns: its return is after
-// everything. A write that nobody saw is a chain that has no first then, and breaks
-// no rule, in whatever chain order; it is left out. A cas that nobody saw needs no
-// source, and is left out, too. If something that had returned by time t saw a cas,
-// that one took effect before t; so did what it saw, and that was invoked before t.
-// These are the needs of theory.go.
+// A crashed read says nothing. A crashed operation never returns: its return is after
+// everything. So a crashed write that no reader saw is a chain without a first. It
+// violates nothing, in any order of chains, and is left out. A cas that no reader saw
+// needs no source, and is left out, too. If something that had returned by time t saw
+// a cas, that cas took effect before t. So did what the cas saw, and that was invoked
+// before t. These are the needs of theory.go.
 //
 // # The first failing completion
 //
 // Readers are opened for decision in the order of their returns. In a prefix of the
-// history an operation that is still open is as a crashed one. That makes no
-// difference to a write: its return is later than all that the prefix's readers know,
-// so that neither (c) nor (d) speaks of it. So the prefix has a linearization if and
-// only if there is an assignment for the readers that have returned in it, and a
-// write's completion is never the first that fails: put the write last.
+// history an operation that is still open is like a crashed one. This makes no
+// difference to a write. Its return is later than all that the prefix's readers know,
+// so neither (c) nor (d) concerns it. So the prefix has a linearization if and only
+// if there is an assignment for the readers that have returned in it. A write's
+// completion is never the first that fails: put the write last.
 //
-// They are opened in chunks, and what was found stays as it is as far as possible:
-// jumps go back two chunks at most unless a conflict lies earlier. If a chunk has no
-// solution, what was learnt of it says nothing about its parts: the search begins
-// anew, repeats the last solution, and opens one reader at a time.
+// They are opened in chunks, and the solution so far stays as far as possible: jumps
+// go back at most two chunks unless a conflict lies earlier. If a chunk has no
+// solution, what was learnt from it says nothing about its parts. Then the search
+// starts over, repeats the last solution, and opens one reader at a time.
 type Engine struct {
 	Rules
-	// MaxSteps, if not 0, is about the number of steps after which it gives up.
+	// MaxSteps, if not 0, is about the number of steps after which the engine gives up.
 	MaxSteps int64
 }
 
 // Rules switch techniques off, for tests.
 type Rules struct {
 	NoThresholds bool // lemmas name single reads
-	NoZoneChoice bool // the node that was invoked last is tried first
-	NoChunks     bool // all readers are open at once
-	NoPhases     bool // what a reader saw before is not tried first
-	NoHall       bool // cas that have too few nodes to see are found by trying
+	NoZoneChoice bool // tries the node that was invoked last first
+	NoChunks     bool // opens all readers at once
+	NoPhases     bool // does not first try what a reader saw before
+	NoHall       bool // finds cas that have too few nodes to see by trying
 
-	// Those of the solver.
+	// The rules of the solver.
 	NoBase, NoRestarts, NoReducing, NoActivity, NoMinimizing bool
 }
 
@@ -145,7 +144,7 @@ type run struct {
 	t      *theory
 	saw    []int32 // by row: what it saw in the last solution
 	at     int     // how many readers that solution covers
-	before int64   // steps of theories that are gone
+	before int64   // steps of earlier theories
 	turn   int64   // the work after which to wait for the next turn
 	taken  int64
 	cause  jepsen.Cause
@@ -183,7 +182,7 @@ func (r *run) decide() fallback.Answer {
 }
 
 // open opens the next readers, at most n: those before the first one that can have
-// seen nothing. It says how many these are.
+// seen nothing. It returns how many these are.
 func (r *run) open(n int) int {
 	rows := r.readers[r.at : r.at+n]
 	for i, row := range rows {
@@ -234,9 +233,9 @@ func (r *run) solve(n int) outcome {
 	return solved
 }
 
-// again begins anew and repeats the last solution, since what was learnt of the
-// readers that made it fail says nothing of those before. It says whether that was
-// not stopped.
+// again starts over and repeats the last solution, since what was learnt from the
+// readers that made it fail says nothing about those before. It returns false if
+// it was stopped.
 func (r *run) again() bool {
 	r.before += r.t.s.Steps + int64(r.t.s.Vars())
 	r.t = newTheory(r.problem, r.Rules, r.poll)
@@ -255,7 +254,7 @@ func (r *run) again() bool {
 	return true
 }
 
-// passed is how many completions the last solution covers.
+// passed returns how many completions the last solution covers.
 func (r *run) passed() int64 {
 	if r.at == 0 {
 		return 0
@@ -263,18 +262,18 @@ func (r *run) passed() int64 {
 	return int64(r.returns[r.at-1])
 }
 
-// unknown is the answer if something stopped it. What it holds are clauses.
+// unknown returns the answer if the run was stopped. The clauses count as held.
 func (r *run) unknown() fallback.Answer {
 	return fallback.Answer{Cause: r.cause, Passed: r.passed(), Held: int64(r.t.s.Learnt())}
 }
 
-// invalid is the answer if the next reader makes the rest fail.
+// invalid returns the answer if the next reader makes the rest fail.
 func (r *run) invalid() fallback.Answer {
 	row := r.readers[r.at]
 	return fallback.Answer{Verdict: jepsen.Invalid, Order: r.order(r.saw, r.res[row]), FailEvent: r.ops.Res[row]}
 }
 
-// steps is how much it has done.
+// steps returns how many steps the run has done.
 func (r *run) steps() int64 {
 	if r.t == nil {
 		return r.before
@@ -282,10 +281,10 @@ func (r *run) steps() int64 {
 	return r.before + r.t.s.Steps
 }
 
-// perStep is what a step, a row or a variable is in units of work.
+// perStep is what a step, a row or a variable costs in units of work.
 const perStep = 8
 
-// work is how much it has done, in units of some nanoseconds.
+// work returns how much work the run has done, in units of some nanoseconds.
 func (r *run) work() int64 {
 	work := r.steps()
 	if r.problem != nil {
@@ -297,7 +296,7 @@ func (r *run) work() int64 {
 	return perStep * work
 }
 
-// poll says whether the run may go on, and settles what it holds.
+// poll says whether the run may go on, and accounts for the memory that it holds.
 func (r *run) poll() bool {
 	held := int64(0)
 	if r.problem != nil {

@@ -20,7 +20,7 @@ import (
 	"clew/models"
 )
 
-// configs are the engine as it is, with each technique off, and with none.
+// configs are the engine as it is, with each technique switched off, and with none.
 var configs = enginetest.Configure(func(r matching.Rules) fallback.Engine { return matching.Engine{Rules: r} }, map[string]matching.Rules{
 	"as it is":       {},
 	"no thresholds":  {NoThresholds: true},
@@ -42,7 +42,7 @@ var specs = []models.Spec{
 	{Name: "cas-register"}, {Name: "cas-register", ObserveFailedCAS: true, NilReadsExact: true},
 }
 
-// Jepsen's histories as text, with all that goes with them.
+// Jepsen's histories are read as text, with everything that they can contain.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 	for _, spec := range specs {
 		configs.Small(t, effort.Histories(1000, 300_000), func(r *rand.Rand) *models.Operations {
@@ -59,8 +59,8 @@ func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// onlyWrites makes a run on a cas-register one on a register: a cas becomes a write
-// or, with what it saw, a read.
+// onlyWrites turns a run on a cas-register into one on a register. A cas becomes a
+// write or, with what it saw, a read.
 func onlyWrites(r *rand.Rand, ops *models.Operations) {
 	for i, kind := range ops.Kind {
 		if kind == models.CAS || kind == models.FailedCAS {
@@ -90,7 +90,7 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// Usually a try goes as far as the history does.
+// Usually a try reaches the whole history.
 func TestCASThatATryDoesNotReachAreLeftToTheSearch(t *testing.T) {
 	for farthest := 1; farthest <= 3; farthest++ {
 		t.Run(fmt.Sprint(farthest), func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestEverySmallHistory(t *testing.T) {
 	}
 }
 
-// judges are engines that may not know, and what they may take.
+// judges are engines that may give up, with what they may take.
 var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, staged.Engine{MaxNodes: 100_000}, fallback.Porcupine{}}
 
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
@@ -140,7 +140,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	})
 }
 
-// A core is not linearizable, and by itself it fails where the history does.
+// A core is not linearizable, and on its own it fails where the history does.
 func TestCoresAreProofsByThemselves(t *testing.T) {
 	m := enginetest.Meeting{Configs: configs, Judges: judges}
 	cores, size := 0, 0
@@ -169,7 +169,7 @@ func TestItStopsAtItsLimits(t *testing.T) {
 	s := rows.Registers{N: 8000, Processes: 60, Values: 2, Crashes: 300, Reads: 2, Writes: 1}
 	r := gen.Rand(1)
 	ops := s.Run(r)
-	slow := configs["nothing"] // it would take long
+	slow := configs["nothing"] // it would take long to decide
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		budget := limits.NewBudget(1 << 30)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -209,9 +209,9 @@ func TestItTakesTurns(t *testing.T) {
 	}
 }
 
-// Histories that the engine was once wrong about, or would be by a slip: an operation is
-// its invocation, its return, and the values of a cas; -1 before a value says that it is
-// a write, and after it a read.
+// Histories that the engine once decided wrongly, or would after a slip. An operation is
+// its invocation, its return, and the values of a cas. -1 before a value marks a write,
+// and -1 after it a read.
 func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 	const open = models.Open
 	for name, ops := range map[string][][4]int32{
@@ -228,7 +228,7 @@ func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 		"a cas that need not take effect may yet see what began later": {
 			{0, 3, 0, 2}, {1, open, 1, 0}, {2, 6, 0, 2}, {4, open, 1, 1}, {5, 8, 2, 1}, {7, 10, 1, -1}, {9, open, 2, 0},
 		},
-		"a threshold implies the weaker ones that are made later": { // else it finds one conflict for ever
+		"a threshold implies the weaker ones that are made later": { // otherwise it finds the same conflict again and again
 			{0, 6, -1, 1}, {1, 14, -1, 0}, {2, 8, -1, 0}, {3, 5, 0, -1}, {4, open, -1, 1}, {7, 10, 1, -1}, {9, 16, 0, -1}, {11, 13, 0, -1},
 			{12, 15, 0, -1}, {17, 18, 1, -1}, {19, 20, 0, -1},
 		},

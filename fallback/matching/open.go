@@ -7,7 +7,7 @@ import (
 	"clew/models"
 )
 
-// newVar is a variable that is never decided.
+// newVar returns a variable that is never decided.
 func (t *theory) newVar(reader, node int32) int32 {
 	v := t.s.NewVar(cdcl.NoGroup)
 	t.reader, t.node = append(t.reader, reader), append(t.node, node)
@@ -15,7 +15,7 @@ func (t *theory) newVar(reader, node int32) int32 {
 	return v
 }
 
-// newSaw is the variable "row saw node".
+// newSaw returns the variable "row saw node".
 func (t *theory) newSaw(row, node int32) int32 {
 	v := t.s.NewVar(t.groupOf[row])
 	t.reader, t.node = append(t.reader, row), append(t.node, node)
@@ -39,7 +39,7 @@ func (t *theory) newSaw(row, node int32) int32 {
 	return v
 }
 
-// group makes the group of a row.
+// group makes the group of a row if it has none.
 func (t *theory) group(row int32) {
 	if t.groupOf[row] == none {
 		t.groupOf[row] = t.s.NewGroup()
@@ -50,8 +50,8 @@ func (t *theory) group(row int32) {
 	}
 }
 
-// open has a reader that returned decided: it saw one of the nodes that it can
-// have seen.
+// open opens a reader that returned for decision: it saw one of the nodes that it
+// can have seen.
 func (t *theory) open(row int32) {
 	if isLink(t.ops.Op(row)) {
 		// It has returned, so it has a source.
@@ -72,9 +72,9 @@ func (t *theory) open(row int32) {
 	t.s.AddClause(some...)
 }
 
-// needFor is the variable that says that a cas took effect before a time. What it
-// saw was invoked before that time, too. (The reverse does not hold: what was
-// invoked before may have taken effect later.)
+// needFor returns the variable that says that a cas took effect before a time.
+// What it saw was invoked before that time, too. (The reverse does not hold: what
+// was invoked before may have taken effect later.)
 func (t *theory) needFor(node, time int32) int32 {
 	row := t.rowOf[node]
 	t.group(row)
@@ -115,8 +115,8 @@ func (t *theory) needFor(node, time int32) int32 {
 	return v
 }
 
-// Choose implements cdcl.Theory: the node that a reader saw before, else the one
-// whose chain grows least.
+// Choose implements cdcl.Theory. It returns the node that a reader saw before,
+// otherwise the one whose chain grows least.
 func (t *theory) Choose(group int32) (cdcl.Lit, bool) {
 	row := t.rowOfGroup[group]
 	if t.sees[row] != none {
@@ -151,10 +151,10 @@ func (t *theory) Choose(group int32) (cdcl.Lit, bool) {
 	return cdcl.Pos(best), true
 }
 
-// clashes is the cost of what is known to fail.
+// clashes is the cost of a choice that is known to fail.
 const clashes = math.MaxInt64 - 1
 
-// cost is by how much a chain grows if a row sees a node.
+// cost returns by how much a chain grows if a row sees a node.
 func (t *theory) cost(row, node int32) int64 {
 	if t.NoZoneChoice {
 		return -int64(node)

@@ -7,14 +7,14 @@ import (
 	"clew/models"
 )
 
-// none is no row, no node, no variable.
+// none stands for no row, no node or no variable.
 const none int32 = -1
 
 // initial is the node of the initial value.
 const initial int32 = 0
 
-// problem is what is known of a history before anything is decided. Time is
-// dense here: the events of the rows that matter, from 0 on.
+// problem is what is known about a history before anything is decided. Time is
+// dense here: it numbers the events of the rows that matter, from 0 on.
 //
 // A node is something whose value can be seen: the initial value, a write, or a
 // cas that changes the value. Nodes are numbered by invocation. A reader is an
@@ -31,8 +31,8 @@ type problem struct {
 	last         []int32      // by row: the latest invocation among nodes that had returned before the row was invoked
 	value        []int32      // by node: what it leaves
 	sought       []int32      // by reader: the value that it saw, or that it did not see
-	short, long  []candidates // by value: its nodes; those that are open for long, or for ever, apart
-	readers      []models.Row // those that return, by return
+	short, long  []candidates // by value: its nodes; long has those that are open for long, or never return
+	readers      []models.Row // rows that return, by return
 	returns      []int32      // by place in readers: how many operations returned up to it
 	hasFailedCAS bool
 }
@@ -88,8 +88,7 @@ func newProblem(ops *models.Operations) *problem {
 	return p
 }
 
-// longest is for how long a node may be open, in events, to stand among the short
-// ones.
+// longest is how many events a node may be open for to be among the short ones.
 const longest = 4096
 
 // list gives values dense numbers, and lists their nodes.
@@ -130,10 +129,9 @@ func (p *problem) list() {
 	}
 }
 
-// each calls f, until it says false, with the nodes that a row can have seen,
-// among those invoked at time from or later and before time to. No other can it have seen: a node was
-// invoked before the row returned, and nothing replaced it for certain before the
-// row was invoked.
+// each calls f, until it returns false, with the nodes that a row can have seen, among those
+// invoked at time from or later and before time to. Such a node was invoked before the row
+// returned, and nothing certainly replaced it before the row was invoked.
 func (p *problem) each(row, from, to int32, f func(node int32) bool) {
 	to = min(to, p.res[row])
 	if p.ops.Kind[row] != models.FailedCAS {
@@ -147,7 +145,7 @@ func (p *problem) each(row, from, to int32, f func(node int32) bool) {
 	}
 }
 
-// eachOf is each for the nodes of one value. It says whether f wants more.
+// eachOf does what each does for the nodes of one value. It says whether f wants more.
 func (p *problem) eachOf(value, row, from, to int32, f func(node int32) bool) bool {
 	own := p.nodeOf[row]
 	for _, c := range [2]*candidates{&p.short[value], &p.long[value]} {
@@ -175,7 +173,7 @@ func (p *problem) sawSomething(row int32) bool {
 	return some
 }
 
-// bytes is about what it holds.
+// bytes returns about how much memory the problem holds.
 func (p *problem) bytes() int64 {
 	return 4 * int64(7*len(p.inv)+len(p.at)+8*len(p.rowOf))
 }

@@ -5,13 +5,13 @@ import (
 	"clew/models"
 )
 
-// theory is the zone rule, as the solver asks it: which reader saw which node is
-// what the solver assigns, and the theory keeps the chains that follow.
+// theory is the zone rule for the solver. The solver assigns which reader saw
+// which node, and the theory keeps the resulting chains.
 //
-// Variables are of three sorts. "r saw n" belongs to the group of reader r. A
-// need "cas c took effect before time t" is implied by whoever saw c, and returned
-// by then. Auxiliary ones name several "r saw n": thresholds (lemma.go) those of
-// one n, sources those of one cas.
+// There are three sorts of variables. "r saw n" belongs to the group of reader r.
+// A need "cas c took effect before time t" is implied by any reader that saw c,
+// and returned by then. Auxiliary ones combine several "r saw n": thresholds
+// (lemma.go) those of one n, sources those of one cas.
 type theory struct {
 	*problem
 	Rules
@@ -19,7 +19,7 @@ type theory struct {
 	s *cdcl.Solver
 	z *zones
 
-	// By variable. reader is isNeed or isAuxiliary if it is no "r saw n".
+	// By variable. reader is isNeed or isAuxiliary if it is not an "r saw n".
 	reader, node      []int32 // for a need: the place in needs
 	nextOfNode        []int32 // the next variable of the node, or none
 	nextOfReader      []int32
@@ -28,7 +28,7 @@ type theory struct {
 	firstOfReader     []int32 // by row: the last variable that it got
 	firstOfNode       []int32 // by node
 	sees              []int32 // by row: the variable by which it sees what it sees, or none
-	before            []int32 // by row: the variable by which it saw something last, or none
+	before            []int32 // by row: the variable by which it last saw something, or none
 	wish              []int32 // by row: the node to be tried first, if the row has not seen anything yet
 	needs             []need
 	needOf            []int32 // by node: its latest need, or none
@@ -58,8 +58,7 @@ const (
 // before that time".
 type need struct{ variable, source, node, time, earlier int32 }
 
-// step is what the theory did for a literal of the trail, and what was there
-// before.
+// step is what the theory did for a literal of the trail, and what was there before.
 type step struct {
 	position            int32
 	kind                stepKind
@@ -94,8 +93,8 @@ func newTheory(p *problem, rules Rules, poll func() bool) *theory {
 	return t
 }
 
-// root is the root of a node's chain. Chains are joined smaller to larger, so
-// that it is near.
+// root returns the root of a node's chain. The smaller chain joins the larger
+// one, so the root is near.
 func (t *theory) root(node int32) int32 {
 	for t.parent[node] != node {
 		node = t.parent[node]
@@ -121,12 +120,12 @@ func (t *theory) displace(root int32) {
 	}
 }
 
-// clash is the root of a chain whose zone clashes with another one, or none; a
-// and b are not looked at. Each of two chains that clash would have to stand
-// before the other.
+// clash returns the root of a chain whose zone clashes with another one, or
+// none. It does not look at a and b. Each of two chains that clash would have
+// to stand before the other.
 func (t *theory) clash(first, last, a, b int32) int32 {
-	// Of the forward zones, which are disjoint, only the last one that starts
-	// before the end can reach beyond the start.
+	// Forward zones are disjoint, so only the last one that starts before the end
+	// can reach beyond the start.
 	for at := t.z.forward.before(last + 1); at >= 0; at = t.z.forward.before(at) {
 		if root := t.z.owner[at]; root != a && root != b {
 			if t.end[root] > first {
@@ -178,7 +177,7 @@ func (t *theory) Propagate() bool {
 }
 
 // saw lets a read see a node. If the assignment is not consistent then, it adds
-// why.
+// a clause that says why.
 func (t *theory) saw(v int32) bool {
 	row, node := t.reader[v], t.node[v]
 	if t.sees[row] != none {
@@ -206,7 +205,7 @@ func (t *theory) saw(v int32) bool {
 	return false
 }
 
-// commit notes what a read saw, all but the zone.
+// commit records what a read saw, except the zone.
 func (t *theory) commit(v, root int32) {
 	row, node := t.reader[v], t.node[v]
 	t.done = append(t.done, step{position: int32(t.head), kind: sawStep, row: row, node: node, root: root,
@@ -217,10 +216,11 @@ func (t *theory) commit(v, root int32) {
 	t.first[root], t.end[root] = min(t.first[root], t.res[row]), max(t.end[root], t.inv[row])
 }
 
-// outOfOrder is a node later in the chain of the given one of which something
-// returned before inv, or, as -2 less the node, an earlier one of which something
-// was invoked after res; or none. Beyond a node that was invoked after inv nothing
-// can have returned before that, since the chain is in order.
+// outOfOrder returns a node later in the chain than the given one, if something of
+// it returned before inv. For an earlier one of which something was invoked after
+// res, it returns -2 less the node. Otherwise it returns none. Beyond a node that
+// was invoked after inv nothing can have returned before inv, since the chain is
+// in order.
 func (t *theory) outOfOrder(node, inv, res int32) int32 {
 	for n := t.next[node]; n != none; n = t.next[n] {
 		if t.nodeFirst[n] < inv {
@@ -241,7 +241,7 @@ func (t *theory) outOfOrder(node, inv, res int32) int32 {
 	return none
 }
 
-// source is the node that a node saw, or none.
+// source returns the node that a node saw, or none.
 func (t *theory) source(node int32) int32 {
 	if row := t.rowOf[node]; row != none && t.sees[row] != none {
 		return t.node[t.sees[row]]
@@ -288,7 +288,7 @@ func (t *theory) link(v int32) bool {
 	return false
 }
 
-// join makes two chains one, all but the zone.
+// join joins two chains into one, except the zone.
 func (t *theory) join(v, a, b int32) (root int32) {
 	row, node := t.reader[v], t.node[v]
 	kept, absorbed := a, b
@@ -304,8 +304,8 @@ func (t *theory) join(v, a, b int32) (root int32) {
 	return kept
 }
 
-// many is how many alternatives of a cas are not ruled out one by one. They are
-// found to be wrong if they come up.
+// many is how many alternatives of a cas are ruled out one by one at most. The
+// others turn out to be wrong if they come up.
 const many = 200
 
 // onlyOne rules out that another cas sees the same node, or that this one sees
@@ -330,7 +330,7 @@ func (t *theory) onlyOne(v int32) bool {
 	return added
 }
 
-// need notes that a cas needs a source.
+// need records that a cas needs a source.
 func (t *theory) need(v int32) bool {
 	at := t.node[v]
 	n := t.needs[at]
@@ -350,7 +350,7 @@ func (t *theory) need(v int32) bool {
 	return false
 }
 
-// pass has the source of a cas that is needed be needed, too. It says whether it
+// pass makes the source of a cas that is needed needed, too. It says whether it
 // added anything.
 func (t *theory) pass(node int32) bool {
 	from, source := t.needed[node], t.source(node)
@@ -401,7 +401,7 @@ func (t *theory) Undo(n int) {
 	t.head = min(t.head, n)
 }
 
-// bytes is about what it holds.
+// bytes returns about how much memory the theory holds.
 func (t *theory) bytes() int64 {
 	return t.s.Bytes() + t.z.bytes() + 4*int64(4*cap(t.reader)+6*len(t.groupOf)+17*len(t.next)) +
 		4*int64(10*cap(t.done)+5*cap(t.needs)+3*cap(t.thresholds)+cap(t.rowOfGroup)+cap(t.changed))

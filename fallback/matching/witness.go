@@ -2,9 +2,9 @@ package matching
 
 import "clew/models"
 
-// order is a linearization of what returned before a time, given what every
-// reader saw (a node, or none): chains by the start of their zones, each a node,
-// the reads of it, and the cas that saw it, and so on.
+// order returns a linearization of what returned before a time, given what every
+// reader saw (a node, or none). It has the chains by the start of their zones: a
+// node, the reads of it, the cas that saw it, and so on.
 func (p *problem) order(saw []int32, until int32) []models.Row {
 	n := len(p.rowOf)
 	next, reads, nextRead := nones(n), nones(n), nones(len(p.inv))
@@ -50,8 +50,8 @@ func (p *problem) order(saw []int32, until int32) []models.Row {
 	return order
 }
 
-// trim takes the cas off the end of a chain that nobody saw and that need not
-// happen.
+// trim removes from the end of a chain the cas that no reader saw and that need
+// not happen.
 func (p *problem) trim(root int32, next, reads []int32, until int32) {
 	last := root
 	for node := next[root]; node != none; node = next[node] {
@@ -62,7 +62,7 @@ func (p *problem) trim(root int32, next, reads []int32, until int32) {
 	next[last] = none
 }
 
-// nones is n times none.
+// nones returns n times none.
 func nones(n int) []int32 {
 	a := make([]int32, n)
 	for i := range a {

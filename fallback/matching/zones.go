@@ -3,7 +3,7 @@ package matching
 import "math/bits"
 
 // zones holds the zones of all chains by when they start, at most one at each
-// time. Those that are in it do not clash.
+// time. The zones that it holds do not clash.
 type zones struct {
 	owner             []int32 // by time: the root of the chain whose zone starts there
 	forward, backward bitmap
@@ -33,8 +33,8 @@ func (z *zones) remove(first, last int32) {
 	}
 }
 
-// bitmap is a set of small numbers that knows the next one after, and the last one
-// before, any number.
+// bitmap is a set of small numbers that finds the next number after any number,
+// and the last one before it.
 type bitmap [3][]uint64
 
 func newBitmap(n int) bitmap {
@@ -63,7 +63,7 @@ func (b *bitmap) remove(i int32) {
 	}
 }
 
-// after is the least number in the set that is greater than i, or -1.
+// after returns the least number in the set that is greater than i, or -1.
 func (b *bitmap) after(i int32) int32 {
 	for level := range b {
 		if w := b[level][i>>6] &^ (2<<(i&63) - 1); w != 0 {
@@ -79,7 +79,7 @@ func (b *bitmap) after(i int32) int32 {
 	return -1
 }
 
-// before is the greatest number in the set that is less than i, or -1.
+// before returns the greatest number in the set that is less than i, or -1.
 func (b *bitmap) before(i int32) int32 {
 	for level := range b {
 		if w := b[level][i>>6] & (1<<(i&63) - 1); w != 0 {
