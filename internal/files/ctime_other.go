@@ -1,4 +1,4 @@
-//go:build !(dragonfly || linux || openbsd || solaris)
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris)
 
 package files
 

@@ -55,6 +55,12 @@ func (s Stamp) Changed(f any) error {
 	return nil
 }
 
+// Touched says whether a file was written to, or its times were set, between two looks at
+// it. Programs can put back the time of writing, but not the system's own.
+func Touched(before, now fs.FileInfo) bool {
+	return !before.ModTime().Equal(now.ModTime()) || !inodeTime(before).Equal(inodeTime(now))
+}
+
 // Moved says whether the path of the file leads to another file now, or to none. What
 // was open has been read nevertheless.
 func (s Stamp) Moved() string {

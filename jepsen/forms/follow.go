@@ -245,7 +245,7 @@ type growth struct {
 	first    []byte       // the beginning of it
 	last     []byte       // the end of it
 	checked  int64        // where reading was at the last look
-	written  time.Time    // when the file was written to, then
+	info     os.FileInfo  // of the file then, nil before the first look
 }
 
 // edge is how much of the beginning and the end of what was read is compared each time
@@ -295,8 +295,8 @@ func (g *growth) look() error {
 	if info.Size() < g.at {
 		return errShorter
 	}
-	grown, touched := g.at > g.checked, !info.ModTime().Equal(g.written)
-	if g.checked, g.written = g.at, info.ModTime(); !touched {
+	grown, touched := g.at > g.checked, g.info == nil || files.Touched(g.info, info)
+	if g.checked, g.info = g.at, info; !touched {
 		return nil
 	}
 	// Of what has grown the edges are compared, and all if nothing has come.

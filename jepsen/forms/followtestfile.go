@@ -23,7 +23,7 @@ func isTest(f *os.File) bool {
 // of the file, so it is read anew whenever it has grown, for a tenth of one processor
 // in all. What cannot be read may be half written, and is read again later.
 func followTest(ctx context.Context, f *os.File, opts jepsen.Options, how Following) (*jepsen.History, error) {
-	t := growingTest{file: f, stamp: files.StampOf(f), opts: opts, size: -1}
+	t := growingTest{file: f, stamp: files.StampOf(f), opts: opts}
 	tick := time.NewTicker(lookPause)
 	defer tick.Stop()
 	var next time.Time // when it may be read again
@@ -57,8 +57,7 @@ type growingTest struct {
 	file    *os.File
 	stamp   files.Stamp
 	opts    jepsen.Options
-	size    int64     // when it was read last
-	written time.Time // likewise
+	info    os.FileInfo // when it was read last, nil before
 	history *jepsen.History
 	err     error // why the file could not be read the last time
 }
@@ -72,17 +71,20 @@ func (t *growingTest) grown() (bool, error) {
 		return false, fmt.Errorf("%s: %w", t.opts.File, errReplaced)
 	}
 	info, err := t.file.Stat()
-	if err == nil && info.Size() < t.size {
+	if err != nil || t.info == nil {
+		return err == nil, err
+	}
+	if info.Size() < t.info.Size() {
 		return false, fmt.Errorf("%s: %w", t.opts.File, errShorter)
 	}
-	return err == nil && (info.Size() != t.size || !info.ModTime().Equal(t.written)), err
+	return info.Size() != t.info.Size() || files.Touched(t.info, info), nil
 }
 
 // read reads the file. If that fails, what was read before stands.
 func (t *growingTest) read() {
 	info, err := t.file.Stat()
 	if err == nil {
-		t.size, t.written = info.Size(), info.ModTime()
+		t.info = info
 		_, err = t.file.Seek(0, io.SeekStart)
 	}
 	var h *jepsen.History
