@@ -5,16 +5,15 @@ import (
 	"clew/jepsen"
 )
 
-// Values of ParamAnswers. A client that records what a call returned tells its answers.
-// One that repeats the value of the invocation tells none, and which of the two it does
-// shows only in the history as a whole: 1 may be the new value of a counter, or the 1
-// that was added.
+// Values of ParamAnswers. A client that records what a call returned tells its answers. A
+// client that repeats the value of the invocation tells none. Only the history as a whole
+// shows which: 1 may be the new value of a counter, or the 1 that was added.
 const (
 	AnswersTold = "told" // completions tell answers; one that cannot be an answer tells none
 	AnswersEcho = "echo" // completions tell no answers
 )
 
-// Answer says what the value of a completion may be, by itself.
+// Answer says what the value of a completion may be, seen alone.
 type Answer uint8
 
 // Answers.
@@ -24,10 +23,11 @@ const (
 	Either                   // an answer, or the invocation's value again
 	Telling                  // an answer alone
 	Repeating                // the invocation's value alone
-	Unreadable               // neither, which Read says
+	Unreadable               // neither; Read reports it
 )
 
-// answerOf is the Answer of a value that may repeat the invocation's, and may be an answer.
+// answerOf returns the Answer of a value that may repeat the invocation's and may be an
+// answer.
 func answerOf(repeats, tells bool) Answer {
 	switch {
 	case repeats && tells:
@@ -40,15 +40,16 @@ func answerOf(repeats, tells bool) Answer {
 	return Unreadable
 }
 
-// Surveying is a Reader that must see the whole history before it can read any operation of
-// it: what a value means depends on how the others look.
+// Surveying is a Reader that must see the whole history before it can read any operation.
+// What a value means depends on the others.
 type Surveying interface {
-	// Survey sets what the history shows of how it is to be read, unless the spec says so.
-	// Of independent keys it sees all at once. It is an error if the history shows both.
+	// Survey sets the parameters of the reading that the history shows, unless the spec
+	// sets them. It sees all independent keys at once. It is an error if the history shows
+	// both readings.
 	Survey(s *Spec, h *jepsen.History) error
 }
 
-// surveyed is the spec with what the history shows of how it is to be read.
+// surveyed returns the spec with the reading that the history shows.
 func (s Spec) surveyed(h *jepsen.History) (Spec, error) {
 	m, d, err := s.bind(h.Values)
 	if err != nil {
@@ -63,9 +64,9 @@ func (s Spec) surveyed(h *jepsen.History) (Spec, error) {
 	return s, err
 }
 
-// surveyAnswers sets Answers: they are told if some completion can be nothing else, and not
-// if all repeat their invocations or are nil. It stays empty if no operation has an answer
-// to tell. If the history has both, the error names the first of each. what is an answer in
+// surveyAnswers sets Answers: told if some completion can only be an answer, echo if all
+// repeat their invocations or are nil. Answers stays empty if no operation has an answer to
+// tell. If the history has both, the error names the first of each. what names an answer in
 // words; of says what the value of an operation that succeeded may be.
 func (s *Spec) surveyAnswers(h *jepsen.History, what string, of func(f, given, value edn.ID) Answer) error {
 	if s.Answers != "" {
@@ -77,7 +78,7 @@ func (s *Spec) surveyAnswers(h *jepsen.History, what string, of func(f, given, v
 			continue
 		}
 		res := h.Completion[op]
-		// What repeats does not tell alone, and what does not is not Repeating.
+		// A value that repeats is never Telling, and one that does not is never Repeating.
 		repeats := h.Values.Same(h.Value[res]) == h.Values.Same(h.Value[inv])
 		if repeats && repeating != jepsen.None || !repeats && telling != jepsen.None {
 			continue
@@ -105,7 +106,7 @@ func (s *Spec) surveyAnswers(h *jepsen.History, what string, of func(f, given, v
 }
 
 // Reading says in a few words which of several readings of a history was taken: "answers
-// told". It is "" if there is but one.
+// told". It returns "" if there is only one.
 func (s Spec) Reading() string {
 	switch {
 	case s.Answers != "":
@@ -116,7 +117,7 @@ func (s Spec) Reading() string {
 	return ""
 }
 
-// Unchecked says what the reading of a history leaves unchecked, "" if nothing.
+// Unchecked says what this reading of a history leaves unchecked, "" if nothing.
 func (s Spec) Unchecked() string {
 	if s.Answers == AnswersEcho {
 		return "no completion tells an answer, so none was checked"

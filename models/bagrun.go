@@ -14,47 +14,48 @@ func (q *unorderedQueue) Run(s State) Run {
 	return r
 }
 
-// bagRun is a bag under way. A crashed dequeue took any of the elements that were
-// there, and nobody need know which: it is a debt, to be paid with an element
-// that was there when the dequeue happened, and that nothing else takes.
+// bagRun is a bag under way. A crashed dequeue took any of the elements that were there,
+// and no answer depends on which yet. It is a debt, to be paid with an element that was
+// there when the dequeue happened and that nothing else takes.
 //
-// Debts are numbered from 1 on. An element that came when there were d of them
-// can pay those from d+1 on, so what can pay debt i can pay all later ones; by
-// Hall's theorem all can be paid if and only if, for every i, at least i elements
-// came before debt i did. slack counts those that are too many. Of equal elements
-// a dequeue that says which takes the one that came last: it can pay the least.
-// Once there are no more elements than debts, the bag may be empty; if a dequeue
-// finds it so, all debts are paid.
+// Debts are numbered from 1 on. An element that came when there were d debts can pay those
+// from d+1 on. So an element that can pay debt i can pay all later ones. By Hall's theorem
+// all can be paid if and only if, for every i, at least i elements came before debt i did.
+// slack counts the elements beyond these i. Of equal elements, a dequeue that names the
+// value takes the one that came last. That one can pay the fewest debts. Once there are no
+// more elements than debts, the bag may be empty. If a dequeue finds it empty, all debts
+// are paid.
 //
-// A step takes constant time, amortized, and one linear in the number of debts if it
-// takes an element that some of them could have been paid with.
+// A step takes amortized constant time. It takes time linear in the number of debts if it
+// takes an element that could have paid some of them.
 type bagRun struct {
 	q     *unorderedQueue
-	last  perValue // of each value's elements: the place of the one that came last, plus 1
+	last  perValue // by value: the place of its element that came last, plus 1
 	all   []element
-	free  []int32 // places in all that hold none
-	kinds int32   // how many values there are,
-	sum   int64   // and their sum: if there is one, it is that
+	free  []int32 // places in all that hold no element
+	kinds int32   // how many distinct values there are
+	sum   int64   // their sum: the value itself if there is only one
 	slack []int32 // by debt, from 0: slack[i] is of debt i+1
 
-	// The states in which the first debt was made, and the steps from there.
+	// The state in which the first debt was made, and the steps from there.
 	before State
 	steps  []Op
 }
 
-// element is a value that came when there were so many debts. Before it came the one
-// whose place, plus 1, it has: of equal elements the later have seen as many or more.
+// element is a value, and the number of debts when it came. before is the place, plus 1, of
+// the equal element that came before it. Of equal elements, later ones have seen at least
+// as many debts.
 type element struct{ value, since, before int32 }
 
 // gone is the value of a place that holds no element.
 const gone = -1
 
-// len is how many elements there are, those with which debts will be paid among them.
+// len returns the number of elements, including those that debts will be paid with.
 func (r *bagRun) len() int { return len(r.all) - len(r.free) }
 
 func (r *bagRun) put(x int32) { r.add(x, int32(len(r.slack))) }
 
-// add adds an element that came when there were that many debts.
+// add adds an element that came when there were since debts.
 func (r *bagRun) add(x, since int32) {
 	e := element{x, since, r.last.of(x)}
 	if e.before == 0 {
@@ -71,7 +72,7 @@ func (r *bagRun) add(x, since int32) {
 	r.last.set(x, int32(at+1))
 }
 
-// take takes an element out, if there is one that no debt needs.
+// take takes an element out if there is one that no debt needs.
 func (r *bagRun) take(x int32) (since int32, ok bool) {
 	at := r.last.of(x) - 1
 	if at < 0 {
@@ -147,7 +148,7 @@ func (r *bagRun) apply(op Op) Outcome {
 	return One
 }
 
-// owe takes any element. Which one it was is clear if all are equal.
+// owe takes any element. It is clear which one if all are equal.
 func (r *bagRun) owe() Outcome {
 	switch {
 	case r.len() == len(r.slack):
@@ -178,8 +179,8 @@ func (r *bagRun) drain(values []int32) Outcome {
 	return One
 }
 
-// State is the least state: each debt in turn is paid with the greatest element
-// that can pay it. Later debts can be paid with whatever is left, so this keeps the
+// State returns the least state: each debt in turn is paid with the greatest element that
+// can pay it. Later debts can be paid with any element that is left, so this keeps the
 // least (Edmonds 1971: the greedy basis of a matroid). O(n log n) for n elements.
 func (r *bagRun) State() State {
 	var s State
@@ -201,7 +202,7 @@ func (r *bagRun) State() State {
 	return s
 }
 
-// States takes the steps since the first debt once more, with Step.
+// States repeats the steps since the first debt with Step.
 func (r *bagRun) States(poll func()) []State {
 	if len(r.slack) == 0 {
 		return []State{r.State()}

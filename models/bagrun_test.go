@@ -2,13 +2,13 @@ package models
 
 import "testing"
 
-// TestABagThatWasFoundEmptyIsAsNew steps through a bag that is found empty, once for want
-// of elements and once because a debt has taken the last one.
+// TestABagThatWasFoundEmptyIsAsNew steps through a bag that is found empty, once because it
+// has no elements and once because a debt has taken the last one.
 func TestABagThatWasFoundEmptyIsAsNew(t *testing.T) {
 	run := (&unorderedQueue{}).Run(nil)
 	for i, op := range []Op{
 		{Kind: DequeueEmpty},
-		{Kind: Enqueue, A: 3}, {Kind: DequeueAny}, {Kind: DequeueEmpty}, // of one value: it is known which
+		{Kind: Enqueue, A: 3}, {Kind: DequeueAny}, {Kind: DequeueEmpty}, // one value: it is known which was taken
 		{Kind: Enqueue, A: 4}, {Kind: Enqueue, A: 5}, {Kind: DequeueAny}, {Kind: Dequeue, A: 5}, {Kind: DequeueEmpty},
 		{Kind: Enqueue, A: 6}, {Kind: DequeueAny}, {Kind: DequeueEmpty},
 	} {
@@ -22,7 +22,7 @@ func TestABagThatWasFoundEmptyIsAsNew(t *testing.T) {
 }
 
 // TestABagKeepsWhatItsDebtsNeed has two debts and the elements to pay them with: neither
-// can be taken, but one that came later can.
+// element can be taken, but one that came later can.
 func TestABagKeepsWhatItsDebtsNeed(t *testing.T) {
 	run := (&unorderedQueue{}).Run(State{4, 5})
 	for i, step := range []struct {

@@ -14,9 +14,9 @@ const (
 	bankRead
 )
 
-// bank is accounts with balances. A state holds, sorted by account, the class of
-// each account whose balance is not 0, and the upper and the lower 32 bits of
-// that balance.
+// bank is accounts with balances. A state is sorted by account. For each account whose
+// balance is not 0 it holds the account's class, and the upper and the lower 32 bits of the
+// balance.
 type bank struct {
 	v                   *edn.Values
 	record              string
@@ -31,8 +31,7 @@ type bank struct {
 	accounts            numbering // those that transfers and reads name, from 0 on
 }
 
-// transfer is an amount from one account to another. payer and payee are their
-// numbers.
+// transfer is an amount from one account to another. payer and payee are their numbers.
 type transfer struct{ from, to, amount, payer, payee int32 }
 
 var bankDefinition = Definition{
@@ -78,7 +77,7 @@ func (m *bank) balances(id edn.ID) (State, error) {
 	return s, nil
 }
 
-// account is where an account stands in a state, or would stand.
+// account returns where an account stands in a state, or would stand.
 func account(s State, class int32) (i int, found bool) {
 	for i < len(s) && s[i] < class {
 		i += 3
@@ -86,7 +85,7 @@ func account(s State, class int32) (i int, found bool) {
 	return i, i < len(s) && s[i] == class
 }
 
-// balance is the balance of an account, 0 if the state does not hold it.
+// balance returns the balance of an account, 0 if the state does not hold it.
 func balance(s State, class int32) int64 {
 	if i, found := account(s, class); found {
 		return number(s[i+1 : i+3])
@@ -94,7 +93,7 @@ func balance(s State, class int32) int64 {
 	return 0
 }
 
-// withBalance is a state with another balance of an account.
+// withBalance returns a state with another balance of an account.
 func withBalance(s State, class int32, n int64) State {
 	i, found := account(s, class)
 	next := slices.Clone(s)
@@ -177,8 +176,8 @@ func (m *bank) Step(dst []State, s State, op Op) []State {
 	return append(dst, withBalance(s, t.to, balance(s, t.to)+int64(t.amount)))
 }
 
-// Looser makes bank Tightened: transfers have no order if accounts may hold less
-// than 0.
+// Looser makes bank Tightened: the order of transfers does not matter if accounts may hold
+// less than 0.
 func (m *bank) Looser() Model {
 	if m.negative {
 		return nil
@@ -192,8 +191,8 @@ func (m *bank) Mutates(op Op) bool {
 	return op.Kind == bankTransfer && m.transfers[op.A].from != m.transfers[op.A].to && m.transfers[op.A].amount != 0
 }
 
-// MayFollow makes bank Foreseeing: what a read found must be what is there and
-// what some of the others move.
+// MayFollow makes bank Foreseeing: a read must find the current balances plus what some of
+// the others move.
 func (m *bank) MayFollow(s State, op Op, others []Op) bool {
 	if op.Kind == bankTransfer {
 		t := m.transfers[op.A]
@@ -214,8 +213,8 @@ func (m *bank) MayFollow(s State, op Op, others []Op) bool {
 	return x.canMove()
 }
 
-// missing is what accounts must gain, or lose if it is less than 0, and by what it
-// may be moved.
+// missing is what accounts must gain, or lose if it is less than 0, and the operations that
+// may move it.
 type missing struct {
 	m     *bank
 	ops   []Op
@@ -224,15 +223,15 @@ type missing struct {
 	by    [maxMissing]int64 // by number of the account
 }
 
-// maxMissing bounds the accounts, and maxMovers and maxMoves what is tried. Past
-// any of these all may be possible.
+// maxMissing bounds the accounts, and maxMovers and maxMoves bound the attempts. Beyond any
+// of these, canMove assumes that it is possible.
 const (
 	maxMissing = 32
 	maxMovers  = 64
 	maxMoves   = 1000
 )
 
-// add says that an account must gain an amount; false if there are too many
+// add says that an account must gain an amount. It returns false if there are too many
 // accounts.
 func (x *missing) add(class int32, amount int64) bool {
 	known := x.m.accounts.number
@@ -243,9 +242,9 @@ func (x *missing) add(class int32, amount int64) bool {
 	return true
 }
 
-// canMove says whether some of the operations move exactly what is missing. Of
-// those that bring the first account nearer to what it misses one must be among
-// them: each is tried, without those that were tried before it.
+// canMove says whether some of the operations move exactly the missing amounts. One of
+// those that bring the first account nearer to its target must be among them. Each is
+// tried, without those that were tried before it.
 func (x *missing) canMove() bool {
 	account := slices.IndexFunc(x.by[:], func(n int64) bool { return n != 0 })
 	if x.steps++; account < 0 || x.steps > maxMoves || len(x.ops) > maxMovers {
@@ -276,7 +275,7 @@ func (x *missing) canMove() bool {
 	return false
 }
 
-// MayLead makes bank Foreseeing: transfers have no order as long as the account
+// MayLead makes bank Foreseeing: the order of transfers does not matter while the account
 // that pays has enough for all of them.
 func (m *bank) MayLead(s State, op Op, others []Op) bool {
 	if op.Kind != bankTransfer {
@@ -286,7 +285,7 @@ func (m *bank) MayLead(s State, op Op, others []Op) bool {
 	return m.negative || balance(s, t.from)-int64(t.amount) >= m.moves(t.from, others, false)
 }
 
-// moves is how much transfers can move to an account, or from it.
+// moves returns how much transfers can move to an account, or from it.
 func (m *bank) moves(class int32, ops []Op, to bool) int64 {
 	sum := int64(0)
 	for _, op := range ops {
@@ -310,7 +309,7 @@ func (m *bank) Why(s State, op Op) string {
 
 func (m *bank) text(s State) string { return m.v.Text(m.mapOf(s)) }
 
-// mapOf is a state as a map, with the accounts of the initial one.
+// mapOf returns a state as a map, with the accounts of the initial one.
 func (m *bank) mapOf(s State) edn.ID {
 	var kvs []edn.ID
 	for i := 0; i < len(m.init); i += 3 {
@@ -328,19 +327,19 @@ func (m *bank) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"balances", m.mapOf(s)})
 }
 
-// bankOpening is the Opening of bank. No operation makes money, so what the first read
-// shows was there, but for the transfers before it, which are taken back.
+// bankOpening is the Opening of bank. No operation makes money, so the first read shows the
+// initial balances once the transfers before it are taken back.
 type bankOpening struct {
 	m       *bank
 	calls   map[jepsen.Operation]int32 // the transfer of each that may happen
-	order   []jepsen.Operation         // they, as they were called
-	done    []jepsen.Operation         // those that have returned
-	doneBy  map[jepsen.Operation]int   // of a read: how many had when it was called
+	order   []jepsen.Operation         // the same, in the order of their calls
+	done    []jepsen.Operation         // the transfers that have returned
+	doneBy  map[jepsen.Operation]int   // by read: how many had returned when it was called
 	read    bool                       // the first read has returned
 	balance []State
 }
 
-// maxBesides bounds the transfers beside the first read that may be before it.
+// maxBesides bounds the transfers beside the first read that may come before it.
 const maxBesides = 3
 
 // Opening makes bank Opened.
@@ -391,7 +390,7 @@ func (o *bankOpening) Return(i jepsen.Operation, op Op, _ bool) {
 	}
 }
 
-// takeBack is a state before a transfer.
+// takeBack returns the state before a transfer.
 func (o *bankOpening) takeBack(s State, i jepsen.Operation) State {
 	t := o.m.transfers[o.calls[i]]
 	s = withBalance(s, t.from, balance(s, t.from)+int64(t.amount))

@@ -5,33 +5,32 @@ import (
 	"slices"
 )
 
-// Open is the Res of an operation that never returned, or has not returned in
-// the prefix under test: it may take effect at any time after its invocation,
-// or never.
+// Open is the Res of an operation that never returned, or has not returned in the prefix
+// under test. It may take effect at any time after its invocation, or never.
 const Open int32 = math.MaxInt32
 
 // Kind says what an operation does. Each model numbers its own kinds.
 type Kind uint8
 
-// Row numbers an operation in Columns, from 0 on in order of invocation. Rows of
-// a part or of a prefix are numbered anew.
+// Row numbers an operation in Columns, from 0 on in order of invocation. A part or a prefix
+// numbers its own rows.
 type Row = int32
 
-// Op is one operation as its model understands it: what it does and to which
-// values. What A and B are depends on the kind: value classes (see
-// edn.Values.Same), or indices into a table of the model.
+// Op is one operation as its model understands it: what it does, and to which values. The
+// kind says what A and B are: value classes (see edn.Values.Same), or indices into a table
+// of the model.
 type Op struct {
 	Kind Kind
 	A, B int32
 }
 
-// Columns are the operations of a history that can matter to its verdict, in
-// order of invocation, column by column. Failed operations, crashed operations
-// without effect and reads that match anything are not among them.
+// Columns are the operations of a history that can matter to its verdict, in order of
+// invocation, column by column. They leave out failed operations, crashed operations
+// without effect and reads that match anything.
 //
-// Inv and Res are events: rows of the history's event columns, which are the
-// time. All are distinct, 0 <= Inv[i] < Res[i] < Events, Inv ascends, and
-// Res[i] is Open if the operation crashed.
+// Inv and Res are events: rows of the history's event columns, which serve as the time. All
+// are distinct, 0 <= Inv[i] < Res[i] < Events, Inv ascends, and Res[i] is Open if the
+// operation crashed.
 type Columns struct {
 	Events int32
 	Inv    []int32
@@ -40,10 +39,10 @@ type Columns struct {
 	A, B   []int32
 }
 
-// Len is the number of operations.
+// Len returns the number of operations.
 func (c *Columns) Len() int { return len(c.Inv) }
 
-// Op is the i-th operation.
+// Op returns the i-th operation.
 func (c *Columns) Op(i int32) Op { return Op{c.Kind[i], c.A[i], c.B[i]} }
 
 // Append adds an operation. Operations are added in order of invocation.
@@ -64,8 +63,8 @@ func (c *Columns) grow(n int) {
 	c.B = slices.Grow(c.B, n)
 }
 
-// split groups rows by the part that they touch, in the order of the parts'
-// first rows. Linear time.
+// split groups rows by the part that they touch, in the order of the parts' first rows.
+// Linear time.
 func (c *Columns) split(p Partitioner, rows []int32) [][]int32 {
 	var number numbering
 	var sizes []int
@@ -88,9 +87,8 @@ func (c *Columns) split(p Partitioner, rows []int32) [][]int32 {
 	return lists
 }
 
-// numbering numbers the parts of a model from 0 on, in order of appearance.
-// Parts are value classes or indices into a table, and hence small enough to
-// index an array.
+// numbering numbers the parts of a model from 0 on, in order of appearance. Parts are value
+// classes or indices into a table, and hence small enough to index an array.
 type numbering struct {
 	number []int32 // by part: 1 + its number, 0 if it has none
 	count  int32

@@ -12,8 +12,8 @@ import (
 	"clew/edn"
 )
 
-// sortOf are the sorts of values: one can be compared only with those of its own sort.
-// Instants and UUIDs are of sorts by themselves.
+// sortOf numbers the sorts of values. A value can be compared only with values of its own
+// sort. Instants and UUIDs have sorts of their own.
 type sortOf int
 
 const (
@@ -21,7 +21,7 @@ const (
 	ofUUID
 )
 
-// sort is the sort of a value.
+// sort returns the sort of a value.
 func (o *order) sort(x edn.ID) (sort sortOf, ok bool) {
 	switch k := o.v.Kind(x); k {
 	case edn.KindInt, edn.KindRatio, edn.KindDecimal:
@@ -53,8 +53,8 @@ func (o *order) ordered(x edn.ID) bool {
 	return ok
 }
 
-// compare is less than, equal to or greater than 0 if x is before, equal to or
-// after y. ok is false if they have no order.
+// compare returns a number less than, equal to or greater than 0 if x is before, equal to
+// or after y. ok is false if they have no order.
 func (o *order) compare(x, y edn.ID) (n int, ok bool) {
 	if m, fits := o.v.Int(x); fits {
 		if n, fits := o.v.Int(y); fits {
@@ -122,7 +122,7 @@ func compareNames(x, y string) int {
 	return compareText(x, y)
 }
 
-// compareText compares texts by their UTF-16 units, as Java does. Those of characters
+// compareText compares texts by their UTF-16 units, as Java does. Units of characters
 // beyond U+FFFF come before U+E000.
 func compareText(x, y string) int {
 	i := 0
@@ -146,7 +146,7 @@ func compareRunes(x, y rune) int {
 	return compareText(string(x), string(y))
 }
 
-// units are the UTF-16 units of a text.
+// units returns the UTF-16 units of a text.
 func units(s string) (list []uint16) {
 	for len(s) > 0 {
 		r, size := edn.DecodeRune(s)
@@ -183,7 +183,7 @@ func (o *order) compareNumbers(x, y edn.ID) int {
 	return o.number(x).Cmp(o.number(y))
 }
 
-// infinite is 1 or -1 for the infinities, 0 for other numbers.
+// infinite returns 1 or -1 for the infinities, 0 for other numbers.
 func (o *order) infinite(x edn.ID) int {
 	if o.v.Kind(x) != edn.KindFloat {
 		return 0
@@ -197,7 +197,7 @@ func (o *order) infinite(x edn.ID) int {
 	return 0
 }
 
-// number is a number, exactly, nil if it has too many digits or is infinite.
+// number returns the exact number, nil if it has too many digits or is infinite.
 func (o *order) number(x edn.ID) *big.Rat {
 	r, ok := o.numbers[x]
 	if !ok {
@@ -207,7 +207,8 @@ func (o *order) number(x edn.ID) *big.Rat {
 	return r
 }
 
-// part is a value, or what stands in all of some vectors at one place, and whose it is.
+// part is a value, or the item at one place of a vector. of is the value that it belongs
+// to.
 type part struct {
 	id edn.ID
 	of int32
@@ -221,9 +222,9 @@ func parts(values []int32) []part {
 	return list
 }
 
-// total says whether Clojure's compare orders values that ascend as they are ordered here;
-// if not, x and y are two that it does not. It takes linear time, and a binary search for
-// every number that no double is.
+// total says whether Clojure's compare puts values in the ascending order that they have
+// here. If not, x and y are two values that it orders otherwise. It takes linear time, and
+// a binary search for every number that is not a double.
 func (o *order) total(list []part) (x, y int32, ok bool) {
 	var doubles []part
 	var decimal, endless *part // A decimal has no quotient with such a ratio, and compare fails.
@@ -255,9 +256,9 @@ func (o *order) total(list []part) (x, y int32, ok bool) {
 	return 0, 0, true
 }
 
-// mistaken returns one of some doubles that ascend with which Clojure compares a number
-// otherwise than exactly, if there is one: it lies between the number and what Clojure
-// makes of it as a double.
+// mistaken looks for a double that Clojure does not compare exactly with a number. Such a
+// double lies between the number and the double that Clojure makes of it. The doubles
+// ascend. ok is true if there is none.
 func (o *order) mistaken(x edn.ID, doubles []part) (d part, ok bool) {
 	if n, fits := o.v.Int(x); fits && -1<<53 <= n && n <= 1<<53 || x == edn.Nil || o.v.Kind(x) == edn.KindFloat {
 		return d, true
@@ -282,8 +283,8 @@ func (o *order) mistaken(x edn.ID, doubles []part) (d part, ok bool) {
 	return doubles[i], math.IsInf(f, 0) || order != 0 && (order < 0) == (exact.Cmp(n) > 0)
 }
 
-// asDouble is a number as the double that Clojure makes of it: the nearest, but of a
-// ratio's first 16 digits, rounded to an even one.
+// asDouble returns the double that Clojure makes of a number: the nearest one. For a ratio
+// it is nearest to the first 16 digits, rounded half to even.
 func asDouble(n *big.Rat, ratio bool) float64 {
 	if ratio {
 		n = sixteenDigits(n)
@@ -343,8 +344,8 @@ func (o *order) totalFrom(list []part, items func(part) []edn.ID, place int) (x,
 	})
 }
 
-// runs calls check for each part of a list in which neighbors are alike, up to one that is
-// not ok.
+// runs calls check for each run of a list in which neighbors are alike, and stops at the
+// first that is not ok.
 func runs(list []part, alike func(p, q part) bool, check func([]part) (x, y int32, ok bool)) (x, y int32, ok bool) {
 	for len(list) > 0 {
 		n := 1

@@ -8,8 +8,7 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of queues. A is the value, or for Drain an index into the model's
-// drains.
+// Kinds of queues. A is the value, or for Drain an index into the model's drains.
 const (
 	Enqueue      Kind = iota
 	Dequeue           // took A
@@ -20,12 +19,11 @@ const (
 	DrainAny          // crashed: took some, one after another
 )
 
-// nilIsAnElement says how Knossos reads containers differently. The numbers are
-// those of the README.
+// nilIsAnElement says how Knossos reads containers differently. The numbers are those of
+// the README.
 const nilIsAnElement = "Knossos takes nil for an element, of crashed dequeues (1) and of empty answers (2)"
 
-// mayBeAQueue is the Infer of all queues: only the user knows which queue it
-// is.
+// mayBeAQueue is the Infer of all queues: only the user knows which queue it is.
 func mayBeAQueue(s *Seen) Fit {
 	if s.Any(":enqueue", ":dequeue") {
 		return MayFit
@@ -105,7 +103,8 @@ func (q *queueReader) Read(o Operation) (Op, bool, error) {
 	return Op{}, false, ErrUnknownF
 }
 
-// Forgetful makes queues Forgetful, as long as there are no drains, which are listed.
+// Forgetful makes queues Forgetful while there are no drains: drains are collected in a
+// list.
 func (q *queueReader) Forgetful(h *jepsen.History) bool { return !slices.Contains(h.F, q.fDrain) }
 
 func (q *queueReader) drain(o Operation, crashed bool) (Op, bool, error) {
@@ -160,8 +159,8 @@ func (q *queueReader) Opening() Opening {
 	return q.opening(func(elements []int32) {})
 }
 
-// opening begins to gather the elements that were there at first. They stand in the
-// order in which they come out, unless arrange changes it.
+// opening returns an Opening that collects the initial elements. They stand in the order in
+// which they come out, unless arrange changes it.
 func (q *queueReader) opening(arrange func(elements []int32)) Opening {
 	return &taken{
 		callers: callers{},

@@ -11,7 +11,7 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of counter. A is what is added. B is a place in the model's totals.
+// Kinds of counter. A is the number added. B is a place in the model's totals.
 const (
 	Plus      Kind = iota // adds A
 	Total                 // saw B
@@ -27,8 +27,8 @@ var counterDefinition = Definition{
 	New:       newCounter,
 }
 
-// counter is a number that operations add to, be it less than 0. A state holds
-// its upper and its lower 32 bits.
+// counter is a number that operations add to; it may be negative. A state holds its upper
+// and its lower 32 bits.
 type counter struct {
 	v                  *edn.Values
 	record             string
@@ -53,8 +53,8 @@ func newCounter(b *Binding) (Reader, error) {
 	return m, nil
 }
 
-// maxInitial bounds the initial value, and maxAdded what one operation adds: the
-// sum of as many as a history can hold stays an int64.
+// maxInitial bounds the initial value, and maxAdded the number that one operation adds. The
+// sum over all operations that a history can hold stays an int64.
 const (
 	maxInitial = 1 << 61
 	maxAdded   = math.MaxInt32
@@ -82,9 +82,9 @@ func (m *counter) Read(o Operation) (Op, bool, error) {
 	return m.readBoth(o, sign)
 }
 
-// readBoth reads an operation that adds and may say what came of it, which counts of an
-// increment only if increments tell it. By how much stands in its invocation; nil is 1, but
-// not of an :add-and-get.
+// readBoth reads an operation that adds and may tell the new value. The new value of an
+// increment counts only if increments tell it. The invocation says how much is added; nil
+// is 1, but not for an :add-and-get.
 func (m *counter) readBoth(o Operation, sign int32) (op Op, keep bool, err error) {
 	op = Op{Kind: Plus, A: sign}
 	if o.given != edn.Nil || o.f == m.fBoth {
@@ -113,8 +113,8 @@ func (m *counter) readBoth(o Operation, sign int32) (op Op, keep bool, err error
 	return Op{PlusTotal, op.A, m.totals.of(m.v, after)}, true, nil
 }
 
-// answer is the new value that a completion may tell, and whether it stands beside what was
-// added, as [n new].
+// answer returns the new value that a completion may tell, and whether it stands beside the
+// amount, as [n new].
 func (m *counter) answer(given, value edn.ID) (after edn.ID, told, both bool) {
 	after = value
 	if k := m.v.Kind(value); k == edn.KindVector || k == edn.KindList {
@@ -141,7 +141,7 @@ func (m *counter) Survey(s *Spec, h *jepsen.History) error {
 	})
 }
 
-// amount is an integer that is added.
+// amount reads an integer that is added.
 func (m *counter) amount(id edn.ID) (int32, error) {
 	n, ok := m.v.Int(id)
 	if !ok || n < -maxAdded || n > maxAdded {
@@ -150,13 +150,13 @@ func (m *counter) amount(id edn.ID) (int32, error) {
 	return int32(n), nil
 }
 
-// integers are the integers that operations show, numbered from 0 on.
+// integers numbers the integers that operations show, from 0 on.
 type integers struct {
 	numbers numbering
 	list    []int64
 }
 
-// of is the number of an integer in a table.
+// of returns the number of an integer in a table.
 func (x *integers) of(v *edn.Values, id edn.ID) int32 {
 	n := x.numbers.of(int32(v.Same(id)))
 	if int(n) == len(x.list) {
@@ -166,7 +166,7 @@ func (x *integers) of(v *edn.Values, id edn.ID) int32 {
 	return n
 }
 
-// stateOf is a number as a state, and number is the number again.
+// stateOf returns a number as a state, and number returns it as a number again.
 func stateOf(n int64) State { return State{int32(n >> 32), int32(n)} }
 
 func number(s State) int64 { return int64(s[0])<<32 | int64(uint32(s[1])) }
@@ -189,8 +189,8 @@ func (m *counter) Mutates(op Op) bool { return op.Kind != Total }
 // Shape makes counter Shaped.
 func (m *counter) Shape() Shape { return CounterShape{Init: m.init, Totals: m.totals.list} }
 
-// MayFollow makes counter Foreseeing: what is missing must lie between the sums of
-// what the others can take away and add.
+// MayFollow makes counter Foreseeing: the missing amount must lie between the sums of what
+// the others can take away and add.
 func (m *counter) MayFollow(s State, op Op, others []Op) bool {
 	if op.Kind == Plus {
 		return true
@@ -207,7 +207,8 @@ func (m *counter) MayFollow(s State, op Op, others []Op) bool {
 	return least <= missing && missing <= most
 }
 
-// MayLead makes counter Foreseeing: sums have no order, unless somebody sees them.
+// MayLead makes counter Foreseeing: the order of additions does not matter unless an
+// operation sees the total.
 func (m *counter) MayLead(_ State, op Op, others []Op) bool {
 	return op.Kind == Plus && !slices.ContainsFunc(others, func(other Op) bool { return other.Kind != Plus })
 }
@@ -224,15 +225,15 @@ func (m *counter) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"value", m.v.InternInt(number(s))})
 }
 
-// counterOpening is the Opening of counter. A number that sums of what was called to be
-// added reach may have come of them.
+// counterOpening is the Opening of counter. A number that is a sum of amounts called so far
+// may have come from them.
 type counterOpening struct {
 	m      *counter
-	sums   map[int64]bool // of any that were called to be added
+	sums   map[int64]bool // sums of any amounts called so far
 	starts []int64
 }
 
-// maxSums bounds the sums that are looked at.
+// maxSums bounds the sums that are kept.
 const maxSums = 1 << 14
 
 // Opening makes counter Opened.
@@ -244,7 +245,7 @@ func (o *counterOpening) Call(_ jepsen.Operation, op Op, _ jepsen.Status) {
 	}
 }
 
-// addTo adds the sums with one more number, up to a bound.
+// addTo adds the sums that include one more number, up to a bound.
 func addTo(sums map[int64]bool, n int64) {
 	if len(sums) <= maxSums {
 		for _, sum := range slices.Collect(maps.Keys(sums)) {

@@ -9,29 +9,29 @@ import (
 
 // Bounded is a model that holds memory of its own, or whose steps take long.
 type Bounded interface {
-	// Within bounds the steps to come. What it returns gives the memory back.
+	// Within bounds the steps to come. The function that it returns gives the memory back.
 	Within(ctx context.Context, memory *limits.Budget) (release func())
 }
 
-// Declaring is a model of the caller's own that searches use as its author
-// declares it: which operations change nothing, which overwrite, what the parts
-// of its state are. What a search steps on is compared with that. A history that
-// is not linearizable is decided again without it, as a search may never have
-// stepped where it is wrong.
+// Declaring is a model of the caller's own that searches use as its author declares it. The
+// author declares which operations change nothing, which overwrite, and which parts the
+// state has. Every step of a search is compared with the declarations. A history that is
+// not linearizable is decided again without them, because a search may never have stepped
+// where they are wrong.
 type Declaring interface {
-	// Bare is the model without it. It has the same states.
+	// Bare returns the model without the declarations. It has the same states.
 	Bare() Model
-	// Doubt looks for what is wrong with it beyond what searches have stepped on,
-	// and takes a bounded time for that. It panics with a Failure.
+	// Doubt looks for wrong declarations beyond the steps of searches, for a bounded time.
+	// It panics with a Failure.
 	Doubt()
 }
 
 // maxDoubts bounds the steps that Doubt takes.
 const maxDoubts = 20_000
 
-// Doubt implements Declaring. What is declared to read or to overwrite is tried in
-// the states that were met. That is for crashed reads above all: nobody else ever
-// steps on them.
+// Doubt implements Declaring. It tries the operations declared to read or to overwrite in
+// the states that were met. That matters most for crashed reads, which no search ever steps
+// on.
 func (m declared[S]) Doubt() {
 	var doubtful []int32
 	for op := range m.ops {
@@ -49,9 +49,8 @@ func (m declared[S]) Doubt() {
 	}
 }
 
-// try takes a step that no search has asked for. If it fails that is nothing to
-// speak of, and there is no step, unless it shows a wrong declaration or a limit has
-// stopped it.
+// try takes a step that no search has asked for. A step that fails is ignored and gives
+// nil, unless it shows a wrong declaration or a limit has stopped it.
 func (m *functional[S]) try(state, op int32) (x *step) {
 	defer func() {
 		p := recover()
@@ -65,7 +64,7 @@ func (m *functional[S]) try(state, op int32) (x *step) {
 	return m.step(state, op)
 }
 
-// outcomes is what a step that is tried leads to, nothing if it fails.
+// outcomes returns what a tried step leads to, nothing if it fails.
 func (m *functional[S]) outcomes(state, op int32) []State {
 	m.doubts++
 	if x := m.try(state, op); x != nil {
@@ -74,8 +73,8 @@ func (m *functional[S]) outcomes(state, op int32) []State {
 	return nil
 }
 
-// Doubt implements Declaring: it also looks for operations of different parts that
-// do not commute, or where one makes the other possible or impossible.
+// Doubt implements Declaring. It also looks for operations of different parts that do not
+// commute, or where one makes the other possible or impossible.
 func (m parted[S]) Doubt() {
 	m.declared.Doubt()
 	m.doubts = 0
@@ -93,7 +92,7 @@ func (m parted[S]) Doubt() {
 	}
 }
 
-// doubt fails if it matters to b in a state whether a happens before it.
+// doubt fails if the effect of b in a state depends on whether a happens before it.
 func (m parted[S]) doubt(state, a, b int32) {
 	alone := m.outcomes(state, b)
 	for _, s := range m.outcomes(state, a) {
@@ -109,8 +108,7 @@ func (m parted[S]) doubt(state, a, b int32) {
 	}
 }
 
-// commute says whether a leads from states without it to some that are there with
-// it.
+// commute says whether a leads from some state in without to some state in with.
 func (m parted[S]) commute(without, with []State, a int32) bool {
 	for _, s := range without {
 		for _, t := range m.outcomes(numberOf(s), a) {

@@ -15,56 +15,51 @@ type Definition struct {
 	Fs    string // the :f's that it knows, for messages: ":read, :write"
 	About string // what it is, in a few words, for lists
 
-	// Called is what others call it. These are no names of it, but what somebody may
-	// have meant who gives them.
+	// Called lists other names that users may give when they mean this model. The model is
+	// not found by them.
 	Called []string
 
-	// Params are the parameters that it takes besides ParamInit and
-	// ParamSemantics.
+	// Params are the parameters that it takes besides ParamInit and ParamSemantics.
 	Params []Param
-	// NoInit says why it takes no initial value, such as "it starts free"; "" if it
-	// takes one.
+	// NoInit says why it takes no initial value, such as "it starts free"; "" if it takes
+	// one.
 	NoInit string
-	// Default is the initial value without ParamInit, as EDN; "" if it is not known, or
-	// if the model takes none.
+	// Default is the initial value without ParamInit, as EDN; "" if it is not known or the
+	// model takes none.
 	Default string
 
 	// Record is the name of the record that its states print as, such as
-	// "knossos.model.Register". It also shows which model a result of another
-	// checker is about.
+	// "knossos.model.Register". It also shows which model another checker's result is
+	// about.
 	Record string
-	// Object is its name in the text forms of other monitors, "" if they do not
-	// know it.
+	// Object is its name in the text forms of other monitors, "" if they do not know it.
 	Object string
-	// ObjectInit is what it is at first where a text form names it, as EDN, if that is
-	// not its own initial value.
+	// ObjectInit is the initial value, as EDN, where a text form names the object; "" if
+	// that is the model's own initial value.
 	ObjectInit string
-	// Verbs say as participles what an :f does to a value, if the model is one
-	// whose values are put in and taken out: ":enqueue" is "enqueued".
+	// Verbs say as participles what an :f does to a value: ":enqueue" is "enqueued". They
+	// are for models whose values are put in and taken out.
 	Verbs map[string]string
-	// Repeating are the :f's, without the colon, whose completions have nothing to tell:
-	// another value than that of the invocation is worth a warning.
+	// Repeating are the :f's, without the colon, whose completions have nothing to tell. A
+	// completion with another value than its invocation is worth a warning.
 	Repeating []string
-	// Knossos says in which known way Knossos reads its values differently, ""
-	// if in none.
+	// Knossos says how Knossos is known to read its values differently, "" if it does not.
 	Knossos string
-	// LooksAhead: what comes later may change how an operation is read. So a
-	// failure of a history that still grows says nothing.
+	// LooksAhead: a later operation may change how an operation is read, so a failure of a
+	// history that still grows says nothing.
 	LooksAhead bool
-	// ReadsKeys: the :key of an operation says what it is about. Other models of the
-	// registry take all operations for those of one object.
+	// ReadsKeys: the :key of an operation says which object it is about. Other models of
+	// the registry take all operations to be on one object.
 	ReadsKeys bool
-	// Infer says whether a history looks like one of this model; if it is nil,
-	// no history does.
+	// Infer says how well a history fits this model. If it is nil, no history does.
 	Infer func(s *Seen) Fit
 
-	// New makes the model for the values of one history. Its errors may be
-	// ParamErrors, which name parameters, or any others.
+	// New makes the model for the values of one history. Its errors may be ParamErrors,
+	// which name parameters, or any others.
 	New func(b *Binding) (Reader, error)
 }
 
-// Binding is what a model is made for: the parameters, and the values of one
-// history.
+// Binding is what a model is made from: the parameters, and the values of one history.
 type Binding struct {
 	Spec Spec
 
@@ -73,10 +68,10 @@ type Binding struct {
 	init   *edn.ID // nil: none is given
 }
 
-// Values is the table of the history's values.
+// Values returns the table of the history's values.
 func (b *Binding) Values() *edn.Values { return b.v }
 
-// Init is the initial value; false if none is given.
+// Init returns the initial value, or false if none is given.
 func (b *Binding) Init() (edn.Value, bool) {
 	if b.init == nil {
 		return edn.Value{}, false
@@ -101,15 +96,14 @@ type Operation struct {
 	value  edn.ID // the completion's if it succeeded, else the invocation's
 	key    edn.ID
 	status jepsen.Status
-	// given is the invocation's value, and process is the integer that names
-	// the process.
+	// given is the invocation's value, and process is the integer that names the process.
 	given, process edn.ID
 	// of is the operation itself, if h is not nil.
 	h  *jepsen.History
 	of jepsen.Operation
 }
 
-// F is the name of the operation's :f, without the colon.
+// F returns the name of the operation's :f, without the colon.
 func (o Operation) F() string {
 	if o.v.Kind(o.f) == edn.KindKeyword {
 		return o.v.Str(o.f)
@@ -117,17 +111,18 @@ func (o Operation) F() string {
 	return o.v.Text(o.f)
 }
 
-// Value is the value that counts: the completion's if the operation succeeded,
-// else the invocation's.
+// Value returns the value that counts: the completion's if the operation succeeded, else
+// the invocation's.
 func (o Operation) Value() edn.Value { return o.v.Value(o.value) }
 
-// Given is the invocation's value.
+// Given returns the invocation's value.
 func (o Operation) Given() edn.Value { return o.v.Value(o.given) }
 
-// Key is the :key of the invocation, nil if it has none.
+// Key returns the :key of the invocation, nil if it has none.
 func (o Operation) Key() edn.Value { return o.v.Value(o.key) }
 
-// completedKey is the :key of the completion, nil if it has none or none counts.
+// completedKey returns the :key of the completion, nil if it has none or the operation did
+// not succeed.
 func (o Operation) completedKey() edn.ID {
 	if o.h == nil || o.status != jepsen.Succeeded {
 		return edn.Nil
@@ -135,14 +130,14 @@ func (o Operation) completedKey() edn.ID {
 	return o.h.Key(o.h.Completion[o.of])
 }
 
-// Process is the integer that names the process.
+// Process returns the integer that names the process.
 func (o Operation) Process() edn.Value { return o.v.Value(o.process) }
 
 // Status says how the operation ended. A model sees failed operations only with
 // ParamFailedCAS.
 func (o Operation) Status() jepsen.Status { return o.status }
 
-// String is the operation as people speak of it: ":read 471 (index 983)".
+// String returns the operation as people speak of it: ":read 471 (index 983)".
 func (o Operation) String() string {
 	if o.h == nil {
 		return ":" + o.F()
@@ -150,5 +145,5 @@ func (o Operation) String() string {
 	return fmt.Sprintf("%s (index %d)", o.h.Call(o.of), o.h.LastIndex(o.of))
 }
 
-// ErrUnknownF is what Read returns for an :f that the model does not know.
+// ErrUnknownF is the error that Read returns for an :f that the model does not know.
 var ErrUnknownF = errors.New("unknown :f")

@@ -1,39 +1,37 @@
-// Package models says what operations mean: how a :f and a value are read into
-// typed columns, and what an operation does to a state, one step at a time.
+// Package models defines what operations mean. It reads an :f and a value into typed
+// columns, and says what an operation does to a state, one step at a time.
 //
 // # Use
 //
-// A Spec names a model and its parameters. Spec.Set sets a parameter from its
-// text, and Infer names the model that a history seems to be of. Spec.Read
-// reads a history and gives Operations: columns of numbers, which a fast path or
-// a search can decide without knowing EDN.
+// A Spec names a model and its parameters. Spec.Set sets a parameter from its text, and
+// Infer names the model that a history seems to be of. Spec.Read reads a history and
+// returns Operations: columns of numbers that a fast path or a search can decide without
+// knowing EDN.
 //
 //	spec := models.Spec{Name: "cas-register"}
 //	err := spec.Set(models.ParamInit, "0")
 //	...
 //	ops, err := spec.Read(h)
 //
-// The Model in them is the sequential specification: an initial state and a
-// Step. It is small enough to check by eye, and every engine's answer is
-// replayed against it. A Teller names operations in sentences about them.
+// Their Model is the sequential specification: an initial state and a Step. It is small
+// enough to check by eye, and every engine's answer is replayed against it. A Teller names
+// operations in sentences about them.
 //
-// The package decides nothing, and knows no engine.
+// The package decides nothing and does not know any engine.
 //
 // # Adding a model
 //
-// A new model is one file here and one line in the registry. The file has a
-// Definition, which is everything that is known about the model: its name, its
-// :f's and parameters, how its states print, how a history of it is recognized,
-// and New, which makes a Reader for one history. A Reader is a Model that also
-// reads operations.
+// A new model is one file here and one line in the registry. The file has a Definition,
+// which is everything that is known about the model. It says its name, its :f's and
+// parameters, how its states print, and how a history of it is recognized. Its New makes a
+// Reader for one history. A Reader is a Model that also reads operations.
 //
-// Further interfaces are optional. A Finisher sees all operations before the
-// first Step, and Settling gives the model that they turned out to be of.
-// Partitioner, Projecting, Valued, Replacing, Reaching, Overwriting, Foreseeing,
-// Steering, Fading and SingleValue say what searches may make use of. A Shaped model has a Shape, by which package
-// fastpath finds a near-linear decision for it, if there is one.
+// Further interfaces are optional. A Finisher sees all operations before the first Step,
+// and Settling returns the model that they turned out to be of. Partitioner, Projecting,
+// Valued, Replacing, Reaching, Overwriting, Foreseeing, Steering, Fading and SingleValue
+// say what searches may use. A Shaped model has a Shape, which package fastpath uses to
+// find a near-linear decision for it.
 //
-// Own makes a Spec from a Definition that is not in the registry. Func is the short
-// way to one: functions over any comparable state. Package modelfile reads models
-// from files.
+// Own makes a Spec from a Definition that is not in the registry. Func is the short way to
+// one: functions over any comparable state. Package modelfile reads models from files.
 package models

@@ -9,7 +9,7 @@ import (
 	"clew/models"
 )
 
-// A bank with accounts a and b. Nobody may transfer what is not there.
+// A bank with accounts a and b. A transfer may not take more than the account has.
 type bank struct{ A, B int64 }
 
 var twoAccounts = models.Func[bank]{
@@ -63,8 +63,8 @@ func ExampleFunc() {
 	// process 2's :read 12 (index 5) cannot happen after process 0's :transfer 7 (index 1): b has 7; nor does the other operation open then help
 }
 
-// Steps may have several outcomes, and a step that fails ends the check with an
-// error that names the operation and the state.
+// Steps may have several outcomes. A step that fails ends the check with an error that
+// names the operation and the state.
 func ExampleFunc_errors() {
 	f := models.Func[int64]{
 		Name: "die",

@@ -8,14 +8,14 @@ import (
 	"clew/edn"
 )
 
-// fencedLock is a lock with an owner, whose acquires may carry a fence, a
-// number that only grows. Jepsen's Hazelcast suite checks its locks with
-// fences. A fence is the :fence of the value; 0, or no :fence, says nothing.
+// fencedLock is a lock with an owner. Its acquires may carry a fence, a number that only
+// grows. Jepsen's Hazelcast suite checks its locks with fences. A fence is the :fence of
+// the value; 0, or no :fence, says nothing.
 //
-// A state is the owner plus 1, or 0 if the lock is free; how many times the
-// lock is held; the fence that the owner holds it with, 0 if none was seen; and
-// the greatest fence that was seen. Fences are numbered in their order. Kinds
-// are Acquire and Release; A is the owner, B the fence.
+// A state is four numbers: owner, holds, fence and greatest fence. The owner is stored plus
+// 1, or as 0 if the lock is free. The fence is the one that the owner holds the lock with,
+// 0 if none was seen. Fences are numbered in their order. Kinds are Acquire and Release; A
+// is the owner, B the fence.
 type fencedLock struct {
 	owners
 	fAcquire, fRelease edn.ID

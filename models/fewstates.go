@@ -2,35 +2,34 @@ package models
 
 import "slices"
 
-// Reaching is a model that finds out by stepping whether its operations lead to few
-// states.
+// Reaching is a model that finds out by stepping whether its operations lead to few states.
 type Reaching interface {
-	// Replacing is the model of these operations as one whose state has one place,
-	// and itself as the value there. It is nil if they lead to many states, if a
+	// Replacing returns these operations as a model whose state has one place, with the
+	// state itself as the value there. It returns nil if they lead to many states, if a
 	// step fails, or if none of them overwrites: then nothing is ever surely gone.
 	Replacing(ops *Operations) Replacing
 }
 
-// maxReached bounds the states of Replacing, and maxSeen those that an operation
-// sees one by one.
+// maxReached bounds the states of Replacing, and maxSeen those that an operation sees one
+// by one.
 const (
 	maxReached = 64
 	maxSeen    = 4
 )
 
-// reached is what operations do in all states that they can lead to. It rests on
-// steps alone, and on nothing that the model's author declares.
+// reached is what operations do in all states that they can lead to. It rests on steps
+// alone, and on nothing that the model's author declares.
 //
-// An operation that leaves every state as it is makes nothing. Any other makes each
-// state that it leads to, and sees each state in which it can happen, unless it
-// happens in all and leads to the same one. So if all operations have a
-// linearization, and the last one before o in it that makes anything is left in,
-// o finds the state that it found before, by induction. That is what sight.go of
-// package fallback asks of values.
+// An operation that leaves every state as it is makes nothing. Any other makes each state
+// that it leads to, and sees each state in which it can happen. If it happens in all and
+// leads to the same one, it sees none. Suppose that all operations have a linearization,
+// and that the last one before o in it that makes anything is left in. Then o finds the
+// state that it found before, by induction. sight.go of package fallback needs this of
+// values.
 type reached struct{ makes, sees [][]Cell } // by call
 
-// anyState is a cell that stands for each state. What makes anything makes it, and
-// what sees many states sees it instead of them.
+// anyState is a cell that stands for each state. An operation that makes any state makes
+// anyState too. One that sees many states sees anyState instead of them.
 var anyState = Cell{0, -1}
 
 // Makes implements Replacing.
@@ -41,8 +40,8 @@ func (r *reached) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
 	return append(dst, r.sees[op.A]...), false
 }
 
-// Replacing implements Reaching. Two states rule most models out: from there no call
-// leads to the same one.
+// Replacing implements Reaching. Two states rule most models out: no call leads to the same
+// state from both.
 func (m *functional[S]) Replacing(ops *Operations) Replacing {
 	in := make([]bool, len(m.ops))
 	var calls []int32
@@ -90,8 +89,8 @@ func (m *functional[S]) Replacing(ops *Operations) Replacing {
 	return r
 }
 
-// add adds a call with its step in each state, which may all lead to one, and says
-// whether it overwrites.
+// add adds a call with its step in each state and says whether it overwrites. toOne says
+// that all the steps lead to one state.
 func (r *reached) add(call int32, states []State, steps []*step, toOne bool) (overwrites bool) {
 	var makes, sees []Cell
 	changes, made := false, map[int32]bool{}

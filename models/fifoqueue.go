@@ -18,8 +18,8 @@ var fifoQueueDefinition = Definition{
 	New:       newFIFOQueue,
 }
 
-// fifoQueue hands out its elements in the order in which they came. A state
-// holds them in this order.
+// fifoQueue hands out its elements in the order in which they came. A state holds them in
+// this order.
 type fifoQueue struct{ queueReader }
 
 func newFIFOQueue(b *Binding) (Reader, error) {
@@ -59,8 +59,8 @@ func (q *fifoQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Run makes fifo-queue a Runner. Every step takes constant time but for drains,
-// which take one linear in what they drained.
+// Run makes fifo-queue a Runner. Every step takes constant time, except drains, which take
+// time linear in the number of elements drained.
 func (q *fifoQueue) Run(s State) Run { return &fifoRun{q, slices.Clone(s)} }
 
 type fifoRun struct {

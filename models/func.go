@@ -11,68 +11,67 @@ import (
 	"clew/jepsen"
 )
 
-// Func is a model of one's own as functions over a state, which may be of any
-// type that Go can compare: a number, a string, an array, a struct of these. It is
+// Func is a model of the caller's own, written as functions over a state. The state may be
+// of any type that Go can compare: a number, a string, an array, a struct of these. Func is
 // the shortest way to a model; Definition turns it into one.
 //
-// States and operations are numbered, and a step of a state and an operation runs
-// once in a check, whatever engine asks and however often. So a step may be slow,
-// but it must be a function of its arguments and of nothing else. Steps may run
-// concurrently. A step that fails or panics ends the check with an error, which
-// names the operation and the state.
+// States and operations are numbered. A step of a state and an operation runs once in a
+// check, whatever engine asks and however often. So a step may be slow, but it must be a
+// function of its arguments and of nothing else. Steps may run concurrently. A step that
+// fails or panics ends the check with an error that names the operation and the state.
 type Func[S comparable] struct {
 	Name  string // of the model, as it prints
 	About string // what it is, in a few words, for lists
 
-	// Init is the state at first. Start, unless it is nil, makes it of the initial
-	// value, if one is given.
+	// Init is the initial state. Start, unless it is nil, makes the initial state from the
+	// initial value if one is given.
 	Init  S
 	Start func(init edn.Value) (S, error)
 
-	// At, unless it is nil, is where the step of an :f stands, for errors.
+	// At, unless it is nil, returns where the step of an :f stands, for errors.
 	At func(f string) string
 
 	// Ops has a step for every :f, by its name without the colon.
 	Ops map[string]StepFunc[S]
-	// Check, unless it is nil, says what is wrong with an operation, if anything,
-	// when the history is read.
+	// Check, unless it is nil, is called when the history is read. It returns what is wrong
+	// with an operation.
 	Check func(c Call) error
-	// Describe, unless it is nil, is a state as it prints in results: anything that
-	// edn.Values.From takes. Otherwise it is the state itself if that is possible,
-	// else its text as fmt has it.
+	// Describe, unless it is nil, returns a state as it prints in results: anything that
+	// edn.Values.From takes. Otherwise the state itself prints if that is possible, else
+	// its text from fmt.
 	Describe func(s S) any
-	// Size, unless it is nil, is about how many bytes a new state takes beyond S
+	// Size, unless it is nil, returns about how many bytes a new state takes beyond S
 	// itself.
 	Size func(s S) int
 
-	// What follows is not needed. It makes searches faster, and is checked on every
-	// state and operation that a search steps on: what does not hold is an error. A
-	// history that is not linearizable is decided again without it.
+	// The fields below are optional. They make searches faster, and are checked on every
+	// state and operation that a search steps on. A declaration that does not hold is an
+	// error. A history that is not linearizable is decided again without them.
 
 	// Reads are the :f's that never change a state.
 	Reads []string
-	// Overwrites are the :f's that can happen in every state, and that leave a
-	// state which depends on the operation alone.
+	// Overwrites are the :f's that can happen in every state and leave a state that depends
+	// on the operation alone.
 	Overwrites []string
-	// Partition, unless it is nil, is the part of the state that an operation
-	// touches, as a value that Go can compare. It is for states in which every
-	// operation depends on its own part only, and changes no other.
+	// Partition, unless it is nil, returns the part of the state that an operation touches,
+	// as a value that Go can compare. It is for states in which every operation depends on
+	// its own part only and changes no other.
 	Partition func(c Call) any
 
-	// Unrefusing says that no step ever returns Inconsistent: no history is invalid, and
-	// every verdict is vacuous.
+	// Unrefusing says that no step ever returns Inconsistent. Then no history is invalid,
+	// and every verdict is vacuous.
 	Unrefusing bool
 
 	// UsesProcess gives steps the process of a call. Otherwise calls of different
 	// processes are the same operation.
 	UsesProcess bool
-	// Begin, unless it is nil, is called before the first step of a check, with a
-	// channel that is closed when the steps should end.
+	// Begin, unless it is nil, is called before the first step of a check, with a channel
+	// that is closed when the steps should end.
 	Begin func(stop <-chan struct{})
 }
 
-// StepFunc is what calls of an :f do to a state: the states that they may lead to.
-// If the call cannot happen in the state, the error is made by Inconsistent. Any
+// StepFunc applies calls of an :f to a state and returns the states that they may lead to.
+// If the call cannot happen in the state, it returns an error made by Inconsistent. Any
 // other error ends the check.
 type StepFunc[S comparable] func(s S, c Call) ([]S, error)
 
@@ -80,14 +79,14 @@ type StepFunc[S comparable] func(s S, c Call) ([]S, error)
 type Call struct {
 	F     string    // the name of its :f, without the colon
 	Value edn.Value // the invocation's
-	Out   edn.Value // the completion's; nil if the operation crashed, as nobody knows it
+	Out   edn.Value // the completion's; nil if the operation crashed, since it is not known
 	// OK is false if the operation crashed. Then it may have any result.
 	OK      bool
 	Key     edn.Value // the :key of the invocation, nil if it has none
 	Process edn.Value // nil without UsesProcess
 }
 
-// Inconsistent is the error of a step that cannot happen, and says why.
+// Inconsistent returns the error of a step that cannot happen; it says why.
 func Inconsistent(format string, args ...any) error {
 	return &inconsistent{fmt.Sprintf(format, args...)}
 }
@@ -96,10 +95,10 @@ type inconsistent struct{ why string }
 
 func (e *inconsistent) Error() string { return e.why }
 
-// Failure is what the methods of a model panic with if they cannot go on: code of
-// the caller's own failed, or a limit stopped it. Model's methods return no errors,
-// and no engine could go on with half an answer. Check, Verify and Compare of
-// package clew turn it into an error or an unknown verdict.
+// Failure is the panic of a model's methods when they cannot go on because the caller's own
+// code failed or a limit stopped it. Model's methods do not return errors, and no engine
+// could go on with half an answer. Check, Verify and Compare of package clew turn it into
+// an error or an unknown verdict.
 type Failure struct {
 	Err   error
 	Cause jepsen.Cause // of an unknown verdict, if a limit stopped it; else ""
@@ -109,10 +108,10 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Err.Error() }
 
-// Unwrap is the error itself.
+// Unwrap returns the error itself.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Definition is the model of these functions, for Own.
+// Definition returns the model of these functions, for Own.
 func (f Func[S]) Definition() *Definition {
 	d := &Definition{Name: f.Name, About: f.About, Fs: f.fs(), New: func(b *Binding) (Reader, error) { return f.Reader(b) }}
 	if f.Start == nil {
@@ -121,12 +120,12 @@ func (f Func[S]) Definition() *Definition {
 	return d
 }
 
-// fs are the :f's that it knows, for messages.
+// fs lists the :f's that the model knows, for messages.
 func (f Func[S]) fs() string {
 	return ":" + strings.Join(slices.Sorted(maps.Keys(f.Ops)), ", :")
 }
 
-// Reader is the model for one history. It is for a Definition whose New makes
+// Reader returns the model for one history. It is for a Definition whose New makes
 // functions that depend on the history's values.
 func (f Func[S]) Reader(b *Binding) (Reader, error) {
 	for _, declared := range [][]string{f.Reads, f.Overwrites} {
@@ -163,7 +162,8 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 	return m, nil
 }
 
-// callKey is what makes two operations the same: classes of values.
+// callKey identifies an operation by classes of values. Operations with the same key are
+// the same operation.
 type callKey struct {
 	f, value, out, key, process edn.ID
 	ok                          bool
@@ -229,7 +229,7 @@ func (m *functional[S]) partition(op *call) (err error) {
 	return nil
 }
 
-// panicked is a panic as an error.
+// panicked returns a panic as an error.
 func panicked(p any) error {
 	if err, ok := p.(error); ok {
 		return err

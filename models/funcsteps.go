@@ -14,12 +14,12 @@ import (
 	"clew/jepsen"
 )
 
-// functional is a Func for one history. A state is its number. If parts are
-// decided side by side, numbers depend on who comes first; a hash of the state
-// stands before its number then, so that an order of states does not.
+// functional is a Func for one history. A state is its number. If parts are decided side by
+// side, numbers depend on which part comes first. Then a hash of the state stands before
+// its number, and makes the order of states independent of that.
 //
-// It is the model without what its author declares: any operation may change a
-// state, and none overwrites. declared and parted add that, and share its memo.
+// functional ignores what the author declares: any operation may change a state, and none
+// overwrites. declared and parted add the declarations and share its memo.
 type functional[S comparable] struct {
 	Func[S]
 	v    *edn.Values
@@ -34,7 +34,7 @@ type functional[S comparable] struct {
 	states      []S // by number
 	printed     []State
 	stateNumber map[S]int32
-	stateSize   int64                      // of what is kept of a state, beside what Size says
+	stateSize   int64                      // kept for a state, beside what Size returns
 	memo        map[[2]int32]*step         // by state and operation
 	running     map[[2]int32]chan struct{} // steps under way, closed when they have ended
 	ctx         context.Context            // nil: without end
@@ -44,30 +44,30 @@ type functional[S comparable] struct {
 	doubts int // steps that Doubt has taken
 }
 
-// call is an operation, all calls of which do the same.
+// call is an operation; all calls with its callKey do the same.
 type call struct {
 	Call
 	of                Operation // the first one of the history
 	part              int32
 	reads, overwrites bool // as declared
 
-	// What an overwriting operation led to, and from where, once it has run.
+	// Where an overwriting operation led to, and from where, once it has run.
 	ran      bool
 	from, to int32
 }
 
-// step is what an operation does in a state.
+// step is the effect of an operation in a state.
 type step struct {
 	next    []State
-	why     string // it cannot happen
+	why     string // why it cannot happen
 	failure *Failure
 }
 
 // stepSize is about how many bytes a step takes in the memo.
 const stepSize = 120
 
-// Within bounds the steps to come by a context and a memory, to which the function
-// that it returns gives back what was taken.
+// Within bounds the steps to come by a context and a memory. The function that it returns
+// gives back the memory taken.
 func (m *functional[S]) Within(ctx context.Context, memory *limits.Budget) (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -83,7 +83,7 @@ func (m *functional[S]) Within(ctx context.Context, memory *limits.Budget) (rele
 	}
 }
 
-// take takes bytes, and fails if there are none left.
+// take takes bytes, and fails if none are left.
 func (m *functional[S]) take(bytes int64) {
 	if m.memory == nil {
 		return
@@ -94,7 +94,7 @@ func (m *functional[S]) take(bytes int64) {
 	}
 }
 
-// number is the state of an S. The caller holds the lock, or nobody else is there.
+// number returns the state of an S. The caller holds the lock, unless it runs alone.
 func (m *functional[S]) number(s S) State {
 	n, known := m.stateNumber[s]
 	if known {
@@ -117,7 +117,7 @@ func (m *functional[S]) number(s S) State {
 	return state
 }
 
-// numberOf is the number of a state.
+// numberOf returns the number of a state.
 func numberOf(s State) int32 { return s[len(s)-1] }
 
 // Init implements Model.
@@ -126,7 +126,7 @@ func (m *functional[S]) Init() State { return m.init }
 // RefusesNothing implements Permissive.
 func (m *functional[S]) RefusesNothing() bool { return m.Unrefusing }
 
-// Mutates implements Model: as far as is known, every operation may.
+// Mutates implements Model. Nothing is declared here, so every operation may.
 func (m *functional[S]) Mutates(Op) bool { return true }
 
 // Step implements Model.
@@ -134,7 +134,7 @@ func (m *functional[S]) Step(dst []State, s State, op Op) []State {
 	return append(dst, m.step(numberOf(s), op.A).next...)
 }
 
-// Why implements Model: in the words of the model's author.
+// Why implements Model in the words of the model's author.
 func (m *functional[S]) Why(s State, op Op) string {
 	why := m.step(numberOf(s), op.A).why
 	if why == "" {
@@ -156,7 +156,7 @@ func (m *functional[S]) Record(s State) edn.Value {
 	return x
 }
 
-// described is a state as it prints, if it can.
+// described returns a state as it prints, if it can.
 func (m *functional[S]) described(state int32) any {
 	m.mu.Lock()
 	s := m.states[state]
@@ -176,7 +176,8 @@ func (m *functional[S]) described(state int32) any {
 	return m.Describe(s)
 }
 
-// failure is an error as a Failure, unless p, which was panicked with, is one.
+// failure returns an error as a Failure. If the panic value p is a Failure already, it
+// returns p.
 func failure(err error, p any) *Failure {
 	var f *Failure
 	if cause, ok := p.(error); ok && errors.As(cause, &f) {
@@ -185,8 +186,8 @@ func failure(err error, p any) *Failure {
 	return &Failure{Err: err}
 }
 
-// step is what an operation does in a state. Whoever asks first has it run, and
-// others wait for that.
+// step returns what an operation does in a state. The first caller runs it, and others wait
+// for that.
 func (m *functional[S]) step(state, op int32) *step {
 	key := [2]int32{state, op}
 	m.mu.Lock()
@@ -254,7 +255,7 @@ func (m *functional[S]) run(s S, c *call) (next []S, why string, failed *Failure
 		return nil, cannot.why, nil
 	case errors.As(err, &f):
 		return nil, "", f
-	case err != nil && m.At != nil: // it has its place
+	case err != nil && m.At != nil: // the error has its place
 		return nil, "", &Failure{Err: err}
 	case err != nil:
 		return nil, "", &Failure{Err: fmt.Errorf("%s: in %s: %w", m.Name, c.F, err)}
@@ -262,8 +263,8 @@ func (m *functional[S]) run(s S, c *call) (next []S, why string, failed *Failure
 	return next, "", nil
 }
 
-// note numbers the states that a step leads to, and compares it with what is
-// declared. The caller holds the lock.
+// note numbers the states that a step leads to and compares the step with the declarations.
+// The caller holds the lock.
 func (m *functional[S]) note(x *step, next []S, state, op int32) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -298,7 +299,7 @@ func (m *functional[S]) note(x *step, next []S, state, op int32) {
 	}
 }
 
-// otherThan is the text of one of the states that is not a given one.
+// otherThan returns the text of one of the states that differs from a given one.
 func (m *functional[S]) otherThan(states []State, state int32) string {
 	for _, s := range states {
 		if numberOf(s) != state {
@@ -308,7 +309,7 @@ func (m *functional[S]) otherThan(states []State, state int32) string {
 	return "several states"
 }
 
-// misdeclared is the failure of an operation that is not what it is declared to be.
+// misdeclared returns the failure of an operation that breaks its declaration.
 func (m *functional[S]) misdeclared(as, but string, state, op int32) *Failure {
 	f, at := m.ops[op].F, m.Name
 	if m.At != nil {
@@ -317,14 +318,14 @@ func (m *functional[S]) misdeclared(as, but string, state, op int32) *Failure {
 	return &Failure{Err: fmt.Errorf("%s: %s is among its %s, but it %s, %s", at, f, as, but, m.where(state, op)), misdeclared: true}
 }
 
-// located is an error of a step with the operation and the state.
+// located adds the operation and the state to the error of a step.
 func (m *functional[S]) located(err error, state, op int32) *Failure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return &Failure{Err: fmt.Errorf("%w, %s", err, m.where(state, op))}
 }
 
-// where is the operation and the state of a step. The caller holds the lock.
+// where names the operation and the state of a step. The caller holds the lock.
 func (m *functional[S]) where(state, op int32) string {
 	return fmt.Sprintf("on %v in state %s", m.ops[op].of, m.textOf(state))
 }
@@ -332,8 +333,8 @@ func (m *functional[S]) where(state, op int32) string {
 // maxStateText bounds the text of a state in an error.
 const maxStateText = 120
 
-// textOf is a state's text for an error. The caller holds the lock. The history's
-// values cannot be added to while it is decided, so it has others.
+// textOf returns a state's text for an error. The caller holds the lock. It uses a table of
+// its own, because the history's values cannot be added to while the history is decided.
 func (m *functional[S]) textOf(state int32) string {
 	s := m.states[state]
 	var x any = s
@@ -346,7 +347,7 @@ func (m *functional[S]) textOf(state int32) string {
 	return text.Shorten(fmt.Sprint(s), maxStateText)
 }
 
-// plain is what Describe says of a state, or the state if it says nothing.
+// plain returns what Describe says of a state, or the state itself if Describe panics.
 func (m *functional[S]) plain(s S) (x any) {
 	defer func() {
 		if recover() != nil {
@@ -356,7 +357,7 @@ func (m *functional[S]) plain(s S) (x any) {
 	return m.Describe(s)
 }
 
-// declared is a model with what its author declares.
+// declared is a model with the operations that its author declares to read or overwrite.
 type declared[S comparable] struct{ *functional[S] }
 
 // Mutates implements Model.
@@ -374,7 +375,7 @@ type parted[S comparable] struct{ declared[S] }
 // Part implements Partitioner.
 func (m parted[S]) Part(op Op) int32 { return m.ops[op.A].part }
 
-// Join is never asked for: a Runner's parts run one after another.
+// Join is never called: a Runner's parts run one after another.
 func (m parted[S]) Join(parts []State) State { return parts[0] }
 
 // Run implements Runner.

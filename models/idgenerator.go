@@ -8,13 +8,12 @@ import (
 	"clew/jepsen"
 )
 
-// Generate is the kind of id-generator: it gave out A, a value class. If ids
-// grow, B is a place in the model's numbers.
+// Generate is the kind of id-generator: it gave out A, a value class. If ids grow, B is a
+// place in the model's numbers.
 const Generate Kind = 0
 
-// idGenerator gives out ids. A state holds the classes of those that were given
-// out, sorted; if ids grow, it holds the last one, as a counter does, and nothing
-// at first.
+// idGenerator gives out ids. A state holds the sorted classes of the ids given out. If ids
+// grow, it holds the last one, as a counter does, and nothing at first.
 type idGenerator struct {
 	v       *edn.Values
 	record  string

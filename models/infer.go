@@ -13,18 +13,18 @@ import (
 	"clew/jepsen"
 )
 
-// Fit says how well a history fits a model, going by its :f's.
+// Fit says how well a history fits a model, judged by its :f's.
 type Fit uint8
 
-// MayFit means that the history may be of this model or of others: then one of
-// them has to be named.
+// MayFit means that the history may be of this model or of others: then the user has to
+// name one of them.
 const (
 	NoFit Fit = iota
 	MayFit
 	Fits
 )
 
-// fitsIf is Fits if a condition holds, else NoFit.
+// fitsIf returns Fits if a condition holds, else NoFit.
 func fitsIf(holds bool) Fit {
 	if holds {
 		return Fits
@@ -61,8 +61,8 @@ func (s *Seen) Only(fs ...string) bool {
 	return !slices.ContainsFunc(s.fs, func(f string) bool { return !slices.Contains(fs, f) })
 }
 
-// ReadsCollections says whether some :read returned a collection, and every one
-// that returned a value did.
+// ReadsCollections says whether some :read returned a collection and no :read returned
+// another value than a collection or nil.
 func (s *Seen) ReadsCollections() bool {
 	h, some := s.h, false
 	read := h.Values.InternKeyword("read")
@@ -81,9 +81,9 @@ func (s *Seen) ReadsCollections() bool {
 	return some
 }
 
-// Infer is the spec with what the history shows of it: the model that Infer finds, unless
-// the spec names one, and where a model may read a history in several ways, which of them
-// it is (see Surveying).
+// Infer returns the spec with what the history shows. If the spec does not name a model, it
+// gets the one that Infer finds. If a model may read a history in several ways, the history
+// chooses one (see Surveying).
 func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
 	if s.Name == "" && s.own == nil {
 		inferred = true
@@ -98,9 +98,9 @@ func (s Spec) Infer(h *jepsen.History) (spec Spec, inferred bool, err error) {
 	return spec, inferred, err
 }
 
-// Infer says which model a history is of: the one that its text names, or else
-// the one that its :f's stand for. If several would do, the error lists them.
-// Neither the initial value nor independent keys are ever inferred.
+// Infer says which model a history is of: the one that its text names, or else the one that
+// its :f's stand for. If several would do, the error lists them. Infer never infers the
+// initial value or independent keys.
 func Infer(h *jepsen.History) (string, error) {
 	if h == nil || h.Values == nil {
 		return "", jepsen.ErrNoHistory
@@ -140,8 +140,8 @@ func Infer(h *jepsen.History) (string, error) {
 	return "", seen.notInferred(candidates)
 }
 
-// notInferred is the error of a history whose model several would do for, or none that
-// is ever inferred.
+// notInferred returns the error for a history that fits several models, or none that is
+// ever inferred.
 func (s *Seen) notInferred(candidates []string) error {
 	fs := strings.Join(s.fs, ", ")
 	known := map[string]bool{}
@@ -170,6 +170,6 @@ func (s *Seen) notInferred(candidates []string) error {
 	return paramErrorf("cannot infer the model from %s: no model knows all of them; give %s with one of %s", fs, ParamModel, strings.Join(names(), ", "))
 }
 
-// namedFs finds the :f's in what a definition says of them. What else is written with a
-// colon there is no name that operations have.
+// namedFs finds the :f's in a definition's Fs. Other words with a colon there are not names
+// of operations.
 var namedFs = regexp.MustCompile(`:[a-zA-Z][a-zA-Z-]*`)

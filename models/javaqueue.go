@@ -11,10 +11,10 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of java-queue, those of a FIFOShape first: a history of no others is one of a
-// queue. A is the element, an index into lists or texts, or the answer of size. B is
-// the answer of those that answer true or false; of javaNothing it is the kind that
-// found the queue empty.
+// Kinds of java-queue, those of a FIFOShape first: a history with only these is a queue's
+// history. A is the element, an index into lists or texts, or the answer of size. B is the
+// answer of operations that answer true or false. For javaNothing, B is the kind that found
+// the queue empty.
 const (
 	javaOffer   = Enqueue
 	javaPoll    = Dequeue
@@ -45,28 +45,26 @@ const (
 	answersTrue  int32 = 1
 )
 
-// javaFs is what the kinds are called, those that an invocation can be.
+// javaFs names the kinds that an invocation can be.
 var javaFs = map[Kind]string{
 	javaOffer: "offer", javaPoll: "poll", javaPeek: "peek", javaSize: "size",
 	javaIsEmpty: "isEmpty", javaClear: "clear", javaContains: "contains", javaRemove: "remove", javaAddAll: "addAll", javaContainsAll: "containsAll",
 	javaRemoveAll: "removeAll", javaRetainAll: "retainAll", javaToArray: "toArray", javaToString: "toString",
 }
 
-// javaQueue is java.util.Queue as an unbounded queue such as
-// ConcurrentLinkedQueue implements it, with every method atomic. The value of
-// an invocation is the method's argument, and the value of a completion is what
-// the method returned:
+// javaQueue is java.util.Queue as an unbounded queue such as ConcurrentLinkedQueue
+// implements it, with every method atomic. The value of an invocation is the method's
+// argument, and the value of a completion is what the method returned:
 //
-//	:offer v -> true          :poll -> v, nil if it was empty      :peek -> likewise
+//	:offer v -> true          :poll -> v, nil if it was empty      :peek -> the same
 //	:size -> n                :isEmpty -> true or false            :clear -> anything
 //	:contains v -> ..         :remove v -> .. (the first one)      :addAll [v ..] -> ..
 //	:containsAll [v ..] -> .. :removeAll [v ..] -> ..              :retainAll [v ..] -> ..
 //	:toArray -> [v ..]        :toString -> "[v, w]"
 //
-// Here .. stands for true or false; for addAll, removeAll and retainAll it says
-// whether the queue changed. An operation that crashed may take effect, with
-// any answer. The queue holds no nil. A state holds the elements, the oldest
-// first.
+// Here .. stands for true or false; for addAll, removeAll and retainAll it says whether the
+// queue changed. An operation that crashed may take effect, with any answer. The queue does
+// not hold nil. A state holds the elements, the oldest first.
 type javaQueue struct {
 	v      *edn.Values
 	record string
@@ -74,9 +72,9 @@ type javaQueue struct {
 	init   State
 	lists  [][]int32
 	texts  []string // what toString returned
-	beyond bool     // some operation is none of a queue that knows offer, poll and peek
+	beyond bool     // some operation is not one of a queue with offer, poll and peek
 
-	odd edn.ID // an element that nobody knows how Java prints, or Nil
+	odd edn.ID // an element that Java prints in an unknown way, or Nil
 }
 
 var javaQueueDefinition = Definition{
@@ -130,7 +128,7 @@ func (m *javaQueue) Read(o Operation) (Op, bool, error) {
 	return op, kept, nil
 }
 
-// Shape makes java-queue Shaped: as long as it is only a queue.
+// Shape makes java-queue Shaped, while its operations are only those of a queue.
 func (m *javaQueue) Shape() Shape {
 	if m.beyond {
 		return nil
@@ -138,7 +136,7 @@ func (m *javaQueue) Shape() Shape {
 	return FIFOShape{Init: m.init}
 }
 
-// argument reads what the method was called with.
+// argument reads the method's argument.
 func (m *javaQueue) argument(op *Op, given edn.ID) (err error) {
 	switch op.Kind {
 	case javaOffer, javaContains, javaRemove:
@@ -154,8 +152,7 @@ func (m *javaQueue) argument(op *Op, given edn.ID) (err error) {
 	return err
 }
 
-// element is the class of an element. Only a value that is added has to be an
-// element.
+// element returns the class of an element. Only a value that is added has to be an element.
 func (m *javaQueue) element(id edn.ID, added bool) (int32, error) {
 	if added {
 		switch m.v.Kind(id) {
@@ -238,8 +235,8 @@ func (m *javaQueue) answer(op *Op, value edn.ID) error {
 	return nil
 }
 
-// Finish refuses toString if nobody can tell how an element prints: equal
-// elements such as [1] and (1) print differently.
+// Finish refuses toString if some element prints in an unknown way: equal elements such as
+// [1] and (1) print differently.
 func (m *javaQueue) Finish(c *Columns) (int32, error) {
 	if i := slices.Index(c.Kind, javaToString); i >= 0 && m.odd != edn.Nil {
 		return int32(i), fmt.Errorf("expected elements that are integers, strings, keywords, symbols or booleans, found %s among them", m.v.Text(m.odd))
@@ -310,8 +307,8 @@ func (m *javaQueue) Step(dst []State, s State, op Op) []State {
 // says whether the operation may have returned an answer.
 func (op Op) says(answer bool) bool { return op.B == answersAny || (op.B == answersTrue) == answer }
 
-// prints says whether java.util.AbstractCollection.toString turns the elements
-// into this text.
+// prints says whether java.util.AbstractCollection.toString turns the elements into this
+// text.
 func (m *javaQueue) prints(s State, text string) bool {
 	rest, ok := strings.CutPrefix(text, "[")
 	for i, x := range s {
@@ -325,7 +322,7 @@ func (m *javaQueue) prints(s State, text string) bool {
 	return ok && rest == "]"
 }
 
-// text is an element as its own toString prints it.
+// text returns an element as its own toString prints it.
 func (m *javaQueue) text(x edn.ID) string {
 	if n, fits := m.v.Int(x); fits {
 		return strconv.FormatInt(n, 10) // however it is spelled
@@ -333,10 +330,10 @@ func (m *javaQueue) text(x edn.ID) string {
 	return str(m.v, x)
 }
 
-// Lasting makes java-queue a Valued.
+// Lasting makes java-queue Valued.
 func (m *javaQueue) Lasting() []int32 { return m.init }
 
-// Touches makes java-queue a Valued.
+// Touches makes java-queue Valued.
 func (m *javaQueue) Touches(op Op) (values []int32, all bool) {
 	switch op.Kind {
 	case javaOffer, javaPoll, javaPeek, javaContains, javaRemove:

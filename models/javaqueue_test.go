@@ -74,7 +74,7 @@ func TestMethodsOfAJavaQueue(t *testing.T) {
 	}
 }
 
-// TestReadingMethodsThatCrashAreDropped: nobody saw what they answered.
+// TestReadingMethodsThatCrashAreDropped: nothing saw what they answered.
 func TestReadingMethodsThatCrashAreDropped(t *testing.T) {
 	for _, f := range javaFs {
 		argument := "1"

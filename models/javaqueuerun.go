@@ -9,10 +9,10 @@ func (m *javaQueue) Run(s State) Run {
 	return r
 }
 
-// javaRun is a java-queue under way. Elements stay at their places when others are
-// taken from among them, and each value knows its places, so that every step takes
-// amortized time linear in its own argument and answer. Once most places are free,
-// the elements move together.
+// javaRun is a java-queue under way. Elements stay at their places when others are taken
+// from among them, and each value knows its places. So every step takes amortized time
+// linear in its own argument and answer. Once most places are free, the elements move
+// together.
 type javaRun struct {
 	m     *javaQueue
 	items []int32         // by place, first in first
@@ -22,7 +22,7 @@ type javaRun struct {
 	n     int             // elements
 }
 
-// line is places, ascending; those before next are done with.
+// line is places, ascending; those before next are used up.
 type line struct {
 	places []int32
 	next   int
@@ -46,7 +46,7 @@ func (r *javaRun) put(x int32) {
 	r.n++
 }
 
-// take takes the first element that equals x, if there is one.
+// take takes the first element that equals x and says whether there was one.
 func (r *javaRun) take(x int32) bool {
 	l := r.at[x]
 	if l == nil {
@@ -146,8 +146,8 @@ func (r *javaRun) change(op Op) bool {
 	return true
 }
 
-// takeEach takes all elements that equal some of those given, which are there, if
-// the operation may have said whether there are any.
+// takeEach takes all elements that equal one of the given values, all of which are present.
+// It does so only if the operation may have answered whether there are any.
 func (r *javaRun) takeEach(op Op, values []int32) bool {
 	if !op.says(len(values) > 0) {
 		return false

@@ -10,32 +10,31 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of kv: those of registers, and two more. As they are read, A is the
-// class of the key and B that of the value (edn.Nil if none is there), or for CAS
-// a place in the list of what they expect and leave.
+// Kinds of kv: those of registers, and two more. Before Finish, A is the class of the key.
+// B is the class of the value (edn.Nil if there is none), or for CAS a place in the list of
+// expected and new values.
 const (
-	Append      Kind = iota + FailedCAS + 1 // puts B behind the string that is there
-	deleteFound                             // something was there, and is gone now
+	Append      Kind = iota + FailedCAS + 1 // appends B to the current string
+	deleteFound                             // a value was there, and is gone now
 )
 
-// kv reads the operations of a map, each of one key. What the map holds decides
-// what it is: strings that are appended to (kvText), or any values (kvMap), in
-// which each key is a register.
+// kv reads the operations of a map, each on one key. Its contents decide its model: strings
+// that are appended to (kvText), or any values (kvMap), where each key is a register.
 type kv struct {
-	*kvText // as long as nothing else is known
+	*kvText // until Finish knows more
 	values  *kvMap
 
 	fGet, fPut, fAppend, fDelete, fCAS, fPutIfAbsent edn.ID
 	fields                                           [7]edn.ID // the keywords of kvFields, in order
 	cases                                            [][2]int32
-	odd                                              edn.ID // a value that is no string, Nil if there is none
+	odd                                              edn.ID // a value that is not a string, Nil if there is none
 	appends                                          bool
 	keys                                             string // where they are, as Spec.KVKeys says
 	sawNil, sawEmpty                                 bool   // by completed gets
 }
 
 var kvDefinition = Definition{
-	LooksAhead: true, // what is there may tell later whether nothing is the empty string
+	LooksAhead: true, // a later operation may show whether an absent key reads as the empty string
 	ReadsKeys:  true,
 	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
 	Called:  []string{"map", "dict"},
@@ -78,7 +77,7 @@ func (m *kv) knows(f edn.ID) bool {
 	return f == m.fGet || f == m.fPut || f == m.fAppend || f == m.fDelete || f == m.fCAS || f == m.fPutIfAbsent
 }
 
-// kvFields are the parts of an operation, however they were written.
+// kvFields are the parts of an operation, in whichever form it was written.
 type kvFields struct {
 	key, value, old, new edn.ID
 	pair                 bool   // old and new were told
@@ -153,7 +152,7 @@ func (m *kv) readGet(op Op, x kvFields, crashed bool) (Op, bool, error) {
 	return op, true, err
 }
 
-// readCAS reads a cas from old to new, which may have seen another value.
+// readCAS reads a cas from old to new. If it was refused, it saw another value than old.
 func (m *kv) readCAS(op Op, x kvFields, refused bool) (Op, bool, error) {
 	from, err := m.class(x.old)
 	if err != nil {
@@ -169,15 +168,14 @@ func (m *kv) readCAS(op Op, x kvFields, refused bool) (Op, bool, error) {
 	return op, true, err
 }
 
-// note takes note of a value that is no string.
+// note remembers a value that is not a string.
 func (m *kv) note(value edn.ID) {
 	if k := m.v.Kind(value); k != edn.KindString && k != edn.KindNil && m.odd == edn.Nil {
 		m.odd = value
 	}
 }
 
-// class is the class of a value. Where strings are appended all values are
-// strings.
+// class returns the class of a value. If strings are appended, all values must be strings.
 func (m *kv) class(value edn.ID) (int32, error) {
 	if m.note(value); m.appends && m.odd != edn.Nil {
 		return 0, fmt.Errorf("expected a string, found %s", m.v.Text(value))
@@ -185,9 +183,10 @@ func (m *kv) class(value edn.ID) (int32, error) {
 	return int32(m.v.Same(value)), nil
 }
 
-// parts takes an operation apart: the key is its :key, or the first of [key
-// value], or the :key of a map. If there is none, all is about one key, nil. What
-// may be a key and is nothing else, and a completion of another key, are errors.
+// parts splits an operation: the key is its :key, the first of [key value], or the :key of
+// a map. If there is none, the key is nil, and all operations are about it. It is an error
+// if a value can only be a key but is not given as one, or if the completion has another
+// key.
 func (m *kv) parts(o Operation) (kvFields, error) {
 	given, value, key := o.given, o.value, o.key
 	switch items := m.v.Items(given); {
@@ -225,15 +224,15 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 	}
 	asked := x.value
 	if o.f == m.fGet {
-		x.value = edn.Nil // what it was called with is not what it found
+		x.value = edn.Nil // its argument is not what it found
 	}
 	m.take(&x, value)
 	return x, m.contradiction(o.f, asked, value, x)
 }
 
-// contradiction is an error if a completion says of its own operation what cannot be: that
-// an update without another outcome did not happen, that what was put is nothing, or that
-// nothing was found and something was.
+// contradiction returns an error if a completion contradicts its own operation. Then an
+// update without another outcome did not happen, a put put nothing, or a get found nothing
+// and a value.
 func (m *kv) contradiction(f, asked, value edn.ID, x kvFields) error {
 	puts := f == m.fPut || f == m.fPutIfAbsent
 	switch {
@@ -268,7 +267,7 @@ func (m *kv) take(x *kvFields, id edn.ID) {
 	if succeeded, told := m.v.Get(id, m.fields[4]); told {
 		x.refused = succeeded == edn.False
 		if succeeded != edn.True && !x.refused {
-			x.answer = succeeded // which contradiction refuses
+			x.answer = succeeded // contradiction refuses it
 		}
 	}
 	if k := m.isPair(x.value); k && !x.pair {
@@ -295,8 +294,9 @@ func (m *kv) isNamed(o Operation) bool {
 	return o.key != edn.Nil || m.isMap(o.given) && m.has(o.given, m.fields[0])
 }
 
-// mayBeKey says whether a get or a delete without a key was called with what can hardly be
-// anything else: what the get did not return, or what says nothing of a delete.
+// mayBeKey says whether a get or a delete without a key has an argument that can hardly be
+// anything but a key. For a get, that is a value that it did not return. For a delete, it
+// is any value but true and false.
 func (m *kv) mayBeKey(o Operation) bool {
 	if o.given == edn.Nil || m.isMap(o.given) {
 		return false
@@ -307,8 +307,8 @@ func (m *kv) mayBeKey(o Operation) bool {
 	return o.f == m.fGet && o.status == jepsen.Succeeded && m.v.Same(o.given) != m.v.Same(o.value)
 }
 
-// several says whether the invocation of a get holds several keys: a set, a
-// sequence that is no pair, or pairs.
+// several says whether the invocation of a get holds several keys: a set, a sequence that
+// is not a pair, or pairs.
 func (m *kv) several(f, given edn.ID) bool {
 	switch m.v.Kind(given) {
 	case edn.KindSet, edn.KindMap:
@@ -320,7 +320,8 @@ func (m *kv) several(f, given edn.ID) bool {
 	return false
 }
 
-// Finish gives the operations the numbers of what the map turned out to hold.
+// Finish replaces the classes of the operations by the numbers of the model that the map
+// turned out to be.
 func (m *kv) Finish(c *Columns) (Row, error) {
 	m.appends = m.appends || slices.Contains(c.Kind, Append)
 	absent := edn.Nil
@@ -364,8 +365,8 @@ func (m *kv) Settle() Model {
 	return m.kvText
 }
 
-// whyNot says why an operation with a value, or from one to another, cannot
-// happen with what is there now.
+// whyNot says why an operation with a value, or from one to another, cannot happen with the
+// current value.
 func whyNot(kind Kind, now, value, to string) string {
 	switch kind {
 	case CAS:
@@ -378,18 +379,19 @@ func whyNot(kind Kind, now, value, to string) string {
 	return now + "≠" + value
 }
 
-// kvOpening is the Opening of kv. A string may also come of those that were appended.
+// kvOpening is the Opening of kv. A string may also be made from strings that were
+// appended.
 type kvOpening struct {
 	*places
 	m            *kv
-	puts, pieces map[int32][]string // by key: the strings that were called to be put, and to be appended
+	puts, pieces map[int32][]string // by key: the strings that calls were to put, and to append
 	work         int
 }
 
-// maxJoined bounds the work to find out whether strings come of others.
+// maxJoined bounds the work to find out whether strings are made from others.
 const maxJoined = 1 << 22
 
-// Opening makes kv Opened, as it reads operations before Finish.
+// Opening makes kv Opened, with operations as Read returns them before Finish.
 func (m *kv) Opening() Opening {
 	o := &kvOpening{m: m, puts: map[int32][]string{}, pieces: map[int32][]string{}}
 	o.places = newPlaces(places{shows: o.shows, leaves: o.leaves, start: o.start, before: o.joined})
@@ -431,8 +433,8 @@ func (o *kvOpening) Call(i jepsen.Operation, op Op, status jepsen.Status) {
 	}
 }
 
-// joined says whether a string may be one that was put, or nothing, followed by pieces
-// that were appended. If that is too much to find out, it may be.
+// joined says whether a string may be one that was put, or nothing, followed by pieces that
+// were appended. It says true if finding out takes too much work.
 func (o *kvOpening) joined(cell Cell) bool {
 	pieces := o.pieces[cell.Place]
 	if len(pieces) == 0 || o.m.v.Kind(edn.ID(cell.Value)) != edn.KindString {

@@ -7,8 +7,8 @@ import (
 	"clew/jepsen"
 )
 
-// Values of ParamKVKeys: where operations have no :key, which of them have keys shows only in
-// the history as a whole. [1 2] may be the value 2 of the key 1, or the value [1 2].
+// Values of ParamKVKeys. Where operations have no :key, only the history as a whole shows
+// which of them have keys. [1 2] may be the value 2 of the key 1, or the value [1 2].
 const (
 	KVKeysPairs = "pairs" // every value is [key value]
 	KVKeysNone  = "none"  // no operation has a key
@@ -20,15 +20,15 @@ type keying uint8
 // Keyings.
 const (
 	named   keying = iota // a :key of its own
-	paired                // the first of a pair, which can be nothing else
-	either                // that, or there is none and the pair is a value
-	keyless               // there is none
-	unclear               // Read says what is wrong
-	keyings               // how many there are
+	paired                // the first of a pair that can mean nothing else
+	either                // the first of a pair, or none if the pair is a value
+	keyless               // none
+	unclear               // Read reports what is wrong
+	keyings               // the number of keyings
 )
 
-// Survey makes kv Surveying. Either all operations have keys, and show them in the same way,
-// or none has.
+// Survey makes kv Surveying. Either all operations have keys and show them in the same way,
+// or none has one.
 func (m *kv) Survey(s *Spec, h *jepsen.History) error {
 	if s.KVKeys != "" {
 		return nil

@@ -7,21 +7,20 @@ import (
 	"clew/edn"
 )
 
-// kvMap is a map of any values, nothing of which is appended to. Every key is a
-// register whose values are [key value]: so are A and B, classes of such pairs.
-// Of a key that is absent the value is nil, or the empty string if that is how
-// gets speak of it. A state holds the keys that are present and their pairs,
-// sorted by key.
+// kvMap is a map of any values; nothing is appended. Every key is a register whose values
+// are [key value], and A and B are classes of such pairs. The value of an absent key is
+// nil, or the empty string if gets report it so. A state holds the keys that are present
+// and their pairs, sorted by key.
 type kvMap struct {
 	v       *edn.Values
 	record  string
 	absent  edn.ID
 	init    State
 	none    map[int32]int32 // by key: the pair of the key and absent
-	deletes bool            // some delete says that it found something: no register does that
+	deletes bool            // some delete says that it found something, which no register does
 }
 
-// newKVMap begins with a map of keys and values.
+// newKVMap returns a kvMap that holds a map of keys and values at first.
 func newKVMap(v *edn.Values, record string, init State, absent edn.ID) *kvMap {
 	m := &kvMap{v: v, record: record, absent: absent, none: map[int32]int32{}}
 	for i := 0; i < len(init); i += 2 {
@@ -32,7 +31,7 @@ func newKVMap(v *edn.Values, record string, init State, absent edn.ID) *kvMap {
 	return m
 }
 
-// pair is the class of [key value].
+// pair returns the class of [key value].
 func (m *kvMap) pair(key, value int32) int32 {
 	if nothing := m.nothing(key); edn.ID(value) == edn.Nil {
 		return nothing
@@ -40,7 +39,7 @@ func (m *kvMap) pair(key, value int32) int32 {
 	return int32(m.v.Same(m.v.InternVector([]edn.ID{edn.ID(key), edn.ID(value)})))
 }
 
-// nothing is the pair of a key that is absent.
+// nothing returns the pair of a key that is absent.
 func (m *kvMap) nothing(key int32) int32 {
 	pair, ok := m.none[key]
 	if !ok {
@@ -50,17 +49,18 @@ func (m *kvMap) nothing(key int32) int32 {
 	return pair
 }
 
-// at is the pair of a key in a state.
+// at returns the pair of a key in a state.
 func (m *kvMap) at(s State, key int32) int32 {
 	return at1(s, key, m.none[key])
 }
 
-// with is a state with another pair of a key.
+// with returns a state with another pair of a key.
 func (m *kvMap) with(s State, key, pair int32) State {
 	return put1(s, key, pair, m.none[key])
 }
 
-// after is what an operation makes of the pair of its key, if it can happen.
+// after returns the pair of the key after an operation, and whether the operation can
+// happen.
 func (m *kvMap) after(key, now int32, op Op) (next int32, ok bool) {
 	switch op.Kind {
 	case Write:
@@ -144,7 +144,7 @@ func (m *kvMap) why(now int32, op Op) string {
 	return whyNot(op.Kind, value(now), value(op.A), value(op.B))
 }
 
-// value is the second of a pair.
+// value returns the second item of a pair.
 func (m *kvMap) value(pair int32) edn.ID { return m.v.Items(edn.ID(pair))[1] }
 
 func (m *kvMap) Record(s State) edn.Value {
@@ -155,11 +155,11 @@ func (m *kvMap) Record(s State) edn.Value {
 	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
-// Part is the operation's key.
+// Part returns the operation's key.
 func (m *kvMap) Part(op Op) int32 { return int32(m.v.Same(m.v.Items(edn.ID(op.A))[0])) }
 
-// Join puts the keys of all parts together, of which only the part's own key can
-// differ from the initial map.
+// Join puts the keys of all parts together. In each part, only its own key can differ from
+// the initial map.
 func (m *kvMap) Join(parts []State) State {
 	now := m.Run(m.init).(*kvMapRun)
 	for _, s := range parts {

@@ -9,16 +9,15 @@ import (
 	"clew/edn"
 )
 
-// kvText is a map of strings that are appended to. A key that is absent reads as
-// the empty string. A state holds the keys that are present and their strings,
-// sorted by key. Strings are numbered by content, so that states compare as
-// numbers. The A of an operation is its key; its B is the number of its string,
-// or a place in args.
+// kvText is a map of strings that are appended to. A key that is absent reads as the empty
+// string. A state holds the keys that are present and their strings, sorted by key. Strings
+// are numbered by content, so that states compare as numbers. The A of an operation is its
+// key; its B is the number of its string, or a place in args.
 type kvText struct {
 	v      *edn.Values
 	record string
 	init   State
-	args   [][2]int32 // of cas: the strings that they expect and leave
+	args   [][2]int32 // of cas: the strings that it expects and leaves
 	shown  []int32    // the strings that operations depend on, in order
 
 	mu     sync.Mutex // parts are searched concurrently
@@ -33,8 +32,8 @@ func newKVText(v *edn.Values, record string) *kvText {
 	return m
 }
 
-// numberIn is the number of a string in a table of values, and of the empty one
-// for nil.
+// numberIn returns the number of a string in the table of values. For nil it returns that
+// of the empty string.
 func (m *kvText) numberIn(class int32) int32 {
 	if edn.ID(class) == edn.Nil {
 		return 0
@@ -52,7 +51,7 @@ func (m *kvText) numberOf(s string) int32 {
 	return n
 }
 
-// join is the number of the string a followed by b.
+// join returns the number of the string a followed by b.
 func (m *kvText) join(a, b int32) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +81,8 @@ func (m *kvText) str(n int32) string {
 
 func (m *kvText) Init() State { return m.init }
 
-// after is what an operation makes of the string of its key, if it can happen.
+// after returns the string of the key after an operation, and whether the operation can
+// happen.
 func (m *kvText) after(now int32, op Op) (next int32, ok bool) {
 	switch op.Kind {
 	case Read:
@@ -114,8 +114,8 @@ func (m *kvText) Step(dst []State, s State, op Op) []State {
 	return append(dst, set1(s, op.A, next))
 }
 
-// Run makes kv a Runner. A step takes time linear in its own string: the strings
-// that are appended to grow in place, and get numbers at the end.
+// Run makes kv a Runner. A step takes time linear in its own string: strings grow in place
+// as they are appended to, and get numbers at the end.
 func (m *kvText) Run(s State) Run {
 	r := &kvRun{m, make(map[int32][]byte, len(s)/2)}
 	for i := 0; i < len(s); i += 2 {
@@ -169,7 +169,7 @@ func (r *kvRun) State() State {
 
 func (r *kvRun) States(func()) []State { return []State{r.State()} }
 
-// get1 is the string at a key, the empty one if the key is absent.
+// get1 returns the string at a key, the empty one if the key is absent.
 func get1(s State, key int32) int32 {
 	return at1(s, key, 0)
 }
@@ -240,7 +240,7 @@ func (m *kvText) show(c *Columns) {
 	m.shown = slices.Compact(m.shown)
 }
 
-// Becomes makes kv Fading: a string may become those that it is a prefix of.
+// Becomes makes kv Fading: a string may become any shown string that it is a prefix of.
 func (m *kvText) Becomes(dst []Cell, cell Cell) []Cell {
 	if cell.Value == faded {
 		return dst
@@ -258,11 +258,11 @@ func (m *kvText) Becomes(dst []Cell, cell Cell) []Cell {
 // Fade makes kv Fading.
 func (m *kvText) Fade(s State, seen func(Cell) bool) State { return fade1(s, seen) }
 
-// Part is the operation's key.
+// Part returns the operation's key.
 func (m *kvText) Part(op Op) int32 { return op.A }
 
-// Join puts the keys of all parts together. Every part has all keys of the
-// initial map, and only the part's own key can differ from that map.
+// Join puts the keys of all parts together. Every part has all keys of the initial map, and
+// only the part's own key can differ from that map.
 func (m *kvText) Join(parts []State) State {
 	whole := m.init
 	for _, s := range parts {
@@ -275,7 +275,7 @@ func (m *kvText) Join(parts []State) State {
 	return whole
 }
 
-// pairs are the keys of a state with their strings.
+// pairs returns the keys of a state with their strings.
 func pairs(s State) [][2]int32 {
 	var list [][2]int32
 	for i := 0; i < len(s); i += 2 {

@@ -10,7 +10,7 @@ import (
 	"clew/models"
 )
 
-// What a model promises to searches, beside its steps, is true of the steps: for
+// The steps of a model must keep its other promises to searches. The test checks that for
 // operations of small histories, in states that they lead to.
 func TestModelsKeepTheirPromises(t *testing.T) {
 	kept := map[string]int{}
@@ -24,7 +24,7 @@ func TestModelsKeepTheirPromises(t *testing.T) {
 			spec.Init = h.Init
 			_, ops, err := campaign.ReadText(spec, h.Text)
 			if err != nil || ops.Len() == 0 {
-				continue // the oracle's tests see to it that few are
+				continue // the oracle's tests make sure that few are
 			}
 			l := &laws{t, r, ops, kept}
 			s := ops.Model.Init()
@@ -48,7 +48,7 @@ func TestModelsKeepTheirPromises(t *testing.T) {
 	}
 }
 
-// laws looks at a model and its operations.
+// laws checks a model and its operations.
 type laws struct {
 	t    *testing.T
 	r    *rand.Rand
@@ -58,7 +58,7 @@ type laws struct {
 
 func (l *laws) op() models.Op { return l.ops.Op(models.Row(l.r.IntN(l.ops.Len()))) }
 
-// true counts what is so, and fails unless it is.
+// true counts a law that holds, and fails if it does not.
 func (l *laws) true(law string, is bool, s models.State, op models.Op, others ...models.Op) {
 	l.t.Helper()
 	if l.kept[law]++; !is {
@@ -66,7 +66,7 @@ func (l *laws) true(law string, is bool, s models.State, op models.Op, others ..
 	}
 }
 
-// step has what steps say by themselves.
+// step checks the laws of single steps.
 func (l *laws) step(s models.State, op models.Op) {
 	m := l.ops.Model
 	next := m.Step(nil, s, op)
@@ -123,8 +123,8 @@ func (l *laws) foreseeing(s models.State, op models.Op) {
 	})
 }
 
-// orders calls f with each state to which some of the operations lead, each at most
-// once, and how.
+// orders calls f with each state that some of the operations lead to, each at most once,
+// and with their order.
 func (l *laws) orders(s models.State, ops []models.Op, f func(s models.State, order []models.Op)) {
 	var walk func(s models.State, left, order []models.Op)
 	walk = func(s models.State, left, order []models.Op) {
@@ -138,7 +138,7 @@ func (l *laws) orders(s models.State, ops []models.Op, f func(s models.State, or
 	walk(s, ops, nil)
 }
 
-// fading looks at what operations show and leave.
+// fading checks which cells operations show and leave.
 func (l *laws) fading(s models.State, op models.Op) {
 	m, is := l.ops.Model.(models.Fading)
 	if !is {
@@ -169,7 +169,7 @@ func (l *laws) fading(s models.State, op models.Op) {
 	}
 }
 
-// parts looks whether the states of parts are together that of the whole, after some of
+// parts checks that the states of the parts make up the state of the whole, after some of
 // the operations in some order.
 func (l *laws) parts() {
 	m, is := l.ops.Model.(models.Partitioner)

@@ -7,8 +7,8 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of lease. A is the class of an owner, edn.Nil for nobody, and B an epoch
-// plus 1, or 0 if it is not told.
+// Kinds of lease. A is the class of an owner, edn.Nil for none, and B an epoch plus 1, or 0
+// if it is not told.
 const (
 	leaseClaim Kind = iota
 	leaseRenew
@@ -16,11 +16,11 @@ const (
 	leaseCheck
 )
 
-// lease has one owner at a time, from a claim to its release or the next claim,
-// and every claim has an epoch greater than those before it. Nobody sees a lease
-// run out, so a claim may always take over. A state is the owner's class, the
-// epoch of the last claim plus 1, 0 before any, and whether that was told: if
-// not, it is the least that the epoch can be.
+// lease has one owner at a time, from a claim to its release or the next claim. Every claim
+// has an epoch greater than those before it. No operation shows that a lease ran out, so a
+// claim may always take over. A state is three numbers: the owner's class; the epoch of the
+// last claim plus 1, 0 before any; and whether that epoch was told. If it was not, it is
+// the least that the epoch can be.
 type lease struct {
 	v                                *edn.Values
 	record                           string
@@ -103,8 +103,8 @@ func (m *lease) Read(o Operation) (op Op, keep bool, err error) {
 	return op, true, err
 }
 
-// update reads the owner and the epoch of an update: what its invocation says, and what its
-// completion adds to that. A completion of nil or true adds nothing.
+// update reads the owner and the epoch of an update from its invocation and its completion.
+// A completion of nil or true adds nothing.
 func (m *lease) update(o Operation) (owner, epoch int32, err error) {
 	owner, epoch, err = m.term(o.given)
 	if err == nil && o.value != o.given && o.value != edn.Nil && o.value != edn.True {
@@ -149,7 +149,7 @@ func (m *lease) Step(dst []State, s State, op Op) []State {
 	return only(dst, owner, epoch, told)
 }
 
-// Mutates is true of what tells the epoch, too.
+// Mutates also returns true for operations that tell the epoch.
 func (m *lease) Mutates(op Op) bool {
 	return op.Kind == leaseClaim || op.Kind == leaseRelease || op.B != 0
 }
@@ -171,7 +171,7 @@ func (m *lease) Why(s State, op Op) string {
 	}
 }
 
-// holder is a state in words.
+// holder returns a state in words.
 func (m *lease) holder(s State) string {
 	who := m.v.Text(edn.ID(s[0]))
 	if edn.ID(s[0]) == edn.Nil {

@@ -10,8 +10,8 @@ import (
 	"clew/jepsen/forms"
 )
 
-// readRun reads operations, one after the other, each written as "process f
-// value", or "process f value -> answer"; "-> crash" is :info.
+// readRun reads operations, one after the other, each written as "process f value", or
+// "process f value -> answer"; "-> crash" is :info.
 func readRun(t *testing.T, s Spec, lines ...string) (*Operations, error) {
 	t.Helper()
 	var text strings.Builder
@@ -38,7 +38,7 @@ func readRun(t *testing.T, s Spec, lines ...string) (*Operations, error) {
 	return s.Read(h)
 }
 
-// TestWhatOperationsDo runs operations in order: the state that they leave, or
+// TestWhatOperationsDo runs operations in order. It checks the state that they leave, or
 // why the last of them cannot happen.
 func TestWhatOperationsDo(t *testing.T) {
 	for _, test := range []struct {

@@ -8,10 +8,10 @@ import (
 	"clew/internal/text"
 )
 
-// lockValues reads what the values of locks and semaphores say: how many permits, which
-// client, which fence. A value says nothing of them if it is nil, true, a name (a keyword,
-// a symbol, a string, a UUID) or a map without such fields. A value that may mean a number
-// in a form that is not read is an error, since it would be passed over otherwise.
+// lockValues reads the values of locks and semaphores: how many permits, which client,
+// which fence. Nil, true, names (keywords, symbols, strings, UUIDs) and maps without such
+// fields say nothing of these. A value that may mean a number in an unknown form is an
+// error, since it would be ignored otherwise.
 type lockValues struct {
 	v      *edn.Values
 	fields [4]edn.ID // the keywords of lockFields, in order
@@ -34,8 +34,8 @@ func newLockValues(v *edn.Values) lockValues {
 	return w
 }
 
-// permits is how many permits an operation is about: what its completion says, else what
-// its invocation says, else one.
+// permits returns how many permits an operation is about: the number in its completion,
+// else in its invocation, else one.
 func (w *lockValues) permits(o Operation) (int32, error) {
 	n, err := w.count(o.value)
 	if err != nil || o.given == o.value {
@@ -51,7 +51,7 @@ func (w *lockValues) permits(o Operation) (int32, error) {
 	return max(n, 1), err
 }
 
-// count is how many permits a value says, n in n or {:permits n}; 0 if it says none.
+// count returns how many permits a value says, n in n or {:permits n}; 0 if it says none.
 func (w *lockValues) count(value edn.ID) (int32, error) {
 	number := value
 	if w.v.Kind(value) == edn.KindMap {
@@ -99,9 +99,9 @@ func (w *lockValues) isNumber(value edn.ID) bool {
 	return false
 }
 
-// misnamed is an error if a map without a field seems to have it under another name: some
-// unknown key has a number, or is spelled almost like a known one. The field of names is
-// the client: only the spelling shows it.
+// misnamed returns an error if a map without a field seems to have it under another name.
+// Then some unknown key has a number, or is spelled almost like a known one. The client is
+// a name, so only the spelling shows it.
 func (w *lockValues) misnamed(value edn.ID, field int) error {
 	for kvs := w.v.Items(value); len(kvs) > 0; kvs = kvs[2:] {
 		key, its := w.v.Same(kvs[0]), kvs[1]

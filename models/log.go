@@ -14,17 +14,17 @@ import (
 
 // Kinds of log. A is the class of the value. B is a place, which counts from 0.
 const (
-	AppendTo    Kind = iota // put A behind all others, at place B-1 (0: that is not told)
+	AppendTo    Kind = iota // append A, at place B-1 (0: the place is not told)
 	AppendNever             // it told two places for one value
 	ReadAt                  // saw A at B
 	ReadNothing             // saw nothing at B
-	Tail                    // saw B values
-	ReadLog                 // saw list A of the model's
+	Tail                    // saw that there are B values
+	ReadLog                 // saw the model's list A
 )
 
-// log is a list that is only appended to. A state is the number of a node: its
-// last value, and the list before that. So lists share their beginnings, and a
-// step takes no time, however long they are.
+// log is a list that is only appended to. A state is the number of a node: its last value,
+// and the list before it. So lists share their beginnings, and a step takes constant time
+// however long they are.
 type log struct {
 	v                                *edn.Values
 	record                           string
@@ -42,8 +42,8 @@ type log struct {
 	children []int32 // open addressing over nodes, by the node before and the value; 0 is free
 }
 
-// logNode is a list. jump is a shorter one, so that any beginning is few steps
-// away (Myers, "An applicative random-access stack", 1983).
+// logNode is a list. jump is a shorter one, so that any beginning is few steps away (Myers,
+// "An applicative random-access stack", 1983).
 type logNode struct{ before, jump, value, length int32 }
 
 var logDefinition = Definition{
@@ -71,7 +71,7 @@ func newLog(b *Binding) (Reader, error) {
 	return m, nil
 }
 
-// list is the classes of a sequence.
+// list returns the classes of a sequence.
 func (m *log) list(id edn.ID) (classes []int32, ok bool) {
 	if k := m.v.Kind(id); k != edn.KindVector && k != edn.KindList {
 		return nil, false
@@ -116,8 +116,9 @@ func (m *log) Read(o Operation) (op Op, keep bool, err error) {
 	return op, true, err
 }
 
-// found is what a :read-at returned, and the offset that it was called with. A map that tells
-// an offset tells the value, too; of a :read-at without an offset it is that which counts.
+// found returns what a :read-at returned, and the offset that it was called with. A map
+// that tells an offset also tells the value. For a :read-at without an offset, the offset
+// of the map counts.
 func (m *log) found(o Operation) (value edn.ID, at int32, err error) {
 	asked, value := o.given, o.value
 	if offset, ok := m.v.Get(asked, m.kOffset); ok {
@@ -137,9 +138,9 @@ func (m *log) found(o Operation) (value edn.ID, at int32, err error) {
 	return value, at, err
 }
 
-// misnamed is an error if a map that is an answer may have the offset or the value under
-// another name: a key that a log does not know in a map without an offset, or one that is
-// spelled almost like those it knows.
+// misnamed returns an error if a map that is an answer may have the offset or the value
+// under another name. That is an unknown key in a map without an offset, or a key that is
+// spelled almost like a known one.
 func (m *log) misnamed(answer edn.ID) error {
 	if m.v.Kind(answer) != edn.KindMap {
 		return nil
@@ -196,8 +197,8 @@ func (m *log) readAppend(o Operation) (op Op, keep bool, err error) {
 	return op, true, nil
 }
 
-// appended is the value that an append was called with, and the offset that it expects, or
-// Nil.
+// appended returns the value that an append was called with, and the offset that it
+// expects, or Nil.
 func (m *log) appended(given edn.ID) (value, expected edn.ID) {
 	if m.v.Kind(given) == edn.KindMap {
 		if n, told := m.v.Get(given, m.kExpected); told {
@@ -207,8 +208,8 @@ func (m *log) appended(given edn.ID) (value, expected edn.ID) {
 	return given, edn.Nil
 }
 
-// answer is the offset that a completion of an append tells, Nil if it is nil or a map that
-// tells none. ok is false if it can tell none.
+// answer returns the offset that a completion of an append tells, Nil if it is nil or a map
+// that tells none. ok is false if the completion cannot be an answer.
 func (m *log) answer(given, value edn.ID) (offset edn.ID, ok bool) {
 	offset = value
 	if m.v.Kind(value) == edn.KindMap {
@@ -228,7 +229,8 @@ func (m *log) isAppended(given, value edn.ID) bool {
 	return m.v.Same(value) == m.v.Same(appended)
 }
 
-// noAnswer is the error of a completion that is no answer of an append, nor its value.
+// noAnswer returns the error of a completion that is neither an answer of an append nor its
+// value.
 func (m *log) noAnswer(given, value edn.ID) error {
 	if back := m.within(value); back != edn.Nil && !m.isAppended(given, back) {
 		appended, _ := m.appended(given)
@@ -259,7 +261,7 @@ func (m *log) Survey(s *Spec, h *jepsen.History) error {
 	})
 }
 
-// within is the value in a map.
+// within returns the value in a map.
 func (m *log) within(id edn.ID) edn.ID {
 	value, ok := m.v.Get(id, m.kMsg)
 	if !ok {
@@ -276,8 +278,8 @@ func (m *log) offset(id edn.ID) (int32, error) {
 	return int32(n), nil
 }
 
-// child is the node of a list with one more value. The caller holds the lock, as
-// for all that goes to nodes.
+// child returns the node of a list with one more value. The caller holds the lock, as for
+// all methods that use nodes.
 func (m *log) child(node, value int32) int32 {
 	slot := m.slot(node, value)
 	if m.children[slot] != 0 {
@@ -300,7 +302,7 @@ func (m *log) child(node, value int32) int32 {
 	return n
 }
 
-// slot is where the children have a node, or have room for it.
+// slot returns where the children have a node, or have room for it.
 func (m *log) slot(node, value int32) int {
 	hi, lo := bits.Mul64(uint64(uint32(node))<<32|uint64(uint32(value))^0x9e3779b97f4a7c15, 0xa0761d6478bd642f)
 	mask := len(m.children) - 1
@@ -311,7 +313,7 @@ func (m *log) slot(node, value int32) int {
 	return slot
 }
 
-// follow is the node of a list with more values.
+// follow returns the node of a list with more values.
 func (m *log) follow(node int32, values []int32) int32 {
 	for _, value := range values {
 		node = m.child(node, value)
@@ -319,7 +321,7 @@ func (m *log) follow(node int32, values []int32) int32 {
 	return node
 }
 
-// beginning is the node of the first values of a list.
+// beginning returns the node of the first values of a list.
 func (m *log) beginning(node, length int32) int32 {
 	for m.nodes[node].length > length {
 		if jump := m.nodes[node].jump; m.nodes[jump].length >= length {
@@ -365,8 +367,8 @@ func (m *log) Mutates(op Op) bool { return op.Kind == AppendTo }
 // Shape makes log Shaped.
 func (m *log) Shape() Shape { return LogShape{Init: m.init, Lists: m.lists} }
 
-// MayFollow makes log Foreseeing: a list only grows, and by no more than the
-// others append.
+// MayFollow makes log Foreseeing: a list only grows, and by at most the number of values
+// that the others append.
 func (m *log) MayFollow(s State, op Op, others []Op) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -421,8 +423,8 @@ func (m *log) Why(s State, op Op) string {
 	return "can't read " + m.v.Text(m.v.InternVector(ids(all))) + " from " + m.v.Text(m.vector(s))
 }
 
-// Run makes log a Runner. A step takes constant time, but for a read of the whole
-// list, which costs as much as it read.
+// Run makes log a Runner. A step takes constant time, except a read of the whole list,
+// which takes time linear in the list read.
 func (m *log) Run(s State) Run {
 	list := m.values(s)
 	return &logRun{m, list, s[0], len(list)}
@@ -432,7 +434,7 @@ type logRun struct {
 	m     *log
 	list  []int32
 	node  int32 // of the first values
-	noted int   // how many these are
+	noted int   // how many values that is
 }
 
 func (r *logRun) Apply(op Op) Outcome {
@@ -465,7 +467,7 @@ func (r *logRun) State() State {
 
 func (r *logRun) States(func()) []State { return []State{r.State()} }
 
-// values is the list of a state.
+// values returns the list of a state.
 func (m *log) values(s State) []int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -476,14 +478,15 @@ func (m *log) values(s State) []int32 {
 	return list
 }
 
-// vector is the list of a state as a vector.
+// vector returns the list of a state as a vector.
 func (m *log) vector(s State) edn.ID { return m.v.InternVector(ids(m.values(s))) }
 
 func (m *log) Record(s State) edn.Value { return record(m.v, m.record, field{"items", m.vector(s)}) }
 
-// Opening makes log Opened: the values before the first that was called to be appended.
+// Opening makes log Opened. It looks for the values before the first one that an append was
+// called with.
 func (m *log) Opening() Opening {
-	const anywhere = -1 // the place of a value that is called to be appended
+	const anywhere = -1 // the place of a value that a call is to append
 	var o *places
 	o = newPlaces(places{
 		shows: func(dst []Cell, op Op) []Cell {

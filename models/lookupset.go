@@ -12,16 +12,16 @@ import (
 const (
 	Insert        Kind = iota // A was absent, and is in the set now
 	InsertPresent             // A was in the set already
-	InsertAny                 // crashed: A is in the set now, whatever was before
+	InsertAny                 // crashed: A is in the set now, whether or not it was before
 	Remove                    // A was in the set, and is absent now
 	RemoveAbsent              // A was absent already
-	RemoveAny                 // crashed: A is absent now, whatever was before
+	RemoveAny                 // crashed: A is absent now, whether or not it was before
 	Has                       // A was in the set
 	HasNot                    // A was absent
 )
 
-// lookupSet is a set whose elements are asked for one by one, each independent
-// of the others. A state holds the value classes of its elements, sorted.
+// lookupSet is a set whose elements are asked for one by one, each independent of the
+// others. A state holds the sorted value classes of its elements.
 type lookupSet struct {
 	v                         *edn.Values
 	record                    string
@@ -137,7 +137,7 @@ func (m *lookupSet) Mutates(op Op) bool {
 	return op.Kind == Insert || op.Kind == InsertAny || op.Kind == Remove || op.Kind == RemoveAny
 }
 
-// Lasting makes lookup-set Valued: elements are in nobody's way.
+// Lasting makes lookup-set Valued: an element is never in the way of others.
 func (m *lookupSet) Lasting() []int32 { return nil }
 
 // Touches makes lookup-set Valued.
@@ -157,11 +157,11 @@ func (m *lookupSet) Record(s State) edn.Value {
 	return record(m.v, m.record, field{"s", m.v.InternSet(ids(s))})
 }
 
-// Part is the operation's element.
+// Part returns the operation's element.
 func (m *lookupSet) Part(op Op) int32 { return op.A }
 
-// Join puts the elements of all parts together. Every part starts with all
-// initial elements, and only its own element can change.
+// Join puts the elements of all parts together. Every part starts with all initial
+// elements, and only its own element can change.
 func (m *lookupSet) Join(parts []State) State {
 	whole := slices.Clone(m.init)
 	gone := map[int32]bool{}

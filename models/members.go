@@ -2,9 +2,9 @@ package models
 
 import "math/bits"
 
-// members is the state of a set under way: a bit for each value class, in pages that
-// are there only if some of their bits have been set. So a set of a few classes is
-// small, however many classes there are.
+// members is the state of a set under way: a bit for each value class, in pages. A page
+// exists only if some of its bits have been set. So a set of a few classes is small,
+// however many classes there are.
 type members struct {
 	pages []*[pageWords]uint64
 	count int
@@ -50,7 +50,7 @@ func (in *members) remove(x int32) {
 	}
 }
 
-// State is the members, sorted.
+// State returns the members, sorted.
 func (in *members) State() State {
 	if in.count == 0 {
 		return nil

@@ -11,11 +11,10 @@ import (
 // Txn is the kind of multi-register's operations. A is the transaction.
 const Txn Kind = 0
 
-// multiRegister is a map of registers that transactions read and write; each
-// transaction is atomic. A state holds the slot and the value class of every
-// key whose value is not the initial one, sorted by slot. Keys that no
-// transaction ties together, directly or through others, are independent of
-// each other.
+// multiRegister is a map of registers that transactions read and write; each transaction is
+// atomic. A state holds the slot and the value class of every key whose value is not the
+// initial one, sorted by slot. Keys that no transaction ties together, directly or through
+// others, are independent of each other.
 type multiRegister struct {
 	v             *edn.Values
 	record        string
@@ -27,15 +26,15 @@ type multiRegister struct {
 	init          []int32          // by slot
 	tied          []int32          // by slot: a lower slot tied to it, or itself
 	txns          [][]microOp
-	wrote         []int32 // by slot: the latest transaction that wrote it, as mark numbers them
+	wrote         []int32 // by slot: the latest transaction that wrote it, as numbered by mark
 }
 
 // absent is the value of a key that is not in the map. It reads as nil.
 const absent int32 = -1
 
-// microOp is a step of a transaction: its slot, its value, whether it writes, and
-// whether that has to do with other transactions: a read does unless it is of the
-// transaction's own write, and a write does unless the transaction overwrites it.
+// microOp is a step of a transaction: its slot, its value, whether it writes, and whether
+// it is outer. Other transactions matter only to outer steps. A read is outer unless it
+// reads the transaction's own write. A write is outer unless the transaction overwrites it.
 type microOp struct {
 	slot, value  int32
 	write, outer bool
@@ -97,7 +96,7 @@ func (m *multiRegister) tie(txn []microOp) {
 	}
 }
 
-// mark marks the steps of the latest transaction that have to do with others.
+// mark marks the outer steps of the latest transaction.
 func (m *multiRegister) mark(txn []microOp) {
 	n := int32(len(m.txns))
 	for i, mop := range txn {
@@ -115,8 +114,8 @@ func (m *multiRegister) mark(txn []microOp) {
 	}
 }
 
-// lowest is the lowest slot that is tied to a slot, and stands for its part.
-// Each call halves the path there for the next one.
+// lowest returns the lowest slot that is tied to a slot; it stands for their part. Each
+// call halves the path there for the next one.
 func (m *multiRegister) lowest(slot int32) int32 {
 	for m.tied[slot] != slot {
 		m.tied[slot] = m.tied[m.tied[slot]]
@@ -146,8 +145,8 @@ func (m *multiRegister) Read(o Operation) (Op, bool, error) {
 			if err != nil {
 				return Op{}, false, err
 			}
-			// It is unknown what a crashed transaction would have read, and
-			// what a nil read saw.
+			// It is unknown what a crashed transaction would have read, and what a nil read
+			// saw.
 			unknown := o.status == jepsen.Crashed || mop.value == int32(edn.Nil) && !m.nilReadsExact
 			if mop.write || !unknown {
 				txn = append(txn, mop)
@@ -167,8 +166,8 @@ func (m *multiRegister) Read(o Operation) (Op, bool, error) {
 	return Op{Txn, int32(len(m.txns) - 1), 0}, len(txn) > 0, nil
 }
 
-// repeats says whether a completion has the micro-operations of its invocation: a
-// completion may fill in what was read, and nothing else.
+// repeats returns an error unless a completion has the micro-operations of its invocation.
+// A completion may fill in only the values that were read.
 func (m *multiRegister) repeats(o Operation) error {
 	called := ""
 	if o.h != nil {
@@ -187,8 +186,8 @@ func (m *multiRegister) repeats(o Operation) error {
 	return nil
 }
 
-// sameStep says whether a micro-operation that was found, and read, is the one that was
-// given, but for what a read saw.
+// sameStep says whether a micro-operation of a completion, which microOp has read, is the
+// given one of the invocation. The value of a read may differ.
 func (m *multiRegister) sameStep(given, found edn.ID) bool {
 	call, step := m.v.Items(given), m.v.Items(found)
 	if kind := m.v.Kind(given); kind != edn.KindVector && kind != edn.KindList || len(call) < 2 || m.v.Same(call[1]) != m.v.Same(step[1]) {
@@ -201,7 +200,7 @@ func (m *multiRegister) sameStep(given, found edn.ID) bool {
 	return reads
 }
 
-// names says what the name of a micro-operation makes of it.
+// names says whether the name of a micro-operation means a write or a read.
 func (m *multiRegister) names(f edn.ID) (write, read bool) {
 	f = m.v.Same(f)
 	return slices.Contains(m.fWrite[:], f), slices.Contains(m.fRead[:], f)
@@ -258,7 +257,7 @@ func (m *multiRegister) Run(s State) Run {
 type multiRegisterRun struct {
 	m    *multiRegister
 	now  []int32   // by slot
-	undo []microOp // what the transaction at hand has overwritten
+	undo []microOp // what the current transaction has overwritten
 }
 
 func (r *multiRegisterRun) Apply(op Op) Outcome {
@@ -294,7 +293,7 @@ func (m *multiRegister) value(s State, slot int32) int32 {
 	return at1(s, slot, m.init[slot])
 }
 
-// with is s with another value at a slot.
+// with returns s with another value at a slot.
 func (m *multiRegister) with(s State, slot, value int32) State {
 	return put1(s, slot, value, m.init[slot])
 }
@@ -338,8 +337,8 @@ func (m *multiRegister) Sees(dst []Cell, op Op) (cells []Cell, all bool) {
 // At makes multi-register Fading.
 func (m *multiRegister) At(s State, place int32) int32 { return orNil(m.value(s, place)) }
 
-// Shows makes multi-register Fading. A transaction that reads something else than it
-// has written itself needs a value that is never there.
+// Shows makes multi-register Fading. If a transaction reads another value than it has
+// written itself, it needs a value that is never there.
 func (m *multiRegister) Shows(dst []Cell, op Op) (cells []Cell, needs bool) {
 	cells, _ = m.Sees(dst, op)
 	txn := m.txns[op.A]
@@ -383,7 +382,7 @@ func (m *multiRegister) Why(s State, op Op) string {
 
 func (m *multiRegister) Record(s State) edn.Value {
 	var kvs []edn.ID
-	for slot, key := range m.keys { // in their order, as the state is
+	for slot, key := range m.keys { // in the order of slots, as in the state
 		value := m.init[slot]
 		if len(s) > 0 && s[0] == int32(slot) {
 			value, s = s[1], s[2:]
@@ -395,8 +394,8 @@ func (m *multiRegister) Record(s State) edn.Value {
 	return m.v.Value(m.v.InternTagged(m.record, m.v.InternMap(kvs)))
 }
 
-// Part is the part that the keys are in: all keys of a transaction are in the
-// same one.
+// Part returns the part that the keys are in: all keys of a transaction are in the same
+// one.
 func (m *multiRegister) Part(op Op) int32 { return m.tied[m.txns[op.A][0].slot] }
 
 // Join puts the keys of all parts together. No key is in two parts.

@@ -12,7 +12,7 @@ import (
 	"clew/models"
 )
 
-// txns is a history of transactions, one after the other.
+// txns returns a history of transactions, one after the other.
 func txns(values ...string) string {
 	var b strings.Builder
 	for _, value := range values {
@@ -64,7 +64,7 @@ func TestKeysOfATransactionAreInOnePart(t *testing.T) {
 		if got := fmt.Sprint(parts); got != c.want {
 			t.Errorf("%s: parts %s, want %s", c.name, got, c.want)
 		}
-		// The parts' states are the whole's.
+		// The states of the parts make up the state of the whole.
 		s := ops.Model.Init()
 		for i := range ops.Of {
 			if next := ops.Model.Step(nil, s, ops.Op(int32(i))); len(next) == 1 {
@@ -83,7 +83,7 @@ func TestAPartOfOneKeyIsARegister(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		txns []string
-		want string // as a register does it; "" if it does not
+		want string // the same on a register; "" if it cannot be
 	}{
 		{"reads and writes", []string{"[[:w :x 1]]", "[[:r :x 1]]"}, "[write 1] [read 1]"},
 		{"the last write and the first read count", []string{"[[:w :x 1] [:w :x 2]]", "[[:r :x 2] [:r :x 2]]"}, "[write 2] [read 2]"},

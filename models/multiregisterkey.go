@@ -6,8 +6,8 @@ import (
 	"clew/edn"
 )
 
-// multiRegisterKey is a key of a multiRegister that no transaction ties to
-// another. A and B are classes of its values.
+// multiRegisterKey is a key of a multiRegister that no transaction ties to another. A and B
+// are classes of its values.
 type multiRegisterKey struct {
 	register
 	whole *multiRegister
@@ -15,8 +15,8 @@ type multiRegisterKey struct {
 	cas   bool
 }
 
-// Project makes multi-register Projecting: a part of one key is a register, on
-// which a transaction is a read, a write, or a cas that reads and then writes.
+// Project makes multi-register Projecting. A part of one key is a register, on which a
+// transaction is a read, a write, or a cas that reads and then writes.
 func (m *multiRegister) Project(part int32, c *Columns) Model {
 	for _, txn := range c.A {
 		if _, ok := m.onRegister(part, m.txns[txn]); !ok {
@@ -30,9 +30,9 @@ func (m *multiRegister) Project(part int32, c *Columns) Model {
 	return &multiRegisterKey{register{v: m.v, init: orNil(m.init[part])}, m, part, slices.Contains(c.Kind, CAS)}
 }
 
-// onRegister is what a transaction does to a slot as to a register, if that is all
-// that it does. A transaction that contradicts itself is nothing that a register
-// knows, and a register cannot tell a key that holds nil from one that is absent.
+// onRegister returns a transaction as an operation on the register at a slot. ok is false
+// if the transaction does anything else. Registers have no operation for a transaction that
+// contradicts itself, and cannot distinguish a key that holds nil from an absent one.
 func (m *multiRegister) onRegister(slot int32, txn []microOp) (op Op, ok bool) {
 	const none = absent
 	saw, left := none, none
@@ -73,12 +73,12 @@ func (k *multiRegisterKey) Why(s State, op Op) string {
 
 func (k *multiRegisterKey) Record(s State) edn.Value {
 	if s[0] == k.init {
-		return k.whole.Record(nil) // whether the key is absent or holds nil
+		return k.whole.Record(nil) // the key may be absent or hold nil
 	}
 	return k.whole.Record(State{k.slot, s[0]})
 }
 
-// text says which key has a value.
+// text returns a value with its key.
 func (k *multiRegisterKey) text(class int32) string {
 	return "[" + k.v.Text(k.whole.keys[k.slot]) + " " + k.v.Text(edn.ID(class)) + "]"
 }

@@ -8,7 +8,7 @@ const (
 	Release
 )
 
-// mutex is a lock that anybody may release. Values mean nothing.
+// mutex is a lock that any process may release. Values mean nothing.
 type mutex struct {
 	v                  *edn.Values
 	record             string
@@ -36,7 +36,7 @@ func (m *mutex) Read(o Operation) (Op, bool, error) {
 	return Op{Kind: kind}, err == nil, err
 }
 
-// lockKind is the kind of a lock's operation.
+// lockKind returns the kind of a lock's operation.
 func lockKind(f, acquire, release edn.ID) (Kind, error) {
 	switch f {
 	case acquire:

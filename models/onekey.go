@@ -7,9 +7,9 @@ import (
 	"clew/jepsen"
 )
 
-// oneKey returns an error if operations that count differ in their :key, which the model
-// does not look at: they are of several objects then, which would be taken for one. What
-// one :key everywhere says can be left out. Linear time, and none without a :key.
+// oneKey returns an error if the operations that count differ in their :key and the model
+// does not look at it. They would be taken for operations on one object. A :key that is the
+// same everywhere does not matter. Linear time, constant without a :key.
 func (s Spec) oneKey(ops *Operations, d *Definition) error {
 	h := ops.History
 	if d.ReadsKeys || s.own != nil || !h.HasKeys() {
@@ -32,7 +32,8 @@ func (s Spec) oneKey(ops *Operations, d *Definition) error {
 	return nil
 }
 
-// keyOf is the :key of an operation: that of its invocation, or else of its completion.
+// keyOf returns the :key of an operation: that of its invocation, or else of its
+// completion.
 func keyOf(h *jepsen.History, op jepsen.Operation) edn.ID {
 	key := h.Key(h.Invocation[op])
 	if h.Status[op] != jepsen.Succeeded {

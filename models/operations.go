@@ -12,7 +12,7 @@ type Operations struct {
 	verbs map[string]string // of the model's Definition
 }
 
-// Select is the operations of the given rows, which ascend.
+// Select returns the operations of the given rows, which ascend.
 func (o *Operations) Select(rows []int32) *Operations {
 	part := &Operations{Model: o.Model, History: o.History, verbs: o.verbs}
 	part.Events = o.Events
@@ -25,7 +25,7 @@ func (o *Operations) Select(rows []int32) *Operations {
 	return part
 }
 
-// tail is no operations, with the room from the n-th on.
+// tail returns Operations without any rows, with the room from row n on.
 func (o *Operations) tail(n int) *Operations {
 	tail := *o
 	tail.Inv, tail.Res, tail.Kind = o.Inv[n:n:cap(o.Inv)], o.Res[n:n:cap(o.Res)], o.Kind[n:n:cap(o.Kind)]
@@ -33,8 +33,8 @@ func (o *Operations) tail(n int) *Operations {
 	return &tail
 }
 
-// join appends the operations of the tail from the n-th on, which has been filled
-// since. If there are n, they are where they belong.
+// join appends the operations of tail(n), which has been filled since. If o has n rows,
+// they are already in place.
 func (o *Operations) join(n int, tail *Operations) {
 	if all := n + tail.Len(); o.Len() == n {
 		o.Inv, o.Res, o.Kind = o.Inv[:all], o.Res[:all], o.Kind[:all]
@@ -45,16 +45,16 @@ func (o *Operations) join(n int, tail *Operations) {
 	o.A, o.B, o.Of = append(o.A, tail.A...), append(o.B, tail.B...), append(o.Of, tail.Of...)
 }
 
-// Under is the same operations under another model, of the same states.
+// Under returns the same operations under another model with the same states.
 func (o *Operations) Under(m Model) *Operations {
 	other := *o
 	other.Model = m
 	return &other
 }
 
-// Prefix is the operations that were invoked up to event t, as they stand
-// there: those that have not completed by then are optional, and keep the value
-// that they will return (as in Knossos).
+// Prefix returns the operations invoked up to event t, as they stand there. Operations that
+// have not completed by then are optional and keep the value that they will return (as in
+// Knossos).
 func (o *Operations) Prefix(t int32) Cut {
 	cut := Cut{&Operations{Model: o.Model, History: o.History, verbs: o.verbs}, nil}
 	cut.Events = t + 1
@@ -73,9 +73,9 @@ func (o *Operations) Prefix(t int32) Cut {
 	return cut
 }
 
-// Parts splits the rows by the model's partition, in order of the parts' first
-// operations. If the model has no partition, there is one part. If it is
-// Projecting, each part has a model of its own, and may have kinds of its own.
+// Parts splits the rows by the model's partition, in order of the parts' first operations.
+// If the model has no partition, there is one part. If it is Projecting, each part has a
+// model of its own, and may have kinds of its own.
 func (o *Operations) Parts() []*Operations {
 	p, ok := o.Model.(Partitioner)
 	if !ok || o.Len() == 0 {

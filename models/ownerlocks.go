@@ -8,10 +8,10 @@ import (
 	"clew/jepsen"
 )
 
-// owners numbers those who hold locks: the :client that an ok value names, or
-// else the process (or the process modulo the parameter threads). An operation
-// whose value names no client belongs to the client that its process named last
-// before it; if there is none, to the client that the process names next.
+// owners numbers the holders of locks: the :client that an ok value names, or else the
+// process (or the process modulo the parameter threads). An operation whose value does not
+// name a client belongs to the client that its process named last before it. If there is
+// none, it belongs to the client that the process names next.
 type owners struct {
 	v       *edn.Values
 	threads int64
@@ -28,8 +28,8 @@ type owner struct {
 	id     edn.ID
 }
 
-// claim is who an operation says it belongs to, as numbers of owners. client is
-// -1 if the operation's value names none.
+// claim names the owner of an operation by numbers of owners. client is -1 if the
+// operation's value does not name one.
 type claim struct{ process, client int32 }
 
 func newOwners(b *Binding) owners {
@@ -46,8 +46,7 @@ func (w *owners) number(o owner) int32 {
 	return n
 }
 
-// enter notes who an operation belongs to. The operation becomes a row of the
-// columns.
+// enter notes the owner of an operation, which becomes a row of the columns.
 func (w *owners) enter(o Operation) error {
 	process := o.process
 	if n, ok := w.v.Int(process); ok && w.threads > 0 {
@@ -90,7 +89,7 @@ func (w *owners) Finish(c *Columns) (int32, error) {
 	return 0, nil
 }
 
-// id is an owner as it prints in a record.
+// id returns an owner as it prints in a record.
 func (w *owners) id(n int32) edn.ID { return w.list[n].id }
 
 func (w *owners) text(n int32) string {
@@ -100,18 +99,18 @@ func (w *owners) text(n int32) string {
 	return "process " + w.v.Text(w.list[n].id)
 }
 
-// ownerLock is a lock or semaphore that is given back by the owner who holds
-// it: it has K permits for all owners together, at most D of them for each
-// owner, and perhaps only for one owner at a time. A state holds the owners
-// that hold permits, and how many each holds, sorted by owner. The kinds are
-// Acquire and Release; A is the owner, and B is how many permits.
+// ownerLock is a lock or semaphore that only the owner who holds it gives back. It has K
+// permits for all owners together, and at most D of them for each owner. Some locks allow
+// only one owner at a time. A state holds the owners that hold permits, and how many each
+// holds, sorted by owner. The kinds are Acquire and Release; A is the owner, and B is the
+// number of permits.
 type ownerLock struct {
 	owners
 	fAcquire, fRelease edn.ID
 	record             string
 	reentrant          bool  // an owner may hold it several times
 	permits            int32 // of all; 0: one owner at a time
-	holds              int32 // of one owner; 0: as many permits as there are
+	holds              int32 // of one owner; 0: all permits that there are
 }
 
 var ownerMutexDefinition = Definition{
@@ -157,7 +156,7 @@ func newOwnerLock(b *Binding) *ownerLock {
 	return &ownerLock{owners: newOwners(b), record: b.record, fAcquire: b.v.InternKeyword("acquire"), fRelease: b.v.InternKeyword("release")}
 }
 
-// DefaultMaxHolds is how many times the owner of a reentrant lock may hold it.
+// DefaultMaxHolds is how many times the owner of a reentrant lock may hold it by default.
 const DefaultMaxHolds = 2
 
 func (s Spec) maxHolds() int32 {
@@ -212,7 +211,7 @@ func (m *ownerLock) fits(s State, i int, holds bool, op Op) bool {
 	return len(s) == 0
 }
 
-// place is the index where an owner stands in a state, or would stand.
+// place returns the index where an owner stands in a state, or would stand.
 func place(s State, owner int32) (i int, holds bool) {
 	for i < len(s) && s[i] < owner {
 		i += 2

@@ -2,18 +2,18 @@ package models
 
 import "slices"
 
-// A state of many registers is pairs of a key and a value, sorted by key. A key that
-// has some other value, such as the one at first, is left out.
+// A state of many registers is pairs of a key and a value, sorted by key. It leaves out a
+// key that has some default value, such as the initial one.
 
-// faded is a value that nobody sees: what stood there is not known. never is one that
-// is never there.
+// faded is a value that nothing sees: it is not known what it was. never is a value that is
+// never there.
 const (
 	faded int32 = -2 - iota
 	never
 )
 
-// find1 is the index where a key stands, or would stand, in a state of keys and
-// values that is sorted by key.
+// find1 returns the index where a key stands, or would stand, in a state of keys and values
+// that is sorted by key.
 func find1(s State, key int32) (i int, found bool) {
 	for i < len(s) && s[i] < key {
 		i += 2
@@ -21,7 +21,7 @@ func find1(s State, key int32) (i int, found bool) {
 	return i, i < len(s) && s[i] == key
 }
 
-// set1 is s with another value at a key.
+// set1 returns s with another value at a key.
 func set1(s State, key, value int32) State {
 	i, found := find1(s, key)
 	next := slices.Clone(s)
@@ -32,7 +32,7 @@ func set1(s State, key, value int32) State {
 	return slices.Insert(next, i, key, value)
 }
 
-// at1 is the value at a key, other if the key is left out.
+// at1 returns the value at a key, or other if the key is left out.
 func at1(s State, key, other int32) int32 {
 	if i, found := find1(s, key); found {
 		return s[i+1]
@@ -40,7 +40,7 @@ func at1(s State, key, other int32) int32 {
 	return other
 }
 
-// put1 is s with another value at a key, which is left out if that is other.
+// put1 returns s with another value at a key, and leaves the key out if the value is other.
 func put1(s State, key, value, other int32) State {
 	if value != other {
 		return set1(s, key, value)
@@ -51,7 +51,7 @@ func put1(s State, key, value, other int32) State {
 	return s
 }
 
-// fade1 is s with the value faded for all that are not seen.
+// fade1 returns s with every value that is not seen replaced by faded.
 func fade1(s State, seen func(Cell) bool) State {
 	var next State
 	for i := 0; i < len(s); i += 2 {

@@ -31,24 +31,22 @@ const (
 	ParamNegativeBalances Param = "negative-balances" // refuse, allow
 )
 
-// param is what is known about a parameter.
+// param describes a parameter.
 type param struct {
 	name Param
 	// choices are its values, the default first; nil if it is a number.
 	choices []string
-	// given is 0 if the parameter was not given, as far as the Spec shows.
-	// Otherwise it is 1 for a parameter with choices, and the number for any
-	// other.
+	// given is 0 if the parameter was not given, as far as the Spec shows. Otherwise it is
+	// 1 for a parameter with choices, and the number for any other.
 	given func(s *Spec) int
 	set   func(s *Spec, choice string, n int)
 	// with says which models it goes with, "" if their names say it best.
 	with string
-	// needed says what a model that takes the parameter needs it for, "" if no
-	// model needs it.
+	// needed says why a model that takes the parameter needs it, "" if no model needs it.
 	needed string
 }
 
-// Choices are the values of a parameter, the default first; nil if it is a number, or
+// Choices returns the values of a parameter, the default first; nil if it is a number or
 // anything.
 func (p Param) Choices() []string {
 	for _, known := range params {
@@ -98,7 +96,7 @@ var params = []param{
 // chosenByHistory is the choice of a parameter that the history as a whole decides.
 const chosenByHistory = "auto"
 
-// unlessChosen is a choice as a Spec has it: "" if the history decides.
+// unlessChosen returns a choice as a Spec has it: "" if the history decides.
 func unlessChosen(choice string) string {
 	if choice == chosenByHistory {
 		return ""
@@ -113,7 +111,7 @@ func truth(b bool) int {
 	return 0
 }
 
-// Given is the parameters that are not what they are by default, with their texts.
+// Given returns the parameters that differ from their defaults, with their texts.
 func (s Spec) Given() map[Param]string {
 	given := map[Param]string{}
 	if s.Init != "" {
@@ -131,7 +129,7 @@ func (s Spec) Given() map[Param]string {
 	return given
 }
 
-// choice is the value of a parameter with choices that was given.
+// choice returns the value of a parameter with choices that was given.
 func (k param) choice(s *Spec) string {
 	switch k.name {
 	case ParamPriority:
@@ -144,13 +142,12 @@ func (k param) choice(s *Spec) string {
 	return k.choices[1]
 }
 
-// maxCount bounds every parameter that is a number, and the permits and
-// versions of one operation, so that sums do not overflow.
+// maxCount bounds every parameter that is a number, and the permits and versions of one
+// operation, so that sums do not overflow.
 const maxCount = 1 << 30
 
-// Set sets a parameter from its text. It is the only parser of parameters.
-// Errors are ParamErrors. Set does not ask whether the model takes the
-// parameter; Check does.
+// Set sets a parameter from its text. It is the only parser of parameters. Errors are
+// ParamErrors. Set does not check whether the model takes the parameter; Check does.
 func (s *Spec) Set(p Param, value string) error {
 	switch p {
 	case ParamModel:
@@ -199,7 +196,7 @@ func paramNames() string {
 	return strings.Join(names, ", ")
 }
 
-// checkParams says whether the parameters make sense for a model.
+// checkParams returns an error if the parameters do not make sense for a model.
 func (s Spec) checkParams(d *Definition) error {
 	if s.Init != "" && d.NoInit != "" {
 		return paramErrorf("%s takes no %s: %s", d.Name, ParamInit, d.NoInit)
@@ -223,7 +220,7 @@ func (s Spec) checkParams(d *Definition) error {
 	return nil
 }
 
-// misplaced is the error of a parameter that a model does not take.
+// misplaced returns the error for a parameter that a model does not take.
 func (k param) misplaced(s *Spec, d *Definition) error {
 	with := k.with
 	if with == "" {
@@ -247,7 +244,7 @@ func takers(p Param) string {
 	return strings.Join(names, " and ")
 }
 
-// initial is the initial value in a table, nil if none is given.
+// initial returns the initial value in a table, nil if none is given.
 func (s *Spec) initial(v *edn.Values) (*edn.ID, error) {
 	if s.Init == "" {
 		return nil, nil
@@ -260,20 +257,20 @@ func (s *Spec) initial(v *edn.Values) (*edn.ID, error) {
 	return &id, nil
 }
 
-// ParamError is an error that names parameters. Error calls them by the names
-// that Spec.Set takes; Spell may call them something else.
+// ParamError is an error that names parameters. Error uses the names that Spec.Set takes;
+// Spell may use others.
 type ParamError struct {
 	format string
 	args   []any
 }
 
-// paramErrorf makes a ParamError. Args that name parameters must be Params.
+// paramErrorf returns a ParamError. Args that name parameters must be Params.
 func paramErrorf(format string, args ...any) error { return &ParamError{format, args} }
 
 func (e *ParamError) Error() string { return fmt.Sprintf(e.format, e.args...) }
 
-// Spell is the error with other names for its parameters, such as those of the
-// flags that set them.
+// Spell returns the error with other names for its parameters, such as those of the flags
+// that set them.
 func (e *ParamError) Spell(name func(Param) string) string {
 	args := slices.Clone(e.args)
 	for i, arg := range args {

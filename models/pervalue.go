@@ -2,18 +2,18 @@ package models
 
 import "maps"
 
-// perValue is a number of each value, 0 unless another was set. Values are numbered as
-// they appear, so that the runs of a whole history have them in a slice. One key of many
-// may have few, of any numbers: those that are large beside the steps taken so far
-// are in a map, so that a run never costs more than its steps. A step takes constant time,
-// amortized.
+// perValue maps each value to a number, 0 unless another was set. Values are numbered as
+// they appear, so the runs of a whole history keep them in a slice. One key of many may
+// have few values, with any numbers. Numbers that are large compared to the steps taken so
+// far are in a map, so a run never costs more than its steps. A step takes amortized
+// constant time.
 type perValue struct {
 	near  []int32 // by value
 	far   map[int32]int32
 	steps int
 }
 
-// valuesForAStep is how many numbers may be kept in a slice for each step of a run.
+// valuesForAStep is how many numbers a slice may hold for each step of a run.
 const valuesForAStep = 16
 
 func (p *perValue) of(x int32) int32 {
@@ -41,7 +41,7 @@ func (p *perValue) set(x, n int32) {
 	}
 }
 
-// add adds n to the number of x, and returns the sum.
+// add adds n to the number of x and returns the sum.
 func (p *perValue) add(x, n int32) int32 {
 	if uint32(x) < uint32(len(p.near)) {
 		p.steps++
@@ -53,7 +53,7 @@ func (p *perValue) add(x, n int32) int32 {
 	return n
 }
 
-// reach makes the slice reach to a value.
+// reach extends the slice to a value.
 func (p *perValue) reach(x int32) {
 	near := make([]int32, max(4*len(p.near), int(x)+1, 64))
 	copy(near, p.near)
@@ -67,7 +67,7 @@ func (p *perValue) reach(x int32) {
 	p.near = near
 }
 
-// values are those whose number is not 0, in no order.
+// values returns the values whose number is not 0, in no particular order.
 func (p *perValue) values() []int32 {
 	var values []int32
 	for x, n := range p.near {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPerValueIsAMap sets numbers of values that are small, large, and small once there
-// were many steps.
+// TestPerValueIsAMap sets numbers of values that are small, large, and small after many
+// steps.
 func TestPerValueIsAMap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {

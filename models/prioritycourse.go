@@ -4,49 +4,48 @@ import "slices"
 
 // # Courses of a priority queue
 //
-// What is in a priority queue follows from which operations have happened: a search
-// has only to choose which. Few choices matter.
+// The contents of a priority queue follow from which operations have happened: a search has
+// only to choose which. Few choices matter.
 //
 // All operations here are open at once, so that time allows every order of them, and
-// what lies below, or above, does so in rank. L is a linearization of what is left
-// from a state on; the goal is the first to return. Each lemma changes L so that it
-// begins as the course says, and stays a linearization. An exchange of two operations
-// of equal meaning, or of a crashed remove with one that takes the same and must
-// happen sooner, is always possible. Peeks and empty answers that fit the state have
-// happened.
+// "below" and "above" refer to rank. L is a linearization of the rest from a state on; the
+// goal is the first to return. Each lemma changes L so that it begins as the course says
+// and stays a linearization. Two operations of equal meaning can always be exchanged. So
+// can a crashed remove and one that takes the same element and must happen sooner. Peeks
+// and empty answers that fit the state have happened.
 //
-//  1. If an element w is first and has to go before the goal (a remove or a peek of
-//     something below it, or an empty answer), a remove of w may come next, and not a
-//     crashed one that takes any element if some open one takes w. For the first
-//     remove of w in L can come first of all: what stood before it takes nothing that
-//     needs w, and does without w what it did with it. (A peek of w would have
-//     happened.) While w is inside, none of them is below it.
-//  2. If the goal removes v, and v is first, it may come next. As 1.
-//  3. If the goal removes v, v is not inside, and nothing is above it, an add of v may
-//     come next, and then the goal. For let L have them in this order, the remove of v
-//     that follows the first add of v exchanged with the goal. What lies between takes
-//     no v, and so does without it what it did with it, but for peeks of v: these fit
-//     once v is there, and happen before the goal.
-//  4. If the goal adds v, or is a peek of v that needs such an add, and nothing is
-//     above v or the goal is the add: either the add comes next, or what must happen
-//     some time and is below v, a target. For take of all L the one with the fewest
-//     operations before the add. The last of these cannot be moved behind the add. So it
-//     is below v, and no add. And it does not belong to a crashed process: of such a
-//     remove nobody knows until something below what it takes happens, and right
-//     before that it can stand as well.
-//     Let t be the first target in L. If something above t is first, 1 says with t as
-//     the goal how L may begin, and if t removes an element that is there, or is not,
-//     2 or 3. If t is a peek of what is not there, the add of that comes next: before
-//     it L has no target, so as above nothing has to stand there.
+//  1. Let an element w be first, and have to go before the goal (a remove or a peek of
+//     something below it, or an empty answer). Then a remove of w may come next. It need not
+//     be a crashed one that takes any element if some open one takes w. Proof: the first
+//     remove of w in L can come first of all. The operations before it take nothing that
+//     needs w, and do the same without w. (A peek of w would have happened.) While w is
+//     inside, none of them is below it.
+//  2. If the goal removes v, and v is first, the goal may come next. Proof: as in 1.
+//  3. If the goal removes v, v is not inside, and nothing is above it, an add of v may come
+//     next, and then the goal. Proof: let L have them in this order, with the remove of v
+//     that follows the first add of v exchanged with the goal. The operations between them
+//     take no v, and so do the same without it, except peeks of v: these fit once v is
+//     there, and happen before the goal.
+//  4. Let the goal add v, or be a peek of v that needs such an add while nothing is above v.
+//     Call an operation below v that must happen some time a target. Then either the add
+//     comes next, or a target. Proof: take, of all L, one with the fewest operations before
+//     the add. The last of these cannot be moved behind the add. So it is below v, and not
+//     an add. It does not belong to a crashed process either: nothing depends on such a
+//     remove until something below what it takes happens, and it can stand right before that
+//     as well.
+//     Let t be the first target in L. If something above t is first, lemma 1 with t as the
+//     goal says how L may begin. If t removes an element, lemma 2 says so if it is there,
+//     and lemma 3 if it is not. If t is a peek of an element that is not there, the add of
+//     it comes next: before it L has no target, so as above nothing has to stand there.
 //
-// So before a remove there is nothing to choose. Before an add it is to be chosen
-// which targets below it come first. An add waits until it returns, or until its value
-// is needed; what is far below does not matter.
+// So before a remove there is nothing to choose. Before an add, the choice is which targets
+// below it come first. An add waits until it returns, or until its value is needed;
+// elements far below do not matter.
 
-// The courses of a priority queue. From putIn on they say, as one more than its rank,
-// how low the targets reach; the rank of an empty answer is -1.
+// The courses of a priority queue. From putIn on, they say how low the targets reach, as
+// one more than the rank; the rank of an empty answer is -1.
 const (
-	takeOut Course = Directly + 1 + iota // what is first has to go: 1
+	takeOut Course = Directly + 1 + iota // the first element has to go: 1
 	fetch                                // an add of the goal's value has to come: 3, or 4 without targets
 	putIn                                // 4
 )
@@ -116,7 +115,7 @@ func removes(ops []Op, x int32) bool {
 	return slices.ContainsFunc(ops, func(op Op) bool { return op.Kind == Dequeue && op.A == x })
 }
 
-// top is the rank of what is first, -1 if nothing is there.
+// top returns the rank of the first element, -1 if there is none.
 func (q *priorityQueue) top(s State) int32 {
 	if len(s) == 0 {
 		return -1

@@ -10,28 +10,29 @@ import (
 	"clew/internal/radix"
 )
 
-// order compares values as Clojure's compare does: nil before everything, numbers by
-// their size (1 is as great as 1.0), strings, characters, keywords and symbols by their
-// UTF-16 units, false before true, instants by time, UUIDs as two signed numbers, vectors
-// by length, then by their elements. Values of different sorts have no order; neither have
-// NaN and the values that compare does not take.
+// order compares values as Clojure's compare does. Nil comes before everything, and false
+// before true. Numbers compare by size (1 is as great as 1.0), and strings, characters,
+// keywords and symbols by their UTF-16 units. Instants compare by time, UUIDs as two signed
+// numbers, and vectors by length, then by their elements. Values of different sorts have no
+// order; neither have NaN and the values that compare does not take.
 //
-// Clojure compares a double with a number of another sort as doubles: it takes
-// 9007199254740993 for 9007199254740992.0, which it takes for 9007199254740992, and so has
-// no order of the three. Here numbers compare as what they are, and a list of values has
-// an order only if Clojure agrees about every two of them; see total.
+// Clojure compares a double with a number of another sort as doubles. It takes
+// 9007199254740993 for 9007199254740992.0, and that for 9007199254740992, so it has no
+// order of the three. Here numbers compare exactly, and a list of values has an order only
+// if Clojure agrees about every two of them; see total.
 type order struct {
 	v       *edn.Values
 	numbers map[edn.ID]*big.Rat // of those that are not plain integers
-	unequal bool                // it is known that no two of those that were sorted last compare as equal
+	unequal bool                // it is known that no two of the values sorted last compare as equal
 }
 
-// sorted puts different values in order, those that compare as equal by class. If
-// there is no order, x and y are two values that have none, or the only value twice.
+// sorted puts distinct values in order. Values that compare as equal are in the order of
+// their classes. If there is no order, x and y are two values without one, or the only
+// value twice.
 //
-// Numbers are not compared: they are sorted by the digits of keys, which are the
-// numbers themselves if all are integers, else what is nearest to them in floating
-// point. Only those that share a key, such as 1 and 1.0, are compared.
+// Numbers are not compared. They are sorted by the digits of keys: the numbers themselves
+// if all are integers, else the nearest floating point numbers. Only numbers that share a
+// key, such as 1 and 1.0, are compared.
 func (o *order) sorted(values []int32) (list []int32, x, y int32, ok bool) {
 	keyed, byKey := o.keys(values)
 	if !byKey {
@@ -45,7 +46,7 @@ func (o *order) sorted(values []int32) (list []int32, x, y int32, ok bool) {
 			n++
 		}
 		if n > 1 {
-			o.unequal = false // perhaps
+			o.unequal = false // not known
 			slices.SortFunc(rest[:n], func(a, b radix.Keyed) int {
 				order, _ := o.compare(edn.ID(a.Number), edn.ID(b.Number))
 				return cmp.Or(order, cmp.Compare(a.Number, b.Number))
@@ -67,7 +68,7 @@ func (o *order) sorted(values []int32) (list []int32, x, y int32, ok bool) {
 
 // compared is sorted for any values.
 func (o *order) compared(values []int32) (list []int32, x, y int32, ok bool) {
-	ok, o.unequal = true, false // perhaps
+	ok, o.unequal = true, false // not known
 	slices.SortFunc(values, func(a, b int32) int {
 		n, comparable := o.compare(edn.ID(a), edn.ID(b))
 		if !comparable && ok {
@@ -84,7 +85,7 @@ func (o *order) compared(values []int32) (list []int32, x, y int32, ok bool) {
 	return values, x, y, ok
 }
 
-// keys gives values their keys. It is false if some of them are neither numbers nor
+// keys returns values with their keys. ok is false if some of them are neither numbers nor
 // nil.
 func (o *order) keys(values []int32) (list []radix.Keyed, ok bool) {
 	list = make([]radix.Keyed, len(values))
@@ -108,8 +109,8 @@ func (o *order) keys(values []int32) (list []radix.Keyed, ok bool) {
 	return list, true
 }
 
-// nearest is the floating point number nearest to a number. Greater numbers have no
-// smaller ones. That of nil is not greater than any.
+// nearest returns the floating point number nearest to a number. It is monotonic: a greater
+// number never gets a smaller result. That of nil is not greater than any.
 func (o *order) nearest(x edn.ID) float64 {
 	if n, fits := o.v.Int(x); fits {
 		return float64(n)
@@ -127,15 +128,15 @@ func (o *order) nearest(x edn.ID) float64 {
 // unranked is the rank of values that have none.
 const unranked = -1
 
-// ranks are the ranks of value classes. If these lie close together, as those of one
-// history do, they are a slice, and otherwise, as those of one key among many, a map.
+// ranks maps value classes to ranks. If the classes lie close together, as in one history,
+// it is a slice. Otherwise, as for one key among many, it is a map.
 type ranks struct {
 	first  int32   // the class of the slice's first element
 	dense  []int32 // the ranks plus 1
 	sparse map[int32]int32
 }
 
-// newRanks has room for the values of operations and some others.
+// newRanks returns ranks with room for the values of operations and some others.
 func newRanks(c *Columns, others []int32) *ranks {
 	values := 0
 	least, greatest := int32(math.MaxInt32), int32(-1)
@@ -160,7 +161,7 @@ func newRanks(c *Columns, others []int32) *ranks {
 // sparseRanks is how many classes for each operation are too many for a slice.
 const sparseRanks = 8
 
-// of is the rank of a value.
+// of returns the rank of a value.
 func (r *ranks) of(x int32) int32 {
 	if r.sparse != nil {
 		return r.sparse[x] - 1

@@ -8,14 +8,14 @@ import (
 	"clew/edn"
 )
 
-// priorityQueue hands out an element of highest priority. Elements are their
-// own priorities, in the order of Clojure's compare; of several elements that
-// compare as equal it may hand out any. A state holds the elements from the
-// highest priority down, equal ones by class, repeated ones repeated.
+// priorityQueue hands out an element of highest priority. Elements are their own
+// priorities, in the order of Clojure's compare. Of several elements that compare as equal
+// it may hand out any. A state holds the elements from the highest priority down, equal
+// ones by class, repeated ones repeated.
 //
-// B of its operations is the rank of A among all values of the history; ranks
-// have no gaps, and the highest priority has the highest rank. Finish assigns
-// the ranks, since that takes all values.
+// B of its operations is the rank of A among all values of the history. Ranks have no gaps,
+// and the highest priority has the highest rank. Finish assigns the ranks, since that takes
+// all values.
 type priorityQueue struct {
 	queueReader
 	fInsert, fPoll edn.ID
@@ -58,9 +58,8 @@ func (q *priorityQueue) Read(o Operation) (Op, bool, error) {
 	return q.queueReader.Read(o)
 }
 
-// Finish ranks the values. It takes linear time if they are numbers, up to those
-// that are too close for floating point; else O(v log v) comparisons for v different
-// values.
+// Finish ranks the values. It takes linear time for numbers that floating point can
+// distinguish; else O(v log v) comparisons for v distinct values.
 func (q *priorityQueue) Finish(c *Columns) (row Row, err error) {
 	q.rank = newRanks(c, q.init)
 	values := make([]int32, 0, len(q.rank.dense))
@@ -103,7 +102,7 @@ func (q *priorityQueue) Finish(c *Columns) (row Row, err error) {
 // hasRank says whether operations of a kind have a value, and hence a rank.
 func hasRank(kind Kind) bool { return kind != DequeueAny && kind != DequeueEmpty }
 
-// firstOf is the first row with a value, 0 if it is there at first alone.
+// firstOf returns the first row with a value, 0 if only the initial state has it.
 func firstOf(c *Columns, x int32) Row {
 	for i, kind := range c.Kind {
 		if hasRank(kind) && c.A[i] == x {
@@ -131,7 +130,7 @@ func (q *priorityQueue) rankAll(values []int32, o *order) {
 	}
 }
 
-// ofRank is the values of a rank.
+// ofRank returns the values of a rank.
 func (q *priorityQueue) ofRank(rank int32) []int32 {
 	end := len(q.ranked)
 	if int(rank)+1 < len(q.begin) {
@@ -140,7 +139,7 @@ func (q *priorityQueue) ofRank(rank int32) []int32 {
 	return q.ranked[q.begin[rank]:end]
 }
 
-// before is the order of elements in a state.
+// before compares elements by their order in a state.
 func (q *priorityQueue) before(x, y int32) int {
 	return cmp.Or(cmp.Compare(q.rank.of(y), q.rank.of(x)), cmp.Compare(x, y))
 }
@@ -170,9 +169,9 @@ func (q *priorityQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Run makes priority-queue a Runner. A step takes time logarithmic in the number
-// of priorities that are there, and linear in the number of values of the history
-// that share one: 1 and 1.0.
+// Run makes priority-queue a Runner. A step takes time logarithmic in the number of
+// priorities in the queue. It is linear in the number of values of the history that share
+// one, such as 1 and 1.0.
 func (q *priorityQueue) Run(s State) Run {
 	r := &priorityRun{q: q}
 	for _, x := range s {
@@ -184,7 +183,7 @@ func (q *priorityQueue) Run(s State) Run {
 type priorityRun struct {
 	q     *priorityQueue
 	count perValue
-	ranks greatestFirst // each rank that has values once
+	ranks greatestFirst // each rank that has values, once
 }
 
 func (r *priorityRun) put(x int32) {
@@ -206,7 +205,7 @@ func (r *priorityRun) take(x int32) {
 	}
 }
 
-// hasOther says whether another value of a rank is there.
+// hasOther says whether another value of a rank is in the queue.
 func (r *priorityRun) hasOther(rank, x int32) bool {
 	if len(r.q.begin) == len(r.q.ranked) {
 		return false // each has a rank of its own
@@ -263,7 +262,7 @@ func (h *greatestFirst) push(x int32) {
 	list[i], *h = x, list
 }
 
-// pop takes out the first.
+// pop takes out the first number.
 func (h *greatestFirst) pop() {
 	last := len(*h) - 1
 	x, list := (*h)[last], (*h)[:last]

@@ -48,7 +48,7 @@ func TestValuesCompareAsInClojure(t *testing.T) {
 			for j, y := range list {
 				n, ok := o.compare(x, y)
 				if !ok && strings.HasPrefix(ascending[i], "[1 ") {
-					continue // they differ in sort somewhere
+					continue // their sorts differ somewhere
 				}
 				if !ok || n < 0 != (i < j) || n > 0 != (i > j) {
 					t.Errorf("%s and %s compare as %d, %v", ascending[i], ascending[j], n, ok)
@@ -73,8 +73,8 @@ func TestValuesCompareAsInClojure(t *testing.T) {
 	}
 }
 
-// Clojure compares doubles with other numbers as doubles, and no decimal with 1/3. Values
-// have an order only if that is the order of what they are.
+// Clojure compares doubles with other numbers as doubles, and cannot compare a decimal with
+// 1/3. Values have an order only if that agrees with their exact order.
 func TestNumbersThatClojureDoesNotOrderAreAnError(t *testing.T) {
 	for _, c := range []struct{ values, found string }{
 		{"9007199254740993 9007199254740992.0", "9007199254740993 and 9007199254740992.0"},
@@ -115,7 +115,7 @@ func TestNumbersThatClojureDoesNotOrderAreAnError(t *testing.T) {
 	}
 }
 
-// randomValue is the text of a number or, rarely, of another value. Numbers are close
+// randomValue returns the text of a number or, rarely, of another value. Numbers are close
 // to each other, or to where floating point numbers have gaps, or far away.
 func randomValue(r *rand.Rand, odd float64) string {
 	if r.Float64() < odd {
@@ -211,8 +211,7 @@ func ranksHaveNoGaps(t *testing.T, values []string) {
 	}
 }
 
-// TestRanksOfFarClasses has the values of one key among many: their classes lie far
-// apart.
+// TestRanksOfFarClasses has the values of one key among many: their classes lie far apart.
 func TestRanksOfFarClasses(t *testing.T) {
 	for _, apart := range []int{0, 1, 100} {
 		v := edn.NewValues()

@@ -7,9 +7,9 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of register and cas-register. A is the value read or written, or the
-// value that a cas expects; B is the value that a cas leaves. Both are value
-// classes of the history (edn.Values.Same).
+// Kinds of register and cas-register. A is the value read or written, or the value that a
+// cas expects; B is the value that a cas leaves. Both are value classes of the history
+// (edn.Values.Same).
 const (
 	Read      Kind = iota // saw A
 	Write                 // sets A
@@ -17,7 +17,7 @@ const (
 	FailedCAS             // saw a value other than A; changes nothing
 )
 
-// register is one value. A cas-register has compare-and-set as well.
+// register is one value. A cas-register also has compare-and-set.
 type register struct {
 	v                *edn.Values
 	record           string
@@ -98,8 +98,8 @@ func (r *register) Read(o Operation) (Op, bool, error) {
 // Forgetful makes registers Forgetful.
 func (r *register) Forgetful(*jepsen.History) bool { return true }
 
-// pair reads [old new]. Like Knossos it ignores further elements and takes nil
-// for a pair of nils.
+// pair reads [old new]. As Knossos does, it ignores further elements and takes nil for a
+// pair of nils.
 func (r *register) pair(value edn.ID) (from, to int32, err error) {
 	switch r.v.Kind(value) {
 	case edn.KindNil:
@@ -167,11 +167,11 @@ func (r *register) Mutates(op Op) bool { return op.Kind == Write || op.Kind == C
 // Overwrites makes registers Overwriting.
 func (r *register) Overwrites(op Op) bool { return op.Kind == Write }
 
-// Lasting makes registers Valued: the value at first is in nobody's way.
+// Lasting makes registers Valued: the initial value is never in the way of others.
 func (r *register) Lasting() []int32 { return nil }
 
-// Touches makes registers Valued. A failed cas that is observed needs some
-// other value to be there.
+// Touches makes registers Valued. A failed cas that is observed needs some other value to
+// be there.
 func (r *register) Touches(op Op) (values []int32, all bool) {
 	switch op.Kind {
 	case CAS:
@@ -229,8 +229,8 @@ func (r *register) Record(s State) edn.Value {
 	return record(r.v, r.record, field{"value", edn.ID(s[0])})
 }
 
-// str is a value as Clojure's str prints it inside a sentence: nil is empty,
-// and strings have no quotes.
+// str returns a value as Clojure's str prints it inside a sentence: nil is empty, and
+// strings have no quotes.
 func str(v *edn.Values, id edn.ID) string {
 	switch v.Kind(id) {
 	case edn.KindNil:
@@ -247,7 +247,7 @@ type field struct {
 	value edn.ID
 }
 
-// record is a Clojure record.
+// record returns a Clojure record.
 func record(v *edn.Values, name string, fields ...field) edn.Value {
 	var kvs []edn.ID
 	for _, f := range fields {

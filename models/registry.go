@@ -8,8 +8,8 @@ import (
 	"clew/internal/text"
 )
 
-// registry is all models, one line for each. If the :f's of a history fit
-// several of them, the first one counts.
+// registry is all models, one line for each. If the :f's of a history fit several of them,
+// the first one counts.
 var registry = []*Definition{
 	&registerDefinition,
 	&casRegisterDefinition,
@@ -38,7 +38,7 @@ var registry = []*Definition{
 	&leaseDefinition,
 }
 
-// All describes every model.
+// All returns the definitions of all models.
 func All() []Definition {
 	var all []Definition
 	for _, d := range registry {
@@ -47,8 +47,8 @@ func All() []Definition {
 	return all
 }
 
-// Describe is the definition of a model. It is an error, which says what is meant
-// perhaps, if there is none of that name.
+// Describe returns the definition of a model. If there is none of that name, the error
+// suggests one.
 func Describe(name string) (Definition, error) {
 	d, err := lookup(name)
 	if err != nil {
@@ -57,8 +57,8 @@ func Describe(name string) (Definition, error) {
 	return *d, nil
 }
 
-// OfRecord is the model whose states print as records of this name, which is
-// given without its namespace. It is false if there is none.
+// OfRecord returns the model whose states print as records of this name, given without its
+// namespace. ok is false if there is none.
 func OfRecord(name string) (model string, ok bool) {
 	if d := find(func(d *Definition) bool { return d.Record[strings.LastIndexByte(d.Record, '.')+1:] == name }); d != nil {
 		return d.Name, true

@@ -2,7 +2,7 @@ package models
 
 import "slices"
 
-// RelationKind is how two operations are related.
+// RelationKind says how two operations are related.
 type RelationKind uint8
 
 // The kinds of relations. Each begins with the operation that comes first.
@@ -22,9 +22,9 @@ type Relation struct {
 	From, To Row
 }
 
-// Seeing says, of a model's operations, whether one may have seen what another did:
-// that leaves a value at a place, or puts in an element, and this depends on it. It
-// is nil if the model does not tell.
+// Seeing returns a function that says whether one operation may have seen what another did.
+// The maker leaves a value at a place, or puts in an element, and the seer depends on it.
+// It returns nil if the model does not tell.
 func Seeing(m Model) func(maker, seer Op) bool {
 	if shaped, ok := m.(Shaped); ok {
 		switch shaped.Shape().(type) {

@@ -13,8 +13,8 @@ import (
 const maxRepeated = 80
 
 // Altered warns of operations that succeeded with another value than that of their
-// invocation, although their completions have nothing to tell: a write of 1 that completed
-// as a write of 2. It returns "" if there are none. Linear time.
+// invocation, although their completions have nothing to tell. An example is a write of 1
+// that completed as a write of 2. It returns "" if there are none. Linear time.
 func (s Spec) Altered(h *jepsen.History) string {
 	d, err := s.Definition()
 	if err != nil || s.Knossos || len(d.Repeating) == 0 {
@@ -61,7 +61,7 @@ func (s Spec) Altered(h *jepsen.History) string {
 	return warning
 }
 
-// alters says whether the value of an operation's completion means something else than
+// alters says whether the value of an operation's completion means something other than
 // that of its invocation.
 func alters(m Reader, h *jepsen.History, op jepsen.Operation) bool {
 	inv := h.Invocation[op]

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Replay runs rows one after the other and returns the state after each, one
-// consistent run where steps have several outcomes. It fails at the first row
-// that cannot happen. It keeps every state, and is what Final is judged by.
+// Replay runs rows one after the other and returns the state after each: one consistent run
+// where steps have several outcomes. It fails at the first row that cannot happen. It keeps
+// every state; Final is tested against it.
 func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	// states[ends[i-1]:ends[i]] is the set of states after i rows.
 	states := []State{m.Init()}
@@ -24,8 +24,8 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 		from = to
 		ends = append(ends, len(states))
 	}
-	// Going backwards, pick for each step a state that leads to the one picked
-	// for the next step.
+	// Going backward, pick for each step a state that leads to the one picked for the next
+	// step.
 	run := make([]State, len(order))
 	for i := len(order) - 1; i >= 0; i-- {
 		set := states[ends[i]:ends[i+1]]
@@ -37,16 +37,16 @@ func Replay(m Model, c *Columns, order []int32) ([]State, error) {
 	return run, nil
 }
 
-// Final is the state that Replay's run ends in, the initial one if nothing runs.
-// It keeps no others, and takes the steps of a Runner in place: linear time for
-// these, times the logarithm of the state for some. If the context ends before,
-// the error is its cause.
+// Final returns the state that Replay's run ends in, the initial one if nothing runs. It
+// keeps no other states, and takes the steps of a Runner in place. These take linear time,
+// times the logarithm of the state for some. If the context is done first, the error is its
+// cause.
 func Final(ctx context.Context, m Model, c *Columns, order []Row) (State, error) {
 	return FinalOf(ctx, m, []*Columns{c}, [][]Row{order})
 }
 
-// FinalOf is Final of operations that are in parts, with an order of each. The
-// position of an error is one in the order of its part.
+// FinalOf is Final for operations in parts, with an order for each part. The position of an
+// error is one in the order of its part.
 func FinalOf(ctx context.Context, m Model, parts []*Columns, orders [][]Row) (State, error) {
 	return unlessStopped(ctx, func(poll func()) (State, error) {
 		_, runs := m.(Runner)
@@ -64,8 +64,7 @@ func FinalOf(ctx context.Context, m Model, parts []*Columns, orders [][]Row) (St
 	})
 }
 
-// joined is FinalOf for a model that has parts and no runs: each part's state
-// stays small.
+// joined is FinalOf for a model that has parts and no runs: each part's state stays small.
 func joined(poll func(), m Model, p Partitioner, parts []*Columns, orders [][]Row) (State, error) {
 	var number numbering
 	var walks []*walk // by part of the model
@@ -91,7 +90,7 @@ func joined(poll func(), m Model, p Partitioner, parts []*Columns, orders [][]Ro
 	return p.Join(finals), nil
 }
 
-// leadingTo is the state of the set from which op leads to next.
+// leadingTo returns the state of the set from which op leads to next.
 func leadingTo(m Model, set []State, op Op, next State) State {
 	for _, s := range set {
 		for _, t := range m.Step(nil, s, op) {
@@ -113,8 +112,8 @@ func (e *ReplayError) Error() string {
 	return fmt.Sprintf("position %d: %s", e.Position, e.Why)
 }
 
-// StatesAt is the states of Final's run of n operations after the given numbers of
-// them, which ascend.
+// StatesAt follows Final's run of n operations and returns its state after each number of
+// operations in at, which ascends.
 func StatesAt(ctx context.Context, m Model, n int, op func(i int) Op, at []int) (states []State, err error) {
 	_, err = unlessStopped(ctx, func(poll func()) (State, error) {
 		w := newWalk(m, poll)

@@ -24,8 +24,8 @@ func queue(t *testing.T, kinds ...Op) (Model, *Columns) {
 	return m, c
 }
 
-// Which of two values a removal took only shows when the other one is removed: both ways
-// are tried, since the state that comes first leads on in one of them.
+// Only the removal of one of two values shows that an earlier removal took the other. The
+// test tries both, since the state that comes first leads on in one of them.
 func TestReplayPicksOneConsistentRun(t *testing.T) {
 	for _, taken := range []int32{1, 2} {
 		m, c := queue(t, Op{Enqueue, 1, 0}, Op{Enqueue, 2, 0}, Op{Kind: DequeueAny}, Op{Dequeue, taken, 0})
@@ -70,8 +70,8 @@ func TestFinalIsWhatReplayEndsWith(t *testing.T) {
 	}
 }
 
-// A run is stuck at the first operation that cannot happen, be it in one state or in
-// several.
+// A run is stuck at the first operation that cannot happen, whether it is in one state or
+// in several.
 func TestFinalIsStuckAtWhatCannotHappen(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -145,7 +145,8 @@ func TestAReplayEndsWithItsContext(t *testing.T) {
 	for i := range int32(30) {
 		branching = append(branching, Op{Enqueue, i, 0})
 	}
-	// 2^30 states in a single step, and from a run that does not know who took what.
+	// 2^30 states in a single step, and from a run that does not know which elements were
+	// taken.
 	branching = append(branching, Op{Kind: DrainAny})
 	owing := slices.Concat(branching[:30], []Op{{Kind: DequeueAny}, {Kind: DequeueAny}, {Kind: DrainAny}})
 	for i := range int32(10_000) {

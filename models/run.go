@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Runner is a model whose states grow with the history. Step copies such a state
-// each time, which makes a run of n operations quadratic; a Run changes one state
-// instead. Searches need Step, since they come back to earlier states; whoever
-// follows one order of operations needs no more than a Run.
+// Runner is a model whose states grow with the history. Step copies such a state each time,
+// which makes a run of n operations quadratic; a Run changes one state instead. Searches
+// need Step, since they come back to earlier states. Code that follows one order of
+// operations needs only a Run.
 type Runner interface {
 	Model
-	// Run begins a run in a state, which stays as it is.
+	// Run begins a run in a state and leaves that state as it is.
 	Run(s State) Run
 }
 
@@ -19,19 +19,19 @@ type Runner interface {
 type Run interface {
 	// Apply takes a step. Unless the outcome is One, nothing changes.
 	Apply(op Op) Outcome
-	// State is the state that the run is in: what Step leads to. A run that leaves
-	// open which of several states it is in gives the least.
+	// State returns the state that Step leads to. If the run leaves open which of several
+	// states it is in, State returns the least.
 	State() State
-	// States are all the states that it may be in, in order. If finding them may
-	// take long, it calls poll now and then.
+	// States returns all the states that the run may be in, in order. It calls poll now and
+	// then if finding them may take long.
 	States(poll func()) []State
 }
 
-// Outcome says what a run makes of a step.
+// Outcome says how a run took a step.
 type Outcome uint8
 
-// The outcomes of a step. Several means that there are several states it may lead
-// to, which the run cannot be in all at once: Step can.
+// The outcomes of a step. Several means that the step may lead to several states. A run
+// cannot be in all of them at once; Step can return them.
 const (
 	Impossible Outcome = iota
 	One
@@ -45,10 +45,9 @@ func oneIf(possible bool) Outcome {
 	return Impossible
 }
 
-// walk follows an order of operations from the initial state on, in whatever way
-// the model allows. While a step has several outcomes, it is in a set of states.
-// It costs what the run's steps cost, and once there is more than one state, or
-// the model has no runs, what Step does with each.
+// walk follows an order of operations from the initial state on. It uses a run while there
+// is one state, and a set of states while a step has several outcomes. It costs what the
+// run's steps cost. With a set, or without runs, it costs what Step does for each state.
 type walk struct {
 	model  Model
 	runner Runner  // nil if the model has no runs
@@ -65,7 +64,7 @@ func newWalk(m Model, poll func()) *walk {
 	return w
 }
 
-// settle goes on in a set of states, which is a run if it is one state.
+// settle goes on in a set of states, with a run if there is only one state.
 func (w *walk) settle(set []State) {
 	w.set, w.run = set, nil
 	if w.runner != nil && len(set) == 1 {
@@ -73,7 +72,7 @@ func (w *walk) settle(set []State) {
 	}
 }
 
-// step takes a step, and says whether it can happen. If not, nothing changes.
+// step takes a step and says whether it can happen. If it cannot, nothing changes.
 func (w *walk) step(op Op) bool {
 	w.poll()
 	if w.run != nil {
@@ -96,8 +95,8 @@ func (w *walk) step(op Op) bool {
 	return true
 }
 
-// stepAll appends to dst, in order, every state that op leads to from some state
-// of a set. What it appends is a set too. It polls for every one of them.
+// stepAll appends to dst, in order, every state that op leads to from some state of a set.
+// The states that it appends are a set too. It polls for every one of them.
 func stepAll(poll func(), m Model, dst, set []State, op Op) []State {
 	from := len(dst)
 	each, branching := m.(Branching)
@@ -126,10 +125,10 @@ func stepAll(poll func(), m Model, dst, set []State, op Op) []State {
 // stopped is the panic with which a poll ends a walk.
 type stopped struct{}
 
-// pollsPerLook is how often a walk polls before its context is looked at.
+// pollsPerLook is how many polls share one look at the context.
 const pollsPerLook = 16
 
-// polling is a poll that panics if the context is done: see unlessStopped.
+// polling returns a poll that panics if the context is done: see unlessStopped.
 func polling(ctx context.Context) (poll func()) {
 	n := 0
 	return func() {
@@ -139,8 +138,8 @@ func polling(ctx context.Context) (poll func()) {
 	}
 }
 
-// unlessStopped is what f finds, or the cause for which the context is done if a
-// poll found it so.
+// unlessStopped returns the result of f, or the context's cause if a poll found the context
+// done.
 func unlessStopped(ctx context.Context, f func(poll func()) (State, error)) (s State, err error) {
 	defer func() {
 		switch p := recover(); p {
@@ -154,7 +153,7 @@ func unlessStopped(ctx context.Context, f func(poll func()) (State, error)) (s S
 	return f(polling(ctx))
 }
 
-// state is the state that the walk has come to, the least if there are several.
+// state returns the state that the walk has come to, the least if there are several.
 func (w *walk) state() State {
 	if w.run != nil {
 		return w.run.State()

@@ -11,13 +11,13 @@ import (
 	"clew/jepsen"
 )
 
-// largeStates are the models whose states grow with the history, so that each must
-// be a Runner.
+// largeStates are the models whose states grow with the history, so that each must be a
+// Runner.
 var largeStates = []string{"multi-register", "set", "lookup-set", "fifo-queue", "unordered-queue", "stack", "priority-queue",
 	"java-queue", "kv"}
 
-// someValues are values of operations, as invoked and as returned, with N for a
-// small number. What a model cannot read is passed over.
+// someValues are values of operations, as invoked and as returned, with N for a small
+// number. Values that a model cannot read are skipped.
 var someValues = [][2]string{
 	{"N", "N"}, {"N", "N"}, {"nil", "N"}, {"nil", "N"}, {"nil", "nil"}, {"nil", ":empty"}, {"N", "true"}, {"N", "false"},
 	{"nil", "[]"}, {"nil", "[N]"}, {"nil", "[N N]"}, {"nil", "#{N}"}, {"[N N]", "true"}, {"[N N]", "false"}, {"[]", "false"},
@@ -26,8 +26,8 @@ var someValues = [][2]string{
 	{"nil", "#{0 1}"}, {"nil", "#{0 1 2}"}, {"nil", "#{0 1 2 3}"}, {"nil", "#{0 1 2 3 4}"},
 }
 
-// randomOperations are operations of a model as it reads them, in columns.
-// The model is that of the operations.
+// randomOperations returns operations of a model as it reads them, in columns, and the
+// model of these operations.
 func randomOperations(t *testing.T, r *rand.Rand, d *Definition, m Reader, v *edn.Values) (*Columns, Model) {
 	t.Helper()
 	id := func(text string) edn.ID {
@@ -51,7 +51,7 @@ func randomOperations(t *testing.T, r *rand.Rand, d *Definition, m Reader, v *ed
 		x, f := someValues[r.IntN(len(someValues))], fs[r.IntN(len(fs))]
 		if d.Name == "priority-queue" && strings.ContainsAny(x[0]+x[1], `[#"tf`) ||
 			f == "offer" && strings.ContainsAny(x[0], `[#".`) || f == "addAll" && strings.Contains(x[0], ":") {
-			continue // no order, or nobody knows how it prints
+			continue // no order, or printed in an unknown way
 		}
 		if d.Name == "counting-semaphore" {
 			x[0], x[1] = "nil", fmt.Sprint(r.IntN(2) == 0)
@@ -72,7 +72,7 @@ func randomOperations(t *testing.T, r *rand.Rand, d *Definition, m Reader, v *ed
 	return c, settled(m)
 }
 
-// settled is the model of what was read.
+// settled returns the model of the operations that were read.
 func settled(m Reader) Model {
 	if s, ok := m.(Settling); ok {
 		return s.Settle()
@@ -80,14 +80,14 @@ func settled(m Reader) Model {
 	return m
 }
 
-// blowsUp says whether a step may lead to too many states for a test: Step makes
-// all of them.
+// blowsUp says whether a step may lead to too many states for a test: Step makes all of
+// them.
 func blowsUp(d *Definition, set []State, op Op) bool {
 	return len(set) > 100 || op.Kind == DrainAny && d.Name == "unordered-queue" && (len(set) > 5 || len(set[0]) > 5)
 }
 
-// A run agrees with Step, step by step: in what can happen, in the states that
-// there may be, and in which of them is the least.
+// A run agrees with Step, step by step: in which operations can happen, which states there
+// may be, and which of them is the least.
 func TestRunsAgreeWithStep(t *testing.T) {
 	for _, d := range registry {
 		t.Run(d.Name, func(t *testing.T) {
@@ -157,8 +157,8 @@ func TestRunsAgreeWithStep(t *testing.T) {
 	}
 }
 
-// A final state costs no more than the operations: with Step, which copies the
-// state each time, these would take minutes.
+// A final state costs no more than the operations. With Step, which copies the state each
+// time, these would take minutes.
 func TestFinalsOfLargeStatesTakeNoTime(t *testing.T) {
 	const n = 200_000
 	v := edn.NewValues()
@@ -205,8 +205,8 @@ func TestFinalsOfLargeStatesTakeNoTime(t *testing.T) {
 	}
 }
 
-// Hundreds of crashed dequeues, each of which may have taken any of thousands of
-// elements, and which an empty answer settles at last.
+// There are hundreds of crashed dequeues. Each may have taken any of thousands of elements,
+// and an empty answer settles them at last.
 func TestABagOwesWhatCrashedDequeuesTook(t *testing.T) {
 	const n, crashed = 20_000, 300
 	var ops []Op

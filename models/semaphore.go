@@ -6,8 +6,8 @@ import (
 	"clew/edn"
 )
 
-// semaphore hands out permits to nobody in particular. A state is how many
-// permits are held. The kinds are Acquire and Release; B is how many permits.
+// semaphore hands out permits without owners. A state is how many permits are held. The
+// kinds are Acquire and Release; B is the number of permits.
 type semaphore struct {
 	mutex
 	values  lockValues

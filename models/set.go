@@ -8,16 +8,15 @@ import (
 	"clew/jepsen"
 )
 
-// Kinds of set. A is the value added, or the set read: an index into sets, or,
-// if no set equals the value that was read, the class of that value.
+// Kinds of set. A is the value added, or the set read, as an index into sets. If no set
+// equals the value that was read, A is the class of that value.
 const (
 	Add Kind = iota
 	ReadSet
 	ReadNoSet
 )
 
-// set only grows and is read as a whole. A state holds its value classes,
-// sorted.
+// set only grows and is read as a whole. A state holds its sorted value classes.
 type set struct {
 	v           *edn.Values
 	record      string
@@ -57,7 +56,7 @@ func isCollection(k edn.Kind) bool {
 	return k == edn.KindSet || k == edn.KindVector || k == edn.KindList
 }
 
-// elements is the set of a collection's elements. Bits sort many of them.
+// elements returns the set of a collection's elements. It sorts many of them with bits.
 func elements(v *edn.Values, id edn.ID) State {
 	items := v.Items(id)
 	if len(items) >= pageBits {
@@ -115,7 +114,7 @@ func (m *set) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Run makes set a Runner. A read costs as much as it read.
+// Run makes set a Runner. A read takes time linear in the set that it read.
 func (m *set) Run(s State) Run { return setRun{newMembers(s), m} }
 
 type setRun struct {
@@ -158,8 +157,8 @@ func ids(s State) []edn.ID {
 	return list
 }
 
-// Opening makes set Opened: what is in a set stays there, so all that an early read
-// shows was there.
+// Opening makes set Opened: an element of a set stays there, so an early read shows only
+// initial elements and those added.
 func (m *set) Opening() Opening {
 	return newPlaces(places{
 		shows: func(dst []Cell, op Op) []Cell {

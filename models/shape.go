@@ -1,21 +1,20 @@
 package models
 
-// Shape is what a near-linear decision needs to know about a model besides the
-// columns of its operations: which family of data types the model belongs to,
-// and with which parameters. Package fastpath goes by the shape, and knows no
-// model by name.
+// Shape is what a near-linear decision needs to know about a model besides the columns of
+// its operations. It is the family of data types that the model belongs to, with its
+// parameters. Package fastpath uses the shape and does not know any model by name.
 //
 // A model with a Shape promises that its kinds are those that the shape names.
 type Shape interface{ shape() }
 
 // Shaped is a model that a near-linear decision may fit.
 type Shaped interface {
-	// Shape is called once all operations have been read. It is nil if they fit no
+	// Shape is called once all operations have been read. It returns nil if they fit no
 	// shape.
 	Shape() Shape
 }
 
-// ShapeOf is a model's shape if it is of type S.
+// ShapeOf returns a model's shape if it is of type S.
 func ShapeOf[S Shape](m Model) (shape S, ok bool) {
 	if shaped, is := m.(Shaped); is {
 		shape, ok = shaped.Shape().(S)
@@ -25,16 +24,16 @@ func ShapeOf[S Shape](m Model) (shape S, ok bool) {
 
 // The shapes. The comment of each names the kinds of its operations.
 type (
-	// RegisterShape is one value: Read, Write, and also CAS if CAS is set. A
-	// FailedCAS fits no near-linear decision.
+	// RegisterShape is one value: Read, Write, and also CAS if CAS is set. A FailedCAS fits
+	// no near-linear decision.
 	RegisterShape struct {
 		Init int32 // the value class at first
 		CAS  bool
 	}
 
-	// FIFOShape, LIFOShape and PriorityShape are containers of unique values:
-	// Enqueue, Dequeue, DequeueAny, DequeueEmpty, Peek. B is the priority. A
-	// FIFOShape also has Drain, whose A is a place in Drains, and DrainAny.
+	// FIFOShape, LIFOShape and PriorityShape are containers of unique values: Enqueue,
+	// Dequeue, DequeueAny, DequeueEmpty, Peek. B is the priority. A FIFOShape also has
+	// Drain, whose A is a place in Drains, and DrainAny.
 	FIFOShape struct {
 		Init   []int32
 		Drains [][]int32
@@ -42,11 +41,11 @@ type (
 	LIFOShape     struct{ Init []int32 }
 	PriorityShape struct{ Init []int32 }
 
-	// BagShape hands out its elements in any order: the kinds of containers
+	// BagShape hands out its elements in any order. Its kinds are those of containers
 	// without Peek.
 	BagShape struct{ Init []int32 }
 
-	// LookupSetShape is a set asked element by element: Insert to HasNot.
+	// LookupSetShape is a set that is asked element by element: Insert to HasNot.
 	LookupSetShape struct{ Init []int32 }
 
 	// GrowSetShape is a set that only grows and is read as a whole: Add, ReadSet,
@@ -56,50 +55,47 @@ type (
 		Sets []State
 	}
 
-	// SemaphoreShape is permits that belong to nobody: Acquire and Release of B
-	// permits. At first, Held of them are held. A mutex is one permit, and its
-	// B is 0.
+	// SemaphoreShape is permits without owners: Acquire and Release of B permits. Held of
+	// them are held at first. A mutex is one permit, and its B is 0.
 	SemaphoreShape struct {
 		Held, Permits int32
 		Counted       bool // B is how many permits; otherwise it says nothing
 	}
 
-	// OwnerLockShape is a lock or semaphore that is given back by the owner who
-	// holds it: Acquire and Release; A is the owner, and B is how many permits.
-	// Holds is how many permits one owner may hold (0: as many as there are).
-	// Permits is how many all owners may hold together (0: one owner at a time,
-	// and any number).
+	// OwnerLockShape is a lock or semaphore that only the owner who holds it gives back:
+	// Acquire and Release. A is the owner, and B is the number of permits. Holds is how
+	// many permits one owner may hold (0: all that there are). Permits is how many all
+	// owners may hold together (0: one owner at a time, and any number).
 	OwnerLockShape struct{ Holds, Permits int32 }
 
-	// FencedLockShape is a lock with an owner whose fences grow: Acquire and
-	// Release; A is the owner, B the fence.
+	// FencedLockShape is a lock with an owner whose fences grow: Acquire and Release; A is
+	// the owner, B the fence.
 	FencedLockShape struct{ Holds int32 }
 
-	// VersionsShape is a register that counts its updates: Read, Write, CAS; A
-	// is the version plus 1, or 0 if it is not known, and B is an index into
-	// Args.
+	// VersionsShape is a register that counts its updates: Read, Write, CAS. A is the
+	// version plus 1, or 0 if it is not known, and B is an index into Args.
 	VersionsShape struct {
 		First, Value int32 // version and value at first
 		Nil          int32 // the value that says nothing
 		Args         [][2]int32
 	}
 
-	// CounterShape is a number that is added to: Plus, Total, PlusTotal. The B of
-	// those that show a number is a place in Totals.
+	// CounterShape is a number that is added to: Plus, Total, PlusTotal. The B of those
+	// that show a number is a place in Totals.
 	CounterShape struct {
 		Init   int64
 		Totals []int64
 	}
 
-	// IDsShape gives out ids: Generate. No two are the same; if they grow, B is a
-	// place in Numbers, and each is greater than those before it.
+	// IDsShape gives out ids: Generate. No two are the same. If they grow, B is a place in
+	// Numbers, and each number is greater than those before it.
 	IDsShape struct {
 		Growing bool
 		Numbers []int64
 	}
 
-	// LogShape is a list that is appended to: AppendTo to ReadLog. The A of a
-	// ReadLog is a place in Lists.
+	// LogShape is a list that is appended to: AppendTo to ReadLog. The A of a ReadLog is a
+	// place in Lists.
 	LogShape struct {
 		Init  []int32
 		Lists [][]int32

@@ -10,8 +10,8 @@ import (
 	"clew/jepsen"
 )
 
-// Spec names a model and its parameters. The zero Spec stands for the model that
-// Infer finds.
+// Spec names a model and its parameters. The zero Spec stands for the model that Infer
+// finds.
 type Spec struct {
 	Name string
 	Init string // the initial value as EDN text; "" means the model's default
@@ -21,8 +21,8 @@ type Spec struct {
 	// ObserveFailedCAS: a failed cas saw a value other than the one that it
 	// expected. Otherwise a failed cas says nothing.
 	ObserveFailedCAS bool
-	// Knossos reads values as Knossos does: nil and :empty are ordinary values
-	// of queues, and only a set is read as a set.
+	// Knossos reads values as Knossos does: nil and :empty are ordinary values of queues,
+	// and only a set is read as a set.
 	Knossos bool
 	// Priority says which element a priority-queue hands out: "max" or "" for
 	// the greatest, "min" for the least.
@@ -41,20 +41,20 @@ type Spec struct {
 	// Otherwise it cannot happen then.
 	NegativeBalances bool
 
-	// Answers says whether completions of a log's appends and of a counter's
-	// increments tell offsets and new values (AnswersTold), or only repeat their
-	// invocations (AnswersEcho); "" means that the history shows it.
+	// Answers says whether completions of a log's appends and of a counter's increments
+	// tell offsets and new values (AnswersTold). Otherwise they only repeat their
+	// invocations (AnswersEcho). "" means that the history shows it.
 	Answers string
-	// KVKeys says of a kv whose operations have no :key whether their values are
-	// [key value] (KVKeysPairs), or have no key (KVKeysNone); "" means that the
-	// history shows it.
+	// KVKeys is for a kv whose operations have no :key. It says whether their values are
+	// [key value] (KVKeysPairs), or have no key (KVKeysNone). "" means that the history
+	// shows it.
 	KVKeys string
 
 	own *Definition // of a model that is not in the registry
 }
 
-// Own is the spec of a model that is not in the registry. Its parameters are
-// set as on any other spec.
+// Own returns the spec of a model that is not in the registry. Its parameters are set as on
+// any other spec.
 func Own(d *Definition) Spec {
 	if d == nil {
 		return Spec{own: &Definition{}}
@@ -62,8 +62,8 @@ func Own(d *Definition) Spec {
 	return Spec{Name: d.Name, own: d}
 }
 
-// Definition is what is known about the model that the spec names. If there is
-// no such model, the error lists those that there are.
+// Definition returns what is known about the model that the spec names. If there is no such
+// model, the error lists the known models.
 func (s Spec) Definition() (*Definition, error) {
 	switch {
 	case s.own == nil:
@@ -74,9 +74,9 @@ func (s Spec) Definition() (*Definition, error) {
 	return s.own, nil
 }
 
-// Admits says whether what was skipped of a history means nothing to the model: it is
-// an error if some process that is no client has an :f that the model knows, or if a
-// value that may stand under another key than :value would count.
+// Admits returns nil if the parts of a history that were skipped mean nothing to the model.
+// It is an error if a process that is not a client has an :f that the model knows. It is
+// also one if a value that may stand under another key than :value would count.
 func (s Spec) Admits(h *jepsen.History) error {
 	if h == nil || len(h.Strangers)+len(h.Misread) == 0 {
 		return nil
@@ -100,8 +100,8 @@ func (s Spec) Admits(h *jepsen.History) error {
 	return nil
 }
 
-// matters says whether a model reads an operation differently if what may be missing of
-// it is there.
+// matters says whether a model reads an operation differently with the part that may be
+// missing.
 func matters(m Reader, v *edn.Values, x *jepsen.Misread) bool {
 	o := Operation{v: v, f: x.F, value: x.Value, key: x.Key, status: jepsen.Crashed, given: x.Value, process: x.Process}
 	if x.Returned {
@@ -109,7 +109,7 @@ func matters(m Reader, v *edn.Values, x *jepsen.Misread) bool {
 	}
 	op, keep, err := m.Read(o)
 	if errors.Is(err, ErrUnknownF) {
-		return false // which the history's own operation says
+		return false // the history's own operation reports that
 	}
 	word := v.InternKeyword("clew/missing")
 	for _, other := range []edn.ID{word, v.InternVector([]edn.ID{word})} {
@@ -126,10 +126,10 @@ func matters(m Reader, v *edn.Values, x *jepsen.Misread) bool {
 	return false
 }
 
-// Pairing is how the events of a history are paired for this reading.
+// Pairing returns how this spec pairs the events of a history.
 func (s Spec) Pairing() jepsen.Options { return jepsen.Options{AnyFailedF: s.Knossos} }
 
-// Model is the model for the values of a table, without a history.
+// Model returns the model for the values of a table, without a history.
 func (s Spec) Model(v *edn.Values) (Model, error) {
 	m, _, err := s.bind(v)
 	return m, err
@@ -160,16 +160,14 @@ func (s Spec) bind(v *edn.Values) (Reader, *Definition, error) {
 	return m, d, err
 }
 
-// Read gives the operations of a history their meaning. Failed operations are
-// dropped, and so are crashed ones that cannot change a state. An error about
-// an operation is an *edn.Error: it names the operation, its place, and what
-// the model knows. Linear time.
+// Read gives the operations of a history their meaning. It drops failed operations, and
+// crashed ones that cannot change a state. An error about an operation is an *edn.Error: it
+// names the operation, its place, and what the model knows. Linear time.
 func (s Spec) Read(h *jepsen.History) (*Operations, error) {
 	return s.ReadWithin(context.Background(), h)
 }
 
-// ReadWithin is Read as long as the context is not done: then the error is its
-// cause.
+// ReadWithin is Read until the context is done. Then the error is the context's cause.
 func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, error) {
 	if h == nil || h.Values == nil {
 		return nil, jepsen.ErrNoHistory
@@ -206,11 +204,11 @@ func (s Spec) ReadWithin(ctx context.Context, h *jepsen.History) (*Operations, e
 	return ops, nil
 }
 
-// manyOperations is how many are worth another goroutine.
+// manyOperations is how many operations are worth another goroutine.
 const manyOperations = 1 << 14
 
-// readAll reads all operations, in two halves side by side if they have nothing to do
-// with each other.
+// readAll reads all operations. It reads two halves side by side if reading one operation
+// does not depend on another.
 func (s Spec) readAll(ctx context.Context, ops *Operations, m Reader, d *Definition) error {
 	n := jepsen.Operation(ops.History.Operations())
 	f, memoryless := m.(Forgetful)
@@ -228,7 +226,7 @@ func (s Spec) readAll(ctx context.Context, ops *Operations, m Reader, d *Definit
 	return cmp.Or(failed[0], failed[1])
 }
 
-// readSome appends the operations from one up to another.
+// readSome appends the operations with numbers in [from, to).
 func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Definition, from, to jepsen.Operation) error {
 	h := ops.History
 	for o := from; o < to; o++ {
@@ -257,7 +255,7 @@ func (s Spec) readSome(ctx context.Context, ops *Operations, m Reader, d *Defini
 	return nil
 }
 
-// beside calls two functions side by side. A panic in either is one of the caller's.
+// beside calls two functions side by side. A panic in either becomes a panic of the caller.
 func beside(f, g func()) {
 	var panicked any
 	done := make(chan struct{})
@@ -274,7 +272,7 @@ func beside(f, g func()) {
 	f()
 }
 
-// readError is an error about an operation that the model cannot read.
+// readError returns an error about an operation that the model cannot read.
 func readError(h *jepsen.History, o jepsen.Operation, d *Definition, err error) error {
 	event := h.Invocation[o]
 	if h.Status[o] == jepsen.Succeeded {

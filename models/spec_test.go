@@ -11,8 +11,8 @@ import (
 	"clew/jepsen"
 )
 
-// longHistory is a history of sequential operations. Of those of an f there are
-// values; every so many fail, and every so many crash.
+// longHistory returns a history of n sequential operations, with the :f's and values that f
+// returns. One in every fails operations fails, and one in every crashes crashes.
 func longHistory(t *testing.T, n, fails, crashes int, f func(i int) (f string, value any)) *jepsen.History {
 	t.Helper()
 	b := jepsen.NewBuilder(jepsen.Options{})
@@ -35,7 +35,7 @@ func longHistory(t *testing.T, n, fails, crashes int, f func(i int) (f string, v
 	return h
 }
 
-// Operations that are read in two halves are those that are read one after another.
+// Operations read in two halves are the same as those read one after another.
 func TestHalvesAreReadAsTheWhole(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const n = manyOperations + 101
@@ -72,7 +72,7 @@ func TestHalvesAreReadAsTheWhole(t *testing.T) {
 	}
 }
 
-// Of several errors the first in the history counts, whichever half it is in.
+// Of several errors the first in the history counts, in either half.
 func TestHalvesHaveTheFirstError(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const n = manyOperations + 100

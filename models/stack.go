@@ -6,8 +6,7 @@ import (
 	"clew/edn"
 )
 
-// Kinds of stacks: those of queues, under the names that stacks use. A is the
-// value.
+// Kinds of stacks: those of queues, under the names that stacks use. A is the value.
 const (
 	Push     = Enqueue
 	Pop      = Dequeue      // took A
@@ -15,8 +14,8 @@ const (
 	PopEmpty = DequeueEmpty // found the stack empty; also a peek that did so
 )
 
-// stack hands out the element that came last. A state holds the elements, with
-// the top last.
+// stack hands out the element that came last. A state holds the elements, with the top
+// last.
 type stack struct{ queueReader }
 
 var stackDefinition = Definition{
@@ -114,5 +113,6 @@ func (q *stack) Record(s State) edn.Value {
 	return record(q.v, q.record, field{"items", q.v.InternVector(ids(s))})
 }
 
-// Opening makes stack Opened. What comes out first lay on top, which is the end.
+// Opening makes stack Opened. The element that comes out first was on top, which is the
+// end.
 func (q *stack) Opening() Opening { return q.opening(slices.Reverse[[]int32]) }

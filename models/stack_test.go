@@ -60,7 +60,7 @@ func TestStepsOfStacksAndPriorityQueues(t *testing.T) {
 	for _, test := range []struct {
 		model, state string
 		op           Op
-		want         string // the states it leads to, or why it leads to none
+		want         string // the states that it leads to, or why it leads to none
 	}{
 		{"stack", "[1 2]", Op{Kind: Push, A: 3}, "[1 2 3]"},
 		{"stack", "[1 2]", Op{Kind: Pop, A: 2}, "[1]"},

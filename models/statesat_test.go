@@ -32,7 +32,7 @@ func TestStatesAtAreThoseOfTheReplay(t *testing.T) {
 			}
 			all, err := models.Replay(ops.Model, &ops.Columns, order)
 			if err != nil || len(order) < 2 {
-				continue // its order is none
+				continue // its order cannot happen
 			}
 			last := len(order)
 			op := func(i int) models.Op { return ops.Op(order[i]) }

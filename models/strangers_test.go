@@ -10,8 +10,8 @@ import (
 	"clew/models"
 )
 
-// TestModelsAdmitNoStrangerWithTheirFs skips events of a process that is no
-// client: with an :f of the model they are an error, whatever their value.
+// TestModelsAdmitNoStrangerWithTheirFs skips events of a process that is not a client. With
+// an :f of the model they are an error, whatever their value.
 func TestModelsAdmitNoStrangerWithTheirFs(t *testing.T) {
 	keyword := regexp.MustCompile(`:[a-zA-Z-]+`)
 	for _, d := range models.All() {
@@ -19,7 +19,7 @@ func TestModelsAdmitNoStrangerWithTheirFs(t *testing.T) {
 		if d.Name == "semaphore" || d.Name == "owner-semaphore" {
 			spec.Permits = 1
 		}
-		fs, _, _ := strings.Cut(d.Fs, " with ") // and how their values look
+		fs, _, _ := strings.Cut(d.Fs, " with ") // without the form of their values
 		for _, f := range append(keyword.FindAllString(fs, -1), ":frobnicate", "nil", `"read"`) {
 			text := "{:process :nemesis, :type :info, :f " + f + "} {:process 0, :type :invoke, :f :none} {:process \"a\", :type :info, :f " + f + "}"
 			h, err := forms.Read(strings.NewReader(text), "h", jepsen.Options{})

@@ -8,32 +8,32 @@ import (
 	"clew/jepsen"
 )
 
-// Teller names operations, given by their rows, as people speak of them. The
-// sentences about violations are made of a Teller's words.
+// Teller names operations, given by their rows, as people speak of them. It supplies the
+// words of sentences about violations.
 type Teller struct{ ops *Operations }
 
 // Teller returns a Teller of these operations.
 func (o *Operations) Teller() Teller { return Teller{o} }
 
-// Op is the operation of a row as its model reads it.
+// Op returns the operation of a row as its model reads it.
 func (t Teller) Op(row Row) Op { return t.ops.Op(row) }
 
-// Init is the model's initial state.
+// Init returns the model's initial state.
 func (t Teller) Init() State { return t.ops.Model.Init() }
 
-// Name is an operation with its process: "process 13's :read 471 (index 983)".
+// Name returns an operation with its process: "process 13's :read 471 (index 983)".
 func (t Teller) Name(row Row) string { return t.ops.History.Name(t.ops.Of[row]) }
 
-// Who is the process of an operation: "process 13 (index 983)".
+// Who returns the process of an operation: "process 13 (index 983)".
 func (t Teller) Who(row Row) string { return t.ops.History.Who(t.ops.Of[row]) }
 
-// Index is the :index of an operation's invocation.
+// Index returns the :index of an operation's invocation.
 func (t Teller) Index(row Row) int64 {
 	h := t.ops.History
 	return h.Index(h.Invocation[t.ops.Of[row]])
 }
 
-// F is the :f of an operation, with "failed " before it if it failed.
+// F returns the :f of an operation, with "failed " before it if it failed.
 func (t Teller) F(row Row) string {
 	if h := t.ops.History; h.Status[t.ops.Of[row]] == jepsen.Failed {
 		return "failed " + t.verb(row)
@@ -41,16 +41,17 @@ func (t Teller) F(row Row) string {
 	return t.verb(row)
 }
 
-// verb is the :f of an operation.
+// verb returns the :f of an operation.
 func (t Teller) verb(row Row) string {
 	h := t.ops.History
 	return h.Values.Text(h.F[h.Invocation[t.ops.Of[row]]])
 }
 
-// Value is the value that an operation's A stands for.
+// Value returns the text of the value that an operation's A stands for.
 func (t Teller) Value(row Row) string { return t.Text(t.ops.A[row]) }
 
-// Text is a value class as EDN, or as the model tells it, of at most maxText characters.
+// Text returns a value class as EDN, or as the model tells it, in at most maxText
+// characters.
 func (t Teller) Text(class int32) string {
 	if m, ok := t.ops.Model.(interface{ text(class int32) string }); ok {
 		return text.Shorten(m.text(class), maxText)
@@ -61,15 +62,15 @@ func (t Teller) Text(class int32) string {
 // maxText bounds a value in a sentence; most, such as UUIDs, are shorter.
 const maxText = 120
 
-// Did is an operation in the past tense: "value 471 was read by process 13
-// (index 983)".
+// Did returns an operation in the past tense: "value 471 was read by process 13 (index
+// 983)".
 func (t Teller) Did(row Row) string { return t.tell(row, "was") }
 
-// Had is an operation in the past perfect.
+// Had returns an operation in the past perfect.
 func (t Teller) Had(row Row) string { return t.tell(row, "had been") }
 
-// Adds says whether an operation is one on a container, whose values are added
-// and taken rather than written and read.
+// Adds says whether an operation is on a container, whose values are added and taken rather
+// than written and read.
 func (t Teller) Adds(row Row) bool {
 	_, ok := t.ops.verbs[t.verb(row)]
 	return ok

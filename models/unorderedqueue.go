@@ -19,8 +19,8 @@ var unorderedQueueDefinition = Definition{
 	New:       newUnorderedQueue,
 }
 
-// unorderedQueue is a bag: it hands out its elements in any order. A state
-// holds them sorted, and each as often as it is in the bag.
+// unorderedQueue is a bag: it hands out its elements in any order. A state holds them
+// sorted, and each as often as it is in the bag.
 type unorderedQueue struct{ queueReader }
 
 func newUnorderedQueue(b *Binding) (Reader, error) {
@@ -79,12 +79,12 @@ func (q *unorderedQueue) Outcomes(s State, op Op, yield func(State) bool) {
 		subsets(nil, s, yield)
 	default:
 		for _, next := range q.Step(nil, s, op) {
-			yield(next) // there is one at most
+			yield(next) // at most one
 		}
 	}
 }
 
-// without is s without one x.
+// without returns s without one x.
 func without(s State, x int32) (State, bool) {
 	i, found := slices.BinarySearch(s, x)
 	if !found {
@@ -93,8 +93,8 @@ func without(s State, x int32) (State, bool) {
 	return slices.Delete(slices.Clone(s), i, i+1), true
 }
 
-// subsets yields every sub-multiset of rest, each after the elements kept, and
-// says whether it was let.
+// subsets yields every sub-multiset of rest, each after the elements kept, and says whether
+// yield never returned false.
 func subsets(kept, rest State, yield func(State) bool) bool {
 	if len(rest) == 0 {
 		return yield(slices.Clone(kept))

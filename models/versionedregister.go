@@ -8,12 +8,12 @@ import (
 	"clew/jepsen"
 )
 
-// versioned is a register that counts its updates, as Jepsen's etcd suite
-// checks it. Every value is [version value]: the version after the update, or
-// for a read the current one. A nil says nothing.
+// versioned is a register that counts its updates, as Jepsen's etcd suite checks it. Every
+// value is [version value]: the version after the update, or for a read the current one. A
+// nil says nothing.
 //
-// A state is the version and the value. Kinds are those of registers; A is the
-// version plus 1, or 0 if it is not known, and B is an index into args.
+// A state is the version and the value. Kinds are those of registers; A is the version plus
+// 1, or 0 if it is not known, and B is an index into args.
 type versioned struct {
 	v                   *edn.Values
 	record              string
@@ -45,7 +45,7 @@ func newVersioned(b *Binding) (Reader, error) {
 	return m, nil
 }
 
-// pair is the two elements of a vector.
+// pair returns the two elements of a vector.
 func (m *versioned) pair(value edn.ID) (a, b edn.ID, ok bool) {
 	if k := m.v.Kind(value); k != edn.KindVector && k != edn.KindList {
 		return 0, 0, false
@@ -57,7 +57,7 @@ func (m *versioned) pair(value edn.ID) (a, b edn.ID, ok bool) {
 	return items[0], items[1], true
 }
 
-// version is a version plus 1, or 0 for nil.
+// version returns a version plus 1, or 0 for nil.
 func (m *versioned) version(id edn.ID) (int32, error) {
 	if id == edn.Nil {
 		return 0, nil
@@ -150,8 +150,8 @@ func (m *versioned) Record(s State) edn.Value {
 		field{"version", m.v.InternInt(int64(s[0]))}, field{"value", edn.ID(s[1])})
 }
 
-// Opening makes versioned-register Opened: the least version that a read or a cas shows,
-// with its value.
+// Opening makes versioned-register Opened. It looks for the least version that a read or a
+// cas shows, with its value.
 func (m *versioned) Opening() Opening { return &versionedOpening{m: m, callers: callers{}} }
 
 type versionedOpening struct {

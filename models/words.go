@@ -9,19 +9,18 @@ import (
 	"clew/jepsen"
 )
 
-// maxWords bounds, in characters, an operation in words.
+// maxWords bounds the words of an operation, in characters.
 const maxWords = 40
 
-// Operations that give something back: what crashed ones would have given back is
-// not known.
+// Operations that return something. What crashed ones would have returned is not known.
 var (
 	reads = []string{"read", "get", "peek"}
 	takes = []string{"dequeue", "pop", "poll", "take"}
 )
 
-// Words is an operation of a history as people say it, with what it returned if it
-// succeeded: "read 471", "cas 3→5", "dequeue → empty", "transfer 5 a→b". It has at
-// most maxWords characters.
+// Words returns an operation of a history as people say it, with its result if it
+// succeeded. Examples are "read 471", "cas 3→5", "dequeue → empty" and "transfer 5 a→b".
+// The text has at most maxWords characters.
 func Words(h *jepsen.History, op jepsen.Operation) string {
 	v, inv := h.Values, h.Invocation[op]
 	value, f := h.OpValue(op), h.F[inv]
@@ -56,7 +55,7 @@ func isList(v *edn.Values, id edn.ID) bool {
 	return v.Kind(id) == edn.KindVector || v.Kind(id) == edn.KindList
 }
 
-// change is what a cas does: "3→5", or "k 3→5" if its value begins with a key.
+// change says what a cas does: "3→5", or "k 3→5" if its value begins with a key.
 func change(v *edn.Values, items []edn.ID) string {
 	if inner := items[1]; isList(v, inner) && len(v.Items(inner)) == 2 {
 		return v.Text(items[0]) + " " + change(v, v.Items(inner))
@@ -64,7 +63,7 @@ func change(v *edn.Values, items []edn.ID) string {
 	return v.Text(items[0]) + "→" + v.Text(items[1])
 }
 
-// short is a name without the colon of a keyword.
+// short returns a name without the colon of a keyword.
 func short(v *edn.Values, id edn.ID) string {
 	if v.Kind(id) == edn.KindKeyword {
 		return v.Str(id)
@@ -72,7 +71,7 @@ func short(v *edn.Values, id edn.ID) string {
 	return v.Text(id)
 }
 
-// transferred is what a transfer does: " 5 a→b".
+// transferred says what a transfer does: " 5 a→b".
 func transferred(v *edn.Values, value edn.ID) string {
 	get := func(name string) string {
 		x, _ := v.Get(value, v.InternKeyword(name))
@@ -81,7 +80,7 @@ func transferred(v *edn.Values, value edn.ID) string {
 	return " " + get("amount") + " " + get("from") + "→" + get("to")
 }
 
-// steps is the steps of a transaction: "r x 1, w y 2"; "" if it is none.
+// steps returns the steps of a transaction: "r x 1, w y 2"; "" if it is not a transaction.
 func steps(v *edn.Values, value edn.ID) string {
 	if !isList(v, value) {
 		return ""
