@@ -9,21 +9,21 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Starlark counts steps, but one step may double a list or square an integer, and
-// forty of these are more than any memory. So before a file is compiled, its
-// operators become calls of built-in functions, which look at their operands: what
-// would be too large is an error. So do the few methods that make something large
-// out of something small. Places in errors stay those of the operators.
+// Starlark counts steps, but one step may double a list or square an integer, and forty of
+// these exceed any memory. So before a file is compiled, its operators become calls of
+// built-in functions that check their operands. A result that would be too large is an
+// error. The few methods that make something large out of something small are checked in
+// the same way. Errors still name the places of the operators.
 
-// What values are bounded by: the length of strings in bytes and of everything else
-// in elements, and the bits of integers. What is large costs steps as well.
+// Bounds of values: the length of strings in bytes, of other collections in elements, and
+// of integers in bits. Large values also cost steps.
 const (
 	maxString   = 1 << 20
 	maxElements = 1 << 18
 	maxBits     = 1 << 18
 )
 
-// Names of the built-in functions, which no file can call: they are no identifiers.
+// Names of the built-in functions. No file can call them, because they are not identifiers.
 const (
 	attribute = "."
 	increment = "+="
@@ -68,7 +68,7 @@ func (b *bounding) stmts(list []syntax.Stmt) {
 	}
 }
 
-// assign makes x += y an assignment of a call.
+// assign turns x += y into an assignment of a call.
 func (b *bounding) assign(s *syntax.AssignStmt) syntax.Stmt {
 	if _, name := s.LHS.(*syntax.Ident); !name || s.Op != syntax.EQ {
 		b.impure = true
@@ -89,7 +89,7 @@ func (b *bounding) assign(s *syntax.AssignStmt) syntax.Stmt {
 	return &syntax.AssignStmt{OpPos: s.OpPos, Op: syntax.EQ, LHS: again(value), RHS: call(name, s.OpPos, value, b.expr(s.RHS))}
 }
 
-// firstCall is a call in an expression, nil if there is none.
+// firstCall returns a call in an expression, nil if there is none.
 func firstCall(x syntax.Expr) (found *syntax.CallExpr) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok && found == nil {
@@ -100,7 +100,7 @@ func firstCall(x syntax.Expr) (found *syntax.CallExpr) {
 	return found
 }
 
-// again is an expression once more, with names that can be bound by themselves.
+// again returns a copy of an expression, with names that can be bound separately.
 func again(x syntax.Expr) syntax.Expr {
 	switch x := x.(type) {
 	case *syntax.Ident:
@@ -119,7 +119,7 @@ func again(x syntax.Expr) syntax.Expr {
 		return &syntax.TupleExpr{Lparen: x.Lparen, List: list, Rparen: x.Rparen}
 	case *syntax.UnaryExpr:
 		return &syntax.UnaryExpr{OpPos: x.OpPos, Op: x.Op, X: again(x.X)}
-	case *syntax.CallExpr: // an operator that was one already
+	case *syntax.CallExpr: // an operator that is a call already
 		args := make([]syntax.Expr, len(x.Args))
 		for i, y := range x.Args {
 			args[i] = again(y)
@@ -135,7 +135,7 @@ func (b *bounding) exprs(list []syntax.Expr) {
 	}
 }
 
-// expr rewrites an expression, which may be none.
+// expr rewrites an expression; it may be nil.
 func (b *bounding) expr(x syntax.Expr) syntax.Expr {
 	switch x := x.(type) {
 	case *syntax.BinaryExpr:
@@ -195,19 +195,19 @@ func (b *bounding) expr(x syntax.Expr) syntax.Expr {
 	return x
 }
 
-// call is a call of a built-in function at a place.
+// call returns a call of a built-in function at a place.
 func call(name string, at syntax.Position, args ...syntax.Expr) *syntax.CallExpr {
 	return &syntax.CallExpr{Fn: &syntax.Ident{NamePos: at, Name: name}, Lparen: at, Args: args, Rparen: at}
 }
 
-// operators are what becomes a call.
+// operators are the operators that become calls.
 var operators = []syntax.Token{
 	syntax.PLUS, syntax.MINUS, syntax.STAR, syntax.SLASH, syntax.SLASHSLASH, syntax.PERCENT,
 	syntax.AMP, syntax.PIPE, syntax.CIRCUMFLEX, syntax.LTLT, syntax.GTGT,
 	syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE, syntax.IN,
 }
 
-// operator is one of them: x op y.
+// operator returns the function for one of them: x op y.
 func operator(op syntax.Token) builtin {
 	compares := slices.Contains([]syntax.Token{syntax.EQL, syntax.NEQ, syntax.LT, syntax.LE, syntax.GT, syntax.GE}, op)
 	return func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
@@ -246,10 +246,10 @@ func operator(op syntax.Token) builtin {
 	}
 }
 
-// builtin is a function of Go for Starlark.
+// builtin is a Go function for Starlark.
 type builtin = func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error)
 
-// size is the length of a string or a collection, or the bits of an integer.
+// size returns the length of a string or a collection, or the bits of an integer.
 func size(x starlark.Value) int {
 	switch x := x.(type) {
 	case starlark.Int:
@@ -266,10 +266,10 @@ func size(x starlark.Value) int {
 // perStep is the size of operands that counts as a step.
 const perStep = 64
 
-// charge counts what an operator costs beside itself.
+// charge counts the steps that an operator costs beyond its own.
 func charge(thread *starlark.Thread, size int) { thread.Steps += uint64(size / perStep) }
 
-// bounded is an error if a value like x may not become that large.
+// bounded returns an error if a value like x may not become that large.
 func bounded(x starlark.Value, size int) error {
 	most, what := maxElements, "elements"
 	switch x.(type) {
@@ -309,8 +309,8 @@ func boundedProduct(thread *starlark.Thread, x, y starlark.Value) error {
 	return bounded(x, int(length*times))
 }
 
-// printable bounds the text of values in something that has so many bytes itself,
-// each of which may repeat it.
+// printable bounds the text of values inside a text of times bytes, each of which may
+// repeat it.
 func printable(thread *starlark.Thread, times int, values ...starlark.Value) error {
 	total := 0
 	for _, v := range values {
@@ -325,8 +325,8 @@ func printable(thread *starlark.Thread, times int, values ...starlark.Value) err
 	return nil
 }
 
-// weigh adds the bytes of a value's text, about, until they are too many. It is
-// false if the value nests deeper than that.
+// weigh adds roughly the bytes of a value's text, until they are too many. It returns false
+// if the value nests deeper than depth.
 func weigh(v starlark.Value, total *int, depth int) bool {
 	if *total > maxString {
 		return true
@@ -357,8 +357,8 @@ func weigh(v starlark.Value, total *int, depth int) bool {
 	return true
 }
 
-// sized takes the elements of a value, and those of its elements, from what is left. It
-// is false if that is not enough. Freezing a value takes as long as this.
+// sized subtracts the elements of a value, and those of its elements, from what is left. It
+// returns false if too few are left. Freezing a value takes as long as this.
 func sized(v starlark.Value, left *int) bool {
 	switch x := v.(type) {
 	case *starlark.Dict:
@@ -377,7 +377,7 @@ func sized(v starlark.Value, left *int) bool {
 	return true
 }
 
-// incremented is x += y, which changes a list in place.
+// incremented returns x += y and changes a list in place.
 func incremented(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	if list, ok := args[0].(*starlark.List); ok {
 		return inPlace(thread, list, "extend", args[1])
@@ -385,7 +385,7 @@ func incremented(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tup
 	return operator(syntax.PLUS)(thread, nil, args, nil)
 }
 
-// united is x |= y, which changes a dict in place.
+// united returns x |= y and changes a dict in place.
 func united(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	if dict, ok := args[0].(*starlark.Dict); ok {
 		if _, ok := args[1].(*starlark.Dict); ok {
@@ -395,7 +395,7 @@ func united(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _
 	return operator(syntax.PIPE)(thread, nil, args, nil)
 }
 
-// inPlace calls a method that changes x, and is x.
+// inPlace calls a method that changes x and returns x.
 func inPlace(thread *starlark.Thread, x starlark.HasAttrs, method string, y starlark.Value) (starlark.Value, error) {
 	f, err := x.Attr(method)
 	if err != nil {
@@ -409,7 +409,7 @@ func inPlace(thread *starlark.Thread, x starlark.HasAttrs, method string, y star
 	return x, err
 }
 
-// attributed is x.name of a method that may make something large.
+// attributed returns x.name for a method that may make something large.
 func attributed(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 	x, name := args[0], string(args[1].(starlark.String))
 	has, ok := x.(starlark.HasAttrs)
@@ -450,7 +450,7 @@ func attributed(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ 
 	}), nil
 }
 
-// ranged is range, of a bounded length.
+// ranged is range with a bounded length.
 func ranged(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := starlark.Call(thread, starlark.Universe["range"], args, named)
 	if err != nil {
@@ -459,7 +459,7 @@ func ranged(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, n
 	return r, bounded(r, size(r))
 }
 
-// texted is str or repr, of bounded values.
+// texted is str or repr of bounded values.
 func texted(name string) builtin {
 	return func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		if err := printable(thread, 0, args...); err != nil {

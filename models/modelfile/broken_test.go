@@ -15,8 +15,8 @@ import (
 	"clew/models/modelfile"
 )
 
-// history is operations that follow one another: "f value" or "f value -> out", each
-// by a process of its own, with a ! before those that crashed.
+// history returns operations that follow one another: "f value" or "f value -> out". Each
+// has a process of its own; those that crashed have a ! before them.
 func history(t testing.TB, ops string) *jepsen.History {
 	t.Helper()
 	h, err := historyOf(ops)
@@ -53,7 +53,7 @@ func historyOf(ops string) (*jepsen.History, error) {
 	return b.History()
 }
 
-// comment is what a line of a model's text says behind a word.
+// comment returns the rest of a line "# word: .." of a model's text.
 func comment(text, word string) string {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, "# "+word+": "); ok {

@@ -1,6 +1,5 @@
-// Package modelfile reads models from files in Starlark, a small language that
-// looks like Python: deterministic, without input or output, and with steps that
-// can be counted.
+// Package modelfile reads models from files in Starlark, a small language that looks like
+// Python. Starlark is deterministic, has no input or output, and its steps can be counted.
 //
 //	file, err := modelfile.Load("counter.star")
 //	...
@@ -23,14 +22,14 @@
 //
 // # How it works
 //
-// The file is read once. For each history it becomes a models.Func, whose states
-// are numbers of a table: values are numbered by what they are, and share what
-// they have in common. So equal states are one state, in whatever order their
-// dicts were filled, and a list that grows is not copied.
+// The file is read once. For each history it becomes a models.Func whose states are numbers
+// of a table. The table numbers values by their contents and shares common parts. So equal
+// states are one state, in whatever order their dicts were filled, and a list that grows is
+// not copied.
 //
 // # What bounds it
 //
-// The steps of a call, the length of strings and lists, the digits of integers.
-// Starlark bounds the first. For the others the operators of a file become calls
-// (bounds.go), which look at their operands first. Recursion does not exist.
+// The steps of a call, the length of strings and lists, and the digits of integers have
+// bounds. Starlark bounds the steps. For the others, the operators of a file become calls
+// (bounds.go) that check their operands first. There is no recursion.
 package modelfile

@@ -8,13 +8,13 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// In Starlark a function that ends without a return gives None, and None is a state
-// like any other: a forgotten return would be a false alarm. So every function must
-// return something on every way through it, as far as its text shows: it ends in a
-// return, in fail(..), in an if whose branches all do, or in while True without a break.
+// In Starlark a function that ends without a return gives None, and None is a state like
+// any other. A forgotten return would be a false alarm. So every function must return
+// something on every path, as far as its text shows. It ends in a return, in fail(..), in
+// an if whose branches all do, or in while True without a break.
 
-// forgotten is an error about a function that can end without a return, nil if
-// there is none.
+// forgotten returns an error about a function that can end without a return, nil if there
+// is none.
 func forgotten(list []syntax.Stmt) error {
 	var err error
 	for _, s := range list {
@@ -61,7 +61,7 @@ func falls(block []syntax.Stmt) (at syntax.Position, ends bool) {
 	return start, true
 }
 
-// endless says whether nothing but a return leaves a loop.
+// endless says whether a loop can end only with a return.
 func endless(s *syntax.WhileStmt) bool {
 	always, ok := s.Cond.(*syntax.Ident)
 	return ok && always.Name == "True" && !breaks(s.Body)
@@ -80,10 +80,10 @@ func breaks(block []syntax.Stmt) bool {
 	})
 }
 
-// What inconsistent(..) gives refuses an operation only if the step returns it. A call of
-// it as a statement refuses nothing, and neither does a variable that is never looked at.
+// The value of inconsistent(..) refuses an operation only if the step returns it. A call as
+// a statement refuses nothing, and neither does a variable that is never looked at.
 
-// lost is an error about an inconsistent(..) that no step can return, nil if there is
+// lost returns an error about an inconsistent(..) that no step can return, nil if there is
 // none as far as the text shows.
 func lost(list []syntax.Stmt) error {
 	refusing := refusing(list)
@@ -145,7 +145,7 @@ func refusing(list []syntax.Stmt) functions {
 	return all
 }
 
-// by returns which of the functions an expression may have its value from, or "".
+// by returns the function that an expression may get its value from, or "".
 func (all functions) by(x syntax.Expr) string {
 	switch x := x.(type) {
 	case *syntax.ParenExpr:
@@ -172,7 +172,7 @@ func assigned(s *syntax.AssignStmt) string {
 	return ""
 }
 
-// lookedAt returns the names that a function mentions otherwise than to set them.
+// lookedAt returns the names that a function mentions other than to set them.
 func lookedAt(def *syntax.DefStmt) map[string]bool {
 	used := map[string]bool{}
 	var visit func(n syntax.Node) bool

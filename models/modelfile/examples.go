@@ -9,8 +9,8 @@ import (
 	"clew/jepsen"
 )
 
-// Example is a history in a model file, and what is to be said of it. Its
-// operations follow one another, but those in a list of their own are concurrent.
+// Example is a history in a model file, and its expected verdict. Its operations follow one
+// another, except that those in a list of their own are concurrent.
 type Example struct {
 	Name  string // its operations, unless it has one
 	Valid bool
@@ -25,7 +25,7 @@ type exampleOp struct {
 	ok                       bool
 }
 
-// Examples are those of the file.
+// Examples returns the examples of the file.
 func (f *File) Examples() []*Example { return f.examples }
 
 func (f *File) findExamples(v starlark.Value) error {
@@ -86,7 +86,7 @@ func (f *File) example(v starlark.Value) (*Example, error) {
 	return x, nil
 }
 
-// maxName bounds the name of an example that has none.
+// maxName bounds the name of an example that does not give one.
 const maxName = 60
 
 func (f *File) exampleOps(x *Example, v starlark.Value) error {
@@ -112,8 +112,8 @@ func (f *File) exampleOps(x *Example, v starlark.Value) error {
 	return nil
 }
 
-// exampleOp is one operation: (f, value), (f, value, out), (f, value, crashed) or a
-// dict with any of f, value, out, key, process and ok.
+// exampleOp reads one operation: (f, value), (f, value, out), (f, value, crashed) or a dict
+// with any of f, value, out, key, process and ok.
 func (f *File) exampleOp(v starlark.Value) (op exampleOp, err error) {
 	const form = `expected ("add", 1), ("read", None, 3), ("add", 1, crashed) or {"f": "add", "value": 1, "key": "x"}`
 	t := newValues(f.keep)
@@ -164,7 +164,7 @@ func (f *File) exampleOp(v starlark.Value) (op exampleOp, err error) {
 	return op, nil
 }
 
-// History is the example as a history.
+// History returns the example as a history.
 func (x *Example) History() (*jepsen.History, error) {
 	b := jepsen.NewBuilder(jepsen.Options{})
 	fresh := 0

@@ -8,7 +8,7 @@ import (
 )
 
 // An example's operations are events: one after another by processes of their own, unless
-// it says otherwise, and those in a list at once.
+// it says otherwise, and concurrent if they are in a list.
 func TestExamplesAreHistories(t *testing.T) {
 	for _, c := range []struct{ ops, want string }{
 		{`("put", 1), ("get", None, 1), ("put", 2, crashed)`, `

@@ -20,8 +20,7 @@ import (
 	"clew/models"
 )
 
-// File is a model file that has been read. It can be used for many histories at
-// once.
+// File is a model file that has been read. It can be used for many histories at once.
 type File struct {
 	// Print, unless it is nil, gets what the model prints.
 	Print io.Writer
@@ -39,7 +38,7 @@ type File struct {
 	keep      bool // keywords = "keep"
 	examples  []*Example
 	returns   returns
-	refuses   bool // something in it says inconsistent(..)
+	refuses   bool // something in it mentions inconsistent(..)
 
 	mu       sync.Mutex
 	remarked string // see Warnings
@@ -48,8 +47,7 @@ type File struct {
 // maxFile bounds a file's length.
 const maxFile = 1 << 20
 
-// Load reads a model file. An error has the place in the file, and is an
-// *edn.Error then.
+// Load reads a model file. An error about a place in the file is an *edn.Error.
 func Load(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -66,7 +64,7 @@ func Load(path string) (*File, error) {
 	return Parse(path, text)
 }
 
-// Parse reads the text of a model file, which path stands for in errors.
+// Parse reads the text of a model file. Errors name it by path.
 func Parse(path string, text []byte) (*File, error) {
 	f := &File{path: path, ops: map[string]*starlark.Function{}}
 	globals, err := f.run(text)
@@ -100,7 +98,7 @@ func Parse(path string, text []byte) (*File, error) {
 	return f, f.findExamples(globals["examples"])
 }
 
-// run runs the file itself, which gives what it names.
+// run runs the file itself and returns its global names.
 func (f *File) run(text []byte) (starlark.StringDict, error) {
 	options := &syntax.FileOptions{Set: true, While: true, TopLevelControl: true}
 	tree, err := options.Parse(f.path, text, 0)
@@ -150,11 +148,11 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 			return nil, fmt.Errorf("%s: %s has more than %d elements, with those of its elements", f.path, name, maxSize)
 		}
 	}
-	globals.Freeze() // steps run concurrently, and depend on nothing but their arguments
+	globals.Freeze() // steps run concurrently, and depend only on their arguments
 	return globals, nil
 }
 
-// set sets what a name of the file says.
+// set takes over a global name of the file.
 func (f *File) set(name string, v starlark.Value) (err error) {
 	switch name {
 	case "init":
@@ -204,7 +202,7 @@ func (f *File) setOps(v starlark.Value) error {
 	return nil
 }
 
-// function is a function with so many parameters.
+// function returns v as a function with the given number of parameters.
 func function(name string, v starlark.Value, params int) (*starlark.Function, error) {
 	what := map[int]string{1: "one parameter", 2: "two parameters, a state and an operation"}[params]
 	f, ok := v.(*starlark.Function)
@@ -217,7 +215,7 @@ func function(name string, v starlark.Value, params int) (*starlark.Function, er
 	return f, nil
 }
 
-// texts is a list of strings.
+// texts returns a list of strings.
 func texts(name string, v starlark.Value) ([]string, error) {
 	var list []string
 	items, ok := v.(starlark.Iterable)
@@ -234,12 +232,12 @@ func texts(name string, v starlark.Value) ([]string, error) {
 	return list, nil
 }
 
-// names are the :f's of its ops.
+// names lists the :f's of its ops.
 func (f *File) names() string { return strings.Join(f.sortedOps(), ", ") }
 
 func (f *File) sortedOps() []string { return slices.Sorted(maps.Keys(f.ops)) }
 
-// Definition is the model, for models.Own.
+// Definition returns the model, for models.Own.
 func (f *File) Definition() *models.Definition {
 	about := f.about
 	if about == "" {
@@ -255,8 +253,8 @@ func (f *File) Definition() *models.Definition {
 	return def
 }
 
-// pythons are words of Python's that Starlark reserves and has no use for, and what there
-// is instead.
+// pythons are Python's words that Starlark reserves without using them, with what to write
+// instead.
 var pythons = map[string]string{
 	"class":    "; expected a dict or a tuple",
 	"del":      "; expected d.pop(key) of a dict of the function's own",
@@ -272,7 +270,7 @@ var pythons = map[string]string{
 	"yield":    "; expected one_of([..]) for several outcomes",
 }
 
-// placed is an error of the file with its place.
+// placed returns an error of the file with its place.
 func placed(path string, err error) error {
 	at := func(pos syntax.Position, msg string) error {
 		return edn.Pos{File: path, Line: int(pos.Line), Col: int(pos.Col)}.Errorf("%s", msg)

@@ -18,9 +18,9 @@ import (
 )
 
 // FuzzModel reads any text as a model file, and checks the histories of its examples and
-// another one with it: without a panic, within the bounds of every model, and with errors
-// that say where in the file they are. Two engines that both decide agree, unless the file
-// declares what need not be true.
+// another one with it. It must not panic, must stay within the bounds of every model, and
+// must give errors with a place in the file. Two engines that both decide agree, unless the
+// file declares something that may be untrue.
 func FuzzModel(f *testing.F) {
 	broken, err := txtar.ParseFile(filepath.Join("testdata", "broken.txtar"))
 	if err != nil {

@@ -5,15 +5,15 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// A log that grows by an element at a time is the worst case of a model: copied,
-// ten thousand appends are fifty million elements. So the sum of a list that has a
-// number and another list remembers where it comes from. If nothing in the file can
-// change a list in place (pure), the sum shares the elements with it as well.
+// A log that grows by one element at a time is the worst case of a model: copied, ten
+// thousand appends are fifty million elements. So the sum of a numbered list and another
+// list remembers the first as its origin. If nothing in the file can change a list in place
+// (pure), the sum also shares its elements.
 
-// growth is where the lists of one step come from.
+// growth maps the lists of one step to their origins.
 type growth map[*starlark.List]origin
 
-// origin is the list with a number that a list begins with.
+// origin is the numbered list that a list begins with.
 type origin struct {
 	list  *starlark.List
 	store *store // of both; nil: each has its own elements
@@ -35,8 +35,7 @@ func (o origin) still(x *starlark.List) bool {
 	return true
 }
 
-// identical says whether two values are one and the same, as far as that can be
-// told at once.
+// identical says whether two values are the same value, as far as constant time can show.
 func identical(a, b starlark.Value) bool {
 	switch a := a.(type) {
 	case starlark.Int, starlark.String, starlark.Bool, starlark.NoneType, *starlark.List, *starlark.Dict, *starlark.Set:
@@ -48,7 +47,7 @@ func identical(a, b starlark.Value) bool {
 	return false
 }
 
-// sum is x + y of two lists.
+// sum returns x + y for two lists.
 func (t *table) sum(x, y *starlark.List, grown growth, pure bool) (starlark.Value, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"clew/edn"
 )
 
-// Operators are calls in a model file, and do what they do in Starlark.
+// Operators are calls in a model file, and do the same as in Starlark.
 func TestOperatorsAreStarlarks(t *testing.T) {
 	for _, expr := range []string{
 		`1 + 2 * 3 - 4 // 5 % 6`, `7 / 2`, `-7 // 2`, `-7 % 3`, `6 & 3 | 8 ^ 1`, `1 << 70 >> 68`, `~5`, `+5`, `10000000000000000000000 * 3`,
@@ -41,7 +41,7 @@ func TestOperatorsAreStarlarks(t *testing.T) {
 	}
 }
 
-// check compares what x is in a text with what it is in Starlark, or the errors.
+// check compares x in a text with x in Starlark, or the errors.
 func check(t *testing.T, text string) {
 	t.Helper()
 	say := func(globals starlark.StringDict, err error) string {
@@ -62,7 +62,7 @@ func check(t *testing.T, text string) {
 	}
 }
 
-// value is the value of an expression.
+// value returns the value of an expression.
 func value(t testing.TB, expr string) starlark.Value {
 	t.Helper()
 	f := &File{path: "x.star"}
@@ -73,7 +73,7 @@ func value(t testing.TB, expr string) starlark.Value {
 	return globals["x"]
 }
 
-// However large the numbers: what would be too large is refused before it is made.
+// A value that would be too large is refused before it is made, however large the numbers.
 func TestProductsAreBounded(t *testing.T) {
 	for _, expr := range []string{
 		`"ab" * (1 << 20)`, `"ab" * (1 << 62)`, `(1 << 62) * "ab"`, `[1, 2, 3] * (1 << 61)`, `(1, 2) * (1 << 63)`, `"ab" * (1 << 64)`, `"" * (1 << 64)`,
@@ -83,7 +83,7 @@ func TestProductsAreBounded(t *testing.T) {
 			t.Errorf("%s: %v", expr, err)
 		}
 	}
-	// Wherever it stands.
+	// This holds wherever it stands.
 	for _, place := range []string{
 		`X`, `(X)`, `[X]`, `(1, X)`, `{1: X}`, `{X: 1}`, `len(X)`, `dict(b = X)`, `dict(**{"b": X})`, `max(*[X])`, `(X)[0]`, `[1][X]`, `[1][X:]`, `[1][:X]`, `[1][::X]`,
 		`[X for i in [1]]`, `[i for i in X]`, `[i for i in [1] if X]`, `{i: X for i in [1]}`, `{X: i for i in [1]}`, `X if 1 else 2`, `1 if X else 2`, `1 if 0 else X`,
@@ -108,7 +108,8 @@ func TestProductsAreBounded(t *testing.T) {
 	}
 }
 
-// What stands for no state is false, like None, and what stands for several is true.
+// The value that stands for no state is false, like None, and the one that stands for
+// several is true.
 func TestWhatStandsForNoStateIsFalse(t *testing.T) {
 	if got := value(t, `[inconsistent("no") or 5, one_of([0]) and 6, 7 if crashed else 8]`).String(); got != "[5, 6, 7]" {
 		t.Errorf("it is %s", got)
@@ -145,14 +146,14 @@ func TestEqualValuesHaveOneNumber(t *testing.T) {
 			}
 		}
 	}
-	// A dict comes back in canonical order, whoever came first.
+	// A dict comes back in canonical order, in whatever order it was filled.
 	n := number(`{"b": 1, "a": 2, 3: 4, None: 5}`)
 	if got := table.value(n).String(); got != `{None: 5, 3: 4, "a": 2, "b": 1}` {
 		t.Errorf("the dict comes back as %s", got)
 	}
 }
 
-// Lists that grow out of one another share their elements, and stay apart.
+// Lists that grow out of one another share their elements but stay separate.
 func TestListsThatGrow(t *testing.T) {
 	for _, pure := range []bool{true, false} {
 		table := newTable()

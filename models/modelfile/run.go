@@ -34,13 +34,13 @@ var predeclared = func() starlark.StringDict {
 	return d
 }()
 
-// impossible is what inconsistent(why) gives: no state.
+// impossible is the value of inconsistent(why): no state.
 type impossible struct{ why string }
 
-// outcomes is what one_of([..]) gives: several states.
+// outcomes is the value of one_of([..]): several states.
 type outcomes struct{ list []starlark.Value }
 
-// crash is what stands for a crash in an example.
+// crash stands for a crash in an example.
 type crash struct{}
 
 func (impossible) String() string          { return "inconsistent(..)" }
@@ -141,7 +141,7 @@ type state struct {
 	hash   uint32
 }
 
-// String is a text that depends on nothing but what the state is.
+// String returns a text that depends only on the value of the state.
 func (s state) String() string { return fmt.Sprint(s.hash) }
 
 // bound is a file's model for one history.
@@ -149,12 +149,12 @@ type bound struct {
 	file   *File
 	values *values
 	states *table
-	start  starlark.Value // the state at first
+	start  starlark.Value // the initial state
 	stop   <-chan struct{}
 	idle   sync.Pool // calls that have ended
 }
 
-// bind makes the model for one history.
+// bind returns the model for one history.
 func (f *File) bind(b *models.Binding) (models.Reader, error) {
 	m := &bound{file: f, values: newValues(f.keep), states: newTable()}
 	start := f.init
@@ -184,7 +184,7 @@ func (f *File) bind(b *models.Binding) (models.Reader, error) {
 	return x.Reader(b)
 }
 
-// at is where the function of an :f stands.
+// at returns the place of an :f's function.
 func (f *File) at(name string) string {
 	step := f.ops[name]
 	return fmt.Sprintf("%s:%d:%d", f.path, step.Position().Line, step.Position().Col)
@@ -200,7 +200,7 @@ func (m *bound) check(c models.Call) error {
 	return nil
 }
 
-// intern is the state of a value.
+// intern returns the state of a value.
 func (m *bound) intern(v starlark.Value, grown growth) (state, error) {
 	t := m.states
 	t.mu.Lock()
@@ -212,14 +212,14 @@ func (m *bound) intern(v starlark.Value, grown growth) (state, error) {
 	return state{n, t.facts[n].hash}, nil
 }
 
-// value is the value of a state.
+// value returns the value of a state.
 func (m *bound) value(s state) starlark.Value {
 	m.states.mu.Lock()
 	defer m.states.mu.Unlock()
 	return m.states.value(s.number)
 }
 
-// size is about how many bytes the table has come to hold since it was last asked.
+// size returns roughly how many bytes the table has added since the last call.
 func (m *bound) size(state) int {
 	m.states.mu.Lock()
 	defer m.states.mu.Unlock()
@@ -257,7 +257,7 @@ func (m *bound) step(f *starlark.Function, s state, c models.Call) ([]state, err
 	return next, nil
 }
 
-// begin is a new call, or one that has ended and begins anew.
+// begin returns a new call, or reuses one that has ended.
 func (m *bound) begin() *inCall {
 	x, ended := m.idle.Get().(*inCall)
 	if !ended {
@@ -268,8 +268,8 @@ func (m *bound) begin() *inCall {
 	return x
 }
 
-// part is the part that an operation touches. An error in the model is a panic, as
-// models.Func has it.
+// part returns the part that an operation touches. It panics with an error in the model, as
+// models.Func expects.
 func (m *bound) part(c models.Call) any {
 	s, err := m.asked(m.file.partition, operation{c, m})
 	if err != nil {
@@ -282,7 +282,7 @@ func (m *bound) part(c models.Call) any {
 	return n.number
 }
 
-// describe is a state as it prints.
+// describe returns a state as it prints.
 func (m *bound) describe(s state) any {
 	v := m.value(s)
 	if m.file.describe != nil {
@@ -294,7 +294,7 @@ func (m *bound) describe(s state) any {
 	return m.values.plain(v)
 }
 
-// asked is the answer of a function of the file.
+// asked returns the answer of a function of the file.
 func (m *bound) asked(f *starlark.Function, x starlark.Value) (starlark.Value, error) {
 	v, err := starlark.Call(newCall(m.file, m.states, m.stop).thread, f, starlark.Tuple{x}, nil)
 	if err != nil {
@@ -303,8 +303,8 @@ func (m *bound) asked(f *starlark.Function, x starlark.Value) (starlark.Value, e
 	return v, nil
 }
 
-// maxSteps bounds the steps of one call, and pollSteps are those after which it
-// looks whether it should end.
+// maxSteps bounds the steps of one call. After every pollSteps steps, a call checks whether
+// it should end.
 const (
 	maxSteps  = 5_000_000
 	pollSteps = 20_000
@@ -325,7 +325,7 @@ func callOf(thread *starlark.Thread) *inCall { return thread.Local(inThread).(*i
 
 var printing sync.Mutex
 
-// newCall is a call, which ends early once stop is closed.
+// newCall returns a call that ends early once stop is closed.
 func newCall(f *File, t *table, stop <-chan struct{}) *inCall {
 	c := &inCall{file: f, table: t, stop: stop}
 	c.thread = &starlark.Thread{
@@ -363,7 +363,7 @@ func (c *inCall) sum(x, y *starlark.List) (starlark.Value, error) {
 	return c.table.sum(x, y, c.grown, c.file.pure)
 }
 
-// hashOf is a hash of a text.
+// hashOf returns a hash of a text.
 func hashOf(text string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(text))

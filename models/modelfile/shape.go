@@ -10,21 +10,22 @@ import (
 )
 
 // A step of Porcupine's returns whether the operation can happen, alone or in a pair with
-// the state. Here it returns the state itself, and a boolean or a pair is a state like
-// any other: such a model refuses nothing. So both are errors, unless the state at first
-// is one, too.
+// the state. Here a step returns the state itself, and a boolean or a pair is a state like
+// any other: such a model refuses nothing. So both are errors, unless the initial state is
+// one, too.
 
-// shape is what a return gives, as far as its text shows.
+// shape is the form of a returned value, as far as the text shows.
 type shape uint8
 
 const (
 	anyShape shape = iota
 	literal        // True or False
-	truth          // a comparison, or what is made of some
+	truth          // a comparison, or made of comparisons
 	pair           // a tuple of two whose first is a literal or a truth
 )
 
-// returns are the shapes of what the functions of a file return, by their places.
+// returns are the shapes of the values that the functions of a file return, by their
+// places.
 type returns map[syntax.Position]returned
 
 // returned is the return of a function that says most.
@@ -33,7 +34,7 @@ type returned struct {
 	at    syntax.Position
 }
 
-// returnsOf finds those of the functions in a file.
+// returnsOf finds the returns of the functions in a file.
 func returnsOf(list []syntax.Stmt) returns {
 	all := returns{}
 	for _, s := range list {
@@ -70,7 +71,7 @@ func returnOf(body []syntax.Stmt) (r returned) {
 	return r
 }
 
-// shapeOf is the shape of an expression.
+// shapeOf returns the shape of an expression.
 func shapeOf(x syntax.Expr) shape {
 	switch x := x.(type) {
 	case *syntax.ParenExpr:
@@ -119,8 +120,8 @@ const (
 	notTruth = "it returns whether the operation can happen, as Porcupine's steps do; expected the next state, or inconsistent(why) if it cannot. A state that is a boolean is one at first, too"
 )
 
-// checkShapes is an error about a step whose text shows that it returns what Porcupine's
-// do.
+// checkShapes returns an error about a step whose text shows that it returns the same as
+// Porcupine's steps.
 func (f *File) checkShapes() error {
 	_, isBool := f.init.(starlark.Bool)
 	for _, name := range f.sortedOps() {
@@ -140,9 +141,10 @@ func (f *File) checkShapes() error {
 	return nil
 }
 
-// shaped is an error about a state that is what Porcupine's steps return. It remembers
-// the first state that is of another type than the one at first: one that is part of the
-// operation is any value, and so is what comes after None or after a state of that type.
+// shaped returns an error about a state that looks like the result of Porcupine's steps. It
+// remembers the first state that is of another type than the initial one. A state that is
+// part of the operation may have any type. So may a state after None or after a state of
+// that type.
 func (m *bound) shaped(before, v starlark.Value, op operation) error {
 	start := m.start
 	switch _, isBool := v.(starlark.Bool); {
@@ -163,13 +165,12 @@ func (m *bound) shaped(before, v starlark.Value, op operation) error {
 
 func isNumber(v starlark.Value) bool { return v.Type() == "int" || v.Type() == "float" }
 
-// gives says whether a value is that of an operation, or what it returned, or part of
-// one of them.
+// gives says whether a value is the operation's value or result, or part of one.
 func (m *bound) gives(op operation, v starlark.Value) bool {
 	return holds(m.values.get(op.Call.Value), v, maxDepth) || op.OK && holds(m.values.get(op.Out), v, maxDepth)
 }
 
-// holds says whether a value is another one or has it within, at most so deep.
+// holds says whether v equals x or is inside x, at most depth levels deep.
 func holds(x, v starlark.Value, depth int) bool {
 	if equal, err := starlark.Equal(x, v); err == nil && equal {
 		return true
@@ -193,7 +194,7 @@ func holds(x, v starlark.Value, depth int) bool {
 	return false
 }
 
-// remark keeps what is worth a warning, the first of it.
+// remark keeps the first remark that is worth a warning.
 func (f *File) remark(format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -202,8 +203,8 @@ func (f *File) remark(format string, args ...any) {
 	}
 }
 
-// Warnings returns what may be wrong with the model, as far as its text and the steps
-// that it has taken so far show.
+// Warnings returns what may be wrong with the model, as far as its text and the steps taken
+// so far show.
 func (f *File) Warnings() (list []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

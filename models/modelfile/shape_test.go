@@ -11,8 +11,8 @@ import (
 	"clew/models/modelfile"
 )
 
-// TestStatesMayBeBooleansAndPairs has models whose states look like what Porcupine's
-// steps return. They work.
+// TestStatesMayBeBooleansAndPairs has models whose states look like the results of
+// Porcupine's steps. They work.
 func TestStatesMayBeBooleansAndPairs(t *testing.T) {
 	for _, x := range []struct{ name, text, valid, invalid string }{
 		{"a flag", `
@@ -96,7 +96,7 @@ ops = {"write": write, "read": read}`, "write 2, read nil -> 2", "write 2, read 
 	}
 }
 
-// TestModelsThatRefuseNothingAreToldOf has models that are no error, and no good.
+// TestModelsThatRefuseNothingAreToldOf has models that are not errors, but useless.
 func TestModelsThatRefuseNothingAreToldOf(t *testing.T) {
 	const never = "no step says inconsistent(why), so that no history is ever invalid"
 	for _, x := range []struct {

@@ -9,25 +9,25 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// table numbers values by what they are. A list is its last element and the list
-// without it, so that lists which begin alike share that; tuples likewise, and
-// dicts and sets in canonical order. Every value is one node, and has one number.
+// table numbers values by their contents. A list is its last element and the list without
+// it, so that lists with a common beginning share it. Tuples work in the same way, and so
+// do dicts and sets, in canonical order. Every value is one node, and has one number.
 type table struct {
 	mu     sync.Mutex
 	number map[node]int32
 	leaf   map[any]int32
 	nodes  []node // by number
-	facts  []fact // likewise
+	facts  []fact // by number
 	leaves []starlark.Value
 
 	held   map[int32]*held          // collections in memory, by number
 	of     map[starlark.Value]int32 // their numbers, by pointer
 	oldest []int32                  // in order of arrival
 	room   int                      // elements that may still be held
-	spent  int                      // about how many bytes were added since it was last asked
+	spent  int                      // roughly the bytes added since size was last called
 }
 
-// node is a value: a leaf, or the last of several items with what is before it.
+// node is a value: a leaf, or the last of several items with the items before it.
 type node struct {
 	kind         nodeKind
 	before, a, b int32 // b: the value of a dict's key
@@ -47,7 +47,7 @@ const (
 type fact struct {
 	hash   uint32
 	length int32
-	size   int32 // elements, with those of its elements: as often as it has them
+	size   int32 // elements, with those of its elements, counted every time they occur
 }
 
 // held is a list, dict or set in memory, frozen and in canonical order. Lists that
@@ -55,30 +55,30 @@ type fact struct {
 type held struct {
 	value starlark.Value
 	store *store
-	cost  int // elements that no other one holds, about
+	cost  int // roughly the elements that no other one holds
 }
 
 // store is the elements of several lists, each of which is a beginning of it.
 type store struct{ elems []starlark.Value }
 
-// maxHeld bounds the elements of the collections that are kept, maxDepth the nesting
-// of states, and maxSize their elements with those of their elements. A tuple of two
-// tuples, each of which is such a one, is small in memory, but whoever looks at all of
-// it takes twice as long with each level.
+// maxHeld bounds the elements of the collections that are kept. maxDepth bounds the nesting
+// of states, and maxSize their elements with those of their elements. Nested tuples that
+// each hold the same tuple twice are small in memory, but every level doubles the time to
+// visit all of it.
 const (
 	maxHeld  = 1 << 20
 	maxDepth = 100
 	maxSize  = 1 << 20
 )
 
-// empty is what is before the first item.
+// empty stands before the first item.
 const empty int32 = -1
 
 func newTable() *table {
 	return &table{number: map[node]int32{}, leaf: map[any]int32{}, held: map[int32]*held{}, of: map[starlark.Value]int32{}, room: maxHeld}
 }
 
-// add is the number of a node.
+// add returns the number of a node.
 func (t *table) add(x node, f fact) int32 {
 	n, known := t.number[x]
 	if !known {
@@ -90,7 +90,7 @@ func (t *table) add(x node, f fact) int32 {
 	return n
 }
 
-// leafOf is the number of a leaf, which is key in Go.
+// leafOf returns the number of a leaf, identified by a Go key.
 func (t *table) leafOf(key any, v starlark.Value) int32 {
 	n, known := t.leaf[key]
 	if !known {
@@ -102,7 +102,7 @@ func (t *table) leafOf(key any, v starlark.Value) int32 {
 	return n
 }
 
-// then is the number of what is before with another item behind it.
+// then returns the number of the value before with another item behind it.
 func (t *table) then(kind nodeKind, before, a, b int32) (int32, error) {
 	f := fact{hash: 31 + uint32(kind)}
 	if before != empty {
@@ -123,7 +123,7 @@ func (t *table) then(kind nodeKind, before, a, b int32) (int32, error) {
 	return t.add(node{kind: kind, before: before, a: a, b: b}, f), nil
 }
 
-// none is the number of the empty value of a kind.
+// none returns the number of the empty value of a kind.
 func (t *table) none(kind nodeKind) int32 {
 	return t.add(node{kind: kind, before: empty, a: empty, b: empty}, fact{hash: 31 + uint32(kind)})
 }
@@ -133,8 +133,8 @@ var (
 	errLarge  = fmt.Errorf("a state has at most %d elements, with those of its elements", maxSize)
 )
 
-// intern is the number of a value. grown are the lists that grew out of others in
-// the step that made it.
+// intern returns the number of a value. grown are the lists that grew out of others in the
+// step that made it.
 func (t *table) intern(v starlark.Value, grown growth, depth int) (int32, error) {
 	if depth > maxDepth {
 		return 0, errNested
@@ -179,7 +179,7 @@ func (t *table) intern(v starlark.Value, grown growth, depth int) (int32, error)
 	return 0, fmt.Errorf("a state is made of None, booleans, numbers, strings, lists, tuples, dicts and sets, not of a %s", v.Type())
 }
 
-// chain is the number of items of a kind, with values if they are a dict's keys.
+// chain returns the number of items of a kind, with values if the items are a dict's keys.
 func (t *table) chain(kind nodeKind, items, values []starlark.Value, grown growth, depth int) (int32, error) {
 	n := t.none(kind)
 	for i, item := range items {
@@ -221,8 +221,8 @@ func (t *table) dict(x *starlark.Dict, grown growth, depth int) (int32, error) {
 	return n, err
 }
 
-// flat says whether values are no collections: two that have one number are the
-// same then.
+// flat says whether no value is a collection. Then two values with one number are
+// identical.
 func flat(all []starlark.Value) bool {
 	return !slices.ContainsFunc(all, func(v starlark.Value) bool {
 		switch v.(type) {
@@ -233,8 +233,8 @@ func flat(all []starlark.Value) bool {
 	})
 }
 
-// list is the number of a list. If it grew out of one that has a number, only what
-// came behind that is looked at.
+// list returns the number of a list. If it grew out of a list with a number, list looks
+// only at the elements behind that one.
 func (t *table) list(x *starlark.List, grown growth, depth int) (int32, error) {
 	if n, known := t.of[x]; known {
 		return n, nil
@@ -276,8 +276,7 @@ func elements(x *starlark.List) []starlark.Value {
 	return all
 }
 
-// hold keeps a collection in memory, which is frozen from now on, for as long as
-// there is room.
+// hold freezes a collection and keeps it in memory while there is room.
 func (t *table) hold(n int32, x starlark.Value, s *store, cost int) {
 	x.Freeze()
 	t.held[n], t.of[x] = &held{x, s, cost + 8}, n
@@ -290,7 +289,7 @@ func (t *table) hold(n int32, x starlark.Value, s *store, cost int) {
 	}
 }
 
-// value is the value of a number, which is frozen.
+// value returns the frozen value of a number.
 func (t *table) value(n int32) starlark.Value {
 	if known := t.held[n]; known != nil {
 		return known.value
@@ -322,7 +321,7 @@ func (t *table) value(n int32) starlark.Value {
 	return v
 }
 
-// items are the items of a number: of a dict its keys and values in turn.
+// items returns the items of a number; for a dict, its keys and values in turn.
 func (t *table) items(n int32) []starlark.Value {
 	x := t.nodes[n]
 	per := int32(1)

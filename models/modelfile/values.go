@@ -15,15 +15,15 @@ import (
 	"clew/edn"
 )
 
-// values are the values of a history in Starlark. Lists and vectors become frozen
-// lists, or tuples where a value must be hashable; maps and sets are filled in a
-// canonical order. What Starlark has no word for is opaque.
+// values are the values of a history in Starlark. Lists and vectors become frozen lists, or
+// tuples where a value must be hashable. Maps and sets are filled in a canonical order.
+// Values that Starlark cannot express are opaque.
 type values struct {
 	keep bool // keywords stay keywords; otherwise they are strings
 
 	mu       sync.Mutex
 	of       map[int32]starlark.Value // by class
-	hashable map[int32]starlark.Value // likewise
+	hashable map[int32]starlark.Value // by class
 	strings  map[string]edn.Value     // the first string or keyword of a name
 	integers map[string]edn.Value     // the first integer or float of a number
 }
@@ -36,8 +36,8 @@ func newValues(keep bool) *values {
 	}
 }
 
-// read is a value in Starlark. It is an error if the history has another one that
-// a model could not tell from it.
+// read returns a value in Starlark. It is an error if the history has another value that a
+// model could not distinguish from it.
 func (t *values) read(x edn.Value) (starlark.Value, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +48,7 @@ func (t *values) read(x edn.Value) (starlark.Value, error) {
 	return v, err
 }
 
-// get is a value that has been read.
+// get returns a value that has been read.
 func (t *values) get(x edn.Value) starlark.Value {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,7 +146,7 @@ func (t *values) dict(x edn.Value) (starlark.Value, error) {
 	return dictOf(names, held)
 }
 
-// dictOf is a dict of these keys and values, in canonical order.
+// dictOf returns a dict of these keys and values, in canonical order.
 func dictOf(keys, held []starlark.Value) (*starlark.Dict, error) {
 	at := make([]int, len(keys))
 	for i := range at {
@@ -162,7 +162,7 @@ func dictOf(keys, held []starlark.Value) (*starlark.Dict, error) {
 	return dict, nil
 }
 
-// text is a string or keyword that is a string of that text.
+// text returns a string or keyword as a string of that text.
 func (t *values) text(x edn.Value, text string) (starlark.Value, error) {
 	if first, seen := t.strings[text]; seen && first.Kind() != x.Kind() {
 		return nil, fmt.Errorf("the history has both %v and %v, which would both be the string %q in the model; with keywords = \"keep\" in the model they stay apart", first, x, text)
@@ -172,8 +172,8 @@ func (t *values) text(x edn.Value, text string) (starlark.Value, error) {
 	return starlark.String(text), nil
 }
 
-// number is an integer or a float. NaN equals nothing, not even itself, so that
-// it is opaque.
+// number returns an integer or a float. NaN is opaque, because it equals nothing, not even
+// itself.
 func (t *values) number(x edn.Value) (starlark.Value, error) {
 	var v starlark.Value
 	whole := ""
@@ -203,8 +203,8 @@ func (t *values) number(x edn.Value) (starlark.Value, error) {
 	return v, nil
 }
 
-// plain is a value of Starlark for edn.Values.From. A string that was a keyword of
-// the history is a keyword again.
+// plain returns a Starlark value for edn.Values.From. A string that was a keyword of the
+// history is a keyword again.
 func (t *values) plain(v starlark.Value) any {
 	switch v := v.(type) {
 	case starlark.NoneType:
@@ -255,7 +255,7 @@ func (t *values) plain(v starlark.Value) any {
 // pairs are the keys and values of a map in turn.
 type pairs []any
 
-// plain is a map, or if a key cannot be a key in Go, a vector of pairs.
+// plain returns a map. If a key cannot be a key in Go, it returns a vector of pairs.
 func (p pairs) plain() any {
 	m := map[any]any{}
 	var list []any
@@ -273,8 +273,8 @@ func (p pairs) plain() any {
 	return m
 }
 
-// opaque is a value that Starlark has no word for, such as a character or a ratio.
-// It equals what it equals in Clojure.
+// opaque is a value that Starlark cannot express, such as a character or a ratio. Opaque
+// values are equal if they are equal in Clojure.
 type opaque struct{ edn.Value }
 
 func (x opaque) Type() string          { return "edn" }
@@ -301,7 +301,7 @@ func (k keyword) CompareSameType(op syntax.Token, y starlark.Value, _ int) (bool
 	return equality(k, op, k == y.(keyword))
 }
 
-// equality is the answer of values that have no order.
+// equality answers a comparison of values that have no order.
 func equality(x starlark.Value, op syntax.Token, equal bool) (bool, error) {
 	switch op {
 	case syntax.EQL:
@@ -312,7 +312,7 @@ func equality(x starlark.Value, op syntax.Token, equal bool) (bool, error) {
 	return false, fmt.Errorf("%s values have no order", x.Type())
 }
 
-// rank is the place of a value's type in the canonical order.
+// rank returns the place of a value's type in the canonical order.
 func rank(v starlark.Value) int {
 	switch v.(type) {
 	case starlark.NoneType:
@@ -331,8 +331,7 @@ func rank(v starlark.Value) int {
 	return 6
 }
 
-// order is the canonical order of hashable values. It goes by nothing but the
-// values.
+// order compares hashable values in the canonical order. It depends only on the values.
 func order(a, b starlark.Value) int {
 	if c := cmp.Compare(rank(a), rank(b)); c != 0 {
 		return c
