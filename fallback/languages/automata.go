@@ -6,13 +6,13 @@ import (
 	"clew/fallback"
 )
 
-// automata are finite languages of words of numbers, as the nodes of one acyclic
-// automaton: a node says whether its language has the empty word, and has an edge
-// for every number that a word of it may begin with. No two nodes have the same
-// language, so languages are equal if and only if their nodes are, and what they
-// share is held once.
+// automata holds finite languages of words of numbers, as the nodes of one
+// acyclic automaton. A node says whether its language has the empty word, and has
+// an edge for every number with which a word of it may begin. No two nodes have
+// the same language. So languages are equal if and only if their nodes are, and
+// shared parts are held once.
 //
-// A node is made after those that its edges lead to, and its number is greater.
+// A node is made after those that its edges lead to, and has a greater number.
 type automata struct {
 	ends  []bool  // by node: the empty word is in its language
 	first []int32 // by node: where its edges begin; they end where the next node's begin
@@ -28,11 +28,11 @@ type automata struct {
 	tick        func() bool // counts a step, and says whether to go on
 }
 
-// frame is a union of two nodes under way: i and j are the edges
-// that come next, and those before are in value2 and to2 from start on.
+// frame is a union of two nodes in progress. i and j are the edges that come
+// next, and the edges before them are in value2 and to2 from start on.
 type frame struct{ a, b, i, j, start int32 }
 
-// The language of nothing has no word, and that of blank has only the empty one.
+// The language nothing has no words, and blank has only the empty word.
 const (
 	nothing int32 = iota
 	blank
@@ -45,13 +45,13 @@ func newAutomata(tick func() bool) *automata {
 	return a
 }
 
-// bytes is about what it holds.
+// bytes returns about how much memory the automata hold.
 func (a *automata) bytes() int64 {
 	return int64(cap(a.ends)) + 4*int64(cap(a.first)+cap(a.value)+cap(a.to)+cap(a.value2)+cap(a.to2)+len(a.table)) + 24*int64(a.memos)
 }
 
-// intern is the node with the edges in the making from start on, and forgets
-// these.
+// intern returns the node with the edges in the making from start on, and
+// removes these.
 func (a *automata) intern(ends bool, start int) int32 {
 	value, to := a.value2[start:], a.to2[start:]
 	at := a.find(ends, value, to)
@@ -70,7 +70,7 @@ func (a *automata) intern(ends bool, start int) int32 {
 	return n
 }
 
-// find is the place of a node in the table, or the free place where it belongs.
+// find returns the place of a node in the table, or the free place where it belongs.
 func (a *automata) find(ends bool, value, to []int32) int {
 	h := uint64(len(value))
 	if ends {
@@ -98,8 +98,8 @@ func (a *automata) rehash(size int) {
 	}
 }
 
-// values are the numbers with which words of a language begin, and targets what
-// may follow each.
+// values returns the numbers with which words of a language begin, and targets
+// returns what may follow each.
 func (a *automata) values(n int32) []int32  { return a.value[a.first[n]:a.first[n+1]] }
 func (a *automata) targets(n int32) []int32 { return a.to[a.first[n]:a.first[n+1]] }
 
@@ -108,13 +108,13 @@ func (a *automata) edge(value, to int32) {
 	a.value2, a.to2 = append(a.value2, value), append(a.to2, to)
 }
 
-// push is the words of a language with a number in front.
+// push returns the words of a language with a number in front.
 func (a *automata) push(value, n int32) int32 {
 	a.edge(value, n)
 	return a.intern(false, len(a.value2)-1)
 }
 
-// pop is what follows a number in front.
+// pop returns what follows a number in front.
 func (a *automata) pop(value, n int32) int32 {
 	for i, v := range a.values(n) {
 		if v == value {
@@ -124,7 +124,7 @@ func (a *automata) pop(value, n int32) int32 {
 	return nothing
 }
 
-// without is the words that do not begin with a number.
+// without returns the words that do not begin with a number.
 func (a *automata) without(value, n int32) int32 {
 	start := len(a.value2)
 	for i, v := range a.values(n) {
@@ -135,15 +135,15 @@ func (a *automata) without(value, n int32) int32 {
 	return a.intern(a.ends[n], start)
 }
 
-// notBlank is the words of a language but for the empty one.
+// notBlank returns the words of a language except the empty one.
 func (a *automata) notBlank(n int32) int32 {
 	start := len(a.value2)
 	a.value2, a.to2 = append(a.value2, a.values(n)...), append(a.to2, a.targets(n)...)
 	return a.intern(false, start)
 }
 
-// union is the words of either language. It walks down as long as they differ. What
-// it says is good for nothing if tick said that it may not go on.
+// union returns the words of either language. It walks down as long as they differ.
+// Its result is useless if tick said that it may not go on.
 func (a *automata) union(x, y int32) int32 {
 	if n, known := a.known(x, y); known {
 		return n
@@ -166,13 +166,13 @@ func (a *automata) union(x, y int32) int32 {
 	return n
 }
 
-// begin is a union that is to be made.
+// begin returns the frame of a union that is to be made.
 func (a *automata) begin(x, y int32) frame {
 	x, y = min(x, y), max(x, y)
 	return frame{x, y, a.first[x], a.first[y], int32(len(a.value2))}
 }
 
-// known is a union that is obvious or was made before.
+// known returns a union that is obvious or was made before.
 func (a *automata) known(x, y int32) (n int32, known bool) {
 	switch {
 	case x == y || y == nothing:
@@ -183,7 +183,7 @@ func (a *automata) known(x, y int32) (n int32, known bool) {
 	return a.unions.Get(min(x, y), max(x, y))
 }
 
-// merge merges edges until there is none left, or until it needs another union.
+// merge merges edges until none is left, or until it needs another union.
 func (a *automata) merge(f *frame) (below frame, known bool) {
 	endA, endB := a.first[f.a+1], a.first[f.b+1]
 	for f.i < endA || f.j < endB {
@@ -208,7 +208,8 @@ func (a *automata) merge(f *frame) (below frame, known bool) {
 }
 
 // collect drops all nodes that none of the roots reaches, and gives the others new
-// numbers. It calls roots with what marks a root, and again with what renumbers it.
+// numbers. It calls roots with a function that marks a root, and again with one
+// that renumbers it.
 func (a *automata) collect(roots func(each func(n *int32))) {
 	number := make([]int32, len(a.ends)) // 0: not reached
 	number[nothing], number[blank] = 1, 1

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// coverDepth is how far down the stacks two languages may differ so that it finds out
-// what one covers of the other.
+// coverDepth is how far down the stacks two languages may differ for uncovered to
+// compare them.
 const coverDepth = 100
 
-// drop drops those of the next sets that others cover, by size: it is the smaller ones
-// that do.
+// drop drops those of the next sets that others cover. It goes by size, since smaller
+// sets cover larger ones.
 func (s *search) drop() {
 	if len(s.counts) > 0 {
 		s.thrift()
@@ -31,7 +31,7 @@ func (s *search) drop() {
 }
 
 // thrift drops sets that use many more crashed operations than others. If that was
-// wrong, the search begins anew with more slack.
+// wrong, the search starts over with more slack.
 func (s *search) thrift() {
 	if s.slack == none {
 		return
@@ -47,7 +47,7 @@ func (s *search) thrift() {
 	s.next = kept
 }
 
-// isEnough says whether all sets that use so many crashed operations, or more, would be
+// isEnough says whether all sets that use this many crashed operations or more would be
 // dropped.
 func (s *search) isEnough(spent int32) bool {
 	if s.slack == none || spent-s.slack <= s.least {
@@ -57,7 +57,7 @@ func (s *search) isEnough(spent int32) bool {
 	return true
 }
 
-// spent is how many crashed operations a set uses.
+// spent returns how many crashed operations a set uses.
 func (s *search) spent(i int32) int32 {
 	n := s.size[i]
 	for _, w := range s.set(i)[:s.Words] {
@@ -66,14 +66,14 @@ func (s *search) spent(i int32) int32 {
 	return n
 }
 
-// covering says whether sets cover others: if there are crashed operations, and their
-// counts are one word.
+// covering says whether sets cover others. They do if there are crashed operations,
+// and their counts fit into one word.
 func (s *search) covering() bool {
 	return len(s.counts) > 0 && s.width == s.Words+1 && !s.rules.NoDomination
 }
 
-// left is the stacks of a set that its peers do not cover, which have the same operations
-// but for crashed ones. Unless there are none, the set becomes a peer.
+// left returns the stacks of a set that its peers do not cover. Peers have the same
+// operations except for crashed ones. Unless no stacks are left, the set becomes a peer.
 func (s *search) left(i int32) (stack int32) {
 	set := s.set(i)
 	at := s.peers.find(&s.sets, set, s.Words)
@@ -109,7 +109,7 @@ func (s *search) uses(counts, others uint64) bool {
 	return true
 }
 
-// counted is how many of a class are counted.
+// counted returns how many operations of a class are counted.
 func (s *search) counted(counts uint64, class int32) uint64 {
 	if class == none {
 		return 0
@@ -117,9 +117,9 @@ func (s *search) counted(counts uint64, class int32) uint64 {
 	return counts >> s.counts[class].shift & s.counts[class].mask
 }
 
-// uncovered is the words of part that come from none of whole by crashed operations:
-// pushes put values into it, at any place, and pops take some out of it. It may have
-// words that do.
+// uncovered returns the words of part that do not come from words of whole by
+// crashed operations: pushes put values into a word, at any place, and pops take
+// some out of it. The result may also have words that do.
 func (s *search) uncovered(whole, part int32, counts uint64, depth int) int32 {
 	switch {
 	case part == whole || part == nothing:
@@ -143,8 +143,8 @@ func (s *search) uncovered(whole, part int32, counts uint64, depth int) int32 {
 	return n
 }
 
-// notEach is the words of part that are not covered, if no crashed operation pops what
-// is on top.
+// notEach returns the words of part that are not covered, if no crashed operation pops
+// what is on top.
 func (s *search) notEach(whole, part int32, counts uint64, depth int) int32 {
 	start := len(s.a.value2)
 	for at := s.a.first[part]; at < s.a.first[part+1]; at++ {
@@ -162,7 +162,7 @@ func (s *search) notEach(whole, part int32, counts uint64, depth int) int32 {
 
 // memo remembers what is not covered.
 type memo struct {
-	keys []uint64 // for each, two languages, and the counts plus 1
+	keys []uint64 // for each entry, two languages, and the counts plus 1
 	to   []int32
 	n    int
 }

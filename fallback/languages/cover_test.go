@@ -12,8 +12,8 @@ import (
 	"clew/models"
 )
 
-// crashedOf is a search in which four pushes of 0, one of 1, a pop of 1 and two of anything
-// have crashed, in this order of classes.
+// crashedOf returns a search in which four pushes of 0, one of 1, a pop of 1 and two of
+// anything have crashed, in this order of classes.
 func crashedOf(t *testing.T) *search {
 	m, err := models.Spec{Name: "stack"}.Model(edn.NewValues())
 	if err != nil {
@@ -30,7 +30,8 @@ func crashedOf(t *testing.T) *search {
 	return s
 }
 
-// reachable adds to words what a word becomes by so many crashed operations of each class.
+// reachable adds to words what a word becomes by at most left[c] crashed operations of
+// each class c.
 func reachable(word string, left [4]int, words map[string]bool) {
 	words[word] = true
 	for class, n := range left {
@@ -50,7 +51,7 @@ func reachable(word string, left [4]int, words map[string]bool) {
 	}
 }
 
-// What is not covered are all words of a part that no crashed operations lead to.
+// All words of a part that no crashed operations lead to are uncovered.
 func TestWhatCrashedOperationsDoNotLeadToIsNotCovered(t *testing.T) {
 	covered, not := 0, 0
 	for seed := range effort.Histories(500, 100_000) {

@@ -1,5 +1,5 @@
 // Package languages decides stacks by the sets of stacks that each set of operations
-// can have led to. It is one Engine of the general search, see package fallback.
+// can have led to. It has one Engine of the general search, see package fallback.
 package languages
 
 import (
@@ -14,105 +14,103 @@ import (
 // Engine decides stacks whose values repeat, with initial contents, peeks, empty
 // answers, and crashed operations.
 //
-// Precondition: the model's shape is models.LIFOShape. Complexity: linear in the
-// length, exponential in the concurrency: with k operations open there are at most
-// 2^k sets of them, times the ways to use crashed operations, and a step of one takes
-// as long as the languages differ, usually a few nodes, whatever the stack's depth.
+// Precondition: the model's shape is models.LIFOShape. Complexity: linear in the length,
+// exponential in the concurrency: with k operations open there are at most 2^k sets of
+// them, times the ways to use crashed operations, and a step of one visits the nodes
+// where the languages differ, usually a few, whatever the stack's depth.
 //
-// It goes by breadth over the returns, as Frontier does. But where Frontier holds a
-// configuration for each set of linearized operations and each stack that it can have
-// led to, a set has one language here: all these stacks, as words read from the top.
-// Languages are nodes of one acyclic automaton (automata.go). To push is a new node
-// with one edge, to pop a value is to go along an edge, to pop any is the union of
-// what the edges lead to. What two ways to a set have led to is a union, too, which is
-// made before the set goes on: sets go on by size. If no set passes a return, that one
-// is the first failing completion.
+// It goes by breadth over the returns, as Frontier does. Frontier holds a configuration
+// for each set of linearized operations and each stack that it can have led to. Here, a
+// set has one language: all these stacks, as words read from the top. Languages are
+// nodes of one acyclic automaton (automata.go). A push makes a new node with one edge, a
+// pop of a value follows an edge, and a pop of anything is the union of what the edges
+// lead to. Two ways to a set make a union, too, before the set goes on: sets go on by
+// size. If no set passes a return, that one is the first failing completion.
 //
-// Rests on: Lowe, "Testing for linearizability" (2017), for what happens just in time;
+// Rests on: Lowe, "Testing for linearizability" (2017), for linearizing just in time,
 // and on Lee and Mathur, "Fixed Parameter Tractable Linearizability Monitoring" (PLDI
-// 2026), for that the concurrency is all that makes it hard. There are no crashed
-// operations in it.
+// 2026), for showing that only the concurrency makes it hard. Their paper has no crashed
+// operations.
 //
 // # What happens before a return
 //
 // Operations are linearized only before a return whose operation r is not linearized
 // yet, and r comes last: all others of this *batch* are open, and what stands behind r
-// can be in the next batch. More rules shrink the search and lose nothing; each has a
-// switch. In what follows a *block* is a push, the pop that takes what it brought, and
-// all that stands between; there the stack is never lower, and in the end it is as
-// before. A linearization stays one if a block is taken out of it, or put elsewhere as
-// a whole, as far as time allows.
+// can be in the next batch. More rules shrink the search and lose nothing. Each has a
+// switch. Below, a *block* is a push, the pop that takes what it brought, and all that
+// stands between. Within it the stack is never lower, and at its end it is as before. A
+// linearization stays one if a block is taken out of it, or put elsewhere as a whole, as
+// far as time allows.
 //
-//   - Transients. Values that are pushed once and may be popped at once are left out
-//     (transient.go).
-//   - Eager looks. A peek or an empty answer is linearized as soon as it fits: it
-//     changes nothing, so it can be moved here from wherever it stands later. A set
-//     whose stacks have different tops is divided.
+//   - Transients. The engine leaves out values that are pushed once and may be popped at
+//     once (transient.go).
+//   - Eager looks. A peek or an empty answer is linearized as soon as it fits. It
+//     changes nothing, so it can be moved here from wherever it stands later. A set is
+//     divided if its stacks have different tops.
 //   - Canonical order. Of open operations of equal meaning the one that returns first
-//     goes first, and a crashed one only if no open one of its meaning is left: they
-//     can be exchanged otherwise. A crashed pop that says what it takes goes before one
-//     that may take anything.
+//     goes first. A crashed one goes only if no open one of its meaning is left.
+//     Otherwise they can be exchanged. A crashed pop that says what it takes goes before
+//     one that may take anything.
 //   - Delay. A block that r is not in is left for later. So in a batch there is no pop
-//     behind a push, unless r is that pop; and then the push and r are next to each
-//     other, and all that stands before them in the batch can stand behind them, and
-//     be left for later. So if r pops, the batch is an open push of its value with r
-//     (and what looks between them), or pops and then r; and otherwise pops, then
-//     pushes, then r, without pushes if r is an empty answer. Besides, a stack from
-//     which r can pop at once need not take the first way: the push can stand behind r,
-//     too.
-//   - Demand. A crashed operation happens right before it is needed. Say that a
+//     behind a push, unless r is that pop. Then the push and r are next to each other,
+//     and all that stands before them in the batch can stand behind them, and be left
+//     for later. So if r pops, the batch is an open push of its value with r (and what
+//     looks between them), or pops and then r. Otherwise it has pops, then pushes, then
+//     r, without pushes if r is an empty answer. A stack from which r can pop at once
+//     need not take the first way: the push can stand behind r, too.
+//   - Demand. A crashed operation happens right before it is needed. Suppose that a
 //     crashed push is the first one of a block, or of what stands on it to the end.
-//     What stands behind it, up to where its value is seen or popped for the first
-//     time, are blocks: it can stand behind these. If it is never seen or popped it
-//     can be left out. So it is followed by r, which pops it (else delay: it is a
-//     block without r), or by a peek of it. Likewise a crashed pop of x can stand
-//     behind the blocks that follow it, up to where what was below x matters: a pop or
-//     a look. If that never happens, or something is pushed there that stays, it can
-//     be left out. So a crashed pop is followed by a pop, a look or another crashed
-//     pop.
-//   - Domination. Of two sets with the same operations but for crashed ones, of which
-//     one has used all that the other has, and more, it is redundant if each of its
-//     stacks comes from one of the other's by those that only it has used: with values
-//     put in, anywhere, that they push, and values taken out that they pop (cover.go).
-//     For the other one can do whatever this one does next. Where a value that was put
-//     in is seen or popped, the crashed push can happen right before; where something
-//     below a value that was taken out matters, the crashed pop can. What has happened
-//     since are blocks, which may stand on top of one value more or less.
-//   - Thrift. At first only those sets are held that use no more crashed operations than
-//     the one that uses the fewest. If a return then fails the search begins anew, with
-//     some more, and then with all: only that shows that nothing passes it.
-//   - Forgetting. Sets and ways are held for one segment of the returns only, and so are
-//     the nodes that none of them needs (walk.go).
+//     Everything behind it is blocks, up to where its value is seen or popped for the
+//     first time, so it can stand behind these. If it is never seen or popped it can be
+//     left out. So it is followed by r, which pops it (otherwise it is a block without
+//     r, see delay), or by a peek of it. In the same way, a crashed pop of x can stand
+//     behind the blocks that follow it, up to where the values below x matter: a pop or
+//     a look. If that never happens, or something is pushed there that stays, it can be
+//     left out. So a crashed pop is followed by a pop, a look or another crashed pop.
+//   - Domination. Take two sets that differ only in crashed operations, where one has
+//     used all that the other has, and more. It is redundant if each of its stacks comes
+//     from one of the other's by the operations that only it has used: with values put
+//     in, anywhere, that they push, and values taken out that they pop (cover.go). For
+//     the other set can do whatever this one does next. Where a value that was put in is
+//     seen or popped, the crashed push can happen right before. Where something below a
+//     value that was taken out matters, the crashed pop can. Everything since then is
+//     blocks, which may stand on top of one value more or less.
+//   - Thrift. At first the search holds only sets that use no more crashed operations
+//     than the one that uses the fewest. If a return then fails, it starts over with
+//     some more, and finally with all: only that shows that nothing passes the return.
+//   - Forgetting. The search holds sets, ways, and the nodes that only they need for one
+//     segment of the returns (walk.go).
 //
-// Each of these exchanges leaves fewer crashed operations; or as many, and moves
-// operations to later batches; or neither, and moves crashed ones behind others in a
-// batch; or none of this, and leaves fewer pairs of equal meaning in the wrong order. So
-// every linearization comes to one in which none is possible, and that one is found.
-// This holds for what follows any set, not only from the beginning.
+// Each of these exchanges leaves fewer crashed operations. Or it leaves as many, and
+// moves operations to later batches. Or it does neither, and moves crashed ones behind
+// others in a batch. Or it does none of this, and leaves fewer pairs of equal meaning
+// in the wrong order. So every linearization leads to one in which no exchange is
+// possible, and the search finds that one. This holds for what follows any set, not
+// only from the beginning.
 //
 // # Crashed operations
 //
-// They are classes of equal meaning: a set counts how many of each are used, and the
+// They form classes of equal meaning. A set counts how many of each are used, and the
 // next one is the one that was invoked first. By the rule of demand nothing is guessed
 // before it is needed.
 //
 // # The linearization
 //
-// Each set remembers from which ones it was reached (sets.go). Some stack of the last
-// language is traced back: of the ways to a set one is taken whose set has the stack
-// from before the operation. Every word of a language came along some way, so there is
-// one (walk.go).
+// Each set remembers the sets from which it was reached (sets.go). The search traces
+// some stack of the last language back: it takes a way to a set whose origin has the
+// stack from before the operation. Every word of a language came along some way, so
+// there is one (walk.go).
 type Engine struct{ Rules }
 
 // Rules switch techniques off, for tests.
 type Rules struct {
-	NoTransients     bool // values that may go as soon as they come stay
-	NoEagerLooks     bool // peeks and empty answers are linearized like others
+	NoTransients     bool // keep values that may go as soon as they come
+	NoEagerLooks     bool // linearize peeks and empty answers like others
 	NoCanonicalOrder bool // any of the operations of equal meaning may go first
-	NoDelay          bool // what may as well happen later is not left for later
-	NoDemand         bool // crashed operations happen whether anybody needs it or not
-	NoDomination     bool // sets are kept though others cover them
-	NoThrift         bool // sets are kept though others use fewer crashed operations
+	NoDelay          bool // leave nothing for later that may as well happen later
+	NoDemand         bool // crashed operations happen whether anything needs them or not
+	NoDomination     bool // keep sets that others cover
+	NoThrift         bool // keep sets though others use fewer crashed operations
 	NoForgetting     bool // segments never end
 	AlwaysForgetting bool // they end at every return
 }
@@ -193,12 +191,12 @@ func newSearch(l *fallback.Layout, r Rules, initial []int32) *search {
 	return s
 }
 
-// slacks are how many crashed operations a set may use more than others, one after
-// another: none says that it may use any number.
+// slacks are how many more crashed operations a set may use than others, one after
+// another. none means that it may use any number.
 var slacks = [...]int32{0, 1, 3, none}
 
-// decide sweeps the returns until it is certain what becomes of them. It says which
-// one no set could pass, or -1.
+// decide sweeps the returns until the result is certain. It returns the first
+// return that no set could pass, or -1.
 func (s *search) decide() (failed int32) {
 	for _, s.slack = range slacks {
 		if s.slack != none && (s.rules.NoThrift || len(s.counts) == 0) {
@@ -212,7 +210,7 @@ func (s *search) decide() (failed int32) {
 	return failed
 }
 
-// start begins with no operation.
+// start begins without any operation.
 func (s *search) start() {
 	s.a = newAutomata(s.step)
 	s.covered.empty()
@@ -229,7 +227,7 @@ func (s *search) start() {
 	s.begin()
 }
 
-// run sweeps the returns. It says which one no set could pass, or -1.
+// run sweeps the returns. It returns the first one that no set could pass, or -1.
 func (s *search) run() (failed int32) {
 	for k := range int32(len(s.Ends)) {
 		before := len(s.layer)
@@ -250,7 +248,7 @@ func (s *search) run() (failed int32) {
 	return -1
 }
 
-// perStep is what a step is in units of work.
+// perStep is the cost of a step in units of work.
 const perStep = 16
 
 // step counts a step, and says whether the search may go on.
@@ -268,7 +266,7 @@ func (s *search) report() {
 	}
 }
 
-// settle takes the memory that is held, or gives it back.
+// settle takes or gives back memory, so that it accounts for what is held.
 func (s *search) settle() {
 	held := s.a.bytes() + s.sets.bytes() + s.covered.bytes() + 4*int64(len(s.here.slots)+len(s.past.slots)) + 4*int64(cap(s.layer)+cap(s.next))
 	for _, p := range s.points {

@@ -20,7 +20,7 @@ import (
 	"clew/models"
 )
 
-// configs are the engine with each of its techniques switched off.
+// configs are the engine as it is, and with each of its techniques switched off.
 var configs = enginetest.Configure(func(r languages.Rules) fallback.Engine { return languages.Engine{Rules: r} }, map[string]languages.Rules{
 	"as it is":           {},
 	"no transients":      {NoTransients: true},
@@ -35,10 +35,10 @@ var configs = enginetest.Configure(func(r languages.Rules) fallback.Engine { ret
 	"nothing":            {NoTransients: true, NoEagerLooks: true, NoCanonicalOrder: true, NoDelay: true, NoDemand: true, NoDomination: true, NoThrift: true, NoForgetting: true},
 })
 
-// judges are engines that may not know.
+// judges are engines that may give up.
 var judges = []fallback.Engine{fallback.Window{MaxSteps: 300_000}, fallback.Frontier{}, fallback.Porcupine{}}
 
-// Jepsen's histories as text, with all that goes with them.
+// Jepsen's histories are read as text, with everything that they can contain.
 func TestHistoriesAsTheyAreReadAgreeWithTheOracle(t *testing.T) {
 	for _, spec := range []models.Spec{{Name: "stack"}, {Name: "stack", Knossos: true}} {
 		configs.Small(t, effort.Histories(3000, 1_000_000), func(r *rand.Rand) *models.Operations {
@@ -82,7 +82,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	})
 }
 
-// A core is not linearizable, and by itself it fails where the history does.
+// A core is not linearizable, and on its own it fails where the history does.
 func TestCoresAreProofsByThemselves(t *testing.T) {
 	m := enginetest.Meeting{Configs: configs, Judges: judges}
 	cores, size := 0, 0
@@ -104,7 +104,7 @@ func TestCoresAreProofsByThemselves(t *testing.T) {
 	}
 }
 
-// hard is a history that takes the engine long.
+// hard returns a history for which the engine takes long.
 func hard() *models.Operations {
 	r := gen.Rand(1)
 	return rows.Stacks{N: 3000, Processes: 40, Values: 30, Pops: 10}.Run(r)
@@ -148,7 +148,7 @@ func TestItTakesTurns(t *testing.T) {
 	}
 }
 
-// Histories that the engine was once wrong about: an operation is its invocation, its
+// Histories that the engine once decided wrongly. An operation is its invocation, its
 // return, its kind and its value.
 func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 	const open = models.Open
@@ -176,11 +176,11 @@ func TestHistoriesThatWereDecidedWrongly(t *testing.T) {
 	}
 }
 
-// TestWhatASetWasReachedWithStays: far down the stacks it may find once that a set covers
-// another, and not find it when it passes the same returns again for the linearization.
-// What a set was reached with has to be the same both times.
+// TestWhatASetWasReachedWithStays: far down the stacks the search may find once that a
+// set covers another, and not find it when it passes the same returns again for the
+// linearization. The ways to a set have to be the same both times.
 func TestWhatASetWasReachedWithStays(t *testing.T) {
-	var deep strings.Builder // so much is above what the stacks differ in
+	var deep strings.Builder // so many values lie above those in which the stacks differ
 	for range 99 {
 		deep.WriteString("{:process 9 :type :invoke :f :push :value 9} {:process 9 :type :ok :f :push :value 9}\n")
 	}
@@ -201,7 +201,7 @@ func TestWhatASetWasReachedWithStays(t *testing.T) {
 		{:process 8 :type :invoke :f :pop}
 		{:process 2 :type :ok :f :push :value 2}
 		{:process 8 :type :ok :f :pop :value nil}`)
-	judge := fallback.Window{}.Decide(context.Background(), ops, limits.Limits{}) // it is too long for the oracle
+	judge := fallback.Window{}.Decide(context.Background(), ops, limits.Limits{}) // the history is too long for the oracle
 	want := oracle.Answer{Linearizable: judge.Verdict == jepsen.Valid, Fail: judge.FailEvent}
 	for _, name := range []string{"as it is", "always forgetting"} {
 		configs.Judged(t, name, ops, want)

@@ -7,29 +7,29 @@ import (
 	"clew/models"
 )
 
-// moment is what a search knows of a return before it passes it.
+// moment is what a search knows about a return before it passes it.
 type moment struct {
-	open   []models.Row // the returning one in front, the others by return
+	open   []models.Row // the returning one first, the others by return
 	twin   []int32      // by place in open: the place of the last one before it with the same meaning, or none
 	pushes []int32      // places
-	pops   []int32      // likewise
-	looks  []look       // what only looks, by what it saw
-	takers []uint64     // the slots of what pops or looks
+	pops   []int32      // places
+	looks  []look       // operations that only look, by what they saw
+	takers []uint64     // the slots of operations that pop or look
 }
 
-// look is the open operations that saw a value on top, or none if they found the
-// stack empty.
+// look holds the open operations that saw a value on top, or none if they found
+// the stack empty.
 type look struct {
 	value int32
 	slots []uint64
 }
 
-// count is where the used operations of a crash class are counted.
+// count says where the used operations of a crash class are counted.
 type count struct {
 	kind      models.Kind
 	value     int32
 	rows      []models.Row // by invocation
-	available uint64       // how many of them were invoked by now
+	available uint64       // how many of them have been invoked
 	word      int
 	shift     uint
 	mask      uint64
@@ -62,7 +62,7 @@ func (s *search) number(values []int32) {
 	s.crashedAny = none
 }
 
-// phaseBits is how many bits of the word behind the mask say which phase it is.
+// phaseBits is how many bits of the word behind the mask hold the phase.
 const phaseBits = 2
 
 // countCrashed finds room for the counts.
@@ -91,7 +91,7 @@ func (s *search) countCrashed() {
 	s.sets.width = word + 1
 }
 
-// unused is the next crashed operation of a class that a set can use, or none.
+// unused returns the next crashed operation of a class that a set can use, or none.
 func (s *search) unused(set []uint64, class int32) models.Row {
 	if class == none {
 		return none
@@ -109,7 +109,7 @@ func (s *search) use(set []uint64, class int32) {
 	set[c.word] += 1 << c.shift
 }
 
-// survey finds out what may happen before the k-th return.
+// survey finds what may happen before the k-th return.
 func (s *search) survey(k int32) {
 	for i := range s.counts {
 		c := &s.counts[i]
@@ -167,7 +167,7 @@ func (s *search) linearized(set []uint64, place int32) bool {
 }
 
 // turns says whether the operation at a place is the next of its meaning: it is not
-// in a set, and those that return before it are.
+// in a set, but those that return before it are.
 func (s *search) turns(set []uint64, place int32) bool {
 	if s.linearized(set, place) {
 		return false
@@ -180,8 +180,8 @@ func (s *search) turns(set []uint64, place int32) bool {
 	return true
 }
 
-// first is the first of some places whose operation has a value and is not in a set,
-// or none.
+// first returns the first of some places whose operation has a value and is not in a
+// set, or none.
 func (s *search) first(set []uint64, places []int32, value int32) int32 {
 	for _, place := range places {
 		if s.value[s.moment.open[place]] == value && !s.linearized(set, place) {

@@ -14,25 +14,25 @@ type search struct {
 	a     *automata // of the stacks
 	rules Rules
 
-	value                   []int32 // by row: what it pushes, pops or sees, as a small number, or none
-	initial                 []int32 // likewise, with the top last
+	value                   []int32 // by row: the value that it pushes, pops or sees, as a small number, or none
+	initial                 []int32 // values as such numbers, with the top last
 	counts                  []count
 	crashedPush, crashedPop []int32 // by value: the class of crashed operations, or none
-	crashedAny              int32   // likewise
+	crashedAny              int32   // the class of crashed pops of anything, or none
 	last                    []int32 // by class: see survey
 
 	moment      moment
 	k           int32
-	layer, next []int32   // the sets that are about to pass the k-th return, and the next
+	layer, next []int32   // the sets that are about to pass the k-th return, and those about to pass the next one
 	here, past  table     // the sets at the return, and past it
 	queue       [][]int32 // see enqueue
-	stride      int       // of the queue: how many slots there are, and one
-	least       int32     // how many crashed operations the next sets use at least
+	stride      int       // of the queue: the number of slots plus 1
+	least       int32     // the least number of crashed operations that the next sets use
 	parent, key []uint64  // sets in the making
 	peers       table     // the first peer by mask, see left
 	covered     memo
 	slack       int32 // see thrift
-	dropped     bool  // some set was dropped for want of thrift
+	dropped     bool  // thrift has dropped some set
 	furthest    int32 // how many returns it has ever passed
 
 	points []point // where segments begin
@@ -41,12 +41,12 @@ type search struct {
 	path   []int32 // see holds
 }
 
-// phase is how a set came about since the last return.
+// phase says how a set came about since the last return.
 type phase uint64
 
 const (
 	popping  phase = iota // by pops and looks only, or not at all
-	clearing              // the last ones were crashed pops, which something must follow that needed them
+	clearing              // the last ones were crashed pops, so something that needs them must follow
 	pushing               // the last one was a push
 	phases   phase = 3
 )
@@ -57,7 +57,7 @@ func (s *search) enter(p phase) {
 	s.key[s.Words] = s.key[s.Words]&^uint64(phases) | uint64(p)
 }
 
-// pass finds the sets past the k-th return.
+// pass finds the sets that have passed the k-th return.
 func (s *search) pass(k int32) {
 	s.k = k
 	s.survey(k)
@@ -102,8 +102,8 @@ func (s *search) pass(k int32) {
 	s.layer, s.next = s.next, s.layer
 }
 
-// enqueue has a set expanded once all those are that it may be reached from: by how many
-// crashed operations they use, then by size.
+// enqueue queues a set to be expanded after all sets from which it may be reached. The
+// order is by the number of crashed operations that they use, then by size.
 func (s *search) enqueue(i int32) {
 	spent := s.spent(i)
 	b := int(spent)*s.stride + int(s.size[i]-spent)
@@ -134,8 +134,8 @@ func (s *search) reachHere(w way, stack, size int32) {
 	s.enqueue(i)
 }
 
-// arrive adds stacks to the set in the making, past the return. It has the returning
-// operation, unless that is what the way takes.
+// arrive adds stacks to the set in the making, past the return. The set has the
+// returning operation, unless the way takes that one.
 func (s *search) arrive(w way, stack, size int32) {
 	if stack == nothing {
 		return
@@ -165,7 +165,7 @@ func (s *search) join(i int32, w way, stack int32) {
 	}
 }
 
-// meet lets a returning pop take at once what a push before it brings.
+// meet lets a returning pop at once take what a push before it brings.
 func (s *search) meet(i int32) {
 	row := s.moment.open[0]
 	if s.Ops.Kind[row] != models.Pop {
@@ -212,8 +212,8 @@ func (s *search) expand(i, stack int32) {
 	}
 }
 
-// look has the operations look that see what is on top. What is left are the stacks
-// with which none does.
+// look lets the operations look that see what is on top. It returns the stacks with
+// which none does.
 func (s *search) look(i, stack int32) int32 {
 	after := s.phase(s.parent)
 	if after == clearing {
@@ -253,7 +253,7 @@ func (s *search) look(i, stack int32) int32 {
 	return stack
 }
 
-// pop has open operations pop, and crashed ones.
+// pop lets open and crashed operations pop.
 func (s *search) pop(i, stack int32) {
 	for _, place := range s.moment.pops {
 		if !s.turns(s.parent, place) {
@@ -276,7 +276,7 @@ func (s *search) pop(i, stack int32) {
 	}
 }
 
-// popCrashed has crashed operations pop.
+// popCrashed lets crashed operations pop.
 func (s *search) popCrashed(i, stack int32) {
 	anyRow, rest := s.unused(s.parent, s.crashedAny), nothing
 	after := clearing
@@ -286,7 +286,7 @@ func (s *search) popCrashed(i, stack int32) {
 	for at := s.a.first[stack]; at < s.a.first[stack+1]; at++ {
 		value, below := s.a.value[at], s.a.to[at]
 		if !s.rules.NoCanonicalOrder && s.first(s.parent, s.moment.pops, value) != none {
-			continue // that one first
+			continue // the open pop goes first
 		}
 		if row := s.unused(s.parent, s.crashedPop[value]); row != none {
 			copy(s.key, s.parent)
@@ -309,7 +309,7 @@ func (s *search) popCrashed(i, stack int32) {
 	}
 }
 
-// push has open operations push, and crashed ones.
+// push lets open and crashed operations push.
 func (s *search) push(i, stack int32) {
 	row := s.moment.open[0]
 	switch kind := s.Ops.Kind[row]; {

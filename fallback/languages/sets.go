@@ -5,36 +5,35 @@ import (
 	"slices"
 )
 
-// sets are the sets of operations that a search holds, each with the stacks that
-// these can have led to. A set is some words: a bit for each slot whose operation is
-// linearized, then how many crashed operations of each class are used, and in which
-// phase of a return it is.
+// sets holds the sets of operations of a search, each with the stacks to which these
+// can have led. A set takes some words: a bit for each slot whose operation is
+// linearized, then the phase of a return that it is in and how many crashed
+// operations of each class are used.
 type sets struct {
 	width int
-	words []uint64 // width for each
+	words []uint64 // width words for each
 	stack []int32  // its stacks, as a language read from the top
-	size  []int32  // how many operations it has, more or less: those of slots, and crashed ones
+	size  []int32  // how many operations it has: those of slots, and crashed ones
 	at    []int32  // the return that it is about to pass
 	way   []int32  // the last of the ways to it, or none
 	peer  []int32  // see left
 	ways  []way
 }
 
-// way is how a set was reached from another one, and the way to it that was found
-// before.
+// way says how a set was reached from another one, and which way to it was found before.
 type way struct {
 	from, row, before int32
 	kind              wayKind
 }
 
-// wayKind says what stands between two sets.
+// wayKind says what lies between two sets.
 type wayKind int8
 
 const (
 	passes wayKind = iota // nothing: the returning operation was linearized
 	takes                 // the row
-	sees                  // what only looks: the slots that are new
-	meets                 // the row, which pushes, what only looks, and the returning operation, which pops
+	sees                  // operations that only look: the slots that are new
+	meets                 // the row, which pushes, operations that only look, and the returning operation, which pops
 )
 
 const none int32 = -1
@@ -56,7 +55,7 @@ func (s *sets) reach(i int32, w way) {
 	s.ways = append(s.ways, w)
 }
 
-// keep forgets all sets but some, and how these were reached.
+// keep forgets all sets except some, and how these were reached.
 func (s *sets) keep(some []int32) {
 	kept := &sets{width: s.width}
 	for _, i := range some {
@@ -78,7 +77,7 @@ type table struct {
 	n     int
 }
 
-// reset empties the table, and makes it fit for about n sets.
+// reset empties the table, and makes it large enough for about n sets.
 func (t *table) reset(n int) {
 	size := 64
 	for size < 2*n {
@@ -92,8 +91,8 @@ func (t *table) reset(n int) {
 	t.n = 0
 }
 
-// find is the place of a set, or the free place where it belongs, if sets are told
-// apart by their first n words.
+// find returns the place of a set, or the free place where it belongs. Sets are
+// equal here if their first n words are.
 func (t *table) find(s *sets, set []uint64, n int) int {
 	h := uint64(0)
 	for _, w := range set[:n] {
@@ -132,7 +131,7 @@ func lacks(set, mask []uint64) bool {
 	return false
 }
 
-// join sets the bits of a mask, and says how many were not set.
+// join sets the bits of a mask, and returns how many were not set.
 func join(set, mask []uint64) (more int32) {
 	for i, m := range mask {
 		more += int32(bits.OnesCount64(m &^ set[i]))

@@ -13,23 +13,22 @@ import (
 // transient is a value that is pushed once, popped once, and may be gone as soon as it
 // has come: all its operations have begun by an instant at which none has returned.
 //
-// They can be left out. What is left of a linearization without a value is one; and
-// where all of its operations stand next to each other, at that instant, they get in
-// nobody's way. The same goes for a prefix: if one of them has returned in it, all have
-// begun, and else none need happen. So none of them is the first failing completion, and
-// that one stays as it is. (Lee and Mathur leave out such values of stacks without
-// repeated ones.)
+// Such values can be left out. A linearization without a value is still one. Conversely,
+// if all operations of the value stand next to each other, at that instant, they do not
+// disturb any others. The same holds for a prefix: if one of them has returned in it,
+// all have begun, and otherwise none need happen. So none of them is the first failing
+// completion, which does not change. (Lee and Mathur leave out such values of stacks
+// without repeated ones.)
 type transient struct {
 	pushes, pops int
 	rows         []models.Row // the push, the peeks, the pop
 	last, first  int32        // the last invocation, the first return
 }
 
-// transientBytes is about what it takes to find the transient values, per operation.
+// transientBytes is about how much memory finding the transient values takes per operation.
 const transientBytes = 150
 
-// transients are the transient values of operations, by that instant, and the rows that
-// are left.
+// transients returns the transient values of operations, by that instant, and the other rows.
 func transients(ops *models.Operations, initial []int32) (some []*transient, rest []models.Row) {
 	values := map[int32]*transient{}
 	lasting := &transient{pushes: math.MaxInt32}
@@ -63,8 +62,8 @@ func transients(ops *models.Operations, initial []int32) (some []*transient, res
 	return some, rest
 }
 
-// add adds an operation of the value. A pop that crashed may take it or not, so the
-// value counts as one that is popped twice then.
+// add adds an operation of the value. A crashed pop may take it or not, so the
+// value then counts as popped twice.
 func (x *transient) add(row models.Row, kind models.Kind, ops *models.Operations) {
 	x.last, x.first = max(x.last, ops.Inv[row]), min(x.first, ops.Res[row])
 	switch {
@@ -123,7 +122,7 @@ func without(some []*transient, ops *models.Operations, rest []models.Row, decid
 	return a
 }
 
-// passed is how many completions of all operations there are up to the n-th of some.
+// passed returns how many completions of all operations there are up to the n-th of some.
 func passed(all, some *models.Operations, n int64) int64 {
 	if n == 0 {
 		return 0

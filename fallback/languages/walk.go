@@ -7,7 +7,7 @@ import (
 	"clew/models"
 )
 
-// point is the sets that were about to pass a return.
+// point holds the sets that were about to pass a return.
 type point struct {
 	k           int32
 	words       []uint64
@@ -16,8 +16,8 @@ type point struct {
 
 func (p *point) bytes() int64 { return 8*int64(len(p.words)) + 8*int64(len(p.stack)) }
 
-// segmentBytes is about how much the sets of a segment and the nodes that they need
-// take, until the next segment begins.
+// segmentBytes is about how much memory the sets of a segment and the nodes that
+// they need take before the next segment begins.
 const segmentBytes = 4 << 20
 
 // isLong says whether a segment is long enough.
@@ -25,8 +25,8 @@ func (s *search) isLong() bool {
 	return s.rules.AlwaysForgetting || !s.rules.NoForgetting && s.sets.bytes()+s.a.bytes()-s.closed > segmentBytes
 }
 
-// begin begins a segment with the sets that are about to pass the next return. How
-// they were reached, and the nodes that no segment begins with, are forgotten.
+// begin begins a segment with the sets that are about to pass the next return. It
+// forgets how they were reached, and the nodes with which no segment begins.
 func (s *search) begin() {
 	s.sets.keep(s.layer)
 	p := point{k: s.k, words: slices.Clone(s.words), stack: slices.Clone(s.stack), size: slices.Clone(s.size)}
@@ -81,7 +81,7 @@ type trail struct {
 	rows  []models.Row
 }
 
-// top is the value on top of the stack, or none.
+// top returns the value on top of the stack, or none.
 func (t *trail) top() int32 {
 	if len(t.stack) == 0 {
 		return none
@@ -89,10 +89,10 @@ func (t *trail) top() int32 {
 	return t.stack[len(t.stack)-1]
 }
 
-// maxTrails is how many linearizations it shows.
+// maxTrails is how many linearizations the search shows.
 const maxTrails = 11
 
-// orders are linearizations that lead to sets of the last layer.
+// orders returns linearizations that lead to sets of the last layer.
 func (s *search) orders() [][]models.Row {
 	var trails []*trail
 	for _, i := range s.layer[:min(len(s.layer), maxTrails)] {
@@ -126,8 +126,8 @@ func (s *search) orders() [][]models.Row {
 	return orders
 }
 
-// back goes back to a set that the one of a trail was reached from. It is false if
-// a segment begins there.
+// back goes back to a set from which the one of a trail was reached. It returns
+// false if a segment begins there.
 func (s *search) back(t *trail) bool {
 	if p := &s.points[len(s.points)-1]; int(t.at) < len(p.stack) && s.holds(p.stack[t.at], t) {
 		return false
@@ -163,7 +163,7 @@ func (s *search) back(t *trail) bool {
 	panic("languages: there is no way back")
 }
 
-// unpop goes back to before a pop.
+// unpop goes back to the stack before a pop.
 func (s *search) unpop(t *trail, w way) bool {
 	values := s.a.values(s.stack[w.from])
 	if value := s.value[w.row]; value != none {
@@ -197,7 +197,7 @@ func (s *search) emit(t *trail, w way) {
 		if kind != models.Peek && kind != models.PopEmpty || fallback.HasBit(s.set(w.from), s.Slot[row]) {
 			continue
 		}
-		// The returning operation's bit is cleared where the way leads to.
+		// The returning operation's bit is cleared where the way ends.
 		if row == open[0] && s.sets.at[t.at] > k || fallback.HasBit(s.set(t.at), s.Slot[row]) {
 			t.rows = append(t.rows, row)
 		}
@@ -207,8 +207,8 @@ func (s *search) emit(t *trail, w way) {
 	}
 }
 
-// holds says whether the stack of a trail is in a language. If so, the trail's nodes
-// are those of the language.
+// holds says whether the stack of a trail is in a language. If so, it makes the
+// trail's nodes those of the language.
 func (s *search) holds(n int32, t *trail) bool {
 	s.path = s.path[:0]
 	h := len(t.stack)
