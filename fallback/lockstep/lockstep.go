@@ -1,5 +1,5 @@
-// Package lockstep decides first-in-first-out queues in which values repeat. It is
-// one Engine of the general search, see package fallback.
+// Package lockstep decides first-in-first-out queues in which values repeat. It
+// has one Engine of the general search, see package fallback.
 package lockstep
 
 import (
@@ -11,134 +11,131 @@ import (
 	"clew/models"
 )
 
-// Engine decides first-in-first-out queues, whose values may repeat: enqueues,
-// dequeues, peeks, empty answers and drains, and elements that are there at first.
+// Engine decides first-in-first-out queues whose values may repeat: enqueues, dequeues,
+// peeks, empty answers, drains, and initial elements.
 //
-// Precondition: the model has a models.FIFOShape. Complexity: exponential in the
-// operations that are open at once, and linear in all others: the configurations that
-// can be reached, times what is open in them. Memory: a record for each configuration.
+// Precondition: the model has a models.FIFOShape. Complexity: the configurations that can
+// be reached, times what is open in them. This is exponential in the operations that are
+// open at once, and linear in all others. Memory: a record for each configuration.
 //
-// Rests on the idea of Lee & Mathur (Fixed Parameter Tractable Linearizability
-// Monitoring, PLDI 2026) that the contents of a queue need not be part of a
-// configuration. What they do by words of dequeues that are still to come is done here
-// by going through two orders side by side, which also allows for crashed operations,
-// peeks, empty answers and drains.
+// Rests on the idea of Lee & Mathur (Fixed Parameter Tractable Linearizability Monitoring,
+// PLDI 2026) that the contents of a queue need not be part of a configuration. They go by
+// words of dequeues that are still to come. This engine goes through two orders side by
+// side, which also allows for crashed operations, peeks, empty answers and drains.
 //
 // # Two orders in lockstep
 //
-// Take the enqueues in one order, e1 e2 .., and all else in a second one, in which the
-// i-th element that is taken has the value of ei: a dequeue takes the next element, a
-// drain the next few, a peek sees the one that is taken next, and an empty answer sees
-// none. An operation of the second order needs as many enqueues as it takes elements or
-// sees them, together with all before it in that order.
+// Take the enqueues in one order, e1 e2 .., and all else in a second one, in which the i-th
+// element that is taken has the value of ei. A dequeue takes the next element, a drain the
+// next few, a peek sees the one that is taken next, and an empty answer sees none. An
+// operation of the second order needs one enqueue for each element that it, or an operation
+// before it in that order, takes or sees.
 //
 // Lemma 1. The two orders can be merged into a linearization if and only if
 //
-//	(1) each of them by itself respects time;
+//	(1) each of them on its own respects time;
 //	(2) no operation that needs k enqueues had returned before one of e1 .. ek was
 //	    invoked;
 //	(3) if an empty answer needs i enqueues, then all enqueues that had returned before
 //	    it was invoked, or before something that stands before it was, are among e1 .. ei.
 //
-// Proof. Merged, the orders are a linearization if both are kept, if time is respected,
-// if what needs k enqueues stands behind ek, and if an empty answer that needs i stands
-// before e(i+1): then whatever is taken is there, and is the first. That is possible
-// unless these relations have a cycle. Since the orders are total, there is one then
-// that goes from the second order to the first and back, once: from s to ek, from ek
-// along its order to el (k <= l), from el to r, and from r along its order to s (or r is
-// s).
+// Proof. The merged orders are a linearization if both are kept, if time is respected, if
+// what needs k enqueues stands behind ek, and if an empty answer that needs i stands before
+// e(i+1). Then whatever is taken is there, and is the first. That is possible unless these
+// relations have a cycle. Since the orders are total, there is then a cycle that goes from
+// the second order to the first and back, once: from s to ek, from ek along its order to el
+// (k <= l), from el to r, and from r along its order to s (or r is s).
 //
-//   - s had returned before ek was invoked, and r needs el: then s needs el, too, and
-//     (2) does not hold. If it does not, there is such a cycle.
-//   - s had returned before ek was invoked, and el before r was: el had not returned
-//     before ek was invoked, nor s before r was. So res(el) > inv(ek) > res(s) > inv(r) >
-//     res(el), which is impossible.
-//   - s is an empty answer that needs k-1 enqueues, and r needs el: it needs no more than
+//   - s had returned before ek was invoked, and r needs el. Then s needs el, too, and (2)
+//     does not hold. If (2) does not hold, there is such a cycle.
+//   - s had returned before ek was invoked, and el before r was. But el had not returned
+//     before ek was invoked, and s had not before r was. So res(el) > inv(ek) > res(s) >
+//     inv(r) > res(el), which is impossible.
+//   - s is an empty answer that needs k-1 enqueues, and r needs el. It needs no more than
 //     s, so l < k, which is impossible.
-//   - s is such an empty answer, and el had returned before r was invoked: that is what
-//     (3) forbids.
+//   - s is such an empty answer, and el had returned before r was invoked. (3) forbids that.
 //
-// So the search goes through both orders side by side, element by element. A
-// configuration is the operations of either order that are linearized, and the value of
-// the element that is first: none as long as it has not been enqueued. It does not guess
-// in which order elements came in before it sees in which order they went out.
+// So the search goes through both orders side by side, element by element. A configuration
+// consists of the operations of either order that are linearized, and the value of the
+// first element, or none if it has not been enqueued yet. The search does not guess in
+// which order elements came in before it sees in which order they went out.
 //
-// If none is first, what comes next is an empty answer, if every enqueue that is left
-// returns later than the latest invocation in the second order (3); or an enqueue that
-// was invoked before anything that is left in either order returned (1, 2). If one is
-// first, next is a peek or a dequeue of its value that was invoked before anything that
-// is left in the second order returned (1), or a drain that begins with it; a drain is
-// left until it has taken all. The end is where all of the second order is linearized
-// that returned: the enqueues that are left stay inside.
+// If no element is first, the next step is an empty answer or an enqueue. For an empty
+// answer, every enqueue that is left must return later than the latest invocation in the
+// second order (3). An enqueue must have been invoked before anything that is left in
+// either order returned (1, 2). If an element is first, the next step is a peek or a
+// dequeue of its value that was invoked before anything that is left in the second order
+// returned (1), or a drain that begins with it. A drain is left until it has taken all its
+// elements. The search ends where all operations of the second order that returned are
+// linearized. The elements of the remaining enqueues stay in the queue.
 //
 // # Crashed operations
 //
-// What crashed never returns, and may be left out. Those of one class, of one meaning,
-// are used in the order of their invocations, so that a configuration has only to count
-// them. A dequeue of which nothing is known takes whatever is first. A drain of which
-// nothing is known takes what comes, right when it is enqueued, for as long as nothing
-// else is taken. Crashed peeks and empty answers say nothing.
+// A crashed operation never returns, and may be left out. The operations of one class have
+// the same meaning and are used in the order of their invocations, so a configuration only
+// has to count them. A crashed dequeue of an unknown value takes the first element. A
+// crashed drain of unknown values takes elements right when they are enqueued, for as long
+// as nothing else is taken. Crashed peeks and empty answers say nothing.
 //
 // # The first failing completion
 //
-// Lemma 2. It is the return of the operation for which the furthest configurations wait:
-// those that have the longest prefix of the second order's returns behind them.
+// Lemma 2. It is the return of the operation for which the furthest configurations wait,
+// which have the longest prefix of the second order's returns behind them.
 //
 // Proof. A prefix of the history has the same steps as the whole: no step looks at what
-// happens later than the next return in the second order. What is still open at the
-// prefix's end is left, or linearized with the value that it will return, as the prefix
-// allows. So a prefix is linearizable if and only if some configuration has all of its
-// returns of the second order behind it. An enqueue's return is never the first that
+// happens later than the next return in the second order. An operation that is still open
+// at the prefix's end is left, or linearized with the value that it will return, as the
+// prefix allows. So a prefix is linearizable if and only if some configuration has all of
+// its returns of the second order behind it. An enqueue's return is never the first that
 // fails: put it last.
 //
-// So there is no need to decide prefixes, and the way to a furthest configuration is the
+// So there is no need to decide prefixes. The way to a furthest configuration is the
 // linearization of what comes before.
 //
 // # What need not be tried
 //
-// Let a way be the steps from a configuration to one that has the returns of some prefix
-// behind it. Each rule keeps a way, if there is one, for every prefix.
+// A way consists of the steps from a configuration to one that has the returns of some
+// prefix behind it. Each rule keeps a way for every prefix that has one.
 //
 // An operation of the second order is harmless if putting it right here, instead of
-// somewhere later, cannot break (3): if no empty answer is left; or it was invoked
-// before something that is linearized already; or before the next return of the
-// enqueues that are left, as then no enqueue returned before it that is not among e1 ..
-// ei, for any i from here on.
+// somewhere later, cannot violate (3). It is if no empty answer is left, or if it was
+// invoked before something that is already linearized. It also is if it was invoked before
+// the next return of the enqueues that are left: then, for any i from here on, every
+// enqueue that returned before it is among e1 .. ei.
 //
-//   - A peek of the value that is first, if it is harmless, may as well come at once: it
-//     breaks neither (1), as it may come now, nor (2), as it needs less here (eager
-//     peeks).
+//   - A harmless peek of the value that is first may as well come at once. It does not
+//     violate (1), as it may come now, and not (2), as it needs less here (eager peeks).
 //   - An empty answer that may come is harmless, and itself needs less here (eager
-//     empties). But it may wait if there is a drain that takes what comes: that would end.
-//   - Of two operations that do the same and may come now, let a be the one that returns
-//     first. If b comes now, and a later or not at all in this prefix, exchange them: a may
-//     come now, and b, which returns later, stands in nobody's way there (1, 2). For
-//     enqueues, no more is left that returns early, so that (3) holds, too. In the second
-//     order it holds if a is harmless, or was invoked before b (twins). Crashed operations
-//     return last, and a crashed dequeue of which nothing is known does what any other
-//     does.
+//     empties). But it may wait if there is a drain that takes what comes, which it would
+//     end.
+//   - Suppose that two operations a and b do the same and may come now, and a returns
+//     first. If b comes now, and a later or not at all in this prefix, exchange them. a may
+//     come now, and b, which returns later, does no harm there (1, 2). For enqueues, this
+//     leaves no more that return early, so (3) holds, too. In the second order (3) holds if
+//     a is harmless, or was invoked before b (twins). Crashed operations return last, and a
+//     crashed dequeue of an unknown value does what any other does.
 //   - An enqueue comes only if something can see or take its value then (uses).
-//   - If some value has been taken more often, when an operation returns, than it can have
-//     been enqueued by then, then the history fails there or before. So the first
+//   - Suppose that, when an operation returns, some value has been taken more often than it
+//     can have been enqueued by then. Then the history fails there or before. So the first
 //     configuration that waits for this return is one of the furthest (counting).
-//   - If a configuration has been visited that differs in nothing but that it used no
-//     more of any class, then it could do what this one can (domination): a shortest way
-//     from among all that were visited cannot begin with a step to one that was not.
-//     Steps that peek and empty answers are not counted there.
+//   - Suppose that a visited configuration differs only in that it used no more of any
+//     class. Then it could do what this one can (domination): a shortest way from among all
+//     that were visited cannot begin with a step to one that was not. Steps that peek and
+//     empty answers do not count there.
 type Engine struct {
 	Rules
-	// MaxSteps, if not 0, is about the number of steps after which it gives up.
+	// MaxSteps, if not 0, is about the number of steps after which the engine gives up.
 	MaxSteps int64
 }
 
 // Rules switch techniques off, for tests.
 type Rules struct {
-	NoEagerPeeks   bool // a peek may wait though it fits
-	NoEagerEmpties bool // so may an empty answer
-	NoTwins        bool // of operations that do the same, any may come first
-	NoUses         bool // values that nothing can take next are enqueued
-	NoCounting     bool // elements that were never enqueued are looked for
-	NoDomination   bool // a configuration makes only the same one redundant
+	NoEagerPeeks   bool // a peek may wait even if it fits
+	NoEagerEmpties bool // an empty answer may wait, too
+	NoTwins        bool // among operations that do the same, any may come first
+	NoUses         bool // enqueue values that nothing can take next
+	NoCounting     bool // look for elements that were never enqueued
+	NoDomination   bool // a configuration makes only equal ones redundant
 	NoMemo         bool // the search does not know where it has been
 }
 
@@ -202,13 +199,14 @@ func (r *run) answer(o outcome) fallback.Answer {
 	return fallback.Answer{Verdict: jepsen.Invalid, Order: p.before(s.order[1:], fail), FailEvent: fail - 2*p.first}
 }
 
-// passed is how many completions have a linearization up to them.
+// passed returns how many completions have a linearization up to them.
 func (r *run) passed() int64 { return int64(r.problem.out.passed[max(0, r.search.best)]) }
 
-// perStep is what a step, a row or what is looked at in a step is in units of work.
+// perStep is the cost of a step, of a row, or of something that a step looks at, in
+// units of work.
 const perStep = 8
 
-// work is how much it has done, in units of some nanoseconds.
+// work returns how much work the run has done, in units of some nanoseconds.
 func (r *run) work() int64 {
 	work := int64(0)
 	if r.problem != nil {
@@ -220,7 +218,7 @@ func (r *run) work() int64 {
 	return perStep * work
 }
 
-// poll says whether the run may go on, and settles what it holds.
+// poll says whether the run may go on, and accounts for the memory that it holds.
 func (r *run) poll() bool {
 	held := int64(0)
 	if r.problem != nil {

@@ -20,7 +20,7 @@ import (
 	"clew/models"
 )
 
-// configs are the engine as it is, with each technique off, and with none.
+// configs are the engine as it is, with each technique switched off, and with none.
 var configs = enginetest.Configure(func(r lockstep.Rules) fallback.Engine { return lockstep.Engine{Rules: r} }, map[string]lockstep.Rules{
 	"as it is":         {},
 	"no eager peeks":   {NoEagerPeeks: true},
@@ -41,15 +41,15 @@ func TestSmallHistoriesAgreeWithTheOracle(t *testing.T) {
 	})
 }
 
-// read is a history of a queue.
+// read returns a history of a queue.
 func read(t *testing.T, r *rand.Rand, s rows.Queues) *models.Operations {
 	t.Helper()
 	text, init := s.Run(r)
 	return rows.Read(t, models.Spec{Name: "fifo-queue", Init: init}, text)
 }
 
-// TestPlainJavaQueuesAreQueues: java-queue is a queue as long as there is nothing but
-// offer, poll, peek, and isEmpty that answers true.
+// TestPlainJavaQueuesAreQueues: a java-queue is a queue as long as it has only offer,
+// poll, peek, and isEmpty that answers true.
 func TestPlainJavaQueuesAreQueues(t *testing.T) {
 	configs.Small(t, effort.Histories(2000, 300_000), func(r *rand.Rand) *models.Operations {
 		s := rows.DrawQueues(r, 2, 10, 5)
@@ -65,8 +65,9 @@ func TestPlainJavaQueuesAreQueues(t *testing.T) {
 	}
 }
 
-// asJava is a fifo-queue's history as a java-queue's. Every operation has a process of
-// its own. Peeks that found nothing ask whether the queue is empty.
+// asJava turns a fifo-queue's history into a java-queue's. Every operation has a
+// process of its own. Peeks that found nothing become questions whether the queue is
+// empty.
 func asJava(text string) string {
 	text = regexp.MustCompile(`:type :ok :f :enqueue :value \d+`).ReplaceAllString(text, ":type :ok :f :offer :value true")
 	text = strings.NewReplacer(":enqueue", ":offer", ":dequeue", ":poll").Replace(text)
@@ -76,7 +77,7 @@ func asJava(text string) string {
 	return text
 }
 
-// kinds are operations over two values, of one model that knows their drains.
+// kinds returns operations over two values, of one model that knows their drains.
 func kinds(t *testing.T) (m models.Model, ops []models.Op) {
 	t.Helper()
 	const text = `
@@ -115,7 +116,7 @@ func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	})
 }
 
-// long is a long history that takes the engine some time without its rules.
+// long returns a long history for which the engine takes some time without its rules.
 func long(t *testing.T, operations, crashed int) *models.Operations {
 	t.Helper()
 	var text strings.Builder
@@ -128,7 +129,7 @@ func long(t *testing.T, operations, crashed int) *models.Operations {
 
 func TestItStopsAtItsLimits(t *testing.T) {
 	ops := long(t, 8000, 300)
-	slow := configs["nothing"] // it would take long
+	slow := configs["nothing"] // it would take long to decide
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		budget := limits.NewBudget(1 << 30)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)

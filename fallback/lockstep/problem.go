@@ -8,11 +8,11 @@ import (
 	"clew/models"
 )
 
-// none is no operation, no class, no place.
+// none stands for no operation, no class or no place.
 const none int32 = -1
 
-// problem is what is known of a history before anything is decided. Operations are
-// numbered anew: the elements that are there at first are enqueues before everything,
+// problem is what is known about a history before anything is decided. It gives
+// operations numbers of its own: the initial elements are enqueues before everything,
 // one after another, and the rows follow.
 type problem struct {
 	ops   *models.Operations
@@ -20,16 +20,16 @@ type problem struct {
 
 	inv, res []int32 // by operation, in events of the history and those before it
 	kind     []models.Kind
-	value    []int32 // by operation: the number of its value, dense; of a drain a place in flat
+	value    []int32 // by operation: the number of its value, dense; a drain has a place in flat
 	class    []int32 // by operation that crashed: its class
-	free     []int32 // what says nothing: drains of nothing, that returned
+	free     []int32 // operations that say nothing: drains of nothing that returned
 
-	in, out   side    // enqueues; all that looks at the queue's front
+	in, out   side    // enqueues; all operations that look at the queue's front
 	slots     int32   // how many bits there are
 	classes   []class // of crashed operations
-	add, take []int32 // by value: the class of its crashed enqueues, and of dequeues that took it
+	add, take []int32 // by value: the class of its crashed enqueues, and of crashed dequeues that took it
 	adding    []int32 // the classes of crashed enqueues
-	taking    []int32 // those of crashed dequeues of a known value
+	taking    []int32 // the classes of crashed dequeues of a known value
 	takeAny   int32   // the class of the other crashed dequeues
 	drains    []int32 // the classes of crashed drains of known values
 	drainAny  int32   // the class of the other crashed drains
@@ -40,31 +40,31 @@ type problem struct {
 	flat, of []int32
 	last     []bool
 
-	words int      // how many hold a configuration's bits
+	words int      // how many words hold a configuration's bits
 	guard []uint64 // by word of its counts: the bit above each count
 }
 
-// class is the crashed operations of one meaning, by invocation. count is where a
-// configuration counts those that it has used.
+// class holds the crashed operations of one meaning, by invocation. word, shift
+// and mask say where a configuration counts those that it has used.
 type class struct {
 	ops         []int32
 	word        int
 	shift, mask uint64
 }
 
-// side is the operations that returned of one of the two orders, by return: their
-// places. In a configuration, those before some place are linearized, and of those
-// that are open at its return some.
+// side holds the operations of one of the two orders that returned, by return:
+// their places. In a configuration, those before some place are linearized, and so
+// are some of those that are open at its return.
 type side struct {
 	ops    []int32
 	res    []int32 // by place, and models.Open after the last
-	open   []int32 // by place: what is open at its return, by return; itself in front
-	from   []int32 // by place: where that begins in open
+	open   []int32 // by place: what is open at its return, by return; the returning one first
+	from   []int32 // by place: where that starts in open
 	slot   []int32 // by operation: its bit
 	passed []int32 // by place: how many operations returned before, on both sides
 }
 
-// at is what is open at the return of a place.
+// at returns what is open at the return of a place.
 func (s *side) at(place int32) []int32 { return s.open[s.from[place]:s.from[place+1]] }
 
 // newProblem takes time linear in the events plus, summed over the returns, the
@@ -151,7 +151,7 @@ func (p *problem) layOut(values int) {
 	p.count()
 }
 
-// at is the operation of each event, or none.
+// at returns the operation of each event, or none.
 func (p *problem) at() []int32 {
 	at := slices.Repeat([]int32{none}, int(2*p.first+p.ops.Events))
 	for op, inv := range p.inv {
@@ -192,7 +192,7 @@ func (o *opening) end(op, passed int32) {
 	o.spare = append(o.spare, o.slot[op])
 }
 
-// finish puts what stands after the last place, and moves the bits.
+// finish adds the end after the last place, and moves the bits.
 func (o *opening) finish(slot, passed int32) {
 	s := o.side
 	s.res, s.passed, s.from = append(s.res, models.Open), append(s.passed, passed), append(s.from, int32(len(s.open)), int32(len(s.open)))
@@ -201,8 +201,8 @@ func (o *opening) finish(slot, passed int32) {
 	}
 }
 
-// crash adds a crashed operation to its class. alike are the classes of drains by
-// what they drain.
+// crash adds a crashed operation to its class. alike holds the classes of drains
+// by the values that they drain.
 func (p *problem) crash(op int32, alike map[string]int32) {
 	var c *int32
 	var list *[]int32
@@ -235,7 +235,7 @@ func (p *problem) crash(op int32, alike map[string]int32) {
 	p.classes[*c].ops = append(p.classes[*c].ops, op)
 }
 
-// drained is the values of a drain as a key.
+// drained returns the values of a drain as a key.
 func (p *problem) drained(op int32) string {
 	var key []byte
 	for i := p.value[op]; ; i++ {
@@ -246,8 +246,8 @@ func (p *problem) drained(op int32) string {
 	}
 }
 
-// enough is the place in the second order up to which every value has been enqueued, or
-// was about to be, as often as it has been taken.
+// enough returns the place in the second order up to which every value has been
+// enqueued, or was about to be, as often as it has been taken.
 func (p *problem) enough() int32 {
 	added, taken := make([]int32, len(p.add)), make([]int32, len(p.add))
 	adds := int32(0)
@@ -280,8 +280,8 @@ func (p *problem) enough() int32 {
 // wordBits is how many bits a word has.
 const wordBits = 64
 
-// count finds room for the bits of a configuration, and for its counts: each in a
-// word, below a bit that stays free.
+// count finds room for the bits of a configuration, and for its counts. Each
+// count is in one word, below a bit that stays free.
 func (p *problem) count() {
 	p.words = int(p.slots+wordBits-1) / wordBits
 	shift := wordBits
@@ -297,7 +297,7 @@ func (p *problem) count() {
 	}
 }
 
-// bytes is about what it holds.
+// bytes returns about how much memory the problem holds.
 func (p *problem) bytes() int64 {
 	sides := len(p.in.open) + len(p.out.open) + 4*(len(p.in.ops)+len(p.out.ops))
 	return 4*int64(9*len(p.inv)+sides+2*len(p.flat)) + 2*int64(p.ops.Events)

@@ -7,19 +7,19 @@ import (
 	"clew/models"
 )
 
-// A mode is what a configuration is in the midst of: nothing; a crashed drain that
-// takes what comes; an element that is first, of some value; or a drain of known
+// A mode says what a configuration is in the middle of: nothing; a crashed drain
+// that takes what comes; a first element of some value; or a drain of known
 // values, which has taken those before some place in flat.
 const (
 	idle     int32 = 0
 	draining int32 = 1
-	front    int32 = 2 // plus the value; plus how many values there are and the place in flat
+	front    int32 = 2 // plus the value, or plus the number of values and the place in flat
 )
 
 // frame is a configuration on the trail, and what is still to be tried in it. Its bits
-// and counts are words of their own.
+// and counts are stored separately.
 type frame struct {
-	in, out    int32 // places: what stands before them is linearized
+	in, out    int32 // places: everything before them is linearized
 	mode       int32
 	latest     int32 // the latest invocation in the second order so far, or none
 	came       step  // what led here
@@ -52,14 +52,14 @@ type search struct {
 	work    int64
 	steps   int64
 
-	bound int32 // no configuration comes further in the second order
+	bound int32 // no configuration gets further in the second order
 
 	// The furthest configuration: its place in the second order, how many frames led
-	// to it, and what these came by, once it has been noted.
+	// to it, and their steps, once they are recorded.
 	best  int32
 	depth int
 	noted bool
-	kept  int // how many frames are as they were when it was noted
+	kept  int // how many frames have not changed since they were recorded
 	order []step
 
 	// For between: what is offered for each value, and the enqueues.
@@ -68,14 +68,14 @@ type search struct {
 	adds   []ranked
 }
 
-// offer is how urgently a value is wanted, in the round in which it is.
+// offer says how urgently a value is wanted, in its round.
 type offer struct{ added, wanted, rank int32 }
 
 // ranked is an enqueue and how urgently it is wanted.
 type ranked struct{ op, rank int32 }
 
-// The ranks of enqueues that no operation wants that returned, and what a crashed
-// enqueue's rank is beyond that of another one.
+// The ranks of enqueues that no operation that returned wants, and how much
+// higher a crashed enqueue's rank is than that of another one.
 const (
 	crashWants int32 = 1<<29 + iota
 	anyWants
@@ -104,8 +104,8 @@ const (
 // stepsPerPoll bounds the steps between two looks at the limits.
 const stepsPerPoll = 1 << 10
 
-// run looks for a configuration in which all that returned is linearized, or for one
-// that comes as far as any can.
+// run looks for a configuration in which all operations that returned are
+// linearized, or for one that gets as far as any can.
 func (s *search) run(poll func() bool) outcome {
 	s.frames = append(s.frames, frame{latest: none})
 	s.bits = append(s.bits, make([]uint64, s.width)...)
@@ -144,8 +144,7 @@ func (s *search) leave() {
 	s.kept = min(s.kept, last)
 }
 
-// note notes how the furthest configuration was reached, as long as its frames are
-// there.
+// note records how the furthest configuration was reached, as long as its frames exist.
 func (s *search) note() {
 	if s.noted {
 		return
@@ -157,8 +156,8 @@ func (s *search) note() {
 	s.kept, s.noted = s.depth, true
 }
 
-// apply makes a frame of a step from the last one. It says whether other steps may
-// lead to the same configuration.
+// apply makes a new frame by a step from the last one. It says whether other steps
+// may lead to the same configuration.
 func (s *search) apply(c step) bool {
 	i := len(s.frames)
 	s.frames = append(s.frames, s.frames[i-1])
@@ -191,7 +190,7 @@ func (s *search) apply(c step) bool {
 	return true
 }
 
-// added has the element of an enqueue come first, or go to a drain.
+// added lets the element of an enqueue come first, or go to a drain.
 func (s *search) added(f *frame, w []uint64, op int32, drained bool) bool {
 	values := int32(len(s.add))
 	switch {
@@ -260,8 +259,8 @@ func (s *search) enter(remember bool) {
 
 func (s *search) choose(op int32) { s.choices = append(s.choices, stepOf(op, false)) }
 
-// crashed is the next operation of a class, if it was invoked before a time, and else
-// none. The class may be none.
+// crashed returns the next operation of a class if it was invoked before a time,
+// otherwise none. The class may be none.
 func (s *search) crashed(class int32, w []uint64, before int32) int32 {
 	if class == none {
 		return none
@@ -290,8 +289,8 @@ func (s *search) goOn(f *frame, w []uint64, place int32) {
 	}
 }
 
-// harmless is a time: an operation of the second order that was invoked before it may
-// as well come first, for all that empty answers say.
+// harmless returns a time. An operation of the second order that was invoked before
+// it may as well come first, as far as empty answers are concerned.
 func (s *search) harmless(f *frame) int32 {
 	if f.out >= s.empties {
 		return models.Open
@@ -299,7 +298,7 @@ func (s *search) harmless(f *frame) int32 {
 	return max(s.in.res[f.in], f.latest+1)
 }
 
-// atFront finds what can see or take the element that is first.
+// atFront finds the operations that can see or take the first element.
 func (s *search) atFront(f *frame, w []uint64, value int32) {
 	harmless, before := s.harmless(f), s.out.res[f.out]
 	twins := [2]int32{models.Open, models.Open} // of dequeues and peeks, as twin says
@@ -355,7 +354,7 @@ func (s *search) twin(op int32, first *int32, harmless int32) bool {
 }
 
 // between finds what can happen if no element is first: empty answers, and enqueues of
-// values that something can see or take then.
+// values that something can then see or take.
 func (s *search) between(f *frame, w []uint64) {
 	before := s.out.res[f.out]
 	if f.out < s.empties {
@@ -396,8 +395,8 @@ func (s *search) between(f *frame, w []uint64) {
 }
 
 // offer adds an enqueue to those that can happen, unless its twin is there, in the
-// order of their ranks: the fewer crashed ones have been used, the fewer are missing
-// later on. rank is that of values that nothing wants in particular.
+// order of their ranks. The fewer crashed ones have been used, the fewer are missing
+// later. rank is the rank of values that nothing wants in particular.
 func (s *search) offer(op, rank int32) {
 	o := &s.offers[s.value[op]]
 	if o.added == s.round && !s.NoTwins {
@@ -419,7 +418,7 @@ func (s *search) offer(op, rank int32) {
 }
 
 // wants ranks the values that something can see or take: what returns first is the
-// most urgent. It says what the rank of others is.
+// most urgent. It returns the rank of all others.
 func (s *search) wants(f *frame, w []uint64, before int32) int32 {
 	for i, op := range s.out.at(f.out) {
 		s.work++
@@ -458,7 +457,7 @@ func (s *search) want(value, rank int32) {
 	}
 }
 
-// bytes is what it holds.
+// bytes returns how much memory the search holds.
 func (s *search) bytes() int64 {
 	frames := int64(unsafe.Sizeof(frame{}))*int64(cap(s.frames)) + 8*int64(cap(s.bits))
 	return frames + 4*int64(cap(s.choices)+cap(s.order)) + s.visited.bytes()

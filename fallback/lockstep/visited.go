@@ -1,12 +1,13 @@
 package lockstep
 
-// visited is the configurations that the search has been in: a hash table of flat
-// records. It finds those that need not be looked at, since the search has been in the
-// same one, or in one that had used no more of any class of crashed operations.
+// visited holds the configurations that the search has visited, in a hash table of
+// flat records. It finds those that need not be looked at, because the search has
+// visited the same one, or one that had used no more of any class of crashed
+// operations.
 type visited struct {
 	*problem
 	Rules
-	heads  []uint32   // by hash: the first record of those that differ in counts alone, plus 1
+	heads  []uint32   // by hash: the first record of those that differ only in counts, plus 1
 	chunks [][]uint64 // of records: the places, the mode, the bits, the counts, and the next record, plus 1, if there are counts
 	n      uint32
 	lists  uint32 // how many heads there are
@@ -18,7 +19,7 @@ const (
 	places    = 2 // the words before the bits
 )
 
-// stride is how many words a record has.
+// stride returns how many words a record has.
 func (v *visited) stride() int {
 	n := places + v.words + len(v.guard)
 	if len(v.guard) > 0 {
@@ -33,12 +34,12 @@ func (v *visited) record(i uint32) []uint64 {
 	return v.chunks[i>>chunkBits][at : at+n]
 }
 
-// bytes is what it holds.
+// bytes returns how much memory the table holds.
 func (v *visited) bytes() int64 {
 	return 4*int64(len(v.heads)) + int64(len(v.chunks))*8*int64(v.stride())<<chunkBits
 }
 
-// hash is a hash of what must be equal.
+// hash returns a hash of what must be equal.
 func (v *visited) hash(place, mode uint64, bits []uint64) uint64 {
 	const odd, mixer = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9
 	h := (place*odd ^ mode) * mixer
@@ -48,7 +49,7 @@ func (v *visited) hash(place, mode uint64, bits []uint64) uint64 {
 	return h ^ h>>32
 }
 
-// same says whether a record is of a configuration but for its counts.
+// same says whether a record has the configuration, ignoring its counts.
 func same(r []uint64, place, mode uint64, bits []uint64) bool {
 	if r[0] != place || r[1] != mode {
 		return false
@@ -61,7 +62,7 @@ func same(r []uint64, place, mode uint64, bits []uint64) bool {
 	return true
 }
 
-// add adds a configuration. It is false if it need not be looked at.
+// add adds a configuration. It returns false if it need not be looked at.
 func (v *visited) add(f *frame, w []uint64) bool {
 	if v.NoMemo {
 		return true
@@ -106,7 +107,7 @@ func (v *visited) add(f *frame, w []uint64) bool {
 	return true
 }
 
-// covers says whether no class is used more often in a than in b.
+// covers says whether a uses no class more often than b does.
 func (v *visited) covers(a, b []uint64) bool {
 	for i, guard := range v.guard {
 		if v.NoDomination && a[i] != b[i] || ((b[i]|guard)-a[i])&guard != guard {
@@ -116,8 +117,8 @@ func (v *visited) covers(a, b []uint64) bool {
 	return true
 }
 
-// find is the place of a configuration among the heads, or the free one where it
-// belongs.
+// find returns the place of a configuration among the heads, or the free one
+// where it belongs.
 func (v *visited) find(place, mode uint64, bits []uint64) uint64 {
 	mask := uint64(len(v.heads) - 1)
 	at := v.hash(place, mode, bits) & mask

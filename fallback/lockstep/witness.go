@@ -27,10 +27,10 @@ func (p *problem) before(steps []step, until int32) []models.Row {
 type merger struct {
 	*problem
 	adds, sees []int32
-	needs      []int32 // by place in sees: how many enqueues stand before
+	needs      []int32 // by place in sees: how many enqueues precede it
 }
 
-// replay takes the steps apart.
+// replay splits the steps into the two orders.
 func (m *merger) replay(steps []step) {
 	drain := none // a drain that is not complete
 	after := none // the place in flat after what it has taken
@@ -62,10 +62,10 @@ func (m *merger) see(op int32) {
 	m.sees, m.needs = append(m.sees, op), append(m.needs, int32(len(m.adds)))
 }
 
-// merge is one order that both orders, time, and what needs what allow.
+// merge returns one order that respects both orders, time, and the needed enqueues.
 func (m *merger) merge() []int32 {
 	addRes, seeRes := m.earliest(m.adds), m.earliest(m.sees)
-	next := make([]int32, len(m.sees)+1) // by place in sees: how many enqueues stand before the next empty answer
+	next := make([]int32, len(m.sees)+1) // by place in sees: how many enqueues precede the next empty answer
 	next[len(m.sees)] = models.Open
 	for i := len(m.sees) - 1; i >= 0; i-- {
 		next[i] = next[i+1]
@@ -89,7 +89,7 @@ func (m *merger) merge() []int32 {
 	return order
 }
 
-// earliest is, by place in an order, the earliest return from there on.
+// earliest returns, by place in an order, the earliest return from there on.
 func (m *merger) earliest(order []int32) []int32 {
 	res := make([]int32, len(order)+1)
 	res[len(order)] = models.Open
@@ -99,14 +99,14 @@ func (m *merger) earliest(order []int32) []int32 {
 	return res
 }
 
-// insert puts what says nothing right behind the last operation that returned before
-// it was invoked.
+// insert puts operations that say nothing right behind the last operation that
+// returned before they were invoked.
 func (p *problem) insert(order []int32, until int32) []int32 {
 	free := slices.DeleteFunc(slices.Clone(p.free), func(op int32) bool { return p.res[op] >= until })
 	if len(free) == 0 {
 		return order
 	}
-	behind := make([]int32, 2*p.first+p.ops.Events+1) // by time: how many stand up to the last one that had returned
+	behind := make([]int32, 2*p.first+p.ops.Events+1) // by time: how many operations precede, up to the last one that had returned
 	for i, op := range order {
 		if res := p.res[op]; res != models.Open {
 			behind[res] = int32(i) + 1
@@ -127,7 +127,7 @@ func (p *problem) insert(order []int32, until int32) []int32 {
 	return whole
 }
 
-// rows are operations as rows, without the elements that are there at first.
+// rows returns operations as rows, without the initial elements.
 func (p *problem) rows(order []int32) []models.Row {
 	rows := make([]models.Row, 0, len(order))
 	for _, op := range order {
