@@ -228,8 +228,8 @@ func TestHittingFindsWitnessesOnly(t *testing.T) {
 	}
 }
 
-// TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth holds for the paper's
-// histories, where threads overlap as they do in stress tests
+// TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth: the paper's histories
+// have one, and so have these, in which threads overlap as in stress tests
 // (docs/hitting.md).
 func TestMostHistoriesOfAJavaQueueHaveAWitnessOfLittleDepth(t *testing.T) {
 	const n = 40

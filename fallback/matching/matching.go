@@ -43,7 +43,7 @@ import (
 // Proof. In a linearization the operations of a chain stand together, since any other
 // node between them would have replaced the value. So X must stand before Y if
 // something of X returned before something of Y was invoked, first(X) < last(Y). By
-// (d) no chain must stand both before and after another. Conversely, (d) makes this
+// (d) no chain has to stand both before and after another. Conversely, (d) makes this
 // relation acyclic. On a cycle let X have the greatest last, and be before Y, which
 // is before Z. Then first(Y) < last(Z) <= last(X), and Y is before X, too. So chains
 // can be put in an order; within a chain (c) allows its own. Operations of different

@@ -10,12 +10,12 @@ import (
 	"clew/models"
 )
 
-// graph is what can be known without the counts of crashed operations: once a
-// class is invoked, it can be used without limit. Its size does not depend on
-// how many have crashed.
+// graph finds what can be known without the counts of crashed operations: once a
+// class is invoked, it can be used without limit. The graph's size does not
+// depend on how many have crashed.
 //
 // It visits every node up to return goal, and finds for each the furthest return
-// that is reached from it. It is false if a limit stopped it.
+// that it reaches. It returns false if a limit stopped it.
 func (x *registerSearch) graph(goal int32) bool {
 	seen := make([]bool, len(x.e))
 	nodes := []int32{x.start()}
@@ -84,11 +84,11 @@ func (x *registerSearch) byRank(nodes []int32) []int32 {
 
 // prices is a system of prices for crashed operations. It compares the least
 // that must be paid from every node to the goal with the worth of the whole
-// supply. The returns up to the goal are divided into windows; lambda[k][c] is
-// the price of class c's supply up to the end of window k, so that a use in
-// window k is charged mu[k][c], the sum of the prices from k on. Then (by weak
-// duality, exact in integers) no way is cheaper than ahead, and no way that
-// keeps within the supply costs more than the supply is worth.
+// supply. The returns up to the goal are divided into windows. lambda[k][c] is
+// the price of class c's supply up to the end of window k. So a use in window k
+// is charged mu[k][c], the sum of the prices from k on. Then (by weak duality,
+// exact in integers) no way is cheaper than ahead, and no way that keeps within
+// the supply costs more than the supply is worth.
 type prices struct {
 	goal    int32
 	windows int32
@@ -96,10 +96,10 @@ type prices struct {
 	supply  [][]int64 // invoked before the end of a window, by class
 	mu      [][]int64
 	worth   []int64 // of the supply from a window on
-	ahead   []fare  // by node: to the goal
+	ahead   []fare  // by node: the price to the goal
 	taken   int64   // bytes
 
-	// Nodes that differ only in what does not matter to runs are one group.
+	// Nodes that differ only in what does not matter to runs form one group.
 	groups []runGroup
 	slot   []int32 // by edge: where the price of its run is, or -1
 	fares  []fare  // by slot
@@ -109,9 +109,9 @@ type prices struct {
 	open []int32
 }
 
-// fare is what a way costs, and how many crashed operations it uses. If two
-// ways cost the same, as all do at first because all prices are 0, the one that
-// uses fewer is better.
+// fare is the cost of a way, and how many crashed operations it uses. If two
+// ways cost the same, the one that uses fewer is better. At first all cost the
+// same, because all prices are 0.
 type fare struct {
 	cost int64
 	uses int32
@@ -122,11 +122,11 @@ func (f fare) less(g fare) bool {
 	return f.cost < g.cost || f.cost == g.cost && f.uses < g.uses
 }
 
-// never is the price of what cannot be reached.
+// never is the price of a node that cannot be reached.
 const never = math.MaxInt64 / 4
 
-// runGroup is nodes of one window and value at which the same classes are
-// available and the same ones have open twins.
+// runGroup stands for nodes of one window and value at which the same classes
+// are available and the same ones have open twins.
 type runGroup struct {
 	node  int32   // one of them
 	lands []int32 // the values that runs lead to, and their slots
@@ -208,7 +208,7 @@ func (p *prices) group(x *registerSearch) {
 	}
 }
 
-// slotOf is the slot of a group's runs to a value.
+// slotOf returns the slot of a group's runs to a value.
 func (g *runGroup) slotOf(land int32, fares *[]fare) int32 {
 	if i := slices.Index(g.lands, land); i >= 0 {
 		return g.slots[i]
@@ -219,17 +219,17 @@ func (g *runGroup) slotOf(land int32, fares *[]fare) int32 {
 	return slot
 }
 
-// window is the window of return e.
+// window returns the window of return e.
 func (p *prices) window(e int32) int32 { return int32(int64(e) * int64(p.windows) / int64(p.goal)) }
 
-// from is the prices of uses at return e, and what the supply from there on is
-// worth.
+// from returns the prices of uses at return e, and the worth of the supply from
+// there on.
 func (p *prices) from(e int32) ([]int64, int64) {
 	k := p.window(e)
 	return p.mu[k], p.worth[k]
 }
 
-// toGo is the least that must be paid from a node, if it is known.
+// toGo returns the least that must be paid from a node, if it is known.
 func (p *prices) toGo(n int32) fare {
 	if int(n) < len(p.ahead) {
 		return p.ahead[n]
@@ -237,8 +237,8 @@ func (p *prices) toGo(n int32) fare {
 	return fare{}
 }
 
-// toRun is the least that must be paid for the run of the i-th edge, if it is
-// known.
+// toRun returns the least that must be paid for the run of the i-th edge, if it
+// is known.
 func (p *prices) toRun(i int32) fare {
 	if int(i) < len(p.slot) && p.slot[i] >= 0 {
 		return p.fares[p.slot[i]]
@@ -264,8 +264,8 @@ func (p *prices) sum() {
 	}
 }
 
-// measure finds the cheapest runs from a node: Dijkstra's algorithm, with a scan
-// for the nearest since values are few.
+// measure finds the cheapest runs from a node by Dijkstra's algorithm. It scans
+// for the nearest value, since values are few.
 func (p *prices) measure(x *registerSpace, n int32) {
 	x.ban(n)
 	e, s := x.e[n], x.s[n]
@@ -310,7 +310,7 @@ func (p *prices) measure(x *registerSpace, n int32) {
 	}
 }
 
-// run is the cheapest run to a value, after measure, as values.
+// run returns the cheapest run to a value, after measure, as values.
 func (p *prices) run(x *registerSpace, land int32) []int32 {
 	var values []int32
 	for y := land; ; {
@@ -327,7 +327,7 @@ func (p *prices) run(x *registerSpace, land int32) []int32 {
 	return values
 }
 
-// reprice sets what is ahead of all nodes, from the last to the first.
+// reprice sets the least prices ahead of all nodes, from the last to the first.
 func (x *registerSearch) reprice(p *prices) bool {
 	p.sum()
 	for _, g := range p.groups {
@@ -354,7 +354,7 @@ func (x *registerSearch) reprice(p *prices) bool {
 	return true
 }
 
-// cheapestChild is the child of a node that costs least to the goal.
+// cheapestChild returns the child of a node with the least cost to the goal.
 func (x *registerSearch) cheapestChild(p *prices, n int32) (child edge, least fare) {
 	least = fare{never, 0}
 	for i := x.first[n]; i < x.first[n]+x.count[n]; i++ {
@@ -369,7 +369,7 @@ func (x *registerSearch) cheapestChild(p *prices, n int32) (child edge, least fa
 	return child, least
 }
 
-// bidEffort is how hard bid tries: with how many windows, and how often it
+// bidEffort says how hard bid tries: with how many windows, and how often it
 // corrects the prices by what the cheapest way uses too much of.
 type bidEffort struct{ windows, rounds int }
 
@@ -384,15 +384,15 @@ func (b *bidEffort) grow() {
 }
 
 // bid looks for prices at which every way to the goal costs more than the whole
-// supply is worth, which refutes the goal, or for a cheapest way that keeps
-// within the supply.
+// supply is worth, which refutes the goal. Or it finds a cheapest way that
+// keeps within the supply.
 func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *prices) {
 	p, rounds := x.newPrices(goal, int32(effort.windows)), effort.rounds
 	sum := make([][]int64, p.windows)
 	for k := range sum {
 		sum[k] = make([]int64, len(x.classes))
 	}
-	// No sum of prices may overflow: a run has fewer steps than there are values,
+	// No sum of prices may overflow. A run has fewer steps than there are values,
 	// and there is at most one for each completed operation.
 	most := int64(never) / int64(rounds+1) / int64(p.windows+1) / (int64(len(x.Ends)+1)*int64(len(x.values)+1) + int64(x.Ops.Len()))
 	start := x.start()
@@ -420,7 +420,7 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *pri
 			}
 		}
 	}
-	// Single prices swing about the best ones: their average lies closer.
+	// Single prices swing about the best ones, so their average is closer.
 	p.lambda = sum
 	if !x.reprice(p) {
 		return jepsen.Unknown, p
@@ -435,7 +435,7 @@ func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *pri
 }
 
 // cheapestWay follows the cheapest children. It counts the uses in every window
-// by the classes that the prices chose, and says whether the way keeps within
+// by the classes that the prices chose. It says whether the way keeps within
 // the supply if rule G picks the classes. If so, the way is in x.moves.
 func (x *registerSearch) cheapestWay(p *prices, start int32) (uses [][]int64, ok bool) {
 	uses = make([][]int64, p.windows)
@@ -476,7 +476,7 @@ func (x *registerSearch) cheapestWay(p *prices, start int32) (uses [][]int64, ok
 	return uses, ok
 }
 
-// serve is the class that a step at a node uses (rule G), if one is left.
+// serve returns the class that a step at a node uses (rule G), if one is left.
 func (x *registerSearch) serve(n, from, to int32) (class int32, ok bool) {
 	e := x.e[n]
 	for _, t := range x.from[from] {

@@ -13,8 +13,8 @@ import (
 	"clew/models"
 )
 
-// rowOf is a row of columns: its invocation and return (0: it crashed), what it
-// does, and its values. The register starts with 0.
+// rowOf is a row of columns: its invocation and return (0: it crashed), its
+// kind, and its values. The register starts with 0.
 type rowOf struct {
 	inv, res int32
 	kind     models.Kind
@@ -43,9 +43,9 @@ const (
 	read, write, cas, failedCAS = models.Read, models.Write, models.CAS, models.FailedCAS
 )
 
-// TestTheExchangesOfStaged has a history for each rule of staged_space.go: the
-// verdict is what it would be without the rule, and the linearization is the one
-// that the rule leads to.
+// TestTheExchangesOfStaged has a history for each rule of space.go. The verdict
+// is what it would be without the rule, and the linearization is the one to
+// which the rule leads.
 func TestTheExchangesOfStaged(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -114,7 +114,7 @@ func TestTheExchangesOfStaged(t *testing.T) {
 	}
 }
 
-// searchOf is a search over operations, before it begins.
+// searchOf returns a search over operations, before it begins.
 func searchOf(ops *models.Operations) *registerSearch {
 	return newRegisterSearch(newRegisterSpace(fallback.NewLayout(context.Background(), fallback.Rules{}, ops, limits.Limits{}), Rules{}))
 }
@@ -136,8 +136,9 @@ func TestARunVisitsAValueOnce(t *testing.T) {
 	}
 }
 
-// From 0 a cas leads to 1, and from there one to 2, the target. Another way from 1 is by
-// 3, if that cas had not been used: so whoever has it left may get to 2 otherwise.
+// From 0 a cas leads to 1, and from there one leads to 2, the target. Another way from 1
+// goes through 3, if that cas had not been used. So a configuration that has it left may
+// get to 2 that way.
 func TestARunThatFailsNeedsWhatWouldLeaveItsWay(t *testing.T) {
 	both := [][2]int32{{0, 1}, {1, 2}, {1, 3}, {3, 2}}
 	for _, c := range []struct {
@@ -145,12 +146,12 @@ func TestARunThatFailsNeedsWhatWouldLeaveItsWay(t *testing.T) {
 	}{
 		{both, nil, nil},
 		{both, [][2]int32{{1, 3}}, [][2]int32{{1, 3}}},
-		{both, [][2]int32{{3, 2}}, [][2]int32{{3, 2}}},         // into the values that lead to 2, from none of them
-		{both, [][2]int32{{1, 3}, {3, 2}}, [][2]int32{{3, 2}}}, // 3 leads nowhere: the last step is enough
+		{both, [][2]int32{{3, 2}}, [][2]int32{{3, 2}}},         // into the values that lead to 2
+		{both, [][2]int32{{1, 3}, {3, 2}}, [][2]int32{{3, 2}}}, // 3 leads nowhere, so the last step is enough
 		{both, [][2]int32{{0, 1}}, [][2]int32{{0, 1}}},         // the only one from 0
 		{both, [][2]int32{{0, 1}, {1, 3}}, [][2]int32{{0, 1}}}, // 1 is not reached
 		{both, [][2]int32{{1, 2}, {1, 3}}, [][2]int32{{1, 2}, {1, 3}}},
-		{[][2]int32{{0, 1}, {1, 3}, {3, 2}, {3, 1}}, [][2]int32{{0, 1}, {3, 1}}, [][2]int32{{0, 1}}}, // nor is 3, though it leads to 2
+		{[][2]int32{{0, 1}, {1, 3}, {3, 2}, {3, 1}}, [][2]int32{{0, 1}, {3, 1}}, [][2]int32{{0, 1}}}, // 3 is not reached either, though it leads to 2
 	} {
 		var rows []rowOf
 		for i, x := range c.cas {
@@ -234,9 +235,9 @@ func TestWhatDoesNotGetFarMayGetLessFar(t *testing.T) {
 	}
 }
 
-// The prices of a supply that does not suffice say so without any search.
+// The prices of a supply that does not suffice refute a history without any search.
 func TestPricesRefuteWhatNeedsMoreThanThereIs(t *testing.T) {
-	for seen := range int32(2) { // 0 is there at first
+	for seen := range int32(2) { // 0 is the initial value
 		rows := []rowOf{{0, 0, write, seen, 0}, {1, 0, write, seen, 0}}
 		for e := int32(2); e < 14; e += 4 {
 			rows = append(rows, rowOf{e, e + 1, write, 2, 0}, rowOf{e + 2, e + 3, read, seen, 0})

@@ -8,31 +8,30 @@ import (
 )
 
 // need says that a failure holds if at least n crashed operations of a class
-// are used. A list of needs has at most one need for each class. If a class has
-// none, nothing is needed of it.
+// are used. A list of needs has at most one need for each class. A failure does
+// not depend on classes without one.
 type need struct{ class, n int32 }
 
-// nogood is why a node fails: no configuration of it whose used counts meet the
-// needs gets to return goal. It fails for any later goal too.
+// nogood says why a node fails: no configuration of it whose used counts meet
+// the needs gets to return goal. It fails for any later goal too.
 type nogood struct {
 	goal  int32
 	needs []need
 }
 
-// registerSearch is a depth-first search over nodes that learns from what fails.
+// registerSearch is a depth-first search over nodes that learns from failures.
 //
 // If a node with the used counts U has failed, needs say which of the counts
 // mattered: every configuration of the node with at least those counts fails.
-// The needs of a node are put together from the needs of its children; for a
-// run, from those of its target minus what the run used, and from the exhausted
-// classes that would have allowed another run. So classes that did not matter
-// drop out by themselves.
+// The needs of a node combine the needs of its children. For a run, these are
+// those of its target minus what the run used, and the exhausted classes that
+// would have allowed another run. So classes that did not matter drop out.
 //
 // Rule G picks the class of a step by what is left, so with other counts it may
-// pick another class. If a write was used because no cas was left, and its
-// count matters, it is also needed that the cas is exhausted. Conversely, with
-// counts that make the rule pick a write in a step for which U used the cas,
-// the cas is exhausted, so as many of them are used as can ever be needed.
+// pick another class. If a write was used because no cas was left, and its count
+// matters, the failure also needs the cas to be exhausted. Conversely, with
+// counts that make the rule pick a write in a step for which U used the cas, the
+// cas is exhausted, so as many of them are used as can ever be needed.
 type registerSearch struct {
 	*registerSpace
 	goal int32
@@ -57,7 +56,7 @@ type registerSearch struct {
 	deepest int
 
 	maxNodes int     // 0: no limit
-	priced   *prices // unless nil, children are ordered by it
+	priced   *prices // unless nil, it orders the children
 }
 
 // move is an edge with the classes of its run.
@@ -71,12 +70,12 @@ type frame struct {
 	node     int32
 	next     int32 // the child to be tried next
 	order    []int32
-	needs    []need    // of the children that failed, not yet put together
+	needs    []need    // of the children that failed, not yet combined
 	runs     [][]int32 // to be tried for the current child
-	length   int32     // of these runs; 0 if the child has not begun
+	length   int32     // the length of these runs; 0 if the child has not begun
 	longer   bool      // there may be longer runs
-	reachTo  []int32   // by value: steps to the target by what is left, -1 if there are none
-	bytes    int64     // that the runs were charged with
+	reachTo  []int32   // by value: steps to the target by operations that are left, or -1
+	bytes    int64     // that the runs took
 	charging bool      // the current child is a run
 }
 
@@ -85,7 +84,7 @@ func newRegisterSearch(x *registerSpace) *registerSearch {
 	return &registerSearch{registerSpace: x, used: make([]int32, n), nogoods: map[int32][]nogood{}, dense: make([]int32, n)}
 }
 
-// stepsPerNode is how many steps each node of maxNodes allows for.
+// stepsPerNode is how many steps each node of maxNodes allows.
 const stepsPerNode = 1
 
 // goOn says whether the search may go on.
@@ -96,8 +95,8 @@ func (x *registerSearch) goOn() bool {
 	return x.Tick()
 }
 
-// search looks for a way to return goal. It is Unknown if budget nodes were
-// not enough, or the limits stopped it.
+// search looks for a way to return goal. It returns Unknown if budget nodes
+// were not enough, or the limits stopped it.
 func (x *registerSearch) search(goal int32, budget int, order *prices) jepsen.Verdict {
 	x.goal, x.budget, x.nodes, x.priced = goal, budget, 0, order
 	for i := range x.stack {
@@ -161,7 +160,7 @@ func (x *registerSearch) push(n int32) bool {
 	return false
 }
 
-// cheapest is the order of children by what they cost to the goal.
+// cheapest orders children by their cost to the goal.
 func (x *registerSearch) cheapest(n int32, children []edge) []int32 {
 	cost := make([]fare, len(children))
 	order := make([]int32, len(children))
@@ -180,7 +179,7 @@ func (x *registerSearch) cheapest(n int32, children []edge) []int32 {
 	return order
 }
 
-// at is the edge to the current child.
+// at returns the edge to the current child.
 func (x *registerSearch) at(f *frame) int32 {
 	i := f.next
 	if f.order != nil {
@@ -238,7 +237,7 @@ func (x *registerSearch) endRuns(f *frame) {
 	f.charging, f.length, f.longer, f.reachTo = false, 0, false, nil
 }
 
-// move notes what the top frame tries.
+// move records what the top frame tries.
 func (x *registerSearch) move(c edge, run []int32) {
 	n := len(x.stack) - 1
 	x.shared = min(x.shared, n)
@@ -275,8 +274,8 @@ func (x *registerSearch) failed(f *frame, needs []need) {
 	}
 }
 
-// needCAS adds the need that the crashed cas in whose place a write was used is
-// exhausted.
+// needCAS adds the need that a crashed cas is exhausted: the one in whose place
+// a write was used.
 func (x *registerSearch) needCAS(f *frame, write int32) {
 	s, to := x.s[f.node], x.classes[write].to
 	for _, t := range x.from[s] {
@@ -297,13 +296,14 @@ func (x *registerSearch) exhausted(f *frame, class int32) {
 }
 
 // beginRuns finds the values from which the operations that are left lead to
-// the target. It adds the needs that the operations which might have made
-// another run are exhausted.
+// the target. It adds the needs that say that the operations which might have
+// made another run are exhausted.
 //
 // Let F be the values that runs from here reach by what is left, and R those
 // from which what is left leads to the target. Any other run has a first step
-// that is exhausted now: either from F into R, or from F to a value outside R,
-// and then it has to come into R by a cas that is exhausted, too.
+// that is exhausted now. It goes from F into R, or from F to a value outside R.
+// In the second case the run has to come into R by a cas that is exhausted,
+// too.
 func (x *registerSearch) beginRuns(f *frame, target int32) {
 	f.charging, f.longer = true, true
 	x.ban(f.node)
@@ -357,8 +357,8 @@ func (x *registerSearch) beginRuns(f *frame, target int32) {
 				exhausted(t.class)
 			}
 		}
-		// If one of the classes for a first step is left, that is enough: the
-		// other one's count matters only if failed says so.
+		// If one of the classes for a first step is left, that is enough. The other
+		// one's count matters only if failed says so.
 		write := x.writes[y]
 		if x.saved.has(y) {
 			write = -1
@@ -371,8 +371,8 @@ func (x *registerSearch) beginRuns(f *frame, target int32) {
 	}
 }
 
-// runs is the simple runs of f.length steps that are possible with the
-// operations that are left, and whether there may be longer ones.
+// runs returns the simple runs of f.length steps that are possible with the
+// operations that are left, and says whether there may be longer ones.
 func (x *registerSearch) runs(f *frame, target int32) (runs [][]int32, longer bool) {
 	x.ban(f.node)
 	e, s := x.e[f.node], x.s[f.node]
@@ -436,7 +436,7 @@ func (x *registerSearch) hasCAS(from, to int32, left func(int32) bool) bool {
 }
 
 // refuted says whether a node fails with the used counts, and which needs that
-// has.
+// failure has.
 func (x *registerSearch) refuted(n int32) (needs []need, fails bool) {
 	if int(n) < len(x.depthOf) && x.depthOf[n] >= 0 && x.depthOf[n] < min(x.goal, x.horizon) {
 		return nil, true
@@ -481,8 +481,9 @@ func (x *registerSearch) refutedUnpaid(n, i int32) ([]need, bool) {
 	return nil, false
 }
 
-// tooDear is weak duality: what is used and what is still to be paid exceed the
-// supply. The used counts are lowered as long as that remains true.
+// tooDear applies weak duality: what is used and what is still to be paid
+// exceed the supply. It lowers the used counts in the needs as long as that
+// remains true.
 func (x *registerSearch) tooDear(p *prices, e int32, toGo int64) ([]need, bool) {
 	if p.goal > x.goal || e >= p.goal {
 		return nil, false
@@ -509,10 +510,10 @@ func (x *registerSearch) tooDear(p *prices, e int32, toGo int64) ([]need, bool) 
 	return needs, true
 }
 
-// matches says whether needs are met by the used counts, and balances them so
-// that every one of them is met by itself. A crashed write does what a cas to
-// the same value does: if fewer cas are used than needed, as many more
-// writes make up for it.
+// matches says whether the used counts meet the needs. It balances the needs so
+// that every one of them is met separately. A crashed write does what a cas to
+// the same value does. So if fewer cas are used than needed, the same number of
+// additional writes makes up for them.
 func (x *registerSearch) matches(needs []need) ([]need, bool) {
 	exact := true
 	for _, d := range needs {
@@ -550,7 +551,7 @@ func (x *registerSearch) matches(needs []need) ([]need, bool) {
 	return list, ok
 }
 
-// together is the needs with one for each class.
+// together combines the needs into one for each class.
 func (x *registerSearch) together(needs []need) []need {
 	x.listed = x.listed[:0]
 	for _, d := range needs {
@@ -592,7 +593,7 @@ func (x *registerSearch) learn(n int32, needs []need) {
 	x.Take(80 + 8*int64(len(needs)))
 }
 
-// follow is the rows that moves linearize.
+// follow returns the rows that moves linearize.
 func (x *registerSearch) follow(moves []move) []int32 {
 	var order []int32
 	read := func(row int32) { order = append(order, row) }

@@ -8,11 +8,10 @@ import (
 	"clew/models"
 )
 
-// registerSpace is the configurations of a register with their crashed
-// operations taken apart: a node is (e, s, mask), the return to be passed, the
-// value, and which of the operations open there are linearized; The code that
-// walks over the nodes keeps count of how many crashed operations of each class
-// are used.
+// registerSpace holds the configurations of a register without their crashed
+// operations. A node is (e, s, mask): the return to be passed, the value, and
+// which of the operations open there are linearized. The code that walks over
+// the nodes counts how many crashed operations of each class are used.
 //
 // Crashed operations matter only in runs directly before a completed read or cas
 // that needs their last value. Such a run visits distinct values, and a write
@@ -20,8 +19,8 @@ import (
 // operation, a run up to a value that an open read needs, or a run up to a value
 // that an open cas needs and that cas.
 //
-// Which operation serves a step of a run is settled by exchanges, each of which
-// leaves all values as they are:
+// Exchanges settle which operation serves a step of a run. Each of them leaves
+// all values unchanged:
 //
 //   - an open operation goes before a crashed one of equal meaning, and of open
 //     ones the one that returns first;
@@ -46,7 +45,7 @@ type registerSpace struct {
 
 	e, s   []int32 // by node
 	masks  []uint64
-	first  []int32 // by node: its edges from here .., or -1 if they are not known
+	first  []int32 // by node: where its edges begin, or -1 if they are not known
 	count  []int32
 	edges  []edge
 	table  []int32 // hash table of nodes, -1 if it is free
@@ -59,7 +58,7 @@ type registerSpace struct {
 	steps  int
 }
 
-// runClass is crashed writes of a value, or cas of two values.
+// runClass holds the crashed writes of a value, or the crashed cas of two values.
 type runClass struct {
 	from, to int32 // from is -1 if it is a write
 	rows     []int32
@@ -69,11 +68,10 @@ type runClass struct {
 // runStep is a crashed cas, seen from one of its values.
 type runStep struct{ value, class int32 }
 
-// edge is a run up to a value (or none, if land is -1) and an open row (or
-// none, if row is -1).
+// edge is a run up to a value (none if land is -1) and an open row (none if row is -1).
 type edge struct{ to, row, land int32 }
 
-// stamps is a set of numbers that is emptied in constant time.
+// stamps is a set of numbers that empties in constant time.
 type stamps struct {
 	at  []int32
 	now int32
@@ -166,7 +164,7 @@ func (x *registerSpace) fits(row, s int32) bool {
 }
 
 // advance linearizes in x.mask all open reads that fit, and passes returns that
-// are linearized. read, unless nil, gets the rows.
+// are linearized. It calls read, unless nil, with the rows.
 func (x *registerSpace) advance(e, s int32, read func(row int32)) int32 {
 	for int(e) < len(x.Ends) {
 		open := x.OpenRows(e)
@@ -188,13 +186,13 @@ func (x *registerSpace) advance(e, s int32, read func(row int32)) int32 {
 	return e
 }
 
-// start is the first node.
+// start returns the first node.
 func (x *registerSpace) start() int32 {
 	clear(x.mask)
 	return x.arrive(0, 0)
 }
 
-// arrive is the node that x.mask, advanced, leads to.
+// arrive returns the node that x.mask leads to after advance.
 func (x *registerSpace) arrive(e, s int32) int32 {
 	e = x.advance(e, s, nil)
 	if int(e) == len(x.Ends) {
@@ -243,7 +241,7 @@ func (x *registerSpace) grow() {
 	}
 }
 
-// rank is how many completed operations are linearized at a node.
+// rank returns how many completed operations are linearized at a node.
 func (x *registerSpace) rank(n int32) int32 {
 	rank := x.e[n]
 	for _, w := range x.maskOf(n) {
@@ -252,22 +250,20 @@ func (x *registerSpace) rank(n int32) int32 {
 	return rank
 }
 
-// invoked is how many crashed operations of a class were invoked before return
-// e.
+// invoked returns how many crashed operations of a class were invoked before return e.
 func (x *registerSpace) invoked(c, e int32) int32 {
 	n, _ := slices.BinarySearch(x.classes[c].inv, x.Ends[e])
 	return int32(n)
 }
 
-// left says whether a class has an operation left before return e if used of
+// left says whether a class has an operation left before return e after used of
 // them are used.
 func (x *registerSpace) left(c, e, used int32) bool {
 	inv := x.classes[c].inv
 	return int(used) < len(inv) && inv[used] < x.Ends[e]
 }
 
-// ban finds the crash classes whose effect some open operation has as well, at
-// a node.
+// ban finds the crash classes whose effect some open operation also has, at a node.
 func (x *registerSpace) ban(n int32) {
 	x.banned.empty(len(x.classes) + 1)
 	x.Work += len(x.OpenRows(x.e[n])) + len(x.values)
@@ -289,9 +285,10 @@ func (x *registerSpace) ban(n int32) {
 	}
 }
 
-// reach finds the values that runs lead to from a node, if every class could be
-// used without limit once it is invoked: their distances in steps are in x.hops,
-// 0 if there is none, and the values in the order of distance.
+// reach finds the values to which runs lead from a node, if every class could be
+// used without limit once it is invoked. It puts their distances in steps into
+// x.hops, or 0 for values that are not reached, and returns the values in the
+// order of distance.
 func (x *registerSpace) reach(n int32) []int32 {
 	x.ban(n)
 	clear(x.hops)
@@ -322,7 +319,7 @@ func (x *registerSpace) reach(n int32) []int32 {
 	return x.queue
 }
 
-// children is a node's edges. The values of runs are reachable as reach says.
+// children returns a node's edges. The values of runs are reachable as reach says.
 func (x *registerSpace) children(n int32) []edge {
 	if x.first[n] < 0 {
 		x.expand(n)
@@ -366,7 +363,7 @@ func (x *registerSpace) expand(n int32) {
 		case x.kind[row] == models.Read, x.kind[row] == models.CAS && x.a[row] == x.b[row]:
 			x.wanted.add(x.a[row])
 		case x.kind[row] == models.FailedCAS:
-			// It needs any other value, so the first value of a run will do.
+			// This needs any other value, so the first value of a run will do.
 			for _, y := range reached {
 				if x.hops[y] == 1 {
 					x.wanted.add(y)

@@ -1,5 +1,5 @@
 // Package staged decides registers, in particular if many operations have
-// crashed. It is one Engine of the general search, see package fallback.
+// crashed. It has one Engine of the general search, see package fallback.
 package staged
 
 import (
@@ -15,25 +15,26 @@ import (
 // back the counts of crashed operations.
 //
 // Precondition: the model is a models.SingleValue. Complexity: exponential in
-// the concurrency in the worst case; how many have crashed matters little.
+// the concurrency in the worst case. The number of crashed operations matters
+// little.
 //
 //  1. A depth-first search with learning (search.go) that may visit few
 //     more nodes than there are returns. It finds most linearizations.
 //  2. The graph of all nodes with the counts forgotten. If even this does not
 //     get to the end, the history is not linearizable.
-//  3. Prices for what has crashed, by subgradient steps (prices.go). They
+//  3. Prices for crashed operations, by subgradient steps (prices.go). They
 //     refute a history that needs more crashed operations than there are, or
 //     suggest a linearization.
 //  4. and 5. The search again with the prices as bounds, restarted with growing
 //     budgets, and new prices for as far as it got.
 //
-// The first failing completion is found by deciding prefixes. The prefix that
-// the search got to has a linearization, and the graph grows only as far as a
-// prefix needs.
+// The engine decides prefixes to find the first failing completion. The prefix
+// that the search got to has a linearization, and the graph grows only as far
+// as a prefix needs.
 //
-// space.go says why nothing is lost; all stages walk over the same nodes.
-// The bound of stage 3 is Lagrangian relaxation (Held & Karp, 1970); the
-// learning is that of nogood recording (Dechter, 1990).
+// space.go says why nothing is lost; all stages walk over the same nodes. The
+// bound of stage 3 is Lagrangian relaxation (Held & Karp, 1970); the learning
+// is nogood recording (Dechter, 1990).
 type Engine struct {
 	Rules
 	// MaxNodes, if not 0, is how many nodes the engine may hold before it gives
@@ -44,11 +45,11 @@ type Engine struct {
 // Rules switch off, for tests, the rules that shrink the search and lose
 // nothing, and force the later stages.
 type Rules struct {
-	NoTwins     bool // no exchange of operations of equal meaning, or of a cas and a write
-	NoRuleG     bool // a write is tried although a cas is left
+	NoTwins     bool // do not exchange operations of equal meaning, or a cas and a write
+	NoRuleG     bool // try a write even if a cas is left
 	NoBalance   bool // writes do not make up for cas when needs are matched
-	BoundsOnly  bool // graph and prices do not decide, they only prune
-	FirstBudget int  // if not 0, of every search
+	BoundsOnly  bool // graph and prices only prune and do not decide
+	FirstBudget int  // if not 0, the first budget of every search
 }
 
 // Name implements fallback.Engine.
@@ -99,13 +100,13 @@ const firstHorizon = 4096
 // run finds the furthest return with a linearization up to it, x.far.
 func (x *registerSearch) run() jepsen.Verdict {
 	n := int32(len(x.Ends))
-	failing := n + 1 // the least return known not to be reached
+	failing := n + 1 // the least return known to be unreachable
 	if x.quick(n) == jepsen.Invalid {
 		failing = n
 	}
 	probe, ahead := int32(0), int32(1)
 	for x.Cause == "" && x.far < n && x.far+1 < failing {
-		// The search seldom stops short of where it fails.
+		// The search seldom stops before the place where it fails.
 		goal := min(x.far+(failing-x.far)/2, x.far+ahead)
 		ahead *= 4
 		switch {
@@ -136,8 +137,8 @@ func (x *registerSearch) quick(goal int32) jepsen.Verdict {
 	return x.search(goal, budget, nil)
 }
 
-// decide decides whether return goal is reached. If it is, x.far has got
-// there; if not, x.goal is a return up to it that is not reached. It is
+// decide decides whether return goal can be reached. If so, x.far is at least
+// goal. If not, x.goal is a return up to it that cannot be reached. It returns
 // Unknown only if a limit stopped it.
 func (x *registerSearch) decide(goal int32) jepsen.Verdict {
 	if goal > x.horizon && !x.graph(goal) {
@@ -158,8 +159,7 @@ func (x *registerSearch) decide(goal int32) jepsen.Verdict {
 // keepPrices is how many price systems serve as bounds.
 const keepPrices = 4
 
-// offer is stage 3 for a prefix. The prices stay as a bound if they do not
-// decide.
+// offer runs stage 3 for a prefix. The prices stay as a bound if they do not decide.
 func (x *registerSearch) offer(goal int32, effort bidEffort) jepsen.Verdict {
 	x.goal = goal
 	v, p := x.bid(goal, effort)
@@ -178,7 +178,7 @@ func (x *registerSearch) offer(goal int32, effort bidEffort) jepsen.Verdict {
 	return v
 }
 
-// rounds is stages 4 and 5.
+// rounds runs stages 4 and 5.
 func (x *registerSearch) rounds(goal int32, effort bidEffort) jepsen.Verdict {
 	budget := firstBudget
 	if x.FirstBudget > 0 {

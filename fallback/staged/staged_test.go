@@ -20,8 +20,8 @@ import (
 	"clew/models"
 )
 
-// stagedConfigs are the stages as they are, with each exchange off, and with the
-// later stages forced.
+// configs are the stages as they are, with each exchange switched off, and with
+// the later stages forced.
 var configs = map[string]staged.Rules{
 	"as it is":              {},
 	"no twins":              {NoTwins: true},
@@ -42,7 +42,7 @@ func judge(ops *models.Operations) jepsen.Verdict {
 }
 
 // agree compares every configuration, or some of them, with what the judges
-// say, who do not always know.
+// say. They do not always know.
 func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judges ...fallback.Engine) (verdict jepsen.Verdict, compared int) {
 	t.Helper()
 	decide := func(e fallback.Engine, limit time.Duration) fallback.Answer {
@@ -78,7 +78,7 @@ func agree(t *testing.T, r *rand.Rand, ops *models.Operations, name string, judg
 	return verdict, compared
 }
 
-// TestMediumHistoriesAtTheBoundary is the one that finds mistakes: small
+// TestMediumHistoriesAtTheBoundary is the test that finds mistakes: small
 // histories alone missed an unsound rule.
 func TestMediumHistoriesAtTheBoundary(t *testing.T) {
 	n := uint64(300)
@@ -158,7 +158,7 @@ func TestSmallHistoriesWithManyCrashesAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// Jepsen's histories as text, with all that goes with them.
+// Jepsen's histories are read as text, with everything that they can contain.
 func TestStagedAgreesOnHistoriesAsTheyAreRead(t *testing.T) {
 	n := uint64(500)
 	if long() {
@@ -179,7 +179,7 @@ func TestStagedStopsAtItsLimits(t *testing.T) {
 	r := gen.Rand(1)
 	ops := s.Run(r)
 	rows.Disturb(r, ops, s.Values)
-	rules := staged.Rules{BoundsOnly: true, FirstBudget: 10} // it would take long
+	rules := staged.Rules{BoundsOnly: true, FirstBudget: 10} // it would take long to decide
 	for _, limit := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		budget := limits.NewBudget(1 << 30)
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
