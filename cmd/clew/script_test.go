@@ -340,7 +340,7 @@ func TestAnInterruptIsOneLineForAllThatWasNotChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends(t, cmd, exitUnknown)
-	said := regexp.MustCompile(`(?m)^interrupted: (1\d\d|200) of 201 histories were not checked\n201 histories: 0 valid, 0 invalid, 201 unknown, 0 unreadable\n\z`)
+	said := regexp.MustCompile(`(?m)^interrupted: (1\d\d|20[01]) of 201 histories were not checked\n201 histories: 0 valid, 0 invalid, 201 unknown, 0 unreadable\n\z`)
 	if s := out.String(); !said.MatchString(s) || strings.Count(s, "\n") > 50 {
 		t.Error(s)
 	}
@@ -359,7 +359,7 @@ func TestAnInterruptedReportIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends(t, cmd, exitUnknown)
-	said := regexp.MustCompile(`<error message="unknown: interrupted: 1\d more histories were not begun" type="unknown-interrupted">[^<]*</error>\s*</testcase>\s*</testsuite>\s*</testsuites>\n\z`)
+	said := regexp.MustCompile(`<error message="unknown: interrupted: (1\d|20) more histories were not begun" type="unknown-interrupted">[^<]*</error>\s*</testcase>\s*</testsuite>\s*</testsuites>\n\z`)
 	if s := out.String(); !said.MatchString(s) {
 		t.Error(s)
 	}
