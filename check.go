@@ -172,7 +172,7 @@ func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking 
 	for _, other := range others {
 		other.decide(ctx, d, o.limits())
 	}
-	return c.among(others)
+	return c.among(ctx, d, o, others)
 }
 
 // checking is a history under way to its result. Reading and showing the result

@@ -19,20 +19,36 @@ import (
 // is said, the first read of 0 is impossible.
 //
 // Decides: whether a history that is not linearizable from the model's default is
-// linearizable from a value that its first reads show, and that no operation had been
-// called to write by then. If it is, the verdict is unknown until the user says which value
-// it was. Otherwise it is invalid from both, and the result is that of the value from
-// which it fails later.
+// linearizable from another value that it shows. There are two kinds of candidates:
+//
+//  1. what its first reads show, and no operation had been called to write by then;
+//  2. what an update that has not failed needs, such as the old value of a cas that crashed,
+//     and no operation had been called to write before the first completion that fails
+//     from the default.
+//
+// If it is, the verdict is unknown until the user says which value it was. Otherwise it is
+// invalid, and the result is that of the default or of a value of the first kind, whichever
+// fails later.
 //
 // Precondition: no initial value is given, by the user or by results beside the history.
 //
-// Cost: one linear pass over an invalid history (models.Spec.Openings), and a decision for
-// each value, of which there are at most 8. Nothing for a valid one.
+// Cost: one linear pass over an invalid history (models.Spec.Openings), another one if an
+// update of the core needs a value that the core does not write (models.Spec.Needings), and
+// a decision for each value, of which there are at most 8 of either kind. Nothing for a valid
+// history.
 //
-// Why it is right: a candidate was seen before any operation could have written it, so it
+// Why it is right: until the history failed, nothing could have written a candidate, so it
 // was there at first or the history is invalid. An operation that crashed or failed counts
 // as called, since it may have written the value: a read of what a failed write left is a
-// dirty read, which must not become unknown.
+// dirty read, which must not become unknown. A cas [0 0] does not count, as it writes 0 only
+// where it has found 0.
+//
+// Nothing is missed for a register. Suppose that it holds from value v, that it fails from
+// the default at event e, and that no write of v was called before e. Leaving out what is
+// outside of the core leaves an order from v, while there is none from the default. So some
+// operation of the core finds v before anything of the core replaces it. If it is an update,
+// it is of the second kind. If it is a read, it returned by e, so v is of the first
+// kind. For maps, keys are added one by one, for as long as the history then fails later.
 
 // others are the same history under way from each initial value that its first reads
 // show. There are none unless it is not linearizable from the model's default.
@@ -52,23 +68,20 @@ func (c *checking) others(ctx context.Context, o Options) []*checking {
 
 // among is the checking that counts, if others have been decided: one of them if the
 // history is invalid, and fails later from its initial value.
-func (c *checking) among(others []*checking) *checking {
+func (c *checking) among(ctx context.Context, d *decider, o Options, others []*checking) *checking {
+	for _, other := range others {
+		if c.depends(other); c.verdict.cause == jepsen.InitialValue {
+			break
+		}
+	}
+	if c.spec.Init == "" {
+		c.byNeed(ctx, d, o, others)
+	}
 	counts := c
 	for _, other := range others {
-		switch v := other.verdict; {
-		case other.err != nil:
-		case v.verdict == jepsen.Valid:
-			c.undecided(other, jepsen.InitialValue, "linearizable if the initial value is %s, not if it is %s: ")
-			counts = c
-		case v.verdict == jepsen.Unknown && c.verdict.verdict == jepsen.Invalid:
-			c.undecided(other, v.cause, "whether it is linearizable if the initial value is %s was not decided, and it is not if it is %s: ")
-			counts = c
-		case v.verdict == jepsen.Invalid && c.verdict.verdict == jepsen.Invalid && other.failEvent() > counts.failEvent():
+		if c.isInvalid() && other.isInvalid() && other.failEvent() > counts.failEvent() {
 			other.byDefault = c.h.Name(c.h.OpOf[c.failEvent()])
 			counts = other
-		}
-		if c.verdict.cause == jepsen.InitialValue {
-			break
 		}
 	}
 	for _, x := range append(others, c) {
@@ -83,6 +96,51 @@ func (c *checking) among(others []*checking) *checking {
 // failEvent is the first failing completion.
 func (c *checking) failEvent() jepsen.Event {
 	return jepsen.Event(c.decisions[c.verdict.failing].FailEvent)
+}
+
+// maxNeedings bounds the initial values of the second kind that are tried.
+const maxNeedings = 8
+
+// byNeed decides an invalid history from initial values of the second kind, alone and
+// beside those of the first that others have, until it is not invalid from one.
+func (c *checking) byNeed(ctx context.Context, d *decider, o Options, others []*checking) {
+	tried := map[string]bool{}
+	bases := append([]*checking{c}, others...)
+	for len(bases) > 0 && c.isInvalid() {
+		base := bases[0]
+		if bases = bases[1:]; !base.isInvalid() {
+			continue
+		}
+		for _, spec := range base.spec.Needings(ctx, c.h, base.core, nil, base.failEvent()) {
+			other, err := read(ctx, c.h, spec, o)
+			if tried[spec.Init] || len(tried) == maxNeedings || err != nil || !c.isInvalid() {
+				continue
+			}
+			tried[spec.Init] = true
+			other.decide(ctx, d, o.limits())
+			c.depends(other)
+			if other.isInvalid() && other.failEvent() > base.failEvent() {
+				bases = append(bases, other)
+			}
+			if other.release != nil {
+				other.release()
+			}
+		}
+	}
+}
+
+// isInvalid says whether a history was decided, and is not linearizable.
+func (c *checking) isInvalid() bool { return c.err == nil && c.verdict.verdict == jepsen.Invalid }
+
+// depends takes back a verdict if another initial value has another one.
+func (c *checking) depends(other *checking) {
+	switch v := other.verdict; {
+	case other.err != nil:
+	case v.verdict == jepsen.Valid:
+		c.undecided(other, jepsen.InitialValue, "linearizable if the initial value is %s, not if it is %s: ")
+	case v.verdict == jepsen.Unknown && c.verdict.verdict == jepsen.Invalid:
+		c.undecided(other, v.cause, "whether it is linearizable if the initial value is %s was not decided, and it is not if it is %s: ")
+	}
 }
 
 // undecided takes back a verdict that depends on the initial value.
@@ -147,11 +205,12 @@ func (c *checking) suppose(r *report.Result) {
 	addHint(r, hint)
 }
 
-// despiteCrashes is an initial value from which an invalid history is linearizable, and
-// that only crashed operations had been called to write when it was read, or "". They may
-// have written it, so that the verdict stands. It costs at most one more decision.
+// despiteCrashes is an initial value from which a history is linearizable, and that only
+// crashed operations had been called to write when it was read, or "". They may have
+// written it, so that an invalid history stays invalid, and one that needs another value is
+// undecided. It costs at most one more decision.
 func (c *checking) despiteCrashes(ctx context.Context, d *decider, o Options) string {
-	if c.verdict.verdict != jepsen.Invalid || c.supposed || ctx.Err() != nil {
+	if c.verdict.verdict != jepsen.Invalid && c.verdict.cause != jepsen.InitialValue || c.supposed || ctx.Err() != nil {
 		return ""
 	}
 	var ended []jepsen.Operation
@@ -164,7 +223,7 @@ func (c *checking) despiteCrashes(ctx context.Context, d *decider, o Options) st
 		return ""
 	}
 	specs := c.spec.Openings(ctx, c.h, ended)
-	if len(specs) == 0 {
+	if len(specs) == 0 || specs[0].Init == c.likely {
 		return ""
 	}
 	other, err := read(ctx, c.h, specs[0], o)
@@ -185,7 +244,7 @@ func (c *checking) despiteCrashes(ctx context.Context, d *decider, o Options) st
 // value is not given: alone, what the core reads first might be that value. It is a write
 // that had returned, or one that was called and failed.
 func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operation {
-	if len(r.Core) == 0 || len(r.Core) > maxUnfinished || len(c.spec.Openings(ctx, c.h, r.Core)) == 0 {
+	if len(r.Core) == 0 || len(r.Core) > maxUnfinished || !c.mayBegin(ctx, r, r.Core) {
 		return nil
 	}
 	part := c.parts[c.verdict.failing]
@@ -201,7 +260,7 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 		}
 	}
 	enough := func(some []jepsen.Operation) bool {
-		return len(some) > 0 && len(c.spec.Openings(ctx, c.h, slices.Concat(r.Core, some))) == 0
+		return len(some) > 0 && !c.mayBegin(ctx, r, slices.Concat(r.Core, some))
 	}
 	if !enough(writes) {
 		return nil
@@ -223,4 +282,10 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 		return nil
 	}
 	return writes
+}
+
+// mayBegin says whether some operations, as a history of their own, suggest an initial
+// value.
+func (c *checking) mayBegin(ctx context.Context, r *report.Result, some []jepsen.Operation) bool {
+	return c.spec.Init == "" && len(c.spec.Openings(ctx, c.h, some))+len(c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent)) > 0
 }

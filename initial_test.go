@@ -3,6 +3,7 @@ package clew_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -22,6 +23,17 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 		{"register", "0 invoke write 0; 0 fail write 0; 0 invoke read nil; 0 ok read 0", ""},
 		{"register", "0 invoke write 1; 0 ok write 1; 0 invoke read nil; 0 ok read 0", ""},
 		{"cas-register", "0 invoke cas [0 1]; 0 ok cas [0 1]", "0"},
+		{"cas-register", "0 invoke cas [0 3]; 0 info cas [0 3]; 1 invoke read nil; 1 ok read 3", "0"},
+		{"cas-register", "0 invoke cas [0 3]; 0 info cas [0 3]; 1 invoke cas [3 4]; 1 info cas [3 4]; 2 invoke read nil; 2 ok read 4", "0"},
+		{"cas-register", "0 invoke cas [0 3]; 1 invoke read nil; 1 ok read 3; 2 invoke write 0; 2 ok write 0; 0 ok cas [0 3]", "0"},
+		{"cas-register", "0 invoke cas [0 3]; 1 invoke read nil; 1 ok read 3; 2 invoke write 0; 0 ok cas [0 3]; 2 ok write 0", "0"},
+		{"cas-register", "0 invoke cas [0 3]; 0 fail cas [0 3]; 1 invoke read nil; 1 ok read 3", ""},
+		{"cas-register", "2 invoke write 0; 2 fail write 0; 0 invoke cas [0 3]; 0 info cas [0 3]; 1 invoke read nil; 1 ok read 3", ""},
+		{"cas-register", "2 invoke write 1; 2 ok write 1; 0 invoke cas [0 3]; 0 info cas [0 3]; 1 invoke read nil; 1 ok read 3", ""},
+		{"multi-register", "0 invoke txn [[:r :x nil] [:w :y 3]]; 1 invoke txn [[:r :y nil]]; 1 ok txn [[:r :y 3]]; 2 invoke txn [[:w :x 7]]; 0 ok txn [[:r :x 7] [:w :y 3]]", "{:x 7}"},
+		{"kv", "0 invoke cas [:a [0 3]]; 0 info cas [:a [0 3]]; 1 invoke get [:a nil]; 1 ok get [:a 3]", "{:a 0}"},
+		{"kv", "0 invoke get [:b nil]; 0 ok get [:b 5]; 0 invoke cas [:a [0 3]]; 0 info cas [:a [0 3]]; 1 invoke get [:a nil]; 1 ok get [:a 3]; 2 invoke cas [:c [1 2]]; 2 info cas [:c [1 2]]; 1 invoke get [:c nil]; 1 ok get [:c 2]", "{:a 0, :b 5, :c 1}"},
+		{"kv", "0 invoke put [:a 0]; 0 fail put [:a 0]; 0 invoke cas [:a [0 3]]; 0 info cas [:a [0 3]]; 1 invoke get [:a nil]; 1 ok get [:a 3]", ""},
 		{"versioned-register", "0 invoke read [nil nil]; 0 ok read [3 7]", "[3 7]"},
 		{"multi-register", "0 invoke txn [[:r :x nil]]; 0 ok txn [[:r :x 1]]; 0 invoke txn [[:w :y 1]]; 0 ok txn [[:w :y 1]]", "{:x 1}"},
 		{"set", "0 invoke read nil; 0 ok read #{1}; 0 invoke add 2; 0 ok add 2", "#{1}"},
@@ -58,80 +70,114 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 // so that the verdict stands, but a failed one may not.
 func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
 	const read = "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 0}\n"
-	for _, c := range []struct{ text, hint string }{
-		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :info, :f :cas, :value [4 0]}\n" + read,
+	const failed = "{:process 2, :type :invoke, :f :write, :value 4}\n{:process 2, :type :fail, :f :write, :value 4}\n"
+	const crashed = "{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :info, :f :cas, :value [4 0]}\n"
+	for _, c := range []struct {
+		text  string
+		cause jepsen.Cause
+		hint  string
+	}{
+		{failed + crashed + read, "",
 			"it is linearizable if the initial value is 0, which a crashed operation had been called to write by then: --init 0"},
-		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :fail, :f :cas, :value [4 0]}\n" + read, ""},
-		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n" + read + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 3}\n", ""},
+		{crashed + read, jepsen.InitialValue, // 4, or 0
+			"it is linearizable if the initial value is 0, which a crashed operation had been called to write by then: --init 0"},
+		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :fail, :f :cas, :value [4 0]}\n" + read, "", ""},
+		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n" + read + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 3}\n", "", ""},
 	} {
 		for _, algorithm := range []string{"", "porcupine"} {
 			r := checkedText(t, c.text, models.Spec{Name: "cas-register"}, clew.Options{Algorithm: algorithm})
-			if r.Verdict != jepsen.Invalid || r.Hint != c.hint {
-				t.Errorf("%s%v: %q; expected %q", c.text, r.Verdict, r.Hint, c.hint)
+			if (c.cause == "") != (r.Verdict == jepsen.Invalid) || r.Cause != c.cause || r.Hint != c.hint {
+				t.Errorf("%s%v %s: %q; expected %s %q", c.text, r.Verdict, r.Cause, r.Hint, c.cause, c.hint)
 			}
 		}
 	}
 }
 
 // TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch: a register is undecided if
-// and only if no order works from nil, and one does from a value that some read or cas
-// shows before anything was called to write it.
+// and only if no order works from nil, and one does from another value that nothing was
+// called to write before the first completion that fails from nil.
 func TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
-	random, undecided := gen.Rand(35), 0
-	for n := range 3000 {
-		var text strings.Builder
-		open, shows := map[int][2]string{}, map[string]bool{}
-		var called []string
-		for range 4 + random.IntN(12) {
-			p := random.IntN(3)
-			f, busy := open[p]
-			if !busy {
-				f = [2]string{[]string{"read", "read", "write"}[random.IntN(3)], fmt.Sprint(random.IntN(3))}
-				open[p] = f
-				given := f[1]
-				if f[0] == "read" {
-					given = "nil"
-				} else {
-					called = append(called, f[1])
-				}
-				fmt.Fprintf(&text, "{:process %d, :type :invoke, :f :%s, :value %s}\n", p, f[0], given)
-				continue
+	for _, fs := range [][]string{{"read", "read", "write"}, {"read", "read", "write", "cas", "cas"}} {
+		random, undecided, byCalls := gen.Rand(35), 0, 0
+		for n := range 2000 {
+			small := smallRegister(random, fs)
+			spec := models.Spec{Name: []string{"register", "cas-register"}[len(fs)/4]}
+			h, err := clew.Read(strings.NewReader(small.text), "", jepsen.Options{})
+			if err != nil {
+				continue // no operations
 			}
-			end := []string{"ok", "ok", "ok", "fail"}[random.IntN(4)]
-			delete(open, p)
-			fmt.Fprintf(&text, "{:process %d, :type :%s, :f :%s, :value %s}\n", p, end, f[0], f[1])
-			if end == "ok" && f[0] == "read" && !strings.Contains(strings.Join(called, " "), f[1]) {
-				shows[f[1]] = true
-			}
-		}
-		holds := func(init string) bool {
-			is, err := oracle.Naive(text.String(), oracle.NaiveOptions{Model: "register", Init: init})
+			ops, err := spec.FromDefault().Read(h)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return is
-		}
-		want, cause := jepsen.Invalid, jepsen.Cause("")
-		if holds("nil") {
-			want = jepsen.Valid
-		} else {
-			for value := range shows {
-				if holds(value) {
-					want, cause = jepsen.Unknown, jepsen.InitialValue
-					undecided++
+			want, cause := jepsen.Valid, jepsen.Cause("")
+			if fail := oracle.Decide(ops, oracle.Options{}).Fail; fail >= 0 {
+				want = jepsen.Invalid
+				for value := range 4 {
+					init := fmt.Sprint(value)
+					if at, called := small.written[init]; called && at < int(fail) {
+						continue
+					}
+					holds, err := oracle.Naive(small.text, oracle.NaiveOptions{Model: spec.Name, Init: init})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if holds {
+						want, cause = jepsen.Unknown, jepsen.InitialValue
+					}
 				}
 			}
+			if cause != "" {
+				undecided++
+				if strings.Contains(small.text, ":info") {
+					byCalls++
+				}
+			}
+			r, err := clew.Check(context.Background(), h, spec, clew.Options{Algorithm: []string{"", "window"}[n%2]})
+			if err != nil || r.Verdict != want || r.Cause != cause {
+				t.Fatalf("%s %d: %v, %+v; expected %v of\n%s", spec.Name, n, err, r, want, small.text)
+			}
 		}
-		h, err := clew.Read(strings.NewReader(text.String()), "", jepsen.Options{})
-		if err != nil {
-			continue // no operations
-		}
-		r, err := clew.Check(context.Background(), h, models.Spec{Name: "register"}, clew.Options{})
-		if err != nil || r.Verdict != want || r.Cause != cause {
-			t.Fatalf("history %d: %v, %+v; expected %v of\n%s", n, err, r, want, text.String())
+		if undecided < 100 || len(fs) > 3 && byCalls < 50 {
+			t.Errorf("%v: %d undecided, %d of them with crashes, expected more", fs, undecided, byCalls)
 		}
 	}
-	if undecided < 100 {
-		t.Errorf("%d undecided, expected more", undecided)
+}
+
+// smallHistory is a history of a register, and the first event that called for each value.
+type smallHistory struct {
+	text    string
+	written map[string]int
+}
+
+func smallRegister(random *rand.Rand, fs []string) smallHistory {
+	var text strings.Builder
+	open, written := map[int][2]string{}, map[string]int{}
+	for event := range 4 + random.IntN(12) {
+		p := random.IntN(3)
+		if f, busy := open[p]; busy {
+			end := []string{"ok", "ok", "ok", "fail", "info"}[random.IntN(3+len(fs)/2)]
+			delete(open, p)
+			fmt.Fprintf(&text, "{:process %d, :type :%s, :f :%s, :value %s}\n", p, end, f[0], f[1])
+			continue
+		}
+		a, b := fmt.Sprint(random.IntN(4)), fmt.Sprint(random.IntN(4))
+		f := [2]string{fs[random.IntN(len(fs))], a}
+		given := a
+		switch f[0] {
+		case "read":
+			given = "nil"
+		case "cas":
+			f[1] = "[" + a + " " + b + "]"
+			given = f[1]
+		default:
+			b = a
+		}
+		if _, called := written[b]; !called && given != "nil" && (f[0] == "write" || a != b) {
+			written[b] = event
+		}
+		open[p] = f
+		fmt.Fprintf(&text, "{:process %d, :type :invoke, :f :%s, :value %s}\n", p, f[0], given)
 	}
+	return smallHistory{text.String(), written}
 }

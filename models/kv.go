@@ -413,7 +413,9 @@ func (o *kvOpening) leaves(dst []Cell, op Op) []Cell {
 	case Write, Append:
 		dst = append(dst, Cell{op.A, op.B})
 	case CAS:
-		dst = append(dst, Cell{op.A, o.m.cases[op.B][1]})
+		if x := o.m.cases[op.B]; x[0] != x[1] {
+			dst = append(dst, Cell{op.A, x[1]})
+		}
 	}
 	return dst
 }

@@ -59,28 +59,42 @@ const maxOpenings = 8
 // have been there. If some is not nil, these operations are the whole history. Linear
 // time, but registers, sets and the like stop once the first write has returned.
 func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Operation) []Spec {
-	d, err := s.Definition()
-	if err != nil || s.Init != "" || s.Knossos || h.Object != "" || !d.Takes(ParamInit) {
+	if s.Init != "" {
 		return nil
+	}
+	m, o := s.opening(h)
+	if o == nil || !walkOpening(ctx, h, m, o, eventsOf(h, some)) {
+		return nil
+	}
+	return s.starting(h, o.Starts())
+}
+
+// opening returns a reader of a history and its Opening, or nil if nothing is to be
+// concluded from first reads.
+func (s Spec) opening(h *jepsen.History) (Reader, Opening) {
+	d, err := s.Definition()
+	if err != nil || s.Knossos || h.Object != "" || !d.Takes(ParamInit) {
+		return nil, nil
 	}
 	surveyed, err := s.surveyed(h)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	m, _, err := surveyed.bind(h.Values)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	opened, ok := m.(Opened)
 	if !ok {
-		return nil
+		return nil, nil
 	}
-	o := opened.Opening()
-	if !walkOpening(ctx, h, m, o, eventsOf(h, some)) {
-		return nil
-	}
+	return m, opened.Opening()
+}
+
+// starting returns the spec with each of some initial values that it takes.
+func (s Spec) starting(h *jepsen.History, starts []edn.ID) []Spec {
 	var specs []Spec
-	for _, start := range o.Starts() {
+	for _, start := range starts {
 		other := s
 		other.Init = h.Values.Text(start)
 		if again, err := other.initial(h.Values); err == nil && again != nil && h.Values.Same(*again) == h.Values.Same(start) && len(specs) < maxOpenings {
@@ -119,20 +133,7 @@ func eventsOf(h *jepsen.History, some []jepsen.Operation) iter.Seq[jepsen.Event]
 // walkOpening tells an Opening of the operations of a history. It is false if the
 // context ends before.
 func walkOpening(ctx context.Context, h *jepsen.History, m Reader, o Opening, events iter.Seq[jepsen.Event]) bool {
-	type read struct {
-		Op
-		ok bool
-	}
-	reads := map[jepsen.Operation]read{} // that are under way
-	as := func(i jepsen.Operation, status jepsen.Status) read {
-		inv := h.Invocation[i]
-		x := Operation{h.Values, h.F[inv], h.Value[inv], h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]], h, i}
-		if status == jepsen.Succeeded {
-			x.value = h.OpValue(i)
-		}
-		op, keep, err := m.Read(x)
-		return read{op, keep && err == nil}
-	}
+	reads := map[jepsen.Operation]Op{} // that are under way
 	end, settled, over := jepsen.Event(math.MaxInt32), jepsen.Event(math.MaxInt32), false
 	for e := range events {
 		if e >= end {
@@ -147,21 +148,9 @@ func walkOpening(ctx context.Context, h *jepsen.History, m Reader, o Opening, ev
 		}
 		status := h.Status[i]
 		switch {
-		case e == h.Invocation[i] && status == jepsen.Succeeded:
-			x := as(i, status)
-			if x.ok {
-				reads[i] = x
-				o.Call(i, x.Op, status)
-			}
-			if x.ok && m.Mutates(x.Op) {
-				break
-			}
-			if y := as(i, jepsen.Crashed); y.ok && m.Mutates(y.Op) {
-				o.Call(i, y.Op, status)
-			}
 		case e == h.Invocation[i]:
-			if x := as(i, jepsen.Crashed); x.ok {
-				o.Call(i, x.Op, status)
+			if op, ok := tellCall(h, m, o, i); ok {
+				reads[i] = op
 			}
 		case status == jepsen.Succeeded && e == h.Completion[i]:
 			x, under := reads[i]
@@ -169,8 +158,8 @@ func walkOpening(ctx context.Context, h *jepsen.History, m Reader, o Opening, ev
 				break
 			}
 			delete(reads, i)
-			o.Return(i, x.Op, h.Invocation[i] < settled)
-			if settled == math.MaxInt32 && o.Puts(x.Op) {
+			o.Return(i, x, h.Invocation[i] < settled)
+			if settled == math.MaxInt32 && o.Puts(x) {
 				settled = e
 			}
 		}
@@ -179,6 +168,35 @@ func walkOpening(ctx context.Context, h *jepsen.History, m Reader, o Opening, ev
 		}
 	}
 	return true
+}
+
+// tellCall tells an Opening that an operation is called. It returns what the operation does if
+// it succeeded.
+func tellCall(h *jepsen.History, m Reader, o Opening, i jepsen.Operation) (op Op, ok bool) {
+	status := h.Status[i]
+	if status == jepsen.Succeeded {
+		if op, ok = readAs(h, m, i, status); ok {
+			o.Call(i, op, status)
+			if m.Mutates(op) {
+				return op, ok
+			}
+		}
+	}
+	if called, may := readAs(h, m, i, jepsen.Crashed); may && (status != jepsen.Succeeded || m.Mutates(called)) {
+		o.Call(i, called, status)
+	}
+	return op, ok
+}
+
+// readAs reads an operation as one that ended like this.
+func readAs(h *jepsen.History, m Reader, i jepsen.Operation, status jepsen.Status) (Op, bool) {
+	inv := h.Invocation[i]
+	x := Operation{h.Values, h.F[inv], h.Value[inv], h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]], h, i}
+	if status == jepsen.Succeeded {
+		x.value = h.OpValue(i)
+	}
+	op, keep, err := m.Read(x)
+	return op, keep && err == nil
 }
 
 // lastOfEarly returns the last completion of the operations that were called before an
@@ -224,7 +242,7 @@ func (c callers) but(i jepsen.Operation, cell Cell) bool {
 type places struct {
 	callers
 	shows  func(dst []Cell, op Op) []Cell // what op saw there before it did anything
-	leaves func(dst []Cell, op Op) []Cell // what it was called to put there
+	leaves func(dst []Cell, op Op) []Cell // what it was called to put there, unless it needs that to be there
 	puts   func(op Op) bool               // nil: places do not depend on each other, and any read may be the first of one
 	start  func(cells []Cell) []edn.ID
 	// before, unless it is nil, says whether a value may come of what was called before,
@@ -236,6 +254,7 @@ type places struct {
 	called  jepsen.Operation           // the latest
 	written map[int32]jepsen.Operation // by place: the latest called when the first write there returned
 	scratch []Cell
+	needed  []Cell // by updates, as they were called
 }
 
 func newPlaces(p places) *places {
@@ -249,6 +268,25 @@ func (p *places) Call(i jepsen.Operation, op Op, _ jepsen.Status) {
 	for _, cell := range p.scratch {
 		p.add(cell, i)
 	}
+}
+
+// Needs implements Needing.
+func (p *places) Needs(op Op) {
+	for _, cell := range p.shows(nil, op) {
+		if !slices.Contains(p.needed, cell) {
+			p.needed = append(p.needed, cell)
+		}
+	}
+}
+
+// Needed implements Needing.
+func (p *places) Needed() (starts []edn.ID) {
+	for _, cell := range p.needed {
+		if _, called := p.callers[cell]; !called && (p.before == nil || !p.before(cell)) {
+			starts = append(starts, p.start([]Cell{cell})...)
+		}
+	}
+	return starts
 }
 
 func (p *places) Return(i jepsen.Operation, op Op, early bool) {

@@ -270,7 +270,9 @@ func (r *register) Opening() Opening {
 			case Write:
 				dst = append(dst, Cell{0, op.A})
 			case CAS:
-				dst = append(dst, Cell{0, op.B})
+				if op.A != op.B {
+					dst = append(dst, Cell{0, op.B})
+				}
 			}
 			return dst
 		},

@@ -1,0 +1,80 @@
+package models
+
+import (
+	"context"
+
+	"clew/edn"
+	"clew/jepsen"
+)
+
+// An update that depends on a value says what was there before it, such as the old value
+// of a cas. If it has not returned, those that saw what it left show it. Spec.Needings
+// finds the initial values that such updates need.
+
+// Needing is an Opening that hears of updates that depend on a value.
+type Needing interface {
+	Opening
+	// Needs says that an update has begun. It may have crashed, but has not failed.
+	Needs(op Op)
+	// Needed returns initial values, each of one value that some update needs and that
+	// no operation was called to leave.
+	Needed() []edn.ID
+}
+
+// Needings returns the spec with each initial value that an update of a core needs, and
+// that no operation of the history had been called to leave before event fail, whether
+// it failed or not. The initial value that the spec has may only be added to: it may get
+// another key. If some is not nil, these operations are the whole history. Where the
+// core needs no such value, the history is not looked at; linear time otherwise.
+func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jepsen.Operation, fail jepsen.Event) []Spec {
+	m, opening := s.opening(h)
+	o, ok := opening.(Needing)
+	if !ok || s.Init != "" && !o.Later() {
+		return nil
+	}
+	for _, i := range core {
+		if h.Invocation[i] >= fail || h.Status[i] == jepsen.Failed {
+			continue
+		}
+		op, keep := tellCall(h, m, o, i)
+		if h.Status[i] == jepsen.Crashed {
+			op, keep = readAs(h, m, i, jepsen.Crashed)
+		}
+		if keep && m.Mutates(op) {
+			o.Needs(op)
+		}
+	}
+	if len(o.Needed()) == 0 {
+		return nil
+	}
+	for e := range eventsOf(h, some) {
+		if e >= fail {
+			break
+		}
+		if e%1024 == 1023 && ctx.Err() != nil {
+			return nil
+		}
+		if i := h.OpOf[e]; i != jepsen.None && e == h.Invocation[i] {
+			tellCall(h, m, o, i)
+		}
+	}
+	return s.starting(h, s.added(h.Values, o.Needed()))
+}
+
+// added returns maps with the keys and values of the initial value, if the spec has one,
+// too.
+func (s Spec) added(v *edn.Values, starts []edn.ID) []edn.ID {
+	given, err := s.initial(v)
+	if err != nil || given == nil {
+		return starts
+	}
+	var more []edn.ID
+	for _, start := range starts {
+		if items := v.Items(start); v.Kind(start) == edn.KindMap && v.Kind(*given) == edn.KindMap {
+			if _, has := v.Get(*given, items[0]); !has {
+				more = append(more, v.InternMap(append(append([]edn.ID{}, v.Items(*given)...), items...)))
+			}
+		}
+	}
+	return more
+}
