@@ -21,7 +21,7 @@ var oddOps = []string{
 	`{:process P, :type :ok, :f :read, :value #inst "2020-01-01T00:00:00Z", :host 10.0.0.1, :e #object[Foo 0x1 "x"]}`,
 	`{:process P, :type :invoke, :f :read, "string" 1, :value nil, [1 2] 3, 4 5}`,
 	`{:process P, :type :ok, :f :read, :value ##NaN, :error #<Foo bar>}`,
-	`{:process P, :type :invoke, :f :read, :key {:a 1}, :value "k", :twice 1, :twice 2}`,
+	`{:process P, :type :invoke, :f :read, :key {:a 1}, :value "k", :twice 1, :twice 1}`,
 	"{:process P, :type :ok, :f :read, :key {:a 1}, :value \"k\", :text \"two\nlines\"}",
 	`{:process P, :type :invoke, :f :read, :value ["k" 1], :1x 2, :time 3}`,
 	`{:process P, :type :ok, :f :read, :value ["k" 1], :1x 2, :time 3, ::y 4, :odd {:a}}`,

@@ -299,7 +299,7 @@ var malformed = []struct{ name, args, input, message string }{
 		`h.edn:2:1: the record has a "type", which events have; expected an operation with a "call" and a "return"`},
 	{"an interval record with a field twice", "", interval + `{"process":0,"f":"read","call":10,"call":11}
 `,
-		`h.edn:2:1: the record has two fields "call"`},
+		`h.edn:2:1: the record has two fields "call" with different values`},
 	{"an interval record whose f is a number", "", interval + `{"process":0,"f":3,"call":10,"return":11}
 `,
 		`h.edn:2:1: expected the name of a function for "f", such as "read", found 3`},

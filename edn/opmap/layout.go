@@ -48,6 +48,7 @@ const maxSteps = 64
 type extent struct {
 	key, keyEnd, value, valueEnd int
 	has                          Fields
+	twice                        bool // the key has come before
 }
 
 // learn adds the op map from i to closing, which has been read, to the

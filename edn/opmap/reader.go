@@ -2,6 +2,7 @@ package opmap
 
 import (
 	"io"
+	"slices"
 
 	"clew/edn"
 )
@@ -43,6 +44,9 @@ type Reader struct {
 
 	tree
 	entries  []extent
+	twice    bool           // a key of the current op map stands there twice
+	places   map[string]int // of its keys among the entries, if they are many
+	placed   int            // how many of them have been looked at for this
 	others   []byte
 	forgiven error // what is wrong with the :value of the current op map
 	suspects suspects
@@ -110,7 +114,10 @@ func (r *Reader) op(i int, ev *Event) int {
 
 // general reads any op map at i.
 func (r *Reader) general(i int, ev *Event) int {
-	r.entries, r.forgiven = r.entries[:0], nil
+	r.entries, r.forgiven, r.twice = r.entries[:0], nil, false
+	if r.placed > 0 {
+		r.places, r.placed = nil, 0
+	}
 	*ev = Event{}
 	ev.Line, ev.Col = r.maps.Place()
 	closing := r.maps.Open(i)
@@ -122,6 +129,9 @@ func (r *Reader) general(i int, ev *Event) int {
 		}
 		closing = r.entry(key, end, ev)
 	}
+	if closing >= 0 && r.twice && r.block == nil && !r.agree() {
+		return -1
+	}
 	end := r.maps.Close(closing)
 	if end < 0 {
 		return -1
@@ -129,11 +139,14 @@ func (r *Reader) general(i int, ev *Event) int {
 	if isClient := ev.Has&HasProcess == 0 || r.values.Kind(ev.Process) == edn.KindInt; isClient && r.forgiven != nil {
 		return r.maps.Refuse(r.forgiven)
 	}
-	if r.forgiven == nil && r.known < maxSteps {
+	if r.forgiven == nil && r.known < maxSteps && !r.twice {
 		r.learn(i, closing)
 	}
 	data := r.maps.Data()
 	ev.Text = data[i:end:end]
+	if r.twice {
+		ev.Text = r.once(i, end)
+	}
 	r.odd = r.odd[:0]
 	for _, e := range r.entries {
 		s := suspicion(0)
@@ -157,15 +170,16 @@ func (r *Reader) entry(key, end int, ev *Event) int {
 	if data[key] == ':' {
 		dst, has = ev.field(data[key+1 : end])
 	}
-	if ev.Has&has != 0 {
-		return r.maps.Fail(key, "duplicate key "+string(data[key:end]))
-	}
 	begin := r.maps.Item(key, end)
 	if begin < 0 {
 		return -1
 	}
 	at := begin
+	twice := ev.Has&has != 0 || has == 0 && r.first(data[key:end]) >= 0
 	switch {
+	case twice:
+		r.twice = true
+		at = r.maps.Skip(at)
 	case has == 0 || r.block != nil:
 		at = r.maps.Skip(at)
 		ev.Has |= has
@@ -179,8 +193,72 @@ func (r *Reader) entry(key, end int, ev *Event) int {
 		*dst, at = r.maps.Value(at)
 		ev.Has |= has
 	}
-	r.entries = append(r.entries, extent{key, end, begin, at, has})
+	r.entries = append(r.entries, extent{key, end, begin, at, has, twice})
 	return at
+}
+
+// first returns the number of the entry of a key of the current op map, -1 if it has
+// not come yet.
+func (r *Reader) first(key []byte) int {
+	data := r.maps.Data()
+	if len(r.entries) < manyKeys {
+		return slices.IndexFunc(r.entries, func(e extent) bool {
+			return e.keyEnd-e.key == len(key) && string(data[e.key:e.keyEnd]) == string(key)
+		})
+	}
+	if len(r.places) == 0 {
+		r.places = map[string]int{}
+	}
+	for ; r.placed < len(r.entries); r.placed++ {
+		if e := r.entries[r.placed]; !e.twice {
+			r.places[string(data[e.key:e.keyEnd])] = r.placed
+		}
+	}
+	if n, found := r.places[string(key)]; found {
+		return n
+	}
+	return -1
+}
+
+// manyKeys is how many keys an op map must have before they are looked up in a map.
+const manyKeys = 32
+
+// agree says whether keys that stand in the current op map twice have equal values each
+// time, and fails otherwise. Layouts of such op maps are never learned.
+func (r *Reader) agree() bool {
+	for _, e := range r.entries {
+		if !e.twice {
+			continue
+		}
+		key := r.maps.Data()[e.key:e.keyEnd]
+		old, at, _ := r.maps.Lenient(r.entries[r.first(key)].value)
+		if at < 0 {
+			return false
+		}
+		value, at, _ := r.maps.Lenient(e.value)
+		if at >= 0 && r.values.Same(old) != r.values.Same(value) {
+			at = r.maps.Fail(e.key, "duplicate key "+string(key))
+		}
+		if at < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// once returns the text of the op map from i to end with each key once, and forgets the
+// other entries.
+func (r *Reader) once(i, end int) (text []byte) {
+	data, from, before := r.maps.Data(), i, i
+	for _, e := range r.entries {
+		if e.twice {
+			text = append(text, data[from:before]...)
+			from = e.valueEnd
+		}
+		before = e.valueEnd
+	}
+	r.entries = slices.DeleteFunc(r.entries, func(e extent) bool { return e.twice })
+	return append(text, data[from:end]...)
 }
 
 // index reads the :index at i.

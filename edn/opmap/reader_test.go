@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -152,7 +153,7 @@ func TestMalformedInputIsAnErrorWithItsPlace(t *testing.T) {
 		{"{:x #_1}", "1:8: expected a value for :x, found }"},
 		{"{12 ]", "1:5: expected a value for 12, found ]"},
 		{"{]", "1:2: expected } to close { opened at 1:1, found ]"},
-		{"{:type :ok :type :ok}", "1:12: duplicate key :type"},
+		{"{:type :ok :type :info}", "1:12: duplicate key :type"},
 		{"{:value 1x3}", "1:9: expected a number, found 1x3"},
 		{"{:value -1x3}", "1:9: expected a number, found -1x3"},
 		{"{:value 08}", "1:9: expected a number, found 08"},
@@ -236,6 +237,56 @@ func offsetOf(text string, p edn.Pos) int {
 		}
 	}
 	return -1
+}
+
+// Jepsen's nemesis writes keys twice, with equal values. Whatever is equal in Clojure is.
+func TestAKeyThatStandsTwiceCountsOnceIfItsValuesAreEqual(t *testing.T) {
+	many := ""
+	for i := range 3 * manyKeys {
+		many += fmt.Sprintf(":a%d %d ", i, i)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"{:process 0, :type :ok, :type :ok, :f :read, :value 1}", "{:process 0, :type :ok, :f :read, :value 1}"},
+		{"{:value [1 2], :f :read, :value (1N 2), :type :ok, :process 0x1, :process 1, :f :read}", "{:value [1 2], :f :read, :type :ok, :process 0x1}"},
+		{"{:index 1, :index 1N, :key 0.0, :key -0.0}", "{:index 1, :key 0.0}"},
+		{"{:index :a :index :a}", "{:index :a}"},
+		{"{:x {:a #{1 2}} :x {:a #{2 1}} :x {:a #{1 2}}}", "{:x {:a #{1 2}}}"},
+		{"{:x 1 ; one\n :y 2, :x 1 ; two\n}", "{:x 1 ; one\n :y 2 ; two\n}"},
+		{"{:process :nemesis, :value 10.0.0.1, :value 10.0.0.1}", "{:process :nemesis, :value 10.0.0.1}"},
+		{"{:type :ok, :value 1, :value 2}", "1:23: duplicate key :value"},
+		{"{:type :ok, :type :fail}", "1:13: duplicate key :type"},
+		{"{:value 1, :value 1.0}", "1:12: duplicate key :value"},
+		{"{:value 1.0, :value 1.0M}", "1:14: duplicate key :value"},
+		{"{:value ##NaN, :value ##NaN}", "1:16: duplicate key :value"},
+		{"{:value [##NaN], :value [##NaN]}", "1:18: duplicate key :value"},
+		{"{:value nil, :value false}", "1:14: duplicate key :value"},
+		{"{:value 1, :value 1x3}", "1:12: duplicate key :value"},
+		{"{:index 1, :index 2}", "1:12: duplicate key :index"},
+		{"{:x 1, :y 1, :x 2}", "1:14: duplicate key :x"},
+		{"{\"x\" 1, \"x\" 2}", "1:9: duplicate key \"x\""},
+		{"{" + many + "}", "{" + many + "}"},
+		{"{" + many + ":x9 9 :a5 5}", "{" + many + ":x9 9}"},
+		{"{" + many + ":a5 6}", fmt.Sprintf("1:%d: duplicate key :a5", 2+len(many))},
+		{"{:value 1, :value}", "1:18: expected a value for :value, found }"},
+	} {
+		const usual = "{:process 0, :type :ok, :f :read, :value 1}"
+		for name, r := range readers(usual + usual + c.text + c.text) {
+			events, err := collectEvents(r)
+			got := fmt.Sprint(err)
+			if err == nil && len(events) == 4 {
+				_, got, _ = strings.Cut(events[3], "key=")
+				_, got, _ = strings.Cut(got, " ")
+			}
+			want := c.want
+			if place, message, isError := strings.Cut(strings.TrimPrefix(want, "1:"), ":"); isError && want[0] == '1' {
+				col, _ := strconv.Atoi(place)
+				want = fmt.Sprintf("h.edn:1:%d:%s", 2*len(usual)+col, message)
+			}
+			if got != want {
+				t.Errorf("%s, %s: %s, want %s", c.text, name, got, want)
+			}
+		}
+	}
 }
 
 func TestAnInputWithoutOpsEndsAtOnce(t *testing.T) {

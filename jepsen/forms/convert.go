@@ -133,7 +133,7 @@ func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 	id, err := v.ParseLenient(text)
 	if err == nil && v.Kind(id) != edn.KindMap {
 		// The reader of ops accepts some maps that the reader of values does
-		// not: those in which a key that does not count stands twice.
+		// not: those in which two keys, such as 1 and 1N, are equal.
 		_, err = v.Parse(text, edn.Pos{File: c.file, Line: e.Line, Col: e.Col})
 	}
 	return v, v.Items(id), err

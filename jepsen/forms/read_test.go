@@ -118,3 +118,27 @@ func TestProcessesOfALogAreEchoedAsTheyStand(t *testing.T) {
 		}
 	}
 }
+
+// A key that stands in an op twice counts once if its values are equal as Clojure has it,
+// in every form that has keys.
+func TestAKeyTwiceIsOneIfItsValuesAreEqual(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`{:process 0, :type :invoke, :f :write, :f :write, :value 1}`, `{:f :write, :index 0, :process 0, :type :invoke, :value 1}`},
+		{`{"process":0,"type":"invoke","f":"write","value":1,"value":{"edn":"1N"}}`, `{:f :write, :index 0, :process 0, :type :invoke, :value 1}`},
+		{`{"process":0,"f":"write","value":[1,2],"value":{"edn":"(1 2)"},"call":1,"call":1,"node":"a","node":"a"}`,
+			`{:f :write, :index 0, :node "a", :process 0, :time 1, :type :invoke, :value [1 2]}`},
+		{`{:process 0, :type :invoke, :f :write, :value 1, :value 1.0}`, "h:1:50: duplicate key :value"},
+		{`{"process":0,"type":"invoke","f":"write","value":1,"value":1.0}`, "h:1:1: duplicate key :value"},
+		{`{"process":0,"f":"write","value":1,"value":1.0,"call":1}`, `h:1:1: the record has two fields "value" with different values`},
+	} {
+		got := ""
+		if h, err := Read(strings.NewReader(c.text), "h", jepsen.Options{}); err != nil {
+			got = err.Error()
+		} else {
+			got = string(h.OpPrinter().AppendEvent(nil, 0))
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.text, got, c.want)
+		}
+	}
+}

@@ -281,6 +281,17 @@ func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
 	return n, nil
 }
 
+// equal says whether two values are, as EDN.
+func (r *Reader) equal(a, b []byte) bool {
+	v := r.quick.V
+	x, err := v.ParseLenient(a)
+	if err != nil {
+		return false
+	}
+	y, err := v.ParseLenient(b)
+	return err == nil && v.Same(x) == v.Same(y)
+}
+
 // fields is the values of the record's fields, as EDN, their names in order, and the
 // text of those that are only shown.
 func (r *Reader) fields(op []byte) (fields map[string][]byte, names []string, others []byte, err error) {
@@ -308,8 +319,11 @@ func (r *Reader) fields(op []byte) (fields map[string][]byte, names []string, ot
 		}
 		value := bytes.Clone(e.out[begin:])
 		e.out = e.out[:begin]
-		if _, twice := fields[key]; twice {
-			return nil, nil, nil, r.Fail("the record has two fields %q", key)
+		if old, twice := fields[key]; twice {
+			if r.equal(old, value) {
+				continue
+			}
+			return nil, nil, nil, r.Fail("the record has two fields %q with different values", key)
 		}
 		switch key {
 		case "process", "f", "key", "value", "output", "call", "return":
