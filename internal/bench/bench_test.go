@@ -14,7 +14,7 @@ import (
 	"clew/internal/gen"
 )
 
-// testBench is a bench with its own build of clew, whose table is out.
+// testBench returns a bench with its own build of clew. It prints its table to out.
 func testBench(t *testing.T, out *strings.Builder, l bounds) *bench {
 	t.Helper()
 	dir := t.TempDir()
@@ -116,7 +116,7 @@ func TestAProcessThatOutgrowsItsLimitIsKilled(t *testing.T) {
 	}
 	var out strings.Builder
 	b := testBench(t, &out, bounds{10 * time.Second, 1 << 12})
-	// It never ends by itself, and no Go program is as small as the limit.
+	// It never ends on its own, and no Go program is as small as the limit.
 	b.clew = script(t, "exec sleep 20")
 	m, err := b.measure("h")
 	if err != nil || m.over != "> 0 GB" {

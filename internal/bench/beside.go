@@ -17,10 +17,10 @@ import (
 	"clew/models"
 )
 
-// beside measures other programs beside clew, each as a process of its own: the
-// engine of porcupine, which clew has, on registers with few values; go-edn on the
-// op maps alone; and the commands that $FASTLIN and $KNOSSOS name, which get a file
-// as their last argument (KNOSSOS gets --model MODEL before it). Ratios are of
+// beside measures other programs beside clew, each in a process of its own. They
+// are the engine of porcupine, which clew has, on registers with few values; go-edn
+// on op maps only; and the commands that $FASTLIN and $KNOSSOS name, which get a
+// file as their last argument (KNOSSOS gets --model MODEL before it). Ratios are of
 // processor time.
 func beside(b *bench, most int) error {
 	fmt.Fprintln(b.out)
@@ -140,7 +140,7 @@ func (b *bench) besideFastlin(t *table, model string, n int) error {
 }
 
 // fastlinSet writes a set as fastlin reads it: only what was inserted or removed for
-// the first time, and whether it is contained.
+// the first time, and whether the set contains it.
 func fastlinSet(to, from string) error {
 	h, err := forms.ReadFile(from, jepsen.Options{})
 	if err != nil {
@@ -195,7 +195,7 @@ func (b *bench) besideKnossos(t *table, model string) error {
 	return nil
 }
 
-// external measures another program, whose verdict is not read.
+// external measures another program. It does not read that program's verdict.
 func (b *bench) external(command string, args ...string) (m measurement, err error) {
 	ctx, stop := context.WithTimeout(b.ctx, b.limits.time)
 	defer stop()

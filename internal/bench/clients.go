@@ -6,10 +6,11 @@ import (
 	"clew/internal/gen"
 )
 
-// clients measures registers that many clients use, with repeated values: what
-// most tests check, and no search over configurations decides. Each history is
-// linearizable, or has one stale read near its end. Histories that differ in
-// length alone are a series: an engine that is lost in the short one is lost.
+// clients measures registers that many clients use, with repeated values. Most
+// tests check such histories, and no search over configurations decides them.
+// Each history is linearizable, or has one stale read near its end. Histories
+// that differ only in length are a series: an engine that fails on a short one
+// also fails on longer ones.
 func clients(b *bench) error {
 	c := b.compare(len("100k operations of cas-register, 200 clients, 100 values, stale read"), "porcupine", "window", "frontier", "matching")
 	for _, model := range []string{"register", "cas-register"} {

@@ -49,8 +49,8 @@ func crashGrid(c *comparison) error {
 }
 
 // boundaries measures pairs of histories that differ in a single crashed
-// operation, one of them linearizable and the other not: no histories are
-// harder. Both are decided, in this process; the time is CPU time.
+// operation. One of them is linearizable and the other is not: no histories are
+// harder. It decides both in this process, and measures CPU time.
 func boundaries(b *bench) error {
 	fmt.Fprintln(b.out)
 	t := newTable(b.out, column{"", "boundary", 45}, column{"", "decided", 8}, column{"", "undecided", 9},
@@ -69,7 +69,7 @@ func boundaries(b *bench) error {
 	return nil
 }
 
-// boundaryHistories is how many histories stand for a line of the table.
+// boundaryHistories is how many histories a line of the table covers.
 const boundaryHistories = 1000
 
 func (b *bench) boundary(t *table, name string, o gen.LongOptions) error {
@@ -112,9 +112,9 @@ func (b *bench) boundary(t *table, name string, o gen.LongOptions) error {
 	return nil
 }
 
-// bisect takes crashed operations out of a linearizable history, in any order,
-// until taking out one more makes it fail. The results are the history with
-// that operation and without it. They are nil if this could not be decided.
+// bisect removes crashed operations from a linearizable history, in any order,
+// until removing one more makes it fail. It returns the history with that
+// operation and without it, or nil if this could not be decided.
 func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err error) {
 	var text bytes.Buffer
 	if _, err := gen.Long(&text, o); err != nil {
@@ -146,7 +146,7 @@ func (b *bench) bisect(o gen.LongOptions) (with, without *models.Operations, err
 	}
 	valid, invalid := 0, len(crashed)
 	if b.decide(taken(invalid)) != jepsen.Invalid {
-		return nil, nil, nil // none of its crashed operations is needed, or it is not known
+		return nil, nil, nil // none of its crashed operations is needed, or this is not known
 	}
 	for invalid-valid > 1 {
 		switch middle := (valid + invalid) / 2; b.decide(taken(middle)) {
@@ -167,7 +167,7 @@ func (b *bench) decide(ops *models.Operations) jepsen.Verdict {
 	return auto.Engine("auto", 0).Decide(ctx, ops, limits.Limits{Memory: limits.NewBudget(b.limits.memory)}).Verdict
 }
 
-// cpu is the CPU time that this process has taken.
+// cpu returns the CPU time that this process has taken.
 func cpu() time.Duration {
 	taken, _ := used()
 	return taken

@@ -13,15 +13,15 @@ import (
 	"clew/models"
 )
 
-// What the hitting families are measured on: as many threads and operations as
-// Ozkan, Majumdar & Niksic (PPoPP 2019) had, whose histories were those of
-// stress tests of ten containers of java.util.concurrent.
+// The hitting families are measured on as many threads and operations as Ozkan,
+// Majumdar & Niksic (PPoPP 2019) used. Their histories came from stress tests
+// of ten containers of java.util.concurrent.
 const (
 	hittingThreads   = 7
 	hittingEach      = 2
 	hittingDepth     = 5
-	hittingHistories = 1000 // of a row; the paper's were 8673 in all
-	hittingFamilies  = 50   // of them, whose families are counted
+	hittingHistories = 1000 // of a row; the paper had 8673 in all
+	hittingFamilies  = 50   // histories of a row whose families are counted
 )
 
 // hittingRows are models with how quiet their threads are (gen.Threads).
@@ -42,8 +42,8 @@ var hittingRows = []struct {
 
 // measureHitting prints tables like the paper's 3 and 2: how many linearizable
 // histories have a witness in a strong d-hitting family, and how many schedules
-// there are. Every witness is verified. The tables also show those of the
-// paper's figures that are public, which are for all containers together.
+// there are. It verifies every witness. The tables also show the paper's public
+// figures, which are for all containers together.
 func measureHitting(b *bench) error { return b.hitting(hittingHistories, hittingFamilies) }
 
 func (b *bench) hitting(histories, counted int) error {
@@ -76,7 +76,7 @@ func (b *bench) hitting(histories, counted int) error {
 	return nil
 }
 
-// families is what was found about a row's histories.
+// families holds the results for a row's histories.
 type families struct {
 	found           [hittingDepth + 1]int // by depth
 	chains, counted int                   // sums over all histories, and over those whose families are counted
@@ -150,7 +150,8 @@ func (b *bench) verify(h *jepsen.History, spec models.Spec, ops *models.Operatio
 	}
 }
 
-// mostOpen is how many operations are open at once: as many chains cover them.
+// mostOpen returns the largest number of operations that are open at once. It
+// takes that many chains to cover them.
 func mostOpen(c *models.Columns) int {
 	most := 0
 	for _, inv := range c.Inv {

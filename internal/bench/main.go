@@ -4,13 +4,13 @@
 //	go run ./internal/bench search -limit 10s -only '^1k'
 //	go run ./internal/bench search -engines auto -before ../old/clew
 //
-// It builds clew once and runs it as users do, one process for each entry and
-// one at a time, so that the memory is that of one process, and a search that
+// It builds clew once and runs it as users do, in one process for each entry
+// and one at a time. So the memory is that of one process, and a search that
 // runs away does no harm. Entries over a limit say so. Only ratios within one
 // run matter. It ends with status 1 if a verdict is wrong, or if two engines
 // contradict each other.
 //
-// A table is one file with a function, and one line in tables.
+// A new table needs one file with a function, and one line in tables.
 package main
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// tables are what can be measured, by name.
+// tables has the functions that measure, by name.
 var tables = map[string]func(*bench) error{
 	"clients":   clients,
 	"crashes":   crashes,
@@ -47,15 +47,15 @@ var tables = map[string]func(*bench) error{
 type bench struct {
 	ctx    context.Context
 	limits bounds
-	only   *regexp.Regexp // the rows that are measured, by name
-	among  []string       // the engines that are measured; nil: all of the table's
-	before string         // another build of clew, to measure each engine of; "": none
-	sizes  string         // of the table speed
+	only   *regexp.Regexp // names of the rows to measure
+	among  []string       // the engines to measure; nil: all of the table's
+	before string         // another build of clew, to measure with each engine; "": none
+	sizes  string         // for the table speed
 	out    io.Writer      // for the table
-	status io.Writer      // for progress; nil if nobody is watching
+	status io.Writer      // for progress; nil if nothing shows it
 	clew   string         // the program
 	dir    string         // for histories
-	wrong  int            // verdicts
+	wrong  int            // wrong verdicts
 }
 
 func main() {
@@ -124,7 +124,7 @@ func buildClew(ctx context.Context, dir string) (string, error) {
 	return program, nil
 }
 
-// progress says what is going on now.
+// progress shows what is going on now.
 func (b *bench) progress(format string, args ...any) {
 	if b.status != nil {
 		fmt.Fprintf(b.status, "\r\033[K"+format, args...)

@@ -21,7 +21,7 @@ type bounds struct {
 func (l bounds) tooLong() string { return "> " + duration(l.time) }
 func (l bounds) tooMuch() string { return fmt.Sprintf("> %d GB", l.memory>>30) }
 
-// measurement is what one run of clew took.
+// measurement is the result of one run of clew.
 type measurement struct {
 	verdict string // "valid" or "invalid"; "" if there is none
 	over    string // if there is no verdict, the limit that was reached
@@ -36,14 +36,14 @@ const grace = 5 * time.Second
 // poll is how often the memory of a running clew is looked at.
 const poll = 20 * time.Millisecond
 
-// measure runs clew check on a file. clew keeps to its limits by itself, and is
-// killed if it does not. Its own budget counts what a search holds; the limit
-// here is what the process holds.
+// measure runs clew check on a file. clew keeps to its limits, and is killed if
+// it does not. Its own budget counts what a search holds. The limit here is for
+// what the process holds.
 func (b *bench) measure(file string, args ...string) (measurement, error) {
 	return b.measureBuild(b.clew, file, args...)
 }
 
-// measureBuild measures some build of clew.
+// measureBuild measures a given build of clew.
 func (b *bench) measureBuild(clew, file string, args ...string) (measurement, error) {
 	args = append([]string{"check", "--output", "json", "--time-limit", b.limits.time.String(),
 		"--memory-limit", strconv.FormatInt(b.limits.memory, 10) + "B"}, args...)
@@ -81,8 +81,8 @@ func (b *bench) measureBuild(clew, file string, args ...string) (measurement, er
 	return m, fmt.Errorf("%s: %v\n%s%s", cmd, err, stdout.Bytes(), stderr.Bytes())
 }
 
-// read takes the verdict from a line of clew's JSON. It says whether there was
-// one, or else a limit.
+// read takes the verdict or, if there is none, the limit from a line of clew's
+// JSON. It says whether it found either.
 func (m *measurement) read(line []byte, l bounds) bool {
 	var result struct {
 		Valid any
@@ -108,8 +108,8 @@ func (m *measurement) read(line []byte, l bounds) bool {
 
 // outgrows kills a process once it holds more than its limit, and says whether
 // it did. It returns when the context is done. If the machine runs out of
-// memory before that, this process is the one to be killed. If there is no
-// /proc, nothing is watched.
+// memory before that, it kills this process first. Without /proc nothing is
+// watched.
 func outgrows(ctx context.Context, pid int, limit int64, kill func()) bool {
 	proc := fmt.Sprintf("/proc/%d/", pid)
 	os.WriteFile(proc+"oom_score_adj", []byte("1000"), 0)

@@ -7,9 +7,9 @@ import (
 )
 
 // measureModels measures the models that people check beside registers, locks and
-// containers, valid or with one wrong read near the end: what etcd's tests record,
-// Jepsen's bank, a million operations of those that are decided in near-linear time,
-// and logs that are not.
+// containers, valid or with one wrong read near the end. They are the histories of
+// etcd's tests, Jepsen's bank, a million operations of the models that are decided
+// in near-linear time, and logs that are not.
 func measureModels(b *bench) error {
 	c := b.compare(len("bank, 5k events, 50% reads, 10 crashed, impossible read, negative: refuse"), "porcupine", "auto")
 	for _, part := range []func(*comparison) error{etcdLike, banks, sequences, repeatedLogs} {
@@ -44,8 +44,8 @@ func etcdLike(c *comparison) error {
 	return nil
 }
 
-// banks have 5,000 events. Those with few reads are harder: a read fixes which of
-// the transfers before it have happened.
+// banks measures banks of 5,000 events. Those with few reads are harder: a read
+// fixes which of the transfers before it have happened.
 func banks(c *comparison) error {
 	for _, reads := range []float64{0.5, 0.2} {
 		for _, f := range []fault{linearizable, staleRead, impossibleRead} {
@@ -79,8 +79,8 @@ func sequences(c *comparison) error {
 	return nil
 }
 
-// repeatedLogs are logs whose appends tell no offsets and repeat values, which only
-// the general search decides.
+// repeatedLogs measures logs whose appends tell no offsets and repeat values. Only
+// the general search decides them.
 func repeatedLogs(c *comparison) error {
 	for _, values := range []int{3, 20} {
 		for _, f := range []fault{linearizable, impossibleRead} {

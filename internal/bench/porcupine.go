@@ -18,10 +18,10 @@ import (
 )
 
 // porcupine measures porcupine's own histories, by porcupine and by the package
-// that takes its place: etcd's registers, and maps of strings, parted by key or
-// with the whole map as one state. Every check has a process of its own, which
-// repeats it for a while and takes the best time, since most take less than a
-// millisecond; the memory is that after the first time.
+// that takes its place. They are etcd's registers, and maps of strings, split
+// by key or with the whole map as one state. Every check has a process of its
+// own, which repeats it for a while and takes the best time, since most take
+// less than a millisecond. The memory is that after the first time.
 func porcupine(b *bench) error {
 	root := os.Getenv("CLEW_HISTORIES")
 	if root == "" {
@@ -107,7 +107,7 @@ func (b *bench) peer(who, set, file string) (m measurement, err error) {
 	return m, nil
 }
 
-// peerCommand is what this program is called with to do one check.
+// peerCommand is the argument that makes this program do one check.
 const peerCommand = "peer"
 
 type peerResult struct {

@@ -7,15 +7,15 @@ import (
 	"clew/internal/gen"
 )
 
-// wrongAnswer is no certain failure: what else is open may explain it.
+// wrongAnswer need not be a failure: other open operations may explain it.
 var wrongAnswer = fault{gen.WrongAnswer, "one wrong answer", ""}
 
 // repeatedSize is how large a history is.
 type repeatedSize struct{ operations, processes, crashed int }
 
 // repeated measures containers, maps and transactions whose values repeat, so that no
-// near-linear decision fits them: linearizable, or with one wrong answer at 80%. Once
-// porcupine is over a limit it is not asked about what is longer or harder.
+// near-linear decision fits them. They are linearizable, or have one wrong answer at
+// 80%. Once porcupine exceeds a limit it does not get longer or harder histories.
 func repeated(b *bench) error {
 	c := b.compare(len("10k operations of kv with appends to one key, 10 clients, 20 values, one wrong answer"), "porcupine", "auto")
 	for _, s := range []struct {

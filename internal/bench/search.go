@@ -12,7 +12,7 @@ import (
 //
 //   - cas-registers with five values, linearizable, by length and concurrency;
 //   - the same with crashed operations, linearizable or not: with a stale read,
-//     or a read of a value that nobody writes, near the end;
+//     or a read of a value that is never written, near the end;
 //   - crashed writes before one bad read; with nine of them, Knossos runs out
 //     of memory;
 //   - Horn & Kroening's benchmark of partitions: 4 threads of 70,000 operations
@@ -63,8 +63,8 @@ func crashed(c *comparison) error {
 	return nil
 }
 
-// badReads is a series: an engine that fails at 20 crashed writes also fails at
-// 30.
+// badReads measures a series: an engine that fails at 20 crashed writes also
+// fails at 30.
 func badReads(c *comparison) error {
 	c.series()
 	defer c.alone()
@@ -84,7 +84,7 @@ func partitions(c *comparison) error {
 	return c.row("set of 24 values, 4 threads of 70k operations", "valid", long(o), "--model", o.Model)
 }
 
-// long writes one of gen's long histories.
+// long returns a function that writes one of gen's long histories.
 func long(o gen.LongOptions) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := gen.Long(w, o)
@@ -92,8 +92,8 @@ func long(o gen.LongOptions) func(io.Writer) error {
 	}
 }
 
-// badRead writes n crashed writes of different values, and then one read of a
-// value that nobody wrote.
+// badRead returns a function that writes n crashed writes of different values,
+// and then one read of a value that was never written.
 func badRead(n int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		for i := range n {

@@ -13,12 +13,12 @@ import (
 
 // speed measures everything that a check does, for every model: histories of each
 // of the sizes with values of their own, and such a history with one wrong answer.
-// Then it measures other programs beside clew (peers.go).
+// Then it measures other programs beside clew (beside.go).
 //
-// The stages are processor time per operation, each measured by itself: text to op
-// maps, op maps to operations, deciding, the witness or the core, and the rest of
-// the result. The total is that of clew check as a process; what it allocates is
-// counted in another.
+// The stages are in processor time per operation, each measured separately: text
+// to op maps, op maps to operations, deciding, the witness or the core, and the
+// rest of the result. The total is that of clew check as a process. Another
+// process counts what it allocates.
 func speed(b *bench) error {
 	sizes, err := sizesOf(b.sizes)
 	if err != nil {
@@ -28,7 +28,7 @@ func speed(b *bench) error {
 		column{"scan", "MB/s", 6}, column{"scan", "ns/op", 6}, column{"pair", "ns/op", 6}, column{"decide", "ns/op", 7}, column{"witness", "ns/op", 7}, column{"result", "ns/op", 7},
 		column{"total", "wall", 8}, column{"total", "cpu", 8}, column{"total", "MB/s", 6}, column{"total", "ns/op", 6}, column{"total", "allocs/op", 9}, column{"total", "memory", 8}, column{"", "verdict", 8})
 	for _, m := range models.All() {
-		lost := false // what is too long at one size is at greater ones
+		lost := false // a model that takes too long at one size also does at larger ones
 		for _, n := range sizes {
 			for _, kind := range []gen.LongKind{gen.Linearizable, gen.KindsOf(m.Name)[0]} {
 				o := gen.LongOptions{Model: m.Name, Kind: kind, Operations: n, Processes: 10, At: 0.8, Seed: 1}
@@ -62,8 +62,8 @@ func sizesOf(list string) (sizes []int, err error) {
 	return sizes, nil
 }
 
-// speedOf is a line of the table. over says that the history took too long, or more
-// memory than there may be.
+// speedOf prints a line of the table. over says that the history took too long, or
+// more memory than allowed.
 func (b *bench) speedOf(t *table, o gen.LongOptions, lost bool) (over bool, err error) {
 	name, want := fmt.Sprintf("%s, %s", o.Model, thousands(o.Operations)), "valid"
 	if o.Kind != gen.Linearizable {
@@ -108,12 +108,12 @@ func (b *bench) speedOf(t *table, o gen.LongOptions, lost bool) (over bool, err 
 	return false, nil
 }
 
-// rate is megabytes, of a million bytes, in a second.
+// rate returns megabytes, of a million bytes, per second.
 func rate(size int64, d time.Duration) string {
 	return fmt.Sprintf("%.0f", float64(size)/1e6/d.Seconds())
 }
 
-// file makes a history, which has that size.
+// file makes a history, and returns its file and its size.
 func (b *bench) file(o gen.LongOptions) (file string, size int64, err error) {
 	b.progress("%s: writing", o.Model)
 	if file, err = b.history(long(o)); err != nil {

@@ -26,18 +26,18 @@ import (
 	"clew/models"
 )
 
-// stagesCommand is what this program is called with to measure the stages of one
-// check, in a process of its own.
+// stagesCommand is the argument that makes this program measure the stages of
+// one check, in a process of its own.
 const stagesCommand = "stages"
 
-// stages is the processor time of the stages of a check, on the way from bytes to
-// a result, and what they allocate.
+// stages holds the processor time of the stages of a check, on the way from bytes
+// to a result, and what they allocate.
 type stages struct {
 	Scan    time.Duration // op maps, whose values are interned
-	Pair    time.Duration // operations; nothing if that is done while they are scanned
+	Pair    time.Duration // operations; 0 if they are paired while they are scanned
 	Decide  time.Duration // what they mean to the model, and the verdict
 	Witness time.Duration // the order, or the core; nothing if the search has found it
-	Result  time.Duration // everything else that is said of the history
+	Result  time.Duration // everything else that the result says about the history
 	GoEDN   time.Duration // go-edn scans the file, if that was asked for
 	Allocs  uint64        // of reading and checking
 }
@@ -110,8 +110,8 @@ func measureStages(args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(s)
 }
 
-// least is the least processor time that a function takes, which is repeated for a
-// while. What was allocated before is not counted.
+// least returns the least processor time that a function takes, repeating it for a
+// while. It does not count what was allocated before.
 func least(f func()) time.Duration {
 	best := time.Duration(0)
 	for begin := time.Now(); best == 0 || time.Since(begin) < repeat; {
@@ -157,7 +157,7 @@ func scanGoEDN(text []byte) error {
 	}
 }
 
-// decideAs decides a history as clew.Check does, and shows nothing.
+// decideAs decides a history as clew.Check does, without showing anything.
 func decideAs(h *jepsen.History, spec models.Spec, want fastpath.Want) error {
 	ops, err := spec.Read(h)
 	if err != nil {

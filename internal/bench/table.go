@@ -53,8 +53,8 @@ func (t *table) row(cells ...string) {
 }
 
 // comparison is a table with one row for each history and some engines side by
-// side. The first engine is what the others are compared with, or each one with
-// itself in another build, which comes right before it.
+// side. The others are compared with the first engine. Or each one is compared
+// with itself in another build, which comes right before it.
 type comparison struct {
 	*bench
 	engines []string
@@ -65,7 +65,7 @@ type comparison struct {
 // beforePrefix begins the names of engines in the other build.
 const beforePrefix = "before: "
 
-// compare begins a table. width is of the longest name.
+// compare begins a table. width is the length of the longest name.
 func (b *bench) compare(width int, engines ...string) *comparison {
 	columns := []column{{"", "history", width}}
 	if b.among != nil {
@@ -90,9 +90,9 @@ func (b *bench) compare(width int, engines ...string) *comparison {
 // isCompared says whether the i-th engine of a row is compared with one before it.
 func (b *bench) isCompared(i int) bool { return i > 0 && (b.before == "" || i%2 == 1) }
 
-// series begins rows each of which is harder than the one before: an engine
-// that was over a limit in one row is not run again, and its entries say so. That
-// goes for some engines, or for all if none is named.
+// series begins rows that get harder and harder. An engine that was over a limit
+// in one row is not run again, and its entries say so. This applies to the given
+// engines, or to all if none is given.
 func (c *comparison) series(engines ...string) {
 	if len(engines) == 0 {
 		engines = c.engines
@@ -106,9 +106,8 @@ func (c *comparison) series(engines ...string) {
 // alone ends a series.
 func (c *comparison) alone() { c.lost = nil }
 
-// row measures a history, which write writes. want is its verdict, or "" if
-// that is not known by construction. args are clew's arguments, among them
-// --model.
+// row measures a history, which write writes. want is its verdict, or "" if it
+// is not known by construction. args are clew's arguments, including --model.
 func (c *comparison) row(name, want string, write func(io.Writer) error, args ...string) error {
 	if !c.only.MatchString(name) {
 		return nil
@@ -171,7 +170,7 @@ func (b *bench) history(write func(io.Writer) error) (string, error) {
 	return f.Name(), err
 }
 
-// verdict is the common verdict of the engines that decided.
+// verdict returns the common verdict of the engines that decided.
 func (b *bench) verdict(found map[string]bool, want string) string {
 	switch {
 	case len(found) == 0:
@@ -185,7 +184,7 @@ func (b *bench) verdict(found map[string]bool, want string) string {
 	return "invalid"
 }
 
-// cells is a measurement in three columns.
+// cells returns a measurement in three columns.
 func (m measurement) cells() []string {
 	if m.over != "" {
 		return []string{m.over, duration(m.cpu), megabytes(m.memory)}
@@ -193,11 +192,11 @@ func (m measurement) cells() []string {
 	return []string{duration(m.wall), duration(m.cpu), megabytes(m.memory)}
 }
 
-// against is how many times faster, in processor time, and how many times
+// against returns how many times faster, in processor time, and how many times
 // smaller m is than the first engine's measurement. (Other work on the machine
-// disturbs processor time less than the time that passes.) If only the first
-// engine was over a limit, the figures are lower bounds. If m was over a limit,
-// or the first engine was not run, there are no figures.
+// disturbs processor time less than elapsed time.) If only the first engine was
+// over a limit, the figures are lower bounds. If m was over a limit, or the
+// first engine was not run, there are no figures.
 func against(first, m measurement, l bounds) []string {
 	if m.over != "" || first == (measurement{}) {
 		return []string{"-", "-"}

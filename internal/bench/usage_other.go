@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// peak is not known here.
+// peak is unknown here.
 func peak(*os.ProcessState) int64 { return 0 }
 
-// used is not known here.
+// used is unknown here.
 func used() (cpu time.Duration, memory int64) { return 0, 0 }
