@@ -9,16 +9,16 @@ import (
 	"clew/models"
 )
 
-// Config is a way to make histories and to compare what is found.
+// Config is a way to make histories and to compare verdicts on them.
 type Config struct {
-	Name      string // without what is drawn
-	Model     string // what counts are by
-	Histories int    // of a unit
+	Name      string // without drawn options
+	Model     string // for counts by model
+	Histories int    // in a unit
 	some      func(u Unit, n int) (Counts, error)
 }
 
-// All are all configurations: small histories, which the oracle decides, of each model
-// read in each way and of models of one's own, and long ones, which engines decide. Those
+// All returns all configurations: small histories of each model read in each way and of
+// users' own models, which the oracle decides, and long ones, which engines decide. Those
 // whose units take less time come first, so that even a short run has some of everything.
 // models is a folder with model files.
 func All(models string) ([]Config, error) {
@@ -39,28 +39,28 @@ func All(models string) ([]Config, error) {
 	return all, nil
 }
 
-// Unit is a number of histories of one configuration, which its seed tells.
+// Unit is a number of histories of one configuration, which its seed determines.
 type Unit struct {
 	Config string // the name of the configuration
 	Seed   uint64
 }
 
-// Run examines the histories of a unit. The error is a *Mismatch with as small a history
+// Run examines the histories of a unit. The error is a *Mismatch with a history as small
 // as could be found.
 func (u Unit) Run(c Config) (Counts, error) { return c.some(u, c.Histories) }
 
-// Mismatch is a history that is decided or shown wrongly.
+// Mismatch is a history with a wrong verdict or wrong evidence.
 type Mismatch struct {
 	Spec models.Spec
-	Keys bool // of a history of several keys
+	Keys bool // the history has several keys
 	Text string
 	Err  error
 }
 
-// Error is the whole of it: the history can be tried at once.
+// Error returns everything, so that the history can be tried at once.
 func (m *Mismatch) Error() string { return fmt.Sprintf("%s: %v\n%s", Name(m.Spec), m.Err, m.Text) }
 
-// small is n small histories of a model.
+// small makes and examines n small histories of a model.
 func (u Unit) small(spec models.Spec, n int) (c Counts, err error) {
 	r := gen.Rand(u.Seed)
 	var keys keeper
@@ -110,7 +110,7 @@ func (u Unit) small(spec models.Spec, n int) (c Counts, err error) {
 	return c, nil
 }
 
-// otherwise decides a history changed and in other forms.
+// otherwise decides a history with changes and in other forms.
 func (c *Counts) otherwise(seed uint64, s subject) error {
 	r := gen.Rand(seed)
 	if err := c.relations(r, s); err != nil {

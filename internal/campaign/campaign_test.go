@@ -14,8 +14,9 @@ import (
 	"clew/report"
 )
 
-// Each configuration has a few histories; TestEveryVerdictAndItsEvidenceAgreeWithTheOracle
-// has more, without the changes that must not matter.
+// Each configuration gets a few histories.
+// TestEveryVerdictAndItsEvidenceAgreeWithTheOracle has more, without the changes that must
+// not matter.
 func TestUnitsFindNothingWrong(t *testing.T) {
 	var all Counts
 	configs, err := All("../../testdata/models")
@@ -49,13 +50,13 @@ func TestUnitsFindNothingWrong(t *testing.T) {
 		enough(all.Changes, least, rel.name)
 	}
 	for _, f := range written {
-		if !f.ofObjects() || !few { // few histories have a place in those
+		if !f.ofObjects() || !few { // few histories can be written in those
 			enough(all.Forms, 1, f.name)
 		}
 	}
 }
 
-// A change that does matter is seen.
+// A change that does matter is detected.
 func TestRelationsSeeWhatChangesAVerdict(t *testing.T) {
 	const stale = "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n" +
 		"{:process 0, :type :invoke, :f :read, :value nil}\n{:process 0, :type :ok, :f :read, :value 7}\n"
@@ -72,8 +73,8 @@ func TestRelationsSeeWhatChangesAVerdict(t *testing.T) {
 	}
 }
 
-// What a map holds where nothing is depends on the whole history, which may be told by
-// what was there at first.
+// What a map holds at a missing key depends on the whole history. Its initial value
+// may show it.
 func TestPartsOfAMapMayDependOnTheWhole(t *testing.T) {
 	const text = "{:process 0 :type :invoke :f :get :key 1}\n{:process 0 :type :ok :f :get :key 1}\n" +
 		"{:process 0 :type :invoke :f :append :key \"x\" :value \"b\"}\n"
@@ -95,7 +96,7 @@ func TestRenamingLeavesWhatIsNotPlain(t *testing.T) {
 	}
 }
 
-// Dequeues that crashed may each have taken anything.
+// Each crashed dequeue may have taken anything.
 func TestAnOrderOfTooManyStatesIsNotReplayed(t *testing.T) {
 	var text strings.Builder
 	for i := range 40 {
@@ -120,8 +121,8 @@ func TestAnOrderOfTooManyStatesIsNotReplayed(t *testing.T) {
 	}
 }
 
-// Of a history of many keys those lines are left that one key needs to be decided
-// otherwise than alone.
+// A history of many keys keeps only those lines that one key needs for a verdict
+// that differs from the one alone.
 func TestAMismatchOfKeysIsMadeSmall(t *testing.T) {
 	var queues [][]string
 	r := gen.Rand(1)

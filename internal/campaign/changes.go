@@ -18,10 +18,10 @@ type changing struct {
 	subject
 	r     *rand.Rand
 	lines []string
-	was   []int // by line: which line of the subject it was, -1 if it is new
+	was   []int // by line: which line of the subject it was, or -1 if it is new
 }
 
-// each is the numbers of lines.
+// each returns the numbers of lines.
 func each(lines []string) []int {
 	was := make([]int, len(lines))
 	for i := range was {
@@ -35,11 +35,10 @@ func (x *changing) insert(at int, line string) {
 	x.lines, x.was = slices.Insert(x.lines, at, line), slices.Insert(x.was, at, -1)
 }
 
-// respell writes every event of a client anew, with its values in some spelling that is
-// equal.
+// respell rewrites every event of a client, with its values in some spelling that is equal.
 func (x *changing) respell() bool {
 	h := x.h
-	if len(x.lines) != h.Events { // some lines are no events of their own
+	if len(x.lines) != h.Events { // some lines do not hold exactly one event
 		return false
 	}
 	var text []byte
@@ -54,7 +53,7 @@ func (x *changing) respell() bool {
 	return true
 }
 
-// event begins the text of an event, whose process may be another one.
+// event begins the text of an event, which may get another process.
 func (s *subject) event(dst []byte, e jepsen.Event, number func(process int) int) []byte {
 	h := s.h
 	process, _ := h.Values.Int(h.Processes[h.Process[e]])
@@ -63,7 +62,7 @@ func (s *subject) event(dst []byte, e jepsen.Event, number func(process int) int
 	return h.Values.AppendText(append(dst, " :f "...), h.F[e])
 }
 
-// appendSpelled appends a value that equals another one.
+// appendSpelled appends a value in some spelling that is equal.
 func appendSpelled(dst []byte, r *rand.Rand, v *edn.Values, id edn.ID) []byte {
 	items := v.Items(id)
 	switch v.Kind(id) {
@@ -108,7 +107,7 @@ func appendItems(dst []byte, r *rand.Rand, v *edn.Values, brackets string, items
 	return append(dst, brackets[1])
 }
 
-// shuffled is items in another order, those of a group together.
+// shuffled returns items in another order, keeping those of a group together.
 func shuffled(r *rand.Rand, items []edn.ID, group int) []edn.ID {
 	var other []edn.ID
 	for _, i := range r.Perm(len(items) / group) {
@@ -119,7 +118,7 @@ func shuffled(r *rand.Rand, items []edn.ID, group int) []edn.ID {
 
 // renumber gives every process another number.
 func (x *changing) renumber() bool {
-	if x.spec.Threads > 0 { // the process modulo that is the owner
+	if x.spec.Threads > 0 { // the owner is the process modulo that
 		return false
 	}
 	mask := 1 + x.r.IntN(31)
@@ -129,7 +128,7 @@ func (x *changing) renumber() bool {
 	return true
 }
 
-// renumbered is a line with another process, if that is a number.
+// renumbered returns a line with another process, if it is a number.
 func renumbered(line string, number func(n int) int) string {
 	const key = ":process "
 	at := strings.Index(line, key)
@@ -148,8 +147,7 @@ func renumbered(line string, number func(n int) int) string {
 	return line[:from] + strconv.Itoa(number(n)) + line[to:]
 }
 
-// opaque are the models for which it only matters whether values are equal, or which is
-// the greater.
+// opaque are the models that only look at whether values are equal, or at which is greater.
 var opaque = append([]string{"register", "cas-register", "set", "lookup-set"}, Containers...)
 
 var (
@@ -178,7 +176,7 @@ func (x *changing) rename() bool {
 		x.lines[i] = plainValue.ReplaceAllStringFunc(line, renamed)
 	}
 	if x.spec.Init == "" && strings.HasSuffix(x.spec.Name, "register") {
-		x.spec.Init = "nil" // as it was
+		x.spec.Init = "nil" // its default
 	}
 	x.spec.Init = renamed(x.spec.Init)
 	return true
@@ -203,8 +201,8 @@ func (x *changing) addFailures() bool {
 	return true
 }
 
-// addNemesis puts events of no client among the others, and news of no operation. Some
-// have more values than tables have room for at first.
+// addNemesis puts events without a client among the others, and completions without an
+// operation. Some have more values than tables first have room for.
 func (x *changing) addNemesis() bool {
 	h := x.h
 	for range 1 + x.r.IntN(2) {
@@ -225,10 +223,10 @@ func (x *changing) addNemesis() bool {
 	return true
 }
 
-// drop leaves out what crashed and changes nothing, such as a read.
+// drop leaves out crashed operations that change nothing, such as reads.
 func (x *changing) drop() bool {
 	h := x.h
-	if len(x.lines) != h.Events { // some lines are no events of their own
+	if len(x.lines) != h.Events { // some lines do not hold exactly one event
 		return false
 	}
 	matters := map[jepsen.Operation]bool{}

@@ -12,7 +12,7 @@ import (
 	"clew/models"
 )
 
-// Configs are all ways to read each model.
+// Configs returns all ways to read each model.
 func Configs() []models.Spec {
 	var specs []models.Spec
 	both := []bool{false, true}
@@ -33,7 +33,7 @@ func Configs() []models.Spec {
 	return specs
 }
 
-// knossosReads are the models that Knossos has too, or that read a value as its
+// knossosReads are the models that Knossos also has, or that read values as its
 // queues do.
 var knossosReads = append([]string{"register", "cas-register", "mutex", "multi-register", "set", "kv"}, Containers...)
 
@@ -63,10 +63,10 @@ func owned(name string) bool {
 	return strings.HasPrefix(name, "owner-") || strings.HasPrefix(name, "reentrant-") || name == "fenced-mutex"
 }
 
-// Containers are the models that hand out what was put in.
+// Containers are the models that return what was put in.
 var Containers = []string{"fifo-queue", "unordered-queue", "stack", "priority-queue"}
 
-// Name tells configurations apart.
+// Name returns a name that distinguishes configurations.
 func Name(s models.Spec) string {
 	name := s.Name
 	for _, flag := range []struct {
@@ -83,8 +83,8 @@ func Name(s models.Spec) string {
 	return name
 }
 
-// Args is a configuration as testdata/cases has it: commas are blanks in EDN, and end no
-// argument there.
+// Args returns a configuration as testdata/cases has it. Commas are blanks in EDN, and
+// do not end an argument there.
 func Args(s models.Spec) string {
 	args, given := s.Name, s.Given()
 	for _, p := range slices.Sorted(maps.Keys(given)) {
@@ -93,13 +93,13 @@ func Args(s models.Spec) string {
 	return args
 }
 
-// GenOptions are the options with which histories of a configuration are made.
+// GenOptions returns the options for making histories of a configuration.
 func GenOptions(s models.Spec) gen.Options {
 	return gen.Options{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
 		Least: s.Priority == "min", Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances}
 }
 
-// NaiveOptions are a configuration as oracle.Naive has it.
+// NaiveOptions returns a configuration as oracle.Naive takes it.
 func NaiveOptions(s models.Spec) oracle.NaiveOptions {
 	return oracle.NaiveOptions{Model: s.Name, Knossos: s.Knossos, NilReadsExact: s.NilReadsExact, ObserveFailedCAS: s.ObserveFailedCAS,
 		Least: s.Priority == "min", Init: s.Init, Permits: s.Permits, MaxHolds: s.MaxHolds, Threads: s.Threads, Growing: s.GrowingIDs, Negative: s.NegativeBalances,

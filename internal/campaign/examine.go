@@ -20,15 +20,15 @@ import (
 type Counts struct {
 	Valid, Invalid, Crashed, Empty, Paths, Pending, Fast, Registers, Mismatches int
 
-	// Engines, Changes and Forms are the verdicts that were compared: those of engines,
-	// those on histories that were changed, and those on histories in other forms.
+	// Engines, Changes and Forms are the verdicts that were compared: by engines, on
+	// histories that were changed, and on histories in other forms.
 	Engines, Changes, Forms Compared
 }
 
-// Compared are verdicts by the name of what they were compared for.
+// Compared counts verdicts by the name of what they were compared for.
 type Compared map[string]Verdicts
 
-// Verdicts are how many histories were linearizable, and how many not.
+// Verdicts counts the linearizable histories and the others.
 type Verdicts struct{ Valid, Invalid int }
 
 // note counts a verdict.
@@ -54,8 +54,8 @@ func isNoRegister(part *models.Operations) bool {
 	return !single
 }
 
-// Smallest drops events as long as the history can be read and something is still wrong
-// with it. By itself it is no longer linearizable by construction.
+// Smallest drops events as long as the history can be read and is still decided
+// wrongly. What is left is no longer linearizable by construction.
 func Smallest(spec models.Spec, text string) string {
 	return smallest(text, func(text string) error { return new(Counts).Examine(spec, gen.History{Text: text, Way: gen.Guess}) })
 }
@@ -90,20 +90,20 @@ func smallest(text string, examine func(text string) error) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// subject is a history that was read, and decided.
+// subject is a history that was read and decided.
 type subject struct {
 	spec models.Spec
 	text string
 	way  gen.Way
 	h    *jepsen.History
 	ops  *models.Operations
-	auto *report.Result // of the algorithm auto
+	auto *report.Result // the result of the algorithm auto
 }
 
-// lines are its lines, without what may be around them.
+// lines returns its lines, without brackets around them.
 func (s *subject) lines() []string { return strings.Split(strings.Trim(s.text, "[]\n"), "\n") }
 
-// failingLine is the line of its first failing completion, or -1.
+// failingLine returns the line of its first failing completion, or -1.
 func (s *subject) failingLine() int {
 	if s.auto.Verdict != jepsen.Invalid {
 		return -1
@@ -111,7 +111,7 @@ func (s *subject) failingLine() int {
 	return s.h.Line(s.auto.FailEvent)
 }
 
-// decided is a history that was read, and what clew finds.
+// decided reads a history, and returns it with what clew finds.
 func decided(spec models.Spec, text string) (*jepsen.History, *report.Result, error) {
 	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
 	if err != nil {
@@ -121,7 +121,7 @@ func decided(spec models.Spec, text string) (*jepsen.History, *report.Result, er
 	return h, r, err
 }
 
-// Examine says what is wrong with how a history is read and decided.
+// Examine says where reading or deciding a history goes wrong.
 func (c *Counts) Examine(spec models.Spec, g gen.History) error {
 	_, err := c.examine(spec, g)
 	return err
@@ -160,13 +160,13 @@ func (c *Counts) examine(spec models.Spec, g gen.History) (s subject, err error)
 	return s, err
 }
 
-// ByEngines says what is wrong with what the algorithms find.
+// ByEngines says what is wrong with the algorithms' results.
 func (c *Counts) ByEngines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) error {
 	_, err := c.engines(spec, h, ops, want)
 	return err
 }
 
-// engines is ByEngines, with what the algorithm auto finds.
+// engines does what ByEngines does, and returns the result of the algorithm auto.
 func (c *Counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operations, want oracle.Answer) (auto *report.Result, err error) {
 	algorithms := []string{"auto", "fast", "window", "frontier", "porcupine", "hitting"}
 	if _, parted := ops.Model.(models.Projecting); parted && !slices.ContainsFunc(ops.Parts(), isNoRegister) {
@@ -220,7 +220,7 @@ func (c *Counts) engines(spec models.Spec, h *jepsen.History, ops *models.Operat
 	return auto, nil
 }
 
-// Checked is clew.Check, with a panic as an error.
+// Checked calls clew.Check, and turns a panic into an error.
 func Checked(h *jepsen.History, spec models.Spec, algorithm string) (r *report.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -234,8 +234,7 @@ func Checked(h *jepsen.History, spec models.Spec, algorithm string) (r *report.R
 	return clew.Check(context.Background(), h, spec.FromDefault(), o)
 }
 
-// HittingDepth is less than the usual depth, which takes long where there is no
-// witness.
+// HittingDepth is less than the usual depth, which takes long if there is no witness.
 const HittingDepth = 3
 
 // ReadText reads a history and its operations.

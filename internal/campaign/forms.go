@@ -19,11 +19,11 @@ import (
 type form struct {
 	name string
 	to   forms.Form
-	// dress, unless it is nil, is what becomes of the text in the form.
+	// dress, unless nil, changes the text in the form.
 	dress func(text string) string
 }
 
-// written are all forms that can be written, and others that only differ a little.
+// written are all forms that can be written, and others that differ only a little.
 var written = func() []form {
 	all := []form{
 		{"history.txt", forms.Log, func(text string) string { return strings.ReplaceAll(text, "INFO  jepsen.util - ", "") }},
@@ -33,7 +33,7 @@ var written = func() []form {
 		}},
 		{"jsonl in gzip", forms.JSONL, func(text string) string {
 			var b bytes.Buffer
-			w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // it is a level
+			w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is valid
 			w.Write([]byte(text))
 			w.Close()
 			return b.String()
@@ -45,18 +45,19 @@ var written = func() []form {
 	return all
 }()
 
-// onlyDone says that the form has no place for a nemesis, nor for what failed.
+// onlyDone says whether the form cannot express a nemesis or failed operations.
 func (f *form) onlyDone() bool {
 	return f.ofObjects() || f.to == forms.Intervals
 }
 
-// ofObjects says that the form names an object, and its operations in its own words.
+// ofObjects says whether the form names an object, and its operations in its own words.
 func (f *form) ofObjects() bool {
 	return slices.Contains([]forms.Form{forms.Fastlin, forms.Fptlin, forms.LiMo}, f.to)
 }
 
-// inForms says what is wrong with the verdict on a history in another form, which is
-// drawn, now and then. Those of objects hold few histories, and are drawn more often.
+// inForms says what is wrong with the verdict on a history in another form. It draws
+// the form, and does so only sometimes. Forms of objects hold few histories, and are
+// drawn more often.
 func (c *Counts) inForms(r *rand.Rand, s subject) error {
 	f := written[r.IntN(len(written))]
 	if object := slices.Contains(Containers, s.spec.Name) || s.spec.Name == "lookup-set"; r.IntN(4) > 0 && !(object && f.ofObjects()) {
@@ -71,15 +72,15 @@ func (c *Counts) inForms(r *rand.Rand, s subject) error {
 func (c *Counts) inForm(s subject, f form) error {
 	text := s.text
 	if s.spec.Name == "java-queue" && f.ofObjects() {
-		return nil // its operations are those of a set there
+		return nil // there its operations are those of a set
 	}
 	if f.ofObjects() && s.h.CrashedCount() > 0 && f.to != forms.LiMo {
-		return nil // it has no place for them
+		return nil // it cannot express them
 	}
 	if f.onlyDone() {
 		var kept []string
 		lines := s.lines()
-		if len(lines) != s.h.Events || s.spec.ObserveFailedCAS { // which says something
+		if len(lines) != s.h.Events || s.spec.ObserveFailedCAS { // a failed cas says something
 			return nil
 		}
 		for e, op := range s.h.OpOf {
@@ -118,7 +119,8 @@ func (c *Counts) inForm(s subject, f form) error {
 	return nil
 }
 
-// returned is how many operations have succeeded up to an event, 0 if it is none.
+// returned returns how many operations have succeeded up to an event, or 0 if e
+// is not an event.
 func returned(h *jepsen.History, e jepsen.Event) (n int) {
 	for _, t := range h.Type[:e+1] {
 		if t == jepsen.OK {

@@ -14,15 +14,15 @@ import (
 	"clew/report"
 )
 
-// keyNames are keys that differ, each in spellings that are equal.
+// keyNames are distinct keys, each in spellings that are equal.
 var keyNames = [][]string{
 	{"0", "0N"}, {"1", "1N"}, {"-7", "-7N"}, {`"a"`, `"\u0061"`}, {`"a\"b\\"`, `"\u0061\"b\u005c"`}, {":a"}, {":a/b"}, {"nil"}, {"false"},
 	{"[1 2]", "(1 2)", "[1N 2]"}, {"[2 1]", "(2N 1N)"}, {"#{1 2}", "#{2 1}", "#{2N 1}"}, {"{:a 1, :b 2}", "{:b 2N :a 1}"},
 	{"1.0"}, {"1.0M", "1.00M"}, {"0.0", "-0.0"}, {"[[1] #{(2)}]", "([1N] #{[2]})"}, {"[]", "()"}, {"{}"}, {"#{}"}, {`\a`}, {"1/2", "2/4"}, {"300", "300N"},
 }
 
-// Keys says what is wrong with the verdicts on several histories as the keys of one. The
-// error is a *Mismatch.
+// Keys says what is wrong with the verdicts on several histories that are the keys of
+// one. The error is a *Mismatch.
 func (c *Counts) Keys(r *rand.Rand, alone []subject) error {
 	names := shuffledNames(r, len(alone))
 	var queues [][]string
@@ -54,7 +54,7 @@ func decidedByKey(spec models.Spec, text string) (h *jepsen.History, r *report.R
 	return h, r, err
 }
 
-// together says how the verdicts on keys differ from those on their histories alone.
+// together says how the verdicts on keys differ from those on their separate histories.
 func together(h *jepsen.History, got *report.Result, alone []subject, queues, names [][]string) error {
 	keys := map[edn.ID]report.KeyResult{}
 	for _, key := range got.Keys {
@@ -87,7 +87,7 @@ func together(h *jepsen.History, got *report.Result, alone []subject, queues, na
 	return nil
 }
 
-// differs says how the verdict on a key differs from that on its history alone.
+// differs says how the verdict on a key differs from that on its separate history.
 func differs(key report.KeyResult, alone *report.Result) error {
 	if among := key.Result(); among.Verdict != alone.Verdict || among.FailEvent != alone.FailEvent {
 		return fmt.Errorf("key %s is %s at event %d of its own, and alone %s at %d", key.Key, among.Verdict, among.FailEvent, alone.Verdict, alone.FailEvent)
@@ -95,12 +95,12 @@ func differs(key report.KeyResult, alone *report.Result) error {
 	return nil
 }
 
-// smallestOfKeys leaves out lines of a history as long as some key of it is decided
-// otherwise than alone.
+// smallestOfKeys leaves out lines of a history as long as the verdict on some key
+// differs from that on its separate history.
 func smallestOfKeys(spec models.Spec, text string, decided func(models.Spec, string) (*jepsen.History, *report.Result, error)) string {
 	return smallest(text, func(text string) error {
 		if strings.TrimSpace(text) == "" {
-			return nil // no key at all is an error
+			return nil // a history without keys is an error
 		}
 		h, got, err := decidedByKey(spec, text)
 		if err != nil {
@@ -120,7 +120,7 @@ func smallestOfKeys(spec models.Spec, text string, decided func(models.Spec, str
 	})
 }
 
-// byKey is the history of each key, as text, by its class.
+// byKey returns the history of each key, as text, by its class.
 func byKey(spec models.Spec, h *jepsen.History) map[edn.ID]string {
 	s, v, texts := subject{spec: spec, h: h}, h.Values, map[edn.ID]string{}
 	for e := range jepsen.Event(len(h.Type)) {
@@ -138,8 +138,7 @@ func byKey(spec models.Spec, h *jepsen.History) map[edn.ID]string {
 	return texts
 }
 
-// shuffledNames are n keys. Beyond those that are spelled in several ways they are
-// numbers.
+// shuffledNames returns n keys. Beyond those with several spellings they are numbers.
 func shuffledNames(r *rand.Rand, n int) [][]string {
 	names := slices.Clone(keyNames)
 	for i := len(names); i < n; i++ {
@@ -149,8 +148,8 @@ func shuffledNames(r *rand.Rand, n int) [][]string {
 	return names[:n]
 }
 
-// keyed is the events of a history as those of the n-th key of a larger one, whose
-// processes are others, of the same owners.
+// keyed returns the events of a history as those of the n-th key of a larger one.
+// It has other processes, of the same owners.
 func (s *subject) keyed(r *rand.Rand, n int, spellings []string) (lines []string) {
 	number := func(process int) int { return process + n*1000*max(s.spec.Threads, 1) }
 	for e := range jepsen.Event(len(s.h.Type)) {
@@ -165,7 +164,7 @@ func (s *subject) keyed(r *rand.Rand, n int, spellings []string) (lines []string
 	return lines
 }
 
-// interleaved is the lines of several histories as those of one.
+// interleaved returns the lines of several histories as those of one.
 func interleaved(r *rand.Rand, queues [][]string) string {
 	var text strings.Builder
 	for left := slices.DeleteFunc(slices.Clone(queues), func(q []string) bool { return len(q) == 0 }); len(left) > 0; {
@@ -179,15 +178,15 @@ func interleaved(r *rand.Rand, queues [][]string) string {
 	return text.String()
 }
 
-// keeper keeps histories until they are enough for the keys of one.
+// keeper collects histories until there are enough for the keys of one.
 type keeper struct {
 	alone []subject
 	most  int
 }
 
-// add takes another history, unless it begins with a value of its own or is read in another
-// way than the first (all keys of a history are read in one), and is Keys once there are
-// enough.
+// add takes another history. It skips one that has an initial value of its own, and starts
+// over with one that is read in another way than the first, as all keys of a history are
+// read in one way. Once there are enough, it calls Keys.
 func (k *keeper) add(c *Counts, r *rand.Rand, s subject) error {
 	switch {
 	case s.spec.Init != "":

@@ -23,21 +23,22 @@ import (
 )
 
 // Long histories are beyond the oracle. The generator knows the verdict of most and where
-// they fail, each engine says what it finds in so much work, and witnesses and what is
-// linearized before a failure are checked by the oracle, which can do that at any length.
+// they fail, and each engine says what it finds in a bounded amount of work. The oracle
+// checks witnesses and what is linearized before a failure, which it can do at any
+// length.
 const (
 	longWork   = 300_000   // of an engine and a part: some milliseconds
 	longMemory = 256 << 20 // of an engine
 	longTime   = 20 * time.Second
 	longest    = 2000 // operations
-	hittable   = 60   // operations that hitting is asked about
-	fewCrashed = 8    // crashed operations, with which Porcupine's sets of states are not too large for a single step
+	hittable   = 60   // hitting gets histories of at most this many operations
+	fewCrashed = 8    // crashed operations, with which Porcupine's sets of states are not too large for one step
 )
 
-// longEngines are those that decide in counted work.
+// longEngines are the engines that count their work.
 var longEngines = []string{"auto", "window", "frontier", "porcupine", "staged", "matching", "languages", "lockstep"}
 
-// longModels are the models of which there are long histories.
+// longModels returns the models for which gen makes long histories.
 func longModels() []string {
 	return slices.DeleteFunc(names(), func(name string) bool { return (gen.LongOptions{Model: name, Operations: 1}).Check() != nil })
 }
@@ -81,8 +82,8 @@ func longConfig(model string) Config {
 	}}
 }
 
-// longOptions draws a long history: short ones more often, so that all engines decide
-// many, with few values and many, and with crashes.
+// longOptions draws a long history. Short ones are more frequent, so that all engines
+// decide many, with few values and with many, and with crashes.
 func longOptions(r *rand.Rand, model string) gen.LongOptions {
 	pick := func(of ...int) int { return of[r.IntN(len(of))] }
 	for {
@@ -106,8 +107,8 @@ func longOptions(r *rand.Rand, model string) gen.LongOptions {
 	}
 }
 
-// long says what is wrong with what engines find of a long history. known is where it
-// fails, -1 if nowhere, or nil if nobody knows.
+// long says what is wrong with what engines find about a long history. known is where
+// it fails, or -1 if it does not, or nil if this is not known.
 func (c *Counts) long(spec models.Spec, text string, known *int) error {
 	h, ops, err := ReadText(spec, text)
 	if err != nil {
@@ -168,7 +169,7 @@ func (c *Counts) long(spec models.Spec, text string, known *int) error {
 func (c *Counts) noteLong(h *jepsen.History, fails *int) {
 	switch {
 	case fails == nil:
-		return // nobody could say
+		return // the verdict is unknown
 	case *fails < 0:
 		c.Valid++
 	default:
@@ -186,7 +187,7 @@ func verdictOf(fail int) jepsen.Verdict {
 	return jepsen.Invalid
 }
 
-// limited is clew.Check, which checks its evidence again if that is cheap.
+// limited calls clew.Check, which checks its evidence again if that is cheap.
 func limited(h *jepsen.History, spec models.Spec, algorithm string) (r *report.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -197,9 +198,9 @@ func limited(h *jepsen.History, spec models.Spec, algorithm string) (r *report.R
 	return clew.Check(context.Background(), h, spec.FromDefault(), o)
 }
 
-// inCountedWork is the first failing completion that an engine finds in any of some
-// parts, -1 if none fails, unless it would take more work. The error says what is wrong
-// with its orders.
+// inCountedWork returns the first failing completion that an engine finds in any of
+// some parts, or -1 if none fails. decided is false if it would take more work. The
+// error says what is wrong with its orders.
 func inCountedWork(e fallback.Engine, parts []*models.Operations) (fail int, decided bool, err error) {
 	fail = -1
 	for _, part := range parts {
@@ -243,8 +244,8 @@ func shows(ops *models.Operations, order []models.Row, end int32) error {
 	return err
 }
 
-// evidence checks what a result shows: that a witness is one, and that a core, as a
-// history of its own, fails where the whole does.
+// evidence checks the evidence of a result: that a witness is one, and that a core,
+// as a history of its own, fails where the whole does.
 func (c *Counts) evidence(spec models.Spec, r *report.Result, ops *models.Operations, lines []string) error {
 	row := map[jepsen.Operation]models.Row{}
 	for i, op := range ops.Of {
@@ -294,8 +295,8 @@ func (c *Counts) evidence(spec models.Spec, r *report.Result, ops *models.Operat
 	return nil
 }
 
-// longKeys says what is wrong with a long history of many keys: each of them alone is
-// what it is among the others.
+// longKeys says what is wrong with a long history of many keys. Each key has to have
+// the same verdict alone as among the others.
 func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
 	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
 	if err != nil {
@@ -343,8 +344,8 @@ func (c *Counts) longKeys(spec models.Spec, text string, known *int) error {
 	return nil
 }
 
-// smallestLong leaves out operations, many at once and then fewer, and then lines, as long
-// as something is still wrong.
+// smallestLong leaves out operations, first many at once and then fewer, and then lines,
+// as long as something is still wrong.
 func smallestLong(text string, examine func(text string) error) string {
 	deadline := time.Now().Add(time.Minute)
 	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
@@ -379,7 +380,7 @@ func smallestLong(text string, examine func(text string) error) string {
 	return text
 }
 
-// longDepth is 2 for hitting, whose schedules are a power of the number of operations.
+// longDepth returns 2 for hitting, which tries a power of the number of operations.
 func longDepth(name string) int {
 	if name == "hitting" {
 		return 2

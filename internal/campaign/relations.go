@@ -13,14 +13,14 @@ import (
 	"clew/models"
 )
 
-// relation is a change of a history that must not change its verdict, nor at which event
-// it fails.
+// relation is a change of a history that must not change its verdict, nor the event at
+// which it fails.
 type relation struct {
 	name string
 	// change changes the lines, and says whether it could.
 	change func(x *changing) bool
-	// late says that the changed history may have late news of what it lacks, and then
-	// cannot be read.
+	// late says that the changed history may have late completions of operations that
+	// it lacks. Then it cannot be read.
 	late bool
 }
 
@@ -48,7 +48,7 @@ func (c *Counts) Relations(r *rand.Rand, spec models.Spec, text string) error {
 	return c.relations(r, subject{spec, text, gen.Guess, h, ops, auto})
 }
 
-// relations draws some changes, which a history takes together.
+// relations draws some changes, and makes them all in one history.
 func (c *Counts) relations(r *rand.Rand, s subject) error {
 	var drawn []relation
 	for len(drawn) == 0 {
@@ -110,11 +110,12 @@ func (c *Counts) changed(r *rand.Rand, s subject, drawn []relation) error {
 	return nil
 }
 
-// prefix cuts a history that somebody ran, now and then: what happens up to some event is
+// prefix sometimes cuts a history that comes from a run. What happens up to some event is
 // linearizable, too, since operations that are open there may have happened as they did.
-// Where answers are made up, they need not be such as the invocation asks for.
-// In Knossos's reading they may not, a map tells by the whole history what it holds where
-// nothing is, and a later operation may name a lock's owner.
+// Made-up answers need not fit their invocations. It leaves out histories in Knossos's
+// reading, where open operations may not have. It also leaves out maps, where the whole
+// history says what a missing key holds, and locks whose owner a later operation may
+// name.
 func (c *Counts) prefix(r *rand.Rand, s subject) error {
 	if r.IntN(2) > 0 || s.way != gen.Run || s.spec.Knossos || s.spec.Name == "kv" || owned(s.spec.Name) {
 		return nil
@@ -123,7 +124,7 @@ func (c *Counts) prefix(r *rand.Rand, s subject) error {
 	if s.h.Operations() == 0 {
 		return nil
 	}
-	first := s.h.Line(s.h.Invocation[0]) // before it there is nothing to decide
+	first := s.h.Line(s.h.Invocation[0]) // nothing before it needs a decision
 	whole := strings.Join(lines[:first+r.IntN(len(lines)+1-first)], "\n") + "\n"
 	_, got, err := decided(s.spec, whole)
 	switch {
@@ -136,7 +137,7 @@ func (c *Counts) prefix(r *rand.Rand, s subject) error {
 	return nil
 }
 
-// apart decides each part as a history of its own, now and then.
+// apart sometimes decides each part as a history of its own.
 func (c *Counts) apart(r *rand.Rand, s subject) error {
 	if r.IntN(2) > 0 || s.spec.Name == "kv" && strings.Contains(s.spec.Init+s.text, `""`) { // see prefix
 		return nil

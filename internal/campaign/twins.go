@@ -15,14 +15,14 @@ import (
 	"clew/models/modelfile"
 )
 
-// twin is a model of one's own that is built in as well.
+// twin is a user's own model that is also built in.
 type twin struct {
-	name string // the built-in model's
+	name string // the built-in model's name
 	in   string // the language
 	own  *models.Definition
 }
 
-// goTwins are the twins in Go.
+// goTwins returns the twins in Go.
 func goTwins() []twin {
 	return []twin{
 		{"cas-register", "Go", OwnRegister},
@@ -31,7 +31,7 @@ func goTwins() []twin {
 	}
 }
 
-// fileTwins are the twins in a folder of model files, which have their names.
+// fileTwins returns the twins in a folder of model files, which are named after them.
 func fileTwins(folder string) (twins []twin, err error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {
@@ -68,13 +68,13 @@ func (t *twin) config() Config {
 	}}
 }
 
-// twins says in what a model and its twin differ, or what is wrong with the evidence of
+// twins says where a model and its twin differ, or what is wrong with the evidence of
 // either. A model file refuses values that Starlark would confuse.
 func (c *Counts) twins(t *twin, init, text string) error {
 	own, built := models.Own(t.own), models.Spec{Name: t.name}
 	own.Init, built.Init = init, init
 	if t.name == "counter" {
-		built.Answers = models.AnswersTold // as its twins read all of them
+		built.Answers = models.AnswersTold // since its twins read all of them
 	}
 	h, ops, err := ReadText(own, text)
 	if err != nil && strings.Contains(err.Error(), "which are equal in the model and not in the history") {
@@ -113,8 +113,7 @@ func (c *Counts) twins(t *twin, init, text string) error {
 	return nil
 }
 
-// OwnRegister is cas-register once more, written with nothing but what any
-// program can use.
+// OwnRegister is cas-register again, written only with what any program can use.
 var OwnRegister = &models.Definition{
 	Name: "own-register", Fs: ":read, :write, :cas [old new]", About: "cas-register again",
 	New: func(b *models.Binding) (models.Reader, error) {
@@ -177,7 +176,7 @@ func (m *ownModel) Why(s models.State, op models.Op) string {
 
 func (m *ownModel) Record(s models.State) edn.Value { return m.values[s[0]] }
 
-// funcMutex is the mutex in functions.
+// funcMutex is the mutex, written as functions.
 var funcMutex = models.Func[bool]{
 	Name: "func-mutex",
 	Ops: map[string]models.StepFunc[bool]{
@@ -196,8 +195,8 @@ var funcMutex = models.Func[bool]{
 	},
 }
 
-// funcQueue is the FIFO queue in functions. A state is the elements' classes, four bytes
-// each.
+// funcQueue is the FIFO queue, written as functions. A state has the elements' classes,
+// four bytes each.
 var funcQueue = models.Func[string]{
 	Name: "func-queue",
 	Start: func(init edn.Value) (string, error) {
@@ -234,7 +233,7 @@ var funcQueue = models.Func[string]{
 
 var errNotFirst = models.Inconsistent("it is not first")
 
-// said is the value that counts for a call.
+// said returns the value that counts for a call.
 func said(c models.Call) edn.Value {
 	if c.OK {
 		return c.Out
@@ -242,7 +241,7 @@ func said(c models.Call) edn.Value {
 	return c.Value
 }
 
-// elements is values as a part of a state.
+// elements returns values as a part of a state.
 func elements(values ...edn.Value) string {
 	var b []byte
 	for _, v := range values {
@@ -251,7 +250,8 @@ func elements(values ...edn.Value) string {
 	return string(b)
 }
 
-// first takes so many bytes from a queue that has x first, or is empty if x says so.
+// first takes a number of bytes from a queue that has x first, or that is empty if x
+// says so.
 func first(q string, x edn.Value, taken int) ([]string, error) {
 	empty := x.Kind() == edn.KindNil || x.String() == ":empty"
 	switch {

@@ -1,14 +1,14 @@
-// Command run is make campaign: it compares all engines on random histories for as long
-// as it is told, unit by unit. Each unit that was finished is a line of the log, so a later
-// run goes on with others; the table is of all of them.
+// Command run is make campaign. It compares all engines on random histories for a given
+// time, unit by unit. Each finished unit is a line of the log, so a later run goes on with
+// others. The table covers all of them.
 //
 //	go run ./internal/campaign/run -minutes 30 -log campaign.jsonl
 //	go run ./internal/campaign/run -report -log campaign.jsonl
 //	go run ./internal/campaign/run -only "stack, knossos" -seed 17 -rounds 1
 //
-// The second prints the tables of docs/trust.md, the third repeats a unit. A mismatch is
-// made as small as possible and written as a case for testdata/cases, with clew's answer
-// yet to be filled in (go test -run TestCases -rewrite .).
+// The second command prints the tables of docs/trust.md, and the third repeats a unit. A
+// mismatch is made as small as possible and written as a case for testdata/cases. clew's
+// answer is still to be filled in (go test -run TestCases -rewrite .).
 package main
 
 import (
@@ -39,7 +39,7 @@ type finished struct {
 	campaign.Counts
 }
 
-// memory is what all of it should take: beyond that, garbage is collected more often.
+// memory is what the process should take. Beyond that, it collects garbage more often.
 const memory = 512 << 20
 
 func main() {
@@ -85,7 +85,7 @@ func fail(err error) {
 	}
 }
 
-// commit is the commit that is at hand, "" if nobody knows.
+// commit returns the current commit, or "" if it is not known.
 func commit() string {
 	out, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude", "*").Output()
 	if err != nil {
@@ -102,14 +102,14 @@ type runner struct {
 	cases        string
 	log          *os.File
 
-	mu    sync.Mutex // of all that follows
+	mu    sync.Mutex // guards all fields below
 	next  int
 	done  map[campaign.Unit]bool
 	tally tally
 	wrong int
 }
 
-// open opens the log to append to, after each of its lines has been counted.
+// open opens the log to append to, after counting each of its lines.
 func (r *runner) open(file string) (err error) {
 	if file == "" {
 		file = os.DevNull
@@ -134,7 +134,7 @@ func (r *runner) count(f finished) {
 	r.tally.add(f)
 }
 
-// take is the next unit that is to be done.
+// take returns the next unit to run.
 func (r *runner) take(ctx context.Context) (c campaign.Config, u campaign.Unit, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"clew/jepsen"
 )
 
-// begin is a run with a log of some units that are quick.
+// begin returns a run with a log of some quick units.
 func begin(t *testing.T, log string, configs ...campaign.Config) *runner {
 	t.Helper()
 	r := &runner{configs: configs, seed: 1, rounds: 2, commit: "abc", cases: t.TempDir(), done: map[campaign.Unit]bool{}}
@@ -59,7 +59,7 @@ func TestARunGoesOnWhereTheLogEnds(t *testing.T) {
 		t.Errorf("units were done again: %+v, %+v before", after, before)
 	}
 	r = begin(t, log, configs...)
-	r.commit, r.seed = "def", 2 // one is done
+	r.commit, r.seed = "def", 2 // one of them is done already
 	if err := r.run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

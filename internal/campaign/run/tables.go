@@ -13,13 +13,13 @@ import (
 	"clew/internal/campaign"
 )
 
-// tally is the counts of all units.
+// tally holds the counts of all units.
 type tally struct {
 	configs, models map[string]*campaign.Counts
 	commits         []stretch
 }
 
-// stretch is what was done at one commit.
+// stretch counts the work at one commit.
 type stretch struct {
 	commit string
 	units  int
@@ -47,7 +47,7 @@ func (t *tally) add(f finished) {
 	last.Add(f.Counts)
 }
 
-// sum is all counts together.
+// sum returns all counts together.
 func (t *tally) sum() (all campaign.Counts) {
 	for _, c := range t.configs {
 		all.Add(*c)
@@ -55,7 +55,7 @@ func (t *tally) sum() (all campaign.Counts) {
 	return all
 }
 
-// table has a heading and rows of cells, the first a name.
+// table has a heading and rows of cells. The first cell of a row is a name.
 type table struct {
 	heading []string
 	rows    [][]string
@@ -69,7 +69,7 @@ func (t *table) row(name string, numbers ...int) {
 	t.rows = append(t.rows, row)
 }
 
-// grouped is a number with commas.
+// grouped returns a number with commas.
 func grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -78,7 +78,7 @@ func grouped(n int) string {
 	return s
 }
 
-// of is a table of counts.
+// of returns a table of counts.
 func of(what string, counts map[string]*campaign.Counts, all campaign.Counts) *table {
 	t := &table{heading: []string{what, "histories", "linearizable", "not", "with crashes", "verdicts compared", "wrong"}}
 	row := func(name string, c *campaign.Counts) {
@@ -91,7 +91,7 @@ func of(what string, counts map[string]*campaign.Counts, all campaign.Counts) *t
 	return t
 }
 
-// comparisons is how many verdicts were compared.
+// comparisons returns how many verdicts were compared.
 func comparisons(c *campaign.Counts) (n int) {
 	for _, compared := range []campaign.Compared{c.Engines, c.Changes, c.Forms} {
 		for _, v := range compared {
@@ -101,7 +101,7 @@ func comparisons(c *campaign.Counts) (n int) {
 	return n
 }
 
-// verdicts is a table of verdicts, the most frequent first.
+// verdicts returns a table of verdicts, the most frequent first.
 func verdicts(what string, compared campaign.Compared) *table {
 	t := &table{heading: []string{what, "verdicts compared", "linearizable", "not"}}
 	names := slices.SortedFunc(maps.Keys(compared), func(a, b string) int {
