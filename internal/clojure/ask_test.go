@@ -15,17 +15,17 @@ import (
 //go:embed ask.clj
 var script []byte
 
-// jars are where Debian has Clojure; CLEW_CLOJURE is another class path, and that it must
-// be there.
+// jars are where Debian has Clojure. CLEW_CLOJURE names another class path, and makes
+// Clojure mandatory.
 const jars = "/usr/share/java/clojure.jar:/usr/share/java/spec.alpha.jar:/usr/share/java/core.specs.alpha.jar"
 
-// answer is what Clojure says of two forms.
+// answer is what Clojure says about two forms.
 type answer struct {
 	equal          string
 	compare, exact string // -1, 0, 1, or - for no answer
 }
 
-// asked are questions to Clojure, and its answers.
+// asked holds questions to Clojure, and its answers.
 type asked struct {
 	forms   []string
 	numbers map[string]int
@@ -34,7 +34,7 @@ type asked struct {
 	answers map[[2]int]answer
 }
 
-// form is the number of a form.
+// form returns the number of a form.
 func (a *asked) form(text string) int {
 	if a.numbers == nil {
 		a.numbers = map[string]int{}
@@ -48,13 +48,13 @@ func (a *asked) form(text string) int {
 	return n
 }
 
-// pair asks for two forms, both ways round.
+// pair asks about two forms, in both orders.
 func (a *asked) pair(x, y int) { a.pairs = append(a.pairs, [2]int{x, y}, [2]int{y, x}) }
 
-// of is the answer for two forms by number.
+// of returns the answer for two forms by number.
 func (a *asked) of(x, y int) answer { return a.answers[[2]int{x, y}] }
 
-// ask asks all questions at once. The test is skipped without Clojure.
+// ask asks all questions at once. Without Clojure it skips the test.
 func (a *asked) ask(t *testing.T) {
 	t.Helper()
 	path, must := os.LookupEnv("CLEW_CLOJURE")
@@ -83,9 +83,9 @@ func (a *asked) ask(t *testing.T) {
 	}
 }
 
-// checkers says what the programs that check certificates make of the forms and pairs: of a
-// form, - if they do not read it for sure; of a pair, what they take for equal and for the
-// order, - for what they do not say.
+// checkers returns what the programs that check certificates say about the forms and pairs.
+// For a form that they may not read it is -. For a pair it says whether they take it for
+// equal, and its order, or - where they do not say.
 func (a *asked) checkers(t *testing.T) (forms []string, pairs map[[2]int]answer) {
 	t.Helper()
 	lines := a.answered(t, t.TempDir(), "python3", "-B", "ask.py")
@@ -100,7 +100,7 @@ func (a *asked) checkers(t *testing.T) (forms []string, pairs map[[2]int]answer)
 	return lines[:len(a.forms)], pairs
 }
 
-// answered is what a command answers to the questions, line by line.
+// answered returns what a command answers to the questions, line by line.
 func (a *asked) answered(t *testing.T, dir string, command ...string) []string {
 	t.Helper()
 	var questions bytes.Buffer

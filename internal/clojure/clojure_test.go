@@ -14,8 +14,8 @@ import (
 	"clew/models"
 )
 
-// questions are forms of every family, pairs of them, and threes of those that may have
-// an order.
+// questions returns forms of every family, pairs of them, and triples of those that may
+// have an order.
 func questions(seed uint64) (a *asked, threes [][3]int, strict map[int]bool) {
 	m := maker{rand.New(rand.NewPCG(seed, 35))}
 	a, strict = &asked{}, map[int]bool{}
@@ -44,7 +44,7 @@ func questions(seed uint64) (a *asked, threes [][3]int, strict map[int]bool) {
 	return a, threes, strict
 }
 
-// each is how many forms there are of a family.
+// each returns how many forms each family has.
 func each() uint64 { return effort.Histories(240, 2000) }
 
 func TestValuesAreThoseOfClojure(t *testing.T) {
@@ -155,13 +155,13 @@ func (r *reporter) wrong(format string, args ...any) {
 }
 
 // ordered compares the order of a priority queue's elements with that of Clojure, and says
-// whether there is one.
+// whether they have one.
 func (r *reporter) ordered(a *asked, ids map[int]edn.ID, list ...int) bool {
 	r.Helper()
 	var text strings.Builder
 	for _, n := range list {
 		if _, ok := ids[n]; !ok || a.hashes[n] == "-" || strings.Contains(a.forms[n], "(") {
-			return false // To us (1) is [1], which has an order if it was met first.
+			return false // For us (1) is [1], which has an order if it came first.
 		}
 		fmt.Fprintf(&text, "{:process 0, :type :invoke, :f :enqueue, :value %s\n}\n{:process 0, :type :ok, :f :enqueue, :value %s\n}\n", a.forms[n], a.forms[n])
 	}
@@ -181,7 +181,7 @@ func (r *reporter) ordered(a *asked, ids map[int]edn.ID, list ...int) bool {
 		for j, y := range list[:i] {
 			p := a.of(y, x)
 			if p.equal == "true" {
-				return theirs // What is identical compares as equal in Clojure, comparable or not.
+				return theirs // Identical values compare as equal in Clojure, comparable or not.
 			}
 			if ours != nil || !theirs {
 				continue

@@ -1,3 +1,3 @@
-// Package clojure has nothing but tests. They hold what clew and its certificates'
-// checkers take for equal, and for an order, against Clojure itself.
+// Package clojure has only tests. They compare with Clojure itself which values
+// clew and its certificates' checkers take for equal, and how they order values.
 package clojure

@@ -12,8 +12,8 @@ type maker struct{ *rand.Rand }
 
 func (m maker) of(texts ...string) string { return texts[m.IntN(len(texts))] }
 
-// families are sorts of forms. Those that are strict are read by Clojure if and only if
-// clew reads them; others clew may read though Clojure does not.
+// families are sorts of forms. Clojure reads the strict ones if and only if clew does.
+// clew may read others that Clojure does not.
 var families = []struct {
 	name   string
 	make   func(m maker) string
@@ -43,7 +43,7 @@ var families = []struct {
 	}, true},
 }
 
-// junk is a few pieces of an alphabet.
+// junk returns a few pieces of an alphabet.
 func (m maker) junk(alphabet string, least, most int) string {
 	letters := []rune(alphabet)
 	var b strings.Builder
@@ -56,7 +56,7 @@ func (m maker) junk(alphabet string, least, most int) string {
 var integers = []string{"0", "0", "1", "1", "2", "7", "8", "63", "9007199254740991", "9007199254740992", "9007199254740993", "9007199254740994",
 	"9223372036854775807", "9223372036854775808", "9223372036854775809", "99999999999999999999"}
 
-// number is a number of any sort.
+// number returns a number of any sort.
 func (m maker) number() string {
 	sign := m.of("", "", "+", "-")
 	n, _ := new(big.Int).SetString(m.of(integers...), 10)
@@ -89,7 +89,7 @@ func (m maker) number() string {
 	return sign + m.of("0.5", "0.50", "50e-2", "0.1", "1e400", "1e-400", "1e3", "1000", "0.333") + "M"
 }
 
-// nearNumber is one of some numbers that floating point cannot keep apart.
+// nearNumber returns one of some numbers that floating point cannot distinguish.
 func (m maker) nearNumber() string {
 	switch m.IntN(5) {
 	case 0:
@@ -104,7 +104,7 @@ func (m maker) nearNumber() string {
 	return m.of("0.1", "1/10", "0.1M", "1/2", "0.5", "0.5M", "1", "1.0", "1.0M", "2/2", "3")
 }
 
-// unit is a part of a string, or of a name if it is plain.
+// plainUnits are parts of strings, and of names.
 var plainUnits = []string{"a", "b", "A", "é", "\uff5e", "😀", "\ue000", "퟿", "\uffff", "𐀀"}
 
 func (m maker) str() string {
@@ -150,13 +150,13 @@ func (m maker) uuid() string {
 	return `#uuid "` + strings.Join(parts, "-") + m.of("", "", "", "", "", "-1") + `"`
 }
 
-// scalar is a value of few.
+// scalar returns one of a few values.
 func (m maker) scalar() string {
 	return m.of("1", "1N", "1.0", "1.0M", "1.00M", "1/2", "2/4", "0.5", "0.0", "-0.0", "nil", "true", "false", ":a", "a", `"a"`, `"\u0061"`, `\a`, `\u0061`, "\"\uff5e\"", `"😀"`, ":a/b",
 		`#inst "2020"`, `#inst "2020-01-01"`, `#uuid "1-1-1-1-1"`, `#uuid "00000001-0001-0001-0001-000000000001"`, "2", "##NaN", "9007199254740993", "9007199254740992.0")
 }
 
-// collection is a collection that is depth levels deep at most.
+// collection returns a collection that is at most depth levels deep.
 func (m maker) collection(depth int) string {
 	item := func() string {
 		if depth > 0 && m.IntN(3) == 0 {
@@ -178,7 +178,7 @@ func (m maker) collection(depth int) string {
 	return brackets[:len(brackets)-1] + strings.Join(items, m.of(" ", ", ", "\n")) + brackets[len(brackets)-1:]
 }
 
-// vector is a vector that has an order, perhaps.
+// vector returns a vector that may have an order.
 func (m maker) vector(item func() string) string {
 	var items []string
 	for range 1 + m.IntN(2) {
@@ -194,7 +194,7 @@ func (m maker) vector(item func() string) string {
 func (m maker) namespaced() string {
 	ns := m.of("a", "a", "a", "b", "a.b", "_", "a/b", ":a", "", "nil", "1")
 	var entries []string
-	for i := range 1 + m.IntN(3) { // Of keys that are equal, the values are not.
+	for i := range 1 + m.IntN(3) { // Equal keys get different values.
 		entries = append(entries, m.of(":a", ":b", ":_/a", ":_/b", ":a/a", ":b/a", "a", "_/a", "a/b", `"a"`, "1", "[:a]")+" "+fmt.Sprintf(m.of("%d", "#:a{:b %d}", "{:a/b %d}"), i))
 	}
 	body := "{" + strings.Join(entries, ", ") + "}"
@@ -204,7 +204,7 @@ func (m maker) namespaced() string {
 	return "#:" + ns + m.of("", "", "", " ", "\n", ",") + m.of(body, body, body, body, "[1]", "#_1"+body)
 }
 
-// passedOver is [1 2] with comments, metadata and discarded forms.
+// passedOver returns [1 2] with comments, metadata and discarded forms.
 func (m maker) passedOver() string {
 	between := func() string {
 		return m.of(" ", ",", "\n", ";x\n", " ;x\r", " #_3 ", ",#_#_ 3 4 ", "\n#_ [3 #_4] ", "\f", "\x1c", "\u3000", "\u00a0", "\u2028", "#!x\n")
