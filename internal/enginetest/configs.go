@@ -33,15 +33,15 @@ func Configure[R any](engine func(R) fallback.Engine, rules map[string]R) Config
 	return c
 }
 
-// Names are the configurations' names.
+// Names returns the configurations' names.
 func (c Configs) Names() []string { return slices.Sorted(maps.Keys(c)) }
 
-// some are the engine as it is and one of the configurations.
+// some returns the engine as it is and one of the configurations.
 func (c Configs) some(r *rand.Rand) []string {
 	return []string{AsItIs, c.Names()[r.IntN(len(c))]}
 }
 
-// Judged fails unless a configuration says what the oracle does, and shows it.
+// Judged fails unless a configuration agrees with the oracle, and shows it.
 func (c Configs) Judged(t *testing.T, name string, ops *models.Operations, want oracle.Answer) {
 	t.Helper()
 	a := c[name].Decide(context.Background(), ops, limits.Limits{})
@@ -54,7 +54,7 @@ func (c Configs) Judged(t *testing.T, name string, ops *models.Operations, want 
 }
 
 // Small compares some configurations with the oracle on n small histories. At least a
-// tenth has either verdict.
+// tenth must have either verdict.
 func (c Configs) Small(t *testing.T, n uint64, draw func(r *rand.Rand) *models.Operations) {
 	t.Helper()
 	found := map[bool]int{}
@@ -92,15 +92,15 @@ func (c Configs) Every(t *testing.T, m models.Model, kinds []models.Op, fates fu
 	t.Logf("%d valid, %d invalid", found[true], found[false])
 }
 
-// Meeting compares an engine with judges: other engines, which may not know. Small
-// histories have missed unsound rules.
+// Meeting compares an engine with judges, which are other engines that may give
+// up. Small histories have missed unsound rules.
 type Meeting struct {
 	Configs
 	Judges []fallback.Engine
-	// Patience is what the engine as it is may take, and Others what it may without
-	// some technique.
+	// Patience is how long the engine as it is may take, and Others how long it may
+	// take without some technique.
 	Patience, Others time.Duration
-	// Cores: the core of each failure is checked, too.
+	// Cores says whether to check the core of each failure, too.
 	Cores bool
 
 	found                         map[jepsen.Verdict]int
@@ -108,11 +108,11 @@ type Meeting struct {
 	edges, compared, alone, cores int
 }
 
-// judgePatience is what a judge may take.
+// judgePatience is how long a judge may take.
 const judgePatience = 100 * time.Millisecond
 
-// AtTheBoundary compares n histories, which have up to most operations, about. Half of
-// them are bisected to where a single crashed operation decides, if they can be.
+// AtTheBoundary compares n histories, which have up to about most operations. If
+// possible, it bisects half of them to where a single crashed operation decides.
 func (m *Meeting) AtTheBoundary(t *testing.T, n uint64, draw func(r *rand.Rand, most int) *models.Operations) {
 	t.Helper()
 	m.found, m.unknown = map[jepsen.Verdict]int{}, map[string]int{}
@@ -191,8 +191,8 @@ func (m *Meeting) meet(t *testing.T, r *rand.Rand, ops *models.Operations) {
 	}
 }
 
-// Core checks that a core is not linearizable, and that by itself it fails where the
-// history does. It is how many operations the core has.
+// Core checks that a core is not linearizable, and that on its own it fails where
+// the history does. It returns how many operations the core has.
 func (m *Meeting) Core(t *testing.T, ops *models.Operations, a fallback.Answer) int {
 	t.Helper()
 	core := fallback.Core(context.Background(), m.Configs[AsItIs], ops, a.FailEvent, limits.Limits{})

@@ -14,8 +14,7 @@ import (
 	"clew/models"
 )
 
-// Switches are sets of rules for the searches: all on, each one off, and all
-// off.
+// Switches are sets of rules for the searches: all on, each one off, and all off.
 var Switches = map[string]fallback.Rules{
 	"every rule on":      {},
 	"no eager reads":     {NoEagerReads: true},
@@ -32,9 +31,9 @@ var Switches = map[string]fallback.Rules{
 		NoForesight: true, NoSteering: true, NoFading: true, NoNeeds: true},
 }
 
-// Compare decides operations by two engines, and checks that they agree on the
+// Compare lets two engines decide operations. It checks that they agree on the
 // verdict and on the first failing completion, and that each one's
-// linearization replays. It is Unknown if one of them does not know.
+// linearization replays. It returns Unknown if one of them does not know.
 func Compare(t *testing.T, ops *models.Operations, text, name string, one, other fallback.Engine) jepsen.Verdict {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -54,9 +53,9 @@ func Compare(t *testing.T, ops *models.Operations, text, name string, one, other
 	return a.Verdict
 }
 
-// Shows says why an answer's orders do not show what they should: all operations
-// that returned, or that did before the failure, in an order that time and model
-// allow.
+// Shows says why an answer's orders do not show what they should. They should
+// have all operations that returned, or returned before the failure, in an order
+// that time and model allow.
 func Shows(ops *models.Operations, a fallback.Answer) error {
 	until := ops.Events
 	if a.Verdict == jepsen.Invalid {
@@ -70,7 +69,7 @@ func Shows(ops *models.Operations, a fallback.Answer) error {
 	return nil
 }
 
-// Within is what an engine says within a time and 256 MB. It may not know.
+// Within returns what an engine says within a time and 256 MB. It may be Unknown.
 func Within(e fallback.Engine, ops *models.Operations, limit time.Duration) fallback.Answer {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"clew/models"
 )
 
-// Wrong are engines that are wrong about every history of more than one operation, for
-// tests of who notices. They decide as Frontier, whose name they have.
+// Wrong holds engines that are wrong about every history of more than one operation,
+// for tests of what detects them. They decide as Frontier does, and have its name.
 var Wrong = map[string]fallback.Engine{
 	"takes the last operation first": wrong{change: func(_ *models.Operations, a fallback.Answer) fallback.Answer {
 		slices.Reverse(a.Order)
@@ -30,7 +30,7 @@ var Wrong = map[string]fallback.Engine{
 	}},
 }
 
-// wrong is Frontier, but for what is changed of its answers.
+// wrong is Frontier with changed answers.
 type wrong struct {
 	fallback.Frontier
 	change func(*models.Operations, fallback.Answer) fallback.Answer
