@@ -4,5 +4,6 @@ package fuzzing
 
 import "time"
 
-// cpu would be the CPU time of the process so far: elsewhere only memory is watched.
+// cpu would return the CPU time of the process so far. On this system Guard watches
+// only memory.
 func cpu() time.Duration { return 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpu is the CPU time of the process so far.
+// cpu returns the CPU time of the process so far.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -1,5 +1,5 @@
-// Package fuzzing is what all fuzz targets share: Guard, which holds each input to
-// limits of time and memory. Package run beside it is make fuzz.
+// Package fuzzing has what all fuzz targets share: Guard, which holds each input
+// to limits of time and memory. Package run beside it is make fuzz.
 package fuzzing
 
 import (
@@ -13,15 +13,16 @@ import (
 	"time"
 )
 
-// What an input may take. Inputs are short, and fuzzing makes the code some times
-// slower, so what takes longer has gone wrong in more than a constant.
+// The limits of an input. Inputs are short, and fuzzing makes the code several
+// times slower, so an input that takes longer has found more than a constant
+// factor.
 const (
-	maxCPU    = time.Second // of the process, so that a busy machine is no failure
+	maxCPU    = time.Second // of the process, so that a busy machine does not cause failures
 	maxMemory = 256 << 20   // of the heap and of stacks, in bytes, garbage included
 )
 
-// What takes patience times its limit is not waited for, nor what is still not done
-// after so much time on the clock, which may be blocked.
+// Guard does not wait for an execution that takes patience times its limit, or that
+// has not ended after maxWall on the clock and may be blocked.
 const (
 	patience = 8
 	maxWall  = 10 * time.Minute
@@ -32,8 +33,8 @@ const (
 //
 //	defer fuzzing.Guard(t)()
 //
-// It does nothing if the seeds are ordinary tests, which assert no times, unless
-// CLEW_FUZZ_GUARD is set, with which an input that was found can be tried again:
+// It does nothing if the seeds run as ordinary tests, which do not assert times.
+// CLEW_FUZZ_GUARD makes it work there too, so that an input can be tried again:
 //
 //	CLEW_FUZZ_GUARD=1 go test -run FuzzParse/0123456789abcdef ./edn
 func Guard(t testing.TB) (done func()) {
@@ -74,7 +75,7 @@ var (
 )
 
 // watchdog follows the memory of executions, and ends the process if one has gone too
-// far: the fuzzer keeps its input then. A peak of less than a tick may be missed.
+// far. The fuzzer then keeps its input. A peak shorter than a tick may be missed.
 func watchdog() {
 	for range time.Tick(5 * time.Millisecond) {
 		began := since.Load()
@@ -86,7 +87,7 @@ func watchdog() {
 			peak.CompareAndSwap(old, now)
 		}
 		if since.Load() != began {
-			continue // what was measured is of two executions
+			continue // these measurements are of two executions
 		}
 		if took > patience*maxCPU || now > patience*maxMemory || waited > maxWall {
 			panic(fmt.Sprintf("the input has taken %v of CPU time in %v, and %d MB of memory are held; expected at most %v and %d MB",
@@ -95,7 +96,7 @@ func watchdog() {
 	}
 }
 
-// held is how much memory objects and stacks take, in bytes.
+// held returns how much memory objects and stacks take, in bytes.
 func held() uint64 {
 	samples := [...]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples[:])

@@ -8,9 +8,9 @@ import (
 
 var reached float64
 
-// reaches appends the names of executions that reach statements which none before have
-// reached to the file that CLEW_FUZZ_KEEP names, with the share of all statements that
-// these are. The test must be run with -cover.
+// reaches appends to the file that CLEW_FUZZ_KEEP names the name of each execution
+// that reaches new statements, and the share of all statements that are new. The test
+// must be run with -cover.
 func reaches(t testing.TB, file string) {
 	now := testing.Coverage()
 	if now <= reached {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// How long an input may be that is kept as a seed, in bytes, and how many are kept at
-// once of a target.
+// How long an input may be that becomes a seed, in bytes, and how many become seeds
+// at once for a target.
 const (
 	longest = 400
 	most    = 16
@@ -19,7 +19,7 @@ const (
 // candidate begins the name of a seed that is being tried. They come after all others.
 const candidate = "zz-"
 
-// keepSeeds makes seeds of what was found, of each target.
+// keepSeeds turns what was found into seeds, for each target.
 func keepSeeds(only string) error {
 	targets, err := find(only)
 	if err != nil {
@@ -35,8 +35,8 @@ func keepSeeds(only string) error {
 	return nil
 }
 
-// keep makes seeds of inputs that fuzzing has found: those that reach most statements of
-// the module which neither the seeds that there are nor shorter inputs reach.
+// keep turns inputs that fuzzing has found into seeds. It takes those that reach most of
+// the module's statements that neither existing seeds nor shorter inputs reach.
 func (t target) keep(cache string) (kept int, err error) {
 	found, err := os.ReadDir(filepath.Join(cache, t.name))
 	if os.IsNotExist(err) {

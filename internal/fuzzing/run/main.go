@@ -1,12 +1,12 @@
-// Command run is make fuzz: it gives every fuzz target of the module the same CPU time,
+// Command run is make fuzz. It gives every fuzz target of the module the same CPU time,
 // one process at a time. Each piece of work is a line of the log, so a later run goes on
-// with what is missing; the table is of all of them.
+// with what is missing. The table covers all of them.
 //
 //	go run ./internal/fuzzing/run -minutes 30 -log fuzz.jsonl
 //
-// Targets are found by their names, FuzzX in a test file. What they find on their way is
-// kept where go test -fuzz keeps it, below go env GOCACHE; an input that fails is written
-// to the testdata/fuzz of its package, and ends the work on its target.
+// It finds targets by their names, FuzzX in a test file. It keeps what they find where go
+// test -fuzz does, below go env GOCACHE. It writes an input that fails to the
+// testdata/fuzz of its package, and ends the work on that target.
 package main
 
 import (
@@ -102,7 +102,7 @@ func run(ctx context.Context, seconds float64, slice time.Duration, log, only st
 		return false, err
 	}
 	defer to.Close()
-	broken := map[target]bool{} // now; what failed in an earlier run may have been mended
+	broken := map[target]bool{} // in this run; a failure of an earlier run may have been fixed
 	commit := output("git", "describe", "--always", "--dirty")
 	for more := true; more && ctx.Err() == nil; {
 		more = false
@@ -137,13 +137,13 @@ func run(ctx context.Context, seconds float64, slice time.Duration, log, only st
 	return len(broken) > 0, table(all)
 }
 
-// shortest is how many seconds are worth a target's start.
+// shortest is the least number of seconds for which it pays to start a target.
 const shortest = 20
 
-// cache is where go test -fuzz keeps what it finds for a package.
+// cache returns where go test -fuzz keeps what it finds for a package.
 func (t target) cache() string { return filepath.Join(output("go", "env", "GOCACHE"), "fuzz", t.pkg) }
 
-// output is what a command prints, "" if it fails.
+// output returns what a command prints, or "" if it fails.
 func output(name string, args ...string) string {
 	out, _ := exec.Command(name, args...).Output()
 	return strings.TrimSpace(string(out))
@@ -151,7 +151,7 @@ func output(name string, args ...string) string {
 
 var declaration = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
 
-// find is the targets of the module.
+// find returns the targets of the module.
 func find(only string) ([]target, error) {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
@@ -188,8 +188,8 @@ func find(only string) ([]target, error) {
 
 var progress = regexp.MustCompile(`execs: (\d+) .*new interesting: (\d+)`)
 
-// fuzz runs a target for some time on the clock, with a single worker. Its binary is
-// built when it is first needed.
+// fuzz runs a target for some time on the clock, with a single worker. It builds the
+// target's binary when it first needs it.
 func (t target) fuzz(ctx context.Context, binaries, cache string, turn time.Duration) (piece, error) {
 	binary := filepath.Join(binaries, strings.ReplaceAll(t.pkg, "/", "-"))
 	if _, err := os.Stat(binary); errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +222,7 @@ func (t target) fuzz(ctx context.Context, binaries, cache string, turn time.Dura
 	return p, nil
 }
 
-// open opens the log to append to, after each of its lines has been counted.
+// open opens the log to append to, after counting each of its lines.
 func open(file string, count func(piece)) (*os.File, error) {
 	if file == "" {
 		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
