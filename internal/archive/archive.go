@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Path is a file or folder of the archive. If CLEW_HISTORIES is not set, the
-// test is skipped.
+// Path returns a file or folder of the archive. It skips the test if
+// CLEW_HISTORIES is not set.
 func Path(t testing.TB, elements ...string) string {
 	t.Helper()
 	root := os.Getenv("CLEW_HISTORIES")
@@ -24,7 +24,7 @@ func Path(t testing.TB, elements ...string) string {
 	return path
 }
 
-// Table is the rows of a tab-separated file, without the heading if it has one.
+// Table returns the rows of a tab-separated file, without the heading if it has one.
 func Table(t testing.TB, path string, heading bool) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(path)

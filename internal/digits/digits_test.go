@@ -19,7 +19,7 @@ func TestDigitsAreReadAsFarAsTheyGo(t *testing.T) {
 					continue
 				}
 				var want uint64
-				fmt.Sscan("1"+digits[:n], &want) // or a leading zero makes it octal
+				fmt.Sscan("1"+digits[:n], &want) // a leading zero would make it octal
 				if want -= uint64(Powers[n]); Value(w, n) != want {
 					t.Errorf("%q is %d", text, Value(w, n))
 				}

@@ -1,5 +1,5 @@
-// Package ending has a context for tests of what a context ends: it counts how often
-// it is looked at, so no test depends on time.
+// Package ending has a context for tests of what happens when a context ends. It
+// counts how often it is looked at, so no test depends on time.
 package ending
 
 import "context"
