@@ -1,7 +1,7 @@
 package fressian
 
-// The codes with which objects begin. A range of codes packs a small number: a
-// length, a place in a cache, or the upper bits of an integer.
+// The codes that objects begin with. A range of codes packs a small number: a length, a
+// place in a cache, or the upper bits of an integer.
 const (
 	intPacked1    = 0x40 // below it, the code is the integer
 	intPacked2    = 0x60
@@ -56,7 +56,7 @@ const (
 	minusOne      = 0xff
 )
 
-// tag is what stands for an object: a tag that the package knows, or another.
+// tag identifies the tag of an object: one that the package knows, or another.
 type tag uint8
 
 const (
@@ -93,7 +93,7 @@ const (
 	opTag
 )
 
-// tags are the tags that the package knows, and how many fields each has.
+// tags are the tags that the package knows, with the number of fields that each has.
 var tags = [...]struct {
 	name   string
 	fields int
@@ -106,7 +106,7 @@ var tags = [...]struct {
 	dateTimeTag: {"date-time", 1}, atomTag: {"atom", 1}, throwableTag: {"throwable", 1}, opTag: {"jepsen.history.Op", 7},
 }
 
-// tagNamed is the tag of that name.
+// tagNamed maps names to tags.
 var tagNamed = func() map[string]tag {
 	named := map[string]tag{}
 	for t, about := range tags {
@@ -124,7 +124,7 @@ var coded = map[byte]tag{
 	instCode: instTag, symCode: symTag, keyCode: keyTag,
 }
 
-// tagOf is coded, by code.
+// tagOf is coded as an array, by code.
 var tagOf = func() (of [256]tag) {
 	for code, t := range coded {
 		of[code] = t

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What stands in the place of something else is named in the message.
+// A message names the object found in place of the expected one.
 func TestCodesHaveNames(t *testing.T) {
 	var got []string
 	first := 0

@@ -11,7 +11,7 @@ import (
 	"clew/internal/fuzzing"
 )
 
-// unhex is the bytes of hexadecimal digits with blanks between them.
+// unhex returns the bytes of hexadecimal digits with blanks between them.
 func unhex(tb testing.TB, text string) []byte {
 	tb.Helper()
 	data, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
@@ -21,7 +21,7 @@ func unhex(tb testing.TB, text string) []byte {
 	return data
 }
 
-// all reads the objects of a text, and prints them.
+// all reads the objects of a text and prints them.
 func all(data []byte) (string, error) {
 	v := edn.NewValues()
 	r := NewReader(data, edn.Pos{File: "f", Offset: 100}, v)
@@ -34,8 +34,8 @@ func all(data []byte) (string, error) {
 	return strings.Join(texts, " "), r.Err()
 }
 
-// What Debian's Fressian writes is in testdata of package testfile. Here is what it
-// does not write, or does for very long texts only.
+// The testdata of package testfile has what Debian's Fressian writes. Here are objects that
+// it does not write, or writes only for very long texts.
 func TestObjectsAreRead(t *testing.T) {
 	for _, c := range []struct{ name, data, want string }{
 		{"integers in their ranges", "ff 00 3f 40 00 50 40 5f ff 60 00 00 70 00 00 00 74 00 00 00 00 78 00 00 00 00 00 7c 00 00 00 00 00 00 f8 80 00 00 00 00 00 00 00",
@@ -146,7 +146,7 @@ func TestNestingAndNumbersAreBounded(t *testing.T) {
 			t.Errorf("the name of a tag %d levels deep: %v", n, r.Err())
 		}
 	}
-	// An object that stands in the cache is nested as deep as where it is used.
+	// An object in the cache nests as deep as the place where it is used.
 	for n, deepest := range map[int]bool{499: true, 500: false} {
 		list := append(append(append(unhex(t, "e6 cd"), deep("e5", 500)...), 5), append(deep("e5", n), 0x80)...)
 		got, err := all(list)
@@ -175,8 +175,8 @@ func TestNestingAndNumbersAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzReader reads any bytes: without a panic, and what is read can be printed and
-// read again, with the same value.
+// FuzzReader reads any bytes. It must not panic, and the values that it reads can be
+// printed and read again, with the same value.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{
 		"ff 00 3f 40 00 f8 80 00 00 00 00 00 00 00", "e2 02 61 62 dc 64 65", "ed 01 02 fd", "cd dc 61 62 80 cc 00", "ef db 61 01 05 a0 06 f0 00 07",

@@ -9,17 +9,17 @@ import (
 	"clew/edn"
 )
 
-// Reader reads the objects of a text. Once something is wrong with the text,
-// everything that is read is nil, and Err says what it was.
+// Reader reads the objects of a text. Once something is wrong with the text, everything
+// that is read is nil, and Err says what was wrong.
 type Reader struct {
 	data  []byte
-	at    int // what is read next
+	at    int // where reading goes on
 	start edn.Pos
 	v     *edn.Values
 	err   *edn.Error
 
-	begun    int // what has been read since the last footer begins here
-	emptied  int // how often the caches have been
+	begun    int // where the text since the last footer begins
+	emptied  int // how often the caches have been emptied
 	priority []shared
 	structs  []structure
 	stack    []edn.ID // the elements of the collections that are being read
@@ -27,27 +27,27 @@ type Reader struct {
 	names    map[name]edn.ID
 	keywords []edn.ID // by name, of keywords without a namespace
 
-	deepest int // level that was reached, of the object that is being read or one in it
-	again   int // bytes that the cached objects in it take where they stand first
-	copied  int // likewise, but without those of at most shortCopy bytes
+	deepest int // the deepest level reached, of the current object or one in it
+	again   int // bytes that the cached objects in it take where they first stand
+	copied  int // the same, without those of at most shortCopy bytes
 }
 
-// shared is an object in the cache: how many bytes it would take without the cache,
-// and how many levels are in it.
+// shared is an object in the cache: how many bytes it would take without the cache, and how
+// many levels are in it.
 type shared struct {
 	id           edn.ID
 	size, levels int
 }
 
-// maxCopied bounds what an object holds by way of the cache: each object of two that are
-// the one before it is twice as long when it is printed. Those of at most shortCopy bytes,
-// such as names, are not counted: there are not many more of them than bytes.
+// maxCopied bounds the cached objects inside an object. If each object holds the one before
+// it twice, each is twice as long when it is printed. Objects of at most shortCopy bytes,
+// such as names, are not counted, since there are not many more of them than bytes.
 const (
 	maxCopied = 1 << 23
 	shortCopy = 64
 )
 
-// structure is a tag that the text has named, with how many fields it has.
+// structure is a tag that the text has named, with its number of fields.
 type structure struct {
 	tag    tag
 	name   string
@@ -57,14 +57,14 @@ type structure struct {
 // unfinished stands in the cache for an object that is still being read.
 const unfinished edn.ID = -1
 
-// NewReader returns a reader of the objects in data, whose values it interns. The
-// data begins at start, by whose file and offset errors cite it.
+// NewReader returns a reader of the objects in data, whose values it interns. The data
+// begins at start; errors use its file and offset.
 func NewReader(data []byte, start edn.Pos, v *edn.Values) *Reader {
 	return &Reader{data: data, start: start, v: v, names: map[name]edn.ID{}}
 }
 
-// Err says what is wrong with the text, nil if nothing is so far. It is an
-// *edn.Error with the offset.
+// Err returns what is wrong with the text, nil if nothing is so far. It is an *edn.Error
+// with the offset.
 func (r *Reader) Err() error {
 	if r.err == nil {
 		return nil
@@ -72,15 +72,15 @@ func (r *Reader) Err() error {
 	return r.err
 }
 
-// Offset is where what is read next begins, counted as errors count.
+// Offset returns where reading goes on, counted as errors count.
 func (r *Reader) Offset() int64 { return r.start.Offset + int64(r.at) }
 
-// At is an error about what begins at an offset.
+// At returns an error about the object at an offset.
 func At(p edn.Pos, format string, args ...any) *edn.Error {
 	return p.Errorf("offset %d: %s", p.Offset, fmt.Sprintf(format, args...))
 }
 
-// fail makes an error about what begins at i, unless there is one.
+// fail makes an error about the object at i, unless there is one already.
 func (r *Reader) fail(i int, format string, args ...any) {
 	if r.err == nil {
 		at := r.start
@@ -108,7 +108,7 @@ func (r *Reader) More() bool {
 	return r.err == nil && r.at < len(r.data)
 }
 
-// between passes over what may stand before an object, and empties the caches.
+// between skips resets and footers before an object, and empties the caches.
 func (r *Reader) between() {
 	for r.at < len(r.data) {
 		switch r.data[r.at] {
@@ -124,8 +124,8 @@ func (r *Reader) between() {
 	}
 }
 
-// foot reads a footer: four equal bytes, the length of what it ends, and an
-// Adler-32 of that and of itself so far.
+// foot reads a footer: four equal bytes, the length of the text before it, and an Adler-32.
+// The Adler-32 covers that text and the footer up to it.
 func (r *Reader) foot() {
 	i := r.at
 	f := r.bytes(12, "a footer")
@@ -140,7 +140,7 @@ func (r *Reader) foot() {
 	r.begun = r.at
 }
 
-// bytes are the next n bytes of what is read, nil if they are not there.
+// bytes returns the next n bytes, nil if they are missing.
 func (r *Reader) bytes(n int, of string) []byte {
 	if n < 0 || n > len(r.data)-r.at {
 		r.fail(r.at, "expected %d bytes of %s, found %d", n, of, len(r.data)-r.at)
@@ -151,7 +151,7 @@ func (r *Reader) bytes(n int, of string) []byte {
 	return b
 }
 
-// code is the code of the next object, which begins at r.at-1 then.
+// code reads the code of the next object, which then begins at r.at-1.
 func (r *Reader) code(expected string) byte {
 	if r.at < len(r.data) {
 		if code := r.data[r.at]; code != footer && code != resetCaches {
@@ -194,7 +194,7 @@ func (r *Reader) PlainInt() (n int64, ok bool) {
 	return 0, false
 }
 
-// packed is the integer that begins with a code.
+// packed returns the integer that begins with a code.
 func (r *Reader) packed(code byte) (n int64, ok bool) {
 	if code < intPacked1 {
 		return int64(code), true
@@ -215,15 +215,15 @@ func (r *Reader) packed(code byte) (n int64, ok bool) {
 	return p.upper<<(8*p.more) | int64(more>>(64-8*p.more)), true
 }
 
-// packing is how a code packs an integer: it holds the upper bits, and so many
-// bytes more have the others.
+// packing is how a code packs an integer: it holds the upper bits, and more further bytes
+// hold the others.
 type packing struct {
 	upper int64
 	more  uint8
 }
 
-// packings are the packings by code. Codes that stand for no such integer need no
-// bytes more.
+// packings are the packings by code. Codes that do not stand for such an integer need no
+// more bytes.
 var packings = func() (all [256]packing) {
 	for _, p := range []struct {
 		from, to, zero int
@@ -239,8 +239,7 @@ var packings = func() (all [256]packing) {
 	return all
 }()
 
-// count reads how many there are of something, each of which takes a byte at
-// least.
+// count reads a number of things that take at least a byte each.
 func (r *Reader) count(of string) int {
 	i := r.at
 	n := r.Int()
@@ -264,7 +263,7 @@ func (r *Reader) Value() edn.ID {
 	return r.value(0)
 }
 
-// nests fails if what begins at i is nested too deep.
+// nests fails if the object at i is nested too deep.
 func (r *Reader) nests(depth, i int) {
 	if r.deepest = max(r.deepest, depth); depth > edn.MaxDepth {
 		r.fail(i, "expected at most %d levels of nesting, found more", edn.MaxDepth)
@@ -330,7 +329,7 @@ func (r *Reader) value(depth int) edn.ID {
 	return edn.Nil
 }
 
-// cached is an object that has been read before.
+// cached returns an object that has been read before.
 func (r *Reader) cached(i int, place int64, depth int) edn.ID {
 	if place < 0 || place >= int64(len(r.priority)) {
 		r.fail(i, "expected one of the %d cached objects, found number %d", len(r.priority), place)
@@ -352,8 +351,8 @@ func (r *Reader) cached(i int, place int64, depth int) edn.ID {
 	return x.id
 }
 
-// float is the floating point number that begins with a code. A float has the
-// value that it prints.
+// float returns the floating point number that begins with a code. A float gets the value
+// that it prints.
 func (r *Reader) float(code byte) edn.ID {
 	switch code {
 	case double0:
@@ -392,9 +391,9 @@ func (r *Reader) elements(code byte, depth int) {
 	}
 }
 
-// Elements is what is left of a list that is being read.
+// Elements is the rest of a list that is being read.
 type Elements struct {
-	n         int // how many there are, -1 until it ends
+	n         int // how many there are, -1 if only its end shows
 	endOfData bool
 }
 
@@ -408,7 +407,7 @@ func (r *Reader) List() Elements {
 	return Elements{}
 }
 
-// Next says whether the list has another element, which is read next.
+// Next says whether the list has another element, which is the next object then.
 func (r *Reader) Next(l *Elements) bool {
 	if l.n >= 0 {
 		l.n--
@@ -424,8 +423,8 @@ func (r *Reader) Next(l *Elements) bool {
 	return true
 }
 
-// list is the list that begins with a code: with how many elements it has, or with
-// a mark behind the last one. One that is open may end with the data, too.
+// list returns the elements of the list that begins with a code. The list has a count of
+// its elements or a mark behind the last one. An open list may also end with the data.
 func (r *Reader) list(code byte) Elements {
 	switch {
 	case code < listCode:
@@ -436,7 +435,7 @@ func (r *Reader) list(code byte) Elements {
 	return Elements{n: -1, endOfData: code == openList}
 }
 
-// items pushes the elements of an object that should be a list, or nil for none.
+// items pushes the elements of an object that should be a list; nil has none.
 func (r *Reader) items(depth int) {
 	i := r.at
 	code := r.code("a list")
@@ -463,11 +462,11 @@ func (r *Reader) pairs(depth int) {
 	}
 }
 
-// Op says whether the next object is an op of Jepsen's, and goes on to the first of
-// its seven fields if it is: :index and :time, which are integers, :type, :process,
-// :f, :value, and a map of other keys.
+// Op says whether the next object is one of Jepsen's ops. If it is, Op goes on to the first
+// of its seven fields. They are :index and :time, both integers, :type, :process, :f,
+// :value, and a map of other keys.
 func (r *Reader) Op() bool {
-	if r.at < len(r.data) { // as it is nearly always
+	if r.at < len(r.data) { // nearly always
 		if place := int(r.data[r.at]) - structCache; place >= 0 && place < min(len(r.structs), longArray-structCache) && r.structs[place].tag == opTag {
 			r.at++
 			return true
@@ -476,7 +475,7 @@ func (r *Reader) Op() bool {
 	return r.is(opTag)
 }
 
-// is says whether the next object has a tag, and goes on to its first field if so.
+// is says whether the next object has a tag. If so, it goes on to its first field.
 func (r *Reader) is(t tag) bool {
 	if !r.More() {
 		return false
@@ -500,19 +499,19 @@ func (r *Reader) is(t tag) bool {
 	return false
 }
 
-// Caches says how often the caches have been emptied, and how much has been put into
-// them. As long as that is the same, the same bytes are the same object.
+// Caches says how often the caches have been emptied, and how much has been put into them.
+// While both are the same, the same bytes are the same object.
 func (r *Reader) Caches() (emptied, put int) { return r.emptied, len(r.priority) + len(r.structs) }
 
-// Rest is what has not been read.
+// Rest returns the bytes that have not been read.
 func (r *Reader) Rest() []byte { return r.data[r.at:] }
 
-// Skip passes over the next bytes, which are there.
+// Skip skips the next n bytes, which must exist.
 func (r *Reader) Skip(n int) { r.at += n }
 
-// Entries reads a map without interning it: its keys and values in turn are added
-// to dst. If the next object is nil, it has none, and if it is not a map, ok is
-// false, and it has not been read.
+// Entries reads a map without interning it, and adds its keys and values in turn to dst. A
+// nil has none. If the next object is not a map, ok is false, and the object has not been
+// read.
 func (r *Reader) Entries(dst []edn.ID) (entries []edn.ID, ok bool) {
 	if !r.More() {
 		return dst, false

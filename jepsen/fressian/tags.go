@@ -43,7 +43,7 @@ func (r *Reader) structure(i int, place int64, depth int) edn.ID {
 	return r.fields(s, i, depth)
 }
 
-// known is a tag that has been named before.
+// known returns a tag that has been named before.
 func (r *Reader) known(i int, place int64) (structure, bool) {
 	if r.err == nil && (place < 0 || place >= int64(len(r.structs))) {
 		r.fail(i, "expected one of the %d tags that were named, found number %d", len(r.structs), place)
@@ -72,11 +72,11 @@ func (r *Reader) fields(s structure, i, depth int) edn.ID {
 	return r.withTag(s.name, fields)
 }
 
-// tagLevels is how many levels deeper a form with a tag is nested at most.
+// tagLevels is how many levels a tag adds to a form at most.
 const tagLevels = 2
 
-// withTag is a form with a tag. If EDN cannot spell the tag, it is #fressian with
-// the tag and the form.
+// withTag returns a form with a tag. If EDN cannot spell the tag, the result is #fressian
+// with the tag and the form.
 func (r *Reader) withTag(tag string, form edn.ID) edn.ID {
 	x, err := r.v.From(edn.Tagged{Tag: tag, Value: r.v.Value(form)})
 	if err != nil {
@@ -85,8 +85,8 @@ func (r *Reader) withTag(tag string, form edn.ID) edn.ID {
 	return x.ID()
 }
 
-// tagged reads the fields of an object of a tag that the package knows. The
-// object begins at i.
+// tagged reads the fields of an object of a tag that the package knows. The object begins
+// at i.
 func (r *Reader) tagged(t tag, i, depth int) edn.ID {
 	v := r.v
 	if depth++; depth > edn.MaxDepth {
@@ -162,7 +162,7 @@ func (r *Reader) mapOf(depth int) edn.ID {
 	return id
 }
 
-// listed interns the elements of the list that is read next.
+// listed interns the elements of the next list.
 func (r *Reader) listed(depth int, intern func([]edn.ID) edn.ID) edn.ID {
 	base := len(r.stack)
 	r.items(depth)
@@ -174,8 +174,8 @@ func (r *Reader) listed(depth int, intern func([]edn.ID) edn.ID) edn.ID {
 	return id
 }
 
-// opKeys are the keys of an op, in the order of its fields. The map of its other
-// keys comes last.
+// opKeys are the keys of an op, in the order of its fields. The map of its other keys comes
+// last.
 var opKeys = [...]string{"index", "time", "type", "process", "f", "value"}
 
 // op reads an op as the map that it prints.
@@ -220,13 +220,12 @@ func (r *Reader) dateTime(depth int) edn.ID {
 	return r.instant(text)
 }
 
-// arrays are the tags of ours for Java's arrays, which are Clojure's functions for
-// them.
+// arrays are our tags for Java's arrays, named like Clojure's functions for them.
 var arrays = map[tag]string{
 	intsTag: "ints", longsTag: "longs", floatsTag: "floats", doublesTag: "doubles", booleansTag: "booleans", objectsTag: "objects",
 }
 
-// arrayOf reads a Java array: how many elements it has, and then those.
+// arrayOf reads a Java array: its number of elements, and then the elements.
 func (r *Reader) arrayOf(t tag, depth int) edn.ID {
 	depth++ // #ints [..]
 	r.nests(depth, r.at)
@@ -246,7 +245,7 @@ func (r *Reader) array(tag string, items []edn.ID) edn.ID {
 	return r.v.InternTagged(tag, r.v.InternVector(items))
 }
 
-// signed are bytes as Java counts them.
+// signed returns bytes as Java counts them.
 func (r *Reader) signed(b []byte) []edn.ID {
 	ids := make([]edn.ID, len(b))
 	for i, c := range b {
@@ -255,7 +254,7 @@ func (r *Reader) signed(b []byte) []edn.ID {
 	return ids
 }
 
-// name is a name with its namespace, nil if it has none, as values.
+// name is a name and its namespace, nil if it has none, as values.
 type name struct {
 	tag              tag
 	namespace, local edn.ID
@@ -288,10 +287,10 @@ func (r *Reader) name(t tag, depth int) edn.ID {
 	return id
 }
 
-// maxKeywords bounds the table of keywords that are found by their name's place.
+// maxKeywords bounds the table that finds keywords by the IDs of their names.
 const maxKeywords = 1 << 12
 
-// spelled is the keyword or symbol of a name. If EDN cannot spell it, it is
+// spelled returns the keyword or symbol of a name. If EDN cannot spell it, the result is
 // #keyword or #symbol with its name.
 func (r *Reader) spelled(n name) edn.ID {
 	full := r.v.Str(n.local)
@@ -309,7 +308,7 @@ func (r *Reader) spelled(n name) edn.ID {
 	return r.v.InternTagged(own, r.v.InternString(full))
 }
 
-// regex reads a regular expression, which is its text in EDN, too.
+// regex reads a regular expression. In EDN, too, it is its text.
 func (r *Reader) regex(depth int) edn.ID {
 	text := r.v.Str(r.ofKind(edn.KindString, "a string", depth))
 	id, err := r.v.ParseLenient([]byte(`#"` + text + `"`))

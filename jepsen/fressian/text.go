@@ -12,10 +12,9 @@ import (
 	"clew/edn"
 )
 
-// str is the string that begins with a code. Fressian has each of Java's 16-bit
-// units as UTF-8, so that a character that takes two of them takes six bytes. A
-// unit without its other half stays as it is, as in package edn. The bytes are
-// good until the next string.
+// str returns the string that begins with a code. Fressian encodes each of Java's 16-bit
+// units as UTF-8, so that a character of two units takes six bytes. A unit without its
+// other half stays as it is, as in package edn. The bytes are valid until the next string.
 func (r *Reader) str(code byte) []byte {
 	at := r.at
 	text := r.chunks(code, stringPacked, stringChunk, stringCode, "a string")
@@ -45,8 +44,7 @@ func (r *Reader) str(code byte) []byte {
 	return whole
 }
 
-// surrogate is the 16-bit unit with which a text begins, if it is half a
-// character.
+// surrogate returns the 16-bit unit that a text begins with, if it is half a character.
 func surrogate(text []byte) (rune, bool) {
 	if len(text) < 3 || text[0] != 0xed || text[1] < 0xa0 || text[1] > 0xbf || text[2]&0xc0 != 0x80 {
 		return 0, false
@@ -54,7 +52,7 @@ func surrogate(text []byte) (rune, bool) {
 	return 0xd000 | rune(text[1]&0x3f)<<6 | rune(text[2]&0x3f), true
 }
 
-// byteArray is the bytes that begin with a code.
+// byteArray returns the bytes that begin with a code.
 func (r *Reader) byteArray(code byte) []byte {
 	if code < bytesPacked || code > bytesCode {
 		if r.err == nil {
@@ -65,8 +63,8 @@ func (r *Reader) byteArray(code byte) []byte {
 	return r.chunks(code, bytesPacked, bytesChunk, bytesCode, "bytes")
 }
 
-// chunks is a text of bytes: its length is in the code, or follows it, or it comes
-// in chunks, the last of which has one of the other codes.
+// chunks returns a text of bytes. Its length is in the code or follows it. Otherwise it
+// comes in chunks, and the last one has one of the other codes.
 func (r *Reader) chunks(code, packed, chunk, last byte, of string) []byte {
 	r.text = r.text[:0]
 	for code == chunk && r.err == nil {
@@ -92,18 +90,16 @@ func (r *Reader) chunks(code, packed, chunk, last byte, of string) []byte {
 	return r.text
 }
 
-// printed is the number that a float prints as.
+// printed returns the number that a float prints as.
 func printed(f float32) float64 {
 	n, _ := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64)
 	return n
 }
 
-// maxBytes bounds the bytes of an integer: more have more than edn.MaxNumber
-// digits.
+// maxBytes bounds the bytes of an integer: more bytes have more than edn.MaxNumber digits.
 const maxBytes = edn.MaxNumber / 2
 
-// integer reads the bytes of an integer, in two's complement, and returns it as
-// text.
+// integer reads the bytes of an integer, in two's complement, and returns it as text.
 func (r *Reader) integer() string {
 	i := r.at
 	b := r.byteArray(r.code("bytes"))
@@ -118,12 +114,12 @@ func (r *Reader) integer() string {
 	return n.String()
 }
 
-// whole reads an integer, a large one or not, and returns it as text.
+// whole reads an integer of any size and returns it as text.
 func (r *Reader) whole(depth int) string {
 	return strings.TrimSuffix(r.v.Str(r.ofKind(edn.KindInt, "an integer", depth)), "N")
 }
 
-// number is the number of a text, which was made of the object at i.
+// number returns the number of a text that was made from the object at i.
 func (r *Reader) number(i int, text string) edn.ID {
 	if r.err != nil {
 		return edn.Nil
@@ -145,8 +141,7 @@ func (r *Reader) ratio(i, depth int) edn.ID {
 	return r.number(i, n+"/"+d)
 }
 
-// decimal reads a decimal: its digits and its scale, which is how many of them
-// stand behind the point.
+// decimal reads a decimal: its digits and its scale, the number of digits behind the point.
 func (r *Reader) decimal(i int) edn.ID {
 	digits := r.integer()
 	scale := r.Int()
@@ -163,8 +158,8 @@ func (r *Reader) decimal(i int) edn.ID {
 	return r.number(i, sign+scaled(digits, int(scale))+"M")
 }
 
-// scaled is a decimal as Java prints it: with an exponent if the scale is negative
-// or if many zeros would come before the digits.
+// scaled returns a decimal as Java prints it: with an exponent if the scale is negative or
+// if many zeros would come before the digits.
 func scaled(digits string, scale int) string {
 	exponent := len(digits) - 1 - scale
 	switch {
