@@ -23,8 +23,8 @@ const (
 	headerSize = 18
 )
 
-// A block begins with its int64 length, which counts this too, an int32 CRC, and
-// an int16 type with zeros up to 16 bytes.
+// A block begins with its int64 length, which includes the header, an int32 CRC, and an
+// int16 type. Zeros fill the rest of 16 bytes.
 const (
 	blockHeader = 28
 	crcAt       = 8
@@ -46,10 +46,10 @@ func (k kind) String() string {
 	return [...]string{"an index", "a value", "a map in parts", "a stream of values", "a vector of chunks"}[k-1]
 }
 
-// Head is how many bytes of a file Is looks at.
+// Head is how many bytes of a file Is needs.
 const Head = len(magic) + 1
 
-// Is says whether a text begins as the file does.
+// Is says whether a text begins as a test.jepsen does.
 func Is(head []byte) bool {
 	return len(head) >= len(magic) && string(head[:len(magic)]) == magic && (len(head) == len(magic) || head[len(magic)] == 0)
 }
@@ -64,25 +64,25 @@ type File struct {
 
 	root   int32
 	blocks map[int32]int64 // where they are, by number
-	index  int64           // where the index is that counts
+	index  int64           // where the current index is
 
 	ends     ending  // whether the file is whole
-	endsAt   int64   // where it is not
+	endsAt   int64   // where it is not whole
 	later    []int64 // the streams behind everything that the index knows
 	warnings []string
 }
 
-// ending is how a file ends.
+// ending says how a file ends.
 type ending int
 
 const (
 	whole   ending = iota
 	cut            // something is missing behind the last byte
-	growing        // in a block that has not been finished
-	running        // before the test has ended
+	growing        // in an unfinished block
+	running        // before the end of the test
 )
 
-// block is what the header of a block says.
+// block is the content of a block's header.
 type block struct {
 	kind           kind
 	offset, length int64
@@ -91,9 +91,9 @@ type block struct {
 
 func (b block) end() int64 { return b.offset + b.length }
 
-// Open finds the index of a file, until the context is done. If memory is not 0, no
-// block may be longer than an eighth of it. Errors call the file by name, and are
-// *edn.Error with the offset, or I/O errors.
+// Open finds the index of a file, until the context is done. If memory is not 0, no block
+// may be longer than an eighth of it. Errors call the file by name. They are *edn.Error
+// with the offset, or I/O errors.
 func Open(ctx context.Context, in io.ReaderAt, size int64, name string, memory int64) (*File, error) {
 	f := &File{ctx: ctx, in: in, size: size, name: name, memory: memory}
 	if size < headerSize {
@@ -132,7 +132,7 @@ func Open(ctx context.Context, in io.ReaderAt, size int64, name string, memory i
 	return f, f.scan(known)
 }
 
-// errorf is an error about what is at an offset.
+// errorf returns an error about an offset.
 func (f *File) errorf(offset int64, format string, args ...any) error {
 	return fressian.At(f.at(offset), format, args...)
 }
@@ -142,7 +142,7 @@ func (f *File) at(offset int64) edn.Pos { return edn.Pos{File: f.name, Offset: o
 // read reads n bytes.
 func (f *File) read(offset, n int64) ([]byte, error) { return f.readIn(offset, n, nil) }
 
-// readIn is read, into the memory of what is no longer needed, if that is enough.
+// readIn is read into old memory, if that is large enough.
 func (f *File) readIn(offset, n int64, old []byte) ([]byte, error) {
 	data := slices.Grow(old[:0], int(n))[:n]
 	r := limits.Reader(f.ctx, limits.Counted(f.ctx, io.NewSectionReader(f.in, offset, n)), f.memory)
@@ -156,9 +156,8 @@ func (f *File) readIn(offset, n int64, old []byte) ([]byte, error) {
 	return data, nil
 }
 
-// header reads the header of the block at an offset. It says if the file ends
-// before the block does, or if the block has not been finished, which has zeros for
-// a header.
+// header reads the header of the block at an offset. It reports cut if the file ends before
+// the block does, and growing if the block is unfinished, which has zeros for a header.
 func (f *File) header(offset int64) (b block, ends ending, err error) {
 	if offset > f.size-blockHeader {
 		return b, cut, nil
@@ -181,11 +180,11 @@ func (f *File) header(offset int64) (b block, ends ending, err error) {
 	return b, whole, nil
 }
 
-// data reads what is in a block, and checks its CRC, which is of the data first and
+// data reads the content of a block and checks its CRC. The CRC is of the data first and
 // then of the header with zeros for the CRC.
 func (f *File) data(b block) ([]byte, error) { return f.dataIn(b, nil) }
 
-// dataIn is data, into the memory of what is no longer needed, if that is enough.
+// dataIn is data into old memory, if that is large enough.
 func (f *File) dataIn(b block, old []byte) ([]byte, error) {
 	all, err := f.readIn(b.offset, b.length, old)
 	if err != nil {
@@ -200,8 +199,8 @@ func (f *File) dataIn(b block, old []byte) ([]byte, error) {
 	return all[blockHeader:], nil
 }
 
-// readIndex takes an index for the one that counts: the int32 number of the root,
-// then the int32 number and the int64 offset of each block.
+// readIndex makes an index the current one. It has the int32 number of the root, then the
+// int32 number and the int64 offset of each block.
 func (f *File) readIndex(b block) error {
 	data, err := f.data(b)
 	if err != nil {
@@ -220,7 +219,7 @@ func (f *File) readIndex(b block) error {
 	return nil
 }
 
-// known is where everything ends that an index knows, itself too.
+// known returns where everything that an index knows ends, including the index.
 func (f *File) known(index block) (int64, error) {
 	end := index.end()
 	for id, offset := range f.blocks {
@@ -237,10 +236,10 @@ func (f *File) known(index block) (int64, error) {
 	return end, nil
 }
 
-// errCut says that a block is not in the file to its end.
+// errCut says that the file ends before a block does.
 var errCut = errors.New("the file is cut off")
 
-// block is the block with a number, which something at a place refers to.
+// block returns the block with a number that something at a place refers to.
 func (f *File) block(id int32, from edn.Pos) (block, error) {
 	offset, ok := f.blocks[id]
 	if !ok || offset < headerSize {
@@ -260,7 +259,7 @@ func (f *File) block(id int32, from edn.Pos) (block, error) {
 	return b, nil
 }
 
-// recover finds the last whole index of a file whose header leads to none.
+// recover finds the last whole index of a file whose header does not lead to one.
 func (f *File) recover(index int64) error {
 	f.index = math.MinInt64
 	if err := f.scan(headerSize); err != nil {
@@ -276,9 +275,9 @@ func (f *File) recover(index int64) error {
 	return nil
 }
 
-// scan goes from block to block, to the end of the file or to what is no whole
-// block. The last index counts from then on, and the streams behind it belong to
-// the history: Jepsen was about to write the index that has them.
+// scan goes from block to block, to the end of the file or to a block that is not whole.
+// The last index becomes the current one. The streams behind it belong to the history:
+// Jepsen was about to write the index that has them.
 func (f *File) scan(from int64) error {
 	for at := from; at < f.size; {
 		b, ends, err := f.header(at)

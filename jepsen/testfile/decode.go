@@ -13,8 +13,8 @@ import (
 	"clew/jepsen/fressian"
 )
 
-// part is a chunk that has been decoded. Its values are in a table of its own, so
-// that chunks can be decoded side by side.
+// part is a chunk that has been decoded. It has a table of values of its own, so that
+// chunks can be decoded side by side.
 type part struct {
 	chunk
 	values *edn.Values
@@ -22,17 +22,17 @@ type part struct {
 	shapes []*shape
 	shape  shape  // the one without keys
 	ops    []op   // in order
-	text   []byte // of the ops' other values, in order: see op
+	text   []byte // the ops' other values, in order: see op
 	kvs    []edn.ID
 	data   []byte // the block
 	seen   [8]others
-	next   int // of seen, to be replaced
+	next   int // index into seen of the next to be replaced
 	err    error
-	bug    any // what decoding has panicked with
+	bug    any // the panic of decoding
 }
 
-// op is an operation. Its other values are a text, as opmap.Event.Lay takes them,
-// that begins where that of the op before ends. Without a shape, it is the op map.
+// op is an operation. Its other values are a text, as opmap.Event.Lay takes them; the text
+// begins where that of the op before ends. If the op has no shape, the text is the op map.
 type op struct {
 	typ, process, f, value, key edn.ID
 	index, offset               int64
@@ -45,7 +45,7 @@ type op struct {
 // plain stands for an integer, which needs no place in the table of a part.
 const plain edn.ID = -1
 
-// keys are the keys that have places in an op.
+// keys are the keys that have a place in an op.
 type keys struct{ index, time, typ, process, f, value, key edn.ID }
 
 // shape is the keys of op maps, in order. The shapes of a part form a tree.
@@ -56,8 +56,8 @@ type shape struct {
 	next   []*shape
 }
 
-// maxShapes bounds the shapes of a part, and maxKeys the keys of a shape. Op maps
-// that have others are kept as text.
+// maxShapes bounds the shapes of a part, and maxKeys the keys of a shape. Op maps beyond
+// that are kept as text.
 const (
 	maxShapes = 1000
 	maxKeys   = 64
@@ -66,10 +66,10 @@ const (
 // usualChunk is how many operations Jepsen puts into a chunk.
 const usualChunk = 1 << 14
 
-// decoded decodes chunks side by side, and gives them to merge in order.
+// decoded decodes chunks side by side and gives them to merge in order.
 func (f *File) decoded(chunks []chunk, merge func(*part) error) error {
 	ahead := runtime.GOMAXPROCS(0)
-	parts := make(chan chan *part, ahead) // this is what bounds how many there are at once
+	parts := make(chan chan *part, ahead) // its capacity bounds how many there are at once
 	spare := make(chan *part, ahead+2)
 	done := make(chan struct{})
 	defer close(done)
@@ -94,7 +94,7 @@ func (f *File) decoded(chunks []chunk, merge func(*part) error) error {
 	for one := range parts {
 		p := <-one
 		if p.bug != nil {
-			panic(p.bug) // where it is caught, and the file is named
+			panic(p.bug) // panic where it is caught, and the file is named
 		}
 		if p.err != nil {
 			return p.err
@@ -110,8 +110,7 @@ func (f *File) decoded(chunks []chunk, merge func(*part) error) error {
 	return nil
 }
 
-// decode reads the op maps of a chunk. It uses the memory of one that is no longer
-// needed.
+// decode reads the op maps of a chunk. It reuses the memory of an old part.
 func (f *File) decode(c chunk, old part) (p *part) {
 	p = &old
 	p.chunk, p.values, p.shape.n = c, edn.NewLooseValues(), -1
@@ -151,11 +150,11 @@ func (f *File) decode(c chunk, old part) (p *part) {
 	return p
 }
 
-// fixed are the fields of a Jepsen op. A map of other keys comes behind them.
+// fixed returns the keys of a Jepsen op's fields. A map of other keys comes behind them.
 func (k *keys) fixed() [6]edn.ID { return [6]edn.ID{k.index, k.time, k.typ, k.process, k.f, k.value} }
 
-// op reads an operation: a Jepsen op, whose fields stand in a fixed order with a
-// map of other keys behind them, or a map.
+// op reads an operation: a map, or a Jepsen op, whose fields stand in a fixed order with a
+// map of other keys behind them.
 func (p *part) op(f *File, r *fressian.Reader) error {
 	o := op{offset: r.Offset(), shape: -1}
 	begins := len(p.text)
@@ -202,9 +201,9 @@ func (p *part) add(o op, err error) error {
 	return err
 }
 
-// others is a map of other keys that has been read: its bytes, which are the same
-// map as long as the caches are not emptied, if it puts nothing into them. Most
-// operations have one that an operation shortly before had.
+// others is a map of other keys that has been read. Its bytes are the same map until the
+// caches are emptied, if it puts nothing into them. Most operations have the same map as
+// one shortly before.
 type others struct {
 	emptied int
 	raw     []byte
@@ -226,7 +225,7 @@ func (p *part) recall(r *fressian.Reader, o *op) bool {
 	return false
 }
 
-// entries reads the keys and values of a map. They are good until the next one.
+// entries reads the keys and values of a map. They are valid until the next call.
 func (p *part) entries(f *File, r *fressian.Reader, o *op) ([]edn.ID, error) {
 	kvs, ok := r.Entries(p.kvs[:0])
 	if !ok && r.Err() == nil {
@@ -240,7 +239,7 @@ func (p *part) entries(f *File, r *fressian.Reader, o *op) ([]edn.ID, error) {
 	return kvs, r.Err()
 }
 
-// fixedShape is the shape of a Jepsen op without other keys.
+// fixedShape returns the shape of a Jepsen op without other keys.
 func (p *part) fixedShape() *shape {
 	at := &p.shape
 	for _, key := range p.keys.fixed() {
@@ -249,8 +248,8 @@ func (p *part) fixedShape() *shape {
 	return at
 }
 
-// shaped takes the keys and values of an op, and says whether it has a shape: the
-// one that goes on from at.
+// shaped takes the keys and values of an op, and says whether it has a shape: the one that
+// goes on from at.
 func (p *part) shaped(o *op, at *shape, kvs []edn.ID) bool {
 	for i := 0; i < len(kvs); i += 2 {
 		if at = p.under(at, kvs[i]); at == nil || !p.field(o, kvs[i], kvs[i+1]) {
@@ -261,9 +260,9 @@ func (p *part) shaped(o *op, at *shape, kvs []edn.ID) bool {
 	return true
 }
 
-// spelled makes an op of all its keys and values that is kept as text, which is
-// where its other values would be. A key may stand there twice if its values are
-// equal: Jepsen's nemeses merge their own :type and :f into the other keys of an op.
+// spelled keeps an op with all its keys and values as text, in place of its other values. A
+// key may stand there twice if its values are equal. Jepsen's nemeses merge their own :type
+// and :f into the other keys of an op.
 func (p *part) spelled(f *File, o *op, begins int, kvs []edn.ID) error {
 	values := make(map[edn.ID]edn.ID, len(kvs)/2)
 	var once []edn.ID
@@ -282,15 +281,15 @@ func (p *part) spelled(f *File, o *op, begins int, kvs []edn.ID) error {
 	return nil
 }
 
-// equal says whether two values are equal, collections too, which have classes of their
-// own in the table of a part.
+// equal says whether two values are equal. This includes collections, which have classes of
+// their own in the table of a part.
 func (p *part) equal(a, b edn.ID) bool {
 	v := edn.NewValues()
 	c := p.values.CopierInto(v)
 	return v.Same(c.ID(a)) == v.Same(c.ID(b))
 }
 
-// intOrValue reads an object, which is plain if it is an integer.
+// intOrValue reads an object. An integer is returned as plain and n.
 func intOrValue(r *fressian.Reader) (id edn.ID, n int64) {
 	if n, ok := r.PlainInt(); ok {
 		return plain, n
@@ -298,7 +297,7 @@ func intOrValue(r *fressian.Reader) (id edn.ID, n int64) {
 	return r.Value(), 0
 }
 
-// whole is the keys and values of a Jepsen op, the others last.
+// whole returns the keys and values of a Jepsen op, the others last.
 func (p *part) whole(o *op, time int64, others []edn.ID) []edn.ID {
 	v := p.values
 	if o.process == plain {
@@ -340,8 +339,8 @@ func (p *part) field(o *op, key, value edn.ID) bool {
 	return true
 }
 
-// under is the shape with one key more, nil if the key stands in it already, or if
-// there are too many.
+// under returns the shape with one more key. It returns nil if the key is in it already, or
+// if there are too many.
 func (p *part) under(s *shape, key edn.ID) *shape {
 	for i, next := range s.next {
 		if next.key == key {

@@ -9,9 +9,9 @@ import (
 	"clew/internal/fuzzing"
 )
 
-// FuzzRead reads any bytes as a file, once as they are, and once with the CRCs that
-// its blocks should have: without a panic, and what is read can be printed and read
-// again.
+// FuzzRead reads any bytes as a file, once as they are, and once with the CRCs that its
+// blocks should have. It must not panic, and the values that it reads can be printed and
+// read again.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"chunks", "killed"} {
 		f.Add(content(f, "testdata/"+name+".jepsen"))
@@ -27,7 +27,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// repaired is a file with the CRCs that its blocks should have.
+// repaired returns a file with the CRCs that its blocks should have.
 func repaired(data []byte) []byte {
 	data = append([]byte(nil), data...)
 	for at := 18; at+28 <= len(data); {

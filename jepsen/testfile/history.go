@@ -13,7 +13,7 @@ import (
 // chunk is a block of operations.
 type chunk struct {
 	offset int64
-	first  int64 // the number of its first operation, -1 if nothing says it
+	first  int64 // the number of its first operation, -1 if it is not known
 }
 
 // value reads the value in a block.
@@ -27,8 +27,8 @@ func (f *File) value(b block, v *edn.Values) (edn.ID, error) {
 	return id, r.Err()
 }
 
-// mapOf reads the map in a block, of which other blocks may have a part: an int32
-// says which block has the rest, 0 if none has.
+// mapOf reads the map in a block. Other blocks may have parts of it: an int32 says which
+// block has the rest, 0 if none has.
 func (f *File) mapOf(b block, v *edn.Values) (edn.ID, error) {
 	var kvs []edn.ID
 	for seen := map[int64]bool{}; ; {
@@ -65,8 +65,7 @@ func (f *File) mapOf(b block, v *edn.Values) (edn.ID, error) {
 	}
 }
 
-// cutOff is an error with the place at which the file is cut off, if that is what
-// is wrong.
+// cutOff returns an error. If the file is cut off, the error has the place.
 func (f *File) cutOff(err error) error {
 	if errors.Is(err, errCut) {
 		return f.errorf(f.size, "expected more of the test, found the end of the file: it is cut off")
@@ -74,7 +73,7 @@ func (f *File) cutOff(err error) error {
 	return err
 }
 
-// part is what the test has under a key: a block, or a value.
+// part returns what the test has under a key: a block, or a value.
 func (f *File) part(key string, v *edn.Values) (b block, value edn.ID, err error) {
 	root, err := f.block(f.root, f.at(f.index+blockHeader))
 	if err != nil {
@@ -97,8 +96,7 @@ func (f *File) part(key string, v *edn.Values) (b block, value edn.ID, err error
 	return b, value, err
 }
 
-// Results are what the checkers said of the test. There are none before they are
-// done.
+// Results returns what the checkers said of the test. There are none before they are done.
 func (f *File) Results(v *edn.Values) (results edn.ID, ok bool, err error) {
 	b, value, err := f.part("results", v)
 	if err != nil {
@@ -110,12 +108,12 @@ func (f *File) Results(v *edn.Values) (results edn.ID, ok bool, err error) {
 	return value, err == nil && v.Kind(value) == edn.KindMap, err
 }
 
-// chunks finds the chunks of the history that are whole, and how many operations
-// they have, -1 if that is not known.
+// chunks finds the whole chunks of the history, and how many operations it has, -1 if that
+// is not known.
 func (f *File) chunks() (all []chunk, count int64, err error) {
 	v := edn.NewValues()
 	b, value, err := f.part("history", v)
-	if err == nil && b.kind == fressianBlock && b.length == blockHeader+1 { // as it is before there are operations
+	if err == nil && b.kind == fressianBlock && b.length == blockHeader+1 { // before there are operations
 		value, err = f.value(b, v)
 		b = block{}
 	}
@@ -133,9 +131,8 @@ func (f *File) chunks() (all []chunk, count int64, err error) {
 			return nil, 0, err
 		}
 	}
-	// Jepsen writes the test again behind its whole history. Only when it has thrown
-	// away old blocks does the index come first, and the test may come before its
-	// history.
+	// Jepsen writes the test again behind its whole history. Only when it has thrown away
+	// old blocks does the index come first, and the test may come before its history.
 	if f.ends == whole && b.kind == bigVector && f.blocks[f.root] < b.offset && b.offset < f.index {
 		f.ends, f.endsAt = running, f.size
 	}
@@ -145,9 +142,9 @@ func (f *File) chunks() (all []chunk, count int64, err error) {
 	return all, count, nil
 }
 
-// vector is the chunks in a block: its own operations, or the blocks that a vector
-// names. A vector has its int64 count, and for each block the int64 number of its
-// first operation and its int32 number.
+// vector returns the chunks in a block: its own operations, or the blocks that a vector
+// names. A vector has its int64 count. For each block it has the int64 number of the first
+// operation and the int32 number of the block.
 func (f *File) vector(b block, first int64, seen map[int64]bool) (all []chunk, count int64, err error) {
 	if seen[b.offset] {
 		return nil, 0, f.errorf(b.offset, "the block stands in the history twice")
@@ -187,8 +184,8 @@ func (f *File) vector(b block, first int64, seen map[int64]bool) (all []chunk, c
 	return all, count, nil
 }
 
-// Count is how many operations the file says that the history has, -1 if it does
-// not say so.
+// Count returns how many operations the file says that the history has, -1 if it does not
+// say.
 func (f *File) Count() int64 {
 	_, count, err := f.chunks()
 	if err != nil {
@@ -197,8 +194,8 @@ func (f *File) Count() int64 {
 	return count
 }
 
-// Events gives the events of the history to take, in order, which has them until it
-// returns. Their values are interned in v.
+// Events passes the events of the history to take, in order. An event is valid until take
+// returns. Values are interned in v.
 func (f *File) Events(v *edn.Values, take func(*opmap.Event) error) error {
 	chunks, count, err := f.chunks()
 	if err != nil {
@@ -233,5 +230,5 @@ func (f *File) incomplete(why string, events int64) string {
 	return fmt.Sprintf("%s (offset %d); the history ends with its last whole chunk, after %d events", why, f.endsAt, events)
 }
 
-// Warnings say what is missing in the history, once it has been read.
+// Warnings returns what is missing in the history, once it has been read.
 func (f *File) Warnings() []string { return f.warnings }

@@ -16,25 +16,25 @@ import (
 	"clew/jepsen/testfile"
 )
 
-// op is a Jepsen op, whose tag is named.
+// op returns a Jepsen op that names its tag.
 func op(rest ...byte) []byte {
 	return append(append(str([]byte{0xef}, "jepsen.history.Op"), 7), rest...)
 }
 
-// fields are those of {:index 0, :time 0, :type :invoke, :process 0, :f :read,
-// :value nil}.
+// fields returns those of {:index 0, :time 0, :type :invoke, :process 0, :f :read, :value
+// nil}.
 func fields() []byte {
 	b := keyword([]byte{0, 0}, "invoke")
 	b = keyword(append(b, 0), "read")
 	return append(b, 0xf7, 0xf7)
 }
 
-// stream is a file whose history is one stream of that data.
+// stream returns a file whose history is one stream of that data.
 func stream(data []byte) []byte {
 	return file(1, 3, block(4, data), vector(1, [2]int{1, 1}), test(2))
 }
 
-// with is data with other bytes at a place.
+// with returns data with other bytes at a place.
 func with(data []byte, at int, bytes ...byte) []byte {
 	changed := slices.Clone(data)
 	copy(changed[at:], bytes)
@@ -108,7 +108,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
-// Jepsen's nemeses merge their own :type and :f, and whatever else, into an op that has
+// Jepsen's nemeses merge their own :type and :f, and any other keys, into an op that has
 // them already.
 func TestAKeyThatStandsTwiceWithEqualValuesIsOne(t *testing.T) {
 	others := func(fs ...form) []byte {
@@ -138,8 +138,8 @@ func TestAKeyThatStandsTwiceWithEqualValuesIsOne(t *testing.T) {
 	}
 }
 
-// Nobody may take a history that ends too early for a whole one, or one of no events for one
-// that is not there.
+// A history that ends too early must not pass for a whole one, or a missing one for one
+// without events.
 func TestTheEndOfAFileIsThatOfItsHistory(t *testing.T) {
 	whole := stream(op(fields()...))
 	half := whole[:len(whole)/2]
@@ -160,8 +160,8 @@ func integerText(n int64) []byte {
 	return v.AppendText(nil, v.InternInt(n))
 }
 
-// A context that is done ends the reading, and so does a block that is too large for
-// the memory.
+// A context that is done ends the reading, and so does a block that is too large for the
+// memory.
 func TestLimitsReachTheReading(t *testing.T) {
 	data, _ := register(20_000, 20_000)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -179,7 +179,7 @@ func TestLimitsReachTheReading(t *testing.T) {
 	}
 }
 
-// The results of a test are in two blocks, of which the first has the verdict.
+// The results of a test are in two blocks. The first one has the verdict.
 func TestResultsAreRead(t *testing.T) {
 	data := content(t, "testdata/chunks.jepsen")
 	f, err := testfile.Open(context.Background(), bytes.NewReader(data), int64(len(data)), "h", 0)

@@ -19,7 +19,7 @@ type merger struct {
 	events  int64
 }
 
-// merge gives the events of a part to take.
+// merge passes the events of a part to take.
 func (m *merger) merge(p *part) error {
 	if p.first >= 0 && p.first != m.events {
 		return m.f.errorf(p.offset, "expected the events from %d on, as the vector of chunks says, found those from %d on", p.first, m.events)
@@ -55,7 +55,7 @@ func (m *merger) merge(p *part) error {
 	return nil
 }
 
-// id is a value of a part in the table of the history.
+// id returns a value of a part in the table of the history.
 func (m *merger) id(copier *edn.Copier, id edn.ID, n int64) edn.ID {
 	if id == plain {
 		return m.v.InternInt(n)
@@ -63,7 +63,7 @@ func (m *merger) id(copier *edn.Copier, id edn.ID, n int64) edn.ID {
 	return copier.ID(id)
 }
 
-// layout is the layout of a shape.
+// layout returns the layout of a shape.
 func (m *merger) layout(p *part, s *shape) *opmap.Layout {
 	var texts []string
 	for ; s.parent != nil; s = s.parent {
@@ -73,7 +73,7 @@ func (m *merger) layout(p *part, s *shape) *opmap.Layout {
 	return m.layouts.Of(texts)
 }
 
-// located is an error about an event with the offset at which the event stands.
+// located adds the offset of an event to an error about it.
 func (m *merger) located(err error, offset int64) error {
 	var at *edn.Error
 	if errors.As(err, &at) && at.Offset == 0 {

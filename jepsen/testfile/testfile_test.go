@@ -32,7 +32,7 @@ func content(tb testing.TB, path string) []byte {
 	return data
 }
 
-// events are the op maps of a history, as text.
+// events returns the op maps of a history, as text.
 func events(h *jepsen.History) []string {
 	var all []string
 	printer := h.OpPrinter()
@@ -42,8 +42,8 @@ func events(h *jepsen.History) []string {
 	return all
 }
 
-// compare says where two histories differ: each event's op map, whose values are to
-// be equal as Clojure's are.
+// compare says where two histories differ. It compares each event's op map, whose values
+// must be equal as Clojure's are.
 func compare(t *testing.T, got, want *jepsen.History) {
 	t.Helper()
 	if got.Events != want.Events || got.Skipped != want.Skipped || len(got.Type) != len(want.Type) || got.Operations() != want.Operations() {
@@ -69,8 +69,8 @@ func compare(t *testing.T, got, want *jepsen.History) {
 	}
 }
 
-// alike reads a test.jepsen, as a file and as a stream, and an EDN file that should
-// hold the same history.
+// alike reads a test.jepsen, as a file and as a stream, and an EDN file that should hold
+// the same history.
 func alike(t *testing.T, test, text string) {
 	t.Helper()
 	o := jepsen.Options{AllClients: true}
@@ -93,8 +93,7 @@ func alike(t *testing.T, test, text string) {
 	compare(t, streamed, want)
 }
 
-// The files were written with Debian's Fressian, by jepsen/clojure/test/clew/
-// testfile_test.clj.
+// jepsen/clojure/test/clew/testfile_test.clj wrote the files with Debian's Fressian.
 func TestFilesHoldWhatTheirEDNHolds(t *testing.T) {
 	for test, text := range map[string]string{"values": "values", "chunks": "chunks", "version0": "chunks"} {
 		t.Run(test, func(t *testing.T) { alike(t, "testdata/"+test+".jepsen", "testdata/"+text+".edn") })
@@ -117,7 +116,7 @@ func TestRealFilesHoldWhatTheirHistoriesHold(t *testing.T) {
 	}
 }
 
-// damaged checks what became of a file that was cut or changed: it is the whole
+// damaged checks the result of reading a file that was cut or changed. It must be the whole
 // history, or whole chunks of it with a warning, or an error with the offset.
 func damaged(t *testing.T, how string, data []byte, want []string, chunk int) (whole, part, refused int) {
 	t.Helper()
@@ -143,7 +142,7 @@ func damaged(t *testing.T, how string, data []byte, want []string, chunk int) (w
 	return 0, 1, 0
 }
 
-// places are 2,000 places in a file, and those where blocks begin.
+// places returns 2,000 places in a file, and those where blocks begin.
 func places(data []byte) (all []int) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for kind := uint16(1); kind <= 5; kind++ {
@@ -236,7 +235,7 @@ func TestAKilledTestHasItsWholeChunks(t *testing.T) {
 	}
 }
 
-// offsets is where the blocks of a type begin in a file.
+// offsets returns where the blocks of a type begin in a file.
 func offsets(data []byte, kind uint16) (all []int) {
 	for at := 18; at+28 <= len(data) && binary.BigEndian.Uint64(data[at:]) > 0; at += int(binary.BigEndian.Uint64(data[at:])) {
 		if binary.BigEndian.Uint16(data[at+12:]) == kind {
@@ -246,8 +245,8 @@ func offsets(data []byte, kind uint16) (all []int) {
 	return all
 }
 
-// A test may have been killed before the header led to the last index, and before
-// that was written. Nothing that is there is lost.
+// A test may have been killed before the header pointed to the last index, or before that
+// index was written. Nothing in the file is lost.
 func TestWhatIsBehindTheIndexCounts(t *testing.T) {
 	data := content(t, "testdata/chunks.jepsen")
 	want, err := read(data)
@@ -271,7 +270,7 @@ func TestWhatIsBehindTheIndexCounts(t *testing.T) {
 			t.Errorf("index at %d: warnings %q", at, got.Warnings)
 		}
 	}
-	// Behind a chunk come the vector of chunks and the index that have it.
+	// The vector of chunks and the index that have a chunk come behind it.
 	last := offsets(data, 5)[2]
 	got, err := read(data[:last])
 	if err != nil || len(got.Type) != 200 || len(got.Warnings) != 1 {
@@ -299,8 +298,7 @@ func TestAFileMayEndBetweenChunks(t *testing.T) {
 	}
 }
 
-// Jepsen's garbage collection writes the index first, and short blocks before long
-// ones.
+// Jepsen's garbage collection writes the index first, and short blocks before long ones.
 func TestTheIndexMayComeFirst(t *testing.T) {
 	data, _ := register(60, 20)
 	want, err := read(data)
@@ -333,7 +331,7 @@ func TestTheIndexMayComeFirst(t *testing.T) {
 	}
 }
 
-// A test that was over before any client did anything has a history all the same.
+// A test that was over before any client did anything still has a history.
 func TestAFinishedHistoryMayBeEmpty(t *testing.T) {
 	h, err := read(file(1, 2, vector(0), test(1)))
 	if err != nil {

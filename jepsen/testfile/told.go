@@ -10,19 +10,19 @@ import (
 	"sort"
 )
 
-// Told is what a test.jepsen says of the length of its history.
+// Told is what a test.jepsen says about the length of its history.
 type Told struct {
-	// Events is how many events the history has, or at least has if it is not whole; -1
-	// if the file does not say.
+	// Events is how many events the history has, or at least has if it is not whole; -1 if
+	// the file does not say.
 	Events int64
 	// Whole says that no more events follow.
 	Whole bool
-	// Why, unless "", says why nothing can be told: "is empty".
+	// Why says why nothing can be told, such as "is empty"; "" if something can.
 	Why string
 }
 
-// Tell says what a file tells of its history, without reading that, until the context is
-// done.
+// Tell returns what a file says about its history, without reading the history, until the
+// context is done.
 func Tell(ctx context.Context, in io.ReaderAt, size int64, name string, memory int64) (Told, error) {
 	told := Told{Events: -1}
 	head := make([]byte, min(size, int64(len(pointer))))
@@ -58,10 +58,10 @@ func Tell(ctx context.Context, in io.ReaderAt, size int64, name string, memory i
 	return told, nil
 }
 
-// Pointer is why a file tells nothing that Git LFS has left in place of a test.jepsen.
+// Pointer is the Why of a file that Git LFS has left in place of a test.jepsen.
 const Pointer = "is a pointer of Git LFS"
 
-// pointer is how a file begins that Git LFS leaves in place of a large one.
+// pointer is the beginning of a file that Git LFS leaves in place of a large one.
 const pointer = "version https://git-lfs"
 
 // TellStream is Tell for a file that is read from front to back.
@@ -87,14 +87,15 @@ type piece struct {
 	data   []byte
 }
 
-// What is kept of a file: blocks of at most maxBlock bytes, up to maxSkimmed in all.
+// The parts of a file that are kept: blocks of at most maxBlock bytes, up to maxSkimmed in
+// all.
 const (
 	maxBlock   = 1 << 20
 	maxSkimmed = 16 << 20
 )
 
-// ErrSkipped is the error of TellStream if it has skipped what it needs: a file that is
-// all there tells.
+// ErrSkipped is the error of TellStream if it has skipped a part that it needs. Tell on the
+// whole file does not skip any.
 var ErrSkipped = errors.New("a part of the file was skipped")
 
 // skim reads a file to its end.
@@ -123,7 +124,7 @@ func (s *skimmed) skim(in io.Reader) error {
 	}
 }
 
-// keep reads n bytes, and says whether there are as many.
+// keep reads n bytes and says whether there are that many.
 func (s *skimmed) keep(r io.Reader, n int64) bool {
 	data := make([]byte, n)
 	got, err := io.ReadFull(r, data)
@@ -133,14 +134,14 @@ func (s *skimmed) keep(r io.Reader, n int64) bool {
 	return err == nil
 }
 
-// note notes what is wrong with the text.
+// note remembers an error of the text.
 func (s *skimmed) note(err error) {
 	if s.err == nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		s.err = err
 	}
 }
 
-// skip passes n bytes, and says whether there are as many.
+// skip skips n bytes and says whether there are that many.
 func (s *skimmed) skip(r io.Reader, n int64) bool {
 	got, err := io.CopyN(io.Discard, r, n)
 	s.size += got
@@ -148,7 +149,7 @@ func (s *skimmed) skip(r io.Reader, n int64) bool {
 	return err == nil
 }
 
-// rest reads what is left: zeros, or the beginning of a block.
+// rest reads the rest: zeros, or the beginning of a block.
 func (s *skimmed) rest(r *bufio.Reader) error {
 	if head, _ := r.Peek(blockHeader); len(head) > 0 {
 		s.keep(r, int64(len(head)))
@@ -159,7 +160,7 @@ func (s *skimmed) rest(r *bufio.Reader) error {
 	return s.err
 }
 
-// ReadAt reads what was kept.
+// ReadAt reads from the parts that were kept.
 func (s *skimmed) ReadAt(p []byte, offset int64) (n int, err error) {
 	for n < len(p) {
 		at := offset + int64(n)

@@ -10,7 +10,8 @@ import (
 	"clew/jepsen/testfile"
 )
 
-// A stream tells what a file does, wherever it is cut, and no event more than it holds.
+// A stream tells the same as a file, wherever it is cut, and not one event more than it
+// holds.
 func TestAStreamTellsWhatAFileTells(t *testing.T) {
 	tell := func(data []byte) (file, stream testfile.Told) {
 		t.Helper()

@@ -13,7 +13,7 @@ import (
 	"clew/jepsen/forms"
 )
 
-// block is a block of a file.
+// block returns a block of a file.
 func block(kind uint16, data []byte) []byte {
 	b := binary.BigEndian.AppendUint64(nil, uint64(28+len(data)))
 	b = append(b, 0, 0, 0, 0)
@@ -23,8 +23,7 @@ func block(kind uint16, data []byte) []byte {
 	return append(b, data...)
 }
 
-// file is a file of blocks, which have the numbers from 1 on, and an index that
-// comes last.
+// file returns a file of blocks, numbered from 1 on, and an index that comes last.
 func file(version uint32, root int32, blocks ...[]byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte("JEPSEN"), version)
 	b = append(b, make([]byte, 8)...)
@@ -38,8 +37,8 @@ func file(version uint32, root int32, blocks ...[]byte) []byte {
 	return append(b, block(1, index)...)
 }
 
-// vector is a block that has a history in chunks: numbers of blocks, with how many
-// events each has.
+// vector returns a block that has a history in chunks. Each chunk is the number of a block
+// and its number of events.
 func vector(count int, chunks ...[2]int) []byte {
 	b := binary.BigEndian.AppendUint64(nil, uint64(count))
 	first := 0
@@ -76,17 +75,17 @@ func str(b []byte, s string) []byte {
 
 func keyword(b []byte, name string) []byte { return str(append(b, 0xca, 0xf7), name) }
 
-// reference is the value of a key of the test: a map of one key to a block.
+// reference returns the value of a key of the test: a map of one key to a block.
 func reference(b []byte, key string, id int64) []byte {
 	b = str(append(keyword(b, key), 0xef), "block-ref")
 	return integer(append(b, 1), id)
 }
 
-// test is a test whose history is in a block.
+// test returns a test whose history is in a block.
 func test(history int64) []byte { return block(2, reference([]byte{0xc0, 0xe6}, "history", history)) }
 
-// register is a history of a register in chunks, and the same as EDN. Ten
-// processes write values and read them, each of them once.
+// register returns a history of a register in chunks, and the same as EDN. Ten processes
+// write values and read them, each value once.
 func register(events, chunk int) (data, text []byte) {
 	var blocks [][]byte
 	var parts [][2]int
@@ -203,8 +202,8 @@ func collected(code []byte, open, closing string, of []form) form {
 	return f
 }
 
-// Op maps may have any keys, in any order, and more ways to be printed than a
-// history keeps as such. Jepsen's ops may have any other keys.
+// Op maps may have any keys, in any order, and more ways to be printed than a history
+// keeps. Jepsen's ops may have any other keys.
 func TestOpMapsOfAnyShapeAreKept(t *testing.T) {
 	t.Run("maps", func(t *testing.T) { anyShape(t, false) })
 	t.Run("ops", func(t *testing.T) { anyShape(t, true) })
