@@ -14,37 +14,35 @@ import (
 
 // Options says how a history is paired.
 type Options struct {
-	// File is the name of the history in errors. Functions that read a file set
-	// it.
+	// File is the name of the history in errors. Functions that read a file set it.
 	File string
-	// AnyFailedF accepts a :fail whose :f differs from its invocation's, as
-	// Knossos does: neither event counts anyway.
+	// AnyFailedF accepts a :fail whose :f differs from its invocation's, as Knossos does:
+	// neither event counts anyway.
 	AnyFailedF bool
-	// Memory, if not 0, is what may be held while a text is read, in bytes, about:
-	// a text with a form that takes more is not read.
+	// Memory, if not 0, is roughly how many bytes may be held while a text is read. A text
+	// with a form that takes more is not read.
 	Memory int64
-	// AllClients takes every process but :nemesis for a client. Otherwise clients
-	// are integers.
+	// AllClients takes every process but :nemesis for a client. Otherwise clients are
+	// integers.
 	AllClients bool
-	// ClockError is how wrong the times of interval records may be, in their unit:
-	// each operation may have been called earlier and have returned later by that.
+	// ClockError is how wrong the times of interval records may be, in their unit. Each
+	// operation may have been called that much earlier and have returned that much later.
 	ClockError int64
-	// Fingerprint asks for the fingerprint of the text. It takes about a second for
-	// 1.5 GB.
+	// Fingerprint asks for the fingerprint of the text. It takes about a second for 1.5 GB.
 	Fingerprint bool
 }
 
-// Builder makes a History from events, and pairs them by process as they come.
-// A process has at most one operation open at a time.
+// Builder makes a History from events, and pairs them by process as they come. A process
+// has at most one operation open at a time.
 //
-// Programs call Invoke, OK, Fail and Info, in the order in which the events
-// happened. Values are plain Go, as edn.Values.From takes them; as in Jepsen,
-// the value of an OK is the one that counts, so the OK of a write carries the
-// value that was written. If an event makes no sense, History returns an error
-// about the first such event, and later events are ignored.
+// Programs call Invoke, OK, Fail and Info, in the order in which the events happened.
+// Values are plain Go, as edn.Values.From takes them. As in Jepsen, the value of an OK is
+// the one that counts, so the OK of a write carries the value that was written. If an event
+// makes no sense, History returns an error about the first such event, and later events are
+// ignored.
 //
-// Code that reads the text of a history calls Add instead, and may pass on what
-// else it knows with Warn, SetObject and Expect.
+// Code that reads the text of a history calls Add instead. It may pass on more with Warn,
+// SetObject and Expect.
 type Builder struct {
 	h    *History
 	opts Options
@@ -67,9 +65,9 @@ type Builder struct {
 	warned     int
 
 	nemesis   edn.ID          // the keyword
-	strange   int             // events of others than clients and the nemesis
+	strange   int             // events of processes other than clients and the nemesis
 	strangeFs map[edn.ID]bool // their :f's
-	misread   []Misread       // those of the history, and those that are only warned of
+	misread   []Misread       // those of the history, and those that are only warned about
 	lost      edn.Pos         // the first completion without an invocation
 }
 
@@ -89,7 +87,7 @@ func NewBuilder(o Options) *Builder {
 	return b
 }
 
-// Values is the table that holds the history's values.
+// Values returns the table that holds the history's values.
 func (b *Builder) Values() *edn.Values {
 	if b == nil || b.h == nil {
 		return nil
@@ -97,7 +95,7 @@ func (b *Builder) Values() *edn.Values {
 	return b.h.Values
 }
 
-// Invoke is the beginning of an operation: process calls f ("write") with value.
+// Invoke begins an operation: process calls f ("write") with value.
 func (b *Builder) Invoke(process int, f string, value any, with ...Extra) {
 	b.event(Invoke, process, f, value, with)
 }
@@ -112,9 +110,9 @@ func (b *Builder) Fail(process int, f string, value any, with ...Extra) {
 	b.event(Fail, process, f, value, with)
 }
 
-// Info says that nobody knows what became of the open operation of a process:
-// it may happen at any time from its invocation on, or never. The same is true
-// of an operation that gets no completion at all.
+// Info says that it is not known what became of the open operation of a process. It may
+// happen at any time from its invocation on, or never. The same is true of an operation
+// that gets no completion at all.
 func (b *Builder) Info(process int, f string, value any, with ...Extra) {
 	b.event(Info, process, f, value, with)
 }
@@ -125,9 +123,9 @@ type Extra struct {
 	value any
 }
 
-// With gives an event another key: "index" (an event without it gets its
-// position as its index), "key", which some models read, or any other key,
-// which is only shown.
+// With gives an event another key. It may be "index" (an event without it gets its position
+// as its index), "key", which some models read, or any other key. Other keys are only
+// shown.
 func With(key string, value any) Extra { return Extra{key, value} }
 
 // ErrNoBuilder is the error of a Builder that was not made by NewBuilder.
@@ -154,8 +152,8 @@ func (b *Builder) History() (*History, error) {
 	return b.h, nil
 }
 
-// SoFar is the history of the events so far, operations that have not returned
-// being crashed. It is whole only until the next event comes; History ends it.
+// SoFar returns the history of the events so far; operations that have not returned are
+// crashed. It is valid only until the next event; History ends it.
 func (b *Builder) SoFar() (*History, error) {
 	switch {
 	case b == nil || b.h == nil:
@@ -184,7 +182,7 @@ func (b *Builder) event(t Type, process int, f string, value any, with []Extra) 
 	b.Add(e)
 }
 
-// plain is an event without its type.
+// plain returns an event without its type.
 func (b *Builder) plain(process int, f string, value any, with []Extra) (*opmap.Event, error) {
 	v := b.h.Values
 	e := &opmap.Event{Has: opmap.HasProcess | opmap.HasType | opmap.HasF | opmap.HasValue, Line: b.h.Events + 1}
@@ -218,7 +216,7 @@ func (b *Builder) plain(process int, f string, value any, with []Extra) (*opmap.
 	return e, nil
 }
 
-// f is the keyword of an :f. The name may begin with its colon.
+// f returns the keyword of an :f. The name may begin with its colon.
 func (b *Builder) f(name string) (edn.ID, error) {
 	if id, known := b.fs[name]; known {
 		return id, nil
@@ -233,7 +231,7 @@ func (b *Builder) f(name string) (edn.ID, error) {
 	return id, nil
 }
 
-// text is the op map of an event with other keys.
+// text returns the op map of an event with other keys.
 func (b *Builder) text(e *opmap.Event, with []Extra) []byte {
 	v := b.h.Values
 	kvs := []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type,
@@ -246,12 +244,11 @@ func (b *Builder) text(e *opmap.Event, with []Extra) []byte {
 	return v.AppendMap(nil, kvs)
 }
 
-// Add takes the next event of a text. If something is wrong with the event, Add
-// says so at once, and so does History later.
+// Add takes the next event of a text. If something is wrong with the event, Add returns an
+// error at once, and so does History later.
 func (b *Builder) Add(e *opmap.Event) error { return b.take(e, byProcess) }
 
-// byProcess stands for the number of an operation if events are paired by
-// process.
+// byProcess stands for the number of an operation if events are paired by process.
 const byProcess = -1
 
 func (b *Builder) take(e *opmap.Event, op int32) error {
@@ -269,16 +266,16 @@ func (b *Builder) take(e *opmap.Event, op int32) error {
 	return b.err
 }
 
-// Expect says how long the text of the events is, so that the Builder can make
-// room for all of them.
+// Expect says how long the text of the events is, so that the Builder can make room for all
+// of them.
 func (b *Builder) Expect(bytes int64) {
 	if b != nil {
 		b.bytes = bytes
 	}
 }
 
-// NoLines says that the events stand on no lines, since the file is no text. They
-// are cited by their index alone.
+// NoLines says that the events have no lines, since the file is not text. Messages cite
+// them by their index alone.
 func (b *Builder) NoLines() {
 	if b != nil && b.h != nil {
 		b.h.built = true
@@ -292,8 +289,7 @@ func (b *Builder) SetObject(word string) {
 	}
 }
 
-// maxWarnings bounds the warnings of one history; further ones are only
-// counted.
+// maxWarnings bounds the warnings of one history; further ones are only counted.
 const maxWarnings = 10
 
 // Warn adds to the history's warnings, up to a bound.
@@ -307,7 +303,7 @@ func (b *Builder) Warn(format string, args ...any) {
 	}
 }
 
-// Warnings are the warnings so far.
+// Warnings returns the warnings so far.
 func (b *Builder) Warnings() []string {
 	if b == nil || b.h == nil {
 		return nil
@@ -315,8 +311,8 @@ func (b *Builder) Warnings() []string {
 	return b.h.Warnings
 }
 
-// at is the place where an event begins in the text. If a program makes the
-// events, they have no place.
+// at returns the place where an event begins in the text. Events that a program makes have
+// no place.
 func (b *Builder) at(e *opmap.Event) edn.Pos {
 	if b.h.built {
 		return edn.Pos{File: b.h.File}
@@ -324,7 +320,7 @@ func (b *Builder) at(e *opmap.Event) edn.Pos {
 	return edn.Pos{File: b.h.File, Line: e.Line, Col: e.Col}
 }
 
-// line begins a warning about an event.
+// line returns the beginning of a warning about an event.
 func (b *Builder) line(n int) string {
 	if b.h.built {
 		return ""
@@ -385,8 +381,8 @@ func CheckOp(file string, e *opmap.Event) error {
 	return nil
 }
 
-// foreign says of which other form the keys of a map are, and where to go with it, "" if
-// they are of none that is known.
+// foreign says which other form the keys of a map belong to, and where to go with it. It
+// returns "" if the form is not known.
 func foreign(keys []string) string {
 	has := func(all ...string) bool {
 		return !slices.ContainsFunc(all, func(key string) bool {
@@ -414,11 +410,11 @@ const etcdReports = "its own validator reads a report below tests/robustness/tes
 // maxKeysShown bounds the keys of a map in an error about it.
 const maxKeysShown = 5
 
-// maxKeyShown bounds the characters of one of them.
+// maxKeyShown bounds the characters of each of them.
 const maxKeyShown = 40
 
-// keysOf is the keys of a map that is no op, as text. It is empty if its text is not
-// at hand, or too long to be read once more for the sake of a message.
+// keysOf returns the keys of a map that is not an op, as text. It returns none if the map's
+// text is missing, or too long to read again for a message.
 func keysOf(e *opmap.Event) (keys []string) {
 	v := edn.NewValues()
 	if len(e.Text) > 1<<20 {

@@ -15,8 +15,8 @@ import (
 	"clew/jepsen/forms"
 )
 
-// columns are the events and operations of a history, but for their places. Of
-// equal values the first spelling stands for all.
+// columns returns the events and operations of a history, without their places. Of equal
+// values the first spelling stands for all.
 func columns(h *jepsen.History, spelling *edn.Values) []string {
 	text := func(id edn.ID) string {
 		x, err := spelling.From(h.Values.Value(id))

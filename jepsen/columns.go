@@ -6,8 +6,8 @@ import (
 	"clew/internal/huge"
 )
 
-// push appends an event to the columns. Where one of a timed operation stands is for
-// pairTimed to say.
+// push appends an event to the columns. For the event of a timed operation, pairTimed sets
+// the place.
 func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event {
 	h := b.h
 	ev := Event(len(h.Type))
@@ -21,7 +21,7 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 	h.OpOf = append(h.OpOf, None)
 	line, col := e.Line, e.Col
 	if h.built || timed {
-		line, col = h.Events, 0 // no line, but the places of events that ascend alike take no memory
+		line, col = h.Events, 0 // no line; the places of events that ascend in step take no memory
 	}
 	h.places.add(b.index(e, position), int32(line), int32(col))
 	h.setKey(ev, e.Key)
@@ -29,8 +29,8 @@ func (b *Builder) push(t Type, e *opmap.Event, position int64, timed bool) Event
 	return ev
 }
 
-// reserve makes room for more events. Reallocation would cost more time than all else
-// here, and touch several times the memory.
+// reserve makes room for more events. Reallocation would cost more time than the rest of
+// the work here, and touch several times the memory.
 func (b *Builder) reserve(read int64) {
 	h := b.h
 	more := huge.More(len(h.Type), read, b.bytes)
@@ -61,9 +61,8 @@ func (b *Builder) process(id edn.ID) int32 {
 	return b.dense[id] - 1
 }
 
-// index is the op's own :index, else its position. Duplicates are looked up in
-// a map only once the indices stop ascending, which never happens in an
-// ordinary history.
+// index returns the op's own :index, else its position. It looks up duplicates in a map
+// only once the indices stop ascending, which never happens in an ordinary history.
 func (b *Builder) index(e *opmap.Event, position int64) int64 {
 	n := e.Index
 	if e.Has&opmap.HasIndex == 0 {

@@ -67,8 +67,8 @@ func ExampleWith() {
 	// x {:f :put, :index 0, :key "x", :process 0, :time 12, :type :invoke, :value "a"}
 }
 
-// Operations whose times touch are concurrent. A read that is called when a write
-// returns may return before it in the order of the history.
+// Operations whose times touch are concurrent. A read that is called when a write returns
+// may return before it in the order of the history.
 func ExampleFromIntervals() {
 	h, err := jepsen.FromIntervals([]jepsen.Interval{
 		{Process: 0, F: "write", Input: 1, Call: 0, Return: 10},

@@ -8,8 +8,7 @@ import (
 	"clew/edn/opmap"
 )
 
-// Event numbers the events of a history: a row of its event columns, which is
-// the time.
+// Event numbers the events of a history: a row of its event columns, which is the time.
 type Event int32
 
 // Operation numbers the operations of a history: a row of its operation columns.
@@ -31,15 +30,14 @@ const (
 
 func (t Type) String() string { return [...]string{":invoke", ":ok", ":fail", ":info"}[t] }
 
-// Name is the type without its colon.
+// Name returns the type without its colon.
 func (t Type) Name() string { return t.String()[1:] }
 
 // Status says how an operation ended.
 type Status uint8
 
-// The ways in which an operation ends. Crashed stands for :info and for no
-// completion at all: the operation may take effect at any time after its
-// invocation, or never.
+// The ways in which an operation ends. Crashed stands for :info and for no completion at
+// all: the operation may take effect at any time after its invocation, or never.
 const (
 	Succeeded Status = iota
 	Failed
@@ -48,13 +46,12 @@ const (
 
 func (s Status) String() string { return [...]string{"succeeded", "failed", "crashed"}[s] }
 
-// History is one Jepsen history. Event columns hold a row for every event of a
-// client; the row number is the time. Operation columns hold a row for every
-// invocation, in that order.
+// History is one Jepsen history. Event columns hold a row for every event of a client; the
+// row number is the time. Operation columns hold a row for every invocation, in that order.
 type History struct {
 	File   string // the file it was read from, "" if it was built
-	Object string // the kind of object that its text names, such as "queue"; "" if it names none
-	SHA256 string // of all that was read, compressed if it was, in hexadecimal digits; "" unless Options.Fingerprint asked for it
+	Object string // the kind of object that its text names, such as "queue"; "" if it does not name one
+	SHA256 string // of everything that was read, compressed if it was, in hexadecimal digits; "" unless Options.Fingerprint asked for it
 	Values *edn.Values
 
 	// Events.
@@ -66,18 +63,17 @@ type History struct {
 
 	// Only in a whole history.
 	places places
-	// If operations were given by the times of their calls and returns, by operation:
-	// where its events stand. The places then say what their :index is.
+	// By operation, where its events stand, if operations were given by the times of their
+	// calls and returns. The places then hold their :index.
 	lines, cols []int32
 	keys        []edn.ID // the :key of the op; shorter if the last ones have none
 	texts       opmap.Texts
 
 	skipped []SkippedEvent // the first of them; only in a whole history
 
-	built bool // by a program, or from a file that is no text: events stand on no lines
+	built bool // by a program, or from a file that is not text: events have no lines
 
-	// Only in the history of a key: the whole history, and for each event its
-	// event there.
+	// Only in the history of a key: the whole history, and for each event its event there.
 	whole      *History
 	wholeEvent []Event
 
@@ -86,18 +82,18 @@ type History struct {
 	Completion []Event // or None
 	Status     []Status
 
-	Processes []edn.ID   // what names the client processes: integers, unless all are clients
-	Events    int        // op maps in the file, those of other processes included
-	Skipped   int        // events of processes that are no clients
-	Strangers []Stranger // the first of each :f among those of others than :nemesis
+	Processes []edn.ID   // the names of the client processes: integers, unless all are clients
+	Events    int        // op maps in the file, including those of other processes
+	Skipped   int        // events of processes that are not clients
+	Strangers []Stranger // the first of each :f among events of processes that are not clients, except :nemesis
 	Misread   []Misread  // the first events of each kind that may have their value under another key
 	Warnings  []string
 }
 
-// Operations is the number of operations.
+// Operations returns the number of operations.
 func (h *History) Operations() int { return len(h.Invocation) }
 
-// CrashedCount is the number of crashed operations.
+// CrashedCount returns the number of crashed operations.
 func (h *History) CrashedCount() int {
 	n := 0
 	for _, s := range h.Status {
@@ -108,8 +104,8 @@ func (h *History) CrashedCount() int {
 	return n
 }
 
-// OpValue is the value that counts for an operation: the completion's if it
-// succeeded, the invocation's otherwise.
+// OpValue returns the value that counts for an operation: the completion's if it succeeded,
+// the invocation's otherwise.
 func (h *History) OpValue(op Operation) edn.ID {
 	if h.Status[op] == Succeeded {
 		return h.Value[h.Completion[op]]
@@ -117,7 +113,7 @@ func (h *History) OpValue(op Operation) edn.ID {
 	return h.Value[h.Invocation[op]]
 }
 
-// Key is the :key of an event's op, nil if it has none.
+// Key returns the :key of an event's op, nil if it has none.
 func (h *History) Key(event Event) edn.ID {
 	if h.whole != nil {
 		return h.whole.Key(h.wholeEvent[event])
@@ -133,7 +129,7 @@ func (h *History) HasKeys() bool {
 	return len(h.keys) > 0 || h.whole != nil && len(h.whole.keys) > 0
 }
 
-// setKey sets the :key of an event. Those of earlier events have been set.
+// setKey sets the :key of an event. The keys of earlier events must be set already.
 func (h *History) setKey(event Event, key edn.ID) {
 	if key == edn.Nil {
 		return
@@ -144,8 +140,7 @@ func (h *History) setKey(event Event, key edn.ID) {
 	h.keys = append(h.keys, key)
 }
 
-// InWhole turns an event of a key's history into the same event of the whole
-// history.
+// InWhole turns an event of a key's history into the same event of the whole history.
 func (h *History) InWhole(event Event) Event {
 	if h.whole == nil {
 		return event
@@ -162,12 +157,12 @@ func (h *History) WholeOperation(op Operation) Operation {
 	return h.whole.OpOf[h.wholeEvent[h.Invocation[op]]]
 }
 
-// Index is the :index of an event's op, or its position in the file if it has
-// none.
+// Index returns the :index of an event's op, or its position in the file if it has none.
 func (h *History) Index(event Event) int64 { return h.place(event).index }
 
-// EventAt is the first event with an :index, None if there is none. If that is one
-// that was skipped, it is the event of a client next to it. Linear time.
+// EventAt returns the first event with an :index, None if there is none. If the index is
+// that of a skipped event, it returns the next event of a client, or else the last. Linear
+// time.
 func (h *History) EventAt(index int64) Event {
 	for e := range Event(len(h.Type)) {
 		if h.Index(e) == index {
@@ -182,7 +177,7 @@ func (h *History) EventAt(index int64) Event {
 	return None
 }
 
-// place is where an event's op stands.
+// place returns where an event's op stands.
 func (h *History) place(event Event) run {
 	if h.whole != nil {
 		return h.whole.place(h.wholeEvent[event])
@@ -198,14 +193,14 @@ func (h *History) place(event Event) run {
 	return at
 }
 
-// Line is where an event's op begins in the file, from 1; 0 if the history was
-// built, or if the file has no lines.
+// Line returns the line where an event's op begins in the file, from 1. It returns 0 if the
+// history was built, or if the file has no lines.
 func (h *History) Line(event Event) int { return h.pos(event).Line }
 
-// Col is the column there, likewise.
+// Col returns the column where an event's op begins, from 1, or 0 as Line does.
 func (h *History) Col(event Event) int { return h.pos(event).Col }
 
-// pos is where an event's op begins.
+// pos returns where an event's op begins.
 func (h *History) pos(event Event) edn.Pos {
 	if h.built {
 		return edn.Pos{File: h.File}
@@ -222,11 +217,10 @@ func (h *History) Where(event Event) string {
 	return fmt.Sprintf("index %d, line %d", h.Index(event), h.Line(event))
 }
 
-// Errorf is an error about an event, an *edn.Error.
+// Errorf returns an error about an event, an *edn.Error.
 func (h *History) Errorf(event Event, format string, args ...any) error {
 	return h.pos(event).Errorf(format, args...)
 }
 
-// ErrNoHistory is the error of functions that are given nil or the zero
-// History.
+// ErrNoHistory is the error of functions that are given nil or the zero History.
 var ErrNoHistory = errors.New("no history is given: read one, or build one")

@@ -9,8 +9,9 @@ import (
 	"clew/edn"
 )
 
-// Keyed is a history of independent keys, whose values are [key value] tuples,
-// as jepsen.independent writes them: one history per key. Of a :cas, [key old new] is one, too.
+// Keyed is a history of independent keys, whose values are [key value] tuples, as
+// jepsen.independent writes them. It has one history per key. For a :cas, [key old new] is
+// a tuple, too.
 type Keyed struct {
 	// Unwrapped is the whole history with every tuple's value in its place.
 	Unwrapped *History
@@ -21,34 +22,32 @@ type Keyed struct {
 	ops      []Operation // the operations with a key, key by key
 	begin    []int32     // by row of Keys: where its operations begin in ops; and the end of all
 	everyKey []Operation // the operations without a key, which every key shares
-	rows     []int32     // by row of Keys: its row among those of the history; nil if these are all
+	rows     []int32     // by row of Keys: its row among the history's keys; nil if Keys has all of those
 }
 
-// KeyHistory is the history of one key. Operations without a key, if there may be
-// any, are those of every key.
+// KeyHistory is the history of one key. Operations without a key, where they are allowed,
+// belong to every key.
 type KeyHistory struct {
 	*History
 	WholeOp []Operation // by operation: the operation of the whole history
 }
 
-// maxCopies bounds the copies of operations without a key, all of which every
-// key has.
+// maxCopies bounds the copies of operations without a key; every key has all of them.
 const maxCopies = 50_000_000
 
-// ErrNoTuples is the error of Independent for a history without any tuple:
-// checking nothing must not pass for a verdict.
+// ErrNoTuples is the error of Independent for a history without any tuple: checking nothing
+// must not pass for a verdict.
 var ErrNoTuples = errors.New("independent: no op has a value of the form [key value]")
 
-// Independent parts a history by the keys of its values. A tuple is a vector of
-// two, which is how Jepsen prints it. An operation belongs to the key in its
-// invocation or completion. It is an error if there is no tuple at all, if the two
-// name different keys, or if the value that counts for an operation is no tuple.
-// Linear time and space.
+// Independent splits a history by the keys of its values. A tuple is a vector of two, which
+// is how Jepsen prints it. An operation belongs to the key in its invocation or completion.
+// It is an error if there is no tuple at all, or if the two name different keys. It is also
+// one if the value that counts for an operation is not a tuple. Linear time and space.
 func (h *History) Independent() (*Keyed, error) { return h.keyed(false) }
 
-// IndependentOrShared is Independent, but that an operation without a key belongs
-// to every key, as jepsen.independent has it. Linear time and space, but for
-// those.
+// IndependentOrShared is Independent, except that an operation without a key belongs to
+// every key, as in jepsen.independent. It takes linear time and space, plus the copies of
+// such operations.
 func (h *History) IndependentOrShared() (*Keyed, error) { return h.keyed(true) }
 
 func (h *History) keyed(share bool) (*Keyed, error) {
@@ -111,8 +110,8 @@ func (h *History) keyed(share bool) (*Keyed, error) {
 	return k, nil
 }
 
-// lacksKey is the event whose value counts for an operation if that is no tuple,
-// else None. What failed counts for nothing.
+// lacksKey returns the event whose value counts for an operation if that value is not a
+// tuple, else None. Failed operations do not count.
 func (h *History) lacksKey(op Operation) Event {
 	event := h.Invocation[op]
 	switch h.Status[op] {
@@ -127,8 +126,8 @@ func (h *History) lacksKey(op Operation) Event {
 	return event
 }
 
-// tuple is the key and the value of an event, if its value is a tuple. So is [key old new]
-// of a :cas: [key [old new]], as some clients write it.
+// tuple returns the key and the value of an event if its value is a tuple. A :cas may also
+// have [key old new], as some clients write it, for [key [old new]].
 func (h *History) tuple(event Event) (key, value edn.ID, ok bool) {
 	id := h.Value[event]
 	if h.Values.Kind(id) != edn.KindVector {
@@ -148,7 +147,7 @@ func (k *Keyed) sort() {
 	v := k.Unwrapped.Values
 	type sortable struct {
 		n     int64
-		text  string // of what is no number
+		text  string // of keys that are not numbers
 		isInt bool
 		row   int32 // so far
 	}
@@ -182,8 +181,8 @@ func (k *Keyed) sort() {
 	}
 }
 
-// gather puts the operations of each key together. An operation without a key
-// failed, unless they are shared.
+// gather puts the operations of each key together. An operation without a key is shared, or
+// it failed.
 func (k *Keyed) gather(share bool) {
 	k.begin = make([]int32, len(k.Keys)+1)
 	for _, r := range k.of {
@@ -207,17 +206,17 @@ func (k *Keyed) gather(share bool) {
 	}
 }
 
-// own is the operations of one key, without those of every key.
+// own returns the operations of one key, without those of every key.
 func (k *Keyed) own(row int) []Operation {
 	end := k.begin[row+1]
 	return k.ops[k.begin[row]:end:end]
 }
 
-// notChosen stands for the row of a key that is none of these.
+// notChosen stands for the row of a key that was not chosen.
 const notChosen = -2
 
-// Only is the keys that are chosen, which may be none, in the same order: part of what
-// several machines decide together. What has another key is no operation of any.
+// Only returns the chosen keys, which may be none, in the same order. They are part of what
+// several machines decide together. Operations of other keys do not belong to any of them.
 func (k *Keyed) Only(chosen func(key edn.Value) bool) *Keyed {
 	only := &Keyed{Unwrapped: k.Unwrapped, everyKey: k.everyKey, begin: []int32{0}, rows: []int32{}, of: make([]int32, len(k.of))}
 	for op, row := range k.of {
@@ -239,7 +238,7 @@ func (k *Keyed) Only(chosen func(key edn.Value) bool) *Keyed {
 	return only
 }
 
-// Row is the row of a key among all keys of the history.
+// Row returns the row of a key among all keys of the history.
 func (k *Keyed) Row(row int) int {
 	if k.rows == nil {
 		return row
@@ -247,11 +246,11 @@ func (k *Keyed) Row(row int) int {
 	return int(k.rows[row])
 }
 
-// Shared is the number of operations without a key.
+// Shared returns the number of operations without a key.
 func (k *Keyed) Shared() int { return len(k.everyKey) }
 
-// Positions says for each key, given by its row of Keys, at which positions of a
-// list its operations stand. What is no operation of the history stands nowhere.
+// Positions returns, for each key given by its row of Keys, the positions of its operations
+// in a list. Entries that are not operations of the history have no position.
 func (k *Keyed) Positions(list []Operation) func(row int) []int {
 	of := make([][]int, len(k.Keys))
 	var shared []int
@@ -274,13 +273,12 @@ func (k *Keyed) Positions(list []Operation) func(row int) []int {
 	}
 }
 
-// History is the history of one key, given by its row of Keys. Like the whole
-// history it counts the skipped events, which belong to every key.
+// History returns the history of one key, given by its row of Keys. Like the whole history
+// it counts the skipped events, which belong to every key.
 func (k *Keyed) History(row int) *KeyHistory { return k.Histories([]int{row})[0] }
 
-// Histories is History of several keys, for whoever goes through many: their
-// columns are parts of the same arrays, so whoever holds on to one of them holds
-// all of them.
+// Histories is History of several keys, for callers that go through many. Their columns are
+// parts of the same arrays, so holding on to one of them holds all of them.
 func (k *Keyed) Histories(rows []int) []*KeyHistory {
 	n := 0
 	for _, row := range rows {
@@ -300,7 +298,7 @@ func (k *Keyed) Histories(rows []int) []*KeyHistory {
 	return list
 }
 
-// newColumns makes room for so many operations and their events.
+// newColumns makes room for n operations and their events.
 func newColumns(n int) History {
 	return History{
 		Type: make([]Type, 0, 2*n), Process: make([]int32, 0, 2*n), F: make([]edn.ID, 0, 2*n), Value: make([]edn.ID, 0, 2*n),
@@ -309,8 +307,8 @@ func newColumns(n int) History {
 	}
 }
 
-// copyOperations makes h the history of some operations of the whole, which
-// ascend. Its columns are the next of all.
+// copyOperations makes h the history of some operations of the whole, which ascend. Its
+// columns are the next parts of the columns of all.
 func (k *Keyed) copyOperations(h, all *History, ops []Operation) {
 	whole := k.Unwrapped
 	from, fromOp := len(all.Type), len(all.Status)

@@ -10,8 +10,8 @@ import (
 	"clew/jepsen/forms"
 )
 
-// Histories that share arrays are those of the keys alone, and none reaches into
-// the next.
+// Histories that share arrays are the same as those of the keys alone, and none reaches
+// into the next.
 func TestHistoriesOfSeveralKeysAreThoseOfEachAlone(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("{:process 9 :type :invoke :f :read :value nil :index 700 :key :k}\n")
@@ -50,7 +50,7 @@ func TestHistoriesOfSeveralKeysAreThoseOfEachAlone(t *testing.T) {
 	}
 }
 
-// Keys and values that are equal in Clojure are one, whatever their form.
+// Keys and values that are equal in Clojure are one, in any form.
 func TestEqualKeysOfDifferentFormAreOneKey(t *testing.T) {
 	const text = `{:process 0 :type :invoke :f :write :value [1 5]}
 {:process 0 :type :ok :f :write :value [1N 5]}
@@ -72,7 +72,8 @@ func TestEqualKeysOfDifferentFormAreOneKey(t *testing.T) {
 	}
 }
 
-// What counts for an operation must have a key, unless it belongs to every key.
+// The value that counts for an operation must have a key, unless the operation belongs to
+// every key.
 func TestAnOperationWithoutAKeyIsAnError(t *testing.T) {
 	const keyed = "{:process 0 :type :invoke :f :write :value [:a 1]}\n{:process 0 :type :ok :f :write :value [:a 1]}\n"
 	for text, want := range map[string]string{
@@ -127,7 +128,7 @@ func TestAKeyMayBeNil(t *testing.T) {
 	}
 }
 
-// shown is everything of a key's history.
+// shown returns everything in a key's history.
 func shown(k *jepsen.KeyHistory) string {
 	s := fmt.Sprint(k.Events, k.Skipped, k.WholeOp, k.Invocation, k.Completion, k.Status, k.Type, k.Process, k.F, k.Value, k.OpOf)
 	for e := range jepsen.Event(len(k.Type)) {
@@ -139,8 +140,8 @@ func shown(k *jepsen.KeyHistory) string {
 	return s
 }
 
-// Operations without a key count for each key. What would be too many copies is refused
-// before they are made.
+// Operations without a key count for each key. Too many copies are refused before they are
+// made.
 func TestCopiesOfOperationsWithoutAKeyAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		shared, keys int

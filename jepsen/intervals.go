@@ -10,26 +10,24 @@ import (
 	"clew/internal/huge"
 )
 
-// Interval is an operation that is given by the times of its call and return,
-// as tracers and other checkers write them down. All times are from one clock,
-// in any unit.
+// Interval is an operation given by the times of its call and return, as tracers and other
+// checkers record it. All times are from one clock, in any unit.
 type Interval struct {
 	Process int
 	F       string // "read"
-	Input   any    // what it was called with, in plain Go as edn.Values.From takes it
-	Output  any    // what a read returned; nil means the same as Input, which is right for a write, of which an Output would be the value written
+	Input   any    // the value that it was called with, in plain Go as edn.Values.From takes it
+	Output  any    // the value that it returned. Nil means the same as Input, which is right for a write; an Output of a write would be the value written
 	Key     any    // the :key, for a model that reads one
 	Call    int64
 	Return  int64  // ignored if it crashed
 	Status  Status // Succeeded if it is not given
 }
 
-// FromIntervals is the history of operations with times, in any order.
-// Operations whose times touch are concurrent: if several things happen at one
-// time, calls come first. A process may have several operations at once, which
-// the text of a history cannot say. The operations are numbered in order of
-// their calls, and in the given order if they are called at one time. So if ops
-// is sorted by Call, Operation(i) is ops[i]. O(n log n) time.
+// FromIntervals returns the history of operations with times, in any order. Operations
+// whose times touch are concurrent: if several things happen at one time, calls come first.
+// A process may have several operations at once, which the text of a history cannot say.
+// The operations are numbered in order of their calls, and in the given order if they are
+// called at one time. So if ops is sorted by Call, Operation(i) is ops[i]. O(n log n) time.
 func FromIntervals(ops []Interval) (*History, error) {
 	if len(ops) >= math.MaxInt32/2 {
 		return nil, fmt.Errorf("%d intervals are more than clew can number (2^30)", len(ops))
@@ -68,7 +66,7 @@ func (e end) compare(o end) int {
 	return cmp.Or(cmp.Compare(e.time, o.time), cmp.Compare(min(e.kind, OK), min(o.kind, OK)), cmp.Compare(e.interval, o.interval))
 }
 
-// ends are the calls and returns of intervals.
+// ends returns the calls and returns of intervals.
 func (b *Builder) ends(ops []Interval) ([]end, error) {
 	ends := make([]end, 0, 2*len(ops))
 	for i, o := range ops {
@@ -103,9 +101,9 @@ func (b *Builder) ends(ops []Interval) ([]end, error) {
 	return ends, nil
 }
 
-// AddTimed is Add for operations that are told apart by number, from 0 on,
-// because a process may have several at once. Their events are an :invoke, and
-// an :ok or :info after it. Every process but :nemesis is a client.
+// AddTimed is Add for operations that are distinguished by number, from 0 on, because a
+// process may have several at once. Their events are an :invoke, and an :ok or :info after
+// it. Every process but :nemesis is a client.
 func (b *Builder) AddTimed(e *opmap.Event, op int32) error {
 	if b != nil {
 		b.opts.AllClients = true

@@ -8,12 +8,12 @@ import (
 	"clew/internal/text"
 )
 
-// Op is an operation in plain Go, for those who walk a result. Its values are
-// what edn.Value.Go makes of them.
+// Op is an operation in plain Go, for callers that walk a result. Its values are as
+// edn.Value.Go returns them.
 type Op struct {
-	Process int    // 0 if it does not fit in an int; String shows it all the same
+	Process int    // 0 if it does not fit in an int; String shows it anyway
 	F       string // "read"
-	Value   any    // what it returned if it succeeded, else what it was called with
+	Value   any    // the value that it returned if it succeeded, else the one that it was called with
 	Key     any    // the :key of its invocation, nil if it has none
 	Status  Status
 	Index   int64 // the :index of its completion, of its invocation if it crashed
@@ -22,11 +22,10 @@ type Op struct {
 	name string
 }
 
-// String is the operation as people speak of it: "process 13's :read 471 (index
-// 983)".
+// String returns the operation as people speak of it: "process 13's :read 471 (index 983)".
 func (o Op) String() string { return o.name }
 
-// Op is an operation in plain Go.
+// Op returns an operation in plain Go.
 func (h *History) Op(op Operation) Op {
 	inv := h.Invocation[op]
 	process, _ := h.Values.Int(h.Processes[h.Process[inv]])
@@ -47,7 +46,7 @@ func (h *History) Op(op Operation) Op {
 	}
 }
 
-// fits is a number as an int, 0 if it is too large for one.
+// fits returns a number as an int, 0 if it is too large for one.
 func fits(n int64) int {
 	if int64(int(n)) != n {
 		return 0
@@ -55,23 +54,22 @@ func fits(n int64) int {
 	return int(n)
 }
 
-// Name is an operation as people speak of it: "process 13's :read 471 (index
-// 983)", the index being that of its completion if it has one.
+// Name returns an operation as people speak of it: "process 13's :read 471 (index 983)".
+// The index is that of its completion if it has one.
 func (h *History) Name(op Operation) string {
 	return fmt.Sprintf("process %s's %s (index %d)", h.ProcessName(op), h.Call(op), h.LastIndex(op))
 }
 
-// Who is the process of an operation and where it is: "process 13 (index 983)".
+// Who returns the process of an operation and where it is: "process 13 (index 983)".
 func (h *History) Who(op Operation) string {
 	return fmt.Sprintf("process %s (index %d)", h.ProcessName(op), h.LastIndex(op))
 }
 
-// LastIndex is the index of an operation's completion if it has one that tells
-// anything, else that of its invocation.
+// LastIndex returns the index of an operation's completion if that tells anything, else
+// that of its invocation.
 func (h *History) LastIndex(op Operation) int64 { return h.Index(h.LastEvent(op)) }
 
-// LastEvent is an operation's completion if it has one that tells anything, else
-// its invocation.
+// LastEvent returns an operation's completion if that tells anything, else its invocation.
 func (h *History) LastEvent(op Operation) Event {
 	if h.Status[op] != Crashed {
 		return h.Completion[op]
@@ -79,7 +77,7 @@ func (h *History) LastEvent(op Operation) Event {
 	return h.Invocation[op]
 }
 
-// ProcessName is what names an operation's process.
+// ProcessName returns the name of an operation's process.
 func (h *History) ProcessName(op Operation) string {
 	return h.Values.Text(h.Processes[h.Process[h.Invocation[op]]])
 }
@@ -87,7 +85,7 @@ func (h *History) ProcessName(op Operation) string {
 // maxCall bounds the text of an operation in sentences and pictures.
 const maxCall = 40
 
-// Call is what an operation did: ":read 471". It has at most maxCall characters.
+// Call returns what an operation did: ":read 471". It has at most maxCall characters.
 func (h *History) Call(op Operation) string {
 	s := h.Values.Text(h.F[h.Invocation[op]])
 	if value := h.OpValue(op); value != edn.Nil {
@@ -96,7 +94,7 @@ func (h *History) Call(op Operation) string {
 	return text.Shorten(s, maxCall)
 }
 
-// EventMap is the op map of an event with all its keys. Like Knossos it adds an
+// EventMap returns the op map of an event with all its keys. As Knossos does, it adds an
 // :index if there is none, and a nil :value.
 func (h *History) EventMap(event Event) edn.Value {
 	return h.opMap(event, h.Value[event])
@@ -107,14 +105,14 @@ func (h *History) KeyedEventMap(event Event, key edn.Value) edn.Value {
 	return h.opMap(event, h.Values.InternVector([]edn.ID{key.ID(), h.Value[event]}))
 }
 
-// OperationMap is an operation's invocation with the value that it returned if it
-// succeeded, as Knossos shows pending operations.
+// OperationMap returns an operation's invocation, as Knossos shows pending operations. If
+// the operation succeeded, it has the returned value.
 func (h *History) OperationMap(op Operation) edn.Value {
 	return h.opMap(h.Invocation[op], h.OpValue(op))
 }
 
-// OpPrinter prints op maps as EventMap and OperationMap give them, one after
-// another, without adding to the history's Values.
+// OpPrinter prints op maps as EventMap and OperationMap return them, one after another,
+// without adding to the history's Values.
 type OpPrinter struct {
 	h       *History
 	printer *opmap.Printer
@@ -139,7 +137,7 @@ func (p *OpPrinter) AppendEvent(dst []byte, event Event) []byte {
 	return p.append(dst, event, p.h.Value[event])
 }
 
-// AppendOperation appends the text of an operation's.
+// AppendOperation appends the text of an operation's op map.
 func (p *OpPrinter) AppendOperation(dst []byte, op Operation) []byte {
 	return p.append(dst, p.h.Invocation[op], p.h.OpValue(op))
 }
@@ -174,7 +172,7 @@ func hasKey(kvs []edn.ID, key edn.ID) bool {
 	return false
 }
 
-// written is the keys and values of an op as they stand in its file.
+// written returns the keys and values of an op as they stand in its file.
 func (h *History) written(event Event) []edn.ID {
 	v := h.Values
 	if text := h.text(event); len(text) > 0 {
@@ -184,7 +182,7 @@ func (h *History) written(event Event) []edn.ID {
 	}
 	process := h.Processes[h.Process[event]]
 	if n, isInt := v.Int(process); isInt {
-		process = v.InternInt(n) // its class may go by another spelling
+		process = v.InternInt(n) // its class may stand for another spelling
 	}
 	kvs := []edn.ID{
 		v.InternKeyword("process"), process,
@@ -197,9 +195,8 @@ func (h *History) written(event Event) []edn.ID {
 	return kvs
 }
 
-// text is the op of an event as it stands in its file, or another text that
-// prints the same once it is read. It is empty if the event was not read from
-// an op map.
+// text returns the op of an event as it stands in its file, or another text that prints the
+// same once it is read. It is empty if the event was not read from an op map.
 func (h *History) text(event Event) []byte {
 	if h.whole != nil {
 		return h.whole.text(h.wholeEvent[event])

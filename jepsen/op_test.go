@@ -8,8 +8,8 @@ import (
 	"clew/jepsen/forms"
 )
 
-// oddOps are op maps as people and programs write them. Each of them comes many
-// times, so that a reader learns how it is printed.
+// oddOps are op maps as people and programs write them. Each of them comes many times, so
+// that a reader learns how it is printed.
 var oddOps = []string{
 	`{:type :invoke, :f :write, :value 1, :process P, :time 12, :index I}`,
 	`{:index I, :time 007, :process P, :type :ok, :f :write, :value (1 [2N] #{3 1.0 2})}`,
@@ -27,7 +27,7 @@ var oddOps = []string{
 	`{:process P, :type :ok, :f :read, :value ["k" 1], :1x 2, :time 3, ::y 4, :odd {:a}}`,
 }
 
-// What a printer appends is what the map prints, byte for byte.
+// A printer appends the same text that the map prints, byte for byte.
 func TestAPrinterPrintsWhatTheMapsPrint(t *testing.T) {
 	var text strings.Builder
 	for i := range 40 * len(oddOps) {
@@ -79,7 +79,7 @@ func TestAPrinterPrintsWhatTheMapsPrint(t *testing.T) {
 	}
 }
 
-// built is a history of a program.
+// built returns a history of a program.
 func built(t *testing.T) *jepsen.History {
 	b := jepsen.NewBuilder(jepsen.Options{})
 	for i := range 20 {

@@ -8,14 +8,13 @@ import (
 	"clew/edn"
 )
 
-// Packer packs histories as bytes, such as those of the keys of one history, so that
-// other machines can check them: about 10 bytes for each event, and each value once.
-// Unpack reads them.
+// Packer packs histories as bytes, such as those of the keys of one history, so that other
+// machines can check them. A history takes about 10 bytes for each event, and has each
+// value once. Unpack reads it.
 //
-// What is packed is all that a decision needs, and where the events stand; not the
-// other keys of op maps, the events that were skipped, and warnings. Unlike op maps,
-// which WriteEDN writes, it has any history. The bytes are for programs of the same
-// build.
+// It packs everything that a decision needs, and where the events stand. It leaves out the
+// other keys of op maps, the events that were skipped, and warnings. Unlike the op maps of
+// WriteEDN, the bytes can hold any history. They are for programs of the same build.
 type Packer struct {
 	forms     *edn.Packer
 	processes []int32 // by process: 1 + its number, 0 if it has none
@@ -23,12 +22,12 @@ type Packer struct {
 	events    []byte
 }
 
-// NewPacker returns a packer of a history and of those of its keys.
+// NewPacker returns a packer for a history and for those of its keys.
 func (h *History) NewPacker() *Packer {
 	return &Packer{forms: h.Values.NewPacker(), processes: make([]int32, len(h.Processes))}
 }
 
-// What the first byte of an event says besides its type.
+// The first byte of an event holds its type and these flags.
 const (
 	packedType  = 1<<2 - 1
 	packedKey   = 1 << 2 // it has a :key
@@ -94,8 +93,7 @@ func (p *Packer) process(process int32) int32 {
 
 var errPacked = errors.New("expected a packed history, found something else")
 
-// Unpack reads a packed history. The whole history's event of its n-th one is
-// inWhole[n].
+// Unpack reads a packed history. Its n-th event is inWhole[n] of the whole history.
 func Unpack(packed []byte) (h *History, inWhole []Event, err error) {
 	h = &History{Values: edn.NewValues()}
 	forms, rest, err := h.Values.Unpack(packed)
@@ -147,13 +145,13 @@ func Unpack(packed []byte) (h *History, inWhole []Event, err error) {
 	return h, inWhole, nil
 }
 
-// unpacker reads numbers, and says whether they were there.
+// unpacker reads numbers, and remembers whether one was bad.
 type unpacker struct {
 	rest []byte
 	bad  bool
 }
 
-// below is a number from 0 on below a limit; 0 if there is none.
+// below returns a number from 0 on and below a limit; 0 if there is none.
 func (u *unpacker) below(limit int) int {
 	n, size := binary.Uvarint(u.rest)
 	if size <= 0 || n >= uint64(limit) {

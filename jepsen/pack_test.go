@@ -9,7 +9,7 @@ import (
 	"clew/jepsen"
 )
 
-// columnsOf is all that a packed history has.
+// columnsOf returns everything that a packed history has.
 func columnsOf(h *jepsen.History) (all []any) {
 	for e := range jepsen.Event(len(h.Type)) {
 		all = append(all, h.Type[e].String(), h.Values.Text(h.Processes[h.Process[e]]), h.Values.Text(h.F[e]), h.Values.Text(h.Value[e]),

@@ -47,7 +47,7 @@ func (h *History) end(op Operation, ev Event) {
 	h.Status[op] = [...]Status{OK: Succeeded, Fail: Failed, Info: Crashed}[h.Type[ev]]
 }
 
-// unpaired handles a completion whose process has nothing open. Late news of a
+// unpaired handles a completion whose process has nothing open. A late completion of a
 // crashed operation says nothing, except :ok, which contradicts the :info.
 func (b *Builder) unpaired(ev Event) error {
 	h, t := b.h, b.h.Type[ev]
@@ -76,7 +76,7 @@ func (b *Builder) unpaired(ev Event) error {
 	return h.Errorf(ev, "%s (index %d) has no invocation: it is the first event of its process", b.name(ev), h.Index(ev))
 }
 
-// dropLast takes an ignored event out of the columns again.
+// dropLast removes an ignored event from the columns.
 func (b *Builder) dropLast() {
 	h, n := b.h, len(b.h.Type)-1
 	h.Type, h.Process, h.F, h.Value, h.OpOf = h.Type[:n], h.Process[:n], h.F[:n], h.Value[:n], h.OpOf[:n]
@@ -85,15 +85,13 @@ func (b *Builder) dropLast() {
 	h.texts.DropLast()
 }
 
-// name is an event in the words with which errors begin: "process 3's :ok
-// :read".
+// name returns an event in the words that errors begin with: "process 3's :ok :read".
 func (b *Builder) name(ev Event) string {
 	h := b.h
 	return fmt.Sprintf("process %s's %s %s", h.Values.Text(h.Processes[h.Process[ev]]), h.Type[ev], h.Values.Text(h.F[ev]))
 }
 
-// cite names an earlier event of the same process: ":invoke :write (index 0,
-// line 1)".
+// cite names an earlier event of the same process: ":invoke :write (index 0, line 1)".
 func (b *Builder) cite(ev Event) string {
 	return fmt.Sprintf("%s %s (%s)", b.h.Type[ev], b.h.Values.Text(b.h.F[ev]), b.h.Where(ev))
 }

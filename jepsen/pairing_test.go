@@ -43,7 +43,7 @@ func script(bytes []byte) (events []scriptEvent) {
 	return events
 }
 
-// text is the op map of an event.
+// text returns the op map of an event.
 func (e scriptEvent) text() string {
 	var fields []string
 	for _, field := range [][2]string{{":index", e.index}, {":process", e.process}, {":type", e.kind}, {":f", e.f}, {":value", e.value}} {
@@ -58,11 +58,11 @@ func (e scriptEvent) text() string {
 type paired struct {
 	invocation, completion int // positions; jepsen.None
 	status                 jepsen.Status
-	value                  string // that counts
+	value                  string // the one that counts
 }
 
-// naivePairing pairs a script by its definition: the completion of an operation is what
-// its process says next. It says where the first event stands that makes no sense, -1 if
+// naivePairing pairs a script by its definition: the completion of an operation is the next
+// event of its process. It returns where the first event stands that makes no sense, -1 if
 // there is none, and which events count.
 func naivePairing(events []scriptEvent, o jepsen.Options) (ops []paired, kept []int, wrong int) {
 	said := map[string][]scriptEvent{} // by client
@@ -119,8 +119,8 @@ func naivePairing(events []scriptEvent, o jepsen.Options) (ops []paired, kept []
 	return ops, kept, wrong
 }
 
-// FuzzPairing pairs events that come as they like, and compares the operations with
-// those of a naive pairing, or where the first of them stands that makes no sense.
+// FuzzPairing pairs events in any order. It compares the operations with those of a naive
+// pairing, or the place of the first event that makes no sense.
 func FuzzPairing(f *testing.F) {
 	f.Add([]byte("\x20\x06\x28\x06\x01\x00\x09\x06"), false, false)       // two operations
 	f.Add([]byte("\x20\x06\x38\x06\x28\x06"), false, false)               // :ok after :info
@@ -186,8 +186,8 @@ func FuzzPairing(f *testing.F) {
 	})
 }
 
-// FuzzIntervals makes a history of operations with times, which four bytes give each, and
-// compares who precedes whom with the times themselves.
+// FuzzIntervals makes a history of operations with times, four bytes for each. It compares
+// their precedence with the times themselves.
 func FuzzIntervals(f *testing.F) {
 	f.Add([]byte("\x00\x01\x05\x00\x01\x05\x05\x00\x02\x03\x00\x02"))
 	f.Add([]byte("\x00\x09\x01\x01\x01\x09\x00\x02\x00\x09\x00\x00"))
@@ -205,7 +205,7 @@ func FuzzIntervals(f *testing.F) {
 		if h.Operations() != len(ops) {
 			t.Fatalf("%d operations; expected %d", h.Operations(), len(ops))
 		}
-		var of []int // by operation: its interval, which it wrote
+		var of []int // by operation: its interval, whose number it wrote
 		for op := range jepsen.Operation(len(ops)) {
 			n, _ := h.Values.Int(h.OpValue(op))
 			of = append(of, int(n))

@@ -6,10 +6,9 @@ import (
 	"clew/internal/huge"
 )
 
-// places say where the events of a history stand. Nearly always an event's
-// :index and line are one more than those of the one before, and its column is
-// the same: a new run begins only if that is not so. Finding a place takes
-// logarithmic time.
+// places say where the events of a history stand. Nearly always an event's :index and line
+// are one more than those of the one before, and its column is the same. A new run begins
+// only where that does not hold. Finding a place takes logarithmic time.
 type places struct {
 	runs []run
 	n    Event
@@ -22,7 +21,7 @@ type run struct {
 	line, col int32
 }
 
-// after is where the n-th event after it stands, as long as the run goes on.
+// after returns where the n-th event after it stands, while the run goes on.
 func (r run) after(n Event) run {
 	return run{r.index + int64(n), r.event + n, r.line + int32(n), r.col}
 }

@@ -6,28 +6,28 @@ import (
 	"clew/edn"
 )
 
-// Spell is something that a process did that is no client, such as the nemesis: from
-// its first event to its last, by which a partition that was started has been
+// Spell is an action of a process that is not a client, such as the nemesis. It lasts from
+// its first event to its last; at the last one, a partition that was started has been
 // stopped.
 type Spell struct {
 	Process, F, Value edn.ID
 	Index             int64 // the :index of its first event
-	// From and To are the first events of clients after its first and its last
-	// event. One that nothing ended goes on to the end of the history.
+	// From and To are the first events of clients after its first and its last event. A
+	// spell that nothing ended goes on to the end of the history.
 	From, To Event
 }
 
-// spell is one under way.
+// spell is a Spell under way.
 type spell struct {
 	first, last SkippedEvent
 	done        bool   // the second event of its operation has come
-	ends        *spell // what it ends, if that is what it is for
-	open, ended bool   // it began what something else ends, and that has come
+	ends        *spell // the spell that this one ends, or nil
+	open, ended bool   // it began something that another :f ends, and that end has come
 }
 
-// Spells are what the skipped processes did, in order, as far as SkippedEvents are
-// kept. The next event of a process with the same :f is the end of an operation; an
-// operation such as :stop-partition is the end of what :start-partition began.
+// Spells returns what the skipped processes did, in order, as far as SkippedEvents are
+// kept. The next event of a process with the same :f ends an operation. An operation such
+// as :stop-partition ends the spell that :start-partition began.
 func (h *History) Spells() []Spell {
 	type kind struct {
 		process edn.ID
@@ -69,10 +69,10 @@ func (h *History) Spells() []Spell {
 	return spells
 }
 
-// opposites are :f's that end what others began, beside :stop-x and :start-x.
+// opposites maps :f's to those that they end, beside :stop-x and :start-x.
 var opposites = map[string]string{":stop": ":start", ":start": ":kill", ":resume": ":pause", ":heal": ":partition"}
 
-// closes is the :f that another one ends, "" if none.
+// closes returns the :f that another one ends, "" if it ends none.
 func closes(f string) string {
 	if what, ok := strings.CutPrefix(f, ":stop-"); ok {
 		return ":start-" + what
@@ -80,7 +80,7 @@ func closes(f string) string {
 	return opposites[f]
 }
 
-// opens says whether an :f begins what another one ends.
+// opens says whether an :f begins something that another one ends.
 func opens(f string) bool {
 	if strings.HasPrefix(f, ":start-") {
 		return true

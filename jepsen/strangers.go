@@ -9,10 +9,9 @@ import (
 	"clew/edn/opmap"
 )
 
-// Stranger is an event that was skipped, since its process is no client, but is
-// not :nemesis either: the first one with its :f. A model that knows the :f
-// refuses the history, for nobody would check what looks like a client's
-// operation.
+// Stranger is an event that was skipped because its process is neither a client nor
+// :nemesis: the first one with its :f. A model that knows the :f refuses the history, since
+// nothing would check an event that looks like a client's operation.
 type Stranger struct {
 	Process, F, Value, Key edn.ID
 
@@ -23,11 +22,11 @@ type Stranger struct {
 // errStranger says what to do about a Stranger.
 const errStranger = "is of a process that is no integer, so nobody would check it; with clients all, every process but :nemesis is a client"
 
-// Err is the error of a history in which the stranger's operations would count.
+// Err returns the error of a history in which the stranger's operations would count.
 func (s *Stranger) Err() error { return s.at.Errorf("%s %s", s.name, errStranger) }
 
-// isClient says whether the process of an event that is no integer is a client's.
-// If it is not, the event is skipped.
+// isClient says whether the process of an event, which is not an integer, is a client. If
+// it is not, the event is skipped.
 func (b *Builder) isClient(e *opmap.Event, position int64) (bool, error) {
 	v := b.h.Values
 	index := position
@@ -53,7 +52,7 @@ func (b *Builder) isClient(e *opmap.Event, position int64) (bool, error) {
 	return false, nil
 }
 
-// SkippedEvent is an event of a process that is no client's.
+// SkippedEvent is an event of a process that is not a client.
 type SkippedEvent struct {
 	Before            Event // the first event of a client after it
 	Index             int64
@@ -64,7 +63,7 @@ type SkippedEvent struct {
 // maxSkippedEvents bounds the skipped events that are kept; all are counted.
 const maxSkippedEvents = 10_000
 
-// SkippedEvents are the first of the skipped events, up to a bound, in order. In the
+// SkippedEvents returns the first of the skipped events, up to a bound, in order. In the
 // history of a key they are those of the whole history.
 func (h *History) SkippedEvents() []SkippedEvent {
 	if h.whole == nil {
@@ -91,7 +90,7 @@ func (b *Builder) skip(e *opmap.Event, index int64) {
 	h.skipped = append(h.skipped, SkippedEvent{Event(len(h.Type)), index, Type(t), e.Process, e.F, e.Value})
 }
 
-// call is what an event says, ":invoke :write", as far as it does.
+// call names an event by the type and :f that it has: ":invoke :write".
 func (b *Builder) call(e *opmap.Event) string {
 	v := b.h.Values
 	switch has := e.Has & (opmap.HasType | opmap.HasF); has {
@@ -105,9 +104,9 @@ func (b *Builder) call(e *opmap.Event) string {
 	return v.Text(e.Type) + " " + v.Text(e.F)
 }
 
-// clients says what there is to say of events that are no client's. It is an
-// error if there are others than the nemesis's, and no operation of a client
-// beside them: checking nothing must not pass for a verdict.
+// clients warns about events that are not a client's. It is an error if no client has an
+// operation, unless all events are the nemesis's: checking nothing must not pass for a
+// verdict.
 func (b *Builder) clients() error {
 	h := b.h
 	switch none := len(h.Type) == 0; {
@@ -125,20 +124,20 @@ func (b *Builder) clients() error {
 	return nil
 }
 
-// Misread is an event that may have its value, or its :key, under another key than the
-// one that counts, such as a read with a :result and no :value: the first one with its
-// :f, type and keys. A model to which the value matters refuses the history.
+// Misread is an event that may have its value, or its :key, under another key than the one
+// that counts. An example is a read with a :result and no :value. It is the first event
+// with its :f, type and keys. A model that needs the value refuses the history.
 type Misread struct {
 	Process, F, Value, Key edn.ID
 	Returned               bool // it is an :ok; otherwise it is an :invoke
-	OfKey                  bool // its :key is missing; otherwise it is its value
+	OfKey                  bool // its :key is missing; otherwise its value is
 
 	keys opmap.Misnamed
 	at   edn.Pos
 	name string // "process 0's :ok :read (index 3)"
 }
 
-// Err is the error of a history in which what is missing would count.
+// Err returns the error of a history in which the missing part would count.
 func (m *Misread) Err() error {
 	what, none := "what it was called with", "nil"
 	switch {
@@ -157,8 +156,8 @@ func (m *Misread) Err() error {
 // maxMisread bounds the events that are kept because of their keys.
 const maxMisread = 100
 
-// misnamed notes an event that may have its value, or its :key, under another key. If
-// the value is there, and nil, it only warns.
+// misnamed notes an event that may have its value, or its :key, under another key. If the
+// value is present, and nil, it only warns.
 func (b *Builder) misnamed(t Type, e *opmap.Event, position int64) {
 	h, keys := b.h, e.Misnamed
 	certain := keys.Known && keys.Missing

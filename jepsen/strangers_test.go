@@ -45,7 +45,7 @@ func TestSkippedEventsHaveTheirPlaceBetweenThoseOfClients(t *testing.T) {
 	}
 }
 
-// One event of a stranger is as worth a warning as many.
+// One event of a stranger is worth a warning, as many are.
 func TestEveryStrangerIsToldOf(t *testing.T) {
 	const client = "{:process 0 :type :invoke :f :write :value 1}\n{:process 0 :type :ok :f :write :value 1}\n"
 	for n := range 3 {

@@ -8,11 +8,11 @@ import (
 	"clew/internal/huge"
 )
 
-// TimedOps are operations that have all succeeded, and that some text gives by the
-// times of their calls and returns. They are columns: an operation is a row, in the
-// order of the text.
+// TimedOps are operations that have all succeeded, and that a text gives by the times of
+// their calls and returns. They are columns: an operation is a row, in the order of the
+// text.
 type TimedOps struct {
-	// Order is all events in order of time: 2*i is the call of row i, and 2*i+1, later,
+	// Order holds all events in order of time: 2*i is the call of row i, and 2*i+1, later,
 	// its return.
 	Order   []int32
 	Process []edn.ID // integers; nil: each row has a process of its own, numbered from 0 on
@@ -21,22 +21,21 @@ type TimedOps struct {
 	Value   []edn.ID // of the return
 	Called  []edn.ID // the value of the call; nil: as the methods say
 	Line    []int32  // where the operation stands, from 1
-	Col     []int32  // likewise; nil: all stand at the beginning of their lines
+	Col     []int32  // by row: its column; nil: all stand at the beginning of their lines
 }
 
-// TimedMethod is what an operation calls.
+// TimedMethod is the method that an operation calls.
 type TimedMethod struct {
 	F     edn.ID
-	Takes bool // the value of its return is that of its call too, which has none otherwise
+	Takes bool // its return's value is also its call's value; otherwise the call has none
 }
 
 var errNotAlone = errors.New("timed operations came after other events; expected them to be the whole history")
 
-// AddTimedOps adds operations that are the whole history. It takes no more time for an
-// operation than a few moves, since there are no events to be looked at one by one. It
-// says whether it could: it adds nothing if a process begins an operation while it has
-// another one open. The error is that of History, or the cause with which the context
-// was done.
+// AddTimedOps adds operations that are the whole history. It takes only a few moves for
+// each operation, since it does not look at events one by one. It adds nothing, and returns
+// false, if a process begins an operation while it has another one open. The error is that
+// of History, or the cause with which the context was done.
 func (b *Builder) AddTimedOps(ctx context.Context, t *TimedOps) (added bool, err error) {
 	switch {
 	case b == nil || b.h == nil:
@@ -70,12 +69,12 @@ func (b *Builder) AddTimedOps(ctx context.Context, t *TimedOps) (added bool, err
 	return true, err
 }
 
-// number numbers the processes of operations as the events come, and says whether each
-// process has one operation open at a time.
+// number numbers the processes of operations as the events come. It says whether each
+// process has at most one operation open at a time.
 func (b *Builder) number(t *TimedOps) bool {
 	h, wrong := b.h, int32(0)
 	h.Process = huge.Make[int32](len(t.Order))
-	var open []int32 // by process: how many
+	var open []int32 // by process: how many operations it has open
 	for e, event := range t.Order {
 		p, returns := b.process(h.Values.Same(t.Process[event>>1])), event&1
 		if int(p) == len(open) {
@@ -88,9 +87,9 @@ func (b *Builder) number(t *TimedOps) bool {
 	return wrong == 0
 }
 
-// addTimed makes the columns of operations, but for their processes. It writes more
-// than it has to, so that it need not ask which events are calls, which nobody, a
-// processor neither, could foresee.
+// addTimed makes the columns of operations, except for their processes. It writes more than
+// it has to, so that it need not ask which events are calls: the processor could not
+// predict those branches.
 func (h *History) addTimed(ctx context.Context, t *TimedOps) error {
 	n := len(t.Value)
 	h.Type, h.F, h.Value, h.OpOf = huge.Make[Type](2*n), huge.Make[edn.ID](2*n), huge.Make[edn.ID](2*n), huge.Make[Operation](2*n)
@@ -99,7 +98,7 @@ func (h *History) addTimed(ctx context.Context, t *TimedOps) error {
 	if t.Col != nil {
 		h.cols = huge.Make[int32](n)
 	}
-	fs, taken := make([]edn.ID, len(t.Methods)), make([]edn.ID, 2*len(t.Methods)) // of which all bits count, or none
+	fs, taken := make([]edn.ID, len(t.Methods)), make([]edn.ID, 2*len(t.Methods)) // masks: all bits or none
 	for m, method := range t.Methods {
 		fs[m], taken[2*m+1] = method.F, -1
 		if method.Takes || t.Called != nil {

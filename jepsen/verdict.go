@@ -19,7 +19,7 @@ func (v Verdict) String() string {
 	return [...]string{Unknown: "undecided", Valid: "linearizable", Invalid: "not linearizable"}[v]
 }
 
-// Cause is why a verdict is Unknown.
+// Cause says why a verdict is Unknown.
 type Cause string
 
 // The causes of an unknown verdict.
@@ -27,24 +27,23 @@ const (
 	Timeout     Cause = "timeout"
 	OutOfMemory Cause = "out-of-memory"
 	Interrupted Cause = "interrupted"
-	// Ambiguous: only the fast path was asked for, and it cannot decide the
-	// history.
+	// Ambiguous: only the fast path was asked for, and it cannot decide the history.
 	Ambiguous Cause = "ambiguous"
 	// DepthExhausted: no schedule of the hitting families is a witness.
 	DepthExhausted Cause = "depth-exhausted"
-	// InitialValue: it is linearizable from a value that its first reads show, and not
-	// from the model's default.
+	// InitialValue: the history is linearizable from a value that its first reads show, and
+	// not from the model's default.
 	InitialValue Cause = "initial-value"
 	// Unreadable: the history could not be read.
 	Unreadable Cause = "unreadable"
 	// Panicked: the checker failed, which is a bug in it, or in a model in Go.
 	Panicked Cause = "panic"
-	// SelfCheckFailed: the evidence of the verdict is wrong, which is a bug in the
-	// checker, or in a model whose steps are not always the same.
+	// SelfCheckFailed: the evidence of the verdict is wrong. That is a bug in the checker,
+	// or in a model whose steps are not always the same.
 	SelfCheckFailed Cause = "self-check-failed"
 )
 
-// MarshalJSON is true, false or "unknown".
+// MarshalJSON returns true, false or "unknown".
 func (v Verdict) MarshalJSON() ([]byte, error) { return []byte(inJSON[v]), nil }
 
 // UnmarshalJSON reads true, false or "unknown".

@@ -8,13 +8,12 @@ import (
 	"clew/edn"
 )
 
-// WriteEDN writes the operations of a history, such as that of an independent key, so
-// that they can be read somewhere else: the op maps of their events in order, one to
-// a line. What is read from that has the same verdict, the failing operation and the
-// indices among it. It has not the events that were skipped, and lines of its own. A
-// history whose clients are not all integers is to be read with AllClients again. It
-// is an error if a process has several operations open at once, or if a value is no
-// EDN, as some of JSON's are not. Linear time.
+// WriteEDN writes the operations of a history, such as that of an independent key, so that
+// they can be read somewhere else. It writes the op maps of their events in order, one to a
+// line. The history read from that has the same verdict, failing operation and indices. It
+// lacks the skipped events, and has lines of its own. If not all clients are integers, read
+// it with AllClients again. It is an error if a process has several operations open at
+// once. It is also one if a value is not EDN, as some JSON values are not. Linear time.
 func (h *History) WriteEDN(w io.Writer) error {
 	if h == nil || h.Values == nil {
 		return ErrNoHistory
@@ -43,7 +42,7 @@ func (h *History) WriteEDN(w io.Writer) error {
 	return out.Flush()
 }
 
-// isOneMap says whether a text is a map, and does not end in a comment.
+// isOneMap says whether a text is a map and does not end in a comment.
 func isOneMap(text []byte) bool {
 	v := edn.NewValues()
 	id, err := v.ParseLenient(text)
