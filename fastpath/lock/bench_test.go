@@ -10,7 +10,7 @@ import (
 	"clew/models"
 )
 
-// lockRun lets each process acquire and release in turn.
+// lockRun makes each process acquire and release in turn.
 func lockRun(rng *rand.Rand, ops, processes, permits int, owned bool) *models.Columns {
 	holds := make([]bool, processes)
 	free := permits
@@ -70,8 +70,8 @@ func BenchmarkLocks(b *testing.B) {
 	}
 }
 
-// BenchmarkLockShapes is mutexes that are harder than what processes do, or
-// easier, or longer.
+// BenchmarkLockShapes measures mutex histories that are harder, easier or
+// longer than what processes produce.
 func BenchmarkLockShapes(b *testing.B) {
 	at := func(n int, op func(i int) (kind int, inv, res int32)) *models.Columns {
 		c := &models.Columns{Events: 2 * int32(n)}
@@ -121,7 +121,7 @@ func BenchmarkLockShapes(b *testing.B) {
 	}
 }
 
-// showFences has acquires show fences, in the order of their returns.
+// showFences gives acquires fences, in the order of their returns.
 func showFences(c *models.Columns) {
 	returns := make([]int32, c.Events)
 	for i, res := range c.Res {

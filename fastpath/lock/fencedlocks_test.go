@@ -12,8 +12,7 @@ import (
 	"clew/models"
 )
 
-// fencedType is a fenced lock that may be held so many times, with fences up to
-// a number.
+// fencedType returns a fenced lock that may be held that many times, with fences up to a number.
 func fencedType(name string, holds, fences int32) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,
@@ -41,8 +40,8 @@ func fencedType(name string, holds, fences int32) *testkit.Type {
 	return k
 }
 
-// stepOfFenced is the step of a fenced lock. A state is how often it is held, with
-// which fence, the greatest fence, and the owner.
+// stepOfFenced returns the step of a fenced lock. A state says how often it
+// is held, with which fence, the greatest fence, and the owner.
 func stepOfFenced(holds int32) func(dst []string, op models.Op, s string) []string {
 	return func(dst []string, op models.Op, s string) []string {
 		held, fence, greatest, owner := oracle.Number(s, 0), oracle.Number(s, 1), oracle.Number(s, 2), oracle.Number(s, 3)
@@ -70,7 +69,7 @@ func stepOfFenced(holds int32) func(dst []string, op models.Op, s string) []stri
 	}
 }
 
-// fencesHold checks what the explanation says of fences.
+// fencesHold checks what the explanation says about fences.
 func fencesHold(c *models.Columns, d fastpath.Decision) bool {
 	switch v := d.Why.(type) {
 	case *FenceTooLow:
@@ -107,10 +106,10 @@ func TestEverySmallHistoryOfFencedLocks(t *testing.T) {
 	}
 }
 
-// byTwo is the operations of two owners.
+// byTwo returns the operations of two owners.
 func byTwo(k *testkit.Type, _ *models.Columns, _ bool) []models.Op { return ofOwners(k.Completed, 2) }
 
-// ofOwners is operations, by each of some owners.
+// ofOwners returns each operation once for each owner.
 func ofOwners(ops []models.Op, owners int32) []models.Op {
 	var all []models.Op
 	for a := range owners {
@@ -124,8 +123,7 @@ func ofOwners(ops []models.Op, owners int32) []models.Op {
 
 func TestRandomFencedLocks(t *testing.T) { testkit.RandomHistories(t, fencedTypes...) }
 
-// TestLemmaAcquiresStandInTheOrderOfTheirReturns looks at all linearizations of
-// random histories.
+// TestLemmaAcquiresStandInTheOrderOfTheirReturns checks all linearizations of random histories.
 func TestLemmaAcquiresStandInTheOrderOfTheirReturns(t *testing.T) {
 	histories := testkit.Histories(300, 20_000)
 	for _, k := range fencedTypes {
@@ -136,7 +134,7 @@ func TestLemmaAcquiresStandInTheOrderOfTheirReturns(t *testing.T) {
 			for range histories {
 				c := k.Run(rng, 2+rng.IntN(6), 1+rng.IntN(4), 0.2)
 				if k.Decide(c, fastpath.WantVerdict).Verdict != jepsen.Valid {
-					continue // perhaps an owner went on after a crash
+					continue // an owner may have continued after a crash
 				}
 				k.History(c).Orders(func(order []int32) {
 					orders++

@@ -13,30 +13,27 @@ import (
 // # Locks without owners: mutex, semaphore
 //
 // Decides: histories of one counter, the permits that are held, from 0 to a
-// bound. An acquire moves it up by one, a release, by anybody, down by one. A
-// mutex is a semaphore of one permit.
+// bound. An acquire moves it up by one, and a release by any process moves
+// it down by one. A mutex is a semaphore with one permit.
 //
 // Precondition: none for a mutex. A semaphore whose operations take several
 // permits at once is not decided (3-PARTITION reduces to it).
 //
 // Cost: O(operations * log64(events) + events / 64).
 //
-// Rests on: the exchange argument of package set's flips.go, whose sweep this
-// is, for one counter. So the open flips of a kind are kept as the events at
-// which they return: the first of these, since only it can be linearized next,
-// and a bitset of the others. Events at which nothing has to happen are
-// skipped.
+// Rests on: the exchange argument of flips.go in package set, whose sweep this is,
+// for one counter. So the open flips of a kind are stored as the events at which
+// they return: the first of these, because only that flip can be linearized next,
+// and a bitset of the others. The sweep skips events at which nothing has to happen.
 //
-// Crashed operations: a flip that never returns is taken only if no other is
-// left.
+// Crashed operations: a flip that never returns is taken only if no other flip is left.
 //
 // # Core
 //
 // Locks are not closed under dropping operations. Their core is the history up
 // to the failure.
 
-// semaphore decides a history of Acquire and Release on permits that belong to
-// nobody.
+// semaphore decides a history of Acquire and Release on permits without owners.
 func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShape, want fastpath.Want) fastpath.Decision {
 	if lock.Counted {
 		for i, count := range c.B {
@@ -60,7 +57,7 @@ func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShap
 	if want&fastpath.WantFailure != 0 {
 		o := in.OpReturning(t)
 		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
-		before := lockSweep{in: in.Cut(t - 1), witness: true} // what returns later is needed last there
+		before := lockSweep{in: in.Cut(t - 1), witness: true} // operations that return later are needed last there
 		before.sweep(lock)
 		d.Before = before.order
 		d.Core = in.UpTo(t)
@@ -69,7 +66,7 @@ func semaphore(ctx context.Context, c *models.Columns, lock models.SemaphoreShap
 	return d
 }
 
-// openFlips are the flips of one kind that are open and not linearized.
+// openFlips holds the flips of one kind that are open and not linearized.
 type openFlips struct {
 	first   int32      // the first event at which one returns; Open if none does
 	others  bitset.Set // the others
@@ -168,8 +165,8 @@ func (s *lockSweep) linearize(f *openFlips) bool {
 	return true
 }
 
-// whyLock says what held a lock, or had released it, when o failed, given the
-// order of the operations that were linearized by then.
+// whyLock says which acquires held a lock, or which release had freed it,
+// when o failed. order holds the operations that were linearized by then.
 func whyLock(in fastpath.Input, order []int32, o int32) fastpath.Violation {
 	if in.Kind[o] == models.Release {
 		last := fastpath.Missing
@@ -192,19 +189,18 @@ func whyLock(in fastpath.Input, order []int32, o int32) fastpath.Violation {
 }
 
 // HeldAlready: Acquire acquired when nothing was free. Holders are the acquires
-// that held the lock or its permits, the latest last, at most fastpath.MaxNamed
-// of them. None of their releases had begun, or these releases were needed
-// elsewhere. For locks with an owner, the holders belong to owners that had not
-// begun to release.
+// that held the lock or its permits, the latest last, at most fastpath.MaxNamed of
+// them. None of their releases had begun, or these releases were needed elsewhere.
+// For locks with an owner, the owners of the holders had not begun to release.
 type HeldAlready struct {
 	Acquire models.Row
 	Holders []models.Row
 }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *HeldAlready) Rows() []*models.Row { return append(fastpath.RowsOf(v.Holders), &v.Acquire) }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *HeldAlready) Tell(t models.Teller) string {
 	if len(v.Holders) == 0 {
 		return t.Who(v.Acquire) + " acquired what was not free"
@@ -212,14 +208,13 @@ func (v *HeldAlready) Tell(t models.Teller) string {
 	return t.Who(v.Acquire) + " acquired while " + fastpath.TellWho(t, v.Holders) + " still held it"
 }
 
-// NotHeld: Release released what was not held. Last is the release before it, or
-// Missing if there was none.
+// NotHeld: Release released what was not held. Last is the release before it, or Missing.
 type NotHeld struct{ Release, Last models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NotHeld) Rows() []*models.Row { return []*models.Row{&v.Release, &v.Last} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NotHeld) Tell(t models.Teller) string {
 	s := t.Who(v.Release) + " released what was not held, or not by its owner"
 	if v.Last == fastpath.Missing {
@@ -228,14 +223,14 @@ func (v *NotHeld) Tell(t models.Teller) string {
 	return s + "; the release before was of " + t.Who(v.Last)
 }
 
-// Counted: Op acquires or releases several permits that belong to nobody, which
-// is too hard to decide fast.
+// Counted: Op acquires or releases several permits without owners, which is
+// too hard to decide fast.
 type Counted struct{ Op models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Counted) Rows() []*models.Row { return []*models.Row{&a.Op} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Counted) Tell(t models.Teller) string {
 	return fmt.Sprintf("op %d is of several permits that belong to nobody", t.Index(a.Op))
 }

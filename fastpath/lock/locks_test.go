@@ -10,7 +10,7 @@ import (
 	"clew/models"
 )
 
-// lockType is a lock without owners; permits is 0 for a mutex.
+// lockType returns a lock without owners; permits is 0 for a mutex.
 func lockType(name string, held, permits int32) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,

@@ -13,34 +13,30 @@ import (
 
 // # Locks with an owner
 //
-// Decides: a mutex, a reentrant mutex and a semaphore whose permits are given
-// back by the owner that holds them. A is the owner, B how many permits.
+// Decides: a mutex, a reentrant mutex, and a semaphore whose permits are returned
+// by the owner that holds them. A is the owner, and B is the number of permits.
 //
-// Precondition: no owner begins an operation while an older one of its own is
-// open. This holds for Jepsen's processes, since a process that crashes is
-// replaced by one with another number. It does not hold if owners are threads
-// or clients that go on after a crash. A failure before the first such
-// operation is found nevertheless.
+// Precondition: no owner begins an operation while an older one of its own is open.
+// This holds for Jepsen's processes, because a process that crashes is replaced by
+// one with another number. It does not hold if owners are threads or clients that
+// continue after a crash. A failure before the first such operation is still found.
 //
 // Cost: O(operations + events + owners).
 //
-// Rests on: under the precondition an owner's operations stand in a fixed
-// order, and for the operations of others it can only help if as few permits as
-// possible are held at any time. So every release happens at its invocation and
-// every acquire at its return. An operation that fails then fails in every
-// order, and the event is the first failing completion.
+// Rests on: under the precondition, an owner's operations stand in a fixed order. For the
+// operations of others it can only help if as few permits as possible are held at any time.
+// So every release happens at its invocation and every acquire at its return. An operation
+// that fails then fails in every order, and the event is the first failing completion.
 //
-// Crashed operations: a crashed acquire is left out: its owner does nothing
-// afterwards, so it could only be in the way. A crashed release happens once an
-// acquire needs it.
+// Crashed operations: a crashed acquire is omitted. Its owner does nothing afterwards,
+// so it could only get in the way. A crashed release happens once an acquire needs it.
 //
 // # Core
 //
 // Locks are not closed under dropping operations. Their core is the history up
 // to the failure.
 
-// ownerLock decides a history of Acquire and Release on a lock with owners that
-// is free at first.
+// ownerLock decides a history of Acquire and Release on an initially free lock with owners.
 func ownerLock(ctx context.Context, c *models.Columns, lock models.OwnerLockShape, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind > models.Release || c.B[i] < 1 {
@@ -50,8 +46,7 @@ func ownerLock(ctx context.Context, c *models.Columns, lock models.OwnerLockShap
 	return decideOwned(ctx, c, ownerSweep{lock: lock}, want)
 }
 
-// decideOwned decides a history of Acquire and Release by a sweep that starts
-// as fresh does.
+// decideOwned decides a history of Acquire and Release by a sweep that starts as a copy of fresh.
 func decideOwned(ctx context.Context, c *models.Columns, fresh ownerSweep, want fastpath.Want) fastpath.Decision {
 	owners := *c
 	owners.B = c.A // counts are not ids
@@ -73,7 +68,7 @@ func decideOwned(ctx context.Context, c *models.Columns, fresh ownerSweep, want 
 	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
 	if want&fastpath.WantFailure != 0 {
 		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
-		before := fresh // releases that are open there happen only when they are needed
+		before := fresh // releases that are open there happen only when needed
 		before.prepare(in.Cut(in.Res[o] - 1))
 		before.sweep()
 		d.Before = before.order
@@ -88,7 +83,7 @@ type ownerSweep struct {
 	in      fastpath.Input
 	lock    models.OwnerLockShape
 	returns []int32 // by event: the operation that returns, plus 1
-	end     int32   // the event at which the precondition fails, or else the number of events
+	end     int32   // the event at which the precondition fails, or the number of events
 	held    []int32 // by owner
 	total   int64
 	holders int32
@@ -98,8 +93,8 @@ type ownerSweep struct {
 	fences  fences
 }
 
-// prepare fills in returns. It finds the first operation that was invoked while
-// an older one of its owner was open: a failure before that is certain.
+// prepare fills in returns. It finds the first operation that was invoked
+// while an older one of its owner was open. A failure before that is certain.
 func (s *ownerSweep) prepare(in fastpath.Input) (a fastpath.Ambiguity) {
 	s.in = in
 	last := make([]int32, in.IDs) // by owner: its last operation, plus 1
@@ -151,7 +146,7 @@ func (s *ownerSweep) sweep() int32 {
 	return -1
 }
 
-// permits is how many permits an operation is about. Mutexes know only one.
+// permits returns how many permits an operation takes or returns. For a mutex this is always one.
 func (s *ownerSweep) permits(i int32) int32 {
 	if s.lock.Permits == 0 {
 		return 1
@@ -170,7 +165,7 @@ func (s *ownerSweep) release(i int32) {
 	s.order = append(s.order, i)
 }
 
-// acquire reports whether an acquire can happen, and lets it.
+// acquire reports whether an acquire can happen, and applies it if so.
 func (s *ownerSweep) acquire(i int32) bool {
 	owner, n := s.in.A[i], s.permits(i)
 	if n > s.lock.Holds-s.held[owner] {
@@ -195,7 +190,7 @@ func (s *ownerSweep) acquire(i int32) bool {
 	return true
 }
 
-// fits says whether the others leave room for n more permits of an owner.
+// fits reports whether the others leave room for n more permits of an owner.
 func (s *ownerSweep) fits(owner, n int32) bool {
 	if s.lock.Permits == 0 {
 		return s.holders == 0 || s.held[owner] > 0
@@ -203,7 +198,7 @@ func (s *ownerSweep) fits(owner, n int32) bool {
 	return s.total+int64(n) <= int64(s.lock.Permits)
 }
 
-// why says what held the lock, or had released it, when o failed.
+// why says which acquires held the lock, or which release had freed it, when o failed.
 func (s *ownerSweep) why(o int32) fastpath.Violation {
 	in := s.in
 	if s.fences.wrong != nil {
@@ -218,8 +213,8 @@ func (s *ownerSweep) why(o int32) fastpath.Violation {
 		}
 		return &NotHeld{o, last}
 	}
-	// The acquires that have not been released: for each owner the latest ones,
-	// as many as it holds permits.
+	// These are the acquires that have not been released: for each owner the
+	// latest ones, up to the permits it holds.
 	holders := []models.Row{}
 	left := append([]int32{}, s.held...)
 	for k := len(s.order) - 1; k >= 0 && len(holders) < fastpath.MaxNamed; k-- {
@@ -233,14 +228,14 @@ func (s *ownerSweep) why(o int32) fastpath.Violation {
 	return &HeldAlready{o, holders}
 }
 
-// Overlapping: Op was invoked while an older operation of the same owner, Older,
-// was open. (The owner crashed in it and went on under the same name.)
+// Overlapping: Op was invoked while an older operation of the same owner,
+// Older, was open. (The owner crashed in it and continued under the same name.)
 type Overlapping struct{ Op, Older models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Overlapping) Rows() []*models.Row { return []*models.Row{&a.Op, &a.Older} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Overlapping) Tell(t models.Teller) string {
 	return fmt.Sprintf("op %d began while an older one of its owner, op %d, was open", t.Index(a.Op), t.Index(a.Older))
 }

@@ -10,8 +10,7 @@ import (
 	"clew/models"
 )
 
-// ownerType is a lock with owners; counts are the numbers of permits that
-// operations are about.
+// ownerType returns a lock with owners; counts are the numbers of permits that operations take.
 func ownerType(name string, lock models.OwnerLockShape, counts ...int32) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,

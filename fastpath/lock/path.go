@@ -1,6 +1,5 @@
-// Package lock decides locks and semaphores in near-linear time. It exports
-// Path, and the violations and ambiguities that it finds, which a caller can
-// tell apart by a type switch.
+// Package lock decides locks and semaphores in near-linear time. It exports Path, and the
+// violations and ambiguities that it finds. A caller can distinguish them with a type switch.
 package lock
 
 import (
