@@ -1,14 +1,13 @@
-// Package bitset is sets of small numbers, such as slots and events.
+// Package bitset implements sets of small numbers, such as slots and events.
 package bitset
 
 import "math/bits"
 
-// Set is a set of small numbers that finds the last one up to a number, and
-// takes them in order: a bit for each, then a bit for each word that is not
-// empty, and so on.
+// Set is a set of small numbers. It finds the last number up to a given one, and takes numbers
+// in order. It has a bit for each number, then a bit for each word that is not empty, and so on.
 type Set [][]uint64
 
-// New is an empty set of numbers up to n.
+// New returns an empty set of numbers up to n.
 func New(n int32) Set {
 	var s Set
 	for {
@@ -20,7 +19,7 @@ func New(n int32) Set {
 	}
 }
 
-// Has says whether a number is in the set.
+// Has reports whether a number is in the set.
 func (s Set) Has(i int32) bool { return s[0][i/64]>>(i%64)&1 != 0 }
 
 // Add adds a number.
@@ -35,7 +34,7 @@ func (s Set) Add(i int32) {
 	}
 }
 
-// Last is the greatest number up to i, or -1.
+// Last returns the greatest number up to i, or -1.
 func (s Set) Last(i int32) int32 {
 	for k, level := range s {
 		if i < 0 {
@@ -53,8 +52,8 @@ func (s Set) Last(i int32) int32 {
 	return -1
 }
 
-// TakeFirst removes the least number and returns it, or -1 if there is none.
-// All numbers in the set are greater than i.
+// TakeFirst removes the least number and returns it, or -1. All numbers in
+// the set must be greater than i.
 func (s Set) TakeFirst(i int32) int32 {
 	if s[len(s)-1][0] == 0 {
 		return -1

@@ -12,7 +12,7 @@ import (
 	"clew/models"
 )
 
-// Ops are operations of some kinds with each of some values.
+// Ops returns operations of the given kinds with each of the given values.
 func Ops(kinds []models.Kind, values ...int32) []models.Op {
 	var list []models.Op
 	for _, kind := range kinds {
@@ -30,10 +30,10 @@ type Row struct {
 	Inv, Res int32
 }
 
-// At is a row.
+// At returns a row.
 func At(kind models.Kind, a, b, inv, res int32) Row { return Row{kind, a, b, inv, res} }
 
-// Columns are rows.
+// Columns returns the rows as columns.
 func Columns(rows ...Row) *models.Columns {
 	c := &models.Columns{}
 	for _, r := range rows {
@@ -46,7 +46,7 @@ func Columns(rows ...Row) *models.Columns {
 	return c
 }
 
-// Expect compares a decision with what a case says. why may be nil.
+// Expect compares a decision with a case. why may be nil.
 func Expect(t *testing.T, d fastpath.Decision, verdict jepsen.Verdict, fail int32, core []int32, why fastpath.Violation) {
 	t.Helper()
 	if d.Verdict != verdict || d.FailEvent != fail || !slices.Equal(d.Core, core) || !reflect.DeepEqual(d.Why, why) {
@@ -57,7 +57,7 @@ func Expect(t *testing.T, d fastpath.Decision, verdict jepsen.Verdict, fail int3
 	}
 }
 
-// Show prints a history for people; kinds are their names, if they have any.
+// Show prints a history for people; kinds are the names of kinds, where known.
 func Show(c *models.Columns, kinds ...string) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%d events\n", c.Events)

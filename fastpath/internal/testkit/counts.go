@@ -9,7 +9,7 @@ import (
 	"clew/models"
 )
 
-// Counts is what a run of comparisons has seen.
+// Counts holds what a run of comparisons has seen.
 type Counts struct {
 	Histories, Valid, Invalid, Ambiguous, FailUnknown, Unexplained, Crashed int
 

@@ -51,8 +51,8 @@ func same(c, d *models.Columns) bool {
 		slices.Equal(c.Kind, d.Kind) && slices.Equal(c.A, d.A) && slices.Equal(c.B, d.B)
 }
 
-// Judge says what is wrong with a decision of a small history, with a witness and
-// the failure, and nil if nothing is.
+// Judge says what is wrong with a decision of a small history that includes
+// a witness and the failure. It returns nil if nothing is wrong.
 func (k *Type) Judge(c *models.Columns, d fastpath.Decision) error {
 	if d.Verdict == jepsen.Unknown {
 		if d.FailEvent != -1 {
@@ -99,9 +99,9 @@ func (k *Type) doubt(c *models.Columns, reason fastpath.Ambiguity) error {
 	return nil
 }
 
-// witness says what is wrong with an order that should be a linearization of what
-// had begun before an event: what did not return is in it only if it says
-// something, and was seen.
+// witness says what is wrong with an order that should be a linearization
+// of the operations begun before an event. It may contain an operation that
+// did not return only if that operation says something and was seen.
 func (k *Type) witness(h *oracle.History, order []models.Row, end int32) error {
 	if err := h.Shows(order, end); err != nil {
 		return fmt.Errorf("witness %v: %w", order, err)
@@ -143,8 +143,9 @@ func (k *Type) core(h *oracle.History, d fastpath.Decision) error {
 	return nil
 }
 
-// Needless says which of some operations could be left out of a core, and it would
-// still fail at the same event as a history of its own; "" if none could.
+// Needless names an operation that could be left out of a core, which would
+// still fail at the same event as a history of its own. It considers only
+// the operations that of selects, and returns "" if there is none.
 func (k *Type) Needless(c *models.Columns, d fastpath.Decision, of func(row models.Row) bool) string {
 	h, core := k.History(c), oracle.SetOf(d.Core)
 	for _, row := range d.Core {
@@ -182,9 +183,9 @@ func (k *Type) why(h *oracle.History, d fastpath.Decision) error {
 	return nil
 }
 
-// judgeLong says what is wrong with the evidence for a history that is too long
-// for the oracle: a witness shows it, just before the first failing completion the
-// history is linearizable, and up to there it is not, nor is a core by itself.
+// judgeLong says what is wrong with the evidence for a history that is too long for the
+// oracle. A witness must be a linearization. Just before the first failing completion
+// the history must be linearizable. Up to there it must not be, nor may the core alone.
 func (k *Type) judgeLong(c *models.Columns, d fastpath.Decision) error {
 	h := k.History(c)
 	if d.Verdict == jepsen.Valid {

@@ -11,13 +11,13 @@ import (
 	"clew/models"
 )
 
-// Sample is random histories of a type.
+// Sample describes random histories of a type.
 type Sample struct {
 	Make func(rng *rand.Rand) *models.Columns
 	Seed uint64
-	// Usual and Long are how many; see Histories.
+	// Usual and Long are numbers of histories; see Histories.
 	Usual, Long int
-	// Prefixes: of so many histories one is also decided prefix by prefix.
+	// Prefixes: one in this many histories is also decided prefix by prefix.
 	Prefixes int
 }
 
@@ -46,8 +46,8 @@ func RandomHistories(t *testing.T, types ...*Type) {
 	}
 }
 
-// prefixes decides every prefix that ends in a completion as a history of its
-// own: if it is decided, it is decided rightly.
+// prefixes decides every prefix that ends in a completion as a history of
+// its own. If there is a verdict, it must be right.
 func (k *Type) prefixes(t *testing.T, c *models.Columns) {
 	t.Helper()
 	fail := k.History(c).FirstFailing()
@@ -68,8 +68,8 @@ func (k *Type) prefixes(t *testing.T, c *models.Columns) {
 	}
 }
 
-// Every compares every history of n operations, or one of so many, drawn at random;
-// with the race detector, a seventh of those of three operations and more. ops says
+// Every compares every history of n operations, or a random sample of one in oneOf. With
+// the race detector it takes a seventh of those with three or more operations. ops says
 // which operations may come next in a history, one that crashes or one that returns.
 func (k *Type) Every(t *testing.T, n, oneOf int, ops func(c *models.Columns, open bool) []models.Op) {
 	t.Helper()
@@ -99,8 +99,8 @@ func (k *Type) Every(t *testing.T, n, oneOf int, ops func(c *models.Columns, ope
 	t.Log(&counted)
 }
 
-// EverySmall compares every history of up to some operations, usually and in the
-// long mode, of some types. ops is as for Every.
+// EverySmall compares every history of some types up to a number of operations,
+// which differs between the usual and the long mode. ops is as for Every.
 func EverySmall(t *testing.T, usual, long int, ops func(k *Type, c *models.Columns, open bool) []models.Op, types ...*Type) {
 	most := usual
 	if Long {
@@ -116,15 +116,15 @@ func EverySmall(t *testing.T, usual, long int, ops func(k *Type, c *models.Colum
 	}
 }
 
-// Spread is how a history is written with other numbers, which are sparse.
+// Spread describes how to rewrite a history with other, sparse numbers.
 type Spread struct {
-	// Type decides the other history; nil: the same.
+	// Type decides the other history; nil: the same type does.
 	Type *Type
 	Make func(rng *rand.Rand) *models.Columns
 	Seed uint64
 	N    int
 	Want fastpath.Want
-	// Factor and Shift make events.
+	// Factor and Shift compute events.
 	Factor, Shift int32
 	Op            func(op models.Op) models.Op
 	// AnyOrder: the witness before the failure depends on events at which nothing
@@ -132,7 +132,7 @@ type Spread struct {
 	AnyOrder bool
 }
 
-// NumbersDoNotMatter decides histories again that are written with other numbers.
+// NumbersDoNotMatter rewrites histories with other numbers and decides them again.
 func (k *Type) NumbersDoNotMatter(t *testing.T, s Spread) {
 	t.Helper()
 	if s.Type == nil {
@@ -164,8 +164,8 @@ func (k *Type) NumbersDoNotMatter(t *testing.T, s Spread) {
 	}
 }
 
-// GapsDoNotMatter decides histories whose events, and values if they are only
-// numbers, are sparse.
+// GapsDoNotMatter decides histories with sparse events. Their values are
+// sparse, too, if they are only numbers.
 func GapsDoNotMatter(t *testing.T, types ...*Type) {
 	for _, k := range types {
 		t.Run(k.Name, func(t *testing.T) {
@@ -180,18 +180,18 @@ func GapsDoNotMatter(t *testing.T, types ...*Type) {
 	}
 }
 
-// Marathon is long histories.
+// Marathon describes long histories.
 type Marathon struct {
 	Make func(rng *rand.Rand) (k *Type, c *models.Columns, spoiled bool)
 	Seed uint64
-	// Usual and Long are how many; see Histories.
+	// Usual and Long are numbers of histories; see Histories.
 	Usual, Long int
 	// Decided: every history is decided, with its first failing completion, and is
 	// valid unless it was spoiled.
 	Decided bool
 }
 
-// Run checks the evidence for the histories, and returns how many had a verdict.
+// Run checks the evidence for the histories and returns how many had each verdict.
 func (m Marathon) Run(t *testing.T) (verdicts [jepsen.Invalid + 1]int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(m.Seed, m.Seed+1))
@@ -213,8 +213,8 @@ func (m Marathon) Run(t *testing.T) (verdicts [jepsen.Invalid + 1]int) {
 	return verdicts
 }
 
-// LongHistories checks the evidence for long histories of some types, half of them
-// spoiled.
+// LongHistories checks the evidence for long histories of some types. Half
+// of the histories are spoiled.
 func LongHistories(t *testing.T, types ...*Type) {
 	for _, k := range types {
 		t.Run(k.Name, func(t *testing.T) {
@@ -231,8 +231,8 @@ func LongHistories(t *testing.T, types ...*Type) {
 	}
 }
 
-// shapes calls f with every way in which n operations can be invoked, return
-// and crash. Events are numbered without gaps.
+// shapes calls f with every way in which n operations can be invoked,
+// return and crash. It numbers events without gaps.
 func shapes(n int, f func(inv, res []int32)) {
 	inv, res := make([]int32, 0, n), make([]int32, 0, n)
 	var next func(t int32, open []int)

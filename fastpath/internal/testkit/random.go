@@ -7,8 +7,8 @@ import (
 	"clew/models"
 )
 
-// Small makes a history: half of the time a run of the type, which may be
-// spoiled, else anything.
+// Small makes a history. Half of the time it is a run of the type, which
+// may be spoiled; otherwise it is arbitrary.
 func (k *Type) Small(rng *rand.Rand) *models.Columns {
 	if rng.IntN(2) == 0 {
 		c := k.Run(rng, 2+rng.IntN(12), 1+rng.IntN(6), max(0, 0.8*rng.Float64()-0.3))
@@ -34,7 +34,7 @@ func (k *Type) Spoil(c *models.Columns, rng *rand.Rand) {
 	c.Kind[i], c.A[i], c.B[i] = op.Kind, op.A, op.B
 }
 
-// anything is a history of random operations in a random order.
+// anything returns a history of random operations in a random order.
 func (k *Type) anything(rng *rand.Rand, ops int) *models.Columns {
 	c := &models.Columns{}
 	var open []int32
@@ -77,8 +77,8 @@ func (k *Type) anything(rng *rand.Rand, ops int) *models.Columns {
 	return c
 }
 
-// Run lets processes work on the type. Each operation happens at an instant; one
-// that cannot happen waits, or crashes in the end.
+// Run lets processes work on the type. Each operation happens at an
+// instant. One that cannot happen waits, or crashes in the end.
 func (k *Type) Run(rng *rand.Rand, ops, processes int, crash float64) *models.Columns {
 	type process struct {
 		op      int32 // plus 1
@@ -147,8 +147,8 @@ func (k *Type) Run(rng *rand.Rand, ops, processes int, crash float64) *models.Co
 	return c
 }
 
-// happen is what an operation turns out to have been when it happens in one of
-// some states, and the states after it; there are none if it cannot.
+// happen returns what an operation turns out to be when it happens in one of the
+// given states, and the states after it. If it cannot happen, there are none.
 func (k *Type) happen(op models.Op, states []string) (way models.Op, after []string) {
 	ways := []models.Op{op}
 	if k.Like != nil {

@@ -9,17 +9,17 @@ import (
 	"clew/models"
 )
 
-// SweepRun is a simulation for benchmarks: each operation happens at a random
-// instant between its invocation and its return.
+// SweepRun is a simulation for benchmarks. Each operation happens at a
+// random instant between its invocation and its return.
 type SweepRun struct {
 	Ops, Processes int
-	// Begin is the operation that a process wants next. Happen is what the
-	// operation turns out to be, if it can happen now.
+	// Begin returns the operation that a process wants next. Happen returns
+	// what the operation turns out to be, if it can happen now.
 	Begin  func(process int32) models.Op
 	Happen func(op models.Op) (models.Op, bool)
 }
 
-// Run is the history.
+// Run returns the history.
 func (s SweepRun) Run(rng *rand.Rand) *models.Columns {
 	c := &models.Columns{}
 	open := make([]int32, s.Processes) // plus 1
@@ -39,7 +39,7 @@ func (s SweepRun) Run(rng *rand.Rand) *models.Columns {
 			op, ok := s.Happen(c.Op(i))
 			happened[p] = ok
 			c.Kind[i], c.A[i], c.B[i] = op.Kind, op.A, op.B
-			if !ok && c.Len() == s.Ops { // it may wait forever
+			if !ok && c.Len() == s.Ops { // it may never be able to happen
 				open[p] = 0
 				busy--
 			}
@@ -53,7 +53,7 @@ func (s SweepRun) Run(rng *rand.Rand) *models.Columns {
 	return c
 }
 
-// BenchSweep decides a valid history.
+// BenchSweep measures deciding a valid history.
 func BenchSweep(b *testing.B, c *models.Columns, decide func(c *models.Columns, want fastpath.Want) fastpath.Decision) {
 	for _, want := range []fastpath.Want{fastpath.WantVerdict, fastpath.WantWitness} {
 		b.Run([...]string{"decide", "witness"}[want], func(b *testing.B) {

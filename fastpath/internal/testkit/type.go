@@ -1,7 +1,7 @@
-// Package testkit is what the tests of the families share: a data type as tests
-// know it, with a sequential specification that shares nothing with models, the
-// judge of a decision and its evidence, which searches by internal/oracle, and
-// loops over all small, random and long histories.
+// Package testkit is shared by the tests of the families. It holds data types
+// as tests know them, with a sequential specification that shares nothing
+// with models. It has a judge of decisions and their evidence, which searches
+// by internal/oracle. It loops over all small, random and long histories.
 package testkit
 
 import (
@@ -16,16 +16,15 @@ import (
 	"clew/models"
 )
 
-// Long asks for the campaigns that take minutes.
+// Long reports whether tests run the campaigns that take minutes.
 var Long = effort.Long()
 
-// million is how many histories the largest campaigns take.
+// million is the number of histories in the largest campaigns.
 const million = 1_000_000
 
-// Histories is how many histories a test takes, usually and in the long mode.
-// CLEW_LONG_HISTORIES says another number than a million for that: a campaign of
-// fewer takes its share, but not fewer than usually. With the race detector thousands
-// become a third of them.
+// Histories returns how many histories a test takes, usually and in the long mode.
+// CLEW_LONG_HISTORIES replaces the million of the largest campaigns. Smaller campaigns shrink in
+// proportion, but not below the usual number. The race detector reduces thousands to a third.
 func Histories(usual, long int) int {
 	switch {
 	case Long:
@@ -50,56 +49,54 @@ func Decide(family fastpath.Family, shape models.Shape, c *models.Columns, want 
 type Type struct {
 	Name   string
 	Decide func(c *models.Columns, want fastpath.Want) fastpath.Decision
-	// Spec is written for tests: nothing of models says what an operation means.
+	// Spec is written for tests. Nothing in models says what an operation means here.
 	oracle.Spec
 
 	// Completed and Crashed are the operations that small histories consist of.
 	Completed, Crashed []models.Op
-	// Says is false for operations that say nothing while they are open; nil: it is
-	// true.
+	// Says returns false for operations that say nothing while they are open; nil: it returns true.
 	Says func(op models.Op) bool
-	// Like is what an operation may turn out to have been when it happens.
+	// Like returns what an operation may turn out to be when it happens.
 	Like func(op models.Op) []models.Op
 	// Owned: A is the process.
 	Owned bool
-	// Numbered says whether A of an operation may as well be another number.
+	// Numbered reports whether A of an operation may be replaced by another number.
 	Numbered func(op models.Op) bool
 
-	// Closed says which sets of rows are choices: a core is one, and no smaller one
-	// fails. nil: Core says what a core is.
+	// Closed says which sets of rows are choices. A core is a choice, and no
+	// smaller one fails. nil: Core says what a core is.
 	Closed func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool
-	// Core says what else is wrong with a core, given the history up to the
-	// failure.
+	// Core says what else is wrong with a core, given the history up to the failure.
 	Core func(k *Type, c *models.Columns, d fastpath.Decision) string
-	// Why says whether what a violation claims is true.
+	// Why reports whether the claim of a violation is true.
 	Why func(c *models.Columns, d fastpath.Decision) bool
-	// Later is the row of a violation that may have come after the failure; nil:
-	// that of fastpath.NeverAdded.
+	// Later returns the row of a violation that may have come after the
+	// failure; nil: that of fastpath.NeverAdded.
 	Later func(why fastpath.Violation) models.Row
 	// Unexplained: there may be no violation.
 	Unexplained bool
-	// Doubt says whether a reason for ambiguity is true.
+	// Doubt reports whether a reason for ambiguity is true.
 	Doubt func(c *models.Columns, reason fastpath.Ambiguity) bool
-	// Seen: an operation that crashed stands in a witness only if the next one saw
-	// its effect, as this says. nil: if it is not the last.
+	// Seen: an operation that crashed stands in a witness only if the next one
+	// saw its effect, which Seen reports. nil: if it is not the last.
 	Seen func(next models.Op) bool
 
-	// Kinds are the names of the kinds.
+	// Kinds holds the names of the kinds.
 	Kinds []string
 }
 
-// History is columns that the oracle judges.
+// History returns columns in the form that the oracle judges.
 func (k *Type) History(c *models.Columns) *oracle.History {
 	return oracle.New(c, k.Spec)
 }
 
-// Linearizable says whether a history is.
+// Linearizable reports whether a history is linearizable.
 func (k *Type) Linearizable(c *models.Columns) bool {
 	h := k.History(c)
 	return h.Linearizable(c.Events, h.All())
 }
 
-// Shows says why an order is no linearization of a history of any length.
+// Shows says why an order is not a linearization of a history of any length.
 func (k *Type) Shows(c *models.Columns, order []models.Row) error {
 	return k.History(c).Shows(order, c.Events)
 }
@@ -107,7 +104,7 @@ func (k *Type) Shows(c *models.Columns, order []models.Row) error {
 // Show prints a history for people.
 func (k *Type) Show(c *models.Columns) string { return Show(c, k.Kinds...) }
 
-// Alphabet is the operations that crashed, or that completed.
+// Alphabet returns the operations that crashed, or those that completed.
 func (k *Type) Alphabet(_ *models.Columns, open bool) []models.Op {
 	if open {
 		return k.Crashed
@@ -115,8 +112,8 @@ func (k *Type) Alphabet(_ *models.Columns, open bool) []models.Op {
 	return k.Completed
 }
 
-// Cut is the history up to and including event t, as a model has it; rows are
-// what it keeps.
+// Cut returns the history up to and including event t as a model sees it,
+// and the rows that it keeps.
 func (k *Type) Cut(c *models.Columns, t int32) (cut *models.Columns, rows []models.Row) {
 	cut = &models.Columns{Events: t + 1}
 	for i := range int32(c.Len()) {
@@ -138,7 +135,7 @@ func (k *Type) Cut(c *models.Columns, t int32) (cut *models.Columns, rows []mode
 
 func (k *Type) says(op models.Op) bool { return k.Says == nil || k.Says(op) }
 
-// later is the row of a violation that may have come after the failure, or Missing.
+// later returns the row of a violation that may have come after the failure, or Missing.
 func (k *Type) later(why fastpath.Violation) models.Row {
 	if k.Later != nil {
 		return k.Later(why)
@@ -149,13 +146,13 @@ func (k *Type) later(why fastpath.Violation) models.Row {
 	return fastpath.Missing
 }
 
-// WholeHistory is the core of locks: all operations invoked up to the failure.
+// WholeHistory checks the core of locks, which contains all operations invoked up to the failure.
 func WholeHistory(_ *Type, c *models.Columns, d fastpath.Decision) string {
 	n := 0
 	for n < c.Len() && c.Inv[n] < d.FailEvent {
 		n++
 	}
-	if len(d.Core) != n { // of rows that ascend and were invoked before the failure
+	if len(d.Core) != n { // rows ascend and were invoked before the failure
 		return "not the history up to the failure"
 	}
 	return ""
