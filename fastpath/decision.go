@@ -7,7 +7,7 @@ import (
 	"clew/models"
 )
 
-// Want says what a caller needs besides the verdict; wants are or-ed.
+// Want says what a caller needs in addition to the verdict. Wants can be or-ed.
 type Want uint8
 
 // The wants.
@@ -17,7 +17,7 @@ const (
 	WantFailure                        // if invalid, where it fails first, a core, why, and an order up to there
 )
 
-// Rows that stand for no operation.
+// Rows that do not stand for an operation.
 const (
 	// Initial stands for the initial value, as if an operation had written it
 	// before everything else.
@@ -27,57 +27,53 @@ const (
 	Missing models.Row = -2
 )
 
-// Decision is a verdict and the evidence that was asked for. Operations are
-// rows of the columns that were decided, and events are those of the same
-// columns.
+// Decision is a verdict with the evidence that was asked for. Its operations are rows
+// of the columns that were decided, and its events are events of the same columns.
 type Decision struct {
-	// Verdict is Unknown if the history is not decided here.
+	// Verdict is Unknown if this package does not decide the history.
 	Verdict jepsen.Verdict
 
 	// Reason is set if Verdict is Unknown, or if it is Invalid and FailEvent is
-	// not known. Otherwise it is nil.
+	// unknown. Otherwise it is nil.
 	Reason Ambiguity
 
-	// Witness holds, if the history is valid, the operations in an order of
-	// linearization. Operations that never returned are left out unless something
-	// saw their effect.
+	// Witness holds the operations of a valid history in an order of linearization.
+	// It omits operations that never returned, unless something saw their effect.
 	Witness []models.Row
 
-	// FailEvent is the event of the first failing completion: the first
-	// completion such that the history up to and including it is not
-	// linearizable. In that prefix, operations that are still open may take
-	// effect, with the value that they will return, or not. FailEvent is -1 if
-	// it is not known: the history is not linearizable, but some prefix is
-	// ambiguous. Even then the history up to BoundEvent is not linearizable.
+	// FailEvent is the event of the first failing completion: the first completion
+	// such that the history up to and including it is not linearizable. In that
+	// prefix, operations that are still open may take effect, with the value that
+	// they will return, or not. FailEvent is -1 if it is unknown because some prefix
+	// is ambiguous. Even then the history up to BoundEvent is not linearizable.
 	FailEvent, BoundEvent int32
 
-	// Before is a witness, as Witness is, of the history up to just before
-	// FailEvent. It is nil if FailEvent is not known.
+	// Before is a witness like Witness, for the history up to just before
+	// FailEvent. It is nil if FailEvent is unknown.
 	Before []models.Row
 
-	// Core holds, in ascending order, operations that are not linearizable by
-	// themselves, cut at FailEvent. No smaller choice of operations has this
+	// Core holds, in ascending order, operations that on their own, cut at
+	// FailEvent, are not linearizable. No smaller choice of operations has this
 	// property; the file of the data type says what a choice is. The core
-	// contains the operation that fails. It is empty if FailEvent is not known.
+	// contains the operation that fails. It is empty if FailEvent is unknown.
 	Core []models.Row
 
-	// Why says what is wrong with the core. It is nil if only a search of all
-	// orders showed that the core is wrong, which is rare: some value may have
-	// been seen from several operations, and each possibility is wrong.
+	// Why says what is wrong with the core. It is nil in the rare case that
+	// only a search of all orders showed this: some value may have been seen
+	// from several operations, and each possibility is wrong.
 	Why Violation
 }
 
-// Undecided is the decision about a history that is ambiguous.
+// Undecided returns the decision about an ambiguous history.
 func Undecided(reason Ambiguity) Decision {
 	return Decision{Reason: reason, FailEvent: -1, BoundEvent: -1}
 }
 
 // Path decides columns of one shape in near-linear time. It panics if the
-// context stops it: callers use Decide.
+// context stops it, so callers use Decide.
 type Path func(ctx context.Context, c *models.Columns, want Want) Decision
 
-// Decide decides columns. If the context ends before it has finished, the
-// reason is Stopped.
+// Decide decides columns. If the context ends first, the reason is Stopped.
 func (p Path) Decide(ctx context.Context, c *models.Columns, want Want) (d Decision) {
 	defer func() {
 		switch p := recover(); p {
@@ -92,12 +88,12 @@ func (p Path) Decide(ctx context.Context, c *models.Columns, want Want) (d Decis
 	return p(ctx, c, want)
 }
 
-// Family is a family of data types. It gives the path for a shape, or nil if the
-// shape is not of the family. For a shape of the family that it does not decide
-// it says why: "takes no initial contents".
+// Family is a family of data types. It returns the path for a shape, or nil if
+// the shape does not belong to the family. For a shape of the family that it
+// does not decide it returns the reason, such as "takes no initial contents".
 type Family func(shape models.Shape) (path Path, refusal string)
 
-// poll ends a decision that nobody is waiting for any more; see Path.Decide.
+// poll ends a decision that is no longer wanted; see Path.Decide.
 func poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		panic(Stopped{})

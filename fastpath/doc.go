@@ -1,22 +1,20 @@
 // Package fastpath decides in near-linear time whether a history is
-// linearizable, for the data types and histories for which that is possible. A
-// general search takes exponential time in the worst case.
+// linearizable, for those data types and histories for which that is
+// possible. A general search takes exponential time in the worst case.
 //
-// Most procedures are a few passes over the events in order of time. Some also
-// sort, or keep trees or heaps, which costs a logarithm; every file states its
-// cost. The few steps that could take much longer, such as working out what
-// crashed dequeues took, have a bound, and past it the answer is Unknown. To find
-// the first failing completion, several prefixes may have to be decided.
+// Most procedures make a few passes over the events in order of time. Some also sort, or maintain
+// trees or heaps, which costs a logarithm. Every file states its cost. A few steps could take much
+// longer, such as working out what crashed dequeues took. They have a bound, and beyond it the
+// answer is Unknown. Finding the first failing completion may require deciding several prefixes.
 //
-// The package knows nothing of files and of EDN, and no model by name:
-// operations come as int32 columns (models.Columns), and the data type comes as
-// a models.Shape. Answers name operations by their rows in the columns.
+// The package knows nothing about files or EDN, and does not know any model by
+// name. Operations come as int32 columns (models.Columns), and the data type
+// comes as a models.Shape. Answers name operations by their rows in the columns.
 //
 // # Use
 //
-// Each family of data types (packages register, container, lock, set and
-// sequence) has a function Path, which is a Family: it gives the path for a
-// shape, if the shape belongs to the family.
+// Each family of data types (packages register, container, lock, set and sequence) has a
+// function Path, which is a Family: it returns the path for a shape that belongs to the family.
 //
 //	path, refusal := register.Path(models.RegisterShape{Init: init, CAS: true})
 //	...
@@ -27,48 +25,44 @@
 //	case jepsen.Unknown: // ask a general search; d.Reason says why
 //	}
 //
-// The verdict alone is cheapest. With a Want the caller asks for more: a
-// witness, or the first failing completion with a core and a witness of what came
-// before it. If the context ends first, the verdict is Unknown, and the reason is
-// Stopped.
+// The verdict alone is cheapest. A Want asks for more: a witness, or the first
+// failing completion with a core and a witness of the history before it. If
+// the context ends first, the verdict is Unknown and the reason is Stopped.
 //
 // # What is not here
 //
-// The procedures depend on telling values apart: if two writes of 3 can both be
-// what a read of 3 saw, the answer may be Unknown. Valid and Invalid are proofs.
-// Unknown says nothing about the history, and leaves it to the general search.
+// The procedures rely on distinct values. If two writes of 3 may both be what
+// a read of 3 saw, the answer may be Unknown. Valid and Invalid are proofs.
+// Unknown says nothing about the history and leaves it to the general search.
 //
 // # A data type
 //
-// Each data type has a file in its family, or a few. The file opens with what is
-// decided, the precondition, the cost, the lemma, and why crashed operations do
-// not spoil it.
+// Each data type has one or a few files in its family. Each file opens with what is
+// decided, the precondition, the cost, the lemma, and why crashed operations do no harm.
 //
-// What is wrong with a history is a Violation, and why it could not be decided
-// is an Ambiguity. Each of these is a small type that holds its operations as
-// rows. Its method Tell puts them into a sentence, with the words of a
+// A Violation says what is wrong with a history, and an Ambiguity says why it
+// could not be decided. Each of these is a small type that holds its operations
+// as rows. Its method Tell turns them into a sentence, with the words of a
 // models.Teller. The type stands in the file of the procedure that finds it.
 //
-// Many data types share the search for the first failing completion and for the
-// core. They are described by an Algorithm, whose main parts are:
+// Many data types share the search for the first failing completion and for
+// the core. An Algorithm describes such a type. Its main parts are:
 //
-//   - Decide: it takes an Input, which is columns with dense numbers, and gives a
-//     verdict, with a witness if asked. If it says Invalid, it names the
-//     operations that show it (Keys), an event by which the history has gone
-//     wrong (End), and perhaps the Violation (Why).
-//   - Needs: which other operations must stay with an operation if a core is
-//     made smaller.
-//   - Step: the sequential meaning of one operation. It settles tiny
+//   - Decide takes an Input, which is columns with dense numbers, and returns a
+//     verdict, with a witness if asked. If the verdict is Invalid, it names the
+//     operations that show it (Keys) and an event by which the history has gone
+//     wrong (End), and it may name the Violation (Why).
+//   - Needs says which other operations must stay with an operation when a core
+//     is made smaller.
+//   - Step is the sequential meaning of one operation. It settles tiny
 //     sub-histories that Decide finds ambiguous while a core is made smaller.
-//     There is none if Decide never finds ambiguous in a small history what it
-//     decides in a large one.
-//   - Explain: the Violation of a minimal core, unless Decide gives it.
+//     It is nil if Decide never finds ambiguous in a small history what it
+//   - Explain returns the Violation of a minimal core, unless Decide gives it.
 //
-// Algorithm.Run decides columns with it. The file failure.go finds the first
-// failing completion and the minimal core; input.go cuts prefixes and picks
-// sub-histories.
+// Algorithm.Run decides columns with it. The file failure.go finds the first failing
+// completion and the minimal core; input.go cuts prefixes and picks sub-histories.
 //
-// The other data types have no Algorithm to run. Some of their sweeps meet the
-// first failing completion as they go along, and run once more over what came
-// before it, for the witness; others look for it by deciding prefixes.
+// The other data types do not run an Algorithm. Some of their sweeps find the
+// first failing completion as they proceed, and run again over the history
+// before it for the witness. Others search for it by deciding prefixes.
 package fastpath

@@ -7,23 +7,18 @@ import (
 	"clew/models"
 )
 
-// The first failing completion, and the minimal core.
-//
 // Linearizability is closed under prefixes, so an event by which the history is
-// not linearizable is an upper bound for the first failing completion. The
-// operations that show a violation give such a bound, and usually a tight one:
-// if the history just before it is linearizable we are done, otherwise the
-// evidence there gives a lower one. Each round costs a decision, and two rounds
-// are usual.
+// not linearizable bounds the first failing completion from above. The operations
+// that show a violation give such a bound, and it is usually tight. If the history
+// just before it is linearizable, the search ends; otherwise the evidence there
+// gives a lower bound. Each round costs a decision, and two rounds are usual.
 
-// MaxDescents is the number of rounds after which the bound is halved instead,
-// so that no history can make us take as many rounds as it has completions. It
-// is a switch for tests.
+// MaxDescents is the number of rounds after which the bound is halved instead, so
+// that no history can force as many rounds as it has completions. Tests change it.
 var MaxDescents = 16
 
-// Failure finds the first failing completion of a history that is invalid, as r
-// says, and then the core. If a witness is wanted, it also finds a witness of
-// the history before that completion.
+// Failure finds the first failing completion of an invalid history, whose result is r, and then
+// the core. If a witness is wanted, it also finds a witness of the history before that completion.
 func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 	low := int32(-1) // the history up to here was not found to be invalid
 	for round := 0; ; round++ {
@@ -55,8 +50,8 @@ func (a *Algorithm) Failure(in Input, r Result, witness bool, d *Decision) {
 	}
 }
 
-// coreInTime finds a core unless the context ends before: the failing completion is
-// known by then, and stands.
+// coreInTime finds a core unless the context ends first. The failing
+// completion is known by then and stands.
 func (a *Algorithm) coreInTime(in Input, keys []models.Row, d *Decision) {
 	defer func() {
 		switch p := recover(); p {
@@ -70,7 +65,7 @@ func (a *Algorithm) coreInTime(in Input, keys []models.Row, d *Decision) {
 	a.Core(in, keys, d)
 }
 
-// Core finds a minimal core of in, which holds the keys, and explains it.
+// Core finds a minimal core of in, which contains the keys, and explains it.
 func (a *Algorithm) Core(in Input, keys []models.Row, d *Decision) {
 	ops := a.grow(in, keys)
 	sub := in.Pick(ops)
@@ -87,9 +82,8 @@ func (a *Algorithm) Core(in Input, keys []models.Row, d *Decision) {
 	Renumber(d.Why, func(o models.Row) models.Row { return d.Core[o] })
 }
 
-// grow returns a closed sub-history, in ascending order, that is invalid: the
-// keys with what they need if that is enough, otherwise more and more of the
-// latest operations as well.
+// grow returns an invalid closed sub-history in ascending order. It consists of the keys and
+// what they need; if that is not enough, of more and more of the latest operations as well.
 func (a *Algorithm) grow(in Input, keys []int32) []int32 {
 	need := a.Needs(in)
 	for extra := 0; ; extra = 2*extra + len(keys) {
@@ -109,11 +103,10 @@ func (a *Algorithm) grow(in Input, keys []int32) []int32 {
 	}
 }
 
-// stays says whether an operation belongs to every choice.
+// stays reports whether an operation belongs to every choice.
 func (a *Algorithm) stays(op models.Op) bool { return a.Always != nil && a.Always(op) }
 
-// closure returns the operations that seeds need, themselves included, in
-// ascending order.
+// closure returns the operations that the seeds need, including the seeds, in ascending order.
 func (need Needs) closure(n int, seeds []int32) []int32 {
 	in := make([]bool, n)
 	var ops, todo []int32
@@ -142,12 +135,11 @@ func (need Needs) closure(n int, seeds []int32) []int32 {
 	return ops
 }
 
-// Shrink returns a minimal invalid closed choice of the operations of in, which
-// is invalid as a whole. Starting with the latest, it leaves out operations
-// together with those that need them, and more of them at a time as long as
-// that works. A closed sub-history of a linearizable one is linearizable. So if
-// an operation could not be left out once, neither it nor what it needs can be
-// left out later: one pass is enough.
+// Shrink returns a minimal invalid closed choice of the operations of in, which is
+// invalid as a whole. Starting with the latest, it removes operations together with
+// those that need them, and more at a time as long as that works. A closed sub-history
+// of a linearizable one is linearizable. So if an operation could not be removed once,
+// neither it nor what it needs can be removed later: one pass is enough.
 func (a *Algorithm) Shrink(in Input) []int32 {
 	n := in.Len()
 	need := a.Needs(in)
@@ -182,8 +174,8 @@ func (a *Algorithm) Shrink(in Input) []int32 {
 	return kept
 }
 
-// without is kept minus the operations of out that are not fixed, and minus
-// everything that needs one of them.
+// without returns kept minus the operations of out that are not fixed, and
+// minus everything that needs one of them.
 func (need Needs) without(n int, kept, out []int32, fixed []bool) []int32 {
 	gone := make([]bool, n)
 	for _, o := range out {
@@ -211,9 +203,8 @@ func (need Needs) without(n int, kept, out []int32, fixed []bool) []int32 {
 	return rest
 }
 
-// Invalid decides a sub-history. The procedure may find a sub-history ambiguous
-// that it could decide with the whole history around it. If such a sub-history
-// is small, it is searched.
+// Invalid decides a sub-history. The procedure may find a sub-history ambiguous that it could
+// decide within the whole history. If such a sub-history is small, Invalid searches it.
 func (a *Algorithm) Invalid(in Input) bool {
 	switch r := a.Decide(in, false); {
 	case r.Verdict != jepsen.Unknown:
@@ -224,8 +215,8 @@ func (a *Algorithm) Invalid(in Input) bool {
 	return false
 }
 
-// maxSearch bounds the operations of a sub-history that is searched, and so the
-// configurations, to 2^maxSearch for each state.
+// maxSearch bounds the operations of a sub-history that is searched. There
+// are then at most 2^maxSearch configurations for each state.
 const maxSearch = 16
 
 // search tries all orders of a tiny history.
@@ -250,7 +241,7 @@ func (a *Algorithm) search(in Input) bool {
 			return false
 		}
 		seen[c] = true
-		due := models.Open // the first return of what is to come
+		due := models.Open // the first return among operations not done yet
 		for i, r := range in.Res {
 			if c.done>>i&1 == 0 {
 				due = min(due, r)

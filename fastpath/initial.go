@@ -2,8 +2,8 @@ package fastpath
 
 import "clew/models"
 
-// WithInitial is c with operations before it that put the initial elements into
-// the container, one after another. They have the first rows and events.
+// WithInitial returns c preceded by operations that put the initial elements
+// into the container, one after another. These have the first rows and events.
 func WithInitial(c *models.Columns, init []int32, kind models.Kind) *models.Columns {
 	if len(init) == 0 {
 		return c
@@ -23,8 +23,8 @@ func WithInitial(c *models.Columns, init []int32, kind models.Kind) *models.Colu
 	return all
 }
 
-// WithoutInitial turns a decision about the columns that WithInitial made into
-// one about the columns that it was given. k is the number of initial elements.
+// WithoutInitial turns a decision about the columns that WithInitial
+// returned into one about its argument. k is the number of initial elements.
 func (d Decision) WithoutInitial(k int) Decision {
 	if k == 0 {
 		return d

@@ -7,20 +7,19 @@ import (
 	"clew/models"
 )
 
-// The algorithms keep arrays by event and by value id. If columns have far more
-// events or ids than operations (because they are of one key among many),
-// events and ids are renumbered first, at the price of a sort.
+// The algorithms use arrays by event and by value id. Columns of one key among many may have far
+// more events or ids than operations. Then events and ids are renumbered first, which costs a sort.
 const (
 	sparseFactor = 8 // more numbers than this per operation are sparse
 	sparseFree   = 256
 )
 
-// Sparse says whether a range of that many numbers is too wide for arrays over
-// it, given how many things have such a number.
+// Sparse reports whether a range of that many numbers is too wide for an
+// array, given how many things have such a number.
 func Sparse(numbers, things int64) bool { return numbers > things*sparseFactor+sparseFree }
 
-// Input is a history as the algorithms read it: all ids lie in [0, IDs). It is
-// made by NewInput, or by PlainInput.
+// Input is a history as the algorithms read it: all ids lie in [0, IDs).
+// NewInput and PlainInput make one.
 type Input struct {
 	*models.Columns
 	Init int32 // the id of the initial value
@@ -28,16 +27,15 @@ type Input struct {
 	ctx  context.Context // nil: nothing stops the decision
 }
 
-// Poll is called before work that may take long. It ends the decision if nobody
-// is waiting for it any more.
+// Poll is called before work that may take long. It ends the decision if it is no longer wanted.
 func (in Input) Poll() {
 	if in.ctx != nil {
 		poll(in.ctx)
 	}
 }
 
-// NewInput is the Input of columns whose A and B are ids, as init is. Events
-// and ids are renumbered if they are sparse; rows stay as they are.
+// NewInput returns the Input for columns whose A and B are ids, as init is.
+// It renumbers sparse events and ids, but not rows.
 func NewInput(ctx context.Context, c *models.Columns, init int32) Input {
 	top := init
 	for i := range c.A {
@@ -53,7 +51,7 @@ func NewInput(ctx context.Context, c *models.Columns, init int32) Input {
 	return in
 }
 
-// PlainInput is the Input of columns as they stand. IDs and Init are 0.
+// PlainInput returns the Input for unchanged columns. IDs and Init are 0.
 func PlainInput(ctx context.Context, c *models.Columns) Input { return Input{Columns: c, ctx: ctx} }
 
 // DenseEvents renumbers the events without gaps.
@@ -105,8 +103,8 @@ func (in Input) DenseIDs() Input {
 	return Input{&c, dense([]int32{in.Init})[0], int32(len(ids)), in.ctx}
 }
 
-// Original is the event of c that in calls t. c is the columns that in was made
-// of, and t is a completion, or -1.
+// Original returns the event of c that in calls t. in was made from the
+// columns c, and t is a completion or -1.
 func (in Input) Original(t int32, c *models.Columns) int32 {
 	if t < 0 || in.Columns == c {
 		return t
@@ -114,18 +112,18 @@ func (in Input) Original(t int32, c *models.Columns) int32 {
 	return c.Res[in.OpReturning(t)]
 }
 
-// OpReturning is the operation that returns at event t; -1 if t is -1.
+// OpReturning returns the operation that returns at event t, or -1 if t is -1.
 func (in Input) OpReturning(t int32) models.Row {
 	return int32(slices.Index(in.Res, t))
 }
 
-// OpInvoked is the operation invoked at event t.
+// OpInvoked returns the operation invoked at event t.
 func (in Input) OpInvoked(t int32) models.Row {
 	i, _ := slices.BinarySearch(in.Inv, t)
 	return int32(i)
 }
 
-// UpTo is the operations invoked before event t.
+// UpTo returns the operations invoked before event t.
 func (in Input) UpTo(t int32) []models.Row {
 	n, _ := slices.BinarySearch(in.Inv, t)
 	ops := make([]models.Row, n)
@@ -135,8 +133,8 @@ func (in Input) UpTo(t int32) []models.Row {
 	return ops
 }
 
-// Cut is the history up to and including event t. Operations keep their rows.
-// Those that return later are open, and keep their value.
+// Cut returns the history up to and including event t. Operations keep
+// their rows. Those that return later are open and keep their value.
 func (in Input) Cut(t int32) Input {
 	n, _ := slices.BinarySearch(in.Inv, t+1)
 	c := models.Columns{Events: t + 1, Inv: in.Inv[:n], Res: make([]int32, n),
@@ -151,8 +149,8 @@ func (in Input) Cut(t int32) Input {
 	return in
 }
 
-// Pick is the history of some operations alone; ops ascend. Events and ids are
-// renumbered without gaps.
+// Pick returns the history of the given operations alone, which must
+// ascend. It renumbers events and ids without gaps.
 func (in Input) Pick(ops []models.Row) Input {
 	c := &models.Columns{Events: in.Events}
 	for _, o := range ops {

@@ -13,8 +13,8 @@ type Result struct {
 	Reason  Ambiguity    // unknown
 	Witness []models.Row // valid and wanted
 	Keys    []models.Row // invalid: operations that show it
-	End     int32        // invalid: the history up to this event is invalid, too
-	Loose   bool         // invalid: End is likely far too late
+	End     int32        // invalid: the history up to this event is also invalid
+	Loose   bool         // invalid: End is probably far too late
 	Why     Violation    // invalid
 }
 
@@ -22,30 +22,25 @@ type Result struct {
 type Algorithm struct {
 	// Decide decides a history.
 	Decide func(in Input, witness bool) Result
-	// Needs prepares the Needs of a history: what must stay together in its
-	// cores.
+	// Needs prepares the Needs of a history, which say what must stay together in its cores.
 	Needs func(in Input) Needs
-	// Step is the sequential meaning of an operation; ok says whether it can
-	// happen. Step is nil if Decide never finds ambiguous in a small history
-	// what it decides in a large one.
+	// Step is the sequential meaning of an operation; ok reports whether it can happen. Step is
+	// nil if Decide never finds ambiguous in a small history what it decides in a large one.
 	Step func(op models.Op, state int32) (next int32, ok bool)
-	// Always says whether an operation belongs to every sub-history; nil: none
-	// does.
+	// Always reports whether an operation belongs to every sub-history; nil: none does.
 	Always func(op models.Op) bool
 	// Explain explains a minimal core; nil: Decide does.
 	Explain func(core Input) Violation
-	// Later, if it is not nil, adds to a violation what happened after the
-	// failure.
+	// Later adds to a violation what happened after the failure, unless it is nil.
 	Later func(c *models.Columns, why Violation, failEvent int32)
 	// KeysAreCore says that the keys are a core, and that Decide explains them.
 	KeysAreCore bool
 }
 
-// Needs appends to out the other operations that a sub-history must contain if
-// it contains operation o.
+// Needs appends to out the other operations that a sub-history with operation o must contain.
 type Needs func(o models.Row, out []models.Row) []models.Row
 
-// Run decides a history and gathers the evidence that is wanted.
+// Run decides a history and collects the evidence that is wanted.
 func (a *Algorithm) Run(ctx context.Context, c *models.Columns, init int32, want Want) Decision {
 	in := NewInput(ctx, c, init)
 	r := a.Decide(in, want&WantWitness != 0)

@@ -9,22 +9,21 @@ import (
 	"clew/models"
 )
 
-// Told is something that can be told in a sentence about operations.
+// Told is something that a sentence about operations can express.
 type Told interface {
-	// Tell is the sentence, without a capital or a period.
+	// Tell returns the sentence, without a capital or a period.
 	Tell(t models.Teller) string
-	// Rows are its operations; Initial or Missing may stand in place of one.
-	// They are pointers so that they can be renumbered.
+	// Rows returns pointers to its operations, so that they can be renumbered.
+	// Initial or Missing may take the place of an operation.
 	Rows() []*models.Row
 }
 
-// Violation is what is wrong with a core. Each pattern is a small type, which
-// stands beside the code that finds it. NeverAdded is here because containers
-// and sets share it.
+// Violation is what is wrong with a core. Each pattern is a small type next to the
+// code that finds it. NeverAdded is here because containers and sets share it.
 type Violation interface{ Told }
 
-// PatternOf is what a pattern is called in reports: the name of its type in lower
-// case, such as "never-written".
+// PatternOf returns the name of a pattern in reports: the name of its type
+// in lower case, such as "never-written".
 func PatternOf(v Violation) string {
 	t := reflect.TypeOf(v)
 	if t.Kind() == reflect.Pointer {
@@ -41,39 +40,37 @@ func PatternOf(v Violation) string {
 	return b.String()
 }
 
-// Related is a violation whose sentence says how its operations are related: each
-// step of it, in order. Of one that is not, no more is known than what follows from
-// when its operations ran. Rows may be Initial or Missing.
+// Related is a violation whose sentence relates its operations. Relations
+// returns each step of the sentence in order. For other violations, only the
+// order in time of their operations is known. Rows may be Initial or Missing.
 type Related interface{ Relations() []models.Relation }
 
-// Returned is the relation of two operations of which the first returned before the
-// second was invoked.
+// Returned returns the relation of two operations of which the first
+// returned before the second was invoked.
 func Returned(first, second models.Row) models.Relation {
 	return models.Relation{Kind: models.ReturnedBefore, From: first, To: second}
 }
 
-// Must is the relation of two operations of which the first must take effect first.
+// Must returns the relation of two operations of which the first must take effect first.
 func Must(first, second models.Row) models.Relation {
 	return models.Relation{Kind: models.MustBeBefore, From: first, To: second}
 }
 
-// Seen is the relation of an operation and one that saw what it did.
+// Seen returns the relation between an operation and one that saw its effect.
 func Seen(first, second models.Row) models.Relation {
 	return models.Relation{Kind: models.Saw, From: first, To: second}
 }
 
-// Against is the relations of two operations of which the second must take effect
-// before the first, which had returned before.
+// Against returns the relations of two operations of which the first
+// returned before the second, but the second must take effect first.
 func Against(first, second models.Row) []models.Relation {
 	return []models.Relation{Returned(first, second), Must(second, first)}
 }
 
-// Ambiguity is why a procedure could not decide. Each reason is a small type,
-// too.
+// Ambiguity is why a procedure could not decide. Each reason is also a small type.
 type Ambiguity interface{ Told }
 
-// Renumber gives other numbers to the operations of a violation or an
-// ambiguity, which may be nil.
+// Renumber renumbers the operations of a violation or an ambiguity. x may be nil.
 func Renumber(x Told, number func(models.Row) models.Row) {
 	if x == nil {
 		return
@@ -85,7 +82,7 @@ func Renumber(x Told, number func(models.Row) models.Row) {
 	}
 }
 
-// RowsOf points to every row of a list.
+// RowsOf returns pointers to every row of a list.
 func RowsOf(list []models.Row) []*models.Row {
 	rows := make([]*models.Row, len(list))
 	for i := range list {
@@ -94,19 +91,19 @@ func RowsOf(list []models.Row) []*models.Row {
 	return rows
 }
 
-// NeverAdded: Taker took or saw a value that nothing had added when it returned.
-// Adder is the first that added it later, or Missing.
+// NeverAdded: Taker took or saw a value that nothing had added when it
+// returned. Adder is the first operation that added it later, or Missing.
 type NeverAdded struct{ Taker, Adder models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NeverAdded) Rows() []*models.Row { return []*models.Row{&v.Taker, &v.Adder} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NeverAdded) Tell(t models.Teller) string {
 	s := ""
 	if t.Adds(v.Taker) {
 		s = t.Did(v.Taker) + ", but nothing had added it by then"
-	} else { // a read of a whole set, which is no value
+	} else { // a read of a whole set, which is not a value
 		s = t.Name(v.Taker) + " holds what nothing had added by then"
 	}
 	if v.Adder != Missing {
@@ -122,7 +119,7 @@ const (
 	MaxTold = 5
 )
 
-// TellWho lists who did something, the latest last: "process 1 (index 80)".
+// TellWho lists which processes did something, the latest last: "process 1 (index 80)".
 func TellWho(t models.Teller, rows []models.Row) string {
 	var who []string
 	for _, row := range rows[max(0, len(rows)-MaxTold):] {
@@ -135,40 +132,40 @@ func TellWho(t models.Teller, rows []models.Row) string {
 	return s
 }
 
-// Stopped: the decision was told to give up.
+// Stopped: the context ended the decision.
 type Stopped struct{}
 
-// Rows is nil: no operation is involved.
+// Rows returns nil, because no operation is involved.
 func (Stopped) Rows() []*models.Row { return nil }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (Stopped) Tell(models.Teller) string { return "the fast path was still at it" }
 
 // Unsupported: Op is an operation of a kind that is not handled.
 type Unsupported struct{ Op models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Unsupported) Rows() []*models.Row { return []*models.Row{&a.Op} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Unsupported) Tell(t models.Teller) string {
 	return fmt.Sprintf("the fast path takes no %s such as op %d", t.F(a.Op), t.Index(a.Op))
 }
 
-// Repeated: Reader may have seen its value from more than one operation, such as
-// these two Producers; Initial may be one of them.
+// Repeated: Reader may have seen its value from more than one operation,
+// such as these two Producers. Initial may be one of them.
 type Repeated struct {
 	Reader    models.Row
 	Producers [2]models.Row
 }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Repeated) Rows() []*models.Row {
 	return []*models.Row{&a.Reader, &a.Producers[0], &a.Producers[1]}
 }
 
-// Tell is the sentence: "value 3 is written by ops 4 and 19 and read by op 40",
-// in which operations are named by the index of their invocation.
+// Tell returns the sentence: "value 3 is written by ops 4 and 19 and read
+// by op 40". It names operations by the index of their invocation.
 func (a *Repeated) Tell(t models.Teller) string {
 	var ops []string
 	initial := ""

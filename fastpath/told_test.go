@@ -15,7 +15,7 @@ import (
 	"clew/fastpath/set"
 )
 
-// Pipelines know violations by these names, and they must not change.
+// Pipelines know violations by these names, which must not change.
 func TestPatternsHaveNames(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package families knows every near-linear decision.
+// Package families lists all near-linear decisions.
 package families
 
 import (
@@ -11,11 +11,11 @@ import (
 	"clew/models"
 )
 
-// all are the near-linear decisions.
+// all holds the near-linear decisions.
 var all = []fastpath.Family{register.Path, container.Path, lock.Path, set.Path, sequence.Path}
 
-// Of is the near-linear decision for a model, or nil. If there is one for
-// models of its shape, refusal says why it is not for this one.
+// Of returns the near-linear decision for a model, or nil. If there is one
+// for models of its shape, refusal says why it does not apply to this one.
 func Of(m models.Model) (path fastpath.Path, refusal string) {
 	shaped, ok := m.(models.Shaped)
 	if !ok {
