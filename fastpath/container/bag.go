@@ -543,10 +543,10 @@ type TakenTooOften struct {
 	Before []models.Row
 }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *TakenTooOften) Rows() []*models.Row { return append(fastpath.RowsOf(v.Before), &v.Taker) }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *TakenTooOften) Tell(t models.Teller) string {
 	if len(v.Before) == 0 {
 		return t.Did(v.Taker) + ", but nothing had added it by then"
@@ -562,10 +562,10 @@ type NeverEmpty struct {
 	Adds  []models.Row
 }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NeverEmpty) Rows() []*models.Row { return append(fastpath.RowsOf(v.Adds), &v.Empty) }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NeverEmpty) Tell(t models.Teller) string {
 	if len(v.Adds) == 0 {
 		return t.Who(v.Empty) + " found it empty, but more was certainly inside all the time than crashed operations can have taken"
@@ -576,10 +576,10 @@ func (v *NeverEmpty) Tell(t models.Teller) string {
 // Pairing: it matters which of the operations that added its value Taker took.
 type Pairing struct{ Taker models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Pairing) Rows() []*models.Row { return []*models.Row{&a.Taker} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Pairing) Tell(t models.Teller) string {
 	return fmt.Sprintf("value %s was added several times, and it matters which of them op %d took", t.Value(a.Taker), t.Index(a.Taker))
 }

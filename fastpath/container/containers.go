@@ -551,15 +551,15 @@ func laterAdd(c *models.Columns, why fastpath.Violation, failEvent int32) {
 // RemovedTwice: First and Second both took the value that only Adder added.
 type RemovedTwice struct{ First, Second, Adder models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *RemovedTwice) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Adder} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *RemovedTwice) Relations() []models.Relation {
 	return []models.Relation{fastpath.Seen(v.Adder, v.First), fastpath.Seen(v.Adder, v.Second)}
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *RemovedTwice) Tell(t models.Teller) string {
 	return t.Did(v.First) + ", and again by " + t.Who(v.Second) + ", but only " + t.Who(v.Adder) + " added it, once"
 }
@@ -568,15 +568,15 @@ func (v *RemovedTwice) Tell(t models.Teller) string {
 // it and returned before Peek was invoked.
 type SeenAfterRemoved struct{ Remove, Peek models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *SeenAfterRemoved) Rows() []*models.Row { return []*models.Row{&v.Remove, &v.Peek} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *SeenAfterRemoved) Relations() []models.Relation {
 	return fastpath.Against(v.Remove, v.Peek)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *SeenAfterRemoved) Tell(t models.Teller) string {
 	return t.Did(v.Peek) + " after " + t.Had(v.Remove)
 }
@@ -588,10 +588,10 @@ type NotEmpty struct {
 	Adds  []models.Row
 }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NotEmpty) Rows() []*models.Row { return append(fastpath.RowsOf(v.Adds), &v.Empty) }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NotEmpty) Tell(t models.Teller) string {
 	return t.Who(v.Empty) + " found it empty, but all the time that it looked " + certainly(t, v.Adds) + " inside"
 }

@@ -202,10 +202,10 @@ type Overtaken struct {
 	Higher []models.Row
 }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Overtaken) Rows() []*models.Row { return append(fastpath.RowsOf(v.Higher), &v.Taker) }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Overtaken) Tell(t models.Teller) string {
 	return t.Did(v.Taker) + ", but all the time that it ran " + certainly(t, v.Higher) + " inside, of higher priority"
 }

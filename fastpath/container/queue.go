@@ -561,17 +561,17 @@ func (c *contents) opAt(t int32) models.Row {
 // or saw it first, was invoked. TookV is Missing if nothing took it.
 type OutOfOrder struct{ V, W, TookW, TookV models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *OutOfOrder) Rows() []*models.Row {
 	return []*models.Row{&v.V, &v.W, &v.TookW, &v.TookV}
 }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *OutOfOrder) Relations() []models.Relation {
 	return append([]models.Relation{fastpath.Returned(v.V, v.W)}, fastpath.Against(v.TookW, v.TookV)...)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *OutOfOrder) Tell(t models.Teller) string {
 	s := t.Did(v.W) + " after " + t.Had(v.V) + ", yet " + t.Did(v.TookW) + " before "
 	if v.TookV == fastpath.Missing {
@@ -586,12 +586,12 @@ func (v *OutOfOrder) Tell(t models.Teller) string {
 // with FirstW and TookW. But these times overlap.
 type BothFirst struct{ FirstV, TookV, FirstW, TookW models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *BothFirst) Rows() []*models.Row {
 	return []*models.Row{&v.FirstV, &v.TookV, &v.FirstW, &v.TookW}
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *BothFirst) Tell(t models.Teller) string {
 	until := func(row models.Row) string {
 		if row == fastpath.Missing {

@@ -221,17 +221,17 @@ func whyStack(c *contents) fastpath.Violation {
 // if it was never taken.
 type Buried struct{ Below, Above, Took, TookAbove models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Buried) Rows() []*models.Row {
 	return []*models.Row{&v.Below, &v.Above, &v.Took, &v.TookAbove}
 }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *Buried) Relations() []models.Relation {
 	return append([]models.Relation{fastpath.Returned(v.Below, v.Above)}, fastpath.Against(v.Took, v.TookAbove)...)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Buried) Tell(t models.Teller) string {
 	s := t.Did(v.Took) + ", but all the time that it ran value " + t.Value(v.Above) + " was inside, on top of it: " +
 		t.Did(v.Above) + " after " + t.Had(v.Below)

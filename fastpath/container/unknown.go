@@ -49,10 +49,10 @@ const maxWork = 500_000_000
 // too many possibilities.
 type Branching struct{ Remove models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Branching) Rows() []*models.Row { return []*models.Row{&a.Remove} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Branching) Tell(t models.Teller) string {
 	return fmt.Sprintf("op %d and others crashed, and what they took can be guessed in too many ways", t.Index(a.Remove))
 }

@@ -354,15 +354,15 @@ func (a *casPass) fail(why fastpath.Violation) {
 // Replacer, which ran between them, had replaced it or seen another one.
 type Overwritten struct{ Reader, Writer, Replacer models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Overwritten) Rows() []*models.Row { return []*models.Row{&v.Reader, &v.Writer, &v.Replacer} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *Overwritten) Relations() []models.Relation {
 	return fastpath.Against(v.Replacer, v.Reader)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Overwritten) Tell(t models.Teller) string {
 	s := t.Did(v.Reader) + " after " + t.Had(v.Replacer)
 	if v.Writer == fastpath.Initial {
@@ -376,15 +376,15 @@ func (v *Overwritten) Tell(t models.Teller) string {
 // Later had returned before Earlier was invoked.
 type Backwards struct{ Later, Earlier models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Backwards) Rows() []*models.Row { return []*models.Row{&v.Later, &v.Earlier} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *Backwards) Relations() []models.Relation {
 	return fastpath.Against(v.Later, v.Earlier)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Backwards) Tell(t models.Teller) string {
 	return t.Did(v.Earlier) + " after " + t.Had(v.Later) + ", which needs it done before"
 }
@@ -393,15 +393,15 @@ func (v *Backwards) Tell(t models.Teller) string {
 // value that Writer (or Initial) had written.
 type ReplacedTwice struct{ First, Second, Writer models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *ReplacedTwice) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Writer} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *ReplacedTwice) Relations() []models.Relation {
 	return []models.Relation{fastpath.Seen(v.Writer, v.First), fastpath.Seen(v.Writer, v.Second)}
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *ReplacedTwice) Tell(t models.Teller) string {
 	left := "was there at first"
 	if v.Writer != fastpath.Initial {
@@ -415,10 +415,10 @@ func (v *ReplacedTwice) Tell(t models.Teller) string {
 // first.
 type Circle struct{ CAS []models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Circle) Rows() []*models.Row { return fastpath.RowsOf(v.CAS) }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *Circle) Relations() []models.Relation {
 	each := make([]models.Relation, len(v.CAS))
 	for i, op := range v.CAS {
@@ -427,7 +427,7 @@ func (v *Circle) Relations() []models.Relation {
 	return each
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Circle) Tell(t models.Teller) string {
 	var each []string
 	for _, op := range v.CAS {

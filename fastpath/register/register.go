@@ -155,10 +155,10 @@ func placeBlock(in fastpath.Input, v *regValue, z zones, starts []int32) (orphan
 // Writer is the first that wrote it later, or Missing.
 type NeverWritten struct{ Reader, Writer models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NeverWritten) Rows() []*models.Row { return []*models.Row{&v.Reader, &v.Writer} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NeverWritten) Tell(t models.Teller) string {
 	s := t.Did(v.Reader) + ", but nothing had written it by then"
 	if v.Writer != fastpath.Missing {

@@ -423,10 +423,10 @@ func versionOf(t models.Teller, row models.Row) int {
 // MadeTwice: Second and First made the same version.
 type MadeTwice struct{ Second, First models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *MadeTwice) Rows() []*models.Row { return []*models.Row{&v.Second, &v.First} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *MadeTwice) Tell(t models.Teller) string {
 	return t.Name(v.Second) + " and " + t.Name(v.First) + " cannot both have made version " + strconv.Itoa(versionOf(t, v.Second))
 }
@@ -434,10 +434,10 @@ func (v *MadeTwice) Tell(t models.Teller) string {
 // BeforeFirst: Op made or read a version that is before the first.
 type BeforeFirst struct{ Op models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *BeforeFirst) Rows() []*models.Row { return []*models.Row{&v.Op} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *BeforeFirst) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " is of a version from before the first"
 }
@@ -446,15 +446,15 @@ func (v *BeforeFirst) Tell(t models.Teller) string {
 // version; or it made the version that Early read.
 type WrongVersion struct{ Late, Early models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *WrongVersion) Rows() []*models.Row { return []*models.Row{&v.Late, &v.Early} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *WrongVersion) Relations() []models.Relation {
 	return fastpath.Against(v.Early, v.Late)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *WrongVersion) Tell(t models.Teller) string {
 	if versionOf(t, v.Late) == versionOf(t, v.Early) {
 		return t.Name(v.Late) + " made what " + t.Name(v.Early) + " had read before it began"
@@ -466,10 +466,10 @@ func (v *WrongVersion) Tell(t models.Teller) string {
 // value of a version that both made, read or found.
 type OtherValue struct{ Op, Other models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *OtherValue) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Other} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *OtherValue) Tell(t models.Teller) string {
 	if v.Other == fastpath.Initial {
 		return t.Name(v.Op) + " does not agree with the value at first"
@@ -482,10 +482,10 @@ func (v *OtherValue) Tell(t models.Teller) string {
 // then.
 type TooFewUpdates struct{ Op models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *TooFewUpdates) Rows() []*models.Row { return []*models.Row{&v.Op} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *TooFewUpdates) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " is of a version that takes more updates than had begun by then"
 }
@@ -493,10 +493,10 @@ func (v *TooFewUpdates) Tell(t models.Teller) string {
 // NeverCurrent: Read read a value that no version had while it ran.
 type NeverCurrent struct{ Read models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NeverCurrent) Rows() []*models.Row { return []*models.Row{&v.Read} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NeverCurrent) Tell(t models.Teller) string {
 	return t.Name(v.Read) + " read a value that no version had while it ran"
 }
@@ -505,10 +505,10 @@ func (v *NeverCurrent) Tell(t models.Teller) string {
 // made.
 type Versionless struct{ Update models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Versionless) Rows() []*models.Row { return []*models.Row{&a.Update} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Versionless) Tell(t models.Teller) string {
 	return fmt.Sprintf("op %d does not say which version it made", t.Index(a.Update))
 }
@@ -517,10 +517,10 @@ func (a *Versionless) Tell(t models.Teller) string {
 // which never returned.
 type Unplaced struct{ Op models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Unplaced) Rows() []*models.Row { return []*models.Row{&a.Op} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Unplaced) Tell(t models.Teller) string {
 	return fmt.Sprintf("op %d needs a version or value that may be of several operations which never returned", t.Index(a.Op))
 }

@@ -452,10 +452,10 @@ func (m *fitting) reach(k int32) int32 {
 // begun by then cannot be it, or were needed elsewhere.
 type NoUpdate struct{ Op, From models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NoUpdate) Rows() []*models.Row { return []*models.Row{&v.Op, &v.From} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NoUpdate) Tell(t models.Teller) string {
 	from := versionOf(t, v.From)
 	missing := versionOf(t, v.Op) - from

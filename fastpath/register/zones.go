@@ -77,15 +77,15 @@ func interleaved(in fastpath.Input, x, y block) fastpath.Violation {
 // value, had returned before Late was invoked.
 type InitialLate struct{ Other, Late models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *InitialLate) Rows() []*models.Row { return []*models.Row{&v.Other, &v.Late} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *InitialLate) Relations() []models.Relation {
 	return fastpath.Against(v.Other, v.Late)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *InitialLate) Tell(t models.Teller) string {
 	return t.Did(v.Late) + " after " + t.Had(v.Other) + "; it goes back to the initial value"
 }
@@ -96,17 +96,17 @@ func (v *InitialLate) Tell(t models.Teller) string {
 // was invoked.
 type Interleaved struct{ EarlyX, LateY, EarlyY, LateX models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Interleaved) Rows() []*models.Row {
 	return []*models.Row{&v.EarlyX, &v.LateY, &v.EarlyY, &v.LateX}
 }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *Interleaved) Relations() []models.Relation {
 	return []models.Relation{fastpath.Returned(v.EarlyX, v.LateY), fastpath.Returned(v.EarlyY, v.LateX)}
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Interleaved) Tell(t models.Teller) string {
 	if v.LateY == v.EarlyY {
 		return t.Did(v.LateX) + " after " + t.Had(v.EarlyY) + "; before that, " + t.Had(v.EarlyX)

@@ -171,10 +171,10 @@ func nonzero(n int32) int32 { return (n | -n) >> 31 }
 // what it was in between.
 type Uneven struct{ Adds [2]models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Uneven) Rows() []*models.Row { return fastpath.RowsOf(a.Adds[:]) }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Uneven) Tell(t models.Teller) string {
 	return t.Name(a.Adds[0]) + " and " + t.Name(a.Adds[1]) + " leave open what the counter was in between"
 }
@@ -182,10 +182,10 @@ func (a *Uneven) Tell(t models.Teller) string {
 // CrashedAdds: it would be wrong, but for crashed adds whose amounts differ.
 type CrashedAdds struct{ Op models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *CrashedAdds) Rows() []*models.Row { return []*models.Row{&a.Op} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *CrashedAdds) Tell(t models.Teller) string {
 	return t.Name(a.Op) + " may have seen what some crashed adds did"
 }
@@ -474,15 +474,15 @@ func (s *counting) why(c *models.Columns, row models.Row, forced []link, core []
 // passed the total of Op, since By could not have returned otherwise.
 type Passed struct{ Op, By models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Passed) Rows() []*models.Row { return []*models.Row{&v.Op, &v.By} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *Passed) Relations() []models.Relation {
 	return fastpath.Against(v.By, v.Op)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Passed) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " cannot be: the counter had passed that when " + t.Name(v.By) + " returned"
 }
@@ -490,10 +490,10 @@ func (v *Passed) Tell(t models.Teller) string {
 // OutOfReach: no adds that had begun when Op returned lead to its total.
 type OutOfReach struct{ Op models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *OutOfReach) Rows() []*models.Row { return []*models.Row{&v.Op} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *OutOfReach) Tell(t models.Teller) string {
 	return "no adds that had begun when it returned lead to " + t.Name(v.Op)
 }

@@ -186,10 +186,10 @@ func (s *growing) sweep(c *models.Columns, end int32) models.Row {
 // SameID: Op was given an id that Earlier had been given.
 type SameID struct{ Op, Earlier models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *SameID) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Earlier} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *SameID) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " gave out again what " + t.Name(v.Earlier) + " had given out"
 }
@@ -197,15 +197,15 @@ func (v *SameID) Tell(t models.Teller) string {
 // NotGreater: Op began after Earlier had returned, but its id is less.
 type NotGreater struct{ Op, Earlier models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NotGreater) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Earlier} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *NotGreater) Relations() []models.Relation {
 	return fastpath.Against(v.Earlier, v.Op)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NotGreater) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " began after " + t.Name(v.Earlier) + ", yet its id is not greater"
 }

@@ -531,10 +531,10 @@ func (x *appended) plain(c *models.Columns, class int32) models.Row {
 // somewhere; the history may hang on which of such two stands where.
 type Mixed struct{ Plain, Told models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Mixed) Rows() []*models.Row { return []*models.Row{&a.Plain, &a.Told} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Mixed) Tell(t models.Teller) string {
 	return t.Name(a.Told) + " and " + t.Name(a.Plain) + " may both stand at a place that nothing has seen"
 }
@@ -542,10 +542,10 @@ func (a *Mixed) Tell(t models.Teller) string {
 // Twins: these two append the same value, and one does not tell its place.
 type Twins struct{ Appends [2]models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (a *Twins) Rows() []*models.Row { return fastpath.RowsOf(a.Appends[:]) }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (a *Twins) Tell(t models.Teller) string {
 	return t.Name(a.Appends[0]) + " and " + t.Name(a.Appends[1]) + " append the same value"
 }

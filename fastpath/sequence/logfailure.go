@@ -154,15 +154,15 @@ func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) 
 // not have.
 type Grown struct{ Op, By models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Grown) Rows() []*models.Row { return []*models.Row{&v.Op, &v.By} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *Grown) Relations() []models.Relation {
 	return fastpath.Against(v.By, v.Op)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Grown) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " cannot be: the log was longer by the time " + t.Name(v.By) + " returned"
 }
@@ -170,10 +170,10 @@ func (v *Grown) Tell(t models.Teller) string {
 // Disagree: these two do not show beginnings of one list.
 type Disagree struct{ Op, Other models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Disagree) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Other} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Disagree) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " contradicts " + t.Name(v.Other) + ", whichever came first"
 }

@@ -394,10 +394,10 @@ func (s *flipSweep) shorten(runUp []int32, kept []bool) {
 // changed that in between: those that ran were needed elsewhere.
 type Unchanged struct{ Op, After models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Unchanged) Rows() []*models.Row { return []*models.Row{&v.Op, &v.After} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Unchanged) Tell(t models.Teller) string {
 	if v.After == fastpath.Initial {
 		return t.Name(v.Op) + " cannot be what it found at first, and nothing could have changed that"

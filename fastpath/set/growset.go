@@ -581,10 +581,10 @@ func firstAdd(in fastpath.Input, value int32) models.Row {
 // Incomparable: X and Y read sets of which neither contains the other.
 type Incomparable struct{ X, Y models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *Incomparable) Rows() []*models.Row { return []*models.Row{&v.X, &v.Y} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *Incomparable) Tell(t models.Teller) string {
 	return t.Name(v.X) + " and " + t.Name(v.Y) + ": neither read contains the other, so neither can have come first"
 }
@@ -593,15 +593,15 @@ func (v *Incomparable) Tell(t models.Teller) string {
 // had returned before Read, which did not read the value, was invoked.
 type NotRead struct{ Shown, Read models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NotRead) Rows() []*models.Row { return []*models.Row{&v.Shown, &v.Read} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *NotRead) Relations() []models.Relation {
 	return fastpath.Against(v.Shown, v.Read)
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NotRead) Tell(t models.Teller) string {
 	if v.Shown == fastpath.Initial {
 		return lacksInitial(t, v.Read)
@@ -618,15 +618,15 @@ func lacksInitial(t models.Teller, read models.Row) string {
 // Read read the other value without the first.
 type AddedBefore struct{ First, Second, Read models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *AddedBefore) Rows() []*models.Row { return []*models.Row{&v.First, &v.Second, &v.Read} }
 
-// Relations are the steps of the sentence.
+// Relations returns the steps of the sentence.
 func (v *AddedBefore) Relations() []models.Relation {
 	return []models.Relation{fastpath.Returned(v.First, v.Second), fastpath.Seen(v.Second, v.Read), fastpath.Must(v.Read, v.First)}
 }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *AddedBefore) Tell(t models.Teller) string {
 	if v.First == fastpath.Initial {
 		return lacksInitial(t, v.Read)
@@ -638,8 +638,8 @@ func (v *AddedBefore) Tell(t models.Teller) string {
 // NotASet: Read read something that is not a set.
 type NotASet struct{ Read models.Row }
 
-// Rows are the operations.
+// Rows returns the operations.
 func (v *NotASet) Rows() []*models.Row { return []*models.Row{&v.Read} }
 
-// Tell is the sentence.
+// Tell returns the sentence.
 func (v *NotASet) Tell(t models.Teller) string { return t.Name(v.Read) + " read what is no set" }
