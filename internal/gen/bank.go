@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bank is three accounts.
+// bank has three accounts.
 type bank struct {
 	unnamed
 	g   *generator
@@ -38,7 +38,7 @@ func (x *bank) start() string {
 	return x.print(x.now)
 }
 
-// print writes balances. An account may be left out if it has none.
+// print writes balances. It may leave out an account whose balance is 0.
 func (x *bank) print(balances [3]int) string {
 	var pairs []string
 	for i, n := range balances {
@@ -108,7 +108,7 @@ func (x *lease) call() call {
 	c := call{f: f, args: []string{owner, strconv.Itoa(epoch)}}
 	c.arg = x.print(owner, epoch, f == ":claim" && g.chance(0.3))
 	if c.arg == owner {
-		c.args[1] = "" // whatever it is then
+		c.args[1] = "" // so that it uses the lease's epoch
 	}
 	return c
 }
@@ -162,7 +162,7 @@ func (x *lease) guess(c *call) string {
 	epoch := max(0, x.epoch+x.g.r.IntN(3)-1)
 	if c.f != ":check" {
 		owner = c.args[0]
-		if c.args[1] != "" { // which its completion may not contradict
+		if c.args[1] != "" { // its completion may not contradict this
 			epoch, _ = strconv.Atoi(c.args[1])
 		}
 	}

@@ -10,19 +10,19 @@ import (
 
 // LongKind says what is wrong with a long history, if anything.
 //
-// A bug is a few operations, one after another, of which one gets an answer that
-// it cannot have. Before them everything that changes something comes to its end,
-// and until the last of them has completed others only read, or do nothing if they
-// would see the bug, too; so nothing but crashed operations can explain the answer.
-// These cannot, since
+// A bug is a few operations, one after another, one of which gets an answer that it
+// cannot have. Before them everything that changes something comes to its end.
+// Until the last of them has completed, others only read, or do nothing if they
+// would see the bug, too. So only crashed operations could explain the answer. They
+// cannot, for the following reasons:
 //
-//   - what a bug writes is marked: its values lie beyond all others, and no
-//     crashed operation writes them or compares with them;
-//   - sets, logs, counters, epochs and fences only grow;
-//   - what a bug adds comes out of a container once;
-//   - if a crashed operation that removes or releases something could explain the
+//   - What a bug writes is marked: its values lie beyond all others, and no crashed
+//     operation writes them or compares with them.
+//   - Sets, logs, counters, epochs and fences only grow.
+//   - What a bug adds comes out of a container once.
+//   - If a crashed operation that removes or releases something could explain the
 //     answer, then none crashes before the bug (longQueue), or all that crash are
-//     needed to explain what came before (longLock); if one that adds could, then
+//     needed to explain what came before (longLock). If one that adds could, then
 //     none takes effect before (longCounter).
 //
 // Without the answer the history is linearizable, so its completion is the first
@@ -36,23 +36,23 @@ const (
 	StaleRead
 	// LostWrite: one change completes and never takes effect.
 	LostWrite
-	// ImpossibleRead: one answer is a value that nobody ever writes. Others go on
-	// meanwhile.
+	// ImpossibleRead: one answer is a value that is never written. Others go on meanwhile.
 	ImpossibleRead
 	// TornRead: one read sees a part of a change.
 	TornRead
-	// Duplicate: what is given out once, such as an element, is given out twice.
+	// Duplicate: something that is handed out once, such as an element, is handed
+	// out twice.
 	Duplicate
-	// Reordered: an element comes out before another that the order puts first.
+	// Reordered: an element comes out before another that precedes it in the order.
 	Reordered
-	// WrongEmpty: a container says that it is empty, and is not.
+	// WrongEmpty: a container answers that it is empty, but it is not.
 	WrongEmpty
-	// TwoHolders: a lock is acquired while somebody else holds it.
+	// TwoHolders: a lock is acquired while another process holds it.
 	TwoHolders
 	// ForeignRelease: a lock is released by a process that does not hold it.
 	ForeignRelease
 	// WrongAnswer: one answer is another one of the Values. That is nearly always a
-	// failure, but not for certain, and when it shows is open: fail is -1.
+	// failure, but not for certain. It is open when it shows, so fail is -1.
 	WrongAnswer
 )
 
@@ -77,10 +77,10 @@ func (k LongKind) String() string {
 	return longKinds[k].name
 }
 
-// About is what the bug does, as a sentence without its full stop.
+// About returns what the bug does, as a sentence without its full stop.
 func (k LongKind) About() string { return longKinds[k].about }
 
-// LongKinds are all kinds that are certain.
+// LongKinds returns all kinds that are certain.
 func LongKinds() []LongKind {
 	all := make([]LongKind, len(longKinds))
 	for i := range all {
@@ -89,7 +89,7 @@ func LongKinds() []LongKind {
 	return all
 }
 
-// KindNamed is the kind with a name.
+// KindNamed returns the kind with a name.
 func KindNamed(name string) (kind LongKind, ok bool) {
 	i := slices.IndexFunc(longKinds[:], func(k struct{ name, about string }) bool { return k.name == name })
 	return LongKind(max(i, 0)), i >= 0
@@ -106,10 +106,10 @@ func (b bugs) String() string {
 	return strings.Join(names, ", ")
 }
 
-// KindsOf are the bugs of a model.
+// KindsOf returns the bugs of a model.
 func KindsOf(model string) []LongKind { return longModels[model].bugs }
 
-// ModelsOf are the models that have a bug, by name.
+// ModelsOf returns the models that have a bug, by name.
 func ModelsOf(kind LongKind) []string {
 	var names []string
 	for name, model := range longModels {
@@ -121,7 +121,7 @@ func ModelsOf(kind LongKind) []string {
 	return names
 }
 
-// longModel is a model's objects, and the bugs that they can have.
+// longModel says how to make a model's objects, and which bugs they can have.
 type longModel struct {
 	object func(l *long) longObject
 	bugs   bugs
@@ -158,7 +158,7 @@ var longModels = map[string]longModel{
 // longMistaken are the models that have wrong answers.
 var longMistaken = []string{"register", "cas-register", "multi-register", "kv", "fifo-queue", "unordered-queue", "stack", "priority-queue"}
 
-// Flags are the flags with which clew check reads the history.
+// Flags returns the flags with which clew check reads the history.
 func (o LongOptions) Flags() []string {
 	flags := []string{"--model", o.Model}
 	if init := o.Init(); init != "" {
@@ -173,9 +173,9 @@ func (o LongOptions) Flags() []string {
 	return flags
 }
 
-// Init is the initial value of the histories as EDN, or "" for the model's default. One
-// with a bug says its default: otherwise a wrong answer to the first read might be the
-// initial value.
+// Init returns the initial value of the histories as EDN, or "" for the model's
+// default. For histories with a bug it returns the default itself: otherwise a wrong
+// answer to the first read might be the initial value.
 func (o LongOptions) Init() string {
 	if o.Model != "bank" {
 		spec := models.Spec{Name: o.Model}

@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// counter is a number that is added to. All histories of a kind have operations of
-// their own.
+// counter is a number that operations add to. Histories of each kind have
+// operations of their own.
 type counter struct {
 	unnamed
 	g    *generator
 	kind int
-	echo bool  // increments repeat what they were called with, rather than tell the new value
+	echo bool  // increments repeat their argument, rather than tell the new value
 	by   []int // what is added
 	now  int
 }
@@ -81,7 +81,7 @@ func (x *counter) apply(o *op) outcome {
 	return done
 }
 
-// answer prints what an operation answers that led to a number.
+// answer prints the answer of an operation that led to a number.
 func (x *counter) answer(c *call, now int) string {
 	switch {
 	case c.f == ":add":
@@ -114,7 +114,7 @@ func (x *counter) print(n int) string {
 	return s
 }
 
-// idGenerator gives out ids.
+// idGenerator hands out ids.
 type idGenerator struct {
 	unnamed
 	g     *generator

@@ -1,13 +1,13 @@
-// Package gen makes random Jepsen histories as EDN text, whose verdict is known, at
-// least to an oracle: long ones (Long), which clew gen prints, and small ones for tests.
+// Package gen makes random Jepsen histories as EDN text, with verdicts that are known, at
+// least to an oracle. Long ones (Long) are what clew gen prints, and small ones are for
+// tests.
 //
-// The small ones' return values are made in one of three ways. A run asks a simple object
-// at a random instant between invocation and completion, so the history is
-// linearizable by construction. A mutated run has some returned values
-// exchanged, and a guess is random throughout. The text has much of what real
-// histories have: crashes with and without :info, processes that go on after a
-// crash, late news of a crashed operation, a nemesis, missing indices, and
-// equal values in different spellings.
+// The return values of small ones are made in one of three ways. A run asks a simple
+// object at a random instant between invocation and completion, so the history is
+// linearizable by construction. A mutated run has some returned values exchanged, and a
+// guess is random throughout. The text has much of what real histories have: crashes with
+// and without :info, processes that go on after a crash, late completions of crashed
+// operations, a nemesis, missing indices, and equal values in different spellings.
 package gen
 
 import (
@@ -29,8 +29,8 @@ const (
 
 func (w Way) String() string { return [...]string{"run", "mutated", "guess"}[w] }
 
-// Options say which histories to make. Sizes are upper bounds; everything else
-// (the rates of crashes and failures, say) is drawn for each history.
+// Options say which histories to make. Sizes are upper bounds. Everything else,
+// such as the rates of crashes and failures, is drawn for each history.
 type Options struct {
 	Model            string
 	Knossos          bool
@@ -39,7 +39,7 @@ type Options struct {
 	Operations       int  // 8 if 0
 	Processes        int  // 5 if 0
 	Values           int  // 4 if 0
-	Unique           bool // a container's values are each added once at most
+	Unique           bool // a container's values are each added at most once
 	Least            bool // a priority-queue hands out the least first
 	Init             bool // some have an initial value
 	Permits          int  // of semaphores
@@ -48,10 +48,10 @@ type Options struct {
 
 	Growing  bool // ids of an id-generator grow
 	Negative bool // balances of a bank may be negative
-	OneKey   bool // a multi-register's transaction is of one key
+	OneKey   bool // a multi-register's transaction has one key
 
 	Crashes float64 // the rate of crashes, drawn too if 0
-	Numbers bool    // the values are numbers, as some forms need them, and nothing crashes
+	Numbers bool    // the values are numbers, as some forms need, and nothing crashes
 	Quiet   float64 // the chance that an operation waits until no other is under way
 }
 
@@ -62,11 +62,11 @@ type History struct {
 	Init string // the initial value as EDN; "": the model's default
 }
 
-// Rand is the source of randomness for a seed.
+// Rand returns the source of randomness for a seed.
 func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x636c6577)) }
 
-// New makes a history. The same options and state of r give the same one. It
-// panics on a model that it does not know.
+// New makes a history. The same options and state of r give the same history.
+// It panics if it does not know the model.
 func New(r *rand.Rand, o Options) History {
 	g := &generator{r: r, o: o}
 	// Longer histories and runs that were mutated once are the interesting ones.
@@ -171,7 +171,7 @@ func (g *generator) draw() {
 	}
 }
 
-// pool is the values that the model can have.
+// pool returns the values that the model can have.
 func (g *generator) pool() []value {
 	if g.o.Numbers {
 		return numbers
@@ -205,7 +205,7 @@ func (g *generator) simulate() {
 			continue
 		}
 		if g.chance(g.strays/2) && g.operations > 0 {
-			g.emit(p, ":info", nil) // of no operation; alone it would be no history
+			g.emit(p, ":info", nil) // without an operation; alone it would not be a history
 		}
 		if started == g.operations {
 			if !g.anyBusy() {
@@ -242,7 +242,7 @@ func (g *generator) ghost() {
 	g.ghosts = append(g.ghosts[:i], g.ghosts[i+1:]...)
 }
 
-// replace gives a crashed process's place to one with a new number.
+// replace replaces a crashed process by one with a new number.
 func (g *generator) replace(p *process) *process {
 	for i, q := range g.procs {
 		if p == q {
@@ -257,7 +257,7 @@ func (g *generator) replace(p *process) *process {
 	panic("gen: no such process")
 }
 
-// emit adds an event. Late news tells of the process's last operation.
+// emit adds an event. A late completion belongs to the process's last operation.
 func (g *generator) emit(p *process, typ string, o *op) {
 	if o == nil {
 		for _, e := range g.events {
@@ -289,7 +289,7 @@ func (g *generator) begin(p *process) {
 // effect before it crashes.
 const patience = 6
 
-// proceed is a step of a busy process: it takes effect or it completes.
+// proceed takes a step of a busy process: it takes effect or it completes.
 func (g *generator) proceed(p *process) {
 	o := p.busy
 	if !o.took && o.fate != crashes {
@@ -328,7 +328,7 @@ func (g *generator) proceed(p *process) {
 	p.crashed = false
 }
 
-// outcome is what became of an attempt to take effect.
+// outcome is the result of an attempt to take effect.
 type outcome int
 
 const (
@@ -402,7 +402,7 @@ func (g *generator) text() string {
 	return b.String()
 }
 
-// value is what an event of the operation shows.
+// value returns what an event of the operation shows.
 func (o *op) value(typ string) string {
 	switch {
 	case typ == ":ok":

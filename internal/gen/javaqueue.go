@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// printed are values that everybody prints in the same way, as toString
-// requires.
+// printed are values that every program prints in the same way, as toString requires.
 var printed = []value{{"1", "1N"}, {"2", "2N", "+2"}, {"3"}, {`"a"`}, {":b"}, {"-7", "-7N"}, {"false"}, {`"d"`}, {"12"}, {":x/y"}, {"0"}, {"true"}}
 
 // javaQueue is a java.util.Queue.
@@ -97,7 +96,7 @@ func (x *javaQueue) apply(o *op) outcome {
 	return done
 }
 
-// javaText is a string with what toString returns.
+// javaText returns a string of what toString returns.
 func javaText(elements []string) string {
 	var texts []string
 	for _, e := range elements {
@@ -134,7 +133,7 @@ func (x *javaQueue) guess(c *call) string {
 // Threads makes a linearizable history of the given number of threads with the
 // given number of operations each, all of which succeed. The threads take steps
 // in random order, as in a stress test. quiet is the chance that a thread waits
-// until all others have returned before it begins an operation; 0 gives the
+// until all others have returned before it begins an operation. 0 gives the
 // most overlap.
 func Threads(seed uint64, model string, threads, each int, quiet float64) History {
 	g := &generator{r: Rand(seed), o: Options{Model: model, Processes: threads}, way: Run}

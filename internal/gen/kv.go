@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// kv is values by key: strings that are appended to, or any values.
+// kv holds values by key: strings that are appended to, or any values.
 type kv struct {
 	unnamed
 	g      *generator
 	text   bool   // strings
-	empty  bool   // the empty string among them: then nothing but gets tells what is there
-	absent string // how a key prints that is not there: nil or "" (of strings)
+	empty  bool   // the empty string is one of them; then only gets tell what is there
+	absent string // how a missing key prints: nil or "" (of strings)
 	form   int    // how operations show their key
 	now    map[string]string
 }
@@ -23,7 +23,7 @@ const (
 	ofKey  = iota // :key beside :value
 	ofPair        // [key value]
 	ofMap         // {:key .. :value ..}, with flags
-	ofNone        // they have none
+	ofNone        // they have no key
 )
 
 func newKV(g *generator) *kv {
@@ -31,7 +31,7 @@ func newKV(g *generator) *kv {
 	if !x.text {
 		x.form = g.r.IntN(4)
 		if len(g.values) == 1 && x.form == ofNone {
-			x.form = ofKey // any may have nothing else to give
+			x.form = ofKey // any might not have anything else to return
 		}
 	} else {
 		x.empty = g.chance(0.5)
@@ -91,7 +91,7 @@ func (x *kv) print(c *call, value string) string {
 	return value
 }
 
-// any is one of the values; some may be nil.
+// any returns one of the values, or sometimes nil if some is true.
 func (x *kv) any(some bool) string {
 	if some && x.g.chance(0.05) {
 		return "nil"
@@ -104,7 +104,7 @@ func (x *kv) any(some bool) string {
 		return strconv.Quote([...]string{"a", "b", "ab", ""}[x.g.r.IntN(n)])
 	}
 	for {
-		if v := x.g.any(); x.form != ofNone || v != "[1 2]" { // which may be a key and a value
+		if v := x.g.any(); x.form != ofNone || v != "[1 2]" { // this may be a key and a value
 			return v
 		}
 	}

@@ -9,17 +9,17 @@ import (
 type lock struct {
 	unnamed
 	g       *generator
-	permits int // of all; 0: one owner at a time
+	permits int // of all holders; 0: one owner at a time
 	holds   int // of one owner
 	owned   bool
 	fenced  bool
-	counts  bool    // some operations are of several permits
+	counts  bool    // some operations take several permits
 	naming  float64 // how often an ok value names the client
 
 	held  map[int]int // by owner
 	total int
 	fence int // the greatest so far
-	mine  int // the fence with which the lock is held, 0 if none was told
+	mine  int // the fence with which the lock is held, or 0 if it was not told
 }
 
 func newLock(g *generator) *lock {
@@ -36,7 +36,7 @@ func newLock(g *generator) *lock {
 	return x
 }
 
-// owner is who holds what a process acquires. Clients are named after owners.
+// owner returns the owner of what a process acquires. Clients are named after owners.
 func (x *lock) owner(process int) int {
 	switch {
 	case !x.owned:
@@ -58,13 +58,13 @@ func (x *lock) fits(f string, owner, n int) bool {
 	return x.total == 0 || x.held[owner] > 0 && x.held[owner] < x.holds
 }
 
-// call is an operation, its permits in args.
+// call makes up an operation, with its permits in args.
 func (x *lock) call() call {
 	g, n := x.g, 1
 	if x.counts && g.chance(0.4) {
 		n = 1 + g.r.IntN(x.permits)
 	}
-	// Mostly what can happen next, so that operations do not all block.
+	// Mostly this is an operation that can happen next, so that not all operations block.
 	f := [...]string{":acquire", ":release"}[g.r.IntN(2)]
 	if !x.fits(f, x.owner(g.caller), n) && g.chance(0.75) {
 		f = map[string]string{":acquire": ":release", ":release": ":acquire"}[f]
@@ -108,7 +108,7 @@ func (x *lock) apply(o *op) outcome {
 	return done
 }
 
-// print writes how many permits an operation is of, and who took them.
+// print writes how many permits an operation has, and which client took them.
 func (x *lock) print(n int, returned bool) string {
 	g := x.g
 	var fields []string
@@ -145,7 +145,7 @@ func (x *lock) guess(c *call) string {
 		g.caller = g.r.IntN(g.processes)
 	}
 	if x.counts && !strings.ContainsAny(c.arg, "0123456789") && g.chance(0.2) {
-		n = 1 + g.r.IntN(x.permits) // which its invocation does not contradict
+		n = 1 + g.r.IntN(x.permits) // its invocation does not contradict this
 	}
 	if g.chance(0.7) {
 		x.mine = g.r.IntN(4)

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// log is a list that is appended to. All appends of some histories tell their
-// offsets, some of others, and of others none: these may repeat what they append.
+// log is a list that grows by appends. In some histories all appends tell their
+// offsets, in others some do, and in others none. The last may repeat what they
+// append.
 type log struct {
 	unnamed
 	g      *generator
@@ -87,7 +88,7 @@ func (x *log) apply(o *op) outcome {
 	return done
 }
 
-// found writes what stands at an offset.
+// found writes the value at an offset.
 func (x *log) found(c *call, value string) string {
 	if x.g.chance(0.2) || value[0] == '{' {
 		return fmt.Sprintf("{:offset %s, :msg %s}", c.args[0], value)
@@ -95,7 +96,7 @@ func (x *log) found(c *call, value string) string {
 	return value
 }
 
-// place writes where an append went, if that is told.
+// place writes the offset of an append, if it is told.
 func (x *log) place(c *call, at int) string {
 	switch {
 	case x.tells == 0:

@@ -17,30 +17,31 @@ type LongOptions struct {
 	Operations  int     // a bug may need a few more
 	Processes   int     // how many operations run at once; 5 if 0
 	Values      int     // distinct values from 0 on; 0: every write has its own
-	Keys        int     // of a multi-register or kv, or a bank's accounts; 3 if 0
-	Appends     bool    // kv: most updates append to strings; it has no certain bug then
-	Independent int     // so many objects, whose values are [object value]; 0: one
+	Keys        int     // of a multi-register or kv; a bank's accounts; 3 if 0
+	Appends     bool    // kv: most updates append to strings; then it has no certain bug
+	Independent int     // the number of objects, whose values are [object value]; 0: one
 	Permits     int     // of a semaphore; 2 if 0
 	Reads       float64 // the share of operations that change nothing; a half if 0
 	Crashed     int     // how many operations that change something end in :info
-	Crashes     float64 // the share of all operations that end in :info, besides
+	Crashes     float64 // the share of all operations that also end in :info
 	Fails       float64 // the share of operations that change something and end in :fail
 	At          float64 // where the bug is, as a fraction of the history; 0.9 if 0
 	Seed        uint64
 }
 
-// Long writes a long history as Jepsen prints it, a line per event. It is held
-// nowhere: beside the state of its objects, memory does not grow with it.
+// Long writes a long history as Jepsen prints it, with a line per event. It does
+// not hold the history: memory does not grow with it, except for the state of its
+// objects.
 //
 // The history is linearizable by construction, since every operation takes effect
-// at a random instant between its invocation and its completion, except for the
-// bug of its kind, which is certain: bug.go says why. fail is the first failing
-// completion, the index of an event, or -1.
+// at a random instant between its invocation and its completion. The only
+// exception is the bug of its kind, which is certain (bug.go says why). fail is
+// the first failing completion, the index of an event, or -1.
 //
-// Of the crashed operations a third has taken effect, a third does so at some
-// later time, and a third never does, where the model leaves a choice. Their
-// processes go on under new numbers. Independent objects have five processes at
-// a time, as in jepsen.independent.
+// Where the model leaves a choice, a third of the crashed operations has taken
+// effect, a third does so at some later time, and a third never does. Their
+// processes go on under new numbers. Independent objects have five processes at a
+// time, as in jepsen.independent.
 func Long(w io.Writer, o LongOptions) (fail int, err error) {
 	o = o.defaults()
 	if err := o.Check(); err != nil {
@@ -56,7 +57,7 @@ func Long(w io.Writer, o LongOptions) (fail int, err error) {
 	if o.Independent > 0 {
 		groups = min(o.Independent, max(1, o.Processes/longGroup))
 	}
-	next := 0 // object
+	next := 0 // the next object
 	machines := make([]*long, groups)
 	for i := range machines {
 		machines[i] = o.object(next, out, threads[i*len(threads)/groups:(i+1)*len(threads)/groups])
@@ -85,7 +86,7 @@ func Long(w io.Writer, o LongOptions) (fail int, err error) {
 // longGroup is how many processes independent objects have.
 const longGroup = 5
 
-// defaults is the options with what 0 stands for.
+// defaults returns the options with their defaults in place of 0.
 func (o LongOptions) defaults() LongOptions {
 	o.Processes, o.Keys, o.Permits = upTo(o.Processes, 5), upTo(o.Keys, 3), upTo(o.Permits, 2)
 	if o.At == 0 {
@@ -116,7 +117,7 @@ func (o LongOptions) object(n int, out *longWriter, threads []longThread) *long 
 	return l
 }
 
-// FailingKey is the number of the independent object that has the bug.
+// FailingKey returns the number of the independent object that has the bug.
 func (o LongOptions) FailingKey() int {
 	return min(int(o.defaults().At*float64(o.Independent)), o.Independent-1)
 }
@@ -130,14 +131,14 @@ type long struct {
 
 	object  longObject
 	due     map[int][]longOp // crashed, by how many operations begin before they take effect
-	pending int              // how many these are
+	pending int              // how many of these there are
 	fresh   int              // the next value, if every write has its own
-	mark    int              // the first value of bugs: the marked one, its successor, one never written
+	mark    int              // the first value of bugs: the marked one, its successor, one that is never written
 	phase   phase
-	busy    int  // operations that are under way
-	changes int  // those of them that change something
-	bugged  bool // a step of the bug is under way
-	alone   bool // nothing but the bug's steps may begin
+	busy    int  // operations in progress
+	changes int  // operations in progress that change something
+	bugged  bool // a step of the bug is in progress
+	alone   bool // only the bug's steps may begin
 
 	started, crashed int
 }
@@ -159,25 +160,25 @@ const (
 	refuses
 )
 
-// phase is how far a bug has come.
+// phase says how far a bug has come.
 type phase int8
 
 const (
 	before   phase = iota
-	draining       // until nothing that changes something is under way
-	acting         // the steps of the bug are taken
+	draining       // until no change is in progress
+	acting         // the bug takes its steps
 	after
 )
 
-// longOp is an operation. What its numbers mean depends on the object.
+// longOp is an operation. The object gives its numbers their meaning.
 type longOp struct {
 	f       string
-	changes bool // something
+	changes bool // whether it changes something
 	crashes bool
 	fails   bool
 	step    bool // of the bug
-	forced  bool // it has its answer, and does not take effect
-	last    bool // its completion is the one that cannot be
+	forced  bool // it has its answer already, and does not take effect
+	last    bool // its completion is the impossible one
 	ok      bool
 	a, b    int
 	key     int
@@ -189,27 +190,26 @@ type longOp struct {
 type longObject interface {
 	// change makes up an operation of a thread that changes something.
 	change(t *longThread) longOp
-	// read makes up one that does not, or one that brings the object to rest. It
-	// is not ok if there is none now.
+	// read makes up one that does not, or one that brings the object to rest. ok
+	// is false if there is none now.
 	read(t *longThread) (o longOp, ok bool)
-	// bug is the next step of the bug, if it may be this thread's. All steps are
-	// taken one after another, and the last one is marked.
+	// bug returns the next step of the bug, if this thread may take it. The steps
+	// come one after another, and the last one is marked.
 	bug(t *longThread) (o longOp, ok bool)
 	// apply lets an operation take effect.
 	apply(o *longOp) outcome
 	// value prints the value of an operation, as it was invoked or as it returned.
 	value(b []byte, o *longOp, returned bool) []byte
 
-	// What follows has a default.
+	// The following have defaults.
 
-	// rests says whether the bug may begin, when nothing that changes something is
-	// under way.
+	// rests says whether the bug may begin when no change is in progress.
 	rests() bool
 	// mayCrash says whether an operation of a thread that begins may crash.
 	mayCrash(t *longThread, o *longOp) bool
 	// ghost says whether an operation that crashes takes effect.
 	ghost(o *longOp) haunting
-	// err makes the answer of an operation another one.
+	// err changes the answer of an operation into another one.
 	err(o *longOp)
 }
 
@@ -289,11 +289,11 @@ func (l *long) advance() {
 		if l.Kind == ImpossibleRead || l.Kind == WrongAnswer {
 			l.phase = acting
 		}
-		l.alone = l.Kind == LostWrite // others would see that it is lost
+		l.alone = l.Kind == LostWrite // otherwise other operations would see that it is lost
 	}
 	if l.phase == draining && l.changes == 0 && (l.busy == 0 || !l.alone) && l.object.rests() {
 		l.phase = acting
-		// Of the crashed operations that are to take effect, none does so later.
+		// Crashed operations that are to take effect do so now, and not later.
 		for l.pending > 0 {
 			first := math.MaxInt
 			for at := range l.due {
@@ -344,12 +344,12 @@ func (l *long) next(t *longThread) (ok bool) {
 	return true
 }
 
-// quiet says whether nothing but the bug may change anything now.
+// quiet says whether only the bug may change anything now.
 func (l *long) quiet() bool {
 	return (l.phase == draining || l.phase == acting) && l.Kind != ImpossibleRead && l.Kind != WrongAnswer
 }
 
-// longPatience is how often an operation is blocked before it fails, on average.
+// longPatience is how often, on average, an operation is blocked before it fails.
 const longPatience = 8
 
 // effect lets a thread's operation take effect.
@@ -378,7 +378,7 @@ func (l *long) effect(t *longThread) {
 	}
 }
 
-// vanish settles what becomes of an operation that crashes.
+// vanish decides whether and when an operation that crashes takes effect.
 func (l *long) vanish(o *longOp) {
 	how := l.object.ghost(o)
 	switch n := l.r.IntN(3); {
@@ -434,7 +434,7 @@ func (l *long) complete(t *longThread) {
 	l.emit(l, t, ":ok")
 }
 
-// write is a value to write.
+// write returns a value to write.
 func (l *long) write() int {
 	if l.Values > 0 {
 		return l.r.IntN(l.Values)
@@ -497,7 +497,7 @@ func number(b []byte, n int) []byte {
 	return strconv.AppendInt(b, int64(n), 10)
 }
 
-// Check says whether there is such a history.
+// Check says whether such a history exists.
 func (o LongOptions) Check() error {
 	o = o.defaults()
 	model, known := longModels[o.Model]
@@ -512,7 +512,7 @@ func (o LongOptions) Check() error {
 	case o.Kind != Linearizable && !slices.Contains(model.bugs, o.Kind):
 		return fmt.Errorf("%s has no %s; it has %s", o.Model, o.Kind, model.bugs)
 	case o.Keys < 2 && (o.Model == "bank" || o.Kind == TornRead) && o.Kind != Linearizable:
-		return fmt.Errorf("%s of a %s needs at least 2 keys", o.Kind, o.Model) // a bank of one account never changes
+		return fmt.Errorf("%s of a %s needs at least 2 keys", o.Kind, o.Model) // a bank with one account never changes
 	case o.Independent > o.Operations:
 		return fmt.Errorf("%d keys need as many operations, not %d", o.Independent, o.Operations)
 	case o.Processes < 2 && (o.Kind == TwoHolders || o.Kind == ForeignRelease):

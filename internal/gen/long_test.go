@@ -60,7 +60,7 @@ func TestALongHistoryFailsWhereItSaysAndNowhereElse(t *testing.T) {
 	}
 }
 
-// readLong makes a long history and reads it with the flags that it names.
+// readLong makes a long history, and reads it with the flags that its options name.
 func readLong(t *testing.T, o gen.LongOptions) (text string, ops *models.Operations, fail int) {
 	t.Helper()
 	var b strings.Builder
@@ -107,8 +107,8 @@ func BenchmarkLong(b *testing.B) {
 	}
 }
 
-// A wrong answer is nearly always a failure, and strings that are appended to are
-// linearizable without one.
+// A wrong answer is nearly always a failure. Without one, strings that are
+// appended to are linearizable.
 func TestAWrongAnswerSeldomFits(t *testing.T) {
 	for _, model := range []string{"fifo-queue", "stack", "priority-queue", "kv", "multi-register"} {
 		for kind, most := range map[gen.LongKind]int{gen.Linearizable: 0, gen.WrongAnswer: 200} {
@@ -138,8 +138,7 @@ func TestAWrongAnswerSeldomFits(t *testing.T) {
 	}
 }
 
-// A transfer from the only account to itself changes nothing, and all of a single key is
-// no half.
+// A transfer from the only account to itself changes nothing, and a single key has no half.
 func TestBugsThatNeedSeveralKeys(t *testing.T) {
 	for _, o := range []gen.LongOptions{{Model: "bank", Kind: gen.StaleRead}, {Model: "bank", Kind: gen.ImpossibleRead}, {Model: "multi-register", Kind: gen.TornRead}} {
 		o.Operations, o.Keys = 20, 1

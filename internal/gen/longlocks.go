@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// longLock is every lock and semaphore. A process releases what it has acquired,
-// and does not crash while it would leave the lock held: an acquire that crashes
-// has no effect, and a release that does has its effect.
+// longLock stands for every lock and semaphore. A process releases what it has
+// acquired, and does not crash where that would leave the lock held. An acquire
+// that crashes has no effect, and a release that crashes has its effect.
 type longLock struct {
 	*long
 	permits int // of all holders together
@@ -65,8 +65,9 @@ func (x *longLock) ghost(o *longOp) haunting {
 	return never
 }
 
-// bug acquires the lock, or all permits, and then once more; or another process
-// releases it; or it is released, and the next holder gets the same fence.
+// bug acquires the lock, or all permits, and then acquires it once more. Or
+// another process releases it, or it is released, and the next holder gets the
+// same fence.
 func (x *longLock) bug(t *longThread) (longOp, bool) {
 	o := longOp{f: ":acquire", changes: true, key: t.number}
 	held, mine := x.permits, x.steps == 0 || x.first == t.number
@@ -99,7 +100,7 @@ func (x *longLock) bug(t *longThread) (longOp, bool) {
 	return o, true
 }
 
-// anyones says whether the lock knows no owner.
+// anyones says whether the lock does not know owners.
 func (x *longLock) anyones() bool { return x.Model == "mutex" || x.Model == "semaphore" }
 
 func (x *longLock) apply(o *longOp) outcome {

@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// longBalance is what every account of a bank holds at first.
+// longBalance is the initial balance of every account of a bank.
 const longBalance = 20
 
-// longBank is a bank. All amounts are even but for the one of a bug's transfer:
-// balances from before it, and others that are odd without it, are then impossible,
-// whatever crashed transfers did. So is money that is nowhere.
+// longBank is a bank. All amounts are even except for the one of a bug's transfer.
+// So balances from before it, and odd ones without it, are impossible, whatever
+// crashed transfers did. So are balances whose sum is wrong.
 type longBank struct {
 	*long
 	now, stale []int
@@ -31,7 +31,7 @@ func (x *longBank) change(*longThread) longOp {
 
 func (x *longBank) bug(*longThread) (longOp, bool) {
 	x.steps++
-	from := slices.Index(x.now, slices.Max(x.now)) // it holds something
+	from := slices.Index(x.now, slices.Max(x.now)) // this account holds something
 	to := (from + 1) % x.Keys
 	wrong := longOp{f: ":read", forced: true, last: true}
 	switch {
@@ -91,11 +91,11 @@ func longBalances(b []byte, list []int) []byte {
 	return append(b, '}')
 }
 
-// longCounter is a counter to which 1 is added, or a few different numbers.
+// longCounter is a counter. Operations add 1, or one of a few numbers.
 type longCounter struct {
 	*long
 	now  int
-	sure int // what operations have added that do not crash
+	sure int // the sum of adds that do not crash
 	step int
 }
 
@@ -111,7 +111,7 @@ func (x *longCounter) change(*longThread) longOp {
 	return o
 }
 
-// ghost is never before a lost write, which a crashed one would make up for.
+// ghost returns never before a lost write, since a crashed add would make up for it.
 func (x *longCounter) ghost(*longOp) haunting {
 	if x.Kind == LostWrite && x.phase != after {
 		return never
@@ -119,7 +119,7 @@ func (x *longCounter) ghost(*longOp) haunting {
 	return perhaps
 }
 
-// bug reads less than the sum of all completed adds, or more than that of all.
+// bug reads less than the sum of all completed adds, or more than the sum of all adds.
 func (x *longCounter) bug(*longThread) (longOp, bool) {
 	x.step++
 	switch {
@@ -152,8 +152,8 @@ func (x *longCounter) value(b []byte, o *longOp, returned bool) []byte {
 	return number(b, o.a)
 }
 
-// longCount is counting-semaphore. Nothing but increments crashes, so the count is never less
-// than it would be without them.
+// longCount is counting-semaphore. Only increments crash, so the count is never less than it
+// would be without them.
 type longCount struct {
 	*long
 	now, steps int
@@ -226,8 +226,8 @@ func (x *longIDs) value(b []byte, o *longOp, returned bool) []byte {
 	return number(b, o.a)
 }
 
-// longLog is a log. Appends tell their offsets if each has a value of its own; those
-// of a bug do so always.
+// longLog is a log. Appends tell their offsets if each has a value of its own.
+// Appends of a bug always do.
 type longLog struct {
 	*long
 	now   []int
@@ -247,8 +247,7 @@ func (x *longLog) read(*longThread) (longOp, bool) {
 	return longOp{f: ":read-at", key: x.r.IntN(len(x.now) + 1)}, true
 }
 
-// bug appends a value and does not find it at its offset, or appends another one
-// there.
+// bug appends a value and does not find it at its offset, or appends another one there.
 func (x *longLog) bug(*longThread) (longOp, bool) {
 	x.steps++
 	more := longOp{f: ":append", changes: true, a: x.mark, key: len(x.now), ok: true}
@@ -300,10 +299,10 @@ func (x *longLog) value(b []byte, o *longOp, returned bool) []byte {
 // longLease is a lease with some owners. A claim learns its epoch when it returns.
 type longLease struct {
 	*long
-	owner, epoch int // -1: nobody, none
+	owner, epoch int // -1: no owner, no epoch
 	owners       int
 	steps        int
-	first        longOp // of the bug
+	first        longOp // the first operation of the bug
 }
 
 func newLongLease(l *long) longObject {
@@ -312,7 +311,7 @@ func newLongLease(l *long) longObject {
 
 func (x *longLease) read(*longThread) (longOp, bool) { return longOp{f: ":check"}, true }
 
-// change claims the lease, or its owner renews or releases it.
+// change claims the lease, or lets its owner renew or release it.
 func (x *longLease) change(*longThread) longOp {
 	n := x.r.IntN(4)
 	if n < 2 || x.owner < 0 || x.owner >= x.owners {
@@ -321,8 +320,8 @@ func (x *longLease) change(*longThread) longOp {
 	return longOp{f: [...]string{2: ":renew", 3: ":release"}[n], changes: true, a: x.owner, b: x.epoch}
 }
 
-// bug claims the lease twice, the second time with an epoch that is not greater, or
-// for a check to see the first.
+// bug claims the lease twice. The second claim has an epoch that is not greater, or
+// comes before a check that sees the first.
 func (x *longLease) bug(*longThread) (longOp, bool) {
 	x.steps++
 	o := longOp{f: ":claim", changes: true, a: x.owners}

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// longQueue is every container that hands out its elements. It stays short.
+// longQueue stands for every container that hands out its elements. It stays short.
 type longQueue struct {
 	*long
 	add, remove string
 	java        bool
-	next        func(x *longQueue) int // which element comes out
+	next        func(x *longQueue) int // returns which element comes out
 	now         []int
 	shift       uint // of priorities, if every element has its own
 	steps       int
@@ -49,8 +49,8 @@ func (x *longQueue) greatest() int {
 	return best
 }
 
-// element is an element to add. Priorities of their own are in no order: they are
-// numbers from 0 on times an odd number, modulo a power of two.
+// element returns an element to add. Distinct priorities come in no order: they
+// are the numbers from 0 on times an odd number, modulo a power of two.
 func (x *longQueue) element() int {
 	n := x.write()
 	if x.shift > 0 {
@@ -66,7 +66,7 @@ func (x *longQueue) change(*longThread) longOp {
 	return longOp{f: x.remove, changes: true}
 }
 
-// read is for java-queue alone: the others have :peek, which bugs use.
+// read is only for java-queue: the others have :peek, which bugs use.
 func (x *longQueue) read(*longThread) (longOp, bool) {
 	switch {
 	case !x.java:
@@ -77,7 +77,8 @@ func (x *longQueue) read(*longThread) (longOp, bool) {
 	return longOp{f: ":peek"}, true
 }
 
-// mayCrash is false of what removes, before a bug that such a crash could explain.
+// mayCrash returns false for operations that remove, before a bug that such a
+// crash could explain.
 func (x *longQueue) mayCrash(_ *longThread, o *longOp) bool {
 	return o.f != x.remove || x.phase == after || x.Kind != LostWrite && x.Kind != Reordered && x.Kind != WrongEmpty
 }
@@ -114,9 +115,9 @@ func (x *longQueue) bug(*longThread) (longOp, bool) {
 	return wrong, true
 }
 
-// lose adds an element that gets lost. It shows by what comes out next: of a queue
-// what was added later, of a stack what was added before; of others, that nothing
-// does or something else.
+// lose adds an element that gets lost. What comes out next shows it: for a queue,
+// what was added later; for a stack, what was added before; for others, nothing or
+// something else.
 func (x *longQueue) lose() (longOp, bool) {
 	lost := longOp{f: x.add, changes: true, a: x.mark, forced: true}
 	other := longOp{f: x.add, changes: true, a: x.mark + 1}
@@ -139,8 +140,8 @@ func (x *longQueue) lose() (longOp, bool) {
 	return o, true
 }
 
-// overtake removes one of two marked elements that the other comes before. It stays
-// where it is, since others may read meanwhile.
+// overtake removes one of two marked elements, although the other comes before it.
+// It leaves the element in place, since others may read meanwhile.
 func (x *longQueue) overtake() (longOp, bool) {
 	first := x.now[x.next(x)]
 	o := longOp{f: x.remove, changes: true, forced: true, last: true}

@@ -86,8 +86,8 @@ func (x *longRegister) value(b []byte, o *longOp, returned bool) []byte {
 	return b
 }
 
-// longRegisters is multi-register: a transaction writes or reads a key, and
-// perhaps reads another one.
+// longRegisters is multi-register. A transaction writes or reads a key, and may
+// read another one.
 type longRegisters struct {
 	*long
 	now   []int
@@ -231,13 +231,13 @@ func (x *longKV) value(b []byte, o *longOp, returned bool) []byte {
 	return append(number(b, n), ']')
 }
 
-// longTexts is kv with strings, which most updates append to, and which stay short.
+// longTexts is kv with short strings. Most updates append to them.
 type longTexts struct {
 	*longKV
 	texts [][]int // by key: the pieces of its string
 }
 
-// longestText is how many pieces a string has when it is replaced.
+// longestText is how many pieces a string has before it is replaced.
 const longestText = 10
 
 func (x *longTexts) change(t *longThread) longOp {
@@ -260,7 +260,7 @@ func (x *longTexts) apply(o *longOp) outcome {
 	return done
 }
 
-// err has a get see another last piece.
+// err makes a get see another last piece.
 func (x *longTexts) err(o *longOp) {
 	if n := len(o.list); n > 0 {
 		o.list[n-1] = (o.list[n-1] + 1) % x.mark

@@ -15,8 +15,8 @@ func (m *members) put(n int, in bool) {
 	}
 }
 
-// longSet is set. It prints the whole set, so that reads are as rare as the
-// history has other bytes.
+// longSet is set. It prints the whole set, so it reads only as often as the
+// bytes of the other operations allow.
 type longSet struct {
 	*long
 	in    members
@@ -27,7 +27,7 @@ type longSet struct {
 
 func newLongSet(l *long) longObject { return &longSet{long: l} }
 
-// longElements is how many elements are as long as an event.
+// longElements is how many elements take as many bytes as an event.
 const longElements = 12
 
 func (x *longSet) read(*longThread) (longOp, bool) {
@@ -42,8 +42,8 @@ func (x *longSet) change(*longThread) longOp {
 	return longOp{f: ":add", changes: true, a: x.write()}
 }
 
-// bug reads the set without the last element that was added, whether that is in it
-// or lost; or with one that is not.
+// bug reads the set without the last element that was added, which is in the set
+// or lost. Or it reads the set with an element that is not in it.
 func (x *longSet) bug(*longThread) (longOp, bool) {
 	x.steps++
 	switch {
@@ -109,7 +109,7 @@ func (x *longLookup) change(*longThread) longOp {
 	return longOp{f: ":remove", changes: true, a: x.known()}
 }
 
-// known is any element, or one of the last.
+// known returns any element, or one of the last.
 func (x *longLookup) known() int {
 	if x.Values > 0 {
 		return x.write()
@@ -120,7 +120,7 @@ func (x *longLookup) known() int {
 func (x *longLookup) bug(*longThread) (longOp, bool) {
 	x.steps++
 	switch {
-	case x.Kind == ImpossibleRead && x.steps == 1: // so that it was not there at first either
+	case x.Kind == ImpossibleRead && x.steps == 1: // so that it was not there initially either
 		return longOp{f: ":contains", a: x.mark + 2}, true
 	case x.Kind == ImpossibleRead:
 		return longOp{f: ":contains", a: x.mark + 2, ok: true, forced: true, last: true}, true

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// value is a value in all its spellings. The first one stands for it.
+// value is a value in all its spellings. The first one represents it.
 type value []string
 
 var pool = []value{
@@ -47,11 +47,11 @@ func (g *generator) spell(first string) string {
 	return first
 }
 
-// any is one of the history's values.
+// any returns one of the history's values.
 func (g *generator) any() string { return g.values[g.r.IntN(len(g.values))][0] }
 
-// call is an operation as its object sees it. Values are first spellings; what
-// is printed is respelled.
+// call is an operation as its object sees it. Values are first spellings.
+// Printing respells them.
 type call struct {
 	f, key string
 	arg    string   // the invocation's value, printed
@@ -65,12 +65,12 @@ type call struct {
 type object interface {
 	// call makes up a call.
 	call() call
-	// name makes the invocation of a call that will crash say what it takes; it
-	// is false if calls cannot say it.
+	// name makes the invocation of a call that will crash say what it takes. It
+	// returns false if calls cannot say it.
 	name(c *call) bool
 	// apply lets the operation take effect now and sets its result.
 	apply(o *op) outcome
-	// guess is a result that the call might have, at random.
+	// guess returns a random result that the call might have.
 	guess(c *call) string
 }
 
@@ -212,8 +212,8 @@ func (x *register) guess(c *call) string {
 	return x.g.sequence([]string{x.any(), x.any()})
 }
 
-// versioned is a register whose values come with the version that an update
-// leaves, or that a read sees.
+// versioned is a register whose values come with a version: the one that an
+// update leaves, or that a read sees.
 type versioned struct {
 	register
 	version int
@@ -252,7 +252,7 @@ func (x *versioned) apply(o *op) outcome {
 	return done
 }
 
-// print writes a version and what it is of.
+// print writes a version and its value.
 func (x *versioned) print(version int, value string) string {
 	return x.g.sequence([]string{fmt.Sprint(version), value})
 }
@@ -300,7 +300,7 @@ func (x *registers) call() call {
 	return c
 }
 
-// print writes a transaction, what it reads according to a function.
+// print writes a transaction. read gives the values that it reads.
 func (x *registers) print(args []string, read func(key string) string) string {
 	if len(args) == 0 && x.g.chance(0.5) {
 		return "nil"
@@ -367,7 +367,7 @@ type mutex struct {
 }
 
 func (x *mutex) call() call {
-	// Mostly what can happen next, so that operations do not all block.
+	// Mostly this is an operation that can happen next, so that not all operations block.
 	f := ":acquire"
 	if x.held != x.g.chance(0.25) {
 		f = ":release"
@@ -413,7 +413,7 @@ func (x *set) start() string {
 	return x.print(x.now)
 }
 
-// some is some of the history's values.
+// some returns some of the history's values.
 func (g *generator) some() []string {
 	var vs []string
 	for _, v := range g.values {
@@ -464,7 +464,7 @@ func (x *set) guess(c *call) string {
 	return x.print(x.g.some())
 }
 
-// lookupSet is a set asked element by element.
+// lookupSet is a set that operations ask element by element.
 type lookupSet struct {
 	unnamed
 	g   *generator
@@ -522,9 +522,9 @@ func (x *lookupSet) guess(c *call) string {
 // queue is any container that hands out its elements.
 type queue struct {
 	g             *generator
-	add, remove   []string // what the operations are called
+	add, remove   []string // the names of the operations
 	peeks, drains bool
-	may           func(elements []string) []int // which may be taken
+	may           func(elements []string) []int // returns which elements may be taken
 	now           []string
 	added         int
 }
@@ -540,7 +540,7 @@ func whichever(elements []string) []int {
 	return all
 }
 
-// highest is the elements that no other comes before.
+// highest returns the places of the elements that have the highest priority.
 func (g *generator) highest(elements []string) []int {
 	priority := func(e string) float64 {
 		if g.o.Least {
@@ -560,7 +560,7 @@ func (g *generator) highest(elements []string) []int {
 	return best
 }
 
-// Number is the number that a text such as 7, 7N, +7 or 0.5 stands for.
+// Number returns the number that a text such as 7, 7N, +7 or 0.5 stands for.
 func Number(text string) float64 {
 	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "N"), 64)
 	if err != nil {
@@ -585,7 +585,7 @@ func (x *queue) call() call {
 	case n < 9:
 		v := x.element()
 		if g.o.Unique {
-			// Every value once, then no more.
+			// Every value once, then nothing more.
 			if x.added == len(g.values) {
 				return call{f: x.remove[0], arg: "nil"}
 			}
@@ -642,7 +642,7 @@ func (x *queue) take(i int) string {
 	return v
 }
 
-// any is the place of an element that may be taken.
+// any returns the place of an element that may be taken.
 func (x *queue) any() int {
 	places := x.may(x.now)
 	return places[x.g.r.IntN(len(places))]
@@ -681,7 +681,7 @@ func (x *queue) apply(o *op) outcome {
 		}
 		o.result = g.sequence(took)
 	case o.fate == crashes && g.o.Knossos && o.f != ":peek":
-		// To Knossos this is a dequeue of nil.
+		// For Knossos this is a dequeue of nil.
 		x.takeNamed([]string{"nil"})
 	case len(x.now) > 0 && o.f == ":peek":
 		o.result = g.spell(x.now[x.any()])
