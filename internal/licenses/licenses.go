@@ -1,7 +1,7 @@
-// Package licenses lists what a program of this repository is built from beside our
-// own code, with the texts of its licenses: for docs/licenses.md, which a test holds
-// to it, and for releases, with which the texts travel. It reads texts; which license
-// they are is for people to say.
+// Package licenses lists what a program of this repository is built from besides our
+// own code, with the texts of its licenses. A test compares docs/licenses.md with it,
+// and releases include the texts. The package reads texts. People say which license
+// they are.
 package licenses
 
 import (
@@ -23,11 +23,11 @@ import (
 // A Platform is what Go calls GOOS and GOARCH.
 type Platform struct{ OS, Arch string }
 
-// Platforms are those that clew is released for.
+// Platforms are the platforms for which clew is released.
 var Platforms = []Platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
 
-// Go is the path of the module that Go's standard library would be. It has the version
-// of whatever Go builds the program.
+// Go is the path that Go's standard library would have as a module. Its version is
+// that of the Go that builds the program.
 const Go = "stdlib"
 
 // Module is others' code in a program.
@@ -37,11 +37,10 @@ type Module struct {
 	Imports       []string // the paths of the modules that it imports
 }
 
-// Text is a file with a license, or with what is to be read beside it, and its path in
-// the module.
+// Text is a license file, or a file to be read with it, and its path in the module.
 type Text struct{ Name, Text string }
 
-// Hash tells texts of licenses apart.
+// Hash distinguishes texts of licenses.
 func (m Module) Hash() string {
 	h := sha256.New()
 	for _, t := range m.Texts {
@@ -50,7 +49,7 @@ func (m Module) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// pkg is what go list says of a package.
+// pkg is what go list says about a package.
 type pkg struct {
 	ImportPath, Dir string
 	Imports         []string
@@ -61,7 +60,7 @@ type pkg struct {
 	}
 }
 
-// module is the path of a package's module, which is "" if it is of this repository.
+// module returns the path of a package's module, or "" if it belongs to this repository.
 func (p pkg) module() string {
 	switch {
 	case p.Module == nil:
@@ -72,8 +71,9 @@ func (p pkg) module() string {
 	return p.Module.Path
 }
 
-// Used are the modules of others that a package, of the module in a folder, is built
-// from on any of the platforms, by path. The module "" is this repository's.
+// Used returns the modules of others from which a package is built on any of the
+// platforms, by path. dir is the folder of the package's module. The module "" is
+// this repository's.
 func Used(dir, path string, platforms ...Platform) ([]Module, error) {
 	packages := map[string]pkg{}
 	for _, p := range platforms {
@@ -142,11 +142,11 @@ func collect(packages map[string]pkg, goroot string) ([]Module, error) {
 	return all, nil
 }
 
-// legal are the names of files that say who may do what with the code beside and
-// below them.
+// legal matches the names of files that say what people may do with the code
+// beside and below them.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]es?|unlicen[cs]e|copying|copyright|notice|patents)\b`)
 
-// read reads such files from a package's folder up to its module's.
+// read reads such files from a package's folder up to its module's folder.
 func read(into map[string]string, from, to string) error {
 	for dir := from; ; dir = filepath.Dir(dir) {
 		entries, err := os.ReadDir(dir)

@@ -65,7 +65,7 @@ func TestComparing(t *testing.T) {
 	}
 }
 
-// A license lies beside the code that it is of, or above it.
+// A license is in the folder of the code that it covers, or above it.
 func TestTextsAreThoseAboveWhatIsUsed(t *testing.T) {
 	modules, err := Used("../..", "./cmd/clew", Platforms[0])
 	if err != nil {

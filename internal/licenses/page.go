@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Entry is a line of docs/licenses.md: what a module's license is, as somebody read it.
+// Entry is a line of docs/licenses.md: a module's license, as a person has read it.
 type Entry struct{ Module, Version, License, Owner, Hash string }
 
-// Unread stands for what nobody has read yet.
+// Unread stands for a license that nobody has read yet.
 const Unread = "?"
 
-// section is a part of the page, and what stands before and after its table.
+// section is a part of the page, with the text before and after its table.
 type section struct {
 	before, after string
 	entries       []Entry
@@ -45,13 +45,13 @@ func parse(page, title string) (s section, err error) {
 	return s, nil
 }
 
-// Entries are what a section of the page says.
+// Entries returns what a section of the page says.
 func Entries(page, title string) ([]Entry, error) {
 	s, err := parse(page, title)
 	return s.entries, err
 }
 
-// Compare says what is wrong with the entries, if these are the modules.
+// Compare says what is wrong with the entries if these are the modules.
 func Compare(entries []Entry, modules []Module) (wrong []string) {
 	said := map[string]Entry{}
 	for _, e := range entries {
@@ -79,8 +79,8 @@ func Compare(entries []Entry, modules []Module) (wrong []string) {
 	return wrong
 }
 
-// Rewritten is the page with the modules in a section. What was read of a license stays
-// as long as its text does.
+// Rewritten returns the page with the modules in a section. What people have said about
+// a license stays as long as its text does.
 func Rewritten(page, title string, modules []Module) (string, error) {
 	s, err := parse(page, title)
 	if err != nil {
@@ -102,8 +102,8 @@ func Rewritten(page, title string, modules []Module) (string, error) {
 	return b.String(), nil
 }
 
-// Check holds a section of the page, a file, to what a package is built from, or writes
-// it anew first.
+// Check compares a section of the page, a file, with what a package is built from. If
+// rewrite is true, it rewrites the section first.
 func Check(page, title, dir, path string, rewrite bool) error {
 	modules, err := Used(dir, path, Platforms...)
 	if err != nil {
