@@ -1,5 +1,5 @@
-// Package limits bounds what reading and deciding a history may take: its memory,
-// its time, and how its progress is followed.
+// Package limits bounds what reading and deciding a history may take, in memory
+// and time. It also lets others follow the progress.
 package limits
 
 import (
@@ -12,35 +12,34 @@ import (
 	"clew/jepsen"
 )
 
-// Limits bound a search. Time is bounded by the context. The zero value bounds
-// nothing.
+// Limits bound a search. The context bounds its time. The zero value does not
+// bound anything.
 type Limits struct {
 	Memory *Budget       // nil: unbounded
 	Passed *atomic.Int64 // unless nil: completions passed so far, for progress
-	Held   *atomic.Int64 // unless nil: configurations held at the moment, likewise
+	Held   *atomic.Int64 // unless nil: configurations held at the moment, for progress
 
 	// Turn, unless nil, waits until it is the search's turn, and returns how much
-	// work it may do then: units of some nanoseconds. It is called before the
-	// search begins, and whenever that work is done.
+	// work it may do then, in units of some nanoseconds. The search calls it
+	// before it begins, and whenever that work is done.
 	Turn func() (work int64)
 }
 
-// Budget is an amount of memory that searches share. A nil budget has no end. It
-// is safe for concurrent use.
+// Budget is an amount of memory that searches share. A nil budget is unlimited.
+// It is safe for concurrent use.
 type Budget struct {
 	left atomic.Int64
-	of   *Budget // if not nil, what is taken here is taken there, too
+	of   *Budget // unless nil, Take and Give apply to this one, too
 }
 
-// NewBudget is a budget of that many bytes.
+// NewBudget returns a budget of that many bytes.
 func NewBudget(bytes int64) *Budget {
 	b := &Budget{}
 	b.left.Store(bytes)
 	return b
 }
 
-// Share is a budget of one n-th of what is left. What is taken from it is taken
-// from b, too.
+// Share returns a budget of one n-th of what is left. Taking from it also takes from b.
 func (b *Budget) Share(n int) *Budget {
 	if b == nil {
 		return nil
@@ -50,12 +49,12 @@ func (b *Budget) Share(n int) *Budget {
 	return part
 }
 
-// Grow has a share give out that many bytes more, or fewer if negative. What it
-// is a share of stays as it is.
+// Grow makes a share that many bytes larger, or smaller if negative. The budget
+// of which it is a share does not change.
 func (b *Budget) Grow(bytes int64) { b.left.Add(bytes) }
 
-// Left is how many bytes have not been taken. It is negative if a caller was
-// refused and has not yet given back what it asked for.
+// Left returns how many bytes have not been taken. It is negative if a caller
+// was refused and has not yet given back what it asked for.
 func (b *Budget) Left() int64 { return b.left.Load() }
 
 // Take takes bytes from the budget and says whether they were available. The
@@ -76,10 +75,10 @@ func (b *Budget) Give(bytes int64) {
 }
 
 // ErrOutOfMemory is the cause of a context that is done because the process holds
-// too much, and what a Reader says of a text that is too large.
+// too much. A Reader also returns it for a text that is too large.
 var ErrOutOfMemory = errors.New("out of memory")
 
-// Stopped is the cause for which a context is done.
+// Stopped returns the cause for which a context is done.
 func Stopped(ctx context.Context) jepsen.Cause {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrOutOfMemory):
@@ -90,8 +89,8 @@ func Stopped(ctx context.Context) jepsen.Cause {
 	return jepsen.Interrupted
 }
 
-// StoppedBy is Stopped, or, of a context that is not done, what an error of reading
-// says: a text was too large.
+// StoppedBy returns what Stopped does. If the context is not done, it returns the
+// cause of an error of reading: a text was too large.
 func StoppedBy(ctx context.Context, err error) jepsen.Cause {
 	if ctx.Err() == nil && errors.Is(err, ErrOutOfMemory) {
 		return jepsen.OutOfMemory
@@ -99,9 +98,9 @@ func StoppedBy(ctx context.Context, err error) jepsen.Cause {
 	return Stopped(ctx)
 }
 
-// Reader reads from r until the context is done. Who reads a long form asks for
-// ever larger pieces to hold it as a whole: if memory is not 0, an eighth of it is
-// the largest that is given out.
+// Reader reads from r until the context is done. A program that reads a long form
+// as a whole asks for larger and larger pieces. If memory is not 0, the largest
+// piece that it gets is an eighth of memory.
 func Reader(ctx context.Context, r io.Reader, memory int64) io.Reader {
 	return &reader{ctx, r, memory / 8}
 }
@@ -122,8 +121,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// Whole is Reader for a text that is held, and taken apart, as a whole. What becomes of
-// it takes some times as much: a 16th of the memory is the most of it that is given out.
+// Whole returns a Reader for a text that is held and parsed as a whole. Its result takes
+// several times as much memory, so a text may have at most a 16th of memory.
 func Whole(ctx context.Context, r io.Reader, memory int64) io.Reader {
 	if memory > 0 {
 		r = &whole{r, max(memory/16, smallForm)}
@@ -144,15 +143,16 @@ func (w *whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Counting is a context in which Counted readers add the bytes that they read to a
-// counter.
+// Counting returns a context in which Counted readers add the bytes that they read
+// to a counter.
 func Counting(ctx context.Context, read *atomic.Int64) context.Context {
 	return context.WithValue(ctx, counterKey{}, read)
 }
 
 type counterKey struct{}
 
-// Counted is a reader whose bytes are counted, r itself if nobody does.
+// Counted returns a reader whose bytes are counted, or r itself if the context
+// has no counter.
 func Counted(ctx context.Context, r io.Reader) io.Reader {
 	if read, ok := ctx.Value(counterKey{}).(*atomic.Int64); ok {
 		return &counted{r, read}
@@ -171,7 +171,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Writer writes to w until the context is done. The error is WritingStopped then.
+// Writer returns a writer that writes to w until the context is done. Then its
+// error is WritingStopped.
 func Writer(ctx context.Context, w io.Writer) io.Writer { return &writer{ctx, w} }
 
 type writer struct {
@@ -186,11 +187,10 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.w.Write(p)
 }
 
-// WritingStopped says that what was to be written has not been written to its end,
-// and why.
+// WritingStopped returns an error that says that the output is incomplete, and why.
 func WritingStopped(ctx context.Context) error {
 	return fmt.Errorf("not written to its end: %s", Stopped(ctx))
 }
 
-// smallForm is what may always be read at once.
+// smallForm is how much may always be read at once.
 const smallForm = 1 << 20
