@@ -1,4 +1,4 @@
-// Package house holds what the folders promise each other.
+// Package house tests what the folders promise each other.
 package house
 
 import (
@@ -21,8 +21,8 @@ var floor = map[string]int{
 	"edn": 1, "jepsen": 2, "models": 3, "fastpath": 4, "fallback": 4, "report": 5, "clew": 6, "cmd": 7,
 }
 
-// folder is the top-level folder of a package of this module, "clew" for its
-// root and "" for other modules and internal packages.
+// folder returns the top-level folder of a package of this module, "clew" for
+// its root and "" for other modules and internal packages.
 func folder(path string) string {
 	if path == "clew" {
 		return "clew"
@@ -63,14 +63,14 @@ func TestImportsPointDownwards(t *testing.T) {
 	}
 }
 
-// source is a Go file that is no test, by its path below the project.
+// source is a Go file that is not a test, by its path below the project.
 type source struct {
 	path string
 	fset *token.FileSet
 	file *ast.File
 }
 
-// sources are all of them.
+// sources returns all of them.
 func sources(t *testing.T) []source {
 	t.Helper()
 	const root = "../.."
@@ -99,7 +99,7 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// maxLines is how long a function may be: what fits a screen.
+// maxLines is how many lines a function may have to fit a screen.
 const maxLines = 80
 
 func TestFunctionsFitAScreen(t *testing.T) {
@@ -116,8 +116,8 @@ func TestFunctionsFitAScreen(t *testing.T) {
 	}
 }
 
-// maxFiles is how many files a package may have beside its tests. Models have a
-// file each.
+// maxFiles is how many files a package may have besides its tests. Models have
+// a file each.
 const maxFiles = 15
 
 func TestPackagesAreSmall(t *testing.T) {
@@ -132,9 +132,10 @@ func TestPackagesAreSmall(t *testing.T) {
 	}
 }
 
-// A model's name stands in its own file only. The generators, benchmarks and
-// oracles that tests share name models too, and so do the text forms of other
-// monitors, and the tags of Fressian, by words of their own that may be the same.
+// A model's name occurs only in its own file. The exceptions are the generators,
+// benchmarks and oracles that tests share, which also name models. The text forms
+// of other monitors and the tags of Fressian have words of their own that may be
+// the same.
 func TestModelsHaveOneHome(t *testing.T) {
 	names := map[string]bool{}
 	for _, d := range models.All() {
@@ -148,7 +149,7 @@ func TestModelsHaveOneHome(t *testing.T) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
 			if kv, ok := n.(*ast.KeyValueExpr); ok {
 				if key, ok := kv.Key.(*ast.Ident); ok && key.Name == "Object" {
-					return false // what other monitors call it
+					return false // this is what other monitors call it
 				}
 			}
 			lit, ok := n.(*ast.BasicLit)
@@ -171,7 +172,7 @@ func TestModelsHaveOneHome(t *testing.T) {
 	}
 }
 
-// What a fuzz target executes begins with the guard of its time and memory.
+// Every execution of a fuzz target begins with the guard of its time and memory.
 func TestFuzzTargetsAreGuarded(t *testing.T) {
 	const root = "../.."
 	targets := 0
@@ -200,8 +201,7 @@ func TestFuzzTargetsAreGuarded(t *testing.T) {
 	}
 }
 
-// isGuarded says whether the function that a target gives to f.Fuzz begins with the
-// guard.
+// isGuarded says whether the function that a target passes to f.Fuzz begins with the guard.
 func isGuarded(f *ast.FuncDecl) (guarded bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		lit, ok := n.(*ast.FuncLit)
