@@ -1,5 +1,5 @@
-// Package geometry looks at SVG pictures as a reader does: where their texts stand.
-// Tests share it.
+// Package geometry looks at SVG pictures as a reader does: it finds where their
+// texts are. Tests share it.
 package geometry
 
 import (
@@ -26,8 +26,8 @@ type Text struct {
 	Left, Top, Right, Base float64
 }
 
-// Read reads a picture. It is an error if it is not well-formed, or has a script or
-// something from elsewhere in it.
+// Read reads a picture. It returns an error if the picture is not well-formed, or
+// if it has a script or something from elsewhere in it.
 func Read(svg []byte) (Picture, error) {
 	var p Picture
 	d := xml.NewDecoder(bytes.NewReader(svg))
@@ -83,15 +83,14 @@ func number(s string) int {
 	return n
 }
 
-// Widths of a character of a monospaced font of 12 and of 10 pixels, as browsers
-// draw it.
+// The widths of a character of a monospaced font of 12 and of 10 pixels, as
+// browsers draw it.
 const (
 	usual = 7.25
 	small = 6.05
 )
 
-// room finds the room that a text takes: scripts other than Latin may be twice as
-// wide.
+// room finds the room that a text takes. Scripts other than Latin may be twice as wide.
 func (t *Text) room() {
 	char, high := usual, 10.0
 	switch {
@@ -112,7 +111,7 @@ func (t *Text) room() {
 	}
 }
 
-// Overlaps says which texts stand on others, or beyond the edge of the picture.
+// Overlaps says which texts overlap others, or extend beyond the edge of the picture.
 func (p Picture) Overlaps() []string {
 	var all []string
 	for i, a := range p.Texts {

@@ -1,2 +1,2 @@
-// Package group ends commands with everything that they have started.
+// Package group ends commands together with everything that they have started.
 package group

@@ -2,7 +2,7 @@ package huge
 
 import "syscall"
 
-// advise asks for huge pages. That they are not there is no error.
+// advise asks for huge pages. It is not an error if there are none.
 func advise(memory []byte) {
 	const hugePage = 14 // MADV_HUGEPAGE, the same on every architecture
 	_ = syscall.Madvise(memory, hugePage)

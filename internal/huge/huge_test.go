@@ -36,7 +36,7 @@ func TestAppendDoublesTheRoomOfALongColumn(t *testing.T) {
 	}
 }
 
-// BenchmarkFirstTouch is what it takes to use a column of 40 MB.
+// BenchmarkFirstTouch measures the time to use a column of 40 MB.
 func BenchmarkFirstTouch(b *testing.B) {
 	for b.Loop() {
 		s := Grow([]int32(nil), 10_000_000)
