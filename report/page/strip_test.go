@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"clew/internal/pagetest"
 )
 
 // Each stretch of the strip has bars of what began in it and succeeded, failed and
@@ -46,7 +48,7 @@ func TestAStripShowsHowOperationsEnded(t *testing.T) {
 				}
 			}
 		}
-		got := regexp.MustCompile(`<rect class="s-(ok|failed|crashed)"[^>]*>`).FindAllString(string(written(t, check(t, b.String(), ""))), -1)
+		got := regexp.MustCompile(`<rect class="s-(ok|failed|crashed)"[^>]*>`).FindAllString(string(pagetest.Written(t, pagetest.Check(t, b.String(), ""))), -1)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: bars\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}

@@ -47,8 +47,8 @@ func (t *aTest) reaches(file string, line int) bool {
 }
 
 // apart are packages whose tests say nothing of what a mutant changes: they look at the
-// sources, or measure.
-var apart = []string{"./internal/house", "./internal/bench", "./internal/mutants", "./internal/pictures"}
+// sources.
+var apart = []string{"./internal/house"}
 
 // testPackages are the packages that have tests and import a package below the folders.
 func testPackages(ctx context.Context, folders []string) ([]string, error) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"clew/internal/licenses"
+	"clew/tools/licenses"
 )
 
 // built is what Go recorded in a program.

@@ -1,10 +1,14 @@
-// Command run is make campaign. It compares all engines on random histories for a given
-// time, unit by unit. Each finished unit is a line of the log, so a later run goes on with
-// others. The table covers all of them.
+// Command campaign compares all engines on random histories until its time is up, unit by
+// unit. Each finished unit is a line of the log, so a later run goes on with others; the
+// table covers all of them.
 //
-//	go run ./internal/campaign/run -minutes 30 -log campaign.jsonl
-//	go run ./internal/campaign/run -report -log campaign.jsonl
-//	go run ./internal/campaign/run -only "stack, knossos" -seed 17 -rounds 1
+//	make campaign MINUTES=30
+//	make campaign ARGS=-report
+//	make campaign ARGS="-only 'stack, knossos' -seed 17 -rounds 1"
+//
+//	make campaign MINUTES=30
+//	make campaign ARGS=-report
+//	make campaign ARGS="-only 'stack, knossos' -seed 17 -rounds 1"
 //
 // The second command prints the tables of docs/trust.md, and the third repeats a unit. A
 // mismatch is made as small as possible and written as a case for testdata/cases. clew's

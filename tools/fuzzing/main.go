@@ -2,7 +2,7 @@
 // one process at a time. Each piece of work is a line of the log, so a later run goes on
 // with what is missing. The table covers all of them.
 //
-//	go run ./internal/fuzzing/run -minutes 30 -log fuzz.jsonl
+//	make fuzz MINUTES=30
 //
 // It finds targets by their names, FuzzX in a test file. It keeps what they find where go
 // test -fuzz does, below go env GOCACHE. It writes an input that fails to the

@@ -1,4 +1,5 @@
-package page_test
+// Package browser opens pages in a real browser, and uses them as people do.
+package browser
 
 import (
 	"bytes"
@@ -23,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"clew/internal/pagetest"
 	"clew/report/page"
 )
 
@@ -202,7 +204,7 @@ const tip = `(t => t.hidden ? "" : t.textContent)(document.getElementById("tip")
 
 func TestPagesInABrowser(t *testing.T) {
 	b := startBrowser(t)
-	small := written(t, check(t, staleRead, ""))
+	small := pagetest.Written(t, pagetest.Check(t, pagetest.StaleRead, ""))
 	b.in("a page opens without a complaint, and shows the failure", func(t *testing.T) {
 		b.open(small)
 		b.holds(`document.querySelector(".verdict").textContent === "INVALID"`)
@@ -225,7 +227,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.in("who sees nothing hears the same", func(t *testing.T) { testHeard(b, small) })
 	b.in("texts are copied", func(t *testing.T) { testCopy(b, small) })
 	b.in("zoom and pan", func(t *testing.T) { testZoom(b, small) })
-	long := written(t, check(t, longHistory(3000, 0.5), ""))
+	long := pagetest.Written(t, pagetest.Check(t, pagetest.LongHistory(3000, 0.5), ""))
 	b.in("find", func(t *testing.T) { testFind(b, long) })
 	b.in("the strip goes to any place", func(t *testing.T) { testStrip(b, long) })
 	b.in("what a page does not hold it says", func(t *testing.T) { testTooLong(b) })
@@ -392,7 +394,7 @@ func testStrip(b *browser, html []byte) {
 }
 
 func testTooLong(b *browser) {
-	b.open(written(b.t, check(b.t, longHistory(20_000, 0.5), "")))
+	b.open(pagetest.Written(b.t, pagetest.Check(b.t, pagetest.LongHistory(20_000, 0.5), "")))
 	b.holds(`document.querySelector(".holds").textContent.includes("of 20000 operations, those from index")`)
 	b.js(`document.querySelector(".slider").focus()`)
 	was := b.js(`document.querySelector(".canvas").innerHTML`)
@@ -444,7 +446,7 @@ func testPrint(b *browser, html []byte) {
 }
 
 func testHostile(b *browser) {
-	for _, html := range [][]byte{written(b.t, check(b.t, hostileHistory(), "")), written(b.t, check(b.t, hostileKeys(), "independent"))} {
+	for _, html := range [][]byte{pagetest.Written(b.t, pagetest.Check(b.t, pagetest.HostileHistory(), "")), pagetest.Written(b.t, pagetest.Check(b.t, pagetest.HostileKeys(), "independent"))} {
 		b.open(html)
 		b.js(`document.querySelectorAll("details").forEach(d => { d.open = true })`)
 		for range 3 {
@@ -462,7 +464,7 @@ func testHostile(b *browser) {
 		b.holds(`document.body.textContent.includes("</script><script>")`)
 	}
 	var porcupines bytes.Buffer
-	if err := page.WritePorcupine(context.Background(), &porcupines, check(b.t, hostileHistory(), "")); err != nil {
+	if err := page.WritePorcupine(context.Background(), &porcupines, pagetest.Check(b.t, pagetest.HostileHistory(), "")); err != nil {
 		b.t.Fatal(err)
 	}
 	b.open(porcupines.Bytes())
@@ -497,7 +499,7 @@ func testPolicy(b *browser, html []byte) {
 }
 
 func testKeys(b *browser) {
-	b.open(written(b.t, check(b.t, keyedHistory(30, 11), "independent")))
+	b.open(pagetest.Written(b.t, pagetest.Check(b.t, pagetest.KeyedHistory(30, 11), "independent")))
 	b.is(`document.querySelectorAll(".index tbody tr").length`, "30")
 	b.is(`document.querySelectorAll("section.part[data-failing]").length`, "8")
 	b.holds(`document.querySelector(".index a").hash === "#key-1"`)
@@ -510,7 +512,7 @@ func testKeys(b *browser) {
 }
 
 func testStore(b *browser) {
-	b.open(storeIndex(b.t))
+	b.open(pagetest.StoreIndex(b.t))
 	b.is(`document.querySelector(".verdict").textContent`, "INVALID")
 	b.is(`document.querySelectorAll(".index tbody tr").length`, "3")
 	b.is(`document.querySelector(".index a").getAttribute("href")`, "a%20test/20240101/history.html")

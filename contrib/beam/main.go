@@ -14,7 +14,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/s3"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
-	"clew/beam/pipeline"
+	"clew/contrib/beam/pipeline"
 	"clew/internal/memory"
 )
 

@@ -20,8 +20,13 @@ func TestThePageHasEveryLicense(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(strings.TrimSpace(string(root)), "LICENSE")); err != nil {
 		t.Skip("this Go came without its license, as those of some distributions do: ", err)
 	}
-	if err := Check("../../docs/licenses.md", "clew", "../..", "./cmd/clew", *rewrite); err != nil {
-		t.Error(err)
+	for _, program := range []struct{ section, module, of string }{
+		{"clew", "../..", "./cmd/clew"},
+		{"The Beam module", "../../contrib/beam", "."},
+	} {
+		if err := Check("../../docs/licenses.md", program.section, program.module, program.of, *rewrite); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

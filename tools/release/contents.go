@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"clew/internal/licenses"
+	"clew/tools/licenses"
 )
 
 // file is one in an archive, or one that is made.

@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"clew/internal/effort"
-	"clew/internal/licenses"
+	"clew/tools/licenses"
 )
 
 // clone is a clone of the last commit, tagged v1.2.3.

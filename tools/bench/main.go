@@ -1,8 +1,8 @@
 // Command bench measures clew on histories that it makes, and prints a table.
 //
-//	go run ./internal/bench search
-//	go run ./internal/bench search -limit 10s -only '^1k'
-//	go run ./internal/bench search -engines auto -before ../old/clew
+//	make bench-search
+//	make bench-search ARGS="-limit 10s -only '^1k'"
+//	make bench-search ARGS="-engines auto -before ../old/clew"
 //
 // It builds clew once and runs it as users do, in one process for each entry
 // and one at a time. So the memory is that of one process, and a search that

@@ -24,7 +24,7 @@ func begin(t *testing.T, log string, configs ...campaign.Config) *runner {
 
 func quick(t *testing.T) (configs []campaign.Config) {
 	t.Helper()
-	all, err := campaign.All("../../../testdata/models")
+	all, err := campaign.All("../../testdata/models")
 	if err != nil {
 		t.Fatal(err)
 	}

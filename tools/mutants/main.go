@@ -2,7 +2,7 @@
 // small thing at a time, such as < into <=, and runs the tests that run the changed line,
 // the fastest first. A mutant that all of them pass has survived.
 //
-//	go run ./internal/mutants -n 1000 -log mutants.jsonl
+//	make mutants ARGS="-n 1000 -log mutants.jsonl"
 //
 // Mutants are drawn at random with a seed, and what became of each is a line of the log;
 // a second run goes on where the first ended. Files stay as they are: the go command is

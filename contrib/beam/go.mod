@@ -1,4 +1,4 @@
-module clew/beam
+module clew/contrib/beam
 
 go 1.26.0
 
@@ -98,4 +98,4 @@ require (
 	olympos.io/encoding/edn v0.0.0-20201019073823-d3554ca0b0a3 // indirect
 )
 
-replace clew => ../
+replace clew => ../../

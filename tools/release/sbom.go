@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"clew/internal/licenses"
+	"clew/tools/licenses"
 )
 
 // A bill of materials in CycloneDX 1.6, as far as a program in Go has anything to say

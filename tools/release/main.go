@@ -1,7 +1,7 @@
 // Command release builds what a release consists of: an archive for each platform,
 // Debian packages, lists of what is in the programs, a container file, and checksums.
 //
-//	go run ./internal/release -o dist
+//	make release
 //
 // Two builds of one commit with one version of Go are equal byte for byte: nothing
 // depends on the folder, the time, the user or the machine. The version and the time
@@ -20,7 +20,7 @@ import (
 	"slices"
 	"strings"
 
-	"clew/internal/licenses"
+	"clew/tools/licenses"
 )
 
 func main() {

@@ -1,0 +1,164 @@
+// Package pagetest makes the histories, results and pages that the tests of pages share:
+// those of the pages' text, and those that open them in a browser.
+package pagetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"clew"
+	"clew/jepsen"
+	"clew/jepsen/forms"
+	"clew/jepsen/store"
+	"clew/models"
+	"clew/report"
+	"clew/report/page"
+)
+
+// Event is a line of a history: events are 100 ns apart.
+func Event(b *strings.Builder, index int, process any, kind, f, value string) {
+	fmt.Fprintf(b, "{:index %d, :time %d, :process %v, :type :%s, :f :%s, :value %s}\n", index, 100*index, process, kind, f, value)
+}
+
+// StaleRead is a register whose last read sees what had been overwritten.
+var StaleRead = func() string {
+	var b strings.Builder
+	Event(&b, 0, 0, "invoke", "write", "1")
+	Event(&b, 1, 0, "ok", "write", "1")
+	Event(&b, 2, ":nemesis", "info", "start-partition", `"n1"`)
+	Event(&b, 3, 1, "invoke", "write", "2")
+	Event(&b, 4, 2, "invoke", "read", "nil")
+	Event(&b, 5, 2, "ok", "read", "2")
+	Event(&b, 6, 3, "invoke", "write", "9")
+	Event(&b, 7, 3, "info", "write", "9")
+	Event(&b, 8, 1, "ok", "write", "2")
+	Event(&b, 9, 0, "invoke", "read", "nil")
+	Event(&b, 10, 0, "ok", "read", "1")
+	return b.String()
+}()
+
+// LongHistory is n operations of a register of three processes, of which one reads
+// what was overwritten long ago, at a fraction of the history. Some fail.
+func LongHistory(n int, at float64) string {
+	var b strings.Builder
+	bad := int(at * float64(n))
+	for i := range n {
+		f, value, end, read := "write", fmt.Sprint(i), "ok", fmt.Sprint(i)
+		switch {
+		case i == bad:
+			f, value, read = "read", "nil", "3"
+		case i%3 == 2:
+			f, value, read = "read", "nil", fmt.Sprint(i-1)
+		case i%51 == 0:
+			end = "fail"
+		}
+		Event(&b, 2*i, i%3, "invoke", f, value)
+		Event(&b, 2*i+1, i%3, end, f, read)
+	}
+	return b.String()
+}
+
+// Hostile are values that would be more than text if they were not written as text.
+var Hostile = []string{
+	`"</script><script>window.pwned=1;alert(1)</script>"`,
+	`"]]>"`, `"<!--"`, `"-->"`, `"</svg><img src=x onerror=window.pwned=1>"`, `"'\"><b onclick=window.pwned=1>"`,
+	`"{{.}}"`, `"&lt;script&gt;"`, `"javascript:alert(1)"`, "\"\u202egnp.exe \u0633\u0644\u0627\u0645\"", `"😀🏳️‍🌈"`,
+	"\"\u0000\u0007\u001b[31m\u0085\u2028\"", `"</style><style>body{display:none}</style>"`, `"\\"`, `"</title><script>window.pwned=1</script>"`,
+}
+
+func HostileHistory() string {
+	var b strings.Builder
+	values := append([]string{`"` + strings.Repeat("<x>&", 1<<18) + `"`}, Hostile...)
+	for i, v := range values {
+		Event(&b, 4*i, i%4, "invoke", "write", v)
+		Event(&b, 4*i+1, i%4, "ok", "write", v)
+		Event(&b, 4*i+2, ":nemesis", "info", "start", v)
+		Event(&b, 4*i+3, `"</script><script>"`, "info", "look", v)
+	}
+	Event(&b, 400, 0, "invoke", "read", "nil")
+	Event(&b, 401, 0, "ok", "read", Hostile[0])
+	return b.String()
+}
+
+func HostileKeys() string {
+	var b strings.Builder
+	for i, v := range Hostile {
+		Event(&b, 4*i, 0, "invoke", "write", "["+v+" "+v+"]")
+		Event(&b, 4*i+1, 0, "ok", "write", "["+v+" "+v+"]")
+		Event(&b, 4*i+2, 0, "invoke", "read", "["+v+" nil]")
+		Event(&b, 4*i+3, 0, "ok", "read", "["+v+" 7]")
+	}
+	return b.String()
+}
+
+// KeyedHistory is registers of n keys, the first bad of which fail.
+func KeyedHistory(n, bad int) string {
+	var b strings.Builder
+	for k := range n {
+		read := "1"
+		if k < bad {
+			read = "2"
+		}
+		Event(&b, 4*k, 0, "invoke", "write", fmt.Sprintf("[%d 1]", k))
+		Event(&b, 4*k+1, 0, "ok", "write", fmt.Sprintf("[%d 1]", k))
+		Event(&b, 4*k+2, 0, "invoke", "read", fmt.Sprintf("[%d nil]", k))
+		Event(&b, 4*k+3, 0, "ok", "read", fmt.Sprintf("[%d %s]", k, read))
+	}
+	return b.String()
+}
+
+// Check checks a history of a register, or of independent ones.
+func Check(t testing.TB, history, mode string) *report.Result {
+	t.Helper()
+	return CheckAs(t, history, models.Spec{Name: "register"}, clew.Options{Independent: mode == "independent"})
+}
+
+func CheckAs(t testing.TB, history string, spec models.Spec, o clew.Options) *report.Result {
+	t.Helper()
+	h, err := forms.Read(strings.NewReader(history), "history.edn", jepsen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := clew.Check(context.Background(), h, spec, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.File = "history.edn"
+	return r
+}
+
+func Written(t testing.TB, r *report.Result) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := page.Write(context.Background(), &b, r, page.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > page.MaxBytes {
+		t.Errorf("the page has %d bytes, expected at most %d", b.Len(), page.MaxBytes)
+	}
+	return b.Bytes()
+}
+
+func StoreIndex(t testing.TB) []byte {
+	t.Helper()
+	bad, good := Check(t, StaleRead, ""), Check(t, KeyedHistory(1, 0), "independent")
+	source := func(test string) store.Source {
+		return store.Source{Path: "store/" + test + "/20240101/history.edn", Test: test, Time: "20240101", Stored: true}
+	}
+	run := func(s store.Source, r *report.Result, link string) page.Run {
+		return page.NewRun(report.NewRun(s, r), r.Line(), link)
+	}
+	var b bytes.Buffer
+	err := page.WriteIndex(&b, "store", []page.Run{
+		run(source("good"), good, ""),
+		run(source("unreadable"), &report.Result{Cause: "unreadable", Error: "</script>"}, ""),
+		run(source("a test"), bad, "a test/20240101/history.html"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
