@@ -3,11 +3,14 @@ package clew
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
 
 	"clew/internal/limits"
+	"clew/internal/text"
+	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"
@@ -18,7 +21,9 @@ import (
 // has come by then is not linearizable and nothing that follows can change that.
 // Otherwise it returns what Check says of the whole: once r has ended, idle has
 // passed without a line (if it is not 0), or ctx is done. A file does not end, since
-// it may grow.
+// it may grow. Once ctx is done Follow returns within about 130 ms: with the verdict of
+// the last look if nothing has come since, with that of the whole if there is time for
+// it, or with an unknown verdict that says how far the last look reached.
 //
 // The spec must name a model: what else comes might change what is inferred. Each
 // look decides the whole history so far again. Looks become rarer as they take
@@ -29,7 +34,7 @@ import (
 // a failure is final once all operations that were open then have returned; it is
 // the one that Check finds in the whole, too. Operations that do not return are
 // waited for ten seconds, and then count as crashed. Models that look ahead, such as
-// locks with owners and kv, are decided at the end.
+// locks with owners and kv, are looked at as well, but no failure is final before the end.
 func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Options, spec models.Spec, o Options, idle time.Duration) (*report.Result, error) {
 	switch {
 	case ctx == nil:
@@ -44,31 +49,100 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 	if err != nil {
 		return nil, err
 	}
-	f := follower{ctx: ctx, spec: spec, options: o, next: time.Now()}
-	look := f.look
-	if definition.LooksAhead {
-		look = func(*jepsen.History) bool { return true }
-	}
-	h, err := forms.Follow(ctx, r, name, reading, forms.Following{Idle: idle, Look: look})
+	later, end := forms.Later(ctx, lastDecision)
+	defer end()
+	f := follower{ctx: ctx, later: later, spec: spec, options: o, ahead: definition.LooksAhead, next: time.Now()}
+	h, err := forms.Follow(ctx, r, name, reading, forms.Following{Idle: idle, Look: f.look})
 	switch {
 	case f.found != nil:
 		return f.found, nil
 	case errors.Is(err, limits.ErrOutOfMemory), errors.Is(context.Cause(ctx), limits.ErrOutOfMemory):
-		return &report.Result{File: name, Model: spec.Name, Init: spec.Init, Cause: jepsen.OutOfMemory, FailEvent: jepsen.None, LastOperation: jepsen.None}, nil
+		return f.undecided(name, jepsen.OutOfMemory, nil), nil
+	case errors.Is(err, forms.ErrUnread):
+		return f.undecided(name, limits.Stopped(ctx), nil), nil
 	case err != nil:
 		return nil, err
 	}
-	return Check(context.WithoutCancel(ctx), h, spec, o)
+	return f.whole(h)
+}
+
+// Once a signal has ended a history, there is lastDecision for the reading of what was
+// there and for the decision, and lastWords until what does not end is left behind.
+const (
+	lastDecision = 110 * time.Millisecond
+	lastWords    = 20 * time.Millisecond
+)
+
+// whole is the result of all that has come: that of the last look if nothing has come
+// since.
+func (f *follower) whole(h *jepsen.History) (*report.Result, error) {
+	if f.last != nil && f.seen == len(h.Type) {
+		return f.last, nil
+	}
+	ctx, o := f.later, f.options
+	if o.TimeLimit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.TimeLimit)
+		defer cancel()
+		o.TimeLimit = 0
+	}
+	var checked *report.Result
+	var err error
+	if !watchdog.Await(ctx, lastWords, func() { checked, err = Check(ctx, h, f.spec, o) }) {
+		return f.undecided(h.File, limits.Stopped(ctx), h), nil
+	}
+	if err == nil && checked.Verdict == jepsen.Unknown && ctx.Err() != nil {
+		if far := f.howFar(h); far != "" {
+			checked.Explanation = far
+		}
+	}
+	return checked, err
+}
+
+// undecided is the result of a history that was not decided, or not even read.
+func (f *follower) undecided(name string, cause jepsen.Cause, h *jepsen.History) *report.Result {
+	return &report.Result{File: name, Model: f.spec.Name, Init: f.spec.Init, Cause: cause, Explanation: f.howFar(h), FailEvent: jepsen.None, LastOperation: jepsen.None}
+}
+
+// howFar says how much of a history is linearizable for certain, "" if nothing is known.
+// What has not been read is nil.
+func (f *follower) howFar(h *jepsen.History) string {
+	later := "what came later"
+	if f.good.operations == 0 {
+		return ""
+	}
+	if h != nil && h.Operations() > f.good.operations {
+		later = text.Count(h.Operations()-f.good.operations, "later operation")
+	}
+	return fmt.Sprintf("linearizable up to %s; undecided: %s", f.good, later)
+}
+
+// reached is how much of a history was linearizable at a look.
+type reached struct {
+	line       int // of the last event, 0 if there are no lines
+	operations int
+}
+
+func (r reached) String() string {
+	operations := text.Count(r.operations, "operation")
+	if r.line == 0 {
+		return "the first " + operations
+	}
+	return fmt.Sprintf("line %d (%s)", r.line, operations)
 }
 
 // follower looks at a history that grows.
 type follower struct {
 	ctx     context.Context
+	later   context.Context // done lastDecision after ctx
 	spec    models.Spec
 	options Options
-	found   *report.Result // that it is not linearizable
+	ahead   bool           // a later operation may say what an earlier one means
+	found   *report.Result // that it is not linearizable, whatever comes
 
 	seen    int                // events at the last look
+	last    *report.Result     // of these, nil if they were not decided
+	good    reached            // at the last look that found nothing wrong
 	next    time.Time          // when it may look again
 	open    []jepsen.Operation // those open at a failure that is not final yet
 	alarmed time.Time          // when that was seen first
@@ -89,7 +163,7 @@ const patience = 10 * time.Second
 func (f *follower) look(h *jepsen.History) bool {
 	start := time.Now()
 	late := len(f.open) > 0 && start.Sub(f.alarmed) > patience
-	if start.Before(f.next) || !late && (len(h.Type) == f.seen || f.waits(h)) {
+	if f.ctx.Err() != nil || start.Before(f.next) || !late && (len(h.Type) == f.seen || f.waits(h)) {
 		return true
 	}
 	f.seen = len(h.Type)
@@ -99,47 +173,26 @@ func (f *follower) look(h *jepsen.History) bool {
 	}
 	ctx, cancel := context.WithTimeout(f.ctx, limit)
 	defer cancel()
-	r := f.failure(ctx, h)
-	if r == nil || len(f.open) == 0 {
+	f.last = nil
+	if r, err := Check(ctx, h, f.spec, f.options); err == nil && r.Verdict != jepsen.Unknown {
+		f.last = r // what cannot be read yet may become readable; if not, the last check says so
+	}
+	failed := f.last != nil && f.last.Verdict == jepsen.Invalid && !f.ahead
+	if !failed || len(f.open) == 0 {
 		f.alarmed = start
 	}
-	if f.open = nil; r != nil {
-		f.open = openAt(h, r.FirstFailing())
+	if f.open = nil; failed {
+		f.open = openAt(h, f.last.FirstFailing())
 	}
-	if r != nil && (len(f.open) == 0 || late) {
-		f.found = r
+	if failed && (len(f.open) == 0 || late) {
+		f.found = f.last
+	}
+	if f.last != nil && f.last.Verdict == jepsen.Valid {
+		f.good = reached{h.Line(jepsen.Event(f.seen - 1)), h.Operations()}
 	}
 	took := time.Since(start)
 	f.next = start.Add(took + max(shortPause, lookShare*took))
 	return f.found == nil
-}
-
-// failure is the result of a history that is not linearizable, nil of any other.
-// What cannot be read yet may become readable; if not, the last check says so.
-func (f *follower) failure(ctx context.Context, h *jepsen.History) *report.Result {
-	if f.options.Independent {
-		if r, err := checkKeys(ctx, h, f.spec, f.options); err == nil && r.Verdict == jepsen.Invalid {
-			return r
-		}
-		return nil
-	}
-	c, err := read(ctx, h, f.spec, f.options)
-	if err != nil {
-		return nil
-	}
-	d := newDecider(c.spec, f.options)
-	c = c.settle(ctx, d, f.options)
-	if c.err != nil || c.verdict.verdict != jepsen.Invalid {
-		if c.release != nil {
-			c.release()
-		}
-		return nil
-	}
-	r, err := c.result(ctx, d, f.options)
-	if err != nil {
-		return nil
-	}
-	return r
 }
 
 // waits says whether some operation that was open at a failure is still to return.

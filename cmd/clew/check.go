@@ -89,7 +89,7 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
 			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again whatever it costs: replay the witness, have the core decided by another engine (what is cheap is always checked)"},
 			&cli.BoolFlag{Name: "no-verify", Usage: "check no evidence again"},
-			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written, and end as soon as it is invalid, or with the first signal"},
+			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written, and end as soon as it is invalid, or 200 ms after the first signal: with the verdict, or with how far it is decided"},
 			&cli.DurationFlag{Name: "idle", DefaultText: "never", Usage: "with --follow: the history has ended if nothing came for `DURATION`, such as 30s"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
 		}),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"clew"
+	"clew/internal/limits"
 	"clew/internal/memory"
+	"clew/internal/watchdog"
+	"clew/report"
 )
 
 // following is a history that is checked while it is being written.
@@ -40,9 +42,8 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 }
 
 // followed reads and checks a history while it is being written. A signal ends the
-// history, and what there is of it by then is decided.
+// history, and what there is of it by then is decided, if that takes a moment.
 func (k *checker) followed(ctx context.Context, j *job) answer {
-	k.dog.Waits(lastLines + cmp.Or(k.options.TimeLimit, lastDecision))
 	var in io.ReadCloser
 	var name string
 	stopped, err := k.bounded(ctx, func(context.Context) (err error) { in, name, err = open(j.Path); return err })
@@ -58,18 +59,16 @@ func (k *checker) followed(ctx context.Context, j *job) answer {
 	defer release()
 	how := j.pairing()
 	how.Memory = k.memory
-	r, err := clew.Follow(ctx, in, name, how, j.spec, k.optionsOf(j.reading), k.follow.idle)
+	var r *report.Result
+	if !watchdog.Await(ctx, overdue, func() { r, err = clew.Follow(ctx, in, name, how, j.spec, k.optionsOf(j.reading), k.follow.idle) }) {
+		return k.late(j, limits.Stopped(ctx))
+	}
 	if err != nil {
 		return k.unreadable(j, err)
 	}
 	r.File = j.Path
 	j.is(outcomeOf[r.Verdict])
-	return k.answer(context.WithoutCancel(ctx), j, r)
+	last, done := k.lastly(ctx, k.options.TimeLimit)
+	defer done()
+	return k.answer(last, j, r)
 }
-
-// lastDecision is how long the decision may take after a signal, which ends the history
-// and not the check of it, if there is no time limit.
-const lastDecision = 10 * time.Second
-
-// lastLines is how long lines are taken after a signal that may have been there before.
-const lastLines = 250 * time.Millisecond

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +27,36 @@ func TestASignalEndsWhatIsFollowed(t *testing.T) {
 		if s := out.String(); !strings.Contains(s, "-: valid\n  register, 1 operation") {
 			t.Errorf("%s: %s", signal, s)
 		}
+	}
+}
+
+// A signal does not wait for a decision that takes long: it says how much is decided.
+func TestASignalSaysHowFarWhatIsFollowedIsDecided(t *testing.T) {
+	easy := "{:process 999, :type :invoke, :f :txn, :value [[:w :easy 1]]}\n{:process 999, :type :ok, :f :txn, :value [[:w :easy 1]]}\n"
+	file, err := os.Create(filepath.Join(t.TempDir(), "h.edn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	file.WriteString(easy)
+	cmd := exec.Command("clew", "check", "--follow", "--model", "multi-register", file.Name())
+	var out strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	time.Sleep(500 * time.Millisecond) // until that is decided
+	file.WriteString(hard(60))
+	time.Sleep(200 * time.Millisecond) // whether or not that is looked at
+	start := time.Now()
+	if err := cmd.Process.Signal(signals[0]); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, cmd, exitUnknown)
+	t.Logf("after %v: %s", time.Since(start), out.String())
+	if s := out.String(); !strings.Contains(s, "h.edn: unknown: interrupted: linearizable up to line 2 (1 operation); undecided: ") {
+		t.Error(s)
 	}
 }
 

@@ -52,7 +52,6 @@ type Dog struct {
 	once   sync.Once
 	mu     sync.Mutex
 	status func() int
-	waits  time.Duration
 }
 
 // New returns a Dog that leaves the process by a function: with the status as known
@@ -69,16 +68,6 @@ func (d *Dog) Knows(status func() int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.status = status
-}
-
-// Waits has the dog be that much more patient.
-func (d *Dog) Waits(more time.Duration) {
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.waits = more
 }
 
 // Leave ends the process, as its context has ended. Only the first call has an
@@ -102,7 +91,7 @@ func (d *Dog) Stage(ctx context.Context, patience time.Duration) (over func()) {
 	stop := context.AfterFunc(ctx, func() {
 		select {
 		case <-ended:
-		case <-time.After(patience + d.more()):
+		case <-time.After(patience):
 			d.Leave(ctx)
 		}
 	})
@@ -110,13 +99,6 @@ func (d *Dog) Stage(ctx context.Context, patience time.Duration) (over func()) {
 		stop()
 		close(ended)
 	})
-}
-
-// more is how much more patient the dog is.
-func (d *Dog) more() time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.waits
 }
 
 type key struct{}

@@ -13,6 +13,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/jepsen"
 )
 
@@ -31,7 +32,8 @@ type Following struct {
 // counts once it ends, or the text does; what is not whole then is as it is for Read. EDN, JSON lines and the .log form can be looked at on the
 // way, in other forms Look sees nothing before the end. A file that is a test.jepsen
 // grows by chunks of 16,384 events, and ends once the test says that its history is
-// whole. If the context is done the history ends there. A file that is compressed, that
+// whole. If the context is done the history ends there: a file is read to its end, a pipe
+// until nothing comes. ErrUnread says that there was more than could be read in 60 ms. A file that is compressed, that
 // becomes shorter, or that is written again, deleted or replaced, is an error. Memory and time are those of Read, but for a buffer.
 func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, f Following) (*jepsen.History, error) {
 	if r == nil || f.Look == nil {
@@ -42,7 +44,9 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 		return followTest(ctx, file, opts, f)
 	}
 	b := jepsen.NewBuilder(opts)
-	t := &tail{ctx: ctx, idle: f.Idle, blocks: make(chan block, blocksAhead), look: func() bool {
+	last, end := Later(ctx, lastMoment)
+	defer end()
+	t := &tail{ctx: ctx, over: last.Done(), growing: newGrowth(r), idle: f.Idle, blocks: make(chan block, blocksAhead), look: func() bool {
 		h, err := b.SoFar()
 		return err != nil || f.Look(h)
 	}}
@@ -53,7 +57,7 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 	if err := in.read(t, ""); err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
-	if in.whole && t.over != nil {
+	if in.whole && ctx.Err() != nil {
 		b.Warn("operations that had not returned yet are missing, and others may have seen what they did")
 	}
 	return b.History()
@@ -70,21 +74,46 @@ func (s settled) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Later returns a context that is done some time after another one is, for the same
+// reason; at once if there is not enough memory.
+func Later(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	later, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); errors.Is(cause, limits.ErrOutOfMemory) {
+			end(cause)
+		} else {
+			time.AfterFunc(by, func() { end(cause) })
+		}
+	})
+	return later, func() {
+		stop()
+		end(nil)
+	}
+}
+
+// ErrUnread is the error of a history of which more was there when the context was done
+// than could be read in a moment.
+var ErrUnread = errors.New("not all that was there had been read when the signal came")
+
+// errRead ends the text of a file that was read to its end after the context was done.
+var errRead = errors.New("the file may grow, but not before the end of the context")
+
 // errEnough ends the reading of a text that may go on.
 var errEnough = errors.New("the text may go on, but no more is wanted")
 
 // tail is the text of a history that is being written, as whole lines.
 type tail struct {
-	ctx    context.Context
-	idle   time.Duration
-	blocks chan block
-	look   func() bool
+	ctx     context.Context
+	over    <-chan struct{} // closed at the end of the last moment after that of ctx
+	growing *growth         // nil: not a file
+	idle    time.Duration
+	blocks  chan block
+	look    func() bool
 
-	whole []byte           // lines that nobody has read yet
-	torn  []byte           // the beginning of a line
-	opens byte             // with which the text begins, 0 if it has not begun
-	end   error            // what the text ended with
-	over  <-chan time.Time // once the context is done: the end of the last moment
+	whole []byte // lines that nobody has read yet
+	torn  []byte // the beginning of a line
+	opens byte   // with which the text begins, 0 if it has not begun
+	end   error  // what the text ended with
 }
 
 // block is what a Read gave.
@@ -107,14 +136,18 @@ const (
 	lookPause   = 100 * time.Millisecond
 )
 
-// lastMoment is how long lines are still taken once the context is done, since they
-// may have been there before.
-const lastMoment = 200 * time.Millisecond
+// Once the context is done, lines that may have been there before are still taken for a
+// moment at most: those of a file to its end, those of a pipe until a silence.
+const (
+	lastMoment  = 60 * time.Millisecond
+	lastSilence = 20 * time.Millisecond
+)
 
 // pump reads until the text ends, or nobody wants it.
 func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
-	growing := newGrowth(r)
+	growing := t.growing
 	for first := true; ; {
+		over := t.ctx.Err() != nil // before it is read
 		b := block{text: make([]byte, blockBytes)}
 		var n int
 		n, b.err = r.Read(b.text)
@@ -127,9 +160,15 @@ func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
 			b.text, b.err = nil, errPacked
 		}
 		first = first && n == 0
-		if n == 0 && b.err == nil {
+		switch {
+		case n > 0 || b.err != nil:
+		case over:
+			b.err = errRead
+		default:
 			select {
 			case <-time.After(growthPause):
+				continue
+			case <-t.ctx.Done():
 				continue
 			case <-stop:
 				return
@@ -177,6 +216,14 @@ func (t *tail) last() error {
 	return nil
 }
 
+// cut ends the text when there is no more time, unless more of it is there.
+func (t *tail) cut() error {
+	if t.growing != nil || len(t.blocks) > 0 {
+		return ErrUnread
+	}
+	return t.last()
+}
+
 // isWhole says whether a text is one map in EDN or one object in JSON, or nothing.
 func isWhole(text []byte) bool {
 	if len(text) == 0 || json.Valid(text) && text[0] == '{' {
@@ -193,15 +240,28 @@ func (t *tail) more() error {
 	tick := time.NewTicker(lookPause)
 	defer tick.Stop()
 	done := t.ctx.Done()
+	var silence <-chan time.Time
 	for {
+		if t.ctx.Err() != nil {
+			if done = nil; t.growing == nil {
+				silence = time.After(lastSilence)
+			}
+		}
+		select {
+		case <-t.over: // whatever else there is
+			return t.cut()
+		default:
+		}
 		select {
 		case <-done:
-			if done = nil; t.over == nil {
-				t.over = time.After(lastMoment)
-			}
 		case <-t.over:
+			return t.cut()
+		case <-silence:
 			return t.last()
 		case b := <-t.blocks:
+			if b.err == errRead {
+				return t.last()
+			}
 			since, t.end = time.Now(), b.err
 			text := append(t.torn, b.text...)
 			if begins := bytes.TrimSpace(text); t.opens == 0 && len(begins) > 0 {

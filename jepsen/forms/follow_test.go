@@ -193,6 +193,38 @@ func TestFollowingEnds(t *testing.T) {
 	}
 }
 
+// What could not be read in time once the context is done is not left out in silence.
+func TestWhatIsUnreadWhenTheContextIsDoneIsToldOf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.edn")
+	for name, c := range map[string]struct {
+		blanks int
+		sleep  time.Duration
+		want   error
+	}{"more than there is time for": {1 << 20, 200 * time.Millisecond, ErrUnread}, "all": {1 << 20, 0, nil}} {
+		text := growing["JSON lines"][:strings.Index(growing["JSON lines"], "\n")+1] + strings.Repeat(" ", c.blanks) + "\n" + growing["JSON lines"][strings.Index(growing["JSON lines"], "\n")+1:]
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		h, err := Follow(ctx, f, path, jepsen.Options{}, Following{Look: func(h *jepsen.History) bool {
+			if len(h.Type) == 1 && ctx.Err() == nil {
+				stop()
+				time.Sleep(c.sleep)
+			}
+			return true
+		}})
+		stop()
+		if !errors.Is(err, c.want) || err == nil && len(h.Type) != 4 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Jepsen may change a test.jepsen without a byte more, and two changes may have one time.
 func TestATestHasGrownIfItsSizeOrItsTimeHas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.jepsen")
@@ -208,7 +240,7 @@ func TestATestHasGrownIfItsSizeOrItsTimeHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	g := growingTest{file: f}
+	g := growingTest{ctx: t.Context(), file: f}
 	for _, c := range []struct {
 		text string // "": nothing is written
 		at   time.Time

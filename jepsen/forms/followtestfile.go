@@ -23,7 +23,9 @@ func isTest(f *os.File) bool {
 // of the file, so it is read anew whenever it has grown, for a tenth of one processor
 // in all. What cannot be read may be half written, and is read again later.
 func followTest(ctx context.Context, f *os.File, opts jepsen.Options, how Following) (*jepsen.History, error) {
-	t := growingTest{file: f, stamp: files.StampOf(f), opts: opts}
+	last, end := Later(ctx, lastMoment)
+	defer end()
+	t := growingTest{ctx: last, file: f, stamp: files.StampOf(f), opts: opts}
 	tick := time.NewTicker(lookPause)
 	defer tick.Stop()
 	var next time.Time // when it may be read again
@@ -35,7 +37,9 @@ func followTest(ctx context.Context, f *os.File, opts jepsen.Options, how Follow
 		case err != nil:
 			return nil, err
 		case grown && (ends || !now.Before(next)):
-			t.read()
+			if t.read(); last.Err() != nil {
+				return nil, ErrUnread
+			}
 			changed = time.Now()
 			next = changed.Add(readShare * changed.Sub(now))
 		}
@@ -54,6 +58,7 @@ const readShare = 10
 
 // growingTest is a test.jepsen that is read now and then.
 type growingTest struct {
+	ctx     context.Context
 	file    *os.File
 	stamp   files.Stamp
 	opts    jepsen.Options
@@ -89,7 +94,7 @@ func (t *growingTest) read() {
 	}
 	var h *jepsen.History
 	if err == nil {
-		h, err = ReadWithin(context.Background(), t.file, t.opts.File, t.opts)
+		h, err = ReadWithin(t.ctx, t.file, t.opts.File, t.opts)
 	}
 	if t.err = err; err != nil {
 		return
