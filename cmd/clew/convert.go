@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ Examples:
    clew convert --to jsonl history.edn | jq -c 'select(.type == "fail")'
    clew convert --to edn -o history.edn history.json
    clew convert --from log --to edn jepsen.log
-   clew convert --to edn -o history.edn test.jepsen
+   clew convert --to edn -o converted/history.edn test.jepsen
 
 Exit status: 0, or 254 for bad arguments, unreadable input, or a history that the
 form cannot hold, or if a limit or a signal came first.`
@@ -69,7 +70,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 			output := files.To(out, stdout, stderr)
 			inputs := files.Set{}
 			inputs.Add(path)
-			if err := apart(name, output, inputs); err != nil {
+			if err := cmp.Or(apart(name, output, inputs), alien(name, output, nil)); err != nil {
 				return err
 			}
 			lost, refused := k.convert(ctx, output, path, from, to)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,6 +22,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
+	"clew/jepsen/store"
 	"clew/report"
 	"clew/report/certificate"
 	"clew/report/page"
@@ -146,7 +148,11 @@ func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.W
 	}
 	inputs := files.Set{}
 	inputs.Add(models)
+	var read []string // files that are not archives
 	for _, j := range jobs {
+		if !j.Member() {
+			read = append(read, j.File())
+		}
 		inputs.Add(j.File())
 		inputs.Add(j.modelFile)
 	}
@@ -154,7 +160,11 @@ func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.W
 	to := map[string]string{} // what goes to a file
 	for i, p := range e.files {
 		to[p.to.File()] = p.flag
-		if err := apart(p.flag+" "+p.path, p.to, inputs); err != nil {
+		var others []*files.Output
+		for _, other := range e.files {
+			others = append(others, other.to)
+		}
+		if err := cmp.Or(apart(p.flag+" "+p.path, p.to, inputs), alien(p.flag+" "+p.path, p.to, slices.Clip(read), others...)); err != nil {
 			return err
 		}
 		if !p.to.Descriptor("1") && !p.to.Through() && p.to.Same(results) {
@@ -228,7 +238,7 @@ func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdou
 			return fmt.Errorf("%s %s: %s and %s both go to %s; expected paths that differ below a folder", f.flag, f.dir, other, j.Path, path)
 		}
 		to[out.File()] = filepath.Clean(j.Path)
-		if err := apart(f.flag+" "+path, out, inputs); err != nil {
+		if err := cmp.Or(apart(f.flag+" "+path, out, inputs), alien(f.flag+" "+path, out, nil)); err != nil {
 			return err
 		}
 	}
@@ -239,6 +249,39 @@ func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdou
 func apart(name string, to *files.Output, inputs files.Set) error {
 	if inputs.Has(to) {
 		return fmt.Errorf("%s: that is what clew reads; expected another file", name)
+	}
+	return nil
+}
+
+// alien is an error for an output that a later check would take for a file of a run: it
+// is called like one that Jepsen writes, and is to stand beside another such file, beside
+// what is read, or beside another such output.
+func alien(name string, to *files.Output, read []string, with ...*files.Output) error {
+	dir, base := filepath.Split(to.File())
+	if to.Through() || !store.IsRunFile(base) {
+		return nil
+	}
+	beside := read
+	for _, run := range store.RunFiles {
+		for _, packing := range []string{"", ".gz", ".zst"} {
+			if _, err := os.Lstat(dir + run + packing); err == nil && run+packing != base {
+				beside = append(beside, dir+run+packing)
+			}
+		}
+	}
+	for _, other := range with {
+		if store.IsRunFile(filepath.Base(other.File())) && !other.Through() && !other.Same(to) {
+			beside = append(beside, other.File())
+		}
+	}
+	for _, path := range beside {
+		own, err := filepath.Abs(filepath.Dir(path))
+		if real, linked := filepath.EvalSymlinks(own); linked == nil {
+			own = real
+		}
+		if err == nil && own == filepath.Clean(dir) {
+			return fmt.Errorf("%s: a later check would take it for Jepsen's own, beside %s; expected another name, or another folder", name, filepath.Base(path))
+		}
 	}
 	return nil
 }

@@ -77,9 +77,15 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 				if promise.Same(history) {
 					return fmt.Errorf("-o and --promise both go to %s; expected a file for each", c.String("promise"))
 				}
+				if err := alien("--promise "+c.String("promise"), promise, nil, history); err != nil {
+					return err
+				}
 				if err := promise.Probe(); err != nil {
 					return fmt.Errorf("--promise %s: %w", c.String("promise"), err)
 				}
+			}
+			if err := alien("-o "+out, history, nil); err != nil {
+				return err
 			}
 			fail, err := generate(c.Context, history, o)
 			if err != nil {

@@ -264,6 +264,16 @@ func IsOfRun(name string) bool {
 	return isRun(name) || path.Base(name) == "jepsen.log"
 }
 
+// RunFiles are the names of what Jepsen leaves in the folder of a run, as far as it says
+// what happened or how it was checked.
+var RunFiles = []string{"history.edn", "history.txt", "test.jepsen", "test.fressian", "jepsen.log", resultsFile}
+
+// IsRunFile says whether a file has one of these names, or would have it unpacked.
+func IsRunFile(name string) bool {
+	name, _ = files.PackedName(path.Base(name))
+	return slices.Contains(RunFiles, name)
+}
+
 // isResults says whether a file has the results of a run as a whole.
 func isResults(name string) bool {
 	return path.Base(name) == resultsFile && !strings.Contains("/"+name, "/independent/")
