@@ -11,7 +11,7 @@ import (
 	"clew/models"
 )
 
-// Go runs a sub-benchmark's function several times; histories are kept.
+// Go runs a sub-benchmark's function several times, so histories are kept.
 var benchHistories = map[simulation]*models.Columns{}
 
 func (s simulation) bench(b *testing.B, decide decider, want fastpath.Want) {
@@ -49,7 +49,7 @@ func BenchmarkCASRegister(b *testing.B) {
 	benchSizes(b, decideAsCASRegister, simulation{processes: 40, reads: 0.4, cas: 0.3, crash: 0.001})
 }
 
-// BenchmarkShapes runs histories that are unlike a test's.
+// BenchmarkShapes measures histories that are unlike a test's.
 func BenchmarkShapes(b *testing.B) {
 	const n = 1_000_000
 	for _, test := range []struct {
@@ -70,8 +70,8 @@ func BenchmarkShapes(b *testing.B) {
 	}
 }
 
-// BenchmarkFailure finds the first failing completion and the core of a read,
-// late in the history, of a value that was overwritten long ago.
+// BenchmarkFailure finds the first failing completion and the core. The failing
+// operation is a read, late in the history, of a value that was overwritten long ago.
 func BenchmarkFailure(b *testing.B) {
 	for _, cas := range []float64{0, 0.3, 0.999} {
 		b.Run(fmt.Sprintf("cas=%v", cas), func(b *testing.B) {
@@ -100,8 +100,8 @@ func BenchmarkFailure(b *testing.B) {
 	}
 }
 
-// BenchmarkAmbiguous is the price of finding out that a history of few values
-// belongs to the general search.
+// BenchmarkAmbiguous measures how long it takes to find out that a history
+// of few values needs the general search.
 func BenchmarkAmbiguous(b *testing.B) {
 	c := simulation{ops: 1_000_000, processes: 10, values: 5, reads: 0.4, cas: 0.3}.run(rand.New(rand.NewPCG(1, 2)))
 	b.ReportAllocs()
@@ -114,9 +114,9 @@ func BenchmarkAmbiguous(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.Len()), "ns/operation")
 }
 
-// versionedRun is writes, cas and reads that say their version. Of a hundred,
-// some crashed, and do not say it: updates that happened, and, in place of
-// reads, updates that did not.
+// versionedRun returns a history of writes, cas and reads that say their
+// version. Of a hundred, some crashed and do not say it: updates that
+// happened and, in place of reads, updates that did not.
 func versionedRun(rng *rand.Rand, ops, processes, crashed int) (*models.Columns, [][2]int32) {
 	var args [][2]int32
 	version, value := int32(0), int32(1)

@@ -11,45 +11,42 @@ import (
 
 // # CAS register
 //
-// Decides: Read, Write and CAS of one register with an initial value. A cas
-// that crashed may have failed, and then it did nothing. FailedCAS is not
-// supported: it makes a history ambiguous.
+// Decides: Read, Write and CAS of one register with an initial value. A cas that crashed may have
+// failed, and then it did nothing. FailedCAS is not supported: it makes a history ambiguous.
 //
 // Precondition: the value that a completed read or cas saw has exactly one
-// possible producer: the initial value, a write or a cas, crashed ones
-// included. Here "possible" is narrower than "of the same value":
+// possible producer: the initial value, a write or a cas, including crashed
+// ones. Here "possible" is narrower than "of the same value":
 //
-//   - the producer was invoked before anybody knew of its effect, and
+//   - the producer was invoked before its effect was first known, and
 //   - (the prune) no completed operation that replaced the value or saw another
 //     one lies entirely between producer and reader.
 //
 // Cost: O(operations + ids), no sort.
 //
-// Rests on: Gibbons and Korach's zones (zones.go), with blocks that are
-// chains: a cas stands directly after what it saw (reads may come between),
-// so a write, the cas that replaced it, the cas that replaced that, .. and the
-// reads of each are one block with a fixed order.
+// Rests on: Gibbons and Korach's zones (zones.go), with chains as blocks. A
+// cas stands directly after what it saw; only reads may come between. So a
+// write, the cas that replaced it, the cas that replaced that, and so on,
+// together with the reads of each, form one block with a fixed order.
 //
-// Crashed operations: an operation whose value nobody saw is left out, as for
-// the register. If a completed operation saw the value of a crashed one, that
-// one did happen; and if it was a cas, so did the one whose value it saw. So
-// known is followed back from every completed reader, and the time of the first
-// reader is the time by which all of them have happened.
+// Crashed operations: an operation whose value was never seen is omitted, as for the
+// register. If a completed operation saw the value of a crashed one, the crashed one did
+// happen. If that was a cas, so did the one whose value it saw. So "known" is followed back
+// from every completed reader. All of them have happened by the time of the first reader.
 //
-// If values are ambiguous, the blocks of what is known are still blocks or
-// parts of blocks, so a violation among them is a violation. Only a cas whose
-// producer is unknown does not begin a block.
+// If values are ambiguous, the blocks of what is known are still blocks or parts of blocks, so a
+// violation among them is a violation. Only a cas whose producer is unknown does not begin a block.
 //
 // The core is as for the register (register.go).
 
 var casRegister = &fastpath.Algorithm{Decide: decideCAS, Needs: needsProducers, Step: stepRegister, Later: laterWriter}
 
-// prune is set to false in tests, to switch the prune off. The prune rules out
-// ambiguity; it never changes a verdict.
+// prune is set to false in tests, to switch off the prune. The prune rules
+// out ambiguity; it never changes a verdict.
 var prune = true
 
 // A node is something that can produce a value: the initial value is node
-// first, operation i is node i+2, and 0 is no node.
+// first, operation i is node i+2, and 0 is not a node.
 const first int32 = 1
 
 func nodeOf(op int32) int32 { return op + 2 }
@@ -57,15 +54,14 @@ func opOf(node int32) int32 { return node - 2 } // Initial for first
 
 // casNode is what is known about an operation, mostly as a producer.
 type casNode struct {
-	known          int32 // the node of the completed operation that first showed that it happened
+	known          int32 // the node of the completed operation that first showed that this one happened
 	next           int32 // the cas that replaced its value
-	minRes, maxInv int32 // over the reads that saw it
+	minRes, maxInv int32 // over the reads that saw its value
 }
 
-// tops are the two producers of a value that return last, among those invoked
-// so far. If a reader cannot have seen one producer, it cannot have seen any
-// that returned earlier. So these two show whether none, one or several can
-// have been seen.
+// tops holds the two producers of a value that return last, among those invoked so
+// far. If a reader cannot have seen one producer, it cannot have seen any that
+// returned earlier. So these two show whether none, one or several can have been seen.
 type tops struct{ last, second int32 }
 
 type casPass struct {
@@ -73,13 +69,12 @@ type casPass struct {
 	nodes  []casNode
 	values []tops
 	prune  *replaced // nil: do not prune
-	saw    []int32   // for the witness: the node that a read saw
+	saw    []int32   // for the witness: the node that each read saw
 	linked int32     // how many cas have a known producer
 	fastpath.Result
 }
 
-// decideCAS first tries without the prune, which costs more than everything
-// else.
+// decideCAS first tries without the prune, which costs more than everything else.
 func decideCAS(in fastpath.Input, witness bool) fastpath.Result {
 	for i, kind := range in.Kind {
 		if kind > models.CAS {
@@ -123,7 +118,7 @@ func (a *casPass) decide() fastpath.Result {
 	return a.Result
 }
 
-// leaves is the value that an operation leaves, if it changes the state.
+// leaves returns the value that an operation leaves, if it changes the state.
 func leaves(in fastpath.Input, o int32) (value int32, ok bool) {
 	switch in.Kind[o] {
 	case models.Write:
@@ -134,7 +129,7 @@ func leaves(in fastpath.Input, o int32) (value int32, ok bool) {
 	return 0, false
 }
 
-// isRead is true of a cas that changes nothing, too.
+// isRead also returns true for a cas that changes nothing.
 func (a *casPass) isRead(o int32) bool {
 	return a.Kind[o] == models.Read || a.Kind[o] == models.CAS && a.A[o] == a.B[o]
 }
@@ -153,8 +148,8 @@ func (a *casPass) res(node int32) int32 {
 	return a.Res[opOf(node)]
 }
 
-// link goes through the events and finds, as every completed operation returns,
-// what it saw. It reports whether there is reason to go on.
+// link goes through the events and finds what each completed operation saw,
+// at its return. It reports whether there is reason to continue.
 func (a *casPass) link(ends []int32) bool {
 	next := 0 // operation to be invoked
 	for t, e := range ends {
@@ -188,7 +183,7 @@ func (a *casPass) invoke(o int32) {
 	}
 }
 
-// complete follows known effects back from an operation that returns.
+// complete follows known effects back from a returning operation.
 func (a *casPass) complete(o int32) bool {
 	by := nodeOf(o)
 	for a.nodes[nodeOf(o)].known == 0 {
@@ -211,8 +206,8 @@ func (a *casPass) complete(o int32) bool {
 	return true
 }
 
-// producer is the node whose value o can have seen, if there is only one. If
-// there is none, the history is invalid.
+// producer returns the node whose value o can have seen, if there is only
+// one. If there is none, the history is invalid.
 func (a *casPass) producer(o int32) (node int32, ok bool) {
 	top := a.values[a.A[o]]
 	last, second := top.last, top.second
@@ -240,8 +235,7 @@ func (a *casPass) producer(o int32) (node int32, ok bool) {
 	return 0, false
 }
 
-// attach notes that o saw what node p left. Two cas cannot have seen the same
-// node.
+// attach records that o saw what node p left. Two cas cannot have seen the same node.
 func (a *casPass) attach(o, p int32) bool {
 	x := &a.nodes[p]
 	if a.isRead(o) {
@@ -301,8 +295,8 @@ func (a *casPass) order(z zones) {
 	}
 }
 
-// chain walks along the cas that follow node x and sums up the block. No
-// operation in it may return before one that stands earlier in it was invoked.
+// chain walks along the cas that follow node x and sums up the block. An operation
+// in the block must not return before one that stands earlier in it was invoked.
 func (a *casPass) chain(x int32) (b block, ok bool) {
 	b = block{models.Open, -1}
 	for p := x; p != 0; p = a.nodes[p].next {
@@ -326,15 +320,14 @@ func (a *casPass) chain(x int32) (b block, ok bool) {
 	return b, true
 }
 
-// backwards fails because of the return at event res, before the invocation of
-// what it depends on at event inv.
+// backwards fails because an operation returned at event res, before event
+// inv. There, an operation that it depends on was invoked.
 func (a *casPass) backwards(res, inv int32) {
 	a.fail(&Backwards{a.OpReturning(res), a.OpInvoked(inv)})
 }
 
-// fail makes the history invalid. The operations of the violation show this,
-// together with those which show that they happened. When all of these have
-// returned, the history has gone wrong.
+// fail makes the history invalid. The operations of the violation show this, together with those
+// that show that they happened. When all of these have returned, the history has gone wrong.
 func (a *casPass) fail(why fastpath.Violation) {
 	a.Result = fastpath.Result{Verdict: jepsen.Invalid, Why: why}
 	for _, row := range why.Rows() {
@@ -350,8 +343,8 @@ func (a *casPass) fail(why fastpath.Violation) {
 	}
 }
 
-// Overwritten: Reader saw a value last written by Writer (or Initial), although
-// Replacer, which ran between them, had replaced it or seen another one.
+// Overwritten: Reader saw a value last written by Writer (or Initial). But
+// Replacer, which ran between them, had replaced the value or seen another one.
 type Overwritten struct{ Reader, Writer, Replacer models.Row }
 
 // Rows returns the operations.
@@ -371,9 +364,9 @@ func (v *Overwritten) Tell(t models.Teller) string {
 	return s + "; before that, " + t.Had(v.Writer)
 }
 
-// Backwards: in a chain of cas, each replacing what the one before it left,
-// Later comes after Earlier (each a link, or a read of what a link left). But
-// Later had returned before Earlier was invoked.
+// Backwards: in a chain of cas, each of which replaces what the one before
+// it left, Later comes after Earlier. Each is a link, or a read of what a
+// link left. But Later had returned before Earlier was invoked.
 type Backwards struct{ Later, Earlier models.Row }
 
 // Rows returns the operations.
@@ -389,8 +382,8 @@ func (v *Backwards) Tell(t models.Teller) string {
 	return t.Did(v.Earlier) + " after " + t.Had(v.Later) + ", which needs it done before"
 }
 
-// ReplacedTwice: First and Second are cas operations that both replaced the one
-// value that Writer (or Initial) had written.
+// ReplacedTwice: First and Second are cas operations that both replaced the
+// single value that Writer (or Initial) had written.
 type ReplacedTwice struct{ First, Second, Writer models.Row }
 
 // Rows returns the operations.
@@ -410,9 +403,8 @@ func (v *ReplacedTwice) Tell(t models.Teller) string {
 	return "only one can have replaced what " + left + ", but " + t.Did(v.First) + ", and " + t.Did(v.Second)
 }
 
-// Circle: each operation is a cas that saw a value which only the next one
-// leaves, and the last one saw the value of the first. So none can have come
-// first.
+// Circle: each operation is a cas that saw a value which only the next one leaves,
+// and the last one saw the value of the first. So none can have come first.
 type Circle struct{ CAS []models.Row }
 
 // Rows returns the operations.
@@ -436,7 +428,7 @@ func (v *Circle) Tell(t models.Teller) string {
 	return "none of these can have come first: " + strings.Join(each, ", ")
 }
 
-// circle finds cas operations each of which saw what another of them left.
+// circle finds cas operations that each saw what another of them left.
 func (a *casPass) circle() []int32 {
 	in := make([]bool, len(a.nodes)) // reached from a chain's start
 	mark := func(x int32) {
@@ -464,7 +456,7 @@ func (a *casPass) circle() []int32 {
 }
 
 // casWitness puts the blocks in the order of their zones' starts. Each block
-// follows its chain, with the reads of each node directly after it.
+// follows its chain, with the reads of each node directly after the node.
 func (a *casPass) casWitness(starts []int32) []int32 {
 	after := make([]int32, len(a.nodes)) // where the next read of a node goes
 	for _, p := range a.saw {
@@ -486,8 +478,8 @@ func (a *casPass) casWitness(starts []int32) []int32 {
 	return order[:k]
 }
 
-// place puts a chain into the order from position k on, and leaves room for its
-// reads: after first holds how many reads there are, and then where they go.
+// place puts a chain into the order from position k on and leaves room for its reads. At first,
+// after holds how many reads each node has; place replaces this with the position of the next read.
 func (a *casPass) place(x int32, order, after []int32, k int32) int32 {
 	for p := x; p != 0; p = a.nodes[p].next {
 		if p != first {
@@ -499,15 +491,15 @@ func (a *casPass) place(x int32, order, after []int32, k int32) int32 {
 	return k
 }
 
-// replaced knows by when a value had certainly been replaced.
+// replaced knows the event by which a value had certainly been replaced.
 type replaced struct {
 	in   fastpath.Input
 	next []int32 // by event: the first operation invoked at it or later
-	from []soon  // by operation: of it and those invoked later
+	from []soon  // by operation: about it and those invoked later
 }
 
-// soon is about completed operations: the one that returns first, and, among
-// those that do not confirm the same value, the one that returns first.
+// soon describes some completed operations: the one that returns first, and
+// the first to return among those that do not confirm the same value.
 type soon struct {
 	res1, value1 int32 // the value that the operation saw and kept; -1 if it replaced a value
 	res2         int32
@@ -541,9 +533,9 @@ func newReplaced(in fastpath.Input) *replaced {
 	return r
 }
 
-// until is the event by which value, produced by an operation that returned at
-// event res, had been replaced: a later operation that returns at that event
-// wrote, or saw another value.
+// until returns the event by which value had been replaced. An operation
+// that returned at event res produced value; a later operation that returns
+// at the resulting event wrote, or saw another value.
 func (r *replaced) until(res, value int32) int32 {
 	if res == models.Open {
 		return models.Open
@@ -559,7 +551,7 @@ func (r *replaced) replacedBefore(res, value, event int32) bool {
 	return r.until(res, value) <= event
 }
 
-// by is the operation that returns at the event that until gives.
+// by returns the operation that returns at the event given by until.
 func (r *replaced) by(res, value int32) int32 {
 	return r.in.OpReturning(r.until(res, value))
 }

@@ -40,7 +40,7 @@ func parse(t *testing.T, text string) *models.Columns {
 	return c
 }
 
-// The initial value is 0 in all cases; operations are numbered from 0.
+// The initial value is 0 in all cases. Operations are numbered from 0.
 var cases = []struct {
 	name, history string
 	want          fastpath.Decision

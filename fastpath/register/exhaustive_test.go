@@ -7,9 +7,8 @@ import (
 	"clew/models"
 )
 
-// TestEverySmallHistory goes through every history of a few operations over
-// three values, one of them the initial one. Values other than the initial one
-// are interchangeable: they appear in order.
+// TestEverySmallHistory tries every history of a few operations over three values, one of
+// them the initial one. The other values are interchangeable, so they appear in order.
 func TestEverySmallHistory(t *testing.T) {
 	var reads, cas []models.Op
 	for a := range int32(3) {
@@ -28,7 +27,7 @@ func TestEverySmallHistory(t *testing.T) {
 		k     *testkit.Type
 		ops   []models.Op
 		n     int
-		oneOf int // of how many histories one is tried
+		oneOf int // one history in this many is tried
 	}{
 		{"register, 1 operation", asRegister, reads, 1, 1},
 		{"register, 2 operations", asRegister, reads, 2, 1},

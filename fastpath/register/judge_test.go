@@ -10,8 +10,7 @@ import (
 	"clew/models"
 )
 
-// TestTheJudgeCatchesADecisionThatLies: a judge that cannot fail is worse than
-// none.
+// TestTheJudgeCatchesADecisionThatLies: a judge that cannot fail is worse than none.
 func TestTheJudgeCatchesADecisionThatLies(t *testing.T) {
 	const passing = "write 1 [0,1]; write 2 [2,-]; read 2 [3,4]; write 4 [5,-]"
 	// The first four operations are a core; the last read fails later.

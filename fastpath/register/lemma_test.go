@@ -8,8 +8,8 @@ import (
 	"clew/models"
 )
 
-// TestACycleOfBlocksHasACycleOfTwo is the lemma of zones.go, on random blocks,
-// against a search for a cycle of any length.
+// TestACycleOfBlocksHasACycleOfTwo tests the lemma of zones.go on random
+// blocks, against a search for a cycle of any length.
 func TestACycleOfBlocksHasACycleOfTwo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	cyclic := 0
@@ -55,8 +55,8 @@ func TestZonesClashIffBlocksHaveACycle(t *testing.T) {
 	}
 }
 
-// TestZoneStartsAreALinearOrder: without a cycle no block stands before one
-// whose zone starts earlier.
+// TestZoneStartsAreALinearOrder: without a cycle, no block stands before
+// one whose zone starts earlier.
 func TestZoneStartsAreALinearOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 20_000 {
@@ -84,7 +84,7 @@ func randomBlocks(rng *rand.Rand, n int) []block {
 	return blocks
 }
 
-// hasCycle removes blocks that no other must stand before, while there are any.
+// hasCycle keeps removing blocks that no other block must stand before.
 func hasCycle(blocks []block) bool {
 	left := append([]block{}, blocks...)
 	for len(left) > 0 {
@@ -106,9 +106,8 @@ func hasCycle(blocks []block) bool {
 	return false
 }
 
-// TestWhatWasReplacedCanNotBeSeen is the prune's lemma: an operation that is
-// ruled out as producer of a read is not the last to leave the value before
-// that read in any linearization.
+// TestWhatWasReplacedCanNotBeSeen tests the prune's lemma. An operation that the prune rules out
+// as producer of a read is not the last to leave the value before that read in any linearization.
 func TestWhatWasReplacedCanNotBeSeen(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	ruledOut := 0
@@ -145,8 +144,8 @@ func TestWhatWasReplacedCanNotBeSeen(t *testing.T) {
 	t.Logf("%d pairs ruled out", ruledOut)
 }
 
-// TestReplacedIsTheEarliestReturn compares the two best per operation with a
-// look at all operations.
+// TestReplacedIsTheEarliestReturn compares the two best per operation with
+// a scan of all operations.
 func TestReplacedIsTheEarliestReturn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for range 3000 {

@@ -7,9 +7,9 @@ import (
 	"clew/models"
 )
 
-// Plain definitions of what the evidence for a register must be.
+// This file defines directly what the evidence for a register must be.
 
-// registerType is a register that begins with 0.
+// registerType returns a register that begins with 0.
 func registerType(name string, decide decider) *testkit.Type {
 	return &testkit.Type{
 		Name: name,
@@ -58,8 +58,8 @@ func sequential(kind models.Kind, a, b, state int32) (int32, bool) {
 	return state, true
 }
 
-// closedRegister says which choices of operations of the history up to the failure
-// part none from what it may have seen.
+// closedRegister says which choices of operations of the history up to the
+// failure keep each one together with what it may have seen.
 func closedRegister(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
 	needs := make([]oracle.Set, c.Len()) // by row: what it may have seen
 	for i := range c.Len() {
@@ -111,7 +111,7 @@ func decideAsCASRegister(c *models.Columns, init int32, want fastpath.Want) fast
 	return testkit.Decide(Path, models.RegisterShape{Init: init, CAS: true}, c, want)
 }
 
-// repeated says whether a reason for ambiguity is true.
+// repeated reports whether a reason for ambiguity is true.
 func repeated(c *models.Columns, init int32, reason fastpath.Ambiguity) bool {
 	r, ok := reason.(*fastpath.Repeated)
 	if !ok || r.Producers[0] == r.Producers[1] {

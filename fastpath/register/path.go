@@ -1,6 +1,6 @@
 // Package register decides registers in near-linear time: read and write, with
 // cas, and with versions. It exports Path, and the violations and ambiguities
-// that it finds, which a caller can tell apart by a type switch.
+// that it finds. A caller can distinguish them with a type switch.
 package register
 
 import (

@@ -18,7 +18,7 @@ type producers struct {
 	ops  []int32
 }
 
-// needsProducers is the Needs of registers.
+// needsProducers returns the Needs of registers.
 func needsProducers(in fastpath.Input) fastpath.Needs {
 	l := &producers{in, make([]int32, in.IDs+2), make([]int32, in.Len())}
 	for i := range in.Inv {
@@ -39,14 +39,14 @@ func needsProducers(in fastpath.Input) fastpath.Needs {
 }
 
 // seenBy appends the operations whose value o may have seen, as far as
-// operations on the same value show: all that were invoked before o returned
-// and are not separated from it by another completed one. If any operation left
-// the value, at least one such operation is among them.
+// operations on the same value show. These are all operations that were invoked
+// before o returned, unless another completed one separates them from o. If any
+// operation left the value, at least one such operation is among them.
 func (l *producers) seenBy(o int32, out []int32) []int32 {
 	if l.Kind[o] == models.Write {
 		return out
 	}
-	later := int32(-1) // the last invocation of those that returned before o
+	later := int32(-1) // the last invocation among those that returned before o
 	for _, p := range slices.Backward(l.ops[l.from[l.A[o]]:l.from[l.A[o]+1]]) {
 		if p == o || l.Inv[p] > l.Res[o] {
 			continue
@@ -61,7 +61,7 @@ func (l *producers) seenBy(o int32, out []int32) []int32 {
 	return out
 }
 
-// stepRegister is a register, with cas.
+// stepRegister is the step of a register, with cas.
 func stepRegister(op models.Op, state int32) (int32, bool) {
 	switch op.Kind {
 	case models.Write:
@@ -72,8 +72,8 @@ func stepRegister(op models.Op, state int32) (int32, bool) {
 	return state, op.A == state
 }
 
-// laterWriter finds the first operation invoked after the failure that leaves a
-// value which had never been written.
+// laterWriter finds the first operation invoked after the failure that
+// leaves a value which had never been written.
 func laterWriter(c *models.Columns, why fastpath.Violation, failEvent int32) {
 	never, ok := why.(*NeverWritten)
 	if !ok {

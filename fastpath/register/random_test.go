@@ -10,21 +10,21 @@ import (
 	"clew/models"
 )
 
-// simulation runs processes on a real register; each operation takes effect at
-// a random instant between its invocation and its completion.
+// simulation runs processes on a real register. Each operation takes effect
+// at a random instant between its invocation and its completion.
 type simulation struct {
 	ops, processes int
-	values         int32   // written values; 0: every write has a value of its own
+	values         int32   // written values; 0: every write has its own value
 	reads, cas     float64 // shares of the operations; the others are writes
 	crash          float64 // share of writes and cas that never return
-	staleCAS       bool    // cas expect what the register held when they were invoked
+	staleCAS       bool    // a cas expects what the register held when it was invoked
 }
 
-// run returns the history. The initial value is 0. Failed cas, and crashed
-// reads, are not in it; they take events nevertheless.
+// run returns the history. The initial value is 0. Failed cas and crashed
+// reads are not in it, but still take events.
 func (s simulation) run(rng *rand.Rand) *models.Columns {
 	type process struct {
-		op      int32 // that is open; -1: a cas that failed, or a crashed read
+		op      int32 // the open one; -1: a cas that failed, or a crashed read
 		applied bool
 		crashes bool
 	}
@@ -67,7 +67,7 @@ func (s simulation) run(rng *rand.Rand) *models.Columns {
 		case !p.applied:
 			p.applied = true
 			if p.crashes && rng.IntN(2) == 0 {
-				break // never takes effect
+				break // it never takes effect
 			}
 			switch i := p.op; c.Kind[i] {
 			case models.Read:
@@ -116,8 +116,8 @@ func without(c *models.Columns, drop map[int32]bool) *models.Columns {
 	return out
 }
 
-// small makes a random history of 2 to 13 operations: half of them runs of a
-// register, some of these with one operation spoiled; half of them anything.
+// small makes a random history of 2 to 13 operations. Half of these are runs
+// of a register, some with one operation spoiled. The others are arbitrary.
 func small(rng *rand.Rand, cas bool) *models.Columns {
 	s := simulation{ops: 2 + rng.IntN(12), processes: 1 + rng.IntN(6), reads: 0.2 + 0.6*rng.Float64(),
 		crash: max(0, 0.8*rng.Float64()-0.2), staleCAS: rng.IntN(2) == 0}
@@ -174,7 +174,7 @@ func TestRandomHistories(t *testing.T) {
 	}
 }
 
-// TestThePruneRulesOutAmbiguityOnly compares decisions with and without it.
+// TestThePruneRulesOutAmbiguityOnly compares decisions with and without the prune.
 func TestThePruneRulesOutAmbiguityOnly(t *testing.T) {
 	defer func() { prune = true }()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -202,7 +202,7 @@ func TestThePruneRulesOutAmbiguityOnly(t *testing.T) {
 }
 
 // TestAmbiguousHistoriesAreFew reports how many histories of a working
-// register, with few values, are left to the general search.
+// register with few values are left to the general search.
 func TestAmbiguousHistoriesAreFew(t *testing.T) {
 	defer func() { prune = true }()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -233,8 +233,7 @@ func TestAmbiguousHistoriesAreFew(t *testing.T) {
 	}
 }
 
-// TestNumberingDoesNotMatter stretches events and ids until they are sparse, and
-// has ids descend.
+// TestNumberingDoesNotMatter stretches events and ids until they are sparse, and makes ids descend.
 func TestNumberingDoesNotMatter(t *testing.T) {
 	const far = 1_000_000
 	asCASRegister.NumbersDoNotMatter(t, testkit.Spread{
@@ -253,8 +252,8 @@ func TestNumberingDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestLongHistories checks the evidence for long histories, and spoils one read of
-// each, so that none is linearizable.
+// TestLongHistories checks the evidence for long histories. It spoils one
+// read of each, so that none is linearizable.
 func TestLongHistories(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -285,7 +284,7 @@ func TestLongHistories(t *testing.T) {
 	}
 }
 
-// spoilRead has a late read return what an early one did.
+// spoilRead makes a late read return what an early one returned.
 func spoilRead(c *models.Columns, rng *rand.Rand) {
 	late := c.Len()/2 + rng.IntN(c.Len()/2)
 	for c.Kind[late] != models.Read {
@@ -316,8 +315,7 @@ func TestNoAllocationPerOperation(t *testing.T) {
 	}
 }
 
-// TestHalvingTheBoundFindsTheSame compares the two ways to the first failing
-// completion.
+// TestHalvingTheBoundFindsTheSame compares the two ways to find the first failing completion.
 func TestHalvingTheBoundFindsTheSame(t *testing.T) {
 	defer func(n int) { fastpath.MaxDescents = n }(fastpath.MaxDescents)
 	rng := rand.New(rand.NewPCG(11, 12))

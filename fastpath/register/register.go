@@ -11,41 +11,36 @@ import (
 // Decides: Read and Write of one register with an initial value.
 //
 // Precondition: every value that a completed read saw was written once,
-// counting the initial value and writes that crashed. Repeated writes of values
-// that nobody saw do no harm. If the precondition fails, the procedure for the
-// cas-register decides, which is slower and rules out more.
+// counting the initial value and crashed writes. Repeated writes of values
+// that were never seen do no harm. If the precondition fails, the procedure
+// for the cas-register decides, which is slower and rules out more.
 //
 // Cost: O(operations + ids), no sort.
 //
-// Rests on: Gibbons and Korach, "Testing shared memories" (SIAM J. Comput.
-// 1997), and the lemma in zones.go. A write and its reads are a block. The
-// initial value is a write before everything.
+// Rests on: Gibbons and Korach, "Testing shared memories" (SIAM J. Comput. 1997), and the lemma in
+// zones.go. A write and its reads are a block. The initial value acts as a write before everything.
 //
-// Crashed operations: a crashed read says nothing and is dropped. A crashed
-// write that nobody saw can be left out of every linearization: all operations
-// that followed it saw other values, so another write stands in between. A
-// crashed write that somebody saw did happen; it never returned, so it does not
-// force anything to come after it, which is just what a return at infinity
-// means.
+// Crashed operations: a crashed read says nothing and is dropped. A crashed write that was
+// never seen can be left out of every linearization: all operations that followed it saw other
+// values, so another write stands in between. A crashed write that was seen did happen. It
+// never returned, so nothing is forced to come after it, exactly as if it returned at infinity.
 //
 // # Core
 //
-// A core is a choice of operations in which no read and no cas is separated
-// from what it may have seen. Along with each of them, the core holds every
-// operation that wrote the value it saw, was invoked before it returned, and is
-// not separated from it by another completed write of the same value.
-// (Otherwise a lone read would be a core whenever its write could be left out,
-// and it would explain nothing.) A read of a value that nothing had written is
-// a core of its own. The core is minimal among the choices that are not
-// linearizable, cut at the first failing completion: none of these is a proper
-// part of it.
+// A core is a choice of operations in which no read or cas is separated from what it may have seen.
+// With each of them, the core holds the operations that wrote the value it saw and were invoked
+// before it returned. It omits those that another completed write of the same value separates from
+// it. (Otherwise a lone read would be a core whenever its write could be left out, and it would
+// explain nothing.) A read of a value that had never been written is a core of its own. The core is
+// minimal among the choices that, cut at the first failing completion, are not linearizable: none
+// of these is a proper part of it.
 
 var register = &fastpath.Algorithm{Decide: decideRegister, Needs: needsProducers, Step: stepRegister, Later: laterWriter}
 
-// regValue is what is known about the reads of a value.
+// regValue holds what is known about the reads of a value.
 type regValue struct {
-	write          int32 // the write of it, plus 1; writtenAtFirst; 0 if there is none
-	reads          int32 // how many reads; for the witness, where the next one goes
+	write          int32 // the write of it, plus 1; writtenAtFirst; or 0 for none
+	reads          int32 // how many reads; for the witness, the position of the next one
 	minRes, maxInv int32 // over the reads, later over the block
 }
 
@@ -87,8 +82,8 @@ func decideRegister(in fastpath.Input, witness bool) fastpath.Result {
 	return r
 }
 
-// countReads gathers the completed reads of each value. It returns an
-// operation that is neither read nor write, or -1.
+// countReads collects the completed reads of each value. It returns an
+// operation that is neither a read nor a write, or -1.
 func countReads(in fastpath.Input, values []regValue) int32 {
 	for i, kind := range in.Kind {
 		if kind != models.Read {
@@ -111,9 +106,8 @@ func countReads(in fastpath.Input, values []regValue) int32 {
 	return -1
 }
 
-// placeWrites notes who wrote the values that were seen, and enters the
-// completed writes that nobody saw as blocks of their own. It reports whether
-// the precondition holds.
+// placeWrites records which writes wrote the values that were seen. It enters each completed write
+// whose value was never seen as a block of its own. It reports whether the precondition holds.
 func placeWrites(in fastpath.Input, values []regValue, z zones, starts []int32) bool {
 	for i, kind := range in.Kind {
 		if kind != models.Write {
@@ -137,8 +131,8 @@ func placeWrites(in fastpath.Input, values []regValue, z zones, starts []int32) 
 	return true
 }
 
-// placeBlock enters the block of a value that was seen. It reports whether a
-// read has no write, or returned before the write was invoked.
+// placeBlock enters the block of a value that was seen. It returns true if
+// a read has no write, or returned before the write was invoked.
 func placeBlock(in fastpath.Input, v *regValue, z zones, starts []int32) (orphan bool) {
 	if v.write == 0 || in.Inv[v.write-1] > v.minRes {
 		return true
@@ -151,8 +145,8 @@ func placeBlock(in fastpath.Input, v *regValue, z zones, starts []int32) (orphan
 	return false
 }
 
-// NeverWritten: Reader saw a value that nothing had written when it returned.
-// Writer is the first that wrote it later, or Missing.
+// NeverWritten: Reader saw a value that nothing had written when it
+// returned. Writer is the first operation that wrote it later, or Missing.
 type NeverWritten struct{ Reader, Writer models.Row }
 
 // Rows returns the operations.
@@ -167,16 +161,16 @@ func (v *NeverWritten) Tell(t models.Teller) string {
 	return s
 }
 
-// neverWritten is the result for an operation that returned, by event end,
-// having seen a value that nothing had written by then.
+// neverWritten returns the result for an operation that returned by event
+// end, and saw a value that nothing had written by then.
 func neverWritten(o, end int32) fastpath.Result {
 	return fastpath.Result{Verdict: jepsen.Invalid, Keys: []int32{o}, End: end, Why: &NeverWritten{o, fastpath.Missing}}
 }
 
-// clashOfReads is the result for two blocks that must stand before each other.
-// The history has gone wrong when an operation of Y has returned (one of X had
-// returned before) and the reads whose invocation matters have returned. If the
-// invocation of a write matters, that write is known by then.
+// clashOfReads returns the result for two blocks that must stand before each other.
+// The history has gone wrong once two things have happened: an operation of Y has
+// returned (one of X had returned before), and the reads whose invocation matters
+// have returned. If the invocation of a write matters, that write is known by then.
 func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, Why: interleaved(in, x, y), End: y.minRes}
 	for _, o := range r.Why.Rows() {
@@ -188,8 +182,8 @@ func clashOfReads(in fastpath.Input, x, y block) fastpath.Result {
 	return r
 }
 
-// registerWitness puts the blocks in the order of their zones' starts, after
-// the reads of the initial value: each a write, then its reads by invocation.
+// registerWitness puts the blocks in the order of their zones' starts, after the reads of
+// the initial value. Each block is a write followed by its reads in order of invocation.
 func registerWitness(in fastpath.Input, values []regValue, starts []int32) []int32 {
 	order := make([]int32, in.Len())
 	first := &values[in.Init]

@@ -13,47 +13,41 @@ import (
 
 // # Versioned register
 //
-// Decides: a register that counts its updates (write, cas), whose operations
-// say the version that they made or read, and the value. A is the version plus
-// 1, 0 if an operation does not say it; B is a place in the shape's Args.
+// Decides: a register that counts its updates (write, cas), and whose operations
+// say the value and the version that they made or read. A is the version plus 1,
+// or 0 if an operation does not say it. B is an index into the shape's Args.
 //
-// Precondition: every update that returned says its version. Then versions
-// order all operations that returned, except reads without a version. Most
-// updates that never returned do not say a version. They fill gaps: versions
-// that some operation needs and that no update which returned made. It is
-// decided whether they can do so if it is certain which value each gap follows,
-// or if none of them is a cas. Otherwise the history may be ambiguous
-// (versiongaps.go). If there are such updates, it may also be ambiguous which
-// version a read without one saw.
+// Precondition: every update that returned says its version. Then versions order all operations
+// that returned, except reads without a version. Most updates that never returned do not say a
+// version. They fill gaps: versions that some operation needs but that no returned update made.
+// Whether they can do so is decided in two cases: if it is certain which value each gap follows,
+// or if none of them is a cas. Otherwise the history may be ambiguous (versiongaps.go). If there
+// are such updates, it may also be ambiguous which version a read without one saw.
 //
-// Cost: O(operations + u log u + r log operations), if u updates never returned
-// and r reads have no version. If the gaps are hard to fill, up to
-// stepsPerOperation more steps for each operation. To find the first failing
-// completion, all this for every halving of the history.
+// Cost: O(operations + u log u + r log operations), if u updates never returned and r reads have
+// no version. If the gaps are hard to fill, up to stepsPerOperation more steps for each operation.
+// Finding the first failing completion repeats all this for every halving of the history.
 //
 // Rests on: the order of versions. It is a linearization if each operation
-// returned after all operations before it were invoked, which a running maximum
-// shows. Reads of one version may stand in any order.
+// returned after all operations before it were invoked, which a running
+// maximum shows. Reads of one version may stand in any order.
 //
-// A read without a version goes to the first version with its value that is not
-// before the version of any operation that had returned before the read began.
-// No linearization has it earlier, so if that is too late for one of these
-// reads, there is no linearization.
+// A read without a version goes to the first version with its value that is not before the
+// version of any operation that had returned before the read began. No linearization has
+// it earlier. So if that is too late for one of these reads, there is no linearization.
 //
-// Crashed operations: they are left out unless they fill a gap.
+// Crashed operations: they are omitted unless they fill a gap.
 //
 // # Core
 //
-// A choice of operations leaves room for others: operations that are not chosen
-// may have made any version, with any value, at any time. If one or two
-// operations contradict this, they are the core, with the updates up to the
-// version of the one that does not fail: so the core fails at the same operation
-// as a history of its own. If updates are missing, so that what fails can be of no version,
-// it is the core, with what they are missing after; if it cannot have any version that it might be of, the history up to the
-// failure is. Callers leave out what is not needed (fallback.Smaller).
+// A choice of operations leaves room for others: operations that are not chosen may have made any version, with
+// any value, at any time. If one or two operations contradict this, they are the core, together with the
+// updates up to the version of the one that does not fail. So the core fails at the same operation as a history
+// of its own. If updates are missing and so no version is possible for the failing operation, it is the core,
+// together with the operation after which they are missing. If it cannot have any of the versions that it might
+// have, the core is the history up to the failure. Callers remove what is not needed (fallback.Smaller).
 
-// versionedRegister decides a history of Read, Write and CAS on a versioned
-// register.
+// versionedRegister decides a history of Read, Write and CAS on a versioned register.
 func versionedRegister(ctx context.Context, c *models.Columns, register models.VersionsShape, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind > models.CAS {
@@ -80,8 +74,8 @@ func versionedRegister(ctx context.Context, c *models.Columns, register models.V
 	return d
 }
 
-// unmade is an operation of a version that nothing can have made, if a violation is of one,
-// and the one after which updates are missing.
+// unmade returns the operation whose version nothing can have made, if a
+// violation is about one, and the operation after which updates are missing.
 func unmade(why fastpath.Violation) []models.Row {
 	switch why := why.(type) {
 	case *TooFewUpdates:
@@ -92,8 +86,8 @@ func unmade(why fastpath.Violation) []models.Row {
 	return nil
 }
 
-// withUpdates is a core and all updates that come before the last of its
-// operations in an order.
+// withUpdates returns a core and all updates that come before the last of
+// its operations in an order.
 func withUpdates(c *models.Columns, order, core []models.Row) []models.Row {
 	all := slices.Clone(core)
 	last := len(order)
@@ -109,9 +103,9 @@ func withUpdates(c *models.Columns, order, core []models.Row) []models.Row {
 	return all
 }
 
-// version is what is known about a version.
+// version holds what is known about a version.
 type version struct {
-	update int32 // who made it, plus 1
+	update int32 // the update that made it, plus 1
 	read   int32 // a read of its value, plus 1
 	// The first return and the last invocation of its reads.
 	minRes, maxInv int32
@@ -120,7 +114,7 @@ type version struct {
 type versionSweep struct {
 	in fastpath.Input
 	models.VersionsShape
-	versions []version // from First to the last that an operation which returned names
+	versions []version // from First to the last one named by an operation that returned
 	last     int32     // the last return
 	open     []int32   // updates that did not return
 	unnamed  []int32   // reads without a version
@@ -159,7 +153,7 @@ func (s *versionSweep) decide(witness bool) fastpath.Result {
 	return r
 }
 
-// wrong is the result for a violation that some operations show by themselves.
+// wrong returns the result for a violation that some operations show on their own.
 func (s *versionSweep) wrong(why fastpath.Violation) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, End: -1, Why: why}
 	for _, row := range why.Rows() {
@@ -172,13 +166,12 @@ func (s *versionSweep) wrong(why fastpath.Violation) fastpath.Result {
 	return r
 }
 
-// missing is the result for a violation that only the whole history shows.
+// missing returns the result for a violation that only the whole history shows.
 func (s *versionSweep) missing(why fastpath.Violation) fastpath.Result {
 	return fastpath.Result{Verdict: jepsen.Invalid, End: s.last, Loose: true, Why: why}
 }
 
-// measure finds how many versions there are, and what contradicts the first
-// version.
+// measure finds how many versions there are, and what contradicts the first version.
 func (s *versionSweep) measure() (r fastpath.Result, found bool) {
 	in := s.in
 	top, highest, updates := s.First+1, int32(-1), int32(0)
@@ -212,8 +205,7 @@ func (s *versionSweep) measure() (r fastpath.Result, found bool) {
 	return r, false
 }
 
-// early compares an operation of one of the first versions with the initial
-// version and value.
+// early compares an operation of one of the first versions with the initial version and value.
 func (s *versionSweep) early(i int32) (r fastpath.Result, found bool) {
 	kind, v, value := s.in.Kind[i], s.in.A[i]-1-s.First, s.Args[s.in.B[i]][0]
 	switch {
@@ -225,8 +217,8 @@ func (s *versionSweep) early(i int32) (r fastpath.Result, found bool) {
 	return r, false
 }
 
-// enter puts the operations into their versions. versionless is an update that
-// returned without one, or -1.
+// enter puts the operations into their versions. versionless is an update
+// that returned without one, or -1.
 func (s *versionSweep) enter() (versionless int32, r fastpath.Result, found bool) {
 	in := s.in
 	versionless = -1
@@ -267,7 +259,7 @@ func (s *versionSweep) enter() (versionless int32, r fastpath.Result, found bool
 	return versionless, r, false
 }
 
-// leaves is the value that is there after an operation.
+// leaves returns the value after an operation.
 func (s *versionSweep) leaves(i int32) int32 {
 	args := s.Args[s.in.B[i]]
 	if s.in.Kind[i] == models.CAS {
@@ -276,11 +268,10 @@ func (s *versionSweep) leaves(i int32) int32 {
 	return args[0]
 }
 
-// compare checks the operations that returned, in the order of versions, and
-// finds the gaps.
+// compare checks the operations that returned, in the order of versions, and finds the gaps.
 func (s *versionSweep) compare() (r fastpath.Result, found bool) {
 	in := s.in
-	latest := int32(-1) // invocation so far
+	latest := int32(-1) // the latest invocation so far
 	for k := range s.versions {
 		v := &s.versions[k]
 		if o := v.update - 1; o >= 0 {
@@ -307,8 +298,8 @@ func (s *versionSweep) compare() (r fastpath.Result, found bool) {
 	return r, false
 }
 
-// told is the value of a version, if it is known, and the operation that told
-// it: the one that made it, a read, or a cas that found it.
+// told returns the value of a version, if known, and the operation that
+// told it: the one that made it, a read, or a cas that found it.
 func (s *versionSweep) told(v int32) (by, value int32, ok bool) {
 	if v == 0 {
 		return fastpath.Initial, s.Value, true
@@ -332,8 +323,8 @@ func (s *versionSweep) told(v int32) (by, value int32, ok bool) {
 func (s *versionSweep) place() fastpath.Result {
 	in := s.in
 	n := len(s.versions)
-	latest := make([]int32, n) // latest invocation of what stands before the reads of a version
-	due := make([]int32, n+1)  // return of what stands after the reads of the version before
+	latest := make([]int32, n) // the latest invocation of what stands before the reads of a version
+	due := make([]int32, n+1)  // the return of what stands after the reads of the previous version
 	byValue := make([]uint64, n)
 	t := int32(-1)
 	for v := range s.versions {
@@ -359,7 +350,7 @@ func (s *versionSweep) place() fastpath.Result {
 	}
 	slices.Sort(byRes)
 	s.at = make([]int32, len(s.unnamed))
-	low := int32(0) // no read that begins now saw less
+	low := int32(0) // a read that begins now saw at least this version
 	for k, i := range s.unnamed {
 		for ; int32(byRes[0]>>32) < in.Inv[i]; byRes = byRes[1:] {
 			low = max(low, s.at[uint32(byRes[0])])
@@ -381,7 +372,7 @@ func (s *versionSweep) place() fastpath.Result {
 	return fastpath.Result{Verdict: jepsen.Valid}
 }
 
-// order is the order of versions.
+// order returns the order of versions.
 func (s *versionSweep) order() []int32 {
 	in := s.in
 	first := make([]int32, len(s.versions)) // the first read, plus 1
@@ -411,8 +402,7 @@ func (s *versionSweep) order() []int32 {
 	return order
 }
 
-// versionOf is the version that an operation says, or the first version for
-// Initial.
+// versionOf returns the version that an operation says, or the first version for Initial.
 func versionOf(t models.Teller, row models.Row) int {
 	if row == fastpath.Initial {
 		return int(t.Init()[0])
@@ -431,7 +421,7 @@ func (v *MadeTwice) Tell(t models.Teller) string {
 	return t.Name(v.Second) + " and " + t.Name(v.First) + " cannot both have made version " + strconv.Itoa(versionOf(t, v.Second))
 }
 
-// BeforeFirst: Op made or read a version that is before the first.
+// BeforeFirst: Op made or read a version before the first.
 type BeforeFirst struct{ Op models.Row }
 
 // Rows returns the operations.
@@ -443,7 +433,7 @@ func (v *BeforeFirst) Tell(t models.Teller) string {
 }
 
 // WrongVersion: Late began after Early had returned, but is of an earlier
-// version; or it made the version that Early read.
+// version; or Late made the version that Early read.
 type WrongVersion struct{ Late, Early models.Row }
 
 // Rows returns the operations.
@@ -462,7 +452,7 @@ func (v *WrongVersion) Tell(t models.Teller) string {
 	return t.Name(v.Late) + " began after " + t.Name(v.Early) + " had returned, but is of an earlier version"
 }
 
-// OtherValue: Op and Other (Initial: the value at first) do not agree on the
+// OtherValue: Op and Other (Initial: the initial value) disagree on the
 // value of a version that both made, read or found.
 type OtherValue struct{ Op, Other models.Row }
 
@@ -478,8 +468,7 @@ func (v *OtherValue) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " does not agree with " + t.Name(v.Other) + " on the value of version " + strconv.Itoa(version)
 }
 
-// TooFewUpdates: Op is of a version that takes more updates than had begun by
-// then.
+// TooFewUpdates: Op is of a version that takes more updates than had begun by then.
 type TooFewUpdates struct{ Op models.Row }
 
 // Rows returns the operations.
@@ -501,8 +490,7 @@ func (v *NeverCurrent) Tell(t models.Teller) string {
 	return t.Name(v.Read) + " read a value that no version had while it ran"
 }
 
-// Versionless: Update updated the register and does not say which version it
-// made.
+// Versionless: Update updated the register but does not say which version it made.
 type Versionless struct{ Update models.Row }
 
 // Rows returns the operations.
@@ -513,8 +501,7 @@ func (a *Versionless) Tell(t models.Teller) string {
 	return fmt.Sprintf("op %d does not say which version it made", t.Index(a.Update))
 }
 
-// Unplaced: Op needs a version, or a value, that may be of several operations
-// which never returned.
+// Unplaced: Op needs a version or value that may come from several operations that never returned.
 type Unplaced struct{ Op models.Row }
 
 // Rows returns the operations.

@@ -13,15 +13,14 @@ import (
 	"clew/models"
 )
 
-// versionedArgs are nil and two values, and every cas from one of them to a
-// value. The first are for reads and writes.
+// versionedArgs holds nil and two values, then every cas from one of them
+// to a value. The first three are for reads and writes.
 var versionedArgs = [][2]int32{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}, {0, 2}, {1, 2}, {2, 2}}
 
-const anyValue = -1 // a value that nobody has told yet
+const anyValue = -1 // a value that has not been told yet
 
-// stepOfVersioned is the sequential meaning of an operation, whose values are
-// args; a state is the version and the value. If others may be anywhere, any
-// updates can happen before it.
+// stepOfVersioned is the sequential meaning of an operation whose values are args. A
+// state is the version and the value. If others is set, any updates can happen before it.
 func stepOfVersioned(values [][2]int32, others bool) func(dst []string, op models.Op, state string) []string {
 	return func(dst []string, op models.Op, state string) []string {
 		version, value, args := oracle.Number(state, 0), oracle.Number(state, 1), values[op.B]
@@ -55,7 +54,7 @@ func stepOfVersioned(values [][2]int32, others bool) func(dst []string, op model
 	}
 }
 
-// versionedType is a versioned register that begins with a version and a value.
+// versionedType returns a versioned register that begins with a version and a value.
 func versionedType(name string, first, value int32, completed, crashed []models.Op) *testkit.Type {
 	return &testkit.Type{
 		Name: name,
@@ -85,7 +84,7 @@ func versionedType(name string, first, value int32, completed, crashed []models.
 	}
 }
 
-// versionedOps are operations of versions from 1 to last, and 0 for reads.
+// versionedOps returns operations of versions from 1 to last, and of version 0 for reads.
 func versionedOps(last int32, kinds ...models.Kind) (ops []models.Op) {
 	for a := range last + 1 {
 		for _, kind := range kinds {
@@ -109,7 +108,7 @@ func versionedOps(last int32, kinds ...models.Kind) (ops []models.Op) {
 	return ops
 }
 
-// versionless are writes and cas as they crash.
+// versionless returns writes and cas as they crash.
 func versionless(kinds ...models.Kind) (ops []models.Op) {
 	for _, op := range versionedOps(1, kinds...) {
 		op.A = 0
@@ -133,9 +132,9 @@ var (
 	}
 )
 
-// versionedCore says what is wrong with a core: the history up to the failure
-// without reads that are open, or the operations of an update that is missing with updates,
-// or a choice that is wrong whatever others do, and no less of it is, with updates without
+// versionedCore says what is wrong with a core. A core may be the history up to the
+// failure without open reads, or the operations about a missing update, with updates.
+// Otherwise it is a minimal choice that is wrong whatever others do, with updates without
 // any of which it would fail elsewhere. What is left of it in the end is tested elsewhere.
 func versionedCore(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
 	var shown []models.Row
@@ -202,8 +201,8 @@ func TestGapsBetweenEventsOfVersionedRegistersDoNotMatter(t *testing.T) {
 	testkit.GapsDoNotMatter(t, versionedTypes...)
 }
 
-// vRead, vWrite and vCAS are reads and writes of [version value], and cas of [version [from
-// to]], as cases name them.
+// vRead, vWrite and vCAS return the reads and writes of [version value],
+// and cas of [version [from to]], that cases name.
 func vRead(version, value, inv, res int32) testkit.Row {
 	return testkit.At(models.Read, version, value, inv, res)
 }
@@ -287,7 +286,7 @@ func TestVersionedRegisterCases(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for i := range test.rows {
-				test.rows[i].A++ // as columns have it
+				test.rows[i].A++ // as in columns
 			}
 			c := testkit.Columns(test.rows...)
 			d := versionedTypes[1].Decide(c, fastpath.WantWitness|fastpath.WantFailure)
@@ -299,9 +298,9 @@ func TestVersionedRegisterCases(t *testing.T) {
 	}
 }
 
-// TestLemmaUpdatesInTimeFillGaps fills the gaps of random histories in every
-// way: it is a linearization if and only if each update was invoked before its
-// gap is due, and suits it.
+// TestLemmaUpdatesInTimeFillGaps fills the gaps of random histories in
+// every way. The result must be a linearization if and only if each update
+// suits its gap and was invoked before the gap is due.
 func TestLemmaUpdatesInTimeFillGaps(t *testing.T) {
 	histories := testkit.Histories(3000, 200_000)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -362,7 +361,7 @@ func TestLemmaUpdatesInTimeFillGaps(t *testing.T) {
 	}
 }
 
-// suits says whether an order is possible, leaving aside when things ran.
+// suits reports whether an order is possible, ignoring when operations ran.
 func suits(c *models.Columns, order []int32) bool {
 	untimed := &models.Columns{Events: int32(c.Len())}
 	for i := range int32(c.Len()) {
@@ -371,8 +370,8 @@ func suits(c *models.Columns, order []int32) bool {
 	return versionedTypes[1].Shows(untimed, order) == nil
 }
 
-// TestHardGapsAreGivenUp has gaps that all crashed writes suit, before those that
-// half of them suit: repair would go through all of them again and again.
+// TestHardGapsAreGivenUp has gaps that all crashed writes suit, before gaps that half
+// of them suit. Without a bound, repair would go through all of them again and again.
 func TestHardGapsAreGivenUp(t *testing.T) {
 	for _, test := range []struct {
 		n    int32

@@ -12,23 +12,19 @@ import (
 
 // # The gaps of a versioned register
 //
-// Decides: whether updates that never returned can fill the gaps between
-// versions, one each.
+// Decides: whether updates that never returned can fill the gaps between versions, one each.
 //
-// Let due(v) be the first return of the updates to v and later versions, and of
-// the reads of these.
+// Let due(v) be the first return among the updates to v and later versions, and the reads of these.
 //
-// Lemma: updates can fill gaps if and only if each suits the values of its gap
-// v, and was invoked before due(v). Proof: if so, nothing that must stand after
-// such an update returned before it was invoked; and since the update never
-// returned, it may stand after everything that did return. The converse is
-// plain.
+// Lemma: updates can fill gaps if and only if each suits the values of its gap v
+// and was invoked before due(v). Proof: if so, nothing that must stand after such
+// an update returned before it was invoked. Since the update never returned, it
+// may stand after everything that did return. The converse is obvious.
 //
-// So if it is known which value a gap follows, nothing else determines which
-// updates suit it: all writes, and all cas that expect that value; but if the
-// value of the gap is known, only those that leave it. What remains is to match
-// gaps and updates. due never falls from one version to the next, so an update
-// that is in time for a gap is in time for all later gaps.
+// So if it is known which value a gap follows, nothing else determines which updates suit it:
+// all writes, and all cas that expect that value. If the value of the gap is known, only those
+// that leave it suit. What remains is to match gaps and updates. due never decreases from one
+// version to the next, so an update that is in time for a gap is in time for all later gaps.
 //
 //   - An update that never returned but says its version suits only one gap, so
 //     it goes first. (In a prefix most gaps are filled in this way.)
@@ -42,12 +38,11 @@ import (
 //     may take stepsPerOperation steps for each operation; beyond that the
 //     history is ambiguous.
 //
-// After a gap of unknown value a cas may or may not suit, depending on what
-// fills that gap. So writes are tried first, and then a cas together with an
-// update before it that leaves what the cas expects. If this succeeds, the gaps
-// can be filled. If it fails, they cannot be filled if those after known values
-// cannot, or if not all of them can even when every cas is taken for a write.
-// Otherwise the history is ambiguous.
+// After a gap of unknown value, a cas may or may not suit, depending on what fills that gap.
+// So writes are tried first, and then a cas together with an update before it that leaves
+// what the cas expects. If this succeeds, the gaps can be filled. If it fails, it is certain
+// in two cases that they cannot be filled: if those after known values cannot be, or if not
+// all can be even when every cas counts as a write. Otherwise the history is ambiguous.
 
 // fillGaps finds updates that did not return for the gaps.
 func (s *versionSweep) fillGaps() fastpath.Result {
@@ -93,7 +88,7 @@ func (s *versionSweep) fillGaps() fastpath.Result {
 	return s.missing(&NoUpdate{s.returned(above), from})
 }
 
-// returned is an operation on a version that returned, or none.
+// returned returns an operation on a version that returned, or none.
 func (s *versionSweep) returned(v int32) int32 {
 	switch x := s.versions[v]; {
 	case x.update != 0 && s.in.Res[x.update-1] != models.Open:
@@ -111,28 +106,27 @@ type gap struct {
 	version, due int32
 	from, to     int32 // the values before it and in it, or unknown
 	sure         bool  // an operation that returned told from
-	by           int32 // what fills it, plus 1
-	place        int32 // the same while it is not certain: see fitting
+	by           int32 // the update that fills it, plus 1
+	place        int32 // the same while still tentative: see fitting
 }
 
-// none stands for no operation, or for no place.
+// none means no operation, or no place.
 const none int32 = -1
 
-// unknown is a value that is not known, and what a write expects to find.
+// unknown means an unknown value, and also what a write expects to find.
 const unknown int32 = -1
 
-// filling is how gaps are filled.
+// filling says how gaps are filled.
 type filling uint8
 
 const (
-	strictly     filling = iota // what it finds is possible
-	onlySure                    // gaps after unknown values are left out: if the others cannot be filled, neither can all
-	casAreWrites                // the same, with every cas taken for a write
+	strictly     filling = iota // a filling that it finds is possible
+	onlySure                    // gaps after unknown values are omitted: if the others cannot be filled, neither can all
+	casAreWrites                // the same, with every cas counted as a write
 )
 
-// fill fills the gaps, in ascending order. It returns the number of the first
-// gap that it could not fill, or -1, and whether it is certain that the gaps
-// cannot be filled.
+// fill fills the gaps, in ascending order. It returns the index of the first gap that
+// it could not fill, or -1, and whether it is certain that the gaps cannot be filled.
 func (s *versionSweep) fill(how filling) (bad int, certain bool) {
 	m := newFitting(s, how)
 	s.suit(m)
@@ -155,8 +149,8 @@ func (s *versionSweep) fill(how filling) (bad int, certain bool) {
 	return -1, true
 }
 
-// ordered is the gaps in the order in which they are filled: ascending, except
-// that a gap of unknown value comes after the others if any write suits it.
+// ordered returns the gaps in the order of filling: ascending, except that
+// a gap of unknown value comes after the others if any write suits it.
 func (m *fitting) ordered() []int32 {
 	var told, wild []int32
 	for k, g := range m.s.gaps {
@@ -169,10 +163,10 @@ func (m *fitting) ordered() []int32 {
 	return append(told, wild...)
 }
 
-// suit finds out what suits the gaps, and fills those that can be filled by an
-// update that says its version.
+// suit finds out what suits the gaps. It fills those that an update which
+// says its version can fill.
 func (s *versionSweep) suit(m *fitting) {
-	left := unknown // what fills the gap before leaves
+	left := unknown // the value left by what fills the previous gap
 	for k := range s.gaps {
 		g := &s.gaps[k]
 		_, from, sure := s.told(g.version - 1)
@@ -196,16 +190,15 @@ func (s *versionSweep) suit(m *fitting) {
 	}
 }
 
-// fitting matches gaps and the updates that did not return. Gaps come in
-// ascending order, so an update that was invoked in time for one gap is in time
-// for the next.
+// fitting matches gaps with the updates that did not return. Gaps come in ascending
+// order, so an update that was invoked in time for one gap is in time for the next.
 type fitting struct {
 	s         *versionSweep
 	how       filling
 	cas       bool    // there is a cas, and it counts as one
 	byVersion []int32 // the updates that say their version
-	rest      []int32 // those that do not, by invocation; everything else refers to them by their places in it
-	fills     []int32 // by place: the gap that the update fills, plus 1; negative if for good
+	rest      []int32 // those that do not, by invocation; the fields below refer to them by their places in it
+	fills     []int32 // by place: the gap that the update fills, plus 1; negative if final
 	exact     groups  // by the values that they expect and leave
 	expecting groups  // by the value that they expect
 	budget    int     // of repair
@@ -216,15 +209,15 @@ type fitting struct {
 	queue   []int32 // gaps
 }
 
-// groups are updates by the values that they expect and leave.
+// groups holds updates by the values that they expect and leave.
 type groups struct {
 	places []int32
 	of     []group
 }
 
-// group is the updates that expect from, and leave to unless that is unknown.
-// They are a range of places. The first of them were invoked in time for the
-// current gap; of these, a stack holds all that fill no gap, and some that do.
+// group is the updates that expect from and leave to; if to is unknown, they may leave
+// any value. They are a range of places. The first of them were invoked in time for
+// the current gap. Of these, a stack holds all that fill no gap, and some that do.
 type group struct {
 	from, to         int32
 	start, next, end int32
@@ -279,7 +272,7 @@ func (m *fitting) grouped(anyValue bool) groups {
 	return all
 }
 
-// suiting are the groups of updates that suit a gap: the cas, and the writes.
+// suiting returns the groups of updates that suit a gap: the cas and the writes.
 func (m *fitting) suiting(g *gap) (in *groups, suiting [2]*group) {
 	in = &m.exact
 	if g.to == unknown {
@@ -301,8 +294,8 @@ func (m *fitting) suiting(g *gap) (in *groups, suiting [2]*group) {
 	return in, suiting
 }
 
-// ofVersion is an update that says that it made the version of a gap, and can
-// have made it; or none.
+// ofVersion returns an update that says that it made the version of a gap
+// and can have made it, or none.
 func (m *fitting) ofVersion(g *gap) int32 {
 	in, named := m.s.in, g.version+m.s.First+1
 	k, _ := slices.BinarySearchFunc(m.byVersion, named, func(i, named int32) int { return cmp.Compare(in.A[i], named) })
@@ -316,8 +309,8 @@ func (m *fitting) ofVersion(g *gap) int32 {
 	return none
 }
 
-// take fills gap k with an update that fills no gap yet: a cas if there is one,
-// and among several the one that was invoked last.
+// take fills gap k with an update that fills no gap yet. It prefers a cas,
+// and among several the one invoked last.
 func (m *fitting) take(k int32) bool {
 	g := &m.s.gaps[k]
 	in, suiting := m.suiting(g)
@@ -342,8 +335,8 @@ func (m *fitting) take(k int32) bool {
 }
 
 // repair fills gap k with an update that fills another gap, fills that gap with
-// yet another update, and so on, until it comes to an update that filled none:
-// an augmenting path. If there is no path, all gaps up to k cannot be filled.
+// yet another update, and so on, until it reaches an update that filled none: an
+// augmenting path. If there is no path, the gaps up to k cannot all be filled.
 func (m *fitting) repair(k int32) bool {
 	m.queue = append(m.queue[:0], k)
 	p := none
@@ -366,8 +359,8 @@ func (m *fitting) repair(k int32) bool {
 	return filled
 }
 
-// both fills gap k with a cas that is not known to suit it, and the gap before
-// so that the cas does suit. Both are filled for good then.
+// both fills gap k with a cas that is not known to suit it, and the gap
+// before so that the cas does suit. Both fillings are final.
 func (m *fitting) both(k int32) bool {
 	s, g := m.s, &m.s.gaps[k]
 	if !m.cas || g.from != unknown {
@@ -396,8 +389,8 @@ func (m *fitting) both(k int32) bool {
 	return false
 }
 
-// leaving is the place of an update other than one that suits a gap, leaves a
-// value, and fills no gap; or none.
+// leaving returns the place of an update that suits a gap, leaves the given
+// value and fills no gap, or none. It does not return other.
 func (m *fitting) leaving(g *gap, value, other int32) int32 {
 	in, suiting := m.suiting(&gap{from: g.from, to: value})
 	for _, t := range suiting {
@@ -416,9 +409,8 @@ func (m *fitting) leaving(g *gap, value, other int32) int32 {
 	return none
 }
 
-// reach looks at all updates that suit gap k. It returns one that fills no gap.
-// If there is none, it returns none, and the gaps that these updates fill are
-// in the queue.
+// reach looks at all updates that suit gap k. It returns one that fills no gap. If there
+// is none, it returns none and puts the gaps that these updates fill into the queue.
 func (m *fitting) reach(k int32) int32 {
 	g := &m.s.gaps[k]
 	in, suiting := m.suiting(g)
@@ -447,9 +439,9 @@ func (m *fitting) reach(k int32) int32 {
 	return none
 }
 
-// NoUpdate: some update between From (Initial: the version at first) and Op is
-// missing, although their versions say that there was one. The updates that had
-// begun by then cannot be it, or were needed elsewhere.
+// NoUpdate: some update between From (Initial: the initial version) and Op
+// is missing, although their versions say that there was one. The updates
+// that had begun by then are not possible there, or were needed elsewhere.
 type NoUpdate struct{ Op, From models.Row }
 
 // Rows returns the operations.

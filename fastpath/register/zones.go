@@ -7,29 +7,28 @@ import (
 
 // Zones (Gibbons and Korach, "Testing shared memories", 1997).
 //
-// In a linearization of a register the operations of one write (the write and
-// those that see it) stand together. They are a block, and the only question is
-// whether the blocks can be put in an order. Block X must stand before block Y
-// if some operation of X returned before some operation of Y was invoked:
+// In a linearization of a register, the operations of one write (the write
+// and those that see it) stand together as a block. The only question is
+// whether the blocks can be put in an order. Block X must stand before block
+// Y if some operation of X returned before some operation of Y was invoked:
 //
 //	X before Y  iff  minRes(X) < maxInv(Y)
 //
-// Lemma: if "before" has a cycle, it has a cycle of two blocks. Proof: let X
-// have the greatest maxInv on a cycle, with X before Y before Z. Then minRes(Y)
-// < maxInv(Z) <= maxInv(X), so Y is before X, too.
+// Lemma: if "before" has a cycle, it has a cycle of two blocks. Proof: let
+// X have the greatest maxInv on a cycle, with X before Y before Z. Then
+// minRes(Y) < maxInv(Z) <= maxInv(X), so Y is also before X.
 //
-// Two blocks are before each other iff, with the zone of a block spanning
-// minRes and maxInv, two forward zones (minRes < maxInv) overlap, or a backward
-// zone (maxInv < minRes) lies inside a forward one. One sweep over the events
-// detects this; if it finds nothing, the order of the zones' starts is a
-// linearization.
+// Let the zone of a block span minRes and maxInv. Two blocks are before each
+// other iff two forward zones (minRes < maxInv) overlap, or a backward zone
+// (maxInv < minRes) lies inside a forward one. One sweep over the events detects
+// this. If it finds nothing, the order of the zones' starts is a linearization.
 
-// zones holds zones by the event at which they start. No two start at the same
-// event: a forward zone starts with a return, a backward zone with an
-// invocation, and no operation belongs to two blocks.
+// zones holds zones by the event at which they start. No two start at the
+// same event: a forward zone starts with a return, a backward zone with an
+// invocation, and each operation belongs to one block only.
 type zones []int32
 
-// block is what matters about a block.
+// block holds what matters about a block.
 type block struct{ minRes, maxInv int32 }
 
 // add enters a block and returns the start of its zone.
@@ -63,8 +62,8 @@ func (z zones) clash(init int32) (x, y block, found bool) {
 	return x, y, false
 }
 
-// interleaved explains a clash. The operations that it names are those whose
-// invocations and returns determine the two zones.
+// interleaved explains a clash. It names the operations whose invocations
+// and returns determine the two zones.
 func interleaved(in fastpath.Input, x, y block) fastpath.Violation {
 	if x.minRes < 0 {
 		return &InitialLate{in.OpReturning(y.minRes), in.OpInvoked(x.maxInv)}
@@ -73,8 +72,8 @@ func interleaved(in fastpath.Input, x, y block) fastpath.Violation {
 }
 
 // InitialLate: Late belongs to the initial value: it saw that value, or one
-// that only cas operations had made of it. Yet Other, which belongs to another
-// value, had returned before Late was invoked.
+// that only cas operations had made of it. But Other, which belongs to
+// another value, had returned before Late was invoked.
 type InitialLate struct{ Other, Late models.Row }
 
 // Rows returns the operations.
@@ -90,10 +89,9 @@ func (v *InitialLate) Tell(t models.Teller) string {
 	return t.Did(v.Late) + " after " + t.Had(v.Other) + "; it goes back to the initial value"
 }
 
-// Interleaved: the operations of one value X (and of what cas operations made
-// of it) must come all before or all after those of another value Y. But EarlyX
-// had returned before LateY was invoked, and EarlyY had returned before LateX
-// was invoked.
+// Interleaved: the operations of one value X, and of what cas operations made
+// of it, must come all before or all after those of another value Y. But EarlyX
+// had returned before LateY was invoked, and EarlyY before LateX was invoked.
 type Interleaved struct{ EarlyX, LateY, EarlyY, LateX models.Row }
 
 // Rows returns the operations.
