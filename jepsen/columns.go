@@ -62,7 +62,7 @@ func (b *Builder) process(id edn.ID) int32 {
 }
 
 // index returns the op's own :index, else its position. It looks up duplicates in a map
-// only once the indices stop ascending, which never happens in an ordinary history.
+// only once the indices stop ascending. Ordinary histories never need that.
 func (b *Builder) index(e *opmap.Event, position int64) int64 {
 	n := e.Index
 	if e.Has&opmap.HasIndex == 0 {

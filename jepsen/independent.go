@@ -215,7 +215,7 @@ func (k *Keyed) own(row int) []Operation {
 // notChosen stands for the row of a key that was not chosen.
 const notChosen = -2
 
-// Only returns the chosen keys, which may be none, in the same order. They are part of what
+// Only returns the chosen keys in the same order; there may be none. They are part of what
 // several machines decide together. Operations of other keys do not belong to any of them.
 func (k *Keyed) Only(chosen func(key edn.Value) bool) *Keyed {
 	only := &Keyed{Unwrapped: k.Unwrapped, everyKey: k.everyKey, begin: []int32{0}, rows: []int32{}, of: make([]int32, len(k.of))}
@@ -273,8 +273,8 @@ func (k *Keyed) Positions(list []Operation) func(row int) []int {
 	}
 }
 
-// History returns the history of one key, given by its row of Keys. Like the whole history
-// it counts the skipped events, which belong to every key.
+// History returns the history of one key, given by its row of Keys. Skipped events belong
+// to every key, so it counts them like the whole history.
 func (k *Keyed) History(row int) *KeyHistory { return k.Histories([]int{row})[0] }
 
 // Histories is History of several keys, for callers that go through many. Their columns are
@@ -307,7 +307,7 @@ func newColumns(n int) History {
 	}
 }
 
-// copyOperations makes h the history of some operations of the whole, which ascend. Its
+// copyOperations makes h the history of some operations of the whole. ops ascend. Its
 // columns are the next parts of the columns of all.
 func (k *Keyed) copyOperations(h, all *History, ops []Operation) {
 	whole := k.Unwrapped

@@ -25,8 +25,8 @@ const errStranger = "is of a process that is no integer, so nobody would check i
 // Err returns the error of a history in which the stranger's operations would count.
 func (s *Stranger) Err() error { return s.at.Errorf("%s %s", s.name, errStranger) }
 
-// isClient says whether the process of an event, which is not an integer, is a client. If
-// it is not, the event is skipped.
+// isClient says whether the process of an event is a client; it is not an integer. If it is
+// not, the event is skipped.
 func (b *Builder) isClient(e *opmap.Event, position int64) (bool, error) {
 	v := b.h.Values
 	index := position

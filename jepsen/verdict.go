@@ -27,7 +27,7 @@ const (
 	Timeout     Cause = "timeout"
 	OutOfMemory Cause = "out-of-memory"
 	Interrupted Cause = "interrupted"
-	// Ambiguous: only the fast path was asked for, and it cannot decide the history.
+	// Ambiguous: only the fast path may run, but it cannot decide the history.
 	Ambiguous Cause = "ambiguous"
 	// DepthExhausted: no schedule of the hitting families is a witness.
 	DepthExhausted Cause = "depth-exhausted"
@@ -36,7 +36,7 @@ const (
 	InitialValue Cause = "initial-value"
 	// Unreadable: the history could not be read.
 	Unreadable Cause = "unreadable"
-	// Panicked: the checker failed, which is a bug in it, or in a model in Go.
+	// Panicked: the checker failed. That is a bug in it, or in a model in Go.
 	Panicked Cause = "panic"
 	// SelfCheckFailed: the evidence of the verdict is wrong. That is a bug in the checker,
 	// or in a model whose steps are not always the same.

@@ -22,7 +22,7 @@
 // # Adding a model
 //
 // A new model is one file here and one line in the registry. The file has a Definition,
-// which is everything that is known about the model. It says its name, its :f's and
+// with everything that is known about the model. That includes its name, its :f's and
 // parameters, how its states print, and how a history of it is recognized. Its New makes a
 // Reader for one history. A Reader is a Model that also reads operations.
 //

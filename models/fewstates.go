@@ -6,7 +6,8 @@ import "slices"
 type Reaching interface {
 	// Replacing returns these operations as a model whose state has one place, with the
 	// state itself as the value there. It returns nil if they lead to many states, if a
-	// step fails, or if none of them overwrites: then nothing is ever surely gone.
+	// step fails, or if none of them overwrites. Without an overwrite no state is ever
+	// surely gone.
 	Replacing(ops *Operations) Replacing
 }
 

@@ -59,7 +59,7 @@ func (q *fifoQueue) Step(dst []State, s State, op Op) []State {
 	return dst
 }
 
-// Run makes fifo-queue a Runner. Every step takes constant time, except drains, which take
+// Run makes fifo-queue a Runner. Every step takes constant time, except drains. They take
 // time linear in the number of elements drained.
 func (q *fifoQueue) Run(s State) Run { return &fifoRun{q, slices.Clone(s)} }
 

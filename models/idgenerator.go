@@ -13,7 +13,7 @@ import (
 const Generate Kind = 0
 
 // idGenerator gives out ids. A state holds the sorted classes of the ids given out. If ids
-// grow, it holds the last one, as a counter does, and nothing at first.
+// grow, it holds the last one, as a counter does, and nothing initially.
 type idGenerator struct {
 	v       *edn.Values
 	record  string

@@ -20,7 +20,7 @@ type kvMap struct {
 	deletes bool            // some delete says that it found something, which no register does
 }
 
-// newKVMap returns a kvMap that holds a map of keys and values at first.
+// newKVMap returns a kvMap whose initial state is a map of keys and values.
 func newKVMap(v *edn.Values, record string, init State, absent edn.ID) *kvMap {
 	m := &kvMap{v: v, record: record, absent: absent, none: map[int32]int32{}}
 	for i := 0; i < len(init); i += 2 {

@@ -423,8 +423,8 @@ func (m *log) Why(s State, op Op) string {
 	return "can't read " + m.v.Text(m.v.InternVector(ids(all))) + " from " + m.v.Text(m.vector(s))
 }
 
-// Run makes log a Runner. A step takes constant time, except a read of the whole list,
-// which takes time linear in the list read.
+// Run makes log a Runner. A step takes constant time, except a read of the whole list. That
+// takes time linear in the list read.
 func (m *log) Run(s State) Run {
 	list := m.values(s)
 	return &logRun{m, list, s[0], len(list)}

@@ -162,7 +162,7 @@ type Fading interface {
 // Tightened is a model whose steps are some of the steps of a looser model. A history that
 // is not linearizable in the looser model is not linearizable in this one.
 type Tightened interface {
-	// Looser returns the looser model, which has the same states, or nil if there is none.
+	// Looser returns the looser model, or nil if there is none. It has the same states.
 	Looser() Model
 }
 

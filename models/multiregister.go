@@ -186,8 +186,8 @@ func (m *multiRegister) repeats(o Operation) error {
 	return nil
 }
 
-// sameStep says whether a micro-operation of a completion, which microOp has read, is the
-// given one of the invocation. The value of a read may differ.
+// sameStep says whether a micro-operation of a completion is the given one of the
+// invocation. microOp has read it before. The value of a read may differ.
 func (m *multiRegister) sameStep(given, found edn.ID) bool {
 	call, step := m.v.Items(given), m.v.Items(found)
 	if kind := m.v.Kind(given); kind != edn.KindVector && kind != edn.KindList || len(call) < 2 || m.v.Same(call[1]) != m.v.Same(step[1]) {

@@ -47,8 +47,8 @@ func All() []Definition {
 	return all
 }
 
-// Describe returns the definition of a model. If there is none of that name, the error
-// suggests one.
+// Describe returns the definition of a model. If there is none of that name, the error may
+// suggest one.
 func Describe(name string) (Definition, error) {
 	d, err := lookup(name)
 	if err != nil {

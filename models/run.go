@@ -6,7 +6,7 @@ import (
 )
 
 // Runner is a model whose states grow with the history. Step copies such a state each time,
-// which makes a run of n operations quadratic; a Run changes one state instead. Searches
+// so a run of n operations takes quadratic time. A Run changes one state instead. Searches
 // need Step, since they come back to earlier states. Code that follows one order of
 // operations needs only a Run.
 type Runner interface {

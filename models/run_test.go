@@ -157,8 +157,8 @@ func TestRunsAgreeWithStep(t *testing.T) {
 	}
 }
 
-// A final state costs no more than the operations. With Step, which copies the state each
-// time, these would take minutes.
+// A final state costs no more than the operations. Step copies the state each time and
+// would take minutes.
 func TestFinalsOfLargeStatesTakeNoTime(t *testing.T) {
 	const n = 200_000
 	v := edn.NewValues()

@@ -27,7 +27,7 @@ type (
 	// RegisterShape is one value: Read, Write, and also CAS if CAS is set. A FailedCAS fits
 	// no near-linear decision.
 	RegisterShape struct {
-		Init int32 // the value class at first
+		Init int32 // the initial value class
 		CAS  bool
 	}
 
@@ -56,7 +56,7 @@ type (
 	}
 
 	// SemaphoreShape is permits without owners: Acquire and Release of B permits. Held of
-	// them are held at first. A mutex is one permit, and its B is 0.
+	// them are held initially. A mutex is one permit, and its B is 0.
 	SemaphoreShape struct {
 		Held, Permits int32
 		Counted       bool // B is how many permits; otherwise it says nothing
@@ -75,7 +75,7 @@ type (
 	// VersionsShape is a register that counts its updates: Read, Write, CAS. A is the
 	// version plus 1, or 0 if it is not known, and B is an index into Args.
 	VersionsShape struct {
-		First, Value int32 // version and value at first
+		First, Value int32 // initial version and value
 		Nil          int32 // the value that says nothing
 		Args         [][2]int32
 	}

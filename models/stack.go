@@ -113,6 +113,5 @@ func (q *stack) Record(s State) edn.Value {
 	return record(q.v, q.record, field{"items", q.v.InternVector(ids(s))})
 }
 
-// Opening makes stack Opened. The element that comes out first was on top, which is the
-// end.
+// Opening makes stack Opened. The element that comes out first was on top, at the end.
 func (q *stack) Opening() Opening { return q.opening(slices.Reverse[[]int32]) }

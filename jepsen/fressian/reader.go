@@ -407,7 +407,7 @@ func (r *Reader) List() Elements {
 	return Elements{}
 }
 
-// Next says whether the list has another element, which is the next object then.
+// Next says whether the list has another element. If so, that is the next object.
 func (r *Reader) Next(l *Elements) bool {
 	if l.n >= 0 {
 		l.n--

@@ -23,8 +23,8 @@ const (
 	headerSize = 18
 )
 
-// A block begins with its int64 length, which includes the header, an int32 CRC, and an
-// int16 type. Zeros fill the rest of 16 bytes.
+// A block begins with its int64 length, an int32 CRC, and an int16 type with zeros up to 16
+// bytes. The length includes this header.
 const (
 	blockHeader = 28
 	crcAt       = 8
@@ -157,7 +157,7 @@ func (f *File) readIn(offset, n int64, old []byte) ([]byte, error) {
 }
 
 // header reads the header of the block at an offset. It reports cut if the file ends before
-// the block does, and growing if the block is unfinished, which has zeros for a header.
+// the block does. It reports growing if the block is unfinished: its header is zeros.
 func (f *File) header(offset int64) (b block, ends ending, err error) {
 	if offset > f.size-blockHeader {
 		return b, cut, nil

@@ -281,8 +281,8 @@ func (p *part) spelled(f *File, o *op, begins int, kvs []edn.ID) error {
 	return nil
 }
 
-// equal says whether two values are equal. This includes collections, which have classes of
-// their own in the table of a part.
+// equal says whether two values are equal. This includes collections, whose classes differ
+// in the table of a part even if the values are equal.
 func (p *part) equal(a, b edn.ID) bool {
 	v := edn.NewValues()
 	c := p.values.CopierInto(v)

@@ -9,7 +9,7 @@
 // The file is a header and blocks, each with its length, a CRC-32 and a type. An index
 // gives the offset of each current block, and says which of them is the test, a map. Its
 // :history and :results are references to other blocks. The history is in chunks of 16,384
-// operations, which are decoded side by side and returned in order. After each chunk Jepsen
+// operations. They are decoded side by side and returned in order. After each chunk Jepsen
 // writes a new index to the end of the file, and makes the header point to it.
 // (jepsen/store/format.clj describes this.)
 //

@@ -50,7 +50,7 @@ func vector(count int, chunks ...[2]int) []byte {
 	return block(5, b)
 }
 
-// Fressian, as far as the tests write it.
+// The part of Fressian that the tests write.
 
 func integer(b []byte, n int64) []byte {
 	switch {
