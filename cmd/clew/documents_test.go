@@ -200,7 +200,7 @@ func TestMessagesInTroubleshootingAreSaid(t *testing.T) {
 	for _, block := range fenced.FindAllStringSubmatch(text, -1) {
 		said = append(said, block[2]) // TestTroubleshooting runs it
 	}
-	for _, m := range malformed {
+	for _, m := range slices.Concat(malformed, damaged()) {
 		said = append(said, m.message)
 	}
 	for _, pattern := range []string{"script/*.txtar", "cases/*.txt"} {
