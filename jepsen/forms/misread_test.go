@@ -157,7 +157,7 @@ func TestRealHistoriesNameTheirKeys(t *testing.T) {
 func TestNoRecordThatSaysItFailedSucceeds(t *testing.T) {
 	record := `{"process":0,"f":"write","value":1,"call":1%s,"return":2}` + "\n"
 	for _, c := range []struct{ field, good, bad string }{
-		{"status", `"ok"`, `"fail"`}, {"status", `"OK"`, `"Timed-Out"`}, {"state", "null", `"info"`}, {"ok", "true", "false"}, {"failed", "false", "true"},
+		{"status", `"ok"`, `"failed"`}, {"status", `"OK"`, `"Timed-Out"`}, {"state", "null", `"info"`}, {"ok", "true", "false"}, {"failed", "false", "true"},
 		{"success", "true", "false"}, {"crashed", "false", "true"}, {"timeout", "100", "true"}, {"error", `""`, "true"}, {"error", "null", "?"},
 		{"exception", "[]", "?"}, {"err", "false", "?"},
 	} {

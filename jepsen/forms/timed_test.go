@@ -325,3 +325,28 @@ func TestALogIsTheSameInBothWays(t *testing.T) {
 		t.Errorf("%d histories, %d errors", good, bad)
 	}
 }
+
+// An operation that failed is dropped, whether it has a return or not. Other words do not
+// say that it certainly did not happen.
+func TestARecordThatFailedIsDropped(t *testing.T) {
+	const write, failed = `{"process":0,"f":"write","value":1,"call":1,"return":2,"status":"ok"}`, `{"process":1,"f":"write","value":2,"call":3`
+	for _, c := range []struct {
+		end    string
+		status jepsen.Status
+	}{
+		{`,"status":"fail"}`, jepsen.Failed}, {`,"status":"FAIL","return":null}`, jepsen.Failed}, {`,"status":"fail","return":4}`, jepsen.Failed},
+		{`,"state":"fail","output":"conflict"}`, jepsen.Failed}, {`,"outcome":":fail","error":"x"}`, jepsen.Failed},
+		{`,"status":"timeout"}`, jepsen.Crashed}, {`,"ok":false}`, jepsen.Crashed}, {`,"status":"failed","return":null}`, jepsen.Crashed},
+	} {
+		text := strings.Repeat(write+"\n", 3) + failed + c.end + "\n" + failed + c.end + "\n" + `{"process":2,"f":"read","output":1,"call":9,"return":12}`
+		h, err := Read(strings.NewReader(text), "h", jepsen.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.end, err)
+		} else if h.Operations() != 6 || h.Status[3] != c.status || h.Status[4] != c.status || h.Status[5] != jepsen.Succeeded {
+			t.Errorf("%s: %v", c.end, h.Status)
+		}
+	}
+	if _, err := Read(strings.NewReader(failed+`,"status":"fail","return":2}`), "h", jepsen.Options{}); err == nil || err.Error() != "h:1:1: the record returns at 2, before its call at 3" {
+		t.Error(err)
+	}
+}

@@ -6,8 +6,9 @@ import (
 	"clew/edn/opmap"
 )
 
-// A record with a "return" is an operation that succeeded, whatever its other fields say.
-// One whose other fields say that it failed was written for another reader: it is refused,
+// A record whose status is "fail", which is Jepsen's word, is an operation that certainly
+// did not happen, whether it has a "return" or not. Any other record with a "return" is an
+// operation that succeeded, whatever its other fields say. One whose other fields say that it failed was written for another reader: it is refused,
 // and a field that may say so is warned of. What a field is depends on its name alone, so
 // records that are read by layout pay for it only if they have such a field.
 
@@ -16,14 +17,15 @@ type outcome uint8
 
 const (
 	noOutcome outcome = iota
-	named             // "status": "fail"
+	status            // "status": "fail"
+	named             // "result": "fail", which may be what it returned
 	succeeded         // "ok": false
 	failed            // "failed": true
 	trouble           // "error": "it is too late"
 )
 
 var outcomes = map[string]outcome{
-	"status": named, "state": named, "outcome": named, "result": named, "kind": named, "optype": named, "eventtype": named, "completion": named,
+	"status": status, "state": status, "outcome": status, "result": named, "kind": named, "optype": named, "eventtype": named, "completion": named,
 	"ok": succeeded, "isok": succeeded, "success": succeeded, "succeeded": succeeded, "successful": succeeded,
 	"fail": failed, "failed": failed, "isfailed": failed, "crashed": failed, "aborted": failed, "timeout": failed, "timedout": failed, "iserror": failed, "lost": failed,
 	"error": trouble, "err": trouble, "errors": trouble, "exception": trouble, "failure": trouble, "errormessage": trouble, "errmsg": trouble,
@@ -42,7 +44,7 @@ func (o outcome) failure(value []byte) (certain, perhaps bool) {
 	text := string(value)
 	word := strings.Trim(text, `"`)
 	switch o {
-	case named, succeeded:
+	case status, named, succeeded:
 		certain = text == "false" || text[0] == '"' && failures[opmap.BareName(word)]
 	case failed, trouble:
 		certain = text == "true"
@@ -54,11 +56,16 @@ func (o outcome) failure(value []byte) (certain, perhaps bool) {
 	return certain, certain || o == trouble
 }
 
+// isFail says whether the value of a field says that an operation certainly failed.
+func (o outcome) isFail(value []byte) bool {
+	return o == status && opmap.BareName(strings.Trim(string(value), `"`)) == "fail"
+}
+
 // failed returns an error if the fields of a record that returned say that it failed. If
 // one may say so, it warns, once for each name.
 func (r *Reader) failed(fields map[string][]byte, names []string) error {
 	for _, name := range names {
-		const how = `leave out an operation that certainly failed, and the "return" of one that may have happened`
+		const how = `leave out an operation that certainly failed, or give it "status": "fail", and leave out the "return" of one that may have happened`
 		certain, perhaps := outcomeOf(name).failure(fields[name])
 		switch {
 		case certain:

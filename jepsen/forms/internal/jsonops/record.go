@@ -87,7 +87,9 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 			number = number || at < len(data) && data[at]-'0' < 10
 			if at = l.other(at); at >= 0 {
 				_, perhaps := step.outcome.failure(data[begin:at])
-				failed = failed || perhaps
+				if failed = failed || perhaps; perhaps && step.outcome.isFail(data[begin:at]) {
+					return -1
+				}
 			}
 		case droppedHole:
 			others := len(l.others)
@@ -170,6 +172,9 @@ func (r *Reader) record(op []byte, rec *Record) error {
 	if rec.Call, err = r.time(fields, "call"); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(names, func(name string) bool { return outcomeOf(name).isFail(fields[name]) }) {
+		return r.failedRecord(fields, names, others, rec)
+	}
 	if name, found := returnOf(rec.Call, fields, names); found {
 		return r.Fail(`the record has %q and no "return"; expected "return" for the time at which it returned, or null if it is not known whether it happened`, name)
 	}
@@ -204,6 +209,26 @@ func (r *Reader) record(op []byte, rec *Record) error {
 	rec.Events[0].Misnamed = misnamed(names)
 	rec.Events[1].Misnamed = rec.Events[0].Misnamed
 	return nil
+}
+
+// failedRecord makes the events of an operation that failed. Without a "return" it may have
+// gone on to the end.
+func (r *Reader) failedRecord(fields map[string][]byte, names []string, others []byte, rec *Record) (err error) {
+	rec.Crashed, rec.Return = false, math.MaxInt64
+	ended := rec.Call
+	if given(fields["return"]) {
+		if rec.Return, err = r.time(fields, "return"); err != nil {
+			return err
+		}
+		if ended = rec.Return; ended < rec.Call {
+			return r.Fail("the record returns at %d, before its call at %d", rec.Return, rec.Call)
+		}
+	}
+	value := cmp.Or(string(fields["value"]), "nil")
+	if err := r.event(&rec.Events[0], ":invoke", value, rec.Call, fields, others); err != nil {
+		return err
+	}
+	return r.event(&rec.Events[1], ":fail", value, ended, fields, others)
 }
 
 // returnOf is the field that may be the time at which a record without "return" did:
