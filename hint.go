@@ -85,7 +85,12 @@ func otherForm(h *jepsen.History, fail jepsen.Event, in, out string) string {
 		if inv > fail || h.F[inv] == f && !isCAS(h, failing) || h.Status[op] == jepsen.Failed {
 			continue
 		}
-		if left := shown(h, jepsen.Operation(op), 1); (left != saw || strings.Contains(saw, "##NaN")) && bare(left) == looks {
+		left := shown(h, jepsen.Operation(op), 1)
+		switch isNaN := strings.Contains(saw, "##NaN"); {
+		case bare(left) != looks || left == saw && !isNaN:
+		case isNaN:
+			return fmt.Sprintf("%s %s, and %s %s: NaN equals nothing, not even itself", left, in, saw, out)
+		default:
 			return fmt.Sprintf("%s %s, and %s %s: in Clojure these are not equal", left, in, saw, out)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -381,12 +382,23 @@ func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return nil, fmt.Errorf("%s: --knossos: %w: %s", j.Path, err, firstLine(string(exit.Stderr)))
+		return nil, fmt.Errorf("%s: --knossos: %w: %s", j.Path, err, endOf(string(exit.Stderr)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: --knossos: %w", j.Path, err)
 	}
 	return nil, fmt.Errorf("%s: --knossos: expected a result map or FILE<TAB>true, found %q", j.Path, firstLine(string(out)))
+}
+
+// endOf returns the end of what a command printed, in one line.
+func endOf(s string) string {
+	const most, length = 5, 500
+	lines := strings.FieldsFunc(s, func(c rune) bool { return c == '\n' || c == '\r' })
+	s = strings.Join(lines[max(0, len(lines)-most):], "; ")
+	if len(s) > length {
+		s = "…" + strings.ToValidUTF8(s[len(s)-length:], "")
+	}
+	return text.Line(cmp.Or(s, "it printed nothing on standard error"))
 }
 
 func firstLine(s string) string {

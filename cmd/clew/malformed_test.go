@@ -297,6 +297,23 @@ var malformed = []badInput{
 	{"an interval record with a field twice", "", interval + `{"process":0,"f":"read","call":10,"call":11}
 `,
 		`h.edn:2:1: the record has two fields "call" with different values`},
+	{"an interval record that returned and says that it failed", "", interval + `{"process":0,"f":"write","value":2,"call":10,"return":11,"ok":false}
+`,
+		`h.edn:2:1: the record has a "return", so it succeeded, and "ok": false, which does not count; leave out an operation that certainly failed, or give it "status": "fail", and leave out the "return" of one that may have happened`},
+	{"an object of another monitor that is not known", "", "# deque\npush 1 0 1\n",
+		"h.edn:1:1: deque is not an object that clew knows in this form: expected # priorityqueue, # queue, # stack, # set, # rmw, # semaphore or # unordered-queue, or a comment of several words"},
+	{"a get without a key", "check --model kv h.edn", `{:process 0, :type :invoke, :f :put, :key :a, :value 1}
+{:process 0, :type :ok, :f :put, :key :a, :value 1}
+{:process 0, :type :invoke, :f :get, :value nil}
+{:process 0, :type :ok, :f :get, :value 1}
+`,
+		"h.edn:4:1: process 0's :put 1 (index 1) has a :key, and process 0's :get 1 (index 3) has none: give every operation its :key"},
+	{"offsets told and not", "check --model log h.edn", `{:process 0, :type :invoke, :f :append, :value :a}
+{:process 0, :type :ok, :f :append, :value 0}
+{:process 0, :type :invoke, :f :append, :value :b}
+{:process 0, :type :ok, :f :append, :value :b}
+`,
+		"h.edn:4:1: process 0's :append :b (index 3) repeats the value of its invocation, and process 0's :append 0 (index 1) tells an offset; give --answers told if completions tell it where they can, or --answers echo if none does"},
 	{"an interval record whose f is a number", "", interval + `{"process":0,"f":3,"call":10,"return":11}
 `,
 		`h.edn:2:1: expected the name of a function for "f", such as "read", found 3`},

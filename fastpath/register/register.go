@@ -1,6 +1,8 @@
 package register
 
 import (
+	"strings"
+
 	"clew/fastpath"
 	"clew/jepsen"
 	"clew/models"
@@ -154,7 +156,11 @@ func (v *NeverWritten) Rows() []*models.Row { return []*models.Row{&v.Reader, &v
 
 // Tell returns the sentence.
 func (v *NeverWritten) Tell(t models.Teller) string {
-	s := t.Did(v.Reader) + ", but nothing had written it by then"
+	s := t.Did(v.Reader)
+	if strings.Contains(s, "##NaN") {
+		return s + ", and no write explains it: NaN equals nothing, not even itself"
+	}
+	s += ", but nothing had written it by then"
 	if v.Writer != fastpath.Missing {
 		s += "; " + t.Did(v.Writer) + " only later"
 	}
