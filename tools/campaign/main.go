@@ -6,10 +6,6 @@
 //	make campaign ARGS=-report
 //	make campaign ARGS="-only 'stack, knossos' -seed 17 -rounds 1"
 //
-//	make campaign MINUTES=30
-//	make campaign ARGS=-report
-//	make campaign ARGS="-only 'stack, knossos' -seed 17 -rounds 1"
-//
 // The second command prints the tables of docs/trust.md, and the third repeats a unit. A
 // mismatch is made as small as possible and written as a case for testdata/cases. clew's
 // answer is still to be filled in (go test -run TestCases -rewrite .).
