@@ -23,11 +23,11 @@ import (
 
 // All mutants are built into the test programs at once, since building takes longer than
 // most tests do. A function that has a mutant gets a copy of itself for each, with the
-// change, and begins with a question which of them is wanted: mutantOn, which each
-// package reads from a file when the program starts. Recursion through the function asks
-// again, so that a copy never meets the unchanged one.
+// change. It begins by asking which of them is wanted: mutantOn, which each package
+// reads from a file when the program starts. Recursion through the function asks again,
+// so that a copy never calls the unchanged one.
 
-// edit puts a text in the place of another.
+// edit replaces a part of a text by another text.
 type edit struct {
 	from, to int
 	text     string
@@ -41,8 +41,8 @@ func applied(text string, edits []edit) string {
 	return text
 }
 
-// withCopies is the text of a file with the copies of its mutants, by their numbers. What
-// cannot be parsed has no copy and is added to broken.
+// withCopies returns the text of a file with the copies of its mutants, by their numbers.
+// A change that cannot be parsed has no copy, and is added to broken.
 func withCopies(text string, mutants map[int]mutant, broken map[int]bool) (string, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", text, parser.SkipObjectResolution)
@@ -85,8 +85,8 @@ func withCopies(text string, mutants map[int]mutant, broken map[int]bool) (strin
 	return applied(text, edits) + copies.String(), nil
 }
 
-// callOf is a statement that calls another function in the place of f, and what gives
-// names to those of f's parameters that have none.
+// callOf returns a statement that calls another function in place of f, and the edits
+// that name those of f's parameters that have no name.
 func callOf(f *ast.FuncDecl, name string, at func(token.Pos) int) (call string, signature []edit) {
 	named := func(fields *ast.FieldList) (all []string) {
 		for _, p := range fields.List {
@@ -118,7 +118,7 @@ func callOf(f *ast.FuncDecl, name string, at func(token.Pos) int) (call string, 
 	return "return " + call, signature
 }
 
-// switchFile is the file of a package that says which of its mutants is wanted.
+// switchFile returns the file of a package that says which of its mutants is wanted.
 func switchFile(name, chosen string) string {
 	return fmt.Sprintf(`package %s
 
@@ -137,12 +137,12 @@ var mutantOn = func() int {
 
 // build is a folder with test programs that hold all mutants.
 type build struct {
-	dir     string // where all is
-	overlay string // what the go command is told to take instead of the files
+	dir     string // where everything is
+	overlay string // which texts the go command takes instead of the files
 	chosen  string // the file that says which mutant is wanted
 }
 
-// newBuild writes the files, without the mutants that do not build, which are added to
+// newBuild writes the files, without the mutants that do not build. It adds those to
 // broken. Mutants are numbered from 1.
 func newBuild(ctx context.Context, dir string, mutants []mutant, broken map[int]bool) (*build, error) {
 	b := &build{dir, filepath.Join(dir, "overlay.json"), filepath.Join(dir, "chosen")}
@@ -183,7 +183,7 @@ func newBuild(ctx context.Context, dir string, mutants []mutant, broken map[int]
 	}
 }
 
-// files writes the changed files, and says which take the place of which.
+// files writes the changed files, and returns which file replaces which.
 func (b *build) files(byFile map[string]map[int]mutant, broken map[int]bool) (map[string]string, error) {
 	replace := map[string]string{}
 	put := func(file, text string) error {
@@ -193,7 +193,7 @@ func (b *build) files(byFile map[string]map[int]mutant, broken map[int]bool) (ma
 		}
 		replace[whole] = filepath.Join(b.dir, strings.ReplaceAll(file, string(filepath.Separator), "_"))
 		if before, err := os.ReadFile(replace[whole]); err == nil && string(before) == text {
-			return nil // as old as it was
+			return nil // so that the file stays as old as it was
 		}
 		return os.WriteFile(replace[whole], []byte(text), 0o666)
 	}
@@ -217,13 +217,12 @@ func (b *build) files(byFile map[string]map[int]mutant, broken map[int]bool) (ma
 	return replace, nil
 }
 
-// choose says which mutant is wanted from now on; 0 is none.
+// choose says which mutant is wanted from now on; 0 means none.
 func (b *build) choose(id int) error {
 	return os.WriteFile(b.chosen, fmt.Append(nil, id), 0o666)
 }
 
-// testProgram builds the test program of a package, unless it is newer than all it is
-// made of.
+// testProgram builds the test program of a package, unless it is newer than all its sources.
 func (b *build) testProgram(ctx context.Context, p string, flags ...string) (string, error) {
 	to := filepath.Join(b.dir, strings.NewReplacer("/", "_", ".", "_").Replace(p)+".test")
 	if built, err := os.Stat(to); err == nil {
@@ -238,7 +237,7 @@ func (b *build) testProgram(ctx context.Context, p string, flags ...string) (str
 	return to, nil
 }
 
-// newestIn is when the latest change of a Go file below some folders was.
+// newestIn returns the time of the latest change of a Go file below some folders.
 func newestIn(folders ...string) (newest time.Time, err error) {
 	for _, folder := range folders {
 		err = errors.Join(err, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

@@ -4,12 +4,13 @@
 //
 //	make mutants ARGS="-n 1000 -log mutants.jsonl"
 //
-// Mutants are drawn at random with a seed, and what became of each is a line of the log;
-// a second run goes on where the first ended. Files stay as they are: the go command is
-// told to take other texts for them. All mutants are built at once (see copies.go). Which
-// lines a test runs is found out once, and kept beside the log, in mutants.jsonl.tests:
-// remove it when the code has changed. Survivors that make no difference, or only to how
-// long something takes, are listed with the reason in harmless.txt.
+// Mutants are drawn at random with a seed. The result of each is a line of the log, and a
+// second run goes on where the first ended. Files do not change: the go command is told
+// to take other texts for them. All mutants are built at once (see copies.go). The
+// command finds out once which lines a test runs, and keeps this beside the log, in
+// mutants.jsonl.tests. Remove that file when the code has changed. harmless.txt lists
+// survivors that make no difference, or only to how long something takes, with the
+// reason.
 package main
 
 import (
@@ -27,7 +28,7 @@ import (
 	"strings"
 )
 
-// What becomes of a mutant.
+// The results of a mutant.
 const (
 	killed     = "killed"
 	timedOut   = "timed out" // counts as killed
@@ -75,7 +76,8 @@ func run(ctx context.Context, folders []string, n int, seed uint64, seconds floa
 	if err := eachLine(log, func(o outcome) { known[o.name()] = o }); err != nil {
 		return err
 	}
-	// Always the same folder, for the go command's cache, and one in which it looks for no packages.
+	// Always the same folder, for the go command's cache. The go command does not look for packages
+	// in it.
 	dir, err := filepath.Abs(filepath.Join(filepath.Dir(log), "_"+filepath.Base(log)+".build"))
 	if err != nil {
 		return err
@@ -125,8 +127,8 @@ func run(ctx context.Context, folders []string, n int, seed uint64, seconds floa
 	return nil
 }
 
-// draw are the first n mutants that build, in an order that stays the same for those that
-// stay when the code changes. What does not build becomes known.
+// draw returns the first n mutants that build. If the code changes, the mutants that
+// remain keep their order. draw adds mutants that do not build to known.
 func draw(ctx context.Context, dir string, all []mutant, n int, seed uint64, known map[string]outcome) ([]mutant, *build, error) {
 	slices.SortStableFunc(all, func(a, b mutant) int { return bytes.Compare(a.place(seed), b.place(seed)) })
 	for more := n + n/8; ; more += n / 8 {
@@ -152,7 +154,7 @@ func draw(ctx context.Context, dir string, all []mutant, n int, seed uint64, kno
 	}
 }
 
-// newTester knows which tests there are.
+// newTester returns a tester that knows all tests.
 func newTester(ctx context.Context, b *build, folders []string, seconds float64, log string) (*tester, error) {
 	packages, err := testPackages(ctx, folders)
 	if err != nil {
@@ -162,8 +164,7 @@ func newTester(ctx context.Context, b *build, folders []string, seconds float64,
 	return &tester{b, map[string]string{}, tests, map[string]bool{}, map[string]int{}, seconds}, err
 }
 
-// report prints what became of the mutants in each folder, and the survivors that are not
-// known to be harmless.
+// report prints the results in each folder, and the survivors that are not known to be harmless.
 func report(drawn []mutant, known map[string]outcome, harmless map[string]string) {
 	counts := map[string]map[string]int{}
 	var left []string
@@ -207,7 +208,8 @@ func report(drawn []mutant, known map[string]outcome, harmless map[string]string
 	}
 }
 
-// reasons are the reasons by mutant, each on the line below it, after a tab.
+// reasons returns the reasons by mutant. Each is on the line below its mutant,
+// after a tab.
 func reasons(text string) (map[string]string, error) {
 	list, last := map[string]string{}, ""
 	for line := range strings.Lines(text) {

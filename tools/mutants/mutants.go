@@ -15,28 +15,28 @@ import (
 
 // mutant is a small change of a file.
 type mutant struct {
-	Package string // its folder, as go test takes it
+	Package string // its folder, as an argument of go test
 	File    string
 	Line    int
-	Func    string // in which it is
-	Was, Is string // the text, and what it becomes
-	Nth     int    // of the changes of that function with the same texts, from 0
+	Func    string // in which the change is
+	Was, Is string // the text before and after the change
+	Nth     int    // among the changes of that function with the same texts, from 0
 	from    int    // where the text begins in the file
 	reach   int    // the line that a test runs if it runs the text
 }
 
-// name tells mutants apart, and stays the same when lines are added elsewhere.
+// name distinguishes mutants, and does not change when lines are added elsewhere.
 func (m mutant) name() string {
 	return fmt.Sprintf("%s %s %d: %s -> %s", m.File, m.Func, m.Nth, strings.Join(strings.Fields(m.Was), " "), m.Is)
 }
 
-// place says where a mutant stands in the order that a seed draws.
+// place says where a mutant is in the order that a seed draws.
 func (m mutant) place(seed uint64) []byte {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, m.name()))
 	return sum[:]
 }
 
-// operators are what takes the place of an operator.
+// operators says what replaces an operator.
 var operators = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ}, token.LEQ: {token.LSS}, token.GTR: {token.GEQ}, token.GEQ: {token.GTR},
 	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
@@ -45,10 +45,10 @@ var operators = map[token.Token][]token.Token{
 	token.AND: {token.OR}, token.OR: {token.AND}, token.SHL: {token.SHR}, token.SHR: {token.SHL},
 }
 
-// names are what takes the place of a name.
+// names says what replaces a name.
 var names = map[string]string{"max": "min", "min": "max", "true": "false", "false": "true"}
 
-// mutantsIn are all mutants of the Go files under folders that are no tests, in order.
+// mutantsIn returns all mutants of the Go files under folders, except tests, in order.
 func mutantsIn(folders []string) ([]mutant, error) {
 	var all []mutant
 	for _, folder := range folders {
@@ -76,7 +76,7 @@ func mutantsIn(folders []string) ([]mutant, error) {
 	return all, nil
 }
 
-// mutantsOf are the mutants of a file.
+// mutantsOf returns the mutants of a file.
 func mutantsOf(path, text string) ([]mutant, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
@@ -112,11 +112,11 @@ func mutantsOf(path, text string) ([]mutant, error) {
 	return all, nil
 }
 
-// aCase is what stands between case and colon, and the switch that it is of, whose line
-// coverage knows.
+// aCase is the text between case and colon, with its switch. Coverage knows the line of
+// the switch.
 type aCase struct{ from, to, of token.Pos }
 
-// casesOf are those of a function, inner ones after the outer.
+// casesOf returns the cases of a function, inner ones after outer ones.
 func casesOf(f *ast.FuncDecl) (all []aCase) {
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		if s, is := n.(*ast.SwitchStmt); is {
@@ -129,8 +129,8 @@ func casesOf(f *ast.FuncDecl) (all []aCase) {
 	return all
 }
 
-// idleIn are the places of a function where a change makes no difference: the capacity of
-// what is made, and literals beside an error.
+// idleIn returns the places of a function where a change makes no difference: the
+// capacity of a make, and literals beside an error.
 func idleIn(f *ast.FuncDecl) (all []ast.Node) {
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -167,8 +167,8 @@ func isNil(x ast.Expr) bool {
 	return is && name.Name == "nil"
 }
 
-// mutate calls change with what may take the place of a node or a part of it. It says
-// whether to go on within it.
+// mutate calls change with what may replace a node or a part of it. It says whether
+// to go on within the node.
 func mutate(n ast.Node, change func(from, to token.Pos, is string)) bool {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
@@ -202,7 +202,7 @@ func mutate(n ast.Node, change func(from, to token.Pos, is string)) bool {
 	case *ast.ExprStmt:
 		if call, is := n.X.(*ast.CallExpr); is {
 			if f, is := call.Fun.(*ast.Ident); is && f.Name == "panic" {
-				return false // what cannot happen
+				return false // this cannot happen
 			}
 		}
 		change(n.Pos(), n.End(), "{}")
@@ -210,7 +210,7 @@ func mutate(n ast.Node, change func(from, to token.Pos, is string)) bool {
 	return true
 }
 
-// funcName is a function's name, with the type that it is a method of.
+// funcName returns a function's name, with the type of which it is a method.
 func funcName(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return f.Name.Name
@@ -228,7 +228,7 @@ func funcName(f *ast.FuncDecl) string {
 	return f.Name.Name
 }
 
-// apply is the text of the mutant's file with the change.
+// apply returns the text of the mutant's file with the change.
 func (m mutant) apply(text string) string {
 	return text[:m.from] + m.Is + text[m.from+len(m.Was):]
 }

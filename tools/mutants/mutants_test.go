@@ -50,7 +50,7 @@ func h(n int) (bool, error) {
 		"13 p/p.go set.f 0: a < b -> false", "13 p/p.go set.f 1: < -> <=",
 		"16 p/p.go set.f 0: false -> true",
 		"20 p/p.go h 0: g(x) -> false", "20 p/p.go h 0: + -> -", "20 p/p.go h 0: 1 -> (1 + 1)",
-		"23 p/p.go h 1: true -> false", // what makes no difference is counted, too
+		"23 p/p.go h 1: true -> false", // mutants that make no difference count, too
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)

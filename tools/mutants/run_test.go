@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A small module, with functions of every shape that copies must imitate, and tests that
-// notice some mutants and not others.
+// A small module, with functions of every shape that copies must imitate, and with tests
+// that detect some mutants and not others.
 const (
 	aModule  = "module clew\n\ngo 1.26\n"
 	aPackage = `package p

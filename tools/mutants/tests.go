@@ -18,19 +18,19 @@ import (
 	"time"
 )
 
-// aTest is a test, and what is known of it from a run without a mutant.
+// aTest is a test, and what is known about it from a run without a mutant.
 type aTest struct {
 	Package, Name string
 	Seconds       float64
-	Lines         map[string][][2]int // by file: from and to which lines it runs, in order
-	Parts         []string            // its subtests, which are run one by one if it takes long
+	Lines         map[string][][2]int // by file: the ranges of lines that it runs, in order
+	Parts         []string            // its subtests, which run one by one if it takes long
 }
 
-// long is how many seconds a test takes that is run in parts.
+// long is how many seconds a test has to take to run in parts.
 const long = 2
 
-// pattern is the regular expression of a test's name, of which several can be joined if
-// they are parts of one test: parent is that.
+// pattern returns the regular expression of a test's name. Several can be joined if
+// they are parts of one test, which parent names.
 func (t *aTest) pattern() (parent, name string) {
 	if test, part, is := strings.Cut(t.Name, "/"); is {
 		return test, regexp.QuoteMeta(part)
@@ -46,11 +46,11 @@ func (t *aTest) reaches(file string, line int) bool {
 	return i < len(t.Lines[file]) && t.Lines[file][i][0] <= line
 }
 
-// apart are packages whose tests say nothing of what a mutant changes: they look at the
+// apart are packages whose tests do not depend on what a mutant changes: they look at the
 // sources.
 var apart = []string{"./internal/house"}
 
-// testPackages are the packages that have tests and import a package below the folders.
+// testPackages returns the packages that have tests and import a package below the folders.
 func testPackages(ctx context.Context, folders []string) ([]string, error) {
 	c := exec.CommandContext(ctx, "go", "list", "-test", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
 	c.Stderr = os.Stderr
@@ -73,8 +73,8 @@ func testPackages(ctx context.Context, folders []string) ([]string, error) {
 }
 
 // lookAt runs each test of the packages alone, without a mutant, and keeps which lines it
-// runs in a file; those that are in the file already are not run again. Tests that fail
-// are left out.
+// runs in a file. It does not repeat tests that the file already has. It leaves out tests
+// that fail.
 func lookAt(ctx context.Context, packages, folders []string, file string) ([]*aTest, error) {
 	l := &looking{known: map[string]*aTest{}, folders: folders}
 	if err := eachLine(file, func(t aTest) { l.known[t.String()] = &t }); err != nil {
@@ -106,15 +106,15 @@ func lookAt(ctx context.Context, packages, folders []string, file string) ([]*aT
 	return all, nil
 }
 
-// looking is a look at tests under way.
+// looking is a look at tests in progress.
 type looking struct {
 	known   map[string]*aTest
 	folders []string
-	to      *os.File // where what is found is kept
-	dir     string   // for programs and what they write
+	to      *os.File // where the findings are kept
+	dir     string   // for programs and their output
 }
 
-// parts are a test, or what it consists of if it takes long; nothing if it fails.
+// parts returns a test, or its parts if it takes long, or nothing if it fails.
 func (l *looking) parts(ctx context.Context, p, name string) ([]*aTest, error) {
 	t, err := l.test(ctx, p, name)
 	if err != nil || len(t.Lines) == 0 {
@@ -136,7 +136,7 @@ func (l *looking) parts(ctx context.Context, p, name string) ([]*aTest, error) {
 	return all, nil
 }
 
-// test is what is known of a test, and what is found out.
+// test returns what is known about a test, and finds it out if necessary.
 func (l *looking) test(ctx context.Context, p, name string) (*aTest, error) {
 	if t := l.known[p+" "+name]; t != nil {
 		return t, nil
@@ -159,7 +159,7 @@ func (l *looking) test(ctx context.Context, p, name string) (*aTest, error) {
 	return t, err
 }
 
-// testsOf are the names of the tests in a package's folder.
+// testsOf returns the names of the tests in a package's folder.
 func testsOf(p string) (names []string, err error) {
 	files, err := filepath.Glob(filepath.Join(p, "*_test.go"))
 	if err != nil {
@@ -179,7 +179,8 @@ func testsOf(p string) (names []string, err error) {
 	return names, nil
 }
 
-// runAlone runs a test to see what it runs, also in programs that it starts.
+// runAlone runs a test to see which lines it runs, including in programs that
+// it starts.
 func runAlone(ctx context.Context, dir, program, p, name string) (*aTest, error) {
 	data, profile := filepath.Join(dir, "data"), filepath.Join(dir, "profile")
 	if err := errors.Join(os.RemoveAll(data), os.Mkdir(data, 0o777)); err != nil {
@@ -220,7 +221,7 @@ func runAlone(ctx context.Context, dir, program, p, name string) (*aTest, error)
 	return t, nil
 }
 
-// patternOf is the pattern of some tests, or of some parts of one test.
+// patternOf returns the pattern of some tests, or of some parts of one test.
 func patternOf(tests []*aTest) string {
 	parent, names := "", make([]string, len(tests))
 	for i, t := range tests {
@@ -232,7 +233,7 @@ func patternOf(tests []*aTest) string {
 	return parent + "^(" + strings.Join(names, "|") + ")$"
 }
 
-// joined are the same lines, in order, each once.
+// joined returns the same lines, in order, each once.
 func joined(lines [][2]int) [][2]int {
 	slices.SortFunc(lines, func(a, b [2]int) int { return a[0] - b[0] })
 	all := lines[:1]
@@ -246,7 +247,7 @@ func joined(lines [][2]int) [][2]int {
 	return all
 }
 
-// eachLine calls f with what each line of a file says in JSON. There may be no file.
+// eachLine calls f with each line of a file, read as JSON. The file need not exist.
 func eachLine[T any](file string, f func(T)) error {
 	from, err := os.Open(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -267,21 +268,21 @@ func eachLine[T any](file string, f func(T)) error {
 	return lines.Err()
 }
 
-// rounds are the seconds that a test may take to be run in each round, since whatever
-// kills soon is asked first. The first round is of the package's own tests, up to a second.
+// rounds are the seconds that a test may take to run in each round, so that tests that kill
+// quickly run first. The first round has the package's own tests, up to a second.
 var rounds = []float64{0, 0.05, 0.3, 1, 3, 10, 1e9}
 
 // tester runs tests with mutants.
 type tester struct {
 	*build
-	programs map[string]string // by package, if they are built
+	programs map[string]string // by package, once they are built
 	tests    []*aTest
 	sound    map[string]bool // by test: whether it passes without a mutant, once it has failed with one
 	kills    map[string]int  // by the mutant's package and the tests'
 	seconds  float64         // how much time the tests of a mutant may take together
 }
 
-// try runs the tests that may notice a mutant, the fastest first.
+// try runs the tests that may detect a mutant, the fastest first.
 func (t *tester) try(ctx context.Context, m mutant, id int) (outcome, error) {
 	var may []*aTest
 	for _, test := range t.tests {
@@ -314,7 +315,7 @@ func (t *tester) try(ctx context.Context, m mutant, id int) (outcome, error) {
 	return outcome{m, survived, fmt.Sprint(len(may), " tests")}, nil
 }
 
-// run says what becomes of a mutant in some tests of a package, or parts of one.
+// run returns the result of a mutant in some tests of a package, or parts of one.
 func (t *tester) run(ctx context.Context, id int, tests []*aTest) (how, by string, err error) {
 	for {
 		tests = slices.DeleteFunc(tests, func(test *aTest) bool { sound, known := t.sound[test.String()]; return known && !sound })
@@ -345,7 +346,7 @@ func (t *tester) run(ctx context.Context, id int, tests []*aTest) (how, by strin
 	}
 }
 
-// oneByOne is run for tests that do not say which of them has failed.
+// oneByOne does what run does for tests that do not say which of them has failed.
 func (t *tester) oneByOne(ctx context.Context, id int, tests []*aTest) (how, by string, err error) {
 	for _, test := range tests {
 		if how, by, err = t.run(ctx, id, []*aTest{test}); how != survived || err != nil {
@@ -356,8 +357,8 @@ func (t *tester) oneByOne(ctx context.Context, id int, tests []*aTest) (how, by 
 }
 
 // goTest runs tests of a package, and names the one that fails. They get more processor
-// time than they take without a mutant, so that a loop without an end is no survivor
-// whatever else the machine does.
+// time than they take without a mutant. So an endless loop does not survive, whatever
+// else the machine does.
 func (t *tester) goTest(ctx context.Context, id int, tests []*aTest) (how, failed string, err error) {
 	program := t.programs[tests[0].Package]
 	if program == "" {
