@@ -8,10 +8,10 @@ import (
 	"clew/models"
 )
 
-// Core says what is wrong with the core of a failure, nil if nothing is: its rows
-// ascend, the failing one is among them, and as a history of its own the core
-// first fails at fail. closed says which sets of rows are choices; none smaller
-// than the core may fail. It may be nil.
+// Core says what is wrong with the core of a failure, or returns nil. The rows
+// must ascend and include the failing one, and as a history of its own the core
+// must first fail at fail. closed says which sets of rows are choices. No choice
+// smaller than the core may fail. closed may be nil.
 func (h *History) Core(core []models.Row, fail int32, closed func(ops Set) bool) error {
 	if slices.ContainsFunc(core, func(row models.Row) bool { return row < 0 || int(row) >= h.Len() || h.Inv[row] >= fail }) {
 		return fmt.Errorf("it knows what began after the failure")
@@ -39,8 +39,8 @@ func (h *History) Core(core []models.Row, fail int32, closed func(ops Set) bool)
 	return nil
 }
 
-// Unions says which sets consist of some whole units, besides what is always in
-// them.
+// Unions says which sets consist of some whole units, besides the rows that are
+// always in them.
 func Unions(always Set, units []Set) (closed func(ops Set) bool) {
 	return func(ops Set) bool {
 		whole := always

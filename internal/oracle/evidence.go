@@ -50,11 +50,11 @@ type Examiner struct {
 	options Options
 	row     map[jepsen.Operation]int32 // by operation of the history
 
-	maps, lines printed     // what was examined of results like those at hand
+	maps, lines printed     // what was examined of similar results
 	values      *edn.Values // of the maps, read back
 }
 
-// NewExaminer examines results on operations of which the oracle has found want.
+// NewExaminer examines results on operations for which the oracle has found want.
 func NewExaminer(ops *models.Operations, want Answer, o Options) *Examiner {
 	x := &Examiner{ops: ops, want: want, options: o, row: map[jepsen.Operation]int32{}, values: edn.NewValues()}
 	for row, op := range ops.Of {
@@ -63,7 +63,7 @@ func NewExaminer(ops *models.Operations, want Answer, o Options) *Examiner {
 	return x
 }
 
-// Examine is the function Examine.
+// Examine does what the function Examine does.
 func (x *Examiner) Examine(r *report.Result) error {
 	e := &evidence{r: r, h: r.History, ops: x.ops, options: x.options, row: x.row, values: x.values}
 	if err := ExamineVerdict(r, x.want); err != nil {
@@ -87,8 +87,9 @@ func (x *Examiner) Examine(r *report.Result) error {
 	return nil
 }
 
-// inMap is what a result's map is made of, but for how long it took and what decided
-// it. What several engines find is mostly the same, and prints the same.
+// inMap returns the parts of a result that its map shows, except for its time and
+// what decided it. Results of several engines are mostly the same, and print the
+// same.
 func inMap(r *report.Result) report.Result {
 	shown := *r
 	shown.Ms, shown.Analyzer, shown.Spec = 0, "", models.Spec{}
@@ -99,14 +100,15 @@ func inMap(r *report.Result) report.Result {
 	return shown
 }
 
-// inLine is what a result's line of JSON is made of, likewise, and without the
-// explanation, which is a string there, whatever it says.
+// inLine returns the parts of a result that its line of JSON shows, with the
+// same exceptions. It leaves out the explanation, which can be any string
+// there.
 func inLine(r *report.Result) report.Result {
 	return report.Result{History: r.History, Verdict: r.Verdict, Model: r.Model, Init: r.Init, Verified: r.Verified, Missing: r.Missing,
 		FailEvent: r.FailEvent, Cause: r.Cause, Error: r.Error}
 }
 
-// printed is what has been examined as it prints.
+// printed holds what has been examined, as it prints.
 type printed []report.Result
 
 // isNew says whether what is printed differs from all before it, and keeps it.
@@ -118,8 +120,8 @@ func (p *printed) isNew(r report.Result) bool {
 	return true
 }
 
-// evidence checks what a result shows. Models are compared as they print, since
-// the states of two readings of a history need not have the same numbers.
+// evidence checks the evidence of a result. It compares models as they print,
+// since the states of two readings of a history need not have the same numbers.
 type evidence struct {
 	r       *report.Result
 	h       *jepsen.History
@@ -135,7 +137,7 @@ func (e *evidence) op(row int32) models.Op { return e.ops.Op(row) }
 
 func (e *evidence) same(a, b edn.ID) bool { return e.h.Values.Same(a) == e.h.Values.Same(b) }
 
-// step is the states to which some of the given ones lead.
+// step returns the states to which an operation leads from some states.
 func (e *evidence) step(states []models.State, op models.Op) []models.State {
 	var from []string
 	for _, s := range states {
@@ -148,7 +150,7 @@ func (e *evidence) step(states []models.State, op models.Op) []models.State {
 	return to
 }
 
-// printing is those states that print as a record.
+// printing returns the states that print as a record.
 func (e *evidence) printing(states []models.State, record edn.ID) []models.State {
 	return slices.DeleteFunc(slices.Clone(states), func(s models.State) bool {
 		return !e.same(e.ops.Model.Record(s).ID(), record)
@@ -191,9 +193,8 @@ func (e *evidence) witness() error {
 	return nil
 }
 
-// failure checks the configurations and what follows from them. They are about
-// the part of the failing operation, or about everything if it was decided at
-// once.
+// failure checks the configurations and what follows from them. They concern
+// the part of the failing operation, or everything if it was decided at once.
 func (e *evidence) failure() error {
 	var err error
 	for _, part := range []*models.Operations{e.part(), e.ops} {
@@ -208,10 +209,10 @@ func (e *evidence) failure() error {
 	return err
 }
 
-// fail is the failing completion, as models have it.
+// fail returns the failing completion, as models represent it.
 func (e *evidence) fail() int32 { return int32(e.r.FailEvent) }
 
-// part is the operations that the failing one is checked with: those of its key.
+// part returns the operations with which the failing one is checked: those of its key.
 func (e *evidence) part() *models.Operations {
 	p, ok := e.ops.Model.(models.Partitioner)
 	failing := e.op(int32(slices.Index(e.ops.Res, e.fail())))
@@ -219,7 +220,7 @@ func (e *evidence) part() *models.Operations {
 }
 
 // configs checks that each configuration can be reached before the failure, by
-// all operations of a part that had returned and those open ones that are not
+// all operations of a part that had returned and by the open ones that are not
 // pending.
 func (e *evidence) configs(part *models.Operations) error {
 	if n := len(e.r.Configs); n < 1 || n > 10 {
@@ -263,8 +264,8 @@ func (e *evidence) configs(part *models.Operations) error {
 	return nil
 }
 
-// core checks that a core holds the failing operation, and that it first fails
-// there as a history of its own.
+// core checks that a core includes the failing operation, and that it first
+// fails there as a history of its own.
 func (e *evidence) core() error {
 	if !slices.Contains(e.r.Core, e.h.OpOf[e.r.FailEvent]) {
 		return fmt.Errorf("core %v: it does not hold the failing operation", e.r.Core)
@@ -279,7 +280,7 @@ func (e *evidence) core() error {
 	return nil
 }
 
-// rows is those operations for which keep holds.
+// rows returns the operations for which keep is true.
 func (e *evidence) rows(keep func(row int32) bool) *models.Operations {
 	part := &models.Operations{Model: e.ops.Model, History: e.h}
 	part.Events = e.ops.Events

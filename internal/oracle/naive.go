@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// NaiveOptions say how Naive reads a history; they mean what they mean in
+// NaiveOptions say how Naive reads a history. They have the same meaning as in
 // models.Spec.
 type NaiveOptions struct {
 	Model            string
@@ -25,14 +25,14 @@ type NaiveOptions struct {
 	Growing          bool   // ids grow
 	Negative         bool   // balances may be negative
 	Answers          string // told, echo, or "" if the history shows it
-	KVKeys           string // pairs, none, or "" likewise
+	KVKeys           string // pairs, none, or "" if the history shows it
 }
 
 // ErrNoReading is Naive's error for a model that it has not been taught.
 var ErrNoReading = errors.New("naive: no second reading of the model")
 
 // Naive says whether the history in a text is linearizable, and uses nothing of
-// clew: reading, pairing and models are written again, with values and states
+// clew. Reading, pairing and models are written again, with values and states
 // as strings. It reads only what package gen writes.
 func Naive(text string, o NaiveOptions) (bool, error) {
 	ops, spec, init, err := naiveReading(text, o)
@@ -71,7 +71,7 @@ func Naive(text string, o NaiveOptions) (bool, error) {
 	return from(0, init), nil
 }
 
-// naiveReading is the operations of a history, their model and its initial state.
+// naiveReading returns the operations of a history, their model and its initial state.
 func naiveReading(text string, o NaiveOptions) (ops []naiveOp, spec naiveSpec, init []string, err error) {
 	if ops, err = naivePairs(text, o); err != nil {
 		return nil, nil, nil, err
@@ -93,10 +93,10 @@ func naiveReading(text string, o NaiveOptions) (ops []naiveOp, spec naiveSpec, i
 type naiveOp struct {
 	number          int // of the operation in the history
 	f, key          string
-	value, given    form // given is the invocation's
+	value, given    form // given is the value of the invocation
 	process         string
 	owner           string // of locks
-	absent          string // what is under a key of a map that is not there
+	absent          string // the value of a key that a map lacks
 	told            bool   // completions of the history tell offsets and new values
 	keyless         bool   // no operation of the history has a key
 	start, end      int
@@ -158,7 +158,7 @@ func (x form) isNil() bool { return x.atom == "nil" }
 
 func (x form) isList() bool { return x.open == "[" || x.open == "(" }
 
-// get is the value of a key of a map.
+// get returns the value of a key of a map.
 func (x form) get(key string) form {
 	for i := 0; i+1 < len(x.items); i += 2 {
 		if x.items[i].atom == key {
@@ -192,7 +192,7 @@ func naiveRead(text string) ([]form, error) {
 	return stack[0].items, nil
 }
 
-// canon is a value as a string: equal values have equal strings.
+// canon returns a value as a string: equal values have equal strings.
 func (x form) canon() string {
 	var parts []string
 	for _, y := range x.items {
@@ -225,8 +225,8 @@ func sorted(s []string) []string {
 	return s
 }
 
-// naiveSpec gives the states that an operation leads to, or none if it cannot
-// happen.
+// naiveSpec returns the states to which an operation leads, or none if it
+// cannot happen.
 type naiveSpec func(o NaiveOptions, s []string, a naiveOp) [][]string
 
 var naiveSpecs = map[string]naiveSpec{
@@ -290,7 +290,7 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 	return parts, nil
 }
 
-// stay is the state itself if a condition holds.
+// stay returns the state itself if a condition holds.
 func stay(s []string, holds bool) [][]string {
 	if holds {
 		return [][]string{s}
@@ -322,7 +322,7 @@ func naiveMutex(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	return stay([]string{"free"}, s[0] == "held")
 }
 
-// lookup and assign treat a state as keys and values in turn, sorted by key.
+// lookup and assign treat a state as alternating keys and values, sorted by key.
 func lookup(s []string, key, missing string) string {
 	for i := 0; i < len(s); i += 2 {
 		if s[i] == key {
@@ -349,7 +349,7 @@ func assign(s []string, key, value string) []string {
 }
 
 // naiveSameSteps says whether a transaction completed with the steps that it was called
-// with, but for what it read.
+// with, ignoring what it read.
 func naiveSameSteps(a naiveOp) bool {
 	if a.crashed || a.given.isNil() {
 		return true
@@ -466,8 +466,8 @@ func naiveStack(o NaiveOptions, s []string, a naiveOp) [][]string {
 	})
 }
 
-// naivePriority holds numbers, or strings without escapes; the highest come first (or the
-// least), equal ones in any order.
+// naivePriority holds numbers, or strings without escapes. The highest come first (or the
+// least), and equal ones in any order.
 func naivePriority(o NaiveOptions, s []string, a naiveOp) [][]string {
 	higher := func(x, y string) bool {
 		if o.Least {
@@ -494,7 +494,7 @@ func naiveCompare(x, y string) int {
 	number := func(text string) *big.Rat {
 		n, ok := new(big.Rat).SetString(strings.TrimSuffix(text, "N"))
 		if f, err := strconv.ParseFloat(text, 64); ok && err == nil && strings.ContainsAny(text, ".e") {
-			n.SetFloat64(f) // A double is what it is read as.
+			n.SetFloat64(f) // A double is the value that its text is read as.
 		}
 		if !ok {
 			panic("naive: no number: " + text)
@@ -507,8 +507,8 @@ func naiveCompare(x, y string) int {
 // naiveNames are other names of a queue's operations.
 var naiveNames = map[string]string{":push": ":enqueue", ":insert": ":enqueue", ":pop": ":dequeue", ":poll": ":dequeue"}
 
-// naiveQueue is any container that hands out its elements, given the ways to
-// take one: which one, and what is left.
+// naiveQueue stands for any container that hands out its elements. take returns
+// the ways to take one: which one, and what is left.
 func naiveQueue(o NaiveOptions, s []string, a naiveOp, take func([]string) [][2]any) [][]string {
 	value := a.value.canon()
 	empty := !o.Knossos && (value == "nil" || value == ":empty")
@@ -534,7 +534,7 @@ func naiveQueue(o NaiveOptions, s []string, a naiveOp, take func([]string) [][2]
 		}
 		return next
 	}
-	// A drain is so many dequeues in a row.
+	// A drain is a number of dequeues in a row.
 	list, known := a.value.items, a.value.isList()
 	states := [][]string{s}
 	if !known {

@@ -52,8 +52,8 @@ func naiveCounting(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	}
 }
 
-// naiveTold says of all operations whether those that can tell an offset, or a new value, do:
-// some completion is neither nil nor what the operation was called with.
+// naiveTold sets for all operations whether those that can tell an offset, or a new value,
+// do. They do if some completion is neither nil nor the value of its invocation.
 func naiveTold(ops []naiveOp, said string) {
 	told := said == "told"
 	for _, a := range ops {
@@ -66,7 +66,7 @@ func naiveTold(ops []naiveOp, said string) {
 	}
 }
 
-// naiveCounterInit is where a counter starts.
+// naiveCounterInit returns the initial value of a counter.
 func naiveCounterInit(given form, isGiven bool) []string {
 	if isGiven {
 		return []string{given.canon()}
@@ -74,7 +74,7 @@ func naiveCounterInit(given form, isGiven bool) []string {
 	return []string{"0"}
 }
 
-// naiveIDs holds the ids that were given out.
+// naiveIDs holds the ids that were handed out.
 func naiveIDs(o NaiveOptions, s []string, a naiveOp) [][]string {
 	if a.crashed {
 		return [][]string{s}
@@ -96,7 +96,7 @@ func naiveInt(text string) int {
 	return n
 }
 
-// naiveBank holds accounts and balances in turn.
+// naiveBank holds alternating accounts and balances.
 func naiveBank(o NaiveOptions, s []string, a naiveOp) [][]string {
 	if a.f == ":read" {
 		if a.crashed {
@@ -166,7 +166,7 @@ func naiveLog(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	return [][]string{append(slices.Clone(s), value.canon())}
 }
 
-// naiveTerm is the owner and the epoch that a value names.
+// naiveTerm returns the owner and the epoch that a value names.
 func naiveTerm(x form) (owner, epoch form) {
 	switch {
 	case x.isList():
@@ -177,8 +177,8 @@ func naiveTerm(x form) (owner, epoch form) {
 	return x, isNil
 }
 
-// naiveLease holds the owner, the epoch, and whether that is more than a lower
-// bound.
+// naiveLease holds the owner, the epoch, and whether the epoch is more than a
+// lower bound.
 func naiveLease(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	owner, epoch := naiveTerm(a.value)
 	if first, then := naiveTerm(a.given); a.f != ":check" {

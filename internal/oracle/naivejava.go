@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// naiveJava is java.util.Queue. It works out what the call must answer, and
-// compares that with the real answer.
+// naiveJava is java.util.Queue. It works out the expected answer, and compares
+// it with the real answer.
 func naiveJava(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	argument := a.given.canon()
 	var arguments []string
@@ -74,8 +74,8 @@ func naiveJava(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	return stay(next, a.crashed || a.value.canon() == answer)
 }
 
-// naiveSpaced is a text with blanks around brackets and instead of commas, but that
-// within strings all of these become other characters.
+// naiveSpaced returns a text with blanks around brackets and instead of commas.
+// Within strings it replaces all of these by other characters.
 func naiveSpaced(text string) string {
 	var b strings.Builder
 	b.Grow(2 * len(text))

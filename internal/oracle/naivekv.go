@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// naiveAbsent says for each operation of a map what it holds under a key that is
-// not there: the empty string if something is appended, or if gets speak of that
-// and never of nil; else nil.
+// naiveAbsent sets for each operation of a map what it holds under a missing
+// key. That is the empty string if something is appended, or if gets return it
+// and never nil. Otherwise it is nil.
 func naiveAbsent(ops []naiveOp) {
 	appends, empty, null := false, false, false
 	for _, a := range ops {
@@ -27,8 +27,8 @@ func naiveAbsent(ops []naiveOp) {
 	}
 }
 
-// naiveKeyless says of all operations whether none of them has a key: some value cannot be a
-// pair of a key and a value.
+// naiveKeyless sets for all operations whether none of them has a key, as some value cannot
+// be a pair of a key and a value.
 func naiveKeyless(ops []naiveOp, said string) {
 	keyless := said == "none"
 	for _, a := range ops {
@@ -43,7 +43,7 @@ func naiveKeyless(ops []naiveOp, said string) {
 	}
 }
 
-// naiveKVParts is the key of an operation, its value, and what it answered:
+// naiveKVParts returns the key of an operation, its value, and its answer:
 // "true", "false", or "" if it did not say. A cas has two values in brackets.
 func naiveKVParts(a naiveOp) (key, value, answer string) {
 	key = a.key

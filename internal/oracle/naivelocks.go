@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// naiveOwners says who each operation belongs to: the :client that its ok value
-// names; else the client that its process named last before it, or else first
-// after it; else its process. With threads, a process is the thread that it
-// runs on.
+// naiveOwners sets the owner of each operation. That is the :client that its ok
+// value names. If it names none, it is the client that its process named last
+// before it, or else first after it, or else its process. With threads, a
+// process is the thread that it runs on.
 func naiveOwners(ops []naiveOp, threads int) {
 	process := func(a *naiveOp) string {
 		n, err := strconv.Atoi(a.process)
@@ -33,7 +33,7 @@ func naiveOwners(ops []naiveOp, threads int) {
 				a.owner = name
 			}
 		}
-		// Later ones first, so that the nearest before it has the last word.
+		// Later ones first, so that the nearest one before it has the last word.
 		for j := len(ops) - 1; j >= i; j-- {
 			claim(&ops[j])
 		}
@@ -44,8 +44,8 @@ func naiveOwners(ops []naiveOp, threads int) {
 	}
 }
 
-// permitsOf is how many permits an operation speaks of: what its value says, n or
-// {:permits n}, or else what its invocation does, or one.
+// permitsOf returns how many permits an operation takes or returns. Its value
+// says so, n or {:permits n}, or else its invocation. Otherwise it is one.
 func permitsOf(a naiveOp) int {
 	for _, x := range []form{a.value, a.given} {
 		if x.open == "{" {
@@ -58,7 +58,7 @@ func permitsOf(a naiveOp) int {
 	return 1
 }
 
-// naiveSemaphore holds the owner of every permit that is out.
+// naiveSemaphore holds the owner of every permit that was handed out.
 func naiveSemaphore(o NaiveOptions, s []string, a naiveOp) [][]string {
 	owner := a.owner
 	if o.Model == "semaphore" {
@@ -95,9 +95,9 @@ func naiveOwnerMutex(o NaiveOptions, s []string, a naiveOp) [][]string {
 	return [][]string{s[1:]}
 }
 
-// naiveFenced holds the owner, "" if there is none; how many times the owner
-// holds the lock; the fence that the owner was told, 0 if none; and the
-// greatest fence that anybody was told.
+// naiveFenced holds the owner, or "" if there is none; how many times the owner
+// holds the lock; the fence that the owner was told, or 0 if none; and the
+// greatest fence that any owner was told.
 func naiveFenced(o NaiveOptions, s []string, a naiveOp) [][]string {
 	owner, fence, greatest := s[0], s[2], s[3]
 	holds, _ := strconv.Atoi(s[1])

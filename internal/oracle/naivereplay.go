@@ -3,8 +3,8 @@ package oracle
 import "slices"
 
 // NaiveReplay says whether an order of a history's operations, numbered by their
-// invocations, is a linearization, as Naive reads the history: by its definition, and with
-// nothing of clew. Idle ones stand in the order and do nothing.
+// invocations, is a linearization, as Naive reads the history. It goes by the definition,
+// and uses nothing of clew. Idle operations are in the order and do nothing.
 func NaiveReplay(text string, o NaiveOptions, order, idle []int) (bool, error) {
 	ops, spec, init, err := naiveReading(text, o)
 	if err != nil {

@@ -1,16 +1,16 @@
 // Package oracle decides small histories by trying everything, for tests only.
 //
 // It is the search of Wing & Gong (1993) as they wrote it: pick any operation
-// that no other one had to precede, run it, go on; back up if that leads
-// nowhere. It shares no code with the engines in fallback, nor with
-// models.Replay and Operations.Prefix: of a model it uses Step, and of operations
-// their columns. A Spec of a test's own takes the place of a model if a wrong
-// Step is to show. The number of orders grows with the
-// factorial of the number of operations; ten are a lot.
+// that no other one had to precede, run it, go on, and back up if that leads
+// nowhere. It shares no code with the engines in fallback, with models.Replay or
+// with Operations.Prefix. It uses only the Step of a model, and the columns of
+// operations. If a wrong Step is to show, a test passes its own Spec in place of
+// a model. The number of orders grows with the factorial of the number of
+// operations, so ten are a lot.
 //
-// Naive goes further and reads the text of a history by itself, with its own
-// pairing and its own sequential specifications, so that a wrong reading in
-// jepsen or models shows too.
+// Naive goes further. It reads the text of a history with its own pairing and its
+// own sequential specifications, so that a wrong reading in jepsen or models
+// shows too.
 package oracle
 
 import (
@@ -35,9 +35,9 @@ type Answer struct {
 	Order []int32
 }
 
-// Decide decides every prefix that ends in a completion, and panics if a
-// longer one is linearizable though a shorter one is not: that would be wrong
-// here or in the model.
+// Decide decides every prefix that ends in a completion. It panics if a longer
+// one is linearizable though a shorter one is not: then there is an error here
+// or in the model.
 func Decide(ops *models.Operations, o Options) Answer {
 	h := Of(ops, o)
 	order, ok := h.Order(h.Events, h.All())
@@ -57,14 +57,15 @@ func Decide(ops *models.Operations, o Options) Answer {
 	return a
 }
 
-// Of is operations as their model has them.
+// Of returns operations with their model's meaning.
 func Of(ops *models.Operations, o Options) *History {
 	h := New(&ops.Columns, SpecOf(ops.Model))
 	h.Plain = o.Plain
 	return h
 }
 
-// SpecOf is a model as a spec, whose states are State of the model's.
+// SpecOf returns a model as a spec. Its states are the model's states, as State
+// encodes them.
 func SpecOf(m models.Model) Spec {
 	return Spec{Init: State(m.Init()...), Step: func(dst []string, op models.Op, state string) []string {
 		for _, next := range m.Step(nil, decode(state), op) {
@@ -74,7 +75,7 @@ func SpecOf(m models.Model) Spec {
 	}}
 }
 
-// State is numbers as a state of a spec, four bytes each.
+// State encodes numbers as a state of a spec, four bytes each.
 func State(numbers ...int32) string {
 	b := make([]byte, 0, 4*len(numbers))
 	for _, x := range numbers {
@@ -83,7 +84,7 @@ func State(numbers ...int32) string {
 	return string(b)
 }
 
-// Number is one of the numbers of a State.
+// Number returns one of the numbers of a State.
 func Number(state string, i int) int32 {
 	s := state[4*i:]
 	return int32(uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24)
@@ -98,8 +99,8 @@ func decode(state string) models.State {
 }
 
 // Reaches says whether, with the events before t, some order of exactly the
-// operations done, all those that had returned among them, leads to a state
-// that is wanted. The last of the order is last, unless done is empty.
+// operations in done leads to a wanted state. done has to include all
+// operations that had returned. The order ends in last, unless done is empty.
 func Reaches(ops *models.Operations, t int32, done []int32, last int32, wanted func(models.State) bool) bool {
 	if (len(done) == 0) != (last < 0) {
 		return false

@@ -122,7 +122,7 @@ var counter = oracle.Spec{Init: oracle.State(0), Step: func(dst []string, op mod
 	return dst
 }}
 
-// TestASpecOfOnesOwn is the search without a model: steps with several outcomes,
+// TestASpecOfOnesOwn searches without a model: steps with several outcomes,
 // orders, and what is wrong with an order or a core.
 func TestASpecOfOnesOwn(t *testing.T) {
 	c := &models.Columns{Events: 10}

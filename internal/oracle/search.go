@@ -8,21 +8,20 @@ import (
 	"clew/models"
 )
 
-// Spec is a sequential specification. States are strings, whatever these hold.
+// Spec is a sequential specification. States are strings, with any contents.
 type Spec struct {
 	Init string
-	// Step appends the states that an operation can lead to; none if it cannot
-	// happen.
+	// Step appends the states to which an operation can lead, or none if it cannot happen.
 	Step func(dst []string, op models.Op, state string) []string
 }
 
 // Set is a set of rows.
 type Set uint32
 
-// MaxOperations bounds what one search takes: its sets are bits of a uint32.
+// MaxOperations bounds the operations of one search: its sets are bits of a uint32.
 const MaxOperations = 32
 
-// SetOf is the set of some rows.
+// SetOf returns the set of some rows.
 func SetOf(rows []models.Row) Set {
 	s := Set(0)
 	for _, row := range rows {
@@ -34,7 +33,7 @@ func SetOf(rows []models.Row) Set {
 // Has says whether a row is in the set.
 func (s Set) Has(row models.Row) bool { return s>>row&1 != 0 }
 
-// Rows are the rows of the set, in ascending order.
+// Rows returns the rows of the set, in ascending order.
 func (s Set) Rows() []models.Row {
 	var rows []models.Row
 	for ; s != 0; s &= s - 1 {
@@ -45,15 +44,15 @@ func (s Set) Rows() []models.Row {
 
 func (s Set) first() int { return bits.TrailingZeros32(uint32(s)) }
 
-// History is operations and what they mean. What it says of a prefix is about the
-// events before some event: operations that return later are optional there.
+// History holds operations and what they mean. Its methods about a prefix concern
+// the events before some event: operations that return later are optional there.
 type History struct {
 	*models.Columns
 	Spec
 	// Plain searches without remembering where it has been.
 	Plain bool
 
-	earlier []Set // by row: what returned before it began
+	earlier []Set // by row: the operations that returned before it began
 	states  []string
 	number  map[string]int32 // by state
 	steps   [][]int32        // by state and row: nil, or the states after it
@@ -61,16 +60,16 @@ type History struct {
 	dst     []string
 }
 
-// place is where a search stands: what has happened, and the state's number.
+// place says where a search is: what has happened, and the state's number.
 type place struct {
 	done  Set
 	state int32
 }
 
-// New is the operations of columns.
+// New returns a history with the operations of columns.
 func New(c *models.Columns, spec Spec) *History { return &History{Columns: c, Spec: spec} }
 
-// All is every operation.
+// All returns the set of all operations.
 func (h *History) All() Set { return Set(1<<h.Len() - 1) }
 
 // prepare orders the operations by real time.
@@ -95,7 +94,7 @@ func (h *History) prepare() {
 
 var unknown [MaxOperations][]int32 // steps of a state that is new
 
-// numbered is the number of a state.
+// numbered returns the number of a state.
 func (h *History) numbered(state string) int32 {
 	n, known := h.number[state]
 	if !known {
@@ -107,7 +106,7 @@ func (h *History) numbered(state string) int32 {
 	return n
 }
 
-// step is the states after a row.
+// step returns the states after a row.
 func (h *History) step(state int32, row models.Row) []int32 {
 	at := int(state)*h.Len() + int(row)
 	if next := h.steps[at]; next != nil && !h.Plain {
@@ -126,14 +125,14 @@ func (h *History) step(state int32, row models.Row) []int32 {
 type search struct {
 	*History
 	all     Set   // what may happen
-	earlier []Set // by row: what must happen before it
+	earlier []Set // by row: the operations that must happen before it
 	// found says whether the search is over.
 	found    func(done Set, state int32) bool
 	remember bool
 	order    []models.Row
 }
 
-// search is a search of the operations of a set with the events before end.
+// search returns a search of the operations of a set with the events before end.
 func (h *History) search(end int32, ops Set) (s *search, must Set) {
 	h.prepare()
 	clear(h.seen)
@@ -158,7 +157,7 @@ func (s Set) each(f func(row models.Row) bool) {
 // run searches from the initial state.
 func (s *search) run() bool { return s.from(0, s.numbered(s.Init)) }
 
-// from tries to go on, once done has happened and led to a state.
+// from tries to go on after done has happened and led to a state.
 func (s *search) from(done Set, state int32) bool {
 	if s.found(done, state) {
 		return true
@@ -186,8 +185,8 @@ func (s *search) from(done Set, state int32) bool {
 	return false
 }
 
-// Order is a linearization of the operations of a set with the events before end,
-// if there is one.
+// Order returns a linearization of the operations of a set with the events before
+// end, if there is one.
 func (h *History) Order(end int32, ops Set) ([]models.Row, bool) {
 	s, must := h.search(end, ops)
 	s.found = func(done Set, _ int32) bool { return must&^done == 0 }
@@ -195,15 +194,15 @@ func (h *History) Order(end int32, ops Set) ([]models.Row, bool) {
 	return s.order, ok
 }
 
-// Linearizable says whether the operations of a set are with the events before
-// end.
+// Linearizable says whether the operations of a set are linearizable with the
+// events before end.
 func (h *History) Linearizable(end int32, ops Set) bool {
 	_, ok := h.Order(end, ops)
 	return ok
 }
 
-// Orders calls f with every linearization of all operations, with those that
-// crashed and without. The order is f's while it runs.
+// Orders calls f with every linearization of all operations, with crashed
+// operations and without. The order is valid only during the call.
 func (h *History) Orders(f func(order []models.Row)) {
 	s, must := h.search(h.Events, h.All())
 	s.remember = false
@@ -216,7 +215,7 @@ func (h *History) Orders(f func(order []models.Row)) {
 	s.run()
 }
 
-// FirstFailing is the first failing completion, an event, or -1.
+// FirstFailing returns the first failing completion, an event, or -1.
 func (h *History) FirstFailing() int32 {
 	if h.Linearizable(h.Events, h.All()) {
 		return -1
@@ -229,7 +228,7 @@ func (h *History) FirstFailing() int32 {
 	panic("oracle: the whole history and its longest prefix differ")
 }
 
-// completions are their events, in order.
+// completions returns their events, in order.
 func (h *History) completions() []int32 {
 	ends := slices.DeleteFunc(slices.Clone(h.Res), func(res int32) bool { return res == models.Open })
 	slices.Sort(ends)
@@ -237,8 +236,8 @@ func (h *History) completions() []int32 {
 }
 
 // reaches says whether, with the events before end, some order of exactly the
-// operations of goal leads to a state that is wanted. The last of the order is
-// last, if that is not negative.
+// operations of goal leads to a wanted state. The order ends in last, if that
+// is not negative.
 func (h *History) reaches(end int32, goal Set, last models.Row, wanted func(state string) bool) bool {
 	s, must := h.search(end, h.All())
 	if must&^goal != 0 || goal&^s.all != 0 || last >= 0 && !goal.Has(last) {

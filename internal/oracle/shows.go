@@ -8,18 +8,19 @@ import (
 	"clew/models"
 )
 
-// ErrManyStates is the error of an order that nobody can replay, as one with dozens of
-// dequeues that crashed and may each have taken any value.
+// ErrManyStates is the error for an order that takes too much to replay, such as one
+// with dozens of crashed dequeues that may each have taken any value.
 var ErrManyStates = errors.New("there are too many states that the order may lead to")
 
 const maxStates = 1 << 14
 
-// Shows says why an order of rows is no linearization of what has begun before an
-// event, nil if it is one: all that returned before it stand in the order once,
-// crashed ones at most once, what returned before another began stands before it,
-// and the spec can take every step. For a whole history the event is its Events,
-// for a failure the first failing completion. The history may be of any length. The
-// error is ErrManyStates if the spec may be in too many at once.
+// Shows says why an order of rows is not a linearization of what has begun before
+// an event, or returns nil if it is one. The order must have all operations that
+// returned before the event once, and crashed ones at most once. An operation that
+// returned before another began must precede it, and the spec must be able to take
+// every step. For a whole history the event is its Events, and for a failure the
+// first failing completion. The history may have any length. The error is
+// ErrManyStates if the spec may be in too many states at once.
 func (h *History) Shows(order []models.Row, end int32) error {
 	stands := make([]bool, h.Len())
 	latest := int32(-1)
@@ -53,7 +54,8 @@ func (h *History) Shows(order []models.Row, end int32) error {
 	return nil
 }
 
-// after is the states that an operation leads to from any of some, each once.
+// after returns the states to which an operation leads from any of some states,
+// each once.
 func after(spec Spec, dst []string, op models.Op, from []string) []string {
 	for _, s := range from {
 		dst = spec.Step(dst, op, s)
@@ -65,8 +67,8 @@ func after(spec Spec, dst []string, op models.Op, from []string) []string {
 	return dst
 }
 
-// Shows says why an order of rows is no linearization of what has begun before an
-// event; see History.Shows.
+// Shows says why an order of rows is not a linearization of what has begun before
+// an event; see History.Shows.
 func Shows(ops *models.Operations, order []models.Row, end int32) error {
 	return New(&ops.Columns, SpecOf(ops.Model)).Shows(order, end)
 }
