@@ -18,12 +18,13 @@ func (f file) mode() int64 {
 	return 0o644
 }
 
-// byName are the files in the order of their names.
+// byName returns the files in the order of their names.
 func byName(files []file) []file {
 	return slices.SortedFunc(slices.Values(files), func(a, b file) int { return strings.Compare(a.name, b.name) })
 }
 
-// tarball has the files, and their folders, as root's and of one time.
+// tarball returns an archive of the files and their folders, all owned by root
+// and with one time.
 func tarball(files []file, when time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	packed, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -79,11 +80,11 @@ func zipped(files []file, when time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// gzipped has neither a name nor a time.
+// gzipped compresses data without a name or a time.
 func gzipped(data []byte) []byte {
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	w.Write(data) // A Buffer takes everything.
+	w.Write(data) // A Buffer accepts everything.
 	w.Close()
 	return b.Bytes()
 }

@@ -22,13 +22,13 @@ type built struct {
 	time    time.Time
 }
 
-// settings are what would change the program if somebody's environment had others.
-// There is no cgo, so that nothing is linked at run time.
+// settings fix what another environment could change in the program. Without cgo,
+// nothing is linked at run time.
 var settings = []string{"CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off"}
 
-// build builds clew for a platform and returns the program. It is the same program
-// whoever builds it and where, if Go and the commit are the same: -trimpath leaves
-// folders out, and the symbols for debuggers are left out too. Panics keep their lines.
+// build builds clew for a platform and returns the program. If Go and the commit are
+// the same, so is the program, wherever it is built: -trimpath leaves folders out, and
+// the symbols for debuggers are left out too. Panics keep their lines.
 func build(repository, work string, p licenses.Platform) (program []byte, b built, err error) {
 	path := filepath.Join(work, "clew-"+p.OS+"-"+p.Arch)
 	cmd := exec.Command("go", "build", "-buildvcs=true", "-ldflags=-s -w", "-o", path, "./cmd/clew")
@@ -60,9 +60,9 @@ func build(repository, work string, p licenses.Platform) (program []byte, b buil
 	return program, b, err
 }
 
-// epoch is the time that files in archives have: the commit's, unless somebody says
-// another, as those do who rebuild packages of many projects
-// (https://reproducible-builds.org/specs/source-date-epoch).
+// epoch returns the time that files in archives have. It is the commit's, unless
+// SOURCE_DATE_EPOCH names another one, as it does when packages of many projects
+// are rebuilt (https://reproducible-builds.org/specs/source-date-epoch).
 func epoch(commit time.Time) (time.Time, error) {
 	said := os.Getenv("SOURCE_DATE_EPOCH")
 	if said == "" {

@@ -12,23 +12,23 @@ import (
 	"clew/tools/licenses"
 )
 
-// file is one in an archive, or one that is made.
+// file is a file in an archive, or one that is made.
 type file struct {
 	name       string
 	data       []byte
 	executable bool
 }
 
-// common is what the archives and packages of all platforms share.
+// common holds what the archives and packages of all platforms share.
 type common struct {
 	repository string
-	version    string    // as clew --version says it
+	version    string    // as clew --version prints it
 	commit     time.Time // when it was made
 	time       time.Time // of files in archives
 	author     string    // of the commit, with an address
 	man        []byte
 	completion map[string][]byte // by shell
-	docs       []file            // paths are those of the repository
+	docs       []file            // with their paths in the repository
 	thirdParty []byte
 	licenses   []licenses.Entry
 }
@@ -67,7 +67,7 @@ func prepare(repository, work string) (*common, error) {
 	return c, c.readLicenses()
 }
 
-// readDocs reads what is for users, and in git.
+// readDocs reads the documents for users that are in git.
 func (c *common) readDocs() error {
 	names, err := output(c.repository, "git", "ls-files", "-z", "README.md", "CHANGELOG.md", "LICENSE", "docs")
 	if err != nil {
@@ -101,10 +101,10 @@ func (c *common) readLicenses() error {
 	return err
 }
 
-// name is that of a release, without the platform.
+// name returns the name of a release, without the platform.
 func (c *common) name() string { return "clew_" + strings.TrimPrefix(c.version, "v") }
 
-// archived is what an archive has, all of it in one folder.
+// archived returns the contents of an archive, all of it in one folder.
 func (c *common) archived(folder string, program []byte, p licenses.Platform) []file {
 	name := "clew"
 	if p.OS == "windows" {

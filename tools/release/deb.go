@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// debian is the version as Debian orders versions: what comes before a release has a
-// tilde, as in 1.2.3~rc.1-1 or 0.0.0~20261122133325.f01a681e4c9d-1.
+// debian returns the version as Debian orders versions. A version before a release
+// has a tilde, as in 1.2.3~rc.1-1 or 0.0.0~20261122133325.f01a681e4c9d-1.
 func (c *common) debian() string {
 	version, before, _ := strings.Cut(strings.TrimPrefix(c.version, "v"), "-")
 	if before != "" {
@@ -18,8 +18,9 @@ func (c *common) debian() string {
 	return version + "-1"
 }
 
-// deb is a Debian package: an ar archive of two tarballs, what dpkg is to know and
-// the files. It needs no other package and runs no script.
+// deb returns a Debian package: an ar archive of two tarballs, one with what dpkg
+// has to know and one with the files. It needs no other package and runs no
+// script.
 func (c *common) deb(program []byte, arch string) ([]byte, error) {
 	files := c.installed(program)
 	size, sums := 0, strings.Builder{}
@@ -67,7 +68,7 @@ clew: statically-linked-binary
 clew: initial-upload-closes-no-bugs *
 `
 
-// installed is what the package puts where.
+// installed returns the files that the package installs.
 func (c *common) installed(program []byte) []file {
 	const doc = "usr/share/doc/clew/"
 	var others strings.Builder

@@ -8,7 +8,7 @@ import (
 //go:embed Dockerfile
 var container string
 
-// dockerfile is the container file with a release's name in it.
+// dockerfile returns the container file with a release's name in it.
 func dockerfile(name string) []byte {
 	return []byte(strings.Replace(container, "RELEASE=\n", "RELEASE="+name+"\n", -1))
 }

@@ -5,8 +5,8 @@
 //
 // Two builds of one commit with one version of Go are equal byte for byte: nothing
 // depends on the folder, the time, the user or the machine. The version and the time
-// are those that Go finds in git. A tree that has changes makes a release that says
-// so in its version.
+// are those that Go finds in git. The version of a release says so if the tree has
+// changes.
 package main
 
 import (
@@ -69,7 +69,7 @@ func release(repository, to string, platforms []licenses.Platform) error {
 	return nil
 }
 
-// platform is what is made for a platform.
+// platform makes the files for a platform.
 func (c *common) platform(p licenses.Platform, work string) ([]file, error) {
 	program, built, err := build(c.repository, work, p)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *common) platform(p licenses.Platform, work string) ([]file, error) {
 	return files, nil
 }
 
-// checksums is the file that sha256sum -c reads.
+// checksums returns the file that sha256sum -c reads.
 func checksums(files []file) file {
 	var lines []string
 	for _, f := range files {

@@ -26,7 +26,7 @@ import (
 	"clew/tools/licenses"
 )
 
-// clone is a clone of the last commit, tagged v1.2.3.
+// clone returns a clone of the last commit, tagged v1.2.3.
 func clone(t *testing.T, name string) string {
 	t.Helper()
 	if effort.Few() {
@@ -52,7 +52,7 @@ func command(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// folder is what the files of a folder hold, by name.
+// folder returns the contents of the files in a folder, by name.
 func folder(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -68,8 +68,8 @@ func folder(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// equal releases two clones, in different folders and surroundings, and compares what
-// comes out. It returns one of them. What is compiled anew is compiled twice.
+// equal releases two clones, in different folders and environments, and compares the
+// results. It returns one of them. If anew is true, everything is compiled twice.
 func equal(t *testing.T, platforms []licenses.Platform, anew bool) string {
 	first, second := filepath.Join(t.TempDir(), "dist"), filepath.Join(t.TempDir(), "dist")
 	if anew {
@@ -142,7 +142,7 @@ func sums(t *testing.T, files map[string][]byte) {
 	}
 }
 
-// unpacked are the files of an archive, all of which are root's.
+// unpacked returns the files of an archive, and checks that root owns them.
 func unpacked(t *testing.T, archive []byte) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -167,7 +167,7 @@ func unpacked(t *testing.T, archive []byte) map[string][]byte {
 	}
 }
 
-// standsAlone says whether a program needs nothing but a kernel, and who it is.
+// standsAlone checks that a program needs only a kernel, and which program it is.
 func standsAlone(t *testing.T, clew []byte, dist string) {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(clew))
@@ -230,7 +230,7 @@ func hasAll(t *testing.T, bom, clew []byte) {
 	}
 }
 
-// isPackage has dpkg look at a package.
+// isPackage lets dpkg check a package.
 func isPackage(t *testing.T, deb string, clew []byte) {
 	t.Helper()
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
@@ -253,7 +253,7 @@ func isPackage(t *testing.T, deb string, clew []byte) {
 	}
 }
 
-// This takes minutes: everything is compiled anew, twice.
+// This takes minutes: everything is compiled twice.
 func TestAllPlatformsAreReproducible(t *testing.T) {
 	if os.Getenv("CLEW_LONG") == "" {
 		t.Skip("CLEW_LONG is not set")
@@ -267,11 +267,11 @@ func TestAllPlatformsAreReproducible(t *testing.T) {
 
 var when = regexp.MustCompile(` of 2[-0-9T:]+Z`)
 
-// A program says what is true of it, however it was built.
+// A program tells the truth about itself, however it was built.
 func TestVersions(t *testing.T) {
 	repository, bin := clone(t, "clew"), t.TempDir()
 	t.Setenv("GOBIN", bin)
-	t.Setenv("GOFLAGS", "-buildvcs=auto -trimpath") // What a release has compiled is not compiled again.
+	t.Setenv("GOFLAGS", "-buildvcs=auto -trimpath") // This reuses what a release has compiled.
 	t.Setenv("CGO_ENABLED", "0")
 	commit := command(t, repository, "git", "log", "-1", "--format=%H")[:12]
 	for _, c := range []struct{ how, flag, want string }{

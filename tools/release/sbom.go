@@ -11,9 +11,9 @@ import (
 	"clew/tools/licenses"
 )
 
-// A bill of materials in CycloneDX 1.6, as far as a program in Go has anything to say
-// there. The modules and versions are those that Go recorded in the program; go list
-// knows who imports whom, and docs/licenses.md the licenses.
+// bill is a bill of materials in CycloneDX 1.6, as far as it applies to a program in
+// Go. The modules and versions are those that Go recorded in the program. go list
+// knows which module imports which, and docs/licenses.md knows the licenses.
 type bill struct {
 	Schema       string       `json:"$schema"`
 	Format       string       `json:"bomFormat"`
@@ -60,7 +60,7 @@ type (
 	}
 )
 
-// purl is the name of a module's version for those who look for vulnerabilities.
+// purl returns the name of a module's version that vulnerability scanners use.
 func purl(path, version string) string {
 	return "pkg:golang/" + strings.ToLower(path) + "@" + url.QueryEscape(version)
 }
@@ -115,7 +115,7 @@ func (c *common) bom(program []byte, b built, p licenses.Platform) ([]byte, erro
 	return append(data, '\n'), err
 }
 
-// serial is a number that only this program has: a UUID of a hash.
+// serial returns a number that only this program has: a UUID of a hash.
 func serial(digest [32]byte) string {
 	u := digest[:16]
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80
