@@ -5,8 +5,9 @@ import (
 	"clew/models"
 )
 
-// Every calls f with every history of n of some operations, in which each returns or
-// crashes, as fates says. The operations are f's while it runs.
+// Every calls f with every history of n of the given operations, in which each
+// returns or crashes, as fates allows. The operations are valid only during the
+// call.
 func Every(m models.Model, n int, kinds []models.Op, fates func(op models.Op) (returns, crashes bool), f func(ops *models.Operations)) {
 	const busy = -1
 	ops := &models.Operations{Model: m}

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Queues says what random operations on a first-in-first-out queue are like.
+// Queues describes random operations on a first-in-first-out queue.
 type Queues struct {
 	N, Processes, Values, Crashes int
-	Initial                       int // elements at first
-	Length                        int // that the queue has, about; the shorter, the more empty answers
+	Initial                       int // initial elements
+	Length                        int // about how long the queue is; the shorter, the more empty answers
 	Peeks, Drains                 int // of 20 operations
-	Wrong                         int // answers
+	Wrong                         int // wrong answers
 }
 
-// DrawQueues draws what operations are like. There are least to most of them.
+// DrawQueues draws such a description. There are least to most operations.
 func DrawQueues(r *rand.Rand, least, most, crashes int) Queues {
 	q := Queues{N: least + r.IntN(most-least+1), Processes: 2 + r.IntN(5), Values: 1 + r.IntN(3), Crashes: r.IntN(crashes + 1), Length: 1 + r.IntN(4)}
 	if r.IntN(3) == 0 {
@@ -34,12 +34,12 @@ func DrawQueues(r *rand.Rand, least, most, crashes int) Queues {
 	return q
 }
 
-// queueOp is an operation of a run. What it saw is nil where the queue was empty.
+// queueOp is an operation of a run. saw is nil if the queue was empty.
 type queueOp struct {
 	f           string
 	saw         []int
 	took, crash bool
-	known       bool // a crashed one whose invocation says what it takes
+	known       bool // it crashes, and its invocation says what it takes
 	process     int
 }
 
@@ -54,9 +54,9 @@ func (o *queueOp) text(typ string) string {
 	return fmt.Sprintf("{:process %d :type %s :f %s :value %s}\n", o.process, typ, o.f, value)
 }
 
-// Run is the text of a run on a real queue, but for some wrong answers, with that many
-// crashed operations, of which some took effect, at some time; and what is in the queue
-// at first. Some operations take much longer than others.
+// Run returns the text of a run on a real queue, and the queue's initial elements. Some
+// answers are wrong. s.Crashes operations crash, and some of those take effect, at some
+// time. Some operations take much longer than others.
 func (s Queues) Run(r *rand.Rand) (text, init string) {
 	var b strings.Builder
 	var busy, ghosts []*queueOp
@@ -107,7 +107,7 @@ func (s Queues) Run(r *rand.Rand) (text, init string) {
 	return b.String(), init
 }
 
-// call is an operation, given how long the queue is.
+// call returns an operation for a queue of a given length.
 func (s Queues) call(r *rand.Rand, length int) *queueOp {
 	switch k := r.IntN(20); {
 	case k < s.Peeks:

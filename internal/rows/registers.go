@@ -8,14 +8,14 @@ import (
 	"clew/models"
 )
 
-// Registers says what random operations on a cas-register are like.
+// Registers describes random operations on a cas-register.
 type Registers struct {
 	N, Processes, Values, Crashes int
 	Reads, Writes                 int  // of 10 operations, the others are cas
 	FailedCAS                     bool // some are cas that failed and are observed
 }
 
-// DrawRegisters draws what operations are like. There are least to most of them.
+// DrawRegisters draws such a description. There are least to most operations.
 func DrawRegisters(r *rand.Rand, least, most, crashes int) Registers {
 	return Registers{
 		N: least + r.IntN(most-least+1), Processes: 2 + r.IntN(7), Values: 2 + r.IntN(5), Crashes: r.IntN(crashes + 1),
@@ -23,8 +23,8 @@ func DrawRegisters(r *rand.Rand, least, most, crashes int) Registers {
 	}
 }
 
-// Run is a run on a real register with that many crashed operations, of which
-// some took effect, at some time.
+// Run returns a run on a real register in which s.Crashes operations crash.
+// Some of those take effect, at some time.
 func (s Registers) Run(r *rand.Rand) *models.Operations {
 	type op struct {
 		inv, res int32
@@ -111,8 +111,8 @@ func Disturb(r *rand.Rand, ops *models.Operations, values int) {
 	}
 }
 
-// ofRegister is operations of a cas-register, none yet. The model's numbers are
-// values of a table; these stand for themselves.
+// ofRegister returns a cas-register without operations. The model's numbers are
+// values of a table; here they stand for themselves.
 func ofRegister() *models.Operations {
 	d, err := models.Spec{Name: "cas-register", Init: "nil", ObserveFailedCAS: true}.Model(edn.NewValues())
 	if err != nil {

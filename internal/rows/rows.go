@@ -1,5 +1,5 @@
 // Package rows makes operations for the tests and benchmarks of the engines, and
-// takes them apart.
+// shrinks them.
 package rows
 
 import (
@@ -15,8 +15,9 @@ import (
 	"clew/models"
 )
 
-// Simulated is a run of processes on a real cas-register with a few values: an
-// operation takes effect at some instant between its invocation and its return.
+// Simulated returns a run of processes on a real cas-register with a few
+// values. An operation takes effect at some instant between its invocation and
+// its return.
 func Simulated(n, processes, values int, crash float64, seed uint64) *models.Operations {
 	r := rand.New(rand.NewPCG(seed, 1))
 	type op struct {
@@ -80,8 +81,8 @@ func Simulated(n, processes, values int, crash float64, seed uint64) *models.Ope
 	return ops
 }
 
-// Counter is a model with endless states: every operation may happen in every
-// state, and no two orders lead to the same state.
+// Counter is a model with endlessly many states: every operation may happen in
+// every state, and no two orders lead to the same state.
 type Counter struct{ Panics bool }
 
 func (c Counter) Init() models.State { return models.State{0} }
@@ -98,7 +99,7 @@ func (c Counter) Mutates(models.Op) bool             { return true }
 func (c Counter) Why(models.State, models.Op) string { return "never" }
 func (c Counter) Record(models.State) edn.Value      { return edn.Value{} }
 
-// Endless is n concurrent operations and one that never fits: n! orders.
+// Endless returns n concurrent operations and one that never fits: n! orders.
 func Endless(n int32, m models.Model) *models.Operations {
 	ops := &models.Operations{Model: m}
 	for i := range n {
@@ -109,7 +110,7 @@ func Endless(n int32, m models.Model) *models.Operations {
 	return ops
 }
 
-// Generated is one of gen's histories, read, and its text.
+// Generated reads one of gen's histories, and returns it with its text.
 func Generated(t testing.TB, spec models.Spec, o gen.Options, seed uint64) (*models.Operations, string) {
 	t.Helper()
 	o.Model, o.Permits, o.MaxHolds = spec.Name, spec.Permits, models.DefaultMaxHolds
@@ -131,7 +132,7 @@ func Read(t testing.TB, spec models.Spec, text string) *models.Operations {
 	return ops
 }
 
-// Models is every model.
+// Models returns a spec for every model.
 func Models() []models.Spec {
 	var specs []models.Spec
 	for _, about := range models.All() {
@@ -144,9 +145,9 @@ func Models() []models.Spec {
 	return specs
 }
 
-// Boundary takes crashed operations out of a history until one more changes the
-// verdict, and returns the history with and without that one. It is false if no
-// operation does, or if judge cannot decide it.
+// Boundary removes crashed operations from a history until one more changes the
+// verdict, and returns the history with and without that one. It returns false
+// if no operation does, or if judge cannot decide it.
 func Boundary(r *rand.Rand, ops *models.Operations, judge func(*models.Operations) jepsen.Verdict) (with, without *models.Operations, ok bool) {
 	var crashed []int32
 	for row, res := range ops.Res {
@@ -190,7 +191,7 @@ func Boundary(r *rand.Rand, ops *models.Operations, judge func(*models.Operation
 	return keep(high), keep(low), true
 }
 
-// Shrink takes rows out of a history as long as something stays wrong with it.
+// Shrink removes rows from a history as long as it stays wrong.
 func Shrink(ops *models.Operations, wrong func(*models.Operations) bool) *models.Operations {
 	for chunk := ops.Len() / 2; chunk > 0; chunk /= 2 {
 		for from := 0; from < ops.Len(); {
@@ -210,7 +211,7 @@ func Shrink(ops *models.Operations, wrong func(*models.Operations) bool) *models
 	return ops
 }
 
-// Text is operations row by row.
+// Text prints operations row by row.
 func Text(ops *models.Operations) string {
 	var b strings.Builder
 	for row := range int32(ops.Len()) {

@@ -10,16 +10,16 @@ import (
 	"clew/models"
 )
 
-// Stacks says what random operations on a stack are like.
+// Stacks describes random operations on a stack.
 type Stacks struct {
 	N, Processes, Values, Crashes int
 	Peeks, Pops                   int  // of 20 operations, the others are pushes
-	Initial                       int  // what is on it at first
+	Initial                       int  // initial elements
 	Named                         bool // crashed pops say what they take
-	Wrong                         int  // answers are
+	Wrong                         int  // wrong answers
 }
 
-// DrawStacks draws what operations are like. There are least to most of them.
+// DrawStacks draws such a description. There are least to most operations.
 func DrawStacks(r *rand.Rand, least, most, crashes int) Stacks {
 	s := Stacks{N: least + r.IntN(most-least+1), Processes: 2 + r.IntN(5), Values: 1 + r.IntN(4), Crashes: r.IntN(crashes + 1), Pops: 6 + r.IntN(8), Named: r.IntN(4) == 0}
 	if r.IntN(2) == 0 {
@@ -51,8 +51,8 @@ type stackRun struct {
 	event             int32
 }
 
-// Run is a run on a real stack with that many crashed operations, of which some took
-// effect, at some time, and with so many wrong answers.
+// Run returns a run on a real stack in which s.Crashes operations crash. Some of
+// those take effect, at some time. s.Wrong answers are wrong.
 func (s Stacks) Run(r *rand.Rand) *models.Operations {
 	v := edn.NewValues()
 	x := &stackRun{Stacks: s, r: r}
@@ -134,7 +134,7 @@ func (x *stackRun) begin(crash bool) {
 	}
 }
 
-// take has an operation take effect.
+// take lets an operation take effect.
 func (x *stackRun) take(o *stackOp) {
 	o.took = true
 	top := len(x.stack) - 1
