@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// OneOf is a list in words, such as "text, edn or json".
+// OneOf returns a list in words, such as "text, edn or json".
 func OneOf(list []string) string {
 	last := len(list) - 1
 	if last < 1 {
@@ -15,7 +15,7 @@ func OneOf(list []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// Count is a number of things, of which there may be one: "1 operation", "2 operations".
+// Count returns a number of things in words: "1 operation", "2 operations".
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -23,8 +23,8 @@ func Count(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// DidYouMean is a question about a word that is none of the known ones, "" if none is
-// like it, and else with a blank at its end: "did you mean --model? ".
+// DidYouMean returns a question about an unknown word, with a blank at its end: "did
+// you mean --model? ". It returns "" if no known word is like it.
 func DidYouMean(word string, known []string) string {
 	if like := similar(word, known); len(like) > 0 {
 		return "did you mean " + OneOf(like) + "? "
@@ -32,7 +32,7 @@ func DidYouMean(word string, known []string) string {
 	return ""
 }
 
-// IsLike says whether a word is another one with few mistakes in it.
+// IsLike says whether a word is another one with a few mistakes in it.
 func IsLike(word, known string) bool {
 	allowed := 1
 	if len(known) >= longWord {
@@ -41,9 +41,9 @@ func IsLike(word, known string) bool {
 	return mistakes([]rune(word), []rune(known)) <= allowed
 }
 
-// similar is the known words that are like a word: the same but for case and what
-// parts its parts, else those with the fewest mistakes, else those that it is a part
-// of, as queue is of fifo-queue.
+// similar returns the known words that are like a word: those that differ only in
+// case and separators, else those with the fewest mistakes, else those of which it
+// is a part, as queue is of fifo-queue.
 func similar(word string, known []string) []string {
 	if len(word) > longestWord {
 		return nil
@@ -77,20 +77,20 @@ func similar(word string, known []string) []string {
 	return parts
 }
 
-// longestWord is how many bytes a word has at most that may be a mistyped one.
+// longestWord is how many bytes a mistyped word has at most.
 const longestWord = 100
 
-// longWord is how many characters a word has in which there may be two mistakes.
+// longWord is how many characters a word needs to allow two mistakes.
 const longWord = 6
 
-// plain is a name without what marks it as a keyword or a flag, in lower case, its
-// parts parted by dashes.
+// plain returns a name without the marks of a keyword or a flag, in lower case,
+// with its parts separated by dashes.
 func plain(name string) string {
 	return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimLeft(name, ":-")))
 }
 
-// mistakes is how many characters must be put in, left out, exchanged for another, or
-// swapped with the next, until a is b.
+// mistakes returns how many characters must be inserted, left out, replaced, or
+// swapped with the next one to turn a into b.
 func mistakes(a, b []rune) int {
 	var rows [3][]int // two lines ago, the last one, and this one
 	for i := range rows {

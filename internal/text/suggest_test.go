@@ -45,7 +45,7 @@ func TestWordsThatAreLikeOthers(t *testing.T) {
 	}
 }
 
-// A word of megabytes is not a mistyped one, and comparing it would take minutes.
+// A word of megabytes is not a mistyped one. Comparing it would take minutes.
 func TestALongWordIsLikeNoOther(t *testing.T) {
 	long := strings.Repeat("register", 1<<20)
 	if got := DidYouMean(long, []string{"register", long, long + "s"}); got != "" {

@@ -1,4 +1,4 @@
-// Package text shortens text for people.
+// Package text prepares text for people: it shortens it, and makes it safe to print.
 package text
 
 import (
@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Shorten is a text of at most max characters.
+// Shorten returns a text of at most max characters.
 func Shorten(s string, max int) string {
 	if utf8.RuneCountInString(s) > max {
 		s = string([]rune(s)[:max-1]) + "…"
@@ -19,10 +19,10 @@ func Shorten(s string, max int) string {
 	return s
 }
 
-// maxKey is how many characters of a key are shown in a sentence.
+// maxKey is how many characters of a key a sentence shows.
 const maxKey = 1000
 
-// Key is how a sentence calls an independent key.
+// Key returns the name of an independent key for a sentence.
 func Key(key string) string { return "key " + Shorten(key, maxKey) }
 
 // mostBrief is how long a brief text may be, in bytes, and how much of its end is kept.
@@ -31,8 +31,8 @@ const (
 	briefEnd  = 2 << 10
 )
 
-// Brief is a text without its middle, if it is as long as no sentence is: it has
-// names or values of megabytes. What to do often stands at its end.
+// Brief returns a text without its middle if it is longer than any sentence:
+// then it has names or values of megabytes. What to do is often at its end.
 func Brief(s string) string {
 	if len(s) <= mostBrief {
 		return s
@@ -47,7 +47,7 @@ func Brief(s string) string {
 	return fmt.Sprintf("%s… (%d bytes are left out) …%s", begin, len(s)-len(begin)-len(end), end)
 }
 
-// lastRune is what stands from the beginning of the last character on.
+// lastRune returns the end of s, from the start of its last character on.
 func lastRune(s string) string {
 	for i := len(s) - 1; i >= 0; i-- {
 		if utf8.RuneStart(s[i]) {
@@ -57,10 +57,9 @@ func lastRune(s string) string {
 	return s
 }
 
-// Printable is a text that a terminal shows and does not obey: a replacement
-// character stands for each control character but newline and tab, for what turns the
-// direction of writing, for Unicode's own ends of lines, and for each byte that is
-// no UTF-8.
+// Printable returns a text that a terminal shows and does not obey. It replaces each
+// control character except newline and tab, characters that change the direction of
+// writing, Unicode's own line ends, and each byte that is not UTF-8.
 func Printable(s string) string { return strings.Map(printable, s) }
 
 func printable(r rune) rune {
@@ -70,14 +69,14 @@ func printable(r rune) rune {
 	return r
 }
 
-// Line is Printable for what must stay on one line: a newline, which a name may
-// hold as well, is replaced like any other control character.
+// Line does what Printable does for a text that must stay on one line. It also
+// replaces newlines, which a name may contain.
 func Line(s string) string {
 	return strings.ReplaceAll(Printable(s), "\n", string(unicode.ReplacementChar))
 }
 
-// ASCII is a text for whoever has no other characters: those of our own have a like,
-// and others are shown by their numbers, as Go writes them.
+// ASCII returns a text for readers that have no other characters. Our own characters
+// have an equivalent, and others become their numbers, as Go writes them.
 func ASCII(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		return s
@@ -97,17 +96,17 @@ func ASCII(s string) string {
 
 var likes = map[rune]string{'├': "|", '─': "-", '┤': "|", '▶': ">", '✗': "x", '≠': "!=", '→': "->", '…': "...", unicode.ReplacementChar: "?"}
 
-// Writer writes a text as Printable shows it. Several may write at once.
+// Writer writes a text as Printable returns it. It is safe for concurrent use.
 type Writer struct {
-	Under io.Writer // gets it
+	Under io.Writer // gets the text
 	mu    sync.Mutex
-	begun []byte // of a character that the next write goes on with
+	begun []byte // the beginning of a character that the next write continues
 }
 
-// NewWriter is a Writer to another one.
+// NewWriter returns a Writer to another one.
 func NewWriter(w io.Writer) *Writer { return &Writer{Under: w} }
 
-// Write writes all of p, but for the beginning of a character at its end.
+// Write writes all of p, except for the beginning of a character at its end.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +128,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ShellWord is a word as a shell reads it.
+// ShellWord returns a word as a shell reads it.
 func ShellWord(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(":._-+/", r)
