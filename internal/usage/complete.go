@@ -6,10 +6,10 @@ import (
 	"text/template"
 )
 
-// Shells are those that there are completions for.
+// Shells are the shells that have completions.
 var Shells = []string{"bash", "zsh", "fish"}
 
-// Completion is the completion script of a shell.
+// Completion returns the completion script of a shell.
 func (p Program) Completion(shell string) string {
 	var b strings.Builder
 	if err := scripts.ExecuteTemplate(&b, shell, p); err != nil {
@@ -18,7 +18,7 @@ func (p Program) Completion(shell string) string {
 	return b.String()
 }
 
-// group is some flags whose values are completed in the same way.
+// group is a number of flags whose values are completed in the same way.
 type group struct {
 	Kind   string
 	Flags  []string
@@ -27,7 +27,7 @@ type group struct {
 	By     []Choice
 }
 
-// Groups are the flags that take a value, those of the same values together.
+// Groups returns the flags that take a value, grouped by their values.
 func (c Command) Groups() []group {
 	var all []*group
 	of := map[string]*group{}
@@ -49,7 +49,7 @@ func (c Command) Groups() []group {
 	return groups
 }
 
-// Others are the names of the commands but one.
+// Others returns the names of all other commands.
 func (p Program) Others(name string) []string {
 	var all []string
 	for _, other := range p.names() {
@@ -73,7 +73,7 @@ var scripts = template.Must(template.New("").Funcs(template.FuncMap{
 		}
 		return strings.Join(append(names, "--help"), " ")
 	},
-	// An item of zsh's _describe has a colon before what it says.
+	// An item of zsh's _describe has a colon before its description.
 	"item": func(name, about string) string {
 		return fmt.Sprintf("%s:%s", strings.ReplaceAll(name, ":", `\:`), about)
 	},

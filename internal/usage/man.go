@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Section is a section of a man page: a title, and paragraphs. What is indented, such
-// as examples and tables, stays as it stands.
+// Section is a section of a man page: a title, and paragraphs. Indented text, such as
+// examples and tables, stays unchanged.
 type Section struct{ Title, Text string }
 
-// Man is the program's man page in roff, with more sections at its end.
+// Man returns the program's man page in roff, with more sections at its end.
 func (p Program) Man(more ...Section) string {
 	m := &page{}
 	m.request(".TH %s 1 %q %q %q", strings.ToUpper(p.Name), "", p.Name+" "+p.Version, "User Commands")
@@ -85,7 +85,7 @@ func (m *page) flags(flags []Flag) {
 	}
 }
 
-// escaped is a line of text that roff takes for nothing else.
+// escaped returns a line of text in which roff finds no requests.
 func escaped(line string) string {
 	line = strings.NewReplacer(`\`, `\e`, "-", `\-`, "^", `\(ha`, "~", `\(ti`, "`", `\(ga`, "'", `\(aq`).Replace(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, `\(aq`) {

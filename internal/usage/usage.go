@@ -1,5 +1,5 @@
 // Package usage makes completion scripts and a man page from the definition of a
-// command line, so that neither can know other flags than the program.
+// command line, so that neither can know flags that the program does not have.
 package usage
 
 import (
@@ -12,9 +12,9 @@ import (
 // Program is a command line.
 type Program struct {
 	Name, Usage, Description, Version string
-	Flags                             []Flag // that stand alone
+	Flags                             []Flag // flags of the program itself
 	Commands                          []Command
-	// Usual is the command that is meant if none is named.
+	// Usual is the default command.
 	Usual string
 }
 
@@ -22,7 +22,7 @@ type Program struct {
 type Command struct {
 	Name, Usage, Args, Description string
 	Flags                          []Flag
-	Words                          []string // that may stand in the place of its arguments
+	Words                          []string // words that may replace its arguments
 }
 
 // Paths says whether the command's arguments are files.
@@ -31,20 +31,20 @@ func (c Command) Paths() bool { return c.Args != "" && len(c.Words) == 0 }
 // Flag is a flag.
 type Flag struct {
 	Name   string   // with its dashes
-	Value  string   // what stands for its value, "" if it takes none
+	Value  string   // what stands for its value, or "" if it takes none
 	About  string   // as the program's help has it
-	Values []string // all that it may be, nil if that is not known
-	Other  string   // the flag on which its values depend, "" if they do not
-	By     []Choice // what it may be by the value of that flag
+	Values []string // all values that it may have, or nil if they are not known
+	Other  string   // the flag on which its values depend, or "" if they do not
+	By     []Choice // the values that it may have, by the value of that flag
 }
 
-// Choice is what a flag may be if another one has a value.
+// Choice says which values a flag may have if another one has a certain value.
 type Choice struct {
 	Given  string
 	Values []string
 }
 
-// Kind is what the value of a flag is: "none", "words", "file", "folder" or "text".
+// Kind returns what the value of a flag is: "none", "words", "file", "folder" or "text".
 func (f Flag) Kind() string {
 	switch {
 	case f.Value == "":
@@ -59,8 +59,8 @@ func (f Flag) Kind() string {
 	return "text"
 }
 
-// Of is the program of an app. Values says what a flag of a command may be, or what
-// may stand as the command's arguments if the flag is "".
+// Of returns the program of an app. values returns the values of a command's flag,
+// or what may stand as the command's arguments if the flag is "".
 func Of(app *cli.App, usual, version string, values func(command, flag string) []string) Program {
 	p := Program{Name: app.Name, Usage: app.Usage, Description: app.Description, Version: version, Usual: usual}
 	p.Flags = flags(app.Flags, func(string) []string { return nil })
@@ -92,7 +92,7 @@ func flags(defined []cli.Flag, values func(flag string) []string) []Flag {
 	return all
 }
 
-// names are those of the commands.
+// names returns the names of the commands.
 func (p Program) names() []string {
 	var all []string
 	for _, c := range p.Commands {
