@@ -1,5 +1,5 @@
-// Package peers has the histories that porcupine's users know, as porcupine
-// takes them: tests and benchmarks judge the drop-in by them.
+// Package peers has the histories that porcupine's users know, in the form that
+// porcupine takes. Tests and benchmarks judge the drop-in replacement by them.
 package peers
 
 import (
@@ -20,8 +20,7 @@ type Case struct {
 	Events []porcupine.Event
 }
 
-// Operations are the case's operations with the positions of their events as
-// times.
+// Operations returns the case's operations with the positions of their events as times.
 func (c *Case) Operations() []porcupine.Operation {
 	var ops []porcupine.Operation
 	place := map[int]int{}
@@ -37,7 +36,7 @@ func (c *Case) Operations() []porcupine.Operation {
 	return ops
 }
 
-// Etcd is a log of etcd's register, which Jepsen recorded.
+// Etcd reads a log of etcd's register that Jepsen recorded.
 func Etcd(file string) (*Case, error) {
 	return read(file, Register, func(o jepsen.Op) (input any) {
 		args, _ := o.Value.([]any)
@@ -57,7 +56,7 @@ func Etcd(file string) (*Case, error) {
 	})
 }
 
-// KV is a history of a map of strings, parted by key or with the whole map as
+// KV reads a history of a map of strings, split by key or with the whole map as
 // one state.
 func KV(file string, parted bool) (*Case, error) {
 	model := Whole
@@ -110,8 +109,8 @@ func read(file string, model porcupine.Model, input, output func(jepsen.Op) any)
 	return c, nil
 }
 
-// RegisterInput and RegisterOutput are an operation on a register. F is read,
-// write or cas. If its outcome is not Known, anything may have happened.
+// RegisterInput and RegisterOutput describe an operation on a register. F is
+// read, write or cas. If its outcome is not Known, anything may have happened.
 type (
 	RegisterInput struct {
 		F        string
@@ -123,7 +122,7 @@ type (
 	}
 )
 
-// Register is a register that begins as nil. A cas that did not succeed saw
+// Register is a register that starts as nil. A cas that did not succeed saw
 // another value.
 var Register = porcupine.Model{
 	Init: func() any { return nil },
@@ -145,7 +144,7 @@ var Register = porcupine.Model{
 // MapInput is an operation on a map of strings. F is get, put or append.
 type MapInput struct{ F, Key, Value string }
 
-// after is the string that an operation leaves where now stood.
+// after returns the string that an operation leaves in place of now.
 func (in MapInput) after(now string) string {
 	switch in.F {
 	case "put":
@@ -156,7 +155,7 @@ func (in MapInput) after(now string) string {
 	return now
 }
 
-// ByKey is a map of strings that is parted by key: a state is one string.
+// ByKey is a map of strings that is split by key: a state is one string.
 var ByKey = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		return parts(history, func(o porcupine.Operation) string { return o.Input.(MapInput).Key })
@@ -177,7 +176,7 @@ var ByKey = porcupine.Model{
 	},
 }
 
-// Whole is the same map as one state, which no == compares.
+// Whole is the same map as one state, which == cannot compare.
 var Whole = porcupine.Model{
 	Init: func() any { return map[string]string{} },
 	Step: func(state, input, output any) (bool, any) {

@@ -1,4 +1,4 @@
-// Package progress shows on a terminal how far long work has come.
+// Package progress shows on a terminal how far long work has got.
 package progress
 
 import (
@@ -15,13 +15,13 @@ import (
 	"clew/internal/text"
 )
 
-// delay is how long a run lasts before it shows a bar.
+// delay is how long a run takes before it shows a bar.
 const delay = 500 * time.Millisecond
 
-// Bar shows a bar during long work. The bar counts histories if there are
-// many. Of a single one it shows what is being done: the megabytes that have been
-// read, the operations that the search has linearized, and that evidence is written.
-// It shows nothing if standard error is not a terminal.
+// Bar shows a bar during long work. The bar counts histories if there are many. For
+// a single one it shows the current stage: the megabytes that have been read, the
+// operations that the search has linearized, or that evidence is written. It shows
+// nothing if standard error is not a terminal.
 type Bar struct {
 	Passed atomic.Int64 // completions passed, of a single history
 	Held   atomic.Int64 // configurations held in its search
@@ -30,27 +30,27 @@ type Bar struct {
 
 	mu     sync.Mutex
 	bar    *progressbar.ProgressBar
-	stage  stage // that a single history is at
-	total  int64 // its bytes, or its operations; 0 if that is not known
-	shown  stage // that the bar is of
+	stage  stage // the stage of a single history
+	total  int64 // its bytes, or its operations; 0 if unknown
+	shown  stage // the stage that the bar shows
 	hidden bool  // something else is on the screen
 	done   int
 	quit   chan struct{}
 	once   sync.Once
 }
 
-// stage is what is being done.
+// stage is the current kind of work.
 type stage int
 
 const (
-	nothing stage = iota // that is worth showing
+	nothing stage = iota // nothing that is worth showing
 	reading
 	checking
 	writing
 	several // histories are checked
 )
 
-// New shows the progress of so many histories on w.
+// New shows the progress of a number of histories on w.
 func New(w io.Writer, files int) *Bar {
 	p := &Bar{Files: files, quit: make(chan struct{})}
 	if files != 1 {
@@ -103,7 +103,7 @@ func (p *Bar) show(w io.Writer) {
 			most >>= megabyte
 		}
 		if most == 0 {
-			most = -1 // not known
+			most = -1 // unknown
 		}
 		o := []progressbar.Option{progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetSpinnerChangeInterval(0)}
@@ -130,11 +130,10 @@ func (p *Bar) show(w io.Writer) {
 	}
 }
 
-// megabyte is how many bits a number of bytes has more than that of megabytes.
+// megabyte is by how many bits a number of bytes is longer than that of megabytes.
 const megabyte = 20
 
-// set draws how far the work has come, but never that it is done: that takes the bar
-// away.
+// set draws how far the work has got, but never that it is done, since that removes the bar.
 func (p *Bar) set(now int64) {
 	if most := p.bar.GetMax64(); most > 0 {
 		now = min(now, most-1)
@@ -142,7 +141,7 @@ func (p *Bar) set(now int64) {
 	p.bar.Set64(now)
 }
 
-// enter begins a stage of a single history. Of several they overlap.
+// enter begins a stage of a single history. The stages of several overlap.
 func (p *Bar) enter(s stage, total int64) (leave func()) {
 	if p == nil || p.Files != 1 {
 		return func() {}
@@ -158,8 +157,9 @@ func (p *Bar) enter(s stage, total int64) (leave func()) {
 	}
 }
 
-// Reading says that a history of so many bytes is being read, 0 if that is not known.
-// It returns what counts them, and what says that they have been read.
+// Reading says that a history of size bytes is being read, or of unknown size if that
+// is 0. It returns a counter for them, and a function to call once they have been
+// read.
 func (p *Bar) Reading(size int64) (read *atomic.Int64, done func()) {
 	if p == nil || p.Files != 1 {
 		return new(atomic.Int64), func() {}
@@ -167,13 +167,13 @@ func (p *Bar) Reading(size int64) (read *atomic.Int64, done func()) {
 	return &p.read, p.enter(reading, size)
 }
 
-// Operations says that a history of so many operations is being checked.
+// Operations says that a history of n operations is being checked.
 func (p *Bar) Operations(n int) { p.enter(checking, int64(n)) }
 
 // Writing says that evidence is being written, until done is called.
 func (p *Bar) Writing() (done func()) { return p.enter(writing, 0) }
 
-// File says that one more history is done.
+// File says that another history is done.
 func (p *Bar) File() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,8 +181,8 @@ func (p *Bar) File() {
 	p.hidden = false
 }
 
-// Clear takes the bar off the screen, for output to be written, until something else
-// is being done.
+// Clear removes the bar from the screen, so that output can be written, until the
+// next stage begins.
 func (p *Bar) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,7 +196,7 @@ func (p *Bar) clear() {
 	}
 }
 
-// Stop ends it.
+// Stop ends the bar.
 func (p *Bar) Stop() {
 	p.once.Do(func() {
 		p.Clear()

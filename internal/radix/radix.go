@@ -1,4 +1,4 @@
-// Package radix sorts by integers, and by what can be made integers, in linear time.
+// Package radix sorts by integers, and by values that can become integers, in linear time.
 package radix
 
 import (
@@ -7,18 +7,18 @@ import (
 	"slices"
 )
 
-// Keyed is something that is known by a number, with its key.
+// Keyed is something that a number identifies, with its key.
 type Keyed struct {
 	Key    uint64
 	Number int32
 }
 
-// Of is a key for integers.
+// Of returns a key for an integer.
 func Of(n int64) uint64 { return uint64(n) ^ 1<<63 }
 
-// OfFloat is a key for floating point numbers that are no NaN. Both zeros have the
-// same: the bits of a positive number grow with it, and those of a negative one
-// shrink.
+// OfFloat returns a key for a floating point number that is not NaN. Both zeros
+// have the same key. The bits of a positive number grow with it, and those of a
+// negative one shrink.
 func OfFloat(f float64) uint64 {
 	switch bits := math.Float64bits(f); {
 	case f < 0:
@@ -35,8 +35,9 @@ const (
 	digits = 1 << bits
 )
 
-// Sort sorts by key; what has the same key keeps its order. It may return another
-// slice than it was given. Only those digits count in which keys differ.
+// Sort sorts by key. Elements with the same key keep their order. It may return
+// another slice than it was given. Only the digits in which keys differ cost
+// time.
 func Sort(list []Keyed) []Keyed {
 	if len(list) < digits {
 		slices.SortStableFunc(list, func(a, b Keyed) int { return cmp.Compare(a.Key, b.Key) })

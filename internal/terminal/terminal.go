@@ -1,4 +1,4 @@
-// Package terminal says how a text is shown on standard output.
+// Package terminal says how to show a text on standard output.
 package terminal
 
 import (
@@ -13,13 +13,13 @@ import (
 	"clew/report"
 )
 
-// defaultWidth is how wide a terminal is that does not say.
+// defaultWidth is the width of a terminal that does not tell its width.
 const defaultWidth = 80
 
-// Look is how a text is shown on standard output: on a terminal within its width,
-// and in colors unless NO_COLOR says otherwise. screen is what colors are written
-// to, nil if there are none: everything else goes through a Writer that lets no
-// escape sequence pass.
+// Look returns how to show a text on standard output: on a terminal within its
+// width, and in colors unless NO_COLOR says otherwise. Colors go to screen, which
+// is nil if there are none. Everything else goes through a Writer that does not
+// let escape sequences pass.
 func Look(stdout io.Writer) (o report.TextOptions, screen io.Writer) {
 	o.ASCII = !hasUTF8(os.Getenv)
 	w, ok := stdout.(*text.Writer)
@@ -39,8 +39,8 @@ func Look(stdout io.Writer) (o report.TextOptions, screen io.Writer) {
 	return o, screen
 }
 
-// hasUTF8 says whether the locale has UTF-8. If there is no locale, as in containers,
-// it is taken to have it.
+// hasUTF8 says whether the locale has UTF-8. Without a locale, as in containers, it
+// assumes so.
 func hasUTF8(getenv func(string) string) bool {
 	locale := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
 	return locale == "" || strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")

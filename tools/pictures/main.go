@@ -1,6 +1,6 @@
-// Command pictures draws the failure that the README opens with, for readers of
-// light and of dark pages: docs/failure-light.svg and docs/failure-dark.svg. Run it
-// in the project's folder (make pictures).
+// Command pictures draws the failure at the top of the README, for light and for
+// dark pages: docs/failure-light.svg and docs/failure-dark.svg. Run it in the
+// project's folder (make pictures).
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// draw draws the pictures of a project, by the files that hold them.
+// draw draws the pictures of a project, and returns them by file.
 func draw(root string) (map[string][]byte, error) {
 	h, err := clew.ReadFile(filepath.Join(root, "testdata", "histories", "stale-read.edn"), jepsen.Options{})
 	if err != nil {
