@@ -11,73 +11,65 @@ import (
 
 // # Unordered queue (a bag)
 //
-// Decides: enqueues, dequeues, and dequeues that found the bag empty. Drains
-// are not decided here.
+// Decides: enqueues, dequeues, and dequeues that found the bag empty. Drains are not decided here.
 //
-// Precondition: none if no completed dequeue found the bag empty. Otherwise
-// it must not matter which of several enqueues of one value a dequeue took: the
-// k-th enqueue of a value by return is paired with its k-th dequeue by
-// invocation, and every enqueue must have been invoked before its dequeue
-// returned; if dequeues crashed that may have taken anything, no value that
-// was enqueued several times may have been enqueued more often than completed
-// dequeues took it, if any dequeue named it.
+// Precondition: none if no completed dequeue found the bag empty. Otherwise it must not
+// matter which of several enqueues of one value a dequeue took. The k-th enqueue of a
+// value by return is paired with its k-th dequeue by invocation. Every enqueue must have
+// been invoked before its dequeue returned. One more condition applies if dequeues
+// crashed that may have taken anything. No value that was enqueued several times may then
+// have been enqueued more often than completed dequeues took it, if any dequeue named it.
 //
-// Cost: O(operations + events + ids); times log(events) if both dequeues crashed
-// that may have taken anything and others whose value is known.
+// Cost: O(operations + events + ids). It is times log(events) if two sorts of dequeues
+// crashed: some that may have taken anything, and others whose value is known.
 //
-// Rests on two sweeps. Counting: an enqueued value is there from the enqueue's
-// invocation on, and a dequeue takes its value at its return. If the value is
-// not there then, that return is the first failing completion. Nothing else can
-// go wrong without empty answers. (If every dequeue is paired with an enqueue
-// invoked before it returned, the count is right and needs no sweep.) Gaps:
-// between two events the bag may be empty if no value was certainly inside then
-// (its enqueue had returned, its dequeue not been invoked), and if crashed
-// dequeues can have taken all that nothing else took: as many must have been
-// invoked as such values been enqueued. Whether one gap is used does not matter
-// to another: what crashed dequeues had taken by the earlier gap, they have
-// taken by the later one, too. So an empty answer needs one such gap while it
-// runs.
+// Rests on two sweeps. Counting: an enqueued value is there from the enqueue's invocation on, and a
+// dequeue takes its value at its return. If the value is not there then, that return is the first
+// failing completion. Nothing else can go wrong without empty answers. (If every dequeue is paired
+// with an enqueue invoked before it returned, the count is right and needs no sweep.) Gaps: between
+// two events the bag may be empty under two conditions. No value was certainly inside then (its
+// enqueue had returned, its dequeue had not been invoked). And crashed dequeues can have taken all
+// that nothing else took: at least as many of them had been invoked as such values had been
+// enqueued. Whether one gap is used does not matter to another: what crashed dequeues had taken by
+// the earlier gap, they have also taken by the later one. So an empty answer needs one such gap
+// while it runs.
 //
-// Crashed operations: a crashed enqueue is left out unless a dequeue takes its
-// value. A crashed dequeue of a known value can be left out if the bag is never
-// found empty; otherwise it takes its value as soon as it can. Of a value's
-// crashed dequeues those invoked first take part, as many as there are enqueues
-// that completed dequeues leave. Whichever others took part, the k-th of them in
-// order of invocation would not be invoked before the k-th of these; and in no
-// order is a gap empty before which more enqueues of the value returned than
-// dequeues of it were invoked.
+// Crashed operations: a crashed enqueue is omitted unless a dequeue takes its value. A crashed
+// dequeue of a known value can be omitted if the bag is never found empty; otherwise it takes its
+// value as soon as it can. Of a value's crashed dequeues, those invoked first take part, up to
+// the number of enqueues that completed dequeues leave. Whichever others took part, the k-th of
+// them in order of invocation would not be invoked before the k-th of these. And in no order is a
+// gap empty before which more enqueues of the value returned than dequeues of it were invoked.
 //
-// If dequeues that may have taken anything crashed as well, they may take such a
-// value instead of its own crashed dequeue. They have to if a gap is used after
-// the value's enqueue returned and before its own dequeue was invoked, so here it
-// does matter which gaps are used. Let a gap be used, and g be the last gap used
-// before it. Then the fewest such values that must be taken are those taken up to
-// g, and those whose enqueue returned after g: the others were taken by g, or
-// their own dequeues had been invoked. takings.go finds the best g, which is no
-// earlier than the last invocation of an empty answer that has returned.
+// If dequeues that may have taken anything crashed as well, they may take such a value instead of
+// its own crashed dequeue. They have to if a gap is used after the value's enqueue returned and
+// before its own dequeue was invoked. So here it does matter which gaps are used. Let a gap be
+// used, and let g be the last gap used before it. Then at least these values must be taken: those
+// taken up to g, and those whose enqueue returned after g. The others were taken by g, or their own
+// dequeues had been invoked. takings.go finds the best g, which is no earlier than the last
+// invocation of an empty answer that has returned.
 //
-// A prefix is a history whose open operations crashed and keep their values. So
-// if no dequeue crashed that may have taken anything, an empty answer without a
-// gap is the first failing completion. Otherwise they may have taken a value
-// until another dequeue returns it: then it is that dequeue that fails.
+// A prefix is a history whose open operations crashed and keep their values. So if
+// no dequeue crashed that may have taken anything, an empty answer without a gap
+// is the first failing completion. Otherwise such dequeues may have taken a value
+// until another dequeue returns it. Then that dequeue is the one that fails.
 //
 // # Core
 //
-// A choice is a set of values and of empty answers: the operations of these
-// values and, if there are empty answers, all crashed dequeues that may have
-// taken anything and the operations of the values that are there at first. The
-// core is a choice that is not linearizable, cut at the first failing
-// completion, while every smaller choice is. It contains the operation that
-// fails: without that operation the rest is linearizable.
+// A choice is a set of values and of empty answers. It consists of the operations of these
+// values. If there are empty answers, it also has all crashed dequeues that may have taken
+// anything, and the operations of the initial values. The core is a choice that, cut at
+// the first failing completion, is not linearizable, while every smaller choice is. It
+// contains the operation that fails: without that operation the rest is linearizable.
 
-// bagWith decides a history of the kinds of containers without Peek. init holds
-// the elements that are in the bag at first.
+// bagWith decides a history of the kinds of containers without Peek. init
+// holds the initial elements of the bag.
 func bagWith(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
 	all := fastpath.WithInitial(c, init, models.Enqueue)
 	return runBag(ctx, all, len(init), want).WithoutInitial(len(init))
 }
 
-// runBag decides a history of which the first operations are initial.
+// runBag decides a history whose first operations are initial.
 func runBag(ctx context.Context, c *models.Columns, initial int, want fastpath.Want) fastpath.Decision {
 	in := fastpath.NewInput(ctx, c, 0)
 	r := decideBag(in, want&fastpath.WantWitness != 0)
@@ -89,9 +81,8 @@ func runBag(ctx context.Context, c *models.Columns, initial int, want fastpath.W
 	return d
 }
 
-// decideBag decides a history. The End of its result is the event at which an
-// empty answer failed. The history is likely, but not certain, to fail there
-// first.
+// decideBag decides a history. The End of its result is the event at which an empty
+// answer failed. The history is likely, but not certain, to fail there first.
 func decideBag(in fastpath.Input, witness bool) fastpath.Result {
 	empties := false
 	for i, kind := range in.Kind {
@@ -133,38 +124,38 @@ func decideBag(in fastpath.Input, witness bool) fastpath.Result {
 	return r
 }
 
-// bag is what is known about a history. Operations are rows plus 1.
+// bag holds what is known about a history. Operations are rows plus 1.
 type bag struct {
 	in      fastpath.Input
 	returns []int32 // by event: the operation that returns
-	partner []int32 // by row: what it is paired with; unused
+	partner []int32 // by row: the operation paired with it, or unused
 	marks   []mark  // by event
-	any     bool    // dequeues crashed that may have taken anything
-	waits   bool    // and there are marks of values that wait
+	any     bool    // dequeues that may have taken anything crashed
+	waits   bool    // in addition, there are marks of values that wait
 	gaps    []int32 // for the witness, by row of an empty answer: the event before its gap, or -1
 	order   []int32
 }
 
-// mark is what an event does to the values that are certainly inside.
+// mark says what an event does to the values that are certainly inside.
 type mark uint8
 
 const (
 	nothing mark = iota
 	enters       // a value is certainly inside from now on
-	leaves       // and no longer is
+	leaves       // it no longer is
 	stays        // a value is certainly inside that no known dequeue takes
 	takes        // a crashed dequeue may take such a value from now on
 	answers      // an empty answer returns
-	waits        // a value is inside that only such dequeues can take by now
-	served       // and its own crashed dequeue can from now on
+	waits        // a value is inside that only such dequeues can take so far
+	served       // its own crashed dequeue can take it from now on
 )
 
-// unused is the partner of a crashed enqueue that nobody needs, or a dequeue
-// that did not happen.
+// unused is the partner of a crashed enqueue that is not needed, or of a
+// dequeue that did not happen.
 const unused = -1
 
-// count is the counting sweep. It returns the dequeue that fails, or -1.
-// Crashed enqueues that are not needed stay out of the order.
+// count performs the counting sweep. It returns the dequeue that fails, or
+// -1. It leaves crashed enqueues that are not needed out of the order.
 func (b *bag) count(witness bool) int32 {
 	in := b.in
 	if !witness {
@@ -222,7 +213,7 @@ func (b *bag) count(witness bool) int32 {
 	return -1
 }
 
-// tooOften names the dequeues that took the value of o before it.
+// tooOften names the dequeues that took the value of o before o did.
 func (b *bag) tooOften(o int32) fastpath.Violation {
 	why := &TakenTooOften{Taker: o}
 	for i, kind := range b.in.Kind {
@@ -233,16 +224,16 @@ func (b *bag) tooOften(o int32) fastpath.Violation {
 	return why
 }
 
-// stock is what the history does with a value.
+// stock holds what the history does with a value.
 type stock struct {
-	// dequeues are those that take part: those that completed, and the first that
-	// crashed as long as there are enqueues for them.
+	// dequeues counts those that take part: the completed ones, and the first
+	// crashed ones as long as there are enqueues for them.
 	enqueues, returned, dequeues int32
-	first, last                  int32 // dequeues that are not paired, by invocation
+	first, last                  int32 // dequeues that are not yet paired, by invocation
 }
 
-// pair pairs dequeues with enqueues and fills in marks, or says why it cannot;
-// in that case the count may be wrong.
+// pair pairs dequeues with enqueues and fills in marks, or returns why it
+// cannot. In that case the count may be wrong.
 func (b *bag) pair() fastpath.Ambiguity {
 	in := b.in
 	stocks := make([]stock, in.IDs)
@@ -294,8 +285,8 @@ func (b *bag) pair() fastpath.Ambiguity {
 	return b.match(stocks, next)
 }
 
-// match pairs the k-th enqueue of a value by return (with those that crashed
-// last) with its k-th dequeue by invocation.
+// match pairs the k-th enqueue of a value by return (crashed ones last)
+// with its k-th dequeue by invocation.
 func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
 	in := b.in
 	for t, o := range b.returns {
@@ -340,9 +331,9 @@ func (b *bag) match(stocks []stock, next []int32) fastpath.Ambiguity {
 	return nil
 }
 
-// findGaps is the sweep over the gaps. It finds for every completed empty answer
-// a gap before its return in which the bag may be empty, the latest if it does not
-// matter, and returns the first that has none, or -1.
+// findGaps performs the sweep over the gaps. For every completed empty answer
+// it finds a gap before its return in which the bag may be empty, the latest
+// if it does not matter. It returns the first answer without a gap, or -1.
 func (b *bag) findGaps(witness bool) int32 {
 	if witness {
 		b.gaps = make([]int32, b.in.Len())
@@ -396,8 +387,8 @@ func (b *bag) neverEmpty(e int32) fastpath.Violation {
 }
 
 // witness puts a value's enqueue at its return and its dequeue at its
-// invocation, or both at one event if they overlap; what crashed dequeues took
-// goes just before the next gap that an empty answer uses.
+// invocation, or both at one event if they overlap. What crashed dequeues
+// took goes just before the next gap that an empty answer uses.
 func (b *bag) witness() []int32 {
 	in := b.in
 	inGap := make([]int32, in.Events) // the empty answers of the gap after an event: a list
@@ -422,10 +413,10 @@ func (b *bag) witness() []int32 {
 				takers = append(takers, i)
 			case p < 0 || in.Inv[p] > t:
 			case t > last && in.Kind[i] == models.Enqueue && in.Res[p] == models.Open:
-				b.partner[i] = 0 // nobody needs the dequeue
+				b.partner[i] = 0 // the dequeue is not needed
 			case t > last && in.Res[i] == models.Open && in.Kind[i] == models.Dequeue:
 				if in.Res[p] > t {
-					b.partner[p] = 0 // likewise
+					b.partner[p] = 0 // the same
 				}
 			case in.Kind[i] == models.Enqueue: // within its dequeue, which had begun
 				order = append(order, i, p)
@@ -456,10 +447,10 @@ func (b *bag) witness() []int32 {
 }
 
 // bagFailure finds the first failing completion, a witness of the history
-// before it, and the core. Prefixes are tried around where the history seems to
-// fail, in growing steps, then halfway.
+// before it, and the core. It tries prefixes around the place where the
+// history seems to fail, in growing steps, and then by halving.
 func bagFailure(in fastpath.Input, r fastpath.Result, initial int, d *fastpath.Decision) {
-	low, high := int32(-1), in.Events-1 // valid up to here; invalid up to there
+	low, high := int32(-1), in.Events-1 // valid up to low; invalid up to high
 	guess, step := r.End, int32(1)
 	for low+1 < high {
 		in.Poll()
@@ -483,12 +474,12 @@ func bagFailure(in fastpath.Input, r fastpath.Result, initial int, d *fastpath.D
 		}
 	}
 	d.FailEvent, d.BoundEvent = high, high
-	if d.Before == nil { // it was not known yet that this prefix is the last
+	if d.Before == nil { // it was not yet known that this prefix is the last
 		d.Before = decideBag(in.Cut(low), true).Witness
 	}
 	if _, empty := r.Why.(*NeverEmpty); empty {
 		cut := in.Cut(high)
-		lasts := make([]int32, in.IDs) // 1 for values that are there at first
+		lasts := make([]int32, in.IDs) // 1 for initial values
 		for _, v := range in.A[:initial] {
 			lasts[v] = 1
 		}
@@ -509,8 +500,8 @@ func bagFailure(in fastpath.Input, r fastpath.Result, initial int, d *fastpath.D
 	}
 }
 
-// bagCore is what the shared machinery needs to find a core. B marks the
-// operations of values that are there at first.
+// bagCore holds what the shared machinery needs to find a core. B marks the
+// operations of initial values.
 var bagCore = &fastpath.Algorithm{
 	Decide: decideBag,
 	Needs:  needsValue,
@@ -534,10 +525,9 @@ func needsValue(in fastpath.Input) fastpath.Needs {
 	}
 }
 
-// TakenTooOften: Taker took a value that had been added at most as often as it
-// had been taken before. Before are the operations that took it, the latest
-// last. If nothing had taken it, nothing had added it. At most
-// fastpath.MaxNamed operations are named.
+// TakenTooOften: Taker took a value that had been added at most as often as it had
+// been taken before. Before holds the operations that took it, the latest last, at
+// most fastpath.MaxNamed of them. If it is empty, nothing had added the value.
 type TakenTooOften struct {
 	Taker  models.Row
 	Before []models.Row
@@ -554,9 +544,9 @@ func (v *TakenTooOften) Tell(t models.Teller) string {
 	return t.Did(v.Taker) + ", but had not been added often enough: " + fastpath.TellWho(t, v.Before) + " had taken it before"
 }
 
-// NeverEmpty: Empty found the bag empty, but all the time that it ran it held
-// something: some of the values that Adds added were certainly inside, or, if
-// there are none, more than crashed operations can have taken.
+// NeverEmpty: Empty found the bag empty, but the bag held something all the time
+// that Empty ran. Some of the values that Adds added were certainly inside. If
+// Adds is empty, more was inside than crashed operations can have taken.
 type NeverEmpty struct {
 	Empty models.Row
 	Adds  []models.Row

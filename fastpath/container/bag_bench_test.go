@@ -10,7 +10,7 @@ import (
 	"clew/models"
 )
 
-// bagRun enqueues and dequeues, and asks a bag that is kept nearly empty.
+// bagRun enqueues and dequeues, with empty answers from a bag that is kept nearly empty.
 func bagRun(rng *rand.Rand, ops, processes int, empties bool) *models.Columns {
 	var in []int32
 	fresh, wanted := int32(0), int32(0)

@@ -13,8 +13,7 @@ import (
 	"clew/models"
 )
 
-// bagType has values 0 up to values; known says that crashed dequeues may have
-// a value.
+// bagType has values from 0 up to values; known says whether crashed dequeues may have a value.
 func bagType(name string, values int32, empties, known bool, init ...int32) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,
@@ -57,7 +56,7 @@ func withLetter(s string, v int32) string {
 	return string(r)
 }
 
-// stepOfBag is the step of a bag; a state holds a letter for each element.
+// stepOfBag is the step of a bag. A state holds a letter for each element.
 func stepOfBag(dst []string, op models.Op, s string) []string {
 	switch op.Kind {
 	case models.Enqueue:
@@ -81,9 +80,9 @@ func stepOfBag(dst []string, op models.Op, s string) []string {
 }
 
 // closedBag says which choices are made of all operations of some values, and of
-// empty answers with all unknown removes. Of those that are less than the core only
-// such with the failing operation count, and none if the bag holds something at
-// first: the initial elements have operations, too, which are not in it.
+// empty answers with all unknown removes. Among those smaller than the core, only
+// those with the failing operation count. None counts if the bag initially holds
+// something: the initial elements also have operations, which are not in the choice.
 func closedBag(k *testkit.Type) func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
 	return func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
 		core := oracle.SetOf(d.Core)

@@ -11,60 +11,52 @@ import (
 
 // # Containers
 //
-// This file holds what the queue, the stack and the priority queue have in
-// common.
+// This file holds what the queue, the stack and the priority queue share.
 //
-// Decides: add (Enqueue), remove (Dequeue), Peek and empty answers
-// (DequeueEmpty) of a container that is empty at first, with unknown removes
-// (DequeueAny: crashed, took any element that the order allows, or nothing).
-// Histories with initial contents are not decided.
+// Decides: add (Enqueue), remove (Dequeue), Peek and empty answers (DequeueEmpty) of an
+// initially empty container, with unknown removes (DequeueAny: crashed, took any element
+// that the order allows, or nothing). Histories with initial contents are not decided.
 //
-// Precondition: every value is added once, counting adds that crashed if some
-// completed operation saw the value. Containers are closed under dropping the
-// operations of a value. So if some values are added more often and the
-// operations of the others are not linearizable, neither is the history;
-// otherwise it is ambiguous.
+// Precondition: every value is added once, counting crashed adds if some completed
+// operation saw the value. Containers are closed under dropping the operations of
+// a value. So if some values are added more often and the operations of the others
+// are not linearizable, neither is the history; otherwise it is ambiguous.
 //
-// Rests on: Lee and Mathur, "Efficient Decrease-and-Conquer Linearizability
-// Monitoring" (OOPSLA 2025), whose procedures are for complete histories, and
-// whose tuning of intervals is applied in tune. Its proofs need the tuning: with
-// the intervals as they stand the answers are wrong.
+// Rests on: Lee and Mathur, "Efficient Decrease-and-Conquer Linearizability Monitoring"
+// (OOPSLA 2025). Its procedures are for complete histories. tune applies its tuning of
+// intervals. Its proofs need the tuning: with unchanged intervals, the answers are wrong.
 //
-// Crashed operations: a crashed peek says nothing. A crashed add whose value no
-// completed operation saw is dropped together with its value; if the value was
-// seen, the add did happen, and its return at infinity forces nothing to come
-// after it. A crashed remove of a known value counts as one that returns after
-// everything else: if it never happened, the value just stays inside until
-// then. Of several removes of a value at most one can happen, and the earliest
-// crashed one can do whatever the others could. Unknown removes are in
-// unknown.go.
+// Crashed operations: a crashed peek says nothing. A crashed add whose value no completed
+// operation saw is dropped together with its value. If the value was seen, the add did happen,
+// and its return at infinity forces nothing to come after it. A crashed remove of a known
+// value counts as one that returns after everything else: if it never happened, the value just
+// stays inside until then. Of several removes of a value at most one can happen, and the
+// earliest crashed one can do whatever the others could. Unknown removes are in unknown.go.
 //
 // # Time
 //
-// Slot s is the gap after event s. An operation takes effect in one of the
-// slots inv to res-1. Slot T, T being the number of events, lies after
-// everything: there, after event T, stand the removes that never happened.
-// While its zone lasts a value is certainly inside.
+// Slot s is the gap after event s. An operation takes effect in one of the slots inv to
+// res-1. Let T be the number of events. Slot T lies after everything: removes that never
+// happened stand there, after event T. A value is certainly inside while its zone lasts.
 //
 // # Core
 //
-// A core is a choice of values, with all operations of each, and of empty
-// answers. All unknown removes belong to every choice: without them a history
-// can only get worse. Among the choices that are not linearizable, cut at the
-// first failing completion, the core is minimal.
+// A core is a choice of values, with all operations of each, and of empty answers. All unknown
+// removes belong to every choice: without them a history can only get worse. The core is
+// minimal among the choices that, cut at the first failing completion, are not linearizable.
 
 // container says how one container differs from the others.
 type container struct {
 	// plain decides histories without unknown removes. For an invalid one it
-	// names the elements that show it, and any other operations that do.
+	// names the elements that show it, and other operations that do.
 	plain func(c *contents, witness bool) fastpath.Result
 	// why explains a minimal core.
 	why func(c *contents) fastpath.Violation
-	// match is a shortcut for unknown removes: nil if there is none.
+	// match is a shortcut for unknown removes, or nil.
 	match func(c *contents) (m matching, ok bool)
 }
 
-// algorithm is the container's Algorithm.
+// algorithm returns the container's Algorithm.
 func (k *container) algorithm() *fastpath.Algorithm {
 	return &fastpath.Algorithm{Decide: k.decide, Needs: needsValues, Always: isUnknownRemove, Explain: k.explain, Later: laterAdd}
 }
@@ -75,7 +67,7 @@ func isUnknown(kind models.Kind) bool { return kind == models.DequeueAny }
 
 // needsValues ties the operations of a value together.
 func needsValues(in fastpath.Input) fastpath.Needs {
-	last := make([]int32, in.IDs) // by value: the operation before, plus 1
+	last := make([]int32, in.IDs) // by value: the previous operation, plus 1
 	head := make([]int32, in.IDs) // by value: the first operation
 	next := make([]int32, in.Len())
 	for i, kind := range in.Kind {
@@ -114,8 +106,7 @@ type element struct {
 
 const none int32 = -1
 
-// forward says whether the value has a zone, [aRes, mInv), during which it is
-// certainly inside.
+// forward reports whether the value has a zone, [aRes, mInv), during which it is certainly inside.
 func (e *element) forward() bool { return e.aRes < e.mInv }
 
 // contents is the history of a container, prepared for a decision.
@@ -129,7 +120,7 @@ type contents struct {
 	empties  []int32 // completed empty answers, by invocation
 	unknown  []int32 // unknown removes, by invocation
 	reason   fastpath.Ambiguity
-	rows     []int32 // the operations that have a value, by value; only if some value was added twice
+	rows     []int32 // the operations that have a value, by value; only filled if some value was added twice
 	rowsFrom []int32 // by value, where its operations begin in rows
 }
 
@@ -184,8 +175,8 @@ func (c *contents) adds() int32 {
 	return none
 }
 
-// others gathers what happened to the elements. It returns an operation that
-// took what had been taken, or what was never added, or none.
+// others collects what happened to the elements. It returns an operation
+// that took a value already taken or never added, or none.
 func (c *contents) others() int32 {
 	for i, kind := range c.Kind {
 		res := c.Res[i]
@@ -220,10 +211,9 @@ func (c *contents) others() int32 {
 	return none
 }
 
-// tune drops the values that do not count, and narrows the intervals of the
-// others by what is known about a value: it is inside when it is seen, and is
-// not seen once it is out. It returns the add of a value that is not
-// linearizable by itself, or none.
+// tune drops the values that do not count. It narrows the intervals of the others by
+// what is known about a value: it is inside when it is seen, and is not seen once it
+// is out. It returns the add of a value that on its own is not linearizable, or none.
 func (c *contents) tune() int32 {
 	kept := c.elements[:0]
 	for i := range c.elements {
@@ -255,7 +245,7 @@ func (c *contents) tune() int32 {
 	return none
 }
 
-// withValue is the operations that have a value.
+// withValue returns the operations that have a value.
 func (c *contents) withValue(v int32) []int32 {
 	if c.rowsFrom == nil {
 		from := make([]int32, c.IDs+2)
@@ -278,9 +268,8 @@ func (c *contents) withValue(v int32) []int32 {
 	return c.rows[c.rowsFrom[v]:c.rowsFrom[v+1]]
 }
 
-// onceForAll says whether a value with several adds may count as added at most
-// once: nobody saw it, and all adds but one crashed. Otherwise it notes why the
-// value is ambiguous.
+// onceForAll reports whether a value with several adds may count as added at most once: it was
+// never seen, and all adds but one crashed. Otherwise it records why the value is ambiguous.
 func (c *contents) onceForAll(e *element, seen bool) bool {
 	adds, completed := [2]int32{none, none}, 0
 	reader := none
@@ -341,7 +330,7 @@ func (c *contents) each(f func(e, op int32)) {
 	}
 }
 
-// peeksOf is the peeks of an element, by invocation.
+// peeksOf returns the peeks of an element, by invocation.
 func (c *contents) peeksOf(e int32) []int32 {
 	if c.peeks == 0 {
 		return nil
@@ -349,12 +338,12 @@ func (c *contents) peeksOf(e int32) []int32 {
 	return c.peekOps[c.peekFrom[e]:c.peekFrom[e+1]]
 }
 
-// peekSpan is the slots of a peek, tuned: from inv to res-1.
+// peekSpan returns the slots of a peek, tuned: from inv to res-1.
 func (c *contents) peekSpan(e *element, op int32) (inv, res int32) {
 	return max(c.Inv[op], e.aInv), min(c.Res[op], e.rRes)
 }
 
-// fail is the result for a history that is invalid. The operations of some
+// fail returns the result for an invalid history. The operations of some
 // elements show it, together with the given operations and all others of the
 // same values. The history has gone wrong when the last of these returns.
 func (c *contents) fail(why fastpath.Violation, elements []int32, ops ...int32) fastpath.Result {
@@ -385,13 +374,13 @@ func (c *contents) fail(why fastpath.Violation, elements []int32, ops ...int32) 
 }
 
 // emptySlots gives each empty answer a slot in which nothing is certainly
-// inside: the first that it covers. If an answer has no such slot, it returns
-// that answer and the elements that fill the answer's slots.
+// inside: the first that it covers. If an answer has no such slot, it
+// returns that answer and the elements that fill the answer's slots.
 func (c *contents) emptySlots() (slots []int32, filled []int32, bad int32) {
 	if len(c.empties) == 0 {
 		return nil, nil, none
 	}
-	free := make([]int32, c.Events+2) // by slot: how many zones begin, less how many end; then the next free slot
+	free := make([]int32, c.Events+2) // by slot: how many zones begin, minus how many end; then the next free slot
 	for i := range c.elements {
 		if e := &c.elements[i]; e.forward() {
 			free[e.aRes]++
@@ -421,8 +410,8 @@ func (c *contents) emptySlots() (slots []int32, filled []int32, bad int32) {
 	return slots, nil, none
 }
 
-// chain is a smallest set of elements whose zones fill the slots from inv to
-// res-1. All of these slots must be filled by zones that count.
+// chain returns a smallest set of elements whose zones fill the slots from
+// inv to res-1. Zones that count must fill all of these slots.
 func (c *contents) chain(inv, res int32, counts func(e *element) bool) []int32 {
 	zone := make([]int32, res) // by slot: the zone that begins there, plus 1
 	for i := range c.elements {
@@ -469,7 +458,7 @@ func (k *container) decide(in fastpath.Input, witness bool) fastpath.Result {
 	return r
 }
 
-// untilLastReturn is an order without the crashed operations at its end.
+// untilLastReturn returns an order without the crashed operations at its end.
 func (c *contents) untilLastReturn(order []int32) []int32 {
 	for len(order) > 0 && c.Res[order[len(order)-1]] == models.Open {
 		order = order[:len(order)-1]
@@ -492,8 +481,7 @@ func (k *container) explain(in fastpath.Input) fastpath.Violation {
 	return k.why(c)
 }
 
-// explainValue explains a core that some value alone, or an empty answer,
-// shows to be wrong.
+// explainValue explains a core that one value alone, or an empty answer, shows to be wrong.
 func explainValue(in fastpath.Input) (why fastpath.Violation, ok bool) {
 	add, rem := none, none
 	for i, kind := range in.Kind {
@@ -533,8 +521,8 @@ func explainValue(in fastpath.Input) (why fastpath.Violation, ok bool) {
 	return nil, false
 }
 
-// laterAdd finds the first operation invoked after the failure that adds a value
-// which had never been added.
+// laterAdd finds the first operation invoked after the failure that adds a
+// value which had never been added.
 func laterAdd(c *models.Columns, why fastpath.Violation, failEvent int32) {
 	never, ok := why.(*fastpath.NeverAdded)
 	if !ok {
@@ -564,8 +552,8 @@ func (v *RemovedTwice) Tell(t models.Teller) string {
 	return t.Did(v.First) + ", and again by " + t.Who(v.Second) + ", but only " + t.Who(v.Adder) + " added it, once"
 }
 
-// SeenAfterRemoved: Peek saw a value first or on top, although Remove had taken
-// it and returned before Peek was invoked.
+// SeenAfterRemoved: Peek saw a value first or on top, although Remove had
+// taken it and returned before Peek was invoked.
 type SeenAfterRemoved struct{ Remove, Peek models.Row }
 
 // Rows returns the operations.
@@ -581,8 +569,8 @@ func (v *SeenAfterRemoved) Tell(t models.Teller) string {
 	return t.Did(v.Peek) + " after " + t.Had(v.Remove)
 }
 
-// NotEmpty: Empty found the container empty, but all the time that it ran, some
-// of the values that Adds added were certainly inside.
+// NotEmpty: Empty found the container empty, but all the time that it ran,
+// some of the values that Adds added were certainly inside.
 type NotEmpty struct {
 	Empty models.Row
 	Adds  []models.Row
@@ -596,7 +584,7 @@ func (v *NotEmpty) Tell(t models.Teller) string {
 	return t.Who(v.Empty) + " found it empty, but all the time that it looked " + certainly(t, v.Adds) + " inside"
 }
 
-// certainly is the values that operations added: "values 1, 2 and others were".
+// certainly names the values that operations added: "values 1, 2 and others were".
 func certainly(t models.Teller, rows []models.Row) string {
 	var values []string
 	for _, row := range rows[:min(len(rows), fastpath.MaxTold)] {

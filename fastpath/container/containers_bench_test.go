@@ -25,8 +25,7 @@ func benchContainer(b *testing.B, k *testkit.Type, c *models.Columns, want fastp
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.Len()), "ns/operation")
 }
 
-// BenchmarkContainers is what a million operations cost, without peeks and
-// with.
+// BenchmarkContainers measures a million operations, with and without peeks.
 func BenchmarkContainers(b *testing.B) {
 	for _, k := range allKinds {
 		for _, peeks := range []float64{0, 0.2} {
@@ -53,7 +52,7 @@ func BenchmarkContainerSizes(b *testing.B) {
 	}
 }
 
-// BenchmarkContainerShapes runs histories that are unlike a test's.
+// BenchmarkContainerShapes measures histories that are unlike a test's.
 func BenchmarkContainerShapes(b *testing.B) {
 	const n = 1_000_000
 	for _, test := range []struct {
@@ -92,9 +91,8 @@ func BenchmarkContainerShapes(b *testing.B) {
 	}
 }
 
-// concurrentAdds is n adds at the same time, then as many removes one after the
-// other, in the order that the container has if the adds took effect as they
-// returned.
+// concurrentAdds returns n concurrent adds, then n removes in a row. They remove
+// in the order that the container has if the adds took effect as they returned.
 func concurrentAdds(k *testkit.Type, n int32) *models.Columns {
 	c := &models.Columns{Events: 4 * n}
 	for v := range n {
@@ -104,7 +102,7 @@ func concurrentAdds(k *testkit.Type, n int32) *models.Columns {
 	return c
 }
 
-// deep is n adds one after the other, then as many removes.
+// deep returns n adds in a row, then n removes in a row.
 func deep(k *testkit.Type, n int32) *models.Columns {
 	c := &models.Columns{Events: 4 * n}
 	for v := range n {
@@ -140,7 +138,7 @@ func BenchmarkUnknownRemoves(b *testing.B) {
 }
 
 // BenchmarkContainerFailure finds the first failing completion and the core
-// where two removes late in the history have exchanged their values.
+// after two removes have exchanged their values.
 func BenchmarkContainerFailure(b *testing.B) {
 	for _, k := range allKinds {
 		for _, where := range []float64{0.1, 0.9} {

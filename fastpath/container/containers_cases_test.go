@@ -54,12 +54,12 @@ func parseContainer(t *testing.T, text string) *models.Columns {
 	return c
 }
 
-// What is expected is the oracle's answer, too.
+// The expected results agree with the oracle.
 var containerCases = []struct {
 	name    string
 	k       *testkit.Type
 	history string
-	want    fastpath.Decision // without Bound, which is Fail, and Witness and Before, which are replayed
+	want    fastpath.Decision // without Bound, which is Fail; Witness and Before are replayed instead
 }{
 	{"the second of two concurrent enqueues is dequeued", queueKind,
 		"add 1 [0,2]; add 2 [1,3]; remove 2 [4,5]", fastpath.Decision{Verdict: jepsen.Valid, FailEvent: -1}},

@@ -8,9 +8,8 @@ import (
 	"clew/models"
 )
 
-// TestEverySmallContainer goes through every history of a few operations over
-// two values. If their priorities do not differ they are interchangeable and
-// appear in order.
+// TestEverySmallContainer tries every history of a few operations over two values.
+// If their priorities are equal, the values are interchangeable and appear in order.
 func TestEverySmallContainer(t *testing.T) {
 	most := 3
 	if testkit.Long {
@@ -29,7 +28,7 @@ func TestEverySmallContainer(t *testing.T) {
 	}
 }
 
-// nextContainer is what may come after the operations of a history.
+// nextContainer returns what may come after the operations of a history.
 func nextContainer(c *models.Columns, open bool, high int32) []models.Op {
 	ops := []models.Op{{Kind: models.DequeueEmpty}}
 	if open {

@@ -8,9 +8,8 @@ import (
 	"clew/models"
 )
 
-// TestACycleOfQueueValuesHasACycleOfTwo is the lemma of queue.go: the two
-// orders, by enqueue and by narrowed stretches, against a search for a cycle of
-// any length.
+// TestACycleOfQueueValuesHasACycleOfTwo tests the lemma of queue.go for the two orders,
+// by enqueue and by narrowed stretches, against a search for a cycle of any length.
 func TestACycleOfQueueValuesHasACycleOfTwo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	cyclic, longer := 0, 0
@@ -59,7 +58,7 @@ func TestACycleOfQueueValuesHasACycleOfTwo(t *testing.T) {
 	t.Logf("%d with a cycle, %d of them only because stretches were narrowed", cyclic, longer)
 }
 
-// cycle removes what nothing comes before, while there is any.
+// cycle keeps removing elements that nothing comes before, and reports whether any remain.
 func cycle(n int, before func(v, w int) bool) bool {
 	gone := make([]bool, n)
 	for range n {
@@ -145,13 +144,13 @@ func TestMaxTreeFindsWhatExceedsABound(t *testing.T) {
 	}
 }
 
-// TestManyViolationsInContainers: whatever evidence is found first, the first
-// failing completion is early.
+// TestManyViolationsInContainers: whatever evidence is found first, the
+// first failing completion is early.
 func TestManyViolationsInContainers(t *testing.T) {
 	const n = 20_000
 	for _, k := range allKinds {
 		c := &models.Columns{Events: 4 * n}
-		for v := int32(0); v < n; v += 2 { // two adds, then they are removed in the wrong order
+		for v := int32(0); v < n; v += 2 { // two adds, then two removes in the wrong order
 			first, second := v, v+1
 			if k == queueKind {
 				first, second = second, first

@@ -11,8 +11,7 @@ import (
 	"clew/models"
 )
 
-// spoil changes one operation of a history, so that it may or may not be
-// linearizable.
+// spoil changes one operation of a history, which may or may not stay linearizable.
 func spoil(c *models.Columns, rng *rand.Rand) {
 	i := rng.IntN(c.Len())
 	for !hasValue(c.Kind[i]) || c.Kind[i] == models.Enqueue || c.Res[i] == models.Open {
@@ -34,8 +33,7 @@ func spoil(c *models.Columns, rng *rand.Rand) {
 	}
 }
 
-// TestLongContainers checks the evidence for long histories, half of them
-// spoiled.
+// TestLongContainers checks the evidence for long histories, half of them spoiled.
 func TestLongContainers(t *testing.T) {
 	for _, k := range allKinds {
 		t.Run(k.Name, func(t *testing.T) {
@@ -56,8 +54,8 @@ func TestLongContainers(t *testing.T) {
 	}
 }
 
-// TestStackByWatchingAndByTree compares the two ways to take values away: they
-// leave the same ones.
+// TestStackByWatchingAndByTree compares the two ways to take values away:
+// they must leave the same values.
 func TestStackByWatchingAndByTree(t *testing.T) {
 	histories := testkit.Histories(300, 5000)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -107,7 +105,7 @@ func TestStackByWatchingAndByTree(t *testing.T) {
 	t.Logf("%d of %d invalid", invalid, histories)
 }
 
-// withoutEmpties is a history whose empty answers crashed.
+// withoutEmpties returns a history whose empty answers crashed.
 func withoutEmpties(c *models.Columns) *models.Columns {
 	d := *c
 	d.Res = slices.Clone(c.Res)
@@ -119,7 +117,7 @@ func withoutEmpties(c *models.Columns) *models.Columns {
 	return &d
 }
 
-// TestGivingUpWatchingChangesNothing has the tree decide what was given up.
+// TestGivingUpWatchingChangesNothing lets the tree decide what watching gave up.
 func TestGivingUpWatchingChangesNothing(t *testing.T) {
 	defer func(n int) { maxWatches = n }(maxWatches)
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -141,7 +139,7 @@ func TestGivingUpWatchingChangesNothing(t *testing.T) {
 	}
 }
 
-// As many priorities as do not fit into a digit, or two, of what they are sorted by.
+// The numbers of priorities exceed one digit, or two, of the sort.
 func TestManyPriorities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{10, 2047, 2048, 2049, 5000, 70_000} {
@@ -154,7 +152,7 @@ func TestManyPriorities(t *testing.T) {
 			for i := range n {
 				rank := n - 1 - i // the highest first
 				if wrong && i/2 == n/4 {
-					rank = n - 1 - i ^ 1 // the two of them in the other order
+					rank = n - 1 - i ^ 1 // these two in the other order
 				}
 				at := 2*n + 2*i
 				c.Append(int32(at), int32(at+1), models.Op{Kind: models.Dequeue, A: int32(rank), B: int32(rank)})

@@ -12,9 +12,8 @@ import (
 	"clew/models"
 )
 
-// containerType is a container, for tests: fronts is which elements of a state can
-// be removed. A state holds two numbers for each element, value and priority, in
-// the order in which they came.
+// containerType returns a container for tests; fronts says which elements of a state can be
+// removed. A state holds two numbers for each element, value and priority, in the order of adding.
 func containerType(name string, shape models.Shape, fronts func(s string) []int) *testkit.Type {
 	return &testkit.Type{
 		Name: name,
@@ -78,7 +77,7 @@ func stepOfContainer(dst []string, op models.Op, s string, fronts func(s string)
 	return dst
 }
 
-// repeated says whether a reason for ambiguity is true.
+// repeated reports whether a reason for ambiguity is true.
 func repeated(c *models.Columns, reason fastpath.Ambiguity) bool {
 	r, ok := reason.(*fastpath.Repeated)
 	if !ok {
@@ -142,13 +141,13 @@ func whyHolds(c *models.Columns, d fastpath.Decision) bool {
 	return false
 }
 
-// run is a history of a real container: each operation takes effect at a random
-// instant between its invocation and its completion.
+// containerRun describes a history of a real container. Each operation takes
+// effect at a random instant between its invocation and its completion.
 type containerRun struct {
 	ops, processes int
 	adds, peeks    float64 // shares of the operations; the others are removes
 	crash          float64 // share of operations that never return
-	unknown        float64 // share of crashed removes whose value is not known
+	unknown        float64 // share of crashed removes whose value is unknown
 	values         int32   // values added; 0: each once
 	priorities     int32   // how many; 0: nearly each value has its own
 	capUnknown     int
@@ -201,7 +200,7 @@ func (s containerRun) run(k *testkit.Type, rng *rand.Rand) *models.Columns {
 		case !p.applied:
 			p.applied = true
 			i := p.op
-			left := p.crashes && rng.IntN(2) == 0 // never takes effect
+			left := p.crashes && rng.IntN(2) == 0 // it never takes effect
 			if c.Kind[i] == models.Enqueue {
 				if !left {
 					content.add(c.A[i], c.B[i])
@@ -292,8 +291,8 @@ func (r *real) remove() {
 	}
 }
 
-// smallContainer makes a random history: half of them runs, some of these
-// with an operation spoiled; half of them anything.
+// smallContainer makes a random history. Half of these are runs, some with
+// an operation spoiled. The others are arbitrary.
 func smallContainer(k *testkit.Type, rng *rand.Rand) *models.Columns {
 	s := containerRun{ops: 2 + rng.IntN(10), processes: 1 + rng.IntN(6), adds: 0.3 + 0.4*rng.Float64(),
 		crash: max(0, 0.8*rng.Float64()-0.3), unknown: max(0, 1.5*rng.Float64()-0.5), capUnknown: 4}
@@ -325,8 +324,8 @@ func smallContainer(k *testkit.Type, rng *rand.Rand) *models.Columns {
 	return scramble(c, rng, s.priorities)
 }
 
-// scramble gives the operations of a history other kinds and values, mostly
-// adding each value once and removing it once.
+// scramble gives the operations of a history other kinds and values. It
+// mostly adds each value once and removes it once.
 func scramble(c *models.Columns, rng *rand.Rand, priorities int32) *models.Columns {
 	n := int32(0)
 	var left []int32

@@ -9,8 +9,7 @@ import (
 	"clew/models"
 )
 
-// manyUnknown makes a small random history in which many removes crashed and
-// their values are not known.
+// manyUnknown makes a small random history in which many removes crashed with unknown values.
 func manyUnknown(k *testkit.Type, rng *rand.Rand) *models.Columns {
 	s := containerRun{ops: 4 + rng.IntN(9), processes: 1 + rng.IntN(4), adds: 0.4 + 0.3*rng.Float64(),
 		peeks: 0.2 * float64(rng.IntN(2)), crash: 0.2 + 0.4*rng.Float64(), unknown: 1, priorities: 1 + rng.Int32N(5)}
@@ -35,8 +34,7 @@ func manyUnknown(k *testkit.Type, rng *rand.Rand) *models.Columns {
 	return c
 }
 
-// returning is a history in which operation o returns directly after its
-// invocation.
+// returning returns the history with operation o returning directly after its invocation.
 func returning(c *models.Columns, o int32) *models.Columns {
 	at := c.Inv[o]
 	out := &models.Columns{Events: c.Events + 1}
@@ -78,7 +76,7 @@ func TestMatchingAgreesWithTheSearch(t *testing.T) {
 	}
 }
 
-// TestBranchingIsCutOff: with few tries the answer is the same, or none.
+// TestBranchingIsCutOff: with few tries the answer is the same, or Unknown.
 func TestBranchingIsCutOff(t *testing.T) {
 	defer func(n int) { maxTries = n }(maxTries)
 	rng := rand.New(rand.NewPCG(15, 16))

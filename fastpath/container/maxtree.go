@@ -28,7 +28,7 @@ func (t *maxTree) build() {
 	}
 }
 
-// greatest is that of block i of a level.
+// greatest returns the greatest number in block i of a level.
 func greatest(level []int32, i int32) int32 {
 	best := int32(-1 << 31)
 	for _, x := range level[i*fan : min(int(i+1)*fan, len(level))] {
@@ -54,7 +54,7 @@ func (t *maxTree) set(i, x int32) {
 	}
 }
 
-// findLast is the last index up to i of a number greater than x, or -1.
+// findLast returns the last index up to i of a number greater than x, or -1.
 func (t *maxTree) findLast(i, x int32) int32 {
 	if i < 0 {
 		return -1
@@ -79,7 +79,7 @@ func (t *maxTree) findLast(i, x int32) int32 {
 	return -1
 }
 
-// findFirst is the first index from i on of a number greater than x, or -1.
+// findFirst returns the first index from i on of a number greater than x, or -1.
 func (t *maxTree) findFirst(i, x int32) int32 {
 	for k := range t.levels {
 		level := t.levels[k]

@@ -1,6 +1,6 @@
 // Package container decides queues, stacks, priority queues and bags in
-// near-linear time. It exports Path, and the violations and ambiguities that it
-// finds, which a caller can tell apart by a type switch.
+// near-linear time. It exports Path, and the violations and ambiguities
+// that it finds. A caller can distinguish them with a type switch.
 package container
 
 import (
@@ -10,8 +10,8 @@ import (
 	"clew/models"
 )
 
-// Path is the family of containers. Containers that keep an order are decided
-// only if they are empty at first.
+// Path is the family of containers. It decides containers that keep an
+// order only if they are initially empty.
 func Path(shape models.Shape) (path fastpath.Path, refusal string) {
 	switch s := shape.(type) {
 	case models.FIFOShape:

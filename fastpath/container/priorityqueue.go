@@ -10,27 +10,24 @@ import (
 
 // # Priority queue
 //
-// Decides: insert, poll, peek and empty answers of a priority queue, as
-// containers.go says; poll and peek may return any of the elements of highest
-// priority. B of an operation is the rank of its priority, and the highest comes
-// first.
+// Decides: insert, poll, peek and empty answers of a priority queue, as described in
+// containers.go. Poll and peek may return any of the elements of highest priority. B
+// of an operation is the rank of its priority, and the highest comes first.
 //
 // Cost: O(operations + ids + priorities), except for a factor that grows like
-// the inverse of Ackermann's function; ranks are sorted by their digits.
+// the inverse of Ackermann's function. Ranks are sorted by their digits.
 //
-// Rests on: Lee and Mathur's procedure: a poll or peek needs a slot that no
-// zone of a value of higher priority covers. Going from the highest priority
-// down, the slots covered so far are kept in a bitmap; words that are full are
-// skipped (union-find). Values of equal priority are not in each other's way,
-// so a whole group is examined before it covers its slots.
+// Rests on: Lee and Mathur's procedure: a poll or peek needs a slot that no zone of a value
+// of higher priority covers. The pass goes from the highest priority down and keeps the slots
+// covered so far in a bitmap. Full words are skipped (union-find). Values of equal priority
+// do not hinder each other, so a whole group is examined before it covers its slots.
 //
-// Why these slots suffice, and the order of the witness: a value comes in in
-// the last slot before its zone, or, if it was peeked earlier, in the last slot
-// before that is not covered; it goes in the first slot from mInv on that is
-// not covered. All other slots in which it is inside and its zone is not are
-// covered by zones of still higher priority, so nothing lower is taken or seen
-// there. Within a slot, values go first, the higher ones before the lower ones;
-// then values come in, the lower ones before the higher ones.
+// Why these slots suffice, and the order of the witness: a value enters in the last slot
+// before its zone. If it was peeked earlier, it enters in the last uncovered slot before
+// that peek. It leaves in the first uncovered slot from mInv on. All other slots in
+// which it is inside but outside its zone are covered by zones of still higher priority,
+// so nothing lower is taken or seen there. Within a slot, values leave first, the higher
+// ones before the lower ones. Then values enter, the lower ones before the higher ones.
 //
 // Crashed operations: containers.go.
 
@@ -84,22 +81,21 @@ type priorityPass struct {
 	count  []int32 // by slot: operations
 }
 
-// placed is the slot of an operation, complemented if it comes among the last
-// there.
+// placed is the slot of an operation, complemented if the operation is among the last there.
 type placed struct{ op, slot int32 }
 
 func (p *priorityPass) priority(i int32) int32 { return p.B[p.elements[i].add] }
 
-// ranked is what matters about an element, kept together because elements are
-// not visited in the order in which they are stored.
+// ranked holds what matters about an element. It is kept together because
+// elements are not visited in the order in which they are stored.
 type ranked struct {
 	rank             int32 // the highest is 0
 	element          int32
 	aRes, mInv, rRes int32
 }
 
-// sort lists the elements, the highest priority first: a radix sort, in whose
-// passes memory is not visited at random.
+// sort lists the elements, the highest priority first. It is a radix sort,
+// whose passes do not access memory at random.
 func (p *priorityPass) sort() {
 	const bits, digits = 11, 1 << 11
 	p.order = make([]ranked, len(p.elements))
@@ -125,9 +121,8 @@ func (p *priorityPass) sort() {
 	}
 }
 
-// examine looks for slots for the operations of an element. It returns an
-// operation that has no slot, or none. A remove that never happened has a slot
-// of its own.
+// examine looks for slots for the operations of an element. It returns an operation
+// that has no slot, or none. A remove that never happened has a slot of its own.
 func (p *priorityPass) examine(x *ranked) (bad int32) {
 	out := p.cover.next(x.mInv)
 	if out >= x.rRes {
@@ -147,10 +142,10 @@ func (p *priorityPass) examine(x *ranked) (bad int32) {
 	return none
 }
 
-// place gives the operations of an element slots: out is that of its remove.
-// Operations that come among the last are placed the last one first.
+// place gives the operations of an element slots; out is the slot of its remove.
+// Operations that are among the last in a slot are placed in reverse order.
 func (p *priorityPass) place(i int32, e *element, out int32) {
-	if e.rem != none && out < e.aRes { // comes and goes
+	if e.rem != none && out < e.aRes { // it comes and goes
 		p.put(e.rem, ^out)
 		for _, o := range p.peeksOf(i) {
 			p.put(o, ^out)
@@ -179,8 +174,7 @@ func (p *priorityPass) put(o, slot int32) {
 	p.count[max(slot, ^slot)]++
 }
 
-// overtaken is the result for operation o of an element, all of whose slots are
-// covered.
+// overtaken returns the result for operation o of an element if all its slots are covered.
 func (p *priorityPass) overtaken(i, o int32) fastpath.Result {
 	e := &p.elements[i]
 	inv, res := e.mInv, e.rRes
@@ -195,8 +189,8 @@ func (p *priorityPass) overtaken(i, o int32) fastpath.Result {
 	return p.fail(why, append(chain, i))
 }
 
-// Overtaken: Taker took or saw a value, but all the time that it ran some of the
-// values of higher priority that Higher added were certainly inside.
+// Overtaken: Taker took or saw a value, but all the time that it ran, some
+// of the values of higher priority that Higher added were certainly inside.
 type Overtaken struct {
 	Taker  models.Row
 	Higher []models.Row
@@ -239,15 +233,14 @@ func (p *priorityPass) witness(slots []int32) []int32 {
 	return order
 }
 
-// cover is a set of slots that grows.
+// cover is a growing set of slots.
 type cover struct {
 	words []uint64
 	after []int32 // by word: a word from it on before which all are full
-	since []int32 // by word: likewise backwards; nil if not asked for
+	since []int32 // by word: the same backwards; nil if not asked for
 }
 
-// newCover makes an empty set of the slots from 0 on. The last one is never
-// added.
+// newCover makes an empty set of the slots from 0 on. The last one is never added.
 func newCover(slots int32, backwards bool) *cover {
 	n := slots/64 + 2
 	c := &cover{words: make([]uint64, n), after: make([]int32, n)}
@@ -289,7 +282,7 @@ func (c *cover) add(a, b int32) {
 	}
 }
 
-// next is the first slot from s on that is not in the set.
+// next returns the first slot from s on that is not in the set.
 func (c *cover) next(s int32) int32 {
 	w := s / 64
 	if free := ^c.words[w] >> (s % 64); free != 0 {
@@ -299,7 +292,7 @@ func (c *cover) next(s int32) int32 {
 	return w*64 + int32(bits.TrailingZeros64(^c.words[w]))
 }
 
-// previous is the last slot up to s that is not in the set; there is one.
+// previous returns the last slot up to s that is not in the set. There must be one.
 func (c *cover) previous(s int32) int32 {
 	w := s / 64
 	if free := ^c.words[w] << (63 - s%64); free != 0 {

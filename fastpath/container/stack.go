@@ -12,35 +12,31 @@ import (
 
 // # Stack
 //
-// Decides: push, pop, peek and empty answers of a stack, as containers.go says.
+// Decides: push, pop, peek and empty answers of a stack, as described in containers.go.
 //
-// Cost: O(operations + ids) in practice, by watched zones (stackwatch.go); if
-// zones are watched too often, O(operations log operations), by a segment tree
-// (stacktree.go). Tests compare the two.
+// Cost: O(operations + ids) in practice, by watched zones (stackwatch.go). If zones are watched too
+// often, O(operations log operations), by a segment tree (stacktree.go). Tests compare the two.
 //
-// Rests on: Lee and Mathur's decrease and conquer. A value whose zone is empty
-// can be pushed, peeked and popped at one instant, whichever that is, and does
-// not get in the way. Of the others, some value must lie at the bottom for as
-// long as it is inside: its operations take effect in slots that no zone of
-// another value covers. Any value for which this is possible may be taken to be
-// that one and removed; the history is linearizable iff the rest is. If values
-// are left and it is possible for none of them, the history is not
-// linearizable.
+// Rests on: Lee and Mathur's decrease and conquer. A value whose zone is empty can be
+// pushed, peeked and popped at any one instant, and does not get in the way. Of the
+// others, some value must lie at the bottom for as long as it is inside: its operations
+// take effect in slots that no zone of another value covers. Any value for which this is
+// possible may be chosen and removed; the history is linearizable iff the rest is. If
+// values are left and it is possible for none of them, the history is not linearizable.
 //
 // Witness: values are entered into one list of operations, from the bottom up,
-// in the order in which they were taken away. The operations of each stand
-// together when it is entered, after the last one whose slot lies before the
-// zone.
+// in the order in which they were taken away. The operations of each value are
+// entered together, after the last operation whose slot lies before the zone.
 //
 // Crashed operations: containers.go.
 
 var stack = (&container{plain: decideStack, why: whyStack}).algorithm()
 
-// If at least looseResidue values are left, their last return says little about
-// where the history went wrong.
+// If at least looseResidue values are left, their last return says little
+// about where the history went wrong.
 const looseResidue = 64
 
-// stackZones is the values of a stack that have a zone, in order of its start.
+// stackZones holds the values of a stack that have a zone, in order of its start.
 type stackZones struct {
 	*contents
 	zones     []zone
@@ -49,8 +45,8 @@ type stackZones struct {
 	scratch   []int32 // what byEvent returns
 }
 
-// byEvent is n zeros, always in the same memory: whoever calls it has done with what it
-// returned before, and memory costs most when it is touched first.
+// byEvent returns n zeros, always in the same memory. Each caller has finished
+// with the previous result, and memory costs most when it is first touched.
 func (s *stackZones) byEvent(n int32) []int32 {
 	if s.scratch == nil {
 		s.scratch = make([]int32, s.Events+1)
@@ -60,8 +56,8 @@ func (s *stackZones) byEvent(n int32) []int32 {
 	return s.scratch[:n]
 }
 
-// zone is a value with a zone, which is [b, c). It was pushed between a and b,
-// and popped between c and d.
+// zone is a value with a zone, which is [b, c). It was pushed between a and
+// b, and popped between c and d.
 type zone struct{ a, b, c, d int32 }
 
 func decideStack(c *contents, witness bool) fastpath.Result {
@@ -109,17 +105,17 @@ func newStackZones(c *contents) *stackZones {
 	return s
 }
 
-// element is that of zone k.
+// element returns the element of zone k.
 func (s *stackZones) element(k int32) *element { return &s.elements[s.elementOf[k]] }
 
-// safely notes a slot for an operation.
+// safely records a slot for an operation.
 func (s *stackZones) safely(op, slot int32) {
 	if s.safe != nil && op != none {
 		s.safe[op] = slot
 	}
 }
 
-// residue is the result if only some zones could be taken away.
+// residue returns the result if only some zones could be taken away.
 func (s *stackZones) residue(order []int32) fastpath.Result {
 	gone := make([]bool, len(s.zones))
 	for _, k := range order {
@@ -136,8 +132,7 @@ func (s *stackZones) residue(order []int32) fastpath.Result {
 	return r
 }
 
-// witness enters the empty answers, the values with a zone from the bottom up,
-// then the others.
+// witness enters the empty answers, the values with a zone from the bottom up, and then the others.
 func (s *stackZones) witness(order, slots []int32) []int32 {
 	l := newSlotList(s.Len(), s.byEvent(s.Events+1))
 	last := none
@@ -214,11 +209,10 @@ func whyStack(c *contents) fastpath.Violation {
 	return nil
 }
 
-// Buried: Below, which added a value, or took or saw it, had returned before
-// Above, the add of another, was invoked. While Took, which took or saw the
-// first value, ran, the other value was certainly inside, on top of it.
-// TookAbove is the operation that took or saw the other value later, or Missing
-// if it was never taken.
+// Buried: Below added, took or saw a value, and had returned before Above, the add
+// of another value, was invoked. While Took, which took or saw the first value, ran,
+// the other value was certainly inside, on top of it. TookAbove is the operation
+// that took or saw the other value later, or Missing if it was never taken.
 type Buried struct{ Below, Above, Took, TookAbove models.Row }
 
 // Rows returns the operations.
@@ -250,13 +244,13 @@ type slotList struct {
 	used bitset.Set // slots that hold an operation
 }
 
-// newSlotList has as many slots as there are zeros.
+// newSlotList returns a list with a slot for each of the zeros.
 func newSlotList(ops int, zeros []int32) *slotList {
 	return &slotList{head: none, next: make([]int32, ops), slot: make([]int32, ops),
 		tail: zeros, used: bitset.New(int32(len(zeros)))}
 }
 
-// last is the last operation in a slot up to s, or none.
+// last returns the last operation in a slot up to s, or none.
 func (l *slotList) last(s int32) int32 {
 	if s = l.used.Last(s); s < 0 {
 		return none
@@ -264,7 +258,7 @@ func (l *slotList) last(s int32) int32 {
 	return l.tail[s]
 }
 
-// around is the slots of an operation and the one after it.
+// around returns the slots of an operation and of the one after it.
 func (l *slotList) around(o int32) (low, high int32) {
 	next := l.head
 	if o != none {
@@ -276,8 +270,7 @@ func (l *slotList) around(o int32) (low, high int32) {
 	return low, l.slot[next]
 }
 
-// insert puts an operation after another one, none for the first, and returns
-// it.
+// insert puts an operation after another one, or first if that is none, and returns it.
 func (l *slotList) insert(after, o, slot int32) int32 {
 	if after == none {
 		l.next[o], l.head = l.head, o

@@ -7,14 +7,13 @@ import (
 
 // # Stack, by a segment tree
 //
-// Decides which values of a stack can be taken away (stack.go), in O(operations
-// log operations) for every history.
+// Decides which values of a stack can be taken away (stack.go), in
+// O(operations log operations) for every history.
 //
-// Rests on: Lee and Mathur's data structure. A tree over the slots keeps how
-// many of the remaining zones cover each. If a slot is covered by only one
-// zone, the peeks of its value that may take effect there are safe. If it is
-// covered by none, all operations that may take effect there are safe. Each
-// slot turns up at most twice.
+// Rests on: Lee and Mathur's data structure. A tree over the slots stores how many
+// of the remaining zones cover each slot. If only one zone covers a slot, the peeks
+// of its value that may take effect there are safe. If none covers it, all
+// operations that may take effect there are safe. Each slot turns up at most twice.
 
 // byTree takes values away.
 func (s *stackZones) byTree() (order []int32) {
@@ -38,8 +37,7 @@ func (s *stackZones) byTree() (order []int32) {
 	}
 }
 
-// span is the slots in which an operation of zone k may take effect, from inv
-// to res-1.
+// span is the range of slots, from inv to res-1, in which an operation of zone k may take effect.
 type span struct{ inv, res, k, op int32 }
 
 type stackTree struct {
@@ -58,8 +56,8 @@ type stackTree struct {
 	order   []int32
 }
 
-// listSpans lists the spans of all operations, and those of peeks by zone. A
-// pop that never happened has the number of its push, complemented.
+// listSpans lists the spans of all operations, and those of peeks by zone. The
+// number of a pop that never happened is the complement of its push's number.
 func (t *stackTree) listSpans() {
 	t.isSafe = make([]bool, 2*t.Len())
 	t.peekAt = make([]int32, len(t.zones)+1)
@@ -121,14 +119,14 @@ func (t *stackTree) uncovered(slot int32) {
 	t.take(t.ownEnds, t.own, t.peekAt[k], t.peekAt[k+1], slot)
 }
 
-// take makes all operations safe of the spans from..to-1 that hold the slot.
+// take makes safe all operations of the spans from..to-1 that contain the slot.
 func (t *stackTree) take(ends *maxTree, spans []span, from, to, slot int32) {
 	n, _ := slices.BinarySearchFunc(spans[from:to], slot+1, func(x span, t int32) int { return cmp.Compare(x.inv, t) })
 	if n == 0 {
 		return
 	}
 	to = from + int32(n)
-	// The spans of one zone stand together: look no further back than they do.
+	// The spans of one zone stand together, so the search ends where they do.
 	for i := ends.findLast(to-1, slot); i >= 0 && (ends == t.all || spans[i].k == spans[to-1].k); i = ends.findLast(i-1, slot) {
 		x := &spans[i]
 		ends.set(i, -1)
@@ -149,7 +147,7 @@ func (t *stackTree) take(ends *maxTree, spans []span, from, to, slot int32) {
 	}
 }
 
-// fenwick sums numbers over slots: add counts from a slot on.
+// fenwick sums numbers over slots: a number added at a slot counts from there on.
 type fenwick []int64
 
 func (f fenwick) add(i int32, x int64) {
@@ -165,8 +163,8 @@ func (f fenwick) sum(i int32) (sum int64) {
 	return sum
 }
 
-// countTree counts over slots and finds one with a small count. A node holds
-// the least count below it, less what nodes above it add.
+// countTree counts over slots and finds one with a small count. A node
+// holds the least count below it, without what nodes above it add.
 type countTree struct {
 	size    int32
 	low, up []int32
@@ -205,7 +203,7 @@ func (t *countTree) addBelow(node, low, high, a, b, n int32) {
 	t.low[node] = min(t.low[2*node], t.low[2*node+1]) + t.up[node]
 }
 
-// least is a slot with a count up to n.
+// least returns a slot with a count of at most n.
 func (t *countTree) least(n int32) (slot int32, ok bool) {
 	if t.low[1] > n {
 		return 0, false
@@ -221,7 +219,7 @@ func (t *countTree) least(n int32) (slot int32, ok bool) {
 	return node - t.size, true
 }
 
-// at is the count of a slot.
+// at returns the count of a slot.
 func (t *countTree) at(slot int32) int32 {
 	node := t.size + slot
 	n := t.low[node]

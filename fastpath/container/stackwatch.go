@@ -4,23 +4,21 @@ package container
 //
 // Decides which values of a stack can be taken away (stack.go).
 //
-// Cost: O(operations * concurrent pushes * log) at worst, linear in practice;
-// it gives up after maxWatches watches per value.
+// Cost: O(operations * concurrent pushes * log) at worst, linear in
+// practice. It gives up after maxWatches watches per value.
 //
-// Rests on: the slots that no remaining zone covers begin where a zone ends, or
-// before everything. Each end of a zone watches one zone that covers it, the
-// last to start. Only when that one is taken away is a new one looked for, and
-// if there is none, a gap begins. A gap makes safe the pops that may return
-// after it began, and the pushes that may be invoked before it ends, at the
-// start of the next zone. A push is invoked before the next zone that starts,
-// and a pop returns after the last zone that ends, so a search by order of
-// starts, or of ends, finds each of them once.
+// Rests on: the slots that no remaining zone covers begin where a zone ends, or before everything.
+// Each end of a zone watches one zone that covers it, the last to start. Only when that one is
+// taken away is a new one sought. If there is none, a gap begins. A gap makes safe the pops that
+// may return after it began. It also makes safe the pushes that may be invoked before it ends, at
+// the start of the next zone. A push is invoked before the next zone that starts, and a pop returns
+// after the last zone that ends. So a search in the order of starts, or of ends, finds each of them
+// once.
 //
-// A peek waits until push and pop of its value are safe. Then zones that cover
-// all its slots are its certificate; it watches them and tries again when one
-// is taken away.
+// A peek waits until push and pop of its value are safe. Then zones that cover all its
+// slots are its certificate. It watches them and tries again when one is taken away.
 
-// maxWatches bounds the watches per value, on average. A switch for tests.
+// maxWatches bounds the watches per value, on average. Tests change it.
 var maxWatches = 64
 
 type stackWatch struct {
@@ -31,19 +29,19 @@ type stackWatch struct {
 	pushes  *maxTree // by zone: the complement of a, while the push is not safe
 	pops    *maxTree // by place in byEnd: d, while the pop is not safe
 	ends    *maxTree // by zone: c, until it is taken away
-	after   []int32  // by zone: itself, or one from which to look for the next that remains
+	after   []int32  // by zone: itself, or one from which to look for the next remaining zone
 	first   []bool   // by zone: it has been first after a gap
 	gone    []bool
-	open    []uint8 // by zone: of push and pop, how many are not safe
+	open    []uint8 // by zone: how many of push and pop are not safe
 	watched []int32 // by zone: an end that watches it, plus 1
-	next    []int32 // by end: another one that watches the same, plus 1
+	next    []int32 // by end: another one that watches the same zone, plus 1
 	watches int
 
 	peeking      []int32       // by zone: peeks that are not safe
 	retry        []peekOf      // to be tried
 	tries        []int32       // by operation: how often a peek has been tried
 	certificates []certificate // of peeks that were not safe
-	helps        []int32       // by zone: the last certificate that it is part of, plus 1
+	helps        []int32       // by zone: the last certificate that includes it, plus 1
 
 	free, order []int32
 }
@@ -51,8 +49,8 @@ type stackWatch struct {
 // peekOf is a peek of the value of zone k.
 type peekOf struct{ k, op int32 }
 
-// certificate says that a zone helps to cover all slots of a peek. It counts
-// until the peek is tried again.
+// certificate says that a zone helps to cover all slots of a peek. It
+// counts until the peek is tried again.
 type certificate struct {
 	peekOf
 	try, before int32
@@ -123,11 +121,10 @@ func newStackWatch(s *stackZones) *stackWatch {
 	return w
 }
 
-// start finds the gaps that are there from the start, and has all other ends
-// watch. A stack holds the zones that cover a slot, except those that end no
-// later than one that starts after them.
+// start finds the initial gaps, and makes all other ends watch. A stack holds the zones
+// that cover a slot, except those that end no later than one that starts after them.
 func (w *stackWatch) start() {
-	events := w.starts // until it is passed: the zone that starts, plus 1; that ends, complemented
+	events := w.starts // until passed: the zone that starts, plus 1; or the one that ends, complemented
 	for k := range w.zones {
 		z := &w.zones[k]
 		events[z.b] = int32(k) + 1
@@ -180,7 +177,7 @@ func (w *stackWatch) start() {
 	}
 }
 
-// watch has the end of zone u watch zone k.
+// watch makes the end of zone u watch zone k.
 func (w *stackWatch) watch(k, u int32) {
 	w.watched[k], w.next[u] = u+1, w.watched[k]
 	w.watches++
@@ -198,8 +195,7 @@ func (w *stackWatch) gap(u int32) {
 	w.left(w.starts[c])
 }
 
-// left handles the gap that ends where the next remaining zone from z on
-// starts.
+// left handles the gap that ends where the next remaining zone, from z on, starts.
 func (w *stackWatch) left(z int32) {
 	z = find(w.after, z)
 	if int(z) == len(w.zones) || w.first[z] {
@@ -214,8 +210,7 @@ func (w *stackWatch) left(z int32) {
 	}
 }
 
-// opSafe counts a push or pop of zone k that is safe. With both, peeks are
-// tried.
+// opSafe records that the push or pop of zone k is safe. Once both are, it tries the peeks.
 func (w *stackWatch) opSafe(k int32) {
 	if w.open[k]--; w.open[k] > 0 {
 		return
@@ -266,7 +261,7 @@ func (w *stackWatch) tryPeek(p peekOf) {
 	}
 }
 
-// takeAway finds what only zone k was in the way of.
+// takeAway finds what only zone k had blocked.
 func (w *stackWatch) takeAway(k int32) {
 	if w.first[k] {
 		w.left(k)

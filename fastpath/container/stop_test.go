@@ -9,11 +9,10 @@ import (
 	"clew/models"
 )
 
-// A decision that nobody waits for ends soon: it asks again and again.
+// A decision that is no longer wanted ends soon: it asks its context again and again.
 func TestADecisionGivesUpWhenItIsTold(t *testing.T) {
 	c := &models.Columns{}
-	// Of a stack every other element is popped: the removes that crashed took the
-	// rest.
+	// Every other element of the stack is popped. The crashed removes took the rest.
 	event := int32(0)
 	op := func(kind models.Kind, value int32, crashed bool) {
 		res := event + 1
@@ -49,7 +48,7 @@ func TestADecisionGivesUpWhenItIsTold(t *testing.T) {
 	}
 }
 
-// impatient is a context that ends once it has been asked so often.
+// impatient is a context that ends once it has been asked that many times.
 type impatient struct {
 	context.Context
 	left int

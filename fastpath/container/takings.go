@@ -2,26 +2,25 @@ package container
 
 import "math"
 
-// takings says, while a sweep passes over the gaps of a bag, how many of the
-// values that wait for their own crashed dequeue others must take instead if a gap
-// is used: the least number, over all choices of the gaps used before it that
-// leave no empty answer without one.
+// takings computes, while a sweep goes over the gaps of a bag, a number for
+// using a gap. Some values wait for their own crashed dequeue; this is how
+// many of them others must take instead. It is the least number over all
+// choices of the gaps used earlier that leave no empty answer without a gap.
 //
-// It is a tree over the gaps. A gap may be the last one used so far if it has a
-// number: of values taken up to it. Its worth is this number and those added to
-// it or to a later gap: a value that waits adds 1 to all gaps before its enqueue
-// returned, and takes it back once it is served. So the worth of a gap is what is
-// taken up to it and now, as the next. A node has the least worth within, reckoned
-// without what is added to gaps after it.
+// It is a tree over the gaps. A gap may be the last one used so far if it has a number: of
+// values taken up to it. Its worth is this number plus those added to it or to a later
+// gap. A value that waits adds 1 to all gaps before its enqueue returned, and takes it
+// back once it is served. So the worth of a gap is what is taken up to it and now, as the
+// next. A node has the least worth in its subtree, without what is added to gaps after it.
 type takings struct {
 	b     *bag
 	nodes []taking // the root is 1; the children of i are 2i and 2i+1
-	first int32    // the leaf of gap -1, which is none; that of the gap after event t is first+1+t
-	since int32    // gaps before this one cannot be the last that is used
+	first int32    // the leaf of gap -1, which means none; the leaf of the gap after event t is first+1+t
+	since int32    // gaps before this one cannot be the last used
 	from  []int32  // for the witness, by gap: the one used before it
 }
 
-// taking is a node: least is the least worth within, of gap at.
+// taking is a node: least is the least worth in its subtree, that of gap at.
 type taking struct{ least, added, at int32 }
 
 // unusable is the worth of a gap that cannot be used.
@@ -43,14 +42,14 @@ func newTakings(b *bag, witness bool) *takings {
 	return w
 }
 
-// set gives a gap its number of values taken.
+// set gives a gap its number of taken values.
 func (w *takings) set(gap, number int32) {
 	leaf := &w.nodes[w.first+1+gap]
 	leaf.least, leaf.at = number+leaf.added, gap
 	w.mend(gap)
 }
 
-// add adds to the worth of all gaps up to one.
+// add adds to the worth of all gaps up to the given one.
 func (w *takings) add(gap, n int32) {
 	leaf := &w.nodes[w.first+1+gap]
 	leaf.added += n
@@ -58,7 +57,7 @@ func (w *takings) add(gap, n int32) {
 	w.mend(gap)
 }
 
-// mend reckons the nodes above a gap's leaf anew.
+// mend recomputes the nodes above a gap's leaf.
 func (w *takings) mend(gap int32) {
 	for i := (w.first + 1 + gap) / 2; i > 0; i /= 2 {
 		left, right := &w.nodes[2*i], &w.nodes[2*i+1]
@@ -70,7 +69,7 @@ func (w *takings) mend(gap int32) {
 	}
 }
 
-// pass goes on to the gap after event t.
+// pass advances to the gap after event t.
 func (w *takings) pass(t int32, m mark) {
 	in := w.b.in
 	switch m {
@@ -86,8 +85,8 @@ func (w *takings) pass(t int32, m mark) {
 	}
 }
 
-// use says whether the gap after event t can be used if at most so many values
-// that wait can be taken. If so, it may be the last one used from now on.
+// use reports whether the gap after event t can be used if at most that many
+// waiting values can be taken. If so, it may be the last one used from now on.
 func (w *takings) use(t, most int32) bool {
 	best := w.nodes[1]
 	if best.least > most {
@@ -100,8 +99,8 @@ func (w *takings) use(t, most int32) bool {
 	return true
 }
 
-// choose chooses the gaps of all empty answers, given the last that can be used,
-// and parts the values taken in them from their own dequeues.
+// choose chooses the gaps of all empty answers, given the last that can be
+// used. It separates the values taken in them from their own dequeues.
 func (w *takings) choose(last int32) {
 	in := w.b.in
 	next := int32(math.MaxInt32) // the used gap after event t
