@@ -11,57 +11,51 @@ import (
 
 // # Flips: lookup-set
 //
-// Decides: histories of objects that consist of independent counters, each from
-// 0 to a bound. Every operation moves one counter up or down by one (a flip),
-// or asks whether it is at 0 or at the bound (a test; in this case the bound is
-// 1). An element of a lookup-set is such a counter with the bound 1: an insert
-// that found it absent moves it up, a remove that found it present moves it
-// down, and all others are tests. Locks are one such counter; see package lock.
+// Decides: histories of objects that consist of independent counters, each from 0 to a bound.
+// Every operation moves one counter up or down by one (a flip), or asks whether it is at 0 or at
+// the bound (a test; in this case the bound is 1). An element of a lookup-set is such a counter
+// with the bound 1. An insert that found it absent moves it up, a remove that found it present
+// moves it down, and all others are tests. Locks are one such counter; see package lock.
 //
 // Precondition: none. Values may repeat.
 //
 // Cost: O(operations * log(operations open at once) + events + ids).
 //
-// Rests on: an exchange argument. The sweep follows the events and linearizes a
-// flip only when it must: when it returns, or when another operation that
-// returns needs it. Among the flips that would help, it takes the one that
-// returns first. (Any linearization can be changed into the sweep's: flips of
-// one counter in one direction that are both open can change places, and what
-// is not needed yet can wait.) Tests cost nothing and are linearized as soon as
-// the state allows. If no flip helps an operation that returns, no order of the
-// events so far is a linearization: that return is the first failing
-// completion.
+// Rests on: an exchange argument. The sweep follows the events and linearizes a flip only when it
+// must: when it returns, or when another operation that returns needs it. Among the flips that
+// would help, it takes the one that returns first. (Any linearization can be changed into the
+// sweep's: open flips of one counter in one direction can change places, and what is not needed yet
+// can wait.) Tests cost nothing and are linearized as soon as the state allows. If no flip helps an
+// operation that returns, no order of the events so far is a linearization: that return is the
+// first failing completion.
 //
 // Crashed operations: a flip that never returns has a deadline after all
-// others, and is taken last. A crashed test says nothing. An insert or remove
-// that crashed may have been a test; then it can be left out as well.
+// others, and is taken last. A crashed test says nothing. An insert or
+// remove that crashed may have been a test; then it can also be omitted.
 //
 // # Core
 //
-// For a lookup-set a choice is an element and a moment: the operations of the
-// element that had not returned by then, without the tests that had begun. The
-// core is a choice such that no state of the element at that moment allows it,
-// even if the flips that were open then are free to happen at any later time or
-// never; for the choice one operation later, some state does. If only the
-// initial state of the element makes it fail, the core is all operations of the
-// element.
+// For a lookup-set, a choice is an element and a moment: the operations of the element that had
+// not returned by then, without the tests that had begun. The core is a choice that no state of
+// the element at that moment allows. This holds even if the flips that were open then may happen
+// at any later time or never. For the choice one operation later, some state does. If only the
+// initial state of the element makes it fail, the core is all operations of the element.
 //
-// The core also has a run-up, so that it fails at the same operation as a history
-// of its own: some flips that had returned by that moment. In the order of a
-// linearization, one of them comes wherever the flips that were open then would
-// not take turns, and one at the end if they would not lead to the element's state
-// at that moment. With the run-up everything in the core can happen as it did in
-// that linearization, until the operation that fails. If the run-up is short,
-// flips are left out of it as long as the core still fails at that operation.
+// The core also has a run-up, so that it fails at the same operation as a history of its own:
+// some flips that had returned by that moment. In the order of a linearization, one of them
+// comes wherever the flips that were open then would not alternate. One comes at the end if
+// they would not lead to the element's state at that moment. With the run-up, everything in the
+// core can happen as it did in that linearization, until the operation that fails. If the
+// run-up is short, flips are removed from it as long as the core still fails at that operation.
 
 // lookupSet decides a history of the kinds of lookup-set. init holds the
-// elements that are in the set at first.
+// initial elements of the set.
 func lookupSet(ctx context.Context, c *models.Columns, init []int32, want fastpath.Want) fastpath.Decision {
 	all := fastpath.WithInitial(c, init, models.Insert)
 	return decideLookupSet(ctx, all, int32(len(init)), want).WithoutInitial(len(init))
 }
 
-// flip is what an operation does to its counter.
+// flip says what an operation does to its counter.
 type flip uint8
 
 const (
@@ -81,7 +75,7 @@ var setFlips = [...]flip{
 type counter struct {
 	state int32
 	flips [2]int32 // open and not linearized, by direction: a heap by return
-	tests [2]int32 // likewise, by the state that they ask for: a list
+	tests [2]int32 // the same, by the state that they ask for: a list
 }
 
 // flipSweep is a sweep over the events of a history.
@@ -89,17 +83,16 @@ type flipSweep struct {
 	in       fastpath.Input
 	counters []counter
 	returns  []int32 // by event: the operation that returns and is not linearized, plus 1
-	// A heap is a pairing heap: child is the first child of an operation, next
-	// its sibling; next links lists, too.
+	// A heap is a pairing heap: child is the first child of an operation, and
+	// next is its sibling. next also links lists.
 	child, next []int32
 	witness     bool
 	order       []int32
 }
 
-// sweep goes through the events from start on and returns the operation whose
-// return fails, or -1. Operations that returned before start are gone, as are
-// tests that are open then; flips that are open then never return. All counters
-// start at state.
+// sweep goes through the events from start on and returns the operation whose return
+// fails, or -1. Operations that returned before start are gone, and so are tests that
+// are open then. Flips that are open then never return. All counters start at state.
 func (s *flipSweep) sweep(start, state int32) int32 {
 	n := int32(s.in.Len())
 	s.counters = make([]counter, s.in.IDs)
@@ -166,7 +159,7 @@ func (s *flipSweep) finish(i int32) bool {
 }
 
 // flip linearizes the flip of a direction that returns first, if there is one,
-// and the tests that waited for it. A flip that returns now is the first.
+// and the tests that waited for it. If a flip returns now, it is the first.
 func (s *flipSweep) flip(c *counter, to flip) bool {
 	i := c.flips[to] - 1
 	if i < 0 {
@@ -210,8 +203,8 @@ func (s *flipSweep) meld(a, b int32) int32 {
 	return a
 }
 
-// pop is the heap of i without its root i: the children are melded in pairs,
-// and the pairs then one by one, from the last to the first.
+// pop returns the heap of i without its root i. It melds the children in
+// pairs, and then the pairs one by one, from the last to the first.
 func (s *flipSweep) pop(i int32) int32 {
 	pairs := int32(0) // linked by next
 	for a := s.child[i]; a > 0; {
@@ -236,7 +229,7 @@ func (s *flipSweep) pop(i int32) int32 {
 	return root
 }
 
-// decideLookupSet decides a history of which the first operations are initial.
+// decideLookupSet decides a history whose first operations are initial.
 func decideLookupSet(ctx context.Context, c *models.Columns, initial int32, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if (kind == models.InsertAny || kind == models.RemoveAny) && c.Res[i] != models.Open || int(kind) >= len(setFlips) {
@@ -252,7 +245,7 @@ func decideLookupSet(ctx context.Context, c *models.Columns, initial int32, want
 	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
 	if want&fastpath.WantFailure != 0 {
 		d.FailEvent, d.BoundEvent = c.Res[o], c.Res[o]
-		before := flipSweep{in: in.Cut(in.Res[o] - 1), witness: true} // in it, what returns later is needed last
+		before := flipSweep{in: in.Cut(in.Res[o] - 1), witness: true} // in it, operations that return later are needed last
 		before.sweep(0, 0)
 		d.Before = before.order
 		lookupSetCore(in, o, initial, &d)
@@ -283,7 +276,7 @@ func lookupSetCore(in fastpath.Input, o, initial int32, d *fastpath.Decision) {
 		from := flipSweep{in: later}
 		return from.sweep(start, 0) >= 0 && from.sweep(start, 1) >= 0
 	}
-	// The last few operations are likely to do.
+	// The last few operations are probably enough.
 	low, high := 0, sub.Len()
 	for step := 1; low < high; step *= 2 {
 		k := max(high-step, low)
@@ -326,10 +319,9 @@ func lookupSetCore(in fastpath.Input, o, initial int32, d *fastpath.Decision) {
 	}
 }
 
-// runUp keeps flips that had returned by an event, so that those kept take turns
-// and lead to the state at that event. Wherever two kept flips would not take
-// turns, the flip just before the second one is not kept yet. Keeping it makes
-// them take turns, as all flips do.
+// runUp keeps flips that had returned by an event, so that those kept alternate and lead
+// to the state at that event. Wherever two kept flips would not alternate, the flip just
+// before the second one is not kept yet. Keeping it makes them alternate, as all flips do.
 func (s *flipSweep) runUp(moment int32, kept []bool) (added []int32) {
 	state, last := down, int32(-1)
 	for _, k := range s.order {
@@ -360,8 +352,8 @@ func (s *flipSweep) runUp(moment int32, kept []bool) (added []int32) {
 // maxShortened is the length of the longest run-up that is shortened.
 const maxShortened = 16
 
-// shorten leaves flips of a run-up out as long as what is kept still fails at the
-// last event, and not before, as a history of its own.
+// shorten removes flips from a run-up as long as the rest, as a history of
+// its own, still fails at the last event and not before.
 func (s *flipSweep) shorten(runUp []int32, kept []bool) {
 	fails := func() bool {
 		var rows []int32
@@ -389,9 +381,9 @@ func (s *flipSweep) shorten(runUp []int32, kept []bool) {
 	}
 }
 
-// Unchanged: Op found or left its element present, or absent, which the element
-// cannot have been after After (Initial: at first). No operation could have
-// changed that in between: those that ran were needed elsewhere.
+// Unchanged: Op found or left its element present, or absent, which the
+// element cannot have been after After (Initial: initially). No operation
+// could have changed that in between: those that ran were needed elsewhere.
 type Unchanged struct{ Op, After models.Row }
 
 // Rows returns the operations.

@@ -11,7 +11,7 @@ import (
 	"clew/models"
 )
 
-// lookupSetType has init as its initial elements.
+// lookupSetType returns a lookup-set with init as its initial elements.
 func lookupSetType(name string, init ...int32) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,
@@ -42,8 +42,7 @@ func lookupSetType(name string, init ...int32) *testkit.Type {
 	return k
 }
 
-// stepOfLookupSet is the step of a lookup-set; a state holds a letter for each
-// element.
+// stepOfLookupSet is the step of a lookup-set. A state holds a letter for each element.
 func stepOfLookupSet(dst []string, op models.Op, s string) []string {
 	e := string(rune('a' + op.A))
 	in := strings.Contains(s, e)
@@ -70,9 +69,9 @@ func stepOfLookupSet(dst []string, op models.Op, s string) []string {
 	return append(dst, s)
 }
 
-// coreOfLookupSet looks for a moment that the core belongs to, from which on the
-// element fails whatever its state, but not one operation later. Before that
-// there are only flips, without each of which it would fail elsewhere.
+// coreOfLookupSet looks for a moment that the core belongs to. From that moment
+// on, but not one operation later, the element fails in every state. Before
+// that there are only flips, and without any of them it would fail elsewhere.
 func coreOfLookupSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
 	element := c.A[d.Core[0]]
 	flips := func(i int32) bool { return setFlips[c.Kind[i]] <= up }
@@ -126,7 +125,7 @@ var lookupSetTypes = []*testkit.Type{
 }
 
 func TestEverySmallHistoryOfLookupSets(t *testing.T) {
-	// Of one element; they are independent.
+	// One element is enough because elements are independent.
 	testkit.EverySmall(t, 3, 4, func(k *testkit.Type, c *models.Columns, open bool) []models.Op {
 		return slices.DeleteFunc(slices.Clone(k.Alphabet(c, open)), func(op models.Op) bool { return op.A == 1 })
 	}, lookupSetTypes...)

@@ -15,36 +15,30 @@ import (
 //
 // Precondition: none. A value may be added many times.
 //
-// Cost: O(operations + events + ids + the sizes of all sets read), no sort. Ids
-// are only the values of adds and of sets. If they are sparse they are
-// renumbered, at the price of a sort.
+// Cost: O(operations + events + ids + the sizes of all sets read), no sort. Ids are
+// only the values of adds and of sets. Sparse ones are renumbered, which costs a sort.
 //
-// Rests on: reads must form a chain by inclusion; reads of equal sets are a
-// group. A value's first add must come before the first group that has it, and
-// all its adds after the groups that do not. Of several adds of a value, let
-// the one that was invoked first be the first: it is the least constrained.
-// That gives stages: the adds of the values that are new in group 0, group 0,
-// the adds of group 1, and so on, and at last the adds of values that nobody
-// read. The stages can be kept iff no operation that must come later returned
-// before one that must come earlier was invoked. One pass that keeps track of
-// the latest invocation so far shows whether that is so.
+// Rests on: reads must form a chain by inclusion; reads of equal sets are a group. A value's first
+// add must come before the first group that has it, and all its adds after the groups that do not.
+// Of several adds of a value, let the one that was invoked first be the first: it is the least
+// constrained. That gives stages: the adds of the values that are new in group 0, group 0, the adds
+// of group 1, and so on, and finally the adds of values that were never read. The stages can be
+// kept iff no operation that must come later returned before one that must come earlier was
+// invoked. One pass that tracks the latest invocation so far decides this.
 //
-// Crashed operations: a crashed read says nothing. A crashed add never returns,
-// so it can come at any later stage. It is left out if nobody read its value,
-// or if another add is the first.
+// Crashed operations: a crashed read says nothing. A crashed add never returns, so it can come
+// at any later stage. It is omitted if its value was never read, or if another add is the first.
 //
 // # Core
 //
-// A choice is a set of values and a set of reads: all adds of these values, and
-// the reads, of which only these values count. The core is a choice that
-// contains the read that fails and is not linearizable, while every smaller one
-// is. It has at most two values and two reads. It also has one add of each other
-// value that is in the read that does not fail, so that it fails at the same
-// operation as a history of its own.
+// A choice is a set of values and a set of reads: all adds of these values, and the
+// reads, of which only these values count. The core is a choice that contains the
+// read that fails and is not linearizable, while every smaller one is. It has at most
+// two values and two reads. It also has one add of each other value in the read that
+// does not fail, so that it fails at the same operation as a history of its own.
 
-// growOnly decides a history of the kinds of a grow-only set. The sets that
-// were read list each value once, in ascending order; the A of a ReadSet is an
-// index into these sets.
+// growOnly decides a history of the kinds of a grow-only set. The sets that were read list
+// each value once, in ascending order. The A of a ReadSet is an index into these sets.
 func growOnly(ctx context.Context, c *models.Columns, shape models.GrowSetShape, want fastpath.Want) fastpath.Decision {
 	for i, kind := range c.Kind {
 		if kind > models.ReadNoSet {
@@ -127,27 +121,27 @@ func growSetInput(ctx context.Context, c *models.Columns, sets [][]int32) (fastp
 	return in, own
 }
 
-// growSet is what is known about a history.
+// growSet holds what is known about a history.
 type growSet struct {
 	in    fastpath.Input
 	sets  [][]int32
-	reads []int32 // those that completed, by size
+	reads []int32 // the completed ones, by size
 	group []int32 // by place in reads: its group
-	// By value: the group that it is new in, or the number of groups if nobody
-	// read it; and its first add, or -1.
+	// By value: the group in which it is new, or the number of groups if it was
+	// never read; and its first add, or -1.
 	newIn, chosen []int32
 	stages        []stage // by group, adds then reads
 }
 
-// stage is the adds of the values that are new in a group, or its reads.
+// stage holds the adds of the values that are new in a group, or its reads.
 type stage struct {
 	minRes, maxInv         int32 // over the completed operations; over those that must be early
 	firstToReturn, lastInv int32 // the operations
-	from                   int32 // the latest invocation of the stages before
+	from                   int32 // the latest invocation in earlier stages
 }
 
-// decideGrowSet decides a history. The End of its result is an event by which
-// the history has gone wrong.
+// decideGrowSet decides a history. The End of its result is an event by
+// which the history has gone wrong.
 func decideGrowSet(in fastpath.Input, sets [][]int32, witness bool) fastpath.Result {
 	s := growSet{in: in, sets: sets}
 	if o := s.sortReads(); o >= 0 {
@@ -169,8 +163,8 @@ func decideGrowSet(in fastpath.Input, sets [][]int32, witness bool) fastpath.Res
 	return r
 }
 
-// invalid is the result for a violation: the history has gone wrong by the time
-// that the reads of the violation have returned.
+// invalid returns the result for a violation. The history has gone wrong
+// once the reads of the violation have returned.
 func (s *growSet) invalid(why fastpath.Violation) fastpath.Result {
 	r := fastpath.Result{Verdict: jepsen.Invalid, Why: why}
 	for _, o := range why.Rows() {
@@ -181,8 +175,8 @@ func (s *growSet) invalid(why fastpath.Violation) fastpath.Result {
 	return r
 }
 
-// sortReads puts the completed reads in order of size. It returns one that did
-// not read a set, or -1.
+// sortReads puts the completed reads in order of size. It returns a read
+// that did not read a set, or -1.
 func (s *growSet) sortReads() int32 {
 	in := s.in
 	var starts []int32
@@ -217,9 +211,8 @@ func (s *growSet) sortReads() int32 {
 
 func (s *growSet) set(read int32) []int32 { return s.sets[s.in.A[read]] }
 
-// notAChain finds two reads neither of which has all that the other has: a
-// value must be in all reads from the first one that has it on. If there are no
-// such reads, it fills in group and newIn.
+// notAChain finds two reads of which neither has all that the other has. A value must be in all
+// reads from the first one that has it on. If there are no such reads, it fills in group and newIn.
 func (s *growSet) notAChain() fastpath.Violation {
 	m := int32(len(s.reads))
 	count := make([]int32, s.in.IDs)
@@ -249,8 +242,8 @@ func (s *growSet) notAChain() fastpath.Violation {
 	return nil
 }
 
-// incomparable explains that a read after the k-th lacks v, which the k-th has.
-// So it must have something that the k-th lacks.
+// incomparable explains that a read after the k-th lacks v, which the k-th
+// has. So the later one must have something that the k-th lacks.
 func (s *growSet) incomparable(k, v int32) fastpath.Violation {
 	x := s.reads[k]
 	y := int32(-1)
@@ -268,8 +261,8 @@ func (s *growSet) incomparable(k, v int32) fastpath.Violation {
 	return &Incomparable{x, y}
 }
 
-// fillStages finds what matters about the operations of each stage, or a value
-// that was read but never added.
+// fillStages finds what matters about the operations of each stage, or a
+// value that was read but never added.
 func (s *growSet) fillStages() fastpath.Violation {
 	in := s.in
 	groups := s.group[len(s.reads)]
@@ -324,11 +317,10 @@ func (st *stage) begins(o, inv int32) {
 	}
 }
 
-// outOfStage finds an operation that returned before one of an earlier stage
-// was invoked, or a read that returned before one of the adds that it needs was
-// invoked.
+// outOfStage finds an operation that returned before one of an earlier stage was
+// invoked, or a read that returned before one of the adds that it needs was invoked.
 func (s *growSet) outOfStage() fastpath.Violation {
-	from, latest := int32(-1), int32(-1) // the latest invocation so far, and whose
+	from, latest := int32(-1), int32(-1) // the latest invocation so far, and its operation
 	for g := range s.stages {
 		st := &s.stages[g]
 		st.from = from
@@ -342,8 +334,7 @@ func (s *growSet) outOfStage() fastpath.Violation {
 	return nil
 }
 
-// tooLate explains that x had returned before y was invoked, though y must come
-// before x.
+// tooLate explains that x had returned before y was invoked, although y must come before x.
 func (s *growSet) tooLate(x, y int32) fastpath.Violation {
 	in := s.in
 	switch {
@@ -361,8 +352,8 @@ func (s *growSet) tooLate(x, y int32) fastpath.Violation {
 	return &AddedBefore{x, y, r}
 }
 
-// witness gives every operation the earliest point that its stage allows, and
-// sorts by point, then stage.
+// witness gives every operation the earliest point that its stage allows,
+// and sorts by point, then stage.
 func (s *growSet) witness() []int32 {
 	in := s.in
 	stageOf := make([]int32, in.Len())
@@ -381,7 +372,7 @@ func (s *growSet) witness() []int32 {
 		} else if in.Res[i] == models.Open {
 			stageOf[i] = -1
 		}
-		perStage[stageOf[i]+1]++ // and those left out before all others
+		perStage[stageOf[i]+1]++ // and those omitted before all others
 	}
 	perPoint := make([]int32, in.Events+1)
 	point := func(o int32) int32 { return max(s.stages[stageOf[o]].from, in.Inv[o]) }
@@ -411,9 +402,8 @@ func (s *growSet) witness() []int32 {
 	return order
 }
 
-// growSetFailure is the result for the shortest prefix that fails, and a
-// witness of the history before it. The End of the result is the first failing
-// completion.
+// growSetFailure returns the result for the shortest prefix that fails, and a witness
+// of the history before it. The End of the result is the first failing completion.
 func growSetFailure(in fastpath.Input, sets [][]int32, r fastpath.Result) (fastpath.Result, []models.Row) {
 	low := int32(-1) // valid up to here
 	var witness []models.Row
@@ -432,8 +422,8 @@ func growSetFailure(in fastpath.Input, sets [][]int32, r fastpath.Result) (fastp
 	return r, witness
 }
 
-// growSetCore finds the core: some of the reads and values of the violation are
-// enough, and there are only a few choices of them.
+// growSetCore finds the core. Some of the reads and values of the violation
+// are enough, and there are only a few choices of them.
 func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpath.Decision) {
 	cut := in.Cut(r.End)
 	fail := in.OpReturning(r.End)
@@ -458,7 +448,7 @@ func growSetCore(in fastpath.Input, sets [][]int32, r fastpath.Result, d *fastpa
 	panic("the violation is not one")
 }
 
-// involved is the reads and values of a violation.
+// involved returns the reads and values of a violation.
 func involved(in fastpath.Input, sets [][]int32, why fastpath.Violation) (reads, values []int32) {
 	for _, row := range why.Rows() {
 		o := *row
@@ -500,7 +490,7 @@ func involved(in fastpath.Input, sets [][]int32, why fastpath.Violation) (reads,
 	return slices.Compact(reads), slices.Compact(values)
 }
 
-// choices is every way to choose n items of list.
+// choices returns every way to choose n items of list.
 func choices(list []int32, n int) (all [][]int32) {
 	for i, x := range list {
 		if n == 1 {
@@ -548,8 +538,8 @@ func tryGrowSetCore(in fastpath.Input, sets [][]int32, reads, values []int32, d 
 	return true
 }
 
-// explainReads adds to a core of some values the first adds of all other values
-// that its reads have, except for the read that fails.
+// explainReads completes a core of some values. It adds the first adds of
+// all other values in the reads of the core, except for the read that fails.
 func explainReads(in fastpath.Input, sets [][]int32, fail int32, values []int32, d *fastpath.Decision) {
 	held := make([]bool, in.IDs)
 	for _, i := range d.Core {
@@ -568,7 +558,7 @@ func explainReads(in fastpath.Input, sets [][]int32, fail int32, values []int32,
 	slices.Sort(d.Core)
 }
 
-// firstAdd is the first add of a value, or Missing.
+// firstAdd returns the first add of a value, or Missing.
 func firstAdd(in fastpath.Input, value int32) models.Row {
 	for i, kind := range in.Kind {
 		if kind == models.Add && in.A[i] == value {
@@ -578,7 +568,7 @@ func firstAdd(in fastpath.Input, value int32) models.Row {
 	return fastpath.Missing
 }
 
-// Incomparable: X and Y read sets of which neither contains the other.
+// Incomparable: X and Y read sets, neither of which contains the other.
 type Incomparable struct{ X, Y models.Row }
 
 // Rows returns the operations.
@@ -589,8 +579,8 @@ func (v *Incomparable) Tell(t models.Teller) string {
 	return t.Name(v.X) + " and " + t.Name(v.Y) + ": neither read contains the other, so neither can have come first"
 }
 
-// NotRead: Shown added a value, or read it (Initial: it was there at first), and
-// had returned before Read, which did not read the value, was invoked.
+// NotRead: Shown added a value or read it (Initial: it was there initially).
+// It had returned before Read, which did not read the value, was invoked.
 type NotRead struct{ Shown, Read models.Row }
 
 // Rows returns the operations.
@@ -613,9 +603,9 @@ func lacksInitial(t models.Teller, read models.Row) string {
 	return t.Name(read) + " does not hold all that was there at first"
 }
 
-// AddedBefore: First, which added a value (Initial: it was there at first), had
-// returned before Second, which was the first to add another, was invoked. But
-// Read read the other value without the first.
+// AddedBefore: First added a value (Initial: it was there initially). It
+// had returned before Second, which was the first to add another value, was
+// invoked. But Read read the other value without the first.
 type AddedBefore struct{ First, Second, Read models.Row }
 
 // Rows returns the operations.

@@ -9,7 +9,7 @@ import (
 	"clew/models"
 )
 
-// subsetsOf3 is every set of 0, 1 and 2.
+// subsetsOf3 returns every set of 0, 1 and 2.
 func subsetsOf3() (sets [][]int32) {
 	for mask := range 8 {
 		var s []int32
@@ -23,7 +23,7 @@ func subsetsOf3() (sets [][]int32) {
 	return sets
 }
 
-// growSetType has values 0, 1 and 2.
+// growSetType returns a grow-only set with values 0, 1 and 2.
 func growSetType(name string, init ...int32) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,
@@ -58,16 +58,14 @@ func growSetType(name string, init ...int32) *testkit.Type {
 	return k
 }
 
-// coreOfGrowSet tries which values the core is of, and that no smaller choice
-// fails.
+// coreOfGrowSet finds the values that the core is about, and checks that no smaller choice fails.
 func coreOfGrowSet(k *testkit.Type, c *models.Columns, d fastpath.Decision) string {
 	if k.Init != "0" {
-		return "" // the initial values have operations, too, which are not in it
+		return "" // the initial values also have operations, which are not in it
 	}
 	cut, rows := k.Cut(c, d.FailEvent)
 	fail := int32(slices.Index(c.Res, d.FailEvent))
-	// choice is the adds of some values and some reads, of which only these
-	// values count.
+	// choice returns the adds of some values and some reads, of which only these values count.
 	choice := func(values, reads uint32) (ops []int32, fails bool) {
 		p := &models.Columns{Events: cut.Events}
 		for at, i := range rows {

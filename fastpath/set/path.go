@@ -1,7 +1,6 @@
 // Package set decides sets in near-linear time: sets that are asked element by
-// element, and sets that only grow and are read as a whole. It exports Path,
-// and the violations that it finds, which a caller can tell apart by a type
-// switch.
+// element, and sets that only grow and are read as a whole. It exports Path, and
+// the violations that it finds. A caller can distinguish them with a type switch.
 package set
 
 import (
