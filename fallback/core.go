@@ -287,11 +287,11 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 	return stay, units
 }
 
-// Smaller returns a core without the operations that it does not need. It is for models of
-// which a near-linear decision finds larger cores than Core does: maps whose keys are
-// decided as registers, and registers that count their updates. It has the bounds of Core,
-// and keeps the core where minimizing would take longer than the decision did. maxLinear
-// bounds the operations, and maxCounted the core of a register that counts.
+// Smaller returns a core without the operations that it does not need. It is for models
+// whose near-linear decision finds larger cores than Core does. These are maps whose keys
+// are decided as registers, and registers that count their updates. It has the bounds of
+// Core, and keeps the core where minimizing would take longer than the decision did.
+// maxLinear bounds the operations, and maxCounted the core of a register that counts.
 func Smaller(ctx context.Context, engine Engine, ops *models.Operations, core []models.Row, fail int32, lim limits.Limits) []models.Row {
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	if Counts(ops.Model) {

@@ -29,10 +29,10 @@ import (
 // is there, or the value that is there may become it, or some operation leaves one that
 // may. That operation is open and not gone, or has crashed and is not used, or begins
 // before the one that needs it returns. If there is no such operation the search gives
-// up the configuration, which does not get further than that return. To name the first
-// failing completion, a search looks only at some open operations: the one that returns
-// next, and those that return before the horizon. The horizon is the furthest return
-// that the search has reached. Window first looks at all open operations.
+// up the configuration, because it does not get further than that return. To name the
+// first failing completion, a search looks only at some open operations: the one that
+// returns next, and those that return before the horizon. The horizon is the furthest
+// return that the search has reached. Window first looks at all open operations.
 //
 // Crashed operations may never happen, so they replace nothing for certain. They may
 // show or leave their values at any time after their invocation.

@@ -1,8 +1,8 @@
 package fallback
 
-// Memo is a table from a state and a class of operations to a number, which
-// says what a step leads to. It is a hash table in two arrays: searches ask it
-// for millions of pairs, and most answers are one number.
+// Memo is a table from a state and a class of operations to a number that says
+// where a step leads. It is a hash table in two arrays: searches ask it for
+// millions of pairs, and most answers are one number.
 type Memo struct {
 	keys []uint64 // state<<32 | class, plus 1; 0 is free
 	to   []int32

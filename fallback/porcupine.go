@@ -15,18 +15,18 @@ import (
 // depth-first search that remembers every configuration it has seen (Lowe's
 // variant of Wing & Gong).
 //
-// Precondition: none. Complexity: exponential in the worst case; on ordinary
+// Precondition: none. Complexity: exponential in the worst case. On ordinary
 // linearizable histories time and memory grow with the square of the number of
 // operations, since every remembered configuration holds a bit for each.
 //
 // Porcupine has no notion of crashed operations: every operation must be
 // linearized before it returns. So a crashed one gets a return after everything
 // else, and its step yields two outcomes: it happened, or it did not. The search
-// runs over sets of states, as porcupine's own NondeterministicModel does, so a
+// runs over sets of states, as porcupine's own NondeterministicModel does. So a
 // crashed operation that is linearized early does not branch: the states with and
-// without it go on side by side. This is exact: a set is non-empty if and only if
-// some choice of crashed operations leads there, and one that never happens can
-// always be linearized last, as not having happened.
+// without it go on side by side. This is exact. A set is non-empty if and only if
+// some choice of crashed operations leads there. A crashed operation that never
+// happens can always be linearized last, as not having happened.
 //
 // A search that found nothing shows the first failing completion. The search
 // linearizes any operation that began before the first return that it has not yet
@@ -36,8 +36,8 @@ import (
 // reaches is the first failing completion.
 //
 // Porcupine can be neither cancelled nor bounded from outside. Our step can
-// refuse: once the context is done or the memory is used up it refuses everything,
-// the search collapses, and its verdict is thrown away. A set may have millions of
+// refuse. Once the context is done or the memory is used up it refuses everything,
+// the search collapses, and its verdict is discarded. A set may have millions of
 // states, so a step also looks at the limits on its way.
 type Porcupine struct{}
 

@@ -14,15 +14,15 @@ import (
 //
 // An operation that depends on the state sees the value of the last one that
 // replaced it. It cannot see the value of an operation that began after it had
-// returned. It cannot see a value either that was certainly replaced: a third
-// operation began after the one that made it had returned, and had itself returned
-// before the first one began. A set of operations is closed if every value that
-// one of them can have seen, judging by what the others in the set replaced, was
-// made in the set. If all operations have a linearization, those of a closed set
-// have one: the same order without the others. For the last operation before o to
-// replace the state is in the set, or else another one of the set lies between
-// them. So a closed set that fails shows a real failure, and more operations do
-// not make it linearizable.
+// returned. It cannot see a value either that was certainly replaced. That is so
+// if a third operation began after the one that made it had returned, and itself
+// returned before the first one began. A set of operations is closed if every
+// value that one of them can have seen, judging by what the others in the set
+// replaced, was made in the set. If all operations have a linearization, those of
+// a closed set have one: the same order without the others. For the last operation
+// before o to replace the state is in the set, or else another one of the set lies
+// between them. So a closed set that fails shows a real failure, and more
+// operations do not make it linearizable.
 //
 // The union of closed sets is closed. So every set contains a largest closed one,
 // which grows with it. Whether that one fails is monotone, as minimizing requires.

@@ -48,11 +48,12 @@ import (
 //     goes first in it may go later, and the other one began early enough. If the later
 //     one must happen and the earlier one need not, both are tried.
 //   - Domination. Take two configurations that differ only in what is discharged, what
-//     can still be used and how many crashed operations are used. If one has discharged
-//     all that the other has, and can use all that the other can, it makes the other
-//     redundant: it can do whatever the other does next. Suppose that the other must
-//     still linearize an operation that this one need not. Then the operation is a read,
-//     which can be left out, or a covered one, which can be left covered.
+//     can still be used and how many crashed operations are used. One of them may have
+//     discharged all that the other has, and be able to use all that the other can. Then
+//     it makes the other redundant: it can do whatever the other does next. Suppose that
+//     the other must still linearize an operation that this one need not. Then the
+//     operation is a read, which can be left out, or a covered one, which can be left
+//     covered.
 //   - Foresight, if the model sees what sums or bounds rule out (models.Foreseeing). A
 //     configuration is given up if the operation that returns next cannot happen after
 //     any of those that may be linearized before it. And if that operation may as well go

@@ -1,5 +1,6 @@
-// Package auto picks the engine of the general search: the one of the algorithm
-// that was asked for or, if none was, those that suit how hard the history is.
+// Package auto picks the engine of the general search. It takes the one of the
+// algorithm that was asked for or, if none was, those that suit how hard the
+// history is.
 package auto
 
 import (

@@ -48,9 +48,9 @@ func (s *Solver) lower(level int) {
 	s.Base = max(0, min(level-1, s.Base-s.lowered))
 }
 
-// watchHighest makes a clause watch the literal at a place, which is
-// unassigned, and the literal with the highest level among the others, which
-// are false. It moves these two to the front.
+// watchHighest makes a clause watch the literal at a place and, among the
+// others, the one with the highest level. The first is unassigned, and the
+// others are false. It moves these two to the front.
 func (s *Solver) watchHighest(c int32, at int) []int32 {
 	lits := s.literals(c)
 	s.unwatch(c, 0)

@@ -16,11 +16,11 @@
 //     it had before.
 //   - Restarts follow Luby's sequence. Learnt clauses stay if their literals come
 //     from few levels (Audemard & Simon, 2009).
-//   - Backtracking is chronological if need be (Nadel & Ryvchin, 2018; Möhle &
-//     Biere, 2019): a jump goes back to level Base at most, and assigns the learnt
-//     literal there with its own, lower level. So the work before Base is not
-//     repeated for each conflict after it. If a conflict lies below Base, Base
-//     goes down, twice as far each time.
+//   - Backtracking is chronological if need be (Nadel & Ryvchin, 2018; Möhle & Biere,
+//     2019). A jump goes back to level Base at most, and assigns the learnt literal
+//     there with its own, lower level. So the work before Base is not repeated for each
+//     conflict after it. If a conflict lies below Base, Base goes down, twice as far
+//     each time.
 //
 // Variables and clauses can be added at any level, while a solution is being
 // built, and by the theory while it checks one. A Solver does not guess: unless it

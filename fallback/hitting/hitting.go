@@ -19,9 +19,9 @@ import (
 // have such a witness nearly always: 99.9% of them at d <= 5.
 //
 // Precondition: none. It says Valid if a schedule replays. It does so for every
-// history that has a tuple of Depth operations such that all schedules which
-// strongly hit the tuple are witnesses, and for every linearizable history of
-// at most Depth operations. It never says Invalid. Otherwise the verdict is
+// history with a tuple of Depth operations such that all schedules that
+// strongly hit it are witnesses. It also does so for every linearizable history
+// of at most Depth operations. It never says Invalid. Otherwise the verdict is
 // Unknown, with the cause DepthExhausted. Complexity: at most m n^(d-1)
 // schedules of linear time each. A replay ends at the first step that cannot
 // happen. It takes memory for the states that it meets.

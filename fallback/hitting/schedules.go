@@ -13,9 +13,9 @@ import (
 //
 // Operations are a poset: x < y if x returned before y began. A schedule is a
 // linear extension of it. It strongly hits a tuple (x1 .. xd) if each xi runs as
-// late as it can: everything after xi is some xj with j >= i, or had to wait for
-// one. A family is strongly d-hitting if some schedule of it strongly hits every
-// tuple of d operations that can run in this order.
+// late as it can. That is, everything after xi is some xj with j >= i, or had to
+// wait for one. A family is strongly d-hitting if some schedule of it strongly
+// hits every tuple of d operations that can run in this order.
 //
 // Chains cover the poset. The family has a schedule for every chain and every
 // tuple (x2 .. xd), at most m n^(d-1) for n operations in m chains. All x1 of one
@@ -28,11 +28,10 @@ import (
 //   - and among equals any order that extends the poset, here that of the returns.
 //
 // So it is built here by counting, in time linear in n. Both numbers only grow
-// along the poset, so this is a schedule. It strongly hits every tuple. What
-// comes after xj, j >= 2, has a level k >= j, so it is xk or comes after it,
-// since no xk with k > j is before xj. What comes after an x1 of the chain has a
-// higher level, or level 1 and x1's rung or a higher one. So it is x1 or comes
-// after it.
+// along the poset, so this is a schedule. It strongly hits every tuple. What comes
+// after xj, j >= 2, has a level k >= j, since no xk with k > j is before xj. So it
+// is xk or comes after it. What comes after an x1 of the chain has a higher level,
+// or level 1 and x1's rung or a higher one. So it is x1 or comes after it.
 //
 // A crashed operation may take effect at any time after its invocation, or never.
 // Nothing comes after it, so it is a chain of its own, and optional. It is in the

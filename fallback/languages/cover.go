@@ -118,7 +118,7 @@ func (s *search) counted(counts uint64, class int32) uint64 {
 }
 
 // uncovered returns the words of part that do not come from words of whole by
-// crashed operations: pushes put values into a word, at any place, and pops take
+// crashed operations. Pushes put values into a word, at any place, and pops take
 // some out of it. The result may also have words that do.
 func (s *search) uncovered(whole, part int32, counts uint64, depth int) int32 {
 	switch {

@@ -15,9 +15,9 @@ import (
 // answers, and crashed operations.
 //
 // Precondition: the model's shape is models.LIFOShape. Complexity: linear in the length,
-// exponential in the concurrency: with k operations open there are at most 2^k sets of
-// them, times the ways to use crashed operations, and a step of one visits the nodes
-// where the languages differ, usually a few, whatever the stack's depth.
+// exponential in the concurrency. With k operations open there are at most 2^k sets of
+// them, times the ways to use crashed operations. A step of a set visits the nodes where
+// the languages differ. These are usually few, whatever the stack's depth.
 //
 // It goes by breadth over the returns, as Frontier does. Frontier holds a configuration
 // for each set of linearized operations and each stack that it can have led to. Here, a
@@ -35,7 +35,7 @@ import (
 // # What happens before a return
 //
 // Operations are linearized only before a return whose operation r is not linearized
-// yet, and r comes last: all others of this *batch* are open, and what stands behind r
+// yet, and r comes last. All others of this *batch* are open, and what stands behind r
 // can be in the next batch. More rules shrink the search and lose nothing. Each has a
 // switch. Below, a *block* is a push, the pop that takes what it brought, and all that
 // stands between. Within it the stack is never lower, and at its end it is as before. A
@@ -69,12 +69,12 @@ import (
 //     left out. So a crashed pop is followed by a pop, a look or another crashed pop.
 //   - Domination. Take two sets that differ only in crashed operations, where one has
 //     used all that the other has, and more. It is redundant if each of its stacks comes
-//     from one of the other's by the operations that only it has used: with values put
-//     in, anywhere, that they push, and values taken out that they pop (cover.go). For
-//     the other set can do whatever this one does next. Where a value that was put in is
-//     seen or popped, the crashed push can happen right before. Where something below a
-//     value that was taken out matters, the crashed pop can. Everything since then is
-//     blocks, which may stand on top of one value more or less.
+//     from one of the other's by the operations that only it has used. These put in the
+//     values that they push, anywhere, and take out the values that they pop (cover.go).
+//     For the other set can do whatever this one does next. Where a value that was put
+//     in is seen or popped, the crashed push can happen right before. Where something
+//     below a value that was taken out matters, the crashed pop can. Everything since
+//     then is blocks, which may stand on top of one value more or less.
 //   - Thrift. At first the search holds only sets that use no more crashed operations
 //     than the one that uses the fewest. If a return then fails, it starts over with
 //     some more, and finally with all: only that shows that nothing passes the return.

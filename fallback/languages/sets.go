@@ -7,8 +7,8 @@ import (
 
 // sets holds the sets of operations of a search, each with the stacks to which these
 // can have led. A set takes some words: a bit for each slot whose operation is
-// linearized, then the phase of a return that it is in and how many crashed
-// operations of each class are used.
+// linearized, then the phase of a return. After that come the counts of used crashed
+// operations by class.
 type sets struct {
 	width int
 	words []uint64 // width words for each

@@ -17,8 +17,8 @@ import (
 // if all operations of the value stand next to each other, at that instant, they do not
 // disturb any others. The same holds for a prefix: if one of them has returned in it,
 // all have begun, and otherwise none need happen. So none of them is the first failing
-// completion, which does not change. (Lee and Mathur leave out such values of stacks
-// without repeated ones.)
+// completion, and that one does not change. (Lee and Mathur leave out such values of
+// stacks without repeated ones.)
 type transient struct {
 	pushes, pops int
 	rows         []models.Row // the push, the peeks, the pop

@@ -39,12 +39,12 @@ import (
 //	(3) if an empty answer needs i enqueues, then all enqueues that had returned before
 //	    it was invoked, or before something that stands before it was, are among e1 .. ei.
 //
-// Proof. The merged orders are a linearization if both are kept, if time is respected, if
+// Proof. The merged orders are a linearization if both orders and time are respected, if
 // what needs k enqueues stands behind ek, and if an empty answer that needs i stands before
 // e(i+1). Then whatever is taken is there, and is the first. That is possible unless these
 // relations have a cycle. Since the orders are total, there is then a cycle that goes from
-// the second order to the first and back, once: from s to ek, from ek along its order to el
-// (k <= l), from el to r, and from r along its order to s (or r is s).
+// the second order to the first and back, once. It goes from s to ek, from ek along its
+// order to el (k <= l), from el to r, and from r along its order to s (or r is s).
 //
 //   - s had returned before ek was invoked, and r needs el. Then s needs el, too, and (2)
 //     does not hold. If (2) does not hold, there is such a cycle.
@@ -62,12 +62,12 @@ import (
 //
 // If no element is first, the next step is an empty answer or an enqueue. For an empty
 // answer, every enqueue that is left must return later than the latest invocation in the
-// second order (3). An enqueue must have been invoked before anything that is left in
-// either order returned (1, 2). If an element is first, the next step is a peek or a
-// dequeue of its value that was invoked before anything that is left in the second order
-// returned (1), or a drain that begins with it. A drain is left until it has taken all its
-// elements. The search ends where all operations of the second order that returned are
-// linearized. The elements of the remaining enqueues stay in the queue.
+// second order (3). An enqueue must have been invoked before anything that is left in either
+// order returned (1, 2). If an element is first, the next step is a drain that begins with
+// it, or a peek or a dequeue of its value. A peek or dequeue must have been invoked before
+// anything that is left in the second order returned (1). A drain is left until it has taken
+// all its elements. The search ends where all operations of the second order that returned
+// are linearized. The elements of the remaining enqueues stay in the queue.
 //
 // # Crashed operations
 //
@@ -79,8 +79,8 @@ import (
 //
 // # The first failing completion
 //
-// Lemma 2. It is the return of the operation for which the furthest configurations wait,
-// which have the longest prefix of the second order's returns behind them.
+// Lemma 2. It is the return of the operation for which the furthest configurations wait.
+// These have the longest prefix of the second order's returns behind them.
 //
 // Proof. A prefix of the history has the same steps as the whole: no step looks at what
 // happens later than the next return in the second order. An operation that is still open
@@ -100,8 +100,8 @@ import (
 // An operation of the second order is harmless if putting it right here, instead of
 // somewhere later, cannot violate (3). It is if no empty answer is left, or if it was
 // invoked before something that is already linearized. It also is if it was invoked before
-// the next return of the enqueues that are left: then, for any i from here on, every
-// enqueue that returned before it is among e1 .. ei.
+// the next return of the enqueues that are left. Then, for any i from here on, every enqueue
+// that returned before it is among e1 .. ei.
 //
 //   - A harmless peek of the value that is first may as well come at once. It does not
 //     violate (1), as it may come now, and not (2), as it needs less here (eager peeks).

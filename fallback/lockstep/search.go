@@ -7,9 +7,9 @@ import (
 	"clew/models"
 )
 
-// A mode says what a configuration is in the middle of: nothing; a crashed drain
-// that takes what comes; a first element of some value; or a drain of known
-// values, which has taken those before some place in flat.
+// A mode says what a configuration is in the middle of. It may be nothing, a
+// crashed drain that takes what comes, or a first element of some value. Or it
+// is a drain of known values that has taken those before some place in flat.
 const (
 	idle     int32 = 0
 	draining int32 = 1

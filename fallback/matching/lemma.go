@@ -25,7 +25,7 @@ func (t *theory) nodeOfEvent(time int32) int32 {
 }
 
 // explainOrder adds a clause that says why node later cannot stand after node
-// earlier in a chain: something of it returned before something of the other
+// earlier in a chain. Something of it returned before something of the other
 // one was invoked.
 func (t *theory) explainOrder(earlier, later int32) {
 	at := t.nodeFirst[later]

@@ -49,10 +49,10 @@ import (
 // can be put in an order; within a chain (c) allows its own. Operations of different
 // chains are then in the order of time, since the one that returned before the other
 // was invoked belongs to a chain that stands before. The order of min(first, last)
-// will do: if X must stand before Y, then min(first(X), last(X)) is at most first(X),
-// which is less than last(Y), and at most last(X), which is less than first(Y).
+// will do. If X must stand before Y, then first(X) < last(Y) and last(X) < first(Y),
+// so min(first(X), last(X)) < min(first(Y), last(Y)).
 //
-// Lemma 2. (c) and (d) hold for parts of chains if they hold for chains: parts of a
+// Lemma 2. (c) and (d) hold for parts of chains if they hold for chains. Parts of a
 // chain have a later first and an earlier last, and stand together as well. So a
 // violation in an incomplete assignment remains one, and the theory can speak early.
 //

@@ -14,8 +14,8 @@ import (
 // for the same steps as porcupine, in the same order.
 //
 // Precondition: every operation returns. Those whose outcome is unknown return at
-// the end, with an output that stands for this in the model, and porcupine's
-// models say what they may have done. There are no other crashed operations.
+// the end, with an output that stands for this in the model. Porcupine's models
+// say what they may have done. There are no other crashed operations.
 //
 // Complexity: exponential in the worst case. What it remembers is as wide as the
 // concurrency instead of as long as the history. It numbers nothing and prepares

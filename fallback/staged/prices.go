@@ -384,7 +384,7 @@ func (b *bidEffort) grow() {
 }
 
 // bid looks for prices at which every way to the goal costs more than the whole
-// supply is worth, which refutes the goal. Or it finds a cheapest way that
+// supply is worth. Such prices refute the goal. Or it finds a cheapest way that
 // keeps within the supply.
 func (x *registerSearch) bid(goal int32, effort bidEffort) (jepsen.Verdict, *prices) {
 	p, rounds := x.newPrices(goal, int32(effort.windows)), effort.rounds

@@ -29,9 +29,9 @@ type nogood struct {
 //
 // Rule G picks the class of a step by what is left, so with other counts it may
 // pick another class. If a write was used because no cas was left, and its count
-// matters, the failure also needs the cas to be exhausted. Conversely, with
-// counts that make the rule pick a write in a step for which U used the cas, the
-// cas is exhausted, so as many of them are used as can ever be needed.
+// matters, the failure also needs the cas to be exhausted. Conversely, other
+// counts may make the rule pick a write in a step for which U used the cas. Then
+// the cas is exhausted, so as many of them are used as can ever be needed.
 type registerSearch struct {
 	*registerSpace
 	goal int32

@@ -17,10 +17,10 @@ type Config struct {
 	some      func(u Unit, n int) (Counts, error)
 }
 
-// All returns all configurations: small histories of each model read in each way and of
-// users' own models, which the oracle decides, and long ones, which engines decide. Those
-// whose units take less time come first, so that even a short run has some of everything.
-// models is a folder with model files.
+// All returns all configurations. Some have small histories of each model read in each
+// way, and of users' own models. The oracle decides these. Others have long histories,
+// and engines decide those. Those whose units take less time come first, so that even a
+// short run has some of everything. models is a folder with model files.
 func All(models string) ([]Config, error) {
 	files, err := fileTwins(models)
 	if err != nil {
@@ -39,7 +39,7 @@ func All(models string) ([]Config, error) {
 	return all, nil
 }
 
-// Unit is a number of histories of one configuration, which its seed determines.
+// Unit is a number of histories of one configuration. Its seed determines them.
 type Unit struct {
 	Config string // the name of the configuration
 	Seed   uint64

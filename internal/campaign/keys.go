@@ -184,9 +184,9 @@ type keeper struct {
 	most  int
 }
 
-// add takes another history. It skips one that has an initial value of its own, and starts
-// over with one that is read in another way than the first, as all keys of a history are
-// read in one way. Once there are enough, it calls Keys.
+// add takes another history. It skips one that has an initial value of its own. All keys
+// of a history are read in one way, so it starts over with one that is read in another way
+// than the first. Once there are enough, it calls Keys.
 func (k *keeper) add(c *Counts, r *rand.Rand, s subject) error {
 	switch {
 	case s.spec.Init != "":

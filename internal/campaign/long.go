@@ -24,8 +24,7 @@ import (
 
 // Long histories are beyond the oracle. The generator knows the verdict of most and where
 // they fail, and each engine says what it finds in a bounded amount of work. The oracle
-// checks witnesses and what is linearized before a failure, which it can do at any
-// length.
+// checks witnesses and what is linearized before a failure. It can do this at any length.
 const (
 	longWork   = 300_000   // of an engine and a part: some milliseconds
 	longMemory = 256 << 20 // of an engine

@@ -113,9 +113,9 @@ func (c *Counts) changed(r *rand.Rand, s subject, drawn []relation) error {
 // prefix sometimes cuts a history that comes from a run. What happens up to some event is
 // linearizable, too, since operations that are open there may have happened as they did.
 // Made-up answers need not fit their invocations. It leaves out histories in Knossos's
-// reading, where open operations may not have. It also leaves out maps, where the whole
-// history says what a missing key holds, and locks whose owner a later operation may
-// name.
+// reading, because there open operations may not have. It also leaves out maps, where the
+// whole history says what a missing key holds, and locks whose owner a later operation
+// may name.
 func (c *Counts) prefix(r *rand.Rand, s subject) error {
 	if r.IntN(2) > 0 || s.way != gen.Run || s.spec.Knossos || s.spec.Name == "kv" || owned(s.spec.Name) {
 		return nil

@@ -92,7 +92,7 @@ func (c Configs) Every(t *testing.T, m models.Model, kinds []models.Op, fates fu
 	t.Logf("%d valid, %d invalid", found[true], found[false])
 }
 
-// Meeting compares an engine with judges, which are other engines that may give
+// Meeting compares an engine with judges. These are other engines, and may give
 // up. Small histories have missed unsound rules.
 type Meeting struct {
 	Configs
@@ -111,7 +111,7 @@ type Meeting struct {
 // judgePatience is how long a judge may take.
 const judgePatience = 100 * time.Millisecond
 
-// AtTheBoundary compares n histories, which have up to about most operations. If
+// AtTheBoundary compares n histories of up to about most operations. If
 // possible, it bisects half of them to where a single crashed operation decides.
 func (m *Meeting) AtTheBoundary(t *testing.T, n uint64, draw func(r *rand.Rand, most int) *models.Operations) {
 	t.Helper()

@@ -8,9 +8,9 @@ import (
 
 var reached float64
 
-// reaches appends to the file that CLEW_FUZZ_KEEP names the name of each execution
-// that reaches new statements, and the share of all statements that are new. The test
-// must be run with -cover.
+// reaches appends to the file that CLEW_FUZZ_KEEP names. If an execution reaches new
+// statements, it adds the execution's name and the share of all statements that are
+// new. The test must be run with -cover.
 func reaches(t testing.TB, file string) {
 	now := testing.Coverage()
 	if now <= reached {

@@ -20,10 +20,10 @@ import (
 //     operation writes them or compares with them.
 //   - Sets, logs, counters, epochs and fences only grow.
 //   - What a bug adds comes out of a container once.
-//   - If a crashed operation that removes or releases something could explain the
-//     answer, then none crashes before the bug (longQueue), or all that crash are
-//     needed to explain what came before (longLock). If one that adds could, then
-//     none takes effect before (longCounter).
+//   - Suppose that a crashed operation that removes or releases something could
+//     explain the answer. Then none crashes before the bug (longQueue), or all that
+//     crash are needed to explain what came before (longLock). If one that adds
+//     could, then none takes effect before (longCounter).
 //
 // Without the answer the history is linearizable, so its completion is the first
 // that fails.

@@ -133,8 +133,8 @@ func (x *javaQueue) guess(c *call) string {
 // Threads makes a linearizable history of the given number of threads with the
 // given number of operations each, all of which succeed. The threads take steps
 // in random order, as in a stress test. quiet is the chance that a thread waits
-// until all others have returned before it begins an operation. 0 gives the
-// most overlap.
+// for all others to return before it begins an operation. 0 gives the most
+// overlap.
 func Threads(seed uint64, model string, threads, each int, quiet float64) History {
 	g := &generator{r: Rand(seed), o: Options{Model: model, Processes: threads}, way: Run}
 	g.draw()

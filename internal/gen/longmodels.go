@@ -9,8 +9,8 @@ import (
 const longBalance = 20
 
 // longBank is a bank. All amounts are even except for the one of a bug's transfer.
-// So balances from before it, and odd ones without it, are impossible, whatever
-// crashed transfers did. So are balances whose sum is wrong.
+// Whatever crashed transfers did, balances from before it, and odd ones without
+// it, are impossible. So are balances whose sum is wrong.
 type longBank struct {
 	*long
 	now, stale []int

@@ -42,7 +42,7 @@ func (x *longSet) change(*longThread) longOp {
 	return longOp{f: ":add", changes: true, a: x.write()}
 }
 
-// bug reads the set without the last element that was added, which is in the set
+// bug reads the set without the last added element, whether that is in the set
 // or lost. Or it reads the set with an element that is not in it.
 func (x *longSet) bug(*longThread) (longOp, bool) {
 	x.steps++

@@ -15,7 +15,7 @@ const (
 	worthwhile = 2 * page
 )
 
-// Grow returns s with room for the given number of further elements, which must
+// Grow returns s with room for the given number of further elements. They must
 // not hold pointers. Unlike slices.Grow it makes exactly that room, and does not
 // touch it.
 func Grow[T any](s []T, more int) []T {

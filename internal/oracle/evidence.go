@@ -219,9 +219,9 @@ func (e *evidence) part() *models.Operations {
 	return e.rows(func(row int32) bool { return !ok || p.Part(e.op(row)) == p.Part(failing) })
 }
 
-// configs checks that each configuration can be reached before the failure, by
-// all operations of a part that had returned and by the open ones that are not
-// pending.
+// configs checks that each configuration can be reached before the failure. The
+// way there consists of all operations of a part that had returned and the open
+// ones that are not pending.
 func (e *evidence) configs(part *models.Operations) error {
 	if n := len(e.r.Configs); n < 1 || n > 10 {
 		return fmt.Errorf("%d configurations", n)
@@ -307,7 +307,7 @@ func (e *evidence) finalPaths() error {
 }
 
 // path checks that a path starts from some configuration, goes on with pending
-// operations and ends with the failing one, which cannot happen there.
+// operations and ends with the failing one. That one must be impossible there.
 func (e *evidence) path(path []report.Step) error {
 	var err error
 	for i, c := range e.r.Configs {

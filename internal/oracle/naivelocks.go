@@ -95,9 +95,9 @@ func naiveOwnerMutex(o NaiveOptions, s []string, a naiveOp) [][]string {
 	return [][]string{s[1:]}
 }
 
-// naiveFenced holds the owner, or "" if there is none; how many times the owner
-// holds the lock; the fence that the owner was told, or 0 if none; and the
-// greatest fence that any owner was told.
+// naiveFenced holds the owner, or "" if there is none, and how many times the
+// owner holds the lock. It also holds the fence that the owner was told, or 0
+// if none, and the greatest fence that any owner was told.
 func naiveFenced(o NaiveOptions, s []string, a naiveOp) [][]string {
 	owner, fence, greatest := s[0], s[2], s[3]
 	holds, _ := strconv.Atoi(s[1])

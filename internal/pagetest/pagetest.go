@@ -1,5 +1,5 @@
-// Package pagetest makes the histories, results and pages that the tests of pages share:
-// those of the pages' text, and those that open them in a browser.
+// Package pagetest makes the histories, results and pages that the tests of pages share.
+// Some test the pages' text, and others open them in a browser.
 package pagetest
 
 import (
@@ -18,12 +18,12 @@ import (
 	"clew/report/page"
 )
 
-// Event is a line of a history: events are 100 ns apart.
+// Event writes a line of a history. Events are 100 ns apart.
 func Event(b *strings.Builder, index int, process any, kind, f, value string) {
 	fmt.Fprintf(b, "{:index %d, :time %d, :process %v, :type :%s, :f :%s, :value %s}\n", index, 100*index, process, kind, f, value)
 }
 
-// StaleRead is a register whose last read sees what had been overwritten.
+// StaleRead is a history of a register whose last read sees an overwritten value.
 var StaleRead = func() string {
 	var b strings.Builder
 	Event(&b, 0, 0, "invoke", "write", "1")
@@ -40,8 +40,9 @@ var StaleRead = func() string {
 	return b.String()
 }()
 
-// LongHistory is n operations of a register of three processes, of which one reads
-// what was overwritten long ago, at a fraction of the history. Some fail.
+// LongHistory returns a history of n operations of three processes on a register.
+// At a fraction of the history, one reads a value that was overwritten long ago.
+// Some fail.
 func LongHistory(n int, at float64) string {
 	var b strings.Builder
 	bad := int(at * float64(n))
@@ -61,7 +62,7 @@ func LongHistory(n int, at float64) string {
 	return b.String()
 }
 
-// Hostile are values that would be more than text if they were not written as text.
+// Hostile holds values that would be more than text if they were not written as text.
 var Hostile = []string{
 	`"</script><script>window.pwned=1;alert(1)</script>"`,
 	`"]]>"`, `"<!--"`, `"-->"`, `"</svg><img src=x onerror=window.pwned=1>"`, `"'\"><b onclick=window.pwned=1>"`,
@@ -94,7 +95,7 @@ func HostileKeys() string {
 	return b.String()
 }
 
-// KeyedHistory is registers of n keys, the first bad of which fail.
+// KeyedHistory returns registers of n keys. The first bad of these fail.
 func KeyedHistory(n, bad int) string {
 	var b strings.Builder
 	for k := range n {

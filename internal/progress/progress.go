@@ -19,9 +19,9 @@ import (
 const delay = 500 * time.Millisecond
 
 // Bar shows a bar during long work. The bar counts histories if there are many. For
-// a single one it shows the current stage: the megabytes that have been read, the
-// operations that the search has linearized, or that evidence is written. It shows
-// nothing if standard error is not a terminal.
+// a single one it shows the current stage. That is the megabytes that have been
+// read, the operations that the search has linearized, or that evidence is written.
+// It shows nothing if standard error is not a terminal.
 type Bar struct {
 	Passed atomic.Int64 // completions passed, of a single history
 	Held   atomic.Int64 // configurations held in its search

@@ -41,9 +41,9 @@ func IsLike(word, known string) bool {
 	return mistakes([]rune(word), []rune(known)) <= allowed
 }
 
-// similar returns the known words that are like a word: those that differ only in
-// case and separators, else those with the fewest mistakes, else those of which it
-// is a part, as queue is of fifo-queue.
+// similar returns the known words that are like a word. These are the words that
+// differ only in case and separators, or else those with the fewest mistakes.
+// Failing that, they are the words that contain it, as fifo-queue contains queue.
 func similar(word string, known []string) []string {
 	if len(word) > longestWord {
 		return nil

@@ -69,8 +69,8 @@ func printable(r rune) rune {
 	return r
 }
 
-// Line does what Printable does for a text that must stay on one line. It also
-// replaces newlines, which a name may contain.
+// Line does what Printable does for a text that must stay on one line. A name
+// may contain newlines, so it replaces them too.
 func Line(s string) string {
 	return strings.ReplaceAll(Printable(s), "\n", string(unicode.ReplacementChar))
 }

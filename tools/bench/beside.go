@@ -18,10 +18,10 @@ import (
 )
 
 // beside measures other programs beside clew, each in a process of its own. They
-// are the engine of porcupine, which clew has, on registers with few values; go-edn
-// on op maps only; and the commands that $FASTLIN and $KNOSSOS name, which get a
-// file as their last argument (KNOSSOS gets --model MODEL before it). Ratios are of
-// processor time.
+// are the engine of porcupine, which clew has, on registers with few values, and
+// go-edn on op maps only. It also measures the commands that $FASTLIN and $KNOSSOS
+// name. These get a file as their last argument (KNOSSOS gets --model MODEL before
+// it). Ratios are of processor time.
 func beside(b *bench, most int) error {
 	fmt.Fprintln(b.out)
 	t := newTable(b.out, column{"", "beside others", len("porcupine, 100k operations of cas-register, 5 values")},

@@ -119,7 +119,8 @@ type peerResult struct {
 // repeat is how long a check is repeated.
 const repeat = 200 * time.Millisecond
 
-// checkPeer does one check: who, set, file, limit. It prints a peerResult.
+// checkPeer does one check. Its arguments are WHO, SET, FILE and LIMIT. It
+// prints a peerResult.
 func checkPeer(args []string) error {
 	if len(args) != 4 {
 		return fmt.Errorf("%s WHO SET FILE LIMIT", peerCommand)

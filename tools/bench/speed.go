@@ -11,14 +11,14 @@ import (
 	"clew/models"
 )
 
-// speed measures everything that a check does, for every model: histories of each
-// of the sizes with values of their own, and such a history with one wrong answer.
-// Then it measures other programs beside clew (beside.go).
+// speed measures everything that a check does, for every model. It makes histories
+// of each of the sizes with values of their own, and such a history with one wrong
+// answer. Then it measures other programs beside clew (beside.go).
 //
-// The stages are in processor time per operation, each measured separately: text
-// to op maps, op maps to operations, deciding, the witness or the core, and the
-// rest of the result. The total is that of clew check as a process. Another
-// process counts what it allocates.
+// Each stage is measured separately, in processor time per operation. The stages
+// are text to op maps, op maps to operations, deciding, the witness or the core,
+// and the rest of the result. The total is that of clew check as a process.
+// Another process counts what it allocates.
 func speed(b *bench) error {
 	sizes, err := sizesOf(b.sizes)
 	if err != nil {

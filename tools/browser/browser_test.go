@@ -28,8 +28,8 @@ import (
 	"clew/report/page"
 )
 
-// browserVariable names the browser that the tests drive. If it is not set they take
-// Chromium where they find it, and are skipped where they do not.
+// browserVariable names the browser that the tests drive. If it is not set they look
+// for Chromium, and are skipped if they do not find it.
 const browserVariable = "CLEW_CHROMIUM"
 
 // browser is a tab of a browser without a window.
@@ -75,7 +75,7 @@ func startBrowser(t *testing.T) *browser {
 	return b
 }
 
-// call is a command of the DevTools protocol as an action.
+// call returns a command of the DevTools protocol as an action.
 func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
 		_, err := cdp.Call(ctx, tab, command, params)
@@ -83,7 +83,7 @@ func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromed
 	})
 }
 
-// listen notes what should not happen.
+// listen records what should not happen.
 func listen[E any](b *browser, tab *chromedp.Target, kind cdp.Event[E], say func(E) string) {
 	for e, err := range cdp.Events(b.ctx, tab, kind) {
 		if err != nil {
@@ -95,7 +95,7 @@ func listen[E any](b *browser, tab *chromedp.Target, kind cdp.Event[E], say func
 	}
 }
 
-// complaints are those since the last call.
+// complaints returns the complaints since the last call.
 func (b *browser) complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,7 +111,7 @@ func (b *browser) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// in has a subtest drive the browser, which must not complain.
+// in lets a subtest drive the browser. It fails if the browser complains.
 func (b *browser) in(name string, f func(t *testing.T)) {
 	whole := b.t
 	defer func() { b.t = whole }()
@@ -141,7 +141,7 @@ func media(medium, scheme string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// js is the value of an expression, as JSON or, of a string, as it is.
+// js returns the value of an expression as JSON, or a string as it is.
 func (b *browser) js(expression string) string {
 	b.t.Helper()
 	s, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("String("+expression+")"))
@@ -179,8 +179,8 @@ func (b *browser) press(keys ...string) {
 	}
 }
 
-// mouse moves to the middle of the first element of a selector, and does what the
-// kinds say there.
+// mouse moves to the middle of the first element of a selector, and does there
+// what kinds say.
 func (b *browser) mouse(selector string, dx float64, kinds ...input.DispatchMouseEventType) {
 	b.t.Helper()
 	at, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]float64](fmt.Sprintf(`(e => { e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return [r.x + r.width/2, r.y + r.height/2] })(document.querySelector(%q))`, selector)))
@@ -196,7 +196,7 @@ func (b *browser) mouse(selector string, dx float64, kinds ...input.DispatchMous
 	}
 }
 
-// box is what part of the drawing is seen.
+// box is the visible part of the drawing.
 const box = `document.querySelector(".canvas svg").getAttribute("viewBox")`
 
 // tip is what the tooltip shows.
@@ -274,7 +274,7 @@ func testKeyboard(b *browser, html []byte) {
 	b.is(`document.activeElement.getAttribute("role")`, "slider")
 }
 
-// testHeard looks at what screen readers are given.
+// testHeard looks at what screen readers get.
 func testHeard(b *browser, html []byte) {
 	b.open(html)
 	b.js(`document.querySelectorAll("details").forEach(d => { d.open = true })`)
@@ -337,7 +337,7 @@ func testZoom(b *browser, html []byte) {
 	b.press("-", "0")
 	b.is(box, whole)
 	wheel := `document.querySelector(".canvas").dispatchEvent(new WheelEvent("wheel", {deltaY: -100, clientX: 300, clientY: 300, cancelable: true}))`
-	b.is(wheel, "false") // it is used
+	b.is(wheel, "false") // the drawing uses it
 	b.holds(fmt.Sprintf("%s < %q.split(' ')[2]", width, whole))
 	b.js(`document.activeElement.blur()`)
 	b.is(wheel, "true") // the page scrolls

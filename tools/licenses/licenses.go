@@ -1,7 +1,7 @@
 // Package licenses lists what a program of this repository is built from besides our
-// own code, with the texts of its licenses. A test compares docs/licenses.md with it,
-// and releases include the texts. The package reads texts. People say which license
-// they are.
+// own code, with the texts of its licenses. A test compares docs/licenses.md with
+// them, and releases include the texts. The package reads texts. People say which
+// license they are.
 package licenses
 
 import (

@@ -23,9 +23,9 @@ import (
 
 // All mutants are built into the test programs at once, since building takes longer than
 // most tests do. A function that has a mutant gets a copy of itself for each, with the
-// change. It begins by asking which of them is wanted: mutantOn, which each package
-// reads from a file when the program starts. Recursion through the function asks again,
-// so that a copy never calls the unchanged one.
+// change. It begins by asking mutantOn which of them is wanted. Each package reads that
+// from a file when the program starts. Recursion through the function asks again, so
+// that a copy never calls the unchanged one.
 
 // edit replaces a part of a text by another text.
 type edit struct {

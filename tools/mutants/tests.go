@@ -30,7 +30,7 @@ type aTest struct {
 const long = 2
 
 // pattern returns the regular expression of a test's name. Several can be joined if
-// they are parts of one test, which parent names.
+// they are parts of one test. parent names that test.
 func (t *aTest) pattern() (parent, name string) {
 	if test, part, is := strings.Cut(t.Name, "/"); is {
 		return test, regexp.QuoteMeta(part)
