@@ -374,18 +374,9 @@ func TestAnotherProgramProvesNothingOfStepsThatWereNotCalled(t *testing.T) {
 	completions := map[string]string{"[[:read :y nil] [:write :x 1N]]": "proved: ", "[[:r :y nil]]": "rejected: ", "[[:r :y nil] [:w :x 2]]": "rejected: ",
 		"[[:r :z nil] [:w :x 1]]": "rejected: ", "[[:w :x 1] [:r :y nil]]": "rejected: ", "[[:r :y nil] [:r :x nil]]": "rejected: ", "nil": "rejected: "}
 	for value := range completions {
-		file := filepath.Join(c.dir, fmt.Sprintf("%d.edn", len(c.pairs)))
-		text := "{:process 0 :type :invoke :f :txn :value [[:r :y nil] [:w :x 1]]}\n{:process 0 :type :ok :f :txn :value " + value + "}\n"
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		c.put(value, file, proof)
+		c.put(value, c.text("{:process 0 :type :invoke :f :txn :value [[:r :y nil] [:w :x 1]]}\n{:process 0 :type :ok :f :txn :value "+value+"}\n"), proof)
 	}
-	for value, what := range c.check() {
-		if !strings.HasPrefix(what, completions[value]) {
-			t.Errorf("%s: %s; expected %s", value, what, completions[value])
-		}
-	}
+	c.expect(completions)
 }
 
 // A certificate under other parameters is about another question. If the program proves it

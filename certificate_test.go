@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"clew"
 	"clew/internal/archive"
 	"clew/internal/campaign"
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
@@ -90,6 +92,26 @@ func (c *certified) file(h *jepsen.History) string {
 	return file
 }
 
+// text writes the text of a history into a file.
+func (c *certified) text(history string) (file string) {
+	c.t.Helper()
+	file = filepath.Join(c.dir, fmt.Sprintf("%d.history", len(c.pairs)))
+	if err := os.WriteFile(file, []byte(history), 0o666); err != nil {
+		c.t.Fatal(err)
+	}
+	return file
+}
+
+// expect has the program check everything, and compares how what it says begins.
+func (c *certified) expect(want map[string]string) {
+	c.t.Helper()
+	for name, said := range c.check() {
+		if !strings.HasPrefix(said, want[name]) {
+			c.t.Errorf("%s: %s; expected %s", name, said, want[name])
+		}
+	}
+}
+
 // maxPairs bounds the pairs of one command.
 const maxPairs = 500
 
@@ -156,7 +178,12 @@ func realHistories(t *testing.T) map[string]models.Spec {
 func TestAnotherProgramProvesTheVerdictsOnRealHistories(t *testing.T) {
 	c := newCertified(t)
 	want, unread := map[string]string{}, 0
-	for path, spec := range realHistories(t) {
+	all := realHistories(t)
+	for i, path := range slices.Sorted(maps.Keys(all)) {
+		if !effort.Takes(i) {
+			continue
+		}
+		spec := all[path]
 		r, err := checkFile(path, spec)
 		if err != nil {
 			unread++
@@ -185,7 +212,7 @@ func TestAnotherProgramProvesTheVerdictsOnRealHistories(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d proved; %d files cannot be read", proved, len(said), unread)
-	if len(said) < 520 {
+	if len(said) < 170 || len(said) < 520 && !effort.Few() {
 		t.Errorf("%d histories, expected more", len(said))
 	}
 }
@@ -392,11 +419,7 @@ func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
 		{"what is no certificate", certifiedRight, certifiedRight, "rejected: this is no certificate"},
 		{"an empty certificate", certifiedRight, "", "rejected: this is no certificate"},
 	} {
-		file := filepath.Join(c.dir, fmt.Sprintf("%d.history", len(c.pairs)))
-		if err := os.WriteFile(file, []byte(x.history), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		c.put(x.name, file, x.certificate)
+		c.put(x.name, c.text(x.history), x.certificate)
 		want[x.name] = x.says
 	}
 	c.put("a folder", c.dir, head)
@@ -549,18 +572,10 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 		{"values of two types", enqueued(saw(`"a"`, `"a"`)), priority(`[:a]`), unread},
 		{"a key that equals nothing", saw(`[##NaN 1]`, `[##NaN nil]`), strings.Replace(fmt.Sprintf(head, 2), `"independent":false`, `"independent":true`, 1) + `{"key":"##NaN","valid":true,"order":[0]}` + "\n", "not checked: "},
 	} {
-		file := filepath.Join(c.dir, fmt.Sprintf("%d.history", len(c.pairs)))
-		if err := os.WriteFile(file, []byte(x.history), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		c.put(x.name, file, x.certificate)
+		c.put(x.name, c.text(x.history), x.certificate)
 		want[x.name] = x.says
 	}
-	for name, said := range c.check() {
-		if !strings.HasPrefix(said, want[name]) {
-			t.Errorf("%s: %s; expected %s", name, said, want[name])
-		}
-	}
+	c.expect(want)
 }
 
 // A certificate proves nothing once it was changed.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"clew"
+	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/internal/geometry"
 	"clew/jepsen"
@@ -127,6 +128,9 @@ func TestPicturesOfGeneratedHistories(t *testing.T) {
 	for _, model := range []string{"register", "cas-register", "versioned-register", "multi-register", "set", "lookup-set",
 		"fifo-queue", "unordered-queue", "priority-queue", "stack", "kv", "mutex", "owner-semaphore", "bank", "counter", "log", "lease", "id-generator"} {
 		for i := range 60 {
+			if !effort.Takes(i) {
+				continue
+			}
 			g := gen.New(r, gen.Options{Model: model, Permits: 2, Operations: 8 + i/2, Processes: 3 + i/6, Init: true})
 			h, err := clew.Read(strings.NewReader(g.Text), "h.edn", jepsen.Options{})
 			if err != nil {

@@ -105,15 +105,15 @@ func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
 			}
 			t.Run(h.stage+"/"+h.input+"/"+by, func(t *testing.T) {
 				t.Parallel()
-				h.run(t, dir, map[string]time.Duration{"a signal": 500 * time.Millisecond}[by])
+				h.run(t, dir, by == "a limit", 300*time.Millisecond)
 			})
 		}
 	}
 }
 
-// run runs clew until the limit, or a signal after so long. It is sent later if that
-// was before clew could take notice of it.
-func (h hang) run(t *testing.T, dir string, after time.Duration) {
+// run runs clew until the limit, or a signal, after so long. It comes later if that was
+// before clew had done what comes before the hang.
+func (h hang) run(t *testing.T, dir string, limited bool, after time.Duration) {
 	fifo := "FIFO" + strings.NewReplacer("/", "-", " ", "-", "'", "-").Replace(t.Name()) + after.String()
 	if err := syscall.Mkfifo(filepath.Join(dir, fifo), 0o600); err != nil {
 		t.Skip(err)
@@ -124,12 +124,12 @@ func (h hang) run(t *testing.T, dir string, after time.Duration) {
 			args[i] = fifo
 		}
 	}
-	if after == 0 {
-		limit := "700ms"
+	if limited {
+		limit := after
 		if h.input == "results.edn" {
-			limit = "100ms" // it is read in half a second
+			limit = 100 * time.Millisecond // it is read in half a second
 		}
-		args = append(args[:1:1], append([]string{"--time-limit", limit}, args[1:]...)...)
+		args = append(args[:1:1], append([]string{"--time-limit", limit.String()}, args[1:]...)...)
 	}
 	cmd := exec.Command("clew", args...)
 	cmd.Dir = dir
@@ -159,7 +159,7 @@ func (h hang) run(t *testing.T, dir string, after time.Duration) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
-	if after > 0 {
+	if !limited {
 		time.Sleep(after) // Wherever it is by then.
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
@@ -169,8 +169,8 @@ func (h hang) run(t *testing.T, dir string, after time.Duration) {
 	ended(t, cmd)
 	took := time.Since(start).Round(time.Millisecond)
 	got, says := cmd.ProcessState.ExitCode(), regexp.MustCompile(h.says)
-	if after > 0 && after < 10*time.Second && (got != h.status || !says.Match(said.Bytes())) {
-		h.run(t, dir, 3*after) // the signal may have come before what it is to hit
+	if after < 10*time.Second && (got != h.status || !says.Match(said.Bytes())) {
+		h.run(t, dir, limited, 3*after) // it may have come before what it is to hit
 		return
 	}
 	if got != h.status {

@@ -571,11 +571,13 @@ func TestRealHistoriesAreRead(t *testing.T) {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".edn" || filepath.Base(path) == "results.edn" || strings.Contains(path, "-results") {
 			return err
 		}
+		if files++; !effort.Takes(files) {
+			return nil
+		}
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		files++
 		v := edn.NewValues()
 		var ev Event
 		for r := NewReader(bytes.NewReader(text), path, v); ; {

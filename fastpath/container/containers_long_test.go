@@ -7,6 +7,7 @@ import (
 
 	"clew/fastpath"
 	"clew/fastpath/internal/testkit"
+	"clew/internal/effort"
 	"clew/jepsen"
 	"clew/models"
 )
@@ -58,6 +59,9 @@ func TestLongContainers(t *testing.T) {
 // they must leave the same values.
 func TestStackByWatchingAndByTree(t *testing.T) {
 	histories := testkit.Histories(300, 5000)
+	if effort.Few() {
+		histories = 100
+	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	invalid := 0
 	for n := range histories {

@@ -16,6 +16,9 @@ func Few() bool { return testing.Short() || Race || os.Getenv("CLEW_FULL") == ""
 // Long says whether CLEW_LONG=1 asks for the long mode.
 func Long() bool { return os.Getenv("CLEW_LONG") == "1" }
 
+// Takes says whether a test takes the i-th of its inputs: one in three if few are taken.
+func Takes(i int) bool { return !Few() || i%3 == 0 }
+
 // Histories returns how many histories a test takes: a third of the full number if few
 // are taken, and in the long mode long, or CLEW_LONG_HISTORIES.
 func Histories(full, long uint64) uint64 {
