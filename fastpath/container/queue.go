@@ -11,39 +11,35 @@ import (
 
 // # FIFO queue
 //
-// Decides: enqueue, dequeue, peek and empty answers of a first-in-first-out
-// queue, as containers.go says. Drains are not supported: they make a history
-// ambiguous.
+// Decides: enqueue, dequeue, peek and empty answers of a first-in-first-out queue, as
+// described in containers.go. Drains are not supported: they make a history ambiguous.
 //
 // Cost: O(operations + ids), no sort and no tree.
 //
-// Rests on: in a linearization a value is known to be first in the queue for
-// one stretch of time, from its first peek or dequeue to its dequeue, and
-// values are first in the order in which they came in. So there must be one
-// order of the values in which both hold:
+// Rests on: in a linearization, a value is known to be first in the queue for one stretch
+// of time, from its first peek or dequeue to its dequeue. Values become first in the order
+// in which they were added. So there must be one order of the values in which both hold:
 //
 //	v before w by enqueue  iff  aRes(v) < aInv(w)
 //	v before w by front    iff  de(v) <= ds(w)
 //
-// Here [ds, de] is what is known about the stretch: if mRes < mInv, the value
-// was first all that time (forward); otherwise it was first at some time
-// between mInv and mRes (backward). Forward stretches must not overlap, and a
-// backward one is narrowed by the forward ones around its ends.
+// Here [ds, de] is what is known about the stretch. If mRes < mInv, the value was first all that
+// time (forward). Otherwise it was first at some time between mInv and mRes (backward). Forward
+// stretches must not overlap, and the forward ones around the ends of a backward one narrow it.
 //
-// Lemma: if the union of the two orders has a cycle, it has a cycle of two
-// values. Both are interval orders; those are transitive, so a shortest cycle
-// alternates, and of two pairs a before b, c before d at least one of a before
-// d, c before b holds, which shortens any longer cycle. Without the narrowing
-// the lemma would not be true. (Lee and Mathur find the pairs in O(n log n); in
-// time order, a prefix maximum is enough.)
+// Lemma: if the union of the two orders has a cycle, it has a cycle of two values. Proof:
+// both are interval orders. These are transitive, so a shortest cycle alternates. Of two
+// pairs a before b, c before d, at least one of a before d, c before b holds, which
+// shortens any longer cycle. Without the narrowing the lemma would not be true. (Lee and
+// Mathur find the pairs in O(n log n); in time order, a prefix maximum is enough.)
 //
-// Crashed operations: containers.go. The stretch of a value that is still in
-// at the end lasts until after everything.
+// Crashed operations: containers.go. The stretch of a value that is still
+// inside at the end lasts until after everything.
 
 var fifoQueue = (&container{plain: decideQueue, why: whyQueue, match: matchQueue}).algorithm()
 
-// stretch is when a value was first in the queue: all the time (forward), or at
-// some time, from start to end.
+// stretch is when a value was first in the queue, from start to end: all
+// the time (forward), or at some time.
 type stretch struct{ start, end int32 }
 
 func decideQueue(c *contents, witness bool) fastpath.Result {
@@ -80,8 +76,7 @@ func decideQueue(c *contents, witness bool) fastpath.Result {
 	return r
 }
 
-// stretches fills in the stretches. It returns elements whose stretches clash,
-// or nil.
+// stretches fills in the stretches. It returns elements whose stretches clash, or nil.
 func (c *contents) stretches(firsts []stretch) []int32 {
 	over := c.forwardStretches()
 	if over.clash != nil {
@@ -109,9 +104,9 @@ func (c *contents) stretches(firsts []stretch) []int32 {
 	return nil
 }
 
-// forwardCover says in which forward stretch an event lies.
+// forwardCover tells which forward stretch contains an event.
 type forwardCover struct {
-	inside []int32 // by event: the element whose stretch it is strictly inside of, plus 1
+	inside []int32 // by event: the element whose stretch strictly contains it, plus 1
 	clash  []int32
 }
 
@@ -147,8 +142,7 @@ func (f forwardCover) at(t int32) int32 {
 	return f.inside[t] - 1
 }
 
-// failQueue fails because w was first before a value that had come in earlier
-// than w.
+// failQueue fails because w was first before a value that had been added earlier than w.
 func (c *contents) failQueue(w int32, firsts []stretch) fastpath.Result {
 	v := none
 	for i := range c.elements {
@@ -171,11 +165,11 @@ func (c *contents) failQueue(w int32, firsts []stretch) fastpath.Result {
 }
 
 // queueOrder puts the values in an order that both relations allow, and the
-// operations in one that follows.
+// operations in one that follows from it.
 type queueOrder struct {
 	*contents
 	firsts []stretch
-	slots  []int32 // of the empty answers; they part the values into groups
+	slots  []int32 // of the empty answers; they separate the values into groups
 	group  []int32 // by element: how many empty answers come before it
 	order  []int32 // elements
 }
@@ -189,9 +183,8 @@ func newQueueOrder(c *contents, firsts []stretch, slots []int32) *queueOrder {
 	return q
 }
 
-// groups gives each element the number of empty answers before it. The
-// element's zone lies on one side of each slot. An element without a zone comes
-// and goes at mInv.
+// groups gives each element the number of empty answers before it. The element's zone
+// lies on one side of each slot. An element without a zone enters and leaves at mInv.
 func (c *contents) groups(slots []int32) []int32 {
 	before := make([]int32, c.Events+1) // by slot: empty answers in it or earlier
 	for _, s := range slots {
@@ -213,7 +206,7 @@ func (c *contents) groups(slots []int32) []int32 {
 	return group
 }
 
-// countingSort is the elements sorted by a key from 0 to top.
+// countingSort returns the elements sorted by a key from 0 to top.
 func countingSort(n int, top int32, key func(i int32) int32) []int32 {
 	from := make([]int32, top+2)
 	for i := range int32(n) {
@@ -232,8 +225,8 @@ func countingSort(n int, top int32, key func(i int32) int32) []int32 {
 }
 
 // sort repeatedly takes, from the earliest group, a value that no other
-// remaining value must precede. An element is a source of an interval order if
-// it starts before the earliest end of those that remain.
+// remaining value must precede. An element is a source of an interval order
+// if it starts before the earliest end of the remaining ones.
 func (q *queueOrder) sort() {
 	n, top := len(q.elements), q.Events+1
 	el := q.elements
@@ -242,7 +235,7 @@ func (q *queueOrder) sort() {
 	start := countingSort(n, top, func(i int32) int32 { return q.firsts[i].start })
 	end := countingSort(n, top, func(i int32) int32 { return q.firsts[i].end })
 	ready := newGroupedStack(n, len(q.slots)+1, q.group)
-	state := make([]uint8, n) // bits: source of the one order, of the other; taken
+	state := make([]uint8, n) // bits: source of the first order, of the second; taken
 	const first, second, taken = 1, 2, 4
 	see := func(i int32, bit uint8) {
 		if state[i] |= bit; state[i] == first|second {
@@ -271,7 +264,7 @@ func (q *queueOrder) sort() {
 	}
 }
 
-// groupedStack hands out what it holds of the earliest group.
+// groupedStack returns its elements of the earliest group.
 type groupedStack struct {
 	group []int32 // nil: one group
 	head  []int32 // by group, plus 1
@@ -301,9 +294,8 @@ func (s *groupedStack) pop() int32 {
 	return i
 }
 
-// witness gives operations times and merges them: enqueues as early as the
-// enqueues before them allow, then the operations of each value's stretch.
-// Event t is at time 2t, slot s at 2s+1.
+// witness gives operations times and merges them: enqueues as early as the enqueues before them
+// allow, then the operations of each value's stretch. Event t is at time 2t, slot s at 2s+1.
 func (q *queueOrder) witness() []int32 {
 	type timed struct{ time, op int32 }
 	adds, fronts := make([]timed, 0, len(q.order)), make([]timed, 0, q.Len())
@@ -347,16 +339,14 @@ func (q *queueOrder) witness() []int32 {
 	return order
 }
 
-// matchQueue says which values the unknown dequeues took, if there is no peek.
-// A value that nothing is known to have taken in time has to be gone when the
-// dequeue of one that came in after it returns, and when the queue was empty.
-// There are enough unknown dequeues iff the k-th of them was invoked before the
-// k-th of these events (Hall).
+// matchQueue says which values the unknown dequeues took, if there is no peek. Some values
+// are not known to have been taken in time. Such a value has to be gone when the dequeue of
+// a value added after it returns, and when the queue was empty. There are enough unknown
+// dequeues iff the k-th of them was invoked before the k-th of these events (Hall).
 //
-// If an empty answer may take effect in several slots, each is judged by
-// itself: for every point in time only the last slot before it counts. This is
-// not exact if values have open dequeues of their own. If it fails for that
-// reason, or if an empty answer has no slot, there is no shortcut.
+// If an empty answer may take effect in several slots, each is judged separately: for every point
+// in time only the last slot before it counts. This is not exact if values have open dequeues of
+// their own. If it fails for that reason, or if an empty answer has no slot, there is no shortcut.
 func matchQueue(c *contents) (m matching, ok bool) {
 	if c.peeks > 0 {
 		return m, false
@@ -389,13 +379,13 @@ type queueMatcher struct {
 	gone   []int32
 }
 
-// due says by when an element had to be gone; own is when its own dequeue was
-// invoked, or Open.
+// due says by which event an element had to be gone; own is when its own
+// dequeue was invoked, or Open.
 type due struct{ by, own, in, element int32 }
 
-// list finds the values, and when they had to be gone because of others.
+// list finds the values, and when others required them to be gone.
 func (q *queueMatcher) list() {
-	q.gone = make([]int32, q.Events+1) // by event: the first dequeue to return of a value that came in from then on
+	q.gone = make([]int32, q.Events+1) // by event: the first dequeue to return of a value added from then on
 	for t := range q.gone {
 		q.gone[t] = models.Open
 	}
@@ -425,8 +415,7 @@ func (q *queueMatcher) list() {
 	slices.SortFunc(q.inside, func(a, b due) int { return cmp.Compare(a.in, b.in) })
 }
 
-// dues is the values that need an unknown dequeue, by when they have to be
-// gone.
+// dues returns the values that need an unknown dequeue, in order of when they have to be gone.
 func (q *queueMatcher) dues() []due {
 	var dues []due
 	for _, d := range q.inside {
@@ -438,8 +427,8 @@ func (q *queueMatcher) dues() []due {
 	return dues
 }
 
-// enough says whether there are enough unknown dequeues, early enough, if the
-// queue was empty in a slot, too.
+// enough reports whether there are enough unknown dequeues, early enough,
+// if the queue was also empty in the given slot.
 func (q *queueMatcher) enough(slot int32) bool {
 	var dues []int32
 	add := func(d due) bool {
@@ -484,7 +473,7 @@ func (q *queueMatcher) blame() (elements []int32) {
 	return elements
 }
 
-// emptySlots gives each empty answer a slot, if it can.
+// emptySlots gives each empty answer a slot if possible.
 func (q *queueMatcher) emptySlots() (slots []int32, ok bool) {
 	if len(q.empties) == 0 {
 		return nil, true
@@ -547,7 +536,7 @@ func whyQueue(c *contents) fastpath.Violation {
 	return nil
 }
 
-// opAt is the operation invoked at event t, Missing if it is after everything.
+// opAt returns the operation invoked at event t, or Missing if t is after everything.
 func (c *contents) opAt(t int32) models.Row {
 	if t >= c.Events {
 		return fastpath.Missing
@@ -555,10 +544,10 @@ func (c *contents) opAt(t int32) models.Row {
 	return c.OpInvoked(t)
 }
 
-// OutOfOrder: V, which added a value, or took or saw it, had returned before W,
-// the add of another, was invoked. Yet TookW took that other value, or saw it
-// first in the queue, and had returned before TookV, which took the first value
-// or saw it first, was invoked. TookV is Missing if nothing took it.
+// OutOfOrder: V added, took or saw a value, and had returned before W, the
+// add of another value, was invoked. But TookW took that other value or saw
+// it first in the queue. It had returned before TookV, which took the first
+// value or saw it first, was invoked. TookV is Missing if nothing took it.
 type OutOfOrder struct{ V, W, TookW, TookV models.Row }
 
 // Rows returns the operations.
@@ -580,10 +569,9 @@ func (v *OutOfOrder) Tell(t models.Teller) string {
 	return s + t.Did(v.TookV)
 }
 
-// BothFirst: FirstV saw a value first in the queue and returned before TookV,
-// which took it or saw it first, was invoked. TookV is Missing if nothing took
-// it. All that time the value was first. The same is true of another value,
-// with FirstW and TookW. But these times overlap.
+// BothFirst: FirstV saw a value first in the queue and returned before TookV, which took it or
+// saw it first, was invoked. TookV is Missing if nothing took it. All that time the value was
+// first. The same is true of another value, with FirstW and TookW. But these times overlap.
 type BothFirst struct{ FirstV, TookV, FirstW, TookW models.Row }
 
 // Rows returns the operations.

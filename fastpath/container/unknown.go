@@ -16,37 +16,33 @@ import (
 //
 // A remove that crashed without a known value took some element, or nothing.
 //
-// Decides: which values the unknown removes took, such that the rest of the
-// history, with a remove that never returned for each of these values, is
-// linearizable.
+// Decides: which values the unknown removes took, such that the rest of the history
+// is linearizable, with a remove that never returned for each of these values.
 //
 // Precondition: those of the container. If the search for the values
-// branches too often the history is Ambiguous.
+// branches too often, the history is ambiguous.
 //
-// Cost: a decision for every value taken, and about as many again, with a
-// minimal core of each that fails; exponential in the worst case, and cut off by
-// maxTries and maxWork.
+// Cost: a decision for every value taken, and about as many again, with a minimal core of
+// each that fails. It is exponential in the worst case, and cut off by maxTries and maxWork.
 //
-// Rests on: only values without a completed remove can have been taken. Let
-// x(v) be the time from which v may have been removed: that of an unknown
-// remove, or never. If the history with these removes is not linearizable, take
-// a minimal core: an earlier remove only widens an interval, so some value of
-// the core needs an earlier x; the latest of the earlier times is tried first.
-// Some choice of removes has given times iff the k-th smallest of these times
-// is no earlier than the k-th smallest unknown remove (Hall).
+// Rests on: only values without a completed remove can have been taken. Let x(v) be the
+// time from which v may have been removed: that of an unknown remove, or never. If the
+// history with these removes is not linearizable, take a minimal core. An earlier remove
+// only widens an interval, so some value of the core needs an earlier x. The latest of
+// the earlier times is tried first. Some choice of removes has given times iff the k-th
+// smallest of these times is no earlier than the k-th smallest unknown remove (Hall).
 //
-// In a prefix, a value with an open remove of its own has that one's time for x
-// at first, and uses up no unknown remove.
+// In a prefix, a value with an open remove of its own initially has that
+// remove's time for x, and uses up no unknown remove.
 
-// maxTries bounds the decisions after a branch, maxWork the operations of all
-// decisions: without a branch there are at most as many decisions as unknown
-// removes times values. maxTries is a switch for tests.
+// maxTries bounds the decisions after a branch, and maxWork bounds the
+// operations of all decisions. Without a branch, there are at most as many
+// decisions as unknown removes times values. Tests change maxTries.
 var maxTries = 300
 
 const maxWork = 500_000_000
 
-// Branching: Remove and others took values that are not known, and there are
-// too many possibilities.
+// Branching: Remove and others took unknown values, and there are too many possibilities.
 type Branching struct{ Remove models.Row }
 
 // Rows returns the operations.
@@ -60,7 +56,7 @@ func (a *Branching) Tell(t models.Teller) string {
 // matching says which values unknown removes took.
 type matching struct {
 	at taken
-	// invalid: no choice is right, as the operations of these elements show.
+	// invalid: no choice is right, as the operations of these elements show
 	invalid  bool
 	elements []int32
 }
@@ -84,11 +80,10 @@ type taker struct {
 	found        fastpath.Result
 }
 
-// taken is when values were taken: events of unknown removes, by value.
+// taken says when values were taken: events of unknown removes, by value.
 type taken map[int32]int32
 
-// withUnknown decides contents that are not linearizable if no unknown remove
-// took anything.
+// withUnknown decides contents that are not linearizable if no unknown remove took anything.
 func (k *container) withUnknown(c *contents, witness bool) fastpath.Result {
 	s := &taker{contents: c, k: k, witness: witness, blame: map[int32]bool{},
 		plain: &fastpath.Algorithm{Decide: k.decide, Needs: needsValues, Explain: k.explain}}
@@ -118,7 +113,7 @@ func (k *container) withUnknown(c *contents, witness bool) fastpath.Result {
 	return fastpath.Result{Reason: &Branching{c.unknown[0]}}
 }
 
-// sub is some of the operations at their times, and which they are.
+// sub returns some of the operations at their times, and their rows.
 func sub(in fastpath.Input, keep func(i int32) bool) (fastpath.Input, []int32) {
 	c := &models.Columns{Events: in.Events}
 	var rows []int32
@@ -148,7 +143,7 @@ func (s *taker) removable() {
 }
 
 // original turns rows of a history with removes into operations of the
-// contents; the removes are left out.
+// contents, without the removes.
 func (s *taker) original(ops, rows []int32) []int32 {
 	var old []int32
 	for _, o := range ops {
@@ -159,7 +154,7 @@ func (s *taker) original(ops, rows []int32) []int32 {
 	return old
 }
 
-// matched is the result if a matching settles it.
+// matched returns the result if a matching settles it.
 func (s *taker) matched(m matching) fastpath.Result {
 	if m.invalid {
 		return s.fail(nil, m.elements)
@@ -188,7 +183,7 @@ func (s *taker) use(r fastpath.Result, rows []int32, at taken) fastpath.Result {
 	return fastpath.Result{Verdict: jepsen.Valid, Witness: r.Witness}
 }
 
-// values is the values taken, by time.
+// values returns the values taken, by time.
 func (at taken) values() []int32 {
 	values := make([]int32, 0, len(at))
 	for v := range at {
@@ -199,8 +194,8 @@ func (at taken) values() []int32 {
 }
 
 // withRemoves adds removes that never returned, each invoked just after the
-// event at which its value was taken. rows says which operation each was; of a
-// remove it is the complement of the value.
+// event at which its value was taken. rows says which operation each was;
+// for a remove it is the complement of the value.
 func withRemoves(in fastpath.Input, at taken) (out fastpath.Input, rows []int32) {
 	values := at.values()
 	times := make([]int32, len(values))
@@ -233,8 +228,8 @@ func withRemoves(in fastpath.Input, at taken) (out fastpath.Input, rows []int32)
 	return in, rows
 }
 
-// search looks for values that make the history linearizable, given when some
-// of them were taken at the latest.
+// search looks for values that make the history linearizable. at gives the
+// latest times at which some of them were taken.
 func (s *taker) search(at taken) jepsen.Verdict {
 	for s.enough(at) {
 		if s.decisions++; s.depth > 0 {
@@ -271,11 +266,11 @@ func (s *taker) search(at taken) jepsen.Verdict {
 }
 
 // patience is the number of decisions after which another one is spent on
-// looking for evidence that no choice is right.
+// evidence that no choice is right.
 const patience = 12
 
-// hopeless says whether the history is not linearizable even if every value was
-// taken by the first unknown remove. That is to blame, then.
+// hopeless reports whether the history is not linearizable even if the first
+// unknown remove took every value. If so, it records the operations to blame.
 func (s *taker) hopeless() bool {
 	most := taken{}
 	for v, n := range s.early {
@@ -319,7 +314,7 @@ func (s *taker) branch(values []int32, at taken) jepsen.Verdict {
 	return verdict
 }
 
-// key tells choices apart.
+// key returns a text that distinguishes choices.
 func (at taken) key() string {
 	var key []byte
 	for _, v := range at.values() {
@@ -329,7 +324,7 @@ func (at taken) key() string {
 	return string(key)
 }
 
-// enough says whether there are enough unknown removes, early enough.
+// enough reports whether there are enough unknown removes, early enough.
 func (s *taker) enough(at taken) bool {
 	if len(at) > len(s.removes) {
 		return false
@@ -342,8 +337,8 @@ func (s *taker) enough(at taken) bool {
 	return true
 }
 
-// core is the operations of known that a minimal core of h was made of: all of
-// its values, and its empty answers.
+// core returns the operations of known from which a minimal core of h was
+// made: all those of its values, and its empty answers.
 func (s *taker) core(h fastpath.Input, r fastpath.Result, rows []int32) fastpath.Input {
 	in, empty := make([]bool, h.IDs), map[int32]bool{}
 	for _, o := range s.minimal(h, r) {
@@ -365,8 +360,8 @@ func (s *taker) core(h fastpath.Input, r fastpath.Result, rows []int32) fastpath
 	return core
 }
 
-// minimal is a minimal core of h. The evidence that h is not linearizable is
-// mostly small; if it is not, the first failing completion is looked for.
+// minimal returns a minimal core of h. The evidence that h is not linearizable is
+// usually small. If it is not, minimal looks for the first failing completion.
 func (s *taker) minimal(h fastpath.Input, r fastpath.Result) []int32 {
 	if sub := h.Pick(r.Keys); !r.Loose && s.plain.Invalid(sub) {
 		var core []int32
@@ -380,7 +375,7 @@ func (s *taker) minimal(h fastpath.Input, r fastpath.Result) []int32 {
 	return d.Core
 }
 
-// candidates is the values of a core that can be taken earlier.
+// candidates returns the values of a core that can be taken earlier.
 func (s *taker) candidates(core fastpath.Input, at taken) []int32 {
 	var can []int32
 	for i, kind := range core.Kind {
@@ -391,7 +386,7 @@ func (s *taker) candidates(core fastpath.Input, at taken) []int32 {
 	return can
 }
 
-// later is how many of the unknown removes come before the one that took v.
+// later returns how many of the unknown removes come before the one that took v.
 func (s *taker) later(v int32, at taken) int32 {
 	if t, ok := at[v]; ok {
 		n, _ := slices.BinarySearch(s.removes, t)
@@ -400,12 +395,12 @@ func (s *taker) later(v int32, at taken) int32 {
 	return s.early[v]
 }
 
-// advance takes v by the remove before.
+// advance lets the previous remove take v.
 func (s *taker) advance(v int32, at taken) {
 	at[v] = s.removes[s.later(v, at)-1]
 }
 
-// tighten takes v earlier and earlier, until the core is linearizable.
+// tighten takes v earlier and earlier until the core is linearizable.
 func (s *taker) tighten(core fastpath.Input, v int32, at taken) bool {
 	for s.later(v, at) > 0 {
 		s.advance(v, at)
