@@ -9,7 +9,7 @@ import (
 	"clew/models"
 )
 
-// counterRun is a run of a counter from 0 that shares Totals by number.
+// counterRun returns a run of a counter from 0 with Totals numbered in order of appearance.
 func counterRun(rng *rand.Rand, ops, processes int, begin func() models.Op) (*models.Columns, models.CounterShape) {
 	shape := models.CounterShape{}
 	numbers := map[int64]int32{}

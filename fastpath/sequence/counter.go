@@ -15,66 +15,61 @@ import (
 //
 // Decides: Plus, Total and PlusTotal of a number.
 //
-// Precondition: one of these, so that the number only grows, or only falls.
+// Precondition: one of the following, so that the number only grows or only falls.
 //
-//   - No add tells its total, and all adds that completed are of one amount.
-//   - All adds that completed tell their totals, their amounts are all above 0 or
-//     all below, and those with equal totals are of equal amounts.
+//   - No add tells its total, and all completed adds have one amount.
+//   - All completed adds tell their totals, their amounts are all above 0 or
+//     all below, and those with equal totals have equal amounts.
 //
-// Crashed adds of the one amount, if there is one, are decided; of others,
-// nothing but Valid is.
+// Crashed adds of the single amount, if there is one, are decided. With others, only Valid is.
 //
-// Cost: O(operations * log(events) + events), where the logarithm's base is 64,
-// expected: totals are looked up by hash.
+// Cost: expected O(operations * log(events) + events), where the
+// logarithm's base is 64. Totals are looked up by hash.
 //
 // Rests on: the number passes every total at most once, and in order. The sweep
-// lets it go on only when it must: when an operation returns that needs it to. A
-// total is a Total's or a PlusTotal's; an add that tells none needs one step. An
-// operation that waits for a total happens as soon as the number gets there.
+// lets it move only when it must: when an operation that needs it to returns. A
+// total belongs to a Total or a PlusTotal; an add that tells none needs one step.
+// An operation that waits for a total happens as soon as the number gets there.
 //
-// Lemma: what the sweep linearizes by an event, every linearization of the
-// history up to there has linearized, apart from which of several adds without a
-// total took a step. Proof, by induction: let an operation return that needs the
-// number to be x, and let it be less in the sweep. The way to x is known. In the
-// second case the step that ends at y is by an add whose total is y, since any two
-// of these begin at the same number; if there is none by now, it is by a crashed
-// add of the one amount (if it were by an add that begins later, that one would
-// find the number beyond its total, in any order). In the first case all steps are
-// alike. So the sweep goes the only way, and where it cannot, nobody can. Among
-// adds without a total it takes the one that returns first: two that are open can
-// change places.
+// Lemma: what the sweep linearizes by an event, every linearization of the history up to there has
+// linearized. Only which of several adds without a total took a step may differ. Proof, by
+// induction: let an operation return that needs the number to be x, and let it be less in the
+// sweep. The way to x is known. In the second case of the precondition, the step that ends at y is
+// by an add whose total is y, since any two of these begin at the same number. If there is none by
+// now, the step is by a crashed add of the single amount. (If it were by an add that begins later,
+// that add would find the number beyond its total, in any order.) In the first case all steps are
+// alike. So the sweep goes the only way, and where it cannot, no order can. Among adds without a
+// total it takes the one that returns first: two that are open can change places.
 //
-// Hence an operation that returns, and whose total was passed before it began,
-// fails for certain, and with what has returned by then alone: what is still open
-// has been used only for steps that some operation needed that has returned. So
-// that return is the first failing completion.
+// Hence an operation fails for certain if it returns and its total was passed before it began.
+// What has returned by then is enough to show this: open operations have been used only for
+// steps that some returned operation needed. So that return is the first failing completion.
 //
-// Crashed operations: a crashed Plus returns after all others and is used last, so
-// it is used only if it is needed. A crashed Total says nothing. A crashed
-// PlusTotal is a Plus; open in a prefix, it has its total, and is used only if
-// somebody needs that step.
+// Crashed operations: a crashed Plus returns after all others and is used last, so it is
+// used only if needed. A crashed Total says nothing. A crashed PlusTotal is a Plus. If it
+// is open in a prefix, it has its total, and is used only if an operation needs that step.
 //
 // # Core
 //
-// Adds cannot be left out. A choice is all adds that had begun, and any Totals;
-// a core is a choice none smaller than which fails.
+// Adds cannot be left out. A choice is all adds that had begun, and any
+// Totals. A core is a choice that fails although no smaller one does.
 
-// steps is how a counter moves.
+// steps says how a counter moves.
 type steps struct {
-	unit  int64 // what adds without a total add; 0 if there are no such
+	unit  int64 // what adds without a total add; 0 if there are none
 	down  bool  // the number falls
-	loose bool  // there are crashed adds besides, which may have done anything
+	loose bool  // there are also crashed adds, which may have done anything
 	told  bool  // some adds tell their totals
 }
 
-// amounts is the least and the greatest amount of some adds, if there are any.
+// amounts holds the least and the greatest amount of some adds, if there are any.
 type amounts struct{ least, most int32 }
 
 func (x amounts) some() bool { return x.least <= x.most }
 func (x amounts) one() bool  { return x.least == x.most }
 
 // stepsOf finds out how a counter moves, or why that cannot be known. Histories mix
-// kinds at random, so the one pass over all of it has no branch for them.
+// kinds at random, so its one pass over all operations does not branch on kinds.
 func stepsOf(c *models.Columns, totals int) (steps, fastpath.Ambiguity) {
 	var of [4][2]amounts // by kind, and whether it crashed
 	for i := range of {
@@ -112,7 +107,7 @@ func stepsOf(c *models.Columns, totals int) (steps, fastpath.Ambiguity) {
 	return s, nil
 }
 
-// uneven is why it cannot be known how a counter moves.
+// uneven returns why it cannot be known how a counter moves.
 func uneven(c *models.Columns) fastpath.Ambiguity {
 	plain, told := models.Row(-1), models.Row(-1)
 	for i, kind := range c.Kind {
@@ -141,7 +136,7 @@ func sameTotals(c *models.Columns, totals int) fastpath.Ambiguity {
 	amount := make([]int32, totals) // by place
 	differ := int32(0)
 	for i, kind := range c.Kind {
-		a := c.A[i] & -int32(kind/models.PlusTotal) // 0: it tells none, or adds none
+		a := c.A[i] & -int32(kind/models.PlusTotal) // 0: it tells no total, or adds nothing
 		x := &amount[c.B[i]]
 		differ |= (a ^ *x) & nonzero(a) & nonzero(*x)
 		*x |= a
@@ -164,11 +159,11 @@ func sameTotals(c *models.Columns, totals int) fastpath.Ambiguity {
 	panic("sequence: adds differ that are all alike")
 }
 
-// nonzero is all ones, or 0 for 0.
+// nonzero returns a word of ones, or 0 for 0.
 func nonzero(n int32) int32 { return (n | -n) >> 31 }
 
-// Uneven: these two adds, together, leave open which of them made a number, or
-// what it was in between.
+// Uneven: these two adds together leave open which of them made a number,
+// or what the number was in between.
 type Uneven struct{ Adds [2]models.Row }
 
 // Rows returns the operations.
@@ -179,7 +174,7 @@ func (a *Uneven) Tell(t models.Teller) string {
 	return t.Name(a.Adds[0]) + " and " + t.Name(a.Adds[1]) + " leave open what the counter was in between"
 }
 
-// CrashedAdds: it would be wrong, but for crashed adds whose amounts differ.
+// CrashedAdds: the history might be invalid, but crashed adds have different amounts.
 type CrashedAdds struct{ Op models.Row }
 
 // Rows returns the operations.
@@ -203,8 +198,8 @@ type counting struct {
 	plain   bitset.Set // by return: adds without a total that are due
 	left    int        // how many these are
 	crashed []models.Row
-	chain   []link // a way
-	forced  []link // where the number had to go, and for whom, if there is a witness
+	chain   []link // the way to a number
+	forced  []link // where the number had to go, and for which row; only kept for a witness
 	witness bool
 	order   []models.Row
 }
@@ -246,7 +241,7 @@ func counter(ctx context.Context, c *models.Columns, shape models.CounterShape, 
 	return d
 }
 
-// beyond says whether the number is still to come.
+// beyond reports whether the number is still to come.
 func (s *counting) beyond(n int64) bool { return n != s.now && n < s.now == s.down }
 
 // sweep goes through the events and returns the row whose return fails, or -1.
@@ -313,7 +308,7 @@ func (s *counting) invoke(row models.Row) {
 	s.due.add(row, res)
 }
 
-// happen notes that a row is linearized.
+// happen records that a row is linearized.
 func (s *counting) happen(row models.Row) {
 	if s.witness {
 		s.order = append(s.order, row)
@@ -355,7 +350,7 @@ func (s *counting) finish(row models.Row) bool {
 	return true
 }
 
-// step lets the number go on by one operation.
+// step moves the number by one operation.
 func (s *counting) step(x link) {
 	s.now = x.to
 	switch {
@@ -375,7 +370,7 @@ func (s *counting) step(x link) {
 	}
 }
 
-// reach says whether adds without a total lead to a number that is still to come.
+// reach reports whether adds without a total lead to a number that is still to come.
 func (s *counting) reach(to int64) bool {
 	way, unit := uint64(to)-uint64(s.now), uint64(s.unit)
 	if s.down {
@@ -384,8 +379,7 @@ func (s *counting) reach(to int64) bool {
 	return unit != 0 && way%unit == 0 && way/unit <= uint64(s.left+len(s.crashed))
 }
 
-// find finds the way to a number, the last step first, and reports whether there
-// is one.
+// find finds the way to a number, the last step first, and reports whether there is one.
 func (s *counting) find(to int64) bool {
 	s.chain = s.chain[:0]
 	left := s.left + len(s.crashed)
@@ -411,9 +405,8 @@ func (s *counting) find(to int64) bool {
 	return true
 }
 
-// core is all adds and as few Totals as still fail when a row returns, in a
-// history that is cut there. Only Totals that the number had to go on for can
-// matter: usually one or none.
+// core returns all adds and as few Totals as still fail when a row returns, in a history that
+// is cut there. Only Totals that forced the number to move can matter: usually one or none.
 func (s *counting) core(in fastpath.Input, init int64, fail models.Row, forced []link) []models.Row {
 	var reads []models.Row
 	for _, x := range forced {
@@ -453,8 +446,7 @@ func (s *counting) core(in fastpath.Input, init int64, fail models.Row, forced [
 	return choice(reads...)
 }
 
-// passedBy is the first of those for whom the number had to go to a row's total or
-// beyond, or -1.
+// passedBy returns the first of the rows that forced the number to a row's total or beyond, or -1.
 func (s *counting) passedBy(c *models.Columns, row models.Row, forced []link) int {
 	to := s.totals[c.B[row]]
 	return slices.IndexFunc(forced, func(x link) bool {
@@ -462,7 +454,7 @@ func (s *counting) passedBy(c *models.Columns, row models.Row, forced []link) in
 	})
 }
 
-// why is what is wrong with a row.
+// why returns what is wrong with a row.
 func (s *counting) why(c *models.Columns, row models.Row, forced []link, core []models.Row) fastpath.Violation {
 	if k := s.passedBy(c, row, forced); k >= 0 && slices.Contains(core, forced[k].row) {
 		return &Passed{row, forced[k].row}
@@ -470,8 +462,8 @@ func (s *counting) why(c *models.Columns, row models.Row, forced []link, core []
 	return &OutOfReach{row}
 }
 
-// Passed: when Op began, or by an operation with the same total, the counter had
-// passed the total of Op, since By could not have returned otherwise.
+// Passed: the counter had passed the total of Op when Op began, or an operation
+// with the same total had reached it. Otherwise By could not have returned.
 type Passed struct{ Op, By models.Row }
 
 // Rows returns the operations.
@@ -487,7 +479,7 @@ func (v *Passed) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " cannot be: the counter had passed that when " + t.Name(v.By) + " returned"
 }
 
-// OutOfReach: no adds that had begun when Op returned lead to its total.
+// OutOfReach: the adds that had begun when Op returned do not lead to its total.
 type OutOfReach struct{ Op models.Row }
 
 // Rows returns the operations.

@@ -13,10 +13,10 @@ import (
 	"clew/models"
 )
 
-// someTotals are the totals of small counters.
+// someTotals holds the totals of small counters.
 var someTotals = []int64{-3, -2, -1, 0, 1, 2, 3, 4, 5, 6}
 
-// counterType adds these amounts, and tells totals with some kinds of operations.
+// counterType returns a counter with these amounts. Operations of some kinds tell totals.
 func counterType(name string, init int64, kinds []models.Kind, crashed []int32, amounts ...int32) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,
@@ -122,7 +122,7 @@ func TestATotalFarAwayIsOutOfReach(t *testing.T) {
 	}
 }
 
-// As many adds wait for the sum that they tell as no small history has.
+// Here more adds wait for the sum that they tell than in any small history.
 func TestManyAddsThatWait(t *testing.T) {
 	for n := int32(1); n < 3000; n += 1 + n/3 {
 		for _, wrong := range []bool{false, true} {
@@ -142,8 +142,8 @@ func TestManyAddsThatWait(t *testing.T) {
 	}
 }
 
-// Two reads have the counter get to 1 and 2 before the adds begin that tell these: so both
-// crashed adds are used by then, and none is left to get to 3.
+// Two reads force the counter to 1 and 2 before the adds that tell these totals
+// begin. So both crashed adds are used by then, and none is left to reach 3.
 // Without either read, an add that tells its total may take that step.
 func TestACoreOfACounterMayNeedSeveralReads(t *testing.T) {
 	const open = models.Open

@@ -21,7 +21,7 @@ func (h *heap) push(e entry) {
 	list[i] = e
 }
 
-// pop takes out the first.
+// pop removes and returns the first row.
 func (h *heap) pop() models.Row {
 	list := *h
 	first, e := list[0].row, list[len(list)-1]

@@ -19,17 +19,15 @@ import (
 // Cost: O(operations + ids) if ids are distinct, O(operations * log(operations
 // open at once) + events) if they grow.
 //
-// Rests on: an operation that returned stands before one that begins later. If
-// ids are distinct, nothing but equal ids can be wrong, and any order that
-// respects time will do. If they grow, their order is the only one possible, and
-// it must respect time: an id is wrong if a greater one, or the same, had been
-// returned when its operation began, or if the same one is returned twice. For a
-// witness, the sweep keeps the operations that are open in a heap, and when one
-// returns it puts those with smaller ids before it.
+// Rests on: an operation that returned stands before one that begins later. If ids are
+// distinct, only equal ids can be wrong, and any order that respects time will do. If
+// they grow, their order is the only one possible, and it must respect time. An id is
+// wrong if a greater or equal one had been returned when its operation began, or if
+// the same one is returned twice. For a witness, the sweep keeps the open operations
+// in a heap. When one returns, it puts those with smaller ids before it.
 //
-// Crashed operations: they may have given out any id that nobody returned, or
-// none. They say nothing and are left out, as are operations that are open in a
-// prefix.
+// Crashed operations: they may have given out any id that was not returned, or none.
+// They say nothing and are omitted, as are operations that are open in a prefix.
 //
 // # Core
 //
@@ -69,8 +67,7 @@ func distinctIDs(ctx context.Context, c *models.Columns, want fastpath.Want) fas
 	return d
 }
 
-// returned is the operations that returned before an event, in order of
-// invocation.
+// returned returns the operations that returned before an event, in order of invocation.
 func returned(c *models.Columns, end int32) []models.Row {
 	order := make([]models.Row, 0, c.Len())
 	for i, res := range c.Res {
@@ -81,9 +78,8 @@ func returned(c *models.Columns, end int32) []models.Row {
 	return order
 }
 
-// contradiction is the decision for two operations that contradict each other, of
-// which fail returned last. before gives a witness of what returned before an
-// event.
+// contradiction returns the decision for two operations that contradict each other, of which
+// fail returned last. before returns a witness of the operations that returned before an event.
 func contradiction(c *models.Columns, fail, other models.Row, why fastpath.Violation, want fastpath.Want,
 	before func(c *models.Columns, end int32) []models.Row) fastpath.Decision {
 	d := fastpath.Decision{Verdict: jepsen.Invalid, FailEvent: -1, BoundEvent: -1}
@@ -119,7 +115,7 @@ func growingIDs(ctx context.Context, c *models.Columns, numbers []int64, want fa
 	})
 }
 
-// against is an operation that contradicts one whose return fails.
+// against returns an operation that contradicts the one whose return fails.
 func against(c *models.Columns, numbers []int64, fail models.Row) (models.Row, fastpath.Violation) {
 	for i, res := range c.Res {
 		switch other, n := models.Row(i), numbers[c.B[fail]]; {
@@ -136,13 +132,13 @@ func against(c *models.Columns, numbers []int64, fail models.Row) (models.Row, f
 // growing is a sweep over generators whose ids grow.
 type growing struct {
 	numbers []int64
-	open    heap // if there is a witness
+	open    heap // only for a witness
 	witness bool
 	order   []models.Row
 }
 
-// sweep goes through the events before end. It returns the row whose return fails,
-// or -1. What returns later says nothing.
+// sweep goes through the events before end. It returns the row whose return
+// fails, or -1. Operations that return later say nothing.
 func (s *growing) sweep(c *models.Columns, end int32) models.Row {
 	returns := make([]int32, c.Events) // by event: the row that returns, plus 1
 	for i, res := range c.Res {
@@ -183,7 +179,7 @@ func (s *growing) sweep(c *models.Columns, end int32) models.Row {
 	return -1
 }
 
-// SameID: Op was given an id that Earlier had been given.
+// SameID: Op received an id that Earlier had received.
 type SameID struct{ Op, Earlier models.Row }
 
 // Rows returns the operations.

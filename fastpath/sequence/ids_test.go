@@ -12,7 +12,7 @@ import (
 	"clew/models"
 )
 
-// idsType gives out ids from 0 to 5: A and B are the id.
+// idsType returns a generator of ids from 0 to 5: A and B are the id.
 func idsType(name string, grow bool) *testkit.Type {
 	k := &testkit.Type{
 		Name: name,

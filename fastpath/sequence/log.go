@@ -14,57 +14,52 @@ import (
 //
 // Decides: AppendTo, AppendNever, ReadAt, ReadNothing, Tail and ReadLog of a list.
 //
-// Precondition: an append that tells no place shares its value with no other append.
-// If some appends that completed tell their places and some do not, a history, or a
-// prefix of one that is invalid, may stay undecided: see Mixed appends.
+// Precondition: an append that does not tell its place shares its value with no other append. If
+// some completed appends tell their places and some do not, a history may stay undecided, or a
+// prefix of an invalid one: see Mixed appends.
 //
-// Cost: O(operations * log(events) + events + values in the lists that are read),
-// where the logarithm's base is 64. A failure costs a few such decisions, and a
-// core up to a logarithm of them for each read that stays in it.
+// Cost: O(operations * log(events) + events + values in the lists that are
+// read), where the logarithm's base is 64. A failure costs a few such decisions.
+// A core costs up to a logarithm of them for each read that stays in it.
 //
-// Rests on: the list only grows, one place after the other. What stands at some
-// places is known, from operations that returned: an append that tells the place,
-// or a read that shows it. Who put it there is known, too: an append that tells
-// that place and has that value, or else the only append of that value. Two that
-// tell different things of one place contradict each other. What is left is a
-// counter: a Tail or a ReadLog needs one length, a ReadAt a length beyond its
-// place, a ReadNothing one that is not, and an append that tells its place the
-// length before it. The sweep lets the list grow only when an operation returns
-// that needs it to. Reads happen as soon as they can.
+// Rests on: the list only grows, one place after the other. Operations that returned tell what
+// stands at some places: an append that tells the place, or a read that shows it. Then the append
+// that put it there is also known: one that tells that place and has that value, or else the only
+// append of that value. Two operations that tell different values of one place contradict each
+// other. What is left is a counter. A Tail or a ReadLog needs one length, a ReadAt a length beyond
+// its place, a ReadNothing a length not beyond it, and an append that tells its place the length
+// before it. The sweep lets the list grow only when an operation that needs it to returns. Reads
+// happen as soon as they can.
 //
-// Lemma: what the sweep linearizes by an event, every linearization has linearized
-// by then, apart from which appends fill places of which nothing is known. Proof,
-// by induction: the way to the length that an operation needs leads through every
-// place, and where the append is known, it is in every linearization. At a place of
-// which nothing is known there are two cases. If appends tell their places, one
-// that is open and would tell this place is of no use elsewhere, nor are two of
-// them, and all others that could stand here are crashed ones that tell none and
-// that nothing has seen: any two of these that have begun can change places. So
-// the sweep takes the one that would tell, else one of the crashed ones. If none
-// tell, all appends that nothing has seen can change places as soon as they have
-// begun, so the sweep takes the one that returns first, and one that returns and
-// still has no place takes the next free one. So the sweep goes the only way, and
-// where it cannot, nobody can.
+// Lemma: what the sweep linearizes by an event, every linearization has linearized by then. Only
+// which appends fill unknown places may differ. Proof, by induction: the way to the length that an
+// operation needs leads through every place, and where the append is known, it is in every
+// linearization. At an unknown place there are two cases. If appends tell their places, an open one
+// that would tell this place is of no use elsewhere, nor are two of them. All others that could
+// stand here are crashed ones that tell no place and were never seen: any two of these that have
+// begun can change places. So the sweep takes the one that would tell, else one of the crashed
+// ones. If no append tells its place, all appends that were never seen can change places as soon as
+// they have begun. So the sweep takes the one that returns first, and one that returns without a
+// place takes the next free one. So the sweep goes the only way, and where it cannot, no order can.
 //
 // # Mixed appends
 //
-// An append that would tell its place, but is open or crashed, may stand there or
-// not; one that returned, that tells no place, and that nothing has seen, must stand
-// somewhere. If a history holds both, which of them fills a place of which nothing
-// is known is a choice. The sweep is made with the first before the second, and with
-// the second before the first: what it finds is a linearization. If it finds none,
-// and none even if the second need not stand anywhere, there is none. Otherwise the
-// history is not decided.
+// An append that would tell its place, but is open or crashed, may stand there or not.
+// One that returned, does not tell its place and was never seen must stand somewhere.
+// If a history holds both, which of them fills an unknown place is a choice. The sweep
+// runs with the first preferred to the second, and then the other way round. What it
+// finds is a linearization. If it finds none, and none even if the second need not
+// stand anywhere, there is none. Otherwise the history is not decided.
 //
 // # Crashes
 //
-// Crashed operations: a crashed append is known if its value was seen, and stands
-// before those that saw it. Otherwise it fills a place only if no other can, or none
-// at all. A crashed read says nothing. In a prefix, appends that are open are
-// crashed ones that may tell a place, and open reads say nothing.
+// Crashed operations: a crashed append is known if its value was seen, and
+// stands before those that saw it. Otherwise it fills a place only if no
+// other can, or none at all. A crashed read says nothing. In a prefix, open
+// appends are crashed ones that may tell a place, and open reads say nothing.
 //
-// The first failing completion is looked for by deciding prefixes, since the sweep
-// knows from the start what is seen only later; see logfailure.go.
+// The first failing completion is found by deciding prefixes, because the
+// sweep knows from the start what is seen only later; see logfailure.go.
 
 // logging is the decision of a log.
 type logging struct {
@@ -74,49 +69,49 @@ type logging struct {
 	witness bool
 	choice  choice
 
-	base, most int32 // the length at first, and if all appends happened
+	base, most int32 // the initial length, and the length if all appends happened
 
 	// By place:
-	value  []int32 // what stands there, plus 1; 0: that is not known
+	value  []int32 // what stands there, plus 1; 0: unknown
 	said   []int32 // a row that says so, plus 1
-	holder []int32 // the append that stands there, or may if value is 0, plus 1
+	holder []int32 // the append that stands there, or may if value is 0; plus 1
 
-	// By row: of an append the place where it stands, plus 1, or 0; of a read the
-	// next that waits for the same length, plus 1.
+	// By row: for an append the place where it stands, plus 1, or 0; for a read
+	// the next one that waits for the same length, plus 1.
 	link []int32
 
 	now     int32   // the length
 	begun   int32   // how many rows have begun
 	waiting []int32 // by length: the first read that waits for it, plus 1
-	by      []int32 // by length: the row that it had to grow to there for, plus 1
+	by      []int32 // by length: the row that forced the list to grow to it, plus 1
 	due     due
 	plain   bitset.Set // by return: appends without a place that are due
 	left    int        // how many these are
 	crashed []models.Row
-	seen    int32 // the places before this one are those that the sweep went by
+	seen    int32 // the sweep went by the places before this one
 	order   []models.Row
 
 	bad logFault
 }
 
-// choice is which appends the sweep prefers at a place of which nothing is known.
+// choice says which appends the sweep prefers at an unknown place.
 type choice uint8
 
 const (
 	tellersFirst  choice = iota // those that would tell it
-	returnedFirst               // those that return and tell none
-	needless                    // the same as tellersFirst, but those that return and tell none need no place
+	returnedFirst               // those that return and tell no place
+	needless                    // the same as tellersFirst, but those that return and tell no place need none
 )
 
-// logFault is what is wrong: Op cannot be, for what Other says or needed, which may
-// be -1. end is an event by which that should show; it may be too early.
+// logFault says what is wrong: Op is impossible because of what Other (or -1)
+// says or needed. end is an event by which that should show; it may be too early.
 type logFault struct {
 	op, other models.Row
 	end       int32
 	passed    bool // the list had grown beyond what Op needs
 }
 
-// decideLog decides columns that fulfill the precondition, and otherwise says why.
+// decideLog decides columns that fulfill the precondition, and otherwise returns why it cannot.
 func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging, fastpath.Ambiguity) {
 	in.Poll()
 	l := &logging{Columns: in.Columns, shape: shape, witness: witness, base: int32(len(shape.Init)), bad: logFault{op: -1, other: -1, end: models.Open}}
@@ -146,7 +141,7 @@ func decideLog(in fastpath.Input, shape models.LogShape, witness bool) (*logging
 	return l, nil
 }
 
-// mixed says whether the sweep has a choice, and between which appends.
+// mixed reports whether the sweep has a choice, and records between which appends.
 func (l *logging) mixed() bool {
 	x := &l.appends
 	x.unseen, x.teller = -1, -1
@@ -162,10 +157,11 @@ func (l *logging) mixed() bool {
 	return x.unseen >= 0 && x.teller >= 0
 }
 
-// valid says whether nothing is wrong.
+// valid reports whether nothing is wrong.
 func (l *logging) valid() bool { return l.bad.op < 0 }
 
-// contradict notes that two rows, or one if other is -1, cannot both be.
+// contradict records that two rows are not both possible; if other is -1,
+// that one row is impossible.
 func (l *logging) contradict(row, other models.Row) {
 	if other >= 0 && l.Res[other] > l.Res[row] {
 		row, other = other, row
@@ -175,7 +171,7 @@ func (l *logging) contradict(row, other models.Row) {
 	}
 }
 
-// facts notes what operations that returned say of places.
+// facts records what operations that returned say about places.
 func (l *logging) facts() {
 	for i, class := range l.shape.Init {
 		l.value[i] = class + 1
@@ -212,8 +208,8 @@ func (l *logging) facts() {
 	}
 }
 
-// say notes that a row says what stands at a place. One that is never reached
-// says nothing: the sweep finds that.
+// say records that a row says what stands at a place. It ignores a place
+// that is never reached, which the sweep finds.
 func (l *logging) say(row models.Row, place, class int32) {
 	if place >= l.most {
 		return
@@ -263,7 +259,7 @@ func (l *logging) holdOpen() {
 	}
 }
 
-// sweep goes through the events. It is made with tellersFirst first.
+// sweep goes through the events. tellersFirst must be the first choice tried.
 func (l *logging) sweep(prefer choice) {
 	l.choice = prefer
 	l.now, l.begun, l.seen, l.crashed, l.left = l.base, 0, l.base, l.crashed[:0], 0
@@ -291,7 +287,7 @@ func (l *logging) sweep(prefer choice) {
 	}
 }
 
-// fail notes that a row cannot return.
+// fail records that a row cannot return.
 func (l *logging) fail(row models.Row) {
 	l.bad = logFault{op: row, other: -1, end: l.Res[row]}
 	for _, k := range l.said[l.base:l.seen] {
@@ -310,8 +306,8 @@ func (l *logging) fail(row models.Row) {
 	}
 }
 
-// length is the length that a read needs: the least one for a ReadAt, the greatest
-// for a ReadNothing.
+// length returns the length that a read needs: the least one for a ReadAt,
+// the greatest for a ReadNothing.
 func (l *logging) length(row models.Row) int32 {
 	switch l.Kind[row] {
 	case models.ReadLog:
@@ -351,7 +347,7 @@ func (l *logging) invoke(row models.Row) {
 	}
 }
 
-// happen notes that a row is linearized.
+// happen records that a row is linearized.
 func (l *logging) happen(row models.Row) {
 	if l.witness {
 		l.order = append(l.order, row)
@@ -384,8 +380,8 @@ func (l *logging) finish(row models.Row) bool {
 	return to > l.now && to <= l.most && l.grow(to, row)
 }
 
-// place linearizes an append that tells no place and that nothing has seen, at the
-// next place of which nothing is known, and reports whether it can.
+// place linearizes an append that tells no place and was never seen, at the
+// next unknown place, and reports whether it can.
 func (l *logging) place(row models.Row) bool {
 	if l.choice == needless {
 		l.due.drop(l.Res[row])
@@ -402,7 +398,7 @@ func (l *logging) place(row models.Row) bool {
 	return true
 }
 
-// grow lets the list grow to a length, for a row, and reports whether it can.
+// grow lets the list grow to a length that a row needs, and reports whether it can.
 func (l *logging) grow(to int32, row models.Row) bool {
 	for l.now < to {
 		place := l.now
@@ -433,7 +429,7 @@ func (l *logging) grow(to int32, row models.Row) bool {
 	return true
 }
 
-// appended finds appends that tell no place by their values, if there are any.
+// appended finds appends that tell no place by their values.
 type appended struct {
 	n         int32
 	tellsOpen bool // some that did not return would tell their places
@@ -445,10 +441,10 @@ type appended struct {
 	pairs []uint64
 }
 
-// newAppended finds the appends, or why a history is not one that is decided.
+// newAppended finds the appends, or returns why a history is not decided.
 func newAppended(c *models.Columns) (x appended, reason fastpath.Ambiguity) {
 	top, told, open, kinds := int32(0), int32(0), int32(0), models.Kind(0)
-	for i, kind := range c.Kind { // without a branch: kinds are mixed at random
+	for i, kind := range c.Kind { // without a branch, because kinds are mixed at random
 		kinds = max(kinds, kind)
 		is := (int32(kind) - 1) >> 31 // all ones for AppendTo, 0 for others
 		tells := is & nonzero(c.B[i])
@@ -511,10 +507,10 @@ func (x *appended) sort(c *models.Columns) fastpath.Ambiguity {
 	return nil
 }
 
-// plain is the append of a value that tells no place, or -1.
+// plain returns the append of a value that tells no place, or -1.
 func (x *appended) plain(c *models.Columns, class int32) models.Row {
 	row := models.Row(-1)
-	if x.rows == nil { // perhaps there are no pairs, either
+	if x.rows == nil { // there may be no pairs either
 		if k, _ := slices.BinarySearch(x.pairs, uint64(class)<<32); k < len(x.pairs) && int32(x.pairs[k]>>32) == class {
 			row = models.Row(uint32(x.pairs[k]))
 		}
@@ -527,8 +523,8 @@ func (x *appended) plain(c *models.Columns, class int32) models.Row {
 	return row
 }
 
-// Mixed: one append may stand at the place that it would tell, and one must stand
-// somewhere; the history may hang on which of such two stands where.
+// Mixed: one append may stand at the place that it would tell, and one must
+// stand somewhere. The verdict may depend on which of them stands where.
 type Mixed struct{ Plain, Told models.Row }
 
 // Rows returns the operations.

@@ -12,8 +12,8 @@ import (
 	"clew/models"
 )
 
-// logType appends values from 1 on to a list that holds some. tells: appends that
-// complete tell their places; mixed: some do.
+// logType returns a list that initially holds some values, and appends values
+// from 1 on. tells: completed appends tell their places; mixed: some do.
 func logType(name, init string, tells, mixed bool) *testkit.Type {
 	const values = 7
 	shape := models.LogShape{Init: classesOf(init)}
@@ -121,7 +121,7 @@ func logType(name, init string, tells, mixed bool) *testkit.Type {
 	return k
 }
 
-// classesOf is a list whose values are digits.
+// classesOf returns a list whose values are digits.
 func classesOf(list string) []int32 {
 	var classes []int32
 	for _, v := range list {
@@ -151,7 +151,7 @@ func TestRandomLogs(t *testing.T) { testkit.RandomHistories(t, logTypes...) }
 
 func TestGapsInLogsDoNotMatter(t *testing.T) { testkit.GapsDoNotMatter(t, logTypes...) }
 
-// What an append that returns cannot have told is clear from what the model says of it.
+// The model's own words make clear what a returning append cannot have told.
 func TestAnAppendThatCannotBeIsNotExplained(t *testing.T) {
 	for name, never := range map[string]testkit.Row{
 		"a place of the first list": testkit.At(models.AppendTo, 2, 1, 2, 3),
@@ -167,7 +167,7 @@ func TestAnAppendThatCannotBeIsNotExplained(t *testing.T) {
 }
 
 // At the first place the append that returned has to stand, not the one that would tell
-// it, and at the second one that would: neither goes first at both.
+// it. At the second place it is the other way round. So no order of preference fits both.
 func TestMixedAppendsThatNeitherOrderFitsAreNotDecided(t *testing.T) {
 	const open = models.Open
 	d := testkit.Decide(Path, models.LogShape{}, testkit.Columns(
@@ -175,7 +175,7 @@ func TestMixedAppendsThatNeitherOrderFitsAreNotDecided(t *testing.T) {
 		testkit.At(models.AppendTo, 2, 0, 1, 4),
 		testkit.At(models.Tail, 0, 1, 2, 3),
 		testkit.At(models.Tail, 0, 1, 5, 6),
-		testkit.At(models.AppendTo, 3, 2, 7, open), // the second
+		testkit.At(models.AppendTo, 3, 2, 7, open), // it would tell the second place
 		testkit.At(models.AppendTo, 4, 0, 8, 13),
 		testkit.At(models.Tail, 0, 2, 9, 10),
 		testkit.At(models.Tail, 0, 3, 11, 12),
@@ -186,11 +186,11 @@ func TestMixedAppendsThatNeitherOrderFitsAreNotDecided(t *testing.T) {
 	}
 }
 
-// Appends that tell no place, as many as no small history has, and then somebody who sees
-// how many there are.
+// Here more appends without places than in any small history are followed
+// by an operation that sees how many there are.
 func TestLongLogsThatTellNothing(t *testing.T) {
 	for n := int32(1); n < 300; n += 1 + n/7 {
-		for open := int32(1); open <= 5; open += 2 { // so many appends at a time
+		for open := int32(1); open <= 5; open += 2 { // this many appends at a time
 			for tail := n - 1; tail <= n+1; tail++ {
 				c := &models.Columns{}
 				event, want := int32(0), jepsen.Invalid

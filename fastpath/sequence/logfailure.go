@@ -9,18 +9,17 @@ import (
 
 // # Where a log fails
 //
-// What a decision finds wrong names an event by which that should show, which is tried first: usually the
-// history up to there is invalid, and the one up to just before is not. If that does
-// not lead there soon, the range is halved.
+// What a decision finds wrong names an event by which that should show. It
+// is tried first: usually the history up to there is invalid, and the one up
+// to just before is not. If that does not succeed soon, the range is halved.
 //
 // # Core
 //
-// Appends cannot be left out. A choice is all that had begun, and any others; a core
-// is a choice none smaller than which fails. A choice that holds more fails if a
-// smaller one does, so the first reads that suffice are found by halving: the last of
-// them is needed, and the others lie before it. If some choice is not decided, a core
-// would perhaps not be minimal, so there is none, and the first failing completion is
-// not told either.
+// Appends cannot be left out. A choice is all appends that had begun, and any other operations.
+// A core is a choice that fails although no smaller one does. A choice that holds more fails if
+// a smaller one does. So halving finds how many of the first reads suffice: the last of them is
+// needed, and the others lie before it. If some choice is not decided, a core might not be
+// minimal. Then there is none, and the first failing completion is not reported either.
 
 // logFailure looks for the evidence of a failure.
 type logFailure struct {
@@ -29,8 +28,8 @@ type logFailure struct {
 	doubt fastpath.Ambiguity // some part was not decided
 }
 
-// wrong decides a part, and says what is wrong with it. It also reports whether
-// anything is; if it is not decided, that leaves a doubt.
+// wrong decides a part, and returns what is wrong with it and whether
+// anything is. An undecided part leaves a doubt.
 func (f *logFailure) wrong(in fastpath.Input) (bad logFault, found bool) {
 	l, reason := decideLog(in, f.shape, false)
 	if reason != nil {
@@ -72,7 +71,7 @@ func (f *logFailure) find(bad logFault, d *fastpath.Decision) {
 	d.FailEvent, d.Before, d.Core, d.Why = high, before.order, core, why
 }
 
-// pick is the history of all appends, and of some reads.
+// pick returns the history of all appends and of some reads.
 func (f *logFailure) pick(in fastpath.Input, reads []models.Row) ([]models.Row, fastpath.Input) {
 	var rows []models.Row
 	c := &models.Columns{Events: in.Events}
@@ -87,7 +86,7 @@ func (f *logFailure) pick(in fastpath.Input, reads []models.Row) ([]models.Row, 
 	return rows, in
 }
 
-// core is a core of a history that ends where it fails.
+// core returns a core of a history that ends where it fails.
 func (f *logFailure) core(in fastpath.Input, fail models.Row, bad logFault) []models.Row {
 	fails := func(some ...models.Row) bool {
 		slices.Sort(some)
@@ -129,8 +128,8 @@ func (f *logFailure) core(in fastpath.Input, fail models.Row, bad logFault) []mo
 	return rows
 }
 
-// why is what is wrong with a core, or nil if it takes all of it to say: then what
-// the model says of the operation that fails is clearer.
+// why returns what is wrong with a core, or nil if explaining that takes the
+// whole core. Then what the model says about the failing operation is clearer.
 func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) fastpath.Violation {
 	_, part := f.pick(in, core)
 	bad, found := f.wrong(part)
@@ -150,8 +149,8 @@ func (f *logFailure) why(in fastpath.Input, fail models.Row, core []models.Row) 
 	return &Disagree{op, other}
 }
 
-// Grown: the list had grown beyond what Op needs when By returned, or that could
-// not have.
+// Grown: the list had grown beyond what Op needs when By returned.
+// Otherwise By could not have returned.
 type Grown struct{ Op, By models.Row }
 
 // Rows returns the operations.
@@ -167,7 +166,7 @@ func (v *Grown) Tell(t models.Teller) string {
 	return t.Name(v.Op) + " cannot be: the log was longer by the time " + t.Name(v.By) + " returned"
 }
 
-// Disagree: these two do not show beginnings of one list.
+// Disagree: these two do not show prefixes of one list.
 type Disagree struct{ Op, Other models.Row }
 
 // Rows returns the operations.

@@ -1,7 +1,6 @@
-// Package sequence decides in near-linear time objects whose answers are numbers
-// that say in which order things happened: counters, generators of ids and logs. It
-// exports Path, and the violations and ambiguities that it finds, which a caller
-// can tell apart by a type switch.
+// Package sequence decides objects in near-linear time whose answers are numbers that order
+// what happened: counters, generators of ids and logs. It exports Path, and the violations
+// and ambiguities that it finds. A caller can distinguish them with a type switch.
 package sequence
 
 import (

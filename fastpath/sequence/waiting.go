@@ -1,24 +1,24 @@
 package sequence
 
-// place is what waits for a number to be reached.
+// place holds what waits for a number to be reached.
 type place struct {
 	number int64
 	add    int32 // the add that tells it and returns first, plus 1
-	reads  int32 // the first that sees it, plus 1; the sweep links the others
+	reads  int32 // the first read that sees it, plus 1; the sweep links the others
 }
 
 func (p *place) empty() bool { return p.add == 0 && p.reads == 0 }
 
-// waiting is the places of numbers, by hash: open addressing with linear probing.
-// It holds what is open, so it stays small.
+// waiting holds the places of numbers, by hash: open addressing with linear
+// probing. It holds only open operations, so it stays small.
 type waiting struct {
 	places []place
 	n      int
 	shift  uint
 }
 
-// firstWaiting is the size of the table at first, as a power of 2. Below roomy
-// places it is mostly empty, so that numbers seldom meet.
+// firstWaiting is the initial size of the table, as a power of 2. Below
+// roomy places the table is mostly empty, so that numbers seldom collide.
 const (
 	firstWaiting = 7
 	roomy        = 1 << 12
@@ -28,10 +28,10 @@ func newWaiting() waiting {
 	return waiting{places: make([]place, 1<<firstWaiting), shift: 64 - firstWaiting}
 }
 
-// home is where a number stands if its place is free.
+// home returns where a number stands if its place is free.
 func (w *waiting) home(n int64) int { return int(uint64(n) * 0x9e3779b97f4a7c15 >> w.shift) }
 
-// slot is where a number stands, or would stand.
+// slot returns where a number stands, or would stand.
 func (w *waiting) slot(n int64) int {
 	at := w.home(n)
 	for !w.places[at].empty() && w.places[at].number != n {
@@ -40,7 +40,7 @@ func (w *waiting) slot(n int64) int {
 	return at
 }
 
-// of is the place of a number, for something that waits there.
+// of returns the place of a number, for an operation that waits there.
 func (w *waiting) of(n int64) *place {
 	at := w.slot(n)
 	if w.places[at].empty() {
@@ -64,11 +64,11 @@ func (w *waiting) grow() {
 	}
 }
 
-// add is the add that waits for a number, plus 1, or 0.
+// add returns the add that waits for a number, plus 1, or 0.
 func (w *waiting) add(n int64) int32 { return w.places[w.slot(n)].add }
 
-// take empties the place of a number and returns its reads. Those behind it move
-// up, so that none stands behind a gap.
+// take empties the place of a number and returns its reads. Later places
+// move up, so that none stands behind a gap.
 func (w *waiting) take(n int64) (reads int32) {
 	if w.n == 0 {
 		return 0
