@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -20,6 +21,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"clew/internal/effort"
 )
 
 // A hang is a run of clew that would go on for ever, or for longer than a test may
@@ -29,9 +32,130 @@ type hang struct {
 	args         string // of clew; FIFO is one without a writer
 	status       int    // that it ends with, by a limit or by a signal
 	says         string // a pattern of what is on standard output or standard error then, "" if nothing is
-	stdin        string // "open": a pipe that nothing is written to; "endless": one that is written to for ever
+	stdin        string // "hard": a history; "open": a pipe that nothing is written to; "endless": one that is written to for ever
 	full         string // "stdout" or "stderr": a pipe that is full and is not read
 	unlimited    bool   // the command has no --time-limit
+}
+
+// A hoard is a run of clew that would take more memory than it may, at a stage with a kind
+// of input.
+const (
+	exhausted  = `unknown: out-of-memory`
+	memoryMost = 16 << 20
+	// What the process may hold beside: itself, the garbage that the keeper of the memory
+	// lets lie, and pages that Go has not given back.
+	memoryBeside = 96 << 20
+)
+
+var hoards = []hang{
+	{stage: "arguments", input: "models file", args: "check --models large.edn store", status: exitUnknown, says: `: out-of-memory\n`},
+	{stage: "arguments", input: "model file", args: "check --model-file large.edn v.edn", status: exitUsage, says: "a model file has at most 1048576 bytes"},
+	{stage: "skipping", input: "tar.gz", args: "check --time-limit 300ms huge.tar.gz", status: exitUnknown, says: "unknown: timeout"},
+	{stage: "reading", input: "file", args: "check large.edn", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "gz", args: "check large.edn.gz", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "zst", args: "check large.edn.zst", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "zip", args: "check large.zip", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "folder", args: "check larges", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "standard input", args: "check -", stdin: "large", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "file, --follow", args: "check --model register --follow large.edn", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "standard input, --follow", args: "check --model register --follow -", stdin: "large", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "file, convert", args: "convert --to json large.edn", status: exitUsage, says: `: out-of-memory\n|: out of memory\n`},
+	{stage: "reading", input: "file, render", args: "render -o large.svg large.edn", status: exitUsage, says: `: out-of-memory\n`},
+	{stage: "reading", input: "witness", args: "verify v.edn large.edn", status: exitUnknown, says: exhausted},
+	{stage: "reading", input: "results.edn", args: "compare claimed", status: exitUnknown, says: `not comparable`},
+	{stage: "deciding", input: "file", args: "check --algorithm porcupine hard.edn", status: exitUnknown, says: exhausted},
+	{stage: "deciding", input: "gz", args: "check --algorithm porcupine hard.edn.gz", status: exitUnknown, says: exhausted},
+	{stage: "deciding", input: "zst", args: "check --algorithm porcupine hard.edn.zst", status: exitUnknown, says: exhausted},
+	{stage: "deciding", input: "standard input", args: "check --algorithm porcupine -", stdin: "hard", status: exitUnknown, says: exhausted},
+	{stage: "deciding", input: "test.jepsen", args: "check --model-file hoarding.star test.jepsen", status: exitUnknown, says: exhausted},
+	{stage: "deciding", input: "folder", args: "check --algorithm porcupine hards", status: exitUnknown, says: `out-of-memory`},
+	{stage: "deciding", input: "tar", args: "check --algorithm porcupine hard.tar", status: exitUnknown, says: exhausted},
+	{stage: "deciding", input: "tar.gz", args: "check --algorithm porcupine hard.tar.gz", status: exitUnknown, says: exhausted},
+	{stage: "deciding", input: "zip", args: "check --algorithm porcupine hard.zip", status: exitUnknown, says: exhausted},
+	{stage: "deciding", input: "a history with a claim", args: "compare --algorithm porcupine --verdicts hard.tsv", status: exitUnknown, says: `not comparable`},
+	{stage: "deciding", input: "file, render", args: "render --algorithm porcupine -o x.svg hard.edn", status: exitUsage, says: `out-of-memory`},
+	{stage: "deciding", input: "--follow", args: "check --follow --idle 1s --algorithm porcupine --model multi-register hard.edn", status: exitUnknown, says: exhausted},
+}
+
+// keeps runs clew until it ends with its memory limit, and sees that it keeps within it.
+func (h hang) keeps(t *testing.T, dir string) {
+	args := strings.Fields(h.args)
+	cmd := exec.Command("clew", append([]string{args[0], "--memory-limit", fmt.Sprintf("%dMB", memoryMost>>20)}, args[1:]...)...)
+	cmd.Dir = dir
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if h.stdin != "" {
+		in, err := os.Open(filepath.Join(dir, h.stdin+".edn"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		cmd.Stdin = in
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	start := time.Now()
+	over, peaked := make(chan struct{}), make(chan int)
+	go func() { peaked <- peakOf(cmd.Process.Pid, over) }()
+	ended(t, cmd)
+	took := time.Since(start).Round(time.Millisecond)
+	close(over)
+	peak := <-peaked
+	if got := cmd.ProcessState.ExitCode(); got != h.status || !regexp.MustCompile(h.says).Match(said.Bytes()) {
+		t.Errorf("status %d, want %d\n%.1000s", got, h.status, said.Bytes())
+	}
+	if t.Logf("ended after %v with %d MB", took, peak>>20); peak > memoryMost+memoryBeside && !effort.Race {
+		t.Errorf("it held %d MB", peak>>20)
+	}
+}
+
+// peakOf returns the most memory that a process has held, 0 where the system does not say.
+// What it says at the end of the process counts what its parent held at its beginning.
+func peakOf(pid int, over <-chan struct{}) (peak int) {
+	for {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if _, rest, found := strings.Cut(string(status), "\nVmHWM:"); found {
+			kb := 0
+			fmt.Sscan(rest, &kb)
+			peak = max(peak, kb<<10)
+		}
+		select {
+		case <-over:
+			return peak
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// makeHoards makes the files of the hoards.
+func makeHoards(t *testing.T) {
+	const begun = `{:process 0, :type :invoke, :f :write, :value "`
+	putFile(t, "hoarding.star", `init = 0
+
+def write(state, op):
+    held = []
+    for i in range(1 << 18):
+        held.append([i] * (1 << 17))
+    return op.value
+
+def read(state, op):
+    return state if op.out == state else inconsistent("read")
+
+ops = {"write": write, "read": read}
+reads = ["read"]
+`)
+	if err := os.MkdirAll("larges/a/1", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"large.edn", "larges/a/1/history.edn"} { // with a gigabyte of nothing, which takes no room
+		putFile(t, name, begun)
+		if err := os.Truncate(name, 1<<30); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packBlanks(t, "large", begun, "", false)
 }
 
 const stopped = `(timeout|interrupted)\n`
@@ -60,6 +184,10 @@ var hangs = []hang{
 	{stage: "reading", input: "results.edn", args: "compare claimed", status: exitUnknown, says: "clew: (timeout|interrupted)"},
 	{stage: "reading", input: "merge's shards", args: "merge -", stdin: "open", status: exitUnknown, says: stopped, unlimited: true},
 	{stage: "deciding", input: "file", args: "check hard.edn", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
+	{stage: "deciding", input: "gz", args: "check hard.edn.gz", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
+	{stage: "deciding", input: "zst", args: "check hard.edn.zst", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
+	{stage: "deciding", input: "standard input", args: "check -", stdin: "hard", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
+	{stage: "deciding", input: "test.jepsen", args: "check --model-file slow.star test.jepsen", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
 	{stage: "deciding", input: "folder", args: "check hards", status: exitUnknown, says: `(timeout|interrupted)`},
 	{stage: "deciding", input: "tar", args: "check hard.tar", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
 	{stage: "deciding", input: "tar.gz", args: "check hard.tar.gz", status: exitUnknown, says: `unknown: (timeout|interrupted)`},
@@ -87,20 +215,18 @@ var hangs = []hang{
 	{stage: "writing", input: "messages and results", args: "check bad.edn none.edn", full: "stdout stderr", status: exitInvalid},
 }
 
-// Whatever hangs, clew ends with its time limit and with a signal, and its status is
-// that of what it knows by then. How soon is in docs/limits.md: a test that says so
-// would depend on what else the machine does.
+// Whatever hangs or takes memory, clew ends with its limits and with a signal, and its
+// status is that of what it knows by then. How soon is in docs/limits.md: a test that says
+// so would depend on what else the machine does.
 func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
-	killed, err := os.ReadFile(filepath.Join("..", "..", "jepsen", "testfile", "testdata", "killed.jepsen"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tests := readTests(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
-	makeHangs(t, killed)
-	for _, h := range hangs {
-		for _, by := range []string{"a limit", "a signal"} {
-			if by == "a limit" && h.unlimited {
+	makeHangs(t, tests)
+	makeHoards(t)
+	for i, h := range hangs {
+		for j, by := range []string{"a limit", "a signal"} {
+			if by == "a limit" && h.unlimited || h.rests(i+j) {
 				continue
 			}
 			t.Run(h.stage+"/"+h.input+"/"+by, func(t *testing.T) {
@@ -109,6 +235,21 @@ func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
 			})
 		}
 	}
+	for i, h := range hoards {
+		if h.rests(i) {
+			continue
+		}
+		t.Run(h.stage+"/"+h.input+"/memory", func(t *testing.T) {
+			t.Parallel()
+			h.keeps(t, dir)
+		})
+	}
+}
+
+// rests says whether a run is left to CLEW_FULL=1: every other one that would use the
+// processor until it is stopped.
+func (h hang) rests(i int) bool {
+	return effort.Few() && h.stage == "deciding" && !h.unlimited && i%2 == 1
 }
 
 // run runs clew until the limit, or a signal, after so long. It comes later if that was
@@ -141,7 +282,9 @@ func (h hang) run(t *testing.T, dir string, limited bool, after time.Duration) {
 	if strings.Contains(h.full, "stderr") {
 		cmd.Stderr = fullPipe(t)
 	}
-	if h.stdin != "" {
+	if h.stdin == "hard" {
+		cmd.Stdin = strings.NewReader(hard(60))
+	} else if h.stdin != "" {
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -196,16 +339,47 @@ func fullPipe(t *testing.T) *os.File {
 	return w
 }
 
+// readTests reads tests as Jepsen stores them.
+func readTests(t *testing.T) map[string]string {
+	tests := map[string]string{}
+	for name, of := range map[string]string{"test.jepsen": "chunks.jepsen", "killed.jepsen": "killed.jepsen"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "jepsen", "testfile", "testdata", of))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests[name] = string(text)
+	}
+	return tests
+}
+
+// slow is a model each step of which takes a good while.
+const slow = `init = 0
+
+def write(state, op):
+    for i in range(4):
+        for j in range(1 << 17):
+            pass
+    return op.value
+
+def read(state, op):
+    return state if op.out == state else inconsistent("read")
+
+ops = {"write": write, "read": read}
+reads = ["read"]
+`
+
 // makeHangs makes the files of the hangs.
-func makeHangs(t *testing.T, killed []byte) {
-	putFile(t, "killed.jepsen", string(killed))
+func makeHangs(t *testing.T, tests map[string]string) {
+	for name, text := range tests {
+		putFile(t, name, text)
+	}
 	if err := syscall.Mkfifo("fifo.tar.gz", 0o600); err != nil {
 		t.Skip(err)
 	}
 	history := write + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 1}\n"
 	bad := strings.ReplaceAll(history, ":read, :value 1", ":read, :value 2")
 	for name, text := range map[string]string{
-		"v.edn": history, "bad.edn": bad, "hard.edn": hard(60), "warned.edn": "{:index 7, :process 1, :type :info, :f :write}\n" + history,
+		"v.edn": history, "bad.edn": bad, "hard.edn": hard(60), "hard.edn.gz": gzipped(hard(60)), "hard.edn.zst": zstandard(hard(60)), "slow.star": slow, "warned.edn": "{:index 7, :process 1, :type :info, :f :write}\n" + history,
 		"v.tsv": "v.edn\ttrue\n", "order.edn": "{:index 1, :process 0, :type :ok}\n{:index 3, :process 0, :type :ok}\n", "hard.tsv": "hard.edn\tfalse\n",
 		"store/a/1/history.edn": history, "badstore/a/1/history.edn": bad, "badstores/a/1/history.edn": bad, "badstores/b/1/history.edn": history,
 		"hards/a/1/history.edn": hard(60), "hards/b/1/history.edn": hard(60),
@@ -223,28 +397,36 @@ func makeHangs(t *testing.T, killed []byte) {
 		}
 		putFile(t, name, text)
 	}
-	packHuge(t, history)
+	packBlanks(t, "huge", "", history, true)
 }
 
-// hugeBlock is blanks, of which packHuge repeats the packed form so often.
+// hugeBlock is blanks, of which packBlanks repeats the packed form so often.
 const (
 	hugeBlock  = 64 << 20
 	hugeBlocks = 960 // 60 GiB
 )
 
-// packHuge writes 60 GiB of blanks, packed in every way, before a history.
-func packHuge(t *testing.T, history string) {
+// packedBlanks has the 60 GiB packed in every way in which they have been.
+var packedBlanks = map[string][]byte{}
+
+// packBlanks writes 60 GiB of blanks, packed in every way, between two texts: in a
+// member of its own in a tar archive before the one with the history, or in that.
+func packBlanks(t *testing.T, name, before, history string, own bool) {
 	blanks := bytes.Repeat([]byte(" "), hugeBlock)
 	var header, member bytes.Buffer
-	z := tar.NewWriter(&header)
-	if err := z.WriteHeader(&tar.Header{Name: "a/1/latency.bin", Mode: 0o600, Size: hugeBlock * hugeBlocks}); err != nil {
+	z, size := tar.NewWriter(&header), int64(hugeBlock*hugeBlocks)
+	if !own {
+		size += int64(len(before))
+	}
+	if err := z.WriteHeader(&tar.Header{Name: map[bool]string{true: "a/1/latency.bin", false: "a/1/history.edn"}[own], Mode: 0o600, Size: size}); err != nil {
 		t.Fatal(err)
 	}
+	header.WriteString(before)
 	z = tar.NewWriter(&member)
 	if err := errors.Join(z.WriteHeader(&tar.Header{Name: "b/1/history.edn", Mode: 0o600, Size: int64(len(history))}), second(io.WriteString(z, history)), z.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for name, pack := range map[string]func([]byte) []byte{
+	for form, pack := range map[string]func([]byte) []byte{
 		"gz": func(text []byte) []byte {
 			var b bytes.Buffer
 			w := gzip.NewWriter(&b)
@@ -257,20 +439,28 @@ func packHuge(t *testing.T, history string) {
 			return w.EncodeAll(text, nil)
 		},
 	} {
-		packed := bytes.Repeat(pack(blanks), hugeBlocks)
-		putFile(t, "huge.edn."+name, string(packed)+string(pack([]byte(history))))
-		putFile(t, "huge.tar."+name, string(pack(header.Bytes()))+string(packed)+string(pack(member.Bytes())))
+		if packedBlanks[form] == nil {
+			packedBlanks[form] = bytes.Repeat(pack(blanks), hugeBlocks)
+		}
+		packed := packedBlanks[form]
+		putFile(t, name+".edn."+form, string(pack([]byte(before)))+string(packed)+string(pack([]byte(history))))
+		putFile(t, name+".tar."+form, string(pack(header.Bytes()))+string(packed)+string(pack(member.Bytes())))
 	}
-	zipHuge(t, blanks, history)
+	zipBlanks(t, name+".zip", blanks, before, history)
 }
 
-// zipHuge writes a zip archive with a history behind 60 GiB of blanks.
-func zipHuge(t *testing.T, blanks []byte, history string) {
+// zipBlanks writes a zip archive with a history that has 60 GiB of blanks between two texts.
+func zipBlanks(t *testing.T, name string, blanks []byte, before, history string) {
 	var b, text bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestSpeed)
 	if err != nil {
 		t.Fatal(err)
 	}
+	io.WriteString(w, before)
+	w.Flush()
+	text.Write(b.Bytes())
+	b.Reset()
+	w.Reset(&b)
 	w.Write(blanks)
 	w.Flush()
 	text.Write(bytes.Repeat(b.Bytes(), hugeBlocks))
@@ -281,14 +471,14 @@ func zipHuge(t *testing.T, blanks []byte, history string) {
 	text.Write(b.Bytes())
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	member, err := z.CreateRaw(&zip.FileHeader{Name: "a/1/history.edn", Method: zip.Deflate, CompressedSize64: uint64(text.Len()), UncompressedSize64: uint64(hugeBlock*hugeBlocks + len(history))})
+	member, err := z.CreateRaw(&zip.FileHeader{Name: "a/1/history.edn", Method: zip.Deflate, CompressedSize64: uint64(text.Len()), UncompressedSize64: uint64(len(before) + hugeBlock*hugeBlocks + len(history))})
 	if err == nil {
 		_, err = member.Write(text.Bytes())
 	}
 	if err := errors.Join(err, z.Close()); err != nil {
 		t.Fatal(err)
 	}
-	putFile(t, "huge.zip", out.String())
+	putFile(t, name, out.String())
 }
 
 // What reads results may stop, as head does: status and evidence are as if it had not.
