@@ -170,7 +170,8 @@ func (s *porcupineSearch) events() []porcupine.Event {
 	return events
 }
 
-// step is the porcupine model's step. state is a *node, and input is a row.
+// step implements the step of the porcupine model. state is a *node, and input
+// is a row.
 func (s *porcupineSearch) step(state, input, _ any) (ok bool, next any) {
 	defer func() {
 		// A panic in porcupine's goroutine would end the process.

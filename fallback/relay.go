@@ -9,7 +9,7 @@ import (
 	"clew/models"
 )
 
-// Relay has engines decide the same operations in turns, and takes the first
+// Relay lets engines decide the same operations in turns, and takes the first
 // verdict. Engines are exact, so it does not matter which one gives it. In each
 // turn an engine goes on from where it stood. Which engine answers first depends
 // on the operations alone, until each has done so much work that they run side by
@@ -99,7 +99,7 @@ type runner struct {
 // goesOn says whether there is still something to find out.
 func (x *relay) goesOn() bool { return x.winner == nil && x.panicked == nil }
 
-// takeTurns has the engines take turns until one has decided, none is left, or
+// takeTurns lets the engines take turns until one has decided, none is left, or
 // they are to run side by side.
 func (x *relay) takeTurns(r Relay) {
 	turn := r.First

@@ -8,7 +8,7 @@ type heap struct {
 	place    []int32 // by group: where it is in groups, or -1
 }
 
-// add makes a group, which is not to be decided yet.
+// add makes a group that is not to be decided yet.
 func (h *heap) add() int32 {
 	h.activity, h.place = append(h.activity, 0), append(h.place, -1)
 	return int32(len(h.place) - 1)

@@ -112,7 +112,7 @@ func familyBound(chains, n, depth int) float64 {
 	return float64(chains) * math.Pow(float64(n), float64(depth-1))
 }
 
-// chain covers the rows with as few chains as possible: each row joins a chain
+// chain covers the rows with as few chains as possible. Each row joins a chain
 // whose last row has returned.
 func (f *family) chain() {
 	var free []int // chains whose last row has returned

@@ -338,9 +338,9 @@ func (s *search) atFront(f *frame, w []uint64, value int32) {
 	}
 }
 
-// twin says whether an operation may as well come after one that was found before it,
-// which does the same and returns earlier. first is the earliest invocation of these,
-// or -1 if one of them was harmless.
+// twin says whether an operation may as well come after one that was found before it
+// and does the same, but returns earlier. first is the earliest invocation of such
+// operations, or -1 if one of them was harmless.
 func (s *search) twin(op int32, first *int32, harmless int32) bool {
 	inv := s.inv[op]
 	if *first < inv && !s.NoTwins {

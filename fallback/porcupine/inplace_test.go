@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// put and get are the operations of the models here: a put of a value, or a get that
-// returned one.
+// kvInput is an operation of the models here: a put of a value, or a get that returned one.
 type kvInput struct {
 	get   bool
 	value int

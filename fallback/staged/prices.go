@@ -59,7 +59,7 @@ func (x *registerSearch) graph(goal int32) bool {
 	return true
 }
 
-// byRank sorts nodes by rank, which every edge raises.
+// byRank sorts nodes by rank. Every edge raises the rank.
 func (x *registerSearch) byRank(nodes []int32) []int32 {
 	var counts []int32
 	ranks := make([]int32, len(nodes))

@@ -425,7 +425,7 @@ func (x *registerSearch) runs(f *frame, target int32) (runs [][]int32, longer bo
 	return runs, longer
 }
 
-// hasCAS is rule G: a write is only used if no cas is left.
+// hasCAS applies rule G: a write is only used if no cas is left.
 func (x *registerSearch) hasCAS(from, to int32, left func(int32) bool) bool {
 	for _, t := range x.from[from] {
 		if t.value == to {

@@ -128,7 +128,7 @@ func (x *registerSearch) run() jepsen.Verdict {
 	return jepsen.Valid
 }
 
-// quick is stage 1.
+// quick runs stage 1.
 func (x *registerSearch) quick(goal int32) jepsen.Verdict {
 	budget := int(quickPerReturn*float64(goal)) + quickMore
 	if x.FirstBudget > 0 {

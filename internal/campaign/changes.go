@@ -155,7 +155,7 @@ var (
 	number     = regexp.MustCompile(`-?\d+`)
 )
 
-// rename gives every integer among the values another one, in the same order.
+// rename replaces every integer among the values by another one, keeping their order.
 func (x *changing) rename() bool {
 	if !slices.Contains(opaque, x.spec.Name) || strings.ContainsAny(x.spec.Init, `.,"/\M#E`) {
 		return false

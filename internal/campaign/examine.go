@@ -16,7 +16,7 @@ import (
 	"clew/report"
 )
 
-// Counts say what the histories of a configuration were like.
+// Counts describes the histories of a configuration.
 type Counts struct {
 	Valid, Invalid, Crashed, Empty, Paths, Pending, Fast, Registers, Mismatches int
 

@@ -416,8 +416,8 @@ func naiveLookupSet(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	return [][]string{next}
 }
 
-// naiveVersioned is a version and a value. A nil in a read, and a nil version,
-// match anything.
+// naiveVersioned holds a version and a value. A nil in a read, and a nil
+// version, match anything.
 func naiveVersioned(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	if a.value.isNil() {
 		return [][]string{s} // a read that says nothing

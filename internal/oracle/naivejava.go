@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// naiveJava is java.util.Queue. It works out the expected answer, and compares
-// it with the real answer.
+// naiveJava holds the elements of a java.util.Queue. It works out the expected
+// answer, and compares it with the real answer.
 func naiveJava(_ NaiveOptions, s []string, a naiveOp) [][]string {
 	argument := a.given.canon()
 	var arguments []string

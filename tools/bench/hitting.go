@@ -24,7 +24,7 @@ const (
 	hittingFamilies  = 50   // histories of a row whose families are counted
 )
 
-// hittingRows are models with how quiet their threads are (gen.Threads).
+// hittingRows are models, each with how quiet its threads are (gen.Threads).
 var hittingRows = []struct {
 	model, about string
 	quiet        float64

@@ -202,7 +202,7 @@ func (r *runner) run(ctx context.Context) error {
 	return errors.Join(append(errs, r.tally.text(os.Stdout), r.log.Close())...)
 }
 
-// writeCase writes a mismatch as a case that has no answer yet.
+// writeCase writes a mismatch as a case without an answer.
 func writeCase(folder string, u campaign.Unit, m *campaign.Mismatch) error {
 	name := fmt.Sprintf("campaign-%s-%d.txt", strings.NewReplacer(",", "", " ", "-").Replace(u.Config), u.Seed)
 	args := campaign.Args(m.Spec)

@@ -16,7 +16,7 @@ const (
 	most    = 16
 )
 
-// candidate begins the name of a seed that is being tried. They come after all others.
+// candidate begins the name of a seed that is being tried. Such seeds come after all others.
 const candidate = "zz-"
 
 // keepSeeds turns what was found into seeds, for each target.
