@@ -3,8 +3,10 @@ package clew_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"clew"
 	"clew/internal/campaign"
 	"clew/internal/gen"
 	"clew/internal/oracle"
@@ -91,7 +93,9 @@ func TestCoresOfMultiRegistersAreMinimal(t *testing.T) {
 		for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
 			coresOf(t, models.Spec{Name: "multi-register", NilReadsExact: exact}, algorithm, coreHistories(), func(r *report.Result, ops *models.Operations, h *oracle.History, core []models.Row) error {
 				all := oracle.SetOf(core)
-				closed := func(s oracle.Set) bool { return s == all || nothingElseIsSeen(ops, int32(r.FailEvent), s) }
+				closed := func(s oracle.Set) bool {
+					return s == all || nothingElseIsSeen(ops.Model.(models.Replacing), ops, int32(r.FailEvent), s)
+				}
 				return h.Core(core, int32(r.FailEvent), closed)
 			})
 		}
@@ -101,8 +105,7 @@ func TestCoresOfMultiRegistersAreMinimal(t *testing.T) {
 // nothingElseIsSeen says whether no operation of a set can have seen what one outside made:
 // that one began before it returned, and had not returned before another one of the set
 // began that had itself returned before it began, and that replaced the value.
-func nothingElseIsSeen(ops *models.Operations, fail int32, s oracle.Set) bool {
-	m := ops.Model.(models.Replacing)
+func nothingElseIsSeen(m models.Replacing, ops *models.Operations, fail int32, s oracle.Set) bool {
 	replaced := func(place, before int32) int32 {
 		since := int32(-1)
 		for _, row := range s.Rows() {
@@ -120,12 +123,156 @@ func nothingElseIsSeen(ops *models.Operations, fail int32, s oracle.Set) bool {
 		}
 		for _, made := range m.Makes(nil, ops.Op(other)) {
 			for _, row := range s.Rows() {
-				cells, _ := m.Sees(nil, ops.Op(row))
-				if slices.Contains(cells, made) && ops.Inv[other] < ops.Res[row] && ops.Res[other] > replaced(made.Place, ops.Inv[row]) {
+				cells, all := m.Sees(nil, ops.Op(row))
+				if (all || slices.Contains(cells, made)) && ops.Inv[other] < ops.Res[row] && ops.Res[other] > replaced(made.Place, ops.Inv[row]) {
 					return false
 				}
 			}
 		}
 	}
 	return true
+}
+
+// TestCoresOfTheGeneralSearchAreMinimal tries all choices of the elements of a core, for
+// every model: none that is smaller may fail. docs/algorithms.md says which elements these
+// are. A core of versioned-register has a test of its own.
+func TestCoresOfTheGeneralSearchAreMinimal(t *testing.T) {
+	for _, config := range campaign.Configs() {
+		if config.Name == "versioned-register" || config.Knossos {
+			continue
+		}
+		for _, algorithm := range []string{"window", "frontier"} {
+			random, invalid, base := gen.Rand(7), 0, config
+			for k := range coreHistories() / 2 {
+				if k%10 == 0 {
+					base = campaign.WithParameters(random, config)
+				}
+				spec, o := base, campaign.GenOptions(base)
+				o.Init, o.Operations = true, 8+k%5
+				g := gen.New(random, o)
+				spec.Init = g.Init
+				h, _, err := campaign.ReadText(spec, g.Text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := campaign.Checked(h, spec, algorithm)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Verdict != jepsen.Invalid {
+					continue
+				}
+				invalid++
+				var core []models.Row
+				for row, op := range r.Ops.Of {
+					if slices.Contains(r.Core, op) {
+						core = append(core, models.Row(row))
+					}
+				}
+				fail := int32(r.FailEvent)
+				if err := oracle.Of(r.Ops, oracle.Options{}).Core(core, fail, choices(r.Ops, fail, core)); err != nil {
+					t.Fatalf("%s by %s, from %s: core %v: %v\n%s", campaign.Name(config), algorithm, spec.Init, core, err, g.Text)
+				}
+			}
+			if invalid < 20 {
+				t.Errorf("%s by %s: %d failures, expected more", campaign.Name(config), algorithm, invalid)
+			}
+		}
+	}
+}
+
+// choices says which parts of a core consist of whole elements. Operations that change
+// nothing are elements; so are values, with their operations, where the model is closed
+// under dropping values; where a value is gone once another replaces it, a part has what
+// made the values that it sees. All other operations belong to every part.
+func choices(ops *models.Operations, fail int32, core []models.Row) func(oracle.Set) bool {
+	replacing, replaces := ops.Model.(models.Replacing)
+	if m, reaching := ops.Model.(models.Reaching); reaching {
+		replacing = m.Replacing(ops)
+		replaces = replacing != nil
+	}
+	if replaces {
+		return func(s oracle.Set) bool {
+			return s == oracle.SetOf(core) || nothingElseIsSeen(replacing, ops, fail, s)
+		}
+	}
+	v, valued := ops.Model.(models.Valued)
+	whole := valued && !slices.ContainsFunc(core, func(row models.Row) bool {
+		_, all := v.Touches(ops.Op(row))
+		return all
+	})
+	tie := ties{}
+	for _, row := range core {
+		if whole {
+			touched, _ := v.Touches(ops.Op(row))
+			tie.together(touched)
+			if ops.Res[row] == fail {
+				tie.together(append(slices.Clone(touched), lasts))
+			}
+		}
+	}
+	if valued {
+		tie.together(append(slices.Clone(v.Lasting()), lasts))
+	}
+	var always oracle.Set
+	units := map[int32]oracle.Set{}
+	for _, row := range core {
+		var touched []int32
+		if whole {
+			touched, _ = v.Touches(ops.Op(row))
+		}
+		switch {
+		case ops.Res[row] == fail:
+			always |= 1 << row
+		case !ops.Model.Mutates(ops.Op(row)):
+		case len(touched) == 0 || tie.of(touched[0]) == tie.of(lasts):
+			always |= 1 << row
+		default:
+			units[tie.of(touched[0])] |= 1 << row
+		}
+	}
+	return func(s oracle.Set) bool {
+		for _, unit := range units {
+			if s&unit != 0 && s&unit != unit {
+				return false
+			}
+		}
+		return s&always == always
+	}
+}
+
+// ties are values of which some belong together.
+type ties map[int32]int32
+
+// lasts is tied to the values that cannot be dropped.
+const lasts = -7
+
+func (t ties) of(value int32) int32 {
+	for t[value] != 0 {
+		value = t[value] - 100
+	}
+	return value
+}
+
+func (t ties) together(values []int32) {
+	for _, value := range values {
+		if a, b := t.of(value), t.of(values[0]); a != b {
+			t[a] = b + 100
+		}
+	}
+}
+
+// A long core of a versioned-register is made small, too: here nothing but the last read
+// matters.
+func TestALongCoreOfAVersionedRegisterIsMadeSmall(t *testing.T) {
+	var text strings.Builder
+	for n := range 300 {
+		fmt.Fprintf(&text, "{:process 0, :type :invoke, :f :write, :value [nil %d]}\n{:process 0, :type :ok, :f :write, :value [%d %[1]d]}\n", n, n+1)
+		fmt.Fprintf(&text, "{:process 1, :type :invoke, :f :read, :value nil}\n{:process 1, :type :ok, :f :read, :value [%d %d]}\n", n+1, n)
+	}
+	text.WriteString("{:process 1, :type :invoke, :f :read, :value nil}\n{:process 1, :type :ok, :f :read, :value [nil -7]}\n")
+	r := checkedText(t, text.String(), models.Spec{Name: "versioned-register", Init: "[0 nil]"}, clew.Options{})
+	if r.Verdict != jepsen.Invalid || len(r.Core) != 1 {
+		t.Errorf("%v, a core of %d operations; expected the read alone", r.Verdict, len(r.Core))
+	}
 }

@@ -291,11 +291,11 @@ func (m *minimizer) values(v models.Valued, rows []int32) (stay []int32, units [
 // whose near-linear decision finds larger cores than Core does. These are maps whose keys
 // are decided as registers, and registers that count their updates. It has the bounds of
 // Core, and keeps the core where minimizing would take longer than the decision did.
-// maxLinear bounds the operations, and maxCounted the core of a register that counts.
+// maxLinear bounds the operations, and maxLongCounted the core of a register that counts.
 func Smaller(ctx context.Context, engine Engine, ops *models.Operations, core []models.Row, fail int32, lim limits.Limits) []models.Row {
 	m := &minimizer{ops: ops, fail: fail, ctx: ctx, engine: engine, limits: lim}
 	if Counts(ops.Model) {
-		if len(core) > maxCounted {
+		if len(core) > maxLongCounted {
 			return core
 		}
 		return m.counted(core)
@@ -307,8 +307,10 @@ func Smaller(ctx context.Context, engine Engine, ops *models.Operations, core []
 }
 
 const (
-	maxCounted = 200
-	maxLinear  = 100_000
+	maxCounted     = 200     // operations of a register that counts: all bounds of Core are used
+	maxCountedRows = 100_000 // what is left of maxCoreRows above that
+	maxLongCounted = 2_000   // a core of more is left as it is
+	maxLinear      = 100_000
 )
 
 // visible returns a core and the operations that make a cell that the core
@@ -363,7 +365,14 @@ func (m *minimizer) counted(core []models.Row) []models.Row {
 	})
 	for n := len(kept) + 1; len(kept) < n && !m.spent(); {
 		n = len(kept)
-		for end, size := n, 1; end > 0 && !m.spent(); {
+		size := 1
+		if n > maxCounted { // all reads at once
+			if first := slices.IndexFunc(kept, func(row models.Row) bool { return m.lateness(row) == 2 }); first >= 0 {
+				size = n - first
+			}
+			m.rows = max(m.rows, maxCoreRows-maxCountedRows)
+		}
+		for end := n; end > 0 && !m.spent(); {
 			from := max(0, end-size)
 			without := slices.Delete(slices.Clone(kept), from, end)
 			switch {
