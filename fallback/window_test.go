@@ -91,6 +91,9 @@ func TestAsManyOpenOperationsAsAWordHasBits(t *testing.T) {
 
 func TestEnginesAgreeOnLongerHistories(t *testing.T) {
 	n := effort.Histories(60, 2000)
+	if effort.Few() {
+		n = 30
+	}
 	for _, spec := range rows.Models() {
 		model := spec.Name
 		valid, invalid, unknown := 0, 0, 0
