@@ -360,7 +360,7 @@ func (m *Maps) dispatch(i int) int {
 
 // refill moves the unread text to the start of a block and fills the block.
 // A block is at least twice as long as the moved text, up to the longest
-// form, so that a long map is scanned only a few times.
+// form. So a long map is scanned only a few times.
 func (m *Maps) refill() error {
 	if m.inErr != nil {
 		return m.inputError()

@@ -103,8 +103,8 @@ func (x Value) Get(keyword string) (Value, bool) {
 
 // Go returns the value in plain Go: nil, bool, int64 (or *big.Int), *big.Rat,
 // float64, string, Keyword, Symbol, []any, List, Set, map[any]any or Tagged.
-// Anything else stays a Value: a decimal, a character, a form that EDN does not
-// know, and a map with a key, such as a vector, that Go does not allow in a map.
+// Anything else stays a Value: a decimal, a character and a form that EDN does not
+// know. So does a map with a key, such as a vector, that Go does not allow in a map.
 func (x Value) Go() any {
 	switch kind := x.Kind(); kind {
 	case KindNil:

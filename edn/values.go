@@ -136,8 +136,8 @@ func (v *Values) Int(id ID) (int64, bool) {
 	return f.at, f.fits
 }
 
-// Str returns the contents of a string, the name of a keyword (without its colon) or symbol,
-// the tag of a tagged form, and the text of every other scalar. It returns "" for collections.
+// Str returns the contents of a string, the name of a keyword (without its colon) or symbol, or
+// the tag of a tagged form. For every other scalar it returns the text, and for collections "".
 func (v *Values) Str(id ID) string {
 	switch f := &v.forms[id]; f.kind {
 	case KindVector, KindList, KindSet, KindMap:
@@ -152,8 +152,8 @@ func (v *Values) Str(id ID) string {
 	}
 }
 
-// Items returns the elements of a vector, list or set, the keys and values of
-// a map in turn, or the one form of a tagged form. It keeps the order of the
+// Items returns the elements of a vector, list or set, or the one form of a tagged
+// form. For a map it returns keys and values in turn. It keeps the order of the
 // source. The results are forms, not classes. The caller must not modify them.
 func (v *Values) Items(id ID) []ID {
 	items := v.items(id)

@@ -13,8 +13,8 @@ import (
 // just before it is linearizable, the search ends; otherwise the evidence there
 // gives a lower bound. Each round costs a decision, and two rounds are usual.
 
-// MaxDescents is the number of rounds after which the bound is halved instead, so
-// that no history can force as many rounds as it has completions. Tests change it.
+// MaxDescents is the number of rounds after which the bound is halved instead.
+// So no history can force as many rounds as it has completions. Tests change it.
 var MaxDescents = 16
 
 // Failure finds the first failing completion of an invalid history, whose result is r, and then

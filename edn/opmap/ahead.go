@@ -25,7 +25,7 @@ const (
 	blockBytes = 256 << 10
 	// If a form is longer, the Reader continues alone.
 	longForm = 1 << 20
-	// It also does so if it had to read most of this many op maps itself.
+	// It also does so if, after this many op maps, it had to read most of them itself.
 	enoughFound = 1000
 
 	maxScouts = 8

@@ -8,8 +8,8 @@ import (
 	"clew/edn"
 )
 
-// Events that are laid out are kept and printed like those that were read
-// from the same op maps, even if a history has more layouts than are kept.
+// Events that are laid out are kept and printed like those read from the
+// same op maps. This holds even if a history has more layouts than are kept.
 func TestEventsThatAreLaidOutAreLikeThoseThatAreRead(t *testing.T) {
 	v := edn.NewValues()
 	var layouts Layouts

@@ -44,9 +44,9 @@ type Reader struct {
 
 	tree
 	entries  []extent
-	twice    bool           // a key of the current op map stands there twice
-	places   map[string]int // of its keys among the entries, if they are many
-	placed   int            // how many of them have been looked at for this
+	twice    bool           // a key occurs twice in the current op map
+	places   map[string]int // keys of the current op map and their entries, if there are many
+	placed   int            // how many entries have been added to places
 	others   []byte
 	forgiven error // what is wrong with the :value of the current op map
 	suspects suspects
@@ -70,8 +70,8 @@ func (r *Reader) Eager() { r.maps.Eager() }
 // for the default. It must be called before Next.
 func (r *Reader) First(bytes int) { r.maps.First(bytes) }
 
-// Next reads the next op map into ev. It returns io.EOF at the end, an
-// *edn.Error if the input is not a history, or an error of the underlying
+// Next reads the next op map into ev. It returns io.EOF at the end, and an
+// *edn.Error if the input is not a history. It returns an error of the underlying
 // reader with the name of the file. Calls after an error return the same error.
 func (r *Reader) Next(ev *Event) error {
 	if r.ahead != nil {
@@ -197,8 +197,8 @@ func (r *Reader) entry(key, end int, ev *Event) int {
 	return at
 }
 
-// first returns the number of the entry of a key of the current op map, -1 if it has
-// not come yet.
+// first returns the index of the entry of a key in the current op map, or
+// -1 if it has not occurred yet.
 func (r *Reader) first(key []byte) int {
 	data := r.maps.Data()
 	if len(r.entries) < manyKeys {
@@ -223,8 +223,8 @@ func (r *Reader) first(key []byte) int {
 // manyKeys is how many keys an op map must have before they are looked up in a map.
 const manyKeys = 32
 
-// agree says whether keys that stand in the current op map twice have equal values each
-// time, and fails otherwise. Layouts of such op maps are never learned.
+// agree reports whether the duplicate keys of the current op map have equal
+// values, and fails if not. Layouts of such op maps are never learned.
 func (r *Reader) agree() bool {
 	for _, e := range r.entries {
 		if !e.twice {

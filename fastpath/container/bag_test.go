@@ -82,7 +82,7 @@ func stepOfBag(dst []string, op models.Op, s string) []string {
 // closedBag says which choices are made of all operations of some values, and of
 // empty answers with all unknown removes. Among those smaller than the core, only
 // those with the failing operation count. None counts if the bag initially holds
-// something: the initial elements also have operations, which are not in the choice.
+// something: the initial elements also have operations, which are not in the core.
 func closedBag(k *testkit.Type) func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
 	return func(c *models.Columns, d fastpath.Decision) func(ops oracle.Set) bool {
 		core := oracle.SetOf(d.Core)

@@ -22,11 +22,11 @@ import (
 // covered so far in a bitmap. Full words are skipped (union-find). Values of equal priority
 // do not hinder each other, so a whole group is examined before it covers its slots.
 //
-// Why these slots suffice, and the order of the witness: a value enters in the last slot
-// before its zone. If it was peeked earlier, it enters in the last uncovered slot before
-// that peek. It leaves in the first uncovered slot from mInv on. All other slots in
-// which it is inside but outside its zone are covered by zones of still higher priority,
-// so nothing lower is taken or seen there. Within a slot, values leave first, the higher
+// Why these slots suffice, and the order of the witness: a value enters in the last
+// slot before its zone. If it was peeked earlier, it enters in the last uncovered slot
+// before that peek. It leaves in the first uncovered slot from mInv on. Zones of still
+// higher priority cover all other slots in which it is inside but outside its zone. So
+// nothing lower is taken or seen there. Within a slot, values leave first, the higher
 // ones before the lower ones. Then values enter, the lower ones before the higher ones.
 //
 // Crashed operations: containers.go.

@@ -16,8 +16,8 @@ import (
 //
 // A remove that crashed without a known value took some element, or nothing.
 //
-// Decides: which values the unknown removes took, such that the rest of the history
-// is linearizable, with a remove that never returned for each of these values.
+// Decides: which values the unknown removes took. The rest of the history must
+// be linearizable with a remove that never returned for each of these values.
 //
 // Precondition: those of the container. If the search for the values
 // branches too often, the history is ambiguous.

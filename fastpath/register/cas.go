@@ -24,10 +24,9 @@ import (
 //
 // Cost: O(operations + ids), no sort.
 //
-// Rests on: Gibbons and Korach's zones (zones.go), with chains as blocks. A
-// cas stands directly after what it saw; only reads may come between. So a
-// write, the cas that replaced it, the cas that replaced that, and so on,
-// together with the reads of each, form one block with a fixed order.
+// Rests on: Gibbons and Korach's zones (zones.go), with chains as blocks. A cas stands directly
+// after what it saw; only reads may come between. So a write, the cas that replaced it, the cas
+// that replaced that, and so on, form one block with their reads. Its order is fixed.
 //
 // Crashed operations: an operation whose value was never seen is omitted, as for the
 // register. If a completed operation saw the value of a crashed one, the crashed one did
@@ -320,8 +319,8 @@ func (a *casPass) chain(x int32) (b block, ok bool) {
 	return b, true
 }
 
-// backwards fails because an operation returned at event res, before event
-// inv. There, an operation that it depends on was invoked.
+// backwards fails because an operation returned at event res, before an
+// operation that it depends on was invoked at event inv.
 func (a *casPass) backwards(res, inv int32) {
 	a.fail(&Backwards{a.OpReturning(res), a.OpInvoked(inv)})
 }

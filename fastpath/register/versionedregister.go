@@ -32,20 +32,20 @@ import (
 // returned after all operations before it were invoked, which a running
 // maximum shows. Reads of one version may stand in any order.
 //
-// A read without a version goes to the first version with its value that is not before the
-// version of any operation that had returned before the read began. No linearization has
-// it earlier. So if that is too late for one of these reads, there is no linearization.
+// Consider a read without a version, and the versions of operations that had returned before it began.
+// It goes to the first version with its value that is not before any of these. No linearization has it
+// earlier. So if that is too late for one of these reads, there is no linearization.
 //
 // Crashed operations: they are omitted unless they fill a gap.
 //
 // # Core
 //
 // A choice of operations leaves room for others: operations that are not chosen may have made any version, with
-// any value, at any time. If one or two operations contradict this, they are the core, together with the
-// updates up to the version of the one that does not fail. So the core fails at the same operation as a history
-// of its own. If updates are missing and so no version is possible for the failing operation, it is the core,
-// together with the operation after which they are missing. If it cannot have any of the versions that it might
-// have, the core is the history up to the failure. Callers remove what is not needed (fallback.Smaller).
+// any value, at any time. If one or two operations contradict this, they are the core. It also has the updates
+// up to the version of the one that does not fail. So the core fails at the same operation as a history of its
+// own. If updates are missing, so that no version is possible for the failing operation, that operation is the
+// core. It also has the operation after which they are missing. If it cannot have any of the versions that it
+// might have, the core is the history up to the failure. Callers remove what is not needed (fallback.Smaller).
 
 // versionedRegister decides a history of Read, Write and CAS on a versioned register.
 func versionedRegister(ctx context.Context, c *models.Columns, register models.VersionsShape, want fastpath.Want) fastpath.Decision {

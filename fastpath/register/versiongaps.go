@@ -335,7 +335,7 @@ func (m *fitting) take(k int32) bool {
 }
 
 // repair fills gap k with an update that fills another gap, fills that gap with
-// yet another update, and so on, until it reaches an update that filled none: an
+// yet another update, and so on. It ends at an update that filled none: an
 // augmenting path. If there is no path, the gaps up to k cannot all be filled.
 func (m *fitting) repair(k int32) bool {
 	m.queue = append(m.queue[:0], k)

@@ -21,7 +21,8 @@ import (
 //   - All completed adds tell their totals, their amounts are all above 0 or
 //     all below, and those with equal totals have equal amounts.
 //
-// Crashed adds of the single amount, if there is one, are decided. With others, only Valid is.
+// Crashed adds of the single amount, if there is one, are decided. With
+// other crashed adds, only Valid is decided.
 //
 // Cost: expected O(operations * log(events) + events), where the
 // logarithm's base is 64. Totals are looked up by hash.
@@ -35,11 +36,11 @@ import (
 // linearized. Only which of several adds without a total took a step may differ. Proof, by
 // induction: let an operation return that needs the number to be x, and let it be less in the
 // sweep. The way to x is known. In the second case of the precondition, the step that ends at y is
-// by an add whose total is y, since any two of these begin at the same number. If there is none by
-// now, the step is by a crashed add of the single amount. (If it were by an add that begins later,
-// that add would find the number beyond its total, in any order.) In the first case all steps are
-// alike. So the sweep goes the only way, and where it cannot, no order can. Among adds without a
-// total it takes the one that returns first: two that are open can change places.
+// by an add whose total is y: any two of these begin at the same number. If there is none by now,
+// the step is by a crashed add of the single amount. (If it were by an add that begins later, that
+// add would find the number beyond its total, in any order.) In the first case all steps are alike.
+// So the sweep goes the only way, and where it cannot, no order can. Among adds without a total it
+// takes the one that returns first: two that are open can change places.
 //
 // Hence an operation fails for certain if it returns and its total was passed before it began.
 // What has returned by then is enough to show this: open operations have been used only for

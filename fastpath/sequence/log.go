@@ -27,17 +27,17 @@ import (
 // that put it there is also known: one that tells that place and has that value, or else the only
 // append of that value. Two operations that tell different values of one place contradict each
 // other. What is left is a counter. A Tail or a ReadLog needs one length, a ReadAt a length beyond
-// its place, a ReadNothing a length not beyond it, and an append that tells its place the length
-// before it. The sweep lets the list grow only when an operation that needs it to returns. Reads
-// happen as soon as they can.
+// its place, and a ReadNothing a length not beyond it. An append that tells its place needs the
+// length before it. The sweep lets the list grow only when an operation that needs it to returns.
+// Reads happen as soon as they can.
 //
 // Lemma: what the sweep linearizes by an event, every linearization has linearized by then. Only
 // which appends fill unknown places may differ. Proof, by induction: the way to the length that an
 // operation needs leads through every place, and where the append is known, it is in every
 // linearization. At an unknown place there are two cases. If appends tell their places, an open one
-// that would tell this place is of no use elsewhere, nor are two of them. All others that could
-// stand here are crashed ones that tell no place and were never seen: any two of these that have
-// begun can change places. So the sweep takes the one that would tell, else one of the crashed
+// that would tell this place is of no use elsewhere, and neither is a second one. All others that
+// could stand here are crashed ones that tell no place and were never seen: any two of these that
+// have begun can change places. So the sweep takes the one that would tell, else one of the crashed
 // ones. If no append tells its place, all appends that were never seen can change places as soon as
 // they have begun. So the sweep takes the one that returns first, and one that returns without a
 // place takes the next free one. So the sweep goes the only way, and where it cannot, no order can.

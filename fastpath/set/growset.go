@@ -33,9 +33,9 @@ import (
 //
 // A choice is a set of values and a set of reads: all adds of these values, and the
 // reads, of which only these values count. The core is a choice that contains the
-// read that fails and is not linearizable, while every smaller one is. It has at most
-// two values and two reads. It also has one add of each other value in the read that
-// does not fail, so that it fails at the same operation as a history of its own.
+// read that fails and is not linearizable, while every smaller one is. It has at
+// most two values and two reads. It also has one add of each other value in the read
+// that does not fail. So it fails at the same operation as a history of its own.
 
 // growOnly decides a history of the kinds of a grow-only set. The sets that were read list
 // each value once, in ascending order. The A of a ReadSet is an index into these sets.
@@ -317,8 +317,8 @@ func (st *stage) begins(o, inv int32) {
 	}
 }
 
-// outOfStage finds an operation that returned before one of an earlier stage was
-// invoked, or a read that returned before one of the adds that it needs was invoked.
+// outOfStage finds an operation that returned before one of an earlier stage was invoked.
+// It may also find a read that returned before one of the adds that it needs was invoked.
 func (s *growSet) outOfStage() fastpath.Violation {
 	from, latest := int32(-1), int32(-1) // the latest invocation so far, and its operation
 	for g := range s.stages {

@@ -23,7 +23,7 @@ var Long = effort.Long()
 const million = 1_000_000
 
 // Histories returns how many histories a test takes, usually and in the long mode.
-// CLEW_LONG_HISTORIES replaces the million of the largest campaigns. Smaller campaigns shrink in
+// CLEW_LONG_HISTORIES replaces the million of the largest campaigns. Smaller campaigns scale in
 // proportion, but not below the usual number. The race detector reduces thousands to a third.
 func Histories(usual, long int) int {
 	switch {
