@@ -14,3 +14,10 @@ func Look(h *jepsen.History, spec models.Spec) *report.Result {
 	f.look(h)
 	return f.found
 }
+
+// FollowTo is what Follow says of a whole history after a look at what came before.
+func FollowTo(seen, whole *jepsen.History, spec models.Spec) (*report.Result, error) {
+	f := follower{ctx: context.Background(), later: context.Background(), spec: spec}
+	f.look(seen)
+	return f.whole(whole)
+}

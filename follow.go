@@ -76,7 +76,7 @@ const (
 // whole is the result of all that has come: that of the last look if nothing has come
 // since.
 func (f *follower) whole(h *jepsen.History) (*report.Result, error) {
-	if f.last != nil && f.seen == len(h.Type) {
+	if f.last != nil && f.seen == len(h.Type) && f.last.History == h { // a test.jepsen may have been read again
 		return f.last, nil
 	}
 	ctx, o := f.later, f.options

@@ -154,3 +154,21 @@ func TestFollowEndsAtAFailureOfAKey(t *testing.T) {
 		t.Errorf("%v: %s", err, got.Text())
 	}
 }
+
+// A test.jepsen is read again and again: what was said of an earlier reading, such as that
+// it is cut off, is not said of the last one.
+func TestTheLastReadingCountsAndNotTheOneThatWasLookedAt(t *testing.T) {
+	spec := models.Spec{Name: "register"}
+	read := func() *jepsen.History {
+		h, err := clew.Read(strings.NewReader("{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n"), "x", spec.Pairing())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	seen, whole := read(), read()
+	seen.Warnings = append(seen.Warnings, "it is cut off")
+	if r, err := clew.FollowTo(seen, whole, spec); err != nil || r.History != whole || r.Verdict != jepsen.Valid {
+		t.Errorf("%v, warnings %q", err, r.History.Warnings)
+	}
+}
