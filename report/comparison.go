@@ -15,8 +15,8 @@ import (
 // Agreement says how a claim compares with our own result.
 type Agreement uint8
 
-// The agreements. A claim of unknown is KnossosUnknown whatever we find; if we find
-// nothing, it is NotComparable.
+// The agreements. An unknown claim is KnossosUnknown whatever
+// we find. If we find nothing, a claim is NotComparable.
 const (
 	NotComparable Agreement = iota
 	Agree
@@ -30,18 +30,18 @@ func (a Agreement) String() string {
 
 // Comparison is a claim beside our own result.
 type Comparison struct {
-	File      string // what the caller calls the history
+	File      string // the caller's name for the history
 	Claim     store.Claim
-	Result    *Result // of the claim's key if it is about one; nil if there is none
+	Result    *Result // of the claim's key if it is about a key; nil if there is none
 	Agreement Agreement
-	// Why says why it is not comparable, what differs though two verdicts agree, or
-	// which known difference explains it.
+	// Why says why the claim is not comparable, what differs although
+	// the verdicts agree, or which known difference explains it.
 	Why string
-	// Err is the error because of which it is not comparable, if it is an error.
+	// Err is the error that prevents the comparison, if an error does.
 	Err error
 }
 
-// Text is the comparison for people: a line, and our evidence if we disagree.
+// Text returns the comparison for people: a line, and our evidence if we disagree.
 func (c *Comparison) Text() string {
 	s := fmt.Sprintf("%-15s  %s", c.Agreement, text.Line(c.File))
 	if c.Claim.Checker != "" {
@@ -82,7 +82,7 @@ func (c *Comparison) Text() string {
 	return s + "\n" + proof(c.Result)
 }
 
-// claimed and found are a verdict with the failing operation.
+// claimed and found return a verdict with the failing operation.
 func claimed(c store.Claim) string {
 	if c.HasOp {
 		return fmt.Sprintf("INVALID at index %d", c.OpIndex)
@@ -100,7 +100,7 @@ func found(r *Result) string {
 	return "unknown: " + string(r.Cause)
 }
 
-// proof is our evidence, as clew check shows it.
+// proof returns our evidence as clew check shows it.
 func proof(r *Result) string {
 	if r.Verdict == jepsen.Valid {
 		return fmt.Sprintf("    a linearization of all %d operations was found and replayed; clew check --witness FILE writes it\n", len(r.Witness))
@@ -116,8 +116,7 @@ func proof(r *Result) string {
 	return b.String() + "\n"
 }
 
-// MarshalJSON is the comparison as one JSON object. Keys that do not apply are
-// null.
+// MarshalJSON returns the comparison as one JSON object. Keys that do not apply are null.
 func (c *Comparison) MarshalJSON() ([]byte, error) {
 	type claim struct {
 		Valid   any      `json:"valid"`
@@ -132,7 +131,7 @@ func (c *Comparison) MarshalJSON() ([]byte, error) {
 		Why       string  `json:"why"`
 		Knossos   *claim  `json:"knossos"`
 		Clew      *Result `json:"clew"`
-		By        string  `json:"by,omitempty"` // who made the claim
+		By        string  `json:"by,omitempty"` // the source of the claim
 	}{File: c.File, Checker: c.Claim.Checker, Agreement: c.Agreement.String(), Why: c.Why, By: c.Claim.By, Clew: c.Result}
 	if c.Claim.IsKey {
 		key := c.Claim.Key.String()

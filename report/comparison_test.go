@@ -13,7 +13,7 @@ import (
 	"clew/report"
 )
 
-// What others said, beside what we say: in words and in JSON.
+// A comparison shows what others said beside what we say: in words and in JSON.
 func TestComparisonsAreShown(t *testing.T) {
 	register := models.Spec{Name: "register"}
 	valid := check(t, register, clew.Options{}, "0 invoke write 1", "0 ok write 1")

@@ -15,7 +15,7 @@ import (
 	"clew/jepsen"
 )
 
-// EDN is the result map on one line, with sorted keys.
+// EDN returns the result map on one line, with sorted keys.
 func (r *Result) EDN() string {
 	var b strings.Builder
 	r.writeEDN(&b, 1<<10) // a Builder takes everything
@@ -23,8 +23,8 @@ func (r *Result) EDN() string {
 }
 
 // WriteEDN writes the result map on one line, with sorted keys, as the text of the
-// map that Clojure would read. It never holds all of it: of a million independent
-// keys it writes one after the other, and a core operation by operation.
+// map that Clojure would read. It never holds the whole text: it writes a million
+// independent keys one after the other, and a core operation by operation.
 func (r *Result) WriteEDN(w io.Writer) error { return r.writeEDN(w, 64<<10) }
 
 // writeEDN writes the result map through a buffer of some size.
@@ -48,7 +48,7 @@ func (r *Result) writeEDN(w io.Writer, size int) error {
 	return p.out.Flush()
 }
 
-// ednPrinter prints EDN. What a print method returns prints one form.
+// ednPrinter prints EDN. A print method returns a function that prints one form.
 type ednPrinter struct {
 	out  *bufio.Writer
 	v    *edn.Values
@@ -62,7 +62,7 @@ type field struct {
 	print func()
 }
 
-// fields prints a map, its keys sorted.
+// fields prints a map with sorted keys.
 func (p *ednPrinter) fields(m []field) {
 	slices.SortFunc(m, func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	p.out.WriteByte('{')
@@ -106,7 +106,7 @@ func (p *ednPrinter) string(s string) func() {
 	}
 }
 
-// keyword prints a keyword, nil if it has no name.
+// keyword prints a keyword, or nil if the name is empty.
 func (p *ednPrinter) keyword(name string) func() {
 	if name == "" {
 		return p.raw("nil")
@@ -124,8 +124,8 @@ func (p *ednPrinter) value(x edn.Value) func() {
 	}
 }
 
-// keyed is a map like the one that jepsen.independent's checker answers. Keys
-// with an unknown verdict are not failures.
+// keyed returns a map like the one that jepsen.independent's
+// checker returns. Keys with an unknown verdict are not failures.
 func (p *ednPrinter) keyed(r *Result) []field {
 	ids := make([]edn.ID, len(r.Keys))
 	var failures []edn.Value
@@ -146,8 +146,8 @@ func (p *ednPrinter) keyed(r *Result) []field {
 	return p.notes(m, r)
 }
 
-// notes appends which of several readings of a history was taken, if it has several, and
-// why a verdict is vacuous, if it is.
+// notes appends which of several readings of a history was
+// taken, and why a verdict is vacuous, where that applies.
 func (p *ednPrinter) notes(m []field, r *Result) []field {
 	if reading := r.Spec.Reading(); reading != "" {
 		m = append(m, field{"reading", p.string(reading)})
@@ -158,7 +158,7 @@ func (p *ednPrinter) notes(m []field, r *Result) []field {
 	return m
 }
 
-// shownAtOnce is how many results of keys are held while they are printed.
+// shownAtOnce bounds how many results of keys are held while they are printed.
 const shownAtOnce = 1024
 
 // results prints the map of the keys' results in the given order.
@@ -192,7 +192,7 @@ func (p *ednPrinter) verified(r *Result) field {
 	return field{"verified?", p.raw(strconv.FormatBool(r.Verified))}
 }
 
-// single is the map of a single history.
+// single returns the map of a single history.
 func (p *ednPrinter) single(r *Result) []field {
 	configs, paths := p.raw("()"), p.raw("()")
 	m := []field{{"valid?", p.valid(r)}, {"analyzer", p.keyword(r.Analyzer)}, {"stats", func() { p.stats(r) }}}
@@ -273,8 +273,8 @@ func (p *ednPrinter) paths(r *Result) {
 	})
 }
 
-// state prints the state after a step, or the record that says that there is
-// none: Knossos's for a step that cannot happen.
+// state prints the state after a step. If the step cannot
+// happen, it prints Knossos's record that says so.
 func (p *ednPrinter) state(s Step) func() {
 	if s.Why == "" {
 		return p.value(s.State)
@@ -285,8 +285,8 @@ func (p *ednPrinter) state(s Step) func() {
 	}
 }
 
-// opBefore prints an operation as it stands at the failure: its completion if it
-// had returned by then, otherwise its invocation.
+// opBefore prints an operation as it stood at the failure: its
+// completion if it had returned by then, otherwise its invocation.
 func (p *ednPrinter) opBefore(r *Result, op jepsen.Operation) {
 	if op == jepsen.None {
 		p.out.WriteString("nil")
@@ -300,7 +300,7 @@ func (p *ednPrinter) opBefore(r *Result, op jepsen.Operation) {
 	p.operation(r, op)
 }
 
-// event prints the op map of an event, nil if there is none.
+// event prints the op map of an event, or nil for None.
 func (p *ednPrinter) event(r *Result, e jepsen.Event) {
 	if e == jepsen.None {
 		p.out.WriteString("nil")
@@ -323,10 +323,11 @@ func (p *ednPrinter) printer(r *Result) *jepsen.OpPrinter {
 	return p.ops
 }
 
-// ReadEDN reads the result map of a history, as WriteEDN wrote it, or Knossos: the
-// verdict, and of a failure what pictures of it show. What was linearized before it
-// is no part of a map. A result is of this history if it has the failing event, or else
-// as many events and operations, as far as it says. Errors say what was expected.
+// ReadEDN reads the result map of a history, as written by WriteEDN or Knossos.
+// It returns the verdict, and for a failure also what pictures show of it. A map
+// does not contain what was linearized before the failure. A failure belongs to
+// this history if the history has the failing event; other results, if they
+// state no other numbers of events and operations. Errors say what was expected.
 func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 	if in == nil || h == nil || h.Values == nil {
 		return nil, fmt.Errorf("%s: expected a result and its history, found nil", name)
@@ -358,7 +359,7 @@ func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 		}
 		return r, nil
 	}
-	stats, _ := m.Get("stats") // which Knossos has not
+	stats, _ := m.Get("stats") // Knossos does not write them
 	for _, count := range []struct {
 		of string
 		n  int
@@ -370,14 +371,14 @@ func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 	return r, nil
 }
 
-// savedResult is a result that is read.
+// savedResult is a result that is being read.
 type savedResult struct {
 	r       *Result
 	h       *jepsen.History
 	byIndex indexed
 }
 
-// read reads a failure. It is false if the history has no such event.
+// read reads a failure. It returns false if the history does not have the failing event.
 func (s *savedResult) read(m edn.Value) bool {
 	op, _ := m.Get("op")
 	r, h := s.r, s.h
@@ -414,7 +415,7 @@ func (s *savedResult) read(m edn.Value) bool {
 	return true
 }
 
-// inSentence is how sentences name operations.
+// inSentence matches the way in which sentences name operations.
 var inSentence = regexp.MustCompile(`\(index (-?[0-9]+)\)`)
 
 func (s *savedResult) path(p edn.Value) []Step {
@@ -436,7 +437,7 @@ func (s *savedResult) path(p edn.Value) []Step {
 	return path
 }
 
-// operations is the operations that the history has.
+// operations returns those operations of a list that the history has.
 func (s *savedResult) operations(list edn.Value) []jepsen.Operation {
 	var all []jepsen.Operation
 	for _, x := range list.Items() {
@@ -454,7 +455,7 @@ func (s *savedResult) operation(op edn.Value) jepsen.Operation {
 	return jepsen.None
 }
 
-// event is the event of an op map, None if there is none.
+// event returns the event of an op map, or None if there is none.
 func (s *savedResult) event(op edn.Value) jepsen.Event {
 	at, _ := op.Get("index")
 	index, isInt := at.Int()

@@ -15,8 +15,8 @@ import (
 	"clew/report"
 )
 
-// What is written is the text of the map that it reads as: the same bytes, keys
-// sorted at every level.
+// WriteEDN writes the text of the map that it reads
+// as: the same bytes, with keys sorted at every level.
 func TestWriteEDNWritesTheTextOfItsMap(t *testing.T) {
 	var text strings.Builder
 	for i, key := range []string{"10", "9", `"k"`, ":k", "1/2", "2.5", "[1 {:b 2, :a 1}]", "nil", "1N", "-3"} {
@@ -66,13 +66,13 @@ func TestWriteEDNWritesTheTextOfItsMap(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// full is a disk that is full.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// A result is read with what its history has of it: operations by their events, and
-// names in the sentence.
+// A result is read with what its history knows about it:
+// operations by their events, and names in the sentence.
 func TestASavedFailureIsReadWithWhatItsHistoryHas(t *testing.T) {
 	written := check(t, models.Spec{Name: "register"}, clew.Options{},
 		"0 invoke write 1", "0 ok write 1", "0 invoke write 2", "0 ok write 2", "1 invoke write 5", "2 invoke read", "2 ok read 1")
@@ -109,7 +109,7 @@ func TestASavedFailureIsReadWithWhatItsHistoryHas(t *testing.T) {
 			}
 		}
 	}
-	// Of operations that the history does not have, paths are left out as a whole.
+	// A path is omitted as a whole if the history does not have one of its operations.
 	paths := strings.Index(text, ":final-paths ")
 	other := text[:paths] + strings.Replace(text[paths:], ":f :write, :index 3", ":f :write, :index 99", 1)
 	if other == text {

@@ -9,21 +9,20 @@ import (
 	"clew/models"
 )
 
-// MaxPaths bounds the final paths. There are as many as there are orders of the
-// pending operations: Knossos lists them all, and runs out of memory at nine.
+// MaxPaths bounds the final paths. There is one for each order of the pending
+// operations: Knossos lists them all, and runs out of memory at nine.
 const MaxPaths = 10
 
 // MaxConfigs bounds the configurations.
 const MaxConfigs = 10
 
-// Explain shows why operations cannot be linearized past the first failing
-// completion. It is given a linearization of what is before that completion,
-// and others if any are known, as rows. It shows the configurations that these
-// lead to, starting with that of order, and final paths from the first
-// configuration, starting with the shortest. Each path goes on with some
-// pending operations in some order, and ends at the failing one, which cannot
-// happen there: it never can, or there would be no failure. If the context ends
-// before, the error is its cause, and there is no more than was found by then.
+// Explain shows why operations cannot be linearized past the first failing completion. order is
+// a linearization of everything before that completion, and others are further ones that are
+// known, as rows. Explain returns the configurations that these lead to, starting with that of
+// order. It also returns final paths from the first configuration, starting with the shortest.
+// Each path continues with some pending operations in some order and ends at the failing one.
+// That one cannot happen there: it never can, or there would be no failure. If the context ends
+// first, Explain returns its cause as the error, and what it has found so far.
 func Explain(ctx context.Context, ops *models.Operations, fail jepsen.Event, order []models.Row, others [][]models.Row) ([]Config, [][]Step, error) {
 	f := failure{ctx: ctx, ops: ops, fail: int32(fail)}
 	f.cut = f.opened()
@@ -52,11 +51,11 @@ func Explain(ctx context.Context, ops *models.Operations, fail jepsen.Event, ord
 	return configs, paths, nil
 }
 
-// failure is operations and the event at which they fail.
+// failure holds operations and the event at which they fail.
 type failure struct {
 	ctx  context.Context
 	ops  *models.Operations
-	cut  *models.Columns // as they stand just before that event
+	cut  *models.Columns // the columns just before that event
 	fail int32
 }
 
@@ -64,14 +63,14 @@ type failure struct {
 type reached struct {
 	state   models.State
 	last    models.Row   // linearized last, or -1
-	pending []models.Row // open at the failure and not linearized, the failing one among them
+	pending []models.Row // open at the failure and not linearized, including the failing one
 }
 
 func (c reached) equal(o reached) bool {
 	return c.last == o.last && slices.Equal(c.state, o.state) && slices.Equal(c.pending, o.pending)
 }
 
-// config is a configuration as a Result shows it.
+// config converts a configuration to the form that a Result shows.
 func (f *failure) config(c reached) Config {
 	config := Config{State: f.ops.Model.Record(c.state), Last: jepsen.None}
 	if c.last >= 0 {
@@ -83,7 +82,7 @@ func (f *failure) config(c reached) Config {
 	return config
 }
 
-// reach is the configuration that an order leads to.
+// reach returns the configuration that an order leads to.
 func (f *failure) reach(order []models.Row) (reached, error) {
 	order = trim(f.cut, order)
 	state, err := models.Final(f.ctx, f.ops.Model, f.cut, order)
@@ -105,8 +104,8 @@ func (f *failure) reach(order []models.Row) (reached, error) {
 	return c, nil
 }
 
-// opened is the columns as they stand just before the failure: operations that
-// return later are open. Its rows are those of the operations.
+// opened returns the columns as they stand just before the failure:
+// operations that return later are open. The rows stay the same.
 func (f *failure) opened() *models.Columns {
 	c := f.ops.Columns
 	c.Res = slices.Clone(c.Res)
@@ -118,8 +117,8 @@ func (f *failure) opened() *models.Columns {
 	return &c
 }
 
-// trim takes open operations off the end of a linearization: no operation that
-// returned needs them.
+// trim removes open operations from the end of a
+// linearization: no operation that returned needs them.
 func trim(c *models.Columns, order []models.Row) []models.Row {
 	n := len(order)
 	for n > 0 && c.Res[order[n-1]] == models.Open {
@@ -128,7 +127,7 @@ func trim(c *models.Columns, order []models.Row) []models.Row {
 	return order[:n]
 }
 
-// paths goes through the pending operations breadth first.
+// paths searches the orders of the pending operations breadth first.
 func (f *failure) paths(c reached) ([][]Step, error) {
 	ops, model := f.ops, f.ops.Model
 	var start []Step
@@ -165,7 +164,7 @@ func (f *failure) paths(c reached) ([][]Step, error) {
 	return found, nil
 }
 
-// some is states that an operation leads to, at most n if there may be very many.
+// some returns states that an operation leads to, at most n of them if there may be very many.
 func (f *failure) some(n int, from models.State, op models.Op) (next []models.State) {
 	each, branching := f.ops.Model.(models.Branching)
 	if !branching {
@@ -178,7 +177,7 @@ func (f *failure) some(n int, from models.State, op models.Op) (next []models.St
 	return next
 }
 
-// step is a step of a path that can happen.
+// step returns a step of a path that can happen.
 func (f *failure) step(row models.Row, state models.State) Step {
 	return Step{Operation: f.ops.Of[row], State: f.ops.Model.Record(state)}
 }

@@ -47,7 +47,7 @@ func TestAPathEndsInTheFailingOperation(t *testing.T) {
 	}
 }
 
-// numbered makes every row the operation of its number.
+// numbered assigns to every row the operation with its number.
 func numbered(ops *models.Operations) {
 	for row := range jepsen.Operation(ops.Len()) {
 		ops.Of = append(ops.Of, row)

@@ -6,16 +6,16 @@ import (
 	"clew/jepsen"
 )
 
-// Line is a result as a line of JSON: the verdict and where to look. It is what
-// clew check --output json prints of each history, and what is read from such a line
-// prints the same again. Keys that do not apply are null. If the keys of the history
-// are independent, it shows the earliest failure, and which keys fail.
+// Line is a result as a line of JSON: the verdict and where to look. clew check
+// --output json prints one for each history. A Line that was read from such output
+// prints the same again. Keys that do not apply are null. If the keys of the
+// history are independent, it shows the earliest failure, and which keys fail.
 type Line struct {
 	File        string         `json:"file"`
 	Valid       jepsen.Verdict `json:"valid"`
 	Model       Text           `json:"model"`
 	Init        Text           `json:"init"`
-	Reading     Text           `json:"reading,omitempty"` // which of several was taken, as "answers told"; see models.Spec.Reading
+	Reading     Text           `json:"reading,omitempty"` // which of several readings was taken, such as "answers told"; see models.Spec.Reading
 	Analyzer    Text           `json:"analyzer"`
 	OpIndex     *int64         `json:"op-index"`          // the :index of the first failing completion
 	OpLine      *int           `json:"op-line"`           // and its line
@@ -31,15 +31,15 @@ type Line struct {
 	Vacuous     Text           `json:"vacuous,omitempty"` // why none of its answers says anything that could be wrong
 	Skipped     int            `json:"skipped"`
 	Warnings    []string       `json:"warnings"`
-	Keys        *int           `json:"keys,omitempty"`     // of independent keys: how many
+	Keys        *int           `json:"keys,omitempty"`     // how many independent keys there are
 	Failures    []string       `json:"failures,omitempty"` // and which of them fail, as EDN
-	ToldBy      string         `json:"told-by,omitempty"`  // what the model or the initial value was taken from
+	ToldBy      string         `json:"told-by,omitempty"`  // the source of the model or the initial value
 }
 
-// Text is a text that is null in JSON if it is empty.
+// Text is a string that JSON shows as null if it is empty.
 type Text string
 
-// MarshalJSON is the text as JSON.
+// MarshalJSON writes the text as JSON.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t == "" {
 		return []byte("null"), nil
@@ -47,10 +47,10 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(t))
 }
 
-// MarshalJSON is the result's Line as JSON.
+// MarshalJSON writes the result's Line as JSON.
 func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.Line()) }
 
-// Line is the result as a line of JSON.
+// Line returns the result as a line of JSON.
 func (r *Result) Line() Line {
 	l := Line{
 		File: r.File, Valid: r.Verdict, Ms: r.Ms, Warnings: []string{},

@@ -7,8 +7,7 @@ import (
 	"clew/jepsen"
 )
 
-// KeyResult is the result of one independent key: its verdict, and everything else
-// if it is asked for.
+// KeyResult is the result of one independent key: its verdict, and on request everything else.
 type KeyResult struct {
 	Key     edn.Value
 	Verdict jepsen.Verdict
@@ -17,14 +16,14 @@ type KeyResult struct {
 	keys *Keys
 }
 
-// Result is the whole result of the key. Its History is the key's own. There may
-// be a million keys, so little is kept of a valid one: its Result is made anew by
-// every call, in time linear in the key's operations.
+// Result returns the whole result of the key. Its History is the key's own.
+// There may be a million keys, so little is kept of a valid one. Every call
+// builds its Result again, in time linear in the key's operations.
 func (k KeyResult) Result() *Result {
 	return resultsOf([]KeyResult{k}, []int{0})[0]
 }
 
-// Witness is the witness of a valid key, as operations of the whole history.
+// Witness returns the witness of a valid key as operations of the whole history.
 func (k KeyResult) Witness() []jepsen.Operation { return k.keys.WitnessOf(int(k.row)) }
 
 // SelfCheckFailed says whether the evidence of the key's verdict turned out to be wrong.
@@ -44,39 +43,38 @@ func (k KeyResult) Vacuous() string {
 	return k.keys.names[k.keys.valid[k.row].vacuous]
 }
 
-// Row is the row of the key among all keys of the history.
+// Row returns the row of the key among all keys of the history.
 func (k KeyResult) Row() int { return k.keys.keyed.Row(int(k.row)) }
 
-// Keys gathers the results of independent keys. It keeps all of a result that is
-// not valid, and of a valid one what cannot be told from the history: some 30 bytes
-// and the witness.
+// Keys gathers the results of independent keys. It keeps each result that is not valid. Of
+// a valid one it keeps only what the history does not show: some 30 bytes and the witness.
 type Keys struct {
 	keyed   *jepsen.Keyed
-	like    Result             // of a valid key, what is true of all of them
-	valid   []validKey         // by row of the keys; of the others, nothing
-	others  map[int32]*Result  // those that are not valid, or have more to say
+	like    Result             // what all results of valid keys have in common
+	valid   []validKey         // by row of the keys; empty for the others
+	others  map[int32]*Result  // the results that are not valid, or have more to say
 	names   []string           // the analyzers' names, and why verdicts are vacuous
 	witness []jepsen.Operation // key by key; operations of the whole history
 }
 
-// validKey is what is kept of a valid key.
+// validKey holds what is kept of a valid key.
 type validKey struct {
 	final    edn.ID
 	witness  int32 // where its witness ends in that of all keys
 	ms       float64
 	analyzer int32 // an index into the names
-	vacuous  int32 // likewise
+	vacuous  int32 // the same
 }
 
-// NewKeys begins with the results of no keys. A result of a valid key is like
-// the given one, but for what its search found.
+// NewKeys returns Keys without results. The result of a valid
+// key is like the given one except for what its search found.
 func NewKeys(keyed *jepsen.Keyed, like Result) *Keys {
 	return &Keys{keyed: keyed, like: like, others: map[int32]*Result{},
 		valid: make([]validKey, 0, len(keyed.Keys)), witness: make([]jepsen.Operation, 0, len(keyed.Unwrapped.Invocation))}
 }
 
-// Add adds the result of the next key in order. Nothing of a valid one is kept
-// as it is, its History least of all.
+// Add adds the result of the next key in order. It copies what it
+// needs of a valid one and keeps neither the result nor its History.
 func (k *Keys) Add(own *jepsen.KeyHistory, r *Result) {
 	row := int32(len(k.valid))
 	kept := validKey{ms: r.Ms, final: r.Final.ID(), analyzer: k.name(r.Analyzer), vacuous: k.name(r.Vacuous)}
@@ -101,7 +99,7 @@ func (k *Keys) name(name string) int32 {
 	return int32(i)
 }
 
-// List is the results so far.
+// List returns the results so far.
 func (k *Keys) List() []KeyResult {
 	list := make([]KeyResult, len(k.valid))
 	for row := range list {
@@ -113,7 +111,7 @@ func (k *Keys) List() []KeyResult {
 	return list
 }
 
-// WitnessOf is the witness of a key as operations of the whole history.
+// WitnessOf returns the witness of a key as operations of the whole history.
 func (k *Keys) WitnessOf(row int) []jepsen.Operation {
 	from := int32(0)
 	if row > 0 {
@@ -122,10 +120,10 @@ func (k *Keys) WitnessOf(row int) []jepsen.Operation {
 	return k.witness[from:k.valid[row].witness]
 }
 
-// results are the results of some keys, given by their rows.
+// results returns the results of some keys, given by their rows.
 func (k *Keys) results(rows []int) []*Result {
 	results := make([]*Result, len(rows))
-	if k == nil { // nobody gathered them
+	if k == nil { // no results were gathered
 		for i := range results {
 			results[i] = new(Result)
 		}
@@ -151,8 +149,8 @@ func (k *Keys) results(rows []int) []*Result {
 	return results
 }
 
-// resultsOf are the results of some keys, given by their places in a list of keys
-// that were gathered together.
+// resultsOf returns the results of some keys, given by their
+// places in a list of keys that were gathered together.
 func resultsOf(list []KeyResult, places []int) []*Result {
 	rows := make([]int, len(places))
 	for i, at := range places {

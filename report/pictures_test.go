@@ -21,18 +21,18 @@ import (
 	"clew/report"
 )
 
-// patience is how long one of many small histories may take.
+// patience bounds how long one of many small histories may take.
 const patience = 200 * time.Millisecond
 
 var rewrite = flag.Bool("rewrite", false, "write the pictures of testdata anew; look at them")
 
-// pictured are the histories of testdata, of which all are wrong.
+// pictured lists the histories of testdata; all of them are wrong.
 var pictured = []models.Spec{
 	{Name: "register"}, {Name: "fifo-queue"}, {Name: "stack"}, {Name: "mutex"}, {Name: "cas-register", Init: "0"},
 	{Name: "multi-register", Init: "{:x 0 :y 0 :z 0}"}, {Name: "bank", Init: "{:a 20 :b 20 :c 20}"},
 }
 
-// failure is the result of one of them.
+// failure returns the result of one of them.
 func failure(t *testing.T, spec models.Spec) *report.Result {
 	t.Helper()
 	h, err := clew.ReadFile(filepath.Join("testdata", spec.Name+".edn"), jepsen.Options{})
@@ -51,7 +51,7 @@ func failure(t *testing.T, spec models.Spec) *report.Result {
 
 // TestPictures compares pictures with those in testdata.
 //
-// go test -run TestPictures ./report -rewrite writes them anew; look at them.
+// To write them again, run go test -run TestPictures ./report -rewrite, and look at them.
 func TestPictures(t *testing.T) {
 	for _, spec := range pictured {
 		r := failure(t, spec)
@@ -68,7 +68,7 @@ func TestPictures(t *testing.T) {
 	compare(t, valid, report.WindowOptions{}, "valid.svg")
 }
 
-// compare compares a picture with one in testdata, and looks at it.
+// compare compares a picture with one in testdata, after look has checked it.
 func compare(t *testing.T, r *report.Result, o report.WindowOptions, name string) {
 	t.Helper()
 	got := look(t, name, r, o)
@@ -87,7 +87,7 @@ func compare(t *testing.T, r *report.Result, o report.WindowOptions, name string
 	}
 }
 
-// look is a picture that keeps what pictures promise.
+// look returns a picture, and checks that it keeps what pictures promise.
 func look(t *testing.T, name string, r *report.Result, o report.WindowOptions) []byte {
 	t.Helper()
 	w, err := r.Window(context.Background(), o)

@@ -11,15 +11,15 @@ import (
 )
 
 // linearize finds where the operations of the window take effect, and the states
-// after them: in the witness of a valid history, and in the linearization of what is
-// before a failure. Every operation takes effect as early as the order allows: just
-// after the latest invocation up to it.
+// after them. It takes these from the witness of a valid history, or from the
+// linearization of everything before a failure. Every operation takes effect as
+// early as the order allows: just after the latest invocation up to it.
 func (b *windowBuilder) linearize(ctx context.Context) {
 	order := b.r.Witness
 	if b.r.Verdict == jepsen.Invalid {
 		order = b.r.Before
 		for len(order) > 0 && b.r.openAtFailure(order[len(order)-1]) {
-			order = order[:len(order)-1] // nobody that returned needs it
+			order = order[:len(order)-1] // no operation that returned needs it
 		}
 	}
 	h, w := b.h, b.w
@@ -57,8 +57,8 @@ func (b *windowBuilder) linearize(ctx context.Context) {
 	w.Points = append(points, b.attempt()...)
 }
 
-// attempt is the pending operations of the longest final path, which are tried just
-// before the failure.
+// attempt returns the pending operations of the longest
+// final path, which are tried just before the failure.
 func (b *windowBuilder) attempt() []Point {
 	if b.w.FailAt < 0 {
 		return nil
@@ -82,9 +82,9 @@ func (b *windowBuilder) attempt() []Point {
 	return points
 }
 
-// states is the states after the given numbers of operations of an order, as text;
-// none if they cannot be found: a model may fail, and a part of what its author
-// declares may run where the whole does not.
+// states returns the states after the given numbers of operations of an
+// order, as text. It returns none if they cannot be found. A model may fail:
+// a part of the author's declarations may run where the whole does not.
 func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, steps []int) (texts []string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -107,7 +107,7 @@ func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, st
 	rows := rowsOf{ops: ops}
 	order, at := rows.said(order[:steps[len(steps)-1]], steps)
 	op := func(i int) models.Op { return ops.Op(rows.of(order[i])) }
-	if over, ok := ops.Model.(models.Overwriting); ok { // what was before that makes no difference
+	if over, ok := ops.Model.(models.Overwriting); ok { // operations before the last overwriting one make no difference
 		for i := at[0] - 1; i >= 0; i-- {
 			if over.Overwrites(op(i)) {
 				order = order[i:]
@@ -132,8 +132,8 @@ func (b *windowBuilder) states(ctx context.Context, order []jepsen.Operation, st
 	return texts
 }
 
-// model is the operations that are linearized as the model reads them, nil if it
-// cannot.
+// model returns the operations that are linearized, as the
+// model reads them, or nil if the model cannot read them.
 func (b *windowBuilder) model(ctx context.Context) *models.Operations {
 	if b.r.Ops != nil {
 		return b.r.Ops
@@ -152,15 +152,15 @@ func (b *windowBuilder) model(ctx context.Context) *models.Operations {
 	return ops
 }
 
-// rowsOf finds the rows of operations. Nearly always one is as far from its number as
-// the last one was.
+// rowsOf finds the rows of operations. The distance between an
+// operation's number and its row is nearly always that of the last one.
 type rowsOf struct {
 	ops  *models.Operations
 	away int
 }
 
-// said is an order without what says nothing to the model, and the numbers of
-// operations by given steps of it.
+// said returns an order without the operations that say nothing to the model. It
+// also converts given numbers of steps into numbers of operations in the new order.
 func (r *rowsOf) said(order []jepsen.Operation, steps []int) (kept []jepsen.Operation, at []int) {
 	if !slices.ContainsFunc(order, func(op jepsen.Operation) bool { return r.of(op) < 0 }) {
 		return order, slices.Clone(steps)
@@ -176,7 +176,7 @@ func (r *rowsOf) said(order []jepsen.Operation, steps []int) (kept []jepsen.Oper
 	return kept, at
 }
 
-// of is the row of an operation, -1 if it has none.
+// of returns the row of an operation, or -1 if it has none.
 func (r *rowsOf) of(op jepsen.Operation) models.Row {
 	of := r.ops.Of
 	if row := int(op) - r.away; row >= 0 && row < len(of) && of[row] == op {
@@ -192,12 +192,12 @@ func (r *rowsOf) of(op jepsen.Operation) models.Row {
 
 // Bounds of a state in a picture.
 const (
-	maxStateNumbers = 200 // of the model
+	maxStateNumbers = 200 // numbers in a state of the model
 	maxStateText    = 24  // characters
 )
 
-// stateText is a state in short: without the name of its record, and of a record
-// with one field that field.
+// stateText returns a short form of a state: it omits the name of the
+// record, and of a record with one field it shows only the field.
 func stateText(record edn.Value) string {
 	if record.Kind() == edn.KindTagged {
 		record = record.Items()[0]

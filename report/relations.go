@@ -8,26 +8,28 @@ import (
 	"clew/models"
 )
 
-// Relation is a relation of two operations of a history, a step of the
-// contradiction in a failure.
+// Relation is a relation between two operations of a
+// history: a step of the contradiction in a failure.
 type Relation struct {
 	Kind     RelationKind
 	From, To jepsen.Operation
 }
 
-// Bounds of the relations of a failure: what is more tells nobody anything.
+// Bounds of the relations of a failure: more of them would tell the reader nothing.
 const (
 	maxRelations = 12
-	maxRelated   = 12 // operations of which all are related with each other
+	maxRelated   = 12 // operations that are all related with each other
 	relatePoll   = 1 << 12
 )
 
-// Relate is how some operations of a failure are related: what its sentence tells of
-// them, or, if that is nothing, which of them returned before which, without what
-// follows from others; and which one of them can only have seen what another did. If
-// they are not those of a sentence but of a core, which may be many, only what
-// returned before the failing one is told: the rest shows. Rows below 0 stand for no
-// operation. Linear time in the operations for each of the few.
+// Relate returns how some operations of a failure are related. These are
+// the relations that its sentence states. If it states none, they say which
+// operations returned before which, without those that follow from others.
+// Relate adds which operation can only have seen what another one did.
+//
+// If the operations come from a core instead of a sentence, there may be many. Then only
+// those that returned before the failing one are related to it; the rest is visible. Rows
+// below 0 stand for no operation. Linear time in the operations for each of the few.
 func Relate(ctx context.Context, ops *models.Operations, fail jepsen.Event, named []models.Row, told []models.Relation, core bool) []Relation {
 	var all []Relation
 	add := func(r models.Relation) {
@@ -70,8 +72,8 @@ func Relate(ctx context.Context, ops *models.Operations, fail jepsen.Event, name
 	return all
 }
 
-// onlyMaker is the one operation that can have made what another saw, -1 if there
-// are several or none, if it was there at first, or if the context ends.
+// onlyMaker returns the one operation that can have made what another saw. It returns -1
+// if there are several or none, if the value was there initially, or if the context ends.
 func onlyMaker(ctx context.Context, ops *models.Operations, sees func(maker, seer models.Op) bool, fail jepsen.Event, seer models.Row) models.Row {
 	op, end, maker := ops.Op(seer), min(ops.Res[seer], int32(fail)), models.Row(-1)
 	if len(ops.Model.Step(nil, ops.Model.Init(), op)) > 0 {

@@ -12,7 +12,7 @@ import (
 	"clew/report"
 )
 
-// check is the result of a history, an event a line: "0 invoke :write 1".
+// check returns the result of a history, one event per line: "0 invoke :write 1".
 func check(t *testing.T, spec models.Spec, o clew.Options, lines ...string) *report.Result {
 	t.Helper()
 	var text strings.Builder

@@ -66,8 +66,7 @@ func TestAResultNamesItsOperations(t *testing.T) {
 	}
 }
 
-// TestWhyIsARecordInTheMap: Knossos shows why a step cannot happen in the place of
-// the state.
+// TestWhyIsARecordInTheMap: Knossos shows why a step cannot happen in place of the state.
 func TestWhyIsARecordInTheMap(t *testing.T) {
 	r := failing(t, `
 		{:process 1 :type :invoke :f :read :value nil}

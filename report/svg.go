@@ -31,26 +31,26 @@ import (
 //	(1) write 1 of process 0 returned before write 2 of process 0
 //	● takes effect here; below it the state
 //
-// The columns of the window are moved apart until the labels of a row have room
-// beside each other. If that makes the picture too wide, labels are shortened, those
-// of the operations that matter last.
+// The columns of the window are moved apart until the labels of a row
+// have room beside each other. If that makes the picture too wide, labels
+// are shortened. Those of the operations that matter are shortened last.
 
 // Bounds and sizes of an SVG picture, in pixels.
 const (
 	svgWidth, svgHeight  = 1400, 900 // unless more rows are asked for
 	svgLeast             = 720       // wide
 	svgMargin            = 16
-	svgChar, svgSmall    = 7.4, 6.2 // the width of a character in labels, and in small ones
+	svgChar, svgSmall    = 7.4, 6.2 // the width of a character in labels, and in small labels
 	svgLine              = 18
 	svgBar               = 14
 	svgRow               = 54
 	svgLeastRow          = 30
 	svgPad               = 10 // between labels
 	svgSentence, svgNote = 6, 10
-	svgTitle             = 300 // characters of what a browser shows under the pointer
+	svgTitle             = 300 // characters of the text that a browser shows under the pointer
 )
 
-// svgLight and svgDark are the colors, and what goes with them.
+// svgLight and svgDark hold the colors and other styles.
 const svgLight = `
 text { font: 12px monospace; fill: #1c2330; white-space: pre }
 .paper { fill: #fff }
@@ -134,8 +134,8 @@ type (
 	svgGroup struct {
 		XMLName xml.Name `xml:"g"`
 		Class   string   `xml:"class,attr,omitempty"`
-		Op      string   `xml:"data-op,attr,omitempty"`  // the operation that it stands for
-		Why     string   `xml:"data-why,attr,omitempty"` // why that cannot happen
+		Op      string   `xml:"data-op,attr,omitempty"`  // the operation that it draws
+		Why     string   `xml:"data-why,attr,omitempty"` // why the operation cannot happen
 		Title   string   `xml:"title,omitempty"`
 		Items   []any
 	}
@@ -179,8 +179,8 @@ type (
 	}
 )
 
-// WriteSVG draws the window around the failure of an invalid result, or of the
-// witness of a valid one.
+// WriteSVG draws the window around the failure of an invalid result,
+// or around the witness of a valid one with independent keys.
 func (r *Result) WriteSVG(w io.Writer) error {
 	if r.Keys == nil && !r.fails() {
 		return errors.New("a picture is of a failure; found a history that is " + r.Verdict.String())
@@ -192,25 +192,24 @@ func (r *Result) WriteSVG(w io.Writer) error {
 	return window.WriteSVG(w)
 }
 
-// WriteSVG draws the window, at most 1,400 pixels wide and 900 high unless more rows
-// were asked for.
+// WriteSVG draws the window, at most 1,400 pixels
+// wide and 900 high unless more rows were requested.
 func (w *Window) WriteSVG(out io.Writer) error { return w.DrawSVG(out, SVGOptions{}) }
 
 // SVGOptions say what an SVG picture is for.
 type SVGOptions struct {
-	// Scheme is "light" or "dark", "" for the one that its reader prefers.
+	// Scheme is "light" or "dark", or "" for the one that the reader prefers.
 	Scheme string
-	// Part: it is an element of an HTML page, which has SVGStyle and the sentence.
-	// Its operations have a data-op, their jepsen.Operation, and the failing one has
-	// a data-why.
+	// Part says that the picture is an element of an HTML page, which
+	// has SVGStyle and the sentence. Its operations have a data-op,
+	// their jepsen.Operation. The failing one also has a data-why.
 	Part bool
 }
 
-// SVGStyle is the style of pictures in pages: what they look like, and how that
-// differs if it is dark.
+// SVGStyle returns the style of pictures in pages, and how it differs in dark mode.
 func SVGStyle() (light, dark string) { return svgLight, svgDark }
 
-// DrawSVG is WriteSVG with options.
+// DrawSVG draws the window with options.
 func (w *Window) DrawSVG(out io.Writer, o SVGOptions) error {
 	if !o.Part {
 		if _, err := io.WriteString(out, xml.Header); err != nil {
@@ -226,32 +225,32 @@ func (w *Window) DrawSVG(out io.Writer, o SVGOptions) error {
 	return err
 }
 
-// drawing is a picture under way.
+// svgDrawing is a picture that is being drawn.
 type svgDrawing struct {
 	w      *Window
 	o      SVGOptions
-	labels []string // of the operations, as short as they must be
+	labels []string // of the operations, as short as necessary
 	xs     []float64
 	left   float64 // where the axis begins
 	right  int     // and where it ends
-	why    int     // characters of why the failing operation cannot happen
+	why    int     // how many characters may say why the failing operation cannot happen
 	width  int
 	top    int // of the first row
-	row    int // the height of one
+	row    int // the height of a row
 	items  []any
-	texts  []any    // which stand on everything else
-	taken  []svgBox // where they stand
+	texts  []any    // drawn on top of everything else
+	taken  []svgBox // where the texts stand
 }
 
-// svgBox is what a text takes.
+// svgBox is the area that a text takes.
 type svgBox struct{ x1, y1, x2, y2 float64 }
 
 func (b svgBox) meets(o svgBox) bool {
 	return b.x1 < o.x2 && o.x1 < b.x2 && b.y1 < o.y2 && o.y1 < b.y2
 }
 
-// textWidth is more than the width of a text: letters of other scripts than the
-// Latin one may take twice the room.
+// textWidth returns an upper bound of the width of a text:
+// letters of scripts other than Latin may take twice the room.
 func textWidth(s string, char float64) float64 {
 	n := 0.0
 	for _, r := range s {
@@ -262,8 +261,7 @@ func textWidth(s string, char float64) float64 {
 	return n * char
 }
 
-// fitted is as much of a text as has room, "" if that is less than 3 characters of
-// it.
+// fitted returns as much of a text as there is room for, or "" if that is less than 3 characters.
 func fitted(s string, room, char float64) string {
 	if textWidth(s, char) <= room {
 		return s
@@ -384,8 +382,8 @@ func (d *svgDrawing) layout() {
 	d.width = d.right + svgMargin
 }
 
-// space puts the columns as close together as the labels allow, and says where the
-// picture ends.
+// space puts the columns as close together as the
+// labels allow, and returns where the picture ends.
 func (d *svgDrawing) space(least float64) float64 {
 	w := d.w
 	n := int(w.Width) + 1
@@ -426,8 +424,8 @@ func (d *svgDrawing) space(least float64) float64 {
 	return d.space0()
 }
 
-// space0 is where the picture ends: beyond every label, and the reason why the
-// failing operation cannot happen.
+// space0 returns where the picture ends: beyond every label, and
+// beyond the reason why the failing operation cannot happen.
 func (d *svgDrawing) space0() float64 {
 	w := d.w
 	end := d.xs[len(d.xs)-1] + 24
@@ -444,7 +442,7 @@ func (d *svgDrawing) space0() float64 {
 	return end
 }
 
-// stretch moves the columns apart, so that what ends at from ends at to.
+// stretch moves the columns apart so that what ended at from ends at to.
 func (d *svgDrawing) stretch(from, to float64) {
 	last := d.xs[len(d.xs)-1]
 	beyond := from - last
@@ -457,7 +455,7 @@ func (d *svgDrawing) stretch(from, to float64) {
 	}
 }
 
-// column is where a place on the axis stands.
+// column returns where a place on the axis stands.
 func (d *svgDrawing) column(at float64) float64 {
 	c := min(max(0, int(at)), len(d.xs)-1)
 	x := d.xs[c]
@@ -469,8 +467,8 @@ func (d *svgDrawing) column(at float64) float64 {
 
 func (d *svgDrawing) at(at float64) int { return int(math.Round(d.column(at))) }
 
-// gapBefore is the words for what is left out before an operation that is not the
-// first of its row, gapAfter for what is left out after the last.
+// gapBefore returns the words for what is omitted before an operation that is not the
+// first of its row. gapAfter returns those for what is omitted after the last one.
 func (d *svgDrawing) gapBefore(op int) string {
 	x := d.w.Ops[op]
 	for _, g := range d.w.Rows[x.Row].Gaps {
@@ -494,7 +492,7 @@ func boxOf(t svgText, char float64) svgBox {
 	return svgBox{float64(t.X), float64(t.Y) - 11, float64(t.X) + textWidth(t.Text, char), float64(t.Y) + 3}
 }
 
-// put adds a text, and notes the room that it takes.
+// put adds a text and marks the area that it takes.
 func (d *svgDrawing) put(t svgText, char float64) {
 	if t.Text == "" {
 		return
@@ -503,7 +501,7 @@ func (d *svgDrawing) put(t svgText, char float64) {
 	d.texts = append(d.texts, t)
 }
 
-// barTop is the upper edge of the bars of a row.
+// barTop returns the upper edge of the bars of a row.
 func (d *svgDrawing) barTop(row int) int { return d.top + row*d.row + 17 }
 
 // rules draws the names of the rows, and lines between them.
@@ -579,12 +577,12 @@ func (d *svgDrawing) bar(i int) {
 	d.put(svgText{X: from, Y: y - 4, Class: label, Text: fitted(d.labels[i], room, svgChar)}, svgChar)
 }
 
-// whyOf is why an operation cannot happen, as short as it must be.
+// whyOf returns why an operation cannot happen, as short as necessary.
 func (d *svgDrawing) whyOf(x WindowOp) string {
 	return strings.TrimSpace("✗ " + text.Shorten(x.Why, d.why))
 }
 
-// tie ties the drawing of an operation to what a page knows of it.
+// tie connects the drawing of an operation to what a page knows about it.
 func (d *svgDrawing) tie(g *svgGroup, x *WindowOp) {
 	if g.Op = fmt.Sprint(x.Operation); x.Failing {
 		g.Class = "failing"
@@ -594,7 +592,7 @@ func (d *svgDrawing) tie(g *svgGroup, x *WindowOp) {
 	}
 }
 
-// whys says beside the failing operation why it cannot happen.
+// whys writes why the failing operation cannot happen beside it.
 func (d *svgDrawing) whys() {
 	for _, x := range d.w.Ops {
 		if to := d.at(x.To); x.Failing && !x.Open {
@@ -603,8 +601,8 @@ func (d *svgDrawing) whys() {
 	}
 }
 
-// points draws where operations take effect, and the states after that as far as
-// there is room for them below the bars.
+// points draws where operations take effect, and the states
+// after that where there is room for them below the bars.
 func (d *svgDrawing) points() {
 	w := d.w
 	for i, p := range w.Points {
@@ -647,7 +645,7 @@ func (p curve) at(t float64) (x, y float64) {
 	return a*p[0][0] + b*p[1][0] + c*p[2][0] + d*p[3][0], a*p[0][1] + b*p[1][1] + c*p[2][1] + d*p[3][1]
 }
 
-// arrows finds the way of each arrow, and keeps the room at its head free of text.
+// arrows finds the course of each arrow, and keeps the area at its head free of text.
 func (d *svgDrawing) arrows() []curve {
 	w := d.w
 	arrows := make([]curve, min(len(w.Relations), svgNote-3))
@@ -669,8 +667,8 @@ func (d *svgDrawing) arrows() []curve {
 	return arrows
 }
 
-// edge is where an arrow that comes from below or above leaves or reaches the bar of
-// an operation, and which way it bends: beside the label, if there is room.
+// edge returns where an arrow that comes from below or above leaves or reaches the bar of
+// an operation, and which way it bends. The place is beside the label if there is room.
 func (d *svgDrawing) edge(op int, below bool, kind RelationKind) (x, y, bend float64) {
 	o := d.w.Ops[op]
 	from, to := d.column(o.From), max(d.column(o.To), d.column(o.From)+8)
@@ -697,7 +695,7 @@ func (d *svgDrawing) arrow(i int, p curve) {
 	d.badge(i+1, r.Kind, p)
 }
 
-// badge puts the number of an arrow on it, where nothing else stands.
+// badge puts the number of an arrow on it where the area is free.
 func (d *svgDrawing) badge(n int, kind RelationKind, p curve) {
 	for _, aside := range []float64{0, -9, 9, -18, 18} {
 		for _, t := range []float64{.5, .45, .55, .4, .6, .35, .65, .3, .7, .25, .75, .2, .8} {
@@ -718,7 +716,7 @@ func numbered(n int, kind RelationKind, x, y int) []any {
 	return []any{svgCircle{X: x, Y: y, R: 8, Class: fmt.Sprint("h", uint8(kind))}, svgText{X: x, Y: y + 4, Class: "badge", Text: fmt.Sprint(n)}}
 }
 
-// sentence is what is wrong, as lines above the picture.
+// sentence returns what is wrong, as lines above the picture.
 func (d *svgDrawing) sentence() []svgText {
 	said := text.Shorten(d.w.Result.sentence(), svgSentence*svgWidth/6)
 	lines := wrap(text.Printable(said), float64(d.width-2*svgMargin))
@@ -736,10 +734,10 @@ func (d *svgDrawing) sentence() []svgText {
 	return head
 }
 
-// placed is something that is given its height later.
+// placed is an item whose height is set later.
 type placed struct{ at func(y int) any }
 
-// legend is the lines below the picture: the arrows in words, and what is left out.
+// legend returns the lines below the picture: the arrows in words, and what is omitted.
 func (d *svgDrawing) legend() [][]placed {
 	w := d.w
 	var lines [][]placed
@@ -786,7 +784,7 @@ func (d *svgDrawing) legend() [][]placed {
 	return lines
 }
 
-// omitted says what is left out of a window, "" if nothing is but what its rows say.
+// omitted says what a window omits, or returns "" if it omits only what its rows say.
 func (w *Window) omitted() string {
 	var all []string
 	add := func(n int, one, many string) {
@@ -806,8 +804,8 @@ func (w *Window) omitted() string {
 	return "not shown: " + strings.Join(all, ", ")
 }
 
-// bandLanes puts the names of bands into lines so that they do not meet, and says
-// how high these are.
+// bandLanes puts the names of bands into lines so that they
+// do not overlap, and returns the height of these lines.
 func (d *svgDrawing) bandLanes() (lanes []int, high int) {
 	const most = 4
 	var ends []float64
@@ -834,7 +832,7 @@ func (b Band) title() string {
 	return b.Process + " " + b.Name
 }
 
-// bands draws what went on around the operations, behind them.
+// bands draws what happened around the operations, behind them.
 func (d *svgDrawing) bands(lanes []int, top, bottom int) {
 	for i, b := range d.w.Bands {
 		from, to := d.at(max(0, b.From)), d.at(b.To)
@@ -858,7 +856,8 @@ func (d *svgDrawing) bands(lanes []int, top, bottom int) {
 	}
 }
 
-// wrap breaks a text at its blanks into lines that have room. A longer word is cut.
+// wrap breaks a text at its blanks into lines that
+// fit. It cuts a word that is longer than a line.
 func wrap(s string, room float64) []string {
 	var lines []string
 	line := ""
@@ -875,8 +874,8 @@ func wrap(s string, room float64) []string {
 	return lines
 }
 
-// openAtFailure says whether an operation was open at the failure. The failing
-// one has just returned.
+// openAtFailure says whether an operation was open
+// at the failure. The failing one has just returned.
 func (r *Result) openAtFailure(op jepsen.Operation) bool {
 	h := r.History
 	c := h.Completion[op]

@@ -12,7 +12,7 @@ import (
 	"clew/jepsen/forms"
 )
 
-// failing is a result of a history whose last event fails, with a core.
+// failing returns a result of a history whose last event fails, with a core.
 func failing(t *testing.T, history string, core ...jepsen.Operation) *Result {
 	t.Helper()
 	h, err := forms.Read(strings.NewReader(history), "h.edn", jepsen.Options{})
@@ -22,8 +22,8 @@ func failing(t *testing.T, history string, core ...jepsen.Operation) *Result {
 	return &Result{File: "h.edn", History: h, Verdict: jepsen.Invalid, FailEvent: jepsen.Event(len(h.Type) - 1), LastOperation: jepsen.None, Core: core, Explanation: "because"}
 }
 
-// picture is what an SVG picture shows. Whatever it is of, no text stands on another
-// or beyond its end, and it has its bounds.
+// picture holds what an SVG picture shows. In every picture, no text
+// overlaps another or goes beyond the edge, and the bounds hold.
 type picture struct {
 	geometry.Picture
 	lanes, bars, texts []string
@@ -117,8 +117,8 @@ func TestASVGHoldsAnyText(t *testing.T) {
 	}
 }
 
-// The last label may go on where everything else has ended, and beside it stands how much
-// is left out after it.
+// The last label may continue after everything else has
+// ended. Beside it stands how much is omitted after it.
 func TestASVGHasRoomForItsLastLabel(t *testing.T) {
 	for n := range 30 {
 		value := `"` + strings.Repeat("x", n) + `"`
@@ -169,14 +169,14 @@ func TestASVGIsBounded(t *testing.T) {
 			t.Errorf("it does not say %q: %q", process, d.texts)
 		}
 	}
-	r.Named = core[:100] // whatever the bounds
+	r.Named = core[:100] // regardless of the bounds
 	if d := draw(t, r); !slices.ContainsFunc(d.texts, func(s string) bool { return strings.Contains(s, "41 that the sentence names") }) {
 		t.Errorf("it says %q", d.texts)
 	}
 }
 
-// TestASVGOfManyRowsFits has as many rows as there may be, below a long sentence and above
-// many relations: draw says whether the picture is too high.
+// TestASVGOfManyRowsFits has the greatest number of rows, below a long sentence
+// and above many relations. draw says whether the picture is too high.
 func TestASVGOfManyRowsFits(t *testing.T) {
 	for lines := range 20 {
 		var b strings.Builder
@@ -217,7 +217,7 @@ func TestASVGHasOneRowForWhatFollowsACrash(t *testing.T) {
 		{:process 1 :type :ok     :f :read :value 1}
 		{:process 1 :type :invoke :f :read :value nil}
 		{:process 1 :type :ok     :f :read :value 3}`, 0, 1, 2, 3, 4)
-	r.Before = []jepsen.Operation{1, 2, 0, 3} // it took effect once its process had gone on
+	r.Before = []jepsen.Operation{1, 2, 0, 3} // it took effect once its process had continued
 	if got := strings.Join(draw(t, r).lanes, ", "); got != "process 0, process 0, process 1" {
 		t.Errorf("rows: %s", got)
 	}

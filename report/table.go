@@ -12,13 +12,13 @@ import (
 	"clew/jepsen/store"
 )
 
-// Table shows the results of a store, a line for each run, as they come.
+// Table shows the results of a store as they come, one line per run.
 type Table struct {
 	test, time int // widths
 }
 
-// NewTable is a table for sources. The columns that are known before anything
-// is checked are as wide as they need to be.
+// NewTable returns a table for sources. It makes the columns
+// that are known before any check as wide as they need to be.
 func NewTable(sources []store.Source) Table {
 	t := Table{test: len("test")}
 	for _, s := range sources {
@@ -44,16 +44,16 @@ const (
 	engineWidth  = 22
 )
 
-// Header is the first line.
+// Header returns the first line.
 func (t Table) Header() string {
 	return t.line("test", "time", "model", "verdict", "operations", "crashed", "skipped", "engine", "ms")
 }
 
-// Row is the line of a result. If the history is invalid, or is so from one initial
-// value alone, or its verdict is vacuous, a second line says why.
+// Row returns the line of a result. A second line says why if the history is
+// invalid, is invalid only from one initial value, or if its verdict is vacuous.
 func (t Table) Row(s store.Source, r *Result) string { return t.RowOf(NewRun(s, r), r.Line()) }
 
-// RowOf is Row of what is left of a result when it has been a line of JSON.
+// RowOf does the same as Row for a result of which only its line of JSON and its Run are left.
 func (t Table) RowOf(run Run, l Line) string {
 	verdict := map[jepsen.Verdict]string{jepsen.Valid: "valid", jepsen.Invalid: "INVALID", jepsen.Unknown: cmp.Or(string(l.Cause), "unknown")}[l.Valid]
 	var ms, operations, crashed, skipped string // it was not checked
@@ -73,15 +73,15 @@ func (t Table) RowOf(run Run, l Line) string {
 	return row
 }
 
-// Run is what a table shows of a history's result beside its Line.
+// Run is what a table shows of a history's result in addition to its Line.
 type Run struct {
-	Test     string `json:"test,omitempty"` // of a store; "" if the history was given itself
+	Test     string `json:"test,omitempty"` // of a store; "" if the history itself was given
 	Time     string `json:"time,omitempty"`
 	Inferred bool   `json:"inferred,omitempty"` // the model was inferred
 	Read     bool   `json:"read"`               // the history could be read
 }
 
-// NewRun is that of a result.
+// NewRun returns the Run of a result.
 func NewRun(s store.Source, r *Result) Run {
 	run := Run{Time: s.Time, Inferred: r.Inferred, Read: r.History != nil}
 	if s.Stored {

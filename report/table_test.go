@@ -7,7 +7,8 @@ import (
 	"clew/jepsen/store"
 )
 
-// Columns are as wide as what is known of them, and there are times only if some are.
+// Columns are as wide as what is known for them, and
+// there is a column of times only if some are known.
 func TestATableFitsItsTestsAndTimes(t *testing.T) {
 	of := func(test, time string) store.Source {
 		return store.Source{Path: "p", Stored: true, Test: test, Time: time}

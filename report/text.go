@@ -12,18 +12,18 @@ import (
 	"clew/jepsen"
 )
 
-// Text is the result for people: one line, and for an invalid history what is
-// wrong, where, and a picture of the operations around it.
+// Text returns the result for people: one line, and for an invalid history
+// also what is wrong, where, and a picture of the operations around it.
 func (r *Result) Text() string { return r.TextFor(TextOptions{}) }
 
-// TextOptions say what a text is to be shown on.
+// TextOptions say where a text will be shown.
 type TextOptions struct {
-	Width int  // in characters, of pictures; 0 is as many as they need
+	Width int  // in characters, of pictures; 0 if they may have as many as they need
 	ASCII bool // no other characters
 	Color bool // with the escape sequences of terminals
 }
 
-// Shown is a text of one's own on the same.
+// Shown returns the caller's own text in a form for the same output.
 func (o TextOptions) Shown(s string) string {
 	if o.ASCII {
 		return text.ASCII(s)
@@ -31,7 +31,7 @@ func (o TextOptions) Shown(s string) string {
 	return s
 }
 
-// TextFor is Text for a terminal.
+// TextFor returns Text for a terminal.
 func (r *Result) TextFor(o TextOptions) string {
 	p := &textPrinter{o: o}
 	if r.File != "" {
@@ -78,8 +78,8 @@ func (r *Result) TextFor(o TextOptions) string {
 	return p.b.String()
 }
 
-// textPrinter prints a text, which a terminal shows and does not obey, but for its
-// own colors.
+// textPrinter prints a text for a terminal, which shows it and
+// obeys no escape sequences except those of its own colors.
 type textPrinter struct {
 	b strings.Builder
 	o TextOptions
@@ -117,8 +117,7 @@ func (r *Result) writeFailure(p *textPrinter) {
 	r.writePicture(p)
 }
 
-// maxKeys bounds the independent keys that are shown; the rest are only
-// counted.
+// maxKeys bounds how many independent keys are shown; the rest are only counted.
 const maxKeys = 10
 
 // writeKeys shows the independent keys that are not valid.
@@ -184,7 +183,7 @@ func (r *Result) modelText() string {
 	return modelText(r.Model, r.Init, r.Spec.Reading(), r.Inferred, r.ToldBy)
 }
 
-// maxTold is how many characters of an initial value that was not typed are shown.
+// maxTold bounds the characters that are shown of an initial value that the user did not type.
 const maxTold = 80
 
 func modelText(model, init, reading string, inferred bool, toldBy string) string {
@@ -213,17 +212,17 @@ func modelText(model, init, reading string, inferred bool, toldBy string) string
 // maxPicture bounds the operations in a picture.
 const maxPicture = 12
 
-// Columns of a picture are so many characters apart, and calls have at least so many
-// characters, if there is not room for more.
+// Columns of a picture are at most widest characters apart. If there is too
+// little room, calls and reasons are shortened, but not below these lengths.
 const (
 	widest    = 3
 	leastCall = 8
 	leastWhy  = 10
 )
 
-// writePicture draws the window around the failure, an operation to a line, in order
-// of invocation. Each is a bar from invocation to completion, or an arrow if the
-// operation stayed open.
+// writePicture draws the window around the failure, one line per
+// operation, in order of invocation. Each operation is a bar
+// from invocation to completion, or an arrow if it stayed open.
 func (r *Result) writePicture(p *textPrinter) {
 	w, err := r.Window(context.Background(), WindowOptions{Operations: maxPicture, bare: true})
 	if err != nil {

@@ -64,7 +64,7 @@ func TestAPictureFitsItsTerminal(t *testing.T) {
 	}
 }
 
-// A value may have megabytes; neither its sentence nor its picture have.
+// A value may have megabytes, but its sentence and its picture do not.
 func TestAValueOfAnyLengthIsShortened(t *testing.T) {
 	a, b := `"`+strings.Repeat("a", 5000)+`"`, `"`+strings.Repeat("b", 5000)+`"`
 	for model, lines := range map[string][]string{
@@ -94,7 +94,7 @@ func TestAKeyOfAnyLengthIsShortened(t *testing.T) {
 	}
 }
 
-// Of very many keys that fail only some are shown.
+// Of very many keys that fail, only some are shown.
 func TestATextShowsTenKeys(t *testing.T) {
 	var lines []string
 	for key := range 12 {

@@ -13,8 +13,8 @@ import (
 	"clew/models"
 )
 
-// Window is the part of a history that a picture shows, and where everything in it
-// stands: the one model of text, SVG and HTML.
+// Window is the part of a history that a picture shows, and where
+// everything in it stands. Text, SVG and HTML are all drawn from it.
 //
 //	           0     1     2     3     4     5     6     7   Width
 //	process 0  ├─ write 1 ─┤                 ├──── read 1 ───X    Failing
@@ -25,7 +25,7 @@ import (
 // Places on the axis are columns, from 0 to Width: one for each invocation and
 // completion that is shown, in order, or as far apart as their times.
 type Window struct {
-	Result *Result // what it is about, of one key if there are keys
+	Result *Result // the result that it shows, of one key if there are keys
 	Title  string  // one line: what is shown
 	Width  float64 // the end of the axis
 	ByTime bool    // distances are those of :time
@@ -36,27 +36,25 @@ type Window struct {
 	Relations []WindowRelation // the contradiction, numbered from 1 by their place
 	Points    []Point          // a linearization, in order
 
-	// FailAt is where the first failing completion stands, -1 if it is not shown.
+	// FailAt is the place of the first failing completion, or -1 if it is not shown.
 	FailAt float64
-	// MoreRows and MoreOps say how many processes are left out, and how many
-	// operations of theirs; MoreNamed how many that the sentence names, and MoreCore
-	// how many of the core.
+	// MoreRows and MoreOps say how many processes are omitted, and how
+	// many operations of theirs. MoreNamed counts the omitted operations
+	// that the sentence names, and MoreCore those of the core.
 	MoreRows, MoreOps, MoreNamed, MoreCore int
-	// MoreBands is how many bands are left out.
+	// MoreBands says how many bands are omitted.
 	MoreBands int
-	// MorePoints is how many operations were linearized before the first point that
-	// is shown.
+	// MorePoints says how many operations were linearized before the first point that is shown.
 	MorePoints int
 }
 
-// WindowRow is a row of a window: a process, and those that took its place after it
-// had crashed.
+// WindowRow is a row of a window: a process, and those that took its place after it had crashed.
 type WindowRow struct {
 	Processes []string
 	Gaps      []Gap
 }
 
-// Name is the row's processes: "process 3", or "process 3, 8, 13".
+// Name returns the names of the row's processes: "process 3", or "process 3, 8, 13".
 func (r WindowRow) Name() string {
 	s := "process " + text.Shorten(text.Line(r.Processes[0]), maxProcess)
 	for i, p := range r.Processes[1:] {
@@ -73,10 +71,10 @@ const (
 	maxFolded  = 2  // processes named after the first of a row
 )
 
-// maxWhy bounds, in characters, why the failing operation cannot happen.
+// maxWhy bounds the text that says why the failing operation cannot happen, in characters.
 const maxWhy = 200
 
-// why is the message at the end of the first final path.
+// why returns the message at the end of the first final path.
 func (r *Result) why() string {
 	if len(r.Paths) == 0 {
 		return ""
@@ -85,7 +83,7 @@ func (r *Result) why() string {
 	return path[len(path)-1].Why
 }
 
-// Gap is where operations of a row are left out: between two columns.
+// Gap says where operations of a row are omitted: between two columns.
 type Gap struct {
 	From, To float64
 	Count    int
@@ -95,25 +93,25 @@ type Gap struct {
 type WindowOp struct {
 	Operation jepsen.Operation
 	Row       int
-	// From is the column of its invocation. To is that of its completion; if it is
-	// Open, that of the end of the window; if it is Crashed, of its :info, or From if
-	// there is none.
+	// From is the column of its invocation. To is that of its completion, or the end
+	// of the window if it is Open. If it is Crashed, To is the column of its :info, or
+	// From if there is none.
 	From, To float64
-	// Until is how far it is drawn: To, or further to the right if it is Crashed, as
-	// it may still take effect.
+	// Until says how far it is drawn: to To, or further to the
+	// right if it is Crashed, as it may still take effect.
 	Until   float64
 	Open    bool // it returned after the end of the window
 	Crashed bool
 	Failed  bool   // it failed, and did not happen
 	Failing bool   // it is the first failing completion
-	Core    bool   // of a core that is small enough to matter
-	Named   bool   // by the sentence, or by a relation
-	Label   string // as people say it: "read 471"
-	Name    string // all of it: "process 13's :read 471 (index 983)"
+	Core    bool   // in a core that is small enough to matter
+	Named   bool   // the sentence or a relation names it
+	Label   string // as people would say it: "read 471"
+	Name    string // in full: "process 13's :read 471 (index 983)"
 	Why     string // of the failing one: why it cannot happen
 }
 
-// RelationKind is how two operations are related.
+// RelationKind says how two operations are related.
 type RelationKind = models.RelationKind
 
 // The kinds of relations. Each begins with the operation that comes first.
@@ -130,8 +128,8 @@ type WindowRelation struct {
 	Text     string // "process 1's write 2 returned before process 3's read 1"
 }
 
-// Band is something that went on around the operations, such as a nemesis's
-// partition, and no operation of a client.
+// Band is something that happened around the operations, such
+// as a nemesis's partition. It is not an operation of a client.
 type Band struct {
 	From, To float64 // the same column if it is a moment
 	Name     string  // ":start-partition :majority"
@@ -139,39 +137,36 @@ type Band struct {
 	Index    int64   // the :index of its first event
 }
 
-// Point is where an operation takes effect in a linearization.
+// Point says where an operation takes effect in a linearization.
 type Point struct {
 	Op      int     // its place in Ops
 	At      float64 // the column
-	State   string  // after it, "" if it is too large to show
+	State   string  // the state after it, "" if it is too large to show
 	Attempt bool    // it was open at the failure: it is tried, and does not help either
 }
 
 // WindowOptions say what a window shows.
 type WindowOptions struct {
-	// Around is the :index of an event around which to look; nil is the failure,
-	// or the beginning if there is none.
+	// Around is the :index of the event to show with its surroundings. If it
+	// is nil, the window shows the failure, or the beginning if there is none.
 	Around *int64
-	// Rows and Operations bound what is shown; 0 is DefaultRows and
-	// DefaultOperations.
+	// Rows and Operations bound what is shown. 0 stands for DefaultRows and DefaultOperations.
 	Rows, Operations int
-	// ByTime makes distances those of :time, which the history must have been read
-	// with.
+	// ByTime makes distances those of :time, which must have been read with the history.
 	ByTime bool
 
 	bare bool // only what text shows: operations and their columns
 }
 
-// How much a window shows unless more is asked for.
+// How much a window shows by default.
 const (
 	DefaultRows       = 12
 	DefaultOperations = 60
 )
 
-// Window is a window of the result. If there are independent keys, it is one of the
-// key of the event asked for, or else of the key that fails first; if none does, of
-// all keys together. If the context ends
-// before, the states after the points are missing. Linear time in the history.
+// Window returns a window of the result. If there are independent keys, it shows the key of the
+// event in o.Around, or else the key that fails first. If none fails, it shows all keys together.
+// If the context ends early, the states after the points are missing. Linear time in the history.
 func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	if r.Keys != nil {
 		r = r.keyAround(o.Around)
@@ -207,8 +202,8 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	return b.w, nil
 }
 
-// keyAround is the result of the key of an event, given by its :index, or of the key
-// that fails first.
+// keyAround returns the result of the key of an event,
+// given by its :index, or of the key that fails first.
 func (r *Result) keyAround(index *int64) *Result {
 	if index != nil {
 		if e := r.History.EventAt(*index); e != jepsen.None {
@@ -238,7 +233,7 @@ type windowBuilder struct {
 	placeOf map[jepsen.Operation]int // among the operations of the window
 }
 
-// columns gives every operation its place on the axis.
+// columns assigns every operation its place on the axis.
 func (b *windowBuilder) columns() {
 	h, w := b.h, b.w
 	b.placeOf = map[jepsen.Operation]int{}
@@ -254,7 +249,7 @@ func (b *windowBuilder) columns() {
 	w.Width = float64(len(b.marks))
 	core := map[jepsen.Operation]bool{}
 	for _, op := range b.r.Core {
-		core[op] = len(b.r.Core) <= coreOps // if all is of the core, that says nothing
+		core[op] = len(b.r.Core) <= coreOps // if everything is in the core, that says nothing
 		if _, shown := b.placeOf[op]; !shown {
 			w.MoreCore++
 		}
@@ -284,13 +279,13 @@ func (b *windowBuilder) columns() {
 	}
 }
 
-// at is the column of an event that has one, and of any other that of the next.
+// at returns the column of an event, or that of the next event that has one.
 func (b *windowBuilder) at(e jepsen.Event) float64 {
 	i, _ := slices.BinarySearch(b.marks, e)
 	return float64(i)
 }
 
-// relate keeps the relations of operations that are shown.
+// relate keeps the relations between operations that are shown.
 func (b *windowBuilder) relate() {
 	for _, r := range b.r.Relations {
 		from, fromShown := b.placeOf[r.From]
@@ -302,8 +297,8 @@ func (b *windowBuilder) relate() {
 	}
 }
 
-// byTime moves everything to where the times of the events put it. Times that go
-// back do not: the order of events holds.
+// byTime moves everything to where the times of the events put it.
+// It does not follow times that go back: the order of events holds.
 func (b *windowBuilder) byTime() error {
 	times := make([]float64, len(b.marks))
 	for i, e := range b.marks {
@@ -318,7 +313,7 @@ func (b *windowBuilder) byTime() error {
 	}
 	w, last := b.w, len(times)-1
 	span := max(1, times[last]-times[0])
-	move := func(x *float64) { // what is after the last event keeps its distance to it
+	move := func(x *float64) { // places after the last event keep their distance to it
 		i := min(int(max(0, *x)), last)
 		switch beyond := *x - float64(i); {
 		case *x < 0:
@@ -357,7 +352,7 @@ const (
 	maxBandName = 40 // characters
 )
 
-// bands are what went on around the operations of the window.
+// bands adds what happened around the operations of the window.
 func (b *windowBuilder) bands() {
 	h, w := b.h, b.w
 	for _, s := range h.Spells() {
@@ -377,7 +372,7 @@ func (b *windowBuilder) bands() {
 	}
 }
 
-// before is the place just before an event.
+// before returns the place just before an event.
 func (b *windowBuilder) before(e jepsen.Event) float64 {
 	switch {
 	case e <= b.from:

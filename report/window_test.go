@@ -12,7 +12,7 @@ import (
 	"clew/report"
 )
 
-// inShort is a window in short: its rows with their operations and what is left out.
+// inShort returns a short form of a window: its rows with their operations and what is omitted.
 func inShort(w *report.Window) string {
 	var all []string
 	for i, r := range w.Rows {

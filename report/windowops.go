@@ -8,12 +8,12 @@ import (
 	"clew/jepsen"
 )
 
-// Which operations a window shows, and in which rows.
+// This file chooses which operations a window shows, and in which rows.
 
-// How many operations a window shows beside those that it must.
+// How many operations a window shows in addition to those that it must.
 const (
-	contextOps = 16 // in all, if the core takes less
-	coreOps    = 16 // of a core that is shown as a whole: larger ones are nearly all those of locks
+	contextOps = 16 // in total, if the core takes less
+	coreOps    = 16 // in a core that is shown as a whole; nearly all larger ones are those of locks
 	maxNamed   = 60 // that a sentence names
 )
 
@@ -45,7 +45,7 @@ func (b *windowBuilder) choose() error {
 	return nil
 }
 
-// chooser chooses operations, as many as there may be.
+// chooser chooses operations up to the bounds of the options.
 type chooser struct {
 	h       *jepsen.History
 	o       WindowOptions
@@ -59,7 +59,7 @@ func (c *chooser) thread(op jepsen.Operation) int32 {
 	return c.threads[c.h.Process[c.h.Invocation[op]]]
 }
 
-// must adds an operation whatever the bounds.
+// must adds an operation regardless of the bounds.
 func (c *chooser) must(op jepsen.Operation) {
 	if op != jepsen.None && !c.in[op] {
 		c.in[op], c.rows[c.thread(op)] = true, true
@@ -67,23 +67,22 @@ func (c *chooser) must(op jepsen.Operation) {
 	}
 }
 
-// may adds an operation if there are less than so many, and no more rows than there
-// may be.
+// may adds an operation if there are fewer than most, and it needs no more rows than allowed.
 func (c *chooser) may(op jepsen.Operation, most int) {
 	if op != jepsen.None && len(c.ops) < min(most, c.o.Operations) && (c.rows[c.thread(op)] || len(c.rows) < c.o.Rows) && c.h.Status[op] != jepsen.Failed {
 		c.must(op)
 	}
 }
 
-// failure chooses what a failure is understood by: the failing operation and those
-// that its sentence names, the core, what returned last before, and what was open
-// then. It says how many named ones there are too many.
+// failure chooses the operations that explain a failure. These are the failing
+// one, those that its sentence names, the core, those that returned last before,
+// and those that were open then. It returns how many named ones were too many.
 func (c *chooser) failure(r *Result) (tooMany int) {
 	h := c.h
 	c.must(h.OpOf[r.FailEvent])
 	for _, op := range r.Named {
 		if h.Invocation[op] > r.FailEvent {
-			tooMany++ // it is told for comparison only
+			tooMany++ // it is named for comparison only
 		} else if len(c.ops) < maxNamed {
 			c.must(op)
 		} else {
@@ -107,7 +106,7 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 			break
 		}
 	}
-	if !c.o.bare { // what these saw, if that crashed
+	if !c.o.bare { // what these saw may come from crashed operations
 		for _, op := range slices.Backward(r.Before[max(0, len(r.Before)-last):]) {
 			c.may(op, contextOps)
 		}
@@ -120,7 +119,7 @@ func (c *chooser) failure(r *Result) (tooMany int) {
 	return tooMany
 }
 
-// nearby is how many events to look back for the last that returned.
+// nearby bounds how many events to look back for the operations that returned last.
 const nearby = 10_000
 
 // around chooses an operation and those invoked before and after it.
@@ -136,13 +135,13 @@ func (c *chooser) around(op jepsen.Operation) {
 	}
 }
 
-// threadsOf says which processes are one thread: those of which one took the place
-// of another that had crashed. As Jepsen does it, it has that one's number plus the
-// number of threads. Of processes that do not look like that, each is a thread.
+// threadsOf says which processes belong to one thread: a process that took the place of a
+// crashed one has the same thread. In Jepsen, its number is that of the crashed process
+// plus the number of threads. If the processes do not look like that, each is a thread.
 func threadsOf(h *jepsen.History) []int32 {
 	n := len(h.Processes)
 	threads, number := make([]int32, n), make([]int64, n)
-	begins, crashes := make([]jepsen.Event, n), make([]jepsen.Event, n) // crashes: None unless that was its last
+	begins, crashes := make([]jepsen.Event, n), make([]jepsen.Event, n) // crashes: None unless the crash was its last event
 	of := map[int64]int{}
 	integers := true
 	for p := range threads {
@@ -202,11 +201,11 @@ func threadsOf(h *jepsen.History) []int32 {
 	return threads
 }
 
-// maxTries is how many numbers of threads are tried.
+// maxTries bounds how many numbers of threads are tried.
 const maxTries = 64
 
-// lanes gives the operations their rows: one for each thread, and another if an
-// operation that crashed took effect after the thread had gone on.
+// lanes assigns the operations to rows: one for each thread, and another
+// one if a crashed operation took effect after the thread had continued.
 func (b *windowBuilder) lanes() {
 	w := b.w
 	type lane struct {
@@ -255,9 +254,9 @@ func (b *windowBuilder) lanes() {
 	w.Points = slices.DeleteFunc(w.Points, func(p Point) bool { return p.Attempt && p.At > w.Ops[p.Op].Until })
 }
 
-// gaps counts what is left out, where it is left out: before, between and after the
-// operations of a row, and of the threads that have no row. What failed did not
-// happen.
+// gaps counts the omitted operations where they are omitted: before, between
+// and after the operations of a row. It also counts those of the threads
+// that have no row. It ignores failed operations, which did not happen.
 func (b *windowBuilder) gaps() {
 	h, w := b.h, b.w
 	rowOf := map[int32]int{}
@@ -269,7 +268,7 @@ func (b *windowBuilder) gaps() {
 		}
 		shown[x.Row] = append(shown[x.Row], i)
 	}
-	counts := make([][]int, len(w.Rows)) // by row: left out before each operation, and after the last
+	counts := make([][]int, len(w.Rows)) // by row: omitted before each operation, and after the last
 	for row := range counts {
 		counts[row] = make([]int, len(shown[row])+1)
 	}

@@ -15,8 +15,8 @@ import (
 	"clew/jepsen/forms"
 )
 
-// WriteWitness writes the linearization of a valid result: one op map to a
-// line, in order. An operation is shown by its completion if it has one.
+// WriteWitness writes the linearization of a valid result, in order, one
+// op map per line. It shows an operation by its completion if it has one.
 func (r *Result) WriteWitness(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	h := r.History
@@ -38,11 +38,11 @@ func (r *Result) WriteWitness(w io.Writer) error {
 	return out.Flush()
 }
 
-// maxTook is how many crashed operations a sentence names.
+// maxTook bounds how many crashed operations a sentence names.
 const maxTook = 5
 
-// Took says which crashed operations took effect in a witness, or "". After what
-// returned last none had to.
+// Took says which crashed operations took effect in a witness, or returns
+// "". Those after the last operation that returned did not have to.
 func Took(h *jepsen.History, witness []jepsen.Operation) string {
 	var crashed []jepsen.Operation
 	count := 0
@@ -68,11 +68,11 @@ func Took(h *jepsen.History, witness []jepsen.Operation) string {
 	return fmt.Sprintf("it is linearizable if these %d crashed operations took effect: %s", count, strings.Join(names, ", "))
 }
 
-// WriteCore writes the core of an invalid result as a history of its own, which
-// is not linearizable either: the events of its operations, an op map a line. Of
-// independent keys it is the core of the one that fails first, with the key in
-// every value, so it is a history of independent keys again. If operations of one
-// process are open at the same time, as EDN cannot say, they are interval records.
+// WriteCore writes the core of an invalid result as a separate history, which is not
+// linearizable either: the events of its operations, one op map per line. If keys are
+// independent, it writes the core of the one that fails first, with the key in every
+// value. The output is then also a history of independent keys. If operations of one
+// process are open at the same time, which EDN cannot express, it writes interval records.
 func (r *Result) WriteCore(w io.Writer) error {
 	h, core, key := r.History, slices.Concat(r.Core, r.Beside), (*edn.Value)(nil)
 	if k := r.FailingKey(); k != nil {
@@ -112,7 +112,7 @@ func (r *Result) WriteCore(w io.Writer) error {
 	return out.Flush()
 }
 
-// overlap says whether a process begins an operation while another one of its is open.
+// overlap says whether a process begins an operation while another of its operations is open.
 func overlap(h *jepsen.History, events []jepsen.Event) bool {
 	open := map[int32]bool{}
 	for _, e := range events {
@@ -125,10 +125,9 @@ func overlap(h *jepsen.History, events []jepsen.Event) bool {
 	return false
 }
 
-// ReadWitness reads a witness of a history: op maps, each with the :index, :process
-// and :type of one of its operation's events. If that is true of several, since they
-// share an index, :f and :value tell them apart, and the first comes first. Errors say
-// where the mistake is, and what was expected.
+// ReadWitness reads a witness of a history: op maps, each with the :index, :process and :type
+// of one of its operation's events. If several events share these, :f and :value distinguish
+// them, and the first comes first. Errors say where the mistake is, and what was expected.
 func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operation, error) {
 	if in == nil || h == nil {
 		return nil, fmt.Errorf("%s: expected a witness and its history, found nil", name)
@@ -162,9 +161,9 @@ func ReadWitness(in io.Reader, name string, h *jepsen.History) ([]jepsen.Operati
 	}
 }
 
-// told says what an op map of a witness has otherwise than its operation in the history,
-// as far as it has it: the :f, the :key, or a :value that is neither that of the
-// invocation nor that of the completion.
+// told says where an op map of a witness differs from its operation in
+// the history, or returns "". It compares the :f and the :key if the map
+// has them, and a :value with those of the invocation and the completion.
 func told(h *jepsen.History, event jepsen.Event, e *opmap.Event) string {
 	op := h.OpOf[event]
 	inv, res, values := h.Invocation[op], h.Completion[op], []edn.ID{h.Value[event]}
@@ -201,8 +200,8 @@ func told(h *jepsen.History, event jepsen.Event, e *opmap.Event) string {
 // maxValue bounds a value in a sentence.
 const maxValue = 80
 
-// indexed is the events of a history in order of their :index, those of one in
-// order of time.
+// indexed holds the events of a history in order of their
+// :index, and those with the same index in order of time.
 type indexed []indexedEvent
 
 type indexedEvent struct {
@@ -222,7 +221,7 @@ func newIndexed(h *jepsen.History) indexed {
 	return x
 }
 
-// of is the events with an :index. Logarithmic time.
+// of returns the events with an :index. Logarithmic time.
 func (x indexed) of(index int64) []indexedEvent {
 	find := func(e indexedEvent, index int64) int { return cmp.Compare(e.index, index) }
 	from, _ := slices.BinarySearchFunc(x, index, find)
@@ -233,9 +232,9 @@ func (x indexed) of(index int64) []indexedEvent {
 	return x[from:to]
 }
 
-// event is the event of the history with the :index, :process and :type of an op, None if
-// there is none. Of several it is one with the op's :f and :value, best of an operation
-// that has not been named yet.
+// event returns the event of the history with the :index, :process and :type of
+// an op, or None if there is none. Among several it prefers one with the op's :f,
+// then with its :value, then one of an operation that has not been named yet.
 func (x indexed) event(h *jepsen.History, op *opmap.Event, named []bool) jepsen.Event {
 	v, found, best := h.Values, jepsen.Event(jepsen.None), -1
 	for _, e := range x.of(op.Index) {

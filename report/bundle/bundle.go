@@ -1,6 +1,6 @@
-// Package bundle packs what a failed self-check leaves, the evidence that turned out to
-// be wrong and the history that it is of, into one file that can be sent to those who
-// can mend it. Nobody needs it for anything else.
+// Package bundle packs what a failed self-check leaves into one file: the evidence
+// that turned out to be wrong and its history. The file can be sent to the people
+// who can fix the bug. The package has no other use.
 package bundle
 
 import (
@@ -12,10 +12,10 @@ import (
 	"clew/report"
 )
 
-// Write writes a zip archive about a result whose cause is jepsen.SelfCheckFailed:
-// about.txt, which says what is wrong and begins with the given text; history.edn, the
-// events of the clients, so that clew check reads the archive; result.edn, the result
-// that does not stand; and its evidence, witness.edn or core.edn.
+// Write writes a zip archive about a result whose cause is jepsen.SelfCheckFailed.
+// about.txt begins with the given text and says what is wrong. history.edn has the
+// events of the clients, so that clew check reads the archive. result.edn has the
+// result that is wrong, and witness.edn or core.edn its evidence.
 func Write(w io.Writer, about string, r *report.Result) error {
 	if r == nil || r.History == nil || r.Refuted == nil {
 		return fmt.Errorf("expected the result of a failed self-check, found none")

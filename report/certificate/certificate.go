@@ -1,7 +1,7 @@
-// Package certificate writes what proves a verdict, so that a program which has nothing
-// of ours can check it: docs/certificate.md says what stands in it, and why it
-// suffices, and docs/certificate/check.py is such a program. It finds nothing: what it
-// writes is the evidence of a result, and of a core what else belongs to it.
+// Package certificate writes what proves a verdict, so that an independent program
+// can check it. docs/certificate.md describes its contents and why they suffice,
+// and docs/certificate/check.py is such a program. The package finds nothing: it
+// writes the evidence of a result, and adds to a core what else belongs to it.
 package certificate
 
 import (
@@ -15,11 +15,11 @@ import (
 	"clew/report"
 )
 
-// Options say what a result does not know of how its history was read.
+// Options say how a history was read where its result does not know.
 type Options struct {
 	SHA256     string // of the file, in hexadecimal digits; "" if it is not known
 	AllClients bool   // every process but :nemesis is a client
-	Keyless    bool   // an operation without a key is one of every independent key
+	Keyless    bool   // an operation without a key belongs to every independent key
 }
 
 // header is the first line.
@@ -40,34 +40,33 @@ type section struct {
 	Key   *string        `json:"key"`
 	Valid jepsen.Verdict `json:"valid"`
 
-	// Of a failure.
+	// These are set for a failure.
 	Fails       *jepsen.Operation `json:"fails,omitempty"` // whose completion is the first failing one
 	Analyzer    string            `json:"analyzer,omitempty"`
 	Pattern     string            `json:"pattern,omitempty"`
 	Explanation string            `json:"explanation,omitempty"`
 	Named       []named           `json:"named,omitempty"`
 
-	// Operations of the whole history.
+	// These list operations of the whole history.
 	Order  []jepsen.Operation `json:"order,omitzero"`
 	Before []jepsen.Operation `json:"before,omitzero"`
 	Core   []jepsen.Operation `json:"core,omitempty"`
 }
 
-// named is an operation of the explanation, and when it began and returned: indices.
+// named is an operation of the explanation, with the indices of its invocation and completion.
 type named struct {
 	Operation  jepsen.Operation `json:"operation"`
 	Invocation int64            `json:"invocation"`
 	Completion *int64           `json:"completion"`
 }
 
-// version is that of the form.
+// version is the version of the format.
 const version = 1
 
-// Write writes the certificate of a verdict: lines of JSON, of which it never holds
-// more than one. A key has no section if it is undecided, or if it is not known what comes
-// before its failure. Linear time, but
-// for what it takes to decide a core once more to which something was added. The error
-// is that of the writer, or the cause for which the context was done.
+// Write writes the certificate of a verdict: lines of JSON, of which it never holds more
+// than one. A key has no section if it is undecided, or if there is no linearization of what
+// precedes its failure. Linear time, plus the time to decide a core again to which something
+// was added. The error is that of the writer, or the cause that ended the context.
 func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
 	c := &writer{out: bufio.NewWriter(w), ctx: ctx}
 	head := header{Version: version, SHA256: o.SHA256, Operations: r.History.Operations(), Model: r.Model,
@@ -96,7 +95,7 @@ func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error 
 	return c.out.Flush()
 }
 
-// writer writes a certificate, up to the first error.
+// writer writes a certificate up to the first error.
 type writer struct {
 	out *bufio.Writer
 	ctx context.Context
@@ -118,7 +117,7 @@ func (c *writer) line(of any) {
 	_, c.err = c.out.Write(append(text, '\n'))
 }
 
-// section is about a valid key, of which there is a witness alone, or about a result.
+// section writes the line about a valid key, which has only a witness, or about a result.
 func (c *writer) section(r *report.Result, key *string, witness []jepsen.Operation) {
 	if r == nil || r.Verdict == jepsen.Valid {
 		if witness == nil {

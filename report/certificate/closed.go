@@ -11,18 +11,18 @@ import (
 	"clew/report"
 )
 
-// A core is as small as it can be while it says what is wrong. Who checks it must know
-// that what is not in it does not matter. For that the rules of docs/certificate.md
-// suffice, which look at no more than what operations mean; a core is written with all
-// that they ask for. Some cores rest on more: a lookup-set's on what can be known of a
-// moment, a versioned register's on what any updates might have done. If the operations
-// that the rules ask for have a linearization, or if there was no time for a core, all up
-// to the failure are written.
+// A core is as small as it can be while it says what is wrong. A program that checks it
+// must know that the operations outside of it do not matter. The rules of
+// docs/certificate.md suffice for that, and they use only the meaning of operations. A core
+// is written with everything that they require. Some cores rest on more: that of a
+// lookup-set on what can be known of a moment, and that of a versioned register on what any
+// updates might have done. The operations that the rules require may have a linearization,
+// or there may be no time for a core. Then all operations up to the failure are written.
 
-// maxSteps bounds the search that says whether they have.
+// maxSteps bounds the search for that linearization.
 const maxSteps = 1_000_000
 
-// closed is the core of a result with what the rules ask for besides, in order.
+// closed returns the core of a result with what the rules require in addition, in order.
 func closed(ctx context.Context, r *report.Result) ([]jepsen.Operation, error) {
 	part, err := partOf(ctx, r)
 	if err != nil {
@@ -51,7 +51,7 @@ func closed(ctx context.Context, r *report.Result) ([]jepsen.Operation, error) {
 	return ops, nil
 }
 
-// partOf is the operations of the part that fails.
+// partOf returns the operations of the part that fails.
 func partOf(ctx context.Context, r *report.Result) (*models.Operations, error) {
 	if r.Ops != nil {
 		return r.Ops, nil
@@ -68,14 +68,14 @@ func partOf(ctx context.Context, r *report.Result) (*models.Operations, error) {
 	return ops, nil
 }
 
-// closing adds to a set of operations what its model asks for.
+// closing adds to a set of operations what the rules for its model require.
 type closing struct {
 	part *models.Operations
 	fail int32
 	in   []bool // by row
 }
 
-// shape is what the model is like, nil if it does not say.
+// shape returns the model's shape, or nil if it does not declare one.
 func (c *closing) shape() models.Shape {
 	if s, ok := c.part.Model.(models.Shaped); ok {
 		return s.Shape()
@@ -83,10 +83,10 @@ func (c *closing) shape() models.Shape {
 	return nil
 }
 
-// begun says whether a row had begun before the failure.
+// begun says whether the operation of a row had begun before the failure.
 func (c *closing) begun(row models.Row) bool { return c.part.Inv[row] < c.fail }
 
-// close adds what belongs to the set, and says whether that was anything.
+// close adds the operations that belong to the set, and says whether there were any.
 func (c *closing) close() (added bool) {
 	missing := c.changing
 	switch m := c.part.Model.(type) {
@@ -107,8 +107,7 @@ func (c *closing) close() (added bool) {
 	}
 }
 
-// left is the rows outside of the set that had begun and change something, if they are
-// asked for.
+// left returns the rows outside of the set that had begun, change something, and are asked for.
 func (c *closing) left(asked func(row models.Row, op models.Op) bool) (rows []models.Row) {
 	for row := range models.Row(c.part.Len()) {
 		if op := c.part.Op(row); !c.in[row] && c.begun(row) && c.part.Model.Mutates(op) && asked(row, op) {
@@ -118,16 +117,16 @@ func (c *closing) left(asked func(row models.Row, op models.Op) bool) (rows []mo
 	return rows
 }
 
-// changing is all operations that change something.
+// changing returns all such operations.
 func (c *closing) changing() []models.Row {
 	return c.left(func(models.Row, models.Op) bool { return true })
 }
 
-// look is a view of a cell: it ends with an operation's return, and what had returned
-// by since was replaced before it began.
+// look is a view of a cell. It ends when an operation returns. What had returned
+// by since was replaced before the operation began.
 type look struct{ since, end int32 }
 
-// seen is the operations that make what one of the set can have seen.
+// seen returns the operations that make something that an operation of the set can have seen.
 func (c *closing) seen(m models.Replacing) []models.Row {
 	looks, everything := map[models.Cell][]look{}, []look(nil)
 	for row, in := range c.in {
@@ -152,8 +151,8 @@ func (c *closing) seen(m models.Replacing) []models.Row {
 	})
 }
 
-// replaced is the latest beginning of an operation of the set that replaces what is at a
-// place, and has returned before an event; -1 if there is none.
+// replaced returns the latest beginning of an operation of the set that replaces
+// what is at a place and returned before an event. It returns -1 if there is none.
 func (c *closing) replaced(m models.Replacing, place, before int32) int32 {
 	since := int32(-1)
 	for row, in := range c.in {
@@ -164,8 +163,8 @@ func (c *closing) replaced(m models.Replacing, place, before int32) int32 {
 	return since
 }
 
-// tied is the operations that touch a value of the set, and those that may touch any:
-// of a bag only if it was found empty.
+// tied returns the operations that touch a value of the set, and those that may
+// touch any value. For a bag it returns the latter only if the bag was found empty.
 func (c *closing) tied(m models.Valued) []models.Row {
 	values, everything, empties := map[int32]bool{}, false, false
 	for row, in := range c.in {

@@ -14,8 +14,8 @@ import (
 	"clew/report/certificate"
 )
 
-// A core has what the rules of docs/certificate.md ask for, and nothing besides. The
-// operations follow one another; a ! is before those that crashed.
+// A core has exactly what the rules of docs/certificate.md require. The operations
+// follow one another; a ! marks those that crashed.
 func TestACoreHasWhatItsRulesAskFor(t *testing.T) {
 	for _, c := range []struct{ name, model, ops, want string }{
 		{"a value that was overwritten before anybody looked", "register", "write 1, write 1, write 2, read 1", "1,2,3"},

@@ -11,15 +11,15 @@ import (
 	"clew/report"
 )
 
-// outcome is what became of a case.
+// outcome says how a case ended.
 type outcome int
 
 const (
 	passed     outcome = iota
 	failed             // not linearizable
-	undecided          // which may be a failure
+	undecided          // may be a failure
 	vacuous            // passed, but could not have failed
-	unreadable         // as a bug in clew is
+	unreadable         // also a bug in clew
 )
 
 // kase is a history, or an independent key of one.
@@ -28,13 +28,13 @@ type kase struct {
 	suite, name string
 	file        string  // "" if there is no such file
 	ms          float64 // 0 if it is not known
-	rule        string  // what is wrong, "" if nothing is
-	says        string  // about that, in a sentence
-	reading     string  // which of several was taken, "" if there is but one
+	rule        string  // the name of what is wrong, "" if nothing is
+	says        string  // what is wrong, in a sentence
+	reading     string  // which of several readings was taken, "" if there is only one
 	*Failure            // nil if there is none
 }
 
-// cases are those of a record: its keys, or it alone.
+// cases returns the cases of a record: its keys, or the history itself.
 func cases(r Record) []kase {
 	whole := kase{suite: cmp.Or(r.Test, "clew"), name: r.File, file: r.File, ms: r.Ms, reading: string(r.Reading)}
 	if r.Name != "" {
@@ -56,7 +56,7 @@ func cases(r Record) []kase {
 	for _, key := range r.Details.Keys.List {
 		c := kase{suite: whole.suite, name: whole.name + " key " + key.Key, file: whole.file, reading: whole.reading, Failure: key.Failure}
 		c.judge(key.Valid, key.Cause, key.Explanation)
-		c.judgeVacuous(r.Vacuous) // of all keys
+		c.judgeVacuous(r.Vacuous) // for all keys together
 		if c.says != "" {
 			c.says = text.Key(key.Key) + ": " + c.says
 		}
@@ -77,7 +77,7 @@ func cases(r Record) []kase {
 	return all
 }
 
-// others is the case of all keys that have none of their own.
+// others returns one case for all keys that do not have their own.
 func (whole kase) others(rest Keys) kase {
 	c := kase{suite: whole.suite, file: whole.file, reading: whole.reading, name: fmt.Sprintf("%s and %d more keys", whole.name, rest.Total)}
 	switch {
@@ -89,7 +89,7 @@ func (whole kase) others(rest Keys) kase {
 	return c
 }
 
-// judge fills in what became of the case.
+// judge fills in the outcome of the case, and what is wrong.
 func (c *kase) judge(v jepsen.Verdict, cause, why report.Text) {
 	c.says = string(why)
 	if v == jepsen.Invalid && c.reading != "" {
@@ -105,7 +105,7 @@ func (c *kase) judge(v jepsen.Verdict, cause, why report.Text) {
 		}
 	case cause == report.Text(jepsen.Unreadable), cause == report.Text(jepsen.Panicked):
 		c.outcome, c.rule = unreadable, string(cause)
-		if c.Failure != nil && c.At != nil { // it is said where, apart from that
+		if c.Failure != nil && c.At != nil { // the place is printed separately
 			where := fmt.Sprintf("%s:%d:%d: ", cmp.Or(c.At.File, c.name), c.At.Line, c.At.Col)
 			c.says = strings.TrimPrefix(c.says, where)
 		}
@@ -122,7 +122,7 @@ func (c *kase) judgeVacuous(why report.Text) {
 	}
 }
 
-// passes says whether a case is not a failure although it did not simply pass.
+// passes says whether a case that did not simply pass still does not count as a failure.
 func (r *Report) passes(c *kase) bool {
 	if c.outcome == vacuous {
 		return true
@@ -130,10 +130,10 @@ func (r *Report) passes(c *kase) bool {
 	return r.o.PassUnknown && c.outcome == undecided && c.rule != "unknown-"+string(jepsen.Interrupted)
 }
 
-// noLinearization is the rule of what only a search tells.
+// noLinearization is the rule for failures that only a search shows.
 const noLinearization = "no-linearization"
 
-// place is where the case is wrong, no line if that is not known.
+// place returns where the case is wrong, without a line if that is not known.
 func (c *kase) place() Place {
 	p := Place{File: c.file}
 	if c.Failure != nil && c.At != nil {
@@ -146,7 +146,7 @@ func (c *kase) place() Place {
 	return p
 }
 
-// Report gathers what is told, in a form.
+// Report gathers records, and prints them in one of the Forms.
 type Report struct {
 	form string
 	o    Options
@@ -154,10 +154,10 @@ type Report struct {
 	ms   float64
 }
 
-// New is a report in one of the Forms.
+// New returns a report in one of the Forms.
 func New(form string, o Options) *Report { return &Report{form: form, o: o} }
 
-// Add adds the record of a history, and is what can be printed of it at once.
+// Add adds the record of a history, and returns what can be printed about it at once.
 func (r *Report) Add(record Record) string {
 	if r.ms += record.Ms; r.form == "github" {
 		return r.annotations(cases(record))
@@ -166,7 +166,7 @@ func (r *Report) Add(record Record) string {
 	return ""
 }
 
-// End is what is to be printed once everything has been added.
+// End returns what must be printed once everything has been added.
 func (r *Report) End() string {
 	switch r.form {
 	case "junit":

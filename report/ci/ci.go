@@ -1,8 +1,8 @@
-// Package ci tells pipelines what a checker found: as JUnit's XML, as SARIF 2.1.0, and
-// as the annotations of GitHub's workflows.
+// Package ci reports to pipelines what a checker found: as JUnit's XML, as SARIF
+// 2.1.0, and as the annotations of GitHub's workflows.
 //
-// Each is made of Records, a report.Line and Details of each history. Both are JSON
-// too, so what the shards of a store say together is what one run says.
+// Each report is made of Records: a report.Line and Details for each history. Both
+// are also JSON, so the shards of a store together report the same as one run.
 //
 //	r := ci.New("junit", ci.Options{Version: version})
 //	for each result {
@@ -27,37 +27,37 @@ var Forms = []string{"junit", "sarif", "github"}
 
 // Options say how a Report judges.
 type Options struct {
-	// PassUnknown says that a history which could not be decided is no failure,
-	// unless the check was interrupted.
+	// PassUnknown says that a history which could not be decided does not count as a
+	// failure, unless the check was interrupted.
 	PassUnknown bool
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 }
 
-// Record is what pipelines are told of a history.
+// Record holds what a Report gets about a history.
 type Record struct {
 	report.Line
-	Name    string   // of what is in no file, else ""
-	Test    string   // of a store, "" if the history was given itself
+	Name    string   // of what is not in a file, else ""
+	Test    string   // of a store, "" if the history itself was given
 	Details *Details // nil if there are none
 }
 
-// Details are what a Line lacks of a history.
+// Details hold what a Line lacks about a history.
 type Details struct {
 	Failure
 	Keys *Keys `json:"keys,omitempty"` // of independent keys
 }
 
-// Failure is where and how a history fails, or where it cannot be read.
+// Failure says where and how a history fails, or where it cannot be read.
 type Failure struct {
 	Pattern string    `json:"pattern,omitempty"` // see report.Result
 	At      *Place    `json:"at,omitempty"`      // nil if it is not known
 	Named   []Related `json:"named,omitempty"`   // the operations of the sentence
-	Core    []string  `json:"core,omitempty"`    // the op maps of the core, if it is small
-	Large   int       `json:"large,omitempty"`   // else how many operations it has
+	Core    []string  `json:"core,omitempty"`    // the op maps of the core, if the core is small
+	Large   int       `json:"large,omitempty"`   // otherwise the number of its operations
 }
 
-// Place is a place in a file: that of the history if File is "".
+// Place is a place in a file. If File is "", it is the file of the history.
 type Place struct {
 	File string `json:"file,omitempty"`
 	Line int    `json:"line"`
@@ -88,17 +88,17 @@ type Key struct {
 	*Failure                   // nil if it does not fail
 }
 
-// Bounds of what is told.
+// Bounds of what is reported.
 const (
-	// MaxKeys is how many independent keys of a history are told one by one. Of more
-	// than that, only those that are not valid are.
+	// MaxKeys bounds the independent keys of a history that are listed. If there are
+	// more, only those that are not valid are listed.
 	MaxKeys  = 1000
-	maxCore  = 24 // operations of a core: that of a lock may be the whole history
-	maxNamed = 12 // operations
+	maxCore  = 24 // operations of a core; that of a lock may be the whole history
+	maxNamed = 12 // operations that a sentence names
 )
 
-// NewDetails is the details of a result, nil if there are none. The error is why the
-// history could not be read, or nil.
+// NewDetails returns the details of a result, or nil if there are none. The error
+// says why the history could not be read, or is nil.
 func NewDetails(r *report.Result, err error) *Details {
 	var at *edn.Error
 	switch {
@@ -120,7 +120,8 @@ func NewDetails(r *report.Result, err error) *Details {
 	return nil
 }
 
-// newFailure is that of a result. Whole is the result of all keys, or the same.
+// newFailure returns the Failure of a result. whole is the result of all keys, or
+// the same result.
 func newFailure(r, whole *report.Result) Failure {
 	h := r.History
 	f := Failure{Pattern: r.Pattern, At: place(h, r.FailEvent)}
@@ -149,7 +150,7 @@ func newFailure(r, whole *report.Result) Failure {
 	return f
 }
 
-// place is where an event stands, nil if its history has no lines.
+// place returns where an event stands, or nil if its history has no lines.
 func place(h *jepsen.History, e jepsen.Event) *Place {
 	if h.Line(e) == 0 {
 		return nil
@@ -157,7 +158,7 @@ func place(h *jepsen.History, e jepsen.Event) *Place {
 	return &Place{Line: h.Line(e), Col: h.Col(e)}
 }
 
-// newKeys is what is told of keys.
+// newKeys returns what is reported about keys.
 func newKeys(all []report.KeyResult) *Keys {
 	k := &Keys{Total: len(all)}
 	for _, key := range all {
@@ -185,7 +186,7 @@ func newKeys(all []report.KeyResult) *Keys {
 	return k
 }
 
-// Join adds the keys of another part of the same history.
+// Join returns the keys together with those of another part of the same history.
 func (k *Keys) Join(other *Keys) *Keys {
 	if k == nil || other == nil {
 		return cmp.Or(k, other)

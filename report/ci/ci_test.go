@@ -20,7 +20,7 @@ import (
 	"clew/report/ci"
 )
 
-// recordOf is the record of a history in EDN, as clew check makes it.
+// recordOf returns the record of a history in EDN, as clew check makes it.
 func recordOf(t *testing.T, file, history string, independent bool) ci.Record {
 	t.Helper()
 	var r *report.Result
@@ -35,7 +35,7 @@ func recordOf(t *testing.T, file, history string, independent bool) ci.Record {
 	return ci.Record{Line: r.Line(), Details: ci.NewDetails(r, nil)}
 }
 
-// unreadable is the record of a history that could not be read or checked.
+// unreadable returns the record of a history that could not be read or checked.
 func unreadable(file string, err error) ci.Record {
 	r := &report.Result{File: file, Cause: jepsen.Unreadable, Error: err.Error()}
 	return ci.Record{Line: r.Line(), Details: ci.NewDetails(r, err)}
@@ -49,12 +49,12 @@ const (
 	readBack = written + "{:process 1, :type :invoke, :f :read, :value nil}\n{:process 1, :type :ok, :f :read, :value 1}\n"
 )
 
-// undecided is a history that no time was left for.
+// undecided returns the record of a history for which no time was left.
 func undecided(file string) ci.Record {
 	return ci.Record{Line: (&report.Result{File: file, Cause: jepsen.Timeout, Explanation: "it had passed 3 of 5"}).Line()}
 }
 
-// told is all of a report.
+// told returns a whole report.
 func told(form string, o ci.Options, records ...ci.Record) string {
 	r, out := ci.New(form, o), ""
 	for _, x := range records {
@@ -96,7 +96,7 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 	}
 }
 
-// suites is JUnit's XML as others read it.
+// suites holds JUnit's XML as other programs read it.
 type suites struct {
 	Suites []struct {
 		Tests    int `xml:"tests,attr"`
@@ -151,7 +151,7 @@ func TestJUnitCountsWhatItHolds(t *testing.T) {
 }
 
 func TestALargeCoreIsOnlyCounted(t *testing.T) {
-	// A lock that is taken twice at the end of a long history.
+	// A lock is taken twice at the end of a long history.
 	var b strings.Builder
 	for range 1000 {
 		for _, f := range []string{"acquire", "release"} {
@@ -177,10 +177,10 @@ func TestALargeCoreIsOnlyCounted(t *testing.T) {
 	}
 }
 
-// object is a JSON object, and why it is not what SARIF 2.1.0 asks for.
+// object is a JSON object. Its methods fail the test where it violates SARIF 2.1.0.
 type object map[string]any
 
-// list is the objects of an array, which must be there.
+// list returns the objects of an array, which must be there.
 func (o object) list(t *testing.T, key string) (all []object) {
 	t.Helper()
 	items, ok := o[key].([]any)
@@ -202,7 +202,7 @@ func (o object) sub(t *testing.T, key string) object {
 	return x
 }
 
-// only fails if the object has other keys, or not all of the first ones.
+// only fails if the object has other keys, or lacks one of the required ones.
 func (o object) only(t *testing.T, required string, others string) {
 	t.Helper()
 	for _, key := range strings.Fields(required) {
@@ -217,7 +217,7 @@ func (o object) only(t *testing.T, required string, others string) {
 	}
 }
 
-// sarif checks what SARIF's schema and GitHub ask for, and returns the run.
+// sarif checks what SARIF's schema and GitHub require, and returns the run.
 func sarif(t *testing.T, text string) object {
 	t.Helper()
 	var log object
@@ -339,7 +339,7 @@ func TestSARIFHasWhatItsSchemaAsksFor(t *testing.T) {
 	}
 }
 
-// keyed is a history of so many keys, of which every second is not linearizable.
+// keyed returns a history of n keys; every second one is not linearizable.
 func keyed(n int) string {
 	var b strings.Builder
 	for key := range n {
@@ -404,7 +404,7 @@ func TestKeysAreCounted(t *testing.T) {
 	}
 }
 
-// TestPartsOfKeysAreTogetherWhatAllAre: as those of shards, which are JSON.
+// TestPartsOfKeysAreTogetherWhatAllAre: the parts are JSON, as those of shards.
 func TestPartsOfKeysAreTogetherWhatAllAre(t *testing.T) {
 	for _, n := range []int{0, 1, 7, ci.MaxKeys, ci.MaxKeys + 1, 3 * ci.MaxKeys} {
 		part := func(of func(row int) bool) *ci.Keys {
@@ -419,7 +419,7 @@ func TestPartsOfKeysAreTogetherWhatAllAre(t *testing.T) {
 				k.Unknown += map[bool]int{true: 1}[row%3 == 2]
 				k.List = append(k.List, x)
 			}
-			// As a shard bounds them.
+			// A shard bounds them in the same way.
 			return (&ci.Keys{}).Join(&k)
 		}
 		want := part(func(int) bool { return true })

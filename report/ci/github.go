@@ -11,14 +11,14 @@ import (
 //
 //	::error file=store/history.edn,line=18,col=1,title=never-written::value 2 was read ..
 //
-// What would end a line, or a property, is written as a percent sign and two
-// hexadecimal digits.
+// Characters that would end a line, or a property, are written as a percent sign
+// and two hexadecimal digits.
 var (
 	inMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	inProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// annotations are those of cases that have not passed.
+// annotations returns the annotations of the cases that have not passed.
 func (r *Report) annotations(all []kase) string {
 	var b strings.Builder
 	message := func(s string) string { return text.Printable(inMessage.Replace(s)) } // a log obeys escape sequences

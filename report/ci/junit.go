@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// JUnit has no standard, but for what Ant, Jenkins and GitLab read:
+// JUnit has no standard except what Ant, Jenkins and GitLab read:
 //
 //	<testsuites> <testsuite tests failures errors skipped time>
 //	  <testcase classname name file line time> <failure message type> TEXT
 //
-// A failure is a history that is not linearizable; an error could not be read, or
-// decided; and what is skipped could not be decided, if that shall pass.
+// A failure is a history that is not linearizable. An error is one that could not be read
+// or decided. Skipped are vacuous histories, and undecided ones if these shall pass.
 type testSuites struct {
 	XMLName xml.Name  `xml:"testsuites"`
 	Suite   testSuite `xml:"testsuite"`
@@ -53,7 +53,7 @@ type problem struct {
 	Text    string `xml:",chardata"`
 }
 
-// junit is the report as JUnit's XML.
+// junit returns the report as JUnit's XML.
 func (r *Report) junit() string {
 	suite := testSuite{Name: "clew", Tests: len(r.all), Time: seconds(r.ms)}
 	for _, c := range r.all {
@@ -89,7 +89,7 @@ func (r *Report) junit() string {
 
 func seconds(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }
 
-// text is a case's sentence, where it fails, and its core.
+// text returns a case's sentence, where it fails, and its core.
 func (c *kase) text() string {
 	var b strings.Builder
 	b.WriteString(c.says + "\n")

@@ -11,9 +11,9 @@ import (
 	"clew/jepsen"
 )
 
-// SARIF 2.1.0, as far as it is needed: a log of one run, its rules, a result for each
-// case that is not linearizable or undecided, and a notification for each that could
-// not be read.
+// These types hold the part of SARIF 2.1.0 that is needed: a log of one run with
+// its rules. There is a result for each case that is not linearizable, undecided
+// or vacuous, and a notification for each that could not be read.
 type sarifLog struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -101,10 +101,10 @@ type sarifRegion struct {
 	Col  int `json:"startColumn"`
 }
 
-// sarifRoot is what GitHub calls the root of a repository; others take any name.
+// sarifRoot is GitHub's name for the root of a repository; other readers take any name.
 const sarifRoot = "%SRCROOT%"
 
-// sarif is the report as a line of SARIF.
+// sarif returns the report as a line of SARIF.
 func (r *Report) sarif() string {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "clew", Version: r.o.Version, Rules: []sarifRule{}, Notifications: []sarifRule{}}},
@@ -142,7 +142,7 @@ func (r *Report) sarif() string {
 	return string(text) + "\n"
 }
 
-// ruleOf is the index of a case's rule among all, to which it is added if need be.
+// ruleOf returns the index of a case's rule among all rules, and adds the rule if necessary.
 func ruleOf(rules *[]sarifRule, c *kase) int {
 	i := slices.IndexFunc(*rules, func(r sarifRule) bool { return r.ID == c.rule })
 	if i >= 0 {
@@ -162,7 +162,7 @@ func ruleOf(rules *[]sarifRule, c *kase) int {
 	return len(*rules) - 1
 }
 
-// locations is that of a place, none if it is in no file.
+// locations returns the location of a place, or none if the place is not in a file.
 func locations(at Place) []sarifLocation {
 	if at.File == "" {
 		return nil
@@ -179,14 +179,14 @@ func location(at Place) sarifLocation {
 	return l
 }
 
-// artifact is the URI of a file. One that is relative is below a base.
+// artifact returns the URI of a file. A relative one is below a base.
 func artifact(file string) sarifArtifact {
 	if filepath.IsAbs(file) {
 		return sarifArtifact{URI: (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(file, "/")}).String()}
 	}
 	a := sarifArtifact{URI: (&url.URL{Path: path.Clean(file)}).String(), Base: sarifRoot}
 	if strings.HasPrefix(a.URI, "../") {
-		a.Base = "" // it is not below it
+		a.Base = "" // it is not below the base
 	}
 	return a
 }

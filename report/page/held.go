@@ -11,8 +11,7 @@ import (
 	"clew/models"
 )
 
-// held is the operations that a page holds: columns, in order. They are what the
-// script draws, finds and shows.
+// held holds the operations of a page: columns, in order. The script draws, finds and shows them.
 type held struct {
 	Op     []jepsen.Operation `json:"op"`
 	Inv    []jepsen.Event     `json:"inv"`
@@ -21,20 +20,18 @@ type held struct {
 	End    []int64            `json:"end"`    // the index of the completion, or -1
 	Who    []string           `json:"who"`    // the process
 	Status []int              `json:"status"` // succeeded, failed, crashed
-	Label  []string           `json:"label"`  // as people say it
+	Label  []string           `json:"label"`  // as people would say it
 	Text   []string           `json:"text"`   // the op map of the completion, or of the invocation
-	Began  []string           `json:"began"`  // of those in the window, that of the invocation if it has a completion too
+	Began  []string           `json:"began"`  // for those in the window: the op map of the invocation if there is also a completion
 
-	// Of some in the window: what the drawing says of their effect.
+	// For some in the window: what the drawing says of their effect.
 	Effect map[jepsen.Operation]string `json:"effect"`
 
-	// Rows that stand side by side in the history, from the first of them to the one
-	// after the last.
+	// Rows that are adjacent in the history, from the first one to the one after the last.
 	From int `json:"from"`
 	To   int `json:"to"`
 
-	// Of the whole history: the first operation of each stretch of the strip, and
-	// its index.
+	// For the whole history: the first operation of each stretch of the strip, and its index.
 	Stretch      []jepsen.Operation `json:"stretch"`
 	StretchIndex []int64            `json:"stretchIndex"`
 }
@@ -43,7 +40,7 @@ type held struct {
 const (
 	maxLabel = 48
 	maxMap   = 400  // an op map
-	maxOwn   = 2000 // that of an operation in the window
+	maxOwn   = 2000 // an op map of an operation in the window
 )
 
 // opTexts makes the texts of operations.
@@ -53,11 +50,11 @@ type opTexts struct {
 	line    []byte
 }
 
-// ofEvent is an event's op map in at most max characters.
+// ofEvent returns an event's op map in at most max characters.
 func (t *opTexts) ofEvent(e jepsen.Event, max int) string {
 	t.line = t.printer.AppendEvent(t.line[:0], e)
 	if len(t.line) > 4*max {
-		t.line = t.line[:4*max] // what follows is not shown, and may be a megabyte
+		t.line = t.line[:4*max] // the rest is not shown, and may be a megabyte
 	}
 	return text.Shorten(text.Line(string(t.line)), max)
 }
@@ -72,7 +69,7 @@ type heldOp struct {
 	began  string
 }
 
-// newHeldOp is an operation with its whole op maps if it is in the window.
+// newHeldOp returns an operation, with longer op maps if it is in the window.
 func newHeldOp(t *opTexts, op jepsen.Operation, inWindow bool) heldOp {
 	h := t.h
 	x := heldOp{op: op, status: h.Status[op], who: text.Shorten(text.Line(h.ProcessName(op)), maxLabel), label: models.Words(h, op)}
@@ -89,10 +86,10 @@ func newHeldOp(t *opTexts, op jepsen.Operation, inWindow bool) heldOp {
 	return x
 }
 
-// numbersBytes is what the numbers of a held operation take on the page at most.
+// numbersBytes bounds what the numbers of a held operation take on the page.
 const numbersBytes = 48
 
-// size is how many bytes the operation takes on the page.
+// size returns how many bytes the operation takes on the page.
 func (x *heldOp) size() int {
 	n := numbersBytes
 	for _, s := range []string{x.who, x.label, x.text, x.began} {
@@ -102,8 +99,8 @@ func (x *heldOp) size() int {
 	return n
 }
 
-// hold puts operations into the section: those of the window, and then their
-// neighbors, from the middle to both sides, as long as there is room for them.
+// hold puts operations into the section. It takes those of the window, and then
+// their neighbors, from the middle to both sides, as long as there is room.
 func (s *section) hold(ctx context.Context, room int) {
 	h := s.r.History
 	texts := &opTexts{h: h, printer: h.OpPrinter()}
@@ -148,7 +145,7 @@ func (s *section) hold(ctx context.Context, room int) {
 	}
 }
 
-// holding says which operations a page holds: Ops of them stand side by side.
+// holding says which operations a page holds. Ops says how many of them are adjacent.
 type holding struct {
 	All           bool
 	Ops, Of, More int

@@ -13,7 +13,7 @@ import (
 	"clew/report"
 )
 
-// maxEntries bounds the lines of an index. What is not linearizable comes first.
+// maxEntries bounds the lines of an index. Histories that are not linearizable come first.
 const maxEntries = 2_000
 
 // index is a table of keys or runs with their verdicts.
@@ -21,7 +21,7 @@ type index struct {
 	Counts  string
 	Columns []string
 	Entries []entry
-	More    string // how many are left out
+	More    string // how many are omitted
 }
 
 // entry is a line of an index.
@@ -33,7 +33,7 @@ type entry struct {
 	rank          int
 }
 
-// newEntry is an entry with its verdict.
+// newEntry returns an entry with its verdict.
 func newEntry(name, link string, v jepsen.Verdict, sentence string) entry {
 	e := entry{Name: text.Shorten(text.Line(name), maxName), Link: link, Sentence: text.Shorten(text.Line(sentence), maxName)}
 	e.Verdict, e.Word = verdictOf(v)
@@ -41,7 +41,7 @@ func newEntry(name, link string, v jepsen.Verdict, sentence string) entry {
 	return e
 }
 
-// newIndex counts entries, and puts what is not linearizable first.
+// newIndex counts entries, and puts those that are not linearizable first.
 func newIndex(things string, columns []string, entries []entry) *index {
 	x := &index{Columns: columns}
 	counts := map[string]int{}
@@ -63,8 +63,8 @@ func newIndex(things string, columns []string, entries []entry) *index {
 	return x
 }
 
-// newKeyIndex is the index of independent keys, and the results of those that have
-// a section of their own: the first that fail.
+// newKeyIndex returns the index of independent keys, and a section for each of the
+// first keys that fail.
 func newKeyIndex(r *report.Result) (*index, []*section) {
 	type failure struct {
 		at  jepsen.Event
@@ -97,8 +97,8 @@ func newKeyIndex(r *report.Result) (*index, []*section) {
 	return newIndex("keys", []string{"key", "verdict", "why"}, keyEntries(r, results, links)), sections
 }
 
-// keyEntries are the lines of keys, which may be a million: of the valid ones no more
-// than there is room for are looked at.
+// keyEntries returns the lines of keys. There may be a million, so it looks only
+// at as many valid ones as there is room for.
 func keyEntries(r *report.Result, results map[int]*report.Result, links map[int]string) []entry {
 	entries := make([]entry, 0, len(r.Keys))
 	valid := 0
@@ -121,8 +121,8 @@ func keyEntries(r *report.Result, results map[int]*report.Result, links map[int]
 // Run is a history of a store in an index of pages.
 type Run struct{ entry entry }
 
-// NewRun is a run with a result, of which it keeps nothing but a few words. The link
-// is "" if it has no page.
+// NewRun returns a run with a result, of which it keeps only a few words. The link
+// is "" if the run has no page.
 func NewRun(run report.Run, l report.Line, link string) Run {
 	sentence := string(l.Explanation)
 	if l.Valid == jepsen.Unknown {
@@ -139,7 +139,7 @@ func NewRun(run report.Run, l report.Line, link string) Run {
 }
 
 // WriteIndex writes a page that lists runs: first those that are not linearizable,
-// then those of which nobody knows, and the others.
+// then the unknown ones, then the valid ones.
 func WriteIndex(w io.Writer, title string, runs []Run) error {
 	title = text.Shorten(text.Line(title), maxName)
 	d := document{frame: newFrame(title), Head: heading{File: title}}

@@ -1,5 +1,5 @@
-// Package page writes a result as an HTML page: one file that needs no network, with
-// everything that a failing test's owner wants to know of it.
+// Package page writes a result as an HTML page: one file that needs no network,
+// with everything that the owner of a failing test wants to know about it.
 //
 //	┌────────────────────────────────────────────────┐
 //	│ INVALID  history.edn                           │  verdict and summary
@@ -12,13 +12,13 @@
 //	│ ▸ operations ▸ text ▸ core ▸ what was tried    │
 //	└────────────────────────────────────────────────┘
 //
-// Of independent keys there is an index, and the part between for each of the first
-// keys that fail. WriteIndex is an index of the pages of a store.
+// If there are independent keys, the page has an index, and the part in between for
+// each of the first keys that fail. WriteIndex writes an index of the pages of a store.
 //
-// However long the history is, a page has at most MaxBytes. It holds the operations
-// of the window and as many around it as there is room for; of all others it counts
-// what the strip shows. Values are text wherever they stand, shortened, and the
-// page's Content-Security-Policy lets nothing run but the script of this package.
+// A page has at most MaxBytes, regardless of the length of the history. It holds
+// the operations of the window and as many around it as there is room for. It
+// counts all others for the strip. Values are always shortened text. The page's
+// Content-Security-Policy allows only the script of this package to run.
 package page
 
 import (
@@ -38,12 +38,12 @@ import (
 	"clew/report"
 )
 
-// MaxBytes is how large a page becomes at most.
+// MaxBytes bounds the size of a page.
 const MaxBytes = 2_000_000
 
 // Bounds of what a page shows, in characters unless it says otherwise.
 const (
-	maxSections = 8 // keys that have a part of their own
+	maxSections = 8 // keys that have a part with their own part
 	maxText     = 20_000
 	maxSentence = 2_000
 	maxName     = 300
@@ -62,7 +62,7 @@ var markup string
 //go:embed page.css
 var styleOfPage string
 
-// style has the drawing's in it.
+// style includes the style of the drawing.
 var style = func() string {
 	light, dark := report.SVGStyle()
 	return strings.NewReplacer("/*light*/", light, "/*dark*/", dark).Replace(styleOfPage)
@@ -83,7 +83,7 @@ func hash(s string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// frame is what every page has.
+// frame holds what every page has.
 type frame struct {
 	Title  string
 	Policy string
@@ -95,7 +95,7 @@ func newFrame(title string) frame {
 	return frame{Title: title, Policy: policy, Style: template.CSS(style), Script: template.JS(script)}
 }
 
-// document is a page about one history.
+// document is a page about one history, or an index of several.
 type document struct {
 	frame
 	Head     heading
@@ -103,13 +103,13 @@ type document struct {
 	Sections []*section
 }
 
-// heading is the verdict in a few words.
+// heading tells the verdict in a few words.
 type heading struct {
 	File, Verdict, Word, Summary string
 	Notes                        []string // why it is unknown, what is missing
 }
 
-// verdictOf is a verdict as a name of a class, and as a word.
+// verdictOf returns a verdict as the name of a class, and as a word.
 func verdictOf(v jepsen.Verdict) (class, word string) {
 	switch v {
 	case jepsen.Valid:
@@ -138,15 +138,15 @@ func newHeading(r *report.Result) heading {
 	return h
 }
 
-// Write writes a page about a result, whatever the verdict is. If the context ends
-// before, the error is its cause. Linear time in the history, and little of it.
+// Write writes a page about a result with any verdict. If the context ends early,
+// the error is its cause. Linear time in the history, with a small factor.
 func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
 	d := document{frame: newFrame(text.Shorten(text.Line(r.File), maxName)), Head: newHeading(r)}
 	if r.Keys != nil {
 		d.Index, d.Sections = newKeyIndex(r)
 	}
 	switch around := o.Window.Around; {
-	case r.Keys != nil && around != nil: // a part of its own, in front
+	case r.Keys != nil && around != nil: // its own part, at the front
 		window, err := r.Window(ctx, o.Window)
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ import (
 	"clew/report/page"
 )
 
-// json is the operations that a page holds in its first part.
+// heldBy returns the operations that a page holds in its first part.
 func heldBy(t testing.TB, html []byte) (held struct {
 	Op, Res            []int
 	Label, Text, Began []string
@@ -66,8 +66,8 @@ func TestAPageHasAtMostTwoMegabytesOfAnyHistory(t *testing.T) {
 	}
 }
 
-// longValues is n writes of values that cost a page more than others, and a read of
-// what nobody wrote.
+// longValues returns n writes of values that cost a page more than others, and a
+// read of a value that was never written.
 func longValues(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -80,8 +80,8 @@ func longValues(n int) string {
 	return b.String()
 }
 
-// Hostile values are text wherever they stand: whatever a browser would make of
-// them, the markup is that of a page without them.
+// Hostile values are always text: whatever a browser would make of them, the
+// markup is that of a page without them.
 func TestHostileValuesAreText(t *testing.T) {
 	tags := func(html []byte) (n int) {
 		for _, tag := range []string{"<script", "</script", "<style", "</style", "<img", "<b>", "<b ", "<!--", "]]>", "</title><s"} {
@@ -107,7 +107,7 @@ func TestHostileValuesAreText(t *testing.T) {
 	}
 }
 
-// Who sees no drawing gets what the text output says, and a table of the operations.
+// Readers who do not see the drawing get the text output, and a table of the operations.
 func TestAPageHasTheTextAndATable(t *testing.T) {
 	r := pagetest.Check(t, pagetest.StaleRead, "")
 	page := html.UnescapeString(string(pagetest.Written(t, r)))
@@ -153,7 +153,7 @@ func TestPagesOfOtherVerdicts(t *testing.T) {
 	}
 }
 
-// Of many keys an index lists those that fail, and counts the others.
+// If there are many keys, an index lists those that fail, and counts the others.
 func TestManyKeys(t *testing.T) {
 	page := string(pagetest.Written(t, pagetest.Check(t, pagetest.KeyedHistory(5000, 3000), "independent")))
 	for _, want := range []string{"5000 keys, 3000 invalid, 2000 valid", "3000 more are not listed.", `href="#key-8"`, "value 2 was read by process 0 (index 39)"} {
@@ -234,7 +234,7 @@ func TestPorcupinesPage(t *testing.T) {
 			if bytes.Count(b.Bytes(), []byte("</script>")) != 1 {
 				t.Error("a value ends the script")
 			}
-			// What the page's script puts into its markup is escaped: in JSON, & is \u0026.
+			// The page's script escapes what it puts into its markup: in JSON, & is \u0026.
 			if states := regexp.MustCompile(`"(StateDescription|Metadata)":"[^"]*\\u003c`).Find(b.Bytes()); states != nil {
 				t.Errorf("a state has markup: %s", states)
 			}
@@ -262,7 +262,7 @@ func TestPorcupinesPage(t *testing.T) {
 	}
 }
 
-// kvFailure is two keys, one of which fails.
+// kvFailure is a history of two keys, one of which fails.
 var kvFailure = func() string {
 	var b strings.Builder
 	for i, e := range []struct{ kind, f, value string }{

@@ -18,26 +18,26 @@ import (
 	"clew/report"
 )
 
-// A page in porcupine's style is porcupine's own: github.com/anishathalye/porcupine
-// checks a few operations and draws what it finds. Its pages grow with the square of
-// the operations, so it is given the last of them only, and begins in the state that
-// those before lead to.
+// A page in porcupine's style is drawn by porcupine itself:
+// github.com/anishathalye/porcupine checks a few operations and draws what it
+// finds. Its pages grow with the square of the number of operations. Therefore it
+// gets only the last of them, and begins in the state to which those before lead.
 //
-// That is no other verdict: what is left out is the beginning of a linearization. If
-// the rest had one from there, both together would be one of the whole history, since
-// in a linearization nothing that is left out began after anything else had returned.
+// The verdict stays the same, since the omitted operations are the beginning of a
+// linearization. If the rest had a linearization from there, both together would be one
+// of the whole history: no omitted operation began after any of the rest had returned.
 
 // Bounds of a page in porcupine's style.
 const (
-	porcupineOps    = 100             // linearized ones that it shows
-	porcupineOpen   = 20              // open ones, in which its search may be exponential
-	porcupineTime   = 2 * time.Second // which its search may take
-	porcupineStates = 256             // that an operation may lead to
+	porcupineOps    = 100             // linearized ones that the page shows
+	porcupineOpen   = 20              // open ones, which may make porcupine's search exponential
+	porcupineTime   = 2 * time.Second // for its search
+	porcupineStates = 256             // to which an operation may lead
 	porcupineText   = 100             // characters of a state
 )
 
 // WritePorcupine writes the page that porcupine would draw of a failure, or of the
-// end of a valid history: of the key that fails first if there are keys.
+// end of a valid history. If there are keys, it shows the key that fails first.
 func WritePorcupine(ctx context.Context, w io.Writer, r *report.Result) error {
 	r = r.FirstFailing()
 	switch {
@@ -62,16 +62,16 @@ func WritePorcupine(ctx context.Context, w io.Writer, r *report.Result) error {
 	return theirs.Visualize(model, info, w)
 }
 
-// porcupinePage is what porcupine is given.
+// porcupinePage holds what porcupine gets.
 type porcupinePage struct {
 	r       *report.Result
 	ops     *models.Operations
 	rows    []models.Row // in order of invocation
-	before  int          // operations that are left out
-	start   models.State // to which they lead
+	before  int          // operations that are omitted
+	start   models.State // the state to which they lead
 	end     jepsen.Event // the failure, or the end
 	clients map[int32]int
-	states  error // an operation leads to too many
+	states  error // the error that an operation leads to too many states
 }
 
 func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, error) {
@@ -113,8 +113,8 @@ func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, er
 	return p, nil
 }
 
-// open adds the failing operation, and those that were open then and are linearized
-// nowhere, the latest first, as long as they are of its part.
+// open adds the failing operation and, latest first, those of its part that were
+// open then and are not linearized.
 func (p *porcupinePage) open(linearized []bool) {
 	failing, found := int32(-1), 0
 	parts, parted := p.ops.Model.(models.Partitioner)
@@ -133,19 +133,18 @@ func (p *porcupinePage) open(linearized []bool) {
 	}
 }
 
-// optional says whether an operation may be without effect: it had not returned by
-// the end.
+// optional says whether an operation may have no effect, because it had not returned by the end.
 func (p *porcupinePage) optional(row models.Row) bool { return p.ops.Res[row] > int32(p.end) }
 
-// model is the model as porcupine wants it: over sets of states, since an operation
-// may be without effect, and a crashed one may have several.
+// model returns the model in porcupine's form. It works on sets of states, since
+// an operation may have no effect, and a crashed one may have several outcomes.
 func (p *porcupinePage) model(ctx context.Context) theirs.Model {
 	m := p.ops.Model
 	nondeterministic := theirs.NondeterministicModel{
 		Init: func() []any { return []any{p.start} },
 		StepContext: func(_ context.Context, state, input, _ any) (next []any) {
 			if ctx.Err() != nil {
-				return nil // the search soon ends, and there is no page
+				return nil // the search will end soon, without a page
 			}
 			from, row := state.(models.State), input.(models.Row)
 			if p.optional(row) {
@@ -159,7 +158,7 @@ func (p *porcupinePage) model(ctx context.Context) theirs.Model {
 		Equal:             func(a, b any) bool { return slices.Equal(a.(models.State), b.(models.State)) },
 		DescribeOperation: func(input, _ any) string { return p.words(input.(models.Row)) },
 		DescribeState: func(state any) string {
-			// The page puts this into its markup as it is.
+			// The page puts this into its markup unescaped.
 			return html.EscapeString(text.Shorten(text.Line(m.Record(state.(models.State)).String()), porcupineText))
 		},
 		DescribeOperationMetadata: func(name any) string { return html.EscapeString(name.(string)) },
@@ -167,8 +166,8 @@ func (p *porcupinePage) model(ctx context.Context) theirs.Model {
 	return nondeterministic.ToModel()
 }
 
-// some is the states that an operation leads to. If there are very many, there is no
-// page.
+// some returns the states that an operation leads to. If there are very many,
+// there will be no page.
 func (p *porcupinePage) some(from models.State, op models.Op) (next []models.State) {
 	each, branching := p.ops.Model.(models.Branching)
 	if !branching {
@@ -185,8 +184,8 @@ func (p *porcupinePage) some(from models.State, op models.Op) (next []models.Sta
 	return next
 }
 
-// words is an operation as people say it, with its process: porcupine numbers its
-// clients.
+// words returns an operation as people would say it, without its process:
+// porcupine numbers its clients.
 func (p *porcupinePage) words(row models.Row) string {
 	op := p.ops.Of[row]
 	s := models.Words(p.r.History, op)
@@ -196,8 +195,8 @@ func (p *porcupinePage) words(row models.Row) string {
 	return s
 }
 
-// operations are those that porcupine gets. The open ones return after everything
-// else, which is possible as they may be without effect.
+// operations returns the operations that porcupine gets. The open ones return
+// after everything else, which is possible since they may have no effect.
 func (p *porcupinePage) operations() []theirs.Operation {
 	h := p.r.History
 	var all []theirs.Operation
@@ -216,7 +215,7 @@ func (p *porcupinePage) operations() []theirs.Operation {
 	return all
 }
 
-// annotations say what is wrong, what is left out, and what the nemesis did.
+// annotations say what is wrong, what is omitted, and what the nemesis did.
 func (p *porcupinePage) annotations() []theirs.Annotation {
 	first, last := int64(p.ops.Inv[p.rows[0]]), int64(p.end)
 	var all []theirs.Annotation

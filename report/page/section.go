@@ -13,9 +13,9 @@ import (
 	"clew/report"
 )
 
-// section is the part of a page that is about one history, or one key of it.
+// section is the part of a page about one history, or about one key of it.
 type section struct {
-	ID, Title string // the title is "" if there is one history
+	ID, Title string // the title is "" if there is only one history
 	Sentence  string
 	Hint      string
 	Drawing   template.HTML
@@ -27,17 +27,17 @@ type section struct {
 	Text      string
 	Core      excerpt
 	Tried     []order
-	Failing   int // what fails first, -1 if nothing does
+	Failing   int // the operation that fails first, -1 if none does
 
 	r       *report.Result
 	shown   []jepsen.Operation // in the window
 	effects map[jepsen.Operation]string
 	middle  jepsen.Operation
-	around  *int64 // the index to look around, nil for the failure
+	around  *int64 // the index to show with its surroundings, nil for the failure
 }
 
-// plainOps is how many operations are drawn where none is more important than
-// another: so few that there is room for their labels. The rest is near.
+// plainOps bounds how many operations are drawn where none is more important than
+// another. It is small enough that their labels have room. The rest is nearby.
 const plainOps = 24
 
 // row is an operation of the window in words.
@@ -49,13 +49,13 @@ type row struct {
 	Effect, Why         string
 }
 
-// order is operations in an order that was tried in vain.
+// order lists operations in an order that was tried in vain.
 type order []step
 
 // step is an operation and the state after it, or why it is impossible.
 type step struct{ Op, State, Why string }
 
-// fill says what the section's result is.
+// fill fills the section from its result.
 func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	r := s.r
 	s.Failing, s.Hint = -1, text.Shorten(text.Line(r.Hint), maxSentence)
@@ -104,8 +104,7 @@ func (s *section) fill(ctx context.Context, o report.WindowOptions) error {
 	return nil
 }
 
-// effects says of the operations of a window where they take effect, and what the
-// state is then.
+// effects says where the operations of a window take effect, and what the state is then.
 func effects(w *report.Window) map[jepsen.Operation]string {
 	said := map[jepsen.Operation]string{}
 	for _, p := range w.Points {
@@ -143,7 +142,7 @@ func newRow(h *jepsen.History, x *report.WindowOp, effect string) row {
 	return r
 }
 
-// tried is the final paths.
+// tried returns the final paths.
 func tried(r *report.Result) (all []order) {
 	for _, path := range r.Paths {
 		var o order
@@ -166,14 +165,14 @@ type excerpt struct {
 	Cut  bool
 }
 
-// newCore is the core of a failure.
+// newCore returns the core of a failure.
 func newCore(r *report.Result) excerpt {
 	x := excerpt{Ops: len(r.Core)}
 	if r.Core == nil {
 		return x
 	}
 	var b limited
-	if err := r.WriteCore(&b); err != nil { // more than there is room for
+	if err := r.WriteCore(&b); err != nil { // there is more than fits
 		x.Cut = true
 	}
 	x.Text = text.Printable(b.String())

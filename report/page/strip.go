@@ -9,49 +9,49 @@ import (
 	"clew/jepsen"
 )
 
-// strip is how the operations of a whole history are distributed: how many began in
-// each stretch of it, and how they ended.
+// strip shows how the operations of a whole history are distributed: how many
+// began in each stretch of it, and how they ended.
 type strip struct {
 	N       int // stretches
 	Bars    []bar
-	Spells  []spell // what the nemesis did, and others that are no clients
+	Spells  []spell // what the nemesis did, and other processes that are not clients
 	Fail    float64
 	HasFail bool
-	At      int    // the stretch of what is drawn
+	At      int    // the stretch that is drawn
 	Of      string // "The whole history"
 	Length  string // from its beginning to its end
 	Most    int    // operations in a stretch
-	Text    string // all of it in words
+	Text    string // the whole strip in words
 
 	OK, Failed, Crashed int
 
 	begins []jepsen.Operation // of each stretch, the first operation that does not begin before it
 }
 
-// Sizes of a strip in the units of its drawing, in which a stretch is one wide.
+// Sizes of a strip in the units of its drawing. A stretch is one unit wide.
 const (
 	minStretches = 24
 	maxStretches = 240
-	perStretch   = 3 // operations, as long as there are few
+	perStretch   = 3 // operations, if there are few
 	barHeight    = 40
 	maxSpells    = 500
 )
 
-// bar is a stretch: the heights of those that succeeded, that failed and that
-// crashed, from below.
+// bar is a stretch: from the bottom up, the heights of the operations that
+// succeeded, failed and crashed.
 type bar struct {
 	X, OK, Failed, Crashed    int
 	OKY, FailedY, CrashedY    int
 	okN, failedN, crashedN, n int
 }
 
-// spell is something that a process did that is no client, over some stretches.
+// spell is something that a process which is not a client did during some stretches.
 type spell struct {
 	X, Width int
 	Name     string
 }
 
-// newStrip is the strip of a history, and of its failure unless that is None.
+// newStrip returns the strip of a history, and of its failure unless fail is None.
 func newStrip(h *jepsen.History, fail jepsen.Event) strip {
 	n := min(max(minStretches, h.Operations()/perStretch), maxStretches)
 	at := newAxis(h, n)
@@ -95,13 +95,13 @@ func newStrip(h *jepsen.History, fail jepsen.Event) strip {
 	return s
 }
 
-// of is the stretch in which an operation begins.
+// of returns the stretch in which an operation begins.
 func (s *strip) of(op jepsen.Operation) int {
 	i, _ := slices.BinarySearch(s.begins, op+1)
 	return max(0, i-1)
 }
 
-// scale makes heights of the counts. What is there at all is seen.
+// scale converts the counts to heights. A count above 0 is always visible.
 func (b *bar) scale(most int) {
 	height := func(n int) int {
 		if n == 0 {
@@ -116,8 +116,8 @@ func (b *bar) scale(most int) {
 	b.CrashedY = b.FailedY - b.Crashed
 }
 
-// spells are what other processes than clients did. Of several in the same stretches
-// one is enough.
+// spells returns what processes other than clients did. It keeps one of several in
+// the same stretches.
 func spells(h *jepsen.History, at *axis) (all []spell) {
 	last := jepsen.Event(len(h.Type) - 1)
 	for _, x := range h.Spells() {
@@ -135,9 +135,9 @@ func spells(h *jepsen.History, at *axis) (all []spell) {
 	return all
 }
 
-// axis tells where an event stands on a strip: by its :time, if the events have
-// times that do not go back, else by its number. Times are read at some events, and
-// are taken to go on evenly in between.
+// axis finds where an event stands on a strip. It uses its :time if the times of
+// the events do not go back, otherwise its number. It reads the times of some
+// events, and takes time as even in between.
 type axis struct {
 	events    int
 	stretches int
@@ -146,7 +146,7 @@ type axis struct {
 	next      int // where the last search ended in at
 }
 
-// maxTimes bounds the events whose times are read, since each is parsed for it.
+// maxTimes bounds the events whose times are read, because each of them must be parsed.
 const maxTimes = 1000
 
 func newAxis(h *jepsen.History, stretches int) *axis {
@@ -168,7 +168,7 @@ func newAxis(h *jepsen.History, stretches int) *axis {
 	return a
 }
 
-// stretch is the stretch in which an event stands. It is fast for events in order.
+// stretch returns the stretch in which an event stands. It is fast for events in order.
 func (a *axis) stretch(e jepsen.Event) int {
 	if a.times == nil {
 		return int(int64(e) * int64(a.stretches) / int64(a.events))
@@ -190,7 +190,7 @@ func (a *axis) stretch(e jepsen.Event) int {
 	return min(int((time-first)/(last-first)*float64(a.stretches)), a.stretches-1)
 }
 
-// length is how long the whole history is.
+// length returns how long the whole history is.
 func (a *axis) length() string {
 	if a.times == nil {
 		return fmt.Sprintf("%d events", a.events)

@@ -10,9 +10,9 @@ import (
 	"clew/internal/pagetest"
 )
 
-// Each stretch of the strip has bars of what began in it and succeeded, failed and
-// crashed, as high as there are many, the one on the other: here the operations come one
-// after another at even times, or ever more slowly.
+// Each stretch of the strip has bars for the operations that began in it and succeeded,
+// failed and crashed. The bars are stacked, and their heights show the numbers of
+// operations. The operations come one after another, at even times or more and more slowly.
 func TestAStripShowsHowOperationsEnded(t *testing.T) {
 	const n, stretches, high = 100, 33, 40
 	kinds := []string{"ok", "failed", "crashed"}

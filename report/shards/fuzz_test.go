@@ -15,7 +15,8 @@ import (
 	"clew/report/shards"
 )
 
-// A shard of two, of which each has some independent keys of a history, and the other.
+// These are a shard of two, where each has some independent keys of a history, and
+// the other shard.
 const (
 	firstKeys = `{"file":"b.edn","valid":false,"model":"register","analyzer":"clew/fast-register","op-index":3,"op-line":4,"events":4,"operations":2,"explanation":"key :b: <value> 7","verified":true,"warnings":["w"],"keys":2,"failures":[":b"],"run":{"test":"b","read":true,"shard":"1/2","at":0,"part":{"first":1,"event":3,"failures":[1]},"details":{"pattern":"never-written","at":{"line":4,"col":1},"core":["{:f :read}"],"keys":{"total":2,"invalid":1,"list":[{"row":0,"key":":a","valid":true},{"row":1,"key":":b","valid":false,"explanation":"value 7","at":{"line":4,"col":1},"core":["{:f :read}"]}]}}}}
 {"trailer":{"shard":"1/2","list":"fe","listed":1,"lines":1,"sums":"0000000000000000","settings":"--shard-keys true","invalid":1}}
@@ -25,9 +26,8 @@ const (
 `
 )
 
-// FuzzMerge puts two texts together as shards: without a panic, in whatever order they
-// come, and what they say together is printed in every form, of which JSON and XML read
-// back.
+// FuzzMerge puts two texts together as shards in both orders, without a panic. It
+// prints their result in every form; JSON and XML can be read back.
 func FuzzMerge(f *testing.F) {
 	f.Add(strings.ReplaceAll(firstKeys, "}\n", sealed), strings.ReplaceAll(otherKeys, "}\n", sealed))
 	f.Add(shard(1, 2, 5), shard(2, 2, 5))
@@ -68,12 +68,12 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// sealed ends a line with a checksum, though not the right one.
+// sealed ends a line with a checksum that is usually wrong.
 const sealed = `,"sum":"0000000000000000"}` + "\n"
 
 func merge(parts ...string) ([]shards.Line, error) {
 	var m shards.Merger
-	for i, text := range parts { // a fuzzer does not find checksums
+	for i, text := range parts { // a fuzzer does not find checksums, so this corrects them
 		if err := m.Read(strings.NewReader(resealed(text)), string(rune('a'+i))); err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func texts(lines []shards.Line) string {
 	return b.String()
 }
 
-// readsBack says whether a report is what its form's readers read.
+// readsBack returns an error if the readers of a report's form cannot read it.
 func readsBack(form, text string) error {
 	switch form {
 	case "junit":

@@ -1,9 +1,9 @@
-// Package shards writes what clew check --shard says of its part of a list of
+// Package shards writes what clew check --shard says about its part of a list of
 // histories, and puts the parts together as clew merge does. It does not check
-// anything, nor does it know files.
+// anything, and it does not know files.
 //
-// A part is lines of JSON: a Line for each history, in the order of the list, and at
-// the end a Trailer, by which a part that was cut off is known. Each has a checksum.
+// A part consists of lines of JSON: a Line for each history, in the order of the list, and
+// a Trailer at the end. A part without a Trailer was cut off. Each line has a checksum.
 //
 //	var m shards.Merger
 //	for each part {
@@ -22,46 +22,45 @@ import (
 	"clew/report/ci"
 )
 
-// Line is what a shard says of a history: a line of clew check --output json, and
-// what is needed to put it among those of other shards.
+// Line holds what a shard says about a history: a line of clew check --output
+// json, and what is needed to put it among those of other shards.
 type Line struct {
 	report.Line
 	Run Run `json:"run"`
 }
 
-// Run is where a history stands.
+// Run says where a history stands.
 type Run struct {
 	report.Run
 	Shard string `json:"shard"`
 	Place
-	Page string `json:"page,omitempty"` // a link from an index of pages to its own
-	Part *Part  `json:"part,omitempty"` // of its independent keys, if each shard has some of them; else all is here
-	// Details are what reports for pipelines tell beside the line.
+	Page string `json:"page,omitempty"` // a link from an index of pages to the history's own page
+	Part *Part  `json:"part,omitempty"` // of its independent keys, if each shard has some of them; nil if this shard has all
+	// Details hold what reports for pipelines need in addition to the line.
 	Details *ci.Details `json:"details,omitempty"`
 }
 
-// Place is where a history stands in the whole list. An archive that not every shard
-// looks into is one of the list, and its histories are its members.
+// Place says where a history stands in the whole list. An archive into which not
+// every shard looks is one entry of the list, and its members are histories.
 type Place struct {
-	At      int `json:"at"`                // from 0 on
-	Member  int `json:"member,omitempty"`  // likewise
-	Members int `json:"members,omitempty"` // how many there are; 0 if the history is no member of such an archive
+	At      int `json:"at"`                // from 0
+	Member  int `json:"member,omitempty"`  // the same
+	Members int `json:"members,omitempty"` // how many there are; 0 if the history is not a member of such an archive
 }
 
-// Part is what is known of some of a history's independent keys. Rows are those among
-// all keys.
+// Part describes some of a history's independent keys. Rows are those among all keys.
 type Part struct {
-	First    int   `json:"first"`              // the row of the key whose answer is that of the line; -1 if there is none
-	Event    int   `json:"event"`              // where that fails, as an event of the whole history; -1 if none fails
+	First    int   `json:"first"`              // the row of the key whose answer the line has; -1 if there is none
+	Event    int   `json:"event"`              // where that key fails, as an event of the whole history; -1 if none fails
 	Failures []int `json:"failures,omitempty"` // the rows of Line.Failures
 	Depth    int   `json:"depth,omitempty"`    // of witnesses, see report.Result
-	// Read is the SHA-256 of what was read of the whole history, "" if it was not read to
-	// its end.
+	// Read is the SHA-256 of what was read of the whole history, or "" if it was not
+	// read to its end.
 	Read string `json:"read,omitempty"`
 }
 
-// NewLine is the line of a result. Parted says that the result is about some of the
-// history's keys, and the error why the history could not be read, or nil.
+// NewLine returns the line of a result. parted says that the result is about some
+// of the history's keys. err says why the history could not be read, or is nil.
 func NewLine(s store.Source, r *report.Result, shard store.Shard, at Place, page string, parted bool, err error) Line {
 	l := Line{r.Line(), Run{Run: report.NewRun(s, r), Shard: shard.String(), Place: at, Page: page, Details: ci.NewDetails(r, err)}}
 	if !parted {
@@ -91,19 +90,19 @@ type Trailer struct {
 	Shard      string `json:"shard"`
 	List       string `json:"list"`       // the fingerprint of the whole list
 	Listed     int    `json:"listed"`     // the length of the whole list
-	Inputs     string `json:"inputs"`     // the fingerprint of what all files of the list hold
+	Inputs     string `json:"inputs"`     // the fingerprint of the contents of all files of the list
 	Clew       string `json:"clew"`       // the version that checked it
 	Lines      int    `json:"lines"`      // of this shard
 	Sums       Sum    `json:"sums"`       // of the lines
 	Settings   string `json:"settings"`   // the flags that say what is checked
 	Unwritten  int    `json:"unwritten"`  // evidence that could not be written
 	Valid      int    `json:"valid"`      // of the lines
-	Invalid    int    `json:"invalid"`    // likewise
-	Unknown    int    `json:"unknown"`    // likewise, but for what was unreadable
-	Unreadable int    `json:"unreadable"` // likewise
+	Invalid    int    `json:"invalid"`    // the same
+	Unknown    int    `json:"unknown"`    // the same, without those that were unreadable
+	Unreadable int    `json:"unreadable"` // the same
 }
 
-// count counts a line.
+// count adds a line to the counts.
 func (t *Trailer) count(l *Line, sum Sum) {
 	t.Lines++
 	t.Sums += sum
@@ -119,8 +118,8 @@ func (t *Trailer) count(l *Line, sum Sum) {
 	}
 }
 
-// MarshalJSON is an object with a single key of its own, so that nobody takes a
-// trailer for a history.
+// MarshalJSON returns an object with a single key of its own, so that a trailer
+// cannot be mistaken for a history.
 func (t Trailer) MarshalJSON() ([]byte, error) {
 	type plain Trailer
 	return json.Marshal(struct {
@@ -128,7 +127,7 @@ func (t Trailer) MarshalJSON() ([]byte, error) {
 	}{plain(t)})
 }
 
-// Text is a Line, a report.Line or a Trailer as a line of JSON.
+// Text returns a Line, a report.Line or a Trailer as a line of JSON.
 func Text(of any) string {
 	line, err := json.Marshal(of)
 	if err != nil {

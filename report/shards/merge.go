@@ -19,8 +19,7 @@ import (
 	"clew/report/ci"
 )
 
-// Merger puts shards together. It holds all lines, some 2 kB each. The zero
-// Merger has none.
+// Merger puts shards together. It holds all lines, some 2 kB each. The zero Merger has no shards.
 type Merger struct {
 	lines   []Line
 	shards  []read
@@ -35,9 +34,8 @@ type read struct {
 	name  string // of its input
 }
 
-// Read reads the lines of a shard, or those of several, one after the other. Name
-// stands for them in errors. The error is that of r; what is wrong with the shards is
-// left to Lines.
+// Read reads the lines of one shard, or those of several in sequence. name stands for
+// them in errors. The error is that of r; Lines reports what is wrong with the shards.
 func (m *Merger) Read(r io.Reader, name string) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	part := &piece{m: m, name: name}
@@ -54,7 +52,7 @@ func (m *Merger) Read(r io.Reader, name string) error {
 			return nil
 		}
 		if len(bytes.TrimSpace(line)) > 0 && !part.take(n, line) {
-			return nil // as it says in the end
+			return nil // part has noted the reason
 		}
 	}
 }
@@ -83,7 +81,7 @@ type piece struct {
 	m     *Merger
 	name  string
 	any   bool // something was read
-	older bool // it has been said that lines have no checksum
+	older bool // it has been reported that lines have no checksum
 	bad   int  // lines that make no sense
 	shard string
 	lines []Line
@@ -95,7 +93,7 @@ func (p *piece) wrong(format string, args ...any) {
 	p.m.damaged = append(p.m.damaged, fmt.Errorf(format, args...))
 }
 
-// take takes a line, and says whether it makes sense.
+// take takes a line, and says whether to continue.
 func (p *piece) take(n int, text []byte) bool {
 	var l struct {
 		Line
@@ -120,7 +118,7 @@ func (p *piece) take(n int, text []byte) bool {
 	return true
 }
 
-// checked is the checksum of a line. It notes a line that is not what it was.
+// checked returns the checksum of a line. It notes a line that was changed.
 func (p *piece) checked(n int, what string, text []byte) Sum {
 	sum, sealed, whole := unsealed(bytes.TrimSpace(text))
 	switch {
@@ -133,8 +131,9 @@ func (p *piece) checked(n int, what string, text []byte) Sum {
 	return sum
 }
 
-// nonsense takes a line that is none of a shard. One may be where a shard was cut off
-// and another one follows; more are another file.
+// nonsense takes a line that is not from a shard, and says whether to continue.
+// One such line may stand where a shard was cut off and another one follows;
+// several mean that this is another file.
 func (p *piece) nonsense(n int, why string) bool {
 	at := ""
 	if p.shard != "" {
@@ -180,7 +179,7 @@ func (p *piece) cutShort() {
 	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
 }
 
-// lost notes that a shard is known to be lacking.
+// lost notes that a shard is known to be missing.
 func (m *Merger) lost(shard string) {
 	if m.cut == nil {
 		m.cut = map[string]bool{}
@@ -188,7 +187,7 @@ func (m *Merger) lost(shard string) {
 	m.cut[shard] = true
 }
 
-// end takes the end of the input, and what is left of a line without an end.
+// end handles the end of the input, and the rest of a line without an end.
 func (p *piece) end(n int, torn []byte) {
 	torn = bytes.TrimSpace(torn)
 	switch {
@@ -204,8 +203,8 @@ func (p *piece) end(n int, torn []byte) {
 	}
 }
 
-// Lines is the whole list in its order, as if one run had checked it. The error joins
-// what is wrong: shards that are missing, doubled, foreign or cut short.
+// Lines returns the whole list in its order, as if one run had checked it. The error
+// joins everything that is wrong: shards that are missing, doubled, foreign or cut short.
 func (m *Merger) Lines() ([]Line, error) {
 	wrong := slices.Clone(m.damaged)
 	if len(m.shards) > 0 {
@@ -219,7 +218,7 @@ func (m *Merger) Lines() ([]Line, error) {
 	})
 	n := m.shards[0].Listed
 	all := make([]Line, 0, max(n, len(m.lines)))
-	want := Place{} // of the next history
+	want := Place{} // the place of the next history
 	for rest := m.lines; len(rest) > 0; {
 		first := rest[0].Run
 		same := 1
@@ -253,8 +252,8 @@ func (m *Merger) Lines() ([]Line, error) {
 	return all, nil
 }
 
-// differing returns an error if parts are not of one history. Of one that was not read to
-// its end that is not known; it makes the whole unknown.
+// differing returns an error if parts belong to different histories. It skips a
+// part that was not read to its end, which makes the whole unknown.
 func differing(lines []Line) error {
 	var first *Line
 	for i := range lines {
@@ -271,7 +270,7 @@ func differing(lines []Line) error {
 	return nil
 }
 
-// String is a place in words.
+// String returns a place in words.
 func (p Place) String() string {
 	if p.Members > 1 {
 		return fmt.Sprintf("history %d (member %d of %d)", p.At+1, p.Member+1, p.Members)
@@ -279,7 +278,7 @@ func (p Place) String() string {
 	return fmt.Sprint("history ", p.At+1)
 }
 
-// nothing is the error of no input at all.
+// nothing returns the error for no input at all.
 func (m *Merger) nothing() []error {
 	if len(m.shards)+len(m.damaged) > 0 {
 		return nil
@@ -287,8 +286,8 @@ func (m *Merger) nothing() []error {
 	return []error{errors.New("there is no shard")}
 }
 
-// expected is how many lines a history has, given those that there are: one of each shard
-// if all of them are about some of its keys.
+// expected returns how many lines a history should have, given those that it has:
+// one from each shard if all of them are about some of its keys.
 func (m *Merger) expected(lines []Line) int {
 	if slices.ContainsFunc(lines, func(l Line) bool { return l.Run.Part == nil }) {
 		return 1
@@ -296,7 +295,7 @@ func (m *Merger) expected(lines []Line) int {
 	return m.shards[0].shard.Of
 }
 
-// Unwritten is how much evidence the shards could not write.
+// Unwritten returns how much evidence the shards could not write.
 func (m *Merger) Unwritten() int {
 	n := 0
 	for _, s := range m.shards {
@@ -305,10 +304,10 @@ func (m *Merger) Unwritten() int {
 	return n
 }
 
-// disagreements are the shards that do not go together, and those that are missing.
+// disagreements returns the shards that do not go together, and those that are missing.
 func (m *Merger) disagreements() (wrong []error) {
 	first := m.shards[0]
-	in := make(map[int]string, len(m.shards)) // by number: the input
+	in := make(map[int]string, len(m.shards)) // the input of each shard, by number
 	for _, s := range m.shards {
 		other := ""
 		switch {
@@ -349,15 +348,15 @@ func (m *Merger) disagreements() (wrong []error) {
 
 func flags(settings string) string { return cmp.Or(settings, "no flags") }
 
-// together is the answer of a history from the answers of some of its keys each: that
-// of the key that cannot be read, else of the one that fails first, else of the first
-// undecided one, else of the first.
+// together returns the answer for a history from the answers about some of its
+// keys each. It takes the answer about the key that cannot be read; otherwise
+// about the one that fails first, the first undecided one, or the first one.
 func together(lines []Line) Line {
 	whole := slices.MinFunc(lines, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(order(a), order(b)))
 	})
 	if whole.Run.Part == nil || rank(whole) < failed {
-		return whole // which says nothing of keys
+		return whole // the answer does not depend on keys
 	}
 	type failure struct {
 		row int
@@ -396,7 +395,7 @@ func together(lines []Line) Line {
 	whole.Ms, whole.Failures = ms, nil
 	if told != nil {
 		var details ci.Details
-		if whole.Run.Details != nil { // as it is but in lines of an older clew
+		if whole.Run.Details != nil { // missing only in lines of an older clew
 			details = *whole.Run.Details
 		}
 		details.Keys = told
@@ -415,10 +414,10 @@ func together(lines []Line) Line {
 	return whole
 }
 
-// failed is the rank of a history that is invalid.
+// failed is the rank of an invalid history.
 const failed = 2
 
-// rank puts what decides about a history first.
+// rank orders answers so that the one that decides about a history comes first.
 func rank(l Line) int {
 	switch cause := jepsen.Cause(l.Cause); {
 	case l.Valid == jepsen.Valid:
@@ -435,9 +434,9 @@ func rank(l Line) int {
 	return failed + 2
 }
 
-// order is which of two answers of the same rank comes first: none is without a key
-// but that of a history which could not be read, or that of no keys. What could not be
-// read has a place in the file, if any.
+// order says which of two answers of the same rank comes first. Only a history
+// that could not be read, or one without keys, has an answer without a key. An
+// answer about what could not be read has a place in the file, if that is known.
 func order(l Line) int {
 	switch p := l.Run.Part; {
 	case p != nil && rank(l) < failed && l.Run.Details != nil && l.Run.Details.At != nil:

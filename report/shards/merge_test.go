@@ -15,7 +15,7 @@ import (
 	"clew/report/shards"
 )
 
-// shard is what a shard of a list of histories without operations prints.
+// shard returns what a shard of a list of histories without operations prints.
 func shard(i, of, histories int) string {
 	s := store.Shard{I: i, Of: of}
 	t := shards.Trailer{Shard: s.String(), List: fmt.Sprint(histories, " histories"), Listed: histories, Settings: "--model register", Clew: "v1"}
@@ -38,7 +38,7 @@ func shard(i, of, histories int) string {
 // shardOf finds the shard in a line.
 var shardOf = regexp.MustCompile(`"shard":"[0-9x/]*"`)
 
-// resealed is lines that somebody has changed, with checksums of what they say now.
+// resealed returns changed lines with checksums of their present text.
 func resealed(text string) string {
 	var b strings.Builder
 	sums, of := shards.Sum(0), ""
@@ -70,7 +70,7 @@ func resealed(text string) string {
 	return b.String()
 }
 
-// merged is the files of the whole, or what is wrong, if all checksums are right.
+// merged returns the files of the whole, or what is wrong, after correcting all checksums.
 func merged(t *testing.T, texts ...string) string {
 	t.Helper()
 	var all []string
@@ -178,7 +178,7 @@ func TestOnlyShardsThatMakeAWholeAreMerged(t *testing.T) {
 	}
 }
 
-// TestNoByteOfAShardChangesInSilence: of a line as of its trailer.
+// TestNoByteOfAShardChangesInSilence changes bytes of a line and of the trailer.
 func TestNoByteOfAShardChangesInSilence(t *testing.T) {
 	one, two := shard(1, 2, 5), shard(2, 2, 5)
 	for i := range two {
@@ -207,7 +207,7 @@ func TestNoByteOfAShardChangesInSilence(t *testing.T) {
 	}
 }
 
-// TestAShardThatEndsAnywhereIsMissedByName: after every byte.
+// TestAShardThatEndsAnywhereIsMissedByName cuts a shard off after every byte.
 func TestAShardThatEndsAnywhereIsMissedByName(t *testing.T) {
 	one, two := shard(1, 2, 9), shard(2, 2, 9)
 	for n := range len(two) {
@@ -235,7 +235,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-// Of answers about the keys of one history the worst counts, whichever shard has it.
+// Among answers about the keys of one history the worst counts, regardless of its shard.
 func TestTheWorstOfWhatShardsSayOfKeysCounts(t *testing.T) {
 	worstFirst := []report.Result{
 		{Cause: jepsen.Unreadable}, {Cause: jepsen.Panicked}, {Verdict: jepsen.Invalid},
@@ -281,7 +281,7 @@ func TestTheWorstOfWhatShardsSayOfKeysCounts(t *testing.T) {
 	}
 }
 
-// A line without end takes no memory without end.
+// An endless line does not take endless memory.
 func TestALineWithoutEndIsNotOfAShard(t *testing.T) {
 	var m shards.Merger
 	err := m.Read(io.LimitReader(endless{}, 1<<30), "a.jsonl")

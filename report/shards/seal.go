@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Sum is the checksum of a line, or of several: these are added up, so the order in
-// which lines are made does not matter.
+// Sum is the checksum of a line, or of several. Those of several lines are added
+// up, so the order of the lines does not matter.
 type Sum uint64
 
-// MarshalText is 16 hexadecimal digits.
+// MarshalText returns 16 hexadecimal digits.
 func (s Sum) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(s)), nil }
 
 // UnmarshalText reads what MarshalText writes.
@@ -23,14 +23,14 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return err
 }
 
-// sumOf is the first 8 bytes of SHA-256.
+// sumOf returns the first 8 bytes of SHA-256.
 func sumOf(text []byte) Sum {
 	sum := sha256.Sum256(text)
 	return Sum(binary.BigEndian.Uint64(sum[:]))
 }
 
-// Sealed is a Line or a Trailer as a line of JSON whose last key is the checksum of what
-// stands before it.
+// Sealed returns a Line or a Trailer as a line of JSON. Its last key is the
+// checksum of everything before that key.
 func Sealed(of any) (line string, sum Sum) {
 	text := bytes.TrimSuffix([]byte(Text(of)), []byte("}\n"))
 	sum = sumOf(text)
@@ -39,11 +39,11 @@ func Sealed(of any) (line string, sum Sum) {
 
 const sealBegins = `,"sum":"`
 
-// seal is the end of a line.
+// seal returns the end of a line.
 func seal(sum Sum) string { return fmt.Sprintf("%s%016x\"}", sealBegins, uint64(sum)) }
 
-// unsealed is the checksum of a line of JSON, without its end, and says whether the line
-// has one, and is as it was.
+// unsealed returns the checksum of a line of JSON without its end. It also says
+// whether the line has a checksum, and whether the line is unchanged.
 func unsealed(line []byte) (sum Sum, sealed, whole bool) {
 	at := max(0, len(line)-len(seal(0)))
 	sum = sumOf(line[:at])
