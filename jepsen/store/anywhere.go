@@ -12,10 +12,9 @@ import (
 	"clew/internal/files"
 )
 
-// FindFS is Find in a file system, such as one of an object store. The names of
-// files are the path, slash and the rest, so the file system should do without
-// symbolic links, or not show them as regular files: they are passed by. A zip archive's file that is no
-// io.ReaderAt is held in memory.
+// FindFS does the same as Find in a file system, such as one of an object store. The names of files are
+// the path, a slash and the rest. The file system should have no symbolic links, or not show them as
+// regular files: FindFS skips them. It holds a zip archive in memory if its file is not an io.ReaderAt.
 func FindFS(fsys fs.FS, root string) ([]Source, error) {
 	if fsys == nil {
 		return nil, errors.New("expected a file system, found nil")
@@ -37,7 +36,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 	err = fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
+			unreadable = append(unreadable, files.PathError(err)) // and continue with the rest
 		case d.Type().IsRegular():
 			below = append(below, strings.TrimPrefix(p, above))
 		case p != root:
@@ -52,15 +51,16 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 	return Options{}.found(root, found, passedBy(below, others), errors.Join(unreadable...))
 }
 
-// FindIn is Find for a file that may be anywhere: itself, or the members of an
-// archive, as its name says. Open opens it, and is called whenever it is to be read; a
-// zip archive's reader that has no ReadAt and Stat is held in memory.
+// FindIn does the same as Find for a file that may be anywhere. It returns the
+// file itself, or the histories in an archive if the name is that of one. open
+// opens the file, and is called every time that the file must be read. FindIn
+// holds a zip archive in memory if its reader has no ReadAt and Stat.
 func FindIn(name string, open func() (io.ReadCloser, error)) ([]Source, error) {
 	return FindInWith(context.Background(), name, open, Options{})
 }
 
-// FindInWith is FindIn with options, until the context is done: then the error is its
-// cause.
+// FindInWith does the same as FindIn with options, until the context is done. Then
+// the error is its cause.
 func FindInWith(ctx context.Context, name string, open func() (io.ReadCloser, error), o Options) ([]Source, error) {
 	if open == nil {
 		return nil, fmt.Errorf("%s: expected what opens it, found nil", name)
@@ -78,9 +78,8 @@ func FindInWith(ctx context.Context, name string, open func() (io.ReadCloser, er
 	return o.found(name, found, passed, err)
 }
 
-// FindAmong is Find for a directory whose files somebody else has listed, by their
-// names below root, such as the objects below a prefix: it chooses the histories
-// among them. Open opens a file by its name below root.
+// FindAmong chooses the histories for a directory whose files the caller has listed by their
+// names below root, such as the objects below a prefix. open opens a file by its name below root.
 func FindAmong(root string, names []string, open func(name string) (io.ReadCloser, error)) []Source {
 	return sources(names, func(name string) Source {
 		s := stored(root, name)
@@ -89,10 +88,10 @@ func FindAmong(root string, names []string, open func(name string) (io.ReadClose
 	})
 }
 
-// PassedAmong says what FindAmong passes by though it is called like a history.
+// PassedAmong says what FindAmong skips although it has the name of a history.
 func PassedAmong(names []string) []string { return passedBy(names, nil) }
 
-// anyTime is an opener that takes no notice of a context.
+// anyTime returns an opener that ignores its context.
 func anyTime(open func() (io.ReadCloser, error)) opener {
 	return func(context.Context) (io.ReadCloser, error) { return open() }
 }

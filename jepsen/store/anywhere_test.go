@@ -35,7 +35,7 @@ func (s streams) Open(name string) (fs.File, error) {
 	return streamed{f}, nil
 }
 
-// readAll is the sources and how many events each has, or why it cannot be read.
+// readAll returns the sources with the number of events of each, or why it cannot be read.
 func readAll(found []Source, err error, root string) string {
 	var b strings.Builder
 	if err != nil {
@@ -54,7 +54,7 @@ func readAll(found []Source, err error, root string) string {
 	return strings.ReplaceAll(b.String(), root, "")
 }
 
-// archived is an archive of files, of the kind that its name says.
+// archived returns an archive of files, of the kind that its name says.
 func archived(t *testing.T, name string, files fs.FS) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -79,7 +79,7 @@ func archived(t *testing.T, name string, files fs.FS) []byte {
 	return b.Bytes()
 }
 
-// aStore is a folder with a store and archives of it.
+// aStore returns a folder with a store and archives of it.
 func aStore(t *testing.T) string {
 	t.Helper()
 	op := "{:process 0, :type :invoke, :f :write, :value 1}\n"
@@ -111,8 +111,8 @@ func aStore(t *testing.T) string {
 	return dir
 }
 
-// TestAFileSystemIsFoundAsThisMachinesFilesAre: whatever Find finds, FindFS finds, and
-// it reads the same, even if nothing can be read but from front to back.
+// TestAFileSystemIsFoundAsThisMachinesFilesAre: FindFS finds and reads the same as
+// Find, even if files can only be read from front to back.
 func TestAFileSystemIsFoundAsThisMachinesFilesAre(t *testing.T) {
 	dir := aStore(t)
 	for _, path := range []string{"store", "store/etcd", "store/queue", "store/etcd/20250103T000000.000Z/history.edn", "store/etcd/20250104T000000.000Z/notes.txt",
@@ -171,8 +171,8 @@ s3://bucket/nightly/gone/20250102T000000/history.edn below gone/20250102T000000/
 	}
 }
 
-// TestWhatIsKeptOfAnArchiveReadsTheSame: all of it, what there is room for, or what is
-// chosen.
+// TestWhatIsKeptOfAnArchiveReadsTheSame keeps all of it, what there is room for,
+// or what is chosen.
 func TestWhatIsKeptOfAnArchiveReadsTheSame(t *testing.T) {
 	dir := aStore(t)
 	for _, archive := range []string{"store.tar.gz", "store.tar", "store.zip"} {
@@ -236,7 +236,7 @@ func TestMembersAreReadInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestAHardLinkInATarIsTheMemberThatItNames: as it was when the link was made.
+// TestAHardLinkInATarIsTheMemberThatItNames uses the member as it was when the link was made.
 func TestAHardLinkInATarIsTheMemberThatItNames(t *testing.T) {
 	op, two := "{:process 0, :type :invoke, :f :write, :value 1}\n", "{:process 1, :type :invoke, :f :write, :value 2}\n"
 	var b bytes.Buffer

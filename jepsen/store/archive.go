@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// opener opens a file from its beginning. It is read until the context is done, as
-// far as what opens it knows of contexts.
+// opener opens a file from its beginning. It may be read until the context is
+// done, if the opener supports contexts.
 type opener func(context.Context) (io.ReadCloser, error)
 
 // isTar and isZip judge by the name.
@@ -29,8 +29,8 @@ func isZip(name string) bool { return strings.HasSuffix(name, ".zip") }
 // IsArchive says whether a file of this name is an archive, whose members are histories.
 func IsArchive(name string) bool { return isTar(name) || isZip(name) }
 
-// findInArchive returns the histories in an archive, and what was left out. If members
-// may be lost, it returns those that are there and an error.
+// findInArchive returns the histories in an archive, and what it skipped. If
+// members may be lost, it returns those that are there and an error.
 func findInArchive(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
 	if isZip(file) {
 		return findInZip(ctx, file, open)
@@ -38,8 +38,8 @@ func findInArchive(ctx context.Context, file string, open opener, o Options) (fo
 	return findInTar(ctx, file, open, o)
 }
 
-// memberName returns the name of a member as a path. Archives that were made on Windows
-// may have backslashes in it.
+// memberName returns the name of a member as a path. The names in archives from
+// Windows may have backslashes.
 func memberName(name string) string { return path.Clean(strings.ReplaceAll(name, `\`, "/")) }
 
 // listing collects the names in an archive.
@@ -47,12 +47,12 @@ type listing struct {
 	names  []string // of files, each once
 	hidden []hidden
 	links  map[string]string // from symbolic links to where they lead
-	seen   map[string]int    // how many files have a name
+	seen   map[string]int    // how many files have each name
 }
 
 func newListing() *listing { return &listing{links: map[string]string{}, seen: map[string]int{}} }
 
-// file adds a file, and says whether its name is a new one.
+// file adds a file, and says whether its name is new.
 func (l *listing) file(name string) bool {
 	if l.seen[name]++; l.seen[name] > 1 {
 		return false
@@ -61,13 +61,13 @@ func (l *listing) file(name string) bool {
 	return true
 }
 
-// other adds what is not a file.
+// other adds something that is not a file.
 func (l *listing) other(name string, mode fs.FileMode) {
 	l.hidden = append(l.hidden, hidden{name, kindOf(mode)})
 }
 
-// passed says what is left out. Symbolic links that lead out of the archive may lead to
-// histories; Jepsen's own, latest and current, lead to a test that has a folder.
+// passed says what is skipped. Symbolic links that lead out of the archive may lead
+// to histories. Jepsen's own, latest and current, lead to a test that has a folder.
 func (l *listing) passed() []string {
 	within := map[string]bool{}
 	for _, name := range l.names {
@@ -85,13 +85,13 @@ func (l *listing) passed() []string {
 	return passedBy(l.names, l.hidden)
 }
 
-// doubled takes care of histories whose names several members have. Same says whether
+// doubled handles histories whose names several members have. same says whether
 // all of them have the same content.
 func (l *listing) doubled(found []Source, same func(name string) (bool, error)) (said []string, err error) {
 	for i := range found {
 		s := &found[i]
 		if s.results != nil && l.seen[s.results.Below] > 1 {
-			s.results = nil // which one counts is not known
+			s.results = nil // it is not known which one counts
 		}
 		n := l.seen[s.Below]
 		if n < 2 {

@@ -17,7 +17,7 @@ import (
 	"clew/jepsen"
 )
 
-// twoStores are archives of a store each, with a history of one event and one of two.
+// twoStores returns an archive each of two stores, with a history of one event and one of two.
 func twoStores(t *testing.T, name string) (a, b string) {
 	op := "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n"
 	pack := func(at, text string) string {
@@ -26,7 +26,7 @@ func twoStores(t *testing.T, name string) (a, b string) {
 	return pack("a/history.edn", op), pack("b/history.edn", op+op)
 }
 
-// tarOf is a tar archive of members, without its end.
+// tarOf returns a tar archive of members, without its end.
 func tarOf(t *testing.T, members ...tar.Header) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -47,7 +47,7 @@ func tarOf(t *testing.T, members ...tar.Header) string {
 	return b.String()
 }
 
-// foundIn is what is found in an archive, and everything that is said of it.
+// foundIn returns what is found in an archive, and all messages about it.
 func foundIn(t *testing.T, name, text string) string {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -126,7 +126,7 @@ func TestNothingInAnArchiveIsLeftOutInSilence(t *testing.T) {
 	}
 }
 
-// zipWith is a zip archive of names, each with its text.
+// zipWith returns a zip archive of names, each with its text.
 func zipWith(t *testing.T, namesAndTexts ...string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -189,7 +189,7 @@ func TestAnArchiveThatChangesIsNotTheOneThatWasFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = found[0].Read(context.Background(), jepsen.Options{})
-			if name == "s.zip" && how == "replaced" { // it has stayed open, as it was
+			if name == "s.zip" && how == "replaced" { // it has stayed open and unchanged
 				if err != nil {
 					t.Errorf("%s, %s: %v", name, how, err)
 				}

@@ -16,27 +16,27 @@ import (
 	"clew/jepsen"
 )
 
-// Checked is how a history was checked when its test ended, as far as the results of the
-// test tell for certain.
+// Checked says how a history was checked when its test ended, as far as the
+// results of the test show that with certainty.
 type Checked struct {
-	By string // the file that tells it: "results.edn"
-	// Flags are what clew check would have been given, by the names of its flags.
+	By string // the file that shows it: "results.edn"
+	// Flags are the equivalent flags of clew check, by their names.
 	Flags map[string]string
-	// Models are those of which the initial value may be one, if the model is not told
-	// and only some have such a value.
+	// Models lists the models that may have the initial value. It is set if the
+	// results do not show the model and only some models have such a value.
 	Models []string
-	// Failing are operations that are said to fail, which must be in the history.
+	// Failing are operations that fail according to the results. The history must have them.
 	Failing []Failing
 }
 
-// Failing is an operation that is said to fail. Process and F are EDN, or "".
+// Failing is an operation that fails according to the results. Process and F are EDN, or "".
 type Failing struct {
 	Index      int64 // if HasIndex
 	HasIndex   bool
 	Process, F string
 }
 
-// The flags that results tell in some other way than under their names.
+// The flags that results show in another way than under their names.
 const (
 	flagModel       = "model"
 	flagInit        = "init"
@@ -47,14 +47,14 @@ const (
 // recordsWith are Knossos's models that have the initial value in a field.
 var recordsWith = map[string][]string{"value": {"Register", "CASRegister"}, "s": {"Set"}, "pending": {"FIFOQueue", "UnorderedQueue"}}
 
-// asByDefault are flags that change nothing.
+// asByDefault lists flags that change nothing.
 var asByDefault = map[string]string{flagIndependent: "false", "semantics": "jepsen", flagKeyless: "error"}
 
-// checkedAs returns what claims say together of how they came about: nothing if they
-// differ, or if any is about a model that is not clew's.
+// checkedAs returns what claims together say about the check behind them. It
+// returns nil if they differ, or if one is about a model that clew does not have.
 func checkedAs(by string, claims []Claim, modelOf func(record string) (model string, ok bool)) *Checked {
 	c := &Checked{By: by, Flags: map[string]string{}}
-	var own map[string]string // what clew's plugin says beside
+	var own map[string]string // what clew's plugin says in addition
 	field := ""               // where the initial value was
 	agrees := func(flag, value string) bool {
 		before, known := c.Flags[flag]
@@ -71,7 +71,7 @@ func checkedAs(by string, claims []Claim, modelOf func(record string) (model str
 		rest := maps.Clone(claim.Flags)
 		maps.DeleteFunc(rest, func(flag, _ string) bool { return flag == flagIndependent || flag == flagKeyless })
 		if claim.IsKey {
-			independent, keyless = "true", "every" // as jepsen.independent has it
+			independent, keyless = "true", "every" // as in jepsen.independent
 		} else if claim.Flags[flagIndependent] != "" {
 			independent, keyless = claim.Flags[flagIndependent], claim.Flags[flagKeyless]
 		}
@@ -104,7 +104,7 @@ func checkedAs(by string, claims []Claim, modelOf func(record string) (model str
 	return c
 }
 
-// maxFailing bounds the operations that are looked for.
+// maxFailing bounds the operations that must be found.
 const maxFailing = 8
 
 // fails notes the operation that a claim names.
@@ -121,8 +121,8 @@ func (c *Checked) fails(claim Claim) {
 	c.Failing = append(c.Failing, Failing{claim.OpIndex, claim.HasOp, text(claim.OpProcess), text(claim.OpF)})
 }
 
-// With returns the flags together with those that are given, which win. It is false if
-// nothing is added to these, or if the results are of something else than they say.
+// With returns the flags together with the given ones, which win. It returns false if
+// the flags add nothing, or if the results are about another model than the given flags.
 func (c *Checked) With(given map[string]string) (map[string]string, bool) {
 	if c == nil || given["model-file"] != "" {
 		return given, false
@@ -136,12 +136,12 @@ func (c *Checked) With(given map[string]string) (map[string]string, bool) {
 	return both, !maps.Equal(both, given)
 }
 
-// isOf says whether the initial value may be one of a model.
+// isOf says whether the initial value may belong to a model.
 func (c *Checked) isOf(model string) bool { return c.Models == nil || slices.Contains(c.Models, model) }
 
-// Fits says whether what was taken goes with a history: the operations that are said to
-// fail are there, and the initial value is one of its model, which was inferred if the
-// results do not tell it.
+// Fits says whether the results go with a history. The operations that fail
+// according to them must be there, and the initial value must suit the model. The
+// model was inferred if the results do not show it.
 func (c *Checked) Fits(h *jepsen.History, model string) bool {
 	if !c.isOf(model) {
 		return false
@@ -164,22 +164,22 @@ func (f *Failing) in(h *jepsen.History) bool {
 	return false
 }
 
-// resultsFile is what the results of a run are called.
+// resultsFile is the name of the results of a run.
 const resultsFile = "results.edn"
 
-// maxResults is how long results may be: longer ones tell nothing.
+// maxResults bounds the length of results; longer ones are ignored.
 const maxResults = 16 << 20
 
-// Checked returns how the history was checked when its test ended, nil if the results
-// beside it do not tell, or cannot be read. In a test.jepsen they are read only
-// where it is a file of this machine. Memory, if not 0, bounds what is read.
+// Checked returns how the history was checked when its test ended. It returns nil if
+// the results beside it do not say so, or cannot be read. It reads the results in a
+// test.jepsen only from a file of this machine. memory, if not 0, bounds what is read.
 func (s Source) Checked(ctx context.Context, memory int64, modelOf func(record string) (model string, ok bool)) *Checked {
 	switch {
 	case modelOf == nil:
 		return nil
 	case s.checked != nil:
 		return s.checked
-	case s.results != nil && s.results.InOrder: // reading it would take finding it again
+	case s.results != nil && s.results.InOrder: // reading it would require finding it again
 		return s.results.checked
 	case s.results != nil:
 		in, err := s.results.openRegular(ctx)
@@ -198,7 +198,7 @@ func (s Source) Checked(ctx context.Context, memory int64, modelOf func(record s
 	return nil
 }
 
-// Results is the results.edn beside the history of a run, which Checked reads.
+// Results returns the results.edn beside the history of a run. Checked reads it.
 func (s Source) Results() (results Source, ok bool) {
 	if s.results == nil {
 		return Source{}, false
@@ -206,8 +206,7 @@ func (s Source) Results() (results Source, ok bool) {
 	return *s.results, true
 }
 
-// openRegular is OpenWithin, but that a file must be a regular one: a pipe would be waited
-// for.
+// openRegular does the same as OpenWithin for regular files only, since it would wait for a pipe.
 func (s Source) openRegular(ctx context.Context) (io.ReadCloser, error) {
 	if s.open == nil {
 		if info, err := os.Stat(s.Path); err != nil || !info.Mode().IsRegular() {
@@ -217,7 +216,7 @@ func (s Source) openRegular(ctx context.Context) (io.ReadCloser, error) {
 	return s.OpenWithin(ctx)
 }
 
-// readChecked reads a results.edn.
+// ReadChecked reads a results.edn.
 func ReadChecked(in io.Reader, modelOf func(record string) (model string, ok bool)) *Checked {
 	limited := &io.LimitedReader{R: in, N: maxResults + 1}
 	claims, err := ReadClaims(limited, resultsFile, edn.NewValues(), modelOf)
@@ -227,7 +226,7 @@ func ReadChecked(in io.Reader, modelOf func(record string) (model string, ok boo
 	return checkedAs(resultsFile, claims, modelOf)
 }
 
-// checkedInTest is what the results in a test.jepsen tell.
+// checkedInTest returns what the results in a test.jepsen say.
 func (s Source) checkedInTest(ctx context.Context, memory int64, modelOf func(record string) (model string, ok bool)) *Checked {
 	in, err := s.openRegular(ctx)
 	if err != nil {
@@ -245,7 +244,7 @@ func (s Source) checkedInTest(ctx context.Context, memory int64, modelOf func(re
 	return checkedAs("test.jepsen", claims, modelOf)
 }
 
-// resultsBeside is the results.edn beside the history of a run, nil if there is none.
+// resultsBeside returns the results.edn beside the history of a run, or nil if there is none.
 func resultsBeside(name string) *Source {
 	if !IsOfRun(filepath.ToSlash(name)) {
 		return nil
@@ -257,24 +256,25 @@ func resultsBeside(name string) *Source {
 	return &Source{Path: results}
 }
 
-// IsOfRun says whether a file is a history that Jepsen has left in the folder of a run,
-// compressed or not.
+// IsOfRun says whether a file is a history that Jepsen left in the folder of a
+// run, compressed or not.
 func IsOfRun(name string) bool {
 	name, _ = files.PackedName(name)
 	return isRun(name) || path.Base(name) == "jepsen.log"
 }
 
-// RunFiles are the names of what Jepsen leaves in the folder of a run, as far as it says
-// what happened or how it was checked.
+// RunFiles are the names of the files in the folder of a run that say what
+// happened or how it was checked.
 var RunFiles = []string{"history.edn", "history.txt", "test.jepsen", "test.fressian", "jepsen.log", resultsFile}
 
-// IsRunFile says whether a file has one of these names, or would have it unpacked.
+// IsRunFile says whether a file has one of these names, with or without the ending
+// of a compressed file.
 func IsRunFile(name string) bool {
 	name, _ = files.PackedName(path.Base(name))
 	return slices.Contains(RunFiles, name)
 }
 
-// isResults says whether a file has the results of a run as a whole.
+// isResults says whether a file has the results of a whole run.
 func isResults(name string) bool {
 	return path.Base(name) == resultsFile && !strings.Contains("/"+name, "/independent/")
 }

@@ -9,8 +9,8 @@ import (
 	"clew/internal/files"
 )
 
-// isRun says whether a file is the history of a run as Jepsen stores it. Before 2017 a
-// run had a history.txt alone.
+// isRun says whether a file is the history of a run as Jepsen stores it. Before
+// 2017 a run had only a history.txt.
 func isRun(name string) bool {
 	switch path.Base(name) {
 	case "history.edn", "test.jepsen", "history.txt":
@@ -21,9 +21,9 @@ func isRun(name string) bool {
 
 func isEDN(name string) bool { return kindByName(name) == ".edn" }
 
-// kindByName returns the ending of a file's name without .gz or .zst, if files of such
-// names are histories unless others are chosen before them. JSON lines count as JSON, and
-// what checkers said is not a history.
+// kindByName returns the ending of a file's name without .gz or .zst, or "". Files
+// with such endings are histories unless others take precedence. JSON lines count
+// as JSON, and the results of checkers are not histories.
 func kindByName(name string) string {
 	name, _ = files.PackedName(path.Base(name))
 	switch ending := path.Ext(name); ending {
@@ -39,21 +39,21 @@ func kindByName(name string) string {
 	return ""
 }
 
-// choice is what stands for histories among the files of a directory or archive.
+// choice holds the histories among the files of a directory or archive.
 type choice struct {
 	chosen  []string
-	tests   map[string]string // of the history.edn with a test.jepsen beside it
-	results map[string]string // of the histories of runs with a results.edn beside them
+	tests   map[string]string // the test.jepsen beside a history.edn
+	results map[string]string // the results.edn beside the history of a run
 	packed  []string          // compressed histories of runs, where others are not compressed
-	logs    []string          // of runs that have nothing else, where others have
-	others  []string          // which would be chosen by themselves
+	logs    []string          // of runs that have nothing else, where other runs do
+	others  []string          // those that would be chosen if they were the only ones
 }
 
-// choose chooses among the files of a directory or archive: of each run the
-// history.edn, or else the test.jepsen, or else the history.txt. What is in the
-// independent/ folder of a run is part of it. Without a run, all files of one form are
-// histories: those that end in .edn, or else those of the one other form there is, .txt
-// only if there is no other. Any of them may be compressed.
+// choose chooses among the files of a directory or archive. It takes the history.edn
+// of each run, otherwise the test.jepsen, otherwise the history.txt. The
+// independent/ folder of a run is part of it. Without a run, all files of one form
+// are histories: those that end in .edn, or otherwise those of the only other form.
+// It takes .txt files only if there is no other form. All of them may be compressed.
 func choose(paths []string) choice {
 	c := choice{tests: map[string]string{}}
 	r := runs{}
@@ -100,7 +100,7 @@ func choose(paths []string) choice {
 	return c
 }
 
-// byKind chooses the files of one kind, if there are no runs.
+// byKind chooses the files of one kind if there are no runs.
 func (c *choice) byKind(of map[string][]string) {
 	c.chosen = of[".edn"]
 	kinds := [][]string{of[".json"], of[".log"], of[".hist"], of[".jepsen"]}
@@ -114,7 +114,7 @@ func (c *choice) byKind(of map[string][]string) {
 	if len(c.chosen) == 0 && several == 1 {
 		c.chosen, c.others = c.others, nil
 		if logs := slices.DeleteFunc(slices.Clone(c.chosen), func(f string) bool { return path.Base(f) != "jepsen.log" }); len(logs) > 0 {
-			c.chosen = logs // and what else there is are the logs of a system's nodes
+			c.chosen = logs // the rest are the logs of a system's nodes
 		}
 	}
 	if c.others = append(c.others, of[".txt"]...); len(c.chosen)+several == 0 {
@@ -123,7 +123,7 @@ func (c *choice) byKind(of map[string][]string) {
 	slices.Sort(c.others)
 }
 
-// passed says what is left out.
+// passed says what is skipped.
 func (c *choice) passed() (said []string) {
 	if n := len(c.packed); n == 1 {
 		said = append(said, "1 compressed history is not looked at, since others are not compressed: give "+c.packed[0]+" by its name")
@@ -146,7 +146,7 @@ func (c *choice) passed() (said []string) {
 	return said
 }
 
-// runs is all files among which runs are.
+// runs holds all files of a directory or archive.
 type runs map[string]bool
 
 // has says whether a folder has one of these files.
@@ -154,7 +154,7 @@ func (r runs) has(dir string, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return r[dir+name] })
 }
 
-// results are the results.edn beside histories of runs.
+// results returns the results.edn beside the histories of runs.
 func (r runs) results(histories []string) map[string]string {
 	beside := map[string]string{}
 	for _, f := range histories {

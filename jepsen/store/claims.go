@@ -13,13 +13,13 @@ import (
 	"clew/jepsen/testfile"
 )
 
-// Claim is what somebody else says about the linearizability of a history, or
+// Claim says what another checker found about the linearizability of a history, or
 // of one of its keys.
 type Claim struct {
-	// Checker says where it stands: ":linear", ":workload :linear", or the
+	// Checker says where the claim stands: ":linear", ":workload :linear", or the
 	// algorithm of a table's row.
 	Checker string
-	// Key is the independent key that it is about, if IsKey.
+	// Key is the independent key that the claim is about, if IsKey.
 	Key   edn.Value
 	IsKey bool
 
@@ -27,32 +27,31 @@ type Claim struct {
 	OpIndex int64 // the :index of the failing operation, if HasOp
 	HasOp   bool
 	OpText  string // the failing operation, as EDN
-	// OpProcess and OpF are its :process and :f, as far as it has them.
+	// OpProcess and OpF are its :process and :f, if it has them.
 	OpProcess, OpF edn.Value
 	Model          string // the model's name if the claim shows it, else ""
 	Init           string // its initial value if the claim shows it, else ""
-	field          string // of a record, in which Knossos's own results show it
-	// Flags are what clew's plugin says it was given, by the names of clew check's flags,
-	// but for the model and the initial value; nil of others.
+	field          string // the field of the record in which Knossos's own results show it
+	// Flags are the flags that clew's plugin got, by the names of clew check's flags,
+	// without the model and the initial value. Claims of others have nil.
 	Flags    map[string]string
 	Analyzer string
-	// By says who made it: "Knossos's wgl", or "clew's plugin".
+	// By says what made the claim: "Knossos's wgl", or "clew's plugin".
 	By string
-	// NoOp: it is of Knossos's model that accepts everything.
+	// NoOp says that the claim is about Knossos's model that accepts everything.
 	NoOp bool
 	Ms   float64 // 0 if it is not known
 }
 
-// maxClaimDepth bounds how deep in a results.edn claims are looked for.
+// maxClaimDepth bounds how deep the search for claims in a results.edn goes.
 // Checkers nest only a few levels deep.
 const maxClaimDepth = 20
 
-// ReadClaims finds the results of linearizability checkers in a results.edn,
-// whatever they are called and however deep they stand, including those under
-// the keys of jepsen.independent. They are in the order of the text. modelOf
-// knows the models of records such as "CASRegister", as models.OfRecord does. A
-// claim's model is that of the first record in the claim that modelOf knows. A
-// nil modelOf knows none.
+// ReadClaims finds the results of linearizability checkers in a results.edn, at any
+// depth and under any name, including those under the keys of jepsen.independent.
+// It returns them in the order of the text. modelOf knows the models of records
+// such as "CASRegister", as models.OfRecord does. A claim's model is that of the
+// first record in the claim that modelOf knows. A nil modelOf knows none.
 func ReadClaims(in io.Reader, name string, v *edn.Values, modelOf func(record string) (model string, ok bool)) ([]Claim, error) {
 	if in == nil || v == nil {
 		return nil, fmt.Errorf("%s: expected a reader and a table of values, found nil", name)
@@ -75,8 +74,8 @@ func ReadClaims(in io.Reader, name string, v *edn.Values, modelOf func(record st
 	return claimsIn(id, v, modelOf), nil
 }
 
-// ReadTestClaims is ReadClaims for the results in a test.jepsen. A file that is no
-// test.jepsen, or has no results yet, makes no claims.
+// ReadTestClaims does the same as ReadClaims for the results in a test.jepsen. It
+// returns no claims if the file is not a test.jepsen, or does not have results yet.
 func ReadTestClaims(ctx context.Context, f *os.File, name string, memory int64, v *edn.Values, modelOf func(record string) (model string, ok bool)) ([]Claim, error) {
 	test, err := openTest(ctx, f, name, memory)
 	if test == nil || err != nil {
@@ -118,8 +117,7 @@ func (c *claims) get(m edn.ID, key string) (edn.ID, bool) {
 	return c.v.Get(m, c.v.InternKeyword(key))
 }
 
-// find looks for claims in a map of results, which belongs to the checker that
-// at names.
+// find looks for claims in a map of results. The map belongs to the checker that at names.
 func (c *claims) find(m edn.ID, at Claim, depth int) {
 	v := c.v
 	if v.Kind(m) == edn.KindTagged {
@@ -150,8 +148,8 @@ func (c *claims) find(m edn.ID, at Claim, depth int) {
 	}
 }
 
-// isClaim says whether a map is what a linearizability checker answers: it has a
-// verdict, and configurations, final paths or a cause.
+// isClaim says whether a map is the answer of a linearizability checker. It must have a
+// verdict, and configurations, final paths, or the name of one of Knossos's analyzers.
 func (c *claims) isClaim(m edn.ID) bool {
 	if _, ok := c.v.Get(m, c.valid); !ok {
 		return false
@@ -215,7 +213,7 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 	return at
 }
 
-// told takes what clew's plugin says of its own check, in a result or in that of all keys.
+// told takes what clew's plugin says about its own check, in a result or in that of all keys.
 func (c *claims) told(m edn.ID, at *Claim) {
 	said, _ := c.get(m, "clew")
 	if c.v.Kind(said) != edn.KindMap {
@@ -239,8 +237,8 @@ func (c *claims) told(m edn.ID, at *Claim) {
 	}
 }
 
-// initial is the initial value, "" if it is not certain: a configuration in which no
-// operation has been linearized has it, in a field of its record.
+// initial returns the initial value, or "" if it is not certain. A configuration
+// in which no operation has been linearized has it in a field of its record.
 func (c *claims) initial(m edn.ID) (init, field string) {
 	v := c.v
 	configs, _ := c.get(m, "configs")
@@ -262,7 +260,7 @@ func (c *claims) initial(m edn.ID) (init, field string) {
 	return "", ""
 }
 
-// fields is a record without its tag, in either way to write it.
+// fields returns a record without its tag, for both ways of writing it.
 func (c *claims) fields(record edn.ID) edn.ID {
 	if c.v.Kind(record) == edn.KindTagged {
 		return c.v.Items(record)[0]
@@ -275,8 +273,7 @@ func (c *claims) fields(record edn.ID) edn.ID {
 	return record
 }
 
-// noOp says whether every state of a result is that of Knossos's no-op model, which has
-// no fields.
+// noOp says whether every state of a result is one of Knossos's no-op model, which has no fields.
 func (c *claims) noOp(m edn.ID) bool {
 	var states []edn.ID
 	if state, ok := c.get(m, "model"); ok {
@@ -299,7 +296,7 @@ func (c *claims) noOp(m edn.ID) bool {
 	return len(states) > 0
 }
 
-// model is the model of the first record in a form that stands for one, or "".
+// model returns the model of the first record in a form that stands for one, or "".
 func (c *claims) model(id edn.ID, depth int) string {
 	v := c.v
 	if v.Kind(id) == edn.KindTagged {

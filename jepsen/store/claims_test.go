@@ -15,7 +15,7 @@ import (
 
 func known(record string) (string, bool) { return strings.ToLower(record), record == "Register" }
 
-// said is claims as text.
+// said returns claims as text.
 func said(claims []Claim) string {
 	var b strings.Builder
 	for _, c := range claims {
@@ -53,7 +53,7 @@ func TestATestFileMakesTheClaimsOfItsResults(t *testing.T) {
 		if err != nil || len(got) != len(want) {
 			t.Fatalf("%s: %d claims, want %d, %v", file, len(got), len(want), err)
 		}
-		// The order is that of the maps.
+		// The order of the claims is that of the maps.
 		for _, c := range want {
 			if !strings.Contains(said(got), said([]Claim{c})) {
 				t.Errorf("%s: %s is not among\n%s", file, said([]Claim{c}), said(got))
@@ -109,7 +109,7 @@ func TestMillisecondsOfATableAreFinite(t *testing.T) {
 	}
 }
 
-// TestResultsMakeClaims is about what is a claim in a results.edn, and what it says.
+// TestResultsMakeClaims checks what counts as a claim in a results.edn, and what the claim says.
 func TestResultsMakeClaims(t *testing.T) {
 	deep := func(n int) string {
 		return strings.Repeat("{:a ", n) + "{:valid? true :configs ()}" + strings.Repeat("}", n)

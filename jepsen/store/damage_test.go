@@ -18,17 +18,17 @@ import (
 	"clew/jepsen/forms"
 )
 
-// damaged forms: what a history is called in an archive, and two histories.
+// damagedForm is a form with two histories.
 type damagedForm struct {
 	name    string
-	file    string // what a run's history is called
+	file    string // the name of a run's history
 	texts   [2]string
 	checked bool   // it has checksums of its own
-	invokes string // what a line of an invocation has; "" if the form has no lines
+	invokes string // what every invocation line has; "" if the form has no lines
 }
 
-// queue is a history of a queue that every form can hold, but for operations that have
-// crashed: one in six, with an :info or without.
+// queue returns a history of a queue that every form can hold, except for crashed
+// operations: one in six, with or without an :info.
 func queue(from, n int, crashes bool) string {
 	var b strings.Builder
 	index := 0
@@ -101,7 +101,7 @@ func damagedForms(t *testing.T) []damagedForm {
 	}
 }
 
-// reading is what is read of a file.
+// outcome is the result of reading a file.
 type outcome struct {
 	ops  int
 	all  string // everything that was read
@@ -149,16 +149,16 @@ var containers = []container{
 	{"s.tar", inTar, false, true}, {"s.tar.gz", gzipped(inTar), true, true}, {"s.tar.zst", zstandard(inTar), true, true}, {"s.zip", inZip, true, true},
 }
 
-// specimen is a file to be damaged, and what is known of it.
+// specimen is a file that will be damaged, and what is known about it.
 type specimen struct {
 	container
 	form damagedForm
 	path string
-	file [2][]byte  // it, and another one of the kind
-	was  [3]outcome // of each, and of both joined, if these are read at all
+	file [2][]byte  // the file, and another one of the same kind
+	was  [3]outcome // of each, and of both joined, if the joined ones can be read at all
 }
 
-// specimens are all forms in all containers.
+// specimens returns all forms in all containers.
 func specimens(t *testing.T, names []string) (all []*specimen) {
 	dir := t.TempDir()
 	for _, form := range damagedForms(t) {
@@ -184,8 +184,8 @@ func specimens(t *testing.T, names []string) (all []*specimen) {
 	return all
 }
 
-// damage is what becomes of a specimen, and how many operations must be there, if nothing
-// is said of it.
+// damage returns a damaged copy of a specimen. It also says how many operations
+// must be there if there is no error or warning.
 func (s *specimen) damage(r *rand.Rand) (what string, text []byte, atLeast int) {
 	a, b := s.file[0], s.file[1]
 	text = slices.Clone(a)
@@ -216,8 +216,8 @@ func (s *specimen) damage(r *rand.Rand) (what string, text []byte, atLeast int) 
 	return fmt.Sprintf("cut at %d of %d, and another from %d on behind it", i, len(a), j), slices.Concat(a[:i], b[j:]), s.left(slices.Concat(a[:i], b[j:]))
 }
 
-// left is how many operations a text must have that was cut. Lines that are left say it,
-// and one that is cut counts too.
+// left returns how many operations a text that was cut must have. It counts the
+// lines that are left, including one that is cut.
 func (s *specimen) left(text []byte) int {
 	if s.form.invokes == "" || s.archive || s.checked {
 		return s.was[0].ops
@@ -232,12 +232,12 @@ func (s *specimen) left(text []byte) int {
 	return n
 }
 
-// commented finds op maps whose brace became a semicolon, which begins a comment in EDN.
+// commented matches op maps whose brace became a semicolon, which begins a comment in EDN.
 var commented = regexp.MustCompile(`(?m)^;.*:invoke`)
 
-// TestNoDamageTakesOperationsAwayInSilence: bits that flip, files that are cut off or
-// joined, in every form and container. Something is said, or no operation is missing;
-// and where there are checksums, nothing else is read either.
+// TestNoDamageTakesOperationsAwayInSilence flips bits, and cuts files off or joins
+// them, in every form and container. Either there is an error or a warning, or no
+// operation is missing. With checksums, what is read must also be unchanged.
 func TestNoDamageTakesOperationsAwayInSilence(t *testing.T) {
 	before := slices.Clone(members)
 	defer func() { copy(members, before) }()

@@ -12,35 +12,34 @@ import (
 	"clew/internal/files"
 )
 
-// Find returns the histories that a path stands for: the file itself, or, if it
-// is a directory or an archive (.tar, .tar.gz, .tgz, .tar.zst, .zip), every
-// history.edn in it, every test.jepsen without one beside it, and every history.txt
-// without either, or, if there is none of them, every file of one form by their names:
-// .edn but for results.edn, or else .json and .jsonl, .log, .hist or .jepsen, or else .txt. Symbolic links below
-// the directory are not followed (Options.Warn is told of those), and the independent/ folder beside a history is
-// skipped: its histories are parts of that one. The order is by name, except that a tar archive keeps its
-// own. If a part of the directory cannot be read, Find returns the other
-// histories and an error.
+// Find returns the histories for a path: the file itself, or the histories in a directory or an archive
+// (.tar, .tar.gz, .tgz, .tar.zst, .zip). These are every history.edn, every test.jepsen without one beside
+// it, and every history.txt without either. If there are none, they are all files of one form by their
+// names: .edn except results.edn, otherwise .json and .jsonl, .log, .hist or .jepsen, otherwise .txt.
+//
+// Find does not follow symbolic links below the directory, but passes them to
+// Options.Warn. It skips the independent/ folder beside a history: its histories are
+// parts of that one. The order is by name, except that a tar archive keeps its own. If a
+// part of the directory cannot be read, Find returns the other histories and an error.
 func Find(path string) ([]Source, error) { return FindWith(context.Background(), path, Options{}) }
 
 // Options say how histories are found.
 type Options struct {
-	// Keep, unless nil, is how many bytes of members of compressed tar archives may
-	// be held, so that these need not be read a second time. What is held, which is as
-	// long as the sources are, is taken from it.
+	// Keep, unless nil, bounds how many bytes of members of compressed tar archives
+	// are held, so that they need not be read a second time. Find subtracts what it
+	// holds. The sources keep it for as long as they exist.
 	Keep *int64
-	// Own, unless nil, chooses the members that are worth it.
+	// Own, unless nil, chooses the members that should be held.
 	Own func(Source) bool
-	// Warn, unless nil, is told what was passed by though its name is one of those that
-	// are looked for.
+	// Warn, unless nil, is called for what was skipped although it has the name of a history.
 	Warn func(string)
-	// ModelOf, unless nil, has the results of runs read while an archive is read for the
-	// names of its members, for Source.Checked. It is that of ReadClaims.
+	// ModelOf is the argument of that name for ReadClaims. Unless it is nil, the results of
+	// runs are read for Source.Checked while an archive is read for the names of its members.
 	ModelOf func(record string) (model string, ok bool)
 }
 
-// FindWith is Find with options, until the context is done: then the error is its
-// cause.
+// FindWith does the same as Find with options, until the context is done. Then the
+// error is its cause.
 func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
 	if path == "-" {
 		return []Source{{Path: path}}, nil
@@ -65,13 +64,13 @@ func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
 	return o.found(path, found, passed, err)
 }
 
-// File is the history in a file of this machine.
+// File returns the history in a file of this machine.
 func File(path string) Source {
 	return Source{Path: path, test: besideFile(path), results: resultsBeside(path)}
 }
 
-// found is what was found at a path. If it is nothing that is an error, and what was
-// passed by is a part of it; else it is a warning.
+// found returns what was found at a path. Finding nothing is an error that
+// includes what was skipped; otherwise each skipped item is a warning.
 func (o Options) found(path string, found []Source, passed []string, err error) ([]Source, error) {
 	if err == nil && len(found) == 0 {
 		none := path + ": no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it"
@@ -85,7 +84,7 @@ func (o Options) found(path string, found []Source, passed []string, err error) 
 	return found, err
 }
 
-// findBelow is the histories below a directory, and what was passed by.
+// findBelow returns the histories below a directory, and what was skipped.
 func findBelow(ctx context.Context, dir string) (found []Source, passed []string, err error) {
 	// A trailing separator makes the walk enter a root that is itself a link.
 	root := dir
@@ -100,7 +99,7 @@ func findBelow(ctx context.Context, dir string) (found []Source, passed []string
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			unreadable = append(unreadable, files.PathError(err)) // and go on with what is beside it
+			unreadable = append(unreadable, files.PathError(err)) // and continue with the rest
 			return nil
 		}
 		name, err := filepath.Rel(root, p) // The walk cleans paths: ./store/ is store in p.

@@ -64,7 +64,7 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 	}
 }
 
-// What could be a history and is not looked at is told.
+// There is a message about every skipped file that could be a history.
 func TestWhatIsNotLookedAtIsTold(t *testing.T) {
 	for _, c := range []struct{ files, said, failed string }{
 		{"a/history.edn b/jepsen.log b/n1/db.log", "1 run has a jepsen.log but no history, and is not looked at: give b/jepsen.log by its name", ""},
@@ -85,7 +85,7 @@ func TestWhatIsNotLookedAtIsTold(t *testing.T) {
 	}
 }
 
-// What is below a folder does not depend on how the folder is spelled.
+// What is below a folder does not depend on the spelling of the folder.
 func TestAFolderMayBeSpelledInAnyWay(t *testing.T) {
 	root := store(t, "store/a/history.edn")
 	t.Chdir(root)

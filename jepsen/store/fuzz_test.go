@@ -90,10 +90,9 @@ func inZip(w io.Writer, texts []string) error {
 }
 
 // FuzzArchive packs two texts in each way in which histories come, damages the bytes, and
-// reads what is found: if nothing is damaged, the same as of the texts themselves, and
-// otherwise without a panic, and with errors that name the file. Damage of 3 bytes each
-// says where, and what is done to a byte; without any packing the bytes are read as they
-// are.
+// reads what it finds. Undamaged archives must read the same as the texts themselves.
+// Damaged ones must not cause a panic, and their errors must name the file. Each 3 bytes of
+// damage say which byte changes and how. Without a packing the bytes are read unchanged.
 func FuzzArchive(f *testing.F) {
 	const history = "{:process 0, :type :invoke, :f :write, :value 1}\n{:process 0, :type :ok, :f :write, :value 1}\n"
 	for i, p := range packings {
@@ -140,7 +139,7 @@ func FuzzArchive(f *testing.F) {
 				t.Fatalf("the error does not name %s: %v", s.Path, err)
 			}
 			if isPacked := strings.HasPrefix(texts[i], "\x1f") || strings.HasPrefix(texts[i], "\x28\xb5\x2f\xfd"); !whole || isPacked {
-				continue // a text that is packed itself is unpacked once
+				continue // a text that is itself packed is unpacked once
 			}
 			want, wantErr := forms.Read(strings.NewReader(texts[i]), s.Path, opts)
 			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {

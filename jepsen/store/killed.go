@@ -15,12 +15,12 @@ import (
 	"clew/jepsen/testfile"
 )
 
-// A test that was killed while its history was written leaves a history.edn that ends
-// too early, and may do so between two lines. The test.jepsen beside it, which Jepsen
-// writes while the test runs, tells.
+// A test that was killed while its history was written leaves a history.edn that
+// ends too early, possibly between two lines. Jepsen writes the test.jepsen beside
+// it while the test runs, so that file shows it.
 
-// besideFile is the test.jepsen beside a history.edn that was given by its name, nil if
-// there is none.
+// besideFile returns the test.jepsen beside a history.edn that was given by its
+// name, or nil if there is none.
 func besideFile(name string) *Source {
 	if filepath.Base(name) != "history.edn" {
 		return nil
@@ -32,10 +32,10 @@ func besideFile(name string) *Source {
 	return &Source{Path: test}
 }
 
-// Read reads the history, until the context is done. If a history.edn cannot be read,
-// or has fewer events than the test.jepsen beside it, that one is read instead, with a
-// warning. If it is not known how many events the history should have, since the
-// test.jepsen is cut off or damaged, that is an error: operations may be missing.
+// Read reads the history, until the context is done. If a history.edn cannot be
+// read, or has fewer events than the test.jepsen beside it, Read reads that one
+// instead and adds a warning. It returns an error if a test.jepsen that is cut off
+// or damaged leaves the number of events unknown, because operations may be missing.
 func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
 	h, err := s.read(ctx, opts)
 	if s.test == nil {
@@ -80,19 +80,19 @@ func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 	return nil, s.mayBeCut(n, fmt.Sprintf("ends before the test did, after %d events", whole.Events))
 }
 
-// instead is a history with a warning that it was read instead of a history.edn.
+// instead returns a history with a warning that it was read instead of a history.edn.
 func instead(h *jepsen.History, why string) *jepsen.History {
 	h.Warnings = append([]string{why + "; the test.jepsen beside it was read instead"}, h.Warnings...)
 	return h
 }
 
-// mayBeCut is the error of a history.edn that may go on.
+// mayBeCut returns the error for a history.edn that may continue.
 func (s Source) mayBeCut(events int64, why string) error {
 	return fmt.Errorf("%s: the history may be cut off after %s: the test.jepsen beside it %s, so the test was killed or the copy is incomplete; give the events on standard input (-) to check them alone", s.Path, text.Count(int(events), "event"), why)
 }
 
-// WithTold returns the source with what the test.jepsen beside it says of its history,
-// for those that have found that out.
+// WithTold returns the source with what the test.jepsen beside it says about its
+// history, for callers that have already found that out.
 func (s Source) WithTold(told testfile.Told) Source {
 	if s.test != nil {
 		test := *s.test
@@ -102,8 +102,8 @@ func (s Source) WithTold(told testfile.Told) Source {
 	return s
 }
 
-// Tells returns what a test.jepsen says of its history, until the context is done. What
-// cannot be read tells nothing. Memory, if not 0, bounds what is read.
+// Tells returns what a test.jepsen says about its history, until the context is done. For
+// a file that cannot be read, the result says why. memory, if not 0, bounds what is read.
 func (s Source) Tells(ctx context.Context, memory int64) (testfile.Told, error) {
 	if s.told != nil {
 		return *s.told, nil
@@ -136,7 +136,7 @@ func (s Source) Tells(ctx context.Context, memory int64) (testfile.Told, error) 
 	return testfile.Tell(ctx, bytes.NewReader(all), int64(len(all)), s.Path, memory)
 }
 
-// orUnreadable is what a file tells that could not be read, unless the context is done.
+// orUnreadable returns the result for a file that could not be read, unless the context is done.
 func orUnreadable(ctx context.Context, told testfile.Told, err error) (testfile.Told, error) {
 	if err == nil || ctx.Err() != nil {
 		return told, err

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// hidden is something that is not read, though a history may be behind it.
+// hidden is something that is not read although it may hide a history.
 type hidden struct {
 	name string
 	kind kind
@@ -24,7 +24,7 @@ var (
 		{"folder", "folders", "a history"}, {"file of an unknown type", "files of unknown types", "read"}}
 )
 
-// kindOf is what something is that is not a regular file.
+// kindOf returns the kind of something that is not a regular file.
 func kindOf(mode fs.FileMode) kind {
 	for i, is := range []fs.FileMode{fs.ModeSymlink, 0, fs.ModeNamedPipe, fs.ModeSocket, fs.ModeDevice, fs.ModeDir} {
 		if mode&is != 0 {
@@ -34,8 +34,8 @@ func kindOf(mode fs.FileMode) kind {
 	return kinds[len(kinds)-1]
 }
 
-// passedBy says what is left out though it looks like a history: what would be one if it
-// was a file, links to other folders, and compressed histories.
+// passedBy says what is skipped although it looks like a history. This includes links to other
+// folders, compressed histories, and other things that would be histories if they were files.
 func passedBy(files []string, others []hidden) (said []string) {
 	kindOf := map[string]kind{}
 	names := slices.Clip(files)
@@ -49,7 +49,7 @@ func passedBy(files []string, others []hidden) (said []string) {
 		}
 	}
 	c, taken := choose(names), choose(files)
-	if len(taken.chosen) > 0 && isRun(taken.chosen[0]) { // without runs all are looked at
+	if len(taken.chosen) > 0 && isRun(taken.chosen[0]) { // without runs, choose considers all files
 		taken.packed, taken.logs = c.packed, c.logs
 	}
 	left = append(left, c.chosen...)
@@ -65,7 +65,7 @@ func passedBy(files []string, others []hidden) (said []string) {
 	return append(said, taken.passed()...)
 }
 
-// maxLooked is in how many files and folders a history is looked for behind a link.
+// maxLooked bounds in how many files and folders behind a link a history is looked for.
 const maxLooked = 10_000
 
 // leadsToFolder says whether a symbolic link leads to a folder.
@@ -74,7 +74,7 @@ func leadsToFolder(link string) bool {
 	return err == nil && info.IsDir()
 }
 
-// leadsOut says whether a symbolic link to a folder leads to one with histories that is
+// leadsOut says whether a symbolic link leads to a folder with histories that is
 // not below the root.
 func leadsOut(root, link string) bool {
 	root, err := resolved(root)
@@ -99,7 +99,7 @@ func leadsOut(root, link string) bool {
 	return found
 }
 
-// resolved is the absolute path to which a path leads.
+// resolved returns the absolute path to which a path leads.
 func resolved(path string) (string, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -15,19 +15,18 @@ import (
 	"strings"
 )
 
-// Shard is a part of a list of histories: number I, from 1 on, of Of parts. Which
-// history is in which part depends on nothing but its Name and Of, so many machines
-// part a list without a word between them.
+// Shard is a part of a list of histories: number I of Of parts, counted from 1. A
+// history's Name and Of alone determine its part. Many machines can therefore
+// split a list without communication.
 type Shard struct{ I, Of int }
 
-// maxShards bounds into how many parts a list may be cut.
+// maxShards bounds into how many parts a list may be split.
 const maxShards = 100_000
 
-// ParseShard reads "3/16", the third part of sixteen. "auto" is the part that the
-// task of a job array has, as the environment says: a Kubernetes Job's (Indexed, with
-// its number of completions in JOB_COMPLETIONS) or that of a Slurm array. "auto/16"
-// says how many parts there are; the tasks of a Slurm array are then numbered from 1,
-// and any of them may be started by itself.
+// ParseShard reads "3/16", the third part of sixteen. "auto" stands for the part of a task of a
+// job array, which the environment shows. It may be a Kubernetes Job (Indexed, with its number
+// of completions in JOB_COMPLETIONS) or a Slurm array. "auto/16" says how many parts there are.
+// The tasks of a Slurm array are then numbered from 1, and any of them may be started alone.
 func ParseShard(text string, getenv func(name string) string) (Shard, error) {
 	number, of, hasOf := strings.Cut(text, "/")
 	var s Shard
@@ -46,7 +45,7 @@ func ParseShard(text string, getenv func(name string) string) (Shard, error) {
 	return s, nil
 }
 
-// ofTask is the shard of a task. Of is 0 if the environment is to say it.
+// ofTask returns the shard of a task. Of is 0 if it must come from the environment.
 func (s Shard) ofTask(getenv func(string) string) (Shard, error) {
 	kubernetes, slurm := getenv("JOB_COMPLETION_INDEX"), getenv("SLURM_ARRAY_TASK_ID")
 	number := func(name string) (int, error) {
@@ -95,8 +94,8 @@ func (s Shard) ofTask(getenv func(string) string) (Shard, error) {
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.Of) }
 
-// Has says whether what goes by that name is in the shard. The hash is the first 8
-// bytes of SHA-256, as a number modulo Of.
+// Has says whether the history of that name is in the shard. The hash is the first
+// 8 bytes of SHA-256, as a number modulo Of.
 func (s Shard) Has(name string) bool { return hashOf(name, s.Of) == s.I-1 }
 
 func hashOf(name string, n int) int {
@@ -104,19 +103,19 @@ func hashOf(name string, n int) int {
 	return int(binary.BigEndian.Uint64(sum[:]) % uint64(n))
 }
 
-// Packed is a tar archive that is compressed, which can only be read from its front
-// on. If every shard did that for the names of its members, it would take as long as
-// all the checking, so its members are parted among a few shards that follow on one
-// another: one for every bytesOfAShard of it. The others need not open it.
+// Packed is a compressed tar archive, which can only be read from front to back.
+// If every shard did that for the names of its members, it would take as long as
+// all the checking. Its members are therefore split among a few consecutive
+// shards, one for every bytesOfAShard of it. The others need not open it.
 type Packed struct {
-	Name string // what it is called wherever it may be
+	Name string // its name, regardless of its place
 	Size int64  // in bytes, compressed
 }
 
-// bytesOfAShard are some hundreds of megabytes of history, which take seconds.
+// bytesOfAShard corresponds to some hundreds of megabytes of history, which take seconds.
 const bytesOfAShard = 64 << 20
 
-// PackedAt is the archive at a path, if there is one of that kind, by its name.
+// PackedAt returns the archive at a path, if it is of that kind.
 func PackedAt(path string) (p Packed, ok bool) {
 	if !isTar(path) || strings.HasSuffix(path, ".tar") {
 		return p, false
@@ -128,23 +127,23 @@ func PackedAt(path string) (p Packed, ok bool) {
 	return Packed{filepath.Base(path), info.Size()}, true
 }
 
-// Opens says whether the shard may have some of an archive.
+// Opens says whether the shard may contain members of an archive.
 func (s Shard) Opens(p Packed) bool { return s.after(p) < p.shards(s.Of) }
 
-// HasMember says whether what goes by that name in an archive is in the shard.
+// HasMember says whether the member of that name in an archive is in the shard.
 func (s Shard) HasMember(p Packed, name string) bool {
 	return s.after(p) == hashOf(name, p.shards(s.Of))
 }
 
-// shards is among how many of them its members are parted.
+// shards returns how many shards its members are split among, at most of.
 func (p Packed) shards(of int) int { return int(min(p.Size/bytesOfAShard+1, int64(of))) }
 
-// after is how many shards after the first one of an archive it comes.
+// after returns how many shards s comes after the first one of an archive.
 func (s Shard) after(p Packed) int { return (s.I - 1 + s.Of - hashOf(p.Name, s.Of)) % s.Of }
 
-// Name is what a history is called wherever its store may be: the path from the last
-// folder of what was given on, or from the archive on. What was given itself goes by
-// its path.
+// Name returns the name of a history regardless of the place of its store. It is
+// the path from the last folder of the given path, or from the archive. The name
+// of a history that was itself given is its path.
 func (s Source) Name() string {
 	if s.Below == "" {
 		return s.Path
@@ -153,8 +152,8 @@ func (s Source) Name() string {
 	return path.Base(root) + "/" + s.Below
 }
 
-// Fingerprint is the same for two lists if and only if they have the same names in the
-// same order.
+// Fingerprint returns the same text for two lists if and only if they have the
+// same names in the same order.
 func Fingerprint(names []string) string {
 	h := sha256.New()
 	for _, name := range names {
@@ -164,17 +163,17 @@ func Fingerprint(names []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// A large file is told from others by its size and by some pieces of it, from its
-// beginning to its end: reading all of every file would take as long as checking them.
+// A large file is distinguished from others by its size and by some pieces of it, from its
+// beginning to its end. Reading all of every file would take as long as checking them.
 const (
 	wholeFile = 16 << 10
 	pieces    = 4
 	pieceSize = wholeFile / pieces
 )
 
-// FingerprintOfFiles is the same for the same files, in the same order: it is made of
-// their sizes, and of what they hold, of large ones at their beginning, at their end and
-// at two places between. Files that are not regular, or not there, count as none.
+// FingerprintOfFiles returns the same text for the same files in the same order. It
+// covers their sizes and their contents. It reads large files at the beginning, at the
+// end, and at two places in between. Files that are missing or not regular count as none.
 func FingerprintOfFiles(ctx context.Context, paths []string) string {
 	h := sha256.New()
 	held := make([]byte, wholeFile)

@@ -32,7 +32,7 @@ func TestAShardIsGivenOrThatOfATask(t *testing.T) {
 		// A list of tasks such as --array=1,7 has no step.
 		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=2", "auto: task 7 is none of 2 tasks from 1 on; a task that is started by itself needs auto/N"},
 		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=2", `auto: expected a number in SLURM_ARRAY_TASK_MIN, found ""`},
-		// The task that is started again by itself.
+		// This task is started again alone.
 		{"auto/16", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=7 SLURM_ARRAY_TASK_COUNT=1", "7/16"},
 		{"auto/16", "SLURM_ARRAY_TASK_ID=0", "auto: task 0 is none of 16 tasks from 1 on; a task that is started by itself needs auto/N"},
 		{"auto", "", "auto: neither JOB_COMPLETION_INDEX (Kubernetes) nor SLURM_ARRAY_TASK_ID (Slurm) is set; expected I/N, such as 3/16"},
@@ -76,7 +76,7 @@ func TestShardsPartAListEvenly(t *testing.T) {
 			}
 		}
 	}
-	// The hash is a promise: shards of one list may be checked by different versions.
+	// The hash must not change: shards of one list may be checked by different versions.
 	if !(Shard{11, 16}).Has("store/etcd/20250102T000000.000Z/history.edn") {
 		for i := range 16 {
 			if (Shard{i + 1, 16}).Has("store/etcd/20250102T000000.000Z/history.edn") {

@@ -17,23 +17,20 @@ import (
 	"clew/jepsen/testfile"
 )
 
-// Source is where a history is: a file, standard input, or a member of an
-// archive.
+// Source says where a history is: a file, standard input, or a member of an archive.
 type Source struct {
-	// Path is how people name it. A member's is ARCHIVE/MEMBER.
+	// Path is its name for people. For a member it is ARCHIVE/MEMBER.
 	Path string
-	// Stored says that it was found in a directory or an archive. Then Test and
-	// Time are taken from the store's layout TEST/TIME/history.edn. If the
-	// layout is a different one, Time is "" and Test is the path below the
-	// directory.
+	// Stored says that the history was found in a directory or an archive. Then Test
+	// and Time are taken from the store's layout TEST/TIME/history.edn. If the layout
+	// differs, Time is "" and Test is the path below the directory.
 	Stored     bool
 	Test, Time string
-	// InOrder says that the archive can only be read from front to back: its
-	// sources are read one at a time, best in the order in which they were
-	// found.
+	// InOrder says that the archive can only be read from front to back. Its sources
+	// are read one at a time, best in the order in which they were found.
 	InOrder bool
-	// Below is its path below the directory, or in the archive, that was given; ""
-	// if it was given itself.
+	// Below is its path below the given directory, or in the given archive. It is ""
+	// if the history itself was given.
 	Below string
 
 	archive string  // the file that it is a member of
@@ -41,18 +38,18 @@ type Source struct {
 	test    *Source // the test.jepsen beside a history.edn, nil if there is none
 
 	results *Source  // the results.edn beside the history of a run, nil if there is none
-	checked *Checked // what results say, nil if that is not known
+	checked *Checked // what the results say, nil if that is not known
 
-	told *testfile.Told // what a test.jepsen says of its history, nil if that is not known yet
+	told *testfile.Told // what the test.jepsen says about its history, nil if that is not known yet
 }
 
-// File is the file that holds the history: an archive, or that at Path.
+// File returns the file that holds the history: an archive, or the file at Path.
 func (s Source) File() string { return cmp.Or(s.archive, s.Path) }
 
-// Member says whether it is a member of an archive.
+// Member says whether the history is a member of an archive.
 func (s Source) Member() bool { return s.archive != "" }
 
-// Beside is the test.jepsen beside a history.edn, which Read reads instead if it must.
+// Beside returns the test.jepsen beside a history.edn. Read reads it instead if necessary.
 func (s Source) Beside() (test Source, ok bool) {
 	if s.test == nil {
 		return Source{}, false
@@ -60,11 +57,11 @@ func (s Source) Beside() (test Source, ok bool) {
 	return *s.test, true
 }
 
-// Open opens the text of the history, compressed or not, as it stands there.
+// Open opens the text of the history as it is, compressed or not.
 func (s Source) Open() (io.ReadCloser, error) { return s.OpenWithin(context.Background()) }
 
-// OpenWithin is Open, until the context is done: a member of an archive may stand
-// behind others that take long to skip. So may reading it.
+// OpenWithin does the same as Open, until the context is done. Opening a member of an archive
+// may take long, because others before it must be skipped. Reading may also take long.
 func (s Source) OpenWithin(ctx context.Context) (io.ReadCloser, error) {
 	if s.open == nil && s.Path == "-" {
 		return io.NopCloser(os.Stdin), nil
@@ -79,7 +76,7 @@ func (s Source) OpenWithin(ctx context.Context) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// read reads the history that is there.
+// read reads the history itself.
 func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
 	if s.open == nil {
 		return forms.ReadFileWithin(ctx, s.Path, opts)
@@ -92,7 +89,7 @@ func (s Source) read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 	return forms.ReadWithin(ctx, r, s.Path, opts)
 }
 
-// stored is a source below a root, which may be an archive.
+// stored returns a source below a root, which may be an archive.
 func stored(root, below string) Source {
 	s := Source{Path: strings.TrimSuffix(root, "/") + "/" + below, Stored: true, Test: below, Below: below}
 	if root == "." || root == "./" {
@@ -113,8 +110,9 @@ func stored(root, below string) Source {
 	return s
 }
 
-// TestName returns the name of the test that a source is of, as its folder has it, or as
-// it would have it if the folder were given and not the file; "" for standard input.
+// TestName returns the name of the test of a source according to its folder. If
+// the file was given, it is the name that it would have if the folder had been
+// given. It is "" for standard input.
 func (s Source) TestName() string {
 	if s.Stored {
 		return s.Test
@@ -126,10 +124,11 @@ func (s Source) TestName() string {
 	return stored(filepath.ToSlash(filepath.Dir(path)), filepath.Base(path)).Test
 }
 
-// timestamp is how Jepsen names the folder of a run.
+// timestamp matches the names that Jepsen gives to the folders of runs.
 var timestamp = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}`)
 
-// sources are the histories among files, each with its test.jepsen beside it.
+// sources returns the histories among files, each with the test.jepsen and the
+// results.edn beside it.
 func sources(files []string, source func(name string) Source) (found []Source) {
 	c := choose(files)
 	for _, name := range c.chosen {

@@ -12,7 +12,7 @@ import (
 	"clew/jepsen"
 )
 
-// The test.jepsen beside a history.edn stands for it only if that one is not whole.
+// The test.jepsen beside a history.edn replaces it only if the history.edn is not whole.
 func TestATestFileStandsForAHistoryThatIsNotWhole(t *testing.T) {
 	run := filepath.Join(t.TempDir(), "20250101T000000.000Z")
 	if err := os.Mkdir(run, 0o755); err != nil {
@@ -61,8 +61,8 @@ func TestATestFileStandsForAHistoryThatIsNotWhole(t *testing.T) {
 	}
 }
 
-// Whatever became of a killed test, its history.edn is told to be cut off: where the run
-// is in a folder, where its file is given, in archives, and where others open the files.
+// A history.edn that is cut off because the test was killed causes a message in every case: for
+// a run in a folder, for a file by its name, in archives, and where the caller opens the files.
 func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
 	content := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join("..", "testfile", "testdata", name))

@@ -17,10 +17,10 @@ import (
 	"clew/jepsen/testfile"
 )
 
-// findInTar is the histories in a tar archive, in its order. The archive is
-// read once for their names, and once more for what is in them, unless it is
-// compressed and that could be kept. The first time it is read to its end, whose
-// checksum speaks for all of a compressed one.
+// findInTar returns the histories in a tar archive, in its order. It reads the
+// archive once for their names. The contents are read later, unless the archive is
+// compressed and they could be kept. The first time it reads the archive to its
+// end: the checksum of a compressed one covers all of it.
 func findInTar(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
 	archive := &tarball{file: file, begun: open}
 	t, err := archive.begin(ctx)
@@ -30,7 +30,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 	defer t.end()
 	list := newListing()
 	members := map[string][]member{}
-	var lost error // what may be missing
+	var lost error // error if members may be missing
 	for {
 		header, err := t.next()
 		if err == io.EOF {
@@ -55,7 +55,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 				*o.Keep -= header.Size
 			} else if isResults(name) && o.ModelOf != nil {
 				m.checked = ReadChecked(limits.Reader(ctx, t.r, 0), o.ModelOf)
-			} else if path.Base(name) == "test.jepsen" { // later that would take finding it again
+			} else if path.Base(name) == "test.jepsen" { // doing this later would require finding it again
 				if told, err := testfile.TellStream(ctx, t.r, name, 0); err == nil {
 					m.told = &told
 				} else if !errors.Is(err, testfile.ErrSkipped) {
@@ -88,7 +88,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 	return found, append(list.passed(), said...), lost
 }
 
-// source is a member's history.
+// source returns a member's history.
 func (t *tarball) source(name string, m member) Source {
 	s := stored(t.file, name)
 	s.archive = t.file
@@ -97,28 +97,28 @@ func (t *tarball) source(name string, m member) Source {
 	return s
 }
 
-// member is a file in a tar archive. A hard link is the file that it names.
+// member is a file in a tar archive. A hard link is the same as the file that it names.
 type member struct {
-	at      int    // which of the members it is, from 1 on
-	text    []byte // what is in it, unless nil
+	at      int    // the number of the member, from 1
+	text    []byte // its content, unless nil
 	lost    error  // why it cannot be read
 	told    *testfile.Told
 	checked *Checked
 }
 
-// tarball is a tar archive, compressed or not. What follows the end of one is another
-// one: cat joins them so.
+// tarball is a tar archive, compressed or not. It may consist of several, one
+// after the end of the other, as cat joins them.
 type tarball struct {
 	file  string
 	begun opener
 	mu    sync.Mutex
 	stamp files.Stamp // of the archive as it was found
-	last  *tarReading // nil, or what the next reader may go on with
+	last  *tarReading // nil, or the reading that the next reader may continue
 }
 
-// tarReading reads a tar archive from front to back. One at a time uses it.
+// tarReading reads a tar archive from front to back. It has one user at a time.
 type tarReading struct {
-	ctx    context.Context // of what uses it
+	ctx    context.Context // of its user
 	f, z   io.ReadCloser
 	in     io.Reader // what r reads
 	r      *tar.Reader
@@ -126,7 +126,7 @@ type tarReading struct {
 	passed int // members
 }
 
-// Read reads the file.
+// Read reads the file, until the context is done.
 func (t *tarReading) Read(p []byte) (int, error) {
 	if t.ctx.Err() != nil {
 		return 0, context.Cause(t.ctx)
@@ -157,7 +157,7 @@ func (t *tarball) begin(ctx context.Context) (*tarReading, error) {
 	var in io.Reader = z
 	if at, ok := f.(io.ReadSeeker); ok && !packed {
 		if _, err := at.Seek(0, io.SeekStart); err == nil {
-			in = at // members that are not asked for are skipped, and not read
+			in = at // members that are not requested are skipped, and not read
 		}
 	}
 	r.z, r.packed, r.in, r.r = z, packed, in, tar.NewReader(ending(in))
@@ -169,7 +169,7 @@ func (t *tarReading) end() {
 	t.f.Close()
 }
 
-// next goes on to the next member. Its error is io.EOF at the end of the file alone.
+// next goes to the next member. It returns io.EOF only at the end of the file.
 func (t *tarReading) next() (*tar.Header, error) {
 	for {
 		if t.ctx.Err() != nil {
@@ -188,14 +188,13 @@ func (t *tarReading) next() (*tar.Header, error) {
 	}
 }
 
-// block is what a tar archive is made of, and someBlocks how much is looked at at once
-// behind its end.
+// block is the unit of a tar archive. someBlocks says how much is read at once after its end.
 const (
 	block      = 512
 	someBlocks = 64 * block
 )
 
-// behind goes on to the archive behind the end of another one. Its error is io.EOF if
+// behind goes to the archive after the end of another one. It returns io.EOF if
 // only zeros follow.
 func (t *tarReading) behind() error {
 	b := make([]byte, someBlocks)
@@ -228,10 +227,11 @@ func (t *tarReading) behind() error {
 	}
 }
 
-// errCut is the error of an archive that ends before it says so.
+// errCut is the error for an archive that ends before its end marker.
 var errCut = errors.New("the archive is cut off, and members may be lost: expected two blocks of zeros at its end, found the end of the file")
 
-// ending is a reader in which the end of the file is errCut: an archive ends before it.
+// ending returns a reader that replaces the end of the file with errCut, because
+// an archive must end before it.
 func ending(r io.Reader) io.Reader {
 	if s, ok := r.(io.Seeker); ok {
 		return struct {
@@ -266,8 +266,8 @@ func (t *tarball) read(ctx context.Context, m member) (io.ReadCloser, error) {
 	return t.open(ctx, m.at)
 }
 
-// open goes on to a member. If that one has been passed, or if the archive is still
-// being read, it starts again from the front.
+// open goes to a member. If that one has been passed, or if the archive is still
+// being read, open starts again from the front.
 func (t *tarball) open(ctx context.Context, at int) (io.ReadCloser, error) {
 	t.mu.Lock()
 	r := t.last
@@ -320,7 +320,7 @@ func (t *tarball) same(ctx context.Context, all []member) (bool, error) {
 	for i, m := range all {
 		in, err := t.read(ctx, m)
 		if err != nil {
-			return false, context.Cause(ctx) // what else is wrong, reading it says
+			return false, context.Cause(ctx) // reading it reports other errors
 		}
 		hash := sha256.New()
 		_, err = io.Copy(hash, limits.Reader(ctx, in, 0))

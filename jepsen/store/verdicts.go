@@ -12,17 +12,16 @@ import (
 	"clew/jepsen"
 )
 
-// TableRow is a claim in a table of verdicts, and the file that it is about.
+// TableRow is a claim in a table of verdicts, with the file that it is about.
 type TableRow struct {
 	File string
 	Claim
 }
 
-// ReadTable reads a table of verdicts, whose columns are separated by tabs.
-// They are file and verdict, in this order. If the first line names the
-// columns, they may be in any order, and model (with ":INIT" for an initial
-// value), algo, ms and fail_index may be among them. A verdict is true, valid
-// or ok, false, invalid or illegal, or unknown.
+// ReadTable reads a table of verdicts with columns that are separated by tabs. The columns are
+// file and verdict, in this order. If the first line names the columns, they may be in any order.
+// Then the table may also have the columns model (with ":INIT" for an initial value), algo, ms
+// and fail_index. A verdict is true, valid or ok; false, invalid or illegal; or unknown.
 func ReadTable(in io.Reader, name string) ([]TableRow, error) {
 	columns := map[string]int{"file": 0, "verdict": 1}
 	var rows []TableRow
@@ -79,7 +78,7 @@ func ReadTable(in io.Reader, name string) ([]TableRow, error) {
 	return rows, nil
 }
 
-// index is the columns of a table by name, nil if a line does not name them.
+// index returns the columns of a table by name, or nil if a line does not name them.
 func index(fields []string) map[string]int {
 	at := map[string]int{}
 	for i, f := range fields {

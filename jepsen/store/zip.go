@@ -18,7 +18,7 @@ import (
 // encrypted is the flag of a zip archive's member that needs a password.
 const encrypted = 1
 
-// findInZip is the histories in a zip archive, by name. It stays open.
+// findInZip returns the histories in a zip archive, by name. The archive stays open.
 func findInZip(ctx context.Context, file string, open opener) (found []Source, passed []string, err error) {
 	f, err := open(ctx)
 	if err != nil {
@@ -85,9 +85,9 @@ func linkTarget(f *zip.File) string {
 	return string(to)
 }
 
-// readZip reads the list of an archive's members: here and there in a file, or of one
-// that can only be read from front to back, in memory. Lost says what the list leaves
-// out of the archive.
+// readZip reads the list of an archive's members. It reads pieces of a file, and
+// holds in memory an archive that can only be read from front to back. lost says
+// what the list omits from the archive.
 func readZip(ctx context.Context, f io.ReadCloser) (z *zip.Reader, lost, err error) {
 	var at io.ReaderAt
 	var size int64
@@ -119,14 +119,14 @@ func readZip(ctx context.Context, f io.ReadCloser) (z *zip.Reader, lost, err err
 }
 
 // headers notes the local header of a member, which zip.File.DataOffset reads. The
-// standard library does not give it out, nor compare it with the list at the end.
+// standard library neither returns it nor compares it with the list at the end.
 type headers struct {
 	io.ReaderAt
 	at   int64  // of the header that was read last
 	last []byte // unless nil, that header
 }
 
-// headerLength is that of a local header up to the name.
+// headerLength is the length of a local header up to the name.
 const headerLength = 30
 
 func (h *headers) ReadAt(p []byte, at int64) (int, error) {
@@ -138,15 +138,15 @@ func (h *headers) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// extent is where a member lies in an archive.
+// extent says where a member lies in an archive.
 type extent struct {
 	from, to   int64
-	descriptor bool // its sizes follow it
+	descriptor bool // its sizes come after it
 }
 
-// account compares the list of members with what stands before each. Lost is an error if
-// parts of the archive belong to no member, such as all of the first of two archives
-// that were joined.
+// account compares the list of members with the header before each of them. lost
+// is an error if parts of the archive do not belong to any member, such as the
+// whole first one of two joined archives.
 func (h *headers) account(ctx context.Context, z *zip.Reader, size int64) (lost, err error) {
 	h.last = make([]byte, headerLength)
 	var all []extent
@@ -180,18 +180,18 @@ func (h *headers) account(ctx context.Context, z *zip.Reader, size int64) (lost,
 // sizesFollow is the flag of a member whose checksum and sizes come after its content.
 const sizesFollow = 8
 
-// differs says whether a number of a local header is another one than the list has. It
-// is 0 if it follows the member, and all ones if it does not fit.
+// differs says whether a number in a local header differs from the one in the list. It ignores
+// 0 if the number comes after the member, and all ones, which say that the number does not fit.
 func differs(local []byte, listed uint64, e extent) bool {
 	n := binary.LittleEndian.Uint32(local)
 	return uint64(n) != listed && n != 1<<32-1 && !(n == 0 && e.descriptor)
 }
 
-// endLength is that of an archive's last record without its comment.
+// endLength is the length of an archive's last record without its comment.
 const endLength = 22
 
-// gaps is an error if the members, which are in order, and their list do not make up the
-// whole of an archive whose last record stands at end.
+// gaps returns an error if the members, which are in order, and their list do not
+// make up the whole of an archive. The last record of the archive stands at end.
 func (h *headers) gaps(members []extent, end int64) error {
 	at, before := int64(0), extent{}
 	belongs := func(next int64) bool {
