@@ -89,7 +89,7 @@ type bout struct {
 func TestFastPathsAgreeWithTheGeneralSearchUpToTwoThousandOperations(t *testing.T) {
 	n := 9
 	if effort.Few() {
-		n = 5
+		n = 4
 	}
 	if long() {
 		n = 600

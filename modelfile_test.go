@@ -41,7 +41,7 @@ func TestModelFilesAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 	if long() {
 		n = 100_000
 	} else if effort.Few() {
-		n = 300
+		n = 150
 	}
 	for _, name := range twins {
 		t.Run(name, func(t *testing.T) { agreesWithItsTwin(t, name, n) })

@@ -65,7 +65,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 		if long() {
 			n, seed = longHistories(t)/configs[spec.Name], seed+1000
 		} else if effort.Few() {
-			n = 200
+			n = 120
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +102,7 @@ func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
 		if long() {
 			n = longHistories(t) / 2
 		} else if effort.Few() {
-			n = 400
+			n = 250
 		}
 		t.Run(campaign.Name(spec), func(t *testing.T) {
 			t.Parallel()

@@ -240,11 +240,10 @@ func runLong(r *rand.Rand, model string) string {
 }
 
 func TestEnginesAgreeWithEachOtherUpToTwoThousandOperations(t *testing.T) {
-	usual := uint64(9)
-	if testing.Short() {
-		usual = 8
+	n := int(effort.Histories(9, uint64(20_000/len(sources()))))
+	if effort.Few() {
+		n = 6
 	}
-	n := int(effort.Histories(usual, uint64(20_000/len(sources()))))
 	for s, source := range sources() {
 		t.Run(source.name, func(t *testing.T) {
 			c := newContest()
