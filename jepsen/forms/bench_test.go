@@ -11,8 +11,8 @@ import (
 	"clew/jepsen"
 )
 
-// BenchmarkReadFile reads a history as Jepsen prints it: 4 processes that add
-// elements to a set, and ask for them.
+// BenchmarkReadFile reads a history as Jepsen prints it: 4 processes add elements
+// to a set, and ask for them.
 func BenchmarkReadFile(b *testing.B) {
 	var h strings.Builder
 	at := int64(54_000_000)
@@ -37,8 +37,8 @@ func BenchmarkReadFile(b *testing.B) {
 	}
 }
 
-// queueHistory is a history of so many operations of a queue, in EDN: 5 processes in
-// turn, one of which dequeues.
+// queueHistory returns a history of a queue with a number of operations, in EDN: 5
+// processes in turn, one of which dequeues.
 func queueHistory(operations int) string {
 	var h strings.Builder
 	for i := range operations {

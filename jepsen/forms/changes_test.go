@@ -24,7 +24,7 @@ func inPlace(path, text string) error {
 	return errors.Join(err, f.Close(), os.Chtimes(path, time.Time{}, time.Now().Add(time.Second)))
 }
 
-// changes are what may become of a file while it is read.
+// changes are ways in which a file may change while it is read.
 var changes = map[string]func(path string) error{
 	"nothing":   func(string) error { return nil },
 	"shorter":   func(path string) error { return os.Truncate(path, 98) },

@@ -17,22 +17,21 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// Convert reads a history in one form and writes it in another. If from is "",
-// the form is recognized by the content. Errors call the history by name.
+// Convert reads a history in one form and writes it in another. If from is "", it
+// recognizes the form by the content. Errors use name for the history.
 //
-// EDN and JSON hold everything, even histories whose events do not pair. A log
-// holds :process, :type, :f, :value and :error. The other forms hold operations
-// that succeeded and whose values are integers; LiMo holds crashed operations
-// and words, too. If anything has no place in a form, the error names the
-// event. The exception is keys that mean nothing to a checker, such as :time:
-// they are left out, and the warnings say so. If there is an error, what has
-// been written is not a history.
+// EDN and JSON hold everything, even histories whose events do not pair. A log holds
+// :process, :type, :f, :value and :error. The other forms hold operations that
+// succeeded and have integers as values; LiMo also holds crashed operations and words.
+// If a form has no place for something, the error names the event. The exception is
+// keys that mean nothing to a checker, such as :time: they are omitted, and the
+// warnings say so. If there is an error, what has been written is not a history.
 func Convert(w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
 	return ConvertWithin(context.Background(), 0, w, r, name, from, to)
 }
 
-// ConvertWithin is Convert until the context is done, in about so much memory; 0 is
-// no limit.
+// ConvertWithin does the same as Convert until the context is done, in about the
+// given amount of memory. 0 means no limit.
 func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, name string, from, to Form) (warnings []string, err error) {
 	if w == nil || r == nil {
 		return nil, fmt.Errorf("%s: expected a writer and a reader, found nil", name)
@@ -92,7 +91,7 @@ func (c *converter) write(h *jepsen.History) error {
 	return c.operations(h)
 }
 
-// converter writes a history. Errors of the writer are left to Flush.
+// converter writes a history. Flush reports the errors of the writer.
 type converter struct {
 	scan.Scratch
 	b       *jepsen.Builder
@@ -108,14 +107,14 @@ type converter struct {
 	object  object          // of the forms for containers
 }
 
-// refuse is an error that names an event.
+// refuse returns an error that names an event.
 func (c *converter) refuse(e *opmap.Event, format string, args ...any) error {
 	return edn.Pos{File: c.file, Line: e.Line, Col: e.Col}.Errorf("%s cannot hold process %s's %s %s: %s",
 		c.to, c.table.Text(e.Process), c.table.Text(e.Type), c.table.Text(e.F), fmt.Sprintf(format, args...))
 }
 
-// op is the keys and values of an event, in the order in which they are written,
-// and the table that holds them.
+// op returns the keys and values of an event, in the order in which they are
+// written, and the table that holds them.
 func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 	if err := jepsen.CheckOp(c.file, e); err != nil {
 		return nil, nil, err
@@ -132,8 +131,8 @@ func (c *converter) op(e *opmap.Event) (*edn.Values, []edn.ID, error) {
 	v := c.Values()
 	id, err := v.ParseLenient(text)
 	if err == nil && v.Kind(id) != edn.KindMap {
-		// The reader of ops accepts some maps that the reader of values does
-		// not: those in which two keys, such as 1 and 1N, are equal.
+		// The reader of ops accepts some maps that the reader of values rejects: those
+		// with two equal keys, such as 1 and 1N.
 		_, err = v.Parse(text, edn.Pos{File: c.file, Line: e.Line, Col: e.Col})
 	}
 	return v, v.Items(id), err
@@ -182,8 +181,8 @@ func (c *converter) put(line []byte) error {
 	return c.w.WriteByte('\n')
 }
 
-// drop notes the keys of an op that have no place in the form, which are all
-// but those held. A :key must not be lost, and is an error.
+// drop notes the keys of an op that have no place in the form: all except those
+// held. A :key must not be lost, and is an error.
 func (c *converter) drop(e *opmap.Event, held ...string) error {
 	if e.Has&opmap.HasKey != 0 {
 		return c.refuse(e, "it has no place for a :key")
@@ -201,7 +200,7 @@ func (c *converter) drop(e *opmap.Event, held ...string) error {
 }
 
 // log writes an event as a line of a log. It reads the line again first, since
-// the fields of a line are told apart only by the values that they hold.
+// only the values of its fields separate them.
 func (c *converter) log(e *opmap.Event) error {
 	if err := c.drop(e, ":process", ":type", ":f", ":value", ":error"); err != nil {
 		return err
@@ -237,7 +236,7 @@ func (c *converter) log(e *opmap.Event) error {
 	return c.put(m.line)
 }
 
-// failure is the :error of an op.
+// failure returns the :error of an op.
 func (c *converter) failure(e *opmap.Event) (text string, ok bool, err error) {
 	v, kvs, err := c.op(e)
 	for i := 0; err == nil && i < len(kvs); i += 2 {

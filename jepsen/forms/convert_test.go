@@ -18,7 +18,7 @@ import (
 	"clew/jepsen"
 )
 
-// converted is a text in another form.
+// converted returns a text in another form.
 func converted(t testing.TB, text string, to Form) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -28,7 +28,7 @@ func converted(t testing.TB, text string, to Form) string {
 	return out.String()
 }
 
-// events are the events of a text, in their exact spelling: what a log holds of
+// events returns the events of a text in their exact spelling: what a log holds of
 // each, or the op map with all its keys.
 func events(t testing.TB, text string, withKeys bool) []string {
 	t.Helper()
@@ -147,7 +147,7 @@ func TestFormsThatAreNotWrittenAreRefused(t *testing.T) {
 	}
 }
 
-// A conversion says what it leaves out, and nothing else.
+// A conversion says what it omits, and nothing else.
 func TestWhatAConversionLeavesOut(t *testing.T) {
 	for form, want := range map[Form]int{EDN: 0, JSON: 0, JSONL: 0, Log: 1} {
 		for _, with := range []string{"", ", :time 5, :error :refused"} {
@@ -163,7 +163,8 @@ func TestWhatAConversionLeavesOut(t *testing.T) {
 	}
 }
 
-// Other readers of JSON would round what no 64 bits hold, so that it is written as EDN.
+// Other readers of JSON would round numbers that do not fit in 64 bits, so these
+// are written as EDN.
 func TestJSONHasNumbersThatOthersReadExactly(t *testing.T) {
 	got := converted(t, "{:process 0, :type :ok, :f :read, :value [9223372036854775807 -9223372036854775808 9223372036854775808 1N 1.50 1.5M 1e999]}", JSON)
 	want := "[\n" + `{"process":0,"type":"ok","f":"read","value":[9223372036854775807,-9223372036854775808,{"edn":"9223372036854775808"},{"edn":"1N"},1.50,{"edn":"1.5M"},{"edn":"1e999"}]}` + "\n]\n"
@@ -196,8 +197,8 @@ func TestGeneratedHistoriesComeBackFromJSONAndLogs(t *testing.T) {
 	}
 }
 
-// TestRealHistoriesComeBackFromJSON takes every history of the archive that can
-// be read to JSON lines and back.
+// TestRealHistoriesComeBackFromJSON converts every readable history of the archive
+// to JSON lines and back.
 func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 	seen, files, skipped := 0, 0, 0
 	err := filepath.WalkDir(archive.Path(t), func(path string, entry fs.DirEntry, err error) error {
@@ -239,7 +240,7 @@ func TestRealHistoriesComeBackFromJSON(t *testing.T) {
 	}
 }
 
-// columns are the events and operations of a history, but for their lines.
+// columns returns the events and operations of a history, without their lines.
 func columns(h *jepsen.History) []string {
 	all := []string{fmt.Sprint(h.Events, h.Skipped)}
 	for _, process := range h.Processes {
@@ -254,7 +255,7 @@ func columns(h *jepsen.History) []string {
 	return all
 }
 
-// FuzzConvert takes texts to JSON and back.
+// FuzzConvert converts texts to JSON and back.
 func FuzzConvert(f *testing.F) {
 	f.Add(everyValue)
 	f.Add(`{"edn":"{:process 0 :type :invoke}"}`)
@@ -289,7 +290,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// whole is a history with all that is shown of it, but for its lines.
+// whole returns a history with everything that is shown of it, without its lines.
 func whole(h *jepsen.History) []string {
 	all := []string{fmt.Sprint(h.Events, h.Skipped)}
 	p := h.OpPrinter()
@@ -302,8 +303,8 @@ func whole(h *jepsen.History) []string {
 	return all
 }
 
-// FuzzForms reads a history in each form, and then what that form is as EDN, which has
-// another reader: it is the same history.
+// FuzzForms reads a history in each form, and then that form converted to EDN,
+// which has another reader. Both are the same history.
 func FuzzForms(f *testing.F) {
 	for seed, model := range []string{"register", "cas-register", "multi-register", "set", "lookup-set", "fifo-queue", "stack", "priority-queue", "kv", "mutex"} {
 		f.Add(gen.New(gen.Rand(uint64(seed)), gen.Options{Model: model}).Text)
@@ -332,7 +333,7 @@ func FuzzForms(f *testing.F) {
 			}
 			var out bytes.Buffer
 			if _, err := Convert(&out, strings.NewReader(in), "h", "", EDN); err != nil {
-				continue // a process has several operations at once, or a value is no EDN
+				continue // a process has several operations at once, or a value is not EDN
 			}
 			want, err := Read(strings.NewReader("; no log\n"+out.String()), "h", opts)
 			if err != nil {

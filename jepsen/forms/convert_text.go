@@ -27,7 +27,7 @@ func (c *converter) text(e *opmap.Event) error {
 	return c.b.Add(e)
 }
 
-// refuseOp is an error that names an event of the history.
+// refuseOp returns an error that names an event of the history.
 func (c *converter) refuseOp(h *jepsen.History, event jepsen.Event, format string, args ...any) error {
 	return c.refuse(&opmap.Event{Process: h.Processes[h.Process[event]], Type: h.Values.InternKeyword(h.Type[event].Name()),
 		F: h.F[event], Line: h.Line(event), Col: h.Col(event)}, format, args...)
@@ -63,9 +63,9 @@ func (c *converter) operations(h *jepsen.History) error {
 	return nil
 }
 
-// objectOf is the container of a history: the one that its text names, or else
-// the one that its :f's show. An :insert may be a set's or a priority queue's.
-// If there is an :insert or a :poll, an :enqueue is a priority queue's too.
+// objectOf returns the container of a history: the one that its text names, or else
+// the one that its :f's show. An :insert may belong to a set or to a priority queue.
+// If there is an :insert or a :poll, an :enqueue also belongs to a priority queue.
 func objectOf(h *jepsen.History) object {
 	seen := map[string]bool{}
 	for _, inv := range h.Invocation {
@@ -97,7 +97,7 @@ func objectOf(h *jepsen.History) object {
 	return object{method: map[string]string{":peek": "peek"}}
 }
 
-// timed is the line of an operation in fastlin or fptlin.
+// timed returns the line of an operation in fastlin or fptlin.
 func (c *converter) timed(h *jepsen.History, op jepsen.Operation, inv jepsen.Event) ([]byte, error) {
 	method, err := c.method(h, inv)
 	if err != nil {
@@ -163,8 +163,8 @@ func (c *converter) process(h *jepsen.History, ev jepsen.Event) (int64, error) {
 	return process, nil
 }
 
-// value is the value of an operation that succeeded, or of a crashed call, and
-// for sets its answer.
+// value returns the value of an operation that succeeded, or of a crashed call.
+// For sets it also returns the answer.
 func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string) (value, answer string, err error) {
 	v, id, at := h.Values, h.OpValue(op), h.Invocation[op]
 	if h.Status[op] == jepsen.Succeeded {
@@ -217,7 +217,7 @@ func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string)
 	return strconv.FormatInt(n, 10), answer, nil
 }
 
-// pair is two integers.
+// pair returns the text of two integers.
 func pair(v *edn.Values, id edn.ID) (text string, ok bool) {
 	items := v.Items(id)
 	if len(items) != 2 || v.Kind(id) != edn.KindVector && v.Kind(id) != edn.KindList {
@@ -228,8 +228,7 @@ func pair(v *edn.Values, id edn.ID) (text string, ok bool) {
 	return fmt.Sprint(a, " ", b), isInt && areInts
 }
 
-// isWord says whether LiMo's form has a text for a value that is not an
-// integer.
+// isWord says whether LiMo's form has a text for a value that is not an integer.
 func isWord(s string) bool {
 	if _, err := strconv.ParseInt(s, 10, 64); err == nil || s == "" || s == "empty" || s == "Empty" {
 		return false

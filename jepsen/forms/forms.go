@@ -13,8 +13,7 @@ import (
 // Form is a form of histories.
 type Form string
 
-// The forms. JSON is one array of ops, and JSONL is one op to a line; the same
-// reader reads both.
+// The forms. JSON is one array of ops, and JSONL has one op per line. The same reader reads both.
 const (
 	EDN     Form = "edn"
 	JSONL   Form = "jsonl"
@@ -26,10 +25,10 @@ const (
 
 	Intervals Form = "intervals"
 
-	Test Form = "test.jepsen" // which is only read
+	Test Form = "test.jepsen" // it is only read
 )
 
-// All are all forms that are written and read.
+// All lists the forms that are read and written.
 var All = []Form{EDN, JSONL, JSON, Log, Fastlin, Fptlin, LiMo, Intervals}
 
 // Names lists the forms that are written, for messages.
@@ -43,10 +42,10 @@ func names(forms []Form) string {
 	return strings.Join(names, ", ")
 }
 
-// Named is the form of that name that is written.
+// Named returns the form of that name, if it is one that is written.
 func Named(name string) (Form, error) { return named(name, All) }
 
-// NamedToRead is the form of that name that is read.
+// NamedToRead returns the form of that name, if it is one that is read.
 func NamedToRead(name string) (Form, error) { return named(name, append(slices.Clip(All), Test)) }
 
 func named(name string, among []Form) (Form, error) {
@@ -62,8 +61,8 @@ var (
 	fastlinLine = regexp.MustCompile(`^[A-Za-z_]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*(\n|$)`)
 )
 
-// detect recognizes a history's form by its beginning. A text in none of the
-// other forms counts as EDN, whose reader says what is wrong with it.
+// detect recognizes a history's form by its beginning. A text in none of the other
+// forms counts as EDN. The reader of EDN then says what is wrong with it.
 func detect(head []byte) Form {
 	text := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n\v\f,\x1c\x1d\x1e\x1f")
 	if len(text) == 0 {
@@ -104,7 +103,7 @@ func isJSONObject(text []byte) bool {
 	return len(rest) == 0 || rest[0] == ':'
 }
 
-// detectText tells apart the forms whose comments begin with #, by the heading
+// detectText distinguishes the forms whose comments begin with #, by the heading
 // and the first line that is not a comment.
 func detectText(text []byte) Form {
 	headed := false

@@ -13,7 +13,8 @@ import (
 	"clew/jepsen"
 )
 
-// formTexts are histories in each form that is no EDN, the smaller ones' corners included.
+// formTexts are histories in each form other than EDN, including corner cases of
+// the smaller ones.
 var formTexts = map[Form][]string{
 	JSON: {`[{"process":0,"type":"invoke","f":"txn","value":[["r","x",null]],"index":1},{"f":"txn","value":[["r","x",1e3]],"process":0,"type":"ok","index":2,"error":"\n"}]`},
 	Log: {
@@ -35,8 +36,8 @@ var formTexts = map[Form][]string{
 	},
 }
 
-// FuzzReaders reads a text as each form, told which: all at once with everything that
-// makes reading quick, and in small pieces without. It must not make a difference.
+// FuzzReaders reads a text as each form, in two ways. It reads all at once with all
+// fast paths, and in small pieces without them. Both must give the same result.
 func FuzzReaders(f *testing.F) {
 	for form, texts := range formTexts {
 		for _, text := range texts {
@@ -72,8 +73,8 @@ func FuzzReaders(f *testing.F) {
 	})
 }
 
-// FuzzFollow reads a text while it grows: whatever is looked at is a beginning of the
-// history that is read of the whole text.
+// FuzzFollow reads a text while it grows. Every time, what it reads is a beginning
+// of the history that the whole text gives.
 func FuzzFollow(f *testing.F) {
 	for _, text := range growing {
 		f.Add(text)

@@ -18,22 +18,22 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// Interval records are JSON, an object for each operation, with the times of its
-// call and of its return from one clock, as integers in any unit:
+// Interval records are JSON, an object for each operation. The times of its call
+// and of its return come from one clock, as integers in any unit:
 //
 //	{"process":1,"f":"put","key":"x","value":3,"output":null,"call":1200,"return":1900}
 //
-// "value" is what it was called with, and "output" what it returned; null or
-// nothing stands for the value, which is right for a write. Without a "return"
-// it has crashed. Other keys are only shown. Records come in any order.
-// Operations whose times touch are concurrent, one process's too.
+// "value" is the argument of the call, and "output" is what it returned. If the output
+// is null or missing, it is the value, which is right for a write. An operation
+// without a "return" has crashed. Other keys are only shown. Records may come in any
+// order. Operations whose times touch are concurrent, even those of one process.
 
 // intervals reads interval records.
 type intervals struct {
 	ops        []intervalOp
-	calls      []int64 // when an operation was called
-	returns    []int64 // when it returned, if it did
-	returned   []int32 // the operations that did
+	calls      []int64 // when each operation was called
+	returns    []int64 // when each returned, if it did
+	returned   []int32 // the operations that returned
 	others     []byte
 	odd        []opmap.Event // the events of operations without a layout
 	layouts    []*opmap.Layout
@@ -46,16 +46,15 @@ type intervals struct {
 type intervalOp struct {
 	process, f, value, output, key edn.ID
 	line, col                      int32
-	layout                         int32 // -1 if its events are in odd, from the index at on
+	layout                         int32 // -1 if its events are in odd, starting at index at
 	size                           int32 // of its other values in others
 	at                             int64 // where they begin
 	has                            opmap.Fields
 	crashed                        bool
 }
 
-// intervals makes events of the records, in order of time. slack is how much earlier a
-// call may have been, and how much later a return. length is that of the text, 0 if
-// unknown.
+// intervals makes events of the records, in order of time. slack says how much earlier a call
+// may have been, and how much later a return. length is the length of the text, or 0 if unknown.
 func (in *input) intervals(r io.Reader, length, slack int64) error {
 	v := in.values
 	t := &intervals{invoke: v.InternKeyword(jepsen.Invoke.Name()), ok: v.InternKeyword(jepsen.OK.Name()), info: v.InternKeyword(jepsen.Info.Name())}
@@ -96,8 +95,8 @@ func (t *intervals) add(r *jsonops.Record) {
 	t.calls, t.returns, t.ops = append(t.calls, r.Call), append(t.returns, r.Return), append(t.ops, op)
 }
 
-// inTime is the calls and returns in order, calls first, if the clocks were wrong by at
-// most slack. See scan.InTime.
+// inTime returns the calls and returns in order, calls first, if the clocks were
+// wrong by at most slack. See scan.InTime.
 func (t *intervals) inTime(slack int64) []int32 {
 	calls, returns, returned := t.calls, t.returns, t.returned
 	if slack != 0 {
@@ -112,7 +111,7 @@ func (t *intervals) inTime(slack int64) []int32 {
 	return scan.InTime(calls, returns, returned, true)
 }
 
-// layout is the number of a layout, of which there are few.
+// layout returns the number of a layout. There are few layouts.
 func (t *intervals) layout(l *opmap.Layout) int32 {
 	for i, old := range t.layouts {
 		if old == l {
@@ -123,7 +122,7 @@ func (t *intervals) layout(l *opmap.Layout) int32 {
 	return int32(len(t.layouts) - 1)
 }
 
-// events gives out the events in order.
+// events passes on the events in order.
 func (t *intervals) events(in *input, order []int32) error {
 	in.b.Expect(int64(2 * len(t.ops))) // in events
 	var scratch []byte
@@ -134,7 +133,7 @@ func (t *intervals) events(in *input, order []int32) error {
 		op, returns := event>>1, event&1 == 1
 		var err error
 		if scratch, err = t.event(in, op, returns, n, scratch); err == nil && !returns && t.ops[op].crashed {
-			scratch, err = t.event(in, op, true, n, scratch) // its process may go on
+			scratch, err = t.event(in, op, true, n, scratch) // its process may continue
 		}
 		if err != nil {
 			return err
@@ -167,7 +166,7 @@ func (t *intervals) event(in *input, number int32, ends bool, n int, scratch []b
 	return scratch, in.timed(e, number)
 }
 
-// less is a time earlier by slack, or the earliest there is.
+// less returns a time earlier by slack, or the earliest possible one.
 func less(time, slack int64) int64 {
 	if time < math.MinInt64+1+slack {
 		return math.MinInt64 + 1
@@ -176,7 +175,7 @@ func less(time, slack int64) int64 {
 }
 
 // isInterval says whether the first object of a text in JSON is an interval
-// record, as far as the text goes.
+// record, as far as the text shows it.
 func isInterval(text []byte) bool {
 	text = text[bytes.IndexByte(text, '{')+1:]
 	depth, found := 1, false
@@ -202,7 +201,7 @@ func isInterval(text []byte) bool {
 }
 
 // onlyOne passes on the events of operations with times to a form in which a
-// process has one operation at a time.
+// process has only one operation at a time.
 func (c *converter) onlyOne(take func(*opmap.Event) error) func(*opmap.Event, int32) error {
 	open := map[edn.ID]bool{}
 	return func(e *opmap.Event, _ int32) error {
@@ -216,7 +215,7 @@ func (c *converter) onlyOne(take func(*opmap.Event) error) func(*opmap.Event, in
 	}
 }
 
-// interval takes an event to be written as part of a record.
+// interval takes an event that will be part of a record.
 func (c *converter) interval(e *opmap.Event, add func(*opmap.Event) error) error {
 	if err := jepsen.CheckOp(c.file, e); err != nil {
 		return err
@@ -238,8 +237,8 @@ func (c *converter) interval(e *opmap.Event, add func(*opmap.Event) error) error
 	return add(e)
 }
 
-// WriteRecords writes operations of a history as interval records, since those of one
-// process may be open at the same time there. Errors name the event that has no place.
+// WriteRecords writes operations of a history as interval records, in which operations
+// of one process may be open at the same time. Errors name the event that has no place.
 func WriteRecords(w io.Writer, h *jepsen.History, ops []jepsen.Operation) error {
 	c := &converter{table: h.Values, to: Intervals, w: bufio.NewWriter(w)}
 	for _, op := range ops {
@@ -260,8 +259,7 @@ func (c *converter) records(h *jepsen.History) error {
 	return nil
 }
 
-// record writes an operation as an interval record. The times of events are their
-// positions.
+// record writes an operation as an interval record. The times of events are their positions.
 func (c *converter) record(h *jepsen.History, op jepsen.Operation) error {
 	v, inv, end, status := h.Values, h.Invocation[op], h.Completion[op], h.Status[op]
 	if status == jepsen.Failed {

@@ -16,14 +16,14 @@ type limoCall struct {
 	isOpen       bool
 }
 
-// limoCalls are the open calls, by thread. Threads are numbered from 0 or 1 on, or else
-// they are few.
+// limoCalls holds the open calls by thread. The dense part is for threads numbered
+// from 0 or 1; there are few others.
 type limoCalls struct {
 	dense  []limoCall
 	sparse map[int64]*limoCall
 }
 
-// of is the open call of a thread. lines is how many there have been.
+// of returns the open call of a thread. lines says how many lines there have been.
 func (c *limoCalls) of(thread int64, lines int) *limoCall {
 	if thread < int64(4*lines+256) {
 		for thread >= int64(len(c.dense)) {
@@ -104,7 +104,7 @@ func (r *textReader) limoEvent(calls *limoCalls) error {
 	return r.fail("expected call or return, found %s", scan.Clip(verb))
 }
 
-// limoCall reads what is called.
+// limoCall reads the method and the value of a call.
 func (r *textReader) limoCall(thread int64, call *limoCall, text []byte) error {
 	cut := bytes.IndexAny(text, "( ")
 	if cut < 0 {
@@ -123,7 +123,7 @@ func (r *textReader) limoCall(thread int64, call *limoCall, text []byte) error {
 	return r.in.take(e)
 }
 
-// limoValue is a value: an integer, nil, or else a string.
+// limoValue returns a value: an integer, nil, or else a string.
 func (r *textReader) limoValue(s []byte) edn.ID {
 	if len(s) == 0 || string(s) == "empty" || string(s) == "Empty" {
 		return edn.Nil

@@ -13,48 +13,46 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// The .log form is what Jepsen prints while a test runs, one event a line, its
-// fields separated by tabs or spaces, the value last. What follows the value,
-// such as an error, is free text:
+// The .log form is what Jepsen prints while a test runs: one event per line, in fields separated
+// by tabs or spaces. The value is last, and anything after it, such as an error, is free text:
 //
 //	INFO  jepsen.util - 0	:invoke	:read	nil
 //	INFO [2019-04-01 11:25:23,719] jepsen worker 8 - jepsen.util 8	:invoke	:write	1
 //	2022-11-11 15:14:13,020{GMT}	INFO	[jepsen worker 12] jepsen.util: 12	:invoke	:write	[9 3]
 //	8	:fail	:read	nil	Carmine connection error
 //
-// The last line is how history.txt has it. In a log whose first line has a level or a
-// time in front, as the others do here, only such a line can be an event. Test maps,
-// results and stack traces go on without. A value that its line does not complete goes
-// on in the lines up to the next event. The other lines are skipped, and those among
-// them that look like an event are counted in a warning. A line that seems to have been
-// an event before it was damaged is an error.
+// The last line has the form of history.txt. The others have a level or a time in front. If
+// the first line of a log has one, only such lines can be events. Test maps, results and
+// stack traces have continuation lines without one. A value that is incomplete on its line
+// continues on the lines up to the next event. Other lines are skipped, and a warning counts
+// those that look like an event. A line that seems to be a damaged event is an error.
 
-// logReader reads a history of that form, a line after the other.
+// logReader reads a history of that form, line by line.
 type logReader struct {
 	in     *input
 	lines  scan.Lines
 	events int
-	begun  bool // a line that is neither blank nor a comment has come
-	// stamped says that events have a level or a time in front: the first line has.
+	begun  bool // there was a line that is neither blank nor a comment
+	// stamped says that events have a level or a time in front, because the first line has.
 	stamped bool
-	// goesOn says that lines which are not events may belong to the line before: it is
-	// a logger's, or has free text.
+	// goesOn says that lines which are not events may belong to the line before. That
+	// line comes from a logger, or has free text.
 	goesOn    bool
 	valueless int    // :ok events of clients that have no value
-	open      []byte // an event whose value the lines so far do not complete, nil if there is none
+	open      []byte // an event whose value is still incomplete, or nil
 	openAt    edn.Pos
-	skipped   []byte // the beginning of the first logger's line that is not an event, nil if there is none
+	skipped   []byte // the beginning of the first logger's line that is not an event, or nil
 	at        edn.Pos
-	logger    string // that printed the last event, "" for jepsen.util
+	logger    string // the logger of the last event, "" for jepsen.util
 	alike     int    // lines that look like events but do not count
-	alikeAt   int    // the first of them
+	alikeAt   int    // the line of the first of them
 
 	keywords scan.Keywords
 	e        opmap.Event
 	items    []edn.ID
 
-	before []byte // what stood before the last event that was read quickly; nil if none was
-	logged bool   // and whether that was a logger's
+	before []byte // the text before the last event that was read quickly, or nil
+	logged bool   // whether a logger printed it
 	col    int    // where the event began
 }
 
@@ -83,7 +81,7 @@ func (in *input) log(r io.Reader) error {
 	return l.end()
 }
 
-// end says what there is to say of the log as a whole.
+// end reports what concerns the log as a whole.
 func (l *logReader) end() error {
 	if err := l.close(); err != nil {
 		return err
@@ -104,8 +102,8 @@ func (l *logReader) end() error {
 	return nil
 }
 
-// lastLine warns of a last line that may have been cut off: unlike an op map it may still
-// be an event then, but with another value.
+// lastLine warns of a last line that may have been cut off. Unlike an op map, such
+// a line may still be an event, but with another value.
 func (in *input) lastLine(lines *scan.Lines) {
 	if lines.Cut {
 		in.b.Warn("line %d: the last line does not end in a newline; if the file was cut off, its value may be too", lines.N)
@@ -148,7 +146,7 @@ func (l *logReader) line(raw []byte, pos edn.Pos) error {
 	case isLetter(body[0]):
 		return l.in.at(pos.Line, 1).Errorf("expected an op map, or a log line such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s%s", scan.Clip(body), noTable(body))
 	}
-	// Columns count characters; text stands at the end of the line but for blanks.
+	// Columns count characters. The text is at the end of the line, except for blanks.
 	trimmed, left := scan.Trim(line)
 	before := line[:left+len(trimmed)-len(m.text)]
 	pos.Col += utf8.RuneCount(before)
@@ -172,7 +170,7 @@ func (l *logReader) line(raw []byte, pos edn.Pos) error {
 	return err
 }
 
-// close takes the event whose value the lines so far have not completed.
+// close takes the event whose value is still incomplete.
 func (l *logReader) close() error {
 	if l.open == nil {
 		return nil
@@ -182,8 +180,7 @@ func (l *logReader) close() error {
 	return l.event(text, l.openAt)
 }
 
-// message skips a logger's message, unless it seems to be an event that has been
-// damaged.
+// message skips a logger's message, unless it seems to be a damaged event.
 func (l *logReader) message(m message, pos edn.Pos) error {
 	l.goesOn = true
 	if l.skipped == nil {
@@ -196,16 +193,16 @@ func (l *logReader) message(m message, pos edn.Pos) error {
 	return nil
 }
 
-// ofEvents says whether a message may be one of a logger that prints events: its name
-// is known to be such a logger's, or that cannot be known, as where Jepsen's stands in
-// another place.
+// ofEvents says whether a message may come from a logger that prints events.
+// Either its name is known to be that of such a logger, or the name is uncertain
+// because, for example, Jepsen's stands in another place.
 func (l *logReader) ofEvents(m *message) bool {
 	name := string(m.logger)
 	return name == eventLogger || name == "" || name == l.logger || bytes.Contains(m.line, []byte(eventLogger))
 }
 
-// unstamped skips a line that has no time and level in front in a log whose events
-// have, or that is a comment, unless it seems to be an event that has been damaged.
+// unstamped skips a comment, or a line without a level or time in a log whose
+// events have one. It does not skip a line that seems to be a damaged event.
 func (l *logReader) unstamped(line []byte, pos edn.Pos) error {
 	if line[0] == ';' && !l.stamped {
 		if text, _ := scan.Trim(line[1:]); seemsEvent(text) && text[0] == ':' {
@@ -220,7 +217,7 @@ func (l *logReader) unstamped(line []byte, pos edn.Pos) error {
 	return nil
 }
 
-// note counts a text that does not count as an event if it looks like one.
+// note counts a text that is not an event but looks like one.
 func (l *logReader) note(text []byte, pos edn.Pos) {
 	if !looksLikeEvent(text) {
 		return
@@ -234,9 +231,9 @@ func (l *logReader) damaged(line []byte, pos edn.Pos) error {
 	return l.in.at(pos.Line, 1).Errorf("the line looks like an operation; expected one such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s", scan.Clip(line))
 }
 
-// quickLines reads lines as long as each has the same before its event as the last one
-// that was read quickly, and an event that can be read quickly. What stands before it
-// ends where the process begins, so it means the same whatever follows.
+// quickLines reads lines as long as each has the same text before its event as the last line
+// that was read quickly. The event itself must also be one that can be read quickly. The text
+// before an event ends where the process begins, so its meaning does not depend on what follows.
 func (l *logReader) quickLines() error {
 	for l.before != nil && l.open == nil {
 		text, begin := l.lines.Data, l.lines.At
@@ -292,8 +289,8 @@ func (l *logReader) quickLines() error {
 	return nil
 }
 
-// quick reads an event of nothing but a short integer, two keywords and a simple
-// value, as most are.
+// quick reads an event that consists only of a short integer, two keywords and a
+// simple value, as most do.
 func (l *logReader) quick(text []byte) bool {
 	process, rest := scan.Word(text)
 	typ, rest := scan.Word(rest)
@@ -345,7 +342,7 @@ func isScalar(text []byte) bool {
 	return ok
 }
 
-// value is a simple value.
+// value returns a simple value.
 func (l *logReader) value(text []byte) edn.ID {
 	switch text[0] {
 	case 'n':
@@ -396,7 +393,7 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 		}
 		l.note(rest, pos)
 		failure, err := v.Parse(rest, pos)
-		if err != nil { // it is no EDN
+		if err != nil { // it is not EDN
 			failure = v.InternString(strings.ToValidUTF8(string(rest), "\ufffd"))
 		}
 		e.Text = v.AppendMap(nil, []edn.ID{v.InternKeyword("process"), e.Process, v.InternKeyword("type"), e.Type,
@@ -412,8 +409,8 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 	return l.in.take(&e)
 }
 
-// isCommon says whether a history prints a process as it is spelled here, even if only
-// its class is known: 7, not 007 or 7N.
+// isCommon says whether a history prints a process with its present spelling, even
+// if only its class is known: 7, but not 007 or 7N.
 func isCommon(v *edn.Values, process edn.ID) bool {
 	if n, isInt := v.Int(process); isInt {
 		return v.InternInt(n) == process

@@ -37,7 +37,7 @@ func TestFieldsAreThoseOfThePackageBytes(t *testing.T) {
 	}
 }
 
-// Whatever a logger puts in front of its message is no part of it.
+// The text that a logger puts in front of its message is not part of the message.
 func TestMessagesOfLoggers(t *testing.T) {
 	for line, want := range map[string]string{
 		"0 :invoke :read nil":   "0 :invoke :read nil",
@@ -84,7 +84,7 @@ func TestMessagesOfLoggers(t *testing.T) {
 	}
 }
 
-// An input that fails is never taken for one that ends, whatever form it has.
+// A reader of any form reports an input that fails, and never mistakes it for one that ends.
 func TestAnErrorOfTheInputIsOneOfTheHistory(t *testing.T) {
 	broken := errors.New("broken")
 	for form, text := range map[Form]string{

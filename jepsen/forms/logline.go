@@ -8,21 +8,21 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// message is what a line of a log says.
+// message holds the content of a line of a log.
 type message struct {
 	line []byte
 	text []byte // without what a logger puts in front
-	// stamped says that the line begins with a level or a time, logged that it seems to
-	// be a logger's: stamped, or of a form such as "main - text".
+	// stamped says that the line begins with a level or a time. logged says that it
+	// seems to come from a logger: it is stamped, or has a form such as "main - text".
 	stamped, logged bool
-	logger          []byte // its name, if one can be told
+	logger          []byte // its name, if there is one
 }
 
 // eventLogger is the logger that prints a test's events.
 const eventLogger = "jepsen.util"
 
-// messageIn is what a line says. Its logger ends its own part with ": ", or with " - ",
-// and then the logger's name may follow. A whole number in brackets is a time.
+// messageIn returns the content of a line. The logger's part ends with ": ", or with " - ";
+// in the latter case the logger's name may follow. A whole number in brackets is a time.
 func messageIn(line []byte) message {
 	m := message{line: line, text: line}
 	if len(line) == 0 {
@@ -46,7 +46,7 @@ func messageIn(line []byte) message {
 	return m
 }
 
-// behindTime is a text without a time of the form [ 1350999542 ] in front.
+// behindTime returns a text without a time of the form [ 1350999542 ] in front.
 func behindTime(text []byte) []byte {
 	if len(text) == 0 || text[0] != '[' {
 		return text
@@ -59,12 +59,12 @@ func behindTime(text []byte) []byte {
 	return bytes.TrimLeft(rest, blanks)
 }
 
-// lastWord is what follows the last blank of a text.
+// lastWord returns what follows the last blank of a text.
 func lastWord(text []byte) []byte { return text[bytes.LastIndexAny(text, blanks)+1:] }
 
-// isEvent says whether the message is an event: a process, and then its type. A
-// keyword may stand in front of a type for other reasons, and so may a number in the
-// messages of other loggers, but then no :f follows.
+// isEvent says whether the message is an event: a process, and then its type.
+// There are other reasons for a keyword in front of a type, or for a number in the
+// messages of other loggers. In these cases no :f follows.
 func (m *message) isEvent() bool {
 	first, rest := field(m.text)
 	second, rest := field(rest)
@@ -83,8 +83,8 @@ func (m *message) isEvent() bool {
 	return isName(third)
 }
 
-// seemsEvent says whether a text begins as an event does that may have been damaged:
-// with an integer, then a tab or a keyword, or with anything, then a type.
+// seemsEvent says whether a text begins like an event that may have been damaged. It
+// begins with an integer before a tab or a keyword, or with anything before a type.
 func seemsEvent(text []byte) bool {
 	first, rest := field(text)
 	second, afterwards := field(rest)
@@ -101,8 +101,8 @@ func seemsEvent(text []byte) bool {
 		len(second) > 0 && digits[0] == ' ' && isName(third)
 }
 
-// looksLikeEvent says whether there is an event somewhere in a text, or one whose
-// process and type have become one word.
+// looksLikeEvent says whether there is an event somewhere in a text. The process
+// and the type of the event may have become one word.
 func looksLikeEvent(text []byte) bool {
 	if bytes.IndexByte(text, ':') < 0 {
 		return false
@@ -138,13 +138,13 @@ func endsInDigit(word []byte) bool {
 	return len(word) > 0 && word[len(word)-1] >= '0' && word[len(word)-1] <= '9'
 }
 
-// isName says whether a word is a keyword as an :f is.
+// isName says whether a word is a keyword that may be an :f.
 func isName(word []byte) bool {
 	return len(word) > 1 && word[0] == ':' && !bytes.ContainsAny(word[1:], "(){}[],;:\"")
 }
 
-// withoutColors is a line without the sequences that color it on a terminal: ESC, [,
-// parameters and a letter.
+// withoutColors returns a line without the sequences that color it on a terminal:
+// ESC, [, parameters and a letter.
 func withoutColors(line []byte) []byte {
 	if bytes.IndexByte(line, '\x1b') < 0 {
 		return line
@@ -189,8 +189,9 @@ func isTimestamp(line []byte) bool {
 	return true
 }
 
-// loggerName is the length of the name of a logger with which a text begins, and of
-// the blank after it, 0 if there is none: words with points between them.
+// loggerName returns the length of a logger's name that begins a text, together
+// with the blank after it. It returns 0 if there is none. A logger's name consists
+// of words with points between them.
 func loggerName(text []byte) int {
 	if len(text) == 0 || !isLetter(text[0]) {
 		return 0
@@ -215,7 +216,7 @@ func loggerName(text []byte) int {
 
 func isLetter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
 
-// blanks may stand around a line.
+// blanks may surround a line.
 const blanks = " \t\r"
 
 // isLevel says whether a line begins with a logging level.
@@ -231,7 +232,7 @@ func isLevel(line []byte) bool {
 	return false
 }
 
-// noTable says of a line that looks like one of a table that no such form is read.
+// noTable says that clew does not read tables, if a line looks like one of a table.
 func noTable(line []byte) string {
 	if bytes.ContainsAny(line, "{:") || bytes.Count(line, []byte(",")) < 2 && bytes.Count(line, []byte("\t")) < 2 {
 		return ""
@@ -239,7 +240,7 @@ func noTable(line []byte) string {
 	return "; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)"
 }
 
-// field is the first field of a text, as bytes.Fields has it, and the rest.
+// field returns the first field of a text, as separated by bytes.Fields, and the rest.
 func field(text []byte) (first, rest []byte) {
 	isSpace := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 	begin := 0

@@ -8,8 +8,8 @@ import (
 	"clew/jepsen"
 )
 
-// said is what a log says: the events of its clients, what was skipped, and the
-// warnings; or the error.
+// said returns the content of a log: the events of its clients, what was skipped,
+// and the warnings; or the error.
 func said(text string) string {
 	h, err := Read(strings.NewReader(text), "h", jepsen.Options{})
 	if err != nil {
@@ -28,8 +28,8 @@ func said(text string) string {
 	return b.String()
 }
 
-// Lines that are not events may look like them: Jepsen prints the test before it runs,
-// and the results afterwards, over many lines.
+// Lines that are not events may look like events: Jepsen prints the test before it
+// runs, and the results afterwards, over many lines.
 func TestWhichLinesOfALogAreEvents(t *testing.T) {
 	const stamp = "2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 3] jepsen.util: "
 	for name, c := range map[string]struct{ text, want string }{
@@ -94,8 +94,7 @@ func TestWhichLinesOfALogAreEvents(t *testing.T) {
 	}
 }
 
-// kept says how many client events a text has, and what a reader was told: an error, or
-// a warning.
+// kept returns how many client events a text has, and whether there was an error or a warning.
 func kept(text string) (events int, told bool) {
 	h, err := Read(strings.NewReader(text), "h", jepsen.Options{})
 	if err != nil {
@@ -104,8 +103,8 @@ func kept(text string) (events int, told bool) {
 	return len(h.Type), len(h.Warnings) > 0
 }
 
-// Whatever bit of a log changes, there are as many events as before, or there is an
-// error or a warning.
+// Whichever bit of a log changes, there are as many events as before, or there is
+// an error or a warning.
 func TestNoFlippedBitOfALogLosesAnEventInSilence(t *testing.T) {
 	const events = "0\t:invoke\t:read\tnil\n13\t:invoke\t:write\t5\n0\t:ok\t:read\t[3 nil]\n13\t:info\t:write\t5\tindeterminate: timed out\n203\t:invoke\t:cas\t[1 2]\n203\t:fail\t:cas\t[1 2]\t:gone\n"
 	stamped := func(stamp string) string {

@@ -14,12 +14,14 @@ import (
 	"clew/models"
 )
 
-// names are what people call what a read returned. None of them may be nil in silence.
+// names are names that people give to the result of a read. None of them may be
+// taken for nil without a message.
 var names = []string{"result", "Result", "results", "res", "ret", "retval", "returned", "return-value", "out", "Output", "OUTPUT", "response", "resp", "reply",
 	"answer", "val", "Value", "VALUE", "my/value", "vlaue", "valu", "values", "outptu", "got", "resultat", "ergebnis", "x"}
 
-// TestNoResultIsLostUnderAnotherName writes a read that no register allows, in every form
-// that names its keys, and after other ops with the same keys, which are read by layout.
+// TestNoResultIsLostUnderAnotherName writes a read that a register does not allow,
+// in every form that names its keys. It also writes it after other ops with the
+// same keys, which are read by layout.
 func TestNoResultIsLostUnderAnotherName(t *testing.T) {
 	for _, name := range names {
 		op := func(form, value string) string {
@@ -54,8 +56,7 @@ func TestNoResultIsLostUnderAnotherName(t *testing.T) {
 	}
 }
 
-// A key that stands beside a value of nil is only worth a warning: Jepsen's ops may have
-// any.
+// A key beside a value of nil only causes a warning, since Jepsen's ops may have any keys.
 func TestAResultBesideAValueOfNilIsToldOf(t *testing.T) {
 	for text, want := range map[string]string{
 		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :result 5}\n":                               "line 2: process 0's :ok :read (index 1) has :result, and nil for :value, which counts",
@@ -77,8 +78,8 @@ func TestAResultBesideAValueOfNilIsToldOf(t *testing.T) {
 	}
 }
 
-// What other keys mean is nobody's business where nothing is missing, and where the
-// model asks for nothing.
+// The meaning of other keys does not matter where nothing is missing, and where
+// the model requires nothing.
 func TestOtherKeysGoOnWorking(t *testing.T) {
 	invoked := "{:process 0 :type :invoke :f :read :value nil :result 5 :out 6 :foo 7}\n"
 	for text, model := range map[string]string{
@@ -121,7 +122,7 @@ func TestTheTimeOfAReturnIsNotLost(t *testing.T) {
 	}
 }
 
-// TestRealHistoriesNameTheirKeys reads what is in the folder CLEW_HISTORIES.
+// TestRealHistoriesNameTheirKeys reads the histories in the folder CLEW_HISTORIES.
 func TestRealHistoriesNameTheirKeys(t *testing.T) {
 	root := os.Getenv("CLEW_HISTORIES")
 	if root == "" {
@@ -139,7 +140,7 @@ func TestRealHistoriesNameTheirKeys(t *testing.T) {
 		defer f.Close()
 		h, err := forms.Read(f, path, jepsen.Options{})
 		if err != nil {
-			return nil // a result, or what others test
+			return nil // a result, or a file of other tests
 		}
 		n++
 		if len(h.Misread) > 0 || strings.Contains(fmt.Sprint(h.Warnings), "which counts") {

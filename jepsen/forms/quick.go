@@ -10,12 +10,11 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// Nearly all lines of fastlin, fptlin and LiMo have nothing but a method that has been
-// seen, short integers, and blanks. They are read here, one after another, eight bytes
-// at once. A line that has anything else is left to the general way, and so is one that
-// is wrong.
+// Nearly all lines of fastlin, fptlin and LiMo consist only of a known method,
+// short integers, and blanks. This file reads them one after another, eight bytes
+// at once. The general readers read all other lines, including wrong ones.
 
-// known are the methods that have been seen, by their names.
+// known holds the methods that have been seen, by their names.
 type known struct {
 	slots [64]knownMethod
 }
@@ -25,7 +24,7 @@ type knownMethod struct {
 	method int32
 }
 
-// slot is where a method is, whose name begins with w, and has so many bytes.
+// slot returns the slot for a method whose name begins with the bytes of w and has n bytes.
 func (k *known) slot(w uint64, n int) *knownMethod {
 	if n < 8 {
 		w &= 1<<(8*n) - 1
@@ -39,7 +38,8 @@ func (k *known) add(word []byte, method int32) {
 	*k.slot(binary.LittleEndian.Uint64(first[:]), len(word)) = knownMethod{string(word), method}
 }
 
-// at is the method whose name is at i, and where it ends, -1 if none is.
+// at returns the known method whose name is at i, and where the name ends, or -1
+// if there is none.
 func (k *known) at(text []byte, i int) (method int32, end int) {
 	if end = nameEnd(text, i); end < 0 {
 		return 0, -1
@@ -51,7 +51,7 @@ func (k *known) at(text []byte, i int) (method int32, end int) {
 	return 0, -1
 }
 
-// nameEnd is where the name at i ends, -1 if the text ends before.
+// nameEnd returns where the name at i ends, or -1 if the text ends first.
 func nameEnd(text []byte, i int) int {
 	for i+8 <= len(text) {
 		n := nameBytes(binary.LittleEndian.Uint64(text[i:]))
@@ -62,16 +62,16 @@ func nameEnd(text []byte, i int) int {
 	return -1
 }
 
-// nameBytes is how many bytes of w, from the lowest on, come before the first that is a
-// blank, or less, or opens a parenthesis, which is in no name.
+// nameBytes returns how many bytes of w, from the lowest, come before the first
+// blank, lower byte or opening parenthesis. These are not part of a name.
 func nameBytes(w uint64) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	paren := w ^ '('*low
 	return bits.TrailingZeros64(((w-(' '+1)*low)&^w|(paren-low)&^paren)&high) / 8
 }
 
-// shortInt is the integer at i, of at most 16 digits, and where it ends, -1 if there is
-// none.
+// shortInt returns the integer at i, which has at most 16 digits, and where it
+// ends, or -1 if there is none.
 func shortInt(text []byte, i int) (n int64, end int) {
 	if i+24 > len(text) {
 		return 0, -1
@@ -95,7 +95,7 @@ func shortInt(text []byte, i int) (n int64, end int) {
 	return n ^ sign - sign, i
 }
 
-// printedInt is shortInt, but that it has no zero in front.
+// printedInt does the same as shortInt, but rejects leading zeros.
 func printedInt(text []byte, i int) (n int64, end int) {
 	if n, end = shortInt(text, i); end > i+1 && (text[i] == '0' || text[i] == '-' && text[i+1] == '0') {
 		return 0, -1
@@ -103,7 +103,7 @@ func printedInt(text []byte, i int) (n int64, end int) {
 	return n, end
 }
 
-// past is where the blanks at i end, -1 if there are none.
+// past returns where the blanks at i end, or -1 if there are none.
 func past(text []byte, i int) int {
 	if i < 0 {
 		return -1
@@ -121,8 +121,8 @@ func past(text []byte, i int) int {
 	return i
 }
 
-// word is what stands between the blanks at i and the next, and where it ends, -1 if it
-// is nothing.
+// word returns the text between the blanks at i and the next blank, and where it
+// ends, or -1 if it is empty.
 func word(text []byte, i int) (word []byte, end int) {
 	if i = past(text, i); i < 0 {
 		return nil, -1
@@ -139,8 +139,8 @@ type plainLine struct {
 	method                     int32
 }
 
-// fastlin reads the line at i, and says where the next one begins, -1 if it is not
-// plain.
+// fastlin reads the line at i. It returns where the next one begins, or -1 if the
+// line is not plain.
 func (l *plainLine) fastlin(k *known, text []byte, i int) int {
 	if l.method, i = k.at(text, i); i < 0 {
 		return -1
@@ -156,8 +156,8 @@ func (l *plainLine) fastlin(k *known, text []byte, i int) int {
 	return lineEnd(text, i)
 }
 
-// fptlin reads the line at i up to its value, and says where that ends, -1 if it is not
-// plain.
+// fptlin reads the line at i up to its value. It returns where the value ends, or
+// -1 if the line is not plain.
 func (l *plainLine) fptlin(k *known, text []byte, i int) int {
 	if l.process, i = shortInt(text, i); i < 0 || l.process < 0 {
 		return -1
@@ -183,8 +183,8 @@ func (l *plainLine) fptlin(k *known, text []byte, i int) int {
 	return i
 }
 
-// lineEnd is where the next line begins if only blanks are left of this one, -1
-// otherwise.
+// lineEnd returns where the next line begins if only blanks are left of this one,
+// and -1 otherwise.
 func lineEnd(text []byte, i int) int {
 	for i < len(text) && scan.IsBlank(text[i]) {
 		i++
@@ -224,8 +224,8 @@ func (r *textReader) quick(all *timedOps) {
 	}
 }
 
-// rest reads what stands behind the first value of a line of fptlin. The value of the
-// operation is Nil if that is all there is to it.
+// rest reads what follows the first value of a line of fptlin. value is Nil if the
+// operation's value is only that integer.
 func (r *textReader) rest(l *plainLine, text []byte, i int) (next int, value, answered edn.ID) {
 	v, end := r.in.values, i
 	second := past(text, i)
@@ -291,8 +291,8 @@ const (
 	emptyWord  = 'e' | 'm'<<8 | 'p'<<16 | 't'<<24 | 'y'<<32
 )
 
-// plainCall reads METHOD(VALUE) or METHOD() at i, and goes on to the next line. It is nil
-// if there is anything else.
+// plainCall reads METHOD(VALUE) or METHOD() at i, and goes to the next line. It
+// returns nil if there is anything else.
 func (r *textReader) plainCall(thread int64, call *limoCall, text []byte, i int) *opmap.Event {
 	method, i := r.known.at(text, i)
 	if i < 0 || i+1 >= len(text) || text[i] != '(' {
@@ -320,8 +320,8 @@ func (r *textReader) plainCall(thread int64, call *limoCall, text []byte, i int)
 	return e
 }
 
-// plainReturn reads the value that is returned, or none, and goes on to the next line.
-// It is nil if there is anything else.
+// plainReturn reads the value that is returned, or none, and goes to the next
+// line. It returns nil if there is anything else.
 func (r *textReader) plainReturn(thread int64, call *limoCall, text []byte, i int) *opmap.Event {
 	var n int64
 	begin, isEmpty := i, false

@@ -23,14 +23,13 @@ import (
 )
 
 // Read reads one history in any of the forms, plain or compressed with gzip or
-// zstd, and recognizes the form by the content. Errors call the history by
-// name. They are *edn.Error with file, line and column, or I/O errors. Linear
-// time.
+// zstd, and recognizes the form by the content. Errors use name for the history.
+// They are *edn.Error with file, line and column, or I/O errors. Linear time.
 func Read(r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error) {
 	return ReadWithin(context.Background(), r, name, opts)
 }
 
-// ReadWithin is Read until the context is done. The error is its cause then.
+// ReadWithin does the same as Read until the context is done. Then the error is its cause.
 func ReadWithin(ctx context.Context, r io.Reader, name string, opts jepsen.Options) (*jepsen.History, error) {
 	if r == nil {
 		return nil, fmt.Errorf("%s: expected a reader, found nil", name)
@@ -56,7 +55,7 @@ func ReadFile(path string, opts jepsen.Options) (*jepsen.History, error) {
 	return ReadFileWithin(context.Background(), path, opts)
 }
 
-// ReadFileWithin is ReadFile until the context is done.
+// ReadFileWithin does the same as ReadFile until the context is done.
 func ReadFileWithin(ctx context.Context, path string, opts jepsen.Options) (*jepsen.History, error) {
 	if path == "-" {
 		return ReadWithin(ctx, os.Stdin, "standard input", opts)
@@ -78,23 +77,23 @@ type input struct {
 	values *edn.Values
 	take   func(*opmap.Event) error // gets each event, which is valid until it returns
 
-	timed      func(e *opmap.Event, op int32) error                            // likewise, of operations with times
+	timed      func(e *opmap.Event, op int32) error                            // the same, for operations with times
 	timedOps   func(context.Context, *jepsen.TimedOps) (added bool, err error) // unless nil, gets the whole history of a form with times, instead of take
 	clockError int64                                                           // see jepsen.Options
 
-	eager bool      // events are wanted as soon as their text is there
-	whole bool      // the form holds whole operations, of which none is an event before the end of the text
-	hash  hash.Hash // of all that is read, nil if nothing asks for it
-	exact bool      // op maps are wanted with the keys of all maps in order of the text
+	eager bool      // events are needed as soon as their text is there
+	whole bool      // the form holds whole operations, so there are no events before the end of the text
+	hash  hash.Hash // of everything that is read, nil if it is not needed
+	exact bool      // op maps need the keys of all maps in the order of the text
 }
 
-// at is a place in the text.
+// at returns a place in the text.
 func (in *input) at(line, col int) edn.Pos {
 	return edn.Pos{File: in.file, Line: line, Col: col}
 }
 
-// read reads the events of a history, compressed or not, in the given form, or
-// in the one that its content shows if form is "". A file must not change meanwhile.
+// read reads the events of a history, compressed or not, in the given form. If form is
+// "", it uses the one that the content shows. A file must not change while it is read.
 func (in *input) read(r io.Reader, form Form) error {
 	before := files.StampOf(r)
 	err := in.events(r, form)
@@ -110,7 +109,7 @@ func (in *input) read(r io.Reader, form Form) error {
 // events reads the events of a history.
 func (in *input) events(r io.Reader, form Form) error {
 	size := 1 << 16
-	if short, is := r.(interface{ Len() int }); is { // as the text of a key is
+	if short, is := r.(interface{ Len() int }); is { // such as the text of a key
 		size = min(size, short.Len()+1)
 	}
 	text := limits.Counted(in.ctx, r)
@@ -129,7 +128,7 @@ func (in *input) events(r io.Reader, form Form) error {
 		}
 	}
 	if _, isFile := r.(*os.File); packed && isFile && runtime.GOMAXPROCS(0) > 1 {
-		unpacked = files.Ahead(unpacked) // A file, unlike other readers, may still be read once nobody wants it.
+		unpacked = files.Ahead(unpacked) // A file, unlike other readers, may still be read after its result is no longer needed.
 	}
 	defer unpacked.Close()
 	if packed {
@@ -173,8 +172,8 @@ func (in *input) events(r io.Reader, form Form) error {
 	return in.edn(buffered, !packed && length > 0)
 }
 
-// head is the beginning of a text, by which its form is recognized. If events are
-// wanted at once it may be as short as a line that is no comment.
+// head returns the beginning of a text, by which its form is recognized. If events
+// are needed at once, it may be as short as one line that is not a comment.
 func (in *input) head(r *bufio.Reader) ([]byte, error) {
 	if !in.eager {
 		return r.Peek(r.Size())
@@ -193,7 +192,7 @@ func (in *input) head(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// json is the reader of a history in JSON.
+// json returns the reader of a history in JSON.
 func (in *input) json(r io.Reader) *jsonops.Reader {
 	return jsonops.NewReader(r, jsonops.Options{File: in.file, Values: in.values, Eager: in.eager, Exact: in.exact, Warn: in.b.Warn})
 }
@@ -213,7 +212,7 @@ func (in *input) each(next func(*opmap.Event) error) error {
 	}
 }
 
-// edn reads a history in EDN. A file is always ready.
+// edn reads a history in EDN. ready says that reading never waits, as in a file.
 func (in *input) edn(r *bufio.Reader, ready bool) error {
 	reader := opmap.NewReader(r, in.file, in.values)
 	reader.First(r.Size()) // less for a short text
@@ -236,8 +235,7 @@ func (in *input) edn(r *bufio.Reader, ready bool) error {
 	}
 }
 
-// foreign names the kind of a text that begins like neither EDN nor a log, or
-// is "".
+// foreign names the kind of a text that begins like neither EDN nor a log, or returns "".
 func foreign(r *bufio.Reader) string {
 	head, _ := r.Peek(8)
 	if more, err := r.Peek(min(r.Buffered(), tarBlock)); err == nil && len(more) == tarBlock && string(more[257:262]) == "ustar" {
@@ -265,17 +263,16 @@ func foreign(r *bufio.Reader) string {
 	return ""
 }
 
-// isFressian says whether a text begins as a map does in Fressian: with its code and
-// that of a list.
+// isFressian says whether a text begins like a map in Fressian: with its code and that of a list.
 func isFressian(head []byte) bool {
 	return len(head) > 1 && head[0] == 0xc0 && head[1] >= 0xe4 && head[1] <= 0xed
 }
 
-// tarBlock is how many bytes the header of a member of a tar archive has.
+// tarBlock is the length of the header of a member of a tar archive.
 const tarBlock = 512
 
-// singleQuoted says whether a text begins as what Python prints of a dict, or of a list
-// of them.
+// singleQuoted says whether a text begins like what Python prints for a dict, or
+// for a list of dicts.
 func singleQuoted(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimLeft(head, "[ \r\n"), " "), []byte("{'"))
 }

@@ -29,7 +29,7 @@ func TestALongLogIsReadFromItsFile(t *testing.T) {
 	}
 }
 
-// onCores reads a history on a number of cores, and says everything that it holds.
+// onCores reads a history on a number of cores, and returns everything that it holds.
 func onCores(t *testing.T, n int, text string) (all []string) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 	h, err := Read(strings.NewReader(text), "h", jepsen.Options{})
@@ -48,7 +48,7 @@ func onCores(t *testing.T, n int, text string) (all []string) {
 	return all
 }
 
-// A long history is read on all cores, and that makes no difference.
+// A long history is read on all cores, and gives the same result.
 func TestAHistoryIsTheSameOnEveryNumberOfCores(t *testing.T) {
 	var b strings.Builder
 	for i := range 10_000 {
@@ -96,7 +96,7 @@ func TestAHistoryIsTheSameOnEveryNumberOfCores(t *testing.T) {
 	}
 }
 
-// A process is an integer by its class, and an op of a log is echoed as it stands there.
+// A process is an integer by its class, and an op of a log is echoed with its spelling.
 func TestProcessesOfALogAreEchoedAsTheyStand(t *testing.T) {
 	for _, c := range []struct{ log, want string }{
 		{"00 :invoke :read nil", "{:f :read, :index 0, :process 00, :type :invoke, :value nil}"},
@@ -119,8 +119,8 @@ func TestProcessesOfALogAreEchoedAsTheyStand(t *testing.T) {
 	}
 }
 
-// A key that stands in an op twice counts once if its values are equal as Clojure has it,
-// in every form that has keys.
+// A key that an op has twice counts once if its values are equal in Clojure, in
+// every form that has keys.
 func TestAKeyTwiceIsOneIfItsValuesAreEqual(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{:process 0, :type :invoke, :f :write, :f :write, :value 1}`, `{:f :write, :index 0, :process 0, :type :invoke, :value 1}`},

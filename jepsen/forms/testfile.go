@@ -11,8 +11,8 @@ import (
 	"clew/jepsen/testfile"
 )
 
-// test reads the events of a test.jepsen: from a file if it is one, as it is read
-// here and there, and otherwise from all of the text.
+// test reads the events of a test.jepsen. If it is a file, it reads only the parts
+// that it needs; otherwise it reads the whole text first.
 func (in *input) test(file io.Reader, text io.Reader) error {
 	if in.clockError != 0 {
 		return edn.Pos{File: in.file}.Errorf("a clock error goes with interval records, and this is a %s", Test)
@@ -30,7 +30,7 @@ func (in *input) test(file io.Reader, text io.Reader) error {
 		}
 		at, n = bytes.NewReader(all), int64(len(all))
 	}
-	if isFile && in.hash != nil { // of which only the beginning has been read so far
+	if isFile && in.hash != nil { // only the beginning of the file has been hashed so far
 		in.hash.Reset()
 		if _, err := io.Copy(in.hash, limits.Reader(in.ctx, io.NewSectionReader(at, 0, n), 0)); err != nil {
 			return fmt.Errorf("%s: %w", in.file, err)

@@ -15,7 +15,7 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// The text forms of other monitors, of queues, stacks, priority queues and sets:
+// The text forms of other monitors, for queues, stacks, priority queues and sets:
 //
 //	# queue                      fastlin: method, value, start, end
 //	enq 2 0 1
@@ -27,17 +27,16 @@ import (
 //	[1] call enq(7)
 //	[1] return
 //
-// In fastlin and fptlin -1 is the answer of an empty container, times are
-// integers, and if several things happen at one time, returns come first. In
-// fptlin the answer of a set's operation is one more column, 0 or 1; fastlin has
-// contains_true and contains_false, and what is inserted in its sets was absent, and
-// what is removed was there. In LiMo a removal's value stands with its return or with
-// its call; without one, or as "empty", it found nothing. A call that never returns
-// has crashed.
+// In fastlin and fptlin, -1 is the answer of an empty container, and times are
+// integers. If several things happen at one time, returns come first. In fptlin the
+// answer of a set's operation is one more column, 0 or 1. fastlin has contains_true and
+// contains_false; inserted elements were absent from its sets, and removed ones were in
+// them. In LiMo a removal's value stands with its return or with its call. Without a
+// value, or with "empty", it found nothing. A call that never returns has crashed.
 //
-// fptlin also has registers, "# rmw", that are 0 at first: READ_MODIFY_WRITE 0 2 is a
-// :cas from 0 to 2 that succeeded. And it has semaphores that count from 0 on without a
-// bound: INCR 1, DECR 1, or with the answer 0 if the count was 0 and stays.
+// fptlin also has registers, "# rmw", which are initially 0: READ_MODIFY_WRITE 0 2
+// is a :cas from 0 to 2 that succeeded. It also has semaphores that count from 0
+// without a bound: INCR 1, and DECR 1, or DECR 0 if the count was 0 and stays 0.
 
 // object is an object in the text forms, nearly always a container.
 type object struct {
@@ -46,7 +45,7 @@ type object struct {
 	method map[string]string // its methods, by :f
 }
 
-// objects are the containers. Several :f's may stand for one method of a form.
+// objects lists the containers. Several :f's may stand for one method of a form.
 var objects = []object{
 	{"priorityqueue", "", map[string]string{":insert": "insert", ":enqueue": "insert", ":poll": "poll", ":dequeue": "poll", ":peek": "peek"}},
 	{"queue", "atomic-queue", map[string]string{":enqueue": "enq", ":dequeue": "deq", ":peek": "peek"}},
@@ -58,15 +57,15 @@ var objects = []object{
 	{"unordered-queue", "", map[string]string{":enqueue": "enq", ":dequeue": "deq"}},
 }
 
-// countingSemaphore is "semaphore" in a heading: clew's own semaphores have a bound.
+// countingSemaphore stands for "semaphore" in a heading: clew's own semaphores have a bound.
 const countingSemaphore = "counting semaphore"
 
-// heads is the word of an object in the heading of fastlin and fptlin.
+// heads returns the word for an object in the heading of fastlin and fptlin.
 func (o object) heads() string { return strings.TrimPrefix(o.word, "counting ") }
 
-// headings are the words of headings, as plainly returns them, with what they name. A
-// register is named in LiMo alone, and its :f's say the same. Several have the names of
-// clew's models, too.
+// headings are the words of headings, as plainly returns them, with what they
+// name. Only LiMo names registers, and their :f's say the same. Several objects
+// also have the names of clew's models.
 var headings = map[string]string{"register": "", "registers": "", "fifoqueue": "queue", "lookupset": "set", "countingsemaphore": countingSemaphore}
 
 func init() {
@@ -75,20 +74,20 @@ func init() {
 	}
 }
 
-// plainly is a name in lower case, without what its parts may be joined with.
+// plainly returns a name in lower case, without the characters that may join its parts.
 func plainly(name string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// A heading is what a comment says of the object of a history.
+// A heading is a comment that may name the object of a history.
 type heading struct {
-	name   string // as it stands there, "" if the comment is not a heading
+	name   string // with its spelling, "" if the comment is not a heading
 	word   string // of the object that it names
 	known  bool
 	object bool // it begins with @object
 }
 
-// headingIn reads a comment. If it is a single word it may be a heading.
+// headingIn reads a comment. A comment of a single word may be a heading.
 func headingIn(comment string) (h heading) {
 	words := strings.Fields(strings.TrimLeft(comment, "#"))
 	if h.object = len(words) > 1 && strings.EqualFold(words[0], "@object"); h.object {
@@ -107,8 +106,7 @@ func headingIn(comment string) (h heading) {
 
 var oneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// function is the :f of a method. In LiMo a container may have methods by other
-// names.
+// function returns the :f of a method. In LiMo, a container's methods may also have other names.
 func function(method string) string {
 	switch method = strings.ToLower(method); method {
 	case "enq":
@@ -123,11 +121,11 @@ func function(method string) string {
 	return ":" + method
 }
 
-// containers are the :f's of a container's methods by their names in LiMo's generated
-// histories, and in those of violin, whose form it is.
+// containers are the :f's of a container's methods by their names in LiMo's
+// generated histories, and in those of violin, where the form comes from.
 var containers = map[string][2]string{"queue": {":enqueue", ":dequeue"}, "stack": {":push", ":pop"}}
 
-// functionOf is function in LiMo.
+// functionOf does the same as function for LiMo.
 func functionOf(object, method string) string {
 	if fs, known := containers[object]; known {
 		switch method {
@@ -140,7 +138,7 @@ func functionOf(object, method string) string {
 	return function(method)
 }
 
-// adds says whether the value of a call is what is added, or written.
+// adds says whether the value of a call is added or written.
 func adds(f string) bool { return f == ":enqueue" || f == ":push" || f == ":insert" || f == ":write" }
 
 // textReader reads the lines of a text form, and makes events.
@@ -150,16 +148,16 @@ type textReader struct {
 	form    Form
 	length  int64  // of the text, 0 if unknown
 	object  string // the last heading's
-	named   bool   // there is one
-	unknown error  // about the first comment that may be a heading, but is not known
+	named   bool   // there was a heading
+	unknown error  // about the first unknown comment that may be a heading
 	lines   scan.Lines
 	line    []byte // the current line, without blanks around it
 	col     int    // where it begins
 	words   [][]byte
 	methods []method
-	headed  int              // how many of them there were before the last heading
-	numbers map[string]int32 // of those after it
-	known   known            // likewise
+	headed  int              // how many methods there were before the last heading
+	numbers map[string]int32 // of the methods after it
+	known   known            // the same
 	e       opmap.Event
 
 	invoke, ok edn.ID // types
@@ -188,7 +186,7 @@ func (r *textReader) fail(format string, args ...any) error {
 	return r.in.at(r.lines.N, r.col).Errorf(format, args...)
 }
 
-// more goes on to the next line that holds an event. It returns io.EOF at the end.
+// more goes to the next line that holds an event. It returns io.EOF at the end.
 func (r *textReader) more() error {
 	for {
 		whole, err := r.lines.Next()
@@ -219,8 +217,8 @@ func (r *textReader) more() error {
 	}
 }
 
-// heading takes what a comment says of the object. A name that is not known is an error
-// unless another heading stands before the first operation, where these forms have theirs.
+// heading handles a comment. An unknown name is an error unless another heading
+// comes before the first operation, which is where headings belong in these forms.
 func (r *textReader) heading(h heading) error {
 	switch {
 	case h.known && r.named && h.word != r.object:
@@ -260,15 +258,15 @@ func knownHeadings(form Form) string {
 var inComment = regexp.MustCompile(`[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Z][A-Z_]*([ \t]+-?[0-9]+)*|` +
 	`[A-Za-z_]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t\r]*$|` + anEvent + `.*`)
 
-// comment warns of a comment with an operation, such as one behind a line whose end was
-// lost.
+// comment warns of a comment with an operation, such as one that follows a line
+// whose end was lost.
 func (r *textReader) comment(text []byte) {
 	if op := inComment.Find(text); op != nil {
 		r.in.b.Warn("line %d: %s stands in a comment, and does not count", r.lines.N, scan.Clip(op))
 	}
 }
 
-// split is the words of the current line.
+// split returns the words of the current line.
 func (r *textReader) split() [][]byte {
 	r.words = r.words[:0]
 	begin := -1
@@ -291,7 +289,7 @@ func (r *textReader) split() [][]byte {
 	return r.words
 }
 
-// method is the number of a method, or -1 if its name is none.
+// method returns the number of a method, or -1 if the word is not a name.
 func (r *textReader) method(word []byte) int32 {
 	const few = 8
 	for i, m := range r.methods[r.headed:min(r.headed+few, len(r.methods))] {
@@ -316,7 +314,7 @@ func (r *textReader) method(word []byte) int32 {
 	return m
 }
 
-// event is an event without its value.
+// event returns an event without its value.
 func (r *textReader) event(process edn.ID, m int32, complete bool, line, col int32) *opmap.Event {
 	e, method := &r.e, &r.methods[m] // Its other fields stay empty.
 	e.Process, e.Type, e.Value, e.Line, e.Col = process, r.invoke, edn.Nil, int(line), int(col)

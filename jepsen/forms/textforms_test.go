@@ -112,7 +112,7 @@ func TestFormsAreToldByContent(t *testing.T) {
 }
 
 // heldBy says whether a form holds an operation that succeeded, or that crashed
-// for good, and what the form makes of it.
+// for good, and returns the operation as the form holds it.
 func heldBy(form Form, h *jepsen.History, op jepsen.Operation) (text string, ok bool) {
 	v, id := h.Values, h.OpValue(op)
 	f := strings.NewReplacer(":add", ":insert", ":delete", ":remove", ":lookup", ":contains").Replace(v.Text(h.F[h.Invocation[op]]))
@@ -132,7 +132,7 @@ func heldBy(form Form, h *jepsen.History, op jepsen.Operation) (text string, ok 
 		return fmt.Sprint(f, n, items[1]), ok && (form == Fptlin || form == Fastlin && (f == ":contains" || items[1] == edn.True))
 	}
 	if h.Status[op] == jepsen.Crashed && strings.Contains(":dequeue :pop", f) {
-		return "", false // it says which element it takes
+		return "", false // it names the element that it takes
 	}
 	if form == LiMo && v.Kind(id) == edn.KindString {
 		return f + v.Str(id), regexp.MustCompile(`^[a-z]+$`).MatchString(v.Str(id))
@@ -144,7 +144,7 @@ func heldBy(form Form, h *jepsen.History, op jepsen.Operation) (text string, ok 
 	return fmt.Sprint(f, n), ok
 }
 
-// shape is what a form holds of a history, but for fastlin's processes.
+// shape returns what a form holds of a history, except for fastlin's processes.
 func shape(form Form, h *jepsen.History) (all []string, ok bool) {
 	dead := map[int32]bool{}
 	for e, op := range h.OpOf {
@@ -165,8 +165,8 @@ func shape(form Form, h *jepsen.History) (all []string, ok bool) {
 	return all, h.Skipped == 0
 }
 
-// TestTextFormsHoldWhatTheyCan writes generated histories: exactly those that a
-// form can hold are not refused, and come back.
+// TestTextFormsHoldWhatTheyCan writes generated histories. The forms accept
+// exactly those that they can hold, and these can be read back.
 func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 	for form, models := range map[Form][]string{
 		Fastlin: {"fifo-queue", "stack", "priority-queue", "lookup-set", "register"},
@@ -219,7 +219,7 @@ func TestTextFormsHoldWhatTheyCan(t *testing.T) {
 	}
 }
 
-// A form is refused without an operation to name, too.
+// A form can also be refused without an operation to name.
 func TestNothingOfAnObjectThatAFormDoesNotHave(t *testing.T) {
 	_, err := Convert(io.Discard, strings.NewReader("# priorityqueue\n"), "h", "", LiMo)
 	if err == nil || err.Error() != "h: limo has no priorityqueue" {
@@ -227,7 +227,7 @@ func TestNothingOfAnObjectThatAFormDoesNotHave(t *testing.T) {
 	}
 }
 
-// What only one of the other monitors has comes back, too.
+// Objects that only one of the other monitors has can also be read back.
 func TestOtherMonitorsObjectsComeBack(t *testing.T) {
 	for text, form := range map[string]Form{
 		"# set\ninsert 1 0 1\ncontains_true 1 2 3\nremove 1 4 5\ncontains_false 1 6 7\n": Fastlin,
@@ -259,7 +259,8 @@ func TestOtherMonitorsObjectsComeBack(t *testing.T) {
 	}
 }
 
-// A line whose end was lost is not a part of the line before it in silence.
+// A line that was joined to the line before it, because the end of that line was
+// lost, causes a message.
 func TestAnOperationBehindAnotherLineIsToldOf(t *testing.T) {
 	for _, c := range []struct{ text, said string }{
 		{"# queue 0 0 1 ENQ 10\n1 2 3 DEQ 10\n", "line 1: 0 0 1 ENQ 10 stands in a comment, and does not count"},
@@ -279,7 +280,7 @@ func TestAnOperationBehindAnotherLineIsToldOf(t *testing.T) {
 	}
 }
 
-// What names the object of a history is either known or an error.
+// A name for the object of a history is either known or an error.
 func TestHeadings(t *testing.T) {
 	const (
 		push, fpush, call = "push 1 0 1\n", "0 0 1 PUSH 1\n", "[1] call push(1)\n[1] return\n"
@@ -323,7 +324,7 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
-// A bag is one of other monitors' objects, too, and written as such where it is named.
+// A bag is also an object of other monitors, and is written as such if it is named.
 func TestAnUnorderedQueueComesBack(t *testing.T) {
 	const text = "# unordered-queue\nenq 1 0 1\nenq 2 2 3\ndeq 2 4 5\n"
 	if got := converted(t, text, Fastlin); got != text {

@@ -19,19 +19,19 @@ import (
 type timedOps struct {
 	start, end []int64
 	method     []int32
-	value      []edn.ID // of the return, but for a set's answer
+	value      []edn.ID // of the return; a set's answer is in answer
 	process    []edn.ID // in fptlin
-	answer     []edn.ID // in fptlin: Nil if there is none; shorter if the last ones have none
+	answer     []edn.ID // in fptlin: Nil if an operation has none; shorter if the last ones have none
 	line       []int32
 	col        []int32 // 1 if shorter
-	empty      bool    // some value is that of an empty container
+	empty      bool    // some value stands for an empty container
 }
 
-// empty is what a removal from an empty container returns in fastlin and fptlin.
+// empty is the result of a removal from an empty container in fastlin and fptlin.
 const empty = -1
 
-// timed reads fastlin and fptlin: all operations, whose ends are then put in order of
-// time. O(n) time unless the times of very many operations are in disorder.
+// timed reads fastlin and fptlin. It reads all operations, and then puts their ends in
+// order of time. O(n) time unless the times of very many operations are in disorder.
 func (r *textReader) timed() error {
 	var all timedOps
 	read := r.fptlin
@@ -65,13 +65,13 @@ func (r *textReader) timed() error {
 	return r.events(ops)
 }
 
-// maxTimed is how many operations there may be.
+// maxTimed bounds the number of operations.
 const maxTimed = math.MaxInt32 / 2
 
-// stopped is the error of a context that is done.
+// stopped returns the error for a context that is done.
 func (r *textReader) stopped() error { return fmt.Errorf("%s: %w", r.in.file, context.Cause(r.in.ctx)) }
 
-// columns are the operations as they make a history.
+// columns returns the operations in the form from which a history is made.
 func (r *textReader) columns(all *timedOps) *jepsen.TimedOps {
 	ops := &jepsen.TimedOps{Order: scan.InTime(all.start, all.end, nil, false), Process: all.process, Method: all.method,
 		Value: all.value, Line: all.line}
@@ -103,8 +103,8 @@ func (r *textReader) columns(all *timedOps) *jepsen.TimedOps {
 	return ops
 }
 
-// called gives the operations of a set their answers. What they are about is then the
-// value of their calls.
+// called adds the answers to the operations of a set. Their elements become the
+// values of the calls.
 func (all *timedOps) called(v *edn.Values, ops *jepsen.TimedOps, known []edn.ID) {
 	ops.Called = huge.Make[edn.ID](len(ops.Value))
 	none := v.InternInt(empty)
@@ -257,7 +257,7 @@ func (all *timedOps) answered(answer edn.ID) {
 	all.answer = append(all.answer[:len(all.value)], answer) // Nil for those before
 }
 
-// reserve makes room for one operation, at least.
+// reserve makes room for at least one operation.
 func (all *timedOps) reserve(r *textReader) {
 	if len(all.value) < cap(all.value) {
 		return
@@ -282,12 +282,12 @@ func answer(text []byte) (answer edn.ID, ok bool) {
 	return edn.Nil, false
 }
 
-// isCounted says whether a method is one of fptlin's semaphores.
+// isCounted says whether a method belongs to one of fptlin's semaphores.
 func (r *textReader) isCounted(m *method) bool {
 	return r.object == countingSemaphore && (m.f == ":incr" || m.f == ":decr")
 }
 
-// answers are those that the names of a set's methods say in fastlin.
+// answers sets the answers that the names of a set's methods imply in fastlin.
 func (r *textReader) answers(known []edn.ID) {
 	isSet := r.object == "set"
 	for m, method := range r.methods {

@@ -16,7 +16,7 @@ import (
 	"clew/jepsen"
 )
 
-// everything says all that a history holds, or its error.
+// everything returns all that a history holds, or its error.
 func everything(h *jepsen.History, err error) (all []string) {
 	if err != nil {
 		return []string{err.Error()}
@@ -36,7 +36,7 @@ func everything(h *jepsen.History, err error) (all []string) {
 	return all
 }
 
-// readTimed reads a text as Read does, as columns or by events.
+// readTimed does the same as Read for a text, by columns or by events.
 func readTimed(text string, form Form, byColumns bool) (*jepsen.History, error) {
 	b := jepsen.NewBuilder(jepsen.Options{File: "h"})
 	in := input{ctx: context.Background(), b: b, file: "h", values: b.Values(), take: b.Add, timed: b.AddTimed}
@@ -49,7 +49,7 @@ func readTimed(text string, form Form, byColumns bool) (*jepsen.History, error) 
 	return b.History()
 }
 
-// timedText is a random text of a form with times. Its lines end in end.
+// timedText returns a random text of a form with times. Its lines end in end.
 func timedText(r *rand.Rand, form Form, end string) string {
 	var b strings.Builder
 	objects := map[Form][]string{Fastlin: {"queue", "set", "priorityqueue"}, Fptlin: {"queue", "set", "rmw", "semaphore"}}[form]
@@ -100,8 +100,8 @@ func timedText(r *rand.Rand, form Form, end string) string {
 	return b.String()
 }
 
-// Operations with times are read as columns, line after line, several bytes at once;
-// or event by event; or word by word. That makes no difference.
+// Operations with times can be read in several ways: as columns, line after line,
+// several bytes at once; event by event; or word by word. All ways give the same result.
 func TestOperationsWithTimesAreTheSameInAllWays(t *testing.T) {
 	for _, form := range []Form{Fastlin, Fptlin} {
 		good, bad := 0, 0
@@ -115,7 +115,7 @@ func TestOperationsWithTimesAreTheSameInAllWays(t *testing.T) {
 			if got := everything(readTimed(plain, form, true)); !slices.Equal(got, want) {
 				t.Fatalf("by columns\n%s\nnot\n%s\n%q", strings.Join(got, "\n"), strings.Join(want, "\n"), plain)
 			}
-			// Only the general way takes vertical tabs.
+			// Only the general way accepts vertical tabs.
 			if got := everything(readTimed(text("\v"), form, true)); !slices.Equal(got, want) && (len(got) > 1 || len(want) > 1) {
 				t.Fatalf("word by word\n%s\nnot\n%s\n%q", strings.Join(got, "\n"), strings.Join(want, "\n"), plain)
 			}
@@ -127,7 +127,7 @@ func TestOperationsWithTimesAreTheSameInAllWays(t *testing.T) {
 	}
 }
 
-// Answers may be few and far apart: nobody has one that is another's.
+// Answers may be few and far apart, and each stays with its operation.
 func TestAnswersMayBeFarApart(t *testing.T) {
 	for _, between := range []int{0, 1, 63, 64, 200, 1500} {
 		var text strings.Builder
@@ -165,7 +165,7 @@ func TestAProcessThatBeginsTwiceIsNamed(t *testing.T) {
 	}
 }
 
-// stopping is a text of many lines, whose reading is stopped once it is at its end.
+// stopping is a text of many lines. Reading it is stopped when it is at its end.
 type stopping struct {
 	strings.Reader
 	stop func()
@@ -192,7 +192,7 @@ func TestOrderingOperationsWithTimesIsStopped(t *testing.T) {
 	}
 }
 
-// callsText is a random text in LiMo. Its lines end in end.
+// callsText returns a random text in LiMo. Its lines end in end.
 func callsText(r *rand.Rand, end string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# @object atomic-queue\n")
@@ -222,8 +222,8 @@ func callsText(r *rand.Rand, end string) string {
 	return b.String()
 }
 
-// Lines of calls are read several bytes at once, or word by word, which alone knows
-// comments. That makes no difference.
+// Lines of calls are read several bytes at once, or word by word; only the latter
+// supports comments. Both ways give the same result.
 func TestCallsAreTheSameInBothWays(t *testing.T) {
 	good, bad := 0, 0
 	for seed := range uint64(2000) {
@@ -262,7 +262,7 @@ func TestEventsOfARecordStandWhereItDoes(t *testing.T) {
 	}
 }
 
-// logText is a random log.
+// logText returns a random log.
 func logText(r *rand.Rand) string {
 	var b strings.Builder
 	befores := []string{"INFO  jepsen.util - ", "", " ", "2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen wörker 12] jepsen.util: ", "INFO - ", "\ufeff", "INFO [x: y] jepsen worker 8 - jepsen.util "}
@@ -294,8 +294,9 @@ func logText(r *rand.Rand) string {
 	return b.String()
 }
 
-// Lines of a log are read several bytes at once if they begin like the last one, or
-// else word by word, as all are that come byte by byte. That makes no difference.
+// Lines of a log are read several bytes at once if they begin like the last one,
+// and otherwise word by word. Lines that come byte by byte are always read word by
+// word. Both ways give the same result.
 func TestALogIsTheSameInBothWays(t *testing.T) {
 	good, bad := 0, 0
 	for seed := range effort.Histories(2000, 2000) {
@@ -327,8 +328,8 @@ func TestALogIsTheSameInBothWays(t *testing.T) {
 	}
 }
 
-// An operation that failed is dropped, whether it has a return or not. Other words do not
-// say that it certainly did not happen.
+// An operation that failed is dropped, with or without a return. Other words do
+// not say that it certainly did not happen.
 func TestARecordThatFailedIsDropped(t *testing.T) {
 	const write, failed = `{"process":0,"f":"write","value":1,"call":1,"return":2,"status":"ok"}`, `{"process":1,"f":"write","value":2,"call":3`
 	for _, c := range []struct {

@@ -11,16 +11,16 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// translator writes values in JSON, which have been checked, as EDN.
+// translator writes checked values in JSON as EDN.
 type translator struct {
 	scan.Scratch
 	op    []byte
 	at    int // how much of it has been read
 	out   []byte
-	wrong string // why there is no EDN for it
+	wrong string // why it has no EDN
 }
 
-// op is an op as EDN, or what is wrong with it.
+// translate returns an op as EDN, or what is wrong with it.
 func (r *translator) translate(op []byte) (text []byte, wrong string) {
 	as := opRole
 	if isTxn(op) {
@@ -31,7 +31,7 @@ func (r *translator) translate(op []byte) (text []byte, wrong string) {
 	return r.out, r.wrong
 }
 
-// role is what a value stands for, which determines how strings in it are read.
+// role says what a value stands for, which determines how strings in it are read.
 type role int
 
 const (
@@ -43,8 +43,7 @@ const (
 	stepRole  // an element of that value
 )
 
-// of is the role of the value under a key or at an index. The index is -1 if
-// there is a key.
+// of returns the role of the value under a key or at an index. The index is -1 if there is a key.
 func (r role) of(key string, index int) role {
 	switch {
 	case (r == opRole || r == txnRole) && (key == "type" || key == "f" || key == "process"), r == stepRole && index == 0:
@@ -73,10 +72,10 @@ func isTxn(op []byte) bool {
 
 var txn = []byte(`"txn"`)
 
-// field is where a key of an object and its value stand. end is 1 before the first.
+// field says where a key of an object and its value stand. end is 1 before the first field.
 type field struct{ key, keyEnd, value, end int }
 
-// next goes on to the next field of an object, which has been checked.
+// next goes to the next field of a checked object.
 func (f *field) next(object []byte) bool {
 	f.key = blank(object, f.end)
 	if object[f.key] == '}' {
@@ -88,7 +87,7 @@ func (f *field) next(object []byte) bool {
 	return true
 }
 
-// valueEnd is the end of the value at i.
+// valueEnd returns the end of the value at i.
 func valueEnd(text []byte, i int) int {
 	switch text[i] {
 	case '"':
@@ -113,7 +112,7 @@ func structural(c byte) bool {
 	return false
 }
 
-// blank passes over white space, commas and colons at i.
+// blank skips white space, commas and colons at i.
 func blank(text []byte, i int) int {
 	for {
 		switch text[i] {
@@ -125,7 +124,7 @@ func blank(text []byte, i int) int {
 	}
 }
 
-// blank goes on to the next byte that is not blank.
+// blank goes to the next byte that is not blank.
 func (r *translator) blank() byte {
 	r.at = blank(r.op, r.at)
 	return r.op[r.at]
@@ -150,11 +149,11 @@ func (r *translator) value(as role) {
 	if word := r.op[begin:r.at]; string(word) == "null" {
 		r.out = append(r.out, "nil"...)
 	} else {
-		r.out = append(r.out, word...) // a number or a boolean, which EDN spells alike
+		r.out = append(r.out, word...) // a number or a boolean, with the same spelling in EDN
 	}
 }
 
-// Literal is the end of the string that begins at i.
+// Literal returns the end of the string that begins at i.
 func Literal(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -167,8 +166,8 @@ func Literal(text []byte, i int) int {
 	return i
 }
 
-// text appends a string, or the keyword that it names. A string in JSON is a
-// string in EDN as it stands.
+// text appends a string, or the keyword that it names. A string in JSON is also a
+// string in EDN, with the same spelling.
 func (r *translator) text(quoted []byte, named bool) {
 	if name := unquoted(quoted); named && r.IsName(name) {
 		r.out = append(append(r.out, ':'), name...)
@@ -177,7 +176,7 @@ func (r *translator) text(quoted []byte, named bool) {
 	r.out = append(r.out, quoted...)
 }
 
-// unquoted is what a string of JSON says.
+// unquoted returns the text of a string in JSON.
 func unquoted(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]

@@ -6,19 +6,19 @@ import (
 	"clew/edn/opmap"
 )
 
-// A record whose status is "fail", which is Jepsen's word, is an operation that certainly
-// did not happen, whether it has a "return" or not. Any other record with a "return" is an
-// operation that succeeded, whatever its other fields say. One whose other fields say that it failed was written for another reader: it is refused,
-// and a field that may say so is warned of. What a field is depends on its name alone, so
-// records that are read by layout pay for it only if they have such a field.
+// A record with the status "fail", which is Jepsen's word, is an operation that certainly did not
+// happen, with or without a "return". Any other record with a "return" is an operation that
+// succeeded. If its other fields say that it failed, it was written for another reader: the record
+// is an error. If a field only may say so, there is a warning. The meaning of a field depends on its
+// name alone. Records that are read by layout therefore pay for this only if they have such a field.
 
-// outcome is what a field may say of how an operation ended.
+// outcome is what a field may say about how an operation ended.
 type outcome uint8
 
 const (
 	noOutcome outcome = iota
 	status            // "status": "fail"
-	named             // "result": "fail", which may be what it returned
+	named             // "result": "fail", which may also be its answer
 	succeeded         // "ok": false
 	failed            // "failed": true
 	trouble           // "error": "it is too late"
@@ -33,13 +33,13 @@ var outcomes = map[string]outcome{
 
 func outcomeOf(key string) outcome { return outcomes[opmap.BareName(key)] }
 
-// failures are words that say that an operation failed, or that its end is not known.
+// failures are words that say that an operation failed, or that its outcome is unknown.
 var failures = map[string]bool{"fail": true, "failed": true, "failure": true, "error": true, "err": true, "crash": true, "crashed": true, "info": true,
 	"timeout": true, "timedout": true, "aborted": true, "abort": true, "rejected": true, "cancelled": true, "canceled": true, "exception": true,
 	"indeterminate": true, "ko": true, "false": true}
 
-// failure says whether the value of a field, in JSON or EDN, says that an operation
-// failed, or that it may have.
+// failure says whether the value of a field, in JSON or EDN, says that an
+// operation failed, or that it may have failed.
 func (o outcome) failure(value []byte) (certain, perhaps bool) {
 	text := string(value)
 	word := strings.Trim(text, `"`)
@@ -61,8 +61,8 @@ func (o outcome) isFail(value []byte) bool {
 	return o == status && opmap.BareName(strings.Trim(string(value), `"`)) == "fail"
 }
 
-// failed returns an error if the fields of a record that returned say that it failed. If
-// one may say so, it warns, once for each name.
+// failed returns an error if the fields of a record that returned say that it
+// failed. If a field may say so, it warns, once per name.
 func (r *Reader) failed(fields map[string][]byte, names []string) error {
 	for _, name := range names {
 		const how = `leave out an operation that certainly failed, or give it "status": "fail", and leave out the "return" of one that may have happened`

@@ -11,18 +11,17 @@ import (
 	"clew/jepsen/forms/internal/scan"
 )
 
-// As in package opmap, the ops of a history are nearly all alike: the same keys in
-// the same order, with the same text between the values. The layouts of the ops that
-// have been read in the general way are learned, and the next ones are read by
-// comparing the text between the values with what has been learned. Values are
-// checked and interned at once. Whatever is unusual, or malformed, is left to the
-// general way, which gives the same events.
+// As in package opmap, the ops of a history are nearly all alike: the same keys in the
+// same order, with the same text between the values. This file learns the layouts of the
+// ops that have been read in the general way. It reads the next ones by comparing the
+// text between the values with what it has learned. It checks and interns values at once.
+// Unusual or malformed ops are left to the general way, which gives the same events.
 
 // layouts reads ops like those that it has learned.
 type layouts struct {
 	scan.Keywords
 	steps   step // the root of a tree
-	known   int  // how many steps there are
+	known   int  // the number of steps
 	layouts opmap.Layouts
 	items   []edn.ID
 	depth   int
@@ -32,22 +31,21 @@ type layouts struct {
 	exact   bool   // see Options
 	holes   map[string]hole
 	shown   func(keys []string) []string        // the keys of the op maps that ops with such keys become
-	odd     func(keys []string) *opmap.Misnamed // of records; nil: as op maps have it
+	odd     func(keys []string) *opmap.Misnamed // of records; nil: as for op maps
 }
 
-// step is the text before a value, or at the end, of ops that are alike up to
-// that point.
+// step is the text before a value, or at the end, of ops that are alike up to that point.
 type step struct {
 	text    string
 	words   [2]uint64 // the same in little-endian order, if it is short
 	masks   [2]uint64
 	hole    hole          // what the value is
 	outcome outcome       // of an outcomeHole
-	layout  *opmap.Layout // how such ops print, if it is the end
+	layout  *opmap.Layout // how such ops are printed, if this is the end
 	next    []*step
 }
 
-// hole is what a value is to a reader.
+// hole says what a value means to a reader.
 type hole uint8
 
 const (
@@ -59,7 +57,7 @@ const (
 	indexHole
 	keyHole
 
-	// Of interval records:
+	// These are for interval records:
 	outputHole
 	outcomeHole // it is shown, and says how the operation ended
 	callHole
@@ -70,7 +68,7 @@ const (
 // maxSteps bounds the tree.
 const maxSteps = 64
 
-// learn adds an op, which has been read, to the tree, if its keys are plain names.
+// learn adds an op that has been read to the tree, if its keys are plain names.
 func (l *layouts) learn(op []byte) {
 	if l.known == maxSteps {
 		return
@@ -111,7 +109,7 @@ func (l *layouts) learn(op []byte) {
 // opHoles are the keys of ops that a checker needs.
 var opHoles = map[string]hole{":type": typeHole, ":process": processHole, ":f": fHole, ":value": valueHole, ":index": indexHole, ":key": keyHole}
 
-// grow returns the step after another one, nil if there are too many.
+// grow returns the step after another one, or nil if there are too many.
 func (l *layouts) grow(parent *step, next step) *step {
 	for _, old := range parent.next {
 		if old.text == next.text {
@@ -136,7 +134,7 @@ func (l *layouts) grow(parent *step, next step) *step {
 	return &next
 }
 
-// at says whether the step's text stands at i.
+// at says whether the step's text is at i.
 func (p *step) at(data []byte, i int) bool {
 	d := data[i:]
 	if p.masks[0] != 0 && len(d) >= 16 {
@@ -145,7 +143,7 @@ func (p *step) at(data []byte, i int) bool {
 	return len(d) >= len(p.text) && string(d[:len(p.text)]) == p.text
 }
 
-// after is the step that goes on at i, or nil. It comes first from now on.
+// after returns the step that continues at i, or nil. That step comes first from now on.
 func (p *step) after(data []byte, i int) *step {
 	for k, next := range p.next {
 		if next.at(data, i) {
@@ -156,7 +154,7 @@ func (p *step) after(data []byte, i int) *step {
 	return nil
 }
 
-// op reads the op at i, if it is like others. It returns its end, or -1.
+// op reads the op at i if it is like others. It returns its end, or -1.
 func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
 	*e = opmap.Event{}
 	l.data, l.others = data, l.others[:0]
@@ -180,7 +178,7 @@ func (l *layouts) op(data []byte, i int, e *opmap.Event) int {
 		case fHole:
 			begin := at
 			if e.F, at = l.word(at); at >= 0 && string(data[begin:at]) == string(txn) {
-				if as = txnRole; valueAt >= 0 { // it has been read as that of another op
+				if as = txnRole; valueAt >= 0 { // it has been read as the value of another op
 					e.Value, _ = l.value(valueAt, stepsRole)
 				}
 			}
@@ -217,7 +215,7 @@ func (l *layouts) process(i int) (edn.ID, int) {
 	return l.V.InternInt(n), end
 }
 
-// word reads the string at i as a keyword, or as a string if it is no name.
+// word reads the string at i as a keyword, or as a string if it is not a name.
 func (l *layouts) word(i int) (edn.ID, int) {
 	data := l.data
 	if i >= len(data) || data[i] != '"' {
@@ -233,7 +231,7 @@ func (l *layouts) word(i int) (edn.ID, int) {
 	return l.V.InternStringBytes(data[i+1 : end-1]), end
 }
 
-// plain is the end of the string at i, if it is a legal one without escapes.
+// plain returns the end of the string at i, if that is valid and without escapes, or else -1.
 func (l *layouts) plain(i int) int {
 	data, odd := l.data, byte(0)
 	for j := i + 1; j < len(data); j++ {
@@ -315,7 +313,7 @@ func (l *layouts) text(i int, as role) (edn.ID, int) {
 	return l.parsed(i)
 }
 
-// whole is the end of the value at i, if it is legal.
+// whole returns the end of the value at i if the value is valid, and -1 otherwise.
 func (l *layouts) whole(i int) int {
 	if i >= len(l.data) {
 		return -1
@@ -327,7 +325,7 @@ func (l *layouts) whole(i int) int {
 	return end
 }
 
-// parsed reads the number or string at i, which EDN spells alike.
+// parsed reads the number or string at i, which has the same spelling in EDN.
 func (l *layouts) parsed(i int) (edn.ID, int) {
 	end := l.whole(i)
 	if end < 0 {
@@ -340,12 +338,12 @@ func (l *layouts) parsed(i int) (edn.ID, int) {
 	return id, end
 }
 
-// maxQuick bounds the nesting of values that are read quickly: together with values
-// given as EDN they must not come to edn.MaxDepth.
+// maxQuick bounds the nesting of values that are read quickly: together with
+// values given as EDN they must not reach edn.MaxDepth.
 const maxQuick = 400
 
-// item reads the next element or key of the collection whose bracket was before i, or
-// stops at the bracket that closes it. first says that it is the first.
+// item goes to the next element or key of the collection whose bracket was before
+// i, or past the bracket that closes it. first says that it is the first one.
 func (l *layouts) item(i int, first bool, closing byte) (at int, more bool) {
 	data := l.data
 	at = l.space(i)
@@ -365,7 +363,7 @@ func (l *layouts) item(i int, first bool, closing byte) (at int, more bool) {
 	return at, true
 }
 
-// space passes over white space at i.
+// space skips white space at i.
 func (l *layouts) space(i int) int {
 	for i < len(l.data) && (l.data[i] == ' ' || l.data[i] == '\n' || l.data[i] == '\r' || l.data[i] == '\t') {
 		i++
@@ -421,7 +419,7 @@ func (l *layouts) object(i int, as role) (edn.ID, int) {
 		}
 		name := data[at+1 : end-1]
 		if len(l.items) == base && string(name) == "edn" {
-			return l.drop(base) // if nothing else comes, it is no map
+			return l.drop(base) // without anything else, it is not a map
 		}
 		var value edn.ID
 		if value, at = l.value(l.space(colon+1), as.of(string(name), -1)); at < 0 {
@@ -441,7 +439,7 @@ func (l *layouts) object(i int, as role) (edn.ID, int) {
 	return id, at
 }
 
-// embedded reads the object at i if it holds a value's EDN, and nothing else.
+// embedded reads the object at i if it holds only the EDN of a value.
 func (l *layouts) embedded(i int) (edn.ID, int) {
 	data := l.data
 	at := l.space(i + 1)
@@ -473,7 +471,7 @@ func (l *layouts) embedded(i int) (edn.ID, int) {
 	return id, after
 }
 
-// other keeps the value at i, of a key that no checker needs, as EDN.
+// other keeps the value at i as EDN. It belongs to a key that a checker does not need.
 func (l *layouts) other(i int) int {
 	data, end := l.data, i
 	if i >= len(data) {
@@ -501,8 +499,8 @@ func (l *layouts) other(i int) int {
 	return end
 }
 
-// mayBeDeep says whether a text has so many brackets, or what may stand for some,
-// that it may nest too deeply.
+// mayBeDeep says whether a text has so many brackets, or characters that may stand
+// for them, that it may nest too deeply.
 func mayBeDeep(text []byte) bool {
 	n := 0
 	for _, c := range text {

@@ -27,7 +27,7 @@ type Reader struct {
 	file   string
 	here   scan.Place // of the byte at mark
 	mark   int64
-	opened scan.Place // of the array's bracket
+	opened scan.Place // of the bracket that opens the array
 	array  bool
 	ops    int
 	begins scan.Place // where the current op begins
@@ -40,8 +40,8 @@ type Reader struct {
 type Options struct {
 	File   string
 	Values *edn.Values // of the events
-	Eager  bool        // ops are wanted as soon as their text is there
-	Exact  bool        // op maps are wanted with the keys of all maps in order of the text
+	Eager  bool        // ops are needed as soon as their text is there
+	Exact  bool        // op maps need the keys of all maps in the order of the text
 	Warn   func(format string, args ...any)
 }
 
@@ -55,22 +55,22 @@ func NewReader(in io.Reader, o Options) *Reader {
 	return r
 }
 
-// Fail is an error about the current op.
+// Fail returns an error about the current op.
 func (r *Reader) Fail(format string, args ...any) error { return r.fail(r.begins, format, args...) }
 
 func (r *Reader) fail(at scan.Place, format string, args ...any) error {
 	return edn.Pos{File: r.file, Line: at.Line, Col: at.Col}.Errorf(format, args...)
 }
 
-// place is the place of data[i], which must not descend.
+// place returns the place of data[i]. i must not decrease.
 func (r *Reader) place(i int) scan.Place {
 	r.here = r.here.Past(r.Data[r.mark-r.Offset : i])
 	r.mark = r.Offset + int64(i)
 	return r.here
 }
 
-// more reads more of the text, and keeps it from i on, which is at 0 then. It
-// returns io.EOF at the end of the text.
+// more reads more of the text, and keeps the text from i, which becomes index 0.
+// It returns io.EOF at the end of the text.
 func (r *Reader) more(i int) error {
 	r.place(i)
 	err := r.Blocks.More(i)
@@ -80,8 +80,7 @@ func (r *Reader) more(i int) error {
 	return err
 }
 
-// token goes on to the next byte that is not white space, and passes over it. It
-// says where the byte stands.
+// token goes past the next byte that is not white space, and returns where that byte stands.
 func (r *Reader) token() (c byte, at scan.Place, err error) {
 	for {
 		for ; r.At < len(r.Data); r.At++ {
@@ -102,8 +101,7 @@ func (r *Reader) token() (c byte, at scan.Place, err error) {
 
 const byteOrderMark = "\ufeff"
 
-// begun passes over all of a byte order mark but its last byte. It says whether
-// there is one.
+// begun skips a byte order mark except its last byte. It says whether there is one.
 func (r *Reader) begun() bool {
 	for r.Offset == 0 && r.At == 0 && len(r.Data) < len(byteOrderMark) && r.more(0) == nil {
 	}
@@ -115,7 +113,7 @@ func (r *Reader) begun() bool {
 	return true
 }
 
-// scan goes on to the next op. Its brace is the byte before the next.
+// scan goes to the next op. The op's brace is the byte before the next one.
 func (r *Reader) scan() error {
 	c, at, err := r.token()
 	if err == nil && c == '[' && r.ops == 0 && !r.array {
@@ -146,7 +144,7 @@ func (r *Reader) scan() error {
 	return nil
 }
 
-// found names what begins with a byte.
+// found names what a byte begins.
 func (r *Reader) found(c byte) string {
 	switch {
 	case c == '[':
@@ -161,16 +159,17 @@ func (r *Reader) found(c byte) string {
 	return "something else"
 }
 
-// Next reads the next op into e. It returns io.EOF at the end, an *edn.Error if the
-// text is not a history in JSON, or an error of the underlying reader with the name
-// of the file. Linear time.
+// Next reads the next op into e. It returns io.EOF at the end, and an *edn.Error
+// if the text is not a history in JSON. An error of the underlying reader gets the
+// name of the file. Linear time.
 func (r *Reader) Next(e *opmap.Event) error {
 	err := r.each(func(i int) int { return r.quick.op(r.Data, i, e) }, func(op []byte) error { return r.any(op, e) })
 	e.Line, e.Col, e.End = r.begins.Line, r.begins.Col, r.Offset+int64(r.At)
 	return err
 }
 
-// each reads the next object: quickly, which gives its end or -1, or else as a whole.
+// each reads the next object: with quick, which returns its end or -1, or else as
+// a whole with general.
 func (r *Reader) each(quick func(i int) (end int), general func(object []byte) error) error {
 	if err := r.scan(); err != nil {
 		return err
@@ -199,15 +198,15 @@ func (r *Reader) each(quick func(i int) (end int), general func(object []byte) e
 	return nil
 }
 
-// bracket is the search for the bracket that closes an op, as far as it has come.
+// bracket is the state of the search for the bracket that closes an op.
 type bracket struct {
-	at              int // from the opening bracket on
+	at              int // from the opening bracket
 	depth           int
 	quoted, escaped bool
 }
 
-// find goes on with the search. It says whether the bracket has been found, which
-// is before at then.
+// find continues the search. It says whether the bracket has been found, which is
+// then the byte before at.
 func (b *bracket) find(op []byte) bool {
 	for ; b.at < len(op) && b.depth > 0; b.at++ {
 		switch c := op[b.at]; {
@@ -225,8 +224,8 @@ func (b *bracket) find(op []byte) bool {
 	return b.depth == 0
 }
 
-// object is the text of the op whose brace is before the next byte, up to the
-// bracket that closes it. It says whether more of the text has been read for it.
+// object returns the text of the op whose brace is before the next byte, up to the
+// bracket that closes it. It says whether it has read more of the text.
 func (r *Reader) object() (op []byte, grown bool, err error) {
 	end := bracket{at: 1, depth: 1}
 	for !end.find(r.Data[r.At-1:]) {
@@ -254,7 +253,7 @@ func (r *Reader) check(op []byte) error {
 		at := r.begins
 		if errors.As(err, &syntax) {
 			at = at.Past(op[:max(syntax.Offset-1, 0)])
-			if strings.HasSuffix(syntax.Error(), "exceeded max depth") { // Go's limit, which is beyond ours
+			if strings.HasSuffix(syntax.Error(), "exceeded max depth") { // Go's limit, which is above ours
 				return r.fail(at, "expected at most %d levels of nesting, found more", edn.MaxDepth)
 			}
 		}
@@ -266,14 +265,13 @@ func (r *Reader) check(op []byte) error {
 	return nil
 }
 
-// strangers are words that other languages print where JSON has none of that name, and
-// what there is instead.
+// strangers are words that other languages print for values which JSON spells
+// differently or lacks, and what JSON has instead.
 var strangers = []struct{ word, instead string }{
 	{"NaN", `{"edn": "##NaN"}`}, {"Infinity", `{"edn": "##Inf"}`}, {"True", "true"}, {"False", "false"}, {"None", "null"}, {"nil", "null"}, {"undefined", "null"},
 }
 
-// instead says what JSON has in the place of what is wrong with it, "" if that is not
-// known.
+// instead says what JSON has in place of the wrong text, or returns "" if that is not known.
 func instead(op []byte, wrong *json.SyntaxError) string {
 	if wrong == nil || wrong.Offset < 1 || wrong.Offset > int64(len(op)) {
 		return ""
@@ -290,7 +288,7 @@ func instead(op []byte, wrong *json.SyntaxError) string {
 	return ""
 }
 
-// any reads an op of any kind, which has been checked, as EDN.
+// any reads an op of any kind as EDN. The op has been checked.
 func (r *Reader) any(op []byte, e *opmap.Event) error {
 	text, wrong := r.asEDN.translate(op)
 	if wrong == "" && text[0] != '{' {
@@ -312,11 +310,11 @@ func (r *Reader) opMap(text []byte, e *opmap.Event) error {
 	return err
 }
 
-// generalOp reads op maps that are given one by one.
+// generalOp reads op maps that are passed one by one.
 type generalOp struct {
 	reader *opmap.Reader
 	line   []byte
-	rest   []byte // the part of it that has not been read
+	rest   []byte // the unread part of line
 }
 
 func (g *generalOp) read(op []byte, e *opmap.Event) error {
@@ -325,7 +323,7 @@ func (g *generalOp) read(op []byte, e *opmap.Event) error {
 	return g.reader.Next(e)
 }
 
-// Read gives out the op map, and nothing after it.
+// Read returns the op map, and nothing after it.
 func (g *generalOp) Read(p []byte) (int, error) {
 	if len(g.rest) == 0 {
 		return 0, io.EOF

@@ -12,9 +12,8 @@ import (
 	"clew/internal/fuzzing"
 )
 
-// opsInJSON are the events of a history in JSON that comes in pieces of so many
-// bytes, and the error at its end. quick says whether ops that are like others are
-// read quickly.
+// opsInJSON returns the events of a history in JSON that is read in pieces of a given size,
+// and the error at its end. quick says whether ops that are like others are read quickly.
 func opsInJSON(t testing.TB, text string, piece int, quick bool) (all []string, err error) {
 	t.Helper()
 	v := edn.NewValues()
@@ -25,7 +24,7 @@ func opsInJSON(t testing.TB, text string, piece int, quick bool) (all []string, 
 	maps := edn.NewValues()
 	var e opmap.Event
 	for err = r.Next(&e); err == nil; err = r.Next(&e) {
-		id, parseErr := maps.ParseLenient(e.AppendText(nil, v)) // sorts the keys
+		id, parseErr := maps.ParseLenient(e.AppendText(nil, v)) // ParseLenient sorts the keys
 		if parseErr != nil {
 			t.Fatal(parseErr)
 		}
@@ -35,7 +34,7 @@ func opsInJSON(t testing.TB, text string, piece int, quick bool) (all []string, 
 	return all, err
 }
 
-// pieces gives out a text in pieces of so many bytes.
+// pieces is a reader of a text in pieces of a given size.
 type pieces struct {
 	text string
 	size int
@@ -50,7 +49,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// oddJSON are values, few of which are read quickly in any place. Some are no JSON.
+// oddJSON are values; only a few of them are read quickly in any place. Some are not JSON.
 var oddJSON = []string{
 	"0", "-0", "1", "-1", "12345678", "123456789012345678", "1234567890123456789", "99999999999999999999", "1.5", "1e3", "1E+3", "1e400", "null", "true", "false",
 	`""`, `"a"`, `"a b"`, `"a\n\u0041\/"`, `"\ud83d"`, `"\ud83d\ude00"`, `"é"`, `"` + "\x7f" + `"`, `"txn"`, `"t\u0078n"`, `"ok"`, `"nemesis"`,
@@ -62,7 +61,7 @@ var oddJSON = []string{
 	strings.Repeat(`{"a":`, 500) + "1" + strings.Repeat("}", 500), strings.Repeat("[", 300) + `{"edn":"` + strings.Repeat("(", 800) + strings.Repeat(")", 800) + `"}` + strings.Repeat("]", 300),
 }
 
-// opInJSON is an op with the given values.
+// opInJSON returns an op with the given values.
 func opInJSON(values []string, comma, colon string) string {
 	var b strings.Builder
 	for i, key := range []string{"process", "type", "value", "f", "index", "key", "time", "error"} {
@@ -71,9 +70,9 @@ func opInJSON(values []string, comma, colon string) string {
 	return b.String() + "}"
 }
 
-// FuzzJSON reads ops that may be like others quickly, and in the general way, which
-// is encoding/json and the reader of op maps. It must not make a difference, nor must
-// it if the text is cut anywhere.
+// FuzzJSON reads ops that may be like others quickly, and in the general way,
+// which is encoding/json and the reader of op maps. Both must give the same
+// result, wherever the text is cut into pieces.
 func FuzzJSON(f *testing.F) {
 	usual := []string{"0", `"invoke"`, "[[1,2],[]]", `"read"`, "7", "null", "123456", `["x"]`}
 	op := opInJSON(usual, ",", ":")
@@ -127,7 +126,7 @@ func TestJSONMayEndAnywhere(t *testing.T) {
 	}
 }
 
-// Most ops are read quickly once one of their kind has been read.
+// Most ops are read quickly after one of their kind has been read.
 func TestOrdinaryJSONIsReadQuickly(t *testing.T) {
 	for _, line := range []string{
 		`{"process":%d,"type":"ok","f":"write","value":%d,"index":%d}`,

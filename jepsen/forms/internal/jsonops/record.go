@@ -17,24 +17,24 @@ import (
 // Record is an interval record: an operation with the times of its call and its
 // return.
 type Record struct {
-	Process, F, Value, Output, Key edn.ID // Output is Nil if it is the Value
+	Process, F, Value, Output, Key edn.ID // a Nil Output stands for Value
 	Has                            opmap.Fields
 	Call, Return                   int64
 	Crashed                        bool
 	Line, Col                      int
 
-	// Its events have a layout, with these values of other keys and then the time, or
-	// else they are given, as text.
+	// Its events have a layout, with these values of other keys and then the time.
+	// Otherwise Events holds them as text.
 	Layout *opmap.Layout
-	Others []byte // until the next record
+	Others []byte // valid until the next record
 	Events []opmap.Event
 }
 
-// recordHoles are the keys of interval records. Others are only shown.
+// recordHoles are the known keys of interval records. Others are only shown.
 var recordHoles = map[string]hole{":process": processHole, ":f": fHole, ":value": valueHole, ":key": keyHole,
 	":output": outputHole, ":call": callHole, ":return": returnHole, ":index": droppedHole, ":time": droppedHole}
 
-// recordKeys are the keys of the events of a record.
+// recordKeys returns the keys of the events of a record.
 func recordKeys(keys []string) []string {
 	shown := []string{":process", ":type", ":f", ":value"}
 	for _, key := range keys {
@@ -50,7 +50,7 @@ func recordKeys(keys []string) []string {
 	return append(shown, ":time")
 }
 
-// NextRecord is Next for interval records.
+// NextRecord does the same as Next for interval records.
 func (r *Reader) NextRecord(rec *Record) error {
 	if r.ops == 0 {
 		r.quick.holes, r.quick.shown, r.quick.odd = recordHoles, recordKeys, misnamed
@@ -60,7 +60,7 @@ func (r *Reader) NextRecord(rec *Record) error {
 	return err
 }
 
-// record reads the record at i, if it is like others. It returns its end, or -1.
+// record reads the record at i if it is like others. It returns its end, or -1.
 func (l *layouts) record(data []byte, i int, r *Record) int {
 	*r = Record{Crashed: true, Has: opmap.HasType | opmap.HasValue}
 	l.data, l.others = data, l.others[:0]
@@ -106,7 +106,7 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 			r.Has |= opmap.HasF
 			if string(data[begin:at]) == string(txn) {
 				as = txnRole
-				if valueAt >= 0 { // they have been read as those of another operation
+				if valueAt >= 0 { // they have been read as values of another operation
 					r.Value, _ = l.value(valueAt, stepsRole)
 				}
 				if outputAt >= 0 {
@@ -140,7 +140,7 @@ func (l *layouts) record(data []byte, i int, r *Record) int {
 	}
 }
 
-// isWhole says whether a record, which has a call, lacks nothing, and makes sense.
+// isWhole says whether a record with a call has everything else that it needs, and makes sense.
 func (r *Record) isWhole() bool {
 	const all = opmap.HasProcess | opmap.HasF
 	if r.Crashed {
@@ -149,8 +149,8 @@ func (r *Record) isWhole() bool {
 	return r.Has&all == all && r.Return >= r.Call
 }
 
-// record reads a record of any kind, which has been checked: its events are written
-// as EDN, and then read like op maps.
+// record reads a checked record of any kind. It writes its events as EDN, and then
+// reads them like op maps.
 func (r *Reader) record(op []byte, rec *Record) error {
 	fields, names, others, err := r.fields(op)
 	if err != nil {
@@ -211,8 +211,8 @@ func (r *Reader) record(op []byte, rec *Record) error {
 	return nil
 }
 
-// failedRecord makes the events of an operation that failed. Without a "return" it may have
-// gone on to the end.
+// failedRecord makes the events of an operation that failed. Without a "return",
+// it may have continued to the end.
 func (r *Reader) failedRecord(fields map[string][]byte, names []string, others []byte, rec *Record) (err error) {
 	rec.Crashed, rec.Return = false, math.MaxInt64
 	ended := rec.Call
@@ -231,8 +231,8 @@ func (r *Reader) failedRecord(fields map[string][]byte, names []string, others [
 	return r.event(&rec.Events[1], ":fail", value, ended, fields, others)
 }
 
-// returnOf is the field that may be the time at which a record without "return" did:
-// one with such a name, or another that no program is known to add and that could be it.
+// returnOf returns the field that may be the return time of a record without "return". It is
+// a field with such a name, or another one that could be it and that no known program adds.
 func returnOf(call int64, fields map[string][]byte, names []string) (name string, found bool) {
 	if fields["return"] != nil {
 		return "", false
@@ -250,8 +250,8 @@ func returnOf(call int64, fields map[string][]byte, names []string) (name string
 	return "", false
 }
 
-// misnamed is what is suspicious about records with the given keys, which may be
-// written as keywords. They are read all the same, since the value may not matter.
+// misnamed returns what is suspicious about records with the given keys, which may be
+// written as keywords. Such records are still read, since the value may not matter.
 func misnamed(keys []string) *opmap.Misnamed {
 	other := func(expected string) (name string, found bool) {
 		for _, key := range keys {
@@ -294,10 +294,10 @@ func (r *Reader) event(e *opmap.Event, kind, value string, time int64, fields ma
 	return nil
 }
 
-// given says whether a field is there, and not nil.
+// given says whether a field is there and not nil.
 func given(text []byte) bool { return text != nil && string(text) != "nil" }
 
-// time is a field that is a time.
+// time returns a field that is a time.
 func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
 	n, err := strconv.ParseInt(string(fields[key]), 10, 64)
 	if err != nil || n == math.MinInt64 {
@@ -306,7 +306,7 @@ func (r *Reader) time(fields map[string][]byte, key string) (int64, error) {
 	return n, nil
 }
 
-// equal says whether two values are, as EDN.
+// equal says whether two values, given as EDN, are equal.
 func (r *Reader) equal(a, b []byte) bool {
 	v := r.quick.V
 	x, err := v.ParseLenient(a)
@@ -317,8 +317,8 @@ func (r *Reader) equal(a, b []byte) bool {
 	return err == nil && v.Same(x) == v.Same(y)
 }
 
-// fields is the values of the record's fields, as EDN, their names in order, and the
-// text of those that are only shown.
+// fields returns the values of the record's fields as EDN, their names in order,
+// and the text of those that are only shown.
 func (r *Reader) fields(op []byte) (fields map[string][]byte, names []string, others []byte, err error) {
 	e := &r.asEDN
 	fields = map[string][]byte{}

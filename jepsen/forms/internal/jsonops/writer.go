@@ -17,8 +17,8 @@ type Writer struct {
 	bad string // why the op cannot be written
 }
 
-// Op is an op map as JSON, valid until the next call, or the reason why it
-// cannot be written as JSON.
+// Op returns an op map as JSON, which is valid until the next call, or the reason
+// why it cannot be written as JSON.
 func (w *Writer) Op(v *edn.Values, kvs []edn.ID) (text []byte, bad string) {
 	w.out, w.bad = w.out[:0], ""
 	as := opRole
@@ -38,7 +38,7 @@ func IsKeyword(v *edn.Values, id edn.ID, name string) bool {
 	return v.Kind(id) == edn.KindKeyword && v.Str(id) == name
 }
 
-// fields appends a map as an object, unless JSON has no such keys.
+// fields appends a map as an object, unless JSON cannot have such keys.
 func (w *Writer) fields(v *edn.Values, kvs []edn.ID, as role) bool {
 	if len(kvs) == 2 && IsKeyword(v, kvs[0], "edn") {
 		return false
@@ -62,8 +62,7 @@ func (w *Writer) fields(v *edn.Values, kvs []edn.ID, as role) bool {
 	return true
 }
 
-// isNamed says whether a value is what a string stands for in the place of a
-// keyword.
+// isNamed says whether a string in the place of a keyword would stand for the value.
 func (w *Writer) isNamed(v *edn.Values, id edn.ID) bool {
 	switch v.Kind(id) {
 	case edn.KindKeyword:
@@ -110,8 +109,8 @@ func (w *Writer) value(v *edn.Values, id edn.ID, as role) {
 	w.embedded(v.Text(id))
 }
 
-// isJSONNumber says whether a number is spelled as in JSON, and other readers
-// of JSON take it for the same number.
+// isJSONNumber says whether a number has the spelling of JSON, and other readers
+// of JSON read the same number.
 func isJSONNumber(v *edn.Values, id edn.ID, text string) bool {
 	if v.Kind(id) == edn.KindInt {
 		if _, fits := v.Int(id); !fits {
@@ -155,8 +154,7 @@ func (w *Writer) escaped(s string) {
 	if err := e.Encode(s); err != nil {
 		panic(err) // it is a string
 	}
-	// The encoder leaves one control character as it is, which would look like
-	// binary data.
+	// The encoder leaves one control character unchanged, which would look like binary data.
 	quoted := bytes.ReplaceAll(b.Bytes(), []byte{0x7f}, []byte(`\u007f`))
 	w.out = append(w.out, bytes.TrimSuffix(quoted, []byte("\n"))...)
 }

@@ -2,7 +2,7 @@ package scan
 
 import "io"
 
-// The text is read in blocks, of which the first is small, since many texts are.
+// The text is read in blocks. The first block is small, since many texts are.
 const (
 	firstBlock = 64 << 10
 	fullBlock  = 256 << 10
@@ -11,16 +11,16 @@ const (
 // Blocks is the part of a text that is in memory.
 type Blocks struct {
 	In     io.Reader
-	Eager  bool // a block is what one Read gives
+	Eager  bool // a block is the result of one Read
 	Data   []byte
 	At     int   // how much of Data has been read
 	Offset int64 // of Data in the text
 	err    error // what the text ended with
 }
 
-// More reads more of the text, and keeps what is in memory from i on. That is moved
-// to the front of a block at least twice as long, so that a long form is moved only
-// a few times. Its error is io.EOF at the end.
+// More reads more of the text, and keeps what is in memory from i. It moves that
+// to the front of a block at least twice as long, so that a long form is moved
+// only a few times. It returns io.EOF at the end.
 func (b *Blocks) More(i int) error {
 	if b.err != nil {
 		return b.err
@@ -55,5 +55,5 @@ func (b *Blocks) More(i int) error {
 	return nil
 }
 
-// maxEmptyReads is how often in a row an io.Reader may give nothing.
+// maxEmptyReads bounds how often in a row an io.Reader may return nothing.
 const maxEmptyReads = 100

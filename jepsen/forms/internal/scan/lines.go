@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Lines gives out a text line by line.
+// Lines reads a text line by line.
 type Lines struct {
 	Blocks
 	N   int  // the number of the last line, from 1
@@ -16,13 +16,13 @@ type Lines struct {
 // MaxLine bounds a line.
 const MaxLine = 64 << 20
 
-// ErrTooLong is the error of a line longer than MaxLine.
+// ErrTooLong is the error for a line longer than MaxLine.
 var ErrTooLong = errors.New("line longer than 64 MB")
 
-// Next is the next line without its end, until the next call. Its error is io.EOF at
-// the end, ErrTooLong, or that of the underlying reader.
+// Next returns the next line without its end, which is valid until the next call.
+// The error is io.EOF at the end, ErrTooLong, or that of the underlying reader.
 func (l *Lines) Next() ([]byte, error) {
-	seen := 0 // of the line
+	seen := 0 // bytes of the line
 	for {
 		rest := l.Data[l.At:]
 		n := bytes.IndexByte(rest[seen:], '\n')
@@ -50,7 +50,7 @@ func (l *Lines) line(text []byte) []byte {
 	return text
 }
 
-// Int reads an integer that is the whole of a text of at most 18 digits.
+// Int reads an integer of at most 18 digits that is the whole text.
 func Int(text []byte) (n int64, ok bool) {
 	digits := text
 	if len(text) > 0 && text[0] == '-' {

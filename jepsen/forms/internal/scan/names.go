@@ -6,14 +6,14 @@ import (
 	"clew/edn"
 )
 
-// Scratch is a table of values that are needed for a moment only.
+// Scratch is a table of values that are needed only for a moment.
 type Scratch struct {
 	v     *edn.Values
 	names map[string]bool
 }
 
-// Values is the table. It is replaced by a new one before it grows large, so an
-// ID is good until the next call only.
+// Values returns the table. A new one replaces it before it grows large, so an ID
+// is valid only until the next call.
 func (s *Scratch) Values() *edn.Values {
 	const large = 1 << 15
 	if s.v == nil || s.v.Len() > large {
@@ -39,9 +39,8 @@ func (s *Scratch) IsName(text []byte) bool {
 	return is
 }
 
-// ReadsBack says whether a value's text gives the same text when it is read.
-// The text of a form that is not a value may hold a comment, whose line end has
-// become a blank.
+// ReadsBack says whether reading a value's text gives the same text. The text of a
+// form that is not a value may hold a comment whose end of line has become a blank.
 func (s *Scratch) ReadsBack(text string) bool {
 	if !bytes.Contains([]byte(text), []byte(";")) {
 		return true

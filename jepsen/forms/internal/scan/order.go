@@ -6,10 +6,10 @@ import (
 	"clew/internal/huge"
 )
 
-// InTime is the events of operations in order of time: 2*i is the call of operation i,
-// and 2*i+1 is its return, if it is among the returned; nil stands for all. At one time
-// all returns come first, or all calls, and either in the order of the operations. No time is math.MinInt64.
-// Linear time, unless the times of very many operations are in disorder.
+// InTime returns the events of operations in order of time: 2*i is the call of operation
+// i, and 2*i+1 is its return, if i is in returned; nil stands for all. At one time all
+// returns come first, or all calls. Both are in the order of the operations. No time may
+// be math.MinInt64. Linear time, unless the times of very many operations are in disorder.
 func InTime(calls, returns []int64, returned []int32, callsFirst bool) []int32 {
 	if len(calls) == 0 {
 		return nil
@@ -37,13 +37,13 @@ func InTime(calls, returns []int64, returned []int32, callsFirst bool) []int32 {
 	}
 	ByTime(starts, calls)
 	ByTime(ends, returns)
-	earlier := int64(0) // how much earlier than a call a return is at least that comes before
+	earlier := int64(0) // how much earlier than a call a return must be to come before it
 	if callsFirst {
 		earlier = 1
 	}
 	order := huge.Make[int32](events)
 	for e := range order {
-		// At math.MaxInt64 nothing is earlierr.
+		// At math.MaxInt64 nothing is earlier.
 		if len(starts) == 0 || len(ends) > 0 && returns[ends[0]] <= calls[starts[0]]-earlier {
 			order[e], ends = 2*ends[0]+1, ends[1:]
 		} else {
@@ -53,8 +53,8 @@ func InTime(calls, returns []int64, returned []int32, callsFirst bool) []int32 {
 	return order
 }
 
-// counted is InTime if there are not many more times than events: they are counted,
-// and then every event knows its place.
+// counted does the same as InTime if there are not many more times than events. It
+// counts the events at each time, which determines the place of every event.
 func counted(calls, returns []int64, returned []int32, callsFirst bool, least, most int64) []int32 {
 	at := huge.Make[int32](int(most-least) + 2) // by time: where its events begin
 	for _, t := range calls {
@@ -107,8 +107,8 @@ func placeCalls(order, at []int32, calls []int64, least int64) {
 }
 
 // ByTime puts operations in the order of their times, and keeps the order of those
-// whose times are equal. Most histories are nearly in order, and the times of others
-// have few digits that differ: linear time.
+// with equal times. Linear time: the operations of most histories are nearly in
+// order, and the times of others have few digits that differ.
 func ByTime(ops []int32, times []int64) {
 	if nearlyInOrder(ops, times) || len(ops) == 0 {
 		return
@@ -117,7 +117,7 @@ func ByTime(ops []int32, times []int64) {
 	for _, op := range ops {
 		least = min(least, times[op])
 	}
-	// A radix sort, which leaves out the bytes in which no times differ.
+	// A radix sort, which skips the bytes in which the times do not differ.
 	var all uint64
 	for _, op := range ops {
 		all |= uint64(times[op]) - uint64(least)
@@ -146,8 +146,8 @@ func ByTime(ops []int32, times []int64) {
 	copy(ops, from)
 }
 
-// nearlyInOrder puts operations in order by insertion, as ByTime does, as long as they
-// are nearly in order, and says whether it came to the end.
+// nearlyInOrder puts operations in order by insertion, with the result of ByTime,
+// as long as they are nearly in order. It says whether it reached the end.
 func nearlyInOrder(ops []int32, times []int64) bool {
 	const few = 8 // steps for each operation
 	steps := 0

@@ -1,5 +1,5 @@
-// Package scan is what the readers of text forms share: the part of a text that is in
-// memory, places in it, and a table for what is only looked at.
+// Package scan has what the readers of text forms share: the part of a text that
+// is in memory, places in it, and a table for temporary values.
 package scan
 
 import (
@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Place is where something stands in its text, from 1.
+// Place says where something stands in its text, from 1.
 type Place struct{ Line, Col int }
 
-// Past is the place after a text that begins at p. Columns count characters.
+// Past returns the place after a text that begins at p. Columns count characters.
 func (p Place) Past(text []byte) Place {
 	if n := bytes.Count(text, []byte{'\n'}); n > 0 {
 		p = Place{p.Line + n, 1}
@@ -28,7 +28,7 @@ func (p Place) Past(text []byte) Place {
 // MaxFound bounds what a message shows of a line, in characters.
 const MaxFound = 60
 
-// Clip is the beginning of a text, for a message.
+// Clip returns the beginning of a text, for a message.
 func Clip(text []byte) string {
 	if utf8.RuneCount(text) <= MaxFound {
 		return strings.ToValidUTF8(string(text), "\ufffd")

@@ -8,7 +8,7 @@ import (
 	"clew/edn"
 )
 
-// idle is an input that gives nothing for some time.
+// idle is an input that returns nothing for some time.
 type idle int
 
 func (n *idle) Read([]byte) (int, error) {

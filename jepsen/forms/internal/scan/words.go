@@ -4,7 +4,7 @@ import (
 	"clew/edn"
 )
 
-// Keywords finds the keywords of a text, most of which come again and again.
+// Keywords finds the keywords of a text, most of which occur many times.
 type Keywords struct {
 	Scratch
 	V     *edn.Values // of the history
@@ -16,7 +16,7 @@ type keyword struct {
 	id   edn.ID
 }
 
-// Named is the keyword of that name, if it is one.
+// Named returns the keyword of that name, if the name is valid.
 func (k *Keywords) Named(name []byte) (id edn.ID, ok bool) {
 	if len(name) == 0 {
 		return edn.Nil, false
@@ -32,10 +32,10 @@ func (k *Keywords) Named(name []byte) (id edn.ID, ok bool) {
 	return w.id, true
 }
 
-// IsBlank says whether a byte may stand around a line, and between words.
+// IsBlank says whether a byte may surround a line, or stand between words.
 func IsBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// Trim is a text without blanks around it, and how many stood before it.
+// Trim returns a text without the blanks around it, and the number of blanks before it.
 func Trim(text []byte) (trimmed []byte, before int) {
 	for before < len(text) && IsBlank(text[before]) {
 		before++
@@ -47,8 +47,8 @@ func Trim(text []byte) (trimmed []byte, before int) {
 	return text[before:end], before
 }
 
-// Word is the beginning of a text up to a blank, and the rest without the blanks
-// between them.
+// Word returns the beginning of a text up to a blank, and the rest without the
+// blanks between them.
 func Word(text []byte) (word, rest []byte) {
 	end := 0
 	for end < len(text) && !IsBlank(text[end]) {
