@@ -52,11 +52,11 @@ func (r *Result) writeEDN(w io.Writer, size int) error {
 type ednPrinter struct {
 	out  *bufio.Writer
 	v    *edn.Values
-	ops  *jepsen.OpPrinter // of the result at hand, if any of its ops has been printed
-	text []byte            // of the form at hand
+	ops  *jepsen.OpPrinter // of the current result, nil before its first op
+	text []byte            // of the current form
 }
 
-// field is a key of a map, a keyword, and what prints its value.
+// field is a key of a map (a keyword) and the function that prints its value.
 type field struct {
 	name  string
 	print func()

@@ -24,7 +24,7 @@ func (b *windowBuilder) linearize(ctx context.Context) {
 	}
 	h, w := b.h, b.w
 	var points []Point
-	var steps []int // how many operations are linearized by each point
+	var steps []int // by point: how many operations are linearized up to it
 	at := jepsen.Event(jepsen.None)
 	for i, op := range order {
 		at = max(at, h.Invocation[op])
@@ -41,7 +41,7 @@ func (b *windowBuilder) linearize(ctx context.Context) {
 		}
 		points, steps = append(points, Point{Op: place, At: float64(column)}), append(steps, i+1)
 	}
-	for from := 0; from < len(points); { // those after the same mark share the room behind it
+	for from := 0; from < len(points); { // points after the same mark share the room after it
 		to := from
 		for to < len(points) && points[to].At == points[from].At {
 			to++

@@ -38,13 +38,13 @@ type Result struct {
 	// invocation, which they should only repeat. It is "" if there are none.
 	Altered string
 
-	// Valid.
+	// For a valid verdict:
 	Vacuous string             // why none of its answers says anything that could be wrong (see NoOperations), or ""
 	Final   edn.Value          // the final state
 	Witness []jepsen.Operation // in order of linearization
 	Depth   int                // of the strong d-hitting family in which the witness was found, or 0
 
-	// Invalid.
+	// For an invalid verdict:
 	FailEvent     jepsen.Event     // the first failing completion
 	LastOperation jepsen.Operation // linearized last before it, or None
 	Configs       []Config
@@ -55,14 +55,14 @@ type Result struct {
 	Prior         []jepsen.Operation // the same, but of all parts and with operations that say nothing; nil if a part is undecided
 	Named         []jepsen.Operation // the operations that Explanation names
 	Pattern       string             // the pattern of Explanation, such as "never-written"; "" if only a search shows the failure
-	Relations     []Relation         // the steps of Explanation, as far as it has any, and others
+	Relations     []Relation         // the steps of Explanation, and others
 	Hint          string             // what the user may have forgotten, or ""
 
 	// LikelyInit is an initial value that the first reads show, or "". From it
 	// the history is linearizable, or fails later than from the model's default.
 	LikelyInit string
 
-	// Unknown.
+	// For an unknown verdict:
 	Cause jepsen.Cause
 	Error string // why the history could not be read, or what is wrong with the evidence
 	// Refuted is the result whose evidence is wrong if the cause is jepsen.SelfCheckFailed.

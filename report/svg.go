@@ -37,7 +37,7 @@ import (
 
 // Bounds and sizes of an SVG picture, in pixels.
 const (
-	svgWidth, svgHeight  = 1400, 900 // unless more rows are asked for
+	svgWidth, svgHeight  = 1400, 900 // unless more rows are requested
 	svgLeast             = 720       // wide
 	svgMargin            = 16
 	svgChar, svgSmall    = 7.4, 6.2 // the width of a character in labels, and in small labels

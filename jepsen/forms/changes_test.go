@@ -31,7 +31,7 @@ var changes = map[string]func(path string) error{
 	"longer":    func(path string) error { return inPlace(path, strings.Repeat(" ", 1000)) },
 	"rewritten": func(path string) error { return inPlace(path, "{:process 7, :type :invoke") },
 	"touched":   func(path string) error { return inPlace(path, "") },
-	"rewritten in secret": func(path string) error { // with the time that it had
+	"rewritten in secret": func(path string) error { // with its old time
 		before, err := os.Stat(path)
 		if err != nil {
 			return err

@@ -369,7 +369,7 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 	v := l.in.values
 	fields, read, err := v.ParseFirst(text, pos, 4)
 	if err == nil && read < len(text) && strings.IndexByte(blanks+"\n", text[read]) < 0 {
-		_, err = v.ParseAll(text, pos) // something is glued to the value
+		_, err = v.ParseAll(text, pos) // something follows the value without a blank
 	}
 	if err != nil {
 		return err

@@ -147,7 +147,7 @@ type textReader struct {
 	in      *input
 	form    Form
 	length  int64  // of the text, 0 if unknown
-	object  string // the last heading's
+	object  string // of the last heading
 	named   bool   // there was a heading
 	unknown error  // about the first unknown comment that may be a heading
 	lines   scan.Lines

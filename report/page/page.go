@@ -43,7 +43,7 @@ const MaxBytes = 2_000_000
 
 // Bounds of what a page shows, in characters unless it says otherwise.
 const (
-	maxSections = 8 // keys that have a part with their own part
+	maxSections = 8 // keys with their own part
 	maxText     = 20_000
 	maxSentence = 2_000
 	maxName     = 300

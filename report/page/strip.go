@@ -137,7 +137,7 @@ func spells(h *jepsen.History, at *axis) (all []spell) {
 
 // axis finds where an event stands on a strip. It uses its :time if the times of
 // the events do not go back, otherwise its number. It reads the times of some
-// events, and takes time as even in between.
+// events, and assumes that time passes evenly in between.
 type axis struct {
 	events    int
 	stretches int

@@ -26,8 +26,8 @@ const (
 `
 )
 
-// FuzzMerge puts two texts together as shards in both orders, without a panic. It
-// prints their result in every form; JSON and XML can be read back.
+// FuzzMerge puts two texts together as shards, without a panic and with the same result in both
+// orders. It prints the result in every form; JSON and XML can be read back.
 func FuzzMerge(f *testing.F) {
 	f.Add(strings.ReplaceAll(firstKeys, "}\n", sealed), strings.ReplaceAll(otherKeys, "}\n", sealed))
 	f.Add(shard(1, 2, 5), shard(2, 2, 5))
@@ -68,7 +68,7 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// sealed ends a line with a checksum that is usually wrong.
+// sealed ends a line with a wrong checksum.
 const sealed = `,"sum":"0000000000000000"}` + "\n"
 
 func merge(parts ...string) ([]shards.Line, error) {

@@ -98,7 +98,7 @@ type Trailer struct {
 	Unwritten  int    `json:"unwritten"`  // evidence that could not be written
 	Valid      int    `json:"valid"`      // of the lines
 	Invalid    int    `json:"invalid"`    // the same
-	Unknown    int    `json:"unknown"`    // the same, without those that were unreadable
+	Unknown    int    `json:"unknown"`    // of the lines, without those that were unreadable
 	Unreadable int    `json:"unreadable"` // the same
 }
 

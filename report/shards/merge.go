@@ -146,7 +146,7 @@ func (p *piece) nonsense(n int, why string) bool {
 	return p.bad == 1
 }
 
-// finish takes a trailer: what came before is a whole shard.
+// finish takes a trailer, which completes a shard.
 func (p *piece) finish(n int, t Trailer) {
 	if p.shard != "" && p.shard != t.Shard {
 		p.cutShort()
@@ -172,7 +172,7 @@ func (p *piece) finish(n int, t Trailer) {
 	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
 }
 
-// cutShort notes that the shard at hand has no trailer.
+// cutShort notes that the current shard has no trailer.
 func (p *piece) cutShort() {
 	p.wrong("%s: shard %s was cut short after %d histories: it has no trailer; run it again", p.name, p.shard, p.Lines)
 	p.m.lost(p.shard)
