@@ -133,12 +133,12 @@ func (o *Options) check() error {
 		return err
 	}
 	if o.Depth < 0 || o.Depth > 0 && o.Algorithm != "hitting" {
-		return fmt.Errorf("a depth is a number of at least 1, and goes with the algorithm hitting; found %d with %q", o.Depth, o.Algorithm)
+		return fmt.Errorf("a depth must be at least 1 and requires the algorithm hitting; found %d with %q", o.Depth, o.Algorithm)
 	}
 	return nil
 }
 
-var errNoContext = errors.New("no context is given; context.Background() is one without an end")
+var errNoContext = errors.New("no context was given; context.Background() never ends")
 
 // given says whether there are a context and a history.
 func given(ctx context.Context, h *jepsen.History) error {
@@ -283,7 +283,7 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	wrong := c.selfCheck(ctx, d, r, o)
 	c.suppose(r)
 	if init := c.despiteCrashes(ctx, d, o); init != "" {
-		addHint(r, fmt.Sprintf("it is linearizable if the initial value is %s, which a crashed operation had been called to write by then: %s", text.Shorten(init, maxInit), initFlag(init)))
+		addHint(r, fmt.Sprintf("it is linearizable if the initial value is %s, which a crashed operation had begun to write by then: %s", text.Shorten(init, maxInit), initFlag(init)))
 	}
 	if len(c.missing) > 0 {
 		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))

@@ -100,7 +100,7 @@ func (c *comparer) fromOneOf(claims []*report.Comparison, from models.Spec) {
 		x := claims[i]
 		switch own := x.Result.Init; {
 		case other.Agreement == report.Disagree:
-			other.Why = fmt.Sprintf("it agrees with %s alone, and other results of the test with %s, but a test has one initial value", initGiven(cmp.Or(own, usual)), initGiven(chosen))
+			other.Why = fmt.Sprintf("it agrees only with %s, and other results of the test only with %s, but a test has one initial value", initGiven(cmp.Or(own, usual)), initGiven(chosen))
 			*x = other
 		case other.Agreement != report.Agree:
 			*x = other
@@ -172,7 +172,7 @@ func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, 
 			return k.Result(), nil
 		}
 	}
-	return nil, fmt.Errorf("no op of the history has the key %s", claim.Key)
+	return nil, fmt.Errorf("no operation of the history has the key %s", claim.Key)
 }
 
 func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Comparison {
@@ -190,7 +190,7 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 	}
 	x := report.Comparison{File: c.h.File, Claim: claim}
 	if claim.NoOp {
-		x.Why = "it is of Knossos's no-op model, which accepts every history"
+		x.Why = "it is for Knossos's no-op model, which accepts every history"
 		return x
 	}
 	r, err := c.result(spec, claim)
@@ -277,7 +277,7 @@ func agreement(claim store.Claim, r *report.Result) (report.Agreement, string) {
 	case !isIn(r, claim):
 		return report.Disagree, "the verdicts agree, but the operation that is said to fail is not in the history"
 	case claim.HasOp && r.FailingIndex() != claim.OpIndex:
-		return report.Disagree, "the verdicts agree, the failing operations do not"
+		return report.Disagree, "the verdicts agree, but the failing operations do not"
 	}
 	return report.Agree, ""
 }
@@ -309,5 +309,5 @@ func knownDifference(r *report.Result) string {
 	if d, err := (models.Spec{Name: r.Model}).Definition(); err == nil && d.Knossos != "" {
 		return d.Knossos
 	}
-	return "Knossos reads some values otherwise"
+	return "Knossos reads some values differently"
 }

@@ -21,16 +21,16 @@ func explain(r *report.Result, others int) string {
 	}
 	path := r.Paths[0]
 	if r.LastOperation == jepsen.None {
-		s += " at first"
+		s += " in the initial state"
 	} else {
 		s += " after " + h.Name(r.LastOperation)
 	}
 	s += ": " + path[len(path)-1].Why
 	switch {
 	case others == 1:
-		s += "; nor does the other operation open then help"
+		s += "; the other open operation does not make it possible"
 	case others > 1:
-		s += fmt.Sprintf("; nor do the %d other operations open then help, in any order", others)
+		s += fmt.Sprintf("; no order of the %d other open operations makes it possible", others)
 	}
 	return s
 }

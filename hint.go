@@ -11,7 +11,7 @@ import (
 	"clew/report"
 )
 
-const pairsHint = "every value is a pair: if the first of it is a key, give --independent, and each key is a register of its own"
+const pairsHint = "every value is a pair: if its first element is a key, give --independent to check each key as a separate register"
 
 // hint says what a user of a register may have forgotten, if the failure looks
 // like it: that values are [key value] of independent keys, or that values are written
@@ -66,7 +66,7 @@ func completedOtherwise(h *jepsen.History, r *report.Result) string {
 			continue
 		}
 		if given := h.Value[inv]; v.Same(given) == saw && v.Same(h.OpValue(jepsen.Operation(op))) != saw {
-			return fmt.Sprintf("%s was called with %s, but what a completion says counts: let it repeat %[2]s", h.Name(jepsen.Operation(op)), v.Text(given))
+			return fmt.Sprintf("%s was called with %s, but the value of its completion counts: make the completion repeat %[2]s", h.Name(jepsen.Operation(op)), v.Text(given))
 		}
 	}
 	return ""
@@ -157,7 +157,7 @@ func unsorted(h *jepsen.History, fail jepsen.Event) string {
 	for i, later := range last {
 		for _, earlier := range last[i+1:] {
 			if h.Completion[earlier.op] < h.Invocation[later.op] && later.to < earlier.from {
-				return fmt.Sprintf("by their :time, %s had returned before %s began, which stands before it: the order of the events counts, so sort those of several files by time",
+				return fmt.Sprintf("by their :time, %s had returned before %s began, but it comes later in the history: the order of events counts, so sort the events of several files by time",
 					h.Name(later.op), h.Name(earlier.op))
 			}
 		}

@@ -78,9 +78,9 @@ func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
 		hint  string
 	}{
 		{failed + crashed + read, "",
-			"it is linearizable if the initial value is 0, which a crashed operation had been called to write by then: --init 0"},
+			"it is linearizable if the initial value is 0, which a crashed operation had begun to write by then: --init 0"},
 		{crashed + read, jepsen.InitialValue, // 4, or 0
-			"it is linearizable if the initial value is 0, which a crashed operation had been called to write by then: --init 0"},
+			"it is linearizable if the initial value is 0, which a crashed operation had begun to write by then: --init 0"},
 		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n{:process 1, :type :fail, :f :cas, :value [4 0]}\n" + read, "", ""},
 		{"{:process 1, :type :invoke, :f :cas, :value [4 0]}\n" + read + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 3}\n", "", ""},
 	} {

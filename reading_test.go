@@ -268,7 +268,7 @@ func TestWhateverComesOfAHistoryIsAResult(t *testing.T) {
 			return nil, ctx.Err()
 		}, models.Spec{}, clew.Options{TimeLimit: time.Millisecond}, jepsen.Unknown, jepsen.Timeout, ""},
 		{"a panic while it is read", context.Background(), func(context.Context) (*jepsen.History, error) { panic("no way to read it") }, models.Spec{}, clew.Options{}, jepsen.Unknown, jepsen.Panicked, "no way to read it\n"},
-		{"no context", nil, reading("h.edn"), models.Spec{}, clew.Options{}, jepsen.Unknown, jepsen.Unreadable, "no context is given"},
+		{"no context", nil, reading("h.edn"), models.Spec{}, clew.Options{}, jepsen.Unknown, jepsen.Unreadable, "no context was given"},
 		{"nothing to read", context.Background(), nil, models.Spec{}, clew.Options{}, jepsen.Unknown, jepsen.Unreadable, "expected what reads the history, found nil"},
 		{"no history", context.Background(), func(context.Context) (*jepsen.History, error) { return nil, nil }, models.Spec{}, clew.Options{}, jepsen.Unknown, jepsen.Unreadable, jepsen.ErrNoHistory.Error()},
 	} {

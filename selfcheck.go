@@ -40,14 +40,14 @@ const (
 )
 
 // byRequest ends the reasons why clew did not check a core again by itself.
-const byRequest = "; --verify does it, however long that takes"
+const byRequest = "; --verify rechecks it, however long that takes"
 
 // selfCheck checks the evidence of a result and says so in it. An error means that
 // the evidence is wrong.
 func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, o Options) error {
 	switch {
 	case c.wrong != nil:
-		return fmt.Errorf("the witness is no linearization: %w", c.wrong)
+		return fmt.Errorf("the witness is not a linearization: %w", c.wrong)
 	case o.NoVerify && !o.Verify, r.Verdict == jepsen.Unknown:
 		return nil
 	case r.Verdict == jepsen.Valid && !o.Verify:
@@ -62,10 +62,10 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 		r.Unverified = "there was no time for a core"
 		return nil
 	case len(r.Core) > maxJudged && !o.Verify:
-		r.Unverified = fmt.Sprintf("its core has %d operations, and clew decides no more than %d once more by itself%s", len(r.Core), maxJudged, byRequest)
+		r.Unverified = fmt.Sprintf("its core has %d operations, and clew rechecks at most %d by default%s", len(r.Core), maxJudged, byRequest)
 		return nil
 	case d.judged == maxJudgedKeys && !o.Verify:
-		r.Unverified = fmt.Sprintf("clew decides the cores of no more than %d keys once more by itself%s", maxJudgedKeys, byRequest)
+		r.Unverified = fmt.Sprintf("clew rechecks the cores of at most %d keys by default%s", maxJudgedKeys, byRequest)
 		return nil
 	}
 	d.judged++
@@ -78,7 +78,7 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	case ended:
 		r.Unverified = "a limit came first: " + string(limits.Stopped(ctx))
 	case !r.Verified && err == nil:
-		r.Unverified = "its core is too hard to be decided once more in some milliseconds" + byRequest
+		r.Unverified = "its core is too hard to recheck within a few milliseconds" + byRequest
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) 
 		c.lacks("its verification")
 		return nil
 	case err != nil:
-		return fmt.Errorf("the witness is no linearization: %w", err)
+		return fmt.Errorf("the witness is not a linearization: %w", err)
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (c *checking) ordered(witness []jepsen.Operation) error {
 		}
 		order := c.decisions[p].Order
 		if int(next[p]) == len(order) || c.parts[p].Of[order[next[p]]] != op {
-			return &WitnessError{i, c.h.Name(op) + " does not stand there in the order that was found"}
+			return &WitnessError{i, c.h.Name(op) + " is not at this position in the order that was found"}
 		}
 		next[p]++
 		return nil

@@ -82,11 +82,11 @@ func inTime(h *jepsen.History, witness []jepsen.Operation, readAs []int32, take 
 		case op < 0 || int(op) >= len(seen):
 			return &WitnessError{i, "the history has no such operation"}
 		case seen[op]:
-			return &WitnessError{i, h.Name(op) + " stands in it twice"}
+			return &WitnessError{i, h.Name(op) + " occurs in it twice"}
 		case h.Status[op] == jepsen.Failed && readAs[op] == jepsen.None:
 			return &WitnessError{i, h.Name(op) + " failed"}
 		case latest >= 0 && h.Status[op] != jepsen.Crashed && h.Completion[op] < h.Invocation[latest]:
-			return &WitnessError{i, fmt.Sprintf("%s had returned before %s began, yet stands behind it", h.Name(op), h.Name(latest))}
+			return &WitnessError{i, fmt.Sprintf("%s had returned before %s began, yet comes after it", h.Name(op), h.Name(latest))}
 		}
 		seen[op] = true
 		if latest < 0 || h.Invocation[op] > h.Invocation[latest] {

@@ -104,7 +104,7 @@ func (v *NeverAdded) Tell(t models.Teller) string {
 	if t.Adds(v.Taker) {
 		s = t.Did(v.Taker) + ", but nothing had added it by then"
 	} else { // a read of a whole set, which is not a value
-		s = t.Name(v.Taker) + " holds what nothing had added by then"
+		s = t.Name(v.Taker) + " contains a value that no operation had added by then"
 	}
 	if v.Adder != Missing {
 		s += "; " + t.Did(v.Adder) + " only later"
@@ -139,7 +139,7 @@ type Stopped struct{}
 func (Stopped) Rows() []*models.Row { return nil }
 
 // Tell returns the sentence.
-func (Stopped) Tell(models.Teller) string { return "the fast path was still at it" }
+func (Stopped) Tell(models.Teller) string { return "the fast path was still running" }
 
 // Unsupported: Op is an operation of a kind that is not handled.
 type Unsupported struct{ Op models.Row }
@@ -149,7 +149,7 @@ func (a *Unsupported) Rows() []*models.Row { return []*models.Row{&a.Op} }
 
 // Tell returns the sentence.
 func (a *Unsupported) Tell(t models.Teller) string {
-	return fmt.Sprintf("the fast path takes no %s such as op %d", t.F(a.Op), t.Index(a.Op))
+	return fmt.Sprintf("the fast path does not handle %s, such as op %d", t.F(a.Op), t.Index(a.Op))
 }
 
 // Repeated: Reader may have seen its value from more than one operation,

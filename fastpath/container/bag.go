@@ -558,9 +558,9 @@ func (v *NeverEmpty) Rows() []*models.Row { return append(fastpath.RowsOf(v.Adds
 // Tell returns the sentence.
 func (v *NeverEmpty) Tell(t models.Teller) string {
 	if len(v.Adds) == 0 {
-		return t.Who(v.Empty) + " found it empty, but more was certainly inside all the time than crashed operations can have taken"
+		return t.Who(v.Empty) + " found the container empty although it held more throughout than crashed operations can have taken"
 	}
-	return t.Who(v.Empty) + " found it empty, but all the time that it looked " + certainly(t, v.Adds) + " inside"
+	return foundEmpty(t, v.Empty, v.Adds)
 }
 
 // Pairing: it matters which of the operations that added its value Taker took.
@@ -571,5 +571,5 @@ func (a *Pairing) Rows() []*models.Row { return []*models.Row{&a.Taker} }
 
 // Tell returns the sentence.
 func (a *Pairing) Tell(t models.Teller) string {
-	return fmt.Sprintf("value %s was added several times, and it matters which of them op %d took", t.Value(a.Taker), t.Index(a.Taker))
+	return fmt.Sprintf("value %s was added several times, and the verdict depends on which one op %d took", t.Value(a.Taker), t.Index(a.Taker))
 }

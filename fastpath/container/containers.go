@@ -549,7 +549,7 @@ func (v *RemovedTwice) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *RemovedTwice) Tell(t models.Teller) string {
-	return t.Did(v.First) + ", and again by " + t.Who(v.Second) + ", but only " + t.Who(v.Adder) + " added it, once"
+	return t.Did(v.First) + ", and again by " + t.Who(v.Second) + ", but it was added only once, by " + t.Who(v.Adder)
 }
 
 // SeenAfterRemoved: Peek saw a value first or on top, although Remove had
@@ -581,23 +581,29 @@ func (v *NotEmpty) Rows() []*models.Row { return append(fastpath.RowsOf(v.Adds),
 
 // Tell returns the sentence.
 func (v *NotEmpty) Tell(t models.Teller) string {
-	return t.Who(v.Empty) + " found it empty, but all the time that it looked " + certainly(t, v.Adds) + " inside"
+	return foundEmpty(t, v.Empty, v.Adds)
 }
 
-// certainly names the values that operations added: "values 1, 2 and others were".
-func certainly(t models.Teller, rows []models.Row) string {
+// foundEmpty says that an operation found the container empty although some of the values
+// that operations added were inside all the time that it ran.
+func foundEmpty(t models.Teller, empty models.Row, adds []models.Row) string {
+	return t.Who(empty) + " found the container empty although " + someOf(t, adds) + " was in it throughout"
+}
+
+// someOf names the values that operations added: "at least one of the values 1, 2 and others".
+func someOf(t models.Teller, rows []models.Row) string {
 	var values []string
 	for _, row := range rows[:min(len(rows), fastpath.MaxTold)] {
 		if row == fastpath.Initial {
-			return "something that was there at first was certainly"
+			return "an initial element"
 		}
 		values = append(values, t.Value(row))
 	}
 	switch {
 	case len(rows) > fastpath.MaxTold:
-		return "values " + strings.Join(values, ", ") + " and others were"
+		return "at least one of the values " + strings.Join(values, ", ") + " and others"
 	case len(rows) > 1:
-		return "some of the values " + strings.Join(values, ", ") + " was certainly"
+		return "at least one of the values " + strings.Join(values, ", ")
 	}
-	return "value " + values[0] + " was certainly"
+	return "value " + values[0]
 }

@@ -201,7 +201,7 @@ func (v *Overtaken) Rows() []*models.Row { return append(fastpath.RowsOf(v.Highe
 
 // Tell returns the sentence.
 func (v *Overtaken) Tell(t models.Teller) string {
-	return t.Did(v.Taker) + ", but all the time that it ran " + certainly(t, v.Higher) + " inside, of higher priority"
+	return t.Did(v.Taker) + " although " + someOf(t, v.Higher) + ", of higher priority, was in the queue throughout"
 }
 
 // witness puts the operations in order of slots.

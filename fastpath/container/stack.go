@@ -227,7 +227,7 @@ func (v *Buried) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *Buried) Tell(t models.Teller) string {
-	s := t.Did(v.Took) + ", but all the time that it ran value " + t.Value(v.Above) + " was inside, on top of it: " +
+	s := t.Did(v.Took) + ", but value " + t.Value(v.Above) + " was above it throughout: " +
 		t.Did(v.Above) + " after " + t.Had(v.Below)
 	if v.TookAbove == fastpath.Missing {
 		return s + ", and had not been taken by then"

@@ -50,7 +50,7 @@ func (a *Branching) Rows() []*models.Row { return []*models.Row{&a.Remove} }
 
 // Tell returns the sentence.
 func (a *Branching) Tell(t models.Teller) string {
-	return fmt.Sprintf("op %d and others crashed, and what they took can be guessed in too many ways", t.Index(a.Remove))
+	return fmt.Sprintf("op %d and others crashed, and there are too many possibilities for what they took", t.Index(a.Remove))
 }
 
 // matching says which values unknown removes took.

@@ -88,7 +88,7 @@ func (v *FenceTooLow) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *FenceTooLow) Tell(t models.Teller) string {
-	return "the fence of " + t.Name(v.Acquire) + " is not greater than that of " + t.Name(v.Earlier) + ", which had acquired before"
+	return "the fence of " + t.Name(v.Acquire) + " is not greater than that of " + t.Name(v.Earlier) + ", which had acquired the lock before"
 }
 
 // FenceDiffers: the owner of Acquire already held the lock with the fence
@@ -100,5 +100,5 @@ func (v *FenceDiffers) Rows() []*models.Row { return []*models.Row{&v.Acquire, &
 
 // Tell returns the sentence.
 func (v *FenceDiffers) Tell(t models.Teller) string {
-	return t.Name(v.Acquire) + " shows another fence than " + t.Name(v.Held) + ", with which it was still held"
+	return t.Name(v.Acquire) + " shows a different fence although the lock was still held with that of " + t.Name(v.Held)
 }

@@ -220,7 +220,7 @@ func (v *NotHeld) Tell(t models.Teller) string {
 	if v.Last == fastpath.Missing {
 		return s
 	}
-	return s + "; the release before was of " + t.Who(v.Last)
+	return s + "; the previous release was by " + t.Who(v.Last)
 }
 
 // Counted: Op acquires or releases several permits without owners, which is
@@ -232,5 +232,5 @@ func (a *Counted) Rows() []*models.Row { return []*models.Row{&a.Op} }
 
 // Tell returns the sentence.
 func (a *Counted) Tell(t models.Teller) string {
-	return fmt.Sprintf("op %d is of several permits that belong to nobody", t.Index(a.Op))
+	return fmt.Sprintf("op %d takes or returns several permits, and permits have no owners", t.Index(a.Op))
 }

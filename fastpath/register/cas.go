@@ -378,7 +378,7 @@ func (v *Backwards) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *Backwards) Tell(t models.Teller) string {
-	return t.Did(v.Earlier) + " after " + t.Had(v.Later) + ", which needs it done before"
+	return t.Did(v.Earlier) + " after " + t.Had(v.Later) + ", although the latter depends on the former"
 }
 
 // ReplacedTwice: First and Second are cas operations that both replaced the
@@ -395,11 +395,11 @@ func (v *ReplacedTwice) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *ReplacedTwice) Tell(t models.Teller) string {
-	left := "was there at first"
+	left := "the initial value"
 	if v.Writer != fastpath.Initial {
-		left = t.Who(v.Writer) + " had written"
+		left = "what " + t.Who(v.Writer) + " had written"
 	}
-	return "only one can have replaced what " + left + ", but " + t.Did(v.First) + ", and " + t.Did(v.Second)
+	return "only one operation can have replaced " + left + ", but " + t.Did(v.First) + ", and " + t.Did(v.Second)
 }
 
 // Circle: each operation is a cas that saw a value which only the next one leaves,

@@ -429,7 +429,7 @@ func (v *BeforeFirst) Rows() []*models.Row { return []*models.Row{&v.Op} }
 
 // Tell returns the sentence.
 func (v *BeforeFirst) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " is of a version from before the first"
+	return t.Name(v.Op) + " has a version older than the first one"
 }
 
 // WrongVersion: Late began after Early had returned, but is of an earlier
@@ -447,9 +447,9 @@ func (v *WrongVersion) Relations() []models.Relation {
 // Tell returns the sentence.
 func (v *WrongVersion) Tell(t models.Teller) string {
 	if versionOf(t, v.Late) == versionOf(t, v.Early) {
-		return t.Name(v.Late) + " made what " + t.Name(v.Early) + " had read before it began"
+		return t.Name(v.Late) + " made the version that " + t.Name(v.Early) + " had read before it began"
 	}
-	return t.Name(v.Late) + " began after " + t.Name(v.Early) + " had returned, but is of an earlier version"
+	return t.Name(v.Late) + " began after " + t.Name(v.Early) + " had returned, but has an earlier version"
 }
 
 // OtherValue: Op and Other (Initial: the initial value) disagree on the
@@ -462,13 +462,13 @@ func (v *OtherValue) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Other
 // Tell returns the sentence.
 func (v *OtherValue) Tell(t models.Teller) string {
 	if v.Other == fastpath.Initial {
-		return t.Name(v.Op) + " does not agree with the value at first"
+		return t.Name(v.Op) + " does not agree with the initial value"
 	}
 	version := min(versionOf(t, v.Op), versionOf(t, v.Other))
 	return t.Name(v.Op) + " does not agree with " + t.Name(v.Other) + " on the value of version " + strconv.Itoa(version)
 }
 
-// TooFewUpdates: Op is of a version that takes more updates than had begun by then.
+// TooFewUpdates: Op has a version that requires more updates than had begun by then.
 type TooFewUpdates struct{ Op models.Row }
 
 // Rows returns the operations.
@@ -476,7 +476,7 @@ func (v *TooFewUpdates) Rows() []*models.Row { return []*models.Row{&v.Op} }
 
 // Tell returns the sentence.
 func (v *TooFewUpdates) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " is of a version that takes more updates than had begun by then"
+	return t.Name(v.Op) + " has a version that requires more updates than had begun by then"
 }
 
 // NeverCurrent: Read read a value that no version had while it ran.
@@ -509,5 +509,5 @@ func (a *Unplaced) Rows() []*models.Row { return []*models.Row{&a.Op} }
 
 // Tell returns the sentence.
 func (a *Unplaced) Tell(t models.Teller) string {
-	return fmt.Sprintf("op %d needs a version or value that may be of several operations which never returned", t.Index(a.Op))
+	return fmt.Sprintf("op %d needs a version or value that may come from several operations that never returned", t.Index(a.Op))
 }

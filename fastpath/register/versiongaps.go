@@ -455,7 +455,7 @@ func (v *NoUpdate) Tell(t models.Teller) string {
 		missing--
 	}
 	if missing > 1 {
-		return fmt.Sprintf("%s needs %d updates that follow version %d, and too few are left that can be them", t.Name(v.Op), missing, from)
+		return fmt.Sprintf("%s needs %d updates that follow version %d, and too few candidates are left", t.Name(v.Op), missing, from)
 	}
-	return fmt.Sprintf("%s needs an update that follows version %d, and none is left that can be it", t.Name(v.Op), from)
+	return fmt.Sprintf("%s needs an update that follows version %d, and no candidate is left", t.Name(v.Op), from)
 }

@@ -86,7 +86,7 @@ func (v *InitialLate) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *InitialLate) Tell(t models.Teller) string {
-	return t.Did(v.Late) + " after " + t.Had(v.Other) + "; it goes back to the initial value"
+	return t.Did(v.Late) + " after " + t.Had(v.Other) + "; value " + t.Value(v.Late) + " stems from the initial value"
 }
 
 // Interleaved: the operations of one value X, and of what cas operations made

@@ -477,7 +477,7 @@ func (v *Passed) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *Passed) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " cannot be: the counter had passed that when " + t.Name(v.By) + " returned"
+	return t.Name(v.Op) + " is impossible: the counter was already past that value when " + t.Name(v.By) + " returned"
 }
 
 // OutOfReach: the adds that had begun when Op returned do not lead to its total.
@@ -488,5 +488,5 @@ func (v *OutOfReach) Rows() []*models.Row { return []*models.Row{&v.Op} }
 
 // Tell returns the sentence.
 func (v *OutOfReach) Tell(t models.Teller) string {
-	return "no adds that had begun when it returned lead to " + t.Name(v.Op)
+	return t.Name(v.Op) + " is impossible: no combination of the adds that had begun when it returned gives this value"
 }

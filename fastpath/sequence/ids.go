@@ -187,7 +187,7 @@ func (v *SameID) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Earlier} 
 
 // Tell returns the sentence.
 func (v *SameID) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " gave out again what " + t.Name(v.Earlier) + " had given out"
+	return t.Name(v.Op) + " returned the id that " + t.Name(v.Earlier) + " had already returned"
 }
 
 // NotGreater: Op began after Earlier had returned, but its id is less.
@@ -203,5 +203,5 @@ func (v *NotGreater) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *NotGreater) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " began after " + t.Name(v.Earlier) + ", yet its id is not greater"
+	return t.Name(v.Op) + " began after " + t.Name(v.Earlier) + " had returned, yet its id is not greater"
 }

@@ -532,7 +532,7 @@ func (a *Mixed) Rows() []*models.Row { return []*models.Row{&a.Plain, &a.Told} }
 
 // Tell returns the sentence.
 func (a *Mixed) Tell(t models.Teller) string {
-	return t.Name(a.Told) + " and " + t.Name(a.Plain) + " may both stand at a place that nothing has seen"
+	return t.Name(a.Told) + " and " + t.Name(a.Plain) + " may both be at an offset that no operation has seen"
 }
 
 // Twins: these two append the same value, and one does not tell its place.

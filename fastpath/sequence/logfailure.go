@@ -163,7 +163,7 @@ func (v *Grown) Relations() []models.Relation {
 
 // Tell returns the sentence.
 func (v *Grown) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " cannot be: the log was longer by the time " + t.Name(v.By) + " returned"
+	return t.Name(v.Op) + " is impossible: the log was already longer when " + t.Name(v.By) + " returned"
 }
 
 // Disagree: these two do not show prefixes of one list.
@@ -174,5 +174,5 @@ func (v *Disagree) Rows() []*models.Row { return []*models.Row{&v.Op, &v.Other} 
 
 // Tell returns the sentence.
 func (v *Disagree) Tell(t models.Teller) string {
-	return t.Name(v.Op) + " contradicts " + t.Name(v.Other) + ", whichever came first"
+	return t.Name(v.Op) + " contradicts " + t.Name(v.Other) + ", in either order"
 }

@@ -392,7 +392,7 @@ func (v *Unchanged) Rows() []*models.Row { return []*models.Row{&v.Op, &v.After}
 // Tell returns the sentence.
 func (v *Unchanged) Tell(t models.Teller) string {
 	if v.After == fastpath.Initial {
-		return t.Name(v.Op) + " cannot be what it found at first, and nothing could have changed that"
+		return t.Name(v.Op) + " cannot have been true initially, and no operation could have changed that"
 	}
-	return t.Name(v.Op) + " cannot be what it found after " + t.Name(v.After) + ", and nothing could have changed that in between"
+	return t.Name(v.Op) + " cannot have been true after " + t.Name(v.After) + ", and no operation could have changed that in between"
 }

@@ -596,11 +596,15 @@ func (v *NotRead) Tell(t models.Teller) string {
 	if v.Shown == fastpath.Initial {
 		return lacksInitial(t, v.Read)
 	}
-	return t.Name(v.Read) + " does not hold what " + t.Name(v.Shown) + " does, which had returned before it began"
+	shown := t.Name(v.Shown)
+	if t.Op(v.Shown).Kind == models.Add {
+		return t.Name(v.Read) + " is missing " + t.Value(v.Shown) + ", although " + shown + " had completed before the read began"
+	}
+	return t.Name(v.Read) + " is missing an element that " + shown + " had returned before it began"
 }
 
 func lacksInitial(t models.Teller, read models.Row) string {
-	return t.Name(read) + " does not hold all that was there at first"
+	return t.Name(read) + " is missing an initial element"
 }
 
 // AddedBefore: First added a value (Initial: it was there initially). It
@@ -621,8 +625,8 @@ func (v *AddedBefore) Tell(t models.Teller) string {
 	if v.First == fastpath.Initial {
 		return lacksInitial(t, v.Read)
 	}
-	return t.Name(v.Read) + " holds what " + t.Name(v.Second) + " added, and not what " + t.Name(v.First) +
-		" did, which had returned before that began"
+	return t.Name(v.Read) + " contains what " + t.Name(v.Second) + " added, but not what " + t.Name(v.First) +
+		" added, although the latter had completed before the former began"
 }
 
 // NotASet: Read read something that is not a set.
@@ -632,4 +636,6 @@ type NotASet struct{ Read models.Row }
 func (v *NotASet) Rows() []*models.Row { return []*models.Row{&v.Read} }
 
 // Tell returns the sentence.
-func (v *NotASet) Tell(t models.Teller) string { return t.Name(v.Read) + " read what is no set" }
+func (v *NotASet) Tell(t models.Teller) string {
+	return t.Name(v.Read) + " read something that is not a set"
+}
