@@ -19,6 +19,9 @@ func Long() bool { return os.Getenv("CLEW_LONG") == "1" }
 // Takes says whether a test takes the i-th of its inputs: one in three if few are taken.
 func Takes(i int) bool { return !Few() || i%3 == 0 }
 
+// Races says whether a test takes the i-th of its inputs: one in three with the race detector.
+func Races(i int) bool { return !Race || i%3 == 0 }
+
 // Histories returns how many histories a test takes: a fifth of the full number if few
 // are taken, and in the long mode long, or CLEW_LONG_HISTORIES.
 func Histories(full, long uint64) uint64 {
