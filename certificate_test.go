@@ -540,8 +540,8 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 		{"bytes that are no text", write + "\"\xff\"", alone, unread},
 		{"a damaged gzip file", "\x1f\x8b\x08" + write, alone, "not checked: "},
 
-		{"a client that is no integer", strings.ReplaceAll(saw(`1`, `2`), ":process ", ":process :p"), none, "rejected: a process that is no integer has an operation :"},
-		{"a client that is no integer, all being clients", strings.ReplaceAll(write+ok, ":process 0", `:process "a"`), strings.Replace(alone, `"integers"`, `"all"`, 1), "proved: linearizable as register {}, independent: False, clients: all"},
+		{"a client that is not an integer", strings.ReplaceAll(saw(`1`, `2`), ":process ", ":process :p"), none, "rejected: a process that is not an integer has an operation :"},
+		{"a client that is not an integer, all being clients", strings.ReplaceAll(write+ok, ":process 0", `:process "a"`), strings.Replace(alone, `"integers"`, `"all"`, 1), "proved: linearizable as register {}, independent: False, clients: all"},
 		{"no client of this model", saw(`1`, `1`) + "{:process :checker :type :okay :f :start}\n", order, equal},
 		{"an op without a process", write + "{:type :ok, :f :write, :value 1}", alone, unread},
 		{"no such :type", write + strings.Replace(ok, ":ok", ":okay", 1), alone, unread},

@@ -127,7 +127,7 @@ func ExampleRead_errors() {
 	}
 	// Output:
 	// file h.edn, line 2, column 1
-	// process 0's :ok :read (index 1) completes its :invoke :write (index 0, line 1) with another :f; expected :write
+	// process 0's :ok :read (index 1) completes its :invoke :write (index 0, line 1) with a different :f; expected :write
 }
 
 // An error about a parameter of a model can be told in the words of whoever has

@@ -147,7 +147,7 @@ func TestWhatOpMapsCannotSayIsNotWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "process 1 has another operation open, and op maps tell operations apart by their processes"
+	const want = "process 1 has another operation open, and op maps identify operations by their processes"
 	if err := h.WriteEDN(new(bytes.Buffer)); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -155,7 +155,7 @@ func TestWhatOpMapsCannotSayIsNotWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.WriteEDN(new(bytes.Buffer)); err == nil || err.Error() != "h.edn:1:1: process 0's :write has a value that is no EDN" {
+	if err := h.WriteEDN(new(bytes.Buffer)); err == nil || err.Error() != "h.edn:1:1: process 0's :write has a value that is not EDN" {
 		t.Error(err)
 	}
 	if err := (*jepsen.History)(nil).WriteEDN(nil); err != jepsen.ErrNoHistory {

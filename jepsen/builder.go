@@ -370,13 +370,13 @@ func CheckOp(file string, e *opmap.Event) error {
 		found := ""
 		switch keys := keysOf(e); {
 		case slices.Contains(keys, ":valid?"):
-			found = "; this looks like a result, and the history that it is about lies beside it"
+			found = "; it looks like a result: check the history beside it"
 		case foreign(keys) != "":
-			found = ", but those of " + foreign(keys)
+			found = "; its keys are those of " + foreign(keys)
 		case len(keys) > 0:
-			found = ", but " + strings.Join(keys[:min(len(keys), maxKeysShown)], ", ")
+			found = "; its keys are " + strings.Join(keys[:min(len(keys), maxKeysShown)], ", ")
 		}
-		return edn.Pos{File: file, Line: e.Line, Col: e.Col}.Errorf("the map is no op: it has no :process, :type and :f%s", found)
+		return edn.Pos{File: file, Line: e.Line, Col: e.Col}.Errorf("this map is not an operation: it lacks :process, :type and :f%s", found)
 	}
 	return nil
 }
@@ -400,7 +400,7 @@ func foreign(keys []string) string {
 	case has(":ClientId", ":Kind", ":Value", ":Id"):
 		return "a Porcupine event; write op maps, {\"process\": 0, \"type\": \"invoke\", \"f\": \"write\", \"value\": 1}, or give the events to fallback/porcupine, which takes Porcupine's models"
 	case has(":Partitions", ":Annotations"):
-		return "a picture that Porcupine draws, which has its operations as sentences only; write the operations as interval records (docs/own-system.md)"
+		return "a picture drawn by Porcupine, which holds its operations only as sentences; write the operations as interval records (docs/own-system.md)"
 	}
 	return ""
 }
@@ -445,7 +445,7 @@ func (b *Builder) typeOf(e *opmap.Event) (Type, error) {
 			instead = "; in JSON they are written without the colon"
 		}
 	} else if keys := keysOf(e); slices.Contains(keys, ":start") && slices.Contains(keys, ":end") {
-		instead = `, or an interval record with "call" and "return" in the place of :start and :end`
+		instead = `, or an interval record with "call" and "return" instead of :start and :end`
 	}
 	return 0, b.at(e).Errorf("the op %s; expected :invoke, :ok, :fail or :info%s", found, instead)
 }

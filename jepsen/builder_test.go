@@ -136,7 +136,7 @@ func TestBuildersSayWhatMakesNoSense(t *testing.T) {
 			func(b *jepsen.Builder) { b.Invoke(0, "write", 1); b.Invoke(0, "read", nil) }},
 		{"process 0's :ok :read (index 0) has no invocation: it is the first event of its process",
 			func(b *jepsen.Builder) { b.OK(0, "read", 1); b.OK(1, "later", 1) }},
-		{"process 0's :ok :read (index 1) completes its :invoke :write (index 0) with another :f; expected :write",
+		{"process 0's :ok :read (index 1) completes its :invoke :write (index 0) with a different :f; expected :write",
 			func(b *jepsen.Builder) { b.Invoke(0, "write", 1); b.OK(0, "read", 1) }},
 		{"process 0's :ok :write (index 2) comes after its own :info :write (index 1); expected an invocation",
 			func(b *jepsen.Builder) { b.Invoke(0, "write", 1); b.Info(0, "write", 1); b.OK(0, "write", 1) }},

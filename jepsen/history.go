@@ -223,4 +223,4 @@ func (h *History) Errorf(event Event, format string, args ...any) error {
 }
 
 // ErrNoHistory is the error of functions that are given nil or the zero History.
-var ErrNoHistory = errors.New("no history is given: read one, or build one")
+var ErrNoHistory = errors.New("no history was given: read or build one")

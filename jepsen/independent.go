@@ -98,7 +98,7 @@ func (h *History) keyed(share bool) (*Keyed, error) {
 		return nil, ErrNoTuples
 	}
 	if lacking != None {
-		return nil, h.Errorf(lacking, "independent: expected [key value] for the value of %s (index %d), found %s; with keyless every, an operation without a key is one of every key",
+		return nil, h.Errorf(lacking, "independent: expected [key value] for the value of %s (index %d), found %s; with keyless every, an operation without a key belongs to every key",
 			h.Values.Text(h.F[lacking]), h.Index(lacking), h.Values.Text(h.Value[lacking]))
 	}
 	k.sort()

@@ -93,7 +93,7 @@ func TestAnOperationWithoutAKeyIsAnError(t *testing.T) {
 		}
 		_, err = h.Independent()
 		if want != "" {
-			want = "independent: expected [key value] for the value of :" + want + "; with keyless every, an operation without a key is one of every key"
+			want = "independent: expected [key value] for the value of :" + want + "; with keyless every, an operation without a key belongs to every key"
 		}
 		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), ": "+want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)

@@ -22,7 +22,7 @@ func (b *Builder) pair(ev Event) error {
 		return b.unpaired(ev)
 	}
 	if inv := h.Invocation[op]; h.F[inv] != h.F[ev] && !(b.opts.AnyFailedF && h.Type[ev] == Fail) {
-		return h.Errorf(ev, "%s (index %d) completes its %s with another :f; expected %s",
+		return h.Errorf(ev, "%s (index %d) completes its %s with a different :f; expected %s",
 			b.name(ev), h.Index(ev), b.cite(inv), h.Values.Text(h.F[inv]))
 	}
 	h.end(op, ev)

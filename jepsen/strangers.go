@@ -20,10 +20,10 @@ type Stranger struct {
 }
 
 // errStranger says what to do about a Stranger.
-const errStranger = "is of a process that is no integer, so nobody would check it; with clients all, every process but :nemesis is a client"
+const errStranger = "its process is not an integer, so it would not be checked; with clients all, every process but :nemesis is a client"
 
 // Err returns the error of a history in which the stranger's operations would count.
-func (s *Stranger) Err() error { return s.at.Errorf("%s %s", s.name, errStranger) }
+func (s *Stranger) Err() error { return s.at.Errorf("%s: %s", s.name, errStranger) }
 
 // isClient says whether the process of an event is a client; it is not an integer. If it is
 // not, the event is skipped.
@@ -35,7 +35,7 @@ func (b *Builder) isClient(e *opmap.Event, position int64) (bool, error) {
 	}
 	switch {
 	case e.Has&opmap.HasProcess == 0:
-		return false, b.at(e).Errorf("%s (index %d) has%s no :process; expected one that says whose operation it is", b.call(e), index, b.otherName(e, "process"))
+		return false, b.at(e).Errorf("%s (index %d) has%s no :process; expected the process that performs the operation", b.call(e), index, b.otherName(e, "process"))
 	case e.Process == b.nemesis:
 		b.skip(e, index)
 		return false, nil
@@ -112,14 +112,14 @@ func (b *Builder) clients() error {
 	switch none := len(h.Type) == 0; {
 	case none && b.strange > 0:
 		first := &h.Strangers[0]
-		return first.at.Errorf("no operation of a client: the first event, %s, %s", first.name, errStranger)
+		return first.at.Errorf("no operation of a client: the first event is %s; %s", first.name, errStranger)
 	case none && h.Events > h.Skipped:
-		return b.lost.Errorf("no operation of a client: nothing but completions without an invocation")
+		return b.lost.Errorf("no operation of a client: only completions without an invocation")
 	case none:
 		b.Warn("no operations of clients (processes that are integers): nothing to check")
 	case b.strange > 0:
 		first := &h.Strangers[0]
-		b.Warn("%sevents of processes that are no integers: %d, the first %s; skipped", b.line(first.at.Line), b.strange, first.name)
+		b.Warn("%sskipped events whose processes are not integers: %d, the first %s", b.line(first.at.Line), b.strange, first.name)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (b *Builder) misnamed(t Type, e *opmap.Event, position int64) {
 		h.Misread = append(h.Misread, m)
 		return
 	}
-	b.Warn("%s%s has %s, and nil for %s, which counts", b.line(e.Line), m.name, keys.Found, keys.Expected)
+	b.Warn("%s%s has %s, but its %s is nil, and that counts", b.line(e.Line), m.name, keys.Found, keys.Expected)
 }
 
 // otherName says which key of an op map may stand for one that it lacks: " :proc and", ""

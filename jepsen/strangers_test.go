@@ -55,7 +55,7 @@ func TestEveryStrangerIsToldOf(t *testing.T) {
 		}
 		want := []string(nil)
 		if n > 0 {
-			want = []string{fmt.Sprintf("line 3: events of processes that are no integers: %d, the first process \"watch\"'s :info :look (index 2); skipped", n)}
+			want = []string{fmt.Sprintf("line 3: skipped events whose processes are not integers: %d, the first process \"watch\"'s :info :look (index 2)", n)}
 		}
 		if !slices.Equal(h.Warnings, want) {
 			t.Errorf("%d events: %q, want %q", n, h.Warnings, want)

@@ -27,13 +27,13 @@ func (h *History) WriteEDN(w io.Writer) error {
 		case h.Type[e] != Invoke:
 			open[process] = false
 		case open[process]:
-			return h.Errorf(e, "process %s has another operation open, and op maps tell operations apart by their processes", h.ProcessName(op))
+			return h.Errorf(e, "process %s has another operation open, and op maps identify operations by their processes", h.ProcessName(op))
 		default:
 			open[process] = true
 		}
 		line = ops.AppendEvent(line[:0], e)
 		if bytes.IndexByte(line, ';') >= 0 && !isOneMap(line) {
-			return h.Errorf(e, "process %s's %s has a value that is no EDN", h.ProcessName(op), h.Values.Text(h.F[e]))
+			return h.Errorf(e, "process %s's %s has a value that is not EDN", h.ProcessName(op), h.Values.Text(h.F[e]))
 		}
 		if _, err := out.Write(append(line, '\n')); err != nil {
 			return err

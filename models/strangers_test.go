@@ -27,7 +27,7 @@ func TestModelsAdmitNoStrangerWithTheirFs(t *testing.T) {
 				t.Fatal(err)
 			}
 			known := strings.HasPrefix(f, ":") && f != ":frobnicate"
-			if err := spec.Admits(h); (err != nil) != known || known && !strings.Contains(err.Error(), "'s :info "+f+" (index 2) is of a process that is no integer") {
+			if err := spec.Admits(h); (err != nil) != known || known && !strings.Contains(err.Error(), "'s :info "+f+" (index 2): its process is not an integer") {
 				t.Errorf("%s and :f %s: %v", d.Name, f, err)
 			}
 		}

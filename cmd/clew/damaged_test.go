@@ -16,7 +16,7 @@ import (
 func damaged() []badInput {
 	return []badInput{
 		{"a tar archive of another name", "", gzipped(tarred(write)),
-			"h.edn:1:1: expected EDN or log lines, found a tar archive, which is one if its name ends in .tar, .tar.gz, .tgz or .tar.zst"},
+			"h.edn:1:1: expected EDN or log lines, found a tar archive; its name must end in .tar, .tar.gz, .tgz or .tar.zst"},
 		{"a gzip file cut in its header", "", gzipped(write)[:5],
 			"h.edn: the gzip data is cut off: expected more of it, found the end of the file"},
 		{"a gzip file of two bytes", "", gzipped(write)[:2],

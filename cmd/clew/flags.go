@@ -74,7 +74,7 @@ func given(c *cli.Context) settings {
 type reading struct {
 	spec        models.Spec
 	independent bool // each key is a history of its own
-	keyless     bool // an operation without a key is one of every key
+	keyless     bool // an operation without a key belongs to every key
 	allClients  bool // every process but :nemesis is a client
 	clockError  int64
 	modelFile   string // the file of the model, "" if it is none of one's own
@@ -182,7 +182,7 @@ func inWords(err error) string {
 func asFlags(text string) string {
 	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
 	text = strings.Replace(text, "with clients all", "with --clients all", 1)
-	text = strings.Replace(text, "a clock error goes", "--clock-error goes", 1)
+	text = strings.Replace(text, "a clock error requires", "--clock-error requires", 1)
 	text = strings.Replace(text, "with keyless every", "with --keyless every", 1)
 	return ofKeys.ReplaceAllString(text, "${1}--independent: ")
 }

@@ -176,48 +176,48 @@ var malformed = []badInput{
 	{"NUL bytes after an op", "", "{:process 0, :type :invoke, :f :write, :value 1}\n\x00\x00\x00\x00\x00\x00\x00\x00",
 		"h.edn:2:1: expected an op map, found a symbol"},
 	{"UTF-16 with a byte order mark, little end first", "", "\xff\xfe[\x00{\x00:\x00p\x00r\x00o\x00c\x00e\x00s\x00s\x00 \x000\x00}\x00]\x00",
-		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"},
+		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8"},
 	{"UTF-16 with a byte order mark, big end first", "", "\xfe\xff\x00[\x00{\x00:\x00p\x00r\x00o\x00c\x00e\x00s\x00s\x00 \x000\x00}\x00]",
-		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"},
+		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8"},
 	{"UTF-16 without a byte order mark", "", "[\x00{\x00:\x00p\x00r\x00o\x00c\x00e\x00s\x00s\x00 \x000\x00}\x00]\x00",
-		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"},
+		"h.edn:1:1: expected EDN or log lines, found UTF-16; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8"},
 	{"HTML", "", `<!DOCTYPE html>
 <html><body>404</body></html>
 `,
 		"h.edn:1:1: expected EDN or log lines, found HTML or XML"},
 	{"a map in JSON that is no op", "", `{"name": "etcd", "nodes": ["n1", "n2"]}
 `,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :name, :nodes"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :name, :nodes"},
 	{"a history in JSON within a map", "", `{"history": [{"process":0,"type":"invoke","f":"write","value":1}]}
 `,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :history"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :history"},
 	{"keys in JSON in capitals", "", `{"Process":0,"Type":"invoke","F":"write","Value":1,"Time":1,"Index":0}
 `,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :Process, :Type, :F, :Value, :Time"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :Process, :Type, :F, :Value, :Time"},
 	{"keys in JSON with their colons", "", `{":process":0,":type":"invoke"}
 `,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but ::process, ::type"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are ::process, ::type"},
 	{"keys that are long", "", `{"` + strings.Repeat("k", 100) + `" 1}
 `,
-		`h.edn:1:1: the map is no op: it has no :process, :type and :f, but "` + strings.Repeat("k", 38) + `…`},
+		`h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are "` + strings.Repeat("k", 38) + `…`},
 	{"a dict as Python prints it", "", `[{'process': 0, 'type': 'invoke', 'f': 'write', 'value': 1}]
 `,
-		"h.edn:1:1: expected EDN or log lines, found single quotes; JSON has double quotes, as json.dumps of Python writes them"},
+		"h.edn:1:1: expected EDN or log lines, found single quotes; JSON needs double quotes, such as Python's json.dumps writes"},
 	{"a table", "", "process,type,f,value\n0,invoke,write,1\n",
-		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process,type,f,value; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)`},
+		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process,type,f,value; clew does not read CSV: interval records in JSON lines are as easy to write (docs/own-system.md)`},
 	{"a table with tabs", "", "process\ttype\tf\tvalue\n0\tinvoke\twrite\t1\n",
-		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process` + "\ttype\tf\tvalue; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)"},
+		`h.edn:1:1: expected an op map, or a log line such as "INFO  jepsen.util - 0 :invoke :read nil", found process` + "\ttype\tf\tvalue; clew does not read CSV: interval records in JSON lines are as easy to write (docs/own-system.md)"},
 	{"a table without a heading", "", "0,invoke,write,1\n",
 		"h.edn:1:1: the op has :type invoke; expected :invoke, :ok, :fail or :info"},
 	{"bzip2", "", "BZh91AY&SYH",
-		"h.edn:1:1: expected EDN or log lines, found bzip2; unpack it first, as bzcat FILE | clew check - does"},
+		"h.edn:1:1: expected EDN or log lines, found bzip2 data; unpack it first: bzcat FILE | clew check -"},
 	{"xz", "", "\xfd7zXZ\x00\x00\x04",
-		"h.edn:1:1: expected EDN or log lines, found xz; unpack it first, as xzcat FILE | clew check - does"},
+		"h.edn:1:1: expected EDN or log lines, found xz data; unpack it first: xzcat FILE | clew check -"},
 	{"a zip archive of another name", "", "PK\x03\x04\x0a\x00\x00\x00",
-		"h.edn:1:1: expected EDN or log lines, found a zip archive, which is one if its name ends in .zip"},
+		"h.edn:1:1: expected EDN or log lines, found a zip archive; its name must end in .zip"},
 	{"an interval record with start and end", "", `{"process":0,"f":"write","value":1,"start":0,"end":5}
 `,
-		`h.edn:1:1: the op has no :type; expected :invoke, :ok, :fail or :info, or an interval record with "call" and "return" in the place of :start and :end`},
+		`h.edn:1:1: the op has no :type; expected :invoke, :ok, :fail or :info, or an interval record with "call" and "return" instead of :start and :end`},
 	{"an interval record with an input", "", interval + `{"process":0,"f":"write","input":1,"call":30,"return":40}
 `,
 		`h.edn:2:1: process 0's :invoke :write (index 2) has "input" and no "value"; expected "value" for what it was called with, or null if there is none`},
@@ -299,7 +299,7 @@ var malformed = []badInput{
 		`h.edn:2:1: the record has two fields "call" with different values`},
 	{"an interval record that returned and says that it failed", "", interval + `{"process":0,"f":"write","value":2,"call":10,"return":11,"ok":false}
 `,
-		`h.edn:2:1: the record has a "return", so it succeeded, and "ok": false, which does not count; leave out an operation that certainly failed, or give it "status": "fail", and leave out the "return" of one that may have happened`},
+		`h.edn:2:1: the record has a "return", so it succeeded and its "ok": false is ignored; leave out an operation that certainly failed, or give it "status": "fail", and leave out the "return" of one that may have happened`},
 	{"an object of another monitor that is not known", "", "# deque\npush 1 0 1\n",
 		"h.edn:1:1: deque is not an object that clew knows in this form: expected # priorityqueue, # queue, # stack, # set, # rmw, # semaphore or # unordered-queue, or a comment of several words"},
 	{"a get without a key", "check --model kv h.edn", `{:process 0, :type :invoke, :f :put, :key :a, :value 1}
@@ -327,27 +327,27 @@ var malformed = []badInput{
 `,
 		`--clock-error is a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not "-5ms"`},
 	{"a clock error of events", "check --clock-error 5ms h.edn", write,
-		"h.edn:1:1: --clock-error goes with interval records, and this is edn"},
+		"h.edn:1:1: --clock-error requires interval records, and this is edn"},
 	{"an op in JSON without a process", "", `{"client": 0, "type": "invoke", "f": "write", "value": 1}
 `,
-		"h.edn:1:1: :invoke :write (index 0) has :client and no :process; expected one that says whose operation it is"},
+		"h.edn:1:1: :invoke :write (index 0) has :client and no :process; expected the process that performs the operation"},
 	{"an op of Elle's without a process", "", `{:type :ok, :f :txn, :value [[:append :x 1]], :index 7}
 `,
-		"h.edn:1:1: :ok :txn (index 7) has no :process; expected one that says whose operation it is"},
+		"h.edn:1:1: :ok :txn (index 7) has no :process; expected the process that performs the operation"},
 	{"a type alone", "", write + "{:type :info}\n",
-		"h.edn:3:1: :info (index 2) has no :process; expected one that says whose operation it is"},
+		"h.edn:3:1: :info (index 2) has no :process; expected the process that performs the operation"},
 	{"clients that are strings", "", `{:process "client-1", :type :invoke, :f :write, :value 1}
 `,
-		`h.edn:1:1: no operation of a client: the first event, process "client-1"'s :invoke :write (index 0), is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client`},
+		`h.edn:1:1: no operation of a client: the first event is process "client-1"'s :invoke :write (index 0); its process is not an integer, so it would not be checked; with --clients all, every process but :nemesis is a client`},
 	{"a client that is a string", "", write + `{:process "client-1", :type :invoke, :f :read}
 `,
-		`h.edn:3:1: process "client-1"'s :invoke :read (index 2) is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client`},
+		`h.edn:3:1: process "client-1"'s :invoke :read (index 2): its process is not an integer, so it would not be checked; with --clients all, every process but :nemesis is a client`},
 	{"a process that is a float", "", `{:process 1, :type :invoke, :f :write, :value 1}
 {:process 1.0, :type :ok, :f :write, :value 1}
 `,
-		"h.edn:2:1: process 1.0's :ok :write (index 1) is of a process that is no integer, so nobody would check it; with --clients all, every process but :nemesis is a client"},
+		"h.edn:2:1: process 1.0's :ok :write (index 1): its process is not an integer, so it would not be checked; with --clients all, every process but :nemesis is a client"},
 	{"completions alone", "", "{:process 0, :type :info, :f :write, :value 1}\n",
-		"h.edn:1:1: no operation of a client: nothing but completions without an invocation"},
+		"h.edn:1:1: no operation of a client: only completions without an invocation"},
 	{"more permits than clew counts", "check --model semaphore --permits 4294967297 h.edn", write,
 		"--permits is at most 1073741824, not 4294967297"},
 	{"more permits than a machine counts", "check --model semaphore --permits 99999999999999999999 h.edn", write,
@@ -364,20 +364,20 @@ var malformed = []badInput{
 		`--clients is integers or all, not "some"`},
 	{"a map that is no op", "", `{:name "etcd", :nodes ["n1" "n2"]}
 `,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :name, :nodes"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :name, :nodes"},
 	{"a results file", "", "{:valid? true, :count 3}\n",
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f; this looks like a result, and the history that it is about lies beside it"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; it looks like a result: check the history beside it"},
 	// Forms of other programs, and where to go with them.
 	{"a message of Maelstrom", "", `{"id":0,"src":"c0","dest":"n0","body":{"type":"init","msg_id":1}}`,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but those of a message that Maelstrom's nodes exchange; the history of the test is the history.edn in its folder in store/"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are those of a message that Maelstrom's nodes exchange; the history of the test is the history.edn in its folder in store/"},
 	{"an operation of Porcupine", "", `{"ClientID":0,"Input":{"Type":"range"},"Call":1,"Output":{},"Return":2}`,
-		`h.edn:1:1: the map is no op: it has no :process, :type and :f, but those of a Porcupine operation. If it is of etcd's robustness tests, its own validator reads a report below tests/robustness/testdata: go test -run TestDataReports ./robustness/validate; otherwise write interval records, {"process": 0, "f": "write", "value": 1, "call": 0, "return": 2} (docs/own-system.md), or give the operations to fallback/porcupine, which takes Porcupine's models`},
+		`h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are those of a Porcupine operation. If it is of etcd's robustness tests, its own validator reads a report below tests/robustness/testdata: go test -run TestDataReports ./robustness/validate; otherwise write interval records, {"process": 0, "f": "write", "value": 1, "call": 0, "return": 2} (docs/own-system.md), or give the operations to fallback/porcupine, which takes Porcupine's models`},
 	{"events of Porcupine", "", `[{"ClientId":0,"Kind":false,"Value":1,"Id":0}]`,
-		`h.edn:1:2: the map is no op: it has no :process, :type and :f, but those of a Porcupine event; write op maps, {"process": 0, "type": "invoke", "f": "write", "value": 1}, or give the events to fallback/porcupine, which takes Porcupine's models`},
+		`h.edn:1:2: this map is not an operation: it lacks :process, :type and :f; its keys are those of a Porcupine event; write op maps, {"process": 0, "type": "invoke", "f": "write", "value": 1}, or give the events to fallback/porcupine, which takes Porcupine's models`},
 	{"the data of Porcupine's picture", "", `{"Partitions":[],"Annotations":[]}`,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but those of a picture that Porcupine draws, which has its operations as sentences only; write the operations as interval records (docs/own-system.md)"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are those of a picture drawn by Porcupine, which holds its operations only as sentences; write the operations as interval records (docs/own-system.md)"},
 	{"a watch of etcd's report", "", `{"Request":{"Key":"key"},"Responses":[]}`,
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but those of a watch of etcd's robustness tests, which clew does not check; its own validator reads a report below tests/robustness/testdata: go test -run TestDataReports ./robustness/validate"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are those of a watch of etcd's robustness tests, which clew does not check; its own validator reads a report below tests/robustness/testdata: go test -run TestDataReports ./robustness/validate"},
 	{"a test.fressian", "", "\xc0\xec\x1c\xca\xf7\xcd\xe3\x0bconcurrency\x05",
 		"h.edn:1:1: expected EDN or log lines, found a test.fressian, as Jepsen kept tests before test.jepsen; check the history.edn or history.txt beside it"},
 	{"lists that transactions append to", "", "{:process 0, :type :invoke, :f :txn, :value [[:r 1 nil] [:append 1 2]]}\n",
@@ -395,7 +395,7 @@ process: 0
 `,
 		"h.edn:1:1: expected PROCESS :TYPE :F VALUE, found ---"},
 	{"a zstd file that says that it takes 256 MB to be unpacked", "", "\x28\xb5\x2f\xfd\x00\x90\x0b\x00\x00\n",
-		"h.edn: the zstd data takes more than 128 MB to be unpacked; expected what zstd compresses without --long=28 or more"},
+		"h.edn: the zstd data needs more than 128 MB to unpack; expected data that zstd compressed without --long=28 or more"},
 
 	// Log lines.
 	{"a log line with two fields only", "", "0\t:invoke\n",
@@ -411,7 +411,7 @@ process: 0
 	{"two log lines in one", "", "INFO  jepsen.util - 0\t:invoke\t:read\tnil INFO  jepsen.util - 1\t:invoke\t:read\tnil\n",
 		"h.edn:1:21: expected a line for each event, found another event after the value of this one: INFO  jepsen.util - 1\t:invoke\t:read\tnil"},
 	{"a log whose first line alone has a stamp", "", "INFO  jepsen.core - Running test\n0\t:invoke\t:read\tnil\n",
-		`h.edn:1:1: no line of the log is an operation; expected lines such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.core - Running test; line 2 looks like one, but has no level or time in front, as the first line has`},
+		`h.edn:1:1: no line of the log is an operation; expected lines such as "INFO  jepsen.util - 0 :invoke :read nil", found INFO  jepsen.core - Running test; line 2 looks like one, but lacks the level or time that the first line begins with`},
 	{"text glued to the value of a log line", "", "0\t:invoke\t:write\t1)\n",
 		"h.edn:1:19: expected a value, found )"},
 	{"a log without an operation", "", "INFO  jepsen.core - Running test\n\nINFO  jepsen.core - Run complete\n",
@@ -459,12 +459,12 @@ process: 0
 42`,
 		"h.edn:2:1: expected an op as a JSON object, found a number"},
 	{"JSON that is not UTF-8", "", "{\"process\":0,\"type\":\"invoke\",\"f\":\"write\",\"value\":\"\xff\"}",
-		"h.edn:1:1: the op is not UTF-8, which JSON is"},
+		"h.edn:1:1: the op is not UTF-8, as JSON must be"},
 	{"EDN in JSON that is none", "", `{"process":0,"type":"invoke","f":"write","value":1}
 {"process":0,"type":"ok","f":"write","value":{"edn":"#{1"}}`,
-		"h.edn:2:1: the op's {\"edn\": \"#{1\"} holds no EDN value: expected } to close { opened at 1:2, found end of input"},
+		"h.edn:2:1: the op's {\"edn\": \"#{1\"} does not hold an EDN value: expected } to close { opened at 1:2, found end of input"},
 	{"EDN in JSON that is two values", "", `{"process":0,"type":"invoke","f":"write","value":{"edn":"1} {:process 1"}}`,
-		"h.edn:1:1: the op's {\"edn\": \"1} {:process 1\"} holds no EDN value: expected end of input, found }"},
+		"h.edn:1:1: the op's {\"edn\": \"1} {:process 1\"} does not hold an EDN value: expected end of input, found }"},
 	{"EDN in JSON in the place of an op that is none", "", `{"process":0,"type":"invoke","f":"write"}
 {"edn":"[{:process 0}]"}`,
 		"h.edn:2:1: expected an op map, found [{:process 0}]"},
@@ -533,14 +533,14 @@ process: 0
 {:process 0, :type :info, :f :push, :value 1}
 {:process 0, :type :invoke, :f :push, :value 2}
 `,
-		"h.edn:3:1: limo cannot hold process 0's :invoke :push: there a process whose operation has crashed (index 0, line 1) begins no other"},
+		"h.edn:3:1: limo cannot hold process 0's :invoke :push: a process whose operation has crashed (index 0, line 1) cannot begin another there"},
 	{"a crashed dequeue that says what it takes in LiMo", "convert --to limo h.edn", `{:process 0, :type :invoke, :f :dequeue, :value 1}
 `,
 		"h.edn:1:1: limo cannot hold process 0's :invoke :dequeue: a crashed call has no value there, and this one has 1"},
 	{"a value that is no integer in fastlin", "convert --to fastlin h.edn", `{:process 0, :type :invoke, :f :push, :value 1.5}
 {:process 0, :type :ok, :f :push, :value 1.5}
 `,
-		"h.edn:2:1: fastlin cannot hold process 0's :ok :push: its value 1.5 is no integer"},
+		"h.edn:2:1: fastlin cannot hold process 0's :ok :push: its value 1.5 is not an integer"},
 	{"-1 in fptlin", "convert --to fptlin h.edn", `{:process 0, :type :invoke, :f :push, :value -1}
 {:process 0, :type :ok, :f :push, :value -1}
 `,
@@ -552,7 +552,7 @@ process: 0
 	{"a word that LiMo has for nothing", "convert --to limo h.edn", `{:process 0, :type :invoke, :f :dequeue, :value nil}
 {:process 0, :type :ok, :f :dequeue, :value "Empty"}
 `,
-		"h.edn:2:1: limo cannot hold process 0's :ok :dequeue: its value \"Empty\" is no integer"},
+		"h.edn:2:1: limo cannot hold process 0's :ok :dequeue: its value \"Empty\" is not an integer"},
 	{"a register in LiMo", "convert --to limo h.edn", write,
 		"h.edn:1:1: limo cannot hold process 0's :invoke :write: it has queues and stacks"},
 	{"a register in fptlin", "convert --to fptlin h.edn", write,
@@ -588,7 +588,7 @@ process: 0
 `,
 		"h.edn:2:1: fptlin cannot hold process 0's :ok :contains: expected [VALUE true] or [VALUE false] for its value, found 1"},
 	{"a nemesis in fastlin", "convert --to fastlin h.edn", "{:process :nemesis, :type :info, :f :start}\n",
-		"h.edn:1:1: fastlin cannot hold process :nemesis's :info :start: it has no place for processes that are no clients"},
+		"h.edn:1:1: fastlin cannot hold process :nemesis's :info :start: it has no place for processes that are not clients"},
 	{"a :key in a log", "convert --to log h.edn", "{:process 0, :type :invoke, :f :get, :key \"a\"}\n",
 		"h.edn:1:1: log cannot hold process 0's :invoke :get: it has no place for a :key"},
 	{"a process with a name in a log", "convert --to log h.edn", "{:process \"n1\", :type :invoke, :f :read}\n",
@@ -596,17 +596,17 @@ process: 0
 	{"a type that is no keyword in a log", "convert --to log h.edn", "{:process 0, :type \"ok\", :f :read}\n",
 		"h.edn:1:1: log cannot hold process 0's \"ok\" :read: a type is :invoke, :ok, :fail or :info there"},
 	{"what is no value in a log", "convert --to log h.edn", "{:process :nemesis, :type :info, :f :kill, :value 1x3}\n",
-		"h.edn:1:1: log cannot hold process :nemesis's :info :kill: it has a value that is no EDN"},
+		"h.edn:1:1: log cannot hold process :nemesis's :info :kill: it has a value that is not EDN"},
 	{"text that is not UTF-8 in JSON", "convert --to jsonl h.edn", write + "{:process 0, :type :invoke, :f :write, :value \"\\ud800\"}\n",
 		"h.edn:3:1: jsonl cannot hold process 0's :invoke :write: it has text that is not UTF-8"},
 	{"what is no value and holds a comment in JSON", "convert --to json h.edn", "{:process :nemesis, :type :info, :f :kill, :value {:a ; no\n :b :c}}\n",
-		"h.edn:1:1: json cannot hold process :nemesis's :info :kill: it has a value that is no EDN"},
+		"h.edn:1:1: json cannot hold process :nemesis's :info :kill: it has a value that is not EDN"},
 	{"what is no value and holds a comment in EDN", "convert --to edn h.edn", "{:process :nemesis, :type :info, :f :kill, :value {:a ; no\n :b :c}}\n",
-		"h.edn:1:1: edn cannot hold process :nemesis's :info :kill: it has a value that is no EDN"},
+		"h.edn:1:1: edn cannot hold process :nemesis's :info :kill: it has a value that is not EDN"},
 	{"a key that nobody reads twice", "convert --to edn h.edn", write + "{:process 0, :type :invoke, :f :read, :x 1, :x 2}\n",
 		"h.edn:3:45: duplicate key :x"},
 	{"a conversion of no op", "convert --to jsonl h.edn", "{:a 1}\n",
-		"h.edn:1:1: the map is no op: it has no :process, :type and :f, but :a"},
+		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :a"},
 	{"a conversion of what does not pair to a queue", "convert --to fastlin h.edn", "{:process 0, :type :ok, :f :enqueue, :value 1}\n",
 		"h.edn:1:1: process 0's :ok :enqueue (index 0) has no invocation: it is the first event of its process"},
 	{"a form that is forced", "convert --from json --to edn h.edn", write,
@@ -712,15 +712,15 @@ process: 0
 	{"another :f in the :ok", "", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :read, :value 1}
 `,
-		"h.edn:2:1: process 0's :ok :read (index 1) completes its :invoke :write (index 0, line 1) with another :f; expected :write"},
+		"h.edn:2:1: process 0's :ok :read (index 1) completes its :invoke :write (index 0, line 1) with a different :f; expected :write"},
 	{"another :f in the :info", "", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :info, :f :read, :value 1}
 `,
-		"h.edn:2:1: process 0's :info :read (index 1) completes its :invoke :write (index 0, line 1) with another :f; expected :write"},
+		"h.edn:2:1: process 0's :info :read (index 1) completes its :invoke :write (index 0, line 1) with a different :f; expected :write"},
 	{"another :f in the :fail", "", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :fail, :f :read, :value 1}
 `,
-		"h.edn:2:1: process 0's :fail :read (index 1) completes its :invoke :write (index 0, line 1) with another :f; expected :write"},
+		"h.edn:2:1: process 0's :fail :read (index 1) completes its :invoke :write (index 0, line 1) with a different :f; expected :write"},
 	{"an op without :type", "", "{:process 0, :f :read}\n",
 		"h.edn:1:1: the op has no :type; expected :invoke, :ok, :fail or :info"},
 	{"an unknown :type", "", "{:process 0, :type :start, :f :read}\n",

@@ -106,10 +106,10 @@ def operations(text, every_client, knows):
     ops, running, at, place = [], {}, 0, -1
     for form in map(bare, forms(text)):
         for e in map(bare, items(form) if is_list(form) else (form,)):
-            e, place = dict(readable(is_map(e), "what is no op", e)[1]), place + 1
+            e, place = dict(readable(is_map(e), "what is not an op", e)[1]), place + 1
             process, kind, f, value = sure(e[key("process")]), e.get(key("type")), e.get(key("f")), e.get(key("value"))
             if process == key("nemesis") or not every_client and not whole(process) and f not in knows: continue
-            check(every_client or whole(process), f"a process that is no integer has an operation :{f[1]}")
+            check(every_client or whole(process), f"a process that is not an integer has an operation :{f[1]}")
             readable(kind in map(key, ("invoke", "ok", "fail", "info")) and f and f[0] == "k", f"an op of :type {kind} and :f {f}")
             at, index = at + 1, e.get(key("index")) if whole(e.get(key("index"))) else place
             if kind[1] == "invoke":

@@ -192,7 +192,7 @@ class CounterModel(Model):
     def read(self, op):
         if op.f == "read" and op.status != "ok": return None
         n, new = op.value if op.f in ("add", "read") else 1 if op.given is None else op.given, None
-        readable(whole(n), f"{n}, which is no integer")
+        readable(whole(n), f"{n}, which is not an integer")
         if op.f in ("add", "read"): return ("add", n) if op.f == "add" else ("add", 0, n)
         if op.f[:4] == "decr": n = -n
         if op.status == "ok":
@@ -221,7 +221,7 @@ class IDs(Model):
     def start(self, init, given): return None if self.p.get("ids") == "growing" else frozenset()
     def read(self, op):
         if op.status != "ok": return None
-        return ("id", readable(whole(op.value) or self.p.get("ids") != "growing", "an id that is no integer, as ids grow", op.value))
+        return ("id", readable(whole(op.value) or self.p.get("ids") != "growing", "an id that is not an integer, as ids grow", op.value))
     def step(self, s, o):
         if self.p.get("ids") == "growing": return [o[1]] if s is None or o[1] > s else []
         return [] if o[1] in s else [s | {o[1]}]

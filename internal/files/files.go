@@ -158,7 +158,7 @@ func compressedError(form string, err error) error {
 	case errors.Is(err, gzip.ErrChecksum) || errors.Is(err, zstd.ErrCRCMismatch):
 		return fmt.Errorf("the %s data is damaged: its checksum does not match", form)
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return fmt.Errorf("the %s data takes more than %d MB to be unpacked; expected what zstd compresses without --long=28 or more", form, maxWindow>>20)
+		return fmt.Errorf("the %s data needs more than %d MB to unpack; expected data that zstd compressed without --long=28 or more", form, maxWindow>>20)
 	}
 	return fmt.Errorf("the %s data is damaged: %w", form, err)
 }

@@ -78,7 +78,7 @@ func ConvertWithin(ctx context.Context, memory int64, w io.Writer, r io.Reader, 
 		}
 	}
 	if len(c.dropped) > 0 {
-		b.Warn("%s has no place for %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
+		b.Warn("%s cannot hold %s; left out", to, strings.Join(slices.Sorted(maps.Keys(c.dropped)), ", "))
 	}
 	return b.Warnings(), c.w.Flush()
 }
@@ -147,7 +147,7 @@ func (c *converter) edn(e *opmap.Event) error {
 	if bytes.IndexByte(c.line, ';') >= 0 {
 		v := c.Values()
 		if id, err := v.ParseLenient(c.line); err != nil || v.Kind(id) != edn.KindMap {
-			return c.refuse(e, "it has a value that is no EDN")
+			return c.refuse(e, "it has a value that is not EDN")
 		}
 	}
 	return c.put(c.line)
@@ -231,7 +231,7 @@ func (c *converter) log(e *opmap.Event) error {
 		same = scratch.Text(ids[i]) == fields[i]
 	}
 	if !same {
-		return c.refuse(e, "it has a value that is no EDN")
+		return c.refuse(e, "it has a value that is not EDN")
 	}
 	return c.put(m.line)
 }

@@ -19,7 +19,7 @@ func (c *converter) text(e *opmap.Event) error {
 		return err
 	}
 	if c.table.Kind(e.Process) != edn.KindInt {
-		return c.refuse(e, "it has no place for processes that are no clients")
+		return c.refuse(e, "it has no place for processes that are not clients")
 	}
 	if err := c.drop(e, ":process", ":type", ":f", ":value"); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (c *converter) value(h *jepsen.History, op jepsen.Operation, method string)
 	case c.to == LiMo && v.Kind(id) == edn.KindString && isWord(v.Str(id)):
 		return v.Str(id), "", nil
 	case !isInt:
-		return "", "", c.refuseOp(h, at, "its value %s is no integer", v.Text(id))
+		return "", "", c.refuseOp(h, at, "its value %s is not an integer", v.Text(id))
 	case n == empty && c.to != LiMo && c.object.word != "set":
 		return "", "", c.refuseOp(h, at, "%d stands for an empty container there", empty)
 	}
@@ -256,7 +256,7 @@ func (c *converter) calls(h *jepsen.History) error {
 		isCall := ev == h.Invocation[op]
 		crashed := h.Status[op] == jepsen.Crashed
 		if before, dead := ended[h.Process[ev]]; isCall && dead {
-			return c.refuseOp(h, ev, "there a process whose operation has crashed (%s) begins no other", h.Where(before))
+			return c.refuseOp(h, ev, "a process whose operation has crashed (%s) cannot begin another there", h.Where(before))
 		}
 		switch {
 		case crashed && !isCall:

@@ -221,7 +221,7 @@ func (c *converter) interval(e *opmap.Event, add func(*opmap.Event) error) error
 		return err
 	}
 	if jsonops.IsKeyword(c.table, e.Process, "nemesis") {
-		return c.refuse(e, "it has no place for processes that are no clients")
+		return c.refuse(e, "it has no place for processes that are not clients")
 	}
 	v, kvs, err := c.op(e)
 	if err != nil {
@@ -275,7 +275,7 @@ func (c *converter) record(h *jepsen.History, op jepsen.Operation) error {
 	field("value", h.Value[inv])
 	if status == jepsen.Succeeded && v.Same(h.Value[end]) != v.Same(h.Value[inv]) {
 		if h.Value[end] == edn.Nil {
-			return c.refuseOp(h, end, "it takes an output of nil for the invocation's value")
+			return c.refuseOp(h, end, "it reads an output of nil as the invocation's value")
 		}
 		field("output", h.Value[end])
 	}

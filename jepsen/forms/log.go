@@ -89,14 +89,14 @@ func (l *logReader) end() error {
 	if l.events == 0 && l.skipped != nil {
 		hint := ""
 		if l.alike > 0 {
-			hint = fmt.Sprintf("; line %d looks like one, but has no level or time in front, as the first line has", l.alikeAt)
+			hint = fmt.Sprintf("; line %d looks like one, but lacks the level or time that the first line begins with", l.alikeAt)
 		}
 		return l.at.Errorf("no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found %s%s", scan.Clip(l.skipped), hint)
 	}
 	if l.alike == 1 {
-		l.in.b.Warn("line %d looks like an event, but is not one: it has no level or time in front as events have, or is part of another message", l.alikeAt)
+		l.in.b.Warn("line %d looks like an event, but is not one: it lacks the level or time that events begin with, or is part of another message", l.alikeAt)
 	} else if l.alike > 1 {
-		l.in.b.Warn("%d lines look like events, but are not: they have no level or time in front as events have, or are parts of other messages; the first is line %d", l.alike, l.alikeAt)
+		l.in.b.Warn("%d lines look like events, but are not: they lack the level or time that events begin with, or are parts of other messages; the first is line %d", l.alike, l.alikeAt)
 	}
 	l.in.lastLine(&l.lines)
 	return nil
@@ -384,7 +384,7 @@ func (l *logReader) event(text []byte, pos edn.Pos) error {
 		e.Value, e.Has = fields[3], e.Has|opmap.HasValue
 	case v.Kind(e.Process) == edn.KindInt && v.Text(e.Type) == ":ok":
 		if l.valueless++; l.valueless == 1 {
-			l.in.b.Warn("line %d: %s has no value, not even nil; it counts as nil, and if the value was cut off, it is lost", pos.Line, scan.Clip(bytes.TrimSpace(text)))
+			l.in.b.Warn("line %d: %s has no value, not even nil; nil is assumed, so a value that was cut off is lost", pos.Line, scan.Clip(bytes.TrimSpace(text)))
 		}
 	}
 	if rest := bytes.TrimLeft(text[read:], blanks+"\n"); len(rest) > 0 {

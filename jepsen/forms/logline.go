@@ -237,7 +237,7 @@ func noTable(line []byte) string {
 	if bytes.ContainsAny(line, "{:") || bytes.Count(line, []byte(",")) < 2 && bytes.Count(line, []byte("\t")) < 2 {
 		return ""
 	}
-	return "; clew reads no CSV: interval records in JSON lines are as easily written (docs/own-system.md)"
+	return "; clew does not read CSV: interval records in JSON lines are as easy to write (docs/own-system.md)"
 }
 
 // field returns the first field of a text, as separated by bytes.Fields, and the rest.

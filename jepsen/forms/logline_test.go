@@ -73,15 +73,15 @@ func TestWhichLinesOfALogAreEvents(t *testing.T) {
 		},
 		"another logger's message about an operation": {
 			stamp + "3\t:invoke\t:read\tnil\n2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 3] my.client: 3 :ok\n2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 3] my.client: got 3 :ok :read 5\n",
-			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\nwarning line 3 looks like an event, but is not one: it has no level or time in front as events have, or is part of another message\n",
+			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\nwarning line 3 looks like an event, but is not one: it lacks the level or time that events begin with, or is part of another message\n",
 		},
 		"events without a stamp": {
 			stamp + "3\t:invoke\t:read\tnil\n3\t:ok\t:read\t5\n4\t:invoke\t:write\t5\n",
-			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\nwarning 2 lines look like events, but are not: they have no level or time in front as events have, or are parts of other messages; the first is line 2\n",
+			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\nwarning 2 lines look like events, but are not: they lack the level or time that events begin with, or are parts of other messages; the first is line 2\n",
 		},
 		"nothing but events without a stamp": {
 			"INFO  jepsen.core - Running test\n3\t:invoke\t:read\tnil\n",
-			"error h:1:1: no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found INFO  jepsen.core - Running test; line 2 looks like one, but has no level or time in front, as the first line has",
+			"error h:1:1: no line of the log is an operation; expected lines such as \"INFO  jepsen.util - 0 :invoke :read nil\", found INFO  jepsen.core - Running test; line 2 looks like one, but lacks the level or time that the first line begins with",
 		},
 		"an event with another's line behind it": {
 			stamp + "3\t:invoke\t:read\tnil " + stamp + "4\t:invoke\t:write\t5\n",

@@ -59,12 +59,12 @@ func TestNoResultIsLostUnderAnotherName(t *testing.T) {
 // A key beside a value of nil only causes a warning, since Jepsen's ops may have any keys.
 func TestAResultBesideAValueOfNilIsToldOf(t *testing.T) {
 	for text, want := range map[string]string{
-		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :result 5}\n":                               "line 2: process 0's :ok :read (index 1) has :result, and nil for :value, which counts",
-		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :output 5}\n":                               "line 2: process 0's :ok :read (index 1) has :output, and nil for :value, which counts",
-		`{"process":0,"type":"invoke","f":"read","value":null}` + "\n" + `{"process":0,"type":"ok","f":"read","value":null,"output":5}` + "\n": "line 2: process 0's :ok :read (index 1) has :output, and nil for :value, which counts",
-		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :return 5}\n":                               "line 2: process 0's :ok :read (index 1) has :return, and nil for :value, which counts",
-		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :Value 5}\n":                                "line 2: process 0's :ok :read (index 1) has :Value, and nil for :value, which counts",
-		`{"process":0,"f":"read","output":null,"ret":5,"call":1,"return":2}`:                                                                   `line 1: process 0's :ok :read (index 1) has "ret", and nil for "output", which counts`,
+		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :result 5}\n":                               "line 2: process 0's :ok :read (index 1) has :result, but its :value is nil, and that counts",
+		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :output 5}\n":                               "line 2: process 0's :ok :read (index 1) has :output, but its :value is nil, and that counts",
+		`{"process":0,"type":"invoke","f":"read","value":null}` + "\n" + `{"process":0,"type":"ok","f":"read","value":null,"output":5}` + "\n": "line 2: process 0's :ok :read (index 1) has :output, but its :value is nil, and that counts",
+		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :return 5}\n":                               "line 2: process 0's :ok :read (index 1) has :return, but its :value is nil, and that counts",
+		"{:process 0 :type :invoke :f :read :value nil}\n{:process 0 :type :ok :f :read :value nil :Value 5}\n":                                "line 2: process 0's :ok :read (index 1) has :Value, but its :value is nil, and that counts",
+		`{"process":0,"f":"read","output":null,"ret":5,"call":1,"return":2}`:                                                                   `line 1: process 0's :ok :read (index 1) has "ret", but its "output" is nil, and that counts`,
 	} {
 		for n := 1; n <= 3; n++ {
 			h, err := forms.Read(strings.NewReader(strings.Repeat(text, n)), "h", jepsen.Options{})
@@ -170,13 +170,13 @@ func TestNoRecordThatSaysItFailedSucceeds(t *testing.T) {
 			crashed := strings.ReplaceAll(with(c.bad), "2}", "null}")
 			if c.bad == "?" {
 				h, err := read(strings.Repeat(with(`"out of memory"`), 2))
-				want := fmt.Sprintf(`line %d: the record has a "return", so it succeeded, and %q, which does not count; leave out`, n+1, c.field)
+				want := fmt.Sprintf(`line %d: the record has a "return", so it succeeded and its %q is ignored; leave out`, n+1, c.field)
 				if err != nil || len(h.Warnings) != 1 || !strings.HasPrefix(h.Warnings[0], want) {
 					t.Errorf("%d before %s: %v, %v", n, c.field, h, err)
 				}
 				crashed = strings.ReplaceAll(with(`"out of memory"`), "2}", "null}")
 			} else if _, err := read(with(c.bad)); err == nil ||
-				!strings.HasPrefix(err.Error(), fmt.Sprintf(`h:%d:1: the record has a "return", so it succeeded, and %q: %s, which does not count; leave out`, n+1, c.field, c.bad)) {
+				!strings.HasPrefix(err.Error(), fmt.Sprintf(`h:%d:1: the record has a "return", so it succeeded and its %q: %s is ignored; leave out`, n+1, c.field, c.bad)) {
 				t.Errorf("%d before %s: %v", n, with(c.bad), err)
 			}
 			for _, text := range []string{with(c.good), crashed} {

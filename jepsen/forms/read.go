@@ -151,7 +151,7 @@ func (in *input) events(r io.Reader, form Form) error {
 		form = detect(head)
 	}
 	if in.clockError != 0 && form != Intervals {
-		return in.at(1, 1).Errorf("a clock error goes with interval records, and this is %s", form)
+		return in.at(1, 1).Errorf("a clock error requires interval records, and this is %s", form)
 	}
 	switch form {
 	case Intervals:
@@ -239,21 +239,21 @@ func (in *input) edn(r *bufio.Reader, ready bool) error {
 func foreign(r *bufio.Reader) string {
 	head, _ := r.Peek(8)
 	if more, err := r.Peek(min(r.Buffered(), tarBlock)); err == nil && len(more) == tarBlock && string(more[257:262]) == "ustar" {
-		return "a tar archive, which is one if its name ends in .tar, .tar.gz, .tgz or .tar.zst"
+		return "a tar archive; its name must end in .tar, .tar.gz, .tgz or .tar.zst"
 	}
 	switch {
 	case isFressian(head):
 		return "a test.fressian, as Jepsen kept tests before test.jepsen; check the history.edn or history.txt beside it"
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return "a zip archive, which is one if its name ends in .zip"
+		return "a zip archive; its name must end in .zip"
 	case bytes.HasPrefix(head, []byte("BZh")) && len(head) > 3 && head[3] >= '1' && head[3] <= '9':
-		return "bzip2; unpack it first, as bzcat FILE | clew check - does"
+		return "bzip2 data; unpack it first: bzcat FILE | clew check -"
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ")):
-		return "xz; unpack it first, as xzcat FILE | clew check - does"
+		return "xz data; unpack it first: xzcat FILE | clew check -"
 	case singleQuoted(head):
-		return "single quotes; JSON has double quotes, as json.dumps of Python writes them"
+		return "single quotes; JSON needs double quotes, such as Python's json.dumps writes"
 	case isUTF16(head):
-		return "UTF-16; convert it to UTF-8 first, as iconv -f UTF-16 -t UTF-8 does"
+		return "UTF-16; convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8"
 	case bytes.HasPrefix(head, []byte("<")):
 		return "HTML or XML"
 	case bytes.HasPrefix(head, []byte("\x1b[")): // a colored log

@@ -15,10 +15,10 @@ import (
 // that it needs; otherwise it reads the whole text first.
 func (in *input) test(file io.Reader, text io.Reader) error {
 	if in.clockError != 0 {
-		return edn.Pos{File: in.file}.Errorf("a clock error goes with interval records, and this is a %s", Test)
+		return edn.Pos{File: in.file}.Errorf("a clock error requires interval records, and this is a %s", Test)
 	}
 	if in.eager {
-		return edn.Pos{File: in.file}.Errorf("a %s is followed as a file, since Jepsen changes what has been read; found a stream", Test)
+		return edn.Pos{File: in.file}.Errorf("a %s can be followed only as a file, since Jepsen changes what has been read; found a stream", Test)
 	}
 	in.b.NoLines()
 	n := files.Size(file)

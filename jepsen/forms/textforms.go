@@ -262,7 +262,7 @@ var inComment = regexp.MustCompile(`[0-9]+[ \t]+-?[0-9]+[ \t]+-?[0-9]+[ \t]+[A-Z
 // whose end was lost.
 func (r *textReader) comment(text []byte) {
 	if op := inComment.Find(text); op != nil {
-		r.in.b.Warn("line %d: %s stands in a comment, and does not count", r.lines.N, scan.Clip(op))
+		r.in.b.Warn("line %d: %s is in a comment and is ignored", r.lines.N, scan.Clip(op))
 	}
 }
 

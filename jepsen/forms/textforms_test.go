@@ -263,9 +263,9 @@ func TestOtherMonitorsObjectsComeBack(t *testing.T) {
 // lost, causes a message.
 func TestAnOperationBehindAnotherLineIsToldOf(t *testing.T) {
 	for _, c := range []struct{ text, said string }{
-		{"# queue 0 0 1 ENQ 10\n1 2 3 DEQ 10\n", "line 1: 0 0 1 ENQ 10 stands in a comment, and does not count"},
-		{"# queue\nenq 1 0 1\n# enq 2 2 3\ndeq 1 4 5\n", "line 3: enq 2 2 3 stands in a comment, and does not count"},
-		{"# @object atomic-queue\n[0] call enq(1)#[1] call enq(2)\n[0] return\n", "line 2: [1] call enq(2) stands in a comment, and does not count"},
+		{"# queue 0 0 1 ENQ 10\n1 2 3 DEQ 10\n", "line 1: 0 0 1 ENQ 10 is in a comment and is ignored"},
+		{"# queue\nenq 1 0 1\n# enq 2 2 3\ndeq 1 4 5\n", "line 3: enq 2 2 3 is in a comment and is ignored"},
+		{"# @object atomic-queue\n[0] call enq(1)#[1] call enq(2)\n[0] return\n", "line 2: [1] call enq(2) is in a comment and is ignored"},
 		{"# @object atomic-queue\n[0] call enq(1)\n[0] return 1[1] call enq(2)\n", "h:3:1: expected one event on a line, found [0] return 1[1] call enq(2)"},
 		{"# queue\n# a comment of 2026 12 24 days\nenq 1 0 1\n", ""},
 	} {

@@ -109,7 +109,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"a ratio by 0", "ef df 72 61 74 69 6f 02 01 00", "100: expected a ratio with a positive denominator, found 1/0"},
 		{"a character that is none", "ef de 63 68 61 72 01 ff", "100: expected a character, found the number -1"},
 		{"a decimal with a scale that is too great", "c7 d1 01 7f 00 00 00 00 00 00", "100: expected a decimal with a scale of 32 bits, found 281474976710656"},
-		{"a footer of something else", "05 cf cf cf cf 00 00 00 02 00 00 00 00", "101: the footer does not go with what stands before it: the data is damaged"},
+		{"a footer of something else", "05 cf cf cf cf 00 00 00 02 00 00 00 00", "101: the footer does not match the data before it: the data is damaged"},
 		{"half a footer", "cf cf", "100: expected 12 bytes of a footer, found 2"},
 		{"an array that is too long", "b3 05 01", "101: expected a length of at most 1 elements, found 5"},
 	} {

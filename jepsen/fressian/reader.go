@@ -134,7 +134,7 @@ func (r *Reader) foot() {
 	}
 	if binary.BigEndian.Uint32(f) != 0xcfcfcfcf || binary.BigEndian.Uint32(f[4:]) != uint32(i-r.begun) ||
 		binary.BigEndian.Uint32(f[8:]) != adler32.Checksum(r.data[r.begun:i+8]) {
-		r.fail(i, "the footer does not go with what stands before it: the data is damaged")
+		r.fail(i, "the footer does not match the data before it: the data is damaged")
 		return
 	}
 	r.begun = r.at

@@ -266,7 +266,7 @@ func TestAHardLinkInATarIsTheMemberThatItNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `s.tar/b/history.edn below b/history.edn of b at "": 1 []
-s.tar/c/history.edn below c/history.edn of c at "": s.tar/c/history.edn: 2 members have this name, and different content; unpack the archive, which leaves one of them, and check the folder
+s.tar/c/history.edn below c/history.edn of c at "": s.tar/c/history.edn: 2 members have this name but different content; unpack the archive, which keeps one of them, and check the folder
 s.tar/d/history.edn below d/history.edn of d at "": 2 []
 s.tar/e/history.edn below e/history.edn of e at "": s.tar/e/history.edn: it is a hard link to f/history.edn, and no such member comes before it
 s.tar/g/history.edn below g/history.edn of g at "": s.tar/g/history.edn: it is a hard link to g/history.edn, and no such member comes before it

@@ -102,11 +102,11 @@ func (l *listing) doubled(found []Source, same func(name string) (bool, error)) 
 		case err != nil:
 			return nil, err
 		case alike:
-			said = append(said, fmt.Sprintf("%d members have the name %s; they are the same", n, s.Below))
+			said = append(said, fmt.Sprintf("%d members have the name %s and the same content", n, s.Below))
 		default:
 			s.InOrder = false
 			s.open = func(context.Context) (io.ReadCloser, error) {
-				return nil, fmt.Errorf("%d members have this name, and different content; unpack the archive, which leaves one of them, and check the folder", n)
+				return nil, fmt.Errorf("%d members have this name but different content; unpack the archive, which keeps one of them, and check the folder", n)
 			}
 		}
 	}

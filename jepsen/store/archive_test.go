@@ -81,7 +81,7 @@ func TestNothingInAnArchiveIsLeftOutInSilence(t *testing.T) {
 	gzA, gzB := twoStores(t, "s.tar.gz")
 	zipA, zipB := twoStores(t, "s.zip")
 	const cut = "error: s.tar: the archive is cut off, and members may be lost: expected two blocks of zeros at its end, found the end of the file\n"
-	const joined = "members may be lost, as where two archives are joined"
+	const joined = "members may be lost, as when two archives are joined"
 	differently := func(old, now string, n int) string { return strings.Replace(zipA, old, now, n) }
 	for _, c := range []struct{ name, file, text, want string }{
 		{"two tar archives", "s.tar", tarA + tarB, "a/history.edn op\nb/history.edn op op\n"},
@@ -99,9 +99,9 @@ func TestNothingInAnArchiveIsLeftOutInSilence(t *testing.T) {
 		{"bytes behind a compressed tar archive", "s.tar.gz", gzA + "more than ten bytes", "error: s.tar.gz: the gzip data is damaged: something that is not gzip follows it\n"},
 		{"backslashes in a tar archive", "s.tar", tarOf(t, reg(`a\history.edn`, 1)) + end, "a/history.edn op\n"},
 		{"doubled members that differ", "s.tar", tarOf(t, reg("a/history.edn", 2), reg("./a/history.edn", 1)) + end,
-			"s.tar/a/history.edn: 2 members have this name, and different content; unpack the archive, which leaves one of them, and check the folder\n"},
+			"s.tar/a/history.edn: 2 members have this name but different content; unpack the archive, which keeps one of them, and check the folder\n"},
 		{"doubled members that are the same", "s.tar", one + one + end,
-			"a/history.edn op\nwarning: 2 members have the name a/history.edn; they are the same\n"},
+			"a/history.edn op\nwarning: 2 members have the name a/history.edn and the same content\n"},
 		{"other things with names of histories", "s.tar", one + tarOf(t, tar.Header{Name: "b/history.edn", Typeflag: tar.TypeFifo}, tar.Header{Name: "c/history.edn", Typeflag: tar.TypeDir},
 			tar.Header{Name: "d/history.edn", Typeflag: tar.TypeSymlink, Linkname: "../a/history.edn"}, tar.Header{Name: "e", Typeflag: tar.TypeSymlink, Linkname: "/mnt/e"},
 			tar.Header{Name: "f", Typeflag: tar.TypeSymlink, Linkname: "a"}, tar.Header{Name: "latest", Typeflag: tar.TypeSymlink, Linkname: "/mnt/e"}) + end,
@@ -110,13 +110,13 @@ func TestNothingInAnArchiveIsLeftOutInSilence(t *testing.T) {
 				"warning: 1 FIFO is not read, such as b/history.edn\nwarning: 1 folder is not a history, such as c/history.edn\n"},
 		{"a zip archive whose list has another name", "s.zip", differently("history.edn", "histery.edn", 1),
 			"error: s.zip: the archive is damaged: the list of members has \"a/history.edn\" where the member says \"a/histery.edn\"\n"},
-		{"two zip archives", "s.zip", zipA + zipB, "b/history.edn op op\nerror: s.zip: 279 bytes from 0 on belong to no member: " + joined + "; unpack it and check the folder\n"},
-		{"two zip archives, the second cut off", "s.zip", zipA + zipB[:len(zipB)-30], "a/history.edn op\nerror: s.zip: it goes on behind its end: " + joined + "\n"},
+		{"two zip archives", "s.zip", zipA + zipB, "b/history.edn op op\nerror: s.zip: 279 bytes from offset 0 on belong to no member: " + joined + "; unpack it and check the folder\n"},
+		{"two zip archives, the second cut off", "s.zip", zipA + zipB[:len(zipB)-30], "a/history.edn op\nerror: s.zip: data follows its end: " + joined + "\n"},
 		{"backslashes in a zip archive", "s.zip", differently("a/history.edn", `a\history.edn`, -1), "a/history.edn op\n"},
 		{"doubled members of a zip archive that differ", "s.zip", zipWith(t, "a/history.edn", "[]", "a/history.edn", "[{}]"),
-			"s.zip/a/history.edn: 2 members have this name, and different content; unpack the archive, which leaves one of them, and check the folder\n"},
+			"s.zip/a/history.edn: 2 members have this name but different content; unpack the archive, which keeps one of them, and check the folder\n"},
 		{"doubled members of a zip archive that are the same", "s.zip", zipWith(t, "a/history.edn", "[]", "a/history.edn", "[]"),
-			"a/history.edn\nwarning: 2 members have the name a/history.edn; they are the same\n"},
+			"a/history.edn\nwarning: 2 members have the name a/history.edn and the same content\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := foundIn(t, c.file, c.text); got != c.want {

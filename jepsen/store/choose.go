@@ -126,22 +126,22 @@ func (c *choice) byKind(of map[string][]string) {
 // passed says what is skipped.
 func (c *choice) passed() (said []string) {
 	if n := len(c.packed); n == 1 {
-		said = append(said, "1 compressed history is not looked at, since others are not compressed: give "+c.packed[0]+" by its name")
+		said = append(said, "1 compressed history was skipped, since others are not compressed: give "+c.packed[0]+" by name")
 	} else if n > 1 {
-		said = append(said, fmt.Sprintf("%d compressed histories are not looked at, since others are not compressed, such as %s: give them by their names", n, c.packed[0]))
+		said = append(said, fmt.Sprintf("%d compressed histories were skipped, since others are not compressed, such as %s: give them by name", n, c.packed[0]))
 	}
 	if n := len(c.logs); n == 1 {
-		said = append(said, "1 run has a jepsen.log but no history, and is not looked at: give "+c.logs[0]+" by its name")
+		said = append(said, "1 run has a jepsen.log but no history, and was skipped: give "+c.logs[0]+" by name")
 	} else if n > 1 {
-		said = append(said, fmt.Sprintf("%d runs have a jepsen.log but no history, and are not looked at, such as %s: give them by their names", n, c.logs[0]))
+		said = append(said, fmt.Sprintf("%d runs have a jepsen.log but no history, and were skipped, such as %s: give them by name", n, c.logs[0]))
 	}
 	switch n := len(c.others); {
 	case n > 0 && len(c.chosen) == 0:
-		said = append(said, fmt.Sprintf("it has files of several forms, such as %s and %s: give those of one form by their names", c.others[0], c.others[n-1]))
+		said = append(said, fmt.Sprintf("it has files of several forms, such as %s and %s: give those of one form by name", c.others[0], c.others[n-1]))
 	case n == 1:
-		said = append(said, "1 file of another form is not looked at: give "+c.others[0]+" by its name")
+		said = append(said, "1 file of another form was skipped: give "+c.others[0]+" by name")
 	case n > 1:
-		said = append(said, fmt.Sprintf("%d files of other forms are not looked at, such as %s: give them by their names", n, c.others[0]))
+		said = append(said, fmt.Sprintf("%d files of other forms were skipped, such as %s: give them by name", n, c.others[0]))
 	}
 	return said
 }

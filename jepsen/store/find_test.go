@@ -67,13 +67,13 @@ func TestADirectoryStandsForItsHistories(t *testing.T) {
 // There is a message about every skipped file that could be a history.
 func TestWhatIsNotLookedAtIsTold(t *testing.T) {
 	for _, c := range []struct{ files, said, failed string }{
-		{"a/history.edn b/jepsen.log b/n1/db.log", "1 run has a jepsen.log but no history, and is not looked at: give b/jepsen.log by its name", ""},
-		{"a/history.edn b/jepsen.log c/jepsen.log", "2 runs have a jepsen.log but no history, and are not looked at, such as b/jepsen.log: give them by their names", ""},
+		{"a/history.edn b/jepsen.log b/n1/db.log", "1 run has a jepsen.log but no history, and was skipped: give b/jepsen.log by name", ""},
+		{"a/history.edn b/jepsen.log c/jepsen.log", "2 runs have a jepsen.log but no history, and were skipped, such as b/jepsen.log: give them by name", ""},
 		{"a/history.edn a/jepsen.log a/notes.jsonl b/history.txt b/jepsen.log c/test.jepsen c/jepsen.log", "", ""},
-		{"a.edn b.jsonl", "1 file of another form is not looked at: give b.jsonl by its name", ""},
-		{"a.edn b.log c.txt README", "2 files of other forms are not looked at, such as b.log: give them by their names", ""},
-		{"a.log b.txt", "1 file of another form is not looked at: give b.txt by its name", ""},
-		{"a.log b.jsonl c.txt", "", "it has files of several forms, such as a.log and c.txt: give those of one form by their names"},
+		{"a.edn b.jsonl", "1 file of another form was skipped: give b.jsonl by name", ""},
+		{"a.edn b.log c.txt README", "2 files of other forms were skipped, such as b.log: give them by name", ""},
+		{"a.log b.txt", "1 file of another form was skipped: give b.txt by name", ""},
+		{"a.log b.jsonl c.txt", "", "it has files of several forms, such as a.log and c.txt: give those of one form by name"},
 		{"results.edn", "", "no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it"},
 	} {
 		root := store(t, strings.Fields(c.files)...)

@@ -57,7 +57,7 @@ func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History,
 	case err != nil:
 		return nil, err
 	case told.Why == testfile.Pointer:
-		h.Warnings = append(h.Warnings, "the test.jepsen beside it "+told.Why+", which does not tell whether the history is whole")
+		h.Warnings = append(h.Warnings, "the test.jepsen beside it "+told.Why+", which does not say whether the history is whole")
 		return h, nil
 	case told.Why != "":
 		return nil, s.mayBeCut(n, told.Why)

@@ -87,7 +87,7 @@ func (s Shard) ofTask(getenv func(string) string) (Shard, error) {
 		return s, fmt.Errorf("auto: expected at most %d tasks, found %d", maxShards, s.Of)
 	}
 	if s.I = (task-first)/max(step, 1) + 1; task < first || (task-first)%max(step, 1) != 0 || s.I > s.Of {
-		return s, fmt.Errorf("auto: task %d is none of %d tasks from %d on; a task that is started by itself needs auto/N", task, s.Of, first)
+		return s, fmt.Errorf("auto: task %d is not among the %d tasks from %d on; a task started by itself needs auto/N", task, s.Of, first)
 	}
 	return s, nil
 }

@@ -21,7 +21,7 @@ func TestAShardIsGivenOrThatOfATask(t *testing.T) {
 		{"auto", "JOB_COMPLETION_INDEX=0 JOB_COMPLETIONS=16", "1/16"},
 		{"auto", "JOB_COMPLETION_INDEX=15 JOB_COMPLETIONS=16", "16/16"},
 		{"auto/8", "JOB_COMPLETION_INDEX=7", "8/8"},
-		{"auto/8", "JOB_COMPLETION_INDEX=8", "auto: task 8 is none of 8 tasks from 0 on; a task that is started by itself needs auto/N"},
+		{"auto/8", "JOB_COMPLETION_INDEX=8", "auto: task 8 is not among the 8 tasks from 0 on; a task started by itself needs auto/N"},
 		{"auto/100000", "JOB_COMPLETION_INDEX=99999", "100000/100000"},
 		{"auto", "JOB_COMPLETION_INDEX=0 JOB_COMPLETIONS=100001", "auto: expected at most 100000 tasks, found 100001"},
 		{"auto", "JOB_COMPLETION_INDEX=3", `auto: expected a number in JOB_COMPLETIONS, found ""; auto/16 says that there are 16`},
@@ -30,11 +30,11 @@ func TestAShardIsGivenOrThatOfATask(t *testing.T) {
 		{"auto", "SLURM_ARRAY_TASK_ID=15 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_COUNT=16", "16/16"},
 		{"auto", "SLURM_ARRAY_TASK_ID=14 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_STEP=2", "3/3"},
 		// A list of tasks such as --array=1,7 has no step.
-		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=2", "auto: task 7 is none of 2 tasks from 1 on; a task that is started by itself needs auto/N"},
+		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=2", "auto: task 7 is not among the 2 tasks from 1 on; a task started by itself needs auto/N"},
 		{"auto", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=2", `auto: expected a number in SLURM_ARRAY_TASK_MIN, found ""`},
 		// This task is started again alone.
 		{"auto/16", "SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=7 SLURM_ARRAY_TASK_COUNT=1", "7/16"},
-		{"auto/16", "SLURM_ARRAY_TASK_ID=0", "auto: task 0 is none of 16 tasks from 1 on; a task that is started by itself needs auto/N"},
+		{"auto/16", "SLURM_ARRAY_TASK_ID=0", "auto: task 0 is not among the 16 tasks from 1 on; a task started by itself needs auto/N"},
 		{"auto", "", "auto: neither JOB_COMPLETION_INDEX (Kubernetes) nor SLURM_ARRAY_TASK_ID (Slurm) is set; expected I/N, such as 3/16"},
 		{"auto", "JOB_COMPLETION_INDEX=1 SLURM_ARRAY_TASK_ID=1", "auto: both JOB_COMPLETION_INDEX (Kubernetes) and SLURM_ARRAY_TASK_ID (Slurm) are set; expected I/N, such as 3/16"},
 	} {

@@ -99,8 +99,8 @@ func TestAKilledTestIsToldOfWhereverItIs(t *testing.T) {
 		{"a damaged chunk beside a whole history", history, changed, 200, ""},
 		{"an empty file beside a damaged history", history[:len(history)-20], []byte{}, 0, "200:"},
 		{"another file beside a damaged history", history[:len(history)-20], []byte("\n"), 0, "200:"},
-		{"another file", first(150), []byte("Hello, world"), 0, may + "is damaged: it does not begin as such a file does"},
-		{"a pointer of Git LFS", first(150), []byte("version https://git-lfs.github.com/spec/v1\noid"), 150, "the test.jepsen beside it is a pointer of Git LFS"},
+		{"another file", first(150), []byte("Hello, world"), 0, may + "is damaged: it does not begin like a test.jepsen"},
+		{"a pointer of Git LFS", first(150), []byte("version https://git-lfs.github.com/spec/v1\noid"), 150, "the test.jepsen beside it is a Git LFS pointer"},
 	} {
 		root := t.TempDir()
 		run := filepath.Join(root, "store", "a", "20250101T000000.000Z")

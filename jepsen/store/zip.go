@@ -200,7 +200,7 @@ func (h *headers) gaps(members []extent, end int64) error {
 	}
 	for _, e := range members {
 		if !belongs(e.from) {
-			return fmt.Errorf("%d bytes from %d on belong to no member: members may be lost, as where two archives are joined; unpack it and check the folder", e.from-at, at)
+			return fmt.Errorf("%d bytes from offset %d on belong to no member: members may be lost, as when two archives are joined; unpack it and check the folder", e.from-at, at)
 		}
 		at, before = e.to, e
 	}
@@ -219,9 +219,9 @@ func (h *headers) gaps(members []extent, end int64) error {
 	}
 	switch {
 	case !listed:
-		return fmt.Errorf("what stands at %d belongs to no member: members may be lost, as where two archives are joined; unpack it and check the folder", at)
+		return fmt.Errorf("the data at offset %d belongs to no member: members may be lost, as when two archives are joined; unpack it and check the folder", at)
 	case !begins(end, "PK\x05\x06"):
-		return errors.New("it goes on behind its end: members may be lost, as where two archives are joined")
+		return errors.New("data follows its end: members may be lost, as when two archives are joined")
 	}
 	return nil
 }

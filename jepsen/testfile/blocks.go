@@ -304,7 +304,7 @@ func (f *File) scan(from int64) error {
 
 func (e ending) found() string {
 	if e == growing {
-		return "a chunk that has not been finished: the test was killed, or it still runs"
+		return "an unfinished chunk: the test was killed or is still running"
 	}
 	return "the end of the file: it is cut off"
 }

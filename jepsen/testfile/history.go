@@ -33,7 +33,7 @@ func (f *File) mapOf(b block, v *edn.Values) (edn.ID, error) {
 	var kvs []edn.ID
 	for seen := map[int64]bool{}; ; {
 		if seen[b.offset] {
-			return edn.Nil, f.errorf(b.offset, "the map in this block holds itself")
+			return edn.Nil, f.errorf(b.offset, "the map in this block contains itself")
 		}
 		seen[b.offset] = true
 		data, err := f.data(b)
@@ -147,7 +147,7 @@ func (f *File) chunks() (all []chunk, count int64, err error) {
 // operation and the int32 number of the block.
 func (f *File) vector(b block, first int64, seen map[int64]bool) (all []chunk, count int64, err error) {
 	if seen[b.offset] {
-		return nil, 0, f.errorf(b.offset, "the block stands in the history twice")
+		return nil, 0, f.errorf(b.offset, "the block occurs in the history twice")
 	}
 	seen[b.offset] = true
 	switch b.kind {
@@ -218,9 +218,9 @@ func (f *File) Events(v *edn.Values, take func(*opmap.Event) error) error {
 	case cut:
 		f.warnings = append(f.warnings, f.incomplete("the file is cut off", m.events))
 	case running:
-		f.warnings = append(f.warnings, f.incomplete("the file ends before the test did, as the test was killed, or still runs", m.events))
+		f.warnings = append(f.warnings, f.incomplete("the file ends before the test did: the test was killed or is still running", m.events))
 	case growing:
-		f.warnings = append(f.warnings, f.incomplete("the file ends in a chunk that has not been finished, as the test was killed, or still runs", m.events))
+		f.warnings = append(f.warnings, f.incomplete("the file ends in an unfinished chunk: the test was killed or is still running", m.events))
 	}
 	return nil
 }

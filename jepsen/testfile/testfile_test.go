@@ -231,7 +231,7 @@ func TestAKilledTestHasItsWholeChunks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "the file ends in a chunk that has not been finished, as the test was killed, or still runs (offset 3140); " +
+	const want = "the file ends in an unfinished chunk: the test was killed or is still running (offset 3140); " +
 		"the history ends with its last whole chunk, after 160 events"
 	if len(h.Type) != 160 || !slices.Equal(h.Warnings, []string{want}) {
 		t.Errorf("%d events, warnings %q", len(h.Type), h.Warnings)
@@ -293,7 +293,7 @@ func TestAFileMayEndBetweenChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		warning := fmt.Sprintf("the file ends before the test did, as the test was killed, or still runs (offset %d); "+
+		warning := fmt.Sprintf("the file ends before the test did: the test was killed or is still running (offset %d); "+
 			"the history ends with its last whole chunk, after %d events", end, want)
 		if len(h.Type) != want || !slices.Equal(h.Warnings, []string{warning}) {
 			t.Errorf("%d events, want %d; warnings %q, want %q", len(h.Type), want, h.Warnings, warning)

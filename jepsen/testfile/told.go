@@ -35,7 +35,7 @@ func Tell(ctx context.Context, in io.ReaderAt, size int64, name string, memory i
 	case string(head) == pointer:
 		told.Why = Pointer
 	case !Is(head[:min(len(head), Head)]):
-		told.Why = "is damaged: it does not begin as such a file does"
+		told.Why = "is damaged: it does not begin like a test.jepsen"
 	}
 	if told.Why != "" {
 		return told, nil
@@ -59,7 +59,7 @@ func Tell(ctx context.Context, in io.ReaderAt, size int64, name string, memory i
 }
 
 // Pointer is the Why of a file that Git LFS has left in place of a test.jepsen.
-const Pointer = "is a pointer of Git LFS"
+const Pointer = "is a Git LFS pointer"
 
 // pointer is the beginning of a file that Git LFS leaves in place of a large one.
 const pointer = "version https://git-lfs"

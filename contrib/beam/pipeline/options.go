@@ -27,7 +27,7 @@ type Options struct {
 	ModelText, ModelFile string
 
 	Independent bool // values are [key value]: each key is an element
-	Keyless     bool // an operation without a key is one of every key
+	Keyless     bool // an operation without a key belongs to every key
 	AllClients  bool // every process but :nemesis is a client
 
 	Algorithm   string

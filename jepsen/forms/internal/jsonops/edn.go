@@ -223,7 +223,7 @@ func (r *translator) embedded(text []byte) {
 	if err != nil && r.wrong == "" {
 		var syntax *edn.Error
 		errors.As(err, &syntax)
-		r.wrong = fmt.Sprintf("the op's {\"edn\": %s} holds no EDN value: %s", scan.Clip(strconv.AppendQuote(nil, string(text))), syntax.Msg)
+		r.wrong = fmt.Sprintf("the op's {\"edn\": %s} does not hold an EDN value: %s", scan.Clip(strconv.AppendQuote(nil, string(text))), syntax.Msg)
 	}
 	r.out = v.AppendText(r.out, id)
 }

@@ -69,13 +69,13 @@ func (r *Reader) failed(fields map[string][]byte, names []string) error {
 		certain, perhaps := outcomeOf(name).failure(fields[name])
 		switch {
 		case certain:
-			return r.Fail(`the record has a "return", so it succeeded, and %q: %s, which does not count; %s`, name, fields[name], how)
+			return r.Fail(`the record has a "return", so it succeeded and its %q: %s is ignored; %s`, name, fields[name], how)
 		case perhaps && !r.warned[name] && r.warn != nil:
 			if r.warned == nil {
 				r.warned = map[string]bool{}
 			}
 			r.warned[name] = true
-			r.warn(`line %d: the record has a "return", so it succeeded, and %q, which does not count; %s`, r.begins.Line, name, how)
+			r.warn(`line %d: the record has a "return", so it succeeded and its %q is ignored; %s`, r.begins.Line, name, how)
 		}
 	}
 	return nil

@@ -260,7 +260,7 @@ func (r *Reader) check(op []byte) error {
 		return r.fail(at, "the JSON is malformed: %v%s", err, instead(op, syntax))
 	}
 	if !utf8.Valid(op) {
-		return r.fail(r.begins, "the op is not UTF-8, which JSON is")
+		return r.fail(r.begins, "the op is not UTF-8, as JSON must be")
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func isJSONNumber(v *edn.Values, id edn.ID, text string) bool {
 // embedded appends a value as its EDN.
 func (w *Writer) embedded(text string) {
 	if !w.ReadsBack(text) {
-		w.bad = "has a value that is no EDN"
+		w.bad = "has a value that is not EDN"
 	}
 	w.out = append(w.out, `{"edn":`...)
 	w.text(text)
