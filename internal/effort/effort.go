@@ -9,21 +9,21 @@ import (
 	"testing"
 )
 
-// Few says whether a test takes few of its histories: without CLEW_FULL=1, with -short,
-// and with the race detector, which makes everything some ten times slower.
+// Few reports whether a test takes few of its histories: without CLEW_FULL=1 and CLEW_LONG=1, with -short, and with
+// the race detector, which makes everything some ten times slower.
 func Few() bool { return testing.Short() || Race || os.Getenv("CLEW_FULL") == "" && !Long() }
 
-// Long says whether CLEW_LONG=1 asks for the long mode.
+// Long reports whether CLEW_LONG=1 asks for the long mode.
 func Long() bool { return os.Getenv("CLEW_LONG") == "1" }
 
-// Takes says whether a test takes the i-th of its inputs: one in three if few are taken.
+// Takes reports whether a test takes the i-th of its inputs: one in three if few are taken.
 func Takes(i int) bool { return !Few() || i%3 == 0 }
 
-// Races says whether a test takes the i-th of its inputs: one in three with the race detector.
+// Races reports whether a test takes the i-th of its inputs: one in three with the race detector.
 func Races(i int) bool { return !Race || i%3 == 0 }
 
-// Histories returns how many histories a test takes: a fifth of the full number if few
-// are taken, and in the long mode long, or CLEW_LONG_HISTORIES.
+// Histories returns how many histories a test takes: full, or about a fifth of that if few are taken. In the long
+// mode it takes long, or CLEW_LONG_HISTORIES if that is set.
 func Histories(full, long uint64) uint64 {
 	switch {
 	case Long():

@@ -10,16 +10,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Ahead is r, read by a goroutine that is a few blocks before its reader. It ends,
-// and closes r, at the end of r or soon after Close, which does not wait for it: what
-// r reads from must allow that.
+// Ahead returns a reader of r. A goroutine reads r a few blocks ahead of it. The goroutine ends, and closes r, at the
+// end of r or soon after Close. Close does not wait for it, so whatever r reads from must allow that.
 func Ahead(r io.ReadCloser) io.ReadCloser {
 	a := &ahead{blocks: make(chan []byte, aheadBlocks), spare: make(chan []byte, aheadBlocks+2), stop: make(chan struct{})}
 	go a.pump(r)
 	return a
 }
 
-// So much is read ahead.
+// At most this much is read ahead.
 const (
 	aheadBytes  = 256 << 10
 	aheadBlocks = 6
@@ -61,7 +60,7 @@ func (a *ahead) pump(r io.ReadCloser) {
 func (a *ahead) Read(p []byte) (int, error) {
 	for len(a.rest) == 0 {
 		if a.block != nil {
-			a.spare <- a.block[:aheadBytes] // There is room for all that there are.
+			a.spare <- a.block[:aheadBytes] // Never blocks: spare has room for every block.
 		}
 		var more bool
 		if a.block, more = <-a.blocks; !more {
@@ -79,8 +78,8 @@ func (a *ahead) Close() error {
 	return nil
 }
 
-// Size is how long the content of a file is, unpacked if it is compressed, as far as
-// that is known. It is 0 for other readers.
+// Size returns the length of a file's content, unpacked if it is compressed. It returns 0 if that is not known, and
+// for other readers.
 func Size(r io.Reader) int64 {
 	f, is := r.(*os.File)
 	if !is {

@@ -55,7 +55,7 @@ func TestNobodyReadsAheadOnceItIsClosed(t *testing.T) {
 
 	silent, never := io.Pipe()
 	defer never.Close()
-	Ahead(silent).Close() // It does not wait for what may never come.
+	Ahead(silent).Close() // Close does not wait for input that may never come.
 }
 
 type zeros struct{}
@@ -91,7 +91,7 @@ func TestTheSizeOfACompressedFileIsThatOfItsContent(t *testing.T) {
 		if got := Size(f); got != int64(c.size) {
 			t.Errorf("%s: %d bytes, not %d", name, got, c.size)
 		}
-		// Nothing has been read by that.
+		// Size has not moved the position in the file.
 		if in, _, err := Decompress(bufio.NewReader(f)); err == nil && name != "gzip, cut off" && name != "zstd, cut off" {
 			if got, err := io.ReadAll(in); err != nil || len(got) != len(c.content) && len(got) != len(text) {
 				t.Errorf("%s: %d bytes, %v", name, len(got), err)

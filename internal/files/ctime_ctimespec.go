@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// inodeTime returns when the system last noted a change of a file, which programs cannot
-// set; it is the zero time where that is not known.
+// inodeTime returns when the system last noted a change of a file. Programs cannot set that time. It returns the zero
+// time if that is not known.
 func inodeTime(info os.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(s.Ctimespec.Unix())

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// inodeTime returns the zero time: it is not known when the system noted a change.
+// inodeTime returns the zero time: this system does not say when it noted a change.
 func inodeTime(os.FileInfo) time.Time { return time.Time{} }

@@ -1,5 +1,5 @@
-// Package files opens files, compressed or not. Its errors name the file and
-// what is wrong with it, but no system call.
+// Package files opens files, compressed or not. Its errors name the file and what is wrong with it, but not the
+// system call.
 package files
 
 import (
@@ -17,8 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Open opens a file, which is no directory. Its error names the file, but not the
-// system call.
+// Open opens a file that is not a directory. Its error names the file, but not the system call.
 func Open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -31,8 +30,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// PathError says "PATH: no such file or directory", without the name of the
-// system call.
+// PathError turns an error into "PATH: no such file or directory", without the name of the system call.
 func PathError(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -41,8 +39,7 @@ func PathError(err error) error {
 	return err
 }
 
-// IsClosed says whether an error of writing to a pipe says that nothing reads it any
-// more.
+// IsClosed reports whether an error of writing to a pipe means that nothing reads it anymore.
 func IsClosed(err error) bool {
 	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // as Windows says it
 	return errors.Is(err, syscall.EPIPE) || runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
@@ -53,18 +50,17 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// maxWindow is how much of what it has unpacked zstd may have to hold, of which ten bytes
-// of a file can ask for any. It is what the zstd program itself holds unless it is told
-// to take more.
+// maxWindow bounds how much of its output zstd holds while it unpacks; ten bytes of a file can ask for any amount.
+// The zstd program itself has the same bound unless it is told to take more.
 const maxWindow = 128 << 20
 
-// IsPacked says whether a file that begins so is one that Decompress decompresses.
+// IsPacked reports whether Decompress would decompress a file that begins with head.
 func IsPacked(head []byte) bool {
 	return bytes.HasPrefix(head, gzipMagic) || bytes.HasPrefix(head, zstdMagic)
 }
 
-// PackedName returns a file's name without .gz or .zst, and how such a file is
-// compressed, "" if the name does not say that it is.
+// PackedName returns a file's name without .gz or .zst, and how such a file is compressed: "" if the name does not
+// say that it is.
 func PackedName(name string) (plain, packing string) {
 	if plain, is := strings.CutSuffix(name, ".gz"); is {
 		return plain, "gzip"
@@ -75,15 +71,15 @@ func PackedName(name string) (plain, packing string) {
 	return name, ""
 }
 
-// Decompress is the content of r: decompressed if it begins like gzip or zstd,
-// which packed says, otherwise r itself.
+// Decompress returns the content of r, decompressed if it begins like gzip or zstd, or else r itself. It also returns
+// whether r was packed.
 func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 	head, err := r.Peek(4)
 	if err != nil && err != io.EOF {
 		return nil, false, err
 	}
 	switch {
-	case len(head) == 1 && head[0] == gzipMagic[0]: // by itself it would be white space
+	case len(head) == 1 && head[0] == gzipMagic[0]: // alone it would be white space
 		return nil, true, compressedError("gzip", io.EOF)
 	case bytes.HasPrefix(head, gzipMagic):
 		z, err := gzip.NewReader(r)
@@ -93,7 +89,7 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 		z.Multistream(false)
 		return compressed{"gzip", members{z, r}}, true, nil
 	case bytes.HasPrefix(head, zstdMagic):
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // more at once take more time in all
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // decoding in parallel takes more time in all
 		if err != nil {
 			return nil, true, compressedError("zstd", err)
 		}
@@ -102,13 +98,13 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 	return io.NopCloser(r), false, nil
 }
 
-// members is gzip's content, of one member after the other.
+// members reads the content of a gzip file, one member after the other.
 type members struct {
 	*gzip.Reader
 	in *bufio.Reader
 }
 
-// errBehind is the error of a file that does not end with its last member.
+// errBehind says that a file does not end with its last member.
 var errBehind = errors.New("something that is not gzip follows it")
 
 func (m members) Read(p []byte) (int, error) {
@@ -133,8 +129,7 @@ func (m members) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// compressed is a reader whose errors say that it is the compressed data that
-// is broken.
+// compressed is a reader whose errors say that the compressed data is broken.
 type compressed struct {
 	form string
 	io.ReadCloser

@@ -4,7 +4,7 @@ package files
 
 import "os"
 
-// Without locks that end with their process there is no way to say that a file is left.
+// hold does nothing: without locks that end with their process, a file that was left cannot be recognized.
 func hold(*os.File) {}
 
 func isLeft(string, os.FileInfo) bool { return false }

@@ -7,11 +7,10 @@ import (
 	"syscall"
 )
 
-// hold holds a file for as long as it is open: the system lets go of it when the process
-// ends, whatever ends it.
+// hold locks a file for as long as it is open: the system releases the lock when the process ends, whatever ends it.
 func hold(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// isLeft says whether a file is our user's, and certainly held by no process.
+// isLeft reports whether a file is our user's and certainly not held by any process.
 func isLeft(path string, info os.FileInfo) bool {
 	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Geteuid() {
 		return false

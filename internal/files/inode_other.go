@@ -4,5 +4,5 @@ package files
 
 import "os"
 
-// inode is a number that is the same for one file by whatever name.
+// inode returns a number that is the same for one file under all its names.
 func inode(os.FileInfo) uint64 { return 0 }

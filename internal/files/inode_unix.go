@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// inode is a number that is the same for one file by whatever name.
+// inode returns a number that is the same for one file under all its names.
 func inode(info os.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Ino)

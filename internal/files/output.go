@@ -17,9 +17,8 @@ import (
 	"clew/internal/text"
 )
 
-// Output is where something is to be written. A regular file is written whole or
-// not at all: until all of it is there, nothing changes, and then the file keeps
-// its mode, and symbolic links still lead to it. A device, a pipe or an open
+// Output is where something is to be written. A regular file is written whole or not at all: nothing changes until
+// all of it is there. The file then keeps its mode, and symbolic links still lead to it. A device, a pipe or an open
 // descriptor is never replaced: it is written through.
 type Output struct {
 	file    string                         // what the path leads to
@@ -28,8 +27,8 @@ type Output struct {
 	err     error                          // why it cannot be written
 }
 
-// To is the output that a path stands for; "-" is standard output. Writers are
-// given for what the process has open as standard output and error.
+// To returns the output that a path stands for; "-" is standard output. The writers stand for what the process has
+// open as standard output and error.
 func To(path string, stdout, stderr io.Writer) *Output {
 	if path == "-" {
 		return throughWriter("1", stdout)
@@ -69,7 +68,7 @@ func To(path string, stdout, stderr io.Writer) *Output {
 	return o
 }
 
-// throughWriter is the output to an open descriptor.
+// throughWriter returns the output to an open descriptor.
 func throughWriter(descriptor string, w io.Writer) *Output {
 	o := &Output{file: "descriptor " + descriptor, through: func() (io.WriteCloser, error) { return open{w}, nil }}
 	if f, ok := w.(*os.File); ok {
@@ -85,11 +84,11 @@ type open struct{ io.Writer }
 
 func (open) Close() error { return nil }
 
-// maxLinks is how many symbolic links a path may lead through.
+// maxLinks bounds how many symbolic links a path may lead through.
 const maxLinks = 40
 
-// follow is where a path leads through symbolic links: to a file, which may not be
-// there yet, or to a descriptor that the process has open.
+// follow returns where a path leads through symbolic links: to a file that may not exist yet, or to a descriptor that
+// the process has open.
 func follow(path string) (file, descriptor string, err error) {
 	for range maxLinks {
 		dir, name := filepath.Split(path)
@@ -104,18 +103,18 @@ func follow(path string) (file, descriptor string, err error) {
 		}
 		file = filepath.Join(dir, name)
 		to, err := os.Readlink(file)
-		if err != nil { // it is no link
+		if err != nil { // not a link
 			file, err = filepath.Abs(file)
 			return file, "", err
 		}
 		if path = to; !filepath.IsAbs(to) {
-			path = dir + string(filepath.Separator) + to // not cleaned: ".." is of where a link leads to
+			path = dir + string(filepath.Separator) + to // not cleaned: ".." is relative to where a link leads
 		}
 	}
 	return "", "", errors.New("too many symbolic links")
 }
 
-// Reason is what an error about a file says without naming it.
+// Reason returns what an error about a file says, without the file's name.
 func Reason(err error) error {
 	var p *os.PathError
 	var l *os.LinkError
@@ -128,10 +127,10 @@ func Reason(err error) error {
 	return err
 }
 
-// File is what the path leads to.
+// File returns what the path leads to.
 func (o *Output) File() string { return o.file }
 
-// Same says whether two outputs are one.
+// Same reports whether two outputs are the same.
 func (o *Output) Same(p *Output) bool {
 	if o.there != nil && p.there != nil {
 		return os.SameFile(o.there, p.there)
@@ -139,14 +138,14 @@ func (o *Output) Same(p *Output) bool {
 	return o.there == nil && p.there == nil && o.file == p.file
 }
 
-// Descriptor says whether the output is an open descriptor: "1" is standard output.
+// Descriptor reports whether the output is the open descriptor with this name: "1" is standard output.
 func (o *Output) Descriptor(name string) bool { return o.file == "descriptor "+name }
 
-// Through says whether the output is written through.
+// Through reports whether the output is written through.
 func (o *Output) Through() bool { return o.through != nil }
 
-// Probe says why the output cannot be written, as far as that can be said without
-// writing: a pipe or device is not opened, for somebody may be waiting there.
+// Probe returns why the output cannot be written, as far as that shows without writing. It does not open a pipe or a
+// device, since something may be waiting there.
 func (o *Output) Probe() error {
 	if o.err != nil || o.Through() {
 		return o.err
@@ -159,7 +158,7 @@ func (o *Output) Probe() error {
 	return Reason(end(f.Name()))
 }
 
-// begin is a new file beside the output's, for end to remove.
+// begin creates a file beside the output's. The caller removes it with end.
 func (o *Output) begin() (*os.File, error) {
 	begun.Lock()
 	defer begun.Unlock()
@@ -182,15 +181,14 @@ func (o *Output) begin() (*os.File, error) {
 // unfinished begins the names of files that are not whole yet. Digits follow.
 const unfinished = ".clew-"
 
-// longAgo is how old a file must be that a killed process has left: one that lives holds
-// its files, but not from the very instant on at which it makes them.
+// longAgo is how old a file must be to count as left by a killed process. A process that lives holds its files, but
+// not from the very instant at which it makes them.
 const longAgo = time.Minute
 
-// maxTidied bounds the names in a folder among which such files are looked for.
+// maxTidied bounds how many names of a folder tidy looks at.
 const maxTidied = 100_000
 
-// tidy removes the files in a folder that a process has left which was killed. A process
-// that lives holds its own.
+// tidy removes the unfinished files that a killed process has left in a folder. A process that lives holds its own.
 func tidy(dir string) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -219,15 +217,15 @@ func end(name string) error {
 	return err
 }
 
-// begun is what has been begun, and is not whole yet.
+// begun holds which files have been begun and are not whole yet.
 var begun = struct {
 	sync.Mutex
 	names  map[string]bool
-	tidied map[string]bool // the folders in which nothing is left of others
-	over   bool            // nothing is begun any more
+	tidied map[string]bool // the folders where nothing is left of other processes
+	over   bool            // nothing is begun anymore
 }{names: map[string]bool{}, tidied: map[string]bool{}}
 
-// Tidy removes the files that are not whole yet, for a process that ends now.
+// Tidy removes the files that are not whole yet. It is for a process that ends now.
 func Tidy() {
 	begun.Lock()
 	defer begun.Unlock()
@@ -237,7 +235,7 @@ func Tidy() {
 	}
 }
 
-// Write has a function write the output. Its errors do not name the file.
+// Write calls write with a writer to the output. Its errors do not name the file.
 func (o *Output) Write(write func(io.Writer) error) error {
 	if o.err != nil {
 		return o.err
@@ -274,23 +272,22 @@ func (o *Output) Write(write func(io.Writer) error) error {
 	return Reason(err)
 }
 
-// Set is files, told apart by what they are, not by their names: a link is the
-// file itself.
+// Set is a set of files by identity, not by name: a link is the file itself.
 type Set map[uint64][]os.FileInfo
 
-// Add adds the file at a path, "-" for standard input, if there is one.
+// Add adds the file at a path, or standard input for "-", unless it does not exist.
 func (s Set) Add(path string) {
 	info, err := os.Stat(path)
 	if path == "-" {
 		info, err = os.Stdin.Stat()
 	}
-	// A terminal or a socket is read and written side by side.
+	// A terminal or a socket may be read and written at the same time.
 	if err == nil && info.Mode()&(fs.ModeCharDevice|fs.ModeSocket) == 0 {
 		s[inode(info)] = append(s[inode(info)], info)
 	}
 }
 
-// Has says whether an output is one of the files.
+// Has reports whether an output is one of the files.
 func (s Set) Has(o *Output) bool {
 	if o.there == nil {
 		return false

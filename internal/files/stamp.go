@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Stamp says what a file was: its size, its time and which file it is. The zero Stamp,
-// which readers that are not files have, never changes.
+// Stamp records what a file was: its size, its time and which file it is. Readers that are not files have the zero
+// Stamp, which never changes.
 type Stamp struct {
 	info fs.FileInfo
 	path string // of a file of this machine, else ""
 }
 
-// StampOf returns the stamp of an open file, if it is a regular one.
+// StampOf returns the stamp of an open regular file, and the zero Stamp for anything else.
 func StampOf(f any) Stamp {
 	of, ok := f.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
@@ -33,8 +33,8 @@ func StampOf(f any) Stamp {
 	return s
 }
 
-// Changed returns an error if an open file is not what it was when it was stamped:
-// another file, of another size, or written to since.
+// Changed returns an error if an open file is not what it was when it was stamped: another file, of another size, or
+// written to since.
 func (s Stamp) Changed(f any) error {
 	if s.info == nil {
 		return nil
@@ -49,19 +49,19 @@ func (s Stamp) Changed(f any) error {
 		return fmt.Errorf("it changed while it was read: it had %d bytes before and %d after; expected a file that is not written to, or --follow", s.info.Size(), now.info.Size())
 	case !s.info.ModTime().Equal(now.info.ModTime()):
 		return fmt.Errorf("it changed while it was read: it was written to at %s; expected a file that is not written to, or --follow", now.info.ModTime().Format(time.TimeOnly))
-	case s.Moved() == "" && !inodeTime(s.info).Equal(inodeTime(now.info)): // a file that is deleted or replaced has a new one, too
+	case s.Moved() == "" && !inodeTime(s.info).Equal(inodeTime(now.info)): // a file that is deleted or replaced has a new time, too
 		return fmt.Errorf("it changed while it was read: it was written to, or its time was set, at %s; expected a file that is left alone, or --follow", inodeTime(now.info).Format(time.TimeOnly))
 	}
 	return nil
 }
 
-// Touched says whether a file was written to, or its times were set, between two looks at
-// it. Programs can put back the time of writing, but not the system's own.
+// Touched reports whether a file was written to, or its times were set, between two looks at it. Programs can put
+// back the time of writing, but not the system's own.
 func Touched(before, now fs.FileInfo) bool {
 	return !before.ModTime().Equal(now.ModTime()) || !inodeTime(before).Equal(inodeTime(now))
 }
 
-// Moved says whether the path of the file leads to another file now, or to none. What
+// Moved returns "deleted" or "replaced" if the path of the file does not lead to it anymore, and "" otherwise. What
 // was open has been read nevertheless.
 func (s Stamp) Moved() string {
 	if s.path == "" {
@@ -76,8 +76,8 @@ func (s Stamp) Moved() string {
 	return ""
 }
 
-// Steady returns a reader of r, which reads from the file f: instead of the end of r it
-// returns an error if the file has changed since it was stamped.
+// Steady returns a reader of r, which reads from the file f. If the file has changed since it was stamped, the reader
+// returns an error instead of the end of r.
 func (s Stamp) Steady(r io.Reader, f any) io.Reader {
 	if s.info == nil {
 		return r

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestWhatAKilledRunLeftIsRemoved kills a process while it writes. The next one removes
-// what it has left, and nothing else.
+// TestWhatAKilledRunLeftIsRemoved kills a process while it writes. The next one removes what it left, and nothing
+// else.
 func TestWhatAKilledRunLeftIsRemoved(t *testing.T) {
 	if dir := os.Getenv("CLEW_TEST_WRITES_IN"); dir != "" {
 		To(filepath.Join(dir, "killed"), nil, nil).Write(func(w io.Writer) error {
@@ -58,7 +58,7 @@ func TestWhatAKilledRunLeftIsRemoved(t *testing.T) {
 	if len(left) != 1 {
 		t.Fatalf("%q are left of the killed process, want one file", left)
 	}
-	start() // which lives
+	start() // this one lives
 	living := slices.DeleteFunc(list(), func(name string) bool { return name == left[0] })
 	others := []string{".clew-", ".clew-1a", ".clew-notes", "clew-12", ".clew-12.edn"}
 	for _, name := range others {
@@ -72,7 +72,7 @@ func TestWhatAKilledRunLeftIsRemoved(t *testing.T) {
 	if err := os.Symlink("clew-12", filepath.Join(dir, ".clew-78")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ".clew-79"), nil, 0o600); err != nil { // of this minute
+	if err := os.WriteFile(filepath.Join(dir, ".clew-79"), nil, 0o600); err != nil { // made within the last minute
 		t.Fatal(err)
 	}
 	before := time.Now().Add(-time.Hour)

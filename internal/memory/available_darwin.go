@@ -2,8 +2,7 @@ package memory
 
 import "golang.org/x/sys/unix"
 
-// available is half of what the machine has: how much of it others could do without,
-// macOS does not say in one number.
+// available returns half of the machine's memory: macOS has no single number for what is free.
 func available() int64 {
 	bytes, err := unix.SysctlUint64("hw.memsize")
 	if err != nil || bytes == 0 {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// available is what the process could use: what the kernel says is
-// available, or what is left of a control group's limit. If neither is known,
-// it is 4 GB.
+// available returns how much memory the process could use: what the kernel says is available, or 4 GB if it does not
+// say. If less is left of a control group's limit, it returns that.
 func available() int64 {
 	available := int64(unknown)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {

@@ -2,5 +2,5 @@
 
 package memory
 
-// available is not known here.
+// available returns unknown: this system does not say.
 func available() int64 { return unknown }

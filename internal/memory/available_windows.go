@@ -15,7 +15,7 @@ type memoryStatus struct {
 
 var globalMemoryStatus = windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
 
-// available is the memory of the machine that nobody uses at the moment.
+// available returns how much memory of the machine is free at the moment.
 func available() int64 {
 	var s memoryStatus
 	s.length = uint32(unsafe.Sizeof(s))

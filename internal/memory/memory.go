@@ -1,5 +1,5 @@
-// Package memory reads sizes of memory, knows what the process could use, and keeps
-// it within a limit: a Keeper ends the work that has gone on for longest.
+// Package memory reads sizes of memory, finds out how much the process could use, and keeps it within a limit: a
+// Keeper ends the work that has gone on for longest.
 package memory
 
 import (
@@ -21,8 +21,7 @@ import (
 // size is a number and its unit, which may be missing.
 var size = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?)(?:([kmgt]?)i?b|([kmgt])i?)?$`)
 
-// Limit is the bytes that --memory-limit says, or half of what is
-// available to the process.
+// Limit returns the limit in bytes that --memory-limit sets, or half of what is available to the process.
 func Limit(flag string) (int64, error) {
 	if flag == "" {
 		return available() / 2, nil
@@ -44,21 +43,20 @@ func Limit(flag string) (int64, error) {
 	return int64(bytes), nil
 }
 
-// Keeper keeps the process within its memory limit. Searches count what they hold
-// by themselves. This is for all the rest, reading and evidence: it looks at what
-// the process holds in fact, and if that is too much it ends what has gone on for
-// longest.
+// Keeper keeps the process within its memory limit. Searches count their own memory. A Keeper is for all the rest,
+// reading and evidence: it looks at what the process really holds, and if that is too much it ends the work that has
+// gone on for longest.
 type Keeper struct {
 	mu    sync.Mutex
 	works []*work // the oldest first
 }
 
-// work is a stage of a job that can be ended.
+// work is a stage of a job that a Keeper can end.
 type work struct{ end context.CancelCauseFunc }
 
-// How often it looks, after how many looks the memory of what was ended should
-// have come back, and how much more than the limit the process may hold: its own
-// things, and garbage that is not collected yet.
+// A Keeper looks every keeperTick. The memory of work that it ended should have come back after keeperWait looks. The
+// process may hold more than the limit: keeperLive for its own data, keeperCollected with garbage that is not
+// collected yet.
 const (
 	keeperTick      = 10 * time.Millisecond
 	keeperWait      = 10
@@ -66,7 +64,7 @@ const (
 	keeperCollected = 64 << 20
 )
 
-// Within is a context that ends if there is not enough memory. It must be released.
+// Within returns a context that ends if there is not enough memory. The caller must release it.
 func (k *Keeper) Within(ctx context.Context) (_ context.Context, release context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	w := &work{end}
@@ -81,7 +79,7 @@ func (k *Keeper) Within(ctx context.Context) (_ context.Context, release context
 	}
 }
 
-// Watch watches until the context is done, if there is a limit.
+// Watch keeps the process within the limit until the context is done. A limit of 0 means none.
 func (k *Keeper) Watch(ctx context.Context, limit int64) {
 	if limit == 0 {
 		return
@@ -115,5 +113,5 @@ func (k *Keeper) endOldest() {
 	}
 }
 
-// unknown stands for what is available if the system does not say.
+// unknown is taken to be available where the system does not say.
 const unknown = 4 << 30

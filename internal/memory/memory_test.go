@@ -50,7 +50,7 @@ func TestTheKeeperSeesWhatTheProcessHolds(t *testing.T) {
 	if c := limits.Stopped(work); c != "out-of-memory" {
 		t.Error(c)
 	}
-	runtime.KeepAlive(held) // what nothing reads again is collected before the keeper looks
+	runtime.KeepAlive(held) // the keeper would not see memory that nothing reads again: it is collected before
 }
 
 func TestTheSystemSaysWhatIsAvailable(t *testing.T) {

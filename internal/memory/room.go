@@ -8,27 +8,26 @@ import (
 	"sync/atomic"
 )
 
-// How much a heap may grow before garbage is collected, in bytes. Go's own 4 MB make a
-// collection for every few histories of a store, a fifth of the time that these take.
-// What one history of a million operations fills is hardly ever garbage, and looking
-// for it took a tenth of the time.
+// A heap may grow by this many bytes before garbage is collected. Go's own 4 MB cause a collection for every few
+// histories of a store, which took a fifth of their time. What one history of a million operations fills is hardly
+// ever garbage, and looking for it took a tenth of the time.
 const (
 	room  = 32 << 20  // a small heap
 	ample = 128 << 20 // that of one large history
 )
 
-// growth is how much a heap may grow of which so many bytes live.
+// growth returns how much a heap with this many live bytes may grow.
 func growth(live uint64) uint64 {
 	return max(room, min(4*live, ample), live)
 }
 
-// sparing is how garbage is collected if there is time for it.
+// sparing is the garbage collection percentage for when there is time to collect often.
 const sparing = 25
 
 var isSparing atomic.Bool
 
-// Spacious gives a heap room to grow, and a large one as much as it holds, as ever. It
-// leaves alone what GOGC says. It is for a program to say, once.
+// Spacious gives a small heap room to grow, and lets a large one double, as Go does. If GOGC is set, it changes
+// nothing. A program calls it once.
 func Spacious() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -46,7 +45,7 @@ func Spacious() {
 	})
 }
 
-// Sparing collects garbage often: there is time for it, and others need the memory.
+// Sparing makes the process collect garbage often: there is time for it, and other processes need the memory.
 func Sparing() {
 	isSparing.Store(true)
 	debug.SetGCPercent(sparing)
@@ -54,7 +53,7 @@ func Sparing() {
 
 // afterEachCollection calls f after each collection of garbage.
 func afterEachCollection(f func()) {
-	type thing struct{ _ *byte } // that nobody holds
+	type thing struct{ _ *byte } // unreachable at once
 	runtime.AddCleanup(&thing{}, func(f func()) {
 		f()
 		afterEachCollection(f)

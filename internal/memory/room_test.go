@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestASmallHeapHasRoom looks at the percentage that follows a collection. It does so in
-// a process of its own, since it stays.
+// TestASmallHeapHasRoom looks at the percentage that follows a collection. It does so in a process of its own, since
+// the setting is global.
 func TestASmallHeapHasRoom(t *testing.T) {
 	if os.Getenv("CLEW_ROOM") == "" {
 		for _, gogc := range []string{"", "70"} {
@@ -51,7 +51,7 @@ func TestASmallHeapHasRoom(t *testing.T) {
 	await(t, "there is time", func(percent int) bool { return percent == sparing })
 }
 
-// await collects garbage until that has the wanted percentage.
+// await collects garbage until the percentage is a wanted one.
 func await(t *testing.T, when string, want func(percent int) bool) {
 	t.Helper()
 	for range 1000 {

@@ -1,7 +1,6 @@
-// Package watchdog sees to it that work ends with its context, whatever hangs: a
-// system call, a pipe that is not read, or a loop that does not look at its
-// context. Work that can be left behind is awaited; if what hangs is the program's
-// own way out, a Dog ends the process.
+// Package watchdog makes work end with its context, whatever hangs: a system call, a pipe that is not read, or a loop
+// that does not look at its context. Await stops waiting for work that can be left behind. If the program's own way
+// out hangs, a Dog ends the process.
 package watchdog
 
 import (
@@ -12,9 +11,8 @@ import (
 	"time"
 )
 
-// Await calls f and says whether it ended before the context did, or not long
-// after. If it did not, it goes on, but is left behind: what it sets is not to be
-// read. A panic of f is passed on, with its stack.
+// Await calls f and reports whether it ended before the context did, or within grace after that. If it did not, it
+// goes on in the background, and the caller must not read what it sets. A panic of f is passed on, with its stack.
 func Await(ctx context.Context, grace time.Duration, f func()) bool {
 	done := make(chan string, 1)
 	go func() { done <- Guarded(f) }()
@@ -34,7 +32,7 @@ func Await(ctx context.Context, grace time.Duration, f func()) bool {
 	}
 }
 
-// Guarded calls f and says what it panicked with and where, "" if it did not panic.
+// Guarded calls f and returns what it panicked with and where, or "" if it did not panic.
 func Guarded(f func()) (bug string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,8 +43,8 @@ func Guarded(f func()) (bug string) {
 	return ""
 }
 
-// Dog ends the process if a stage of it does not end with its context. A nil Dog
-// never does. It is safe for concurrent use.
+// Dog ends the process if one of its stages does not end with its context. A nil Dog never does. It is safe for
+// concurrent use.
 type Dog struct {
 	leave  func(status int, why context.Context)
 	once   sync.Once
@@ -54,8 +52,8 @@ type Dog struct {
 	status func() int
 }
 
-// New returns a Dog that leaves the process by a function: with the status as known
-// then, and the context that had ended.
+// New returns a Dog that ends the process by calling leave, with the exit status as known then and the context that
+// had ended.
 func New(status int, leave func(status int, why context.Context)) *Dog {
 	return &Dog{leave: leave, status: func() int { return status }}
 }
@@ -81,8 +79,8 @@ func (d *Dog) Leave(why context.Context) {
 	})
 }
 
-// Stage begins a stage that ends when over is called. The dog leaves if that has not
-// happened so long after the end of the context.
+// Stage begins a stage that ends when over is called. The dog leaves if the stage has not ended when patience has
+// passed since the end of the context.
 func (d *Dog) Stage(ctx context.Context, patience time.Duration) (over func()) {
 	if d == nil {
 		return func() {}
@@ -103,10 +101,10 @@ func (d *Dog) Stage(ctx context.Context, patience time.Duration) (over func()) {
 
 type key struct{}
 
-// With is a context that has the dog.
+// With returns a context that carries the dog.
 func With(ctx context.Context, d *Dog) context.Context { return context.WithValue(ctx, key{}, d) }
 
-// Of is the dog of a context, nil if it has none.
+// Of returns the dog of a context, or nil if it has none.
 func Of(ctx context.Context) *Dog {
 	d, _ := ctx.Value(key{}).(*Dog)
 	return d

@@ -34,7 +34,7 @@ func TestADogLeavesWhenAStageDoesNotEndWithItsContext(t *testing.T) {
 	over := d.Stage(ctx, time.Millisecond)
 	hung := d.Stage(ctx, 50*time.Millisecond)
 	over()
-	over() // It may be said twice.
+	over() // A second call does nothing.
 	d.Knows(func() int { return 1 })
 	end()
 	if status := <-left; status != 1 {
