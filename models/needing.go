@@ -7,25 +7,23 @@ import (
 	"clew/jepsen"
 )
 
-// An update that depends on a value says what was there before it, such as the old value
-// of a cas. If it has not returned, those that saw what it left show it. Spec.Needings
-// finds the initial values that such updates need.
+// An update that depends on a value says what was there before it, such as the old value of a cas. If it has not
+// returned, operations that saw what it left show it. Spec.Needings finds the initial values that such updates need.
 
-// Needing is an Opening that hears of updates that depend on a value.
+// Needing is an Opening that also takes updates that depend on a value.
 type Needing interface {
 	Opening
 	// Needs says that an update has begun. It may have crashed, but has not failed.
 	Needs(op Op)
-	// Needed returns initial values, each of one value that some update needs and that
-	// no operation was called to leave.
+	// Needed returns initial values. Each holds one value that some update needs and that no operation was called to
+	// leave.
 	Needed() []edn.ID
 }
 
-// Needings returns the spec with each initial value that an update of a core needs, and
-// that no operation of the history had been called to leave before event fail, whether
-// it failed or not. The initial value that the spec has may only be added to: it may get
-// another key. If some is not nil, these operations are the whole history. Where the
-// core needs no such value, the history is not looked at; linear time otherwise.
+// Needings returns the spec with each initial value that an update of a core needs. No operation of the history had
+// been called to leave that value before event fail, whether it failed or not. If the spec has an initial value,
+// Needings may only add another key to it. If some is not nil, these operations are the whole history. If the core
+// needs no such value, Needings does not look at the history; otherwise it takes linear time.
 func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jepsen.Operation, fail jepsen.Event) []Spec {
 	m, opening := s.opening(h)
 	o, ok := opening.(Needing)
@@ -61,8 +59,8 @@ func (s Spec) Needings(ctx context.Context, h *jepsen.History, core, some []jeps
 	return s.starting(h, s.added(h.Values, o.Needed()))
 }
 
-// added returns maps with the keys and values of the initial value, if the spec has one,
-// too.
+// added returns starts if the spec has no initial value. Otherwise it returns maps that also hold the keys and values
+// of that one.
 func (s Spec) added(v *edn.Values, starts []edn.ID) []edn.ID {
 	given, err := s.initial(v)
 	if err != nil || given == nil {

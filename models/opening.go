@@ -10,10 +10,9 @@ import (
 	"clew/jepsen"
 )
 
-// A test may begin with other contents than the model's default, and its first reads
-// then show them: nothing had been called to write what they saw. Spec.Openings finds
-// such values. Whether a history is linearizable from one of them is for its caller to
-// decide.
+// A test may begin with other contents than the model's default. Its first reads show them: nothing had been called
+// to write what they saw. Spec.Openings finds such values. Its caller decides whether a history is linearizable from
+// one of them.
 
 // Opened is a Reader whose operations show what was there before all of them.
 type Opened interface {
@@ -21,25 +20,24 @@ type Opened interface {
 	Opening() Opening
 }
 
-// Opening hears of the operations of a history in the order of their events.
+// Opening takes the operations of a history in the order of their events.
 type Opening interface {
-	// Call says that an operation is called. One that fails is called like one that
-	// crashes, and one that changed nothing is called as it might have changed something,
-	// too.
+	// Call says that an operation is called. A failed operation is called like a crashed one. One that changed
+	// nothing is also called as what it might have changed.
 	Call(i jepsen.Operation, op Op, status jepsen.Status)
-	// Return says that an operation has succeeded. It is early if it was called
-	// before any that Puts something had returned.
+	// Return says that an operation has succeeded. It is early if it was called before any operation that Puts
+	// something had returned.
 	Return(i jepsen.Operation, op Op, early bool)
-	// Puts says whether reads that are called once op has returned are no longer early.
+	// Puts reports whether reads that are called once op has returned are no longer early.
 	Puts(op Op) bool
-	// Later says whether anything but early operations matters.
+	// Later reports whether anything but early operations matters.
 	Later() bool
 	// Starts returns the initial values that were shown, the likeliest first.
 	Starts() []edn.ID
 }
 
-// FromDefault returns the spec with the initial value that it has anyhow, if that can be
-// said: it is the one that counts then, whatever the first reads show.
+// FromDefault returns the spec with the initial value that its model has by default, if the model names one. That
+// value counts then, whatever the first reads show.
 func (s Spec) FromDefault() Spec {
 	if d, err := s.Definition(); err == nil && s.Init == "" {
 		s.Init = d.Default
@@ -50,14 +48,16 @@ func (s Spec) FromDefault() Spec {
 // maxOpenings bounds the initial values that a history may suggest.
 const maxOpenings = 8
 
-// Openings returns the spec with each initial value that the first reads of a history
-// show, and that no operation had been called to write by then, whether it failed or
-// not. There are none if the spec has an initial value, or the model takes none, or the
-// history is of a form that names its object, which begins empty there, or as
-// Knossos reads histories: its models always say what they begin with, and so does
-// a model of one's own. A register has at most one, as a value that nothing wrote must
-// have been there. If some is not nil, these operations are the whole history. Linear
-// time, but registers, sets and the like stop once the first write has returned.
+// Openings returns the spec with each initial value that the first reads of a history show. By then no operation had
+// been called to write that value, whether it failed or not.
+//
+// It returns none in these cases: the spec has an initial value; the model takes none; the history is of a form that
+// names its object, which begins empty there; or histories are read as Knossos reads them. Knossos's models, like
+// users' own models, always say what they begin with.
+//
+// A register has at most one opening, as a value that nothing wrote must have been there. If some is not nil, these
+// operations are the whole history. Takes linear time, but registers, sets and the like stop once the first write has
+// returned.
 func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Operation) []Spec {
 	if s.Init != "" {
 		return nil
@@ -69,8 +69,7 @@ func (s Spec) Openings(ctx context.Context, h *jepsen.History, some []jepsen.Ope
 	return s.starting(h, o.Starts())
 }
 
-// opening returns a reader of a history and its Opening, or nil if nothing is to be
-// concluded from first reads.
+// opening returns a reader of a history and its Opening, or nil if first reads must not be used.
 func (s Spec) opening(h *jepsen.History) (Reader, Opening) {
 	d, err := s.Definition()
 	if err != nil || s.Knossos || h.Object != "" || !d.Takes(ParamInit) {
@@ -91,7 +90,7 @@ func (s Spec) opening(h *jepsen.History) (Reader, Opening) {
 	return m, opened.Opening()
 }
 
-// starting returns the spec with each of some initial values that it takes.
+// starting returns the spec with each of the initial values that it takes.
 func (s Spec) starting(h *jepsen.History, starts []edn.ID) []Spec {
 	var specs []Spec
 	for _, start := range starts {
@@ -104,7 +103,7 @@ func (s Spec) starting(h *jepsen.History, starts []edn.ID) []Spec {
 	return specs
 }
 
-// eventsOf yields the events of some operations in order, of all of them if some is nil.
+// eventsOf yields the events of some operations in order, or of all operations if some is nil.
 func eventsOf(h *jepsen.History, some []jepsen.Operation) iter.Seq[jepsen.Event] {
 	return func(yield func(jepsen.Event) bool) {
 		if some == nil {
@@ -130,10 +129,9 @@ func eventsOf(h *jepsen.History, some []jepsen.Operation) iter.Seq[jepsen.Event]
 	}
 }
 
-// walkOpening tells an Opening of the operations of a history. It is false if the
-// context ends before.
+// walkOpening passes the operations of a history to an Opening. It returns false if the context ends first.
 func walkOpening(ctx context.Context, h *jepsen.History, m Reader, o Opening, events iter.Seq[jepsen.Event]) bool {
-	reads := map[jepsen.Operation]Op{} // that are under way
+	reads := map[jepsen.Operation]Op{} // the reads that are under way
 	end, settled, over := jepsen.Event(math.MaxInt32), jepsen.Event(math.MaxInt32), false
 	for e := range events {
 		if e >= end {
@@ -170,8 +168,7 @@ func walkOpening(ctx context.Context, h *jepsen.History, m Reader, o Opening, ev
 	return true
 }
 
-// tellCall tells an Opening that an operation is called. It returns what the operation does if
-// it succeeded.
+// tellCall tells an Opening that an operation is called. It returns what the operation does if it succeeded.
 func tellCall(h *jepsen.History, m Reader, o Opening, i jepsen.Operation) (op Op, ok bool) {
 	status := h.Status[i]
 	if status == jepsen.Succeeded {
@@ -188,7 +185,7 @@ func tellCall(h *jepsen.History, m Reader, o Opening, i jepsen.Operation) (op Op
 	return op, ok
 }
 
-// readAs reads an operation as one that ended like this.
+// readAs reads an operation as if it had ended with status.
 func readAs(h *jepsen.History, m Reader, i jepsen.Operation, status jepsen.Status) (Op, bool) {
 	inv := h.Invocation[i]
 	x := Operation{h.Values, h.F[inv], h.Value[inv], h.Key(inv), status, h.Value[inv], h.Processes[h.Process[inv]], h, i}
@@ -199,8 +196,7 @@ func readAs(h *jepsen.History, m Reader, i jepsen.Operation, status jepsen.Statu
 	return op, keep && err == nil
 }
 
-// lastOfEarly returns the last completion of the operations that were called before an
-// event.
+// lastOfEarly returns the last completion of the operations that were called before an event.
 func lastOfEarly(h *jepsen.History, before jepsen.Event) jepsen.Event {
 	last := before
 	for i, inv := range h.Invocation {
@@ -214,7 +210,7 @@ func lastOfEarly(h *jepsen.History, before jepsen.Event) jepsen.Event {
 	return last
 }
 
-// callers says which operations were called to leave a value at a place.
+// callers records which operations were called to leave a value at a place.
 type callers map[Cell]caller
 
 // caller is the first of them, and whether there are others.
@@ -232,7 +228,7 @@ func (c callers) add(cell Cell, i jepsen.Operation) {
 	c[cell] = x
 }
 
-// but says whether another operation than one was called to leave a value.
+// but reports whether another operation than i was called to leave a value.
 func (c callers) but(i jepsen.Operation, cell Cell) bool {
 	x, known := c[cell]
 	return known && (x.more || x.first != i)
@@ -245,8 +241,7 @@ type places struct {
 	leaves func(dst []Cell, op Op) []Cell // what it was called to put there, unless it needs that to be there
 	puts   func(op Op) bool               // nil: places do not depend on each other, and any read may be the first of one
 	start  func(cells []Cell) []edn.ID
-	// before, unless it is nil, says whether a value may come of what was called before,
-	// otherwise than by being called for.
+	// before, unless it is nil, reports whether a value may result from earlier calls that did not ask for it.
 	before func(cell Cell) bool
 
 	cells   []Cell // at most one for each place, as they were shown
@@ -322,7 +317,7 @@ func (p *places) Starts() []edn.ID {
 	return p.start(p.cells)
 }
 
-// mapOf is a map of places and what is there, without those where nil is.
+// mapOf returns a map of the places and their values, without those whose value is nil.
 func mapOf(v *edn.Values, cells []Cell, key func(place int32) edn.ID) []edn.ID {
 	var kvs []edn.ID
 	for _, cell := range cells {
@@ -336,7 +331,7 @@ func mapOf(v *edn.Values, cells []Cell, key func(place int32) edn.ID) []edn.ID {
 	return []edn.ID{v.InternMap(kvs)}
 }
 
-// placesOf is the places of cells.
+// placesOf returns the places of cells.
 func placesOf(cells []Cell) []edn.ID {
 	list := make([]edn.ID, len(cells))
 	for i, cell := range cells {
@@ -345,13 +340,13 @@ func placesOf(cells []Cell) []edn.ID {
 	return list
 }
 
-// taken is the Opening of queues and stacks: elements that come out and that nothing had
-// been called to put in. If an early operation shows the first of them, the later ones
-// count too: no operation sees all of a queue at once.
+// taken is the Opening of queues and stacks: it gathers elements that come out and that nothing had been called to
+// put in. If an early operation shows the first of them, the later ones count too: no operation sees all of a queue
+// at once.
 type taken struct {
 	callers
 	drains func(op Op) []int32 // the elements of a Drain
-	adds   func(op Op) []int32 // of an operation that puts several in; nil: none does
+	adds   func(op Op) []int32 // the elements of an operation that puts several in; nil: none does
 	start  func(elements []int32) edn.ID
 
 	out, seen []int32 // taken out, and only looked at

@@ -17,24 +17,24 @@ import (
 	"clew/jepsen"
 )
 
-// Following says how a history is read that is still being written.
+// Following says how to read a history that is still being written.
 type Following struct {
-	// Idle is how long nothing may come until the history counts as ended; 0 is for
-	// ever. A pipe ends with its writer, too; a file does not, since it may grow.
+	// Idle is how long nothing may come until the history counts as ended; 0 means forever. A pipe also ends with its
+	// writer. A file does not, since it may grow.
 	Idle time.Duration
-	// Look is called now and then, once everything that has come by then has been
-	// read, with the history so far, which is whole until Look returns. If it
-	// returns false, nothing more is read.
+	// Look is called now and then, when everything that had come by then has been read. It gets the history so far,
+	// which stays whole until Look returns. If it returns false, nothing more is read.
 	Look func(soFar *jepsen.History) bool
 }
 
-// Follow reads a history while it is being written, line by line: the last line
-// counts once it ends, or the text does; what is not whole then is as it is for Read. EDN, JSON lines and the .log form can be looked at on the
-// way, in other forms Look sees nothing before the end. A file that is a test.jepsen
-// grows by chunks of 16,384 events, and ends once the test says that its history is
-// whole. If the context is done the history ends there: a file is read to its end, a pipe
-// until nothing comes. ErrUnread says that there was more than could be read in 60 ms. A file that is compressed, that
-// becomes shorter, or that is written again, deleted or replaced, is an error. Memory and time are those of Read, but for a buffer.
+// Follow reads a history line by line while it is being written. The last line counts once it ends, or the text does.
+// Follow treats what is not whole then as Read does. EDN, JSON lines and the .log form can be looked at on the way;
+// in other forms Look sees nothing before the end. A test.jepsen file grows by chunks of 16,384 events, and ends once
+// the test says that its history is whole.
+//
+// If the context is done, the history ends there: a file is read to its end, a pipe until nothing comes. ErrUnread
+// says that there was more than could be read in 60 ms. A file that is compressed, that becomes shorter, or that is
+// written again, deleted or replaced, is an error. Follow takes the memory and time of Read, and a buffer.
 func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, f Following) (*jepsen.History, error) {
 	if r == nil || f.Look == nil {
 		return nil, fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
@@ -74,8 +74,8 @@ func (s settled) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Later returns a context that is done some time after another one is, for the same
-// reason; at once if there is not enough memory.
+// Later returns a context that is done some time after another one is, for the same reason. If there is not enough
+// memory, it is done at once.
 func Later(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
 	later, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -91,8 +91,7 @@ func Later(ctx context.Context, by time.Duration) (context.Context, context.Canc
 	}
 }
 
-// ErrUnread is the error of a history of which more was there when the context was done
-// than could be read in a moment.
+// ErrUnread says that when the context was done, more of the history was there than could be read in a moment.
 var ErrUnread = errors.New("not all that was there had been read when the signal came")
 
 // errRead ends the text of a file that was read to its end after the context was done.
@@ -101,7 +100,7 @@ var errRead = errors.New("the file may grow, but not before the end of the conte
 // errEnough ends the reading of a text that may go on.
 var errEnough = errors.New("the text may go on, but no more is wanted")
 
-// tail is the text of a history that is being written, as whole lines.
+// tail reads a history that is being written, as whole lines.
 type tail struct {
 	ctx     context.Context
 	over    <-chan struct{} // closed at the end of the last moment after that of ctx
@@ -110,40 +109,39 @@ type tail struct {
 	blocks  chan block
 	look    func() bool
 
-	whole []byte // lines that nobody has read yet
+	whole []byte // lines that have not been read yet
 	torn  []byte // the beginning of a line
-	opens byte   // with which the text begins, 0 if it has not begun
+	opens byte   // what the text begins with, 0 if it has not begun
 	end   error  // what the text ended with
 }
 
-// block is what a Read gave.
+// block is what a Read returned.
 type block struct {
 	text []byte
 	err  error
 }
 
-// A writer should not have to wait while the history is looked at: this much is
-// read ahead.
+// This much is read ahead, so that a writer need not wait while the history is looked at.
 const (
 	blockBytes  = 64 << 10
 	blocksAhead = 256
 )
 
-// A file that has ended is looked at again after growthPause. A history is offered
-// to Look that often while nothing comes.
+// A file that has ended is looked at again after growthPause. While nothing comes, a history is offered to Look every
+// lookPause.
 const (
 	growthPause = 50 * time.Millisecond
 	lookPause   = 100 * time.Millisecond
 )
 
-// Once the context is done, lines that may have been there before are still taken for a
-// moment at most: those of a file to its end, those of a pipe until a silence.
+// Once the context is done, lines that may have been there before are still read for at most lastMoment: those of a
+// file to its end, those of a pipe until lastSilence passes without any.
 const (
 	lastMoment  = 60 * time.Millisecond
 	lastSilence = 20 * time.Millisecond
 )
 
-// pump reads until the text ends, or nobody wants it.
+// pump reads until the text ends, or is no longer wanted.
 func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
 	growing := t.growing
 	for first := true; ; {
@@ -185,8 +183,7 @@ func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
 	}
 }
 
-// Read gives out whole lines, and the rest once the text has ended. In between it
-// has the history looked at.
+// Read returns whole lines, and the rest once the text has ended. In between it calls look.
 func (t *tail) Read(p []byte) (int, error) {
 	if len(t.whole) == 0 && t.end == nil {
 		if !t.look() {
@@ -204,8 +201,8 @@ func (t *tail) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// last ends the text with what there is of a line, as if it were the end of the file. A
-// vector, list or array of operations may be open then, but no operation in it.
+// last ends the text with what there is of a line, as if it were the end of the file. A vector, list or array of
+// operations may be open then, but no operation in it.
 func (t *tail) last() error {
 	t.whole, t.torn, t.end = t.torn, nil, io.EOF
 	if t.opens == '[' || t.opens == '(' {
@@ -216,7 +213,7 @@ func (t *tail) last() error {
 	return nil
 }
 
-// cut ends the text when there is no more time, unless more of it is there.
+// cut ends the text when there is no more time. If more of the text is there, it returns ErrUnread.
 func (t *tail) cut() error {
 	if t.growing != nil || len(t.blocks) > 0 {
 		return ErrUnread
@@ -224,7 +221,7 @@ func (t *tail) cut() error {
 	return t.last()
 }
 
-// isWhole says whether a text is one map in EDN or one object in JSON, or nothing.
+// isWhole reports whether a text is one map in EDN, one object in JSON, or empty.
 func isWhole(text []byte) bool {
 	if len(text) == 0 || json.Valid(text) && text[0] == '{' {
 		return true
@@ -248,7 +245,7 @@ func (t *tail) more() error {
 			}
 		}
 		select {
-		case <-t.over: // whatever else there is
+		case <-t.over: // before anything else that is ready
 			return t.cut()
 		default:
 		}
@@ -296,7 +293,7 @@ var (
 	errReplaced  = errors.New("another file has taken its place while it was followed, and what is written there has not been read; follow that one")
 )
 
-// growth sees to it that a file which is followed only grows.
+// growth checks that a file which is followed only grows.
 type growth struct {
 	file     *os.File
 	stamp    files.Stamp
@@ -308,11 +305,11 @@ type growth struct {
 	info     os.FileInfo  // of the file then, nil before the first look
 }
 
-// edge is how much of the beginning and the end of what was read is compared each time
-// that the file has grown.
+// edge is how many bytes at the beginning and the end of what was read are compared each time that the file has
+// grown.
 const edge = 4 << 10
 
-// newGrowth is nil if r is not a regular file.
+// newGrowth returns nil if r is not a regular file.
 func newGrowth(r io.Reader) *growth {
 	file, ok := r.(*os.File)
 	if !ok {
@@ -340,7 +337,7 @@ func (g *growth) read(text []byte) {
 	g.last = append([]byte{}, text[max(0, len(text)-edge):]...)
 }
 
-// look is an error if the file, which was read to its end, has not only grown.
+// look returns an error if the file, which was read to its end, has changed otherwise than by growing.
 func (g *growth) look() error {
 	switch g.stamp.Moved() {
 	case "deleted":
@@ -359,7 +356,7 @@ func (g *growth) look() error {
 	if g.checked, g.info = g.at, info; !touched {
 		return nil
 	}
-	// Of what has grown the edges are compared, and all if nothing has come.
+	// If the file has grown, only the edges are compared; if nothing has come, all of it.
 	same := g.holds(g.first, g.from) && g.holds(g.last, g.at-int64(len(g.last)))
 	if same && !grown {
 		same = g.whole()
@@ -370,14 +367,14 @@ func (g *growth) look() error {
 	return nil
 }
 
-// holds says whether a text stands in the file.
+// holds reports whether the file has text at an offset.
 func (g *growth) holds(text []byte, at int64) bool {
 	there := make([]byte, len(text))
 	_, err := g.file.ReadAt(there, at)
 	return err == nil && bytes.Equal(there, text)
 }
 
-// whole says whether all that was read still stands in the file.
+// whole reports whether all that was read still stands in the file.
 func (g *growth) whole() bool {
 	var now maphash.Hash
 	now.SetSeed(g.seen.Seed())

@@ -17,7 +17,7 @@ import (
 	"clew/jepsen"
 )
 
-// growing is histories that can be looked at while they grow.
+// growing holds histories that can be looked at while they grow.
 var growing = map[string]string{
 	"EDN": `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 1, :type :invoke, :f :read, :value nil} {:process 0, :type :ok,
@@ -38,7 +38,7 @@ var growing = map[string]string{
 	"fastlin":                "# register\nwrite 1 0 1\nread 1 2 3\n",
 }
 
-// opsOf is a history as text, op by op.
+// opsOf returns a history as text, one operation per line.
 func opsOf(h *jepsen.History) string {
 	var b strings.Builder
 	for e := range h.Type {
@@ -47,8 +47,7 @@ func opsOf(h *jepsen.History) string {
 	return b.String()
 }
 
-// However the text comes, it is read as if it were whole, and what is looked at is
-// always a beginning of it.
+// However the text comes, Follow reads it as Read reads the whole, and what Look sees is always a beginning of it.
 func TestFollowingReadsWhatReadReads(t *testing.T) {
 	readers := map[string]func(io.Reader) io.Reader{
 		"whole": func(r io.Reader) io.Reader { return r }, "by bytes": iotest.OneByteReader, "by halves": iotest.HalfReader, "with its end": iotest.DataErrReader,
@@ -77,7 +76,7 @@ func TestFollowingReadsWhatReadReads(t *testing.T) {
 	}
 }
 
-// A file is followed while somebody appends to it, its last line only once it ends.
+// A file is followed while it is appended to. Its last line counts only once it ends.
 func TestAFileGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.edn")
 	lines := strings.SplitAfter(growing["JSON lines"], "\n")
@@ -121,8 +120,8 @@ func TestAFileGrows(t *testing.T) {
 	}
 }
 
-// A file that is not the history that has been read, or whose bytes are no lines, is an
-// error: what would be missing could not be told from what has not been written yet.
+// A file is an error if it is not the history that has been read, or if its bytes are not lines: missing operations
+// could not be distinguished from ones that have not been written yet.
 func TestAFileThatCannotBeFollowed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.edn")
 	var gz bytes.Buffer
@@ -193,7 +192,7 @@ func TestFollowingEnds(t *testing.T) {
 	}
 }
 
-// What could not be read in time once the context is done is not left out in silence.
+// What could not be read in time once the context is done is reported.
 func TestWhatIsUnreadWhenTheContextIsDoneIsToldOf(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.edn")
 	for name, c := range map[string]struct {
@@ -225,7 +224,7 @@ func TestWhatIsUnreadWhenTheContextIsDoneIsToldOf(t *testing.T) {
 	}
 }
 
-// Jepsen may change a test.jepsen without a byte more, and two changes may have one time.
+// Jepsen may change a test.jepsen without adding a byte, and two changes may have the same time.
 func TestATestHasGrownIfItsSizeOrItsTimeHas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "test.jepsen")
 	now := time.Unix(1e9, 0)
@@ -256,15 +255,14 @@ func TestATestHasGrownIfItsSizeOrItsTimeHas(t *testing.T) {
 	}
 }
 
-// A test.jepsen is read anew whenever it has grown, and ends once its history is
-// whole.
+// A test.jepsen is read again whenever it has grown, and ends once its history is whole.
 func TestATestGrows(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "testfile", "testdata", "chunks.jepsen"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "test.jepsen")
-	write := func(n int) { // It is never shorter on the way, unless it is to be.
+	write := func(n int) { // The file never becomes shorter on the way, unless that is the purpose.
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 		if err == nil {
 			_, err = f.Write(data[:n])

@@ -12,16 +12,16 @@ import (
 	"clew/jepsen/testfile"
 )
 
-// isTest says whether a file is a test.jepsen.
+// isTest reports whether a file is a test.jepsen.
 func isTest(f *os.File) bool {
 	head := make([]byte, testfile.Head)
 	_, err := f.ReadAt(head, 0)
 	return err == nil && testfile.Is(head)
 }
 
-// followTest is Follow of a test.jepsen. Jepsen changes what stands at the beginning
-// of the file, so it is read anew whenever it has grown, for a tenth of one processor
-// in all. What cannot be read may be half written, and is read again later.
+// followTest follows a test.jepsen. Jepsen changes the beginning of the file, so the whole file is read again
+// whenever it has grown. That takes a tenth of one processor at most. A file that cannot be read may be half written;
+// it is read again later.
 func followTest(ctx context.Context, f *os.File, opts jepsen.Options, how Following) (*jepsen.History, error) {
 	last, end := Later(ctx, lastMoment)
 	defer end()
@@ -53,7 +53,7 @@ func followTest(ctx context.Context, f *os.File, opts jepsen.Options, how Follow
 	}
 }
 
-// readShare is how much longer than a reading the pause after it is.
+// readShare is how much longer the pause after a reading is than the reading.
 const readShare = 10
 
 // growingTest is a test.jepsen that is read now and then.
@@ -67,7 +67,7 @@ type growingTest struct {
 	err     error // why the file could not be read the last time
 }
 
-// grown says whether the file has changed since it was read.
+// grown reports whether the file has changed since it was read.
 func (t *growingTest) grown() (bool, error) {
 	switch t.stamp.Moved() {
 	case "deleted":
@@ -85,7 +85,7 @@ func (t *growingTest) grown() (bool, error) {
 	return info.Size() != t.info.Size() || files.Touched(t.info, info), nil
 }
 
-// read reads the file. If that fails, what was read before stands.
+// read reads the file. If that fails, the history that was read before stands.
 func (t *growingTest) read() {
 	info, err := t.file.Stat()
 	if err == nil {
@@ -106,7 +106,7 @@ func (t *growingTest) read() {
 	t.history = h
 }
 
-// whole is the history once no more of it is wanted.
+// whole returns the history once no more of it is wanted.
 func (t *growingTest) whole() (*jepsen.History, error) {
 	if t.history == nil {
 		return nil, t.err
