@@ -21,51 +21,45 @@ import (
 	"clew/report"
 )
 
-// Options say how a history is checked.
+// Options say how to check a history.
 type Options struct {
-	// Algorithm is one of Algorithms; "" is "auto".
+	// Algorithm is one of Algorithms; "" means "auto".
 	Algorithm string
-	// TimeLimit bounds the check; 0 is no limit.
+	// TimeLimit bounds the check; 0 means no limit.
 	TimeLimit time.Duration
-	// Memory is what the search may use, possibly together with other checks;
-	// nil is no limit.
+	// Memory is what the search may use, possibly together with other checks; nil means no limit.
 	Memory *Memory
-	// Independent: the values are [key value] tuples, and each key is a history of
-	// its own.
+	// Independent says that the values are [key value] tuples, and that each key is a history of its own.
 	Independent bool
-	// Keyless: an operation without a key is one of every independent key.
-	// Otherwise it is an error.
+	// Keyless makes an operation without a key part of every independent key. Without it such an operation is an
+	// error.
 	Keyless bool
-	// Keys, unless nil, chooses the independent keys that are checked. The result is
-	// then about these alone, and there may be none.
+	// Keys, unless nil, chooses the independent keys to check. The result is then about these alone, and there may be
+	// none.
 	Keys func(key edn.Value) bool
-	// Verify has the evidence checked again, whatever it costs: a witness is
-	// replayed, a core decided again by another engine. Otherwise that is done if it
-	// is cheap, which depends on the history alone; a witness always is. If evidence
-	// is wrong, the result has the cause jepsen.SelfCheckFailed.
+	// Verify checks the evidence again, whatever it costs: it replays a witness, and lets another engine decide a
+	// core again. Without it, evidence is checked if that is cheap, which depends on the history alone; a witness
+	// always is. If evidence is wrong, the result has the cause jepsen.SelfCheckFailed.
 	Verify bool
-	// NoVerify has no evidence checked again.
+	// NoVerify skips every check of evidence.
 	NoVerify bool
-	// Depth is how deep "hitting" looks for a witness; 0 is DefaultDepth.
+	// Depth is how deep "hitting" looks for a witness; 0 means DefaultDepth.
 	Depth int
-	// Passed, unless nil, follows the number of completions passed so far.
+	// Passed, unless nil, follows the number of completions that the search has passed so far.
 	Passed *atomic.Int64
-	// Held, unless nil, follows the number of configurations that the search
-	// holds.
+	// Held, unless nil, follows the number of configurations that the search holds.
 	Held *atomic.Int64
 }
 
-// Memory is an amount of memory that searches may use. Several checks that go on
-// at the same time may share one, and then use no more than that together: a search
-// takes from it what it comes to hold, and gives all back when it ends. What a
-// search holds is counted by its own reckoning, which is about right; what the
-// histories themselves hold is not counted.
+// Memory is an amount of memory that searches may use. Several checks at the same time may share one, and then use no
+// more than that together. A search takes from it as it grows, and gives all back when it ends. Each search estimates
+// what it holds. What the histories themselves hold is not counted.
 type Memory struct{ budget *limits.Budget }
 
-// NewMemory is that many bytes. The zero Memory, like none at all, has no end.
+// NewMemory returns a Memory of that many bytes. The zero Memory has no limit, like a nil one.
 func NewMemory(bytes int64) *Memory { return &Memory{limits.NewBudget(bytes)} }
 
-// limits are the bounds that the options set, beside the time.
+// limits returns the bounds that the options set, other than the time.
 func (o Options) limits() limits.Limits {
 	lim := limits.Limits{Passed: o.Passed, Held: o.Held}
 	if o.Memory != nil {
@@ -74,21 +68,22 @@ func (o Options) limits() limits.Limits {
 	return lim
 }
 
-// Algorithms are the names that Options.Algorithm knows. "auto" is the fast path
-// if there is one and the history is unambiguous, else the general search;
-// "fast" is the fast path or an unknown verdict, "ambiguous"; "window" (which
-// "wgl" is too), "frontier" ("linear") and "porcupine" are the general search with
-// that engine alone, and so are "staged" and "matching", which only know registers,
-// "languages", which only knows stacks, "lockstep", which only knows FIFO queues, and
-// "hitting", which only ever finds witnesses; "competition" has all of them in a race.
+// Algorithms lists the names that Options.Algorithm takes:
+//
+//   - "auto" takes the fast path if there is one and the history is unambiguous, else the general search.
+//   - "fast" takes the fast path only; if that cannot decide, the verdict is unknown, with the cause "ambiguous".
+//   - "window" (also "wgl"), "frontier" (also "linear") and "porcupine" are the general search with that engine alone.
+//   - "staged" and "matching" are engines for registers only, "languages" for stacks, "lockstep" for FIFO queues.
+//   - "hitting" is an engine that only finds witnesses.
+//   - "competition" runs all of them in a race.
 var Algorithms = slices.Insert(auto.Names(), 1, onlyFast)
 
 const onlyFast = "fast"
 
-// DefaultDepth is how deep "hitting" looks for a witness.
+// DefaultDepth is how deep "hitting" looks for a witness by default.
 const DefaultDepth = auto.DefaultDepth
 
-// CheckAlgorithm says whether a name is one of Algorithms.
+// CheckAlgorithm returns an error if a name is not one of Algorithms.
 func CheckAlgorithm(name string) error {
 	if name == "" || slices.Contains(Algorithms, name) {
 		return nil
@@ -96,12 +91,12 @@ func CheckAlgorithm(name string) error {
 	return fmt.Errorf("unknown algorithm %q; %sclew knows %s", name, text.DidYouMean(name, Algorithms), strings.Join(Algorithms, ", "))
 }
 
-// Check decides whether a history is linearizable with respect to a model, and
-// shows why. If the spec names no model, it is inferred. An error means that the
-// history, the spec or the options make no sense: an *edn.Error if it has a place
-// in the history, a *models.ParamError if it is about a parameter of the model.
-// Whatever stops the search is a Result with an unknown verdict. It is not safe to
-// check one History from several goroutines at once.
+// Check decides whether a history is linearizable with respect to a model, and shows why. If the spec names no model,
+// Check infers it. Anything that stops the search gives a Result with an unknown verdict.
+//
+// An error means that the history, the spec or the options make no sense. It is an *edn.Error if it has a place in
+// the history, and a *models.ParamError if it is about a parameter of the model. Several goroutines must not check
+// the same History at once.
 func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	start := time.Now()
 	if err := given(ctx, h); err != nil {
@@ -127,7 +122,7 @@ func Check(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) 
 	return r, nil
 }
 
-// check says whether the options make sense.
+// check returns an error if the options make no sense.
 func (o *Options) check() error {
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return err
@@ -140,7 +135,7 @@ func (o *Options) check() error {
 
 var errNoContext = errors.New("no context was given; context.Background() never ends")
 
-// given says whether there are a context and a history.
+// given returns an error unless there are a context and a history.
 func given(ctx context.Context, h *jepsen.History) error {
 	if ctx == nil {
 		return errNoContext
@@ -165,7 +160,7 @@ func checkOne(ctx context.Context, h *jepsen.History, spec models.Spec, o Option
 	return r, err
 }
 
-// settle decides a history, and decides it from other initial values if it must.
+// settle decides a history, also from other initial values if it must.
 func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking {
 	c.decide(ctx, d, o.limits())
 	others := c.others(ctx, o)
@@ -175,9 +170,8 @@ func (c *checking) settle(ctx context.Context, d *decider, o Options) *checking 
 	return c.among(ctx, d, o, others)
 }
 
-// checking is a history under way to its result. Reading and showing the result
-// add to the history's Values; deciding in between does not, so histories that
-// share Values can be decided side by side.
+// checking is a history on its way to a result. Reading and showing the result add to the history's Values. Deciding
+// in between does not, so histories that share Values can be decided in parallel.
 type checking struct {
 	h         *jepsen.History
 	spec      models.Spec
@@ -193,13 +187,12 @@ type checking struct {
 	core      []jepsen.Operation
 	missing   []string // the evidence that the context left no time for
 	took      time.Duration
-	wrong     error  // about the witness, if it is none
+	wrong     error  // why the witness is not one, else nil
 	err       error  // the model failed
-	release   func() // what the model holds; nil: nothing
+	release   func() // releases what the model holds; nil: nothing
 }
 
-// read gives the operations their meaning. If the context ends before, there are no
-// operations.
+// read gives the operations their meaning. If the context ends first, c.ops stays nil.
 func read(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*checking, error) {
 	c := &checking{h: h}
 	var err error
@@ -243,14 +236,13 @@ func (c *checking) decide(ctx context.Context, d *decider, lim limits.Limits) {
 	c.took = time.Since(start)
 }
 
-// maxUnfinished is how many operations a core may have that could not be made
-// minimal. There is no use in showing a larger one.
+// maxUnfinished bounds a core that could not be made minimal. Showing a larger one is no use.
 const maxUnfinished = 1000
 
 // lacks notes that the context ended before some evidence was found.
 func (c *checking) lacks(what string) { c.missing = append(c.missing, what) }
 
-// result is the verdict with its evidence, if the model does not fail.
+// result returns the verdict with its evidence, or an error if the model fails.
 func (c *checking) result(ctx context.Context, d *decider, o Options) (r *report.Result, err error) {
 	if c.release != nil {
 		defer c.release()
@@ -264,8 +256,8 @@ func (c *checking) result(ctx context.Context, d *decider, o Options) (r *report
 	return r, c.err
 }
 
-// shown is the verdict with its evidence. The verdict stands even if the context is
-// done before there is evidence.
+// shown returns the verdict with its evidence. The verdict stands even if the context ends before the evidence is
+// found.
 func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Result {
 	r := &report.Result{
 		History: c.h, File: c.h.File, Model: c.spec.Name, Init: c.spec.Init, Inferred: c.inferred, Spec: c.spec,
@@ -301,11 +293,11 @@ type conclusion struct {
 	analyzer, reason string
 	cause            jepsen.Cause
 	failing          int // if Invalid, the part that fails first; else -1
-	depth            int // if Valid, of the deepest witness
+	depth            int // if Valid, that of the deepest witness
 }
 
-// conclude puts the verdicts of the parts together. One failing part is enough
-// for INVALID, and the earliest failing completion that is known counts.
+// conclude combines the verdicts of the parts. One failing part makes the whole invalid, and the earliest known
+// failing completion counts.
 func conclude(decisions []decision) conclusion {
 	c := conclusion{verdict: jepsen.Valid, failing: -1}
 	for i, d := range decisions {
@@ -324,8 +316,8 @@ func conclude(decisions []decision) conclusion {
 	return c
 }
 
-// valid fills in the witness and the final state, side by side: the witness reads the
-// history and the orders alone, and the model alone adds to its Values.
+// valid fills in the witness and the final state in parallel. The witness only reads the history and the orders; the
+// model alone adds to the history's Values.
 func (c *checking) valid(ctx context.Context, r *report.Result, o Options) {
 	var late, replayed error // what is wrong with the witness
 	evidence := [2]func(){
@@ -351,10 +343,10 @@ func (c *checking) valid(ctx context.Context, r *report.Result, o Options) {
 	r.Vacuous = c.vacuous()
 }
 
-// manyOperations is how many are worth a goroutine.
+// manyOperations is how many operations are worth a goroutine.
 const manyOperations = 4096
 
-// witness is the parts' orders in one, with the operations that say nothing.
+// witness returns the parts' orders as one, with the operations that the model leaves out.
 func (c *checking) witness() []jepsen.Operation {
 	free := free(c.ops)
 	if len(c.parts) != 1 || len(free) > 0 {
@@ -368,7 +360,7 @@ func (c *checking) witness() []jepsen.Operation {
 	return ops
 }
 
-// points are where the operations of the parts' orders take effect.
+// points returns where the operations of the parts' orders take effect.
 func (c *checking) points() []point {
 	points := make([]point, 0, c.ops.Len())
 	for i, part := range c.parts {
@@ -377,8 +369,8 @@ func (c *checking) points() []point {
 	return points
 }
 
-// final is the state that the parts' orders lead to, nil if there was no time to
-// find it. It is an error if they lead nowhere.
+// final returns the state that the parts' orders lead to, or the zero Value if there was no time to find it. It
+// returns an error if the model cannot take one of their steps.
 func (c *checking) final(ctx context.Context) (edn.Value, error) {
 	var state models.State
 	var err error
@@ -397,8 +389,7 @@ func (c *checking) final(ctx context.Context) (edn.Value, error) {
 	return c.ops.Model.Record(state), nil
 }
 
-// wholeOrder is the parts' orders one after the other, as rows of the whole: the
-// kinds of a part may be its own.
+// wholeOrder returns the parts' orders one after the other, as rows of the whole: a part may have kinds of its own.
 func (c *checking) wholeOrder() []models.Row {
 	if len(c.parts) == 1 && c.parts[0] == c.ops {
 		return c.decisions[0].Order
@@ -413,8 +404,7 @@ func (c *checking) wholeOrder() []models.Row {
 	return order
 }
 
-// free gives the operations that succeeded and that the model reads as saying
-// nothing, such as reads of nil, a point as well.
+// free returns points for the operations that succeeded and that the model leaves out, such as reads of nil.
 func free(ops *models.Operations) []point {
 	h := ops.History
 	if ops.Len() == h.Operations() {
@@ -439,8 +429,8 @@ type point struct {
 	op jepsen.Operation
 }
 
-// inOrder is operations of a history in order of their points. Those at the same
-// point keep their order. Linear time.
+// inOrder returns operations of a history in order of their points. Those at the same point keep their order. Linear
+// time.
 func inOrder(h *jepsen.History, points []point) []jepsen.Operation {
 	ops := make([]jepsen.Operation, len(points))
 	if slices.IsSortedFunc(points, func(a, b point) int { return int(a.at - b.at) }) {
@@ -463,9 +453,9 @@ func inOrder(h *jepsen.History, points []point) []jepsen.Operation {
 	return ops
 }
 
-// addPoints gives every operation of a linearization the earliest point that its
-// order allows: the latest invocation up to it. It lies before the operation's
-// return, so the orders of several parts merge by their points.
+// addPoints gives every operation of a linearization the earliest point that its order allows: the latest invocation
+// up to it. That point lies before the operation returns, so the orders of several parts can be merged by their
+// points.
 func addPoints(points []point, part *models.Operations, order []models.Row) []point {
 	at := int32(-1)
 	for _, row := range order {
@@ -475,7 +465,7 @@ func addPoints(points []point, part *models.Operations, order []models.Row) []po
 	return points
 }
 
-// invalid fills in where and why.
+// invalid fills in where the history fails and why.
 func (c *checking) invalid(ctx context.Context, r *report.Result) {
 	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
 	r.FailEvent = jepsen.Event(d.FailEvent)

@@ -14,9 +14,8 @@ import (
 	"clew/report"
 )
 
-// Compare checks a history again for every claim about it. Specs without a
-// model take the claim's. A claim of one key goes with the key's own history. It
-// is an error if the options make no sense.
+// Compare checks a history again for every claim about it. A spec without a model takes the claim's. A claim about
+// one key is compared with that key's own history. Compare returns an error if the options make no sense.
 func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options, claims []store.Claim) ([]report.Comparison, error) {
 	if err := given(ctx, h); err != nil {
 		return nil, err
@@ -25,7 +24,7 @@ func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options
 		return nil, err
 	}
 	o.Verify = true
-	o.Keyless = true // as jepsen.independent has it
+	o.Keyless = true // as jepsen.independent does
 	c := comparer{ctx: ctx, h: h, o: o, done: map[question]answered{}}
 	all := make([]report.Comparison, len(claims))
 	for i, claim := range claims {
@@ -37,15 +36,15 @@ func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options
 	return all, nil
 }
 
-// A test has one initial value, for all of its keys. A claim that agrees from an initial
-// value that its first reads show is compared alone at first, so what agrees is then
-// compared from the value that most of the test's claims agree with.
+// A test has one initial value for all of its keys. A claim may agree only from an initial value that its first reads
+// show. Such claims are first compared one by one, and then all from the value that most of the test's claims agree
+// with.
 
 // maxInits bounds the initial values that are tried for all claims.
 const maxInits = 4
 
-// fromOne compares all claims that agree, and do not say their initial values, from the
-// same one, if some need another than the default.
+// If some claims need another initial value than the default, fromOne compares all claims again from one value. It
+// takes those that agree and do not say their initial value.
 func (c *comparer) fromOne(all []report.Comparison, spec models.Spec) {
 	of := map[string][]*report.Comparison{} // by model
 	var order []string
@@ -64,7 +63,7 @@ func (c *comparer) fromOne(all []report.Comparison, spec models.Spec) {
 	}
 }
 
-// fromOneOf is fromOne for claims of one model.
+// fromOneOf does the work of fromOne for claims of one model.
 func (c *comparer) fromOneOf(claims []*report.Comparison, from models.Spec) {
 	usual := from.FromDefault().Init
 	var inits []string
@@ -111,7 +110,7 @@ func (c *comparer) fromOneOf(claims []*report.Comparison, from models.Spec) {
 	}
 }
 
-// initGiven names an initial value as it is given.
+// initGiven names an initial value as a user gives it.
 func initGiven(init string) string {
 	if init == "" {
 		return ownInit
@@ -154,7 +153,7 @@ type comparer struct {
 	done map[question]answered
 }
 
-// result is our own, of a key where the claim is about one.
+// result returns clew's own result, of one key if the claim is about a key.
 func (c *comparer) result(spec models.Spec, claim store.Claim) (*report.Result, error) {
 	q := question{spec, claim.IsKey || c.o.Independent}
 	a, done := c.done[q]
@@ -181,7 +180,7 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 		told := spec.Given()
 		for flag, value := range claim.Flags {
 			if _, given := told[models.Param(flag)]; !given {
-				_ = spec.Set(models.Param(flag), value) // what is not of the model is not set
+				_ = spec.Set(models.Param(flag), value) // parameters that the model does not have are not set
 			}
 		}
 	}
@@ -202,8 +201,7 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 	if x.Agreement, x.Why = agreement(claim, r); x.Agreement != report.Disagree && r.Cause != jepsen.InitialValue {
 		return x
 	}
-	// The claim does not show its initial value, which may be the one that its first
-	// reads show, or the default.
+	// The claim does not say its initial value. It may be the one that the first reads show, or the default.
 	if other, init := c.fromEither(claim, spec, r); other != nil {
 		return report.Comparison{File: c.h.File, Claim: claim, Result: other, Agreement: report.Agree, Why: asInit(init)}
 	}
@@ -221,8 +219,8 @@ func (c *comparer) compare(claim store.Claim, spec models.Spec) report.Compariso
 	return x
 }
 
-// fromEither is a result that agrees with a claim and the initial value that it is from,
-// if what was decided without one depends on it; else nil.
+// If a result depends on the initial value, fromEither returns one that agrees with the claim, and the initial value
+// that it is from. Otherwise it returns nil.
 func (c *comparer) fromEither(claim store.Claim, spec models.Spec, r *report.Result) (*report.Result, string) {
 	if spec.Init != "" {
 		return nil, ""
@@ -258,8 +256,8 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-// agreement compares a claim with a result. Two invalid verdicts agree if the
-// failing operation is the same, as far as both name one.
+// agreement compares a claim with a result. Two invalid verdicts agree if the failing operation is the same, as far
+// as both name one.
 func agreement(claim store.Claim, r *report.Result) (report.Agreement, string) {
 	switch {
 	case r.Verdict == jepsen.Unknown:
@@ -282,8 +280,8 @@ func agreement(claim store.Claim, r *report.Result) (report.Agreement, string) {
 	return report.Agree, ""
 }
 
-// isIn says whether the failing operation of a claim is in the history, as far as the
-// claim names one: some event has its :index, and its :process and :f.
+// isIn reports whether the failing operation of a claim is in the history, as far as the claim names one: some event
+// has its :index, :process and :f.
 func isIn(r *report.Result, claim store.Claim) bool {
 	h := r.FirstFailing().History
 	if claim.OpText == "" && !claim.HasOp {
@@ -303,8 +301,8 @@ func isIn(r *report.Result, claim store.Claim) bool {
 	return false
 }
 
-// knownDifference says how Knossos reads a model's values otherwise, by the
-// numbers in docs/knossos.md, "Differences from Knossos".
+// knownDifference says how Knossos reads a model's values differently, by the numbers in docs/knossos.md,
+// "Differences from Knossos".
 func knownDifference(r *report.Result) string {
 	if d, err := (models.Spec{Name: r.Model}).Definition(); err == nil && d.Knossos != "" {
 		return d.Knossos

@@ -12,16 +12,16 @@ import (
 	"clew/models"
 )
 
-// decision is what became of one part.
+// decision is the outcome for one part.
 type decision struct {
 	fallback.Answer
 	analyzer string
 	reason   string             // unknown: why the fast path cannot say, or how far the search got
-	core     []models.Row       // if the fast path found it
-	why      fastpath.Violation // likewise
+	core     []models.Row       // if the fast path found one
+	why      fastpath.Violation // if the fast path found one
 }
 
-// renumber gives the rows of a decision about a cut their numbers in the whole.
+// renumber changes the rows of a decision about a cut to their numbers in the whole.
 func (x decision) renumber(cut models.Cut) decision {
 	x.Renumber(cut)
 	cut.Whole(x.core)
@@ -49,8 +49,7 @@ func newDecider(spec models.Spec, o Options) *decider {
 	return d
 }
 
-// part decides one part: by the fast path if it knows, else by the general
-// search.
+// part decides one part: by the fast path if it can, else by the general search.
 func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.Limits) decision {
 	if !d.fast {
 		return d.search(ctx, part, lim)
@@ -81,8 +80,8 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.
 	case d.only:
 		x.reason = f.Reason.Tell(part.Teller())
 	case f.Verdict == jepsen.Invalid:
-		// It fails for certain, but some prefix is ambiguous: the search finds
-		// where, and need not look further than where it surely has failed.
+		// It certainly fails, but some prefix is ambiguous: the search finds where. It need not look further than
+		// where the history has certainly failed.
 		cut := part.Prefix(f.BoundEvent)
 		return d.search(ctx, cut.Operations, lim).renumber(cut)
 	default:
@@ -91,13 +90,13 @@ func (d *decider) part(ctx context.Context, part *models.Operations, lim limits.
 	return x
 }
 
-// late is the decision about one of several parts whose turn comes too late.
+// late returns the decision about a part whose turn comes too late.
 func (d *decider) late(ctx context.Context) decision {
 	return decision{Answer: fallback.Answer{Cause: limits.Stopped(ctx)}, analyzer: "clew/" + d.engine.Name()}
 }
 
-// search decides operations by the general search, which keeps arrays by event: if
-// nearly all events are of other parts, it is given others.
+// search decides operations by the general search. The search keeps arrays by event, so if nearly all events belong
+// to other parts, it gets the operations with their events renumbered.
 func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits.Limits) decision {
 	if fastpath.Sparse(int64(ops.Events), int64(ops.Len())) {
 		in, dense := fastpath.PlainInput(ctx, &ops.Columns).DenseEvents(), *ops
@@ -124,8 +123,8 @@ func (d *decider) search(ctx context.Context, ops *models.Operations, lim limits
 	return x
 }
 
-// core is the operations of the core of a part of a model. A register's core has every value with
-// the writes of it; any other is as small as can be, whichever engine found it.
+// core returns the operations of a part's core. A register's core has every value together with its writes. Any other
+// core is as small as possible, whichever engine found it.
 func (d *decider) core(ctx context.Context, whole models.Model, part *models.Operations, x decision, lim limits.Limits) []jepsen.Operation {
 	rows, lim := x.core, limits.Limits{Memory: lim.Memory}
 	switch _, parts := whole.(models.Partitioner); {

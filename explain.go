@@ -11,13 +11,13 @@ import (
 	"clew/report"
 )
 
-// explain says in one sentence what cannot happen, and after what, and that the other
-// operations open then, of which there are so many, do not help.
+// explain says in one sentence what cannot happen, and after what. It adds that the other operations open at that
+// time, others in number, do not help.
 func explain(r *report.Result, others int) string {
 	h := r.History
 	s := h.Name(h.OpOf[r.FailEvent]) + " cannot happen"
 	if len(r.Paths) == 0 {
-		return s // what led to it has not been found in time
+		return s // what led to it was not found in time
 	}
 	path := r.Paths[0]
 	if r.LastOperation == jepsen.None {
@@ -35,9 +35,9 @@ func explain(r *report.Result, others int) string {
 	return s
 }
 
-// othersOpen is how many operations that touch the same part of the state are open at a
-// failure, other than the one that fails. It depends on the history alone: what an engine
-// has put into its order may be any of them, and what it decides may be a part or the whole.
+// othersOpen returns how many operations that touch the same part of the state are open at a failure, not counting
+// the failing one. It depends on the history alone: an engine's order may hold any of them, and an engine may decide
+// a part or the whole.
 func (c *checking) othersOpen(fail jepsen.Event) int {
 	partOf := func(models.Op) int32 { return 0 }
 	if m, ok := c.ops.Model.(models.Partitioner); ok {
@@ -58,9 +58,9 @@ func (c *checking) othersOpen(fail jepsen.Event) int {
 	return count[failing] - 1
 }
 
-// prior is a linearization of the whole history up to just before a failure: that of the
-// failing part, and of every other part what had returned by then with what stands before
-// it. It is nil if a part is undecided. Linear time.
+// prior returns a linearization of the whole history up to just before a failure, or nil if a part is undecided. It
+// takes the order of the failing part. From every other part it takes the operations that had returned by then, and
+// those that come before them in its order. Linear time.
 func (c *checking) prior(fail jepsen.Event, before []jepsen.Operation) []jepsen.Operation {
 	free := slices.DeleteFunc(free(c.ops), func(p point) bool { return c.h.Completion[p.op] >= fail })
 	if len(c.parts) == 1 && len(free) == 0 {
@@ -81,8 +81,8 @@ func (c *checking) prior(fail jepsen.Event, before []jepsen.Operation) []jepsen.
 	return inOrder(c.h, append(points, free...))
 }
 
-// relate fills in what pictures of a failure show: the operations that its sentence
-// names, how they and those of the core are related, and what was linearized before.
+// relate fills in what pictures of a failure show: the operations that its sentence names, how they and those of the
+// core are related, and what was linearized before.
 func (c *checking) relate(ctx context.Context, r *report.Result) {
 	part, d := c.parts[c.verdict.failing], c.decisions[c.verdict.failing]
 	r.Before = make([]jepsen.Operation, len(d.Order))

@@ -12,10 +12,10 @@ import (
 	"clew/models"
 )
 
-// A model of the caller's own can fail, and it can declare what does not hold.
-// Both are errors of the check, and never a verdict.
+// A user's own model can fail, and it can declare something that does not hold. Both are errors of the check, and
+// never a verdict.
 
-// caught calls f, and is the Failure of a model that ended it, nil if none did.
+// caught calls f, and returns the Failure of a model that ended it, or nil.
 func caught(f func()) (failed *models.Failure) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -29,8 +29,7 @@ func caught(f func()) (failed *models.Failure) {
 	return nil
 }
 
-// stopped calls f, and says whether a limit stopped a model in it. A model that
-// fails by itself goes on failing.
+// stopped calls f, and reports whether a limit stopped a model in it. Any other failure of a model is passed on.
 func stopped(f func()) bool {
 	switch failed := caught(f); {
 	case failed == nil:
@@ -41,8 +40,7 @@ func stopped(f func()) bool {
 	return true
 }
 
-// within bounds the steps of a model that can be bounded. What it returns is to be
-// called once no more steps are taken.
+// within bounds the steps of a model that can be bounded. The caller calls release once no more steps are taken.
 func within(ctx context.Context, m models.Model, lim limits.Limits) (release func()) {
 	if b, ok := m.(models.Bounded); ok {
 		return b.Within(ctx, lim.Memory)
@@ -50,8 +48,8 @@ func within(ctx context.Context, m models.Model, lim limits.Limits) (release fun
 	return func() {}
 }
 
-// fails notes that the model failed, if it did: by itself, or because a limit
-// stopped it.
+// fails notes a failure of the model. A limit that stopped it makes the verdict unknown; any other failure is an
+// error.
 func (c *checking) fails(d *decider, f *models.Failure) {
 	switch {
 	case f == nil:
@@ -62,13 +60,11 @@ func (c *checking) fails(d *decider, f *models.Failure) {
 	}
 }
 
-// doubtSteps is how long it may take to decide a history of parts once more
-// without them.
+// doubtSteps bounds the steps for deciding a history of parts once more as a whole.
 const doubtSteps = 20_000
 
-// undeclared decides the core of an invalid history again, without what the
-// model's author declares. If the model has parts, so are all parts together, as
-// long as that is easy.
+// undeclared decides the core of an invalid history again, without what the model's author declares. If the model has
+// parts, it also decides all parts together, as long as that is easy.
 func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
 	m, ok := c.ops.Model.(models.Declaring)
 	if !ok {
@@ -99,7 +95,7 @@ func (c *checking) undeclared(ctx context.Context, lim limits.Limits) {
 	}
 }
 
-// rowsAmong is the rows of some operations of the history.
+// rowsAmong returns the rows of some operations of the history.
 func rowsAmong(ops *models.Operations, some []jepsen.Operation) []models.Row {
 	in := make([]bool, ops.History.Operations())
 	for _, op := range some {
@@ -114,7 +110,7 @@ func rowsAmong(ops *models.Operations, some []jepsen.Operation) []models.Row {
 	return rows
 }
 
-// rowsByOperation is the row of each operation of the history, None if it has none.
+// rowsByOperation returns the row of each operation of the history, None if it has none.
 func rowsByOperation(ops *models.Operations) []models.Row {
 	rowOf := make([]models.Row, ops.History.Operations())
 	for op := range rowOf {
@@ -126,11 +122,9 @@ func rowsByOperation(ops *models.Operations) []models.Row {
 	return rowOf
 }
 
-// wholeRun is the state that a witness leads to whose parts the model's author
-// declares. The parts run together, in the order of the witness, as each by itself
-// may run where the whole cannot. Where a step has several outcomes, the whole
-// takes the one that the part by itself has taken: all choices of all parts would
-// be too many.
+// wholeRun returns the state that a witness leads to if the model's author declares its parts. It runs the parts
+// together in the order of the witness, since each part alone may run where the whole cannot. If a step has several
+// outcomes, the whole takes the one that the part alone took: there would be too many choices for all parts.
 func (c *checking) wholeRun() (models.State, error) {
 	ops := c.ops
 	outcome := make([]int, ops.History.Operations())

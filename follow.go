@@ -17,24 +17,22 @@ import (
 	"clew/report"
 )
 
-// Follow checks a history while it is being written, and returns as soon as what
-// has come by then is not linearizable and nothing that follows can change that.
-// Otherwise it returns what Check says of the whole: once r has ended, idle has
-// passed without a line (if it is not 0), or ctx is done. A file does not end, since
-// it may grow. Once ctx is done Follow returns within about 130 ms: with the verdict of
-// the last look if nothing has come since, with that of the whole if there is time for
-// it, or with an unknown verdict that says how far the last look reached.
+// Follow checks a history while it is being written. It returns as soon as what has come by then is not linearizable
+// and nothing that follows can change that. Otherwise it returns what Check says of the whole: once r has ended, idle
+// has passed without a line (if it is not 0), or ctx is done. A file does not end, since it may grow.
 //
-// The spec must name a model: what else comes might change what is inferred. Each
-// look decides the whole history so far again. Looks become rarer as they take
-// longer, so that all of them take about a tenth of one processor. Limits of the
-// options bound each of them, and the last one.
+// Once ctx is done, Follow returns within about 130 ms. If nothing has come since the last look, the verdict is that
+// of the look. Otherwise it is that of the whole if there is time, or unknown; it then says how far the last look
+// reached.
 //
-// What an operation returns counts, and may differ from what it was called with. So
-// a failure is final once all operations that were open then have returned; it is
-// the one that Check finds in the whole, too. Operations that do not return are
-// waited for ten seconds, and then count as crashed. Models that look ahead, such as
-// locks with owners and kv, are looked at as well, but no failure is final before the end.
+// The spec must name a model: later operations might change what is inferred. Each look decides the whole history so
+// far again. Looks become rarer as they take longer, so that all of them together take about a tenth of one
+// processor. The limits of the options bound each look, and the last check.
+//
+// The value that an operation returns counts, and may differ from what it was called with. So a failure is final once
+// all operations that were open then have returned; Check finds the same failure in the whole. Follow waits ten
+// seconds for operations that do not return, and then counts them as crashed. For models that look ahead, such as
+// locks with owners and kv, there are looks, too, but no failure is final before the end.
 func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Options, spec models.Spec, o Options, idle time.Duration) (*report.Result, error) {
 	switch {
 	case ctx == nil:
@@ -66,15 +64,14 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 	return f.whole(h)
 }
 
-// Once a signal has ended a history, there is lastDecision for the reading of what was
-// there and for the decision, and lastWords until what does not end is left behind.
+// Once a signal has ended a history, reading what was there and deciding it may take lastDecision. Work that has not
+// ended lastWords after that is left behind.
 const (
 	lastDecision = 110 * time.Millisecond
 	lastWords    = 20 * time.Millisecond
 )
 
-// whole is the result of all that has come: that of the last look if nothing has come
-// since.
+// whole returns the result of all that has come: that of the last look if nothing has come since.
 func (f *follower) whole(h *jepsen.History) (*report.Result, error) {
 	if f.last != nil && f.seen == len(h.Type) && f.last.History == h { // a test.jepsen may have been read again
 		return f.last, nil
@@ -99,13 +96,13 @@ func (f *follower) whole(h *jepsen.History) (*report.Result, error) {
 	return checked, err
 }
 
-// undecided is the result of a history that was not decided, or not even read.
+// undecided returns the result of a history that was not decided, or not even read.
 func (f *follower) undecided(name string, cause jepsen.Cause, h *jepsen.History) *report.Result {
 	return &report.Result{File: name, Model: f.spec.Name, Init: f.spec.Init, Cause: cause, Explanation: f.howFar(h), FailEvent: jepsen.None, LastOperation: jepsen.None}
 }
 
-// howFar says how much of a history is linearizable for certain, "" if nothing is known.
-// What has not been read is nil.
+// howFar says how much of a history is certainly linearizable, or returns "" if nothing is known. h is nil if it has
+// not been read.
 func (f *follower) howFar(h *jepsen.History) string {
 	later := "what came later"
 	if f.good.operations == 0 {
@@ -117,7 +114,7 @@ func (f *follower) howFar(h *jepsen.History) string {
 	return fmt.Sprintf("linearizable up to %s; undecided: %s", f.good, later)
 }
 
-// reached is how much of a history was linearizable at a look.
+// reached says how much of a history was linearizable at a look.
 type reached struct {
 	line       int // of the last event, 0 if there are no lines
 	operations int
@@ -137,19 +134,19 @@ type follower struct {
 	later   context.Context // done lastDecision after ctx
 	spec    models.Spec
 	options Options
-	ahead   bool           // a later operation may say what an earlier one means
-	found   *report.Result // that it is not linearizable, whatever comes
+	ahead   bool           // a later operation may change what an earlier one means
+	found   *report.Result // not linearizable, whatever comes
 
 	seen    int                // events at the last look
-	last    *report.Result     // of these, nil if they were not decided
-	good    reached            // at the last look that found nothing wrong
+	last    *report.Result     // the result of these, nil if they were not decided
+	good    reached            // how much was linearizable at the last look that found nothing wrong
 	next    time.Time          // when it may look again
 	open    []jepsen.Operation // those open at a failure that is not final yet
 	alarmed time.Time          // when that was seen first
 }
 
-// Looks take at most a share of one processor: after each, there is a pause
-// of lookShare times what it took. One alone takes at most longestLook.
+// Looks take at most a share of one processor: after each there is a pause of lookShare times its duration. One look
+// takes at most longestLook.
 const (
 	lookShare   = 10
 	longestLook = 10 * time.Second
@@ -159,7 +156,7 @@ const (
 // patience is how long operations that are open at a failure may take to return.
 const patience = 10 * time.Second
 
-// look decides a history so far, if it is time to, and says whether to go on.
+// look decides the history so far, if it is time to, and reports whether to go on.
 func (f *follower) look(h *jepsen.History) bool {
 	start := time.Now()
 	late := len(f.open) > 0 && start.Sub(f.alarmed) > patience
@@ -175,7 +172,7 @@ func (f *follower) look(h *jepsen.History) bool {
 	defer cancel()
 	f.last = nil
 	if r, err := Check(ctx, h, f.spec, f.options); err == nil && r.Verdict != jepsen.Unknown {
-		f.last = r // what cannot be read yet may become readable; if not, the last check says so
+		f.last = r // what cannot be read yet may become readable; if not, the last check reports it
 	}
 	failed := f.last != nil && f.last.Verdict == jepsen.Invalid && !f.ahead
 	if !failed || len(f.open) == 0 {
@@ -195,13 +192,13 @@ func (f *follower) look(h *jepsen.History) bool {
 	return f.found == nil
 }
 
-// waits says whether some operation that was open at a failure is still to return.
+// waits reports whether some operation that was open at a failure has not returned yet.
 func (f *follower) waits(h *jepsen.History) bool {
 	return slices.ContainsFunc(f.open, func(op jepsen.Operation) bool { return h.Completion[op] == jepsen.None })
 }
 
-// openAt is the operations of a history that are open at a failure, and have not
-// returned since. The failure may be one of a key.
+// openAt returns the operations of a history that are open at a failure and have not returned since. The failure may
+// be that of a key.
 func openAt(h *jepsen.History, failure *report.Result) []jepsen.Operation {
 	var open []jepsen.Operation
 	own := failure.History

@@ -13,9 +13,8 @@ import (
 
 const pairsHint = "every value is a pair: if its first element is a key, give --independent to check each key as a separate register"
 
-// hint says what a user of a register may have forgotten, if the failure looks
-// like it: that values are [key value] of independent keys, or that values are written
-// in one form and read in another.
+// hint says what a user of a register may have forgotten, if the failure looks like it: that values are [key value]
+// pairs of independent keys, or that values are written in one form and read in another.
 func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) string {
 	h := ops.History
 	if allPairs(h) {
@@ -36,9 +35,8 @@ func hint(spec models.Spec, ops *models.Operations, fail jepsen.Event) string {
 	return ""
 }
 
-// hintOfAny says what a user of any model may have forgotten, if the failure looks like it:
-// that values are put in in one form and come out in another, or that events are not in
-// the order of time.
+// hintOfAny says what a user of any model may have forgotten, if the failure looks like it: that values go in in one
+// form and come out in another, or that events are not in order of time.
 func hintOfAny(h *jepsen.History, r *report.Result) (text string) {
 	switch r.Pattern {
 	case "never-written":
@@ -52,9 +50,8 @@ func hintOfAny(h *jepsen.History, r *report.Result) (text string) {
 	return text
 }
 
-// completedOtherwise says which operation was called with what the failing one saw and
-// nobody left, but has another value in its completion, which counts: a client recorded
-// what its call returned, or nothing.
+// completedOtherwise names an operation that was called with the value that the failing one saw and that no operation
+// left. Its completion, which counts, has another value: its client recorded what the call returned, or nothing.
 func completedOtherwise(h *jepsen.History, r *report.Result) string {
 	if r.Pattern != "never-written" && r.Pattern != "never-added" {
 		return ""
@@ -72,11 +69,11 @@ func completedOtherwise(h *jepsen.History, r *report.Result) string {
 	return ""
 }
 
-// maxAlike bounds the operations among which a value of another form is looked for.
+// maxAlike bounds the operations among which hints look for a value of another form.
 const maxAlike = 20_000
 
-// otherForm says that what the failing operation saw is there in another form, as "1", 1.0
-// and :1 are other forms of 1, or is "". in and out say what became of the two.
+// otherForm says that what the failing operation saw is there in another form, or returns "". For example, "1", 1.0
+// and :1 are other forms of 1. in and out say what happened to the two values.
 func otherForm(h *jepsen.History, fail jepsen.Event, in, out string) string {
 	failing := h.OpOf[fail]
 	f, saw := h.F[h.Invocation[failing]], shown(h, failing, 0)
@@ -97,8 +94,8 @@ func otherForm(h *jepsen.History, fail jepsen.Event, in, out string) string {
 	return ""
 }
 
-// shown is the text of an operation's value, with its :key if it has one. Of a cas it is
-// the old value or the new one.
+// shown returns the text of an operation's value, with its :key if it has one. For a cas it returns the old value or
+// the new one.
 func shown(h *jepsen.History, op jepsen.Operation, ofCAS int) string {
 	value := h.OpValue(op)
 	if items := h.Values.Items(value); len(items) == 2 && isCAS(h, op) {
@@ -114,10 +111,10 @@ func isCAS(h *jepsen.History, op jepsen.Operation) bool {
 	return h.Values.Text(h.F[h.Invocation[op]]) == ":cas"
 }
 
-// marks are what says of a string or a keyword that it is one.
+// marks removes what marks a string or a keyword.
 var marks = strings.NewReplacer(`"`, "", ":", "")
 
-// bare is the text of a value without what says of which kind it is.
+// bare returns the text of a value without what shows its kind.
 func bare(text string) string {
 	text = marks.Replace(text)
 	if number := strings.TrimRight(text, "NM"); number != "" && number[len(number)-1] >= '0' && number[len(number)-1] <= '9' {
@@ -129,9 +126,9 @@ func bare(text string) string {
 // maxTimed bounds the operations whose times are looked at.
 const maxTimed = 300
 
-// unsorted says of which two operations the :time contradicts the order, if that is so of
-// some of the last ones that had returned by a failure, and else "". It happens if the
-// logs of several clients are put together without sorting them.
+// unsorted names two operations whose :time contradicts their order in the history, or returns "". It looks at the
+// last operations that had returned by a failure. This happens if the logs of several clients are put together
+// without sorting.
 func unsorted(h *jepsen.History, fail jepsen.Event) string {
 	type timed struct {
 		op       jepsen.Operation
@@ -165,7 +162,7 @@ func unsorted(h *jepsen.History, fail jepsen.Event) string {
 	return ""
 }
 
-// written says whether any operation leaves a value.
+// written reports whether any operation leaves a value.
 func written(ops *models.Operations, value int32) bool {
 	for i, kind := range ops.Kind {
 		if kind == models.Write && ops.A[i] == value || kind == models.CAS && ops.B[i] == value {
@@ -175,8 +172,8 @@ func written(ops *models.Operations, value int32) bool {
 	return false
 }
 
-// allPairs says whether every value is a vector of two, and that of a cas one of
-// a key and [old new], or [key old new].
+// allPairs reports whether every value is a vector of two elements. The value of a cas must be a key and [old new],
+// or [key old new].
 func allPairs(h *jepsen.History) bool {
 	cas := h.Values.InternKeyword("cas")
 	pairs := 0
@@ -201,7 +198,7 @@ func isPair(v *edn.Values, id edn.ID) bool {
 	return v.Kind(id) == edn.KindVector && len(v.Items(id)) == 2
 }
 
-// addHint puts a hint behind those that a result has.
+// addHint adds a hint after those that a result has.
 func addHint(r *report.Result, hint string) {
 	if r.Hint != "" {
 		hint = r.Hint + "; " + hint

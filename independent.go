@@ -13,9 +13,8 @@ import (
 	"clew/report"
 )
 
-// checkKeys checks every key of a history of independent keys: read one after
-// the other, decided side by side within the shared limits, each by its best
-// path.
+// checkKeys checks every key of a history of independent keys. It reads the keys one after the other and decides them
+// in parallel within the shared limits, each by its best path.
 func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Options) (*report.Result, error) {
 	part := h.Independent
 	if o.Keyless {
@@ -90,11 +89,10 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	return r, nil
 }
 
-// keysAtOnce is how many keys are under way at once: what a search needs of them
-// is gone before the next ones are read.
+// keysAtOnce bounds the keys under way at once. What a search needs for them is freed before the next ones are read.
 const keysAtOnce = 1024
 
-// rowsOf is the rows of all keys.
+// rowsOf returns the rows of all keys.
 func rowsOf(keyed *jepsen.Keyed) []int {
 	rows := make([]int, len(keyed.Keys))
 	for i := range rows {
@@ -103,12 +101,11 @@ func rowsOf(keyed *jepsen.Keyed) []int {
 	return rows
 }
 
-// together is the verdict of the keys together: that of the first failing one,
-// else of the first whose evidence is wrong, else of the first undecided one, else of
-// the first.
+// together sets the verdict of the keys together: that of the first failing one, else of the first whose evidence is
+// wrong, else of the first undecided one, else of the first.
 func together(r *report.Result) {
 	if len(r.Keys) == 0 {
-		return // none was chosen
+		return // no key was chosen
 	}
 	failing := r.FailingKey()
 	for i := range r.Keys {
@@ -134,9 +131,8 @@ func together(r *report.Result) {
 	}
 }
 
-// wholeWitness merges the witnesses of the keys into one of the whole history.
-// Every operation takes effect at the latest invocation up to it in its own key's
-// order, which is before it returns.
+// wholeWitness merges the witnesses of the keys into one of the whole history. Every operation takes effect at the
+// latest invocation up to it in its own key's order, which is before it returns.
 func wholeWitness(h *jepsen.History, results *report.Keys, keys int) []jepsen.Operation {
 	points := make([]point, 0, h.Operations())
 	for row := range keys {
@@ -149,9 +145,8 @@ func wholeWitness(h *jepsen.History, results *report.Keys, keys int) []jepsen.Op
 	return inOrder(h, points)
 }
 
-// VerifyKeys is Verify for a history of independent keys: the operations of
-// every key, in the order of the witness, are a linearization of the key's
-// history. An operation without a key is one of every key.
+// VerifyKeys does what Verify does for a history of independent keys: the operations of every key, in the order of
+// the witness, must be a linearization of the key's history. An operation without a key belongs to every key.
 func VerifyKeys(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	keyed, err := h.IndependentOrShared()
 	if err != nil {

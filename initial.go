@@ -15,43 +15,41 @@ import (
 	"clew/report"
 )
 
-// Tests begin with other values than the models do: a register that holds 0. Unless that
-// is said, the first read of 0 is impossible.
+// Tests may begin with another value than the model does, such as a register that holds 0. The first read of 0 is
+// then impossible unless the user gives that value.
 //
-// Decides: whether a history that is not linearizable from the model's default is
-// linearizable from another value that it shows. There are two kinds of candidates:
+// Decides: whether a history that is not linearizable from the model's default is linearizable from another value
+// that it shows. There are two kinds of candidates:
 //
 //  1. what its first reads show, and no operation had been called to write by then;
 //  2. what an update that has not failed needs, such as the old value of a cas that crashed,
 //     and no operation had been called to write before the first completion that fails
 //     from the default.
 //
-// If it is, the verdict is unknown until the user says which value it was. Otherwise it is
-// invalid, and the result is that of the default or of a value of the first kind, whichever
-// fails later.
+// If the history is linearizable from a candidate, the verdict is unknown until the user says which value it was.
+// Otherwise it is invalid. The result is then that of the default or of a value of the first kind, whichever fails
+// later.
 //
 // Precondition: no initial value is given, by the user or by results beside the history.
 //
-// Cost: one linear pass over an invalid history (models.Spec.Openings), another one if an
-// update of the core needs a value that the core does not write (models.Spec.Needings), and
-// a decision for each value, of which there are at most 8 of either kind. Nothing for a valid
-// history.
+// Cost: one linear pass over an invalid history (models.Spec.Openings), and a decision for each value, at most 8 of
+// either kind. If an update of the core needs a value that the core does not write, another linear pass
+// (models.Spec.Needings). Nothing for a valid history.
 //
-// Why it is right: until the history failed, nothing could have written a candidate, so it
-// was there at first or the history is invalid. An operation that crashed or failed counts
-// as called, since it may have written the value: a read of what a failed write left is a
-// dirty read, which must not become unknown. A cas [0 0] does not count, as it writes 0 only
-// where it has found 0.
+// Why it is right: until the history failed, nothing could have written a candidate, so it was there at first or the
+// history is invalid. An operation that crashed or failed counts as called, since it may have written the value. A
+// read of what a failed write left is a dirty read, and must not become unknown. A cas [0 0] does not count, as it
+// writes 0 only where it has found 0.
 //
-// Nothing is missed for a register. Suppose that it holds from value v, that it fails from
-// the default at event e, and that no write of v was called before e. Leaving out what is
-// outside of the core leaves an order from v, while there is none from the default. So some
-// operation of the core finds v before anything of the core replaces it. If it is an update,
-// it is of the second kind. If it is a read, it returned by e, so v is of the first
-// kind. For maps, keys are added one by one, for as long as the history then fails later.
+// For a register nothing is missed. Suppose that it is linearizable from value v, that it fails from the default at
+// event e, and that no write of v was called before e. Take an order from v and leave out what is outside the core.
+// What remains is an order of the core from v, while there is none from the default. So some operation of the core
+// finds v before any operation of the core replaces it. If it is an update, v is of the second kind. If it is a read,
+// it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then
+// fails later.
 
-// others are the same history under way from each initial value that its first reads
-// show. There are none unless it is not linearizable from the model's default.
+// others reads the same history from each initial value that its first reads show. It returns none unless the history
+// is not linearizable from the model's default.
 func (c *checking) others(ctx context.Context, o Options) []*checking {
 	if c.ops == nil || c.err != nil || c.verdict.verdict != jepsen.Invalid {
 		return nil
@@ -66,8 +64,8 @@ func (c *checking) others(ctx context.Context, o Options) []*checking {
 	return others
 }
 
-// among is the checking that counts, if others have been decided: one of them if the
-// history is invalid, and fails later from its initial value.
+// among returns the checking that counts once others have been decided. That is one of the others if the history is
+// invalid and fails later from its initial value.
 func (c *checking) among(ctx context.Context, d *decider, o Options, others []*checking) *checking {
 	for _, other := range others {
 		if c.depends(other); c.verdict.cause == jepsen.InitialValue {
@@ -93,7 +91,7 @@ func (c *checking) among(ctx context.Context, d *decider, o Options, others []*c
 	return counts
 }
 
-// failEvent is the first failing completion.
+// failEvent returns the first failing completion.
 func (c *checking) failEvent() jepsen.Event {
 	return jepsen.Event(c.decisions[c.verdict.failing].FailEvent)
 }
@@ -101,8 +99,8 @@ func (c *checking) failEvent() jepsen.Event {
 // maxNeedings bounds the initial values of the second kind that are tried.
 const maxNeedings = 8
 
-// byNeed decides an invalid history from initial values of the second kind, alone and
-// beside those of the first that others have, until it is not invalid from one.
+// byNeed decides an invalid history from initial values of the second kind, until it is not invalid from one of them.
+// It tries them alone, and together with those of the first kind that others have.
 func (c *checking) byNeed(ctx context.Context, d *decider, o Options, others []*checking) {
 	tried := map[string]bool{}
 	bases := append([]*checking{c}, others...)
@@ -129,10 +127,10 @@ func (c *checking) byNeed(ctx context.Context, d *decider, o Options, others []*
 	}
 }
 
-// isInvalid says whether a history was decided, and is not linearizable.
+// isInvalid reports whether the history was decided and is not linearizable.
 func (c *checking) isInvalid() bool { return c.err == nil && c.verdict.verdict == jepsen.Invalid }
 
-// depends takes back a verdict if another initial value has another one.
+// depends withdraws a verdict if the verdict from another initial value differs.
 func (c *checking) depends(other *checking) {
 	switch v := other.verdict; {
 	case other.err != nil:
@@ -143,7 +141,7 @@ func (c *checking) depends(other *checking) {
 	}
 }
 
-// undecided takes back a verdict that depends on the initial value.
+// undecided withdraws a verdict that depends on the initial value.
 func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence string) {
 	if c.verdict.failing >= 0 {
 		c.like = otherForm(c.h, c.failEvent(), "is written", "is seen")
@@ -160,10 +158,10 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 	c.likely, c.core, c.missing = other.spec.Init, nil, nil
 }
 
-// ownInit is what the default of a model is called if it cannot be given as a flag.
+// ownInit names a model's default that cannot be given as a flag.
 const ownInit = "the model's own"
 
-// usual is the model's default.
+// usual returns the model's default.
 func (c *checking) usual() string {
 	if d, err := c.spec.Definition(); err == nil && d.Default != "" {
 		return d.Default
@@ -171,11 +169,11 @@ func (c *checking) usual() string {
 	return ownInit
 }
 
-// maxInit is how many characters of an initial value a sentence has.
+// maxInit bounds the characters of an initial value that a sentence shows.
 const maxInit = 80
 
-// initFlag returns the flag of an initial value, or says how to say which of several it
-// was. A value that is too long for a sentence is not spelled.
+// initFlag returns the flag of an initial value, or says how to tell clew which of several it was. It does not spell
+// out a value that is too long for a sentence.
 func initFlag(inits ...string) string {
 	var flags []string
 	for _, init := range inits {
@@ -205,10 +203,9 @@ func (c *checking) suppose(r *report.Result) {
 	addHint(r, hint)
 }
 
-// despiteCrashes is an initial value from which a history is linearizable, and that only
-// crashed operations had been called to write when it was read, or "". They may have
-// written it, so that an invalid history stays invalid, and one that needs another value is
-// undecided. It costs at most one more decision.
+// despiteCrashes returns an initial value from which a history is linearizable, or "". When that value was read, only
+// crashed operations had been called to write it. They may have written it. So an invalid history stays invalid, and
+// one that needs another value stays undecided. It costs at most one more decision.
 func (c *checking) despiteCrashes(ctx context.Context, d *decider, o Options) string {
 	if c.verdict.verdict != jepsen.Invalid && c.verdict.cause != jepsen.InitialValue || c.supposed || ctx.Err() != nil {
 		return ""
@@ -240,9 +237,9 @@ func (c *checking) despiteCrashes(ctx context.Context, d *decider, o Options) st
 	return specs[0].Init
 }
 
-// beside is operations that a core needs to fail as a history of its own, if the initial
-// value is not given: alone, what the core reads first might be that value. It is a write
-// that had returned, or one that was called and failed.
+// beside returns operations that a core needs to fail as a history of its own if the initial value is not given.
+// Alone, the core's first reads might show that value. The operations are writes (not cas) or failed operations,
+// called before the failure.
 func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operation {
 	if len(r.Core) == 0 || len(r.Core) > maxUnfinished || !c.mayBegin(ctx, r, r.Core) {
 		return nil
@@ -284,8 +281,7 @@ func (c *checking) beside(ctx context.Context, r *report.Result) []jepsen.Operat
 	return writes
 }
 
-// mayBegin says whether some operations, as a history of their own, suggest an initial
-// value.
+// mayBegin reports whether some operations, as a history of their own, suggest an initial value.
 func (c *checking) mayBegin(ctx context.Context, r *report.Result, some []jepsen.Operation) bool {
 	return c.spec.Init == "" && len(c.spec.Openings(ctx, c.h, some))+len(c.spec.Needings(ctx, c.h, r.Core, some, r.FailEvent)) > 0
 }

@@ -13,16 +13,15 @@ import (
 	"clew/models"
 )
 
-// A history of several parts is decided in growing prefixes: if one part fails
-// early, what the others do later does not matter, however hard it is to decide.
-// firstHorizon is the number of events in the first prefix.
+// A history of several parts is decided in growing prefixes: if one part fails early, what the others do later does
+// not matter, however hard it is to decide. The first prefix has firstHorizon events.
 const (
 	firstHorizon  = 512
 	horizonGrowth = 4
 )
 
-// decide decides operations, part by part if the model has parts and the fast
-// path does not decide them all at once.
+// decide decides operations. It goes part by part if the model has parts and the fast path does not decide them all
+// at once.
 func (d *decider) decide(ctx context.Context, ops *models.Operations, lim limits.Limits) ([]*models.Operations, []decision) {
 	if _, parted := ops.Model.(models.Partitioner); parted && d.fast {
 		first := *d
@@ -39,8 +38,8 @@ func (d *decider) decide(ctx context.Context, ops *models.Operations, lim limits
 	return parts, decisions
 }
 
-// ambiguousFirst takes back failures if some part is ambiguous: that part may
-// fail before, and nobody else is asked.
+// ambiguousFirst withdraws failures if some part is ambiguous: that part may fail earlier, and no other engine is
+// asked.
 func ambiguousFirst(decisions []decision) {
 	i := slices.IndexFunc(decisions, func(x decision) bool { return x.Cause == jepsen.Ambiguous })
 	for k, x := range decisions {
@@ -64,7 +63,7 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 		return d.part(ctx, part, lim)
 	}
 	if _, never := d.engine.(fallback.Witnessing); never {
-		return eachPart(stop, parts, whole) // none fails early, and a prefix needs more depth
+		return eachPart(stop, parts, whole) // no part is found to fail, and a prefix needs more depth
 	}
 	for horizon := int32(firstHorizon); ; horizon *= horizonGrowth {
 		if horizon >= parts[0].Events/horizonGrowth {
@@ -83,8 +82,7 @@ func (d *decider) all(ctx context.Context, parts []*models.Operations, lim limit
 	}
 }
 
-// eachPart decides the parts side by side. If one of them panics, as a model may
-// fail, the others are stopped.
+// eachPart decides the parts in parallel. If one of them panics, since a model may fail, the others are stopped.
 func eachPart(stop func(), parts []*models.Operations, decide func(*models.Operations) decision) []decision {
 	decisions := make([]decision, len(parts))
 	sideBySide(len(parts), func(i int) {
@@ -99,10 +97,9 @@ func eachPart(stop func(), parts []*models.Operations, decide func(*models.Opera
 	return decisions
 }
 
-// sideBySide calls f for 0 to n-1 with as many goroutines as there are
-// processors, which take one after the other: a million small calls would grow a
-// million stacks. A panic in one comes back as one of this goroutine, once all are
-// done.
+// sideBySide calls f for 0 to n-1 in parallel, with one goroutine per processor. Each takes one call after the other:
+// a million small calls would grow a million stacks. A panic in a call panics again in this goroutine, once all calls
+// are done.
 func sideBySide(n int, f func(i int)) {
 	if n == 1 {
 		f(0)

@@ -19,21 +19,20 @@ import (
 	"clew/report"
 )
 
-// Read reads a history in any form that package forms knows, plain or compressed
-// with gzip or zstd, told apart by content. Name stands for it in errors, which
-// are *edn.Error with file, line and column (of a test.jepsen: with the offset), or
-// I/O errors.
+// Read reads a history in any form that package forms knows, plain or compressed with gzip or zstd. It recognizes the
+// form by content. Errors call the history by its name. They are *edn.Error with file, line and column (with the
+// offset for a test.jepsen), or I/O errors.
 func Read(r io.Reader, name string, o jepsen.Options) (*jepsen.History, error) {
 	return forms.Read(r, name, o)
 }
 
-// ReadFile is Read for a file; "-" is standard input.
+// ReadFile reads a file as Read does; "-" is standard input.
 func ReadFile(path string, o jepsen.Options) (*jepsen.History, error) {
 	return forms.ReadFile(path, o)
 }
 
-// ReadFS is Read for a file of a file system, such as one of an object store. Package
-// store finds the histories in a file system, archives among them.
+// ReadFS reads a file of a file system as Read does, such as one of an object store. Package store finds the
+// histories in a file system, archives among them.
 func ReadFS(fsys fs.FS, name string, o jepsen.Options) (*jepsen.History, error) {
 	if fsys == nil {
 		return nil, fmt.Errorf("%s: expected a file system, found nil", name)
@@ -46,9 +45,8 @@ func ReadFS(fsys fs.FS, name string, o jepsen.Options) (*jepsen.History, error) 
 	return forms.Read(f, name, o)
 }
 
-// ReadResult reads the result map of a history, as Result.WriteEDN wrote it, or
-// Knossos, for pictures: see report.ReadEDN. What the spec's model makes of the
-// history says how its operations are related; a spec that does not fit is no error.
+// ReadResult reads the result map of a history, as Result.WriteEDN or Knossos wrote it, for pictures: see
+// report.ReadEDN. The spec's model shows how the operations are related. A spec that does not fit is not an error.
 func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.History, spec models.Spec) (*report.Result, error) {
 	r, err := report.ReadEDN(in, name, h)
 	if err != nil {
@@ -72,19 +70,20 @@ func ReadResult(ctx context.Context, in io.Reader, name string, h *jepsen.Histor
 	return r, nil
 }
 
-// Try reads a history and checks it, and whatever comes of it is a Result, for those
-// who check many histories and must not stop at one: of a history that cannot be
-// read, or that the spec or the options do not fit, an unknown verdict with the cause
-// jepsen.Unreadable and its Error; if a limit or the context ends it, with that cause;
-// and after a panic, which is a bug in clew or in a model in Go, with the cause
-// jepsen.Panicked and where it happened. The time limit of the options is for reading
-// and checking together. Name is what the result calls the history, and read reads
-// it, such as
+// Try reads a history and checks it, and returns a Result whatever happens. It is for programs that check many
+// histories and must not stop at one. The verdict is unknown in these cases:
+//
+//   - The history cannot be read, or the spec or the options do not fit it. The cause is jepsen.Unreadable, and Error
+//     says why.
+//   - A limit or the context ends the check, with that cause.
+//   - A panic ends the check, a bug in clew or in a model in Go. The cause is jepsen.Panicked, and Error says where.
+//
+// The time limit of the options is for reading and checking together. The result calls the history name, and read
+// reads it, such as
 //
 //	func(ctx context.Context) (*jepsen.History, error) { return source.Read(ctx, spec.Pairing()) }
 //
-// Try waits for read and for the steps of the model: those that never end are not
-// ended.
+// Try waits for read and for the steps of the model. It cannot end those that never end.
 func Try(ctx context.Context, name string, read func(context.Context) (*jepsen.History, error), spec models.Spec, o Options) (r *report.Result) {
 	start := time.Now()
 	unknown := func(cause jepsen.Cause, why string) *report.Result {
@@ -125,8 +124,7 @@ func Try(ctx context.Context, name string, read func(context.Context) (*jepsen.H
 	return checked
 }
 
-// Placed is an error of Check with the file of its history in front, unless it has a
-// place there.
+// Placed returns an error of Check with the file of its history in front, unless the error has a place there.
 func Placed(h *jepsen.History, err error) error {
 	var e *edn.Error
 	var failed *models.Failure // its place is one in a model

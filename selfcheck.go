@@ -14,23 +14,21 @@ import (
 	"clew/report"
 )
 
-// The self-check looks at the evidence of every verdict again, as far as that is
-// cheap. Whether it is depends on the history alone, and never on the time that passes:
+// The self-check looks at the evidence of every verdict again, as far as that is cheap. Whether it is cheap depends
+// on the history alone, and never on the time that passes:
 //
-//   - A witness always is. That every operation stands in it once and in time is one
-//     pass over it, and the steps of the model are those that lead to the final state,
-//     which is shown anyway.
-//   - A core is, if it has at most maxJudged operations and other engines decide it with
-//     judgeWork each, and judgePerOperation more for each operation of the history. That
-//     is some milliseconds, or about a tenth of what it takes to read the history. Of
-//     independent keys, so are the cores of the first maxJudgedKeys that fail: all that
-//     there is to a small key costs less than another engine's beginning.
+//   - A witness always is. One pass over it shows that every operation is in it once and in time. The steps of the model
+//     are those that lead to the final state, which is shown anyway.
+//   - A core is cheap if it has at most maxJudged operations and other engines decide it within a bound. Each has
+//     judgeWork, and judgePerOperation more for each operation of the history. That is some milliseconds, or about a tenth
+//     of the time for reading the history. Among independent keys, the cores of the first maxJudgedKeys that fail are
+//     cheap, too: deciding a small key costs less than starting another engine.
 //
-// Which engine found a core may depend on time, if several ran side by side. So two of
-// three engines have to agree, whichever that was: one of them is another.
+// Which engine found a core may depend on time, if several ran in parallel. So two of three engines have to agree,
+// whichever found it: at least one of them is another.
 //
-// Options.Verify has everything checked, and from the history on: a witness of
-// operations that are read anew, and a core however hard it is.
+// Options.Verify checks everything, starting from the history: it reads the operations of a witness again, and
+// decides a core however hard it is.
 const (
 	maxJudged         = 2000
 	judgeWork         = 100_000
@@ -39,11 +37,10 @@ const (
 	judgeMemory       = 32 << 20 // bytes, whatever other checks hold
 )
 
-// byRequest ends the reasons why clew did not check a core again by itself.
+// byRequest ends the reasons why clew did not check a core again without being asked.
 const byRequest = "; --verify rechecks it, however long that takes"
 
-// selfCheck checks the evidence of a result and says so in it. An error means that
-// the evidence is wrong.
+// selfCheck checks the evidence of a result and notes that in it. An error means that the evidence is wrong.
 func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, o Options) error {
 	switch {
 	case c.wrong != nil:
@@ -83,8 +80,7 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	return err
 }
 
-// unfinished is an error of a replay, unless it says no more than that the context
-// ended before the replay did.
+// unfinished returns an error of a replay, unless the error only says that the context ended before the replay did.
 func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) error {
 	var failed *models.Failure
 	switch {
@@ -100,7 +96,7 @@ func (c *checking) unfinished(ctx context.Context, r *report.Result, err error) 
 	return nil
 }
 
-// once is a turn of so much work, after which there is none.
+// once returns a function that gives out work one time. It calls stop when it is asked for more.
 func once(work int64, stop func()) func() int64 {
 	given := false
 	return func() int64 {
@@ -112,8 +108,8 @@ func once(work int64, stop func()) func() int64 {
 	}
 }
 
-// verifyCore has a core decided once more: if that is asked for, by another engine than
-// the one that found it, else by as many as there have to be.
+// verifyCore decides a core once more. If the user asked for that, another engine than the one that found the core
+// decides it. Otherwise as many engines as necessary do.
 func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result, o Options) (bool, error) {
 	part := c.parts[c.verdict.failing]
 	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
@@ -138,8 +134,8 @@ func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result,
 	return false, nil
 }
 
-// judgment is a decision about a core: within the limits of the check if it is asked for,
-// else with so much work and memory, whatever else goes on.
+// judgment decides a core. If the user asked for that, it has the limits of the check. Otherwise it has a fixed
+// amount of work and memory, whatever else is running.
 func (d *decider) judgment(ctx context.Context, core *models.Operations, c *checking, o Options) decision {
 	lim := limits.Limits{Memory: o.limits().Memory}
 	if !o.Verify {
@@ -151,10 +147,10 @@ func (d *decider) judgment(ctx context.Context, core *models.Operations, c *chec
 	return d.part(ctx, core, lim)
 }
 
-// ordered says whether a witness is in time, and is made of the orders of the parts,
-// which the model follows for the final state: it is an error if not. Linear time.
+// ordered returns an error unless a witness is in time and is made of the orders of the parts, which the model
+// follows for the final state. Linear time.
 func (c *checking) ordered(witness []jepsen.Operation) error {
-	partOf := make([]int32, c.h.Operations()) // as it should be if one part has all
+	partOf := make([]int32, c.h.Operations()) // already right if one part has all
 	if len(c.parts) != 1 || c.parts[0].Len() < len(partOf) {
 		for op := range partOf {
 			partOf[op] = jepsen.None
@@ -186,7 +182,7 @@ func (c *checking) ordered(witness []jepsen.Operation) error {
 	return err
 }
 
-// refuted is the result if the evidence of another one is wrong.
+// refuted returns the result to show if the evidence of another result is wrong.
 func refuted(r *report.Result, wrong error) *report.Result {
 	r.Verified = false
 	return &report.Result{

@@ -51,16 +51,15 @@ func (c *checking) vacuous() string {
 	return why
 }
 
-// How many parts of a history, and states of each, refuses looks at. One state of a
-// lock or of a queue is enough to refuse something.
+// refuses looks at this many parts of a history, and at this many states of each. One state of a lock or of a queue
+// is enough to refuse something.
 const (
 	sampledParts  = 8
 	sampledStates = 32
 )
 
-// refuses says whether an operation among the first of the witness, that returned,
-// could not have happened in another state among the first. The steps of a user's own
-// model are not taken again for this: it counts as one that refuses.
+// refuses reports whether one of the first operations of the witness that returned could not have happened in one of
+// its first states. A user's own model counts as refusing: its steps are not taken again for this.
 func (c *checking) refuses() bool {
 	if _, own := c.ops.Model.(models.Declaring); own {
 		return true
@@ -70,7 +69,7 @@ func (c *checking) refuses() bool {
 		order = order[:min(len(order), sampledStates)]
 		after, err := models.Replay(part.Model, &part.Columns, order)
 		if err != nil {
-			return true // the self-check says so
+			return true // the self-check reports it
 		}
 		states := append([]models.State{part.Model.Init()}, after...)
 		for _, row := range order {

@@ -9,8 +9,8 @@ import (
 	"clew/models"
 )
 
-// WitnessError says why a witness is no linearization, and at which position of
-// it (from 0; the length of the witness if an operation is missing).
+// WitnessError says why a witness is not a linearization, and at which position: from 0, or the length of the witness
+// if an operation is missing.
 type WitnessError struct {
 	Position int
 	Msg      string
@@ -18,20 +18,21 @@ type WitnessError struct {
 
 func (e *WitnessError) Error() string { return fmt.Sprintf("position %d: %s", e.Position, e.Msg) }
 
-// Verify says whether a witness, operations of the history in order, is a
-// linearization: every operation that succeeded stands in it once, crashed ones
-// at most once and failed ones not at all; none stands behind one that began
-// after it had returned; and the model can take every step, but for crashed
-// operations that change nothing, wherever they stand. It shares nothing
-// with the engines: the model's sequential step, and one pass over the witness. If
-// it is none, the error is a *WitnessError; any other means that the history or the
-// spec makes no sense. Linear time.
+// Verify returns nil if a witness, operations of the history in order, is a linearization:
+//
+//   - every operation that succeeded is in it once, crashed ones at most once, and failed ones not at all unless the
+//     model reads them;
+//   - no operation comes after one that began after it had returned;
+//   - the model can take every step, except those of crashed operations that change nothing, wherever they are.
+//
+// Verify shares nothing with the engines: it uses the model's sequential step and one pass over the witness. If the
+// witness is not a linearization, the error is a *WitnessError. Any other error means that the history or the spec
+// makes no sense. Linear time.
 func Verify(h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	return verifyWithin(context.Background(), h, spec, witness)
 }
 
-// verifyWithin is Verify as long as the context is not done: then the error is its
-// cause.
+// verifyWithin does what Verify does for as long as the context is not done: then the error is its cause.
 func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) (err error) {
 	if f := caught(func() { err = replay(ctx, h, spec, witness) }); f != nil {
 		return f
@@ -39,7 +40,7 @@ func verifyWithin(ctx context.Context, h *jepsen.History, spec models.Spec, witn
 	return err
 }
 
-// replay is verifyWithin, unless the model fails.
+// replay does what verifyWithin does, unless the model fails.
 func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []jepsen.Operation) error {
 	spec, _, err := spec.Infer(h)
 	if err != nil {
@@ -70,10 +71,10 @@ func replay(ctx context.Context, h *jepsen.History, spec models.Spec, witness []
 	return nil
 }
 
-// inTime says whether each operation that succeeded stands in a witness once, crashed
-// ones at most once and failed ones not at all, unless the model reads them (their
-// readAs is not None), and none behind one that began after it had returned. It calls
-// take with each operation and its position. Linear time.
+// inTime returns an error unless each operation that succeeded is in a witness once, crashed ones at most once, and
+// failed ones not at all. Failed ones that the model reads, whose readAs is not None, count like succeeded ones. No
+// operation may come after one that began after it had returned. inTime calls take with each operation and its
+// position. Linear time.
 func inTime(h *jepsen.History, witness []jepsen.Operation, readAs []int32, take func(i int, op jepsen.Operation) error) error {
 	seen := make([]bool, h.Operations())
 	latest := jepsen.Operation(jepsen.None) // the operation that began last so far

@@ -38,7 +38,7 @@ var growing = map[string]string{
 	"fastlin":                "# register\nwrite 1 0 1\nread 1 2 3\n",
 }
 
-// opsOf returns a history as text, one operation per line.
+// opsOf returns a history as text, one event per line.
 func opsOf(h *jepsen.History) string {
 	var b strings.Builder
 	for e := range h.Type {
