@@ -26,8 +26,8 @@ func checkLog(text string, spec models.Spec, o clew.Options) (*report.Result, er
 	return clew.Check(context.Background(), h, spec, o)
 }
 
-// sequential is operations one after another, as "incr 1 -> 2; read nil -> 2", in the .log
-// form. "!" is before those that crash, "~" before those that fail.
+// sequential returns operations such as "incr 1 -> 2; read nil -> 2", one after another, in the .log form. "!"
+// precedes those that crash, "~" those that fail.
 func sequential(ops string) string {
 	var b strings.Builder
 	for op := range strings.SplitSeq(ops, "; ") {
@@ -47,8 +47,8 @@ func sequential(ops string) string {
 	return b.String()
 }
 
-// Where completions may tell answers or repeat their invocations, all of a history do the
-// same: verdicts and readings on paper.
+// If completions may tell answers or repeat their invocations, all of a history do the same. The verdicts and
+// readings are worked out on paper.
 func TestAHistoryHasOneReading(t *testing.T) {
 	told, echo := models.Spec{Answers: models.AnswersTold}, models.Spec{Answers: models.AnswersEcho}
 	pairs, none := models.Spec{KVKeys: models.KVKeysPairs}, models.Spec{KVKeys: models.KVKeysNone}
@@ -145,11 +145,11 @@ func TestAHistoryHasOneReading(t *testing.T) {
 	}
 }
 
-// Independent keys have one reading together.
+// All independent keys have the same reading.
 func TestKeysHaveOneReading(t *testing.T) {
 	const right, twice = "incr [:a 1] -> [:a 1]; incr [:a 1] -> [:a 2]; ", "incr [:b 1] -> [:b 1]; incr [:b 1] -> [:b 1]"
 	for ops, want := range map[string]string{
-		right + twice: "not linearizable, answers told", // :b's alone would repeat what they were called with
+		right + twice: "not linearizable, answers told", // those of :b alone would repeat what they were called with
 		twice:         "linearizable, answers echo",
 	} {
 		r, err := checkLog(sequential(ops), models.Spec{Name: "counter"}, clew.Options{Independent: true})
@@ -167,7 +167,7 @@ func TestKeysHaveOneReading(t *testing.T) {
 	}
 }
 
-// A cas of an independent key may stand beside it as [key old new].
+// A cas of an independent key may have its key beside it, as [key old new].
 func TestACASBesideItsKey(t *testing.T) {
 	for ops, want := range map[string]string{
 		"write [:a 1]; cas [:a 1 2]; read [:a nil] -> [:a 2]":                                    "true",
@@ -195,7 +195,7 @@ func TestACASBesideItsKey(t *testing.T) {
 	}
 }
 
-// A certificate of such keys is proved by a program that reads them itself.
+// A program that reads such keys on its own proves their certificate.
 func TestACASBesideItsKeyIsCertified(t *testing.T) {
 	c := newCertified(t)
 	r, err := checkLog(sequential("write [:a 1]; cas [:a 1 2]; write [:b 2]; cas [:b 1 3]"), models.Spec{Name: "cas-register"}, clew.Options{Independent: true})
@@ -216,7 +216,7 @@ func TestACASBesideItsKeyIsCertified(t *testing.T) {
 	}
 }
 
-// What a heading says of an object holds without flags: fptlin's registers are 0 at first.
+// A heading says what holds for its object without flags: fptlin's registers are 0 at first.
 func TestAHeadingSaysAllOfItsObject(t *testing.T) {
 	const rmw, other = "# rmw\n0 0 2 READ_MODIFY_WRITE 2 3\n1 1 3 READ_MODIFY_WRITE 0 2\n", "# rmw\n0 0 1 READ_MODIFY_WRITE 1 2\n"
 	for _, c := range []struct {
@@ -242,7 +242,7 @@ func TestAHeadingSaysAllOfItsObject(t *testing.T) {
 	}
 }
 
-// fptlin's semaphores count from 0 on: a decrement that answers 0 found 0.
+// fptlin's semaphores count from 0: a decrement that answers 0 found 0.
 func TestASemaphoreOfFptlinCounts(t *testing.T) {
 	for text, want := range map[string]string{
 		"0 0 2 INCR 1\n1 0 4 DECR 1\n0 3 5 DECR 0\n":                             "true",
@@ -264,7 +264,7 @@ func TestASemaphoreOfFptlinCounts(t *testing.T) {
 	}
 }
 
-// Which reading was taken is said in every output.
+// Every output says which reading was taken.
 func TestEveryOutputSaysTheReading(t *testing.T) {
 	for _, o := range []clew.Options{{}, {Independent: true}} {
 		ops := "incr 1; incr 1 -> 3"
@@ -344,14 +344,14 @@ func TestCertificatesSayTheReading(t *testing.T) {
 	}
 }
 
-// operation is one of a small random history.
+// operation is one operation of a small random history.
 type operation struct {
 	f             string
 	given, answer any // answer is nil if none is told
 }
 
-// answering is what docs/models.md says of counters and logs, as models of porcupine's.
-// Their states are an int and a string of letters.
+// answering holds what docs/models.md says of counters and logs, as models for porcupine. Their states are an int and
+// a string of letters.
 var answering = map[string]porcupine.Model{
 	"counter": {
 		Init: func() any { return 0 },
@@ -376,7 +376,7 @@ var answering = map[string]porcupine.Model{
 	},
 }
 
-// Verdicts on counters and logs are those of porcupine, under either reading.
+// Verdicts on counters and logs agree with porcupine's, under either reading.
 func TestAnswersAsPorcupineHasThem(t *testing.T) {
 	r := rand.New(rand.NewPCG(35, 1))
 	update := map[string]string{"counter": "incr", "log": "append"}
@@ -409,7 +409,7 @@ func TestAnswersAsPorcupineHasThem(t *testing.T) {
 				events = append(events, porcupine.Event{ClientId: p, Kind: porcupine.ReturnEvent, Id: p})
 			}
 		}
-		// The n-th operation of a process has an id of its own, and its call says what came of it.
+		// The n-th operation of a process has an id of its own, and its call says what the outcome was.
 		ids, next := map[int]int{}, 0
 		for i := range events {
 			e := &events[i]

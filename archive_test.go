@@ -21,8 +21,7 @@ import (
 	"clew/report"
 )
 
-// specOf reads "cas-register:0" or "multi-register:{:x 0 :y 0}": a model with
-// its initial value.
+// specOf reads "cas-register:0" or "multi-register:{:x 0 :y 0}": a model with its initial value.
 func specOf(text string) models.Spec {
 	name, init, _ := strings.Cut(text, ":")
 	return models.Spec{Name: name, Init: init}
@@ -81,18 +80,18 @@ func verdictText(r *report.Result) string {
 	return [...]string{jepsen.Unknown: "unknown", jepsen.Valid: "true", jepsen.Invalid: "false"}[r.Verdict]
 }
 
-// elsewhere is the contract's answer for the probes on which Knossos's two
-// analyzers do not agree on a verdict: "true", "false", or a part of the error.
+// elsewhere holds the contract's answer for the probes on which Knossos's two analyzers do not agree on a verdict:
+// "true", "false", or a substring of the error.
 var elsewhere = map[string]string{
 	"c7": "false", "c9": "false", // the value of :info does not count
-	"e3": "true", "e4": "true", "e5": "true", "e9": "true", // nor does that of :fail
+	"e3": "true", "e4": "true", "e5": "true", "e9": "true", // the value of :fail does not count either
 	"e7":  "has no invocation",
 	"f1":  "true", // a process may go on after its own :info
 	"f2":  "comes after its own :info :write (index 1, line 2)",
 	"g1":  "has no invocation",
 	"g3":  "has no invocation",
 	"h1":  "begins while its :invoke :write (index 0, line 2) is still open",
-	"j2":  "true", // the nemesis is no client
+	"j2":  "true", // the nemesis is not a client
 	"j3":  "true",
 	"j4":  "its process is not an integer",
 	"j5":  "its process is not an integer",
@@ -119,7 +118,7 @@ var elsewhere = map[string]string{
 	"r8":  "expected an op map, found a vector",
 	"r9":  "has no :process",
 	"t4":  "true", // :r and :w are understood
-	"t5":  "true", // and so is :read with a transaction
+	"t5":  "true", // so is :read with a transaction
 }
 
 func TestProbesHaveKnossosVerdictWhereItsAnalyzersAgree(t *testing.T) {
@@ -151,7 +150,7 @@ func TestProbesHaveKnossosVerdictWhereItsAnalyzersAgree(t *testing.T) {
 		case err == nil && verdictText(r) != want:
 			t.Errorf("%s (%s): %s, expected %s", id, what, verdictText(r), want)
 		}
-		// Knossos counts all indices anew if the first op has none: n3.
+		// Knossos renumbers all indices if the first op has none: n3.
 		if err == nil && wgl.verdict == "false" && wgl.hasIndex && id != "n3" && id != "j5" && r.History.Index(r.FailEvent) != wgl.index {
 			t.Errorf("%s (%s): fails at %d, in Knossos at %d", id, what, r.History.Index(r.FailEvent), wgl.index)
 		}
@@ -263,9 +262,8 @@ func TestRedisStoreHasJepsensVerdictAndFailingOp(t *testing.T) {
 	}
 }
 
-// TestOtherMonitorsHistoriesHaveTheVerdictInTheirName checks the files of other
-// monitors' test suites, in their own text forms, by the fast path and by another
-// engine.
+// TestOtherMonitorsHistoriesHaveTheVerdictInTheirName checks the files of other monitors' test suites, in their own
+// text forms, by the fast path and by another engine.
 func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 	files, fast := 0, 0
 	for _, root := range []string{archive.Path(t, "linp"), archive.Path(t, "limo")} {
@@ -314,8 +312,7 @@ func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 	}
 }
 
-// invalidHistories are the histories of the archive that are not linearizable,
-// with how they are to be read.
+// invalidHistories returns the histories of the archive that are not linearizable, with the spec to read each with.
 func invalidHistories(t *testing.T) map[string]models.Spec {
 	files := map[string]models.Spec{}
 	for _, row := range archive.Table(t, archive.Path(t, "knossos", "verdicts.tsv"), true) {
@@ -377,7 +374,7 @@ func TestCoresOfInvalidHistoriesFailByThemselves(t *testing.T) {
 		len(files), byFastPath, ambiguous)
 }
 
-// TestPicturesOfRealFailures: what a picture of a failure promises.
+// TestPicturesOfRealFailures checks what a picture of a failure promises.
 func TestPicturesOfRealFailures(t *testing.T) {
 	files := invalidHistories(t)
 	for file, spec := range files {

@@ -14,8 +14,7 @@ import (
 	"clew/models"
 )
 
-// BenchmarkRedisStore is the check of real histories with unique values, after
-// they have been read.
+// BenchmarkRedisStore checks real histories with unique values, after reading them.
 func BenchmarkRedisStore(b *testing.B) {
 	files, err := filepath.Glob(filepath.Join(archive.Path(b, "redis-store"), "*", "*", "history.edn"))
 	if err != nil {
@@ -40,8 +39,7 @@ func BenchmarkRedisStore(b *testing.B) {
 	}
 }
 
-// BenchmarkCrashed is the check of long histories with crashed operations, valid
-// and not.
+// BenchmarkCrashed checks long histories with crashed operations, linearizable and not.
 func BenchmarkCrashed(b *testing.B) {
 	for _, test := range []struct {
 		name    string
@@ -75,7 +73,7 @@ func BenchmarkCrashed(b *testing.B) {
 	}
 }
 
-// historyOf is the first random history with a verdict.
+// historyOf returns the first random history with a verdict.
 func historyOf(b *testing.B, o gen.Options, verdict jepsen.Verdict) (*jepsen.History, models.Spec) {
 	for seed := range uint64(1000) {
 		g := gen.New(gen.Rand(seed), o)

@@ -20,8 +20,7 @@ import (
 //	check MODEL [init=EDN] [semantics=knossos] [nil-reads=exact] [failed-cas=observe] [priority=min]
 //	[permits=K] [max-holds=D] [threads=N] [clients=all] [independent=true]
 //
-// go test -run TestCases -rewrite . writes the answers anew; read the
-// difference.
+// go test -run TestCases -rewrite . writes the answers again; read the difference.
 func TestCases(t *testing.T) {
 	datadriven.Walk(t, "testdata/cases", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -99,8 +98,8 @@ func conversation(d *datadriven.TestData) string {
 	return b.String()
 }
 
-// coreByItself says how the core, checked as a history of its own, differs from the
-// history that it is of; "" if it fails at the same operation.
+// coreByItself says how the core, checked as a history of its own, differs from the whole history. It returns "" if
+// the core fails at the same operation.
 func coreByItself(r *report.Result, spec models.Spec, options jepsen.Options) string {
 	var text strings.Builder
 	if err := r.WriteCore(&text); err != nil {

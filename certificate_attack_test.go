@@ -24,7 +24,7 @@ import (
 	"clew/report/certificate"
 )
 
-// withParameters is a certificate with other parameters.
+// withParameters returns a certificate with other parameters.
 func withParameters(t *testing.T, text string, parameters any) string {
 	t.Helper()
 	head, rest, _ := strings.Cut(text, "\n")
@@ -40,7 +40,7 @@ func withParameters(t *testing.T, text string, parameters any) string {
 	return string(changed) + "\n" + rest
 }
 
-// shortOf is a small linearizable history of a model.
+// shortOf returns a small linearizable history of a model.
 func shortOf(t *testing.T, model string) (h *jepsen.History, spec models.Spec) {
 	t.Helper()
 	o := gen.LongOptions{Model: model, Kind: gen.Linearizable, Operations: 6, Processes: 2, At: 0.5, Seed: 5}
@@ -56,8 +56,8 @@ func shortOf(t *testing.T, model string) (h *jepsen.History, spec models.Spec) {
 	return h, spec
 }
 
-// The parameters of a model are a closed table: any other name, and any other text,
-// might mean something to clew that the program would ignore.
+// The parameters of a model are a closed table: any other name, and any other text, might mean something to clew that
+// the program would ignore.
 func TestAnotherProgramKnowsEveryParameterOrRefuses(t *testing.T) {
 	c := newCertified(t)
 	all := []string{"nil-reads", "failed-cas", "semantics", "priority", "permits", "max-holds", "threads", "ids", "negative-balances", "init", "answers", "kv-keys"}
@@ -96,7 +96,7 @@ func TestAnotherProgramKnowsEveryParameterOrRefuses(t *testing.T) {
 				}
 				for _, wrong := range []any{value + " ", " " + value, value + "\n", strings.ToUpper(value[:1]) + value[1:] + "!", "", "0", "auto", "-1", "02", "2.0", "1e1", "2147483648", "\u0662", nil, true, 2, 2.5, []string{value}, map[string]any{}} {
 					if text, ok := wrong.(string); ok && name == "init" && text != "" && text != value+" " {
-						continue // it is any value of EDN, of which the model says which
+						continue // any value of EDN is one, and the model says which it takes
 					}
 					attack(fmt.Sprintf("%s %q", name, fmt.Sprint(wrong))+fmt.Sprintf(" %T", wrong), with(name, wrong))
 				}
@@ -141,7 +141,7 @@ func TestAnotherProgramKnowsEveryParameterOrRefuses(t *testing.T) {
 	t.Logf("%d certificates", len(said))
 }
 
-// checkedSpec is the result of a history.
+// checkedSpec returns the result of a history.
 func checkedSpec(t *testing.T, h *jepsen.History, spec models.Spec) *report.Result {
 	t.Helper()
 	r, err := clew.Check(context.Background(), h, spec, clew.Options{})
@@ -151,9 +151,9 @@ func checkedSpec(t *testing.T, h *jepsen.History, spec models.Spec) *report.Resu
 	return r
 }
 
-// tamperedWith is certificates with one change each, at every place of every line, by what was
-// changed. Left out is what leaves a proof that is as good as it was: other words for
-// people, a larger core, and no hash of the file.
+// tamperedWith returns certificates with one change each, at every place of every line, by what was changed. It
+// leaves out changes that leave the proof as good as it was: other words for people, a larger core, and no hash of
+// the file.
 func tamperedWith(t *testing.T, text string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -199,7 +199,7 @@ func tamperedWith(t *testing.T, text string) map[string]string {
 	return all
 }
 
-// others are values that stand for something else than one of a certificate.
+// others returns values that mean something else than a given value of a certificate.
 func others(name string, value any) (all []any) {
 	all = []any{[]any{}, map[string]any{}, "", "x", 1.5, 77, true, nil}
 	switch value := value.(type) {
@@ -264,7 +264,7 @@ const (
 `
 )
 
-// certificateOf is the certificate of a history of a register.
+// certificateOf returns the certificate of a history of a register.
 func certificateOf(t *testing.T, c *certified, name, text string, o clew.Options) (file, proof string) {
 	t.Helper()
 	file = filepath.Join(c.dir, name+".edn")
@@ -287,7 +287,7 @@ func certificateOf(t *testing.T, c *certified, name, text string, o clew.Options
 	return file, b.String()
 }
 
-// Nothing of a certificate can be changed without notice, other than words for people.
+// A certificate cannot be changed without notice, except in its words for people.
 func TestAnotherProgramRejectsWhateverIsChangedInACertificate(t *testing.T) {
 	c := newCertified(t)
 	for name, x := range map[string]struct {
@@ -309,7 +309,7 @@ func TestAnotherProgramRejectsWhateverIsChangedInACertificate(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(said)) {
 		_, how, attacked := strings.Cut(name, ": ")
 		if how == "no line 2" && strings.HasPrefix(name, "wrong keys") {
-			continue // a key that fails is enough, whatever is known of others
+			continue // one key that fails is enough, whatever is known of others
 		}
 		if strings.HasPrefix(said[name], "proved: ") == attacked {
 			t.Errorf("%s %s: %s", name, how, said[name])
@@ -318,8 +318,8 @@ func TestAnotherProgramRejectsWhateverIsChangedInACertificate(t *testing.T) {
 	t.Logf("%d certificates", len(said))
 }
 
-// A certificate says that an operation is the first one that fails. Once only that the
-// history fails up to there was proved, so that a later failure would do as well.
+// A certificate says that an operation is the first one that fails. The proof once covered only that the history
+// fails up to there, so a later failure would have passed, too.
 func TestAnotherProgramProvesThatAFailureIsTheFirst(t *testing.T) {
 	c := newCertified(t)
 	file, proof := certificateOf(t, c, "the first", stale, clew.Options{})
@@ -344,8 +344,7 @@ func TestAnotherProgramProvesThatAFailureIsTheFirst(t *testing.T) {
 	}
 }
 
-// An operation without a key is one of every key only where the certificate says so, and
-// what the program says says so, too.
+// An operation without a key belongs to every key only if the certificate says so. The program's output says so, too.
 func TestAnotherProgramHonorsKeyless(t *testing.T) {
 	c := newCertified(t)
 	file, proof := certificateOf(t, c, "said", oneWithoutKey, clew.Options{Independent: true, Keyless: true})
@@ -366,7 +365,7 @@ func TestAnotherProgramHonorsKeyless(t *testing.T) {
 	}
 }
 
-// A completion cannot take a write of its transaction back, or make another one of it.
+// A completion can neither take back a write of its transaction nor turn it into another one.
 func TestAnotherProgramProvesNothingOfStepsThatWereNotCalled(t *testing.T) {
 	c := newCertified(t)
 	proof := `{"clew-certificate":1,"operations":1,"model":"multi-register","parameters":{},"independent":false,"clients":"integers","valid":true}` +
@@ -379,8 +378,8 @@ func TestAnotherProgramProvesNothingOfStepsThatWereNotCalled(t *testing.T) {
 	c.expect(completions)
 }
 
-// A certificate under other parameters is about another question. If the program proves it
-// all the same, then because clew answers that question in the same way.
+// A certificate under other parameters is about another question. If the program still proves it, clew must answer
+// that question in the same way.
 func TestAnotherProgramProvesNothingElseUnderOtherParameters(t *testing.T) {
 	c := newCertified(t)
 	want := map[string]string{}
@@ -458,8 +457,8 @@ func TestAnotherProgramProvesNothingElseUnderOtherParameters(t *testing.T) {
 	t.Logf("%d certificates, %d of them wrong", len(want), wrong)
 }
 
-// forged is what a forger would say of a history: that it is linearizable if it is not, that
-// it fails if it does not, and that it fails elsewhere.
+// forged returns what a forger would say of a history: that it is linearizable if it is not, that it fails if it does
+// not, and that it fails elsewhere.
 func forged(random *rand.Rand, r *report.Result) (sections []string) {
 	h := r.History
 	list := func(ops []jepsen.Operation) string {
@@ -506,7 +505,7 @@ func forged(random *rand.Rand, r *report.Result) (sections []string) {
 	return sections
 }
 
-// Whoever forges a certificate may write whatever there is to write.
+// A forger of a certificate may write anything at all.
 func TestAnotherProgramProvesNoForgery(t *testing.T) {
 	c := newCertified(t)
 	texts := map[string]string{}

@@ -31,7 +31,7 @@ import (
 	"clew/report/certificate"
 )
 
-// certified are certificates to be checked by a program that has nothing of ours.
+// certified collects certificates for a program that shares nothing with clew to check.
 type certified struct {
 	t     *testing.T
 	dir   string
@@ -39,7 +39,7 @@ type certified struct {
 	named map[string]string
 }
 
-// newCertified is none yet. The test is skipped if the program cannot run here.
+// newCertified returns an empty collection. It skips the test if the program cannot run here.
 func newCertified(t *testing.T) *certified {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -48,8 +48,7 @@ func newCertified(t *testing.T) *certified {
 	return &certified{t: t, dir: t.TempDir(), named: map[string]string{}}
 }
 
-// add writes the certificate of a result of a file of EDN. It is none if there is no
-// verdict.
+// add writes the certificate of a result of a file of EDN. It adds none if there is no verdict.
 func (c *certified) add(name, file string, r *report.Result) (text string) {
 	c.t.Helper()
 	if r.Verdict == jepsen.Unknown {
@@ -78,7 +77,7 @@ func (c *certified) put(name, history, text string) {
 	c.named[file] = name
 }
 
-// file is a history as a file of EDN.
+// file writes a history into a file of EDN.
 func (c *certified) file(h *jepsen.History) string {
 	c.t.Helper()
 	var b bytes.Buffer
@@ -102,7 +101,7 @@ func (c *certified) text(history string) (file string) {
 	return file
 }
 
-// expect has the program check everything, and compares how what it says begins.
+// expect makes the program check everything, and compares how its answers begin.
 func (c *certified) expect(want map[string]string) {
 	c.t.Helper()
 	for name, said := range c.check() {
@@ -115,7 +114,7 @@ func (c *certified) expect(want map[string]string) {
 // maxPairs bounds the pairs of one command.
 const maxPairs = 500
 
-// check has them checked, and says what is said of each.
+// check makes the program check all certificates, and returns its answer to each.
 func (c *certified) check() map[string]string {
 	c.t.Helper()
 	said := map[string]string{}
@@ -138,7 +137,7 @@ func (c *certified) check() map[string]string {
 	return said
 }
 
-// realHistories are all histories of the archive that can be read, with how.
+// realHistories returns all histories of the archive that can be read, with the spec to read each with.
 func realHistories(t *testing.T) map[string]models.Spec {
 	files := invalidHistories(t)
 	for _, row := range archive.Table(t, archive.Path(t, "knossos", "verdicts.tsv"), true) {
@@ -227,7 +226,7 @@ func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
 			for seed := range uint64(3) {
 				o := gen.LongOptions{Model: model.Name, Kind: kind, Operations: 120, Processes: 4, Crashes: 0.02, Fails: 0.1, At: 0.8, Seed: seed}
 				switch seed {
-				case 1: // values repeat, where a bug is certain all the same
+				case 1: // values repeat, but a bug is certain all the same
 					o.Operations, o.Processes, o.Values = 40, 3, 4
 				case 2:
 					o.Independent, o.Processes = 3, 6
@@ -258,8 +257,8 @@ func TestAnotherProgramProvesTheVerdictsOfEveryModel(t *testing.T) {
 	t.Logf("%d certificates", len(said))
 }
 
-// TestAnotherProgramProvesTheVerdictsOnSmallHistories is about all ways to read each
-// model, and all forms that its values have.
+// TestAnotherProgramProvesTheVerdictsOnSmallHistories covers all ways to read each model, and all forms of its
+// values.
 func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
 	c := newCertified(t)
 	n := 40
@@ -310,8 +309,8 @@ func TestAnotherProgramProvesTheVerdictsOnSmallHistories(t *testing.T) {
 	t.Logf("%d certificates, %d of them not proved", len(said), wrong)
 }
 
-// A transaction that leaves a value which it has found did not bring it, and need not be
-// in the core of whoever saw it.
+// A transaction that leaves a value which it has found did not bring that value. It need not be in the core of a
+// transaction that saw it.
 func TestAnotherProgramLeavesOutWhatBringsNoValue(t *testing.T) {
 	c := newCertified(t)
 	h, err := clew.Read(strings.NewReader(`{:process 1, :type :invoke, :f :txn, :value [[:r :x nil] [:w :x 1]]}
@@ -363,7 +362,7 @@ const (
 `
 )
 
-// Who is to trust the program must be able to read it.
+// People who are to trust the program must be able to read it.
 func TestTheProgramThatChecksCertificatesIsShort(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "certificate", "check.py"))
 	if err != nil {
@@ -388,7 +387,7 @@ func TestTheProgramThatChecksCertificatesIsShort(t *testing.T) {
 	}
 }
 
-// It reads EDN, and whoever has something else is told what to do.
+// The program reads EDN, and tells users of other forms what to do.
 func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
 	c := newCertified(t)
 	packed := func(text string) string {
@@ -439,8 +438,8 @@ func TestTheProgramThatChecksCertificatesSaysWhatItDoesNotRead(t *testing.T) {
 	}
 }
 
-// Another reading of a value would be another verdict, so what is spelled in a way that
-// the program does not know for sure is not checked, and so is what is no history.
+// Another reading of a value would be another verdict. So the program does not check values spelled in a way that it
+// does not know for sure, nor anything that is not a history.
 func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 	c := newCertified(t)
 	const write, ok = `{:process 0, :type :invoke, :f :write, :value 1}` + "\n", `{:process 0, :type :ok, :f :write, :value 1}` + "\n"
@@ -578,7 +577,7 @@ func TestTheProgramThatChecksCertificatesReadsAsClewDoes(t *testing.T) {
 	c.expect(want)
 }
 
-// A certificate proves nothing once it was changed.
+// A certificate proves nothing once it has been changed.
 func TestAnotherProgramRejectsCertificatesThatWereTamperedWith(t *testing.T) {
 	c := newCertified(t)
 	whole := map[string]string{}
@@ -638,7 +637,7 @@ func TestAnotherProgramRejectsCertificatesThatWereTamperedWith(t *testing.T) {
 	}
 }
 
-// Who has no time gets no certificate that looks whole.
+// If there is no time for a certificate, none that looks whole is written.
 func TestACertificateEndsWithItsContext(t *testing.T) {
 	for _, text := range []string{certifiedRight, certifiedWrong} {
 		h, err := clew.Read(strings.NewReader(text), "h.edn", jepsen.Options{})

@@ -15,12 +15,12 @@ import (
 	"clew/report"
 )
 
-// coresOf has an algorithm check small random histories of a model, and gives the core of
-// each failure to f, as rows, with the operations and their oracle.
+// coresOf checks small random histories of a model with an algorithm. It calls f with the core of each failure, as
+// rows, with the operations and their oracle.
 func coresOf(t *testing.T, spec models.Spec, algorithm string, histories int, f func(r *report.Result, ops *models.Operations, h *oracle.History, core []models.Row) error) {
 	t.Helper()
 	if algorithm == "auto" {
-		histories *= 4 // a near-linear decision finds most cores, and then they are made smaller
+		histories *= 4 // a near-linear decision finds most cores, which are then made smaller
 	}
 	random, invalid := gen.Rand(uint64(len(algorithm))), 0
 	for k := range histories {
@@ -59,7 +59,7 @@ func coresOf(t *testing.T, spec models.Spec, algorithm string, histories int, f 
 	}
 }
 
-// coreHistories is how many histories an algorithm has in a test of cores.
+// coreHistories returns how many histories an algorithm gets in a test of cores.
 func coreHistories() int {
 	if long() {
 		return 20_000
@@ -67,9 +67,9 @@ func coreHistories() int {
 	return 300
 }
 
-// A register that counts its updates fails where a version is missing, so a sub-history
-// fails elsewhere if it lacks one that counts. No operation of a core can be left out so
-// that, as a history of its own, it still fails at the operation that fails.
+// A register that counts its updates fails where a version is missing, so a sub-history fails elsewhere if it lacks
+// one that counts. If any operation is left out of a core, the rest, as a history of its own, no longer fails at the
+// operation that fails.
 func TestCoresOfVersionedRegistersAreMinimal(t *testing.T) {
 	for _, algorithm := range []string{"auto", "fast", "window", "frontier", "porcupine"} {
 		coresOf(t, models.Spec{Name: "versioned-register"}, algorithm, coreHistories(), func(r *report.Result, ops *models.Operations, h *oracle.History, core []models.Row) error {
@@ -85,9 +85,8 @@ func TestCoresOfVersionedRegistersAreMinimal(t *testing.T) {
 	}
 }
 
-// A choice of operations of a multi-register is closed if what made a value that one of
-// them reads, or might have made it, is in it, too. No smaller closed choice than a core
-// fails.
+// A selection of operations of a multi-register is closed under a condition: with an operation that reads a value, it
+// has the operations that made that value or might have made it. No closed selection smaller than a core fails.
 func TestCoresOfMultiRegistersAreMinimal(t *testing.T) {
 	for _, exact := range []bool{false, true} {
 		for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
@@ -102,9 +101,10 @@ func TestCoresOfMultiRegistersAreMinimal(t *testing.T) {
 	}
 }
 
-// nothingElseIsSeen says whether no operation of a set can have seen what one outside made:
-// that one began before it returned, and had not returned before another one of the set
-// began that had itself returned before it began, and that replaced the value.
+// nothingElseIsSeen reports whether no operation of a set can have seen what an operation outside made. It can have
+// seen it if two conditions hold: the other one began before it returned; and in between, no operation of the set
+// replaced the value for certain. An operation replaces it for certain if it began after the other one had returned,
+// and returned before the first one began.
 func nothingElseIsSeen(m models.Replacing, ops *models.Operations, fail int32, s oracle.Set) bool {
 	replaced := func(place, before int32) int32 {
 		since := int32(-1)
@@ -133,9 +133,9 @@ func nothingElseIsSeen(m models.Replacing, ops *models.Operations, fail int32, s
 	return true
 }
 
-// TestCoresOfTheGeneralSearchAreMinimal tries all choices of the elements of a core, for
-// every model: none that is smaller may fail. docs/algorithms.md says which elements these
-// are. A core of versioned-register has a test of its own.
+// TestCoresOfTheGeneralSearchAreMinimal tries all selections of the elements of a core, for every model: none that is
+// smaller may fail. docs/algorithms.md says which elements these are. A core of versioned-register has a test of its
+// own.
 func TestCoresOfTheGeneralSearchAreMinimal(t *testing.T) {
 	for _, config := range campaign.Configs() {
 		if config.Name == "versioned-register" || config.Knossos {
@@ -181,10 +181,10 @@ func TestCoresOfTheGeneralSearchAreMinimal(t *testing.T) {
 	}
 }
 
-// choices says which parts of a core consist of whole elements. Operations that change
-// nothing are elements; so are values, with their operations, where the model is closed
-// under dropping values; where a value is gone once another replaces it, a part has what
-// made the values that it sees. All other operations belong to every part.
+// choices returns which subsets of a core consist of whole elements. Operations that change nothing are elements. So
+// are values, with their operations, if the model is closed under dropping values. If a value is gone once another
+// replaces it, a subset has the operations that made the values that it sees. All other operations belong to every
+// subset.
 func choices(ops *models.Operations, fail int32, core []models.Row) func(oracle.Set) bool {
 	replacing, replaces := ops.Model.(models.Replacing)
 	if m, reaching := ops.Model.(models.Reaching); reaching {
@@ -241,7 +241,7 @@ func choices(ops *models.Operations, fail int32, core []models.Row) func(oracle.
 	}
 }
 
-// ties are values of which some belong together.
+// ties groups values that belong together.
 type ties map[int32]int32
 
 // lasts is tied to the values that cannot be dropped.
@@ -262,8 +262,7 @@ func (t ties) together(values []int32) {
 	}
 }
 
-// A long core of a versioned-register is made small, too: here nothing but the last read
-// matters.
+// A long core of a versioned-register is made small, too: here only the last read matters.
 func TestALongCoreOfAVersionedRegisterIsMadeSmall(t *testing.T) {
 	var text strings.Builder
 	for n := range 300 {

@@ -11,8 +11,8 @@ import (
 	"clew/models"
 )
 
-// TestModelAndFastPathCountAlikeAtTheirLimits has semaphores of as many permits as
-// there can be, and operations on nearly all of them: sums pass 32 bits.
+// TestModelAndFastPathCountAlikeAtTheirLimits has semaphores with as many permits as possible, and operations on
+// nearly all of them: sums exceed 32 bits.
 func TestModelAndFastPathCountAlikeAtTheirLimits(t *testing.T) {
 	const most = 1 << 30
 	numbers := []int{1, most - 1, most}

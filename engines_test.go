@@ -20,13 +20,12 @@ import (
 	"clew/report"
 )
 
-// The fast paths and the general search judge each other on histories that are
-// far too long for the oracle. A third of them are cut so that a single crashed
-// operation decides. fallback/auto/engines_test.go does so if no fast path applies.
+// The fast paths and the general search check each other on histories that are far too long for the oracle. A third
+// of them are cut so that a single crashed operation decides. fallback/auto/engines_test.go does so if no fast path
+// applies.
 
-// longSource makes histories that a model's fast path decides. fail is the index
-// of the first failing completion, -1 if it is linearizable, and unsaid if
-// that is not known by construction.
+// longSource makes histories that a model's fast path decides. fail is the index of the first failing completion, -1
+// if the history is linearizable, and unsaid if that is not known by construction.
 type longSource struct {
 	name string
 	spec models.Spec
@@ -41,7 +40,7 @@ func longSources() []longSource {
 		all = append(all, longSource{"long " + model, models.Spec{Name: model}, func(r *rand.Rand, n, crashed int) (string, int) {
 			most := 9
 			if strings.HasSuffix(model, "queue") {
-				n, most = min(n, 200), 3 // which are hard for the search
+				n, most = min(n, 200), 3 // these are hard for the search
 			}
 			o := gen.LongOptions{Model: model, Operations: n, Processes: 2 + r.IntN(most), Crashed: min(crashed, n/10), At: 0.2 + 0.8*r.Float64(), Seed: r.Uint64()}
 			if model == "lookup-set" {
@@ -68,7 +67,7 @@ func longSources() []longSource {
 				o.Unique, o.Values = true, n
 			}
 			for {
-				// One that is random throughout fails at its beginning.
+				// A history that is random throughout fails at its beginning.
 				if h := gen.New(r, o); h.Way != gen.Guess {
 					return h.Text, unsaid
 				}
@@ -78,7 +77,7 @@ func longSources() []longSource {
 	return all
 }
 
-// bout is what became of the histories of one source.
+// bout counts the outcomes for the histories of one source.
 type bout struct {
 	histories, valid, invalid, boundaries int
 	fast                                  int            // were decided by the fast path
@@ -114,15 +113,13 @@ func TestFastPathsAgreeWithTheGeneralSearchUpToTwoThousandOperations(t *testing.
 	}
 }
 
-// make makes a history of 20 to 2000 operations, every order of magnitude with
-// the same chance.
+// make makes a history of 20 to 2000 operations, with every order of magnitude equally likely.
 func (s longSource) make(r *rand.Rand) (text string, fail int) {
 	return s.text(r, int(20*math.Pow(100, r.Float64())), [...]int{0, 2, 5, 10, 20, 40}[r.IntN(6)])
 }
 
-// check has all algorithms decide a history, and compares what they say.
-// Options.Verify panics where a witness does not replay, or where another engine
-// finds a core linearizable.
+// check decides a history with all algorithms, and compares their verdicts. If evidence is wrong, the verdict is
+// unknown and counts as undecided.
 func (b *bout) check(t *testing.T, s longSource, text string, fail int) {
 	t.Helper()
 	var first *report.Result
@@ -163,7 +160,7 @@ func (b *bout) check(t *testing.T, s longSource, text string, fail int) {
 	}
 }
 
-// decideLong decides a history within bounds, with a panic as an error.
+// decideLong decides a history within bounds, and returns a panic as an error.
 func decideLong(spec models.Spec, text, algorithm string) (r *report.Result, err error) {
 	h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
 	if err != nil {
@@ -178,9 +175,8 @@ func decideLong(spec models.Spec, text, algorithm string) (r *report.Result, err
 		clew.Options{Algorithm: algorithm, Verify: true, TimeLimit: 200 * time.Millisecond, Memory: clew.NewMemory(64 << 20)})
 }
 
-// boundary makes a history, and takes crashed operations out of it until one
-// more changes the verdict; both sides are checked. It is false where none of
-// some histories has such a boundary.
+// boundary makes a history, and takes crashed operations out of it until one more changes the verdict; both sides are
+// checked. It returns false if none of 20 histories has such a boundary.
 func (b *bout) boundary(t *testing.T, r *rand.Rand, s longSource) bool {
 	t.Helper()
 	for range 20 {

@@ -10,8 +10,8 @@ import (
 	"clew/models"
 )
 
-// light is a model of one's own: a lamp with a button that turns it on and off,
-// and somebody who looks whether it is on.
+// light is a user's own model: a lamp with a button that turns it on and off, and an observer who looks whether it is
+// on.
 var light = &models.Definition{
 	Name:  "light",
 	Fs:    ":press, :look",
@@ -19,7 +19,7 @@ var light = &models.Definition{
 	New:   func(b *models.Binding) (models.Reader, error) { return lamp{b.Values()}, nil },
 }
 
-// The kinds of its operations. A is what was seen: 1 if it was on.
+// The kinds of its operations. A holds what was seen: 1 if it was on.
 const (
 	press models.Kind = iota
 	look
@@ -37,7 +37,7 @@ func (m lamp) Read(o models.Operation) (op models.Op, keep bool, err error) {
 		on, ok := o.Value().Go().(bool)
 		switch {
 		case o.Status() == jepsen.Crashed:
-			return op, false, nil // nobody knows what it saw
+			return op, false, nil // it is not known what it saw
 		case !ok:
 			return op, false, fmt.Errorf("expected true or false, found %v", o.Value())
 		case on:
@@ -74,8 +74,7 @@ func (m lamp) Record(s models.State) edn.Value {
 	return on
 }
 
-// A history is checked against a model of one's own just as against a built-in
-// one, with all of its evidence.
+// A history is checked against a user's own model just as against a built-in one, with all of its evidence.
 func ExampleCheck_ownModel() {
 	b := jepsen.NewBuilder(jepsen.Options{})
 	b.Invoke(0, "press", nil)

@@ -12,8 +12,7 @@ import (
 	"clew/models"
 )
 
-// A file is read, checked, and the result printed. Without a model in the spec, it
-// is inferred.
+// This example reads a file, checks it, and prints the result. The model is inferred, as the spec names none.
 func Example() {
 	h, err := clew.ReadFile("testdata/histories/stale-read.edn", jepsen.Options{})
 	if err != nil {
@@ -32,7 +31,7 @@ func Example() {
 	// value 2 was read by process 0 (index 17) after value 3 had been read by process 2 (index 10); before that, value 2 had been written by process 2 (index 5)
 }
 
-// staleRead is a history in which a read returns what has been replaced.
+// staleRead returns a history in which a read returns a value that has been replaced.
 func staleRead() *jepsen.History {
 	b := jepsen.NewBuilder(jepsen.Options{})
 	b.Invoke(0, "write", 1)
@@ -48,9 +47,8 @@ func staleRead() *jepsen.History {
 	return h
 }
 
-// A history that a program has built is checked against a built-in model. The
-// result tells the verdict, the operation that fails, and the core: a few
-// operations that contradict each other.
+// A history that a program has built is checked against a built-in model. The result says the verdict, the operation
+// that fails, and the core: a few operations that contradict each other.
 func ExampleCheck() {
 	r, err := clew.Check(context.Background(), staleRead(), models.Spec{Name: "cas-register", Init: "0"}, clew.Options{})
 	if err != nil {
@@ -72,9 +70,8 @@ func ExampleCheck() {
 	// core: 1 read 1
 }
 
-// Operations with call and return times make a history too. Those whose times
-// touch are concurrent. The witness of a valid result is an order that explains
-// what everybody saw, and can be replayed.
+// Operations with call and return times make a history, too. Operations whose times touch are concurrent. The witness
+// of a valid result is an order that explains what every client saw, and can be replayed.
 func ExampleCheck_intervals() {
 	h, err := jepsen.FromIntervals([]jepsen.Interval{
 		{Process: 0, F: "enqueue", Input: "a", Call: 0, Return: 10},
@@ -104,7 +101,7 @@ func ExampleCheck_intervals() {
 	// replayed: <nil>
 }
 
-// Verify says at which position an order is no linearization.
+// Verify says at which position an order is not a linearization.
 func ExampleVerify() {
 	h := staleRead()
 	err := clew.Verify(h, models.Spec{Name: "cas-register"}, []jepsen.Operation{0, 1, 2})
@@ -130,8 +127,7 @@ func ExampleRead_errors() {
 	// process 0's :ok :read (index 1) completes its :invoke :write (index 0, line 1) with a different :f; expected :write
 }
 
-// An error about a parameter of a model can be told in the words of whoever has
-// set it.
+// A program can word an error about a parameter of a model in terms of its own settings.
 func ExampleCheck_parameters() {
 	var spec models.Spec
 	fmt.Println(spec.Set(models.ParamPermits, "none"))

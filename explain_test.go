@@ -16,8 +16,8 @@ import (
 
 var othersOpen = regexp.MustCompile(`(?:the|no order of the (\d+)) other open operations? (?:does not make|makes) it possible`)
 
-// How many other operations are open is a fact about the history, and not about what an
-// engine happened to put into its order.
+// The number of other open operations is a fact about the history. It does not depend on what an engine put into its
+// order.
 func TestEveryAlgorithmCountsTheSameOpenOperations(t *testing.T) {
 	histories := 6
 	if long() {
@@ -56,7 +56,7 @@ func TestEveryAlgorithmCountsTheSameOpenOperations(t *testing.T) {
 	}
 }
 
-// A key has nothing to do with what is open at other keys.
+// Operations that are open at other keys do not count.
 func TestOnlyOperationsOfTheSameKeyAreCounted(t *testing.T) {
 	var b strings.Builder
 	for p := range 5 {

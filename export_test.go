@@ -8,14 +8,14 @@ import (
 	"clew/report"
 )
 
-// Look is what Follow finds when it looks at a history that grows: a failure, or nil.
+// Look returns what Follow finds when it looks at a history that grows: a failure, or nil.
 func Look(h *jepsen.History, spec models.Spec) *report.Result {
 	f := follower{ctx: context.Background(), spec: spec}
 	f.look(h)
 	return f.found
 }
 
-// FollowTo is what Follow says of a whole history after a look at what came before.
+// FollowTo returns what Follow says of a whole history after a look at what came before.
 func FollowTo(seen, whole *jepsen.History, spec models.Spec) (*report.Result, error) {
 	f := follower{ctx: context.Background(), later: context.Background(), spec: spec}
 	f.look(seen)

@@ -14,8 +14,8 @@ import (
 	"clew/models"
 )
 
-// machine is a model whose operations are rows of a table: from each of a few states
-// to several. Some rows overwrite, and some never change a state.
+// machine is a model whose operations are rows of a table: each leads from each of a few states to several. Some rows
+// overwrite, and some never change a state.
 type machine [][][]int // by row and state
 
 func newMachine(r *rand.Rand) machine {
@@ -42,11 +42,10 @@ func newMachine(r *rand.Rand) machine {
 	return m
 }
 
-// init is the state at first, one in the middle.
+// init returns the initial state, one in the middle.
 func (m machine) init() int { return len(m[0]) / 2 }
 
-// model is the machine as a model of one's own. What is true of a row may be declared
-// of it.
+// model returns the machine as a user's own model, which may declare what is true of its rows.
 func (m machine) model(r *rand.Rand) models.Spec {
 	f := models.Func[int]{Name: "machine", Init: m.init(), Ops: map[string]models.StepFunc[int]{}}
 	for row, steps := range m {
@@ -74,7 +73,7 @@ func (m machine) model(r *rand.Rand) models.Spec {
 	return models.Own(f.Definition())
 }
 
-// history is n operations of three processes. Most of them happen as they begin.
+// history returns n operations of three processes. Most of them take effect as they begin.
 func (m machine) history(r *rand.Rand, n int) string {
 	var b strings.Builder
 	open := map[int]int{}
@@ -114,8 +113,8 @@ func (m machine) history(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// What is left out of a core by what operations do in all states leaves one that
-// fails, says the oracle, and fails where the history does.
+// Leaving operations out of a core, by what operations do in all states, leaves a core that fails. The oracle
+// confirms that, and that it fails where the history does.
 func TestCoresOfRandomMachines(t *testing.T) {
 	collectLess(t)
 	n := 1000

@@ -16,8 +16,8 @@ import (
 	"clew/models"
 )
 
-// At every cut, what is said of a history that grows holds for the whole: no false
-// alarm, and the alarm is given at the end at the latest.
+// At every cut, the verdict on a growing history holds for the whole: there is no false alarm, and the alarm comes at
+// the end at the latest.
 func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 	collectLess(t)
 	specs := campaign.Configs()
@@ -47,7 +47,7 @@ func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first := jepsen.Event(jepsen.None) // that fails at the first cut that shows it
+			first := jepsen.Event(jepsen.None) // the one that fails at the first cut that shows it
 			got, err := forms.Follow(context.Background(), lineByLine{strings.NewReader(text)}, "cut", spec.Pairing(), forms.Following{Look: func(h *jepsen.History) bool {
 				cuts++
 				found := clew.Look(h, spec)
@@ -80,7 +80,7 @@ func TestNoFalseAlarmAtAnyCut(t *testing.T) {
 	}
 }
 
-// lineByLine gives a line for each Read.
+// lineByLine returns one line per Read.
 type lineByLine struct{ text *strings.Reader }
 
 func (l lineByLine) Read(p []byte) (n int, err error) {
@@ -97,7 +97,7 @@ func (l lineByLine) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// What is invalid is reported while the writer is still there.
+// A failure is reported while the writer is still there.
 func TestFollowEndsAtAFailure(t *testing.T) {
 	text, err := os.ReadFile("testdata/histories/stale-read.edn")
 	if err != nil {
@@ -120,8 +120,7 @@ func TestFollowEndsAtAFailure(t *testing.T) {
 	}
 }
 
-// Whether nothing is the empty string in a kv is what a later get says, so no failure
-// before it is one.
+// A later get shows whether nothing is the empty string in a kv, so no failure is final before it.
 func TestFollowWaitsForWhatNothingIs(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {
@@ -136,7 +135,7 @@ func TestFollowWaitsForWhatNothingIs(t *testing.T) {
 	}
 }
 
-// A key fails by itself, whatever is open in another.
+// A failure of one key is final, whatever is open in another.
 func TestFollowEndsAtAFailureOfAKey(t *testing.T) {
 	text := `{:process 0, :type :invoke, :f :write, :value [:a 1]}
 {:process 1, :type :invoke, :f :write, :value [:b 5]}
@@ -155,8 +154,8 @@ func TestFollowEndsAtAFailureOfAKey(t *testing.T) {
 	}
 }
 
-// A test.jepsen is read again and again: what was said of an earlier reading, such as that
-// it is cut off, is not said of the last one.
+// A test.jepsen is read again and again. A warning about an earlier reading, such as that it is cut off, is not
+// repeated for the last one.
 func TestTheLastReadingCountsAndNotTheOneThatWasLookedAt(t *testing.T) {
 	spec := models.Spec{Name: "register"}
 	read := func() *jepsen.History {

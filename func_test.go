@@ -19,7 +19,7 @@ import (
 	"clew/report"
 )
 
-// funcCounter is the counter in functions.
+// funcCounter returns the counter in functions.
 func funcCounter() models.Func[int64] {
 	return models.Func[int64]{
 		Name: "func-counter",
@@ -49,7 +49,7 @@ func funcCounter() models.Func[int64] {
 	}
 }
 
-// funcTotals is the counter with all of its operations.
+// funcTotals returns the counter with all of its operations.
 func funcTotals() models.Func[int64] {
 	f := funcCounter()
 	adds := f.Ops["add"]
@@ -81,7 +81,7 @@ func funcTotals() models.Func[int64] {
 	return f
 }
 
-// funcCAS is cas-register in functions. States are texts.
+// funcCAS returns cas-register in functions. States are texts.
 func funcCAS() models.Func[string] {
 	return models.Func[string]{
 		Name: "func-cas-register",
@@ -100,7 +100,7 @@ func funcCAS() models.Func[string] {
 			"cas": func(s string, c models.Call) ([]string, error) {
 				pair := value(c).Items()
 				if len(pair) < 2 {
-					pair = []edn.Value{{}, {}} // a cas of nil is one from nil to nil
+					pair = []edn.Value{{}, {}} // a cas of nil leads from nil to nil
 				}
 				if same(pair[0]) != s {
 					return nil, models.Inconsistent("can't CAS %v", pair[0])
@@ -113,7 +113,7 @@ func funcCAS() models.Func[string] {
 	}
 }
 
-// value is what counts of a call, as the built-in registers have it.
+// value returns what counts of a call, as in the built-in registers.
 func value(c models.Call) edn.Value {
 	if c.OK {
 		return c.Out
@@ -121,7 +121,7 @@ func value(c models.Call) edn.Value {
 	return c.Value
 }
 
-// same is a value's class as text, so that equal values are equal states.
+// same returns a value's class as text, so that equal values are equal states.
 func same(v edn.Value) string {
 	if v.Kind() == edn.KindNil {
 		return "nil"
@@ -163,8 +163,8 @@ func TestFunctionsAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 	}
 }
 
-// calls is a history of operations that follow one another, "f value" each, by
-// processes of their own; a ! before one says that it crashed.
+// calls returns a history of operations that follow one another, each "f value" and by a process of its own. A !
+// before an operation says that it crashed.
 func calls(t *testing.T, ops ...string) *jepsen.History {
 	t.Helper()
 	b := jepsen.NewBuilder(jepsen.Options{})
@@ -267,7 +267,7 @@ func TestAStepOfAStateAndAnOperationRunsOnce(t *testing.T) {
 		ran.Add(1)
 		return add(n, c)
 	}
-	// 0, 1, 2 and 3 are the states that :add 1 is asked in.
+	// :add 1 is asked in the states 0, 1, 2 and 3.
 	if _, err := checkOwn(t, f.Definition(), clew.Options{Algorithm: "competition"}, "add 1", "add 1", "add 1", "read 3", "!add 1"); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestTheStatesOfFunctionsAreCounted(t *testing.T) {
 }
 
 func TestStepsWithSeveralOutcomesAndParts(t *testing.T) {
-	// A die per key, which shows anything up to its number of sides.
+	// dice is a die per key, which shows anything up to its number of sides.
 	type dice [2]int64
 	f := models.Func[dice]{
 		Name: "dice",

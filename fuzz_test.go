@@ -16,8 +16,7 @@ import (
 	"clew/report"
 )
 
-// everyModel is every model with its parameters, and adds some generated histories of
-// each, from a seed on.
+// everyModel returns every model with its parameters. It adds some generated histories of each, starting at a seed.
 func everyModel(from, n uint64, add func(model uint8, text string)) (specs []models.Spec) {
 	for i, about := range models.All() {
 		spec := campaign.WithParameters(gen.Rand(1), models.Spec{Name: about.Name})
@@ -29,9 +28,8 @@ func everyModel(from, n uint64, add func(model uint8, text string)) (specs []mod
 	return specs
 }
 
-// FuzzCheck reads any text as a history with any model: what can be read is
-// decided without a panic, by every algorithm alike, with evidence that stands
-// up, and the result map reads back.
+// FuzzCheck reads any text as a history with any model. Every algorithm must decide what can be read in the same way,
+// without a panic, and with evidence that holds. The result map must read back.
 func FuzzCheck(f *testing.F) {
 	specs := everyModel(0, 4, func(model uint8, text string) { f.Add(model, text) })
 	f.Fuzz(func(t *testing.T, model uint8, text string) {

@@ -16,9 +16,9 @@ import (
 	"clew/models"
 )
 
-// FuzzCompare reads any text as the results.edn of a history, and another one as a table
-// of verdicts, and compares their claims with what clew says: without a panic, with errors
-// that have a place, and an answer to every claim that prints.
+// FuzzCompare reads any text as the results.edn of a history, and another one as a table of verdicts. It compares
+// their claims with what clew says: without a panic, with errors that have a place, and with an answer to every claim
+// that prints.
 func FuzzCompare(f *testing.F) {
 	histories := []string{
 		"{:process 0 :type :invoke :f :write :value 1}{:process 0 :type :ok :f :write :value 1}{:process 1 :type :invoke :f :read}{:process 1 :type :ok :f :read :value 1}",

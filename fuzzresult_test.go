@@ -24,9 +24,9 @@ import (
 	"clew/report"
 )
 
-// FuzzResult checks a text as a history, and reads what clew prints of it: the result map
-// as we read it and as go-edn does, its line of JSON as encoding/json does, the failure
-// that pictures show, and the claim that clew compare compares.
+// FuzzResult checks a text as a history, and reads what clew prints of it: the result map as clew and as go-edn read
+// it, its line of JSON as encoding/json reads it, the failure that pictures show, and the claim that clew compare
+// compares.
 func FuzzResult(f *testing.F) {
 	specs := everyModel(10, 3, func(model uint8, text string) { f.Add(model, text, "h.edn", false) })
 	f.Add(uint8(0), "{:process 0 :type :invoke :f :write :value [1 [:a \"\\\"\"]]}{:process 0 :type :ok :f :write :value [1 (:a \"\\n\")]}"+
@@ -80,20 +80,20 @@ func readsAsEDN(t *testing.T, r *report.Result) {
 	}
 }
 
-// Strings, and what go-edn does not read as Clojure does, or not at all, where there are
-// none: unusual characters in names, and numbers but integers.
+// Strings, and what go-edn reads differently from Clojure or not at all outside of strings: unusual characters in
+// names, and numbers other than integers.
 var (
 	inQuotes = regexp.MustCompile(`"(\\.|[^"\\])*"`)
 	unusual  = regexp.MustCompile(`[^a-zA-Z0-9 ,:?./_#(){}\[\]"-]|[0-9][a-zA-MO-Z/]|(^|[^0-9a-zA-Z.])0[0-9]|[0-9]\.([^0-9]|$)|(^|[^0-9])\.[0-9]|##|-0|/[^a-z]|[^a-z]/|[^ (\[{]:`)
 )
 
-// forGoEDN says whether go-edn can be asked.
+// forGoEDN reports whether go-edn can read a text.
 func forGoEDN(text string) bool {
 	_, err := edn.NewValues().Parse([]byte(text), edn.Pos{})
 	return err == nil && utf8.ValidString(text) && depth(text) < 50 && !unusual.MatchString(inQuotes.ReplaceAllString(text, `""`))
 }
 
-// depth is how deep brackets are nested, those in strings included.
+// depth returns how deep brackets are nested, those in strings included.
 func depth(text string) (deepest int) {
 	at := 0
 	for _, c := range text {
@@ -108,8 +108,7 @@ func depth(text string) (deepest int) {
 	return deepest
 }
 
-// readsAsJSON reads the line of JSON. What is not UTF-8 is spelled otherwise the second
-// time.
+// readsAsJSON reads the line of JSON. Text that is not UTF-8 is spelled differently the second time.
 func readsAsJSON(t *testing.T, r *report.Result, isUTF8 bool) {
 	t.Helper()
 	text, err := json.Marshal(r)
@@ -138,13 +137,13 @@ func readsAsResult(t *testing.T, h *jepsen.History, r *report.Result) {
 	t.Helper()
 	for e := range h.Type {
 		if index, _ := h.EventMap(jepsen.Event(e)).Get("index"); !isInt(index) {
-			return // it is echoed as it stands, and cannot be found by it
+			return // it is repeated as it stands, and cannot be found by it
 		}
 	}
 	text := r.EDN()
 	again, err := report.ReadEDN(strings.NewReader(text), "r", h)
 	if _, strict := edn.NewValues().Parse([]byte(text), edn.Pos{}); strict != nil {
-		return // it echoes what is no EDN
+		return // it repeats text that is not EDN
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -157,14 +156,13 @@ func readsAsResult(t *testing.T, h *jepsen.History, r *report.Result) {
 	}
 }
 
-// readsAsClaims reads the result map as what somebody else says about the history: clew
-// must agree with itself.
+// readsAsClaims reads the result map as another checker's claims about the history: clew must agree with itself.
 func readsAsClaims(t *testing.T, h *jepsen.History, spec models.Spec, o clew.Options, r *report.Result) {
 	t.Helper()
 	text := r.EDN()
 	claims, err := store.ReadClaims(strings.NewReader(text), "results.edn", h.Values, models.OfRecord)
 	if _, strict := edn.NewValues().Parse([]byte(text), edn.Pos{}); strict != nil {
-		return // it echoes what is no EDN
+		return // it repeats text that is not EDN
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

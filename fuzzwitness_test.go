@@ -18,10 +18,9 @@ import (
 	"clew/report"
 )
 
-// FuzzWitness gives the verifier of witnesses an order of a history's operations, which
-// begins as a linearization, if there is one, and may have been tampered with: it accepts
-// it if and only if a naive replay does, which reads the history by itself. Written and
-// read again, it is the same order.
+// FuzzWitness gives the verifier of witnesses an order of a history's operations. The order begins as a
+// linearization, if there is one, and may have been tampered with. The verifier must accept it if and only if a naive
+// replay does, which reads the history on its own. An order that is written and read again must be the same.
 func FuzzWitness(f *testing.F) {
 	configs := campaign.Configs()
 	for i := range configs {
@@ -63,8 +62,8 @@ func FuzzWitness(f *testing.F) {
 		}
 		err = clew.Verify(h, spec, order)
 		if err == nil && !want {
-			// What the model does not even read, since it changes nothing, takes no
-			// step: a crashed transfer from an account to itself.
+			// An operation that the model leaves out because it changes nothing takes no step: a crashed transfer
+			// from an account to itself.
 			want, _ = oracle.NaiveReplay(g.Text, campaign.NaiveOptions(spec), numbers, unread(h, ops))
 		}
 		var refused *clew.WitnessError
@@ -93,7 +92,7 @@ func FuzzWitness(f *testing.F) {
 	})
 }
 
-// unread is the crashed operations that a model has no row for.
+// unread returns the crashed operations that a model has no row for.
 func unread(h *jepsen.History, ops *models.Operations) (numbers []int) {
 	for op := range jepsen.Operation(h.Operations()) {
 		if h.Status[op] == jepsen.Crashed && !slices.Contains(ops.Of, op) {
@@ -103,8 +102,7 @@ func unread(h *jepsen.History, ops *models.Operations) (numbers []int) {
 	return numbers
 }
 
-// tampered is an order of n operations after some changes, of which each takes three
-// bytes.
+// tampered returns an order of n operations after some changes of three bytes each.
 func tampered(order []jepsen.Operation, n int, edits []byte) []jepsen.Operation {
 	for ; len(edits) >= 3 && len(order) > 0 && len(order) < 100; edits = edits[3:] {
 		i, j := int(edits[1])%len(order), int(edits[2])%len(order)
@@ -118,7 +116,7 @@ func tampered(order []jepsen.Operation, n int, edits []byte) []jepsen.Operation 
 			order = slices.Delete(order, i, i+1)
 		case 3: // twice
 			order = slices.Insert(order, j, op)
-		case 4: // any other, or one that there is not
+		case 4: // any other, or one that does not exist
 			order = slices.Insert(order, i, jepsen.Operation(int(edits[2])%(n+2)-1))
 		}
 	}

@@ -25,8 +25,7 @@ type keyedHistory struct {
 
 var keyNames = []string{"10", "9", ":x", `"k"`, "[1 2]"}
 
-// interleave makes a keyed history of a history for each key, and one that
-// belongs to all of them.
+// interleave makes a keyed history of a history for each key and one that belongs to all of them.
 func interleave(r *rand.Rand, keys []*jepsen.History, every *jepsen.History) keyedHistory {
 	k := keyedHistory{alone: map[string][]string{}}
 	rest := append(append([]*jepsen.History(nil), keys...), every)
@@ -74,8 +73,7 @@ func readLines(t *testing.T, lines []string) *jepsen.History {
 
 var milliseconds, spelling = regexp.MustCompile(`:ms [0-9.]+`), regexp.MustCompile(`\+?\b([0-9]+)N?`)
 
-// comparable is a result map without what may differ: the time, and which
-// spelling of equal values stands for them.
+// comparable returns a result map without what may differ: the time, and which of several equal values is spelled.
 func comparable(r *report.Result) string {
 	text := spelling.ReplaceAllString(milliseconds.ReplaceAllString(r.EDN(), "")+fmt.Sprint(r.Witness, r.Explanation), "$1")
 	return strings.NewReplacer("(", "[", ")", "]", "-0.0", "0.0").Replace(text)
@@ -162,7 +160,7 @@ func TestIndependentKeysAreAnsweredAsEachAlone(t *testing.T) {
 	}
 }
 
-// hasPairs says whether a value could be taken for a tuple.
+// hasPairs reports whether a value could be taken for a tuple.
 func hasPairs(h *jepsen.History) bool {
 	for e, value := range h.Value {
 		n := len(h.Values.Items(value))
@@ -173,8 +171,8 @@ func hasPairs(h *jepsen.History) bool {
 	return false
 }
 
-// A million keys are a million small histories. What a check holds of a valid one
-// is a few numbers, and a result comes back whole when it is asked for.
+// A million keys are a million small histories. For a valid one, a check holds only a few numbers, and a result comes
+// back whole when it is asked for.
 func TestAValidKeyHoldsLittle(t *testing.T) {
 	const keys = 20_000
 	var text strings.Builder
@@ -199,7 +197,7 @@ func TestAValidKeyHoldsLittle(t *testing.T) {
 		}
 		return r
 	}
-	check() // what it interns, it interns here
+	check() // whatever it interns, it interns here
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -14,8 +14,8 @@ import (
 	"clew/models"
 )
 
-// TestAHistoryThatDependsOnItsInitialValueIsUndecided: for each model, what its first
-// reads show counts, unless something had been called to write it.
+// TestAHistoryThatDependsOnItsInitialValueIsUndecided checks for each model that what its first reads show counts,
+// unless some operation had been called to write it.
 func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 	for _, c := range []struct{ model, log, init string }{ // "": it is invalid
 		{"register", "0 invoke read nil; 0 ok read 0; 0 invoke write 0; 0 ok write 0", "0"},
@@ -66,8 +66,8 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 	}
 }
 
-// TestACrashedWriteOfTheInitialValueIsHintedAt: it may have written what an early read saw,
-// so that the verdict stands, but a failed one may not.
+// TestACrashedWriteOfTheInitialValueIsHintedAt: a crashed write may have written what an early read saw, so the
+// verdict stands. A failed write may not.
 func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
 	const read = "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 0}\n"
 	const failed = "{:process 2, :type :invoke, :f :write, :value 4}\n{:process 2, :type :fail, :f :write, :value 4}\n"
@@ -93,9 +93,9 @@ func TestACrashedWriteOfTheInitialValueIsHintedAt(t *testing.T) {
 	}
 }
 
-// TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch: a register is undecided if
-// and only if no order works from nil, and one does from another value that nothing was
-// called to write before the first completion that fails from nil.
+// TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch: a register is undecided if and only if no order works
+// from nil, and one does from another value. Nothing may have been called to write that value before the first
+// completion that fails from nil.
 func TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
 	for _, fs := range [][]string{{"read", "read", "write"}, {"read", "read", "write", "cas", "cas"}} {
 		random, undecided, byCalls := gen.Rand(35), 0, 0

@@ -63,8 +63,8 @@ func TestAnUnknownResultSaysHowFarItGot(t *testing.T) {
 	}
 }
 
-// A verdict that has been found stands, whatever evidence there is no time for.
-// Wherever a check ends, it ends at once.
+// A verdict that has been found stands, even if there is no time for some evidence. Wherever a check is stopped, it
+// ends at once.
 func TestAVerdictStandsWithoutItsEvidence(t *testing.T) {
 	queue := func(last int) string {
 		var b strings.Builder
@@ -143,7 +143,7 @@ func TestASearchCountsWhatItsModelHolds(t *testing.T) {
 	for range 400 {
 		fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :append, :key 0, :value %q}\n{:process 0, :type :ok, :f :append, :key 0, :value %q}\n", kilobyte, kilobyte)
 	}
-	// Somebody reads them, or they would be forgotten.
+	// A get reads them, or they would be forgotten.
 	fmt.Fprintf(&b, "{:process 0, :type :invoke, :f :get, :key 0}\n{:process 0, :type :ok, :f :get, :key 0, :value %q}\n", strings.Repeat(kilobyte, 400))
 	spec := models.Spec{Name: "kv"}
 	h, _, err := campaign.ReadText(spec, b.String())

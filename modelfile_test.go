@@ -22,7 +22,7 @@ import (
 	"clew/report"
 )
 
-// starModel is a model of testdata/models.
+// starModel returns a model of testdata/models.
 func starModel(t *testing.T, name string) *models.Definition {
 	t.Helper()
 	f, err := modelfile.Load(filepath.Join("testdata", "models", name+".star"))
@@ -32,7 +32,7 @@ func starModel(t *testing.T, name string) *models.Definition {
 	return f.Definition()
 }
 
-// twins are the models in Starlark that are built in as well.
+// twins are the models in Starlark that are also built in.
 var twins = []string{"cas-register", "counter", "fifo-queue"}
 
 func TestModelFilesAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
@@ -48,9 +48,8 @@ func TestModelFilesAgreeWithTheirTwinsAndTheOracle(t *testing.T) {
 	}
 }
 
-// agreesWithItsTwin checks n histories with a model file, with the built-in model of
-// its name and with the oracle. Those whose values Starlark could confuse do not
-// count.
+// agreesWithItsTwin checks n histories with a model file, with the built-in model of its name and with the oracle.
+// Histories whose values Starlark could confuse do not count.
 func agreesWithItsTwin(t *testing.T, name string, n int) {
 	file := starModel(t, name)
 	r := gen.Rand(16)
@@ -82,7 +81,7 @@ func agreesWithItsTwin(t *testing.T, name string, n int) {
 	}
 }
 
-// ownFile is a model file of a test's own.
+// ownFile returns a test's own model file.
 func ownFile(t *testing.T, text string) models.Spec {
 	t.Helper()
 	f, err := modelfile.Parse("own.star", []byte(text))
@@ -115,8 +114,8 @@ def describe(state):
     return ["%s: %d" % (die, state[die]) for die in sorted(state)]
 `
 
-// Results are the same, byte for byte, however often they are made: with parts
-// side by side, with several outcomes, with several keys.
+// Results are the same, byte for byte, however often they are made: with parts in parallel, with several outcomes,
+// with several keys.
 func TestResultsOfModelFilesNeverChange(t *testing.T) {
 	var b strings.Builder
 	r := gen.Rand(5)
@@ -166,7 +165,7 @@ func TestResultsOfTwinsNeverChange(t *testing.T) {
 	}
 }
 
-// smallOf is a small history of a verdict.
+// smallOf returns a small history with a verdict.
 func smallOf(t *testing.T, r *rand.Rand, spec models.Spec, name string, verdict jepsen.Verdict) string {
 	t.Helper()
 	for range 1000 {
@@ -183,9 +182,8 @@ func smallOf(t *testing.T, r *rand.Rand, spec models.Spec, name string, verdict 
 	return ""
 }
 
-// unchanging reads a history and a model and checks one with the other 20 times, and
-// compares everything that is written of the result, except for the time. With the
-// race detector, 5 times.
+// unchanging reads a history and a model and checks one with the other 20 times, or 5 times with the race detector.
+// It compares everything that is written of the result, except for the time.
 func unchanging(t *testing.T, text string, spec func() models.Spec, o clew.Options, verdict jepsen.Verdict) {
 	t.Helper()
 	first, times := "", 20
@@ -215,8 +213,7 @@ func unchanging(t *testing.T, text string, spec func() models.Spec, o clew.Optio
 	}
 }
 
-// written is everything that is written of a result; of independent keys, without the
-// time that each took.
+// written returns everything that is written of a result, without the time that each of its independent keys took.
 func written(t *testing.T, r *report.Result) string {
 	t.Helper()
 	var b strings.Builder
@@ -242,7 +239,7 @@ func written(t *testing.T, r *report.Result) string {
 	return b.String()
 }
 
-// The keys of a history are checked side by side, each with a model of its own.
+// The keys of a history are checked in parallel, each with a model of its own.
 func TestModelFilesWithIndependentKeys(t *testing.T) {
 	var b strings.Builder
 	for i := range 60 {
@@ -268,8 +265,7 @@ func TestModelFilesWithIndependentKeys(t *testing.T) {
 	}
 }
 
-// A model that takes its time ends with the check's, and one that grows without end
-// with its memory.
+// A slow model is stopped by the time limit of the check, and a model that grows without end by its memory limit.
 func TestModelFilesEndByTheLimits(t *testing.T) {
 	var ops []string
 	for i := range 1000 {

@@ -30,8 +30,8 @@ const (
 	longHistoriesPerModel = 100_000
 )
 
-// collectLess has the garbage collector run less often while a test runs:
-// reading a history takes large buffers, however small it is.
+// collectLess makes the garbage collector run less often while a test runs: reading a history takes large buffers,
+// however small it is.
 func collectLess(t *testing.T) {
 	before := debug.SetGCPercent(1000)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
@@ -39,8 +39,8 @@ func collectLess(t *testing.T) {
 
 func long() bool { return effort.Long() }
 
-// longHistories is how many histories a model gets in the long mode:
-// CLEW_LONG_HISTORIES says another number than the usual one.
+// longHistories returns how many histories a model gets in the long mode. CLEW_LONG_HISTORIES sets another number
+// than the usual one.
 func longHistories(t *testing.T) int {
 	text := os.Getenv("CLEW_LONG_HISTORIES")
 	if text == "" {
@@ -93,8 +93,7 @@ func TestEveryVerdictAndItsEvidenceAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// TestTransactionsOfOneKeyAgreeWithTheOracle is about parts of a multi-register
-// that are decided as registers.
+// TestTransactionsOfOneKeyAgreeWithTheOracle covers parts of a multi-register that are decided as registers.
 func TestTransactionsOfOneKeyAgreeWithTheOracle(t *testing.T) {
 	collectLess(t)
 	for i, spec := range []models.Spec{{Name: "multi-register"}, {Name: "multi-register", NilReadsExact: true}} {
@@ -207,7 +206,7 @@ func TestAllHistoriesOfThreeOperationsAgreeWithTheOracle(t *testing.T) {
 	collectLess(t)
 	for _, c := range []struct {
 		model string
-		ops   []string // what stands in the invocation is nil for all but the first two
+		ops   []string // the values in the invocations are nil for all but the first two
 	}{
 		{"register", []string{":write 1", ":write 2", ":read 1", ":read 2", ":read nil"}},
 		{"fifo-queue", []string{":enqueue 1", ":enqueue 2", ":dequeue 1", ":dequeue 2", ":dequeue nil", ":peek 1", ":peek nil", ":drain [1 2]"}},
@@ -236,9 +235,8 @@ func TestAllHistoriesOfThreeOperationsAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// eventOrders is every order of the events of n operations, of which some never
-// complete: an operation stands once for its invocation and again for its
-// completion. Operations are numbered in order of invocation.
+// eventOrders returns every order of the events of n operations, of which some never complete. An operation occurs
+// once for its invocation and again for its completion. Operations are numbered in order of invocation.
 func eventOrders(n int) [][]int {
 	var all [][]int
 	var from func(order []int, begun int, open []int)
@@ -270,7 +268,7 @@ func tuples(of []string, n int) [][]string {
 	return all
 }
 
-// textOf is the history of operations, each of a process of its own.
+// textOf returns the history of operations, each by a process of its own.
 func textOf(ops []string, order []int) string {
 	var b strings.Builder
 	begun := map[int]bool{}
@@ -288,7 +286,7 @@ func textOf(ops []string, order []int) string {
 	return b.String()
 }
 
-// lyingEngine answers as porcupine does, but for one lie.
+// lyingEngine answers as porcupine does, except for one lie.
 type lyingEngine struct {
 	lie func(a fallback.Answer, ops *models.Operations) fallback.Answer
 }
@@ -299,7 +297,7 @@ func (e lyingEngine) Decide(ctx context.Context, ops *models.Operations, lim lim
 	return e.lie(fallback.Porcupine{}.Decide(ctx, ops, lim), ops)
 }
 
-// resultOf is an engine's answer as a result without evidence.
+// resultOf returns an engine's answer as a result without evidence.
 func resultOf(h *jepsen.History, ops *models.Operations, engine fallback.Engine) *report.Result {
 	r := &report.Result{History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
 	switch a := engine.Decide(context.Background(), ops, limits.Limits{}); a.Verdict {

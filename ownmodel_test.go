@@ -47,7 +47,7 @@ func TestAModelOfOnesOwnAgreesWithItsTwinAndTheOracle(t *testing.T) {
 	}
 }
 
-// judged is a result that the oracle agrees with.
+// judged returns a result that the oracle agrees with.
 func judged(t *testing.T, spec models.Spec, text, algorithm string) *report.Result {
 	t.Helper()
 	h, ops, err := campaign.ReadText(spec, text)

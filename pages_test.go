@@ -10,8 +10,7 @@ import (
 	"clew/report/page"
 )
 
-// TestPagesOfRealFailures: what a page of a failure promises, and one as porcupine
-// draws it.
+// TestPagesOfRealFailures checks what a page of a failure promises, and a page as porcupine draws it.
 func TestPagesOfRealFailures(t *testing.T) {
 	files := invalidHistories(t)
 	for file, spec := range files {

@@ -13,8 +13,8 @@ import (
 	"clew/report"
 )
 
-// manyRegisters writes and then reads that many registers. The bad one, if there
-// is such a register, reads what nobody wrote.
+// manyRegisters writes and then reads n registers. The bad one, if there is such a register, reads what was never
+// written.
 func manyRegisters(n, bad int) string {
 	var b strings.Builder
 	line := func(kind, f string, register int, value any) {
@@ -35,7 +35,7 @@ func manyRegisters(n, bad int) string {
 	return b.String()
 }
 
-// Each part is decided in memory of its own size, not of the history's.
+// Deciding a part takes memory of the part's size, not of the history's.
 func TestManyPartsTakeLinearMemory(t *testing.T) {
 	perKey := func(n int) uint64 {
 		h, err := clew.Read(strings.NewReader(manyRegisters(n, -1)), "h", jepsen.Options{})
@@ -58,8 +58,7 @@ func TestManyPartsTakeLinearMemory(t *testing.T) {
 	}
 }
 
-// The search of a small part numbers events by itself; what it answers is about
-// the history's.
+// The search of a small part numbers events on its own, but its answer is about the history's events.
 func TestAFailureInOneOfManyPartsIsThatOfTheHistory(t *testing.T) {
 	for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
 		h, err := clew.Read(strings.NewReader(manyRegisters(600, 123)), "h", jepsen.Options{})
@@ -76,7 +75,7 @@ func TestAFailureInOneOfManyPartsIsThatOfTheHistory(t *testing.T) {
 	}
 }
 
-// names are the operations of a core.
+// names returns the operations of a core.
 func names(r *report.Result) (names []string) {
 	for _, op := range r.CoreOps() {
 		names = append(names, op.String())

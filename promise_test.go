@@ -23,7 +23,7 @@ func TestWhatIsPromisedOfALongHistoryIsWhatCheckSays(t *testing.T) {
 			}
 			t.Run(model.Name+", "+kind.String(), func(t *testing.T) {
 				t.Parallel()
-				// Equal elements are hard for the search, and java-queue has no other way if it says its size.
+				// Equal elements are hard for the search, which alone decides java-queue with sizes.
 				java := model.Name == "java-queue"
 				hard := java || slices.Contains(campaign.Containers, model.Name) || model.Name == "log"
 				for seed := range uint64(2) {
@@ -90,7 +90,7 @@ func keepsPromise(t *testing.T, o gen.LongOptions) {
 	}
 }
 
-// specOfLong is how a long history is to be read.
+// specOfLong returns how to read a long history.
 func specOfLong(t *testing.T, o gen.LongOptions) (spec models.Spec, independent bool) {
 	t.Helper()
 	flags := o.Flags()

@@ -23,8 +23,7 @@ import (
 	"clew/report"
 )
 
-// copies are a history that has been written as EDN and read back, and one that has
-// been packed.
+// copies returns a history that has been written as EDN and read back, and one that has been packed.
 func copies(t *testing.T, h *jepsen.History, o jepsen.Options) []*jepsen.History {
 	t.Helper()
 	var text bytes.Buffer
@@ -76,7 +75,7 @@ func TestAKeyThatIsWrittenAndReadBackHasTheSameAnswer(t *testing.T) {
 		}
 		keyed, err := readLines(t, k.whole).Independent()
 		if err != nil {
-			continue // all that it has failed
+			continue // all of its operations failed
 		}
 		for row := range keyed.Keys {
 			own := keyed.History(row).History
@@ -170,7 +169,7 @@ const (
 		"{:process 0, :type :invoke, :f :write, :value [1 2]}\n"
 )
 
-// lineOf is a result that went through JSON.
+// lineOf returns a result that went through JSON.
 func lineOf(t *testing.T, r *report.Result) report.Line {
 	t.Helper()
 	text, err := json.Marshal(r)
@@ -191,15 +190,14 @@ func lineOf(t *testing.T, r *report.Result) report.Line {
 	return l
 }
 
-// panicking is a model that panics when an operation is taken, as a bug would.
+// panicking is a model that panics when it reads an operation, as a bug would.
 type panicking struct{ models.Reader }
 
 func (m *panicking) Step([]models.State, models.State, models.Op) []models.State {
 	panic("a poisoned history")
 }
 
-// A process may have several operations open at once in interval records, and so may it
-// in the core of such a history.
+// In interval records, a process may have several operations open at once. So it may in the core of such a history.
 func TestACoreOfOverlappingOperationsOfAProcessIsReadBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		text        string
@@ -281,7 +279,7 @@ func TestWhateverComesOfAHistoryIsAResult(t *testing.T) {
 	}
 	for _, algorithm := range clew.Algorithms {
 		if _, only := auto.Engine(algorithm, 0).(fallback.Specialized); only || algorithm == "fast" {
-			continue // they know other models alone
+			continue // these only know other models
 		}
 		r := clew.Try(context.Background(), "h", reading("h.edn"), models.Own(&poisoned), clew.Options{Algorithm: algorithm})
 		if r.Verdict != jepsen.Unknown || r.Cause != jepsen.Panicked || !strings.HasPrefix(r.Error, "a poisoned history\n") {
@@ -290,7 +288,7 @@ func TestWhateverComesOfAHistoryIsAResult(t *testing.T) {
 	}
 }
 
-// TestALineOfJSONIsReadBackWhole: of every verdict, of keys, and of what is null.
+// TestALineOfJSONIsReadBackWhole covers every verdict, keys, and what is null.
 func TestALineOfJSONIsReadBackWhole(t *testing.T) {
 	for _, c := range []struct {
 		text string

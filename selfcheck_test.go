@@ -14,7 +14,7 @@ import (
 	"clew/report"
 )
 
-// oneAfterTheOther is a history of a process that writes and reads n times.
+// oneAfterTheOther returns a history of a process that writes and reads n times.
 func oneAfterTheOther(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -37,8 +37,7 @@ func checkedText(t *testing.T, text string, spec models.Spec, o clew.Options) *r
 	return r
 }
 
-// A wrong engine is found out, whether or not anybody asks for it, and what it found
-// is kept.
+// The self-check catches a wrong engine, with or without Verify, and keeps what it found.
 func TestAWrongEngineFailsTheSelfCheck(t *testing.T) {
 	keys := strings.NewReplacer(":value nil", ":value [1 nil]", ":value 0", ":value [1 0]", ":value 1", ":value [1 1]", ":value 2", ":value [1 2]")
 	for name, engine := range enginetest.Wrong {
@@ -68,8 +67,8 @@ func TestAWrongEngineFailsTheSelfCheck(t *testing.T) {
 	}
 }
 
-// Whether a core is decided again depends on the history: it is not if it is long, as
-// those of locks are, unless that is asked for.
+// Whether a core is decided again depends on the history. A long core, such as a lock's, is decided again only if the
+// user asks for that.
 func TestALongCoreIsDecidedAgainOnlyIfThatIsAskedFor(t *testing.T) {
 	var b strings.Builder
 	lock := func(n int) string {
@@ -117,8 +116,8 @@ func TestALongCoreIsDecidedAgainOnlyIfThatIsAskedFor(t *testing.T) {
 	}
 }
 
-// crowd is a history of a counter that n processes add to at once, and that is read as more
-// than all of them together have added.
+// crowd returns a history of a counter. n processes add to it at once, and a read returns more than all of them
+// together have added.
 func crowd(n int) string {
 	var b strings.Builder
 	for p := range n {
@@ -131,8 +130,8 @@ func crowd(n int) string {
 	return b.String()
 }
 
-// Which engine found a failure may depend on how busy the machine is, if several ran side
-// by side. Whether it is verified must not.
+// Which engine found a failure may depend on how busy the machine is, if several ran in parallel. Whether it is
+// verified must not.
 func TestWhetherACoreIsVerifiedDoesNotDependOnWhoFoundIt(t *testing.T) {
 	for _, n := range []int{2, 6, 8, 9, 10, 11, 12} {
 		said := map[bool][]string{}

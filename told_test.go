@@ -15,9 +15,8 @@ import (
 	"clew/models"
 )
 
-// registerFromZero is a history of a cas-register that begins with 0, which is never
-// written. It may answer wrong. Only writes crash: a crashed cas may take effect, and
-// nothing else show what was there before it.
+// registerFromZero returns a history of a cas-register that begins with 0, which is never written. It may answer
+// wrong. Only writes crash: a crashed cas may take effect, and nothing else would show what was there before it.
 func registerFromZero(rng *rand.Rand) string {
 	type call struct {
 		f, value string
@@ -69,9 +68,8 @@ func registerFromZero(rng *rand.Rand) string {
 	return b.String()
 }
 
-// If neither model nor initial value is given, the verdict is that from the initial
-// value that the test had, or unknown if nothing but the default fails. The failing
-// operation is the same.
+// If neither model nor initial value is given, the verdict is the one from the initial value that the test had. It is
+// unknown if the history fails from the default only. The failing operation is the same.
 func TestInferredBesideGiven(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 6))
 	seen := map[string]int{}
@@ -84,7 +82,7 @@ func TestInferredBesideGiven(t *testing.T) {
 		switch {
 		case inferred.Verdict == given.Verdict && inferred.FailingIndex() == given.FailingIndex():
 		case inferred.Verdict == jepsen.Invalid && given.Verdict == jepsen.Invalid && inferred.Init != "0" && inferred.Init != "":
-			// Another value was shown first, which is not what the test began with.
+			// The first reads showed another value than the test began with.
 			if inferred.FailingIndex() < given.FailingIndex() {
 				t.Fatalf("from %s it fails at index %d, from 0 at %d\n%s", inferred.Init, inferred.FailingIndex(), given.FailingIndex(), text)
 			}
@@ -98,7 +96,7 @@ func TestInferredBesideGiven(t *testing.T) {
 	}
 }
 
-// What the results of real runs tell agrees with how their tests were.
+// What the results of real runs say agrees with how their tests were set up.
 func TestResultsOfRealRunsTellHowTheyWereChecked(t *testing.T) {
 	for run, want := range map[string]string{
 		"wild/01-josehu-etcd":           "map[independent:true keyless:every model:cas-register]",
@@ -147,7 +145,7 @@ func TestResultsOfRealRunsTellHowTheyWereChecked(t *testing.T) {
 	}
 }
 
-// Results that make no sense tell nothing, or what can be given.
+// Results that make no sense say nothing, or only what can be given.
 func TestOddResultsTellLittle(t *testing.T) {
 	h, err := clew.Read(strings.NewReader("{:process 0, :type :invoke, :f :read}\n"), "history.edn", jepsen.Options{})
 	if err != nil {
@@ -156,7 +154,7 @@ func TestOddResultsTellLittle(t *testing.T) {
 	for text, want := range map[string]string{
 		`{:a {:valid? true, :configs (), :clew {:model :register, :init 0}}}`:                                                            "map[init:0 model:register] true",
 		`{:valid? true, :results {1 {:valid? true, :configs ({:model #knossos.model.Register{:value 0}, :last-op nil})}}, :failures []}`: "map[independent:true init:0 keyless:every model:register] true",
-		`{:valid? false, :op {:index 3, :process 0}, :configs ({:model {:value 0}, :last-op nil})}`:                                      "map[init:0] false", // there is no such operation
+		`{:valid? false, :op {:index 3, :process 0}, :configs ({:model {:value 0}, :last-op nil})}`:                                      "map[init:0] false", // no such operation exists
 		`{:valid? true, :configs ({:model {:value 0}, :last-op nil} {:model {:value 0}, :last-op {:f :read}})}`:                          "map[init:0] true",
 		`{:valid? true, :configs ({:model {:pending [1]}, :last-op nil})}`:                                                               "map[init:[1]] false",
 		`{:valid? true, :configs [], :clew {nil nil, "model" [1], :init #a b, :independent 7}}`:                                          "map[\"model\":[1] independent:7 init:#a b nil:nil] true",

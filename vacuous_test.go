@@ -14,7 +14,7 @@ import (
 	"clew/report"
 )
 
-// TestVacuousVerdicts: histories in the .log form, and why their verdict is vacuous.
+// TestVacuousVerdicts checks why the verdicts on histories in the .log form are vacuous.
 func TestVacuousVerdicts(t *testing.T) {
 	for _, c := range []struct{ model, text, want string }{
 		{"register", "", report.NoOperations},
@@ -71,8 +71,8 @@ func TestVacuousKeys(t *testing.T) {
 	}
 }
 
-// If the model could not have refused any operation, those that returned can happen
-// one after the other in every order.
+// If the model could not have refused any operation, those that returned can happen one after the other in every
+// order.
 func TestWhatIsNotRefusableIsValidInEveryOrder(t *testing.T) {
 	vacuous := 0
 	for seed := range effort.Histories(1500, 200_000) {

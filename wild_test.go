@@ -17,8 +17,8 @@ import (
 	"clew/models"
 )
 
-// wild is real runs as their tests left them, and how they are checked: the initial
-// value, and whether there are keys.
+// wild lists real runs as their tests left them, and how to check them: the initial value, and whether there are
+// keys.
 var wild = []struct {
 	run, init string
 	keys      bool
@@ -34,8 +34,8 @@ var wild = []struct {
 	{"12-scalardb-linkv", "nil", true},
 }
 
-// operationsOf are the operations of a history as text. How one that crashed ended does
-// not matter: some loggers do not print it.
+// operationsOf returns the operations of a history as text. How one that crashed ended does not matter: some loggers
+// do not print it.
 func operationsOf(h *jepsen.History) []string {
 	var all []string
 	v := h.Values
@@ -45,7 +45,7 @@ func operationsOf(h *jepsen.History) []string {
 	return all
 }
 
-// claimsOf are the results of the checkers of a run, of which there may be none.
+// claimsOf returns the results of the checkers of a run, which may be none.
 func claimsOf(t *testing.T, dir string, h *jepsen.History) []store.Claim {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, "results.edn"))
@@ -141,7 +141,7 @@ func TestARealLogIsFollowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go func() { // the test that writes it
+		go func() { // this is the test that writes it
 			for piece := 1; len(text) > 0; piece = piece*7%100_003 + i {
 				n := min(piece, len(text))
 				if _, err := out.Write(text[:n]); err != nil {
