@@ -224,7 +224,7 @@ func TestAFunctionThatFailsIsAnError(t *testing.T) {
 		{"an overwriting operation that may be refused", broken(func(f *models.Func[int64]) { f.Overwrites = []string{"read"} }), ops{"read 1"},
 			`func-counter: read is among its overwrites, but it cannot happen there: can't read 1 from counter 0, on :read 1 (index 1) in state 0`},
 		{"parts that are none", broken(func(f *models.Func[int64]) { f.Partition = func(c models.Call) any { return c.F } }), ops{"add 1", "read 1"},
-			`func-counter: partition parts :add 1 (index 1) and :read 1 (index 3), but what the second one does depends on whether the first one happened before it, in state 0`},
+			`func-counter: partition separates :add 1 (index 1) and :read 1 (index 3), but the effect of the second depends on whether the first happened before it, in state 0`},
 		{"parts that hide a failure", broken(func(f *models.Func[int64]) { f.Partition = func(c models.Call) any { return c.F } }), ops{"add 1", "read 0"},
 			`the partition is declared wrongly: every part is linearizable, but together process 1's :read 0 (index 3) cannot happen: can't read 0 from counter 1`},
 		{"a partition that panics", broken(func(f *models.Func[int64]) { f.Partition = func(c models.Call) any { return []int{1} } }), ops{"add 1"},
@@ -234,7 +234,7 @@ func TestAFunctionThatFailsIsAnError(t *testing.T) {
 		{"a description that is no EDN", broken(func(f *models.Func[int64]) { f.Describe = func(int64) any { return make(chan int) } }), ops{"add 1"},
 			`func-counter: describe: `},
 		{"a declaration about nothing", broken(func(f *models.Func[int64]) { f.Reads = []string{"look"} }), ops{"add 1"},
-			`func-counter declares something of :look, which is not among its operations; it has :add, :read`},
+			`func-counter makes a declaration about :look, which is not among its operations; it has :add, :read`},
 		{"no operations", models.Func[int64]{Name: "nothing"}, ops{"add 1"}, `nothing has no operations`},
 		{"an operation that is refused when it is read", broken(func(f *models.Func[int64]) {
 			f.Check = func(c models.Call) error { return errors.New("not on a Sunday") }

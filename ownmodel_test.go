@@ -71,7 +71,7 @@ func TestModelsOfOnesOwnThatMakeNoSense(t *testing.T) {
 		change(&d)
 		return models.Own(&d)
 	}
-	const incomplete = "a model of one's own needs a Definition with a Name and New"
+	const incomplete = "a custom model needs a Definition with a Name and New"
 	for _, c := range []struct {
 		name string
 		spec models.Spec
@@ -82,17 +82,17 @@ func TestModelsOfOnesOwnThatMakeNoSense(t *testing.T) {
 		{"no New", broken(func(d *models.Definition) { d.New = nil }), incomplete},
 		{"a New that gives nothing", broken(func(d *models.Definition) {
 			d.New = func(*models.Binding) (models.Reader, error) { return nil, nil }
-		}), "the New of own-register gave no model"},
+		}), "the New of own-register returned no model"},
 		{"a New that fails", broken(func(d *models.Definition) {
 			d.New = func(*models.Binding) (models.Reader, error) { return nil, errors.New("not today") }
 		}), "not today"},
 		{"a parameter that it does not take", func() models.Spec { s := models.Own(campaign.OwnRegister); s.Permits = 3; return s }(),
-			"permits goes with semaphore and owner-semaphore, not with own-register"},
+			"permits applies to semaphore and owner-semaphore, not to own-register"},
 		{"an initial value that it does not take", func() models.Spec {
 			s := broken(func(d *models.Definition) { d.NoInit = "it starts empty" })
 			s.Init = "1"
 			return s
-		}(), "own-register takes no init: it starts empty"},
+		}(), "own-register does not take init: it starts empty"},
 		{"an :f that it does not know", models.Own(light), "process 0's"},
 	} {
 		_, err := clew.Check(context.Background(), h, c.spec, clew.Options{})

@@ -56,7 +56,7 @@ func newQueueReader(b *Binding) (queueReader, error) {
 	}
 	if b.init != nil {
 		if k := v.Kind(*b.init); k != edn.KindVector && k != edn.KindList {
-			return q, paramErrorf("%s's %s is a vector of its elements such as [1 2], not %s", b.Spec.Name, ParamInit, v.Text(*b.init))
+			return q, paramErrorf("%s's %s must be a vector of its elements such as [1 2], not %s", b.Spec.Name, ParamInit, v.Text(*b.init))
 		}
 		q.init = q.classes(*b.init)
 	}

@@ -46,7 +46,7 @@ func newCounter(b *Binding) (Reader, error) {
 	if init, given := b.Init(); given {
 		n, ok := init.Int()
 		if !ok || n < -maxInitial || n > maxInitial {
-			return nil, paramErrorf("counter's %s is an integer from %d to %d, not %v", ParamInit, -maxInitial, maxInitial, init)
+			return nil, paramErrorf("counter's %s must be an integer from %d to %d, not %v", ParamInit, -maxInitial, maxInitial, init)
 		}
 		m.init = n
 	}

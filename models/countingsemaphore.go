@@ -9,7 +9,7 @@ import (
 
 var countingSemaphoreDefinition = Definition{
 	Name: "counting-semaphore", Fs: ":incr -> true, :decr -> true, or false if the count was 0", About: "a count that never falls below 0",
-	NoInit: "it counts from 0 on",
+	NoInit: "it starts at 0",
 	Record: "clew.model.CountingSemaphore",
 	Verbs:  map[string]string{":incr": "incremented", ":decr": "decremented"},
 	Object: "counting semaphore",

@@ -101,7 +101,7 @@ func (m parted[S]) doubt(state, a, b int32) {
 			continue
 		}
 		m.mu.Lock()
-		err := fmt.Errorf("%s: partition parts %v and %v, but what the second one does depends on whether the first one happened before it, in state %s",
+		err := fmt.Errorf("%s: partition separates %v and %v, but the effect of the second depends on whether the first happened before it, in state %s",
 			m.Name, m.ops[a].of, m.ops[b].of, m.textOf(state))
 		m.mu.Unlock()
 		panic(&Failure{Err: err, misdeclared: true})

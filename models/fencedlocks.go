@@ -27,7 +27,7 @@ type fencedLock struct {
 
 var fencedMutexDefinition = Definition{
 	LooksAhead: true, // clients may be named later
-	Name:       "fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "a lock with an owner whose fences grow",
+	Name:       "fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "a lock with an owner and growing fences",
 	Params: []Param{ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.FencedMutex",

@@ -131,7 +131,7 @@ func (f Func[S]) Reader(b *Binding) (Reader, error) {
 	for _, declared := range [][]string{f.Reads, f.Overwrites} {
 		for _, name := range declared {
 			if f.Ops[name] == nil {
-				return nil, fmt.Errorf("%s declares something of :%s, which is not among its operations; it has %s", f.Name, name, f.fs())
+				return nil, fmt.Errorf("%s makes a declaration about :%s, which is not among its operations; it has %s", f.Name, name, f.fs())
 			}
 		}
 	}

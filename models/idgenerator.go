@@ -25,7 +25,7 @@ type idGenerator struct {
 var idGeneratorDefinition = Definition{
 	Name: "id-generator", Fs: ":generate (or :take) -> id", About: "ids, all distinct or growing",
 	Params: []Param{ParamIDs},
-	NoInit: "it has given out nothing at first",
+	NoInit: "it starts with no ids given out",
 	Record: "clew.model.IDGenerator",
 	New: func(b *Binding) (Reader, error) {
 		f := b.v.InternKeyword

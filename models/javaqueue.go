@@ -96,7 +96,7 @@ func newJavaQueue(b *Binding) (Reader, error) {
 	}
 	if init != nil {
 		if k := v.Kind(*init); k != edn.KindVector && k != edn.KindList {
-			return nil, paramErrorf("java-queue's %s is a vector of its elements such as [1 2], not %s", ParamInit, v.Text(*init))
+			return nil, paramErrorf("java-queue's %s must be a vector of its elements such as [1 2], not %s", ParamInit, v.Text(*init))
 		}
 		list, err := m.list(*init, true)
 		if err != nil {

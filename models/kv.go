@@ -64,7 +64,7 @@ func newKV(b *Binding) (Reader, error) {
 		return m, nil
 	}
 	if v.Kind(*init) != edn.KindMap {
-		return nil, paramErrorf("kv's %s is a map such as {\"k\" \"v\"}, not %s", ParamInit, v.Text(*init))
+		return nil, paramErrorf("kv's %s must be a map such as {\"k\" \"v\"}, not %s", ParamInit, v.Text(*init))
 	}
 	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
 		m.note(kvs[1])
@@ -126,7 +126,7 @@ func (m *kv) Read(o Operation) (op Op, keep bool, err error) {
 		}
 		m.appends = true
 		if m.odd != edn.Nil {
-			return op, false, fmt.Errorf("only strings are appended to, and there is %s", m.v.Text(m.odd))
+			return op, false, fmt.Errorf("only strings can be appended to, and the value is %s", m.v.Text(m.odd))
 		}
 	default:
 		op.Kind = Write
@@ -196,7 +196,7 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 	case m.isNamed(o):
 		key, _ = m.v.Get(given, m.fields[0])
 	case m.several(o.f, given) && !(m.keys == KVKeysNone && m.v.Same(given) == m.v.Same(value)):
-		return kvFields{}, fmt.Errorf("expected one key, found %s; several keys at once are multi-register's", m.v.Text(given))
+		return kvFields{}, fmt.Errorf("expected one key, found %s; for several keys at once use multi-register", m.v.Text(given))
 	case m.isPair(given) && m.keys != KVKeysNone:
 		key = items[0]
 		if m.isPair(value) && m.v.Same(m.v.Items(value)[0]) == m.v.Same(key) {
@@ -239,7 +239,7 @@ func (m *kv) contradiction(f, asked, value edn.ID, x kvFields) error {
 	case x.answer != edn.Nil && x.answer != edn.True && x.answer != edn.False:
 		return fmt.Errorf("expected true or false for :succeeded and :found, found %s", m.v.Text(value))
 	case x.refused && (f == m.fPut || f == m.fAppend || f == m.fDelete):
-		return fmt.Errorf("expected an update that succeeded, found %s; one that did not ends in :fail", m.v.Text(value))
+		return fmt.Errorf("expected an update that succeeded, found %s; a failed one must end in :fail", m.v.Text(value))
 	case puts && asked != edn.Nil && x.value == edn.Nil:
 		return fmt.Errorf("expected %s, as its invocation says, found %s", m.v.Text(asked), m.v.Text(value))
 	case f == m.fGet && x.answer == edn.False && x.value != edn.Nil && !(m.v.Kind(x.value) == edn.KindString && m.v.Str(x.value) == ""):

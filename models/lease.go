@@ -44,7 +44,7 @@ func newLease(b *Binding) (Reader, error) {
 	}
 	owner, epoch, err := m.term(*b.init)
 	if err != nil || epoch == 0 {
-		return nil, paramErrorf("lease's %s is [owner epoch] such as [nil 0], not %s", ParamInit, b.v.Text(*b.init))
+		return nil, paramErrorf("lease's %s must be [owner epoch] such as [nil 0], not %s", ParamInit, b.v.Text(*b.init))
 	}
 	m.init = State{owner, epoch, 1}
 	return m, nil

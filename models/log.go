@@ -65,7 +65,7 @@ func newLog(b *Binding) (Reader, error) {
 	}
 	list, ok := m.list(*b.init)
 	if !ok {
-		return nil, paramErrorf("log's %s is a vector such as [1 2], not %s", ParamInit, b.v.Text(*b.init))
+		return nil, paramErrorf("log's %s must be a vector such as [1 2], not %s", ParamInit, b.v.Text(*b.init))
 	}
 	m.init, m.first = list, m.follow(0, list)
 	return m, nil

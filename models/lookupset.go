@@ -30,7 +30,7 @@ type lookupSet struct {
 }
 
 var lookupSetDefinition = Definition{
-	Name: "lookup-set", Fs: ":insert v (or :add), :remove v (or :delete), :contains v (or :lookup)", About: "a set asked element by element",
+	Name: "lookup-set", Fs: ":insert v (or :add), :remove v (or :delete), :contains v (or :lookup)", About: "a set queried element by element",
 	Default: "#{}",
 	Record:  "clew.model.LookupSet",
 	Object:  "set",
@@ -44,7 +44,7 @@ func newLookupSet(b *Binding) (Reader, error) {
 	m := &lookupSet{v: v, record: b.record, fInsert: names("insert", "add"), fRemove: names("remove", "delete"), fLookup: names("contains", "lookup")}
 	if init != nil {
 		if !isCollection(v.Kind(*init)) {
-			return nil, paramErrorf("lookup-set's %s is a set such as #{1 2}, not %s", ParamInit, v.Text(*init))
+			return nil, paramErrorf("lookup-set's %s must be a set such as #{1 2}, not %s", ParamInit, v.Text(*init))
 		}
 		m.init = elements(v, *init)
 	}

@@ -66,7 +66,7 @@ func newMultiRegister(b *Binding) (Reader, error) {
 		return m, nil
 	}
 	if v.Kind(*init) != edn.KindMap {
-		return nil, paramErrorf("multi-register's %s is a map such as {:x 0 :y 0}, not %s", ParamInit, v.Text(*init))
+		return nil, paramErrorf("multi-register's %s must be a map such as {:x 0 :y 0}, not %s", ParamInit, v.Text(*init))
 	}
 	for kvs := v.Items(*init); len(kvs) > 0; kvs = kvs[2:] {
 		m.init[m.slotOf(kvs[0])] = int32(v.Same(kvs[1]))

@@ -26,7 +26,7 @@ func (s Spec) oneKey(ops *Operations, d *Definition) error {
 			}
 			return h.Values.Text(key)
 		}
-		return h.Errorf(h.LastEvent(op), "%s does not look at :key, and two differ: that of %s is %s, and that of %s is %s; give values [key value] and --independent, or a history for each key",
+		return h.Errorf(h.LastEvent(op), "%s does not look at :key, and two differ: that of %s is %s, and that of %s is %s; use values [key value] with --independent, or a history for each key",
 			d.Name, h.Name(ops.Of[0]), described(first), h.Name(op), described(key))
 	}
 	return nil

@@ -115,7 +115,7 @@ type ownerLock struct {
 
 var ownerMutexDefinition = Definition{
 	LooksAhead: true, // clients may be named later
-	Name:       "owner-mutex", Fs: ":acquire, :release", About: "a lock released by who holds it",
+	Name:       "owner-mutex", Fs: ":acquire, :release", About: "a lock that only its holder releases",
 	Params: []Param{ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.OwnerMutex",
@@ -141,7 +141,7 @@ var reentrantMutexDefinition = Definition{
 
 var ownerSemaphoreDefinition = Definition{
 	LooksAhead: true, // clients may be named later
-	Name:       "owner-semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits given back by who holds them",
+	Name:       "owner-semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits that only their holder returns",
 	Params: []Param{ParamPermits, ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.OwnerSemaphore",

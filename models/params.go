@@ -155,7 +155,7 @@ func (s *Spec) Set(p Param, value string) error {
 		return nil
 	case ParamInit:
 		if value == "" {
-			return paramErrorf("%s is an EDN value such as 0 or nil, not empty", ParamInit)
+			return paramErrorf("%s must be an EDN value such as 0 or nil, not empty", ParamInit)
 		}
 		s.Init = value
 		_, err := s.initial(edn.NewValues())
@@ -176,16 +176,16 @@ func (s *Spec) Set(p Param, value string) error {
 	n, err := strconv.Atoi(value)
 	switch {
 	case err != nil || n < 1:
-		return paramErrorf("%s is a number of at least 1, not %s", p, value)
+		return paramErrorf("%s must be a number of at least 1, not %s", p, value)
 	case n > maxCount:
-		return paramErrorf("%s is at most %d, not %s", p, maxCount, value)
+		return paramErrorf("%s must be at most %d, not %s", p, maxCount, value)
 	}
 	known.set(s, "", n)
 	return nil
 }
 
 func (k param) noChoice(value string) error {
-	return paramErrorf("%s is %s, not %q", k.name, text.OneOf(k.choices), value)
+	return paramErrorf("%s must be %s, not %q", k.name, text.OneOf(k.choices), value)
 }
 
 func paramNames() string {
@@ -199,7 +199,7 @@ func paramNames() string {
 // checkParams returns an error if the parameters do not make sense for a model.
 func (s Spec) checkParams(d *Definition) error {
 	if s.Init != "" && d.NoInit != "" {
-		return paramErrorf("%s takes no %s: %s", d.Name, ParamInit, d.NoInit)
+		return paramErrorf("%s does not take %s: %s", d.Name, ParamInit, d.NoInit)
 	}
 	for _, known := range params {
 		n := known.given(&s)
@@ -210,9 +210,9 @@ func (s Spec) checkParams(d *Definition) error {
 		case takes && known.needed != "" && n < 1:
 			return paramErrorf("%s needs %s K, %s, at least 1", d.Name, known.name, known.needed)
 		case n < 0:
-			return paramErrorf("%s is at least 1, not %d", known.name, n)
+			return paramErrorf("%s must be at least 1, not %d", known.name, n)
 		case n > maxCount:
-			return paramErrorf("%s is at most %d, not %d", known.name, maxCount, n)
+			return paramErrorf("%s must be at most %d, not %d", known.name, maxCount, n)
 		case n > 0 && !takes:
 			return known.misplaced(&s, d)
 		}
@@ -230,7 +230,7 @@ func (k param) misplaced(s *Spec, d *Definition) error {
 	if k.choices != nil && k.name != ParamPriority {
 		what = " " + k.choice(s) // the default goes with every model
 	}
-	return paramErrorf("%s%s goes with %s, not with %s", k.name, what, with, d.Name)
+	return paramErrorf("%s%s applies to %s, not to %s", k.name, what, with, d.Name)
 }
 
 // takers names the models that take a parameter.

@@ -81,11 +81,11 @@ func (q *priorityQueue) Finish(c *Columns) (row Row, err error) {
 	values, x, y, ok := o.sorted(values)
 	if !ok && c.Len() > 0 {
 		if x == y {
-			err = fmt.Errorf("expected a value that has an order, found %s", q.v.Text(edn.ID(x)))
+			err = fmt.Errorf("expected a value that can be ordered, found %s", q.v.Text(edn.ID(x)))
 		} else if _, ok := o.compare(edn.ID(x), edn.ID(y)); ok {
 			err = fmt.Errorf("expected numbers that Clojure compares exactly, found %s and %s", q.v.Text(edn.ID(x)), q.v.Text(edn.ID(y)))
 		} else {
-			err = fmt.Errorf("expected values that have an order, found %s and %s", q.v.Text(edn.ID(x)), q.v.Text(edn.ID(y)))
+			err = fmt.Errorf("expected values that can be ordered, found %s and %s", q.v.Text(edn.ID(x)), q.v.Text(edn.ID(y)))
 		}
 		return max(firstOf(c, x), firstOf(c, y)), err
 	}

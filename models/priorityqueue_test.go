@@ -246,7 +246,7 @@ func TestPrioritiesOfDifferentSorts(t *testing.T) {
 		!strings.Contains(err.Error(), ":a") {
 		t.Error(err)
 	}
-	if _, err = readPriority(t, Spec{}, "#{1}"); err == nil || !strings.Contains(err.Error(), "expected a value that has an order, found #{1};") {
+	if _, err = readPriority(t, Spec{}, "#{1}"); err == nil || !strings.Contains(err.Error(), "expected a value that can be ordered, found #{1};") {
 		t.Errorf("a set has a priority: %v", err)
 	}
 	if _, err = readPriority(t, Spec{Priority: "best"}, "1"); err == nil {

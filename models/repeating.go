@@ -56,7 +56,7 @@ func (s Spec) Altered(h *jepsen.History) string {
 		warning = fmt.Sprintf("line %d: %s", line, warning)
 	}
 	if count > 1 {
-		warning += fmt.Sprintf("; %s completed with another value, too", text.Count(count-1, "more operation"))
+		warning += fmt.Sprintf("; %s also completed with another value", text.Count(count-1, "more operation"))
 	}
 	return warning
 }

@@ -45,7 +45,7 @@ func newSet(b *Binding) (Reader, error) {
 	m := &set{v: v, record: b.record, fAdd: v.InternKeyword("add"), fRead: v.InternKeyword("read"), knossos: b.Spec.Knossos}
 	if init != nil {
 		if !isCollection(v.Kind(*init)) {
-			return nil, paramErrorf("set's %s is a set such as #{1 2}, not %s", ParamInit, v.Text(*init))
+			return nil, paramErrorf("set's %s must be a set such as #{1 2}, not %s", ParamInit, v.Text(*init))
 		}
 		m.init = elements(v, *init)
 	}

@@ -68,7 +68,7 @@ type (
 	// owners may hold together (0: one owner at a time, and any number).
 	OwnerLockShape struct{ Holds, Permits int32 }
 
-	// FencedLockShape is a lock with an owner whose fences grow: Acquire and Release; A is
+	// FencedLockShape is a lock with an owner and growing fences: Acquire and Release; A is
 	// the owner, B the fence.
 	FencedLockShape struct{ Holds int32 }
 

@@ -69,7 +69,7 @@ func (s Spec) Definition() (*Definition, error) {
 	case s.own == nil:
 		return lookup(s.Name)
 	case s.own.Name == "" || s.own.New == nil:
-		return nil, errors.New("a model of one's own needs a Definition with a Name and New")
+		return nil, errors.New("a custom model needs a Definition with a Name and New")
 	}
 	return s.own, nil
 }
@@ -155,7 +155,7 @@ func (s Spec) bind(v *edn.Values) (Reader, *Definition, error) {
 	}
 	m, err := d.New(&Binding{Spec: s, record: d.Record, v: v, init: init})
 	if err == nil && m == nil {
-		err = errors.New("the New of " + d.Name + " gave no model")
+		err = errors.New("the New of " + d.Name + " returned no model")
 	}
 	return m, d, err
 }

@@ -39,7 +39,7 @@ func newVersioned(b *Binding) (Reader, error) {
 	version, value, ok := m.pair(*init)
 	n, err := m.version(version)
 	if !ok || n == 0 || err != nil {
-		return nil, paramErrorf("%s's %s is [version value] such as [0 nil], not %s", b.Spec.Name, ParamInit, v.Text(*init))
+		return nil, paramErrorf("%s's %s must be [version value] such as [0 nil], not %s", b.Spec.Name, ParamInit, v.Text(*init))
 	}
 	m.init = State{n - 1, int32(v.Same(value))}
 	return m, nil

@@ -343,7 +343,7 @@ func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 	m, at := h.Values.Value(id), edn.Pos{File: name, Line: 1, Col: 1}
 	verdict, ok := m.Get("valid?")
 	if _, keyed := m.Get("failures"); keyed {
-		return nil, at.Errorf("that is a result of independent keys; expected that of one history")
+		return nil, at.Errorf("this is a result of independent keys; expected the result of one history")
 	}
 	r := &Result{File: h.File, History: h, FailEvent: jepsen.None, LastOperation: jepsen.None}
 	switch said := verdict.String(); {
@@ -355,7 +355,7 @@ func ReadEDN(in io.Reader, name string, h *jepsen.History) (*Result, error) {
 		r.Verdict = jepsen.Invalid
 		s := &savedResult{r: r, h: h, byIndex: newIndexed(h)}
 		if !s.read(m) {
-			return nil, at.Errorf("the :op of the result is no :ok event of %s; expected the result of this history", h.File)
+			return nil, at.Errorf("the :op of the result is not an :ok event of %s; expected the result of this history", h.File)
 		}
 		return r, nil
 	}

@@ -183,7 +183,7 @@ type (
 // or around the witness of a valid one with independent keys.
 func (r *Result) WriteSVG(w io.Writer) error {
 	if r.Keys == nil && !r.fails() {
-		return errors.New("a picture is of a failure; found a history that is " + r.Verdict.String())
+		return errors.New("a picture shows a failure; found a history that is " + r.Verdict.String())
 	}
 	window, err := r.Window(context.Background(), WindowOptions{})
 	if err != nil {

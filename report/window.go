@@ -174,9 +174,9 @@ func (r *Result) Window(ctx context.Context, o WindowOptions) (*Window, error) {
 	h := r.History
 	switch {
 	case h == nil || h.Operations() == 0:
-		return nil, errors.New("a picture is of operations; found a history without any")
+		return nil, errors.New("a picture shows operations; found a history without any")
 	case o.Around == nil && r.Verdict == jepsen.Unknown:
-		return nil, errors.New("a picture is of a failure, of a witness, or around an index; found a history that is undecided, and no index")
+		return nil, errors.New("a picture shows a failure, a witness, or what is around an index; found an undecided history and no index")
 	}
 	o.Rows = cmp.Or(o.Rows, DefaultRows)
 	o.Operations = cmp.Or(o.Operations, max(DefaultOperations, DefaultOperations/DefaultRows*o.Rows))
@@ -305,7 +305,7 @@ func (b *windowBuilder) byTime() error {
 		t, ok := b.h.EventMap(e).Get("time")
 		n, isInt := t.Int()
 		if !ok || !isInt {
-			return b.h.Errorf(e, "the event (index %d) has no :time that is an integer; expected one for a picture in scale of time", b.h.Index(e))
+			return b.h.Errorf(e, "the event (index %d) has no integer :time; a picture with the scale time needs one", b.h.Index(e))
 		}
 		if times[i] = float64(n); i > 0 {
 			times[i] = max(times[i], times[i-1])

@@ -134,8 +134,8 @@ func TestAWindowIsOfSomething(t *testing.T) {
 		o    report.WindowOptions
 		want string
 	}{
-		{&report.Result{}, report.WindowOptions{}, "a picture is of operations; found a history without any"},
-		{unknown, report.WindowOptions{}, "a picture is of a failure, of a witness, or around an index; found a history that is undecided, and no index"},
+		{&report.Result{}, report.WindowOptions{}, "a picture shows operations; found a history without any"},
+		{unknown, report.WindowOptions{}, "a picture shows a failure, a witness, or what is around an index; found an undecided history and no index"},
 		{unknown, report.WindowOptions{Around: &index}, "no event has :index 7"},
 	} {
 		if _, err := c.r.Window(context.Background(), c.o); fmt.Sprint(err) != c.want {

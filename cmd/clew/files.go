@@ -419,7 +419,7 @@ func (e *evidence) checkStyle(given bool) error {
 	pages := e.pages.dir != "" || slices.ContainsFunc(e.files, func(p *proof) bool { return p.flag == "--html" })
 	switch {
 	case !slices.Contains(htmlStyles, e.style):
-		return fmt.Errorf("--html-style is clew or porcupine, not %q", e.style)
+		return fmt.Errorf("--html-style must be clew or porcupine, not %q", e.style)
 	case given && !pages:
 		return errors.New("--html-style says how pages look; expected --html FILE or --html-dir DIR")
 	}

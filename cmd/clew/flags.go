@@ -115,7 +115,7 @@ func modelSpec(s settings) (r reading, err error) {
 		case name != "independent":
 			err = r.spec.Set(models.Param(name), value)
 		case value != "true" && value != "false":
-			err = fmt.Errorf("--independent is true or false, not %s", value)
+			err = fmt.Errorf("--independent must be true or false, not %s", value)
 		default:
 			r.independent = value == "true"
 		}
@@ -147,7 +147,7 @@ func ownModel(file, model string) (models.Spec, error) {
 // either says whether the value of a flag is the second of two.
 func either(flag, value, first, second string) (bool, error) {
 	if value != first && value != second {
-		return false, fmt.Errorf("--%s is %s or %s, not %q", flag, first, second, value)
+		return false, fmt.Errorf("--%s must be %s or %s, not %q", flag, first, second, value)
 	}
 	return value == second, nil
 }
@@ -161,7 +161,7 @@ func clockError(text string) (int64, error) {
 		n = int64(d)
 	}
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("--clock-error is a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not %q", text)
+		return 0, fmt.Errorf("--clock-error must be a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not %q", text)
 	}
 	return n, nil
 }
@@ -209,7 +209,7 @@ func limitFlags() []cli.Flag {
 func givenLimits(c *cli.Context) (time.Duration, int64, error) {
 	limit := c.Duration("time-limit")
 	if c.IsSet("time-limit") && limit <= 0 {
-		return 0, 0, fmt.Errorf("--time-limit is a positive duration, not %s", limit)
+		return 0, 0, fmt.Errorf("--time-limit must be a positive duration, not %s", limit)
 	}
 	bytes, err := memory.Limit(c.String("memory-limit"))
 	return limit, bytes, err
@@ -230,9 +230,9 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 	o.Memory = clew.NewMemory(limit)
 	switch {
 	case c.IsSet("depth") && o.Algorithm != "hitting":
-		return o, 0, fmt.Errorf("--depth goes with --algorithm hitting, not with %s", o.Algorithm)
+		return o, 0, fmt.Errorf("--depth applies to --algorithm hitting, not to %s", o.Algorithm)
 	case c.IsSet("depth") && o.Depth < 1:
-		return o, 0, fmt.Errorf("--depth is a number of at least 1, not %d", o.Depth)
+		return o, 0, fmt.Errorf("--depth must be a number of at least 1, not %d", o.Depth)
 	}
 	return o, limit, clew.CheckAlgorithm(o.Algorithm)
 }
@@ -275,7 +275,7 @@ func strictFlag() cli.Flag {
 func outputForm(c *cli.Context, forms []string) (string, error) {
 	form := c.String("output")
 	if !slices.Contains(forms, form) {
-		return form, fmt.Errorf("--output is %s, not %q", text.OneOf(forms), form)
+		return form, fmt.Errorf("--output must be %s, not %q", text.OneOf(forms), form)
 	}
 	return form, nil
 }
@@ -321,9 +321,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 		case m[2] == "around":
 			expected = "the :index of an event, a number"
 		case strings.HasPrefix(msg, "invalid boolean"):
-			expected = "given or not; it takes no value"
+			expected = "given without a value"
 		}
-		return fmt.Errorf("--%s is %s, not %s", m[2], expected, m[1])
+		return fmt.Errorf("--%s must be %s, not %s", m[2], expected, m[1])
 	}
 	return err
 }

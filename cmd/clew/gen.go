@@ -142,12 +142,12 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 		least, most int
 	}{{"operations", 1, 1e9}, {"processes", 1, 1e6}, {"values", 0, 1e9}, {"keys", 0, 1e9}, {"permits", 1, 1e6}} {
 		if x := c.Int(n.flag); c.IsSet(n.flag) && (x < n.least || x > n.most) {
-			return o, fmt.Errorf("--%s is a number from %d to %d, not %d", n.flag, n.least, n.most, x)
+			return o, fmt.Errorf("--%s must be a number from %d to %d, not %d", n.flag, n.least, n.most, x)
 		}
 	}
 	for _, flag := range []string{"crash-rate", "fail-rate", "bug-at"} {
 		if x := c.Float64(flag); !(x >= 0 && x <= 1) {
-			return o, fmt.Errorf("--%s is a number from 0 to 1, not %v", flag, x)
+			return o, fmt.Errorf("--%s must be a number from 0 to 1, not %v", flag, x)
 		}
 	}
 	var known bool
@@ -156,7 +156,7 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 		for _, kind := range gen.LongKinds() {
 			names = append(names, kind.String())
 		}
-		return o, fmt.Errorf("--bug is %s, not %q", text.OneOf(names), c.String("bug"))
+		return o, fmt.Errorf("--bug must be %s, not %q", text.OneOf(names), c.String("bug"))
 	}
 	return o, o.Check()
 }

@@ -313,7 +313,7 @@ var malformed = []badInput{
 {:process 0, :type :invoke, :f :append, :value :b}
 {:process 0, :type :ok, :f :append, :value :b}
 `,
-		"h.edn:4:1: process 0's :append :b (index 3) repeats the value of its invocation, and process 0's :append 0 (index 1) tells an offset; give --answers told if completions tell it where they can, or --answers echo if none does"},
+		"h.edn:4:1: process 0's :append :b (index 3) repeats the value of its invocation, but process 0's :append 0 (index 1) returns an offset; give --answers told if completions return it where they can, or --answers echo if none does"},
 	{"an interval record whose f is a number", "", interval + `{"process":0,"f":3,"call":10,"return":11}
 `,
 		`h.edn:2:1: expected the name of a function for "f", such as "read", found 3`},
@@ -325,7 +325,7 @@ var malformed = []badInput{
 		`h.edn:3:1: expected } to close { opened at 2:1, found end of input`},
 	{"a clock error that is none", "check --clock-error -5ms h.edn", interval + `
 `,
-		`--clock-error is a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not "-5ms"`},
+		`--clock-error must be a number in the unit of the times, or a duration such as 5ms if they are in nanoseconds, not "-5ms"`},
 	{"a clock error of events", "check --clock-error 5ms h.edn", write,
 		"h.edn:1:1: --clock-error requires interval records, and this is edn"},
 	{"an op in JSON without a process", "", `{"client": 0, "type": "invoke", "f": "write", "value": 1}
@@ -349,19 +349,19 @@ var malformed = []badInput{
 	{"completions alone", "", "{:process 0, :type :info, :f :write, :value 1}\n",
 		"h.edn:1:1: no operation of a client: only completions without an invocation"},
 	{"more permits than clew counts", "check --model semaphore --permits 4294967297 h.edn", write,
-		"--permits is at most 1073741824, not 4294967297"},
+		"--permits must be at most 1073741824, not 4294967297"},
 	{"more permits than a machine counts", "check --model semaphore --permits 99999999999999999999 h.edn", write,
-		`--permits is a number of at least 1, not "99999999999999999999"`},
+		`--permits must be a number of at least 1, not "99999999999999999999"`},
 	{"more holds than clew counts", "check --model reentrant-mutex --max-holds 4294967297 h.edn", write,
-		"--max-holds is at most 1073741824, not 4294967297"},
+		"--max-holds must be at most 1073741824, not 4294967297"},
 	{"more threads than clew counts", "check --model owner-mutex --threads 4294967297 h.edn", write,
-		"--threads is at most 1073741824, not 4294967297"},
+		"--threads must be at most 1073741824, not 4294967297"},
 	{"a depth in words", "check --algorithm hitting --depth deep h.edn", write,
-		`--depth is a number of at least 1, not "deep"`},
+		`--depth must be a number of at least 1, not "deep"`},
 	{"permits in an op that clew cannot count", "check --model semaphore --permits 1 h.edn", "{:process 0, :type :invoke, :f :acquire, :value 99999999999999999999}\n",
 		"h.edn:1:1: semaphore cannot read the value of :acquire (index 0): expected a number of permits from 1 to 1073741824, found 99999999999999999999; it knows :acquire, :release, with :value n or {:permits n} for n permits"},
 	{"clients that nobody knows", "check --clients some h.edn", write,
-		`--clients is integers or all, not "some"`},
+		`--clients must be integers or all, not "some"`},
 	{"a map that is no op", "", `{:name "etcd", :nodes ["n1" "n2"]}
 `,
 		"h.edn:1:1: this map is not an operation: it lacks :process, :type and :f; its keys are :name, :nodes"},
@@ -646,29 +646,29 @@ process: 0
 	{"two holders among one process", "gen --model owner-mutex --bug two-holders --processes 1", "",
 		"two-holders needs at least 2 processes"},
 	{"permits of what has none", "gen --model mutex --permits 3", "",
-		"--permits goes with semaphore and owner-semaphore, not with mutex"},
+		"--permits applies to semaphore and owner-semaphore, not to mutex"},
 	{"a semaphore of any permits", "gen --model semaphore", "",
 		"semaphore needs --permits K, the number of its permits, at least 1"},
 	{"more keys than operations", "gen --model register --operations 5 --keys 6", "",
 		"6 keys need as many operations, not 5"},
 	{"a history without operations", "gen --model register --operations 0", "",
-		"--operations is a number from 1 to 1000000000, not 0"},
+		"--operations must be a number from 1 to 1000000000, not 0"},
 	{"a history of some operations", "gen --model register --operations some", "",
-		`--operations is a number of at least 1, not "some"`},
+		`--operations must be a number of at least 1, not "some"`},
 	{"values below 0", "gen --model register --values -1", "",
-		"--values is a number from 0 to 1000000000, not -1"},
+		"--values must be a number from 0 to 1000000000, not -1"},
 	{"values that are no number", "gen --model register --values x", "",
-		`--values is a number of at least 0, not "x"`},
+		`--values must be a number of at least 0, not "x"`},
 	{"too many processes", "gen --model register --processes 1000001", "",
-		"--processes is a number from 1 to 1000000, not 1000001"},
+		"--processes must be a number from 1 to 1000000, not 1000001"},
 	{"a rate above 1", "gen --model register --crash-rate 1.5", "",
-		"--crash-rate is a number from 0 to 1, not 1.5"},
+		"--crash-rate must be a number from 0 to 1, not 1.5"},
 	{"a rate that is none", "gen --model register --fail-rate NaN", "",
-		"--fail-rate is a number from 0 to 1, not NaN"},
+		"--fail-rate must be a number from 0 to 1, not NaN"},
 	{"a rate that is no number", "gen --model register --bug-at end", "",
-		`--bug-at is a number from 0 to 1, not "end"`},
+		`--bug-at must be a number from 0 to 1, not "end"`},
 	{"a seed below 0", "gen --model register --seed -1", "",
-		`--seed is a number of at least 0, not "-1"`},
+		`--seed must be a number of at least 0, not "-1"`},
 	{"a history and its promise in one file", "gen --model register -o g.edn --promise ./g.edn", "",
 		"-o and --promise both go to ./g.edn; expected a file for each"},
 	{"a generated history in a directory", "gen --model register -o empty", "",
@@ -818,23 +818,23 @@ process: 0
 	{"keys of a register", "check h.edn", `{"process":0,"f":"write","key":"x","value":1,"call":10,"return":20}
 {"process":0,"f":"read","key":"y","output":1,"call":30,"return":40}
 `,
-		"h.edn:2:1: register does not look at :key, and two differ: that of process 0's :write 1 (index 1) is \"x\", and that of process 0's :read 1 (index 3) is \"y\"; give values [key value] and --independent, or a history for each key"},
+		"h.edn:2:1: register does not look at :key, and two differ: that of process 0's :write 1 (index 1) is \"x\", and that of process 0's :read 1 (index 3) is \"y\"; use values [key value] with --independent, or a history for each key"},
 	{"keys of a set", "check --model set h.edn", `{:process 0, :type :invoke, :f :add, :key :x, :value 1}
 {:process 1, :type :invoke, :f :add, :key :y, :value 1}
 `,
-		"h.edn:2:1: set does not look at :key, and two differ: that of process 0's :add 1 (index 0) is :x, and that of process 1's :add 1 (index 1) is :y; give values [key value] and --independent, or a history for each key"},
+		"h.edn:2:1: set does not look at :key, and two differ: that of process 0's :add 1 (index 0) is :x, and that of process 1's :add 1 (index 1) is :y; use values [key value] with --independent, or a history for each key"},
 	{"keys of a queue, of which one is missing", "check --model fifo-queue h.edn", `{:process 0, :type :invoke, :f :enqueue, :key :x, :value 1}
 {:process 0, :type :ok, :f :enqueue, :value 1}
 {:process 0, :type :invoke, :f :dequeue}
 {:process 0, :type :ok, :f :dequeue, :value 1}
 `,
-		"h.edn:4:1: fifo-queue does not look at :key, and two differ: that of process 0's :enqueue 1 (index 1) is :x, and that of process 0's :dequeue 1 (index 3) is none; give values [key value] and --independent, or a history for each key"},
+		"h.edn:4:1: fifo-queue does not look at :key, and two differ: that of process 0's :enqueue 1 (index 1) is :x, and that of process 0's :dequeue 1 (index 3) is none; use values [key value] with --independent, or a history for each key"},
 	{"keys of a mutex, in completions", "check --model mutex h.edn", `{:process 0, :type :invoke, :f :acquire}
 {:process 0, :type :ok, :f :acquire, :key :x}
 {:process 0, :type :invoke, :f :release}
 {:process 0, :type :ok, :f :release, :key :y}
 `,
-		"h.edn:4:1: mutex does not look at :key, and two differ: that of process 0's :acquire (index 1) is :x, and that of process 0's :release (index 3) is :y; give values [key value] and --independent, or a history for each key"},
+		"h.edn:4:1: mutex does not look at :key, and two differ: that of process 0's :acquire (index 1) is :x, and that of process 0's :release (index 3) is :y; use values [key value] with --independent, or a history for each key"},
 	{"a put of a number behind an append", "check --model kv h.edn", `{:process 1, :type :invoke, :f :append, :value "a", :key "x"}
 {:process 0, :type :invoke, :f :put, :value 5, :key "x"}
 `,
@@ -847,7 +847,7 @@ process: 0
 	{"an append behind a put of a number", "check --model kv h.edn", `{:process 0, :type :invoke, :f :put, :value 5, :key "x"}
 {:process 1, :type :invoke, :f :append, :value "a", :key "x"}
 `,
-		"h.edn:2:1: kv cannot read the value of :append (index 1): only strings are appended to, and there is 5; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+		"h.edn:2:1: kv cannot read the value of :append (index 1): only strings can be appended to, and the value is 5; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
 	{"an append of nil", "check --model kv h.edn", `{:process 0, :type :invoke, :f :append, :key "x"}
 `,
 		"h.edn:1:1: kv cannot read the value of :append (index 0): expected a string, found nil; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
@@ -864,7 +864,7 @@ process: 0
 		"h.edn:2:1: kv cannot read the value of :get (index 1): expected the key of its invocation, \"x\", found \"y\"; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
 	{"a get of two keys", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :value ["x" "y"]}
 `,
-		"h.edn:1:1: kv cannot read the value of :get (index 0): expected one key, found [\"x\" \"y\"]; several keys at once are multi-register's; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+		"h.edn:1:1: kv cannot read the value of :get (index 0): expected one key, found [\"x\" \"y\"]; for several keys at once use multi-register; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
 	{"a get of another key than it asked for", "check --model kv h.edn", `{:process 0, :type :invoke, :f :get, :value ["x" nil]}
 {:process 0, :type :ok, :f :get, :value ["y" 1]}
 `,
@@ -877,7 +877,7 @@ process: 0
 `,
 		"h.edn:1:1: kv cannot read the value of :cas (index 0): expected [old new], found 1; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
 	{"an --init that is no set", "check --model set --init 5 h.edn", "",
-		"set's --init is a set such as #{1 2}, not 5"},
+		"set's --init must be a set such as #{1 2}, not 5"},
 
 	// Inference.
 	{"a queue could be two", "", "{:process 0, :type :invoke, :f :enqueue, :value 1}\n",
@@ -898,9 +898,9 @@ process: 0
 `,
 		"h.edn: cannot infer the model from :add, :read; give --model set or counter"},
 	{"an --init that does not fit the inferred model", "check --init 1 h.edn", "{:process 0, :type :invoke, :f :acquire}\n",
-		"h.edn: mutex takes no --init: it starts free"},
+		"h.edn: mutex does not take --init: it starts free"},
 	{"a flag that does not fit the inferred model", "check --failed-cas observe h.edn", "{:process 0, :type :invoke, :f :write, :value 1}\n",
-		"h.edn: --failed-cas observe goes with cas-register and kv, not with register"},
+		"h.edn: --failed-cas observe applies to cas-register and kv, not to register"},
 
 	// Paths.
 	{"a file that is not there", "check nothing.edn", "",
@@ -944,12 +944,12 @@ process: 0
 	{"no shard to merge", "merge", write,
 		"no shard given; clew merge --help shows how"},
 	{"a history to merge", "merge h.edn", write,
-		"h.edn:1: this is no line of clew check --shard: invalid character ':' looking for beginning of object key string\n" +
-			"clew: h.edn:2: this is no line of clew check --shard: invalid character ':' looking for beginning of object key string"},
+		"h.edn:1: this is not a line of clew check --shard: invalid character ':' looking for beginning of object key string\n" +
+			"clew: h.edn:2: this is not a line of clew check --shard: invalid character ':' looking for beginning of object key string"},
 	{"standard input merged twice", "merge - -", write,
 		"standard input (-) can be read only once"},
 	{"a merge in another form", "merge --output edn h.edn", write,
-		`--output is text, json, junit, sarif or github, not "edn"`},
+		`--output must be text, json, junit, sarif or github, not "edn"`},
 	{"a folder to merge", "merge empty", write,
 		"empty: is a directory"},
 	{"an unknown command", "frob h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
@@ -1015,27 +1015,27 @@ process: 0
 	{"a bad output", "check --output xml h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--output is text, edn, json, junit, sarif or github, not "xml"`},
+		`--output must be text, edn, json, junit, sarif or github, not "xml"`},
 	{"bad nil reads", "check --nil-reads none h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--nil-reads is any or exact, not "none"`},
+		`--nil-reads must be any or exact, not "none"`},
 	{"bad failed cas", "check --failed-cas true h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--failed-cas is ignore or observe, not "true"`},
+		`--failed-cas must be ignore or observe, not "true"`},
 	{"bad semantics", "check --semantics elle h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--semantics is jepsen or knossos, not "elle"`},
+		`--semantics must be jepsen or knossos, not "elle"`},
 	{"--nil-reads for a set", "check --model set --nil-reads exact h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"--nil-reads exact goes with registers, not with set"},
+		"--nil-reads exact applies to registers, not to set"},
 	{"--failed-cas for a register", "check --model register --failed-cas observe h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"--failed-cas observe goes with cas-register and kv, not with register"},
+		"--failed-cas observe applies to cas-register and kv, not to register"},
 	{"an --init that is no EDN", "check --model register --init [1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
@@ -1051,49 +1051,49 @@ process: 0
 	{"an empty --init", "check --init= h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"--init is an EDN value such as 0 or nil, not empty"},
+		"--init must be an EDN value such as 0 or nil, not empty"},
 	{"an --init for a mutex", "check --model mutex --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"mutex takes no --init: it starts free"},
+		"mutex does not take --init: it starts free"},
 	{"an --init for a queue that is no vector", "check --model fifo-queue --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"fifo-queue's --init is a vector of its elements such as [1 2], not 1"},
+		"fifo-queue's --init must be a vector of its elements such as [1 2], not 1"},
 	{"an --init for multi-register that is no map", "check --model multi-register --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"multi-register's --init is a map such as {:x 0 :y 0}, not 1"},
+		"multi-register's --init must be a map such as {:x 0 :y 0}, not 1"},
 	{"an --init for kv that is no map", "check --model kv --init 1 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`kv's --init is a map such as {"k" "v"}, not 1`},
+		`kv's --init must be a map such as {"k" "v"}, not 1`},
 	{"an --init for kv with a number, and appends", `check|--model|kv|--init|{"x" 1}|h.edn`, `{:process 0, :type :invoke, :f :append, :key "x", :value "a"}
 {:process 0, :type :ok, :f :append, :key "x", :value "a"}
 `,
-		"h.edn:2:1: kv cannot read the value of :append (index 1): only strings are appended to, and there is 1; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
+		"h.edn:2:1: kv cannot read the value of :append (index 1): only strings can be appended to, and the value is 1; it knows :get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]"},
 	{"a duration without unit", "check --time-limit 5 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--time-limit is a duration such as 30s or 5m, not "5"`},
+		`--time-limit must be a duration such as 30s or 5m, not "5"`},
 	{"a duration in words", "check --time-limit soon h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--time-limit is a duration such as 30s or 5m, not "soon"`},
+		`--time-limit must be a duration such as 30s or 5m, not "soon"`},
 	{"a duration of zero", "check --time-limit 0s h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"--time-limit is a positive duration, not 0s"},
+		"--time-limit must be a positive duration, not 0s"},
 	{"a negative duration", "check --time-limit -5s h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		"--time-limit is a positive duration, not -5s"},
+		"--time-limit must be a positive duration, not -5s"},
 	{"silence in words", "check --follow --idle soon h.edn", write,
-		`--idle is a duration such as 30s or 5m, not "soon"`},
+		`--idle must be a duration such as 30s or 5m, not "soon"`},
 	{"rows in words", "render -o x.svg --rows many h.edn", write,
-		`--rows is a number of at least 1, not "many"`},
+		`--rows must be a number of at least 1, not "many"`},
 	{"an event in words", "render -o x.svg --around here h.edn", write,
-		`--around is the :index of an event, a number, not "here"`},
+		`--around must be the :index of an event, a number, not "here"`},
 	{"a file where a table's folder belongs", "compare --verdicts table.tsv h.edn", write,
 		"--verdicts goes with a folder, and h.edn is a file"},
 	{"completions for two shells", "completion bash zsh", write,
@@ -1101,31 +1101,31 @@ process: 0
 	{"a size without number", "check --memory-limit MB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--memory-limit is a size such as 512MB or 8GB, not "MB"`},
+		`--memory-limit must be a size such as 512MB or 8GB, not "MB"`},
 	{"a size of an unknown unit", "check --memory-limit 5X h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--memory-limit is a size such as 512MB or 8GB, not "5X"`},
+		`--memory-limit must be a size such as 512MB or 8GB, not "5X"`},
 	{"a size of zero", "check --memory-limit 0 h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--memory-limit is a size such as 512MB or 8GB, not "0"`},
+		`--memory-limit must be a size such as 512MB or 8GB, not "0"`},
 	{"a negative size", "check --memory-limit=-1GB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--memory-limit is a size such as 512MB or 8GB, not "-1GB"`},
+		`--memory-limit must be a size such as 512MB or 8GB, not "-1GB"`},
 	{"a size of two fractions", "check --memory-limit 1.5.5GB h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--memory-limit is a size such as 512MB or 8GB, not "1.5.5GB"`},
+		`--memory-limit must be a size such as 512MB or 8GB, not "1.5.5GB"`},
 	{"a size without a unit", "check --memory-limit 512 h.edn", write,
 		"--memory-limit 512 needs a unit, such as 512MB"},
 	{"a fraction of a byte", "check --memory-limit 0.5B h.edn", write,
-		`--memory-limit is a size such as 512MB or 8GB, not "0.5B"`},
+		`--memory-limit must be a size such as 512MB or 8GB, not "0.5B"`},
 	{"a size too large", "check --memory-limit 99999999T h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--memory-limit is a size such as 512MB or 8GB, not "99999999T"`},
+		`--memory-limit must be a size such as 512MB or 8GB, not "99999999T"`},
 	{"standard input twice", "check - -", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
@@ -1137,7 +1137,7 @@ process: 0
 	{"a lifeline with a value", "check --stdin-is-lifeline=maybe h.edn", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,
-		`--stdin-is-lifeline is given or not; it takes no value, not "maybe"`},
+		`--stdin-is-lifeline must be given without a value, not "maybe"`},
 	{"an unknown flag of models", "models --bogus", `{:process 0, :type :invoke, :f :write, :value 1}
 {:process 0, :type :ok, :f :write, :value 1}
 `,

@@ -99,9 +99,9 @@ func (k *renderer) given(c *cli.Context) error {
 	case k.extension != ".svg" && k.extension != ".html":
 		return fmt.Errorf("render needs -o with a FILE that ends in %s, not %q", extensions, out)
 	case c.Int("rows") < 1:
-		return fmt.Errorf("--rows is a number of at least 1, not %d", c.Int("rows"))
+		return fmt.Errorf("--rows must be a number of at least 1, not %d", c.Int("rows"))
 	case scale != "order" && scale != "time":
-		return fmt.Errorf("--scale is order or time, not %q", scale)
+		return fmt.Errorf("--scale must be order or time, not %q", scale)
 	}
 	k.window = report.WindowOptions{Rows: c.Int("rows"), ByTime: scale == "time"}
 	if index := c.Int64("around"); c.IsSet("around") {

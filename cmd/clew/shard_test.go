@@ -366,7 +366,7 @@ func TestPartsOfHistoriesThatDifferAreNotMerged(t *testing.T) {
 		}
 	}
 	for _, other := range [][2]string{{"a1.jsonl", "b2.jsonl"}, {"b1.jsonl", "a2.jsonl"}} {
-		const want = "clew: h.edn: shards 1/2 and 2/2 have read different histories under this name (SHA-256 "
+		const want = "clew: h.edn: shards 1/2 and 2/2 read different histories under this name (SHA-256 "
 		if status, stdout, stderr := clewRun("merge", other[0], other[1]); status != exitUsage || stdout != "" || !strings.HasPrefix(stderr, want) {
 			t.Errorf("%v: status %d\n%s%s", other, status, stdout, stderr)
 		}

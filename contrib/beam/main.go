@@ -121,7 +121,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) (int, error) {
 // either says whether the value of a flag is the second of two.
 func either(flag, value, first, second string) (bool, error) {
 	if value != first && value != second {
-		return false, fmt.Errorf("--%s is %s or %s, not %q", flag, first, second, value)
+		return false, fmt.Errorf("--%s must be %s or %s, not %q", flag, first, second, value)
 	}
 	return value == second, nil
 }

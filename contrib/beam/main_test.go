@@ -9,7 +9,7 @@ func TestAFlagHasOneOfItsOwnTwoValues(t *testing.T) {
 	if every, err := either("keyless", "every", "error", "every"); !every || err != nil {
 		t.Error(every, err)
 	}
-	if _, err := either("keyless", "all", "error", "every"); err == nil || err.Error() != `--keyless is error or every, not "all"` {
+	if _, err := either("keyless", "all", "error", "every"); err == nil || err.Error() != `--keyless must be error or every, not "all"` {
 		t.Error(err)
 	}
 }

@@ -26,7 +26,7 @@ func Limit(flag string) (int64, error) {
 	if flag == "" {
 		return available() / 2, nil
 	}
-	bad := fmt.Errorf("--memory-limit is a size such as 512MB or 8GB, not %q", flag)
+	bad := fmt.Errorf("--memory-limit must be a size such as 512MB or 8GB, not %q", flag)
 	m := size.FindStringSubmatch(flag)
 	if m == nil {
 		return 0, bad

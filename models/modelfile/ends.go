@@ -22,11 +22,11 @@ func forgotten(list []syntax.Stmt) error {
 			switch n := n.(type) {
 			case *syntax.DefStmt:
 				if at, ends := falls(n.Body); ends && err == nil {
-					err = syntax.Error{Pos: at, Msg: n.Name.Name + " can end here without return; expected a state, inconsistent(why) or one_of([..]), or return None if it is to give nothing"}
+					err = syntax.Error{Pos: at, Msg: n.Name.Name + " can end here without return; expected a state, inconsistent(why) or one_of([..]), or return None if nothing should be returned"}
 				}
 			case *syntax.ReturnStmt:
 				if n.Result == nil && err == nil {
-					err = syntax.Error{Pos: n.Return, Msg: "this return gives nothing; expected return None if that is what it is to give"}
+					err = syntax.Error{Pos: n.Return, Msg: "this return has no value; expected return None if that is intended"}
 				}
 			}
 			return true
@@ -93,7 +93,7 @@ func lost(list []syntax.Stmt) error {
 			err = syntax.Error{Pos: start, Msg: fmt.Sprintf(format, args...)}
 		}
 	}
-	const refused = "what inconsistent(..) gives is lost here, so that nothing is refused; expected return inconsistent(..)"
+	const refused = "the result of inconsistent(..) is discarded here, so nothing is refused; expected return inconsistent(..)"
 	for _, s := range list {
 		var used map[string]bool // in a function
 		if def, ok := s.(*syntax.DefStmt); ok {
@@ -105,11 +105,11 @@ func lost(list []syntax.Stmt) error {
 				if f := refusing.by(n.X); f == inconsistent {
 					tell(n, refused)
 				} else if f != "" {
-					tell(n, "what %s(..) gives is lost here, and it may be inconsistent(..); expected return %[1]s(..), or its result looked at", f)
+					tell(n, "the result of %s(..) is discarded here, and it may be inconsistent(..); expected return %[1]s(..), or a use of its result", f)
 				}
 			case *syntax.AssignStmt:
 				if name, f := assigned(n), refusing.by(n.RHS); used != nil && name != "" && f != "" && !used[name] {
-					tell(n, "%s = %s(..) is never looked at, so that nothing is refused; expected return %[2]s(..)", name, f)
+					tell(n, "%s = %s(..) is never used, so nothing is refused; expected return %[2]s(..)", name, f)
 				}
 			}
 			return true

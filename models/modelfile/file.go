@@ -77,7 +77,7 @@ func Parse(path string, text []byte) (*File, error) {
 		}
 	}
 	if f.init == nil {
-		return nil, fmt.Errorf("%s: it has no init; expected the state at first, such as init = 0", path)
+		return nil, fmt.Errorf("%s: it has no init; expected the initial state, such as init = 0", path)
 	}
 	if len(f.ops) == 0 {
 		return nil, fmt.Errorf(`%s: it has no ops; expected a function for every :f, such as ops = {"read": read}`, path)
@@ -107,7 +107,7 @@ func (f *File) run(text []byte) (starlark.StringDict, error) {
 	}
 	for _, s := range tree.Stmts {
 		if load, ok := s.(*syntax.LoadStmt); ok {
-			return nil, placed(f.path, syntax.Error{Pos: load.Load, Msg: "a model is one file: it can load nothing"})
+			return nil, placed(f.path, syntax.Error{Pos: load.Load, Msg: "a model is one file and cannot load others"})
 		}
 	}
 	if err := cmp.Or(lost(tree.Stmts), forgotten(tree.Stmts)); err != nil {

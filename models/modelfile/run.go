@@ -73,7 +73,7 @@ func oneOf(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named [
 	var x outcomes
 	for s := range starlark.Elements(states) {
 		if _, none := s.(impossible); none {
-			return nil, errors.New("one_of holds inconsistent(..), which is no state; expected it to be left out")
+			return nil, errors.New("one_of contains inconsistent(..), which is not a state; leave it out")
 		}
 		x.list = append(x.list, s)
 	}
@@ -90,7 +90,7 @@ func keywordOf(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 }
 
 func noGetattr(*starlark.Thread, *starlark.Builtin, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
-	return nil, errors.New("a model has no getattr; expected x.name")
+	return nil, errors.New("a model cannot use getattr; expected x.name")
 }
 
 // operation is an operation as a model sees it.
@@ -123,12 +123,12 @@ func (o operation) Attr(name string) (starlark.Value, error) {
 		return o.of.values.get(o.Key), nil
 	case "out":
 		if !o.OK {
-			return nil, errors.New("nobody knows the op.out of a crashed operation; expected a look at op.ok first")
+			return nil, errors.New("the op.out of a crashed operation is unknown; expected a check of op.ok first")
 		}
 		return o.of.values.get(o.Out), nil
 	case "process":
 		if !o.of.file.process {
-			return nil, errors.New("op.process goes with uses_process = True in the model")
+			return nil, errors.New("op.process requires uses_process = True in the model")
 		}
 		return o.of.values.get(o.Process), nil
 	}

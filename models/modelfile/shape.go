@@ -116,8 +116,8 @@ func isPair(v starlark.Value) bool {
 }
 
 const (
-	notPair  = "it returns (ok, state), as Porcupine's steps do; expected the next state alone, or inconsistent(why) if the operation cannot happen. A state that is such a pair is one at first, too"
-	notTruth = "it returns whether the operation can happen, as Porcupine's steps do; expected the next state, or inconsistent(why) if it cannot. A state that is a boolean is one at first, too"
+	notPair  = "it returns (ok, state), as Porcupine's steps do; expected the next state alone, or inconsistent(why) if the operation cannot happen. If such a pair is the state, the initial state must also be one"
+	notTruth = "it returns whether the operation can happen, as Porcupine's steps do; expected the next state, or inconsistent(why) if it cannot. If a boolean is the state, the initial state must also be one"
 )
 
 // checkShapes returns an error about a step whose text shows that it returns the same as
@@ -159,7 +159,7 @@ func (m *bound) shaped(before, v starlark.Value, op operation) error {
 	case isNumber(v) && isNumber(start):
 		return nil
 	}
-	m.file.remark("a state is of type %s after :%s, and %s at first", v.Type(), op.F, start.Type())
+	m.file.remark("a state has type %s after :%s, but %s initially", v.Type(), op.F, start.Type())
 	return nil
 }
 
@@ -209,7 +209,7 @@ func (f *File) Warnings() (list []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.refuses {
-		list = append(list, "no step says inconsistent(why), so that no history is ever invalid")
+		list = append(list, "no step returns inconsistent(why), so no history is ever invalid")
 	}
 	if f.remarked != "" {
 		list = append(list, f.remarked)

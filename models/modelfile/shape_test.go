@@ -98,7 +98,7 @@ ops = {"write": write, "read": read}`, "write 2, read nil -> 2", "write 2, read 
 
 // TestModelsThatRefuseNothingAreToldOf has models that are not errors, but useless.
 func TestModelsThatRefuseNothingAreToldOf(t *testing.T) {
-	const never = "no step says inconsistent(why), so that no history is ever invalid"
+	const never = "no step returns inconsistent(why), so no history is ever invalid"
 	for _, x := range []struct {
 		text    string
 		want    []string
@@ -111,11 +111,11 @@ ops = {"read": read}`, []string{never}, true},
 		{`
 init = 0
 def read(state, op): return str(state) if state == op.out or op.out == 7 else inconsistent("no")
-ops = {"read": read}`, []string{"a state is of type string after :read, and int at first"}, false},
+ops = {"read": read}`, []string{"a state has type string after :read, but int initially"}, false},
 		{`
 init = {}
 def read(state, op): return [state]
-ops = {"read": read}`, []string{never, "a state is of type list after :read, and dict at first"}, true},
+ops = {"read": read}`, []string{never, "a state has type list after :read, but dict initially"}, true},
 	} {
 		f, err := modelfile.Parse("m.star", []byte(x.text))
 		if err != nil {

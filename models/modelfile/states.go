@@ -152,7 +152,7 @@ func (t *table) intern(v starlark.Value, grown growth, depth int) (int32, error)
 		return t.leafOf(integer(x.String()), x), nil
 	case starlark.Float:
 		if x != x {
-			return 0, errors.New("a state holds no NaN, which equals nothing")
+			return 0, errors.New("a state cannot contain NaN, which equals nothing")
 		}
 		return t.leafOf(float64(x), x), nil
 	case starlark.String:

@@ -165,7 +165,7 @@ func dictOf(keys, held []starlark.Value) (*starlark.Dict, error) {
 // text returns a string or keyword as a string of that text.
 func (t *values) text(x edn.Value, text string) (starlark.Value, error) {
 	if first, seen := t.strings[text]; seen && first.Kind() != x.Kind() {
-		return nil, fmt.Errorf("the history has both %v and %v, which would both be the string %q in the model; with keywords = \"keep\" in the model they stay apart", first, x, text)
+		return nil, fmt.Errorf("the history has both %v and %v, which would both be the string %q in the model; with keywords = \"keep\" in the model they stay distinct", first, x, text)
 	} else if !seen {
 		t.strings[text] = x
 	}

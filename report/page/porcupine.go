@@ -42,9 +42,9 @@ func WritePorcupine(ctx context.Context, w io.Writer, r *report.Result) error {
 	r = r.FirstFailing()
 	switch {
 	case r.Keys != nil:
-		return errors.New("a page in porcupine's style is of one history; found independent keys, none of which fails")
+		return errors.New("a page in porcupine's style shows one history; found independent keys, none of which fails")
 	case r.History == nil || r.Verdict == jepsen.Unknown:
-		return errors.New("a page in porcupine's style is of a failure or a witness; found a history that is undecided")
+		return errors.New("a page in porcupine's style shows a failure or a witness; found an undecided history")
 	}
 	p, err := newPorcupinePage(ctx, r)
 	if err != nil {
@@ -85,7 +85,7 @@ func newPorcupinePage(ctx context.Context, r *report.Result) (*porcupinePage, er
 		order, p.end = r.Before, r.FailEvent
 	}
 	if order == nil {
-		return nil, errors.New("a page in porcupine's style needs a linearization to begin with; found none: " + cmp.Or(r.Missing, "operations without a key take effect once for every key"))
+		return nil, errors.New("a page in porcupine's style needs a linearization to start from; found none: " + cmp.Or(r.Missing, "operations without a key take effect once for every key"))
 	}
 	rowOf := make([]models.Row, r.History.Operations())
 	for i := range rowOf {

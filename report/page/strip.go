@@ -90,7 +90,7 @@ func newStrip(h *jepsen.History, fail jepsen.Event) strip {
 	s.Text = fmt.Sprintf("%s, %s: %d operations succeeded, %d failed, %d crashed; at most %d began in one of %d stretches",
 		s.Of, s.Length, s.OK, s.Failed, s.Crashed, s.Most, n)
 	if n := len(s.Spells); n > 0 {
-		s.Text += fmt.Sprintf("; %d times the nemesis or another process that is no client did something", n)
+		s.Text += fmt.Sprintf("; %d events of the nemesis or of other processes that are not clients", n)
 	}
 	return s
 }

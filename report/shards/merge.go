@@ -140,7 +140,7 @@ func (p *piece) nonsense(n int, why string) bool {
 		at = "shard " + p.shard + ": "
 		p.m.lost(p.shard)
 	}
-	p.wrong("%s:%d: %sthis is no line of clew check --shard: %s", p.name, n, at, why)
+	p.wrong("%s:%d: %sthis is not a line of clew check --shard: %s", p.name, n, at, why)
 	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
 	p.bad++
 	return p.bad == 1
@@ -166,7 +166,7 @@ func (p *piece) finish(n int, t Trailer) {
 		p.wrong("%s:%d: shard %s is damaged: its trailer counts %d lines (%d valid, %d invalid, %d unknown, %d unreadable), and there are %d (%d, %d, %d, %d)", p.name, n,
 			t.Shard, t.Lines, t.Valid, t.Invalid, t.Unknown, t.Unreadable, counted.Lines, counted.Valid, counted.Invalid, counted.Unknown, counted.Unreadable)
 	} else if sums != t.Sums {
-		p.wrong("%s:%d: shard %s is damaged: its lines are not those that its trailer speaks of; run it again", p.name, n, t.Shard)
+		p.wrong("%s:%d: shard %s is damaged: its lines do not match its trailer; run it again", p.name, n, t.Shard)
 	}
 	p.m.lines = append(p.m.lines, p.lines...)
 	p.shard, p.lines, p.Trailer = "", nil, Trailer{}
@@ -230,9 +230,9 @@ func (m *Merger) Lines() ([]Line, error) {
 		}
 		switch lines := m.expected(rest[:same]); {
 		case first.Place != want || first.At >= n:
-			return nil, fmt.Errorf("a line is that of %s of %d (%s), expected one of %s: these are no shards of one list", first.Place, n, rest[0].File, want)
+			return nil, fmt.Errorf("a line is that of %s of %d (%s), expected one of %s: these are not shards of one list", first.Place, n, rest[0].File, want)
 		case same != lines:
-			return nil, fmt.Errorf("%s of %d (%s) has %d lines, expected %d: these are no shards of one list", first.Place, n, rest[0].File, same, lines)
+			return nil, fmt.Errorf("%s of %d (%s) has %d lines, expected %d: these are not shards of one list", first.Place, n, rest[0].File, same, lines)
 		}
 		if err := differing(rest[:same]); err != nil {
 			wrong = append(wrong, err)
@@ -244,7 +244,7 @@ func (m *Merger) Lines() ([]Line, error) {
 		}
 	}
 	if want != (Place{At: n}) {
-		return nil, fmt.Errorf("%s of %d has no line: these are no shards of one list", want, n)
+		return nil, fmt.Errorf("%s of %d has no line: these are not shards of one list", want, n)
 	}
 	if len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
@@ -264,7 +264,7 @@ func differing(lines []Line) error {
 			first = l
 		case l.Run.Part.Read != first.Run.Part.Read:
 			a, b := first.Run, l.Run
-			return fmt.Errorf("%s: shards %s and %s have read different histories under this name (SHA-256 %s and %s); check the same store again with one of them", l.File, a.Shard, b.Shard, a.Part.Read, b.Part.Read)
+			return fmt.Errorf("%s: shards %s and %s read different histories under this name (SHA-256 %s and %s); check the same store again with one of them", l.File, a.Shard, b.Shard, a.Part.Read, b.Part.Read)
 		}
 	}
 	return nil
@@ -314,21 +314,21 @@ func (m *Merger) disagreements() (wrong []error) {
 		case s.shard.Of != first.shard.Of:
 			other = "expected shards of one N"
 		case s.List != first.List || s.Listed != first.Listed:
-			other = fmt.Sprintf("it is of another list of %d entries, not %d; expected the same paths, with the same histories in them", s.Listed, first.Listed)
+			other = fmt.Sprintf("it belongs to a list of %d entries, not of %d; expected the same paths, with the same histories in them", s.Listed, first.Listed)
 		case s.Clew != first.Clew:
 			other = fmt.Sprintf("it was checked by clew %s, not by clew %s; expected one version", s.Clew, first.Clew)
 		case s.Inputs != first.Inputs:
-			other = "it is of another store, whose files have the same names and hold something else; expected the same paths, with the same histories in them"
+			other = "it belongs to another store, whose files have the same names but different contents; expected the same paths, with the same histories in them"
 		case s.Settings != first.Settings:
 			other = fmt.Sprintf("it was checked with %s, not with %s; expected the same flags", flags(s.Settings), flags(first.Settings))
 		case in[s.shard.I] != "":
-			wrong = append(wrong, fmt.Errorf("shard %s is doubled: it is in %s and in %s", s.shard, in[s.shard.I], s.name))
+			wrong = append(wrong, fmt.Errorf("shard %s occurs twice: in %s and in %s", s.shard, in[s.shard.I], s.name))
 			continue
 		default:
 			in[s.shard.I] = s.name
 			continue
 		}
-		wrong = append(wrong, fmt.Errorf("%s: shard %s does not go with %s in %s: %s", s.name, s.shard, first.shard, first.name, other))
+		wrong = append(wrong, fmt.Errorf("%s: shard %s does not match %s in %s: %s", s.name, s.shard, first.shard, first.name, other))
 	}
 	var missing []string
 	for i := range first.shard.Of {

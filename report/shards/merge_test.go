@@ -106,7 +106,7 @@ func TestMembersOfAnArchiveAreOneOfTheList(t *testing.T) {
 		t.Error(got)
 	}
 	if got, want := merged(t, strings.ReplaceAll(one, `"listed":2`, `"listed":3`), strings.ReplaceAll(two, `"listed":2`, `"listed":3`)),
-		"history 3 of 3 has no line: these are no shards of one list"; got != want {
+		"history 3 of 3 has no line: these are not shards of one list"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -128,43 +128,43 @@ func TestOnlyShardsThatMakeAWholeAreMerged(t *testing.T) {
 		{"more shards than histories", []string{shard(1, 2, 1), shard(2, 2, 1)}, "0.edn"},
 		{"one is missing", []string{one, three}, "shard 2/3 is missing"},
 		{"two are missing", []string{two}, "2 shards are missing: 1/3, 3/3"},
-		{"one is doubled", []string{one, two, three, two}, "shard 2/3 is doubled: it is in b and in d"},
-		{"one is doubled in a file", []string{one + two + three + two}, "shard 2/3 is doubled: it is in a and in a"},
-		{"one is of another number of shards", []string{one, two, three, shard(1, 4, 7)}, "d: shard 1/4 does not go with 1/3 in a: expected shards of one N"},
+		{"one is doubled", []string{one, two, three, two}, "shard 2/3 occurs twice: in b and in d"},
+		{"one is doubled in a file", []string{one + two + three + two}, "shard 2/3 occurs twice: in a and in a"},
+		{"one is of another number of shards", []string{one, two, three, shard(1, 4, 7)}, "d: shard 1/4 does not match 1/3 in a: expected shards of one N"},
 		{"one is of another list", []string{one, shard(2, 3, 8), three},
-			"b: shard 2/3 does not go with 1/3 in a: it is of another list of 8 entries, not 7; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
+			"b: shard 2/3 does not match 1/3 in a: it belongs to a list of 8 entries, not of 7; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
 		{"one is of another store", []string{one, strings.Replace(two, `"inputs":""`, `"inputs":"fe"`, 1), three},
-			"b: shard 2/3 does not go with 1/3 in a: it is of another store, whose files have the same names and hold something else; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
+			"b: shard 2/3 does not match 1/3 in a: it belongs to another store, whose files have the same names but different contents; expected the same paths, with the same histories in them\nshard 2/3 is missing"},
 		{"one is of another version", []string{one, strings.Replace(two, `"clew":"v1"`, `"clew":"v2"`, 1), three},
-			"b: shard 2/3 does not go with 1/3 in a: it was checked by clew v2, not by clew v1; expected one version\nshard 2/3 is missing"},
+			"b: shard 2/3 does not match 1/3 in a: it was checked by clew v2, not by clew v1; expected one version\nshard 2/3 is missing"},
 		{"one has other flags", []string{one, strings.Replace(two, "--model register", "", 1), three},
-			"b: shard 2/3 does not go with 1/3 in a: it was checked with no flags, not with --model register; expected the same flags\nshard 2/3 is missing"},
+			"b: shard 2/3 does not match 1/3 in a: it was checked with no flags, not with --model register; expected the same flags\nshard 2/3 is missing"},
 		{"one has no trailer", []string{one, strings.Join(lines[:len(lines)-2], ""), three}, "b: shard 2/3 was cut short after 2 histories: it has no trailer; run it again"},
 		{"and another one follows", []string{strings.Join(lines[:len(lines)-2], "") + one, three}, "a: shard 2/3 was cut short after 2 histories: it has no trailer; run it again"},
 		{"and only a trailer follows", []string{strings.Join(lines[:len(lines)-2], "") + shard(2, 2, 1), one, three},
 			"a: shard 2/3 was cut short after 2 histories: it has no trailer; run it again\n" +
-				"b: shard 1/3 does not go with 2/2 in a: expected shards of one N\nc: shard 3/3 does not go with 2/2 in a: expected shards of one N\nshard 1/2 is missing"},
+				"b: shard 1/3 does not match 2/2 in a: expected shards of one N\nc: shard 3/3 does not match 2/2 in a: expected shards of one N\nshard 1/2 is missing"},
 		{"one lacks a line", []string{one, lines[0] + strings.Join(lines[2:], ""), three},
 			"b:2: shard 2/3 is damaged: its trailer counts 2 lines (2 valid, 0 invalid, 0 unknown, 0 unreadable), and there are 1 (1, 0, 0, 0)"},
 		{"one has a line twice", []string{one, lines[0] + two, three},
 			"b:4: shard 2/3 is damaged: its trailer counts 2 lines (2 valid, 0 invalid, 0 unknown, 0 unreadable), and there are 3 (3, 0, 0, 0)"},
 		{"one has a history of another one", []string{one, strings.Replace(two, `"at":1`, `"at":0`, 1), three},
-			"history 1 of 7 (0.edn) has 2 lines, expected 1: these are no shards of one list"},
+			"history 1 of 7 (0.edn) has 2 lines, expected 1: these are not shards of one list"},
 		{"one has a history that is none of the list", []string{one, two, strings.Replace(three, `"at":5`, `"at":7`, 1)},
-			"a line is that of history 7 of 7 (6.edn), expected one of history 6: these are no shards of one list"},
+			"a line is that of history 7 of 7 (6.edn), expected one of history 6: these are not shards of one list"},
 		{"one has a history beyond the list", []string{strings.Replace(one, `"at":6`, `"at":7`, 1), two, three},
-			"a line is that of history 8 of 7 (6.edn), expected one of history 7: these are no shards of one list"},
+			"a line is that of history 8 of 7 (6.edn), expected one of history 7: these are not shards of one list"},
 		{"one has some of an archive", []string{one, strings.Replace(two, `"at":4`, `"at":4,"members":2`, 1), three},
-			"a line is that of history 6 of 7 (5.edn), expected one of history 5 (member 2 of 2): these are no shards of one list"},
+			"a line is that of history 6 of 7 (5.edn), expected one of history 5 (member 2 of 2): these are not shards of one list"},
 		{"one has another part of an archive", []string{one, strings.Replace(two, `"at":4`, `"at":4,"member":1,"members":2`, 1), three},
-			"a line is that of history 5 (member 2 of 2) of 7 (4.edn), expected one of history 5 (member 1 of 2): these are no shards of one list"},
+			"a line is that of history 5 (member 2 of 2) of 7 (4.edn), expected one of history 5 (member 1 of 2): these are not shards of one list"},
 		{"an archive is not what it was", []string{strings.Replace(one, `"at":3`, `"at":4,"member":1,"members":3`, 1), strings.Replace(two, `"at":4`, `"at":4,"members":2`, 1), strings.Replace(three, `"at":5`, `"at":3`, 1)},
-			"a line is that of history 5 (member 2 of 3) of 7 (3.edn), expected one of history 5 (member 2 of 2): these are no shards of one list"},
+			"a line is that of history 5 (member 2 of 3) of 7 (3.edn), expected one of history 5 (member 2 of 2): these are not shards of one list"},
 		{"a trailer with no shard", []string{strings.ReplaceAll(one, `"shard":"1/3"`, `"shard":"x"`), two, three},
 			"a:4: the trailer has no shard: expected I/N, such as 3/16, or auto, with an I from 1 to N, found \"x\"\nshard 1/3 is missing"},
-		{"lines without shards", []string{one, two, three, `{"file":"x.edn","valid":true}` + "\n"}, "d:1: this is no line of clew check --shard: it has no shard"},
-		{"a history", []string{"{:process 0, :type :invoke}\n"}, "a:1: this is no line of clew check --shard: invalid character ':' looking for beginning of object key string"},
-		{"no verdict", []string{one, strings.Replace(two, "true", "maybe", 1), three}, "b:1: this is no line of clew check --shard: invalid character 'm' looking for beginning of value\n" +
+		{"lines without shards", []string{one, two, three, `{"file":"x.edn","valid":true}` + "\n"}, "d:1: this is not a line of clew check --shard: it has no shard"},
+		{"a history", []string{"{:process 0, :type :invoke}\n"}, "a:1: this is not a line of clew check --shard: invalid character ':' looking for beginning of object key string"},
+		{"no verdict", []string{one, strings.Replace(two, "true", "maybe", 1), three}, "b:1: this is not a line of clew check --shard: invalid character 'm' looking for beginning of value\n" +
 			"b:3: shard 2/3 is damaged: its trailer counts 2 lines (2 valid, 0 invalid, 0 unknown, 0 unreadable), and there are 1 (1, 0, 0, 0)"},
 		{"an empty file", []string{one, two, three, ""}, "d: it is empty: a shard was cut short before its first line; run it again"},
 		{"a torn line", []string{one, two[:10], three}, "b:1: a shard was cut off in the middle of this line; run it again\nshard 2/3 is missing"},
@@ -191,7 +191,7 @@ func TestNoByteOfAShardChangesInSilence(t *testing.T) {
 	}
 	line, _, _ := strings.Cut(two, "\n")
 	other := strings.Replace(two, line+"\n", resealed(strings.Replace(line, "1.edn", "9.edn", 1)+"\n"), 1)
-	want := "b:3: shard 2/2 is damaged: its lines are not those that its trailer speaks of; run it again"
+	want := "b:3: shard 2/2 is damaged: its lines do not match its trailer; run it again"
 	if got := mergedAsIs(t, one, other); got != want {
 		t.Error(got)
 	}
