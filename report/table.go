@@ -62,7 +62,7 @@ func (t Table) RowOf(run Run, l Line) string {
 		operations, crashed, skipped = strconv.Itoa(l.Operations), strconv.Itoa(l.Crashed), strconv.Itoa(l.Skipped)
 	}
 	model := modelText(string(l.Model), string(l.Init), string(l.Reading), run.Inferred, l.ToldBy)
-	model = strings.Replace(model, "told by results.edn", "results.edn", 1) // there is little room
+	model = strings.Replace(model, "according to results.edn", "results.edn", 1) // there is little room
 	row := t.line(cmp.Or(run.Test, l.File), run.Time, model, verdict, operations, crashed, skipped, string(l.Analyzer), ms)
 	if l.Valid == jepsen.Invalid || l.Cause == Text(jepsen.InitialValue) {
 		row += "    " + text.Line(string(l.Explanation)) + "\n"

@@ -201,7 +201,7 @@ func modelText(model, init, reading string, inferred bool, toldBy string) string
 		by = append(by, "inferred")
 	}
 	if toldBy != "" {
-		by = append(by, "told by "+toldBy)
+		by = append(by, "according to "+toldBy)
 	}
 	if by != nil {
 		model += " (" + strings.Join(by, ", ") + ")"

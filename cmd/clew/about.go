@@ -97,7 +97,7 @@ func completionCommand(stdout io.Writer) *cli.Command {
 		ArgsUsage:   strings.Join(usage.Shells, "|"),
 		Description: completionHelp,
 		Action: func(c *cli.Context) error {
-			shell, expected := c.Args().First(), "completion is for one shell: "+text.OneOf(usage.Shells)
+			shell, expected := c.Args().First(), "completion takes one shell: "+text.OneOf(usage.Shells)
 			if c.NArg() == 0 {
 				return errors.New(expected)
 			}
@@ -114,7 +114,7 @@ func manCommand(stdout io.Writer) *cli.Command {
 	return &cli.Command{
 		Name:  "man",
 		Usage: "print the man page",
-		Description: "Prints the man page, in roff: what --help says of every command, and the models.\n\n" +
+		Description: "Prints the man page, in roff: what --help says about every command, and the models.\n\n" +
 			"Examples:\n   clew man | man -l -\n   clew man > /usr/local/share/man/man1/clew.1",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

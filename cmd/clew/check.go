@@ -31,7 +31,7 @@ import (
 
 const checkHelp = `Reads each history and says whether it is linearizable. A PATH is a history
 (EDN, test.jepsen, JSON, the .log form or another that clew convert knows, plain,
-.gz or .zst; told apart by content), - for standard input, or a directory or an
+.gz or .zst; detected from the content), - for standard input, or a directory or an
 archive of them (.tar, .tar.gz, .tar.zst, .zip), such as a store: every
 history.edn in it, every test.jepsen where that is missing or cut off, every
 history.txt where both are missing, or else all files of one form (.edn, or else
@@ -39,7 +39,7 @@ history.txt where both are missing, or else all files of one form (.edn, or else
 
 The results of a stored test (results.edn or test.jepsen) may say its model, its
 initial value and whether it has keys. They count where --model or --init is not
-given, and the output says so: (told by results.edn).
+given, and the output says so: (according to results.edn).
 
 Examples:
    clew check store/latest/history.edn
@@ -53,10 +53,10 @@ Examples:
    clew check --quiet --time-limit 2m --unknown pass store/ || echo some run fails
    xzcat history.edn.xz | clew check --model mutex -
    clew check --model register --follow store/latest/jepsen.log    # while the test runs
-   clew check --shard 3/16 store/ > 3.jsonl          # a part; clew merge puts parts together
+   clew check --shard 3/16 store/ > 3.jsonl          # a part; clew merge joins the parts
 
 Evidence goes to standard output if its FILE is -, and results to standard error
-then. If it cannot be written the verdict stands. A FIFO waits for its reader,
+then. If it cannot be written, the verdict stands. A FIFO waits for its reader,
 until the time limit or a signal.
 
 Exit status: 0 all valid, 1 some invalid, 2 some unknown, 254 bad arguments or
@@ -78,19 +78,19 @@ func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			&cli.StringFlag{Name: "witness", Usage: "write the linearization of a valid history to `FILE`: its op maps in order (clew verify replays it)"},
 			&cli.StringFlag{Name: "core", Usage: "write the few operations of an invalid history that fail by themselves to `FILE`, as a history"},
 			&cli.StringFlag{Name: "svg", Usage: "draw the operations around the failure of an invalid history to `FILE`"},
-			&cli.StringFlag{Name: "html", Usage: "write a page for a browser to `FILE`: the verdict, a drawing to move about in, and the operations"},
+			&cli.StringFlag{Name: "html", Usage: "write a page for a browser to `FILE`: the verdict, an interactive drawing and the operations"},
 			&cli.StringFlag{Name: "html-dir", Usage: "write such a page of every history that is not valid to a file below `DIR`, and an index.html of all"},
-			&cli.StringFlag{Name: "html-style", Value: htmlStyles[0], Usage: "what a page looks like: `clew`, or as porcupine draws it (porcupine)"},
-			&cli.StringFlag{Name: "certificate", Usage: "write to `FILE` what proves the verdict, for programs that share nothing with clew (docs/certificate.md)"},
+			&cli.StringFlag{Name: "html-style", Value: htmlStyles[0], Usage: "the style of a page: `clew` or porcupine"},
+			&cli.StringFlag{Name: "certificate", Usage: "write to `FILE` a proof of the verdict, for checkers that share no code with clew (docs/certificate.md)"},
 			&cli.StringFlag{Name: "evidence", Usage: "write the core of every invalid history to a file below `DIR`, which becomes a store of them"},
 			&cli.StringFlag{Name: "models", Usage: "which model each test of a store has: an EDN map in `FILE`, such as {\"etcd\" {:model :cas-register :init 0}}"},
-			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto for the part of a task of Kubernetes or Slurm (docs/scale.md)"},
-			&cli.BoolFlag{Name: "shard-keys", Usage: "with --shard and --independent: part every history by its keys"},
+			&cli.StringFlag{Name: "shard", Usage: "check one of N parts of all histories, `I/N`, for clew merge; auto takes I and N from Kubernetes or Slurm (docs/scale.md)"},
+			&cli.BoolFlag{Name: "shard-keys", Usage: "with --shard and --independent: split every history by its keys"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "stop at the first invalid history"},
-			&cli.BoolFlag{Name: "verify", Usage: "check the evidence again whatever it costs: replay the witness, have the core decided by another engine (what is cheap is always checked)"},
-			&cli.BoolFlag{Name: "no-verify", Usage: "check no evidence again"},
-			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written, and end as soon as it is invalid, or 200 ms after the first signal: with the verdict, or with how far it is decided"},
-			&cli.DurationFlag{Name: "idle", DefaultText: "never", Usage: "with --follow: the history has ended if nothing came for `DURATION`, such as 30s"},
+			&cli.BoolFlag{Name: "verify", Usage: "recheck the evidence whatever it costs: replay the witness, decide the core with another engine (cheap checks always run)"},
+			&cli.BoolFlag{Name: "no-verify", Usage: "do not recheck the evidence"},
+			&cli.BoolFlag{Name: "follow", Usage: "check a history while it is being written, and end as soon as it is invalid, or 200 ms after the first signal, with the verdict or with how far the history was decided"},
+			&cli.DurationFlag{Name: "idle", DefaultText: "never", Usage: "with --follow: treat the history as ended after `DURATION` without new data, such as 30s"},
 			&cli.BoolFlag{Name: "stdin-is-lifeline", Usage: "end when standard input closes"},
 		}),
 		Action: func(c *cli.Context) error {
@@ -140,13 +140,13 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	case count(c.Args().Slice(), "-") > 1:
 		return errors.New("standard input (-) can be read only once")
 	case k.lifeline && count(c.Args().Slice(), "-") > 0:
-		return errors.New("--stdin-is-lifeline does not go together with reading a history from standard input (-)")
+		return errors.New("--stdin-is-lifeline cannot be combined with reading a history from standard input (-)")
 	}
 	if k.options, k.memory, err = searchOptions(c); err != nil {
 		return err
 	}
 	if k.options.Verify, k.options.NoVerify = c.Bool("verify"), c.Bool("no-verify"); k.options.Verify && k.options.NoVerify {
-		return errors.New("--verify and --no-verify do not go together")
+		return errors.New("--verify and --no-verify cannot be combined")
 	}
 	if k.follow, err = givenFollowing(c, &k.reading); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (k *checker) notBegun(ctx context.Context, histories int) {
 	k.tally.of[interrupted] += histories
 	k.tally.of[notChecked] += histories
 	if k.pipeline != nil {
-		line := report.Line{Valid: jepsen.Unknown, Cause: report.Text(jepsen.Interrupted), Explanation: report.Text(fmt.Sprintf("%d more histories were not begun", histories))}
+		line := report.Line{Valid: jepsen.Unknown, Cause: report.Text(jepsen.Interrupted), Explanation: report.Text(fmt.Sprintf("%d more histories were not started", histories))}
 		k.summarize(ctx, k.pipeline.Add(ci.Record{Line: line, Name: fmt.Sprintf("%d more histories", histories)}))
 	}
 }
@@ -456,7 +456,7 @@ func (k *checker) late(j *job, cause jepsen.Cause) answer {
 		r.History, r.Keys, r.FailEvent = known.History, known.Keys, known.FailEvent
 	}
 	r.Explanation = text.Brief(known.FirstFailing().Explanation)
-	r.Missing = fmt.Sprintf("evidence is missing (%s): what a result says beside the verdict", cause)
+	r.Missing = fmt.Sprintf("evidence is missing (%s): everything except the verdict", cause)
 	return k.answer(context.Background(), j, r)
 }
 
@@ -542,7 +542,7 @@ func (k *checker) wrong(r *report.Result) error {
 		return bundle.Write(w, fmt.Sprintf("clew %s\ncommand: %q\n", version(), os.Args), failed)
 	})
 	if lost != nil {
-		return fmt.Errorf("%w; what is to be sent could not be written: %w", err, lost)
+		return fmt.Errorf("%w; the report to be sent could not be written: %w", err, lost)
 	}
 	return fmt.Errorf("%w; all that is needed is in %s", err, file)
 }

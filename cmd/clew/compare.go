@@ -30,11 +30,11 @@ import (
 	"clew/report"
 )
 
-const compareHelp = `Checks histories again and says whether clew agrees with what Knossos said of
-them: with every linearizability result in the results.edn beside a history.edn, or in
-a test.jepsen, whatever its checker is called, of each independent key too; or
-with a table of verdicts. A failure agrees if the failing operation is the same. Where they
-disagree, clew shows its evidence, verified, and the known difference if one
+const compareHelp = `Checks histories again and says whether clew agrees with Knossos. It compares every
+linearizability result in the results.edn beside a history.edn, or in a test.jepsen,
+whatever its checker is called, and those of each independent key. It can also compare
+a table of verdicts. A failure agrees if the failing operation is the same. Where
+they disagree, clew shows its verified evidence, and the known difference if one
 explains it.
 
 A PATH is a history or a directory, as for clew check. Without --model and --init
@@ -46,7 +46,7 @@ history, of its keys too, must be of the same one.
 FILE appended. It prints Knossos's result map, or a line "FILE<TAB>true" as
 Knossos's own command line does. It gets twice the time limit, or 10 minutes.
 
---verdicts TABLE has columns parted by tabs: file, verdict, and if its first
+--verdicts TABLE has columns separated by tabs: file, verdict, and if its first
 line names them model (cas-register:0 is one from 0), algo, ms and fail_index.
 Files are below PATH, a folder, or beside the table if no PATH is given.
 
@@ -105,9 +105,9 @@ func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 	case err != nil:
 		return err
 	case c.IsSet("verdicts") && k.knossos != "":
-		return errors.New("--verdicts and --knossos do not go together")
+		return errors.New("--verdicts and --knossos cannot be combined")
 	case c.IsSet("verdicts") && c.NArg() > 1:
-		return errors.New("--verdicts goes with at most one folder of histories")
+		return errors.New("--verdicts takes at most one folder of histories")
 	case !c.IsSet("verdicts") && !c.Args().Present():
 		return errors.New("no history given; clew compare --help shows how")
 	}
@@ -146,7 +146,7 @@ func (k *comparer) find(ctx context.Context, path string) error {
 // findTable adds the histories of a table, in its order, each once.
 func (k *comparer) findTable(ctx context.Context, path, dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("--verdicts goes with a folder, and %s is a file", dir)
+		return fmt.Errorf("--verdicts needs a folder, and %s is a file", dir)
 	}
 	f, err := files.Open(path)
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 const convertHelp = `Writes a history in another form, to standard output or to a file, whole or not
 at all. FILE is a history (plain, .gz or .zst), or - for standard input.
 
-   edn       op maps as Jepsen writes them, one a line
-   jsonl     JSON objects, one a line; json: one array of them. "type" and "f"
-             are strings; what JSON cannot say is {"edn": "TEXT"}
+   edn       op maps as Jepsen writes them, one per line
+   jsonl     JSON objects, one per line; json: one array of them. "type" and "f"
+             are strings; what JSON cannot express is {"edn": "TEXT"}
    log       INFO  jepsen.util - 0 :invoke :read nil
    fastlin   METHOD VALUE START END            queues, stacks, priority queues, sets
    fptlin    PROCESS START END METHOD VALUE    and registers with :cas alone
    limo      [THREAD] call push(1), [THREAD] return: queues and stacks
-   intervals {"process":0,"f":"write","value":1,"call":0,"return":2}, one a line
+   intervals {"process":0,"f":"write","value":1,"call":0,"return":2}, one per line
 
-A test.jepsen, in which Jepsen stores a test, is read, and not written.
+A test.jepsen, in which Jepsen stores a test, can be read but not written.
 
 EDN and JSON hold everything. What another form cannot hold is an error that
 names the event, such as a crashed operation in fastlin.
@@ -50,7 +50,7 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 		Description: convertHelp,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the `FORM` to write: " + forms.Names()},
-			&cli.StringFlag{Name: "from", DefaultText: "told by the content", Usage: "the `FORM` to read: one of these, or test.jepsen"},
+			&cli.StringFlag{Name: "from", DefaultText: "detected from the content", Usage: "the `FORM` to read: one of these, or test.jepsen"},
 			&cli.StringFlag{Name: "o", Value: "-", DefaultText: "standard output", Usage: "write to `FILE`; - is standard output"},
 		}, limitFlags()...),
 		Action: func(c *cli.Context) error {

@@ -168,7 +168,7 @@ func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.W
 			return err
 		}
 		if !p.to.Descriptor("1") && !p.to.Through() && p.to.Same(results) {
-			return fmt.Errorf("%s %s: that is standard output, which has the results; expected another file, or -", p.flag, p.path)
+			return fmt.Errorf("%s %s: that is standard output, where the results go; expected another file, or -", p.flag, p.path)
 		}
 		for _, other := range e.files[:i] {
 			if p.to.Same(other.to) {
@@ -201,7 +201,7 @@ func (f folder) outside(paths []string) error {
 		}
 		for dir, _ = filepath.Abs(dir); ; dir = filepath.Dir(dir) {
 			if info, err := os.Stat(dir); err == nil && os.SameFile(info, read) {
-				return fmt.Errorf("%s %s: clew reads %s, and would take evidence in it for histories the next time; expected a folder outside of it", f.flag, f.dir, path)
+				return fmt.Errorf("%s %s: clew reads %s, and would read evidence in it as histories next time; expected a folder outside of it", f.flag, f.dir, path)
 			}
 			if dir == filepath.Dir(dir) {
 				break
@@ -248,7 +248,7 @@ func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdou
 // apart is an error for an output that is read.
 func apart(name string, to *files.Output, inputs files.Set) error {
 	if inputs.Has(to) {
-		return fmt.Errorf("%s: that is what clew reads; expected another file", name)
+		return fmt.Errorf("%s: this is an input of clew; expected another file", name)
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func alien(name string, to *files.Output, read []string, with ...*files.Output) 
 			own = real
 		}
 		if err == nil && own == filepath.Clean(dir) {
-			return fmt.Errorf("%s: a later check would take it for Jepsen's own, beside %s; expected another name, or another folder", name, filepath.Base(path))
+			return fmt.Errorf("%s: a later check would mistake it for Jepsen's own file beside %s; expected another name or folder", name, filepath.Base(path))
 		}
 	}
 	return nil
@@ -374,7 +374,7 @@ func (e *evidence) stale(j *job, r *report.Result) (said []string) {
 			continue
 		}
 		if path := f.fileOf(j); isFile(path) {
-			said = append(said, fmt.Sprintf("%s is of an earlier run: now the history is %s", path, r.Verdict))
+			said = append(said, fmt.Sprintf("%s is from an earlier run: the history is now %s", path, r.Verdict))
 		}
 	}
 	return said
@@ -421,7 +421,7 @@ func (e *evidence) checkStyle(given bool) error {
 	case !slices.Contains(htmlStyles, e.style):
 		return fmt.Errorf("--html-style must be clew or porcupine, not %q", e.style)
 	case given && !pages:
-		return errors.New("--html-style says how pages look; expected --html FILE or --html-dir DIR")
+		return errors.New("--html-style requires --html FILE or --html-dir DIR")
 	}
 	return nil
 }
@@ -537,7 +537,7 @@ func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr 
 	}
 	if nothing != "" {
 		if isFile(p.path) {
-			nothing += "; " + p.path + " is as it was before"
+			nothing += "; " + p.path + " is unchanged"
 		}
 		fmt.Fprintf(stderr, "clew: %s: nothing to write for %s: %s\n", text.Line(r.File), p.flag, nothing)
 		return nil

@@ -28,18 +28,18 @@ func modelFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's if it is not given"},
 		&cli.StringFlag{Name: "init", Usage: "the initial value, as `EDN`"},
-		&cli.StringFlag{Name: "nil-reads", Value: "any", Usage: "what a read of nil says: nothing (`any`), or that it saw nil (exact)"},
-		&cli.StringFlag{Name: "failed-cas", Value: "ignore", Usage: "what a failed cas says: nothing (`ignore`), or that it saw another value (observe)"},
-		&cli.StringFlag{Name: "priority", Value: "max", Usage: "which element a priority-queue hands out first: the greatest (`max`) or the least (min)"},
+		&cli.StringFlag{Name: "nil-reads", Value: "any", Usage: "what a read of nil means: nothing (`any`), or that it saw nil (exact)"},
+		&cli.StringFlag{Name: "failed-cas", Value: "ignore", Usage: "what a failed cas means: nothing (`ignore`), or that it saw another value (observe)"},
+		&cli.StringFlag{Name: "priority", Value: "max", Usage: "which element a priority-queue returns first: the greatest (`max`) or the least (min)"},
 		&cli.IntFlag{Name: "permits", DefaultText: "none", Usage: "how many permits a semaphore has: `K`"},
 		&cli.IntFlag{Name: "max-holds", DefaultText: "2", Usage: "how often the owner of a reentrant lock may hold it: `D`"},
 		&cli.IntFlag{Name: "threads", DefaultText: "the process", Usage: "the owner of a lock is the process modulo `N`"},
-		&cli.StringFlag{Name: "ids", Value: "distinct", Usage: "what ids of an id-generator are: all `distinct`, or growing"},
-		&cli.StringFlag{Name: "negative-balances", Value: "refuse", Usage: "whether a transfer of a bank may leave less than 0: no (`refuse`), or yes (allow)"},
-		&cli.StringFlag{Name: "answers", Value: "auto", Usage: "whether completions tell a log's offsets and a counter's new values (told), or only repeat their invocations (echo); `auto`: as the whole history shows"},
-		&cli.StringFlag{Name: "kv-keys", Value: "auto", Usage: "where the keys of a kv are that has no :key: in values [key value] (pairs), or nowhere (none); `auto`: as the whole history shows"},
-		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: each key is a history of its own"},
-		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "what an operation without a key is with --independent: an `error`, or one of every key (every)"},
+		&cli.StringFlag{Name: "ids", Value: "distinct", Usage: "what ids of an id-generator must be: `distinct` or growing"},
+		&cli.StringFlag{Name: "negative-balances", Value: "refuse", Usage: "whether a bank transfer may leave a negative balance: no (`refuse`) or yes (allow)"},
+		&cli.StringFlag{Name: "answers", Value: "auto", Usage: "whether completions return a log's offsets and a counter's new values (told) or only repeat their invocations (echo); `auto` decides from the whole history"},
+		&cli.StringFlag{Name: "kv-keys", Value: "auto", Usage: "where a kv without :key has its keys: in values [key value] (pairs) or nowhere (none); `auto` decides from the whole history"},
+		&cli.BoolFlag{Name: "independent", Usage: "values are [key value]: check each key as a separate history"},
+		&cli.StringFlag{Name: "keyless", Value: "error", Usage: "how --independent treats an operation without a key: as an `error`, or as part of every key (every)"},
 		&cli.StringFlag{Name: "clients", Value: "integers", Usage: "which processes are clients: those that are `integers`, or all but :nemesis (all)"},
 		&cli.StringFlag{Name: "clock-error", DefaultText: "0", Usage: "how wrong the times of interval records may be: `D`, such as 5ms if they are in nanoseconds, or a number in their unit"},
 		&cli.StringFlag{Name: "semantics", Value: "jepsen", Usage: "how values are read: `jepsen`, or as Knossos does (knossos)"},
@@ -124,7 +124,7 @@ func modelSpec(s settings) (r reading, err error) {
 		}
 	}
 	if r.keyless && !r.independent {
-		return r, errors.New("--keyless every goes with --independent")
+		return r, errors.New("--keyless every requires --independent")
 	}
 	if r.spec.Name != "" {
 		err = r.spec.Check()
@@ -135,7 +135,7 @@ func modelSpec(s settings) (r reading, err error) {
 // ownModel is the spec of a model in a file.
 func ownModel(file, model string) (models.Spec, error) {
 	if model != "" {
-		return models.Spec{}, fmt.Errorf("--model-file goes without --model; found both %s and %s", file, model)
+		return models.Spec{}, fmt.Errorf("--model-file cannot be combined with --model; found both %s and %s", file, model)
 	}
 	f, err := modelfile.Load(file)
 	if err != nil {
@@ -201,7 +201,7 @@ func searchFlags() []cli.Flag {
 func limitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
-		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "what may be held at once: a `SIZE` such as 512MB or 1.5GB"},
+		&cli.StringFlag{Name: "memory-limit", DefaultText: "half of what is available", Usage: "how much memory may be used at once: a `SIZE` such as 512MB or 1.5GB"},
 	}
 }
 
@@ -240,7 +240,7 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 // outputFlag says in which of the given forms results are printed. The first
 // one is the default. In EDN and JSON, every thing has a line of its own.
 func outputFlag(forms []string, thing string) cli.Flag {
-	usage := fmt.Sprintf("`FORMAT`: %s (json: one %s a line)", text.OneOf(forms), thing)
+	usage := fmt.Sprintf("`FORMAT`: %s (json: one %s per line)", text.OneOf(forms), thing)
 	if slices.Contains(forms, ci.Forms[0]) {
 		usage += "; junit, sarif and github are for pipelines (docs/ci.md)"
 	}
@@ -258,12 +258,12 @@ func pipelineReport(output string, p policy) *ci.Report {
 
 // quietFlag says that only failures are said.
 func quietFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "quiet", Usage: "print nothing, but a line on standard error for each failure"}
+	return &cli.BoolFlag{Name: "quiet", Usage: "print only a line on standard error for each failure"}
 }
 
 // unknownFlag says what an undecided history is.
 func unknownFlag() cli.Flag {
-	return &cli.StringFlag{Name: "unknown", Value: "fail", Usage: "what an undecided history is: a failure, exit status 2 (`fail`), or none (pass)"}
+	return &cli.StringFlag{Name: "unknown", Value: "fail", Usage: "whether an undecided history counts as a failure with exit status 2 (`fail`) or not (pass)"}
 }
 
 // strictFlag has warnings count as failures.

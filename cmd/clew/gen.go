@@ -21,15 +21,15 @@ const genHelp = `Writes a random history of a model as Jepsen would, and says wh
 linearizable, in a comment at the end and in the FILE of --promise:
 
    ; clew gen: valid; clew check --model register
-   ; clew gen: invalid, the completion at :index 1612 cannot be; clew check ..
+   ; clew gen: invalid, the completion at :index 1612 cannot happen; clew check ..
    {:valid? false, :index 1612, :bug :stale-read, :check ["--model" "register" "--init" "nil"]}
 
 That is certain by construction: operations take effect at instants between
 their invocations and their completions, except for the bug, which cannot be
-explained. The same flags make the same history. It is held nowhere, so it may have
-up to 1,000,000,000 operations.
+explained. The same flags make the same history. It is never held in memory, so it
+may have up to 1,000,000,000 operations.
 
-The bugs, and who has them:
+The bugs, and the models that have them:
 %s
 With --crash-rate, operations end in :info, and their processes go on under other
 numbers; a part of them has taken effect, or will. Before some bugs nothing
@@ -129,7 +129,7 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 		Independent: c.Int("keys"), Permits: c.Int("permits"), Crashes: c.Float64("crash-rate"), Fails: c.Float64("fail-rate"),
 		At: max(c.Float64("bug-at"), 1e-9), Seed: c.Uint64("seed")}
 	if c.NArg() > 0 {
-		return o, fmt.Errorf("gen reads nothing, but found %s; clew gen --help shows how", c.Args().First())
+		return o, fmt.Errorf("gen takes no arguments, but found %s; clew gen --help shows how", c.Args().First())
 	}
 	if o.Model == "" {
 		return o, errors.New("gen needs --model; clew models lists them")
@@ -177,7 +177,7 @@ func generate(ctx context.Context, to *files.Output, o gen.LongOptions) (fail in
 			fail = n
 			said := "valid"
 			if fail >= 0 {
-				said = fmt.Sprintf("invalid, the completion at :index %d cannot be", fail)
+				said = fmt.Sprintf("invalid, the completion at :index %d cannot happen", fail)
 			}
 			fmt.Fprintf(out, "; clew gen: %s; clew check %s\n", said, strings.Join(quoted(o.Flags()), " "))
 			return out.Flush()

@@ -130,10 +130,10 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 		OnUsageError:         usageError,
 		Description: "clew reads histories as Jepsen writes them and says whether they are linearizable,\n" +
 			"and if they are not, which operation cannot be explained.\n\n" +
-			"clew PATH is clew check PATH, flags included. Of a command and a path of the same\n" +
-			"name it is the command.\n\n" +
-			"docs/getting-started.md goes from nothing to a verdict on a history of your own,\n" +
-			"docs/troubleshooting.md from messages to what to do.",
+			"clew PATH is clew check PATH, flags included. If a command and a path have the same\n" +
+			"name, the command wins.\n\n" +
+			"docs/getting-started.md leads from nothing to a verdict on your own history;\n" +
+			"docs/troubleshooting.md says what to do about messages.",
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.Args().Present():

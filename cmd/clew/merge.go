@@ -29,8 +29,8 @@ import (
 const mergeHelp = `Puts together what clew check --shard I/N printed: the table and the summary of all
 histories, with --output json a line of each, or a report for a pipeline, and the
 exit status, as one run without shards would have given them. A FILE has one shard or several; - is
-standard input. If shards are missing, doubled, cut short or do not go together,
-that is an error which names them, and nothing is merged.
+standard input. If shards are missing, duplicated, cut short or do not match,
+an error names them, and nothing is merged.
 
 Examples:
    parallel clew check --shard {}/16 store/ '>' {}.jsonl ::: $(seq 16)
@@ -205,21 +205,21 @@ type sharding struct {
 func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 	switch {
 	case !c.IsSet("shard") && c.Bool("shard-keys"):
-		return nil, errors.New("--shard-keys goes with --shard")
+		return nil, errors.New("--shard-keys requires --shard")
 	case !c.IsSet("shard"):
 		return nil, nil
 	case c.IsSet("output") && k.output != "json":
 		return nil, fmt.Errorf("--shard prints lines of JSON for clew merge, which makes %s of them; found --output %s", text.OneOf(mergeForms), k.output)
 	case k.failFast:
-		return nil, errors.New("--shard goes without --fail-fast: clew merge needs all of a shard")
+		return nil, errors.New("--shard cannot be combined with --fail-fast: clew merge needs all of a shard")
 	case c.Bool("quiet"):
-		return nil, errors.New("--shard goes without --quiet: it prints lines of JSON for clew merge")
+		return nil, errors.New("--shard cannot be combined with --quiet: it prints lines of JSON for clew merge")
 	case k.follow != nil:
-		return nil, errors.New("--shard goes without --follow, which is for a single history")
+		return nil, errors.New("--shard cannot be combined with --follow, which is for a single history")
 	case len(k.evidence.files) > 0:
-		return nil, fmt.Errorf("--shard goes without %s, which is for a single history; --evidence DIR and --html-dir DIR have a file for each", k.evidence.files[0].flag)
+		return nil, fmt.Errorf("--shard cannot be combined with %s, which is for a single history; --evidence DIR and --html-dir DIR have a file for each", k.evidence.files[0].flag)
 	case c.Bool("shard-keys") && !k.reading.independent && len(k.models) == 0:
-		return nil, errors.New("--shard-keys goes with --independent")
+		return nil, errors.New("--shard-keys requires --independent")
 	}
 	shard, err := store.ParseShard(c.String("shard"), os.Getenv)
 	if err != nil {

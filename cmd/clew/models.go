@@ -17,17 +17,17 @@ import (
 	"clew/models/modelfile"
 )
 
-const modelsHelp = `Lists the models, or says more about those that are named (docs/models.md has all
-of it). With --check it checks a model file: every one of its examples is decided,
-and compared with what the file says of it.
+const modelsHelp = `Lists the models, or describes those that are named (docs/models.md has the
+details). With --check it checks a model file: it decides every example, and compares
+the verdict with the one in the file.
 
 Examples:
    clew models
    clew models semaphore
    clew models --check counter.star
 
-Exit status: 0, 1 some example is not as the file says, 254 bad arguments or a
-file that is no model.`
+Exit status: 0, 1 some example has another verdict, 254 bad arguments or a
+file that is not a model.`
 
 func modelsCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
@@ -95,7 +95,7 @@ func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (sta
 		return 0, fmt.Errorf(`%s: it has no examples; expected some, such as examples = [{"ops": [("read", None, 0)], "valid": True}]`, file)
 	}
 	if !slices.ContainsFunc(f.Examples(), func(x *modelfile.Example) bool { return !x.Valid }) {
-		fmt.Fprintf(stderr, "clew: %s: warning: no example is invalid, so that a model which refuses nothing passes them all; add one with \"valid\": False\n", text.Line(file))
+		fmt.Fprintf(stderr, "clew: %s: warning: no example is invalid, so a model that refuses nothing passes them all; add one with \"valid\": False\n", text.Line(file))
 	}
 	spec := models.Own(f.Definition())
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)

@@ -19,10 +19,10 @@ import (
 	"clew/report/page"
 )
 
-const renderHelp = `Draws a history: what is around its failure, or around any event of it. Without
-RESULT, which is what clew check --output edn printed of the history, or a map of
-Knossos's, it is checked anew: then the picture also shows where operations take
-effect, and the states after that.
+const renderHelp = `Draws a history around its failure or another event. RESULT is what clew check
+--output edn printed for the history, or a result map of Knossos. Without RESULT the
+history is checked again, and the picture also shows where operations take effect,
+and the states after that.
 
 Examples:
    clew render -o failure.svg history.edn
@@ -40,7 +40,7 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 		ArgsUsage:   "HISTORY [RESULT]",
 		Description: renderHelp,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "o", Usage: "write to `FILE`; its extension says what: " + extensions},
+			&cli.StringFlag{Name: "o", Usage: "write to `FILE`; its extension selects the form: " + extensions},
 			&cli.Int64Flag{Name: "around", DefaultText: "the failure", Usage: "draw what is around the event with `INDEX`"},
 			&cli.IntFlag{Name: "rows", Value: report.DefaultRows, Usage: "draw at most `N` processes, and five times as many operations"},
 			&cli.StringFlag{Name: "scale", Value: "order", Usage: "`SCALE` of distances: order of events, or time"},
@@ -134,7 +134,7 @@ func (k *renderer) render(ctx context.Context) error {
 			return err
 		}
 		if r.Verdict == jepsen.Unknown && k.window.Around == nil {
-			return fmt.Errorf("%s is undecided (%s), so there is nothing to draw it around; --around INDEX says what", text.Line(k.history), r.Cause)
+			return fmt.Errorf("%s is undecided (%s), so it has no failure to draw; --around INDEX draws another event", text.Line(k.history), r.Cause)
 		}
 		write, err := picture(ctx, r, k.window, k.extension)
 		if err != nil {

@@ -403,7 +403,7 @@ func givenPolicy(c *cli.Context, output *string) (p policy, err error) {
 	}
 	p.strict = c.Bool("strict")
 	if p.quiet = c.Bool("quiet"); p.quiet && c.IsSet("output") {
-		return p, fmt.Errorf("--quiet prints no results; it goes without --output, found --output %s", *output)
+		return p, fmt.Errorf("--quiet prints no results and cannot be combined with --output; found --output %s", *output)
 	}
 	if p.quiet {
 		*output = "none"

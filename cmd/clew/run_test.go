@@ -208,7 +208,7 @@ func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for output, want := range map[string]string{
-		"text": "b: INVALID\n  evidence is missing (timeout): what a result says beside the verdict\n  value 2 was read by process 0 (index 3), but nothing had written it by then\n",
+		"text": "b: INVALID\n  evidence is missing (timeout): everything except the verdict\n  value 2 was read by process 0 (index 3), but nothing had written it by then\n",
 		"json": `{"file":"b","valid":false,`,
 		"edn":  "{:analyzer :clew/fast-register, ",
 	} {

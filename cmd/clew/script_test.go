@@ -366,7 +366,7 @@ func TestAnInterruptedReportIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends(t, cmd, exitUnknown)
-	said := regexp.MustCompile(`<error message="unknown: interrupted: (1\d|20) more histories were not begun" type="unknown-interrupted">[^<]*</error>\s*</testcase>\s*</testsuite>\s*</testsuites>\n\z`)
+	said := regexp.MustCompile(`<error message="unknown: interrupted: (1\d|20) more histories were not started" type="unknown-interrupted">[^<]*</error>\s*</testcase>\s*</testsuite>\s*</testsuites>\n\z`)
 	if s := out.String(); !said.MatchString(s) {
 		t.Error(s)
 	}

@@ -160,7 +160,7 @@ func (m storeModels) unused(jobs []*job) error {
 		return nil
 	}
 	slices.Sort(missing)
-	return fmt.Errorf("--models: no history is of the test %s", strings.Join(missing, ", nor of "))
+	return fmt.Errorf("--models: no history belongs to the test %s", strings.Join(missing, ", nor of "))
 }
 
 // What the command line does not say of a stored history, the results of its test may

@@ -14,11 +14,11 @@ import (
 	"clew/internal/text"
 )
 
-const verifyHelp = `Replays a witness (what clew check --witness wrote, or anybody's order of the
-operations, as op maps with the :index, :process and :type of one of their
-events) against its history: every operation that succeeded stands in it once,
-none behind one that began after it had returned, and the model can take every
-step. An :f, :key or :value in it is that of the operation. The check shares no
+const verifyHelp = `Replays a witness against its history. A witness is what clew check --witness wrote,
+or any other order of the operations, as op maps with the :index, :process and :type
+of one of their events. Every operation that succeeded must occur in it once, and
+never after one that began after it had returned. The model must be able to take every
+step. An :f, :key or :value in it must be that of the operation. The check shares no
 code with the search that found the witness.
 
 Examples:

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) (int, error) {
 		})
 	}
 	flag.BoolVar(&o.Independent, "independent", false, "values are [key value]: each key is checked by itself")
-	keyless := flag.String("keyless", "error", "what an operation without a key is with --independent: an `error`, or one of every key (every)")
+	keyless := flag.String("keyless", "error", "how --independent treats an operation without a key: as an `error`, or as part of every key (every)")
 	clients := flag.String("clients", "integers", "which processes are clients: those that are `integers`, or all but :nemesis (all)")
 	flag.StringVar(&o.Algorithm, "algorithm", "auto", "the `ENGINE`, as clew check --algorithm")
 	flag.DurationVar(&o.TimeLimit, "time-limit", time.Minute, "how long a history, or a key, may take: `DURATION`; 0 is no limit")
@@ -142,7 +142,7 @@ func counts(result beam.PipelineResult) map[string]int64 {
 // unknown what the histories are: the output says it then.
 func report(count map[string]int64, stdout io.Writer) int {
 	if count["valid"]+count["invalid"]+count["unknown"] == 0 {
-		fmt.Fprintln(stdout, "the runner gave no counts; the verdicts stand in the output")
+		fmt.Fprintln(stdout, "the runner returned no counts; the verdicts are in the output")
 		return 2
 	}
 	fmt.Fprintf(stdout, "%d valid, %d invalid, %d unknown\n", count["valid"], count["invalid"], count["unknown"])

@@ -50,7 +50,7 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("no history given: expected a glob such as store/*/*/history.edn")
 	}
 	if o.Keyless && !o.Independent {
-		return fmt.Errorf("keyless operations go with independent keys")
+		return fmt.Errorf("keyless operations require independent keys")
 	}
 	if err := clew.CheckAlgorithm(o.Algorithm); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (o *Options) spec() (spec models.Spec, err error) {
 	name := o.Params["model"]
 	switch {
 	case o.ModelText != "" && name != "":
-		return spec, fmt.Errorf("a model of one's own goes without the name of another one; found both %s and %s", o.ModelFile, name)
+		return spec, fmt.Errorf("a custom model cannot be combined with the name of another; found both %s and %s", o.ModelFile, name)
 	case o.ModelText != "":
 		file, err := modelfile.Parse(o.ModelFile, []byte(o.ModelText))
 		if err != nil {

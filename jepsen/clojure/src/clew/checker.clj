@@ -317,7 +317,7 @@
         "knossos.model.UnorderedQueue" (items "unordered-queue" (:pending model))
         "knossos.model.FIFOQueue"      (items "fifo-queue" (:pending model))
         "knossos.model.Mutex"          (if (:locked? model)
-                                         (fail! :cannot-run "clew's mutex starts free, and this one is locked")
+                                         (fail! :cannot-run "clew's mutex starts free, but this one is locked")
                                          {:model "mutex"})
         (fail! :cannot-run (str "clew does not know the model " (.getName (class model))
                                 "; give the name of one that it knows, such as :cas-register (clew models lists them)")))
@@ -410,12 +410,12 @@
                            (.start builder)
                            (catch java.io.IOException e
                              (fail! :cannot-run (str (.getMessage e) "; expected clew on the PATH of the control node"
-                                                     ", or what runs it as :command, such as [\"/opt/clew\"]"))))]
+                                                     ", or the command that runs it as :command, such as [\"/opt/clew\"]"))))]
     (try
       (cond
         (nil? limit)                                         (.waitFor process)
         (.waitFor process (long limit) TimeUnit/MILLISECONDS) (.exitValue process)
-        :else (fail! :timeout (str "clew still ran after " limit " ms, and was killed")))
+        :else (fail! :timeout (str "clew was still running after " limit " ms and was killed")))
       (finally
         (kill! process)
         (try
@@ -451,7 +451,7 @@
             next   #(try
                       (edn/read {:eof end, :default tagged} r)
                       (catch Throwable t
-                        (garbage (str "what is no EDN: " (.getMessage t)))))
+                        (garbage (str "text that is not EDN: " (.getMessage t)))))
             answer (next)]
         (cond
           (identical? end answer)    (garbage "nothing")
@@ -555,9 +555,9 @@
       (let [^File folder (.getParentFile (.getAbsoluteFile ^File (store/path! test (:subdirectory opts) "clew.svg")))]
         (if (and (.isDirectory folder) (.canWrite folder))
           folder
-          (warn "clew's files are not kept: cannot write to" (str folder))))
+          (warn "clew's files were not kept: cannot write to" (str folder))))
       (catch Throwable t
-        (warn t "clew's files are not kept")))))
+        (warn t "clew's files were not kept")))))
 
 (defn- delete! [^File file]
   (Files/deleteIfExists (.toPath file)))

@@ -600,7 +600,7 @@ ops = {'add': add}
 (deftest a-missing-clew-is-told-from-where-it-is-expected
   (let [{:keys [message]} (harmless {:model :register, :command ["no-such-clew"]})]
     (is (str/includes? message "\"no-such-clew\""))
-    (is (str/ends-with? message "; expected clew on the PATH of the control node, or what runs it as :command, such as [\"/opt/clew\"]"))))
+    (is (str/ends-with? message "; expected clew on the PATH of the control node, or the command that runs it as :command, such as [\"/opt/clew\"]"))))
 
 (deftest three-megabytes-on-both-streams-are-no-failure
   (let [result (check {:model   :register
