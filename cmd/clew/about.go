@@ -34,7 +34,7 @@ func printVersion(stdout io.Writer) error {
 	return err
 }
 
-// version is what the Go toolchain recorded when it built the program.
+// version returns the version that the Go toolchain recorded when it built the program.
 func version() string {
 	info, _ := debug.ReadBuildInfo()
 	return versionOf(info)
@@ -47,14 +47,14 @@ func versionOf(info *debug.BuildInfo) string {
 	return info.Main.Version
 }
 
-// versionLine is the version, the commit, if it is known, and what built it:
+// versionLine returns the version, the commit if it is known, and what built the program:
 //
 //	v1.2.3 (commit 7304e3f58c06 of 2026-11-22T10:14:06Z, modified), go1.26.0 linux/amd64
 func versionLine(info *debug.BuildInfo) string {
 	return buildOf(info) + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 }
 
-// build is the version and the commit.
+// build returns the version and the commit.
 func build() string {
 	info, _ := debug.ReadBuildInfo()
 	return buildOf(info)
@@ -131,7 +131,7 @@ func manCommand(stdout io.Writer) *cli.Command {
 	}
 }
 
-// about is the command line, for those who describe it.
+// about describes the command line, for docs and completion.
 func about(app *cli.App) usage.Program {
 	p := usage.Of(app, "check", version(), valuesOf)
 	for _, c := range p.Commands {
@@ -144,7 +144,7 @@ func about(app *cli.App) usage.Program {
 	return p
 }
 
-// genModels are the models of which there are histories with bugs, and without.
+// genModels returns the models of which there are histories with and without bugs.
 func genModels() (names []string) {
 	for _, kind := range gen.LongKinds() {
 		names = append(names, gen.ModelsOf(kind)...)
@@ -153,7 +153,7 @@ func genModels() (names []string) {
 	return slices.Compact(names)
 }
 
-// bugsByModel are the bugs that each model can have.
+// bugsByModel returns the bugs that each model can have.
 func bugsByModel() (by []usage.Choice) {
 	for _, model := range genModels() {
 		kinds := []string{gen.Linearizable.String()}
@@ -173,8 +173,8 @@ func modelNames() []string {
 	return names
 }
 
-// valuesOf is what a flag of a command may be, as far as that is a list, or what stands
-// in the place of its arguments if the flag is "".
+// valuesOf returns the values that a flag of a command takes, as far as that is a list. If the flag is "", it returns
+// those of the command's arguments.
 func valuesOf(command, flag string) []string {
 	written := strings.Split(forms.Names(), ", ")
 	switch flag {

@@ -119,13 +119,13 @@ type checker struct {
 	bundled    atomic.Bool // a failed self-check is in a file
 }
 
-// given is what the flags say.
+// given reads what the flags say.
 func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	k.evidence = givenEvidence(c, k.stdout, k.stderr)
 	k.lifeline = c.Bool("stdin-is-lifeline")
 	k.look, k.screen = terminal.Look(k.stdout)
 	if k.lifeline || k.evidence.toStdout() {
-		k.look.Color, k.screen = false, nil // something else becomes of standard output
+		k.look.Color, k.screen = false, nil // standard output has another purpose
 	}
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
@@ -165,7 +165,7 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 		return err
 	}
 	if k.policy, err = givenPolicy(c, &k.output); k.quiet {
-		k.stdout = k.stderr // for what fails
+		k.stdout = k.stderr // for failures
 	}
 	k.pipeline = pipelineReport(k.output, k.policy)
 	return err
@@ -181,8 +181,8 @@ func count(list []string, s string) int {
 	return n
 }
 
-// run checks every history below the paths, several at once, and prints the
-// answers in order. It returns the exit status.
+// run checks every history below the paths, several at once, and prints the answers in order. It returns the exit
+// status.
 func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	if k.lifeline {
 		go k.watchLifeline()
@@ -243,8 +243,8 @@ func (k *checker) run(ctx context.Context, paths []string) (int, error) {
 	return k.status(), nil
 }
 
-// notBegun counts histories that were not begun before a signal came. A report for
-// pipelines has one case for all of them: there is no time for one each.
+// notBegun counts histories that were not begun before a signal came. A report for pipelines has one case for all of
+// them: there is no time for one each.
 func (k *checker) notBegun(ctx context.Context, histories int) {
 	k.tally.of[unknown] += histories
 	k.tally.of[interrupted] += histories
@@ -264,8 +264,7 @@ func (k *checker) index(ctx context.Context, jobs []*job) {
 	}
 }
 
-// ready looks at the outputs before a search takes its time for them. It fails if
-// they would destroy something.
+// ready looks at the outputs before a search takes its time for them. It fails if they would destroy something.
 func (k *checker) ready(paths []string, jobs []*job) error {
 	if !k.evidence.asked() {
 		return nil
@@ -282,11 +281,11 @@ func (k *checker) ready(paths []string, jobs []*job) error {
 	return nil
 }
 
-// maxKept is how many bytes of archives are kept instead of being read again.
+// maxKept bounds the bytes of archives that are kept, so that they need not be read again.
 const maxKept = 64 << 20
 
-// find is what the paths stand for. Of a directory, what can be read is checked
-// even if something cannot. What takes too long to look into is unknown.
+// find returns a job for each history that the paths stand for. If something in a directory cannot be read, the rest
+// is checked. What takes too long to look into is unknown.
 func (k *checker) find(ctx context.Context, paths []string) []*job {
 	if k.follow != nil {
 		return []*job{k.job(store.Source{Path: paths[0]}, nil)}
@@ -328,7 +327,7 @@ func (k *checker) find(ctx context.Context, paths []string) []*job {
 	return jobs
 }
 
-// findAt is what a path stands for. It says what stopped it, "" if nothing did.
+// findAt returns the histories that a path stands for. It also returns what stopped it, or "".
 func (r *runner) findAt(ctx context.Context, path string, o store.Options) (found []store.Source, stopped jepsen.Cause, err error) {
 	var warnings []string
 	o.Warn = func(what string) { warnings = append(warnings, what) }
@@ -346,8 +345,7 @@ func (r *runner) findAt(ctx context.Context, path string, o store.Options) (foun
 	return in, "", err
 }
 
-// header begins the table, if there is to be one, for the histories that were
-// found in directories and archives.
+// header begins the table, if there is to be one, for the histories that were found in directories and archives.
 func (k *checker) header(jobs []*job) {
 	var sources []store.Source
 	stored := false
@@ -362,7 +360,7 @@ func (k *checker) header(jobs []*job) {
 	}
 }
 
-// checked is check. A panic has a line of JSON too, since every history has one.
+// checked does what check does. A panic has a line of JSON, too, since every history has one.
 func (k *checker) checked(ctx context.Context, j *job) answer {
 	a := answered(func() answer { return k.check(ctx, j) })
 	if a.bug != "" && (k.output == "json" || k.pipeline != nil) {
@@ -393,7 +391,7 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 			return a
 		}
 		if a.of[notChecked]++; (k.output == "text" || k.quiet) && k.progress.Files > 1 {
-			a.out = "" // one line speaks of all of them
+			a.out = "" // one line covers all of them
 		}
 		return a
 	}
@@ -418,8 +416,8 @@ func (k *checker) check(ctx context.Context, j *job) answer {
 	return k.answer(ctx, j, r)
 }
 
-// decided is the result of a history as it is read. If it cannot be what results beside
-// it say, it is read without them.
+// decided returns the result of a history as it is read. If the history does not fit what the results beside it say,
+// it is read without them.
 func (k *checker) decided(ctx context.Context, j *job, h *jepsen.History, how reading) (*report.Result, error) {
 	o := k.optionsOf(how)
 	o.TimeLimit = 0 // the context has it
@@ -438,12 +436,11 @@ func (k *checker) decided(ctx context.Context, j *job, h *jepsen.History, how re
 	return r, err
 }
 
-// grace is how long a check that was stopped may take to say how far it got. What
-// takes longer is left alone.
+// grace is how long a check that was stopped may take to say how far it got. After that it is left behind.
 const grace = 120 * time.Millisecond
 
-// late is the answer for a job that has not ended with its context: the verdict stands
-// if there is one, without what would take longer.
+// late returns the answer for a job that has not ended with its context. The verdict stands if there is one, without
+// what would take longer.
 func (k *checker) late(j *job, cause jepsen.Cause) answer {
 	known := j.result.Load()
 	if known == nil {
@@ -452,7 +449,7 @@ func (k *checker) late(j *job, cause jepsen.Cause) answer {
 	r := undecided(j, known.Cause)
 	r.Verdict, r.Analyzer, r.Inferred, r.Spec, r.Ms = known.Verdict, known.Analyzer, known.Inferred, known.Spec, known.Ms
 	r.FailEvent, r.LastOperation = jepsen.None, jepsen.None
-	if k.table != nil || k.output != "text" && k.output != "edn" { // which show a value of any length
+	if k.table != nil || k.output != "text" && k.output != "edn" { // these show a value of any length
 		r.History, r.Keys, r.FailEvent = known.History, known.Keys, known.FailEvent
 	}
 	r.Explanation = text.Brief(known.FirstFailing().Explanation)
@@ -460,15 +457,15 @@ func (k *checker) late(j *job, cause jepsen.Cause) answer {
 	return k.answer(context.Background(), j, r)
 }
 
-// undecided is the result of a history that nothing is known of.
+// undecided returns the result of a history that nothing is known about.
 func undecided(j *job, cause jepsen.Cause) *report.Result {
 	return &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: cause}
 }
 
-// unreadable is the answer for a history that cannot be read.
+// unreadable returns the answer for a history that cannot be read.
 func (k *checker) unreadable(j *job, err error) answer {
 	r := &report.Result{File: j.Path, Model: j.spec.Name, Init: j.spec.Init, Cause: "unreadable", Error: text.Brief(inWords(err))}
-	k.evidence.pageOf(context.Background(), j, r) // there is nothing to write, but for a line of the index
+	k.evidence.pageOf(context.Background(), j, r) // only a line of the index is to be written
 	a := answer{err: err}
 	j.is(unreadable)
 	k.show(&a, j, r)
@@ -504,7 +501,7 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 	if r.Altered != "" {
 		a.warnings = append(a.warnings, r.Altered)
 	}
-	if r.Vacuous != "" && r.Vacuous != report.NoOperations { // of which the reader warns
+	if r.Vacuous != "" && r.Vacuous != report.NoOperations { // the reader warns about those
 		a.warnings = append(a.warnings, vacuousWarning(r.Vacuous))
 	}
 	if k.strict && r.Missing != "" {
@@ -527,8 +524,8 @@ func (k *checker) answer(ctx context.Context, j *job, r *report.Result) answer {
 // vacuousWarning returns the warning about a vacuous verdict.
 func vacuousWarning[T ~string](why T) string { return "this verdict is vacuous: " + string(why) }
 
-// wrong is an error if the evidence of a result turned out to be wrong. It says where
-// everything about the first one of a run is.
+// wrong returns an error if the evidence of a result turned out to be wrong. For the first such result of a run it
+// names the file with all that is needed.
 func (k *checker) wrong(r *report.Result) error {
 	failed := r.SelfCheckFailure()
 	if failed == nil {
@@ -560,15 +557,15 @@ func (k *checker) show(a *answer, j *job, r *report.Result) {
 		a.out = shards.Text(r.Line())
 	case k.pipeline != nil:
 		a.record = &ci.Record{Line: r.Line(), Test: report.NewRun(j.Source, r).Test, Details: ci.NewDetails(r, a.err)}
-	case k.quiet && r.Cause != jepsen.Unreadable: // else it is said anyway
+	case k.quiet && r.Cause != jepsen.Unreadable: // otherwise it is said anyway
 		a.out = k.failure(r.Line())
-	case k.output == "text" && r.Cause != jepsen.Unreadable: // else standard error says it
+	case k.output == "text" && r.Cause != jepsen.Unreadable: // otherwise standard error says it
 		a.out = r.TextFor(k.look)
 	}
 }
 
-// watchLifeline ends the process when standard input closes: what started clew has
-// gone, so nothing is told, and nothing that is not whole is left lying about.
+// watchLifeline ends the process when standard input closes: the program that started clew is gone. It prints no
+// results, and removes files that are not whole.
 func (k *checker) watchLifeline() {
 	io.Copy(io.Discard, os.Stdin)
 	watchdog.Await(expired, lastWords, func() {

@@ -91,7 +91,7 @@ type comparer struct {
 	jobs    []*job
 }
 
-// given is what the flags say, and the histories.
+// given reads what the flags say, and finds the histories.
 func (k *comparer) given(ctx context.Context, c *cli.Context) error {
 	var err error
 	if k.reading, err = modelSpec(given(c)); err != nil {
@@ -173,8 +173,7 @@ func (k *comparer) findTable(ctx context.Context, path, dir string) error {
 	return nil
 }
 
-// run compares every history and prints the answers in order. It returns the
-// exit status.
+// run compares every history and prints the answers in order. It returns the exit status.
 func (k *comparer) run(ctx context.Context) (int, error) {
 	k.progress = progress.New(k.stderr, len(k.jobs))
 	if _, err := k.all(ctx, k.jobs, doing{do: k.compare, waits: true}); err != nil {
@@ -192,8 +191,7 @@ func (k *comparer) run(ctx context.Context) (int, error) {
 	return k.tally.status(), nil
 }
 
-// compare compares one history with what is claimed about it. Knossos has limits of
-// its own.
+// compare compares one history with what is claimed about it. Knossos has limits of its own.
 func (k *comparer) compare(ctx context.Context, j *job) answer {
 	start, before := time.Now(), j.took
 	a := k.within(ctx, j, doing{do: k.claimed, late: k.late})
@@ -204,7 +202,7 @@ func (k *comparer) compare(ctx context.Context, j *job) answer {
 	return a.then(ctx)
 }
 
-// claimed reads a history and what is claimed about it. Then that is compared.
+// claimed reads a history and what is claimed about it. It returns the answer, or how to go on to it.
 func (k *comparer) claimed(ctx context.Context, j *job) answer {
 	if err := k.read(ctx, j); err != nil {
 		return answer{err: err}
@@ -261,7 +259,7 @@ func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, clai
 	return k.answer(j, all)
 }
 
-// late is the answer for a job that has not ended with its context.
+// late returns the answer for a job that has not ended with its context.
 func (k *comparer) late(j *job, cause jepsen.Cause) answer {
 	return k.answer(j, []report.Comparison{{Why: fmt.Sprintf("clew: %s", cause)}})
 }
@@ -283,7 +281,7 @@ func (k *comparer) answer(j *job, all []report.Comparison) (a answer) {
 	return a
 }
 
-// line is what standard output says of a comparison.
+// line returns what standard output says of a comparison.
 func (k *comparer) line(c *report.Comparison) string {
 	if !k.json {
 		look, _ := terminal.Look(k.stdout)
@@ -291,13 +289,12 @@ func (k *comparer) line(c *report.Comparison) string {
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // it is numbers and text
+		panic(err) // it has numbers and text only
 	}
 	return string(text) + "\n"
 }
 
-// results is what the results.edn beside a history says, or the test.jepsen, which
-// may be the history itself.
+// results returns what the results.edn beside a history says, or the test.jepsen, which may be the history itself.
 func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	beside := func(name string) string { return filepath.Join(filepath.Dir(j.Path), name) }
 	ofTest := func(f *os.File, path string) ([]store.Claim, error) {
@@ -326,8 +323,7 @@ func (k *comparer) results(ctx context.Context, j *job, h *jepsen.History) ([]st
 	return nil, nil
 }
 
-// openRegular opens a file, nil if there is none. What is no regular file is none:
-// a pipe would be waited for.
+// openRegular opens a regular file, or returns nil if there is none. Opening a pipe would wait for a writer.
 func openRegular(path string) *os.File {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -342,9 +338,8 @@ func openRegular(path string) *os.File {
 // knossosTime is what Knossos gets if there is no time limit.
 const knossosTime = 10 * time.Minute
 
-// runKnossos lets Knossos check a history. If the command fails, or prints
-// something that cannot be understood, that is an error. If it takes too long,
-// the claim is unknown.
+// runKnossos lets Knossos check a history. It returns an error if the command fails, or prints something that cannot
+// be understood. If the command takes too long, the claim is unknown.
 func (k *comparer) runKnossos(ctx context.Context, j *job, h *jepsen.History) ([]store.Claim, error) {
 	spec, _, err := j.spec.Infer(h)
 	if err != nil {

@@ -82,8 +82,8 @@ func convertCommand(stdout, stderr io.Writer) *cli.Command {
 	}
 }
 
-// convert writes a history to an output, within the limits. It is lost if it cannot
-// be written, and refused if the history cannot be converted.
+// convert writes a history to an output, within the limits. It returns lost if the output cannot be written, and
+// refused if the history cannot be converted.
 func (r *runner) convert(ctx context.Context, output *files.Output, path string, from, to forms.Form) (lost, refused error) {
 	if err := output.Probe(); err != nil {
 		return err, nil
@@ -130,8 +130,8 @@ func formFlags(c *cli.Context) (to, from forms.Form, err error) {
 	return to, from, nil
 }
 
-// converted writes the history in a file, "-" for standard input, in another form.
-// If it is stopped the reading may go on, but nobody waits for it.
+// converted writes the history in a file, "-" for standard input, in another form. If it is stopped, the reading may
+// go on, but the caller does not wait for it.
 func converted(ctx context.Context, memory int64, w io.Writer, path string, from, to forms.Form) ([]string, error) {
 	in, name, err := open(path)
 	if err != nil {

@@ -28,8 +28,8 @@ import (
 	"clew/report/page"
 )
 
-// open opens a file, or "-" for standard input, and gives the name by which
-// messages call it. Standard input stays open.
+// open opens a file, or "-" for standard input, and returns the name by which messages call it. Standard input stays
+// open.
 func open(path string) (in io.ReadCloser, name string, err error) {
 	if path == "-" {
 		return io.NopCloser(os.Stdin), "standard input", nil
@@ -38,8 +38,8 @@ func open(path string) (in io.ReadCloser, name string, err error) {
 	return in, path, err
 }
 
-// newFile writes a file that is not there yet into the folder that clew runs in, and
-// is its name: it has a number if others have the name without one.
+// newFile writes a new file into the folder that clew runs in, and returns its name. The name has a number if the
+// name without one is taken.
 func newFile(name, ext string, write func(io.Writer) error) (file string, err error) {
 	for n := 1; ; n++ {
 		if file = name + ext; n > 1 {
@@ -66,17 +66,16 @@ func readWitness(ctx context.Context, memory int64, path string, h *jepsen.Histo
 	return report.ReadWitness(limits.Reader(ctx, f, memory), path, h)
 }
 
-// evidence is what is to be written of what proves a verdict.
+// evidence says what to write to prove a verdict.
 type evidence struct {
 	files []*proof // one for each flag that was given
 	cores folder   // of every history that is invalid
 	pages folder   // of every history that is not valid, and an index of all
-	style string   // of pages
+	style string   // the style of pages
 	job   *job     // the single history of the files
 }
 
-// noHistory is the error of a check without a history, which may be what an output was
-// given for its file.
+// noHistory returns the error of a check without a history. An output may have been given the history for its file.
 func (e *evidence) noHistory() error {
 	for _, p := range e.files {
 		if info, err := os.Stat(p.path); err == nil && info.Mode().IsRegular() {
@@ -89,7 +88,7 @@ func (e *evidence) noHistory() error {
 // folder is a folder that gets a file for each of several histories.
 type folder struct {
 	flag, dir string // the dir is "" if none is asked for
-	ext       string // of its files
+	ext       string // the extension of its files
 	first     string // a file that it gets in any case, or ""
 	lost      error  // why it cannot be written
 }
@@ -98,13 +97,13 @@ type folder struct {
 type proof struct {
 	flag, path string
 	of         jepsen.Verdict
-	any        bool // of any verdict
+	any        bool // whatever the verdict
 	write      func(context.Context, *report.Result, io.Writer) error
 	to         *files.Output
 	lost       error // why it cannot be written
 }
 
-// givenEvidence is what the flags ask for.
+// givenEvidence returns the evidence that the flags ask for.
 func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 	e := &evidence{
 		cores: folder{flag: "--evidence", dir: c.String("evidence"), ext: ".edn"},
@@ -132,16 +131,15 @@ func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 	return e
 }
 
-// asked says whether any evidence is to be written.
+// asked reports whether any evidence is to be written.
 func (e *evidence) asked() bool { return e.cores.dir != "" || e.pages.dir != "" || len(e.files) > 0 }
 
-// toStdout says whether standard output is for evidence, and not for results.
+// toStdout reports whether standard output is for evidence, and not for results.
 func (e *evidence) toStdout() bool {
 	return slices.ContainsFunc(e.files, func(p *proof) bool { return p.to.Descriptor("1") })
 }
 
-// check is an error for outputs that would destroy something: what is read, or
-// each other.
+// check returns an error if an output would destroy something: a file that is read, or another output.
 func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.Writer) error {
 	if err := e.cores.outside(paths); err != nil {
 		return err
@@ -157,7 +155,7 @@ func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.W
 		inputs.Add(j.modelFile)
 	}
 	results := files.To("-", stdout, stdout)
-	to := map[string]string{} // what goes to a file
+	to := map[string]string{} // what goes to which file
 	for i, p := range e.files {
 		to[p.to.File()] = p.flag
 		var others []*files.Output
@@ -184,8 +182,8 @@ func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.W
 	return nil
 }
 
-// outside is an error for a folder that is in one of those that are read, or that is
-// one: the next check would take what it gets for histories.
+// outside returns an error if the folder is one of those that are read or is inside one. The next check would take
+// the files in it for histories.
 func (f folder) outside(paths []string) error {
 	if f.dir == "" {
 		return nil
@@ -197,7 +195,7 @@ func (f folder) outside(paths []string) error {
 		}
 		dir, err := filepath.EvalSymlinks(f.dir)
 		if err != nil {
-			dir = f.dir // which is not there yet
+			dir = f.dir // the folder does not exist yet
 		}
 		for dir, _ = filepath.Abs(dir); ; dir = filepath.Dir(dir) {
 			if info, err := os.Stat(dir); err == nil && os.SameFile(info, read) {
@@ -211,8 +209,8 @@ func (f folder) outside(paths []string) error {
 	return nil
 }
 
-// check is an error for files in the folder that are read, or that two histories
-// would write. To is what goes to which file.
+// check returns an error if a file in the folder is read, or if two histories would write it. to says what goes to
+// which file.
 func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdout io.Writer) error {
 	if f.dir == "" {
 		return nil
@@ -245,7 +243,7 @@ func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdou
 	return nil
 }
 
-// apart is an error for an output that is read.
+// apart returns an error if an output is also read.
 func apart(name string, to *files.Output, inputs files.Set) error {
 	if inputs.Has(to) {
 		return fmt.Errorf("%s: this is an input of clew; expected another file", name)
@@ -253,9 +251,9 @@ func apart(name string, to *files.Output, inputs files.Set) error {
 	return nil
 }
 
-// alien is an error for an output that a later check would take for a file of a run: it
-// is called like one that Jepsen writes, and is to stand beside another such file, beside
-// what is read, or beside another such output.
+// alien returns an error if a later check would take an output for a file of a run. Such an output is named like a
+// file that Jepsen writes. It would be beside another file with such a name, beside what is read, or beside another
+// such output.
 func alien(name string, to *files.Output, read []string, with ...*files.Output) error {
 	dir, base := filepath.Split(to.File())
 	if to.Through() || !store.IsRunFile(base) {
@@ -286,8 +284,8 @@ func alien(name string, to *files.Output, read []string, with ...*files.Output) 
 	return nil
 }
 
-// probe says which outputs cannot be written, before a search takes its time for
-// them. It goes on all the same: the verdict stands without evidence.
+// probe returns which outputs cannot be written, before a search takes its time for them. The check goes on all the
+// same: the verdict stands without evidence.
 func (e *evidence) probe() error {
 	var all []error
 	for _, p := range e.files {
@@ -312,8 +310,8 @@ func (e *evidence) probe() error {
 	return errors.Join(all...)
 }
 
-// of is what writes a result's evidence, nil if nothing is to be written. Of many
-// results it holds on to no history.
+// of returns what writes a result's evidence, or nil if nothing is to be written. If there are many results, it does
+// not hold on to their histories.
 func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	var core bytes.Buffer
 	var lost error
@@ -344,14 +342,14 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 	}
 }
 
-// writeWithin has a function write an output until the context is done.
+// writeWithin lets a function write an output until the context is done.
 func writeWithin(ctx context.Context, to *files.Output, write func(io.Writer) error) error {
 	return unlessBlocked(ctx, func() error {
 		return to.Write(func(w io.Writer) error { return write(limits.Writer(ctx, w)) })
 	})
 }
 
-// inFolder writes a file and the folders above it.
+// inFolder writes a file and creates the folders above it.
 func inFolder(ctx context.Context, path string, content []byte) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
@@ -363,8 +361,7 @@ func inFolder(ctx context.Context, path string, content []byte) error {
 	return nil
 }
 
-// stale says which files an earlier run has left of a history of which this one writes
-// none.
+// stale names the files of an earlier run about a history for which this run writes none.
 func (e *evidence) stale(j *job, r *report.Result) (said []string) {
 	for _, f := range []struct {
 		folder
@@ -380,21 +377,20 @@ func (e *evidence) stale(j *job, r *report.Result) (said []string) {
 	return said
 }
 
-// isFile says whether there is a file, such as one that an earlier run has written.
+// isFile reports whether there is a file, such as one that an earlier run has written.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// wanted says whether the folder gets files.
+// wanted reports whether the folder gets files.
 func (f folder) wanted() bool { return f.dir != "" && f.lost == nil }
 
-// fileOf is the file in the folder for a history: it stands below it as the history
-// does below the root or the folder that clew runs in, so the evidence of a store
-// is a store.
+// fileOf returns the file in the folder for a history. Its path below the folder is the history's path below the
+// root, or below the folder that clew runs in. So the evidence of a store is a store.
 func (f folder) fileOf(j *job) string {
 	path := text.Line(filepath.FromSlash(j.Path))
-	drive := filepath.VolumeName(path) // C: is no name of a folder; on Unix there are none
+	drive := filepath.VolumeName(path) // C: cannot be the name of a folder; on Unix there are no drives
 	path = filepath.Join(string(filepath.Separator), strings.TrimSuffix(drive, ":"), path[len(drive):])
 	if j.Path == "-" {
 		path = "standard-input"
@@ -411,10 +407,10 @@ func (f folder) fileOf(j *job) string {
 // indexPage is the file that lists the pages of a folder.
 const indexPage = "index.html"
 
-// htmlStyles are what pages may look like.
+// htmlStyles lists the styles of pages.
 var htmlStyles = []string{"clew", "porcupine"}
 
-// checkStyle is an error if there is no such style, or nothing that has one.
+// checkStyle returns an error if the style does not exist, or if it is given and no page is written.
 func (e *evidence) checkStyle(given bool) error {
 	pages := e.pages.dir != "" || slices.ContainsFunc(e.files, func(p *proof) bool { return p.flag == "--html" })
 	switch {
@@ -444,7 +440,7 @@ func (e *evidence) certificate(ctx context.Context, r *report.Result, w io.Write
 	return certificate.Write(ctx, w, r, o)
 }
 
-// fingerprint is the SHA-256 of a history's file, "" if it can be read only once.
+// fingerprint returns the SHA-256 of a history's file, or "" if the file can be read only once.
 func fingerprint(ctx context.Context, j *job) (string, error) {
 	if !j.Member() {
 		if info, err := os.Stat(j.Path); j.Path == "-" || err != nil || !info.Mode().IsRegular() {
@@ -463,9 +459,8 @@ func fingerprint(ctx context.Context, j *job) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// pageOf writes the page of a history that is not valid into the folder of pages, at
-// once, since many results may wait to be printed; and notes what the index says of
-// it.
+// pageOf writes the page of a history into the folder of pages if it is not valid, and notes what the index says of
+// it. It writes at once, since many results may wait to be printed.
 func (e *evidence) pageOf(ctx context.Context, j *job, r *report.Result) (err error) {
 	if !e.pages.wanted() {
 		return nil
@@ -517,12 +512,12 @@ func (f folder) index(ctx context.Context, runs []page.Run) error {
 	return nil
 }
 
-// put writes what a result has, and says to stderr if it has not what was asked for.
+// put writes the evidence in a result. If the result does not have it, put says so on stderr.
 func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr io.Writer) error {
 	nothing := ""
 	switch {
 	case p.lost != nil:
-		return nil // as has been said
+		return nil // already reported
 	case p.flag == "--certificate" && (r.Verdict == jepsen.Unknown || r.History == nil):
 		nothing = "the history is " + r.Verdict.String()
 	case p.flag == "--certificate" && r.Verdict == jepsen.Invalid && (r.FirstFailing().Core == nil || r.FirstFailing().Prior == nil):
@@ -548,8 +543,8 @@ func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr 
 	return nil
 }
 
-// printWhole has a text written through whole or not at all. Until it is whole,
-// memory holds it, compressed: there may be no disk to write to.
+// printWhole writes a text through whole or not at all. Until the text is whole, memory holds it, compressed: there
+// may be no disk to write to.
 func printWhole(to *files.Output, write func(io.Writer) error) error {
 	var held bytes.Buffer
 	in, err := zstd.NewWriter(&held, zstd.WithEncoderLevel(zstd.SpeedFastest))

@@ -22,8 +22,8 @@ import (
 	"clew/report/ci"
 )
 
-// modelFlags say which model reads a history, and how. Each is a key of a test's
-// map in a file of models too.
+// modelFlags returns the flags that say which model reads a history, and how. Each is also a key of a test's map in a
+// file of models.
 func modelFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "model", Usage: "the `MODEL` (clew models lists them); inferred from the :f's if it is not given"},
@@ -47,7 +47,7 @@ func modelFlags() []cli.Flag {
 	}
 }
 
-// modelFlagNames are the model flags in the order in which they are read.
+// modelFlagNames lists the model flags in the order in which they are read.
 var modelFlagNames = func() []string {
 	var names []string
 	for _, f := range modelFlags() {
@@ -59,7 +59,7 @@ var modelFlagNames = func() []string {
 // settings are the model flags that were given, with their values as text.
 type settings map[string]string
 
-// given is the settings of the command line.
+// given returns the settings of the command line.
 func given(c *cli.Context) settings {
 	s := settings{}
 	for _, name := range modelFlagNames {
@@ -70,28 +70,28 @@ func given(c *cli.Context) settings {
 	return s
 }
 
-// reading is how a history is read.
+// reading says how to read a history.
 type reading struct {
 	spec        models.Spec
 	independent bool // each key is a history of its own
 	keyless     bool // an operation without a key belongs to every key
 	allClients  bool // every process but :nemesis is a client
 	clockError  int64
-	modelFile   string // the file of the model, "" if it is none of one's own
+	modelFile   string // the file of a user's own model, "" for a built-in one
 	settings    settings
 	toldBy      string         // the file from which some of it is taken, "" if all is given
-	told        *store.Checked // what it tells
+	told        *store.Checked // what toldBy says
 }
 
-// pairing is how the events of a history are paired for this reading.
+// pairing returns how to pair the events of a history for this reading.
 func (r *reading) pairing() jepsen.Options {
 	o := r.spec.Pairing()
 	o.AllClients, o.ClockError = r.allClients, r.clockError
 	return o
 }
 
-// modelSpec is what settings say. It is an error if they make no sense, as far
-// as that can be seen before any history is read.
+// modelSpec returns the reading that settings describe. It returns an error if they make no sense, as far as that
+// shows before any history is read.
 func modelSpec(s settings) (r reading, err error) {
 	r.settings = s
 	if file, set := s["model-file"]; set {
@@ -132,7 +132,7 @@ func modelSpec(s settings) (r reading, err error) {
 	return r, err
 }
 
-// ownModel is the spec of a model in a file.
+// ownModel returns the spec of a model in a file.
 func ownModel(file, model string) (models.Spec, error) {
 	if model != "" {
 		return models.Spec{}, fmt.Errorf("--model-file cannot be combined with --model; found both %s and %s", file, model)
@@ -144,7 +144,7 @@ func ownModel(file, model string) (models.Spec, error) {
 	return models.Own(f.Definition()), nil
 }
 
-// either says whether the value of a flag is the second of two.
+// either reports whether the value of a flag is the second of two. Any other value is an error.
 func either(flag, value, first, second string) (bool, error) {
 	if value != first && value != second {
 		return false, fmt.Errorf("--%s must be %s or %s, not %q", flag, first, second, value)
@@ -152,7 +152,7 @@ func either(flag, value, first, second string) (bool, error) {
 	return value == second, nil
 }
 
-// clockError is a number, or a duration in nanoseconds.
+// clockError reads a number in the unit of the times, or a duration, which it turns into nanoseconds.
 func clockError(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -166,7 +166,7 @@ func clockError(text string) (int64, error) {
 	return n, nil
 }
 
-// inWords is an error as people read it: parameters of models go by their flags.
+// inWords returns an error in users' words: it calls parameters of models by their flags.
 func inWords(err error) string {
 	text := err.Error()
 	var p *models.ParamError
@@ -177,8 +177,8 @@ func inWords(err error) string {
 	return asFlags(text)
 }
 
-// asFlags is a message of the library in which its options independent, keyless,
-// clients and clock error go by their flags.
+// asFlags rewrites a message of the library: it calls the options independent, keyless, clients and clock error by
+// their flags.
 func asFlags(text string) string {
 	text = strings.Replace(text, jepsen.ErrNoTuples.Error(), "--independent, but no op has a value of the form [key value]", 1)
 	text = strings.Replace(text, "with clients all", "with --clients all", 1)
@@ -189,7 +189,7 @@ func asFlags(text string) string {
 
 var ofKeys = regexp.MustCompile(`(^|: )independent: `)
 
-// searchFlags say how to search.
+// searchFlags returns the flags that say how to search.
 func searchFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")},
@@ -197,7 +197,7 @@ func searchFlags() []cli.Flag {
 	}, limitFlags()...)
 }
 
-// limitFlags say what may be used of time and memory.
+// limitFlags returns the flags that limit time and memory.
 func limitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.DurationFlag{Name: "time-limit", DefaultText: "none", Usage: "give up on a history after `DURATION`, such as 30s or 5m"},
@@ -205,7 +205,7 @@ func limitFlags() []cli.Flag {
 	}
 }
 
-// givenLimits is what these flags say; no time is no limit.
+// givenLimits returns what these flags say; a time of 0 means no limit.
 func givenLimits(c *cli.Context) (time.Duration, int64, error) {
 	limit := c.Duration("time-limit")
 	if c.IsSet("time-limit") && limit <= 0 {
@@ -215,8 +215,7 @@ func givenLimits(c *cli.Context) (time.Duration, int64, error) {
 	return limit, bytes, err
 }
 
-// searchOptions is what these flags say, and the bytes that all searches
-// together may use.
+// searchOptions returns what these flags say, and how many bytes all searches together may use.
 func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 	o := clew.Options{
 		Algorithm: c.String("algorithm"),
@@ -237,8 +236,8 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 	return o, limit, clew.CheckAlgorithm(o.Algorithm)
 }
 
-// outputFlag says in which of the given forms results are printed. The first
-// one is the default. In EDN and JSON, every thing has a line of its own.
+// outputFlag returns the flag for the form of results. The first form is the default. In EDN and JSON, every thing
+// has a line of its own.
 func outputFlag(forms []string, thing string) cli.Flag {
 	usage := fmt.Sprintf("`FORMAT`: %s (json: one %s per line)", text.OneOf(forms), thing)
 	if slices.Contains(forms, ci.Forms[0]) {
@@ -247,8 +246,7 @@ func outputFlag(forms []string, thing string) cli.Flag {
 	return &cli.StringFlag{Name: "output", Value: forms[0], Usage: usage}
 }
 
-// pipelineReport is the report for pipelines in a form of output, nil if the form is
-// none of them.
+// pipelineReport returns the report for pipelines in a form of output, or nil if the form is not one of them.
 func pipelineReport(output string, p policy) *ci.Report {
 	if !slices.Contains(ci.Forms, output) {
 		return nil
@@ -256,22 +254,22 @@ func pipelineReport(output string, p policy) *ci.Report {
 	return ci.New(output, ci.Options{PassUnknown: p.passUnknown, Version: version()})
 }
 
-// quietFlag says that only failures are said.
+// quietFlag makes clew print only failures.
 func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Usage: "print only a line on standard error for each failure"}
 }
 
-// unknownFlag says what an undecided history is.
+// unknownFlag says whether an undecided history fails or passes.
 func unknownFlag() cli.Flag {
 	return &cli.StringFlag{Name: "unknown", Value: "fail", Usage: "whether an undecided history counts as a failure with exit status 2 (`fail`) or not (pass)"}
 }
 
-// strictFlag has warnings count as failures.
+// strictFlag makes warnings count as failures.
 func strictFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "strict", Usage: "exit with status 254 if there is any warning, such as one about a vacuous verdict"}
 }
 
-// outputForm is what this flag says, which must be one of the forms.
+// outputForm returns the form that this flag names, which must be one of forms.
 func outputForm(c *cli.Context, forms []string) (string, error) {
 	form := c.String("output")
 	if !slices.Contains(forms, form) {
@@ -280,8 +278,8 @@ func outputForm(c *cli.Context, forms []string) (string, error) {
 	return form, nil
 }
 
-// noEmptyFlag is an error for a flag whose value is empty, as that of a variable that is
-// not set: no flag has one that means something. That of --init has its own error.
+// noEmptyFlag returns an error if the value of a flag is empty, such as that of a variable that is not set. An empty
+// value means nothing for any flag. --init has its own error for that.
 func noEmptyFlag(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
 		if name := f.Names()[0]; name != string(models.ParamInit) && c.IsSet(name) && c.String(name) == "" {
@@ -293,7 +291,7 @@ func noEmptyFlag(c *cli.Context) error {
 	return nil
 }
 
-// usageError puts the flag package's errors about arguments in our own words.
+// usageError words the flag package's errors about arguments as clew does.
 func usageError(c *cli.Context, err error, _ bool) error {
 	help := "clew --help lists the flags"
 	if c.Command != nil && c.Command.Name != "" && c.Command.Name != c.App.Name {
@@ -328,7 +326,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return err
 }
 
-// dashed is a flag as people write it, from its name: -o, --output.
+// dashed returns a flag as people write it, from its name: -o, --output.
 func dashed(name string) string {
 	if name = strings.TrimPrefix(name, "-"); len(name) == 1 {
 		return "-" + name
@@ -336,7 +334,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// flagNames are the flags of the command at hand.
+// flagNames returns the flags of the current command.
 func flagNames(c *cli.Context) []string {
 	flags := c.App.Flags
 	if c.Command != nil && len(c.Command.Flags) > 0 {
@@ -351,16 +349,15 @@ func flagNames(c *cli.Context) []string {
 
 var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([a-z-]+): `)
 
-// commanded is the arguments with a command first. If there is none it is check, whose
-// flags may stand before a path; so may those of a command that is named. A word that
-// is neither a command nor the name of a file, and does not look like one, may be a
-// mistyped command.
+// commanded returns the arguments with a command first. If there is none, it is check. The flags of check may come
+// before a path, and before the word check. A word that is neither a command nor the name of a file, and does not
+// look like a path, may be a mistyped command.
 func commanded(app *cli.App, args []string) []string {
 	if len(args) < 2 || isHelp(args[1]) {
 		return args
 	}
 	check := findCommand(app, "check")
-	first, flags, known := 1, 0, 0 // what is no flag, nor the value of one
+	first, flags, known := 1, 0, 0 // first is the first argument that is neither a flag nor the value of one
 	for first < len(args) && isFlag(args[first]) {
 		if flags++; flagOf(check, args[first]) != nil {
 			known++
@@ -389,10 +386,10 @@ func commanded(app *cli.App, args []string) []string {
 	return slices.Insert(slices.Clone(args), 1, check.Name)
 }
 
-// isFlag says whether an argument is a flag, or several.
+// isFlag reports whether an argument is a flag, or several.
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' && arg != "--" }
 
-// flagOf is the flag of a command that an argument gives, nil if it has none.
+// flagOf returns the flag of a command that an argument gives, or nil if the command has no such flag.
 func flagOf(command *cli.Command, arg string) cli.Flag {
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 	for _, f := range command.Flags {
@@ -403,7 +400,7 @@ func flagOf(command *cli.Command, arg string) cli.Flag {
 	return nil
 }
 
-// findCommand is the command of a name, nil if there is none.
+// findCommand returns the command with a name, or nil.
 func findCommand(app *cli.App, name string) *cli.Command {
 	for _, c := range app.Commands {
 		if c.HasName(name) {
@@ -413,11 +410,11 @@ func findCommand(app *cli.App, name string) *cli.Command {
 	return nil
 }
 
-// isHelp says whether an argument asks for help.
+// isHelp reports whether an argument asks for help.
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
-// permute moves a command's flags in front of its paths: urfave/cli stops
-// looking for flags at the first path, and people write them last.
+// permute moves a command's flags in front of its paths: urfave/cli stops looking for flags at the first path, and
+// people write flags last.
 func permute(app *cli.App, args []string) []string {
 	if len(args) < 2 {
 		return args
@@ -443,7 +440,7 @@ func permute(app *cli.App, args []string) []string {
 				break
 			}
 			if i++; i == len(rest) {
-				return flags // Nothing may follow, since the value is missing.
+				return flags // The value is missing, so nothing may follow.
 			}
 			flags = append(flags, rest[i])
 		}
@@ -451,7 +448,7 @@ func permute(app *cli.App, args []string) []string {
 	return append(flags, paths...)
 }
 
-// takesValue says whether a flag's value is the next argument.
+// takesValue reports whether a flag's value is the next argument.
 func takesValue(command *cli.Command, arg string) bool {
 	f := flagOf(command, arg)
 	_, isBool := f.(*cli.BoolFlag)

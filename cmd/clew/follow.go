@@ -16,10 +16,10 @@ import (
 	"clew/report"
 )
 
-// following is a history that is checked while it is being written.
+// following says how to check a history while it is being written.
 type following struct{ idle time.Duration }
 
-// givenFollowing is what the flags say about that, nil if it is not asked for.
+// givenFollowing returns what the flags say about following, or nil if they do not ask for it.
 func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 	idle := c.Duration("idle")
 	switch {
@@ -41,8 +41,8 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 	return &following{idle}, nil
 }
 
-// followed reads and checks a history while it is being written. A signal ends the
-// history, and what there is of it by then is decided, if that takes a moment.
+// followed reads and checks a history while it is being written. A signal ends the history. What has come by then is
+// decided if that takes only a moment.
 func (k *checker) followed(ctx context.Context, j *job) answer {
 	var in io.ReadCloser
 	var name string

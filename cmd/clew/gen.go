@@ -103,7 +103,7 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 	}
 }
 
-// bugTable says what bugs there are, and which models have them.
+// bugTable says which bugs there are, and which models have them.
 func bugTable() string {
 	var b strings.Builder
 	for _, kind := range gen.LongKinds() {
@@ -123,7 +123,7 @@ func bugTable() string {
 	return b.String()
 }
 
-// genOptions is what the flags say.
+// genOptions returns what the flags say.
 func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	o := gen.LongOptions{Model: c.String("model"), Operations: c.Int("operations"), Processes: c.Int("processes"), Values: c.Int("values"),
 		Independent: c.Int("keys"), Permits: c.Int("permits"), Crashes: c.Float64("crash-rate"), Fails: c.Float64("fail-rate"),
@@ -161,8 +161,7 @@ func genOptions(c *cli.Context) (gen.LongOptions, error) {
 	return o, o.Check()
 }
 
-// generate writes a history, and a comment with what is certain of it. A file is
-// written whole or not at all.
+// generate writes a history, and a comment that says what is certain about it. A file is written whole or not at all.
 func generate(ctx context.Context, to *files.Output, o gen.LongOptions) (fail int, err error) {
 	if err := to.Probe(); err != nil {
 		return 0, err
@@ -186,7 +185,7 @@ func generate(ctx context.Context, to *files.Output, o gen.LongOptions) (fail in
 	return fail, err
 }
 
-// quoted is arguments as a shell takes them.
+// quoted returns arguments as a shell takes them.
 func quoted(args []string) []string {
 	list := make([]string, len(args))
 	for i, arg := range args {
@@ -195,7 +194,7 @@ func quoted(args []string) []string {
 	return list
 }
 
-// promised is what is certain of a history, as EDN.
+// promised returns what is certain about a history, as EDN.
 func promised(o gen.LongOptions, fail int) string {
 	check := fmt.Sprintf(":check %q}", o.Flags())
 	switch {

@@ -1,7 +1,6 @@
 // Command clew checks Jepsen histories for linearizability.
 //
-// This package holds the command line and nothing else: flags, files, progress
-// and exit statuses.
+// This package only holds the command line: flags, files, progress and exit statuses.
 package main
 
 import (
@@ -36,8 +35,8 @@ const (
 )
 
 func main() {
-	// Go's own way out, for want of memory or with a broken runtime, is status 2,
-	// which is clew's for unknown verdicts: rather an abort, which is no status.
+	// If Go itself ends the process, for lack of memory or with a broken runtime, the status is 2, which means an
+	// unknown verdict here. It aborts instead, which sets no status.
 	debug.SetTraceback("crash")
 	memory.Spacious()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -51,7 +50,7 @@ func main() {
 	os.Exit(status)
 }
 
-// patience is how long what a signal or a limit has ended may take to end by itself.
+// patience is how long work may take to end on its own after a signal or a limit.
 const patience = 190 * time.Millisecond
 
 // leave ends the process with a status, although something in it hangs.
@@ -63,7 +62,7 @@ func leave(status int, why context.Context) {
 	os.Exit(status)
 }
 
-// lastWords is how long clew tries to say that it ends, once it must.
+// lastWords is how long clew tries to say why it ends, once it must.
 const lastWords = 10 * time.Millisecond
 
 // expired is a context that has ended.
@@ -75,7 +74,7 @@ var expired = func() context.Context {
 
 // run is the whole program, with everything outside it passed in.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
-	// What comes from a file is text, and not for a terminal to obey.
+	// Text from files must not control a terminal.
 	stderr = text.NewWriter(stderr)
 	if f, ok := stdout.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		stdout = text.NewWriter(stdout)
@@ -97,7 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	return status
 }
 
-// printed is where help goes. What prints it keeps no error.
+// printed takes help and remembers the first error. The code that prints help drops errors.
 type printed struct {
 	to     io.Writer
 	failed error
@@ -115,8 +114,7 @@ func reportBug(stderr io.Writer, what string) int {
 	return exitBug
 }
 
-// newApp is the command line. A command that ends without an error sets the
-// status.
+// newApp returns the command line. A command that ends without an error sets the status.
 func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	app := &cli.App{
 		Name:                 "clew",
@@ -160,16 +158,15 @@ func newApp(stdout, stderr io.Writer, status *int) *cli.App {
 	for _, c := range app.Commands {
 		c.OnUsageError = usageError
 		c.Before = noEmptyFlag
-		// Only clew itself has a help command: after another command, "h" and
-		// "help" are paths. The help of such a command stays that of a command
-		// without subcommands.
+		// Only clew itself has a help command: after another command, "h" and "help" are paths. The help of such a
+		// command stays that of a command without subcommands.
 		c.HideHelpCommand = true
 		c.CustomHelpTemplate = cli.CommandHelpTemplate
 	}
 	return app
 }
 
-// unknownCommand is the error for a word that is no command.
+// unknownCommand returns the error for a word that is not a command.
 func unknownCommand(word string, app *cli.App) error {
 	names := commandNames(app)
 	return fmt.Errorf("unknown command %q; %sclew knows %s (clew --help)", word, text.DidYouMean(word, names), strings.Join(names, ", "))

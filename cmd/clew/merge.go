@@ -67,7 +67,7 @@ func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 			m := &merger{runner: runner{stdout: stdout, stderr: stderr}, output: output, pages: c.String("html-dir")}
 			m.look, _ = terminal.Look(stdout)
 			if m.policy, err = givenPolicy(c, &m.output); m.quiet {
-				m.stdout = stderr // for what fails
+				m.stdout = stderr // for failures
 			}
 			if err != nil {
 				return err
@@ -89,7 +89,7 @@ type merger struct {
 	pages  string // the folder of pages, "" if there is to be no index
 }
 
-// merge says what the shards say together.
+// merge prints what the shards say together.
 func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	var all shards.Merger
 	for _, path := range paths {
@@ -132,7 +132,7 @@ func (m *merger) merge(ctx context.Context, paths []string) (int, error) {
 	return m.status(), nil
 }
 
-// answer is what a shard said of a history.
+// answer returns what a shard said of a history.
 func (m *merger) answer(table *report.Table, l shards.Line) answer {
 	a := answer{warnings: l.Warnings}
 	if l.Vacuous != "" && l.Vacuous != report.NoOperations {
@@ -166,7 +166,7 @@ func (m *merger) answer(table *report.Table, l shards.Line) answer {
 	return a
 }
 
-// index writes the index of the pages that the shards wrote, if it is asked for.
+// index writes the index of the pages that the shards wrote, if the user asked for it.
 func (m *merger) index(ctx context.Context, lines []shards.Line) {
 	if m.pages == "" {
 		return
@@ -193,15 +193,15 @@ func readShards(ctx context.Context, to *shards.Merger, path string) error {
 	return to.Read(limits.Reader(ctx, in, 0), name)
 }
 
-// sharding is the part of all histories that is checked.
+// sharding is the part of all histories that this run checks.
 type sharding struct {
 	store.Shard
-	byKeys   bool // of a history of independent keys, some keys
-	listsAll bool // it looks into each archive: keys of all histories, models and names of files for all
+	byKeys   bool // some keys of a history of independent keys
+	listsAll bool // it looks into every archive: --shard-keys, models and names of files need all histories
 	trailer  shards.Trailer
 }
 
-// givenSharding is what the flags say about that, nil if all histories are checked.
+// givenSharding returns what the flags say about shards, or nil if all histories are checked.
 func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 	switch {
 	case !c.IsSet("shard") && c.Bool("shard-keys"):
@@ -232,10 +232,10 @@ func givenSharding(c *cli.Context, k *checker) (*sharding, error) {
 	return s, err
 }
 
-// settingFlags are the flags that say what is checked and how, beside those of models.
+// settingFlags are the flags that say what to check and how, other than those of models.
 var settingFlags = []string{"models", "algorithm", "depth", "shard-keys", "time-limit", "memory-limit", "verify", "no-verify", "strict"}
 
-// settingsText is what the flags say is checked and how. Files count by their content.
+// settingsText returns what the flags say about what to check and how. Files count by their content.
 func settingsText(c *cli.Context) (string, error) {
 	var said []string
 	for _, name := range slices.Concat(modelFlagNames, settingFlags) {
@@ -256,7 +256,7 @@ func settingsText(c *cli.Context) (string, error) {
 	return strings.Join(said, " "), nil
 }
 
-// packed is the archive at a path if a few shards part it, else nil.
+// packed returns the archive at a path if shards split it, else nil.
 func (s *sharding) packed(path string) *store.Packed {
 	if s == nil {
 		return nil
@@ -267,18 +267,17 @@ func (s *sharding) packed(path string) *store.Packed {
 	return nil
 }
 
-// opens says whether what is in an archive must be known here.
+// opens reports whether the content of an archive must be known here.
 func (s *sharding) opens(p *store.Packed) bool {
 	return s == nil || p == nil || s.listsAll || s.Opens(*p)
 }
 
-// reads says whether a history that is found will be read.
+// reads reports whether a history that is found will be read.
 func (s *sharding) reads(source store.Source, p *store.Packed) bool {
 	return s == nil || s.byKeys || s.has(source, p)
 }
 
-// has says whether a history is one of the shard. It is in an archive, unless that is
-// nil.
+// has reports whether a history belongs to the shard. p is the archive that holds it, or nil.
 func (s *sharding) has(source store.Source, p *store.Packed) bool {
 	switch {
 	case p == nil:
@@ -289,7 +288,7 @@ func (s *sharding) has(source store.Source, p *store.Packed) bool {
 	return s.HasMember(*p, source.Name())
 }
 
-// own is the jobs of the shard among all.
+// own returns the jobs of the shard among all jobs.
 func (s *sharding) own(ctx context.Context, jobs []*job) []*job {
 	if s == nil {
 		return jobs
@@ -321,8 +320,7 @@ func (s *sharding) own(ctx context.Context, jobs []*job) []*job {
 	return own
 }
 
-// filesOf is the files in which histories are, and results that tell how these are read,
-// each once.
+// filesOf returns the files that hold the histories, and the results that say how to read these, each once.
 func filesOf(jobs []*job) (files []string) {
 	for _, j := range jobs {
 		if file := j.File(); len(files) == 0 || files[len(files)-1] != file {
@@ -340,14 +338,13 @@ func (s *sharding) keys(j *job) func(edn.Value) bool {
 	return func(key edn.Value) bool { return s.Has(j.Name() + " " + key.String()) }
 }
 
-// line is what is printed of a history, and its checksum.
+// line returns the line about a history, and its checksum.
 func (s *sharding) line(j *job, r *report.Result, err error) (string, shards.Sum) {
 	return shards.Sealed(shards.NewLine(j.Source, r, s.Shard, j.place, j.link, j.parted, err))
 }
 
-// endShard ends the output, so that clew merge knows that nothing is missing, and is
-// the exit status. If there was a signal, or an output that was not written to its
-// end, something is.
+// endShard ends the output, so that clew merge knows that nothing is missing, and returns the exit status. After a
+// signal, or if the output cannot be written, this end is missing.
 func (k *checker) endShard(ctx context.Context) int {
 	if ctx.Err() != nil {
 		complain(k.stderr, fmt.Errorf("shard %s was interrupted; run it again", k.shard))
@@ -361,12 +358,12 @@ func (k *checker) endShard(ctx context.Context) int {
 		k.lose(err)
 	}
 	if k.tally == (tally{}) {
-		return exitValid // there is none in this shard
+		return exitValid // this shard has no histories
 	}
 	return k.status()
 }
 
-// historyCount is a number of histories, in words.
+// historyCount returns a number of histories, in words.
 func historyCount(n int) string {
 	if n == 1 {
 		return "1 history"

@@ -52,12 +52,12 @@ func modelsCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 func listModels(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range models.All() {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.About, m.Fs) // the longest last: terminals are narrow
+		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.About, m.Fs) // the longest comes last: terminals are narrow
 	}
 	return t.Flush()
 }
 
-// describeModels says what is known of some models, and which flags they take.
+// describeModels prints what is known about some models, and which flags they take.
 func describeModels(w io.Writer, named []string) error {
 	for i, name := range named {
 		d, err := models.Describe(name)
@@ -83,8 +83,7 @@ func describeModels(w io.Writer, named []string) error {
 	return nil
 }
 
-// checkModel runs the examples of a model file and prints a table. It returns the
-// exit status.
+// checkModel runs the examples of a model file and prints a table. It returns the exit status.
 func checkModel(ctx context.Context, stdout, stderr io.Writer, file string) (status int, err error) {
 	f, err := modelfile.Load(file)
 	if err != nil {

@@ -62,8 +62,8 @@ func renderCommand(stdout, stderr io.Writer) *cli.Command {
 	}
 }
 
-// picture is what writes a picture of a result, as what the extension stands for.
-// This is where the kinds of pictures are told apart.
+// picture returns a function that writes a picture of a result. The extension says which kind of picture; only this
+// function distinguishes them.
 func picture(ctx context.Context, r *report.Result, o report.WindowOptions, extension string) (func(io.Writer) error, error) {
 	if extension == ".html" {
 		return func(w io.Writer) error { return page.Write(ctx, w, r, page.Options{Window: o}) }, nil
@@ -75,7 +75,7 @@ func picture(ctx context.Context, r *report.Result, o report.WindowOptions, exte
 	return window.WriteSVG, nil
 }
 
-// extensions are what picture knows.
+// extensions lists what picture knows.
 const extensions = ".svg or .html"
 
 // renderer is one run of clew render.
@@ -87,7 +87,7 @@ type renderer struct {
 	extension             string
 }
 
-// given is what the flags say.
+// given reads what the flags say.
 func (k *renderer) given(c *cli.Context) error {
 	out, scale := c.String("o"), c.String("scale")
 	k.extension = filepath.Ext(out)
@@ -154,7 +154,7 @@ func (k *renderer) render(ctx context.Context) error {
 	return nil
 }
 
-// resultOf is the result that is given, or that of a new check.
+// resultOf returns the result that is given, or that of a new check.
 func (k *renderer) resultOf(ctx context.Context) (*report.Result, error) {
 	h, how, err := k.readFile(ctx, k.history)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 	"clew/report/shards"
 )
 
-// job is a history to check, or to compare.
+// job is a history to check or to compare.
 type job struct {
 	store.Source
 	reading
@@ -43,39 +43,38 @@ type job struct {
 	took    time.Duration                 // to read it
 	ahead   answer                        // if it could not be read ahead
 	result  atomic.Pointer[report.Result] // once it is decided, until there is an answer
-	outcome atomic.Int32                  // likewise, and 1 more than that; it stays
+	outcome atomic.Int32                  // 1 more than the outcome, once it is decided; it stays
 	run     *page.Run                     // in an index of pages, if there is to be one
 	link    string                        // from there to its page
 	place   shards.Place                  // among all histories that were found
-	packed  *store.Packed                 // the archive that it is in, or that is not opened here, if shards part it
+	packed  *store.Packed                 // the archive that it is in, or an archive that is not opened here, if shards split it
 	parted  bool                          // a shard has some of its independent keys
 }
 
-// streamed writes what need not be held whole.
+// streamed writes output that need not be held whole.
 type streamed func(io.Writer) error
 
-// answer is what became of a job. It does not hold on to the history, unless
-// evidence about it is to be written. So answers take little memory, however
-// many of them are waiting for an earlier one to be printed.
+// answer is the outcome of a job. It does not hold on to the history, unless evidence about it is to be written. So
+// answers take little memory, however many of them wait for an earlier one to be printed.
 type answer struct {
 	tally
 	then     func(context.Context) answer // unless nil, goes on to the answer itself
 	out      string                       // what standard output says
-	colored  bool                         // which has colors of our own
-	stream   streamed                     // the same, if it may be long and nobody waits for another answer; nil: out has it
+	colored  bool                         // out has clew's own colors
+	stream   streamed                     // the same, if it may be long and no other answer waits; nil: out has it
 	warnings []string                     // what standard error says
 	evidence writing                      // writes files, if any were asked for
 	took     time.Duration
 	err      error      // why the history is unreadable
 	bug      string     // clew panicked
-	record   *ci.Record // what pipelines are told, nil if nobody tells them
+	record   *ci.Record // what pipelines get to know, nil if there is no report for them
 	wrong    error      // the self-check failed
 }
 
 // writing writes something until the context is done.
 type writing func(context.Context) error
 
-// outcome is what became of a history, or of a claim about one.
+// outcome is the outcome for a history, or for a claim about one.
 type outcome int
 
 const (
@@ -88,15 +87,15 @@ const (
 	disagree
 	knossosUnknown
 	notComparable
-	interrupted // which counts as unknown, too
-	notChecked  // likewise, and as interrupted
+	interrupted // also counts as unknown
+	notChecked  // also counts as unknown, and as interrupted
 	unwritten   // what was asked for, such as evidence
-	vacuous     // which counts as valid, too
+	vacuous     // also counts as valid
 	warned      // a warning that --strict counts
 	outcomes    // how many there are
 )
 
-// inSummary is an outcome in the words of a summary.
+// inSummary is what a summary calls an outcome.
 var inSummary = [outcomes]string{"valid", "invalid", "unknown", "unreadable", "", "agree", "disagree", "unknown to knossos", "not comparable", "interrupted", "not checked", "not written", "vacuous", ""}
 
 // tally counts outcomes, and adds up the milliseconds of claims that have a time.
@@ -115,7 +114,7 @@ func (t *tally) add(u tally) {
 	t.sums += u.sums
 }
 
-// status is the exit status: the first one that applies.
+// status returns the exit status: the first one that applies.
 func (t *tally) status() int {
 	switch {
 	case t.of[panicked] > 0:
@@ -130,7 +129,7 @@ func (t *tally) status() int {
 	return exitValid
 }
 
-// summary is a total, and how many had each of the given outcomes.
+// summary returns a total, and how many had each of the given outcomes.
 func (t *tally) summary(total string, each ...outcome) string {
 	var parts []string
 	for _, o := range each {
@@ -143,30 +142,30 @@ func (t *tally) summary(total string, each ...outcome) string {
 	return total + ": " + strings.Join(parts, ", ")
 }
 
-// runner runs jobs concurrently and says in order what became of them.
+// runner runs jobs concurrently and prints their outcomes in order.
 type runner struct {
 	reading    reading     // what the command line says
 	models     storeModels // what it says about some tests of a store
 	options    clew.Options
-	memory     int64 // what the process may hold, about
+	memory     int64 // about how many bytes the process may hold
 	keeper     memory.Keeper
-	ownResults bool // results beside histories do not complete how these are read
-	failFast   bool // no job is begun once a history was invalid
+	ownResults bool // results beside histories do not complete how to read these
+	failFast   bool // no job begins once a history was invalid
 	policy
 	stdout, stderr io.Writer
 	screen         io.Writer // standard output for what has colors, nil if there are none
-	closed         bool      // nothing reads standard output any more
+	closed         bool      // nothing reads standard output anymore
 	heading        string    // of a table, until there is a row
 	progress       *progress.Bar
 	tally          tally
 	dog            *watchdog.Dog
 	jobs           atomic.Pointer[[]*job] // once they are known, for a status at any time
 	lost           atomic.Int32           // outputs that were not written
-	pipeline       *ci.Report             // gathers what pipelines are told, nil if that is not asked for
+	pipeline       *ci.Report             // gathers what pipelines get to know, nil if that is not asked for
 }
 
-// begin has the watch begin over a command, until end is called: limits count from now
-// on. What is wrong with the flags for limits is said when they are read.
+// begin starts the watch over a command, until end is called: limits count from then on. Errors in the flags for
+// limits are reported when the flags are read.
 func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelFunc) {
 	if limit, memory, err := givenLimits(c); err == nil {
 		r.options.TimeLimit, r.memory = limit, memory
@@ -180,8 +179,8 @@ func (r *runner) begin(c *cli.Context) (ctx context.Context, end context.CancelF
 	return ctx, end
 }
 
-// statusNow is the exit status if the process ends at once. What has no verdict was
-// not tried to its end; if everything has one, it is the output that hangs.
+// statusNow returns the exit status if the process ends at once. A history without a verdict was not tried to its
+// end; if every history has one, it is the output that hangs.
 func (r *runner) statusNow() int {
 	jobs := r.jobs.Load()
 	if jobs == nil {
@@ -203,11 +202,11 @@ func (r *runner) statusNow() int {
 	return r.statusOf(t)
 }
 
-// is notes what became of a job, whether or not there is time to say so.
+// is notes the outcome of a job, whether or not there is time to print it.
 func (j *job) is(o outcome) { j.outcome.Store(int32(o) + 1) }
 
-// command runs a command that has limits: it takes what the arguments say, and then
-// does it, which sets the status.
+// command runs a command that has limits: given reads the arguments, and do carries the command out and returns the
+// status.
 func (r *runner) command(c *cli.Context, status *int, given func(context.Context) error, do func(context.Context) (int, error)) error {
 	ctx, end := r.begin(c)
 	defer end()
@@ -225,23 +224,22 @@ func (r *runner) command(c *cli.Context, status *int, given func(context.Context
 	return err
 }
 
-// bounded is the error of f, within the limits. It says what stopped it, "" if nothing
-// did. What f sets is not to be read then: it may go on.
+// bounded calls f within the limits and returns its error. It also returns what stopped f, or "". If f was stopped it
+// may go on, so the caller must not read what it sets.
 func (r *runner) bounded(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
 	ctx, done := r.limited(ctx, r.options.TimeLimit)
 	defer done()
 	return awaited(ctx, func() error { return f(ctx) })
 }
 
-// first is bounded for what comes before the first history: that has a moment even if
-// the limit is shorter.
+// first does what bounded does for work before the first history: that has a moment even if the limit is shorter.
 func (r *runner) first(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
 	ctx, done := r.limited(ctx, max(r.options.TimeLimit, 2*patience))
 	defer done()
 	return awaited(ctx, func() error { return f(ctx) })
 }
 
-// awaited is bounded by a context that has the limits.
+// awaited does what bounded does with a context that has the limits.
 func awaited(ctx context.Context, f func() error) (stopped jepsen.Cause, err error) {
 	var failed error // unlike err it may be set later
 	switch {
@@ -262,25 +260,25 @@ func (r *runner) job(s store.Source, missing error) *job {
 	return j
 }
 
-// optionsOf is how a history is checked that is read so.
+// optionsOf returns the options for checking a history that is read in a given way.
 func (r *runner) optionsOf(how reading) clew.Options {
 	o := r.options
 	o.Independent, o.Keyless = how.independent, how.keyless
 	return o
 }
 
-// doing is what is done with a job.
+// doing says what to do with a job.
 type doing struct {
 	do    func(context.Context, *job) answer
-	late  func(*job, jepsen.Cause) answer // what is said if that does not end with its context
-	waits bool                            // it keeps to the limits by itself
-	// rest, unless nil, says in one go that so many jobs were not begun before a signal
-	// came. Otherwise each of them has an answer.
+	late  func(*job, jepsen.Cause) answer // the answer if do does not end with its context
+	waits bool                            // do keeps to the limits on its own
+	// rest, unless nil, says in one go that a number of jobs had not begun before a signal came. Otherwise each of
+	// them has an answer.
 	rest func(jobs int)
 }
 
-// all runs the jobs until one fails or nothing is left to do, and says how many
-// have been done. It fails if results cannot be written.
+// all runs the jobs until one fails or nothing is left to do, and returns how many are done. It fails if results
+// cannot be written.
 func (r *runner) all(ctx context.Context, jobs []*job, how doing) (done int, failed error) {
 	defer r.progress.Stop()
 	ctx, stop := context.WithCancel(ctx)
@@ -311,8 +309,7 @@ func (r *runner) all(ctx context.Context, jobs []*job, how doing) (done int, fai
 	return done, failed
 }
 
-// within does something with a job within its limits. What does not end with them,
-// although it has a moment more, is left behind.
+// within runs a job within its limits. Work that still goes on a moment after they end is left behind.
 func (r *runner) within(ctx context.Context, j *job, how doing) (a answer) {
 	if how.waits {
 		return answered(func() answer { return how.do(ctx, j) })
@@ -331,11 +328,11 @@ func (r *runner) within(ctx context.Context, j *job, how doing) (a answer) {
 	return a
 }
 
-// overdue is how long an answer may take once the time of its job is over: more than
-// the check, which may say how far it got.
+// overdue is how long an answer may take once the time of its job is over. It is longer than for the check, which may
+// say how far it got.
 const overdue = grace + 20*time.Millisecond
 
-// answered is the answer of f, or an answer which says that clew panicked.
+// answered returns the answer of f, or an answer which says that clew panicked.
 func answered(f func() answer) answer {
 	var a answer
 	if bug := watchdog.Guarded(func() { a = f() }); bug != "" {
@@ -344,9 +341,8 @@ func answered(f func() answer) answer {
 	return a
 }
 
-// say prints one answer: results to standard output, what went wrong to standard
-// error. The verdict comes first, and then the evidence, as long as the history's
-// limit leaves time for it.
+// say prints one answer: results to standard output, errors to standard error. The verdict comes first, and then the
+// evidence, as long as the history's limit leaves time for it.
 func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	r.tally.add(a.tally)
 	last, done := r.lastly(ctx, r.options.TimeLimit-a.took)
@@ -388,15 +384,14 @@ func (r *runner) say(ctx context.Context, j *job, a answer) error {
 	return err
 }
 
-// policy is what failures are, and how they are said.
+// policy says what counts as a failure, and how failures are printed.
 type policy struct {
 	quiet       bool // each in a line on standard error, and nothing else
-	passUnknown bool // an undecided history is none
+	passUnknown bool // an undecided history is not a failure
 	strict      bool // warnings are failures, too
 }
 
-// givenPolicy is what the flags say about that. If it is quiet, there is no form of
-// output.
+// givenPolicy returns the policy that the flags set. If it is quiet, it sets the form of output to "none".
 func givenPolicy(c *cli.Context, output *string) (p policy, err error) {
 	if p.passUnknown, err = either("unknown", c.String("unknown"), "fail", "pass"); err != nil {
 		return p, err
@@ -411,7 +406,7 @@ func givenPolicy(c *cli.Context, output *string) (p policy, err error) {
 	return p, nil
 }
 
-// status is the exit status. What was interrupted is no pass in any case: nobody tried.
+// status returns the exit status. An interrupted history never passes: it was not tried.
 func (r *runner) status() int { return r.statusOf(r.tally) }
 
 func (r *runner) statusOf(t tally) int {
@@ -422,7 +417,7 @@ func (r *runner) statusOf(t tally) int {
 	return t.status()
 }
 
-// count counts the verdict of a history. vacuity is why it is vacuous, or "".
+// count counts the verdict of a history. vacuity says why it is vacuous, or is "".
 func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string) {
 	if vacuity != "" {
 		t.of[vacuous]++
@@ -432,7 +427,7 @@ func (t *tally) count(v jepsen.Verdict, cause jepsen.Cause, vacuity string) {
 	}
 }
 
-// failure is what is said of a history if only failures are, "" if it is none.
+// failure returns the line about a history if only failures are printed, or "" if it is not one.
 func (p policy) failure(l report.Line) string {
 	said := "INVALID"
 	switch cause := jepsen.Cause(l.Cause); {
@@ -447,7 +442,7 @@ func (p policy) failure(l report.Line) string {
 	return fmt.Sprintf("clew: %s: %s\n", text.Line(l.File), text.Line(said))
 }
 
-// said is what is said of warnings.
+// said returns the warnings to print.
 func (p policy) said(warnings []string) []string {
 	if p.quiet && !p.strict {
 		return nil
@@ -455,7 +450,7 @@ func (p policy) said(warnings []string) []string {
 	return warnings
 }
 
-// warn says warnings about what is at a path.
+// warn prints warnings about what is at a path.
 func (r *runner) warn(path string, warnings ...string) {
 	if r.strict {
 		r.tally.of[warned] += len(warnings)
@@ -465,7 +460,7 @@ func (r *runner) warn(path string, warnings ...string) {
 	}
 }
 
-// newProgress shows the progress of so many histories.
+// newProgress shows the progress of a number of histories.
 func (r *runner) newProgress(histories int) {
 	w := r.stderr
 	if r.quiet {
@@ -474,7 +469,7 @@ func (r *runner) newProgress(histories int) {
 	r.progress = progress.New(w, histories)
 }
 
-// summarize prints what comes last.
+// summarize prints the last lines.
 func (r *runner) summarize(ctx context.Context, said string) {
 	ctx, done := r.lastly(ctx, r.options.TimeLimit)
 	defer done()
@@ -495,8 +490,8 @@ func (r *runner) printTo(ctx context.Context, out io.Writer, text string) error 
 	return r.unlessClosed(unlessBlocked(ctx, func() error { _, err := io.WriteString(out, text); return err }))
 }
 
-// unlessClosed is an error of standard output, unless its reader has closed it: then
-// it wants no more, and evidence and status are as they are without it.
+// unlessClosed returns an error of standard output, unless its reader has closed it. The reader then wants no more,
+// and evidence and status are as they are without it.
 func (r *runner) unlessClosed(err error) error {
 	if files.IsClosed(err) {
 		r.stdout, r.closed = io.Discard, true
@@ -505,10 +500,9 @@ func (r *runner) unlessClosed(err error) error {
 	return err
 }
 
-// lastly is a context for writing what is known. It has what is left of a time
-// limit, but always a moment, and a moment is left too once the given context is
-// done. If that is over the process does not wait for long for what is written until
-// the returned function is called.
+// lastly returns a context for writing what is known. It has what is left of a time limit, but always a moment, even
+// once the given context is done. After that, the process soon stops waiting for the writing to end. The caller calls
+// the returned function when it has ended.
 func (r *runner) lastly(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
 	limited, release := r.limited(ctx, left)
 	last, end := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -525,15 +519,14 @@ func (r *runner) lastly(ctx context.Context, left time.Duration) (context.Contex
 	}
 }
 
-// lastMoment is how long writing may take when the time is over, and tidying how
-// long may pass then until temporary files are gone.
+// Writing may take lastMoment once the time is over. Removing temporary files may then take tidying.
 const (
 	lastMoment = 60 * time.Millisecond
 	tidying    = 40 * time.Millisecond
 )
 
-// unlessBlocked is the error of f, which writes as long as the context is not done.
-// If it goes on, as somebody does not read what it writes, nobody waits for it.
+// unlessBlocked returns the error of f, which writes as long as the context is not done. If nothing reads what f
+// writes, f may go on, and unlessBlocked does not wait for it.
 func unlessBlocked(ctx context.Context, f func() error) error {
 	var err error
 	if !watchdog.Await(ctx, tidying, func() { err = f() }) {
@@ -542,8 +535,8 @@ func unlessBlocked(ctx context.Context, f func() error) error {
 	return err
 }
 
-// limited is a context for a stage of a job that may take that long, if there is a
-// time limit at all, and no longer than there is memory.
+// limited returns a context for a stage of a job. If there is a time limit, the stage may take as long as left. It
+// ends if there is not enough memory.
 func (r *runner) limited(ctx context.Context, left time.Duration) (context.Context, context.CancelFunc) {
 	ctx, release := r.keeper.Within(ctx)
 	if r.options.TimeLimit == 0 {
@@ -556,21 +549,21 @@ func (r *runner) limited(ctx context.Context, left time.Duration) (context.Conte
 	}
 }
 
-// lose says what could not be written. No verdict changes by that.
+// lose reports what could not be written. It changes no verdict.
 func (r *runner) lose(err error) {
 	r.tally.of[unwritten]++
 	r.lost.Add(1)
 	complain(r.stderr, err)
 }
 
-// loseLast is lose when nothing else is left to do, nor any time.
+// loseLast does what lose does when nothing else is left to do and there is no time left.
 func (r *runner) loseLast(ctx context.Context, err error) {
 	_, done := r.lastly(ctx, 0)
 	defer done()
 	r.lose(err)
 }
 
-// complain says what went wrong, each error of several on a line of its own.
+// complain prints what went wrong. Each of several errors has a line of its own.
 func complain(stderr io.Writer, err error) {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range several.Unwrap() {
@@ -581,9 +574,8 @@ func complain(stderr io.Writer, err error) {
 	fmt.Fprintln(stderr, "clew:", text.Line(text.Brief(inWords(err))))
 }
 
-// read reads the job's history within its limits, none if they or a signal stop it. The
-// reading may go on then, for a moment or, of standard input, for ever, but nobody
-// waits for it.
+// read reads the job's history within its limits. If they or a signal stop it, there is none. The reading may then go
+// on, for a moment, or forever if from standard input, but read does not wait for it.
 func (r *runner) read(ctx context.Context, j *job) error {
 	if j.stopped != "" {
 		return nil
@@ -610,8 +602,7 @@ func (r *runner) read(ctx context.Context, j *job) error {
 	return err
 }
 
-// showReading is a context in which what is read of a history is shown, until done is
-// called.
+// showReading returns a context that shows how much of a history has been read, until done is called.
 func (r *runner) showReading(ctx context.Context, path string) (context.Context, func()) {
 	var size int64 // 0 if it is not known
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -621,16 +612,15 @@ func (r *runner) showReading(ctx context.Context, path string) (context.Context,
 	return limits.Counting(ctx, read), done
 }
 
-// alone is bounded for f that is all there is to do.
+// alone does what bounded does if f is all there is to do.
 func (r *runner) alone(ctx context.Context, f func(context.Context) error) (stopped jepsen.Cause, err error) {
 	r.newProgress(1)
 	defer r.progress.Stop()
 	return r.bounded(ctx, f)
 }
 
-// inOrder calls do for 0 to n-1, as many at once as there are processors, and
-// calls done with each answer in order, until done says false. Before each do
-// it calls ahead, in order, one at a time.
+// inOrder calls do for 0 to n-1, as many at once as there are processors. It calls done with each answer in order,
+// until done returns false. Before each do it calls ahead, in order, one at a time.
 func inOrder(n int, ahead func(i int), do func(i int) answer, done func(i int, a answer) bool) {
 	answers := make([]chan answer, n)
 	for i := range answers {

@@ -20,11 +20,10 @@ import (
 	"clew/models"
 )
 
-// storeModels is how the histories of a store's tests are read, by the name of
-// the test.
+// storeModels says how to read the histories of a store's tests, by the name of the test.
 type storeModels map[string]reading
 
-// givenModels is what --models says, nil if it is not given.
+// givenModels returns what --models says, or nil if it is not given.
 func givenModels(ctx context.Context, c *cli.Context, memory int64) (storeModels, error) {
 	file := c.String("models")
 	if file == "" {
@@ -37,14 +36,13 @@ func givenModels(ctx context.Context, c *cli.Context, memory int64) (storeModels
 	return all, nil
 }
 
-// readStoreModels reads a file of models: a map from a test's name to a model's
-// name, or to a map of model flags, such as
+// readStoreModels reads a file of models: a map from a test's name to a model's name, or to a map of model flags,
+// such as
 //
 //	{"etcd" :cas-register, "redis" {:model :register, :init 0, :independent true}, "*" :set}
 //
-// The histories of other tests go by "*", if it has that.
-// Names are strings, keywords or symbols. If a test's map leaves something out,
-// the command line counts. A model file is named as seen from the file of models.
+// "*", if present, covers all other tests. Names are strings, keywords or symbols. If a test's map leaves something
+// out, the command line counts. The path of a model file is relative to the file of models.
 func readStoreModels(ctx context.Context, path string, memory int64, normal settings) (storeModels, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -86,7 +84,7 @@ func readStoreModels(ctx context.Context, path string, memory int64, normal sett
 // otherTests stands for the tests that a file of models does not name.
 const otherTests = "*"
 
-// of is how a history is read, false if the file does not say.
+// of returns how to read a history, or false if the file does not say.
 func (m storeModels) of(s store.Source) (own reading, ok bool) {
 	if m == nil {
 		return own, false
@@ -97,8 +95,7 @@ func (m storeModels) of(s store.Source) (own reading, ok bool) {
 	return own, ok
 }
 
-// testSettings is what a test's map says, and for everything else what normal
-// says.
+// testSettings returns what a test's map says, and what normal says for everything else.
 func testSettings(v *edn.Values, id edn.ID, normal settings) (settings, error) {
 	own := maps.Clone(normal)
 	if v.Kind(id) != edn.KindMap {
@@ -123,7 +120,7 @@ func testSettings(v *edn.Values, id edn.ID, normal settings) (settings, error) {
 	return own, nil
 }
 
-// take sets a flag. A model and a model file take each other's place.
+// take sets a flag. A model and a model file replace each other.
 func (s settings) take(flag, value string) {
 	switch flag {
 	case "model":
@@ -134,8 +131,7 @@ func (s settings) take(flag, value string) {
 	s[flag] = value
 }
 
-// name is the text of a keyword, symbol or string without the characters that
-// mark it as one.
+// name returns the text of a keyword, symbol or string without the characters that mark it as one.
 func name(v *edn.Values, id edn.ID) string {
 	if v.Kind(id) == edn.KindString {
 		return v.Str(id)
@@ -143,8 +139,7 @@ func name(v *edn.Values, id edn.ID) string {
 	return strings.TrimPrefix(v.Text(id), ":")
 }
 
-// unused is an error about tests that no history belongs to: they may be
-// misspelled.
+// unused returns an error about tests that no history belongs to: they may be misspelled.
 func (m storeModels) unused(jobs []*job) error {
 	seen := map[string]bool{}
 	for _, j := range jobs {
@@ -163,11 +158,11 @@ func (m storeModels) unused(jobs []*job) error {
 	return fmt.Errorf("--models: no history belongs to the test %s", strings.Join(missing, ", nor of "))
 }
 
-// What the command line does not say of a stored history, the results of its test may
-// say: its model, the initial value, whether there are keys.
+// The results of a stored test may say what the command line does not say about its history: its model, the initial
+// value, whether there are keys.
 
-// completed is how a job's history is read: as the command line says, and where it does
-// not, as the results beside the history do.
+// completed returns how to read a job's history: as the command line says, and where it does not, as the results
+// beside the history do.
 func (r *runner) completed(ctx context.Context, j *job) reading {
 	if r.ownResults || j.Path == "-" || !j.incomplete() {
 		return j.reading
@@ -185,8 +180,7 @@ func (r *runner) completed(ctx context.Context, j *job) reading {
 	return how
 }
 
-// readFile reads the history of a file, and says how it is to be read on: as clew check
-// reads it.
+// readFile reads the history of a file as clew check does, and returns how to read it further.
 func (r *runner) readFile(ctx context.Context, path string) (*jepsen.History, reading, error) {
 	how := r.completed(ctx, &job{Source: store.File(path), reading: r.reading})
 	o := how.pairing()
@@ -200,7 +194,7 @@ func (r *runner) readFile(ctx context.Context, path string) (*jepsen.History, re
 	return h, how, err
 }
 
-// incomplete says whether the model or the initial value is not said.
+// incomplete reports whether the model or the initial value is not given.
 func (r *reading) incomplete() bool {
 	if r.modelFile != "" {
 		return false
@@ -212,7 +206,7 @@ func (r *reading) incomplete() bool {
 	return err == nil && r.spec.Init == "" && d.Takes(models.ParamInit)
 }
 
-// known is the settings that clew has flags for: a later version may tell more.
+// known returns the settings that clew has flags for: a later version may write more.
 func known(all settings) settings {
 	s := settings{}
 	for _, name := range modelFlagNames {
@@ -223,13 +217,13 @@ func known(all settings) settings {
 	return s
 }
 
-// fits says whether what results tell can be about a history.
+// fits reports whether what results say can be about a history.
 func (r *reading) fits(h *jepsen.History) bool {
 	spec, _, err := r.spec.Infer(h)
 	return err == nil && r.told.Fits(h, spec.Name)
 }
 
-// complete sets how a job's history is read.
+// complete sets how to read a job's history.
 func (j *job) complete(how reading) {
 	if how.toldBy != "" {
 		given := j.reading

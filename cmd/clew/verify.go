@@ -50,8 +50,7 @@ func verifyCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	}
 }
 
-// verify replays a witness within the limits and says what came of it. It returns
-// the exit status.
+// verify replays a witness within the limits and prints the outcome. It returns the exit status.
 func (r *runner) verify(ctx context.Context, history, witness string) (int, error) {
 	start := time.Now()
 	var said string
@@ -69,11 +68,11 @@ func (r *runner) verify(ctx context.Context, history, witness string) (int, erro
 	return r.tell(ctx, start, said, status), nil
 }
 
-// tell prints what came of a witness, and is the exit status.
+// tell prints the outcome for a witness, and returns the exit status.
 func (r *runner) tell(ctx context.Context, start time.Time, said string, status int) int {
 	r.dog.Knows(func() int {
 		if status == exitValid {
-			return exitUsage // it is the output that hangs
+			return exitUsage // the output hangs
 		}
 		return status
 	})
@@ -88,7 +87,7 @@ func (r *runner) tell(ctx context.Context, start time.Time, said string, status 
 	return status
 }
 
-// verified is what came of a witness, and the exit status.
+// verified returns the outcome for a witness in words, and the exit status.
 func (r *runner) verified(ctx context.Context, history, witness string) (said string, status int, err error) {
 	h, how, err := r.readFile(ctx, history)
 	if err != nil {
