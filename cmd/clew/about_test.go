@@ -41,8 +41,8 @@ func TestTheVersionSaysWhatItWasBuiltFrom(t *testing.T) {
 	}
 }
 
-// completions are what is typed, a word beside the other, and what must be among what
-// is offered for the last one, and what must not.
+// completions holds what is typed, one word after the other. It also holds which offers for the last word must be
+// there, and which must not.
 var completions = []struct{ typed, offers, not string }{
 	{"ch", "check", "merge"},
 	{"check --mod", "--model --models --model-file", "--init"},
@@ -73,14 +73,13 @@ var completions = []struct{ typed, offers, not string }{
 	{"", "check merge completion x.edn", "--model"},
 }
 
-// A shell's test has the completion script in $1 and prints what is offered, if the
-// other arguments have been typed.
+// A shell's test has the completion script in $1. It prints what is offered once the other arguments have been typed.
 var shells = map[string]string{
 	"bash": `source "$1"; shift
 COMP_WORDS=(clew "$@"); COMP_CWORD=$#; _clew
 printf '%s\n' "${COMPREPLY[@]}"`,
-	// Without a terminal nobody completes: these stand for what zsh would ask. It keeps
-	// what begins with what was typed.
+	// Nothing completes without a terminal: these functions stand for what zsh would ask. It keeps what begins with
+	// what was typed.
 	"zsh": `script=$1; shift
 words=(clew "$@"); CURRENT=$#words
 compdef() { }

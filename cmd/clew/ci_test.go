@@ -12,8 +12,8 @@ import (
 	"clew/internal/effort"
 )
 
-// steps are the shell steps of a file for a pipeline, in their order: a line that
-// begins with "run: " or, below "script:", with "- ", or a block of lines.
+// steps returns the shell steps of a file for a pipeline, in order. A step is a line that begins with "run: " or,
+// below "script:", with "- ", or a block of lines.
 func steps(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci", file))
@@ -31,8 +31,8 @@ func steps(t *testing.T, file string) []string {
 	return all
 }
 
-// The files of docs/ci are run as far as they need nothing but a shell: each step by
-// the shell of its pipeline, with clew's own sources as its repository.
+// The files of docs/ci are run as far as they need only a shell. The shell of its pipeline runs each step, with
+// clew's own sources as its repository.
 func TestTheFilesForPipelines(t *testing.T) {
 	if effort.Few() {
 		t.Skip("it builds clew")
@@ -82,7 +82,7 @@ func TestTheFilesForPipelines(t *testing.T) {
 		for _, step := range all {
 			step = regexp.MustCompile(`(?m)^( *)TESTS$`).ReplaceAllString(step, "$1 true")
 			if strings.Contains(step, "make ") && i > 0 {
-				step = regexp.MustCompile(`(?m)^.*make .*$`).ReplaceAllString(step, "true") // once is enough
+				step = regexp.MustCompile(`(?m)^.*make .*$`).ReplaceAllString(step, "true") // running it once is enough
 			}
 			cmd := exec.Command(c.shell, "-e", "-c", step)
 			cmd.Dir = dir

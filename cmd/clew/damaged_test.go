@@ -10,9 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// damaged returns malformed inputs that are packed. It is a function because every clew
-// that a script starts sets up the variables of the tests: packing took four times as
-// long as all the rest of a short run.
+// damaged returns malformed inputs that are packed. It is a function because every clew that a script starts sets up
+// the variables of the tests: packing took four times as long as all the rest of a short run.
 func damaged() []badInput {
 	return []badInput{
 		{"a tar archive of another name", "", gzipped(tarred(write)),
@@ -56,7 +55,7 @@ func gzipped(text string) string {
 	return b.String()
 }
 
-// tarred is an archive of one history.
+// tarred returns an archive of one history.
 func tarred(history string) string {
 	text, err := archived("h.tar", fstest.MapFS{"h.edn": {Data: []byte(history)}})
 	if err != nil {
@@ -73,10 +72,10 @@ func zstandard(text string) string {
 	return string(z.EncodeAll([]byte(text), nil))
 }
 
-// cut is a text without its last n bytes.
+// cut returns a text without its last n bytes.
 func cut(text string, n int) string { return text[:len(text)-n] }
 
-// flipped is a text with other bits in byte i, counted from the end if negative.
+// flipped returns a text with other bits in byte i, counted from the end if negative.
 func flipped(text string, i int) string {
 	b := []byte(text)
 	if i < 0 {

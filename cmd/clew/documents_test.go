@@ -16,7 +16,7 @@ import (
 	"clew/models"
 )
 
-// documents are all that people read, below the top of the repository.
+// documents returns all documents for people, below the top of the repository.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -36,8 +36,8 @@ func documents(t *testing.T) map[string]string {
 	return texts
 }
 
-// TestDocumentsGiveCommandsThatThereAre is about every command in a block of a document,
-// and in the help: clew has the commands and flags in it, and takes their values.
+// TestDocumentsGiveCommandsThatThereAre checks every command in a block of a document, and in the help: clew has the
+// commands and flags in it, and takes their values.
 func TestDocumentsGiveCommandsThatThereAre(t *testing.T) {
 	app := newApp(io.Discard, io.Discard, new(int))
 	indented := regexp.MustCompile("(?m)^    .+$")
@@ -103,7 +103,7 @@ func wrongCommand(app *cli.App, words []string) string {
 	return ""
 }
 
-// TestLinksInDocumentsLead: every link to a file, or to a heading of one, has its goal.
+// TestLinksInDocumentsLead: the target of every link to a file, or to a heading of one, exists.
 func TestLinksInDocumentsLead(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^):#]*)(#[^)]*)?\)|(?:src|srcset)="([^":]+)"`)
 	notInAnchors := regexp.MustCompile("[^a-z0-9 _-]")
@@ -137,8 +137,8 @@ func TestLinksInDocumentsLead(t *testing.T) {
 // example matches a history in docs/models.md, with what clew says of it and the flags.
 var example = regexp.MustCompile("(?m)^(Linearizable|Not linearizable|Ambiguous)(?:, with `([^`]+)`)?:\n\n```\n((?:[^`].*\n)+)```$")
 
-// TestTheDocumentOfModels is about docs/models.md: every model has its section, in which
-// no operation and no flag is missing, and the examples are what they are said to be.
+// TestTheDocumentOfModels checks docs/models.md: every model has its section, which leaves out no operation and no
+// flag. The examples have the verdicts that the document gives.
 func TestTheDocumentOfModels(t *testing.T) {
 	text := documents(t)[filepath.Join("..", "..", "docs", "models.md")]
 	t.Chdir(t.TempDir())
@@ -191,9 +191,8 @@ func TestTheDocumentOfModels(t *testing.T) {
 	}
 }
 
-// TestMessagesInTroubleshootingAreSaid: every message that docs/troubleshooting.md explains,
-// a line of code that is a heading, is one that a test has seen clew say, with anything
-// in its gaps (..).
+// TestMessagesInTroubleshootingAreSaid checks every message that docs/troubleshooting.md explains, a line of code
+// that is a heading. Some test has seen clew print it, with anything in its gaps (..).
 func TestMessagesInTroubleshootingAreSaid(t *testing.T) {
 	text := documents(t)[filepath.Join("..", "..", "docs", "troubleshooting.md")]
 	var said []string
@@ -213,7 +212,7 @@ func TestMessagesInTroubleshootingAreSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plain := regexp.MustCompile(`\\(.)`).ReplaceAllString(string(text), "$1") // of a pattern
+			plain := regexp.MustCompile(`\\(.)`).ReplaceAllString(string(text), "$1") // the text of a pattern
 			said = append(said, strings.ReplaceAll(plain, "''", "'"))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"clew/jepsen/store"
 )
 
-// No folder can be called C:, so the evidence of a history on a drive goes to C.
+// A folder cannot be called C:, so the evidence of a history on a drive goes to C.
 func TestADriveIsAFolder(t *testing.T) {
 	for path, want := range map[string]string{
 		`C:/h/x.edn`: `ev\C\h\x.edn`, `C:h\x.edn`: `ev\C\h\x.edn`, `h/x.edn`: `ev\h\x.edn`, `\\server\share\x.edn`: `ev\server\share\x.edn`,

@@ -32,8 +32,8 @@ func TestASignalEndsWhatIsFollowed(t *testing.T) {
 	}
 }
 
-// patiently tries with longer and longer waits, since a busy machine may need seconds to begin.
-// It fails with what the last try printed.
+// patiently tries with longer and longer waits, since clew may need seconds to start on a busy machine. It fails with
+// what the last try printed.
 func patiently(t *testing.T, try func(wait time.Duration) (printed string, ok bool)) {
 	t.Helper()
 	printed, ok := "", false
@@ -45,7 +45,7 @@ func patiently(t *testing.T, try func(wait time.Duration) (printed string, ok bo
 	}
 }
 
-// A signal does not wait for a decision that takes long: it says how much is decided.
+// A signal does not wait for a decision that takes long: clew says how much is decided.
 func TestASignalSaysHowFarWhatIsFollowedIsDecided(t *testing.T) {
 	easy := "{:process 999, :type :invoke, :f :txn, :value [[:w :easy 1]]}\n{:process 999, :type :ok, :f :txn, :value [[:w :easy 1]]}\n"
 	patiently(t, func(wait time.Duration) (string, bool) {
@@ -88,8 +88,8 @@ func TestAFailureEndsWhatIsFollowed(t *testing.T) {
 	}
 }
 
-// The README's own line, on a real log that its test writes by and by: latest is a link
-// to the folder of the run.
+// The README's own line works on a real log that its test writes bit by bit: latest is a link to the folder of the
+// run.
 func TestARealLogIsFollowedByItsPath(t *testing.T) {
 	for run, want := range map[string]string{"12-scalardb-linkv": "store/latest/jepsen.log: INVALID\n", "10-omnipaxos-multiline": "store/latest/jepsen.log: valid\n  cas-register from nil, 245 operations of 2 keys, 23 crashed"} {
 		text, err := os.ReadFile(histories.Path(t, "wild", run, "run", "jepsen.log"))

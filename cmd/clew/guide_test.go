@@ -14,15 +14,14 @@ var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
 var took = regexp.MustCompile(`[0-9]+(\.[0-9]+)? ms`)
 
-// untimed is what clew says to people without the times.
+// untimed returns what clew says to people, without the times.
 func untimed(said string) string {
 	return engineMs.ReplaceAllString(took.ReplaceAllString(said, "N ms"), "$1")
 }
 
-// asTold does what a document says, in an empty folder: its files are written, every
-// model's examples are checked, and every session with a shell must say what it says
-// there. Commands may have a text of their own, up to END. A file is a block that begins with its name as a comment, or what cat shows in
-// a session.
+// asTold does what a document says, in an empty folder: it writes the files, checks every model's examples, and
+// compares every session with a shell with the output in the document. Commands may have a text of their own, up to
+// END. A file is a block that begins with its name as a comment, or what cat shows in a session.
 func asTold(t *testing.T, document string) (models, sessions int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", document))
@@ -36,7 +35,7 @@ func asTold(t *testing.T, document string) (models, sessions int) {
 	}
 	t.Chdir(t.TempDir())
 	shell := func(command string) string {
-		out, _ := exec.Command("sh", "-c", command).CombinedOutput() // its status is for the command to show
+		out, _ := exec.Command("sh", "-c", command).CombinedOutput() // the command is to show its own status
 		return untimed(string(out))
 	}
 	for _, block := range fenced.FindAllStringSubmatch(string(text), -1) {

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// hard is a history that is not linearizable, and that general search does not
-// decide quickly: n transactions at once, each writing its number to two of five
-// registers, all returned; then a read of five different numbers. Whatever comes
-// last leaves two equal ones, but a search tries every set of transactions: from
-// n = 30 on there are more than memory holds.
+// hard returns a history that is not linearizable, and that the general search does not decide quickly. n
+// transactions happen at once, each writing its number to two of five registers. After all have returned, a read
+// returns five different numbers. Whatever comes last leaves two equal ones, but a search tries every set of
+// transactions: from n = 30 there are more than memory holds.
 func hard(n int) string {
 	var b strings.Builder
 	event := func(process int, typ, txn string) {
@@ -27,8 +26,8 @@ func hard(n int) string {
 	return b.String()
 }
 
-// many is a history that is not linearizable, with n crashed operations open at the
-// failure: its results are long.
+// many returns a history that is not linearizable, with n crashed operations open at the failure: its results are
+// long.
 func many(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -29,10 +29,9 @@ const write = `{:process 0, :type :invoke, :f :write, :value 1}
 const interval = `{"process":0,"f":"write","value":1,"call":10,"return":20}
 `
 
-// A badInput is what a user may get wrong. The input is in h.edn, beside an empty
-// directory; the arguments are parted by blanks (or by | if one of them has
-// blanks), "check h.edn" if not given. Of the message, "clew: " and the newline
-// are left out; $MODELS, $ALGORITHMS and $COMMANDS are the lists of them.
+// A badInput is something that a user may get wrong. The input is in h.edn, beside an empty directory. The arguments
+// are separated by blanks (or by | if one of them has blanks); without any they are "check h.edn". The message leaves
+// out "clew: " and the newline; $MODELS, $ALGORITHMS and $COMMANDS are the lists of them.
 type badInput struct{ name, args, input, message string }
 
 var malformed = []badInput{
@@ -162,7 +161,7 @@ var malformed = []badInput{
 `,
 		"h.edn:2:1: expected an op map, found a string"},
 
-	// No EDN at all.
+	// Not EDN at all.
 	{"random bytes", "", "\x89PNG\x0d\n\x1a\n\x00\x00\x00\x0dIHDR",
 		"h.edn:1:1: expected EDN or log lines, found binary data"},
 	{"NUL bytes alone", "", "\x00\x00\x00\x00\x00\x00\x00\x00",
@@ -1311,7 +1310,7 @@ func TestWhatComesAfterAMalformedFileIsStillChecked(t *testing.T) {
 	for _, c := range []struct {
 		files  string
 		status int
-		starts string // of the lines of the output that begin with a file, and the summary
+		starts string // what begins the lines of the output about a file, and the summary
 	}{
 		{"1.edn 2.edn", exitUsage, "2.edn: valid|2 histories: 1 valid (1 vacuous), 0 invalid, 0 unknown, 1 unreadable"},
 		{"1.edn 2.edn 3.edn 4.edn", exitInvalid, "2.edn: valid|4.edn: INVALID|4 histories: 1 valid (1 vacuous), 1 invalid, 0 unknown, 2 unreadable"},
@@ -1336,9 +1335,8 @@ func TestWhatComesAfterAMalformedFileIsStillChecked(t *testing.T) {
 	}
 }
 
-// prefixes are small valid histories. Bare op maps may be cut between maps
-// without becoming malformed; those in a wrapper, nowhere but before it and
-// behind it.
+// prefixes holds small valid histories. Bare op maps may be cut between maps without becoming malformed. Op maps in a
+// wrapper may be cut only before it and after it.
 var prefixes = map[string]string{
 	"op maps": `{:process 0, :type :invoke, :f :write, :value "a\nb"} ; first
 {:process 1, :type :invoke, :f :read, :value nil, :error [:x #_ gone {:y \}}]}
@@ -1352,9 +1350,8 @@ var prefixes = map[string]string{
 	"a list": `({:process 0, :type :invoke, :f :cas, :value [nil #{1 2}]} {:process 0, :type :ok, :f :cas, :value [nil #{1 2}]})`,
 }
 
-// complete says whether a cut history is a whole one, by reading it in the
-// dumbest way: outside strings, comments and characters, brackets count. It
-// knows nothing of the reader.
+// complete reports whether a cut history is a whole one. It reads it in the simplest way: outside of strings,
+// comments and characters, brackets count. It shares nothing with the reader.
 func complete(text string) bool {
 	depth := 0
 	pending := false // a tag or a discard waits for what it belongs to
@@ -1511,7 +1508,7 @@ func TestNoChangeOfAFewBytesIsABug(t *testing.T) {
 		putFile(t, "h.edn", text)
 		status, stdout, stderr := clewRun("check", "--output", "edn", "--time-limit", "10s", "h.edn")
 		seen[status]++
-		// Ops are echoed as they stand, with what is no value in keys nobody reads.
+		// clew prints ops as they stand, with text that is not a value in keys that it does not read.
 		if _, err := edn.NewValues().ParseLenient([]byte(stdout)); err != nil || status > exitUnknown && status != exitUsage {
 			t.Errorf("status %d, %v\n%s%s\n%s", status, err, stdout, stderr, text)
 		}

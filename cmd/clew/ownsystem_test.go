@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// program is the program in a language that a document shows.
+// program returns the program in a language that a document shows.
 func program(t *testing.T, path, language string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What the README shows below its first command is what that prints, but for the time.
+// Below its first command, the README shows what that command prints, except for the time.
 func TestTheREADMEShowsWhatItsFirstCommandPrints(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {

@@ -33,7 +33,7 @@ func answersOf(failFast bool, do func(context.Context, *job) answer, paths ...st
 	return r, done, out.String(), err.String()
 }
 
-// counted is an answer of one outcome.
+// counted returns an answer of one outcome.
 func counted(o outcome, out string) (a answer) {
 	a.out = out
 	a.of[o]++
@@ -65,7 +65,7 @@ func TestAPanicIsABugInOneAnswerOnly(t *testing.T) {
 	}
 }
 
-// A history that clew panics at has a line of JSON like any other.
+// A history that makes clew panic has a line of JSON like any other.
 func TestAPanicHasALineOfJSON(t *testing.T) {
 	k := &checker{output: "json"}
 	a := k.checked(t.Context(), &job{Source: store.Source{Path: "b"}, ahead: answer{bug: "no such row\ngoroutine 1"}})
@@ -155,7 +155,7 @@ func TestWritingEndsWithItsContext(t *testing.T) {
 		_, err := io.WriteString(w, "and the rest")
 		return err
 	})
-	// It may be too late for its own error, but never for tidying up.
+	// It may be too late for the function's own error, but never for removing files.
 	if err == nil || err.Error() != "not written to its end: timeout" {
 		t.Error(err)
 	}
@@ -201,7 +201,7 @@ func TestWritingEndsForTheReasonThatTheCheckDid(t *testing.T) {
 	}
 }
 
-// A verdict that was found stands, whatever there is no time left to say beside it.
+// A verdict that was found stands, even if no time is left to print more.
 func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 	h, err := forms.Read(strings.NewReader(write+"{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 2}\n"), "b", jepsen.Options{})
 	if err != nil {
@@ -224,7 +224,7 @@ func TestAVerdictStandsWithoutTheTimeForItsText(t *testing.T) {
 			}
 			j.is(invalid)
 			j.result.Store(r)
-			<-never // as a text of megabytes takes long
+			<-never // a text of megabytes takes as long
 			return answer{}
 		}})
 		if err != nil || k.status() != exitInvalid || k.statusNow() != exitInvalid || !strings.HasPrefix(out.String(), want) {

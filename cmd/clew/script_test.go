@@ -30,8 +30,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// The scripts are conversations with clew. Beside testscript's own commands they
-// know:
+// The scripts are conversations with clew. In addition to testscript's own commands they know:
 //
 //	status N COMMAND ARG...   run a command, which exits with status N
 //	exec wrongclew ARG...     clew whose --algorithm frontier is wrong about every witness
@@ -45,8 +44,7 @@ func TestMain(m *testing.M) {
 //	trim FILE                 take the last newline off a file
 //	cut N FILE                keep the first N bytes of a file
 //
-// The example histories are in $HISTORIES, and files as Jepsen stores tests in
-// $TESTFILES.
+// The example histories are in $HISTORIES, and files as Jepsen stores tests in $TESTFILES.
 func TestScripts(t *testing.T) {
 	histories, err := filepath.Abs(filepath.Join("..", "..", "testdata", "histories"))
 	if err != nil {
@@ -157,7 +155,7 @@ func archive(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 }
 
-// archived is an archive of files, of the kind that its name says.
+// archived returns an archive of files, of the kind that its name says.
 func archived(name string, files fs.FS) (string, error) {
 	var b bytes.Buffer
 	var err error
@@ -174,8 +172,8 @@ func archived(name string, files fs.FS) (string, error) {
 	return b.String(), err
 }
 
-// clewReading starts clew as a process and returns once it has read most of
-// the history from its standard input, which stays open if open says so.
+// clewReading starts clew as a process and returns once clew has read most of the history from its standard input.
+// The input stays open if open is true.
 func clewReading(t *testing.T, history string, open bool, args ...string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
 	cmd := exec.Command("clew", args...)
@@ -197,7 +195,7 @@ func clewReading(t *testing.T, history string, open bool, args ...string) (*exec
 	if !open {
 		in.Close()
 	}
-	time.Sleep(100 * time.Millisecond) // It matters little whether the search has begun.
+	time.Sleep(100 * time.Millisecond) // The search need not have begun.
 	return cmd, &out
 }
 
@@ -224,7 +222,7 @@ func ended(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// signals are what ends clew with the answer that it has.
+// signals end clew with the answer that it has.
 var signals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
 func TestASignalEndsALongSearch(t *testing.T) {
@@ -280,7 +278,7 @@ func TestASignalEndsWhatNobodyReads(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { cmd.Process.Kill() })
-			time.Sleep(wait) // The verdict should be found by then, and nothing reads it.
+			time.Sleep(wait) // The verdict should be found by then. Nothing reads it.
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
@@ -353,7 +351,7 @@ func TestAnInterruptIsOneLineForAllThatWasNotChecked(t *testing.T) {
 	}
 }
 
-// A report for pipelines is whole: one case is about all histories that were not begun.
+// A report for pipelines is whole: one case covers all histories that were not begun.
 func TestAnInterruptedReportIsWhole(t *testing.T) {
 	t.Chdir(t.TempDir())
 	args := []string{"check", "--output", "junit", "-"}
@@ -411,7 +409,7 @@ func huge(ts *testscript.TestScript, _ bool, args []string) {
 
 func second[N int | int64](_ N, err error) error { return err }
 
-// zeros is digits without end.
+// zeros is an endless row of digits.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

@@ -22,8 +22,8 @@ import (
 	"clew/report/ci"
 )
 
-// aBigStore is a store with that many tests: one in ten in archives, some invalid,
-// some that cannot be read, some with warnings. It returns what to check.
+// aBigStore makes a store with a number of tests: one in ten is in an archive, some are invalid, some cannot be read,
+// some have warnings. It returns what to check.
 func aBigStore(t *testing.T, tests, operations int) []string {
 	t.Helper()
 	archives := []string{"old.tar", "old.tar.gz", "old.zip", "older.zip"}
@@ -66,7 +66,7 @@ func aBigStore(t *testing.T, tests, operations int) []string {
 	return append([]string{"store", "nowhere.edn"}, archives...)
 }
 
-// timeless is an output without what differs from run to run.
+// timeless returns an output without what differs from run to run.
 func timeless(s string) string {
 	return junitTime.ReplaceAllString(engineMs.ReplaceAllString(jsonMs.ReplaceAllString(s, `"ms":N`), "$1"), "")
 }
@@ -77,7 +77,7 @@ var (
 	junitTime = regexp.MustCompile(` time="[0-9.]+"`)
 )
 
-// sameAsOne checks a list with and without shards, and compares what comes out.
+// sameAsOne checks a list with and without shards, and compares the outputs.
 func sameAsOne(t *testing.T, n []int, args ...string) {
 	t.Helper()
 	whole := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "--shard-keys" })
@@ -126,7 +126,7 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
 }
 
-// shardCounts are 1 to 16, or some of them if it must be quick.
+// shardCounts returns 1 to 16, or some of them if the test must be quick.
 func shardCounts(all bool) []int {
 	if !all {
 		return []int{1, 2, 7, 16}
@@ -158,7 +158,7 @@ func TestShardsOfRealHistoriesAreTogetherWhatOneRunIs(t *testing.T) {
 	sameAsOne(t, shardCounts(os.Getenv("CLEW_LONG") != ""), paths...)
 }
 
-// keyedText is a history of many keys, some of which fail.
+// keyedText returns a history of many keys, some of which fail.
 func keyedText(r *rand.Rand, keys int) string {
 	var b strings.Builder
 	bad := r.IntN(4)
@@ -187,8 +187,7 @@ func TestKeysInShardsAreTogetherWhatOneRunIs(t *testing.T) {
 	sameAsOne(t, []int{3}, "--independent", "--model", "register", "--algorithm", "hitting", "--time-limit", "10m", "--shard-keys", ".")
 }
 
-// TestAShardThatIsKilledIsMissedByName: a signal that it sees leaves no trailer, and
-// one that it does not see none either.
+// TestAShardThatIsKilledIsMissedByName: a shard leaves no trailer after a signal, whether or not it sees the signal.
 func TestAShardThatIsKilledIsMissedByName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	putFile(t, "easy.edn", write)
@@ -221,8 +220,8 @@ func TestAShardThatIsKilledIsMissedByName(t *testing.T) {
 	}
 }
 
-// TestAShardThatIsKilledAtAnyMomentIsMissedByName: wherever it is then, before its first
-// line or at its last one.
+// TestAShardThatIsKilledAtAnyMomentIsMissedByName kills a shard at any moment, including before its first line and at
+// its last one.
 func TestAShardThatIsKilledAtAnyMomentIsMissedByName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	paths := aBigStore(t, 60, 100)
@@ -274,8 +273,7 @@ func TestAShardThatIsKilledAtAnyMomentIsMissedByName(t *testing.T) {
 	t.Logf("killed %d times, %d of them after its first line", kills, begun)
 }
 
-// TestTheReadyFilesCheckAStore: the scripts of docs/scale, as far as they need nothing
-// but a shell.
+// TestTheReadyFilesCheckAStore runs the scripts of docs/scale, as far as they need only a shell.
 func TestTheReadyFilesCheckAStore(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
@@ -321,7 +319,7 @@ func TestTheReadyFilesCheckAStore(t *testing.T) {
 	if _, err := exec.LookPath("parallel"); err != nil {
 		t.Skip("GNU parallel is not installed")
 	}
-	// What is torn or missing is checked anew.
+	// A shard that is torn or missing is checked again.
 	if err := os.RemoveAll("shards"); err != nil {
 		t.Fatal(err)
 	}
@@ -334,9 +332,8 @@ func TestTheReadyFilesCheckAStore(t *testing.T) {
 	}
 }
 
-// TestPartsOfHistoriesThatDifferAreNotMerged: two stores differ only where the
-// fingerprint of their files does not look. Either is invalid, and in half of either
-// nothing fails.
+// TestPartsOfHistoriesThatDifferAreNotMerged: two stores differ only where the fingerprint of their files does not
+// look. Each is invalid, and in one half of each nothing fails.
 func TestPartsOfHistoriesThatDifferAreNotMerged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sound, other := "", 0

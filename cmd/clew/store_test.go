@@ -16,7 +16,7 @@ import (
 	"clew/internal/gen"
 )
 
-// aStore is a store of that many runs and the verdict of each, by its path.
+// aStore makes a store with a number of runs, and returns the verdict of each, by its path.
 func aStore(t *testing.T, runs int) map[string]any {
 	t.Helper()
 	r := gen.Rand(5)
@@ -55,9 +55,8 @@ func filesBelow(t *testing.T, root string) (all []string) {
 	return all
 }
 
-// peakMemory waits for a process to end and says how much memory it had, in kB,
-// or 0 if there is no /proc. What the system says afterwards includes the
-// memory of the process that started it.
+// peakMemory waits for a process to end and returns how much memory it had, in kB, or 0 if there is no /proc. What
+// the system says afterwards includes the memory of the process that started it.
 func peakMemory(pid int) int {
 	peak := 0
 	for {

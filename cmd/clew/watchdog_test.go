@@ -25,25 +25,24 @@ import (
 	"clew/internal/effort"
 )
 
-// A hang is a run of clew that would go on for ever, or for longer than a test may
-// take: at a stage, with a kind of input.
+// A hang is a run of clew that would go on forever, or for longer than a test may take: at a stage, with a kind of
+// input.
 type hang struct {
 	stage, input string
-	args         string // of clew; FIFO is one without a writer
-	status       int    // that it ends with, by a limit or by a signal
+	args         string // arguments of clew; FIFO is one without a writer
+	status       int    // the status that it ends with, by a limit or by a signal
 	says         string // a pattern of what is on standard output or standard error then, "" if nothing is
-	stdin        string // "hard": a history; "open": a pipe that nothing is written to; "endless": one that is written to for ever
+	stdin        string // "hard": a history; "open": a pipe that nothing is written to; "endless": one that is written to forever
 	full         string // "stdout" or "stderr": a pipe that is full and is not read
 	unlimited    bool   // the command has no --time-limit
 }
 
-// A hoard is a run of clew that would take more memory than it may, at a stage with a kind
-// of input.
+// A hoard is a run of clew that would take more memory than it may, at a stage with a kind of input.
 const (
 	exhausted  = `unknown: out-of-memory`
 	memoryMost = 16 << 20
-	// What the process may hold beside: itself, the garbage that the keeper of the memory
-	// lets lie, and pages that Go has not given back.
+	// What else the process may hold: itself, the garbage that the keeper of the memory leaves, and pages that Go has
+	// not given back.
 	memoryBeside = 96 << 20
 )
 
@@ -77,7 +76,7 @@ var hoards = []hang{
 	{stage: "deciding", input: "--follow", args: "check --follow --idle 1s --algorithm porcupine --model multi-register hard.edn", status: exitUnknown, says: exhausted},
 }
 
-// keeps runs clew until it ends with its memory limit, and sees that it keeps within it.
+// keeps runs clew until it ends with its memory limit, and checks that it keeps within the limit.
 func (h hang) keeps(t *testing.T, dir string) {
 	args := strings.Fields(h.args)
 	cmd := exec.Command("clew", append([]string{args[0], "--memory-limit", fmt.Sprintf("%dMB", memoryMost>>20)}, args[1:]...)...)
@@ -111,8 +110,8 @@ func (h hang) keeps(t *testing.T, dir string) {
 	}
 }
 
-// peakOf returns the most memory that a process has held, 0 where the system does not say.
-// What it says at the end of the process counts what its parent held at its beginning.
+// peakOf returns the most memory that a process has held, or 0 if the system does not say. What the system says at
+// the end of the process includes what its parent held at its beginning.
 func peakOf(pid int, over <-chan struct{}) (peak int) {
 	for {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -215,9 +214,8 @@ var hangs = []hang{
 	{stage: "writing", input: "messages and results", args: "check bad.edn none.edn", full: "stdout stderr", status: exitInvalid},
 }
 
-// Whatever hangs or takes memory, clew ends with its limits and with a signal, and its
-// status is that of what it knows by then. How soon is in docs/limits.md: a test that says
-// so would depend on what else the machine does.
+// Whatever hangs or takes memory, clew ends with its limits and with a signal, and its status is that of what it
+// knows by then. docs/limits.md says how soon: a test of that would depend on what else the machine does.
 func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
 	tests := readTests(t)
 	dir := t.TempDir()
@@ -246,14 +244,14 @@ func TestWhateverHangsALimitOrASignalEndsIt(t *testing.T) {
 	}
 }
 
-// rests says whether a run is left to CLEW_FULL=1: every other one that would use the
-// processor until it is stopped.
+// rests reports whether a run is left to CLEW_FULL=1: every other one that would use the processor until it is
+// stopped.
 func (h hang) rests(i int) bool {
 	return effort.Few() && h.stage == "deciding" && !h.unlimited && i%2 == 1
 }
 
-// run runs clew until the limit, or a signal, after so long. It comes later if that was
-// before clew had done what comes before the hang.
+// run runs clew until the limit, or until a signal comes, which is sent after a time. If clew had not reached the
+// hang by then, run tries again with a longer time.
 func (h hang) run(t *testing.T, dir string, limited bool, after time.Duration) {
 	fifo := "FIFO" + strings.NewReplacer("/", "-", " ", "-", "'", "-").Replace(t.Name()) + after.String()
 	if err := syscall.Mkfifo(filepath.Join(dir, fifo), 0o600); err != nil {
@@ -303,7 +301,7 @@ func (h hang) run(t *testing.T, dir string, limited bool, after time.Duration) {
 	}
 	t.Cleanup(func() { cmd.Process.Kill() })
 	if !limited {
-		time.Sleep(after) // Wherever it is by then.
+		time.Sleep(after) // It may be anywhere by then.
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +311,7 @@ func (h hang) run(t *testing.T, dir string, limited bool, after time.Duration) {
 	took := time.Since(start).Round(time.Millisecond)
 	got, says := cmd.ProcessState.ExitCode(), regexp.MustCompile(h.says)
 	if after < 10*time.Second && (got != h.status || !says.Match(said.Bytes())) {
-		h.run(t, dir, limited, 3*after) // it may have come before what it is to hit
+		h.run(t, dir, limited, 3*after) // the signal may have come too early
 		return
 	}
 	if got != h.status {
@@ -325,7 +323,7 @@ func (h hang) run(t *testing.T, dir string, limited bool, after time.Duration) {
 	}
 }
 
-// fullPipe is the end of a pipe that takes no more.
+// fullPipe returns the end of a pipe that takes no more.
 func fullPipe(t *testing.T) *os.File {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -352,7 +350,7 @@ func readTests(t *testing.T) map[string]string {
 	return tests
 }
 
-// slow is a model each step of which takes a good while.
+// slow is a model that takes a good while for each step.
 const slow = `init = 0
 
 def write(state, op):
@@ -400,17 +398,17 @@ func makeHangs(t *testing.T, tests map[string]string) {
 	packBlanks(t, "huge", "", history, true)
 }
 
-// hugeBlock is blanks, of which packBlanks repeats the packed form so often.
+// hugeBlock is a number of blanks. packBlanks repeats their packed form hugeBlocks times.
 const (
 	hugeBlock  = 64 << 20
 	hugeBlocks = 960 // 60 GiB
 )
 
-// packedBlanks has the 60 GiB packed in every way in which they have been.
+// packedBlanks holds the 60 GiB in every packed form so far.
 var packedBlanks = map[string][]byte{}
 
-// packBlanks writes 60 GiB of blanks, packed in every way, between two texts: in a
-// member of its own in a tar archive before the one with the history, or in that.
+// packBlanks writes 60 GiB of blanks, packed in every way, between two texts. In a tar archive they are in a member
+// of their own before the one with the history, or in that one.
 func packBlanks(t *testing.T, name, before, history string, own bool) {
 	blanks := bytes.Repeat([]byte(" "), hugeBlock)
 	var header, member bytes.Buffer
@@ -481,7 +479,7 @@ func zipBlanks(t *testing.T, name string, blanks []byte, before, history string)
 	putFile(t, name, out.String())
 }
 
-// What reads results may stop, as head does: status and evidence are as if it had not.
+// A program that reads results, such as head, may stop: status and evidence are as if it had not.
 func TestAClosedOutputTakesNeitherVerdictNorEvidence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	history := write + "{:process 0, :type :invoke, :f :read}\n{:process 0, :type :ok, :f :read, :value 1}\n"
@@ -522,7 +520,7 @@ func TestAClosedOutputTakesNeitherVerdictNorEvidence(t *testing.T) {
 	}
 }
 
-// A run that is left behind leaves nothing behind.
+// A run that is left behind leaves no files behind.
 func TestWhatIsNotWholeIsRemovedWhateverHangs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	cmd := exec.Command("clew", "gen", "--model", "register", "--operations", "1000000000", "-o", "h.edn")

@@ -1,5 +1,5 @@
-// Clew-beam checks the histories of a store as an Apache Beam job, on one machine or
-// on many. It prints the summary and exits as clew check does.
+// Clew-beam checks the histories of a store as an Apache Beam job, on one machine or on many. It prints the summary
+// and exits as clew check does.
 package main
 
 import (
@@ -38,7 +38,7 @@ that matches no history, or a job that failed; the first that applies of 1, 254,
 Flags (Beam's own ones are listed, too):
 `
 
-// params are the parameters of the model, by the names of clew check's flags.
+// params lists the parameters of the model, by the names of clew check's flags.
 var params = []string{"model", "init", "nil-reads", "failed-cas", "priority", "permits", "max-holds", "threads", "ids",
 	"negative-balances", "answers", "kv-keys", "semantics"}
 
@@ -118,7 +118,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) (int, error) {
 	return report(counts(result), stdout), nil
 }
 
-// either says whether the value of a flag is the second of two.
+// either reports whether the value of a flag is the second of two. Any other value is an error.
 func either(flag, value, first, second string) (bool, error) {
 	if value != first && value != second {
 		return false, fmt.Errorf("--%s must be %s or %s, not %q", flag, first, second, value)
@@ -126,7 +126,7 @@ func either(flag, value, first, second string) (bool, error) {
 	return value == second, nil
 }
 
-// counts are the metrics of a job by name, none if the runner does not say them.
+// counts returns the metrics of a job by name, or none if the runner does not give them.
 func counts(result beam.PipelineResult) map[string]int64 {
 	count := map[string]int64{}
 	if result == nil {
@@ -138,8 +138,8 @@ func counts(result beam.PipelineResult) map[string]int64 {
 	return count
 }
 
-// report prints the counts of a job, and returns the exit status. Without any it is
-// unknown what the histories are: the output says it then.
+// report prints the counts of a job, and returns the exit status. Without counts the verdicts are unknown here: they
+// are in the output.
 func report(count map[string]int64, stdout io.Writer) int {
 	if count["valid"]+count["invalid"]+count["unknown"] == 0 {
 		fmt.Fprintln(stdout, "the runner returned no counts; the verdicts are in the output")

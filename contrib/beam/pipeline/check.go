@@ -28,8 +28,7 @@ func init() {
 	register.Emitter1[report.Line]()
 }
 
-// Check checks every history that the options name. Its output is a report.Line for
-// each, in no order.
+// Check checks every history that the options name. Its output is a report.Line for each, in no order.
 func Check(s beam.Scope, o Options) beam.PCollection {
 	s = s.Scope("clew")
 	found := beam.Reshuffle(s, beam.ParDo(s, &findFn{}, beam.Reshuffle(s, beam.CreateList(s, o.Inputs))))
@@ -41,8 +40,8 @@ func Check(s beam.Scope, o Options) beam.PCollection {
 	return beam.Flatten(s, lines, beam.DropKey(s, together))
 }
 
-// Write writes lines to a file as JSON lines, and their summary to another one, unless
-// that is "". It counts verdicts, as metrics.
+// Write writes lines to a file as JSON lines, and their summary to another one, unless that is "". It counts
+// verdicts, as metrics.
 func Write(s beam.Scope, lines beam.PCollection, output, summary string) {
 	textio.Write(s, output, beam.ParDo(s, &lineFn{}, lines))
 	if summary != "" {
@@ -83,8 +82,7 @@ func (f *checkFn) ProcessElement(ctx context.Context, found Found, emit func(rep
 	return nil
 }
 
-// try is the result of a history, which is unreadable if it does not go with what is told
-// of it.
+// try returns the result of a history. A history that does not fit what is told about it is unreadable.
 func (o Options) try(ctx context.Context, found Found, spec models.Spec, told *store.Checked) *report.Result {
 	read := func(ctx context.Context) (*jepsen.History, error) {
 		h, err := found.read(ctx, o.pairing(spec))
@@ -98,7 +96,7 @@ func (o Options) try(ctx context.Context, found Found, spec models.Spec, told *s
 	return clew.Try(ctx, found.Path(), read, spec, check)
 }
 
-// unfit is an error if what is told cannot be of a history.
+// unfit returns an error if what is told cannot be about a history.
 func unfit(h *jepsen.History, spec models.Spec, told *store.Checked) error {
 	as, _, err := spec.Infer(h)
 	if err == nil && !told.Fits(h, as.Name) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // others are for whoever needs them
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // users import the others that they need
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"clew/jepsen"
@@ -22,9 +22,8 @@ import (
 	"clew/models"
 )
 
-// Found is a history that has been found: files of one folder, among which the
-// store's reader chooses (a history.edn and the test.jepsen beside it), or the member
-// of an archive, whose text it holds.
+// Found is a history that has been found. It is either files of one folder, among which the store's reader chooses (a
+// history.edn and the test.jepsen beside it), or a member of an archive with its text.
 type Found struct {
 	Root  string   // the folder, with its scheme; "" if it is the current one
 	Names []string // the names there; of a member, those in the archive
@@ -33,10 +32,10 @@ type Found struct {
 	Told *testfile.Told
 	// Checked is what the results beside a member say.
 	Checked *store.Checked
-	Error   string // why it cannot be read, if that has turned out already
+	Error   string // why it cannot be read, if that is known already
 }
 
-// Path is how people name it.
+// Path returns the name that people use.
 func (f *Found) Path() string { return f.Root + f.Names[0] }
 
 // open opens a file of any of Beam's file systems.
@@ -50,7 +49,7 @@ func open(ctx context.Context, name string) (io.ReadCloser, error) {
 		files.Close()
 		return nil, err
 	}
-	if file, local := r.(*os.File); local { // some can be read here and there, and hence more cheaply
+	if file, local := r.(*os.File); local { // the reader can then seek, which is cheaper
 		return file, files.Close()
 	}
 	return opened{r, files}, nil
@@ -64,7 +63,7 @@ type opened struct {
 
 func (o opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.files.Close()) }
 
-// list is the files that a glob matches, and how many folders it matches.
+// list returns the files that a glob matches, and how many folders it matches.
 func list(ctx context.Context, glob string) (names []string, folders int, err error) {
 	files, err := filesystem.New(ctx, glob)
 	if err != nil {
@@ -83,7 +82,7 @@ func list(ctx context.Context, glob string) (names []string, folders int, err er
 	return names, all - len(names), nil
 }
 
-// CheckInputs says whether every glob matches some history or archive.
+// CheckInputs returns an error unless every glob matches some history or archive.
 func CheckInputs(ctx context.Context, globs []string) error {
 	for _, glob := range globs {
 		names, folders, err := list(ctx, glob)
@@ -100,8 +99,8 @@ func CheckInputs(ctx context.Context, globs []string) error {
 	return nil
 }
 
-// chosen is the histories among files, with what stands beside them: those of a store,
-// as its reader chooses them, or else all files.
+// chosen returns the histories among files, with the files beside them: those of a store, as its reader chooses them,
+// or else all files.
 func chosen(names []string) []Found {
 	var plain []string
 	for _, name := range names {
@@ -130,7 +129,7 @@ func chosen(names []string) []Found {
 	return all
 }
 
-// find gives the histories that a glob matches to emit.
+// find calls emit with the histories that a glob matches.
 func find(ctx context.Context, glob string, emit func(Found)) error {
 	names, _, err := list(ctx, glob)
 	if err != nil {
@@ -150,8 +149,8 @@ func find(ctx context.Context, glob string, emit func(Found)) error {
 	return nil
 }
 
-// unpack gives the histories in an archive to emit, one after the other. As for clew
-// check, one that is damaged may have some all the same.
+// unpack calls emit with the histories in an archive, one after the other. As in clew check, a damaged archive may
+// still have some.
 func unpack(ctx context.Context, archive string, emit func(Found)) {
 	members, err := membersOf(ctx, archive, func(what string) { log.Warnf(ctx, "%s: %s", archive, what) })
 	for _, m := range members {
@@ -178,7 +177,7 @@ func membersOf(ctx context.Context, archive string, warn func(string)) ([]store.
 	return store.FindInWith(ctx, archive, func() (io.ReadCloser, error) { return open(ctx, archive) }, store.Options{Warn: warn, ModelOf: models.OfRecord})
 }
 
-// text is what a member holds.
+// text returns the content of a member.
 func text(ctx context.Context, s store.Source) ([]byte, error) {
 	r, err := s.OpenWithin(ctx)
 	if err != nil {
@@ -192,7 +191,7 @@ func text(ctx context.Context, s store.Source) ([]byte, error) {
 	return all, nil
 }
 
-// checked is how the history was checked, as the results beside it say, or nil.
+// checked returns how the history was checked, as the results beside it say, or nil.
 func (f *Found) checked(ctx context.Context, memory int64) *store.Checked {
 	if f.Text != nil {
 		return f.Checked
@@ -234,12 +233,12 @@ func (f *Found) read(ctx context.Context, how jepsen.Options) (*jepsen.History, 
 		}
 	}
 	if f.Told != nil {
-		found[0] = found[0].WithTold(*f.Told) // which saves reading the archive again
+		found[0] = found[0].WithTold(*f.Told) // this saves reading the archive again
 	}
 	return found[0].Read(ctx, how)
 }
 
-// beside opens the test.jepsen beside a history.edn in an archive, which few need.
+// beside opens the test.jepsen beside a history.edn in an archive. Few histories need that.
 func beside(ctx context.Context, archive, history string) (io.ReadCloser, error) {
 	members, err := membersOf(ctx, archive, nil)
 	if err != nil {

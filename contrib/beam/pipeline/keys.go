@@ -14,14 +14,14 @@ import (
 	"clew/report"
 )
 
-// Key is an independent key of a history: what its own history is, packed. What is
-// known of the history as a whole goes along with the keys.
+// Key is an independent key of a history, with its own history, packed. What is known of the history as a whole goes
+// along with the keys.
 type Key struct {
 	Path  string // of the whole history
-	Row   int    // of the keys; whole: of the history
+	Row   int    // its place among the keys, or whole
 	Key   string // as EDN
-	Model string // which the history as a whole has
-	// Answers and KVKeys say how the history as a whole is read, as in models.Spec.
+	Model string // the model of the history as a whole
+	// Answers and KVKeys say how to read the history as a whole, as in models.Spec.
 	Answers, KVKeys string
 	Params          map[string]string // of the model, as results say them; nil: as the options do
 	Packed          []byte
@@ -31,7 +31,7 @@ type Key struct {
 // whole is the Row of what is known of a history as a whole.
 const whole = -1
 
-// Answer is what comes of a Key.
+// Answer is the outcome for a Key.
 type Answer struct {
 	Row   int
 	Key   string
@@ -39,8 +39,7 @@ type Answer struct {
 	Line  report.Line
 }
 
-// splitFn reads a history and splits it by key. A history that cannot be split is a
-// line at once.
+// splitFn reads a history and splits it by key. A history that cannot be split gives a line at once.
 type splitFn struct {
 	Options Options
 	spec    models.Spec
@@ -64,8 +63,8 @@ func (f *splitFn) ProcessElement(ctx context.Context, found Found, key func(Key)
 	return nil
 }
 
-// splitInto splits a history by key, as results tell of it if told is not nil. It returns
-// the result of one that cannot be split.
+// splitInto splits a history by key, as its results say if told is not nil. If the history cannot be split, it
+// returns a result.
 func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, told *store.Checked, key func(Key)) *report.Result {
 	var h *jepsen.History
 	var keyed *jepsen.Keyed
@@ -106,7 +105,7 @@ func (o Options) splitInto(ctx context.Context, found Found, spec models.Spec, t
 // errSplit ends clew.Try when there is nothing to check yet.
 var errSplit = errors.New("split")
 
-// split is the keys of a history, and the model of all of them.
+// split returns the keys of a history, and the model of all of them.
 func (o Options) split(h *jepsen.History, spec models.Spec) (*jepsen.Keyed, models.Spec, error) {
 	part := h.Independent
 	if o.Keyless {
@@ -143,7 +142,7 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 	if k.Params != nil {
 		o := f.Options
 		o.Params = k.Params
-		spec, _ = o.spec() // as it was when the history was split
+		spec, _ = o.spec() // no error: the history was split with it
 	}
 	spec.Name, spec.Answers, spec.KVKeys = k.Model, k.Answers, k.KVKeys
 	var inWhole []jepsen.Event
@@ -154,9 +153,9 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 		return h, err
 	}
 	r := clew.Try(ctx, k.Path, read, spec, f.Options.check())
-	if r.History == nil { // then clew check has no answer of any key, and says so of the whole
+	if r.History == nil { // clew check then has no answer for any key, but one for the whole
 		r.Model = f.spec.Name
-		if why, placed := strings.CutPrefix(r.Error, k.Path+": "); placed { // in the history, not in its text
+		if why, placed := strings.CutPrefix(r.Error, k.Path+": "); placed { // a place in the history, not in its text
 			r.Error = k.Path + ": key " + k.Key + ": " + why
 		}
 	}
@@ -167,20 +166,19 @@ func (f *keyFn) ProcessElement(ctx context.Context, k Key) (string, Answer) {
 	return k.Path, a
 }
 
-// Answers is what comes of some keys of a history, and of the history as a whole if
-// that is among them.
+// Answers holds the outcomes for some keys of a history, and what is known of the whole history if that is among
+// them.
 type Answers struct {
 	Whole    []report.Line // at most one
-	Shown    []Answer      // at most one, which says most
+	Shown    []Answer      // at most one, the first by less
 	Failures []Answer      // without their lines
 	Ms       float64
 	Verified bool // all of them
 }
 
-// togetherFn makes one line of the answers of all keys, as clew check does: that of the
-// first one that the model refuses or fails at, else of the first failing one, else of
-// the first undecided one, else of the first. Most keys are put together where they are
-// checked.
+// togetherFn combines the answers of all keys into one line, as clew check does. The line is that of the first key
+// that the model refuses or fails at, else of the first failing one, else of the first undecided one, else of the
+// first. Most keys are combined where they are checked.
 type togetherFn struct{}
 
 func (*togetherFn) CreateAccumulator() Answers { return Answers{Verified: true} }
@@ -235,15 +233,15 @@ func (*togetherFn) ExtractOutput(all Answers) report.Line {
 	return line
 }
 
-// show shows an answer if it says more than the one that is shown.
+// show shows an answer if it comes before the one that is shown.
 func (all *Answers) show(a Answer) {
 	if len(all.Shown) == 0 || less(a, all.Shown[0]) {
 		all.Shown = []Answer{a}
 	}
 }
 
-// less says whether an answer comes before another one: failures in the order in
-// which they happen, everything else in the order of the keys.
+// less reports whether an answer comes before another one: failures in the order in which they happen, all others in
+// the order of the keys.
 func less(a, b Answer) bool {
 	return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Event, b.Event), cmp.Compare(a.Row, b.Row)) < 0
 }

@@ -13,17 +13,14 @@ import (
 	"clew/models/modelfile"
 )
 
-// Options say which histories are checked, and how. They go to the workers as JSON.
+// Options say which histories to check, and how. They go to the workers as JSON.
 type Options struct {
-	// Inputs are globs of files: histories, tests of a store, archives of them. Each
-	// is matched by the file system of its scheme. A glob that matches no history is
-	// an error.
+	// Inputs are globs of files: histories, tests of a store, archives of them. The file system of its scheme matches
+	// each. A glob that matches no history is an error.
 	Inputs []string
-	// Params are parameters of the model, "model" itself among them, by the names of
-	// clew check's flags.
+	// Params are parameters of the model, including "model" itself, by the names of clew check's flags.
 	Params map[string]string
-	// ModelText is the text of a model of one's own in Starlark, "" if there is none,
-	// and ModelFile its name in errors.
+	// ModelText is the text of a user's own model in Starlark, "" if there is none, and ModelFile its name in errors.
 	ModelText, ModelFile string
 
 	Independent bool // values are [key value]: each key is an element
@@ -36,15 +33,14 @@ type Options struct {
 	Verify      bool
 }
 
-// own are the models that programs have registered, by name.
+// own holds the models that programs have registered, by name.
 var own = map[string]*models.Definition{}
 
-// Register makes a model in Go known by its name. It must be called in init
-// functions, so that workers have called it too.
+// Register makes a model in Go known by its name. Programs must call it in init functions, so that workers have
+// called it, too.
 func Register(d *models.Definition) { own[d.Name] = d }
 
-// Validate says whether the options make sense, as far as that can be seen before
-// any history is read.
+// Validate returns an error if the options make no sense, as far as that shows before any history is read.
 func (o *Options) Validate() error {
 	if len(o.Inputs) == 0 {
 		return fmt.Errorf("no history given: expected a glob such as store/*/*/history.edn")
@@ -62,7 +58,7 @@ func (o *Options) Validate() error {
 	return spec.Check()
 }
 
-// spec is the model and its parameters.
+// spec returns the model and its parameters.
 func (o *Options) spec() (spec models.Spec, err error) {
 	name := o.Params["model"]
 	switch {
@@ -87,8 +83,8 @@ func (o *Options) spec() (spec models.Spec, err error) {
 	return spec, err
 }
 
-// completed is the options and the spec with what results say of a history, if the
-// options do not say it. It is false if they say nothing more.
+// completed returns the options and the spec, completed with what results say of a history where the options say
+// nothing. It returns false if the results add nothing.
 func (o Options) completed(told *store.Checked) (Options, models.Spec, bool) {
 	given := maps.Clone(o.Params)
 	if given == nil {
@@ -123,14 +119,14 @@ func (o Options) completed(told *store.Checked) (Options, models.Spec, bool) {
 	return o, spec, err == nil
 }
 
-// pairing is how the events of a history are paired.
+// pairing returns how to pair the events of a history.
 func (o *Options) pairing(spec models.Spec) jepsen.Options {
 	how := spec.Pairing()
 	how.AllClients, how.Memory = o.AllClients, o.MemoryLimit
 	return how
 }
 
-// check is how a history is checked.
+// check returns how to check a history.
 func (o *Options) check() clew.Options {
 	c := clew.Options{Algorithm: o.Algorithm, TimeLimit: o.TimeLimit, Verify: o.Verify}
 	if o.MemoryLimit > 0 {

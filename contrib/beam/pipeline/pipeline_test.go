@@ -56,7 +56,7 @@ func (poisoned) Mutates(models.Op) bool             { return true }
 func (poisoned) Why(models.State, models.Op) string { return "" }
 func (poisoned) Record(models.State) edn.Value      { return edn.Value{} }
 
-// checked is the lines of a job over a folder, by file, and its summary.
+// checked returns the lines of a job over a folder, by file, and its summary.
 func checked(t *testing.T, o pipeline.Options) (map[string]report.Line, pipeline.Summary) {
 	t.Helper()
 	if err := o.Validate(); err != nil {
@@ -116,8 +116,8 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// register is a history of a register: writes of numbers from n on, each read at
-// once, the last one wrong if bad.
+// register returns a history of a register: writes of numbers from n on, each read at once. The last read is wrong if
+// bad.
 func register(n, ops int, bad bool) string {
 	var b strings.Builder
 	for i := range ops {
@@ -243,8 +243,8 @@ func TestManyKeysOfOneHistory(t *testing.T) {
 	}
 }
 
-// TestKeysAreAnsweredAsClewCheckDoes: who fails first, what is undecided or refused,
-// where that stands in the whole file, and what no op map could say.
+// TestKeysAreAnsweredAsClewCheckDoes covers the key that fails first, keys that are undecided or refused, their
+// places in the whole file, and text that no op map could have.
 func TestKeysAreAnsweredAsClewCheckDoes(t *testing.T) {
 	const nemesis = "{:process :nemesis, :type :info, :f :start,\n :value nil}\n"
 	op := func(process int, f, invoked, ok string) string {
@@ -301,8 +301,8 @@ def write(state, op):
 ops = {"write": write}
 `
 
-// TestNothingThatComesOfAHistoryFailsTheJob: a model that panics, a search that does
-// not end, a text that is none.
+// TestNothingThatComesOfAHistoryFailsTheJob covers a model that panics, a search that does not end, and a text that
+// is not a history.
 func TestNothingThatComesOfAHistoryFailsTheJob(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "good.edn"), register(0, 3, false))
@@ -329,8 +329,8 @@ func TestNothingThatComesOfAHistoryFailsTheJob(t *testing.T) {
 	}
 }
 
-// endless is a history of many clients that no search through all orders decides
-// soon: everything is concurrent, and a read saw what nobody wrote.
+// endless returns a history of many clients that no search through all orders decides soon: everything is concurrent,
+// and a read saw a value that was never written.
 func endless() string {
 	var b strings.Builder
 	for _, kind := range []string{"invoke", "ok"} {
@@ -342,8 +342,7 @@ func endless() string {
 	return b.String()
 }
 
-// TestDamagedArchivesAreReadAsClewCheckReadsThem: what is in them counts, and what is
-// missing is said.
+// TestDamagedArchivesAreReadAsClewCheckReadsThem: what is in them counts, and what is missing is reported.
 func TestDamagedArchivesAreReadAsClewCheckReadsThem(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"whole.tar", "cut.tar", "flipped.tar.gz", "joined.zip", "flipped.zip", "one.zip"} {
@@ -409,7 +408,7 @@ func TestAGlobThatMatchesNoHistoryIsAnError(t *testing.T) {
 	}
 }
 
-// Results beside histories tell how these are read, in folders and in archives.
+// Results beside histories say how to read these, in folders and in archives.
 func TestResultsTellHowHistoriesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	const results = `{:valid? true, :configs [], :final-paths [], :clew {:model :cas-register, :init 0, :semantics :jepsen, :independent false}}`

@@ -16,7 +16,7 @@ func init() {
 	register.Function1x2(summaryText)
 }
 
-// Summary counts what came of the histories.
+// Summary counts the outcomes of the histories.
 type Summary struct {
 	Histories int            `json:"histories"`
 	Valid     int            `json:"valid"`
@@ -59,7 +59,7 @@ func (f *summaryFn) MergeAccumulators(a, b Summary) Summary {
 
 func (*summaryFn) ExtractOutput(s Summary) Summary { return s }
 
-// summaryText is a summary as JSON.
+// summaryText returns a summary as JSON.
 func summaryText(s Summary) (string, error) {
 	text, err := json.Marshal(s)
 	return string(text), err
@@ -72,7 +72,7 @@ var (
 	unknownCount = beam.NewCounter("clew", "unknown")
 )
 
-// lineFn makes JSON of a line, and counts it.
+// lineFn turns a line into JSON, and counts it.
 type lineFn struct{}
 
 func (*lineFn) ProcessElement(ctx context.Context, l report.Line) (string, error) {
