@@ -285,7 +285,7 @@ func TestOtherMonitorsHistoriesHaveTheVerdictInTheirName(t *testing.T) {
 			}
 			var first *report.Result
 			for _, algorithm := range []string{"auto", "porcupine"} {
-				r, err := clew.Check(context.Background(), h, spec, clew.Options{Algorithm: algorithm, Verify: true})
+				r, err := clew.Check(context.Background(), h, spec, clew.Options{Algorithm: algorithm, Verify: clew.VerifyAlways})
 				if err != nil {
 					t.Errorf("%s: %v", path, err)
 					return nil

@@ -23,7 +23,7 @@ import (
 
 // Options say how to check a history.
 type Options struct {
-	// Algorithm is one of Algorithms; "" means "auto".
+	// Algorithm is one of Algorithms(); "" means "auto".
 	Algorithm string
 	// TimeLimit bounds the check; 0 means no limit.
 	TimeLimit time.Duration
@@ -37,12 +37,9 @@ type Options struct {
 	// Keys, unless nil, chooses the independent keys to check. The result is then about these alone, and there may be
 	// none.
 	Keys func(key edn.Value) bool
-	// Verify checks the evidence again, whatever it costs: it replays a witness, and lets another engine decide a
-	// core again. Without it, evidence is checked if that is cheap, which depends on the history alone; a witness
-	// always is. If evidence is wrong, the result has the cause jepsen.SelfCheckFailed.
-	Verify bool
-	// NoVerify skips every check of evidence.
-	NoVerify bool
+	// Verify says which evidence to check again. If evidence is wrong, the result has the cause
+	// jepsen.SelfCheckFailed.
+	Verify Verification
 	// Depth is how deep "hitting" looks for a witness; 0 means DefaultDepth.
 	Depth int
 	// Passed, unless nil, follows the number of completions that the search has passed so far.
@@ -50,6 +47,15 @@ type Options struct {
 	// Held, unless nil, follows the number of configurations that the search holds.
 	Held *atomic.Int64
 }
+
+// Verification says which evidence to check again: it replays a witness, and lets another engine decide a core.
+type Verification int
+
+const (
+	VerifyCheap  Verification = iota // what is cheap, which depends on the history alone; a witness always is
+	VerifyAlways                     // all evidence, whatever it costs
+	VerifyNever                      // none
+)
 
 // Memory is an amount of memory that searches may use. Several checks at the same time may share one, and then use no
 // more than that together. A search takes from it as it grows, and gives all back when it ends. Each search estimates
@@ -68,7 +74,7 @@ func (o Options) limits() limits.Limits {
 	return lim
 }
 
-// Algorithms lists the names that Options.Algorithm takes:
+// Algorithms returns the names that Options.Algorithm takes:
 //
 //   - "auto" takes the fast path if there is one and the history is unambiguous, else the general search.
 //   - "fast" takes the fast path only; if that cannot decide, the verdict is unknown, with the cause "ambiguous".
@@ -76,19 +82,19 @@ func (o Options) limits() limits.Limits {
 //   - "staged" and "matching" are engines for registers only, "languages" for stacks, "lockstep" for FIFO queues.
 //   - "hitting" is an engine that only finds witnesses.
 //   - "competition" runs all of them in a race.
-var Algorithms = slices.Insert(auto.Names(), 1, onlyFast)
+func Algorithms() []string { return slices.Insert(auto.Names(), 1, onlyFast) }
 
 const onlyFast = "fast"
 
 // DefaultDepth is how deep "hitting" looks for a witness by default.
 const DefaultDepth = auto.DefaultDepth
 
-// CheckAlgorithm returns an error if a name is not one of Algorithms.
+// CheckAlgorithm returns an error if a name is not one of Algorithms().
 func CheckAlgorithm(name string) error {
-	if name == "" || slices.Contains(Algorithms, name) {
+	if name == "" || slices.Contains(Algorithms(), name) {
 		return nil
 	}
-	return fmt.Errorf("unknown algorithm %q; %sclew knows %s", name, text.DidYouMean(name, Algorithms), strings.Join(Algorithms, ", "))
+	return fmt.Errorf("unknown algorithm %q; %sclew knows %s", name, text.DidYouMean(name, Algorithms()), strings.Join(Algorithms(), ", "))
 }
 
 // Check decides whether a history is linearizable with respect to a model, and shows why. If the spec names no model,
@@ -322,7 +328,7 @@ func (c *checking) valid(ctx context.Context, r *report.Result, o Options) {
 	var late, replayed error // what is wrong with the witness
 	evidence := [2]func(){
 		func() {
-			if r.Witness = c.witness(); !o.NoVerify {
+			if r.Witness = c.witness(); o.Verify != VerifyNever {
 				late = c.ordered(r.Witness)
 			}
 		},

@@ -23,7 +23,7 @@ func Compare(ctx context.Context, h *jepsen.History, spec models.Spec, o Options
 	if err := CheckAlgorithm(o.Algorithm); err != nil {
 		return nil, err
 	}
-	o.Verify = true
+	o.Verify = VerifyAlways
 	o.Keyless = true // as jepsen.independent does
 	c := comparer{ctx: ctx, h: h, o: o, done: map[question]answered{}}
 	all := make([]report.Comparison, len(claims))

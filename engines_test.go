@@ -172,7 +172,7 @@ func decideLong(spec models.Spec, text, algorithm string) (r *report.Result, err
 		}
 	}()
 	return clew.Check(context.Background(), h, spec,
-		clew.Options{Algorithm: algorithm, Verify: true, TimeLimit: 200 * time.Millisecond, Memory: clew.NewMemory(64 << 20)})
+		clew.Options{Algorithm: algorithm, Verify: clew.VerifyAlways, TimeLimit: 200 * time.Millisecond, Memory: clew.NewMemory(64 << 20)})
 }
 
 // boundary makes a history, and takes crashed operations out of it until one more changes the verdict; both sides are

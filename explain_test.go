@@ -34,7 +34,7 @@ func TestEveryAlgorithmCountsTheSameOpenOperations(t *testing.T) {
 				t.Fatal(err)
 			}
 			counts := map[string][]string{}
-			for _, algorithm := range clew.Algorithms {
+			for _, algorithm := range clew.Algorithms() {
 				result, err := campaign.Checked(h, spec, algorithm)
 				if err != nil || result.Verdict != jepsen.Invalid || !strings.Contains(result.Explanation, " cannot happen ") {
 					continue // it does not decide this model, or has another sentence
@@ -67,7 +67,7 @@ func TestOnlyOperationsOfTheSameKeyAreCounted(t *testing.T) {
 {:process 9 :type :invoke :f :get :value [:k nil]}
 {:process 9 :type :ok :f :get :value [:k "c"]}
 `)
-	for _, algorithm := range clew.Algorithms {
+	for _, algorithm := range clew.Algorithms() {
 		if slices.Contains([]string{"fast", "staged", "matching", "languages", "lockstep", "hitting"}, algorithm) {
 			continue
 		}

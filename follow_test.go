@@ -107,7 +107,7 @@ func TestFollowEndsAtAFailure(t *testing.T) {
 	defer w.Close()
 	go w.Write(append(text, "\n{:process 90, :type :invoke, :f :write, :value 77}\n"...))
 	spec := models.Spec{Name: "register"}
-	got, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, spec, clew.Options{Verify: true}, 0)
+	got, err := clew.Follow(context.Background(), r, "x", jepsen.Options{}, spec, clew.Options{Verify: clew.VerifyAlways}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 	if o.Keys != nil {
 		keyed = keyed.Only(o.Keys)
 	}
-	verified := o.Verify || !o.NoVerify // what is true of every valid key
+	verified := o.Verify != VerifyNever // what is true of every valid key
 	r := &report.Result{
 		History: h, File: h.File, Model: spec.Name, Init: spec.Init, Inferred: inferred, Spec: spec,
 		Verdict: jepsen.Valid, Verified: verified,

@@ -99,7 +99,7 @@ func TestAVerdictStandsWithoutItsEvidence(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx := &ending.Context{Context: context.Background(), Looks: looks}
-			r, err := clew.Check(ctx, h, spec, clew.Options{Algorithm: c.algorithm, Verify: true})
+			r, err := clew.Check(ctx, h, spec, clew.Options{Algorithm: c.algorithm, Verify: clew.VerifyAlways})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -141,7 +141,7 @@ func TestResultsOfTwinsNeverChange(t *testing.T) {
 				for range 3 {
 					text := smallOf(t, r, spec(), name, verdict)
 					for _, algorithm := range []string{"auto", "window", "frontier", "porcupine"} {
-						unchanging(t, text, spec, clew.Options{Algorithm: algorithm, Verify: true}, verdict)
+						unchanging(t, text, spec, clew.Options{Algorithm: algorithm, Verify: clew.VerifyAlways}, verdict)
 					}
 				}
 				var keys []*jepsen.History
@@ -252,7 +252,7 @@ func TestModelFilesWithIndependentKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := clew.Check(context.Background(), h, models.Own(starModel(t, "counter")), clew.Options{Independent: true, Verify: true})
+	r, err := clew.Check(context.Background(), h, models.Own(starModel(t, "counter")), clew.Options{Independent: true, Verify: clew.VerifyAlways})
 	if err != nil || r.Verdict != jepsen.Invalid || r.FailingKey().Key.String() != "5" {
 		t.Fatal(r, err)
 	}

@@ -65,7 +65,7 @@ func TestAFailureInOneOfManyPartsIsThatOfTheHistory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := clew.Check(context.Background(), h, models.Spec{Name: "multi-register"}, clew.Options{Algorithm: algorithm, Verify: true})
+		r, err := clew.Check(context.Background(), h, models.Spec{Name: "multi-register"}, clew.Options{Algorithm: algorithm, Verify: clew.VerifyAlways})
 		if err != nil || r.Verdict != jepsen.Invalid {
 			t.Fatalf("%v, %v", r, err)
 		}

@@ -219,7 +219,7 @@ func TestACoreOfOverlappingOperationsOfAProcessIsReadBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			r, err := clew.Check(t.Context(), h, models.Spec{Name: "register"}, clew.Options{Independent: c.independent, Verify: true})
+			r, err := clew.Check(t.Context(), h, models.Spec{Name: "register"}, clew.Options{Independent: c.independent, Verify: clew.VerifyAlways})
 			if err != nil || r.Verdict != jepsen.Invalid {
 				t.Fatalf("%s: %v, %v\n%s", name, err, r, text)
 			}
@@ -277,7 +277,7 @@ func TestWhateverComesOfAHistoryIsAResult(t *testing.T) {
 		lineOf(t, r)
 		_, _ = r.EDN(), r.Text()
 	}
-	for _, algorithm := range clew.Algorithms {
+	for _, algorithm := range clew.Algorithms() {
 		if _, only := auto.Engine(algorithm, 0).(fallback.Specialized); only || algorithm == "fast" {
 			continue // these only know other models
 		}
@@ -296,7 +296,7 @@ func TestALineOfJSONIsReadBackWhole(t *testing.T) {
 		o    clew.Options
 	}{
 		{"", models.Spec{Name: "register"}, clew.Options{}},
-		{oneWrite + oneRead, models.Spec{}, clew.Options{Verify: true}},
+		{oneWrite + oneRead, models.Spec{}, clew.Options{Verify: clew.VerifyAlways}},
 		{oneWrite + strings.Replace(oneRead, "value 1", "value 7", 1), models.Spec{Init: "0"}, clew.Options{}},
 		{keyReads, models.Spec{Name: "register"}, clew.Options{Independent: true}},
 	} {

@@ -27,7 +27,7 @@ import (
 // Which engine found a core may depend on time, if several ran in parallel. So two of three engines have to agree,
 // whichever found it: at least one of them is another.
 //
-// Options.Verify checks everything, starting from the history: it reads the operations of a witness again, and
+// VerifyAlways checks everything, starting from the history: it reads the operations of a witness again, and
 // decides a core however hard it is.
 const (
 	maxJudged         = 2000
@@ -45,9 +45,9 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	switch {
 	case c.wrong != nil:
 		return fmt.Errorf("the witness is not a linearization: %w", c.wrong)
-	case o.NoVerify && !o.Verify, r.Verdict == jepsen.Unknown:
+	case o.Verify == VerifyNever, r.Verdict == jepsen.Unknown:
 		return nil
-	case r.Verdict == jepsen.Valid && !o.Verify:
+	case r.Verdict == jepsen.Valid && o.Verify != VerifyAlways:
 		if r.Verified = len(c.missing) == 0; !r.Verified {
 			r.Unverified = "a limit came first: " + string(limits.Stopped(ctx))
 		}
@@ -58,10 +58,10 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	case r.Core == nil:
 		r.Unverified = "there was no time for a core"
 		return nil
-	case len(r.Core) > maxJudged && !o.Verify:
+	case len(r.Core) > maxJudged && o.Verify != VerifyAlways:
 		r.Unverified = fmt.Sprintf("its core has %d operations, and clew rechecks at most %d by default%s", len(r.Core), maxJudged, byRequest)
 		return nil
-	case d.judged == maxJudgedKeys && !o.Verify:
+	case d.judged == maxJudgedKeys && o.Verify != VerifyAlways:
 		r.Unverified = fmt.Sprintf("clew rechecks the cores of at most %d keys by default%s", maxJudgedKeys, byRequest)
 		return nil
 	}
@@ -69,7 +69,7 @@ func (c *checking) selfCheck(ctx context.Context, d *decider, r *report.Result, 
 	var err error
 	late := stopped(func() { r.Verified, err = d.verifyCore(ctx, c, r, o) })
 	switch ended := late || !r.Verified && ctx.Err() != nil; {
-	case ended && o.Verify:
+	case ended && o.Verify == VerifyAlways:
 		c.lacks("its verification")
 		fallthrough
 	case ended:
@@ -115,7 +115,7 @@ func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result,
 	core := part.Select(rowsAmong(part, r.Core)).Prefix(int32(r.FailEvent))
 	finder := strings.TrimPrefix(r.Analyzer, "clew/")
 	judges, agree := []fallback.Engine{auto.Judge(finder)}, 1
-	if !o.Verify && !strings.HasPrefix(finder, "fast-") {
+	if o.Verify != VerifyAlways && !strings.HasPrefix(finder, "fast-") {
 		judges, agree = auto.Judges(), 2
 	}
 	for _, judge := range judges {
@@ -138,7 +138,7 @@ func (d *decider) verifyCore(ctx context.Context, c *checking, r *report.Result,
 // amount of work and memory, whatever else is running.
 func (d *decider) judgment(ctx context.Context, core *models.Operations, c *checking, o Options) decision {
 	lim := limits.Limits{Memory: o.limits().Memory}
-	if !o.Verify {
+	if o.Verify != VerifyAlways {
 		var stop context.CancelFunc
 		ctx, stop = context.WithCancel(ctx)
 		defer stop()

@@ -41,7 +41,7 @@ func checkedText(t *testing.T, text string, spec models.Spec, o clew.Options) *r
 func TestAWrongEngineFailsTheSelfCheck(t *testing.T) {
 	keys := strings.NewReplacer(":value nil", ":value [1 nil]", ":value 0", ":value [1 0]", ":value 1", ":value [1 1]", ":value 2", ":value [1 2]")
 	for name, engine := range enginetest.Wrong {
-		for _, o := range []clew.Options{{}, {Verify: true}, {Independent: true}} {
+		for _, o := range []clew.Options{{}, {Verify: clew.VerifyAlways}, {Independent: true}} {
 			t.Run(fmt.Sprint(name, o.Verify, o.Independent), func(t *testing.T) {
 				defer auto.Substitute("frontier", engine)()
 				text := oneAfterTheOther(3)
@@ -85,9 +85,9 @@ func TestALongCoreIsDecidedAgainOnlyIfThatIsAskedFor(t *testing.T) {
 		want bool
 	}{
 		{5, clew.Options{}, true},
-		{5, clew.Options{NoVerify: true}, false},
+		{5, clew.Options{Verify: clew.VerifyNever}, false},
 		{1500, clew.Options{}, false},
-		{1500, clew.Options{Verify: true}, true},
+		{1500, clew.Options{Verify: clew.VerifyAlways}, true},
 	} {
 		r := checkedText(t, lock(c.n), models.Spec{Name: "mutex"}, c.o)
 		if r.Verdict != jepsen.Invalid || r.Verified != c.want {
@@ -111,7 +111,7 @@ func TestALongCoreIsDecidedAgainOnlyIfThatIsAskedFor(t *testing.T) {
 			t.Errorf("key %d of many that fail: verified %v, want %v; all of them %v, want false", row, r.Verified, want, keyed.Verified)
 		}
 	}
-	if r := checkedText(t, oneAfterTheOther(3), models.Spec{Name: "register"}, clew.Options{NoVerify: true}); r.Verified {
+	if r := checkedText(t, oneAfterTheOther(3), models.Spec{Name: "register"}, clew.Options{Verify: clew.VerifyNever}); r.Verified {
 		t.Error("the witness is said to be verified, and nobody asked")
 	}
 }

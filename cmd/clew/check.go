@@ -145,8 +145,13 @@ func (k *checker) given(ctx context.Context, c *cli.Context) error {
 	if k.options, k.memory, err = searchOptions(c); err != nil {
 		return err
 	}
-	if k.options.Verify, k.options.NoVerify = c.Bool("verify"), c.Bool("no-verify"); k.options.Verify && k.options.NoVerify {
+	switch verify, not := c.Bool("verify"), c.Bool("no-verify"); {
+	case verify && not:
 		return errors.New("--verify and --no-verify cannot be combined")
+	case verify:
+		k.options.Verify = clew.VerifyAlways
+	case not:
+		k.options.Verify = clew.VerifyNever
 	}
 	if k.follow, err = givenFollowing(c, &k.reading); err != nil {
 		return err

@@ -192,7 +192,7 @@ var ofKeys = regexp.MustCompile(`(^|: )independent: `)
 // searchFlags returns the flags that say how to search.
 func searchFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms, ", ")},
+		&cli.StringFlag{Name: "algorithm", Value: "auto", Usage: "`NAME`: " + strings.Join(clew.Algorithms(), ", ")},
 		&cli.IntFlag{Name: "depth", DefaultText: strconv.Itoa(clew.DefaultDepth), Usage: "how many operations in a certain order --algorithm hitting tries: `D`"},
 	}, limitFlags()...)
 }

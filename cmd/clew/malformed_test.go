@@ -1162,7 +1162,7 @@ func TestMalformedInputsHaveClearMessages(t *testing.T) {
 	for _, m := range models.All() {
 		names = append(names, m.Name)
 	}
-	lists := strings.NewReplacer("$MODELS", strings.Join(names, ", "), "$ALGORITHMS", strings.Join(clew.Algorithms, ", "),
+	lists := strings.NewReplacer("$MODELS", strings.Join(names, ", "), "$ALGORITHMS", strings.Join(clew.Algorithms(), ", "),
 		"$COMMANDS", strings.Join(commandNames(newApp(io.Discard, io.Discard, new(int))), ", "))
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("empty", 0o777); err != nil {

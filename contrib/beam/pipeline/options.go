@@ -128,7 +128,10 @@ func (o *Options) pairing(spec models.Spec) jepsen.Options {
 
 // check returns how to check a history.
 func (o *Options) check() clew.Options {
-	c := clew.Options{Algorithm: o.Algorithm, TimeLimit: o.TimeLimit, Verify: o.Verify}
+	c := clew.Options{Algorithm: o.Algorithm, TimeLimit: o.TimeLimit}
+	if o.Verify {
+		c.Verify = clew.VerifyAlways
+	}
 	if o.MemoryLimit > 0 {
 		c.Memory = clew.NewMemory(o.MemoryLimit)
 	}
