@@ -24,8 +24,8 @@ import (
 	"clew/report"
 )
 
-// FuzzResult checks a text as a history, and reads what clew prints of it: the result map as clew and as go-edn read
-// it, its line of JSON as encoding/json reads it, the failure that pictures show, and the claim that clew compare
+// FuzzResult checks a text as a history, and reads what clew prints of it. clew and go-edn read the result map;
+// encoding/json reads its line of JSON. It also reads the failure that pictures show, and the claim that clew compare
 // compares.
 func FuzzResult(f *testing.F) {
 	specs := everyModel(10, 3, func(model uint8, text string) { f.Add(model, text, "h.edn", false) })

@@ -41,8 +41,8 @@ import (
 // read of what a failed write left is a dirty read, and must not become unknown. A cas [0 0] does not count, as it
 // writes 0 only where it has found 0.
 //
-// For a register nothing is missed. Suppose that it is linearizable from value v, that it fails from the default at
-// event e, and that no write of v was called before e. Take an order from v and leave out what is outside the core.
+// For a register nothing is missed. Suppose that it is linearizable from value v, and fails from the default at event
+// e before which no write of v was called. Take an order from v and leave out what is outside the core.
 // What remains is an order of the core from v, while there is none from the default. So some operation of the core
 // finds v before any operation of the core replaces it. If it is an update, v is of the second kind. If it is a read,
 // it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then

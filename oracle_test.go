@@ -235,7 +235,7 @@ func TestAllHistoriesOfThreeOperationsAgreeWithTheOracle(t *testing.T) {
 	}
 }
 
-// eventOrders returns every order of the events of n operations, of which some never complete. An operation occurs
+// eventOrders returns every order of the events of n operations, some of which never complete. An operation occurs
 // once for its invocation and again for its completion. Operations are numbered in order of invocation.
 func eventOrders(n int) [][]int {
 	var all [][]int

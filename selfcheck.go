@@ -147,8 +147,8 @@ func (d *decider) judgment(ctx context.Context, core *models.Operations, c *chec
 	return d.part(ctx, core, lim)
 }
 
-// ordered returns an error unless a witness is in time and is made of the orders of the parts, which the model
-// follows for the final state. Linear time.
+// ordered returns an error unless a witness is in time and is made of the orders of the parts. The model follows
+// these for the final state. Linear time.
 func (c *checking) ordered(witness []jepsen.Operation) error {
 	partOf := make([]int32, c.h.Operations()) // already right if one part has all
 	if len(c.parts) != 1 || c.parts[0].Len() < len(partOf) {

@@ -144,7 +144,7 @@ func about(app *cli.App) usage.Program {
 	return p
 }
 
-// genModels returns the models of which there are histories with and without bugs.
+// genModels returns the models that have generated histories, with bugs and without.
 func genModels() (names []string) {
 	for _, kind := range gen.LongKinds() {
 		names = append(names, gen.ModelsOf(kind)...)

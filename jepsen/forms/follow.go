@@ -337,7 +337,7 @@ func (g *growth) read(text []byte) {
 	g.last = append([]byte{}, text[max(0, len(text)-edge):]...)
 }
 
-// look returns an error if the file, which was read to its end, has changed otherwise than by growing.
+// look returns an error if the file, which was read to its end, has changed other than by growing.
 func (g *growth) look() error {
 	switch g.stamp.Moved() {
 	case "deleted":

@@ -22,8 +22,8 @@ import (
 	"clew/models"
 )
 
-// Found is a history that has been found. It is either files of one folder, among which the store's reader chooses (a
-// history.edn and the test.jepsen beside it), or a member of an archive with its text.
+// Found is a history that has been found: files of one folder, or a member of an archive with its text. Among the
+// files, such as a history.edn and the test.jepsen beside it, the store's reader chooses.
 type Found struct {
 	Root  string   // the folder, with its scheme; "" if it is the current one
 	Names []string // the names there; of a member, those in the archive

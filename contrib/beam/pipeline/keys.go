@@ -176,9 +176,9 @@ type Answers struct {
 	Verified bool // all of them
 }
 
-// togetherFn combines the answers of all keys into one line, as clew check does. The line is that of the first key
-// that the model refuses or fails at, else of the first failing one, else of the first undecided one, else of the
-// first. Most keys are combined where they are checked.
+// togetherFn combines the answers of all keys into one line, as clew check does. It takes the first key that the
+// model refuses or fails at. If there is none, it takes the first failing key, or the first undecided one, or the
+// first of all. Most keys are combined where they are checked.
 type togetherFn struct{}
 
 func (*togetherFn) CreateAccumulator() Answers { return Answers{Verified: true} }

@@ -243,8 +243,8 @@ func TestManyKeysOfOneHistory(t *testing.T) {
 	}
 }
 
-// TestKeysAreAnsweredAsClewCheckDoes covers the key that fails first, keys that are undecided or refused, their
-// places in the whole file, and text that no op map could have.
+// TestKeysAreAnsweredAsClewCheckDoes covers the key that fails first, and keys that are undecided or refused. It also
+// covers their places in the whole file, and text that no op map could have.
 func TestKeysAreAnsweredAsClewCheckDoes(t *testing.T) {
 	const nemesis = "{:process :nemesis, :type :info, :f :start,\n :value nil}\n"
 	op := func(process int, f, invoked, ok string) string {
