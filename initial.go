@@ -42,7 +42,7 @@ import (
 // writes 0 only where it has found 0.
 //
 // For a register nothing is missed. Suppose that it is linearizable from value v, and fails from the default at event
-// e before which no write of v was called. Take an order from v and leave out what is outside the core.
+// e. Suppose also that no write of v was called before e. Take an order from v and leave out what is outside the core.
 // What remains is an order of the core from v, while there is none from the default. So some operation of the core
 // finds v before any operation of the core replaces it. If it is an update, v is of the second kind. If it is a read,
 // it returned by e, so v is of the first kind. For maps, keys are added one by one, for as long as the history then
