@@ -38,7 +38,7 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 	case ctx == nil:
 		return nil, errNoContext
 	case spec.Name == "":
-		return nil, errors.New("a history that is followed needs a model: what comes later might change what is inferred")
+		return nil, errors.New("a followed history needs a model: later events might change what is inferred")
 	}
 	if err := o.check(); err != nil {
 		return nil, err

@@ -137,7 +137,7 @@ func (c *checking) depends(other *checking) {
 	case v.verdict == jepsen.Valid:
 		c.undecided(other, jepsen.InitialValue, "linearizable if the initial value is %s, not if it is %s: ")
 	case v.verdict == jepsen.Unknown && c.verdict.verdict == jepsen.Invalid:
-		c.undecided(other, v.cause, "whether it is linearizable if the initial value is %s was not decided, and it is not if it is %s: ")
+		c.undecided(other, v.cause, "whether it is linearizable if the initial value is %s was not decided, and it is not linearizable if it is %s: ")
 	}
 }
 

@@ -40,7 +40,7 @@ var fencedMutexDefinition = Definition{
 
 var reentrantFencedMutexDefinition = Definition{
 	LooksAhead: true, // clients may be named later
-	Name:       "reentrant-fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "such a lock that its owner may hold several times",
+	Name:       "reentrant-fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "such a lock that its owner may hold repeatedly",
 	Params: []Param{ParamMaxHolds, ParamThreads},
 	NoInit: "it starts free",
 	Record: "clew.model.ReentrantFencedMutex",

@@ -46,7 +46,7 @@ Examples:
    clew check --model cas-register --init 0 history.edn
    clew check store/                       # a table and a summary
    clew check --models tests.edn old-stores.tar.gz
-   clew check --html failure.html history.edn        # a page to look at
+   clew check --html failure.html history.edn        # a page for a browser
    clew check --html-dir pages/ store/               # an index.html of them
    clew check --output json store/ | jq -r 'select(.valid == false) | .file'
    clew check --output junit store/ > clew.xml       # or sarif, or github (docs/ci.md)

@@ -37,8 +37,8 @@ a table of verdicts. A failure agrees if the failing operation is the same. Wher
 they disagree, clew shows its verified evidence, and the known difference if one
 explains it.
 
-A PATH is a history or a directory, as for clew check. Without --model and --init
-these are what the results show. Otherwise the model is inferred, and a claim may
+A PATH is a history or a directory, as for clew check. Without --model and --init,
+clew takes them from the results. Otherwise the model is inferred, and a claim may
 be of the default or of the value that the first reads show, but all claims about a
 history, of its keys too, must be of the same one.
 

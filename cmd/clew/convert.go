@@ -30,8 +30,8 @@ at all. FILE is a history (plain, .gz or .zst), or - for standard input.
 
 A test.jepsen, in which Jepsen stores a test, can be read but not written.
 
-EDN and JSON hold everything. What another form cannot hold is an error that
-names the event, such as a crashed operation in fastlin.
+EDN and JSON hold everything. If another form cannot hold an event, an error names
+the event, such as a crashed operation in fastlin.
 
 Examples:
    clew convert --to jsonl history.edn | jq -c 'select(.type == "fail")'

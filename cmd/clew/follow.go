@@ -24,19 +24,19 @@ func givenFollowing(c *cli.Context, how *reading) (*following, error) {
 	idle := c.Duration("idle")
 	switch {
 	case !c.Bool("follow") && c.IsSet("idle"):
-		return nil, errors.New("--idle goes with --follow")
+		return nil, errors.New("--idle requires --follow")
 	case !c.Bool("follow"):
 		return nil, nil
 	case c.IsSet("idle") && idle <= 0:
-		return nil, fmt.Errorf("--idle is a positive duration, not %s", idle)
+		return nil, fmt.Errorf("--idle must be a positive duration, not %s", idle)
 	case c.NArg() != 1:
 		return nil, fmt.Errorf("--follow is for a single history, not for %d", c.NArg())
 	case how.spec.Name == "":
-		return nil, errors.New("--follow needs --model: what comes later might change what is inferred")
+		return nil, errors.New("--follow needs --model: later events might change what is inferred")
 	case c.String("models") != "":
-		return nil, errors.New("--follow goes without --models: it is for a single history")
+		return nil, errors.New("--follow cannot be combined with --models: it is for a single history")
 	case c.String("certificate") != "":
-		return nil, errors.New("--follow goes without --certificate: the file may grow; certify it once it is whole")
+		return nil, errors.New("--follow cannot be combined with --certificate: the file may grow; certify it once it is whole")
 	}
 	return &following{idle}, nil
 }

@@ -26,7 +26,7 @@ import (
 	"clew/report/shards"
 )
 
-const mergeHelp = `Puts together what clew check --shard I/N printed: the table and the summary of all
+const mergeHelp = `Combines what clew check --shard I/N printed: the table and the summary of all
 histories, with --output json a line of each, or a report for a pipeline, and the
 exit status, as one run without shards would have given them. A FILE has one shard or several; - is
 standard input. If shards are missing, duplicated, cut short or do not match,
@@ -46,7 +46,7 @@ var mergeForms = slices.Concat([]string{"text", "json"}, ci.Forms)
 func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
 		Name:        "merge",
-		Usage:       "put together the shards of a check",
+		Usage:       "merge the shards of a check",
 		ArgsUsage:   "FILE...",
 		Description: mergeHelp,
 		Flags: []cli.Flag{

@@ -147,12 +147,12 @@ func remaking(ctx context.Context, model Model, p *part) CheckResult {
 const maxShown = 100
 
 func (m *made) String() string {
-	which := "the state at first"
+	which := "the initial state"
 	if m.from != nil {
 		which = text.Shorten(fmt.Sprintf("the state after input %+v with output %+v", m.by.input, m.by.output), maxShown)
 	}
-	return "a step of the model changes a state in place: " + which + " is not what it was when it was made; " +
-		"expected Step to leave the state that it is given as it is, and to return another one, such as a slices.Clone or maps.Clone with the change"
+	return "a step of the model changes a state in place: " + which + " has changed since it was made; " +
+		"expected Step to leave the given state unchanged and to return a new one, such as a slices.Clone or maps.Clone with the change"
 }
 
 // isPlain says whether nothing can change a value of a type in place.

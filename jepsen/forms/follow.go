@@ -58,7 +58,7 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 		return nil, err
 	}
 	if in.whole && ctx.Err() != nil {
-		b.Warn("operations that had not returned yet are missing, and others may have seen what they did")
+		b.Warn("operations that had not returned yet are missing, and others may have seen their effects")
 	}
 	return b.History()
 }
@@ -92,7 +92,7 @@ func Later(ctx context.Context, by time.Duration) (context.Context, context.Canc
 }
 
 // ErrUnread says that when the context was done, more of the history was there than could be read in a moment.
-var ErrUnread = errors.New("not all that was there had been read when the signal came")
+var ErrUnread = errors.New("not everything that was there had been read when the signal came")
 
 // errRead ends the text of a file that was read to its end after the context was done.
 var errRead = errors.New("the file may grow, but not before the end of the context")
@@ -286,11 +286,11 @@ func (t *tail) more() error {
 
 // Why a file cannot be followed.
 var (
-	errPacked    = errors.New("compressed data is not followed, since the end of what is there cannot be told from the end of a line; check it without following it")
-	errShorter   = errors.New("it has become shorter since it was read, so this is not the history that it was")
-	errRewritten = errors.New("what has been read of it is not there anymore: it was written from its beginning again, so this is not the history that it was")
-	errDeleted   = errors.New("it was deleted while it was followed, and what is written now cannot be seen")
-	errReplaced  = errors.New("another file has taken its place while it was followed, and what is written there has not been read; follow that one")
+	errPacked    = errors.New("compressed data cannot be followed, since the end of the data so far need not be the end of a line; check it without following it")
+	errShorter   = errors.New("it has become shorter since it was read, so it is not the same history")
+	errRewritten = errors.New("the part that was read has been overwritten from the beginning, so it is not the same history")
+	errDeleted   = errors.New("it was deleted while it was followed, so later events cannot be read")
+	errReplaced  = errors.New("another file replaced it while it was followed and was not read; follow the new file")
 )
 
 // growth checks that a file which is followed only grows.

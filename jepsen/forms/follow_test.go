@@ -130,9 +130,9 @@ func TestAFileThatCannotBeFollowed(t *testing.T) {
 	z.Close()
 	for name, c := range map[string]struct{ before, then, want string }{
 		"rewritten":   {growing["EDN"], "{:process 0}", "it has become shorter since it was read"},
-		"compressed":  {gz.String(), "", "compressed data is not followed"},
-		"and cut off": {gz.String()[:20], "", "compressed data is not followed"},
-		"zstd":        {"\x28\xb5\x2f\xfd rest", "", "compressed data is not followed"},
+		"compressed":  {gz.String(), "", "compressed data cannot be followed"},
+		"and cut off": {gz.String()[:20], "", "compressed data cannot be followed"},
+		"zstd":        {"\x28\xb5\x2f\xfd rest", "", "compressed data cannot be followed"},
 	} {
 		if err := os.WriteFile(path, []byte(c.before), 0o644); err != nil {
 			t.Fatal(err)

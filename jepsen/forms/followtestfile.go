@@ -112,7 +112,7 @@ func (t *growingTest) whole() (*jepsen.History, error) {
 		return nil, t.err
 	}
 	if t.err != nil {
-		t.history.Warnings = append(t.history.Warnings, fmt.Sprintf("what has come since could not be read: %v", t.err))
+		t.history.Warnings = append(t.history.Warnings, fmt.Sprintf("later events could not be read: %v", t.err))
 	}
 	return t.history, nil
 }

@@ -94,7 +94,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"chunks without an end", "e2 01 61 05", "103: expected the rest of a string, found an integer"},
 		{"nothing in the cache", "80", "100: expected one of the 0 cached objects, found number 0"},
 		{"nothing at a place in the cache", "cc 05", "100: expected one of the 0 cached objects, found number 5"},
-		{"an object that holds itself", "cd e5 80", "102: the cached object 0 holds itself"},
+		{"an object that holds itself", "cd e5 80", "102: the cached object 0 contains itself"},
 		{"a tag that has not been named", "a3 05", "100: expected one of the 0 tags that were named, found number 3"},
 		{"a tag that is no string", "ef 05 01 05", "101: expected the name of a tag, found an integer"},
 		{"a known tag with too many fields", "ef dd 6b 65 79 03 f7 f7 f7", "100: expected a key of 2 fields, found 3"},

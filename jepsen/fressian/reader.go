@@ -337,7 +337,7 @@ func (r *Reader) cached(i int, place int64, depth int) edn.ID {
 	}
 	x := r.priority[place]
 	if x.id == unfinished {
-		r.fail(i, "the cached object %d holds itself", place)
+		r.fail(i, "the cached object %d contains itself", place)
 		return edn.Nil
 	}
 	r.nests(depth+x.levels, i)
