@@ -71,7 +71,7 @@ func TestAHistoryHasOneReading(t *testing.T) {
 		{"no append", "log", "tail nil -> 0", models.Spec{}, "valid", ""},
 		{"no append that returned", "log", "!append 1; ~append 2 -> 7; tail nil -> 0", models.Spec{}, "valid", ""},
 		{"both", "log", "append :a; append :b -> 1", models.Spec{},
-			"h:4:1: process 0's :append :a (index 1) repeats the value of its invocation, but process 0's :append 1 (index 3) returns an offset; give answers told if completions return it where they can, or answers echo if none does", ""},
+			"h:4:1: process 0's :append :a (index 1) repeats the value of its invocation, and process 0's :append 1 (index 3) tells an offset; give answers told if completions tell it where they can, or answers echo if none does", ""},
 		{"both, and the user says told", "log", "append :a; append :b -> 0", told, "invalid at 3", "answers told"},
 		{"both, and the user says echo", "log", "append :a; append :b -> 0", echo, "valid", "answers echo"},
 		{"what is neither", "log", "append :a; append :b -> :c", models.Spec{},
@@ -288,12 +288,17 @@ func TestEveryOutputSaysTheReading(t *testing.T) {
 			}
 		}
 	}
-	r, err := checkLog(sequential("incr 1; incr 1"), models.Spec{Name: "counter"}, clew.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "no completion returns an answer, so no answer was checked"; !strings.Contains(r.Text(), want) {
-		t.Errorf("%s: expected %q", r.Text(), want)
+	for _, c := range []struct{ model, ops, want string }{ // reads are checked
+		{"counter", "incr 1; incr 1; read -> 2", "\n  increments do not return new values, so none was checked\n"},
+		{"log", "append 0; append 1; read -> [0 1]", "\n  appends do not return offsets, so none was checked\n"},
+	} {
+		r, err := checkLog(sequential(c.ops), models.Spec{Name: c.model}, clew.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(r.Text(), c.want) {
+			t.Errorf("%s: expected %q", r.Text(), c.want)
+		}
 	}
 }
 

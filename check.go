@@ -280,7 +280,9 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	}
 	wrong := c.selfCheck(ctx, d, r, o)
 	c.suppose(r)
-	if init := c.despiteCrashes(ctx, d, o); init != "" {
+	if init := c.despiteCrashes(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
+		r.Explanation = c.whichOf(onlyFrom, c.likely, init)
+	} else if init != "" {
 		addHint(r, fmt.Sprintf("it is linearizable if the initial value is %s, which a crashed operation had begun to write by then: %s", text.Shorten(init, maxInit), initFlag(init)))
 	}
 	if len(c.missing) > 0 {

@@ -70,9 +70,15 @@ func checkKeys(ctx context.Context, h *jepsen.History, spec models.Spec, o Optio
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", text.Key(h.Values.Text(keyed.Keys[some[i]])), err)
 			}
-			r.Verified = r.Verified && key.Verified
-			if r.Unverified == "" && key.Unverified != "" {
-				r.Unverified = text.Key(h.Values.Text(keyed.Keys[some[i]])) + ": " + key.Unverified
+			if key.Verdict != jepsen.Unknown || key.Cause == jepsen.SelfCheckFailed {
+				r.Verified = r.Verified && key.Verified
+			}
+			why := key.Unverified
+			if key.Cause == jepsen.SelfCheckFailed {
+				why = key.Error
+			}
+			if r.Unverified == "" && why != "" {
+				r.Unverified = text.Key(h.Values.Text(keyed.Keys[some[i]])) + ": " + why
 			}
 			r.Depth = max(r.Depth, key.Depth)
 			r.Missing = cmp.Or(r.Missing, key.Missing)
@@ -123,6 +129,7 @@ func together(r *report.Result) {
 	}
 	shown := failing.Result()
 	r.Verdict, r.Analyzer, r.Cause, r.Depth = shown.Verdict, shown.Analyzer, shown.Cause, 0
+	r.Verified = r.Verified && r.Verdict != jepsen.Unknown
 	if shown.Cause == jepsen.SelfCheckFailed {
 		r.Error = text.Key(failing.Key.String()) + ": " + shown.Error
 	}

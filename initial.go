@@ -135,7 +135,7 @@ func (c *checking) depends(other *checking) {
 	switch v := other.verdict; {
 	case other.err != nil:
 	case v.verdict == jepsen.Valid:
-		c.undecided(other, jepsen.InitialValue, "linearizable if the initial value is %s, not if it is %s: ")
+		c.undecided(other, jepsen.InitialValue, onlyFrom)
 	case v.verdict == jepsen.Unknown && c.verdict.verdict == jepsen.Invalid:
 		c.undecided(other, v.cause, "whether it is linearizable if the initial value is %s was not decided, and it is not linearizable if it is %s: ")
 	}
@@ -149,13 +149,26 @@ func (c *checking) undecided(other *checking, cause jepsen.Cause, sentence strin
 			c.like = pairsHint
 		}
 	}
-	usual := c.usual()
 	c.verdict = conclusion{verdict: jepsen.Unknown, analyzer: cmp.Or(other.verdict.analyzer, c.verdict.analyzer), cause: cause, failing: -1,
-		reason: fmt.Sprintf(sentence, text.Shorten(other.spec.Init, maxInit), usual) + initFlag(other.spec.Init, usual)}
-	if c.like != "" {
-		c.verdict.reason += "; but " + c.like
-	}
+		reason: c.whichOf(sentence, other.spec.Init)}
 	c.likely, c.core, c.missing = other.spec.Init, nil, nil
+}
+
+// onlyFrom is the sentence about a history that is linearizable from another initial value.
+const onlyFrom = "linearizable if the initial value is %s, not if it is %s: "
+
+// whichOf returns a sentence about some initial values and the default, with the flags that say which it was.
+func (c *checking) whichOf(sentence string, inits ...string) string {
+	usual := c.usual()
+	var short []string
+	for _, init := range inits {
+		short = append(short, text.Shorten(init, maxInit))
+	}
+	reason := fmt.Sprintf(sentence, strings.Join(short, " or "), usual) + initFlag(append(inits, usual)...)
+	if c.like != "" {
+		reason += "; but " + c.like
+	}
+	return reason
 }
 
 // ownInit names a model's default that cannot be given as a flag.
@@ -186,6 +199,9 @@ func initFlag(inits ...string) string {
 	}
 	if len(inits) == 1 {
 		return flags[0]
+	}
+	if last := len(flags) - 1; last > 0 {
+		flags = []string{strings.Join(flags[:last], ", "), flags[last]}
 	}
 	return strings.Join(flags, " or ") + " says which"
 }

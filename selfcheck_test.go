@@ -147,3 +147,16 @@ func TestWhetherACoreIsVerifiedDoesNotDependOnWhoFoundIt(t *testing.T) {
 		}
 	}
 }
+
+// TestAKeyWithoutAVerdictLeavesTheOthersVerified: it has no evidence to check.
+func TestAKeyWithoutAVerdictLeavesTheOthersVerified(t *testing.T) {
+	const undecided = "{:process 0 :type :invoke :f :read :value [1 nil]}{:process 0 :type :ok :f :read :value [1 2]}\n"
+	const failing = "{:process 0 :type :invoke :f :write :value [2 1]}{:process 0 :type :ok :f :write :value [2 1]}\n" +
+		"{:process 0 :type :invoke :f :read :value [2 nil]}{:process 0 :type :ok :f :read :value [2 7]}\n"
+	for text, want := range map[string]bool{undecided + failing: true, undecided: false} {
+		r := checkedText(t, text, models.Spec{Name: "register"}, clew.Options{Independent: true})
+		if r.Verified != want || (r.Verdict == jepsen.Invalid) != want || strings.Contains(r.Text(), "not verified") {
+			t.Errorf("verified %v, expected %v: %s", r.Verified, want, r.Text())
+		}
+	}
+}

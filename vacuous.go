@@ -10,7 +10,8 @@ import (
 // vacuous returns why a valid verdict is vacuous, or "". An operation that returned
 // counts as evidence in either of these cases:
 //
-//   - its completion has a value that its invocation lacks: the system has answered
+//   - its completion has a value that its invocation lacks: the system has answered. If an update returns nil, it
+//     has not
 //   - it cannot happen in one of the first states of the witness
 //
 // Linear time, and constant time if one of the first operations is evidence.
@@ -34,7 +35,7 @@ func (c *checking) vacuous() string {
 		value := h.OpValue(op)
 		asks := !kept || !ops.Model.Mutates(ops.Op(int32(row-1)))
 		switch {
-		case kept && value != h.Value[h.Invocation[op]]:
+		case kept && value != h.Value[h.Invocation[op]] && (asks || value != edn.Nil):
 			return ""
 		case kept && !sampled:
 			if sampled = true; c.refuses() {

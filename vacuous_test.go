@@ -38,6 +38,7 @@ func TestVacuousVerdicts(t *testing.T) {
 		{"lookup-set", "0 :invoke :insert 2; 0 :ok :insert [2 true]", ""},
 		{"kv", "0 :invoke :put [:x 1]; 0 :ok :put [:x 1]", report.NotRefusable},
 		{"kv", "0 :invoke :get [:x nil]; 0 :ok :get [:x nil]", report.NotRefusable},
+		{"log", "0 :invoke :append 0; 0 :ok :append nil; 0 :invoke :append 1; 0 :ok :append 1", report.NotRefusable},
 		{"id-generator", "0 :invoke :generate nil; 0 :ok :generate 7", ""},
 	} {
 		h, err := clew.Read(strings.NewReader(strings.ReplaceAll(c.text, "; ", "\n")+"\n"), "h", jepsen.Options{})

@@ -22,6 +22,7 @@ var counterDefinition = Definition{
 	Name: "counter", Fs: ":add n, :read, :incr and :decr (or :increment, :decrement) -> the new value or nil, :add-and-get n -> [n new]", About: "a number that is added to",
 	Params:    []Param{ParamAnswers},
 	Repeating: []string{"add"},
+	Untold:    "increments do not return new values, so none was checked",
 	Default:   "0",
 	Record:    "clew.model.Counter",
 	New:       newCounter,

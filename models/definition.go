@@ -43,6 +43,8 @@ type Definition struct {
 	// Repeating are the :f's, without the colon, whose completions have nothing to tell. A
 	// completion with another value than its invocation is worth a warning.
 	Repeating []string
+	// Untold says what ParamAnswers leaves unchecked if it is AnswersEcho.
+	Untold string
 	// Knossos says how Knossos is known to read its values differently, "" if it does not.
 	Knossos string
 	// LooksAhead: a later operation may change how an operation is read, so a failure of a

@@ -50,6 +50,7 @@ var logDefinition = Definition{
 	Name: "log", Fs: ":append v -> offset, :read-at offset -> v or nil, :tail -> offset, :read -> [v ..]", About: "a list that is appended to",
 	Called:  []string{"list"},
 	Params:  []Param{ParamAnswers},
+	Untold:  "appends do not return offsets, so none was checked",
 	Default: "[]",
 	Record:  "clew.model.Log",
 	New:     newLog,
