@@ -138,6 +138,8 @@ func (b *bout) check(t *testing.T, s longSource, text string, fail int) {
 			b.fast++
 		}
 		switch {
+		case r.Cause == jepsen.SelfCheckFailed:
+			t.Fatalf("%s: the evidence is wrong: %s\n%s", algorithm, r.Error, text)
 		case r.Verdict == jepsen.Unknown:
 			b.undecided[algorithm]++
 			continue

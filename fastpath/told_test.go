@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"clew/fastpath"
-	"clew/fastpath/container"
-	"clew/fastpath/lock"
-	"clew/fastpath/register"
-	"clew/fastpath/sequence"
-	"clew/fastpath/set"
+	"clew/fastpath/internal/container"
+	"clew/fastpath/internal/lock"
+	"clew/fastpath/internal/register"
+	"clew/fastpath/internal/sequence"
+	"clew/fastpath/internal/set"
 )
 
 // Pipelines know violations by these names, which must not change.

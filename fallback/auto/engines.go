@@ -5,10 +5,10 @@ import (
 
 	"clew/fallback"
 	"clew/fallback/hitting"
-	"clew/fallback/languages"
-	"clew/fallback/lockstep"
-	"clew/fallback/matching"
-	"clew/fallback/staged"
+	"clew/fallback/internal/languages"
+	"clew/fallback/internal/lockstep"
+	"clew/fallback/internal/matching"
+	"clew/fallback/internal/staged"
 )
 
 // engines are the general searches, by the algorithm that asks for each. A new

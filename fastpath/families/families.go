@@ -3,11 +3,11 @@ package families
 
 import (
 	"clew/fastpath"
-	"clew/fastpath/container"
-	"clew/fastpath/lock"
-	"clew/fastpath/register"
-	"clew/fastpath/sequence"
-	"clew/fastpath/set"
+	"clew/fastpath/internal/container"
+	"clew/fastpath/internal/lock"
+	"clew/fastpath/internal/register"
+	"clew/fastpath/internal/sequence"
+	"clew/fastpath/internal/set"
 	"clew/models"
 )
 

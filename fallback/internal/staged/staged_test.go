@@ -9,7 +9,7 @@ import (
 
 	"clew/fallback"
 	"clew/fallback/auto"
-	"clew/fallback/staged"
+	"clew/fallback/internal/staged"
 	"clew/internal/effort"
 	"clew/internal/enginetest"
 	"clew/internal/gen"

@@ -3,7 +3,7 @@ package matching
 import (
 	"slices"
 
-	"clew/fallback/cdcl"
+	"clew/fallback/internal/cdcl"
 	"clew/models"
 )
 

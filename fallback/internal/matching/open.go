@@ -3,7 +3,7 @@ package matching
 import (
 	"math"
 
-	"clew/fallback/cdcl"
+	"clew/fallback/internal/cdcl"
 	"clew/models"
 )
 

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"clew/fallback"
-	"clew/fallback/cdcl"
+	"clew/fallback/internal/cdcl"
 	"clew/internal/limits"
 	"clew/jepsen"
 	"clew/models"

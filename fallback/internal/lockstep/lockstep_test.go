@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"clew/fallback"
-	"clew/fallback/lockstep"
+	"clew/fallback/internal/lockstep"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/limits"

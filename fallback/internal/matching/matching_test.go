@@ -10,8 +10,8 @@ import (
 
 	"clew/edn"
 	"clew/fallback"
-	"clew/fallback/matching"
-	"clew/fallback/staged"
+	"clew/fallback/internal/matching"
+	"clew/fallback/internal/staged"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/limits"

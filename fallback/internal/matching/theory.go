@@ -1,7 +1,7 @@
 package matching
 
 import (
-	"clew/fallback/cdcl"
+	"clew/fallback/internal/cdcl"
 	"clew/models"
 )
 

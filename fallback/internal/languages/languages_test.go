@@ -10,7 +10,7 @@ import (
 
 	"clew/edn"
 	"clew/fallback"
-	"clew/fallback/languages"
+	"clew/fallback/internal/languages"
 	"clew/internal/enginetest"
 	"clew/internal/gen"
 	"clew/internal/limits"
