@@ -45,6 +45,9 @@ type Definition struct {
 	Repeating []string
 	// Untold says what ParamAnswers leaves unchecked if it is AnswersEcho.
 	Untold string
+	// Locks: completions may say that an attempt was refused, and still count. That is worth
+	// a warning.
+	Locks bool
 	// Knossos says how Knossos is known to read its values differently, "" if it does not.
 	Knossos string
 	// LooksAhead: a later operation may change how an operation is read, so a failure of a

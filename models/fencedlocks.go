@@ -30,6 +30,7 @@ var fencedMutexDefinition = Definition{
 	Name:       "fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "a lock with an owner and growing fences",
 	Params: []Param{ParamThreads},
 	NoInit: "it starts free",
+	Locks:  true,
 	Record: "clew.model.FencedMutex",
 	New: func(b *Binding) (Reader, error) {
 		m := newFencedLock(b)
@@ -43,6 +44,7 @@ var reentrantFencedMutexDefinition = Definition{
 	Name:       "reentrant-fenced-mutex", Fs: ":acquire, :release, with {:client c :fence n}", About: "such a lock that its owner may hold repeatedly",
 	Params: []Param{ParamMaxHolds, ParamThreads},
 	NoInit: "it starts free",
+	Locks:  true,
 	Record: "clew.model.ReentrantFencedMutex",
 	New: func(b *Binding) (Reader, error) {
 		m := newFencedLock(b)

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"clew/edn"
@@ -24,6 +25,12 @@ const (
 	lockClient = iota
 	lockFence
 	lockPermits
+)
+
+// otherClients are other names that a client may have, without what clientName leaves out.
+var (
+	otherClients = []string{"client", "owner", "holder", "session"}
+	clientName   = strings.NewReplacer("-", "", "_", "", "id", "", "name", "")
 )
 
 func newLockValues(v *edn.Values) lockValues {
@@ -101,7 +108,7 @@ func (w *lockValues) isNumber(value edn.ID) bool {
 
 // misnamed returns an error if a map without a field seems to have it under another name.
 // Then some unknown key has a number, or is spelled almost like a known one. The client is
-// a name, so only the spelling shows it.
+// a name, so only its key shows it.
 func (w *lockValues) misnamed(value edn.ID, field int) error {
 	for kvs := w.v.Items(value); len(kvs) > 0; kvs = kvs[2:] {
 		key, its := w.v.Same(kvs[0]), kvs[1]
@@ -113,6 +120,9 @@ func (w *lockValues) misnamed(value edn.ID, field int) error {
 			want = lockFields[field]
 		}
 		if k := w.v.Kind(key); k == edn.KindString || k == edn.KindKeyword || k == edn.KindSymbol {
+			if field == lockClient && slices.Contains(otherClients, clientName.Replace(strings.ToLower(w.v.Str(key)))) {
+				want = lockFields[field]
+			}
 			for _, name := range lockFields {
 				if text.IsLike(strings.ToLower(w.v.Str(key)), name) {
 					want = name

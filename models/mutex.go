@@ -19,6 +19,7 @@ var mutexDefinition = Definition{
 	Name: "mutex", Fs: ":acquire, :release", About: "a lock without an owner",
 	Called: []string{"lock"},
 	NoInit: "it starts free",
+	Locks:  true,
 	Record: "knossos.model.Mutex",
 	Infer:  func(s *Seen) Fit { return fitsIf(s.Any(":acquire", ":release")) },
 	New: func(b *Binding) (Reader, error) {

@@ -118,6 +118,7 @@ var ownerMutexDefinition = Definition{
 	Name:       "owner-mutex", Fs: ":acquire, :release", About: "a lock that only its holder releases",
 	Params: []Param{ParamThreads},
 	NoInit: "it starts free",
+	Locks:  true,
 	Record: "clew.model.OwnerMutex",
 	New: func(b *Binding) (Reader, error) {
 		m := newOwnerLock(b)
@@ -131,6 +132,7 @@ var reentrantMutexDefinition = Definition{
 	Name:       "reentrant-mutex", Fs: ":acquire, :release", About: "a lock that its owner may hold several times",
 	Params: []Param{ParamMaxHolds, ParamThreads},
 	NoInit: "it starts free",
+	Locks:  true,
 	Record: "clew.model.ReentrantMutex",
 	New: func(b *Binding) (Reader, error) {
 		m := newOwnerLock(b)
@@ -144,6 +146,7 @@ var ownerSemaphoreDefinition = Definition{
 	Name:       "owner-semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits that only their holder returns",
 	Params: []Param{ParamPermits, ParamThreads},
 	NoInit: "it starts free",
+	Locks:  true,
 	Record: "clew.model.OwnerSemaphore",
 	New: func(b *Binding) (Reader, error) {
 		m := newOwnerLock(b)

@@ -14,10 +14,16 @@ const maxRepeated = 80
 
 // Altered warns of operations that succeeded with another value than that of their
 // invocation, although their completions have nothing to tell. An example is a write of 1
-// that completed as a write of 2. It returns "" if there are none. Linear time.
+// that completed as a write of 2. For a lock it warns of those that returned false. It
+// returns "" if there are none. Linear time.
 func (s Spec) Altered(h *jepsen.History) string {
 	d, err := s.Definition()
-	if err != nil || s.Knossos || len(d.Repeating) == 0 {
+	switch {
+	case err != nil || s.Knossos:
+		return ""
+	case d.Locks:
+		return refused(h)
+	case len(d.Repeating) == 0:
 		return ""
 	}
 	var fs []edn.ID

@@ -18,6 +18,7 @@ var semaphoreDefinition = Definition{
 	Name: "semaphore", Fs: ":acquire, :release, with :value n or {:permits n} for n permits", About: "permits that any process may return",
 	Params: []Param{ParamPermits},
 	NoInit: "all its permits start free",
+	Locks:  true,
 	Record: "clew.model.Semaphore",
 	New: func(b *Binding) (Reader, error) {
 		return &semaphore{newMutex(b), newLockValues(b.v), int32(b.Spec.Permits)}, nil

@@ -52,7 +52,10 @@ func (r *textReader) timed() error {
 			return r.fail("more operations than clew can number (2^30)")
 		}
 	}
-	ops := r.columns(&all)
+	ops, err := r.columns(&all)
+	if err != nil {
+		return err
+	}
 	if r.in.timedOps != nil {
 		added, err := r.in.timedOps(r.in.ctx, ops)
 		if err != nil && r.in.ctx.Err() != nil {
@@ -71,8 +74,9 @@ const maxTimed = math.MaxInt32 / 2
 // stopped returns the error for a context that is done.
 func (r *textReader) stopped() error { return fmt.Errorf("%s: %w", r.in.file, context.Cause(r.in.ctx)) }
 
-// columns returns the operations in the form from which a history is made.
-func (r *textReader) columns(all *timedOps) *jepsen.TimedOps {
+// columns returns the operations in the form from which a history is made. It returns an error if a container other
+// than a set was given the value that stands for an empty one.
+func (r *textReader) columns(all *timedOps) (*jepsen.TimedOps, error) {
 	ops := &jepsen.TimedOps{Order: scan.InTime(all.start, all.end, nil, false), Process: all.process, Method: all.method,
 		Value: all.value, Line: all.line}
 	known := make([]edn.ID, len(r.methods)) // answers
@@ -95,12 +99,20 @@ func (r *textReader) columns(all *timedOps) *jepsen.TimedOps {
 	case all.empty:
 		none := r.in.values.InternInt(empty)
 		for i, value := range ops.Value {
-			if value == none && !ops.Methods[ops.Method[i]].Takes {
+			switch takes := ops.Methods[ops.Method[i]].Takes; {
+			case value != none:
+			case !takes:
 				ops.Value[i] = edn.Nil
+			case r.object != "set":
+				col := 1
+				if i < len(all.col) {
+					col = int(all.col[i])
+				}
+				return nil, r.in.at(int(all.line[i]), col).Errorf("a value of %d cannot be added, since %[1]d is the answer of an empty container in this form; expected another value", empty)
 			}
 		}
 	}
-	return ops
+	return ops, nil
 }
 
 // called adds the answers to the operations of a set. Their elements become the
