@@ -544,6 +544,14 @@ func (s *scanner) str(i int) (ID, int) {
 	return s.v.InternStringBytes(s.buf), end
 }
 
+// Unquote returns the text of a string literal without its quotes and escapes. Half of a
+// UTF-16 pair takes three bytes, as DecodeRune reads it.
+func Unquote(literal []byte) []byte {
+	s := scanner{data: literal}
+	s.unescape(1, len(literal)-1)
+	return s.buf
+}
+
 // unescape decodes data[i:end], the contents of a string, into buf. It keeps
 // bytes that are not UTF-8 unchanged, so that different strings remain different.
 func (s *scanner) unescape(i, end int) bool {

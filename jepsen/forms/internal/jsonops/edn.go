@@ -2,10 +2,10 @@ package jsonops
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"clew/edn"
 	"clew/jepsen/forms/internal/scan"
@@ -169,23 +169,19 @@ func Literal(text []byte, i int) int {
 // text appends a string, or the keyword that it names. A string in JSON is also a
 // string in EDN, with the same spelling.
 func (r *translator) text(quoted []byte, named bool) {
-	if name := unquoted(quoted); named && r.IsName(name) {
+	if name := unquoted(quoted); named && utf8.Valid(name) && r.IsName(name) {
 		r.out = append(append(r.out, ':'), name...)
 		return
 	}
 	r.out = append(r.out, quoted...)
 }
 
-// unquoted returns the text of a string in JSON.
+// unquoted returns the text of a checked string in JSON, which has the same spelling in EDN.
 func unquoted(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
 	}
-	var s string
-	if err := json.Unmarshal(quoted, &s); err != nil {
-		panic(err) // it has been checked
-	}
-	return []byte(s)
+	return edn.Unquote(quoted)
 }
 
 // fields appends an object as a map, or as the value whose EDN it holds.

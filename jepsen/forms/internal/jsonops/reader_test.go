@@ -109,6 +109,20 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
+// Half of a UTF-16 pair in a key or in EDN equals only itself, as in a value.
+func TestHalvesOfPairsInJSONDiffer(t *testing.T) {
+	for _, value := range []string{`"\ud800"`, `{"\ud800":1}`, `[{"a":{"x\ud800":1}}]`, `{"edn":"#{\"\ud800\"}"}`} {
+		text := `{"process":0,"type":"ok","f":"read","value":` + value + "}\n"
+		text += strings.ReplaceAll(text, "d800", "dfff") + strings.ReplaceAll(text, "d800", "fffd")
+		for _, quick := range []bool{false, true} {
+			ops, err := opsInJSON(t, text, 1<<20, quick)
+			if err != io.EOF || len(ops) != 3 || strings.Contains(ops[0]+ops[1], "\ufffd") || !strings.Contains(ops[0], `\ud800`) || !strings.Contains(ops[1], `\udfff`) {
+				t.Errorf("%s: %q, %v", value, ops, err)
+			}
+		}
+	}
+}
+
 // TestJSONMayEndAnywhere reads every beginning of a history whose ops are alike.
 func TestJSONMayEndAnywhere(t *testing.T) {
 	var text string
