@@ -174,6 +174,7 @@ func (e *evidence) check(paths []string, jobs []*job, models string, stdout io.W
 			}
 		}
 	}
+	asRuns(jobs)
 	for _, f := range []folder{e.cores, e.pages} {
 		if err := f.check(jobs, inputs, to, stdout); err != nil {
 			return err
@@ -395,13 +396,34 @@ func (f folder) fileOf(j *job) string {
 	if j.Path == "-" {
 		path = "standard-input"
 	}
-	if f.ext != ".edn" {
+	switch {
+	case f.ext != ".edn":
 		path = strings.TrimSuffix(path, ".edn")
+	case j.asRun:
+		path = filepath.Join(filepath.Dir(path), "history.edn")
 	}
 	if filepath.Ext(path) != f.ext {
 		path += f.ext
 	}
 	return filepath.Join(f.dir, path)
+}
+
+// asRuns has the core of a run without a history.edn, such as one that has a history.txt, written as the history.edn
+// of its folder. A check of the folder would leave it out under another name. The first history of a folder counts.
+func asRuns(jobs []*job) {
+	by := map[string]string{} // by folder: whose core its history.edn is
+	for _, j := range jobs {
+		if dir, name := filepath.Split(j.Path); name == "history.edn" {
+			by[dir] = j.Path
+		}
+	}
+	for _, j := range jobs {
+		dir, name := filepath.Split(j.Path)
+		if by[dir] == "" && store.IsRunFile(name) {
+			by[dir] = j.Path
+		}
+		j.asRun = by[dir] == j.Path
+	}
 }
 
 // indexPage is the file that lists the pages of a folder.

@@ -48,6 +48,7 @@ type job struct {
 	link    string                        // from there to its page
 	place   shards.Place                  // among all histories that were found
 	packed  *store.Packed                 // the archive that it is in, or an archive that is not opened here, if shards split it
+	asRun   bool                          // its core is named as the history of a run
 	parted  bool                          // a shard has some of its independent keys
 }
 
