@@ -315,6 +315,8 @@ func TestCertificatesSayTheReading(t *testing.T) {
 		{"log", "append 7 -> 0; append 0 -> 0", `"answers":"told"`, "", "proved: not linearizable as log {'answers': 'told'}"},
 		{"log", "append :a -> 0; append :b -> {:offset 1}", `"answers":"told"`, "", "rejected: the certificate does not say whether answers are told"},
 		{"kv", "put 1; cas [1 2]; get nil -> 2", `"kv-keys":"none"`, "", "proved: linearizable as kv {'kv-keys': 'none'}"},
+		{"kv", "put {:value 1 :version 1}; put {:value 1 :version 2}; get nil -> {:value 1 :version 1}", `"kv-keys":"none"`, "", "proved: not linearizable as kv {'kv-keys': 'none'}"},
+		{"kv", "put [1 {:value 1}]; cas [1 [{:value 1} 2]] -> [1 {:succeeded true}]; get [1 nil] -> [1 {:found true :value 2}]", `"kv-keys":"pairs"`, "", "proved: linearizable as kv {'kv-keys': 'pairs'}"},
 		{"kv", "put [1 2]; get [1 nil] -> [1 2]", `"kv-keys":"pairs"`, `"kv-keys":"none"`, "rejected: a get that may have been called with a key"},
 		{"kv", "put 1; get nil -> 1", `"kv-keys":"none"`, `"kv-keys":"pairs"`, "rejected: an operation that is no pair of a key and a value"},
 		{"kv", "put 1; get nil -> 1", `"kv-keys":"none"`, "", "rejected: a :key, or none, where the certificate says otherwise"},

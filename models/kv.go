@@ -28,10 +28,22 @@ type kv struct {
 	fields                                           [7]edn.ID // the keywords of kvFields, in order
 	cases                                            [][2]int32
 	odd                                              edn.ID // a value that is not a string, Nil if there is none
+	likeAnswer, answer                               edn.ID // a value that reads as an answer, and an answer of a get
 	appends                                          bool
 	keys                                             string // where they are, as Spec.KVKeys says
 	sawNil, sawEmpty                                 bool   // by completed gets
 }
+
+// Places in fields.
+const (
+	kvKeyField = iota
+	kvValueField
+	kvExpectedField
+	kvNewField
+	kvSucceededField
+	kvFoundField
+	kvOldField
+)
 
 var kvDefinition = Definition{
 	LooksAhead: true, // a later operation may show whether an absent key reads as the empty string
@@ -147,6 +159,9 @@ func (m *kv) readGet(op Op, x kvFields, crashed bool) (Op, bool, error) {
 	}
 	class, err := m.class(x.value)
 	op.B = class
+	if m.answer != edn.Nil && m.likeAnswer != edn.Nil && err == nil {
+		err = fmt.Errorf("expected values that do not read as answers such as %s, found the value %s", m.v.Text(m.answer), m.v.Text(m.likeAnswer))
+	}
 	m.sawNil = m.sawNil || x.answer != edn.Nil || x.value == edn.Nil
 	m.sawEmpty = m.sawEmpty || m.v.Kind(x.value) == edn.KindString && m.v.Str(x.value) == ""
 	return op, true, err
@@ -168,10 +183,14 @@ func (m *kv) readCAS(op Op, x kvFields, refused bool) (Op, bool, error) {
 	return op, true, err
 }
 
-// note remembers a value that is not a string.
+// note remembers a value that is not a string, and one that may be an answer.
 func (m *kv) note(value edn.ID) {
-	if k := m.v.Kind(value); k != edn.KindString && k != edn.KindNil && m.odd == edn.Nil {
+	k := m.v.Kind(value)
+	if k != edn.KindString && k != edn.KindNil && m.odd == edn.Nil {
 		m.odd = value
+	}
+	if k == edn.KindMap && m.isAnswer(m.fGet, value) {
+		m.likeAnswer = value
 	}
 }
 
@@ -194,7 +213,7 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 		return kvFields{}, fmt.Errorf("expected no :key, found %s", m.v.Text(cmp.Or(key, given)))
 	case key != edn.Nil:
 	case m.isNamed(o):
-		key, _ = m.v.Get(given, m.fields[0])
+		key, _ = m.v.Get(given, m.fields[kvKeyField])
 	case m.several(o.f, given) && !(m.keys == KVKeysNone && m.v.Same(given) == m.v.Same(value)):
 		return kvFields{}, fmt.Errorf("expected one key, found %s; for several keys at once use multi-register", m.v.Text(given))
 	case m.isPair(given) && m.keys != KVKeysNone:
@@ -214,7 +233,13 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 		return kvFields{}, fmt.Errorf("expected the key of its invocation, %s, found %s", m.v.Text(key), m.v.Text(completed))
 	}
 	x := kvFields{key: key}
-	m.take(&x, given)
+	inMap := o.key == edn.Nil && m.isMap(o.given) && m.has(o.given, m.fields[kvKeyField])
+	if err := m.take(&x, o.f, given, inMap, o.f == m.fCAS); err != nil {
+		return x, err
+	}
+	if inMap && (o.f == m.fPut || o.f == m.fPutIfAbsent || o.f == m.fAppend) && !m.has(given, m.fields[kvValueField]) {
+		return x, m.needsValue(given)
+	}
 	if o.status != jepsen.Succeeded {
 		return x, nil
 	}
@@ -226,15 +251,30 @@ func (m *kv) parts(o Operation) (kvFields, error) {
 	if o.f == m.fGet {
 		x.value = edn.Nil // its argument is not what it found
 	}
-	m.take(&x, value)
+	if o.f == m.fGet || m.v.Same(value) != m.v.Same(given) {
+		if err := m.take(&x, o.f, value, inMap, true); err != nil {
+			return x, err
+		}
+	}
+	if other, told := m.v.Get(value, m.fields[kvKeyField]); inMap && m.isMap(value) && told && m.v.Same(other) != m.v.Same(key) {
+		return x, fmt.Errorf("expected the key of its invocation, %s, found %s", m.v.Text(key), m.v.Text(other))
+	}
+	if inMap && o.f == m.fGet && m.isMap(value) && x.answer == edn.Nil && !m.has(value, m.fields[kvValueField]) {
+		return x, m.needsValue(value)
+	}
 	return x, m.contradiction(o.f, asked, value, x)
+}
+
+func (m *kv) needsValue(id edn.ID) error {
+	return fmt.Errorf("expected {:key k :value v}, found no :value in %s", m.v.Text(id))
 }
 
 // contradiction returns an error if a completion contradicts its own operation. Then an
 // update without another outcome did not happen, a put put nothing, or a get found nothing
-// and a value.
+// and a value. It is also an error if the completion of a delete or a cas cannot be read.
 func (m *kv) contradiction(f, asked, value edn.ID, x kvFields) error {
 	puts := f == m.fPut || f == m.fPutIfAbsent
+	other := x.value != edn.Nil && m.v.Same(x.value) != m.v.Same(asked)
 	switch {
 	case x.answer != edn.Nil && x.answer != edn.True && x.answer != edn.False:
 		return fmt.Errorf("expected true or false for :succeeded and :found, found %s", m.v.Text(value))
@@ -244,19 +284,31 @@ func (m *kv) contradiction(f, asked, value edn.ID, x kvFields) error {
 		return fmt.Errorf("expected %s, as its invocation says, found %s", m.v.Text(asked), m.v.Text(value))
 	case f == m.fGet && x.answer == edn.False && x.value != edn.Nil && !(m.v.Kind(x.value) == edn.KindString && m.v.Str(x.value) == ""):
 		return fmt.Errorf("expected no value with :found false, found %s", m.v.Text(value))
+	case other && f == m.fDelete:
+		return fmt.Errorf("expected true or false, whether something was there, or nil, found %s", m.v.Text(value))
+	case other && f == m.fCAS && !m.isPair(x.value):
+		return fmt.Errorf("expected true, false or [old new], found %s", m.v.Text(value))
+	case other && f != m.fGet && x.value == value && m.isMap(value) && (m.has(value, m.fields[kvSucceededField]) || m.has(value, m.fields[kvFoundField])):
+		return fmt.Errorf("expected :found, :succeeded and :value alone, true or false, found %s", m.v.Text(value))
 	}
 	return nil
 }
 
-// take reads a value, or the fields of a map that has some of them.
-func (m *kv) take(x *kvFields, id edn.ID) {
-	if !m.isMap(id) || !slices.ContainsFunc(m.fields[:], func(field edn.ID) bool { return m.has(id, field) }) {
+// take reads a value, or the fields of a map. In a history whose keys are in maps (inMap),
+// every map has fields. Elsewhere a map is a value, except that a completion (or a cas) may
+// be a map of answers and nothing else.
+func (m *kv) take(x *kvFields, f, id edn.ID, inMap, answers bool) error {
+	switch {
+	case !m.isMap(id), !inMap && !(answers && m.isAnswer(f, id)):
 		x.value = id
-		if m.isPair(id) {
-			items := m.v.Items(id)
-			x.old, x.new, x.pair = items[0], items[1], true
+		m.takePair(x, id)
+		return nil
+	case inMap:
+		if err := m.misnamed(f, id); err != nil {
+			return err
 		}
-		return
+	case f == m.fGet:
+		m.answer = id
 	}
 	for i, to := range []*edn.ID{nil, &x.value, &x.old, &x.new, &x.answer, &x.answer, &x.old} {
 		if value, ok := m.v.Get(id, m.fields[i]); ok && to != nil {
@@ -264,16 +316,59 @@ func (m *kv) take(x *kvFields, id edn.ID) {
 			x.pair = x.pair || to == &x.old
 		}
 	}
-	if succeeded, told := m.v.Get(id, m.fields[4]); told {
+	if x.pair && m.has(id, m.fields[kvNewField]) != (m.has(id, m.fields[kvExpectedField]) || m.has(id, m.fields[kvOldField])) {
+		return fmt.Errorf("expected :expected and :new, found %s", m.v.Text(id))
+	}
+	if succeeded, told := m.v.Get(id, m.fields[kvSucceededField]); told {
 		x.refused = succeeded == edn.False
 		if succeeded != edn.True && !x.refused {
 			x.answer = succeeded // contradiction refuses it
 		}
 	}
-	if k := m.isPair(x.value); k && !x.pair {
-		items := m.v.Items(x.value)
+	if !x.pair {
+		m.takePair(x, x.value)
+	}
+	return nil
+}
+
+func (m *kv) takePair(x *kvFields, id edn.ID) {
+	if m.isPair(id) {
+		items := m.v.Items(id)
 		x.old, x.new, x.pair = items[0], items[1], true
 	}
+}
+
+// field returns the place of a map's key in m.fields, or -1.
+func (m *kv) field(key edn.ID) int { return slices.Index(m.fields[:], m.v.Same(key)) }
+
+// ofCAS says whether only a cas has a field.
+func ofCAS(field int) bool {
+	return field == kvExpectedField || field == kvOldField || field == kvNewField
+}
+
+// misnamed returns an error if a map has a key that its operation does not know.
+func (m *kv) misnamed(f, id edn.ID) error {
+	for kvs := m.v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+		if i := m.field(kvs[0]); i < 0 || ofCAS(i) && f != m.fCAS {
+			return fmt.Errorf("expected {:key k :value v}, perhaps with :found or :succeeded, found %s in %s", m.v.Text(kvs[0]), m.v.Text(id))
+		}
+	}
+	return nil
+}
+
+// isAnswer says whether a map tells only what came of an operation. That is :found or
+// :succeeded, true or false, and the value. A cas may have its two values in a map.
+func (m *kv) isAnswer(f, id edn.ID) bool {
+	told := false
+	for kvs := m.v.Items(id); len(kvs) > 0; kvs = kvs[2:] {
+		switch i := m.field(kvs[0]); {
+		case (i == kvSucceededField || i == kvFoundField) && (kvs[1] == edn.True || kvs[1] == edn.False), ofCAS(i) && f == m.fCAS:
+			told = true
+		case i != kvValueField:
+			return false
+		}
+	}
+	return told
 }
 
 func (m *kv) isMap(id edn.ID) bool { return m.v.Kind(id) == edn.KindMap }
@@ -291,14 +386,14 @@ func (m *kv) isPair(id edn.ID) bool {
 
 // isNamed says whether an operation has a :key.
 func (m *kv) isNamed(o Operation) bool {
-	return o.key != edn.Nil || m.isMap(o.given) && m.has(o.given, m.fields[0])
+	return o.key != edn.Nil || m.isMap(o.given) && m.has(o.given, m.fields[kvKeyField])
 }
 
 // mayBeKey says whether a get or a delete without a key has an argument that can hardly be
 // anything but a key. For a get, that is a value that it did not return. For a delete, it
 // is any value but true and false.
 func (m *kv) mayBeKey(o Operation) bool {
-	if o.given == edn.Nil || m.isMap(o.given) {
+	if o.given == edn.Nil || m.isMap(o.given) && o.f != m.fDelete {
 		return false
 	}
 	if o.f == m.fDelete {

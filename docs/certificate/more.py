@@ -146,14 +146,23 @@ class KV(Seen):
         elif keys:
             told_none = given in (TRUE, FALSE) if op.f == "delete" else lost or given == value
             must(op.f not in ("get", "delete") or given is None or is_map(given) or told_none, f"a {op.f} that may have been called with a key")
-        x = self.fields(given)
+        in_map, asked = named and op.key is None, self.fields(op, given, named and op.key is None, op.f == "cas")
+        x = dict(asked)
+        readable(not in_map or op.f not in ("put", "append", "put-if-absent") or "value" in x, "an update without its :value")
         if not lost and value in (TRUE, FALSE) and given != value and op.f not in ("get", "put"): x["succeeded"] = value
-        elif not lost: x.update(self.fields(value))
+        elif not lost and (op.f == "get" or given != value):
+            told = self.fields(op, value, in_map, True)
+            x = told if op.f == "get" else {**x, **told}
+            readable(told.get("key", k) == k, "an answer about another key")
+            readable(op.f != "get" or {"value", "found", "succeeded"} & set(told), "a get without its :value")
+            other = x.get("value") is not None and x.get("value") != asked.get("value")
+            readable(not other or op.f != "delete" and (op.f != "cas" or is_list(x["value"])), f"the answer of this {op.f}")
+            readable(op.f == "get" or x.get("value") is not value or field(value, "succeeded") is field(value, "found") is None, "an answer beside what is none")
         v, answer, refused = x.get("value"), x.get("succeeded", x.get("found")), x.get("succeeded") == FALSE
         readable(all(x.get(n) in (None, TRUE, FALSE) for n in ("succeeded", "found")), "an answer that is neither true nor false")
         readable(not refused or op.f in ("cas", "put-if-absent", "get") or not is_map(value), "an update that did not succeed")
-        readable(lost or op.f not in ("put", "put-if-absent") or v is not None or self.fields(given).get("value") is None, "a put of nothing")
-        if op.f == "get" and is_map(value): readable(answer != FALSE or self.fields(value).get("value") in (None, ("s", "")), "nothing, with a value")
+        readable(lost or op.f not in ("put", "put-if-absent") or v is not None or asked.get("value") is None, "a put of nothing")
+        if op.f == "get" and is_map(value): readable(answer != FALSE or v in (None, ("s", "")), "nothing, with a value")
         if op.f == "delete": answer = x.get("found", answer)
         if op.f == "get": return None if lost else ("get", k, None if answer == FALSE else v)
         if op.f == "delete": return ("get" if answer == FALSE else "erase" if answer == TRUE else "put", k, None)
@@ -161,9 +170,15 @@ class KV(Seen):
             old, new = (None, v) if op.f != "cas" else (x.get("expected", x.get("old")), x["new"]) if "new" in x else items(v)
             return ("failed", k, old) if op.status == "fail" or answer == FALSE else ("cas", k, old, new)
         return (op.f, k, v)
-    def fields(self, v):
-        x = {n: dict(v[1])[key(n)] for n in ("value", "expected", "old", "new", "succeeded", "found") if key(n) in dict(v[1])} if is_map(v) else {}
-        return x or {"value": v}
+    def fields(self, op, v, in_map, answers):
+        """The fields of a map, where keys stand in maps, or where it tells only what came of an operation. Else a value is whole."""
+        x = {name[1]: part for name, part in v[1] if name[0] == "k"} if is_map(v) and all(isinstance(name, tuple) for name, _ in v[1]) else {}
+        known = ("value", "succeeded", "found") + ("expected", "new", "old") * (op.f == "cas")
+        if in_map and is_map(v):
+            readable(len(x) == len(v[1]) and set(x) <= {"key", *known}, "a map with other keys than its own")
+            return x
+        answer = answers and set(x) - {"value"} and len(x) == len(v[1]) and set(x) <= set(known)
+        return x if answer and all(x.get(n, TRUE) in (TRUE, FALSE) for n in ("succeeded", "found")) else {"value": v}
     def prepare(self, ops):
         saw = {o[2] for o in (op.o for op in ops) if o[0] == "get"}
         values = [v for op in ops for v in op.o[2:]] + [v for _, v in self.init]
