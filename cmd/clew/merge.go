@@ -320,14 +320,27 @@ func (s *sharding) own(ctx context.Context, jobs []*job) []*job {
 	return own
 }
 
-// filesOf returns the files that hold the histories, and the results that say how to read these, each once.
+// filesOf returns the files that decide whether and how the histories count, each once: those that hold them, the
+// test.jepsen and the results beside them, and models of one's own.
 func filesOf(jobs []*job) (files []string) {
-	for _, j := range jobs {
-		if file := j.File(); len(files) == 0 || files[len(files)-1] != file {
-			files = append(files, file)
+	seen := map[string]bool{"": true}
+	add := func(path string) {
+		if !seen[path] {
+			seen[path] = true
+			files = append(files, path)
 		}
-		if results, ok := j.Results(); ok && !j.Member() && j.incomplete() {
-			files = append(files, results.Path)
+	}
+	for _, j := range jobs {
+		add(j.File())
+		add(j.modelFile)
+		if j.Member() {
+			continue
+		}
+		if test, ok := j.Beside(); ok {
+			add(test.Path)
+		}
+		if results, ok := j.Results(); ok && j.incomplete() {
+			add(results.Path)
 		}
 	}
 	return files

@@ -369,3 +369,39 @@ func TestPartsOfHistoriesThatDifferAreNotMerged(t *testing.T) {
 		}
 	}
 }
+
+// TestShardsOfStoresThatDifferAreNotMerged: the histories are the same, and something that decides how they count
+// differs.
+func TestShardsOfStoresThatDifferAreNotMerged(t *testing.T) {
+	const star = "def write(state, op):\n    return op.value\n\nops = {\"write\": write}\n"
+	for what, c := range map[string]struct{ models, file, text string }{
+		"an empty test.jepsen":     {`{"*" {}}`, "st/t/1/test.jepsen", ""},
+		"results beside a history": {`{"*" {}}`, "st/t/1/results.edn", "{:valid? true}"},
+		"a model file":             {`{"*" {:model-file "m.star"}}`, "m.star", "init = 1\n" + star},
+	} {
+		t.Chdir(t.TempDir())
+		for _, run := range []string{"1", "2", "3", "4"} {
+			if err := os.MkdirAll("st/t/"+run, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			putFile(t, "st/t/"+run+"/history.edn", write)
+		}
+		putFile(t, "m.star", "init = 0\n"+star)
+		putFile(t, "models.edn", c.models)
+		shard := func(i string) {
+			_, stdout, _ := clewRun("check", "--models", "models.edn", "--shard", i+"/2", "st")
+			putFile(t, i+".jsonl", stdout)
+		}
+		shard("1")
+		shard("2")
+		if status, _, stderr := clewRun("merge", "1.jsonl", "2.jsonl"); status != exitValid {
+			t.Fatalf("%s: status %d before it\n%s", what, status, stderr)
+		}
+		putFile(t, c.file, c.text)
+		shard("2")
+		const want = "it belongs to another store"
+		if status, stdout, stderr := clewRun("merge", "1.jsonl", "2.jsonl"); status != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%s: status %d\n%s%s", what, status, stdout, stderr)
+		}
+	}
+}
