@@ -95,7 +95,7 @@ func (s *Spec) surveyAnswers(h *jepsen.History, what string, of func(f, given, v
 	}
 	switch {
 	case telling != jepsen.None && repeating != jepsen.None:
-		return h.Errorf(max(telling, repeating), "%w", paramErrorf("%s repeats the value of its invocation, and %s tells %s; give %s %s if completions tell it where they can, or %[4]s %[6]s if none does",
+		return h.Errorf(max(telling, repeating), "%w", paramErrorf("%s repeats the value of its invocation, but %s returns %s; give %s %s if completions return it where they can, or %[4]s %[6]s if none does",
 			h.Name(h.OpOf[repeating]), h.Name(h.OpOf[telling]), what, ParamAnswers, AnswersTold, AnswersEcho))
 	case telling != jepsen.None:
 		s.Answers = AnswersTold
