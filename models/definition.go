@@ -37,6 +37,8 @@ type Definition struct {
 	// ObjectInit is the initial value, as EDN, where a text form names the object; "" if
 	// that is the model's own initial value.
 	ObjectInit string
+	// Notes add to Fs where a model is described.
+	Notes string
 	// Verbs say as participles what an :f does to a value: ":enqueue" is "enqueued". They
 	// are for models whose values are put in and taken out.
 	Verbs map[string]string

@@ -49,6 +49,7 @@ var kvDefinition = Definition{
 	LooksAhead: true, // a later operation may show whether an absent key reads as the empty string
 	ReadsKeys:  true,
 	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
+	Notes:   ":delete -> true if something was there, false if not, nil if that is not told",
 	Called:  []string{"map", "dict"},
 	Params:  []Param{ParamFailedCAS, ParamKVKeys},
 	Default: "{}",
@@ -469,7 +470,7 @@ func whyNot(kind Kind, now, value, to string) string {
 	case FailedCAS:
 		return "CAS from " + value + " can't fail with " + now
 	case deleteFound:
-		return "there is nothing to be deleted"
+		return "there is nothing to be deleted; a :delete that always returns true should complete with nil"
 	}
 	return now + "≠" + value
 }

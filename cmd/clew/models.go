@@ -67,7 +67,11 @@ func describeModels(w io.Writer, named []string) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s: %s\n  %s\n\n", d.Name, d.About, d.Fs)
+		fmt.Fprintf(w, "%s: %s\n  %s\n", d.Name, d.About, d.Fs)
+		if d.Notes != "" {
+			fmt.Fprintf(w, "  %s\n", d.Notes)
+		}
+		fmt.Fprintln(w)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, flag := range modelFlags() {
 			name := flag.Names()[0]
