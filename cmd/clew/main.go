@@ -47,6 +47,7 @@ func main() {
 	status := run(ctx, os.Args, os.Stdout, os.Stderr)
 	over()
 	stop()
+	watchdog.Await(expired, lastWords, files.Tidy) // what was left behind may still write
 	os.Exit(status)
 }
 

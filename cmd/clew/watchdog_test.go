@@ -23,6 +23,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"clew/internal/effort"
+	"clew/internal/gen"
 )
 
 // A hang is a run of clew that would go on forever, or for longer than a test may take: at a stage, with a kind of
@@ -540,5 +541,42 @@ func TestWhatIsNotWholeIsRemovedWhateverHangs(t *testing.T) {
 	ends(t, cmd, exitUsage)
 	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// TestASignalLeavesNoUnfinishedPages: a page that takes longer to make than clew waits for it is left behind. Its
+// file must not be.
+func TestASignalLeavesNoUnfinishedPages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var history bytes.Buffer
+	if _, err := gen.Long(&history, gen.LongOptions{Model: "register", Operations: 200_000, Processes: 5, Kind: gen.StaleRead, Seed: 1, At: 0.8}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"st/a/history.edn", "st/b/history.edn"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		putFile(t, name, history.String())
+	}
+	for range 4 { // a page may also be finished in time
+		cmd := exec.Command("clew", "check", "--model", "register", "--html-dir", "pages", "st")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill() })
+		for range 5000 {
+			if begun, _ := filepath.Glob("pages/st/*/.clew-*"); len(begun) > 0 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		cmd.Process.Signal(syscall.SIGTERM) // unless it has ended
+		ended(t, cmd)
+		if left, _ := filepath.Glob("pages/st/*/.clew-*"); len(left) > 0 {
+			t.Errorf("%q are left", left)
+		}
+		if err := os.RemoveAll("pages"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -162,13 +163,13 @@ func (o *Output) Probe() error {
 func (o *Output) begin() (*os.File, error) {
 	begun.Lock()
 	defer begun.Unlock()
-	if begun.over {
-		return nil, errors.New("the process is ending")
-	}
 	dir := filepath.Dir(o.file)
 	if !begun.tidied[dir] {
 		begun.tidied[dir] = true
 		tidy(dir)
+	}
+	if begun.over.Load() {
+		return nil, errors.New("the process is ending")
 	}
 	f, err := os.CreateTemp(dir, unfinished+"*")
 	if err == nil {
@@ -222,14 +223,14 @@ var begun = struct {
 	sync.Mutex
 	names  map[string]bool
 	tidied map[string]bool // the folders where nothing is left of other processes
-	over   bool            // nothing is begun anymore
+	over   atomic.Bool     // nothing is begun anymore
 }{names: map[string]bool{}, tidied: map[string]bool{}}
 
 // Tidy removes the files that are not whole yet. It is for a process that ends now.
 func Tidy() {
+	begun.over.Store(true) // before a lock that may have to wait for a slow folder
 	begun.Lock()
 	defer begun.Unlock()
-	begun.over = true
 	for name := range begun.names {
 		os.Remove(name)
 	}
