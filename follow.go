@@ -52,7 +52,7 @@ func Follow(ctx context.Context, r io.Reader, name string, reading jepsen.Option
 	f := follower{ctx: ctx, later: later, spec: spec, options: o, ahead: definition.LooksAhead, next: time.Now()}
 	h, err := forms.Follow(ctx, r, name, reading, forms.Following{Idle: idle, Look: f.look})
 	switch {
-	case f.found != nil:
+	case f.found != nil && !forms.IsChanged(err):
 		return f.found, nil
 	case errors.Is(err, limits.ErrOutOfMemory), errors.Is(context.Cause(ctx), limits.ErrOutOfMemory):
 		return f.undecided(name, jepsen.OutOfMemory, nil), nil

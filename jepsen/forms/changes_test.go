@@ -124,3 +124,65 @@ func TestAFileThatChangesWhileItIsFollowedIsToldOf(t *testing.T) {
 		})
 	}
 }
+
+// A file that is written again may be longer than before, and its beginning and end may be the same.
+func TestAFileThatIsWrittenAgainAndGrowsIsNotFollowed(t *testing.T) {
+	comments := strings.Repeat("; a comment\n", 1000)
+	long, other := fourEvents+comments+"; b"+comments, fourEvents+comments+"; c"+comments+fourEvents
+	for name, c := range map[string]struct {
+		then func(stop func()) bool // after it is written again
+		want string
+	}{
+		"and followed on":       {func(func()) bool { return true }, "h.edn: the part that was read has been overwritten"},
+		"and nothing is wanted": {func(func()) bool { return false }, "h.edn: the part that was read has been overwritten"},
+		"and a signal comes":    {func(stop func()) bool { stop(); return true }, "h.edn: the part that was read has been overwritten"},
+	} {
+		path := filepath.Join(t.TempDir(), "h.edn")
+		if err := os.WriteFile(path, []byte(long), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		ctx, stop := context.WithCancel(t.Context())
+		written := false
+		_, err = Follow(ctx, f, "h.edn", jepsen.Options{}, Following{Idle: 500 * time.Millisecond, Look: func(h *jepsen.History) bool {
+			if len(h.Type) < 4 || written {
+				return true
+			}
+			written = true
+			if err := inPlace(path, other); err != nil {
+				t.Error(err)
+			}
+			return c.then(stop)
+		}})
+		if stop(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// After a signal there may be no time to read the file again.
+func TestAFileThatWasNotComparedIsToldOf(t *testing.T) {
+	f, err := os.Open(filepath.Join("..", "testfile", "testdata", "chunks.jepsen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	g := newGrowth(f)
+	g.read([]byte("JEPSEN"))
+	ended, end := context.WithCancel(t.Context())
+	end()
+	pumped := make(chan struct{})
+	if err := g.compare(ended, pumped); err != errUncompared {
+		t.Errorf("while it is being read: %v", err)
+	}
+	if close(pumped); g.compare(t.Context(), pumped) != nil {
+		t.Error("it has not changed")
+	}
+	if err := g.same(ended); err != errUncompared {
+		t.Errorf("once it has been read: %v", err)
+	}
+}

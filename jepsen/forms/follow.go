@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"clew/edn"
@@ -34,7 +35,8 @@ type Following struct {
 //
 // If the context is done, the history ends there: a file is read to its end, a pipe until nothing comes. ErrUnread
 // says that there was more than could be read in 60 ms. A file that is compressed, that becomes shorter, or that is
-// written again, deleted or replaced, is an error. Follow takes the memory and time of Read, and a buffer.
+// written again, deleted or replaced, is an error. Follow reads a file that is written to again, to compare it: now
+// and then, and at the end. Follow takes the memory and time of Read, and a buffer.
 func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, f Following) (*jepsen.History, error) {
 	if r == nil || f.Look == nil {
 		return nil, fmt.Errorf("%s: expected a reader and a function that looks, found nil", name)
@@ -46,15 +48,31 @@ func Follow(ctx context.Context, r io.Reader, name string, opts jepsen.Options, 
 	b := jepsen.NewBuilder(opts)
 	last, end := Later(ctx, lastMoment)
 	defer end()
+	compare, ended := Later(ctx, lastComparison)
+	defer ended()
 	t := &tail{ctx: ctx, over: last.Done(), growing: newGrowth(r), idle: f.Idle, blocks: make(chan block, blocksAhead), look: func() bool {
 		h, err := b.SoFar()
 		return err != nil || f.Look(h)
 	}}
-	stop := make(chan struct{})
-	defer close(stop)
-	go t.pump(r, stop)
+	stop, pumped := make(chan struct{}), make(chan struct{})
+	halt := sync.OnceFunc(func() { close(stop) })
+	defer halt()
+	go func() {
+		defer close(pumped)
+		t.pump(r, stop)
+	}()
 	in := input{ctx: context.WithoutCancel(ctx), memory: opts.Memory, b: b, file: name, values: b.Values(), take: b.Add, timed: b.AddTimed, timedOps: b.AddTimedOps, clockError: opts.ClockError, eager: true}
-	if err := in.read(t, ""); err != nil && !errors.Is(err, errEnough) {
+	err := in.read(t, "")
+	if errors.Is(err, ErrUnread) {
+		return nil, err
+	}
+	halt()
+	if wrong := t.growing.compare(compare, pumped); wrong == errUncompared {
+		b.Warn("%v", wrong)
+	} else if wrong != nil {
+		return nil, fmt.Errorf("%s: %w", name, wrong)
+	}
+	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	if in.whole && ctx.Err() != nil {
@@ -135,10 +153,11 @@ const (
 )
 
 // Once the context is done, lines that may have been there before are still read for at most lastMoment: those of a
-// file to its end, those of a pipe until lastSilence passes without any.
+// file to its end, those of a pipe until lastSilence passes without any. A file is compared until lastComparison.
 const (
-	lastMoment  = 60 * time.Millisecond
-	lastSilence = 20 * time.Millisecond
+	lastMoment     = 60 * time.Millisecond
+	lastSilence    = 20 * time.Millisecond
+	lastComparison = 85 * time.Millisecond
 )
 
 // pump reads until the text ends, or is no longer wanted.
@@ -152,7 +171,7 @@ func (t *tail) pump(r io.Reader, stop <-chan struct{}) {
 		b.text = b.text[:n]
 		growing.read(b.text)
 		if growing != nil && b.err == io.EOF {
-			b.err = growing.look()
+			b.err = growing.look(t.ctx)
 		}
 		if growing != nil && first && files.IsPacked(b.text) {
 			b.text, b.err = nil, errPacked
@@ -288,10 +307,16 @@ func (t *tail) more() error {
 var (
 	errPacked    = errors.New("compressed data cannot be followed, since the end of the data so far need not be the end of a line; check it without following it")
 	errShorter   = errors.New("it has become shorter since it was read, so it is not the same history")
-	errRewritten = errors.New("the part that was read has been overwritten from the beginning, so it is not the same history")
+	errRewritten = errors.New("the part that was read has been overwritten, so it is not the same history")
 	errDeleted   = errors.New("it was deleted while it was followed, so later events cannot be read")
 	errReplaced  = errors.New("another file replaced it while it was followed and was not read; follow the new file")
 )
+
+// IsChanged reports whether an error says that a file does not hold anymore what was read from it.
+func IsChanged(err error) bool { return errors.Is(err, errShorter) || errors.Is(err, errRewritten) }
+
+// errUncompared says that a file is too long to read it again in the time that there is.
+var errUncompared = errors.New("the file was not compared with what was read, since there was no time to read it again; check it without following it")
 
 // growth checks that a file which is followed only grows.
 type growth struct {
@@ -299,15 +324,9 @@ type growth struct {
 	stamp    files.Stamp
 	from, at int64        // where reading began, and where it is
 	seen     maphash.Hash // of what was read
-	first    []byte       // the beginning of it
-	last     []byte       // the end of it
-	checked  int64        // where reading was at the last look
-	info     os.FileInfo  // of the file then, nil before the first look
+	info     os.FileInfo  // of the file before it was compared, nil before that
+	next     time.Time    // when it may be compared again
 }
-
-// edge is how many bytes at the beginning and the end of what was read are compared each time that the file has
-// grown.
-const edge = 4 << 10
 
 // newGrowth returns nil if r is not a regular file.
 func newGrowth(r io.Reader) *growth {
@@ -320,25 +339,20 @@ func newGrowth(r io.Reader) *growth {
 	if err != nil || stamp == (files.Stamp{}) {
 		return nil
 	}
-	return &growth{file: file, stamp: stamp, from: at, at: at, checked: at}
+	return &growth{file: file, stamp: stamp, from: at, at: at}
 }
 
 // read notes what was read.
 func (g *growth) read(text []byte) {
-	if g == nil {
-		return
+	if g != nil {
+		g.seen.Write(text)
+		g.at += int64(len(text))
 	}
-	g.seen.Write(text)
-	g.at += int64(len(text))
-	g.first = append(g.first, text[:min(len(text), edge-len(g.first))]...)
-	if len(text) < edge {
-		text = append(g.last, text...)
-	}
-	g.last = append([]byte{}, text[max(0, len(text)-edge):]...)
 }
 
-// look returns an error if the file, which was read to its end, has changed other than by growing.
-func (g *growth) look() error {
+// look returns an error if the file, which was read to its end, has changed other than by growing. It reads the file
+// again if that has been written to, but takes a tenth of one processor at most.
+func (g *growth) look(ctx context.Context) error {
 	switch g.stamp.Moved() {
 	case "deleted":
 		return errDeleted
@@ -349,35 +363,48 @@ func (g *growth) look() error {
 	if err != nil {
 		return err
 	}
-	if info.Size() < g.at {
+	now := time.Now()
+	switch {
+	case info.Size() < g.at:
 		return errShorter
-	}
-	grown, touched := g.at > g.checked, g.info == nil || files.Touched(g.info, info)
-	if g.checked, g.info = g.at, info; !touched {
+	case now.Before(g.next) || g.info != nil && !files.Touched(g.info, info):
 		return nil
 	}
-	// If the file has grown, only the edges are compared; if nothing has come, all of it.
-	same := g.holds(g.first, g.from) && g.holds(g.last, g.at-int64(len(g.last)))
-	if same && !grown {
-		same = g.whole()
+	err = g.same(ctx)
+	g.next = now.Add(readShare * time.Since(now))
+	if err == errUncompared { // it is compared at the end
+		return nil
 	}
-	if !same {
+	g.info = info
+	return err
+}
+
+// same reads again what was read. It returns errShorter or errRewritten if that has changed, and errUncompared if the context was
+// done first.
+func (g *growth) same(ctx context.Context) error {
+	var now maphash.Hash
+	now.SetSeed(g.seen.Seed())
+	n, err := io.Copy(&now, limits.Reader(ctx, io.NewSectionReader(g.file, g.from, g.at-g.from), 0))
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return errUncompared
+	case err == nil && n < g.at-g.from:
+		return errShorter
+	case err != nil || now.Sum64() != g.seen.Sum64():
 		return errRewritten
 	}
 	return nil
 }
 
-// holds reports whether the file has text at an offset.
-func (g *growth) holds(text []byte, at int64) bool {
-	there := make([]byte, len(text))
-	_, err := g.file.ReadAt(there, at)
-	return err == nil && bytes.Equal(there, text)
-}
-
-// whole reports whether all that was read still stands in the file.
-func (g *growth) whole() bool {
-	var now maphash.Hash
-	now.SetSeed(g.seen.Seed())
-	_, err := io.Copy(&now, io.NewSectionReader(g.file, g.from, g.at-g.from))
-	return err == nil && now.Sum64() == g.seen.Sum64()
+// compare does what same does once nothing more is read.
+func (g *growth) compare(ctx context.Context, pumped <-chan struct{}) error {
+	if g == nil {
+		return nil
+	}
+	select {
+	case <-pumped:
+		return g.same(ctx)
+	case <-ctx.Done():
+		return errUncompared
+	}
 }
