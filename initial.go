@@ -213,10 +213,8 @@ func (c *checking) suppose(r *report.Result) {
 		return
 	}
 	r.LikelyInit, r.ToldBy = c.spec.Init, "its first reads"
-	usual := c.usual()
-	hint := fmt.Sprintf("its first reads show that the initial value is %s; if it is %s, %s cannot happen: %s",
-		text.Shorten(c.spec.Init, maxInit), usual, c.byDefault, initFlag(c.spec.Init, usual))
-	addHint(r, hint)
+	addHint(r, fmt.Sprintf("it is linearizable neither from %s, where %s cannot happen, nor from %s, which its first reads suggest; --init gives another initial value",
+		c.usual(), c.byDefault, text.Shorten(c.spec.Init, maxInit)))
 }
 
 // despiteCrashes returns an initial value from which a history is linearizable, or "". When that value was read, only

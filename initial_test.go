@@ -3,7 +3,10 @@ package clew_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,6 +48,14 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 		{"kv", `0 invoke append [:a "x"]; 0 fail append [:a "x"]; 0 invoke get [:a nil]; 0 ok get [:a "x"]`, ""},
 		{"counter", "0 invoke read nil; 0 ok read 10; 0 invoke add 1; 0 ok add 1; 0 invoke read nil; 0 ok read 11", "10"},
 		{"counter", "0 invoke add 5; 0 fail add 5; 0 invoke read nil; 0 ok read 5", ""},
+		{"counter", "0 invoke incr 1; 1 invoke read nil; 1 ok read 5; 0 ok incr 5", "4"},
+		{"counter", "0 invoke add 1; 1 invoke read nil; 1 ok read 5; 0 ok add 1; 1 invoke read nil; 1 ok read 5", "4"},
+		{"counter", "0 invoke incr nil; 0 ok incr 11; 0 invoke incr nil; 0 ok incr 13", ""},
+		{"counter", "1 invoke add 10; 1 fail add 10; 0 invoke incr nil; 0 ok incr 11", ""},
+		{"fifo-queue", "0 invoke dequeue nil; 0 ok dequeue 1; 0 invoke peek nil; 0 ok peek 1", "[1 1]"},
+		{"fifo-queue", "0 invoke peek nil; 0 ok peek 1; 0 invoke dequeue nil; 0 ok dequeue 1; 0 invoke peek nil; 0 ok peek 2", "[1 2]"},
+		{"stack", "0 invoke pop nil; 0 ok pop 1; 0 invoke pop nil; 0 ok pop 2; 0 invoke peek nil; 0 ok peek 1", "[1 2 1]"},
+		{"versioned-register", "0 invoke write [nil 8]; 0 ok write [4 8]; 0 invoke write [nil 8]; 0 ok write [4 8]", ""},
 		{"bank", "0 invoke transfer {:from 0 :to 1 :amount 5}; 0 ok transfer {:from 0 :to 1 :amount 5}; 0 invoke read nil; 0 ok read {0 5 1 15}", "{0 10, 1 10}"},
 		{"log", "0 invoke read nil; 0 ok read [1 2]; 0 invoke append 3; 0 ok append 2", "[1 2]"},
 	} {
@@ -146,6 +157,124 @@ func TestInitialValuesOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
 		if undecided < 100 || len(fs) > 3 && byCalls < 50 {
 			t.Errorf("%v: %d undecided, %d of them with crashes, expected more", fs, undecided, byCalls)
 		}
+	}
+}
+
+// shows says whether an operation's answer shows what was there at first, given the operations called by then.
+// The answer is one of an operation that was called before any update had returned.
+type shows func(called []string, own int, answer string) bool
+
+// TestFirstAnswersOfSmallHistoriesAgainstExhaustiveSearch: a history is undecided if and only if no order works from
+// the default, an early answer shows what was there at first, and some order works from another value.
+func TestFirstAnswersOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
+	var numbers []string
+	for n := range 25 {
+		numbers = append(numbers, fmt.Sprint(n-12))
+	}
+	for _, c := range []struct {
+		model     string
+		ops       []string // "f given answer"
+		inits     []string
+		reads     string
+		shows     shows
+		undecided int
+	}{
+		{"counter", []string{"read nil 1", "read nil 2", "read nil 4", "add 1 1", "add 2 2", "incr nil 2", "incr nil 4", "incr nil 5"}, numbers, "read",
+			func(called []string, _ int, answer string) bool {
+				sums := map[int]bool{0: true}
+				for _, op := range called {
+					n := map[string]int{"add 1": 1, "add 2": 2, "incr nil": 1}[op]
+					for sum := range maps.Clone(sums) {
+						sums[sum+n] = true
+					}
+				}
+				total, err := strconv.Atoi(strings.Fields(answer)[1])
+				return err == nil && strings.HasPrefix(answer, "read") && !sums[total]
+			}, 100},
+	} {
+		random, undecided := gen.Rand(35), 0
+		for range 800 {
+			text, shown := smallAnswers(random, c.ops, c.reads, c.shows)
+			h, err := clew.Read(strings.NewReader(text), "", jepsen.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds := func(init string) bool {
+				holds, err := oracle.Naive(text, oracle.NaiveOptions{Model: c.model, Init: init})
+				if err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+				return holds
+			}
+			want, cause := jepsen.Valid, jepsen.Cause("")
+			if !holds("") {
+				want = jepsen.Invalid
+				if shown && slices.ContainsFunc(c.inits, holds) {
+					want, cause = jepsen.Unknown, jepsen.InitialValue
+					undecided++
+				}
+			}
+			r, err := clew.Check(context.Background(), h, models.Spec{Name: c.model}, clew.Options{})
+			if err != nil || r.Verdict != want || r.Cause != cause {
+				t.Fatalf("%s: %v %s %s, %v; expected %v %s of\n%s", c.model, r.Verdict, r.Cause, r.Explanation, err, want, cause, text)
+			}
+		}
+		if undecided < c.undecided {
+			t.Errorf("%s: %d undecided, expected more", c.model, undecided)
+		}
+	}
+}
+
+// smallAnswers returns a history of operations "f given answer", and whether an early answer shows what was there at
+// first. Operations of reads change nothing.
+func smallAnswers(random *rand.Rand, ops []string, reads string, shows shows) (string, bool) {
+	var text strings.Builder
+	type call struct {
+		f, given, answer string
+		number           int
+		early            bool
+	}
+	var called []string
+	open, early, shown := map[int]call{}, true, false
+	for range 4 + random.IntN(8) {
+		p := random.IntN(3)
+		x, busy := open[p]
+		if !busy {
+			parts := strings.SplitN(ops[random.IntN(len(ops))], " ", 2)
+			given, answer := cutForm(parts[1])
+			x = call{parts[0], given, answer, len(called), early}
+			open[p], called = x, append(called, x.f+" "+given)
+			fmt.Fprintf(&text, "{:process %d, :type :invoke, :f :%s, :value %s}\n", p, x.f, given)
+			continue
+		}
+		delete(open, p)
+		end := []string{"ok", "ok", "ok", "fail", "info"}[random.IntN(5)]
+		if end != "ok" {
+			x.answer = x.given
+		} else {
+			shown = shown || x.early && shows(called, x.number, x.f+" "+x.answer)
+			early = early && strings.Contains(reads, x.f)
+		}
+		fmt.Fprintf(&text, "{:process %d, :type :%s, :f :%s, :value %s}\n", p, end, x.f, x.answer)
+	}
+	return text.String(), shown
+}
+
+// cutForm cuts two forms apart, of which the first may be a vector.
+func cutForm(forms string) (first, second string) {
+	end := strings.Index(forms, " ")
+	if forms[0] == '[' {
+		end = strings.Index(forms, "]") + 1
+	}
+	return forms[:end], forms[end+1:]
+}
+
+// TestAnInvalidHistoryDoesNotClaimAnInitialValue: other values than those tried may explain it.
+func TestAnInvalidHistoryDoesNotClaimAnInitialValue(t *testing.T) {
+	r := checkedText(t, sequential("read-at 0 -> :a; tail -> 2"), models.Spec{Name: "log"}, clew.Options{})
+	const want = "it is linearizable neither from [], where process 0's :read-at :a (index 1) cannot happen, nor from [:a], which its first reads suggest; --init gives another initial value"
+	if r.Verdict != jepsen.Invalid || r.Hint != want {
+		t.Errorf("%v, %q; expected %q", r.Verdict, r.Hint, want)
 	}
 }
 

@@ -231,18 +231,26 @@ func (m *counter) Record(s State) edn.Value {
 type counterOpening struct {
 	m      *counter
 	sums   map[int64]bool // sums of any amounts called so far
+	may    map[int64]bool // the same without those that failed
 	starts []int64
+	less   []int64 // starts, less what had been added by then
 }
 
 // maxSums bounds the sums that are kept.
 const maxSums = 1 << 14
 
 // Opening makes counter Opened.
-func (m *counter) Opening() Opening { return &counterOpening{m: m, sums: map[int64]bool{0: true}} }
+func (m *counter) Opening() Opening {
+	return &counterOpening{m: m, sums: map[int64]bool{0: true}, may: map[int64]bool{0: true}}
+}
 
-func (o *counterOpening) Call(_ jepsen.Operation, op Op, _ jepsen.Status) {
-	if op.Kind != Total && op.A != 0 {
-		addTo(o.sums, int64(op.A))
+func (o *counterOpening) Call(_ jepsen.Operation, op Op, status jepsen.Status) {
+	if op.Kind == Total || op.A == 0 {
+		return
+	}
+	addTo(o.sums, int64(op.A))
+	if status != jepsen.Failed {
+		addTo(o.may, int64(op.A))
 	}
 }
 
@@ -259,9 +267,17 @@ func (o *counterOpening) Return(_ jepsen.Operation, op Op, early bool) {
 	if !early || op.Kind != Total || len(o.starts) == maxOpenings {
 		return
 	}
-	before, sums := o.m.totals.list[op.B], o.sums
-	if len(sums) <= maxSums && !sums[before] && -maxInitial <= before && before <= maxInitial && !slices.Contains(o.starts, before) {
-		o.starts = append(o.starts, before)
+	total := o.m.totals.list[op.B]
+	if len(o.sums) > maxSums || o.sums[total] || total < -maxInitial || total > maxInitial {
+		return
+	}
+	if !slices.Contains(o.starts, total) {
+		o.starts = append(o.starts, total)
+	}
+	for _, sum := range slices.Sorted(maps.Keys(o.may)) {
+		if len(o.less) < maxOpenings && !slices.Contains(o.less, total-sum) {
+			o.less = append(o.less, total-sum)
+		}
 	}
 }
 
@@ -271,8 +287,10 @@ func (o *counterOpening) Later() bool { return false }
 
 func (o *counterOpening) Starts() []edn.ID {
 	var starts []edn.ID
-	for _, n := range o.starts {
-		starts = append(starts, o.m.v.InternInt(n))
+	for _, n := range append(o.starts, o.less...) {
+		if id := o.m.v.InternInt(n); n != 0 && !slices.Contains(starts, id) {
+			starts = append(starts, id)
+		}
 	}
 	return starts
 }

@@ -349,7 +349,9 @@ type taken struct {
 	adds   func(op Op) []int32 // the elements of an operation that puts several in; nil: none does
 	start  func(elements []int32) edn.ID
 
-	out, seen []int32 // taken out, and only looked at
+	out, seen []int32        // taken out, and only looked at
+	all       []int32        // both; a value that is seen once more after it was taken out is there twice
+	ahead     map[int32]bool // seen, and to be taken out later
 	any       bool
 }
 
@@ -381,10 +383,23 @@ func (t *taken) Return(i jepsen.Operation, op Op, early bool) {
 			return
 		case op.Kind == Peek:
 			t.any, t.seen = true, append(t.seen, x)
+			t.counts(x, true)
 		default:
 			t.any, t.out = true, append(t.out, x)
+			t.counts(x, false)
 		}
 	}
+}
+
+// counts adds an element to all of them unless it is there.
+func (t *taken) counts(x int32, stays bool) {
+	if t.ahead == nil {
+		t.ahead = map[int32]bool{}
+	}
+	if !t.ahead[x] {
+		t.all = append(t.all, x)
+	}
+	t.ahead[x] = stays
 }
 
 func (t *taken) Puts(op Op) bool {
@@ -403,5 +418,9 @@ func (t *taken) Starts() []edn.ID {
 	if len(elements) == 0 {
 		return nil
 	}
-	return []edn.ID{t.start(elements)}
+	starts := []edn.ID{t.start(elements)}
+	if len(t.all) > len(elements) {
+		starts = append(starts, t.start(t.all))
+	}
+	return starts
 }
