@@ -164,7 +164,7 @@ func (k *comparer) findTable(ctx context.Context, path, dir string) error {
 	for _, row := range rows {
 		j := of[row.File]
 		if j == nil {
-			j = k.job(store.Source{Path: filepath.Join(dir, row.File)}, nil)
+			j = k.job(store.File(filepath.Join(dir, row.File)), nil)
 			of[row.File] = j
 			k.jobs = append(k.jobs, j)
 		}
@@ -256,7 +256,9 @@ func (k *comparer) compared(ctx context.Context, j *job, h *jepsen.History, clai
 			all[i].Why = inWords(all[i].Err)
 		}
 	}
-	return k.answer(j, all)
+	a := k.answer(j, all)
+	a.warnings = h.Warnings
+	return a
 }
 
 // late returns the answer for a job that has not ended with its context.

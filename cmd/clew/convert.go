@@ -13,7 +13,9 @@ import (
 	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/internal/watchdog"
+	"clew/jepsen"
 	"clew/jepsen/forms"
+	"clew/jepsen/store"
 )
 
 const convertHelp = `Writes a history in another form, to standard output or to a file, whole or not
@@ -133,14 +135,31 @@ func formFlags(c *cli.Context) (to, from forms.Form, err error) {
 // converted writes the history in a file, "-" for standard input, in another form. If it is stopped, the reading may
 // go on, but the caller does not wait for it.
 func converted(ctx context.Context, memory int64, w io.Writer, path string, from, to forms.Form) ([]string, error) {
+	var warnings []string
+	var err error
+	if !watchdog.Await(ctx, 0, func() { warnings, err = convertedWhole(ctx, memory, w, path, from, to) }) {
+		return nil, limits.WritingStopped(ctx)
+	}
+	return warnings, err
+}
+
+// convertedWhole converts the test.jepsen beside a history if that has more events, as clew check reads it instead.
+func convertedWhole(ctx context.Context, memory int64, w io.Writer, path string, from, to forms.Form) ([]string, error) {
+	whole, why, err := store.File(path).Whole(ctx, jepsen.Options{Memory: memory})
+	if err != nil {
+		return nil, err
+	}
+	if whole.Path != path {
+		path, from = whole.Path, ""
+	}
 	in, name, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	var warnings []string
-	if !watchdog.Await(ctx, 0, func() { warnings, err = forms.ConvertWithin(ctx, memory, w, in, name, from, to) }) {
-		return nil, limits.WritingStopped(ctx)
+	warnings, err := forms.ConvertWithin(ctx, memory, w, in, name, from, to)
+	if why != "" {
+		warnings = append([]string{why}, warnings...)
 	}
 	return warnings, err
 }

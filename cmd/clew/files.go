@@ -456,20 +456,20 @@ func (e *evidence) page(ctx context.Context, r *report.Result, w io.Writer) erro
 func (e *evidence) certificate(ctx context.Context, r *report.Result, w io.Writer) error {
 	o := certificate.Options{AllClients: e.job.allClients, Keyless: e.job.keyless}
 	var err error
-	if o.SHA256, err = fingerprint(ctx, e.job); err != nil {
+	if o.SHA256, err = fingerprint(ctx, e.job.From(r.History)); err != nil {
 		return err
 	}
 	return certificate.Write(ctx, w, r, o)
 }
 
 // fingerprint returns the SHA-256 of a history's file, or "" if the file can be read only once.
-func fingerprint(ctx context.Context, j *job) (string, error) {
-	if !j.Member() {
-		if info, err := os.Stat(j.Path); j.Path == "-" || err != nil || !info.Mode().IsRegular() {
+func fingerprint(ctx context.Context, s store.Source) (string, error) {
+	if !s.Member() {
+		if info, err := os.Stat(s.Path); s.Path == "-" || err != nil || !info.Mode().IsRegular() {
 			return "", nil
 		}
 	}
-	in, err := j.Open()
+	in, err := s.Open()
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,6 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/jepsen"
-	"clew/jepsen/forms"
 	"clew/jepsen/store"
 	"clew/models"
 )
@@ -182,12 +181,13 @@ func (r *runner) completed(ctx context.Context, j *job) reading {
 
 // readFile reads the history of a file as clew check does, and returns how to read it further.
 func (r *runner) readFile(ctx context.Context, path string) (*jepsen.History, reading, error) {
-	how := r.completed(ctx, &job{Source: store.File(path), reading: r.reading})
+	source := store.File(path)
+	how := r.completed(ctx, &job{Source: source, reading: r.reading})
 	o := how.pairing()
 	o.Memory = r.memory
 	reading, shown := r.showReading(ctx, path)
 	defer shown()
-	h, err := forms.ReadFileWithin(reading, path, o)
+	h, err := source.Read(reading, o)
 	if err == nil && how.toldBy != "" && !how.fits(h) {
 		how = r.reading
 	}

@@ -93,6 +93,7 @@ func (r *runner) verified(ctx context.Context, history, witness string) (said st
 	if err != nil {
 		return "", 0, err
 	}
+	r.warn(history, h.Warnings...)
 	replay, values := clew.Verify, h
 	if how.independent {
 		part := h.Independent

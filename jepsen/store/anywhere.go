@@ -47,7 +47,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 	if err != nil {
 		return nil, files.PathError(err)
 	}
-	found := FindAmong(root, below, func(name string) (io.ReadCloser, error) { return fsys.Open(path.Join(root, name)) })
+	found := among(root, below, others, func(name string) (io.ReadCloser, error) { return fsys.Open(path.Join(root, name)) })
 	return Options{}.found(root, found, passedBy(below, others), errors.Join(unreadable...))
 }
 
@@ -81,7 +81,12 @@ func FindInWith(ctx context.Context, name string, open func() (io.ReadCloser, er
 // FindAmong chooses the histories for a directory whose files the caller has listed by their
 // names below root, such as the objects below a prefix. open opens a file by its name below root.
 func FindAmong(root string, names []string, open func(name string) (io.ReadCloser, error)) []Source {
-	return sources(names, func(name string) Source {
+	return among(root, names, nil, open)
+}
+
+// among does the same as FindAmong beside things that are not read.
+func among(root string, names []string, others []hidden, open func(name string) (io.ReadCloser, error)) []Source {
+	return sources(names, others, func(name string) Source {
 		s := stored(root, name)
 		s.open = func(context.Context) (io.ReadCloser, error) { return open(name) }
 		return s

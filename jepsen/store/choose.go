@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func kindByName(name string) string {
 // choice holds the histories among the files of a directory or archive.
 type choice struct {
 	chosen  []string
-	tests   map[string]string // the test.jepsen beside a history.edn
+	tests   map[string]string // the test.jepsen beside the history of a run
 	results map[string]string // the results.edn beside the history of a run
 	packed  []string          // compressed histories of runs, where others are not compressed
 	logs    []string          // of runs that have nothing else, where other runs do
@@ -55,7 +56,7 @@ type choice struct {
 // are histories: those that end in .edn, or otherwise those of the only other form.
 // It takes .txt files only if there is no other form. All of them may be compressed.
 func choose(paths []string) choice {
-	c := choice{tests: map[string]string{}}
+	var c choice
 	r := runs{}
 	for _, f := range paths {
 		r[f] = true
@@ -67,9 +68,6 @@ func choose(paths []string) choice {
 		case r.part(f):
 		case base == "history.edn":
 			c.chosen = append(c.chosen, f)
-			if test := dir + "test.jepsen"; r[test] {
-				c.tests[f] = test
-			}
 		case base == "test.jepsen":
 			if !r[dir+"history.edn"] {
 				c.chosen = append(c.chosen, f)
@@ -81,11 +79,11 @@ func choose(paths []string) choice {
 		}
 	}
 	if len(c.chosen) == 0 {
-		c.byKind(of)
+		c.byKind(of, r)
 		c.results = r.results(c.chosen)
 		return c
 	}
-	c.results = r.results(c.chosen)
+	c.tests, c.results = r.tests(c.chosen), r.results(c.chosen)
 	for _, f := range of[".edn"] {
 		dir, base := path.Split(f)
 		if (base == "history.edn.gz" || base == "history.edn.zst") && !r.has(dir, "history.edn", "test.jepsen") {
@@ -101,8 +99,11 @@ func choose(paths []string) choice {
 }
 
 // byKind chooses the files of one kind if there are no runs.
-func (c *choice) byKind(of map[string][]string) {
+func (c *choice) byKind(of map[string][]string, r runs) {
 	c.chosen = of[".edn"]
+	c.tests = r.tests(c.chosen)
+	used := slices.Collect(maps.Values(c.tests))
+	of[".jepsen"] = slices.DeleteFunc(of[".jepsen"], func(f string) bool { return slices.Contains(used, f) })
 	kinds := [][]string{of[".json"], of[".log"], of[".hist"], of[".jepsen"]}
 	several := 0
 	for _, files := range kinds {
@@ -152,6 +153,18 @@ type runs map[string]bool
 // has says whether a folder has one of these files.
 func (r runs) has(dir string, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return r[dir+name] })
+}
+
+// tests returns the test.jepsen beside the histories of runs.
+func (r runs) tests(histories []string) map[string]string {
+	beside := map[string]string{}
+	for _, f := range histories {
+		dir, _ := path.Split(f)
+		if i := slices.IndexFunc(testNames, func(test string) bool { return r[dir+test] }); i >= 0 && hasTest(f) {
+			beside[f] = dir + testNames[i]
+		}
+	}
+	return beside
 }
 
 // results returns the results.edn beside the histories of runs.

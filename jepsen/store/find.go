@@ -66,7 +66,9 @@ func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
 
 // File returns the history in a file of this machine.
 func File(path string) Source {
-	return Source{Path: path, test: besideFile(path), results: resultsBeside(path)}
+	s := Source{Path: path, results: resultsBeside(path)}
+	s.test, s.unread = besideFile(path)
+	return s
 }
 
 // found returns what was found at a path. Finding nothing is an error that
@@ -109,7 +111,7 @@ func findBelow(ctx context.Context, dir string) (found []Source, passed []string
 		case d.Type().IsRegular():
 			below = append(below, name)
 		case name != ".":
-			if kind := kindOf(d.Type()); kind != link || !leadsToFolder(p) {
+			if kind := kindOf(d.Type()); kind != link || isTest(name) || !leadsToFolder(p) {
 				others = append(others, hidden{name, kind})
 			} else if leadsOut(root, p) {
 				others = append(others, hidden{name, linkOut})
@@ -120,7 +122,7 @@ func findBelow(ctx context.Context, dir string) (found []Source, passed []string
 	if err != nil {
 		return nil, nil, files.PathError(err)
 	}
-	found = sources(below, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
+	found = sources(below, others, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
 	passed = passedBy(below, others)
 	return found, passed, errors.Join(unreadable...)
 }

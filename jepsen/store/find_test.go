@@ -2,11 +2,15 @@ package store
 
 import (
 	"archive/zip"
+	"bytes"
 	"context"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"clew/jepsen"
 )
@@ -139,6 +143,47 @@ func TestLinksInAZipArchiveAreToldOf(t *testing.T) {
 	found, err := FindWith(t.Context(), file, Options{Warn: func(what string) { said += what }})
 	if want := "1 symbolic link is not followed, such as b/history.edn"; err != nil || len(found) != 1 || said != want {
 		t.Errorf("%v, %v, %q; want %q", found, err, said, want)
+	}
+}
+
+// A link in an archive or a file system may lead to the events that a history lacks.
+func TestATestFileThatIsNotReadIsToldBesideItsHistory(t *testing.T) {
+	const text = "{:process 0, :type :invoke, :f :write, :value 1}"
+	fsys := fstest.MapFS{"a/history.edn": {Data: []byte(text)}, "a/test.jepsen": {Mode: fs.ModeSymlink}, "b/history.edn": {Data: []byte(text)}}
+	found, err := FindFS(fsys, ".")
+	if err != nil || len(found) != 2 {
+		t.Fatal(found, err)
+	}
+	file := filepath.Join(t.TempDir(), "store.zip")
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, mode := range map[string]os.FileMode{"a/history.edn": 0o644, "a/test.jepsen": os.ModeSymlink, "b/history.edn": 0o644} {
+		header := &zip.FileHeader{Name: name}
+		header.SetMode(mode)
+		w, err := z.CreateHeader(header)
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if z.Close() != nil || os.WriteFile(file, b.Bytes(), 0o666) != nil {
+		t.Fatal("no archive")
+	}
+	zipped, err := Find(file)
+	if err != nil || len(zipped) != 2 {
+		t.Fatal(zipped, err)
+	}
+	for i, s := range append(found, zipped...) {
+		h, err := s.Read(t.Context(), jepsen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := strings.Contains(strings.Join(h.Warnings, "; "), "the test.jepsen beside it is a symbolic link, which is not followed, so it is not known")
+		if told != (i%2 == 0) {
+			t.Errorf("%s: %q", s.Path, h.Warnings)
+		}
 	}
 }
 

@@ -1,15 +1,21 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"clew/edn"
+	"clew/internal/files"
+	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/testfile"
@@ -19,74 +25,148 @@ import (
 // ends too early, possibly between two lines. Jepsen writes the test.jepsen beside
 // it while the test runs, so that file shows it.
 
-// besideFile returns the test.jepsen beside a history.edn that was given by its
-// name, or nil if there is none.
-func besideFile(name string) *Source {
-	if filepath.Base(name) != "history.edn" {
-		return nil
-	}
-	test := filepath.Join(filepath.Dir(name), "test.jepsen")
-	if info, err := os.Stat(test); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	return &Source{Path: test}
+// testNames are the names of a test.jepsen.
+var testNames = []string{"test.jepsen", "test.jepsen.gz", "test.jepsen.zst"}
+
+// isTest says whether a file is a test.jepsen.
+func isTest(name string) bool { return slices.Contains(testNames, path.Base(name)) }
+
+// hasTest says whether a file is a history that a test.jepsen beside it can replace.
+func hasTest(name string) bool {
+	name, _ = files.PackedName(name)
+	return isRun(name) && !isTest(name)
 }
 
-// Read reads the history, until the context is done. If a history.edn cannot be
-// read, or has fewer events than the test.jepsen beside it, Read reads that one
-// instead and adds a warning. It returns an error if a test.jepsen that is cut off
-// or damaged leaves the number of events unknown, because operations may be missing.
+// besideFile returns the test.jepsen beside a history that was given by its name, or beside the
+// file that a link leads to. If it is not a file, unread says what it is.
+func besideFile(name string) (test *Source, unread string) {
+	names := []string{name}
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		names = append(names, real)
+	}
+	for _, name := range names {
+		if !hasTest(filepath.ToSlash(name)) {
+			continue
+		}
+		for _, test := range testNames {
+			test = filepath.Join(filepath.Dir(name), test)
+			if _, err := os.Lstat(test); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			info, err := os.Stat(test)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil, "is a symbolic link that leads nowhere"
+			case err != nil:
+				return nil, fmt.Sprintf("cannot be read (%v)", files.Reason(err))
+			case !info.Mode().IsRegular():
+				return nil, kindOf(info.Mode()).unread()
+			}
+			return &Source{Path: test}, ""
+		}
+	}
+	return nil, ""
+}
+
+// unread says of a test.jepsen why it does not count.
+func (k kind) unread() string { return fmt.Sprintf("is a %s, which is not %s", k.one, k.not) }
+
+// Read reads the history, until the context is done. If the history of a run cannot
+// be read, or has fewer events than the test.jepsen beside it, Read reads that one
+// instead and adds a warning; From returns which one it was. It returns an error if
+// a test.jepsen that is cut off or damaged leaves the number of events unknown,
+// because operations may be missing.
 func (s Source) Read(ctx context.Context, opts jepsen.Options) (*jepsen.History, error) {
-	h, err := s.read(ctx, opts)
+	h, why, err := s.readWhole(ctx, opts)
+	if why != "" {
+		h.Warnings = append([]string{why}, h.Warnings...)
+	}
+	return h, err
+}
+
+// Whole returns the source that Read reads, and its warning about that or "". Text that cannot be
+// read is not an error here, but for the next reader.
+func (s Source) Whole(ctx context.Context, opts jepsen.Options) (from Source, why string, err error) {
 	if s.test == nil {
-		return h, err
+		return s, s.notKnown(), nil
+	}
+	h, why, err := s.readWhole(ctx, opts)
+	if _, ofText := err.(*edn.Error); ofText {
+		return s, "", nil
+	} else if err != nil {
+		return s, "", err
+	}
+	return s.From(h), why, nil
+}
+
+// notKnown returns the warning about a test.jepsen that does not count, or "".
+func (s Source) notKnown() string {
+	if s.unread == "" {
+		return ""
+	}
+	return "the test.jepsen beside it " + s.unread + ", so it is not known whether the history is whole"
+}
+
+// readWhole does the same as Read, and returns the warning, which is "" if there is an error.
+func (s Source) readWhole(ctx context.Context, opts jepsen.Options) (h *jepsen.History, why string, err error) {
+	h, err = s.read(ctx, opts)
+	if s.test == nil && err == nil {
+		return h, s.notKnown(), nil
+	} else if s.test == nil {
+		return nil, "", err
 	}
 	var wrong *edn.Error
 	if errors.As(err, &wrong) {
 		whole, failed := s.test.read(ctx, opts)
 		if failed != nil {
-			return h, err
+			return nil, "", err
 		}
-		return instead(whole, fmt.Sprintf("history.edn could not be read (%d:%d: %s)", wrong.Line, wrong.Col, wrong.Msg)), nil
+		return whole, s.instead("could not be read (%d:%d: %s)", wrong.Line, wrong.Col, wrong.Msg), nil
 	} else if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	told, err := s.test.Tells(ctx, opts.Memory)
 	n := int64(h.Events)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	case told.Why == testfile.Pointer:
-		h.Warnings = append(h.Warnings, "the test.jepsen beside it "+told.Why+", which does not say whether the history is whole")
-		return h, nil
+		return h, "the test.jepsen beside it " + told.Why + ", which does not say whether the history is whole", nil
 	case told.Why != "":
-		return nil, s.mayBeCut(n, told.Why)
+		return nil, "", s.mayBeCut(n, told.Why)
 	case told.Whole && told.Events >= 0 && n >= told.Events:
-		return h, nil
+		return h, "", nil
 	}
 	whole, err := s.test.read(ctx, opts)
 	switch {
 	case ctx.Err() != nil:
-		return nil, err
+		return nil, "", err
 	case err != nil && told.Events > n:
-		return nil, fmt.Errorf("%s: the history is cut off: it has %d events of %d, and the test.jepsen beside it cannot be read (%w)", s.Path, n, told.Events, err)
+		return nil, "", fmt.Errorf("%s: the history is cut off: it has %d events of %d, and the test.jepsen beside it cannot be read (%w)", s.Path, n, told.Events, err)
 	case err != nil:
-		return nil, s.mayBeCut(n, fmt.Sprintf("cannot be read (%v)", err))
+		return nil, "", s.mayBeCut(n, fmt.Sprintf("cannot be read (%v)", err))
 	case int64(whole.Events) > n:
-		return instead(whole, fmt.Sprintf("history.edn is cut off: it has %d events of %d", n, whole.Events)), nil
+		return whole, s.instead("is cut off: it has %d events of %d", n, whole.Events), nil
 	case told.Whole:
-		return h, nil
+		return h, "", nil
 	}
-	return nil, s.mayBeCut(n, fmt.Sprintf("ends before the test did, after %d events", whole.Events))
+	return nil, "", s.mayBeCut(n, fmt.Sprintf("ends before the test did, after %d events", whole.Events))
 }
 
-// instead returns a history with a warning that it was read instead of a history.edn.
-func instead(h *jepsen.History, why string) *jepsen.History {
-	h.Warnings = append([]string{why + "; the test.jepsen beside it was read instead"}, h.Warnings...)
-	return h
+// instead returns the warning that the test.jepsen was read instead.
+func (s Source) instead(why string, args ...any) string {
+	return fmt.Sprintf("%s %s; the %s beside it was read instead", filepath.Base(s.Path), fmt.Sprintf(why, args...), filepath.Base(s.test.Path))
 }
 
-// mayBeCut returns the error for a history.edn that may continue.
+// From returns the source that Read has read a history from: the test.jepsen, or s itself.
+func (s Source) From(h *jepsen.History) Source {
+	if s.test != nil && h.File == s.test.Path {
+		return *s.test
+	}
+	return s
+}
+
+// mayBeCut returns the error for a history that may continue.
 func (s Source) mayBeCut(events int64, why string) error {
 	return fmt.Errorf("%s: the history may be cut off after %s: the test.jepsen beside it %s, so the test was killed or the copy is incomplete; give the events on standard input (-) to check them alone", s.Path, text.Count(int(events), "event"), why)
 }
@@ -108,7 +188,7 @@ func (s Source) Tells(ctx context.Context, memory int64) (testfile.Told, error) 
 	if s.told != nil {
 		return *s.told, nil
 	}
-	in, err := s.OpenWithin(ctx)
+	in, err := s.openPlain(ctx)
 	if err != nil && ctx.Err() == nil {
 		return testfile.Told{Events: -1, Why: fmt.Sprintf("cannot be read (%v)", err)}, nil
 	} else if err != nil {
@@ -124,16 +204,33 @@ func (s Source) Tells(ctx context.Context, memory int64) (testfile.Told, error) 
 	if !errors.Is(err, testfile.ErrSkipped) {
 		return orUnreadable(ctx, told, err)
 	}
-	again, err := s.OpenWithin(ctx)
+	again, err := s.openPlain(ctx)
 	if err != nil {
 		return orUnreadable(ctx, told, err)
 	}
 	defer again.Close()
-	all, err := io.ReadAll(again)
+	all, err := io.ReadAll(limits.Reader(ctx, again, memory))
 	if err != nil {
 		return orUnreadable(ctx, told, err)
 	}
 	return testfile.Tell(ctx, bytes.NewReader(all), int64(len(all)), s.Path, memory)
+}
+
+// openPlain does the same as OpenWithin for the content of a file with the name of a compressed one.
+func (s Source) openPlain(ctx context.Context) (io.ReadCloser, error) {
+	in, err := s.OpenWithin(ctx)
+	if _, packing := files.PackedName(s.Path); err != nil || packing == "" {
+		return in, err
+	}
+	plain, _, err := files.Decompress(bufio.NewReader(in))
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{plain, in}, nil
 }
 
 // orUnreadable returns the result for a file that could not be read, unless the context is done.

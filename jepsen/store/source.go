@@ -35,7 +35,8 @@ type Source struct {
 
 	archive string  // the file that it is a member of
 	open    opener  // nil: Path is a file of this machine, or "-"
-	test    *Source // the test.jepsen beside a history.edn, nil if there is none
+	test    *Source // the test.jepsen beside the history of a run, nil if there is none
+	unread  string  // why something beside it that is called test.jepsen does not count, or ""
 
 	results *Source  // the results.edn beside the history of a run, nil if there is none
 	checked *Checked // what the results say, nil if that is not known
@@ -49,7 +50,7 @@ func (s Source) File() string { return cmp.Or(s.archive, s.Path) }
 // Member says whether the history is a member of an archive.
 func (s Source) Member() bool { return s.archive != "" }
 
-// Beside returns the test.jepsen beside a history.edn. Read reads it instead if necessary.
+// Beside returns the test.jepsen beside the history of a run. Read reads it instead if necessary.
 func (s Source) Beside() (test Source, ok bool) {
 	if s.test == nil {
 		return Source{}, false
@@ -128,14 +129,22 @@ func (s Source) TestName() string {
 var timestamp = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}`)
 
 // sources returns the histories among files, each with the test.jepsen and the
-// results.edn beside it.
-func sources(files []string, source func(name string) Source) (found []Source) {
+// results.edn beside it. What is not read may have the place of a test.jepsen.
+func sources(files []string, others []hidden, source func(name string) Source) (found []Source) {
+	unread := map[string]string{}
+	for _, o := range others {
+		if isTest(o.name) {
+			unread[path.Dir(o.name)] = o.kind.unread()
+		}
+	}
 	c := choose(files)
 	for _, name := range c.chosen {
 		s := source(name)
 		if test, ok := c.tests[name]; ok {
 			beside := source(test)
 			s.test = &beside
+		} else if hasTest(name) {
+			s.unread = unread[path.Dir(name)]
 		}
 		if results, ok := c.results[name]; ok {
 			beside := source(results)

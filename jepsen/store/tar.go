@@ -80,7 +80,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 		list.file(name)
 		members[name] = append(members[name], m)
 	}
-	found = sources(list.names, func(name string) Source { return archive.source(name, members[name][0]) })
+	found = sources(list.names, list.hidden, func(name string) Source { return archive.source(name, members[name][0]) })
 	said, err := list.doubled(found, func(name string) (bool, error) { return archive.same(ctx, members[name]) })
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)

@@ -61,7 +61,7 @@ func findInZip(ctx context.Context, file string, open opener) (found []Source, p
 		}
 		return s
 	}
-	found = sources(list.names, source)
+	found = sources(list.names, list.hidden, source)
 	said, _ := list.doubled(found, func(name string) (bool, error) {
 		first := members[name][0]
 		return !slices.ContainsFunc(members[name], func(f *zip.File) bool {
