@@ -49,8 +49,11 @@ var kvDefinition = Definition{
 	LooksAhead: true, // a later operation may show whether an absent key reads as the empty string
 	ReadsKeys:  true,
 	Name:       "kv", Fs: ":get, :put, :append, :delete, :cas [old new], :put-if-absent, with :key and :value or a value [key value]", About: "values by key",
-	Notes:   ":delete -> true if something was there, false if not, nil if that is not told",
-	Called:  []string{"map", "dict"},
+	Notes:  ":delete -> true if something was there, false if not, nil if that is not told",
+	Called: []string{"map", "dict"},
+
+	Repeating: []string{"put", "append", "cas", "put-if-absent"},
+
 	Params:  []Param{ParamFailedCAS, ParamKVKeys},
 	Default: "{}",
 	Record:  "clew.model.KV",
@@ -179,8 +182,10 @@ func (m *kv) readCAS(op Op, x kvFields, refused bool) (Op, bool, error) {
 		op.Kind, op.B = FailedCAS, from
 		return op, true, err
 	}
-	op.Kind, op.B = CAS, int32(len(m.cases))
-	m.cases = append(m.cases, [2]int32{from, to})
+	if last := len(m.cases) - 1; last < 0 || m.cases[last] != [2]int32{from, to} {
+		m.cases = append(m.cases, [2]int32{from, to})
+	}
+	op.Kind, op.B = CAS, int32(len(m.cases)-1)
 	return op, true, err
 }
 
@@ -452,6 +457,10 @@ func (m *kv) Finish(c *Columns) (Row, error) {
 	}
 	return 0, nil
 }
+
+// refused says whether an operation is a cas or a put-if-absent that did nothing. Its answer
+// does not replace its values.
+func (m *kv) refused(op Op) bool { return op.Kind == FailedCAS }
 
 // Settle makes kv Settling.
 func (m *kv) Settle() Model {
