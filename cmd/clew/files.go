@@ -90,6 +90,7 @@ type folder struct {
 	flag, dir string // the dir is "" if none is asked for
 	ext       string // the extension of its files
 	first     string // a file that it gets in any case, or ""
+	listed    bool   // a list says which of its files clew wrote
 	lost      error  // why it cannot be written
 }
 
@@ -106,7 +107,7 @@ type proof struct {
 // givenEvidence returns the evidence that the flags ask for.
 func givenEvidence(c *cli.Context, stdout, stderr io.Writer) *evidence {
 	e := &evidence{
-		cores: folder{flag: "--evidence", dir: c.String("evidence"), ext: ".edn"},
+		cores: folder{flag: "--evidence", dir: c.String("evidence"), ext: ".edn", listed: true},
 		pages: folder{flag: "--html-dir", dir: c.String("html-dir"), ext: ".html", first: indexPage},
 		style: c.String("html-style"),
 	}
@@ -240,6 +241,11 @@ func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdou
 		if err := cmp.Or(apart(f.flag+" "+path, out, inputs), alien(f.flag+" "+path, out, nil)); err != nil {
 			return err
 		}
+		if f.listed {
+			if err := f.foreign(path); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -334,7 +340,7 @@ func (e *evidence) of(j *job, r *report.Result, stderr io.Writer) writing {
 		case lost != nil:
 			failed = append(failed, fmt.Errorf("%s: %w", path, lost))
 		case inDir:
-			failed = append(failed, inFolder(ctx, path, core.Bytes()))
+			failed = append(failed, e.cores.put(ctx, path, core.Bytes()))
 		}
 		for _, p := range e.files {
 			failed = append(failed, p.put(ctx, result, e.style, stderr))
@@ -350,9 +356,12 @@ func writeWithin(ctx context.Context, to *files.Output, write func(io.Writer) er
 	})
 }
 
-// inFolder writes a file and creates the folders above it.
-func inFolder(ctx context.Context, path string, content []byte) error {
+// put writes a core and creates the folders above it.
+func (f folder) put(ctx context.Context, path string, content []byte) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	if err == nil {
+		err = unlessBlocked(ctx, func() error { return f.list(path, content) })
+	}
 	if err == nil {
 		err = writeWithin(ctx, files.To(path, nil, nil), func(w io.Writer) error { _, err := w.Write(content); return err })
 	}

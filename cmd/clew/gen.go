@@ -80,6 +80,9 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 				if err := alien("--promise "+c.String("promise"), promise, nil, history); err != nil {
 					return err
 				}
+				if !isPromise(promise) {
+					return fmt.Errorf("--promise %s: clew gen did not write this file; move it away, or give another one", c.String("promise"))
+				}
 				if err := promise.Probe(); err != nil {
 					return fmt.Errorf("--promise %s: %w", c.String("promise"), err)
 				}
