@@ -13,11 +13,14 @@ import (
 // Stamp, which never changes.
 type Stamp struct {
 	info fs.FileInfo
-	path string // of a file of this machine, else ""
+	file *os.File // of this machine, else nil
 }
 
 // StampOf returns the stamp of an open regular file, and the zero Stamp for anything else.
 func StampOf(f any) Stamp {
+	if part, ok := f.(interface{ Whole() Stamp }); ok { // such as a member of an archive
+		return part.Whole()
+	}
 	of, ok := f.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
 		return Stamp{}
@@ -27,9 +30,7 @@ func StampOf(f any) Stamp {
 		return Stamp{}
 	}
 	s := Stamp{info: info}
-	if named, ok := f.(*os.File); ok {
-		s.path = named.Name()
-	}
+	s.file, _ = f.(*os.File)
 	return s
 }
 
@@ -61,13 +62,22 @@ func Touched(before, now fs.FileInfo) bool {
 	return !before.ModTime().Equal(now.ModTime()) || !inodeTime(before).Equal(inodeTime(now))
 }
 
-// Moved returns "deleted" or "replaced" if the path of the file does not lead to it anymore, and "" otherwise. What
-// was open has been read nevertheless.
+// Gone is what Moved returns of standard input, whose path is not known.
+const Gone = "deleted or replaced"
+
+// Moved returns "deleted", "replaced" or Gone if the path of the file does not lead to it anymore, and "" otherwise.
+// What was open has been read nevertheless.
 func (s Stamp) Moved() string {
-	if s.path == "" {
+	if s.file == nil {
 		return ""
 	}
-	switch now, err := os.Stat(s.path); {
+	if s.file.Name() == os.Stdin.Name() {
+		if now, err := s.file.Stat(); err == nil && links(now) < links(s.info) {
+			return Gone
+		}
+		return ""
+	}
+	switch now, err := os.Stat(s.file.Name()); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "deleted"
 	case err == nil && !os.SameFile(s.info, now):

@@ -354,7 +354,7 @@ func (g *growth) read(text []byte) {
 // again if that has been written to, but takes a tenth of one processor at most.
 func (g *growth) look(ctx context.Context) error {
 	switch g.stamp.Moved() {
-	case "deleted":
+	case "deleted", files.Gone:
 		return errDeleted
 	case "replaced":
 		return errReplaced

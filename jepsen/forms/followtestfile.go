@@ -70,7 +70,7 @@ type growingTest struct {
 // grown reports whether the file has changed since it was read.
 func (t *growingTest) grown() (bool, error) {
 	switch t.stamp.Moved() {
-	case "deleted":
+	case "deleted", files.Gone:
 		return false, fmt.Errorf("%s: %w", t.opts.File, errDeleted)
 	case "replaced":
 		return false, fmt.Errorf("%s: %w", t.opts.File, errReplaced)

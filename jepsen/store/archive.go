@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"clew/internal/files"
 )
 
 // opener opens a file from its beginning. It may be read until the context is
@@ -37,6 +39,15 @@ func findInArchive(ctx context.Context, file string, open opener, o Options) (fo
 	}
 	return findInTar(ctx, file, open, o)
 }
+
+// inside is a member that is being read, with the stamp of its archive.
+type inside struct {
+	io.ReadCloser
+	archive files.Stamp
+}
+
+// Whole returns the stamp of the archive.
+func (m inside) Whole() files.Stamp { return m.archive }
 
 // memberName returns the name of a member as a path. The names in archives from
 // Windows may have backslashes.

@@ -15,6 +15,7 @@ import (
 	"testing/fstest"
 
 	"clew/jepsen"
+	"clew/jepsen/forms"
 )
 
 // twoStores returns an archive each of two stores, with a history of one event and one of two.
@@ -195,6 +196,43 @@ func TestAnArchiveThatChangesIsNotTheOneThatWasFound(t *testing.T) {
 				}
 			} else if err == nil || !strings.Contains(err.Error(), "it changed while it was read") && !strings.Contains(err.Error(), "the archive is damaged") {
 				t.Errorf("%s, %s: %v", name, how, err)
+			}
+		}
+	}
+}
+
+// What was open is read, but the archive may be another one by then.
+func TestAnArchiveThatIsDeletedOrReplacedIsToldOf(t *testing.T) {
+	for _, name := range []string{"s.tar", "s.tar.gz", "s.tar.zst", "s.zip"} {
+		for want, change := range map[string]func(path string) error{
+			"": func(string) error { return nil }, "deleted": os.Remove, "replaced": func(path string) error {
+				return errors.Join(os.WriteFile(path+".new", nil, 0o600), os.Rename(path+".new", path))
+			},
+		} {
+			path := filepath.Join(t.TempDir(), name)
+			data, _ := twoStores(t, name)
+			if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			keep := int64(1 << 20)
+			found, err := FindWith(t.Context(), path, Options{Keep: &keep})
+			if err != nil || len(found) != 1 {
+				t.Fatal(name, err)
+			}
+			in, err := found[0].Open() // a plain tar archive is opened again
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if err := change(path); err != nil {
+				t.Skip(err)
+			}
+			h, err := forms.ReadWithin(t.Context(), in, path, jepsen.Options{})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			in.Close()
+			if got := strings.Join(h.Warnings, "; "); got == "" != (want == "") || !strings.HasPrefix(got, "the file was "+want) && want != "" {
+				t.Errorf("%s: warnings %q, want %q", name, got, want)
 			}
 		}
 	}

@@ -93,7 +93,13 @@ func (t *tarball) source(name string, m member) Source {
 	s := stored(t.file, name)
 	s.archive = t.file
 	s.InOrder, s.told, s.checked = m.text == nil, m.told, m.checked
-	s.open = func(ctx context.Context) (io.ReadCloser, error) { return t.read(ctx, m) }
+	s.open = func(ctx context.Context) (io.ReadCloser, error) {
+		in, err := t.read(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		return inside{in, t.stamp}, nil
+	}
 	return s
 }
 

@@ -54,10 +54,10 @@ func findInZip(ctx context.Context, file string, open opener) (found []Source, p
 			if err != nil {
 				return nil, err
 			}
-			return damaged{struct {
+			return inside{damaged{struct {
 				io.Reader
 				io.Closer
-			}{stamp.Steady(in, f), in}}, nil
+			}{stamp.Steady(in, f), in}}, stamp}, nil
 		}
 		return s
 	}

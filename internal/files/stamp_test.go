@@ -1,0 +1,38 @@
+package files
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// The path of standard input is not known, and a file that is deleted or replaced has a new time.
+func TestStandardInputThatIsDeletedIsStillWhole(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be deleted")
+	}
+	path := filepath.Join(t.TempDir(), "h.edn")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	defer func(in *os.File) { os.Stdin = in }(os.Stdin)
+	os.Stdin = f
+	s := StampOf(f)
+	if moved := s.Moved(); moved != "" {
+		t.Errorf("before: %s", moved)
+	}
+	time.Sleep(20 * time.Millisecond) // a tick of the file system's clock
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err, moved := s.Changed(f), s.Moved(); err != nil || moved != "deleted or replaced" {
+		t.Errorf("after: %v, %q", err, moved)
+	}
+}
