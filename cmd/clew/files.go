@@ -242,8 +242,8 @@ func (f folder) check(jobs []*job, inputs files.Set, to map[string]string, stdou
 			return err
 		}
 		if f.listed {
-			if err := f.foreign(path); err != nil {
-				return err
+			if err := files.Foreign(f.dir, path); err != nil {
+				return fmt.Errorf("%s %w", f.flag, err)
 			}
 		}
 	}
@@ -360,7 +360,7 @@ func writeWithin(ctx context.Context, to *files.Output, write func(io.Writer) er
 func (f folder) put(ctx context.Context, path string, content []byte) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
-		err = unlessBlocked(ctx, func() error { return f.list(path, content) })
+		err = unlessBlocked(ctx, func() error { return files.List(f.dir, path, content) })
 	}
 	if err == nil {
 		err = writeWithin(ctx, files.To(path, nil, nil), func(w io.Writer) error { _, err := w.Write(content); return err })

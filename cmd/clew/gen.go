@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -208,3 +209,21 @@ func promised(o gen.LongOptions, fail int) string {
 	}
 	return fmt.Sprintf("{:valid? false, :index %d, :bug :%s, %s", fail, o.Kind, check)
 }
+
+// isPromise reports whether an output is free for the promise of clew gen: nothing is there, or an earlier promise.
+func isPromise(to *files.Output) bool {
+	if to.Through() {
+		return true
+	}
+	f, err := os.Open(to.File())
+	if err != nil {
+		return true // writing it says why
+	}
+	defer f.Close()
+	head := make([]byte, len(promiseHead))
+	n, _ := io.ReadFull(f, head)
+	return n == 0 || string(head[:n]) == promiseHead
+}
+
+// promiseHead begins every promise.
+const promiseHead = "{:valid? "
