@@ -47,6 +47,7 @@ type choice struct {
 	results map[string]string // the results.edn beside the history of a run
 	packed  []string          // compressed histories of runs, where others are not compressed
 	logs    []string          // of runs that have nothing else, where other runs do
+	strange []string          // those that may be histories by their names
 	others  []string          // those that would be chosen if they were the only ones
 }
 
@@ -95,6 +96,7 @@ func choose(paths []string) choice {
 			c.logs = append(c.logs, f)
 		}
 	}
+	c.strange = r.strange(paths, slices.Concat(c.chosen, c.packed, c.logs))
 	return c
 }
 
@@ -122,6 +124,8 @@ func (c *choice) byKind(of map[string][]string, r runs) {
 		c.chosen, c.others = c.others, nil
 	}
 	slices.Sort(c.others)
+	ofRuns := slices.DeleteFunc(slices.Clone(c.chosen), func(f string) bool { return !IsOfRun(f) })
+	c.strange = r.strange(of[""], ofRuns)
 }
 
 // passed says what is skipped.
@@ -135,6 +139,13 @@ func (c *choice) passed() (said []string) {
 		said = append(said, "1 run has a jepsen.log but no history, and was skipped: give "+c.logs[0]+" by name")
 	} else if n > 1 {
 		said = append(said, fmt.Sprintf("%d runs have a jepsen.log but no history, and were skipped, such as %s: give them by name", n, c.logs[0]))
+	}
+	if n := len(c.strange); n == 1 {
+		said = append(said, "1 file that may be a history was skipped: give "+c.strange[0]+" by name")
+	} else if n > 1 {
+		some := c.strange[:min(n, 3)]
+		last := len(some) - 1
+		said = append(said, fmt.Sprintf("%d files that may be histories were skipped, such as %s and %s: give them by name", n, strings.Join(some[:last], ", "), some[last]))
 	}
 	switch n := len(c.others); {
 	case n > 0 && len(c.chosen) == 0:

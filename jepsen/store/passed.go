@@ -51,6 +51,7 @@ func passedBy(files []string, others []hidden) (said []string) {
 	c, taken := choose(names), choose(files)
 	if len(taken.chosen) > 0 && isRun(taken.chosen[0]) { // without runs, choose considers all files
 		taken.packed, taken.logs = c.packed, c.logs
+		taken.strange = slices.DeleteFunc(c.strange, func(name string) bool { return kindOf[name] != kind{} })
 	}
 	left = append(left, c.chosen...)
 	slices.Sort(left)
