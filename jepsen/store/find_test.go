@@ -161,6 +161,13 @@ func TestLinksInAZipArchiveAreToldOf(t *testing.T) {
 	}
 }
 
+func TestAFolderThatIsCalledTestJepsenMayOnlyHaveMembers(t *testing.T) {
+	found := FindAmong("s", []string{"a/history.edn", "a/test.jepsen/x"}, nil)
+	if len(found) != 1 || !strings.Contains(found[0].notKnown(), "beside it is a folder, which is not a history") {
+		t.Error(found)
+	}
+}
+
 // A link in an archive or a file system may lead to the events that a history lacks.
 func TestATestFileThatIsNotReadIsToldBesideItsHistory(t *testing.T) {
 	const text = "{:process 0, :type :invoke, :f :write, :value 1}"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -135,6 +136,11 @@ func sources(files []string, others []hidden, source func(name string) Source) (
 	for _, o := range others {
 		if isTest(o.name) {
 			unread[path.Dir(o.name)] = o.kind.unread()
+		}
+	}
+	for _, f := range files {
+		if dir := path.Dir(f); isTest(dir) { // archives need not list their folders
+			unread[path.Dir(dir)] = kindOf(fs.ModeDir).unread()
 		}
 	}
 	c := choose(files)
