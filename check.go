@@ -280,10 +280,10 @@ func (c *checking) shown(ctx context.Context, d *decider, o Options) *report.Res
 	}
 	wrong := c.selfCheck(ctx, d, r, o)
 	c.suppose(r)
-	if init := c.despiteCrashes(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
+	if init, by := c.despiteCalls(ctx, d, o); init != "" && r.Verdict == jepsen.Unknown {
 		r.Explanation = c.whichOf(onlyFrom, c.likely, init)
 	} else if init != "" {
-		addHint(r, fmt.Sprintf("it is linearizable if the initial value is %s, which a crashed operation had begun to write by then: %s", text.Shorten(init, maxInit), initFlag(init)))
+		addHint(r, fmt.Sprintf("it is linearizable if the initial value is %s, which %s to write by then: %s", text.Shorten(init, maxInit), by, initFlag(init)))
 	}
 	if len(c.missing) > 0 {
 		r.Missing = fmt.Sprintf("evidence is missing (%s): %s", limits.Stopped(ctx), strings.Join(c.missing, ", "))

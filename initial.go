@@ -217,23 +217,49 @@ func (c *checking) suppose(r *report.Result) {
 		c.usual(), c.byDefault, text.Shorten(c.spec.Init, maxInit)))
 }
 
-// despiteCrashes returns an initial value from which a history is linearizable, or "". When that value was read, only
-// crashed operations had been called to write it. They may have written it. So an invalid history stays invalid, and
-// one that needs another value stays undecided. It costs at most one more decision.
-func (c *checking) despiteCrashes(ctx context.Context, d *decider, o Options) string {
+// despiteCalls returns an initial value from which a history is linearizable, or "". When that value was read, only
+// crashed operations had been called to write it, or otherwise only those and a :cas that failed; by says which. They may
+// have written it. So an invalid history stays invalid, and one that needs another value stays undecided. It costs at
+// most two more decisions.
+func (c *checking) despiteCalls(ctx context.Context, d *decider, o Options) (init, by string) {
 	if c.verdict.verdict != jepsen.Invalid && c.verdict.cause != jepsen.InitialValue || c.supposed || ctx.Err() != nil {
-		return ""
+		return "", ""
 	}
-	var ended []jepsen.Operation
-	for i, status := range c.h.Status {
-		if status != jepsen.Crashed {
-			ended = append(ended, jepsen.Operation(i))
+	crashed := func(op jepsen.Operation) bool { return c.h.Status[op] == jepsen.Crashed }
+	if init = c.without(ctx, d, o, crashed); init != "" {
+		return init, "a crashed operation had begun"
+	}
+	failedCAS := func(op jepsen.Operation) bool { return c.h.Status[op] == jepsen.Failed && isCAS(c.h, op) }
+	if c.verdict.verdict != jepsen.Invalid || !c.any(failedCAS) {
+		return "", ""
+	}
+	init = c.without(ctx, d, o, func(op jepsen.Operation) bool { return crashed(op) || failedCAS(op) })
+	return init, "a failed :cas had been called"
+}
+
+// any reports whether some operation of the history is of a kind.
+func (c *checking) any(is func(jepsen.Operation) bool) bool {
+	for op := range jepsen.Operation(len(c.h.Status)) {
+		if is(op) {
+			return true
 		}
 	}
-	if len(ended) == len(c.h.Status) || len(ended) == 0 {
+	return false
+}
+
+// without returns an initial value that the first reads show if some operations are left out, and from which the whole
+// history is linearizable, or "".
+func (c *checking) without(ctx context.Context, d *decider, o Options, left func(jepsen.Operation) bool) string {
+	var kept []jepsen.Operation
+	for op := range jepsen.Operation(len(c.h.Status)) {
+		if !left(op) {
+			kept = append(kept, op)
+		}
+	}
+	if len(kept) == len(c.h.Status) || len(kept) == 0 {
 		return ""
 	}
-	specs := c.spec.Openings(ctx, c.h, ended)
+	specs := c.spec.Openings(ctx, c.h, kept)
 	if len(specs) == 0 || specs[0].Init == c.likely {
 		return ""
 	}
