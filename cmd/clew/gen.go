@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -91,7 +93,11 @@ func genCommand(stdout, stderr io.Writer) *cli.Command {
 			if err := alien("-o "+out, history, nil); err != nil {
 				return err
 			}
+			signal.Ignore(syscall.SIGPIPE)
 			fail, err := generate(c.Context, history, o)
+			if out == "-" && promise == nil && files.IsClosed(err) { // such as head
+				return nil
+			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", map[bool]string{true: "standard output", false: "-o " + out}[out == "-"], err)
 			}

@@ -56,7 +56,12 @@ const maxWindow = 128 << 20
 
 // IsPacked reports whether Decompress would decompress a file that begins with head.
 func IsPacked(head []byte) bool {
-	return bytes.HasPrefix(head, gzipMagic) || bytes.HasPrefix(head, zstdMagic)
+	return bytes.HasPrefix(head, gzipMagic) || isZstd(head)
+}
+
+// isZstd reports whether a file begins with a frame of zstd, which may be one to skip.
+func isZstd(head []byte) bool {
+	return bytes.HasPrefix(head, zstdMagic) || len(head) >= 4 && head[0]>>4 == 5 && head[1] == 0x2a && head[2] == 0x4d && head[3] == 0x18
 }
 
 // PackedName returns a file's name without .gz or .zst, and how such a file is compressed: "" if the name does not
@@ -88,7 +93,7 @@ func Decompress(r *bufio.Reader) (in io.ReadCloser, packed bool, err error) {
 		}
 		z.Multistream(false)
 		return compressed{"gzip", members{z, r}}, true, nil
-	case bytes.HasPrefix(head, zstdMagic):
+	case isZstd(head):
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow)) // decoding in parallel takes more time in all
 		if err != nil {
 			return nil, true, compressedError("zstd", err)

@@ -219,7 +219,7 @@ func (l *logReader) unstamped(line []byte, pos edn.Pos) error {
 
 // note counts a text that is not an event but looks like one.
 func (l *logReader) note(text []byte, pos edn.Pos) {
-	if !looksLikeEvent(text) {
+	if !looksLikeEvent(text) && !hasOpMap(text) {
 		return
 	}
 	if l.alike++; l.alike == 1 {

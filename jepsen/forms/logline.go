@@ -120,6 +120,12 @@ func looksLikeEvent(text []byte) bool {
 	return false
 }
 
+// hasOpMap says whether a text ends with an op map, which is not how loggers print events.
+func hasOpMap(text []byte) bool {
+	at := bytes.Index(text, []byte("{:"))
+	return at >= 0 && text[len(text)-1] == '}' && bytes.Contains(text[at:], []byte(":process ")) && bytes.Contains(text[at:], []byte(":type :"))
+}
+
 func isType(word []byte) bool {
 	switch string(word) {
 	case ":invoke", ":ok", ":fail", ":info":

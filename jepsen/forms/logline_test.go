@@ -75,6 +75,10 @@ func TestWhichLinesOfALogAreEvents(t *testing.T) {
 			stamp + "3\t:invoke\t:read\tnil\n2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 3] my.client: 3 :ok\n2022-11-11 15:14:13,020{GMT}\tINFO\t[jepsen worker 3] my.client: got 3 :ok :read 5\n",
 			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\nwarning line 3 looks like an event, but is not one: it lacks the level or time that events begin with, or is part of another message\n",
 		},
+		"an op map": {
+			stamp + "3\t:invoke\t:read\tnil\n" + stamp + "{:process 3, :type :ok, :f :read, :value 7}\n",
+			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\nwarning line 2 looks like an event, but is not one: it lacks the level or time that events begin with, or is part of another message\n",
+		},
 		"events without a stamp": {
 			stamp + "3\t:invoke\t:read\tnil\n3\t:ok\t:read\t5\n4\t:invoke\t:write\t5\n",
 			"1 {:f :read, :index 0, :process 3, :type :invoke, :value nil}\nwarning 2 lines look like events, but are not: they lack the level or time that events begin with, or are parts of other messages; the first is line 2\n",
