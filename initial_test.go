@@ -56,6 +56,11 @@ func TestAHistoryThatDependsOnItsInitialValueIsUndecided(t *testing.T) {
 		{"fifo-queue", "0 invoke peek nil; 0 ok peek 1; 0 invoke dequeue nil; 0 ok dequeue 1; 0 invoke peek nil; 0 ok peek 2", "[1 2]"},
 		{"stack", "0 invoke pop nil; 0 ok pop 1; 0 invoke pop nil; 0 ok pop 2; 0 invoke peek nil; 0 ok peek 1", "[1 2 1]"},
 		{"versioned-register", "0 invoke write [nil 8]; 0 ok write [4 8]; 0 invoke write [nil 8]; 0 ok write [4 8]", ""},
+		{"lease", "0 invoke check nil; 0 ok check :a", "[:a 0]"},
+		{"lease", "0 invoke check nil; 0 ok check [:a 3]; 0 invoke claim [:b 4]; 0 ok claim [:b 4]", "[:a 3]"},
+		{"lease", "0 invoke release [:a 3]; 0 ok release [:a 3]", "[:a 3]"},
+		{"lease", "0 invoke check nil; 0 ok check [:a 3]; 0 invoke claim [:b 3]; 0 ok claim [:b 3]", ""},
+		{"lease", "1 invoke claim [:a nil]; 1 fail claim [:a nil]; 0 invoke check nil; 0 ok check :a", ""},
 		{"bank", "0 invoke transfer {:from 0 :to 1 :amount 5}; 0 ok transfer {:from 0 :to 1 :amount 5}; 0 invoke read nil; 0 ok read {0 5 1 15}", "{0 10, 1 10}"},
 		{"log", "0 invoke read nil; 0 ok read [1 2]; 0 invoke append 3; 0 ok append 2", "[1 2]"},
 	} {
@@ -169,9 +174,10 @@ type shows func(called []string, own int, answer string) bool
 // TestFirstAnswersOfSmallHistoriesAgainstExhaustiveSearch: a history is undecided if and only if no order works from
 // the default, an early answer shows what was there at first, and some order works from another value.
 func TestFirstAnswersOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
-	var numbers []string
+	var numbers, terms []string
 	for n := range 25 {
 		numbers = append(numbers, fmt.Sprint(n-12))
+		terms = append(terms, fmt.Sprintf("[%s %d]", []string{"nil", ":a", ":b"}[n%3], n/3))
 	}
 	for _, c := range []struct {
 		model     string
@@ -192,6 +198,23 @@ func TestFirstAnswersOfSmallHistoriesAgainstExhaustiveSearch(t *testing.T) {
 				}
 				total, err := strconv.Atoi(strings.Fields(answer)[1])
 				return err == nil && strings.HasPrefix(answer, "read") && !sums[total]
+			}, 100},
+		{"lease", []string{"check nil nil", "check nil :a", "check nil [:a 1]", "check nil [nil 1]", "renew [:a 1] [:a 1]", "renew [:a nil] [:a nil]",
+			"release [:a 1] [:a 1]", "release [:b nil] [:b nil]", "claim [:a 2] [:a 2]", "claim [:b 2] [:b 2]", "claim [:b nil] [:b nil]"}, terms, "check renew",
+			func(called []string, own int, answer string) bool {
+				owner := "nil"
+				for _, name := range []string{":a", ":b"} {
+					if strings.Contains(answer, name) {
+						owner = name
+					}
+				}
+				for i, op := range called {
+					claims := strings.HasPrefix(op, "claim")
+					if i != own && (claims && (owner == "nil" || strings.Contains(op, owner)) || owner == "nil" && strings.HasPrefix(op, "release")) {
+						return false
+					}
+				}
+				return !strings.HasPrefix(answer, "claim")
 			}, 100},
 	} {
 		random, undecided := gen.Rand(35), 0

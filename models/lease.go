@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"slices"
 
 	"clew/edn"
 	"clew/jepsen"
@@ -31,8 +32,9 @@ type lease struct {
 
 var leaseDefinition = Definition{
 	Name: "lease", Fs: ":claim [owner epoch], :renew [owner epoch], :release [owner epoch], :check -> owner, [owner epoch] or nil", About: "one owner at a time, with epochs that grow",
-	Record: "clew.model.Lease",
-	New:    newLease,
+	Default: "[nil nil]",
+	Record:  "clew.model.Lease",
+	New:     newLease,
 }
 
 func newLease(b *Binding) (Reader, error) {
@@ -43,7 +45,7 @@ func newLease(b *Binding) (Reader, error) {
 		return m, nil
 	}
 	owner, epoch, err := m.term(*b.init)
-	if err != nil || epoch == 0 {
+	if err != nil || epoch == 0 && (owner != int32(edn.Nil) || b.v.Kind(*b.init) != edn.KindVector) {
 		return nil, paramErrorf("lease's %s must be [owner epoch] such as [nil 0], not %s", ParamInit, b.v.Text(*b.init))
 	}
 	m.init = State{owner, epoch, 1}
@@ -196,4 +198,56 @@ func (m *lease) Record(s State) edn.Value {
 		fields = append(fields, field{"or-later", edn.True})
 	}
 	return record(m.v, m.record, fields...)
+}
+
+// leaseOpening is the Opening of lease. It looks for an owner that no claim named, and for the epochs that operations
+// tell.
+type leaseOpening struct {
+	callers
+	v       *edn.Values
+	owner   int32
+	shown   bool
+	claimed bool    // a claim has returned
+	epochs  []int32 // plus 1
+}
+
+// Opening makes lease Opened.
+func (m *lease) Opening() Opening { return &leaseOpening{v: m.v, callers: callers{}} }
+
+func (o *leaseOpening) Call(i jepsen.Operation, op Op, status jepsen.Status) {
+	switch op.Kind {
+	case leaseClaim:
+		o.add(Cell{0, op.A}, i)
+		o.add(Cell{0, int32(edn.Nil)}, i) // its epoch may have been left without its owner
+		return
+	case leaseRelease:
+		o.add(Cell{0, int32(edn.Nil)}, i)
+	}
+	if op.B != 0 && status != jepsen.Failed && len(o.epochs) < maxOpenings-1 && !slices.Contains(o.epochs, op.B) {
+		o.epochs = append(o.epochs, op.B)
+	}
+}
+
+func (o *leaseOpening) Return(i jepsen.Operation, op Op, early bool) {
+	o.claimed = o.claimed || op.Kind == leaseClaim
+	if early && !o.shown && op.Kind != leaseClaim && !o.but(i, Cell{0, op.A}) {
+		o.owner, o.shown = op.A, true
+	}
+}
+
+func (o *leaseOpening) Puts(op Op) bool { return op.Kind == leaseClaim || op.Kind == leaseRelease }
+
+// Later returns true until a claim has returned. Epochs told later are those of claims.
+func (o *leaseOpening) Later() bool { return o.shown && !o.claimed }
+
+// Starts returns the owner with each epoch that was told, and with the first epoch.
+func (o *leaseOpening) Starts() []edn.ID {
+	if !o.shown {
+		return nil
+	}
+	var starts []edn.ID
+	for _, epoch := range append(o.epochs, 1) {
+		starts = append(starts, o.v.InternVector([]edn.ID{edn.ID(o.owner), o.v.InternInt(int64(epoch) - 1)}))
+	}
+	return starts
 }

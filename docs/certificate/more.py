@@ -288,8 +288,9 @@ class Lease(Model):
     def changes(self, o): return o[0] in ("claim", "release") or o[2] is not None
     def term(self, v): return items(v) if is_list(v) else (field(v, "owner"), field(v, "epoch")) if is_map(v) else (v, None)
     def start(self, init, given):
-        owner, epoch = self.term(init) if given else (None, -1)
-        fits(not given or whole(epoch) and epoch >= 0, init)
+        if not given or is_list(init) and tuple(items(init)) == (None, None): return None, -1, True
+        owner, epoch = self.term(init)
+        fits(whole(epoch) and epoch >= 0, init)
         return owner, epoch, True
     def read(self, op):
         if op.f == "check": return (op.f, *self.term(op.value)) if op.status == "ok" else None

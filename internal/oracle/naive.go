@@ -268,7 +268,7 @@ func naiveInit(o NaiveOptions) ([]string, error) {
 	case "counter", "counting-semaphore":
 		return naiveCounterInit(given, o.Init != ""), nil
 	case "lease":
-		if o.Init == "" {
+		if o.Init == "" || o.Init == "[nil nil]" {
 			return []string{"nil", "-1", "true"}, nil
 		}
 		return append(parts, "true"), nil
