@@ -119,7 +119,7 @@ func TestAnotherProgramKnowsEveryParameterOrRefuses(t *testing.T) {
 	for model, inits := range map[string][]string{
 		"set": {"5", ":a", "nil", "{1 2}"}, "lookup-set": {"5", "nil", "{1 2}"}, "fifo-queue": {"5", "#{1}", "{}", "nil"}, "stack": {"5", "nil"}, "unordered-queue": {"nil"}, "priority-queue": {"nil"},
 		"multi-register": {"5", "[]", "nil", "#{}"}, "kv": {"5", "[]", "nil"}, "versioned-register": {"5", "[0]", "[nil 1]", "[-1 1]", "[0 1 2]", "[1.0 1]", "nil"}, "counter": {"nil", ":a", "1.0", "[1]", "2305843009213693953"},
-		"bank": {"5", "{0 nil}", "{0 1.5}", "nil", "[]"}, "log": {"5", "nil", "#{1}"}, "lease": {"5", "[1]", "nil", "[nil nil]", "[nil -1]"},
+		"bank": {"5", "{0 nil}", "{0 1.5}", "nil", "[]"}, "log": {"5", "nil", "#{1}"}, "lease": {"5", "[1]", "nil", "[nil -1]", "[:a nil]"},
 	} {
 		h, spec := shortOf(t, model)
 		file := c.file(h)
