@@ -500,6 +500,9 @@ func (c *checking) invalid(ctx context.Context, r *report.Result) {
 		r.Hint = hint(c.spec, part, r.FailEvent)
 	}
 	if r.Hint == "" {
+		r.Hint = alikeAccounts(c.h.Values, c.ops.Model)
+	}
+	if r.Hint == "" {
 		r.Hint = hintOfAny(part.History, r)
 	}
 }

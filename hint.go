@@ -2,7 +2,9 @@ package clew
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"clew/edn"
@@ -117,10 +119,36 @@ var marks = strings.NewReplacer(`"`, "", ":", "")
 // bare returns the text of a value without what shows its kind.
 func bare(text string) string {
 	text = marks.Replace(text)
-	if number := strings.TrimRight(text, "NM"); number != "" && number[len(number)-1] >= '0' && number[len(number)-1] <= '9' {
-		text = strings.TrimSuffix(number, ".0")
+	number := strings.TrimRight(text, "NM")
+	if number == "" || number[len(number)-1] < '0' || number[len(number)-1] > '9' {
+		return text
 	}
-	return text
+	if n, err := strconv.ParseFloat(number, 64); err == nil && strings.ContainsAny(number, ".eE") && n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return number
+}
+
+// alikeAccounts says that two accounts of a bank differ only in their form, or returns "". In JSON the keys of a read
+// are keywords, and the names in a transfer are strings.
+func alikeAccounts(v *edn.Values, m models.Model) string {
+	bank, ok := m.(interface{ Accounts() []edn.ID })
+	if !ok {
+		return ""
+	}
+	looks := map[string]string{}
+	var names []string
+	for _, id := range bank.Accounts() {
+		names = append(names, v.Text(id))
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if other := looks[bare(name)]; other != "" {
+			return fmt.Sprintf(`%s and %s are two accounts: in Clojure these are not equal; JSON's object keys are keywords, which are {"edn": ":a"} as values`, other, name)
+		}
+		looks[bare(name)] = name
+	}
+	return ""
 }
 
 // maxTimed bounds the operations whose times are looked at.

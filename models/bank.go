@@ -155,6 +155,16 @@ func (m *bank) transfer(id edn.ID) (t transfer, err error) {
 	return t, nil
 }
 
+// Accounts returns the accounts that the initial value, transfers and reads name.
+func (m *bank) Accounts() (ids []edn.ID) {
+	for id, number := range m.accounts.number {
+		if number > 0 {
+			ids = append(ids, edn.ID(id))
+		}
+	}
+	return ids
+}
+
 func (m *bank) Init() State { return m.init }
 
 func (m *bank) Step(dst []State, s State, op Op) []State {
