@@ -120,10 +120,11 @@ func looksLikeEvent(text []byte) bool {
 	return false
 }
 
-// hasOpMap says whether a text ends with an op map, which is not how loggers print events.
+// hasOpMap reports whether the logger of events printed an op map, which is not how it prints events. Knossos's reporter
+// prints op maps, too.
 func hasOpMap(text []byte) bool {
-	at := bytes.Index(text, []byte("{:"))
-	return at >= 0 && text[len(text)-1] == '}' && bytes.Contains(text[at:], []byte(":process ")) && bytes.Contains(text[at:], []byte(":type :"))
+	_, message, ok := bytes.Cut(text, []byte(eventLogger))
+	return ok && bytes.Contains(message, []byte("{:")) && bytes.Contains(message, []byte(":process ")) && bytes.Contains(message, []byte(":type :")) && bytes.HasSuffix(message, []byte("}"))
 }
 
 func isType(word []byte) bool {
