@@ -396,9 +396,9 @@ func foreign(keys []string) string {
 		return "a watch of etcd's robustness tests, which clew does not check; " + etcdReports
 	case has(":ClientId", ":Input", ":Call", ":Return"):
 		return "a Porcupine operation. If it is of etcd's robustness tests, " + etcdReports +
-			"; otherwise write interval records, {\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2} (docs/own-system.md), or give the operations to fallback/porcupine, which takes Porcupine's models"
+			"; otherwise write interval records, {\"process\": 0, \"f\": \"write\", \"value\": 1, \"call\": 0, \"return\": 2} (docs/own-system.md), or give the operations to contrib/porcupine, which takes Porcupine's models"
 	case has(":ClientId", ":Kind", ":Value", ":Id"):
-		return "a Porcupine event; write op maps, {\"process\": 0, \"type\": \"invoke\", \"f\": \"write\", \"value\": 1}, or give the events to fallback/porcupine, which takes Porcupine's models"
+		return "a Porcupine event; write op maps, {\"process\": 0, \"type\": \"invoke\", \"f\": \"write\", \"value\": 1}, or give the events to contrib/porcupine, which takes Porcupine's models"
 	case has(":Partitions", ":Annotations"):
 		return "a picture drawn by Porcupine, which holds its operations only as sentences; write the operations as interval records (docs/own-system.md)"
 	}

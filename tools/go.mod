@@ -12,6 +12,7 @@ require (
 )
 
 require (
+	clew/contrib/porcupine v0.0.0
 	github.com/BurntSushi/toml v1.5.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
@@ -38,3 +39,5 @@ tool (
 	clew/cmd/clew
 	honnef.co/go/tools/cmd/staticcheck
 )
+
+replace clew/contrib/porcupine => ../contrib/porcupine

@@ -13,8 +13,8 @@ import (
 
 	theirs "github.com/anishathalye/porcupine"
 
-	ours "clew/fallback/porcupine"
-	"clew/internal/peers"
+	ours "clew/contrib/porcupine"
+	"clew/contrib/porcupine/peers"
 )
 
 // porcupine measures porcupine's own histories, by porcupine and by the package

@@ -2,7 +2,7 @@
 // test that checks a porcupine.Model with porcupine changes one line, its import,
 // and keeps the rest:
 //
-//	import "clew/fallback/porcupine"
+//	import "clew/contrib/porcupine"
 //
 // It has all of porcupine's names, and the types are the same types. CheckOperations, CheckEvents
 // and their Timeout variants answer as porcupine does. Operations whose times touch are concurrent.

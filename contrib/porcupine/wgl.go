@@ -23,6 +23,10 @@ import (
 // good hash, it is also good at hard histories with many states, because it meets
 // fewer of them than Window.
 //
+// The library itself does not serve here: its search cannot pause and go on, and its
+// memory grows with the square of the history. Nor does this search serve as clew's
+// engine porcupine, which is there as an independent opinion: the library's.
+//
 // It is Wing & Gong's search with Lowe's memory ("Testing for linearizability",
 // 2017). Among the operations that are not linearized, those called before the
 // first return may be next. It tries them in the order of their calls. A

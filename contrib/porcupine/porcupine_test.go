@@ -18,12 +18,11 @@ import (
 	"testing"
 	"time"
 
-	"clew/internal/effort"
-
 	theirs "github.com/anishathalye/porcupine"
 
+	"clew/contrib/porcupine/peers"
 	"clew/internal/archive"
-	"clew/internal/peers"
+	"clew/internal/effort"
 )
 
 // ourselves takes away from porcupine what it would decide. If alone is false,
