@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/internal/text"
 )
 
@@ -64,11 +64,11 @@ type Builder struct {
 	descents   int // events with a smaller :index than the one before
 	warned     int
 
-	nemesis   edn.ID          // the keyword
-	strange   int             // events of processes other than clients and the nemesis
-	strangeFs map[edn.ID]bool // their :f's
-	misread   []Misread       // those of the history, and those that are only warned about
-	lost      edn.Pos         // the first completion without an invocation
+	nemesis    edn.ID          // the keyword
+	notClients int             // events of processes other than clients and the nemesis
+	skippedFs  map[edn.ID]bool // their :f's
+	misread    []Misread       // those of the history, and those that are only warned about
+	lost       edn.Pos         // the first completion without an invocation
 }
 
 // NewBuilder returns a Builder that has no events yet.
@@ -78,7 +78,7 @@ func NewBuilder(o Options) *Builder {
 		opts:      o,
 		fs:        map[string]edn.ID{},
 		lastIndex: math.MinInt64,
-		strangeFs: map[edn.ID]bool{},
+		skippedFs: map[edn.ID]bool{},
 	}
 	b.nemesis = b.h.Values.InternKeyword("nemesis")
 	for t := Invoke; t <= Info; t++ {

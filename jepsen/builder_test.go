@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"clew/edn"
-	"clew/edn/opmap"
 	"clew/internal/gen"
+	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 )
 
 // Event numbers the events of a history: a row of its event columns, which is the time.
@@ -82,12 +82,12 @@ type History struct {
 	Completion []Event // or None
 	Status     []Status
 
-	Processes []edn.ID   // the names of the client processes: integers, unless all are clients
-	Events    int        // op maps in the file, including those of other processes
-	Skipped   int        // events of processes that are not clients
-	Strangers []Stranger // the first of each :f among events of processes that are not clients, except :nemesis
-	Misread   []Misread  // the first events of each kind that may have their value under another key
-	Warnings  []string
+	Processes        []edn.ID          // the names of the client processes: integers, unless all are clients
+	Events           int               // op maps in the file, including those of other processes
+	Skipped          int               // events of processes that are not clients
+	SkippedClientOps []SkippedClientOp // the first of each :f among events of processes that are not clients, except :nemesis
+	Misread          []Misread         // the first events of each kind that may have their value under another key
+	Warnings         []string
 }
 
 // Operations returns the number of operations.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"clew/edn/opmap"
 	"clew/internal/huge"
+	"clew/internal/opmap"
 )
 
 // Interval is an operation given by the times of its call and return, as tracers and other

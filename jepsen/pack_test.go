@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/jepsen"
 )
 

@@ -78,15 +78,15 @@ func (s Spec) Definition() (*Definition, error) {
 // It is an error if a process that is not a client has an :f that the model knows. It is
 // also one if a value that may stand under another key than :value would count.
 func (s Spec) Admits(h *jepsen.History) error {
-	if h == nil || len(h.Strangers)+len(h.Misread) == 0 {
+	if h == nil || len(h.SkippedClientOps)+len(h.Misread) == 0 {
 		return nil
 	}
 	m, _, err := s.bind(h.Values)
 	if err != nil {
 		return err
 	}
-	for i := range h.Strangers {
-		x := &h.Strangers[i]
+	for i := range h.SkippedClientOps {
+		x := &h.SkippedClientOps[i]
 		_, _, err := m.Read(Operation{v: h.Values, f: x.F, value: x.Value, key: x.Key, status: jepsen.Crashed, given: x.Value, process: x.Process})
 		if !errors.Is(err, ErrUnknownF) {
 			return x.Err()

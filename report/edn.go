@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/jepsen"
 )
 

@@ -355,7 +355,7 @@ const (
 // bands adds what happened around the operations of the window.
 func (b *windowBuilder) bands() {
 	h, w := b.h, b.w
-	for _, s := range h.Spells() {
+	for _, s := range h.NemesisWindows() {
 		if s.To <= b.from && s.From < s.To || s.To < b.from || s.From > b.end {
 			continue
 		}

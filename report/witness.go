@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/forms"

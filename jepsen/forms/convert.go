@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
 	"clew/jepsen/forms/internal/scan"

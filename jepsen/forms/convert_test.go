@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"clew/edn/opmap"
 	"clew/internal/archive"
 	"clew/internal/effort"
 	"clew/internal/fuzzing"
 	"clew/internal/gen"
+	"clew/internal/opmap"
 	"clew/jepsen"
 )
 

@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
 )

@@ -9,7 +9,7 @@ import (
 
 	"clew/internal/files"
 	"clew/jepsen"
-	"clew/jepsen/testfile"
+	"clew/jepsen/internal/testfile"
 )
 
 // isTest reports whether a file is a test.jepsen.

@@ -11,8 +11,8 @@ import (
 	"strconv"
 
 	"clew/edn"
-	"clew/edn/opmap"
 	"clew/internal/huge"
+	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
 	"clew/jepsen/forms/internal/scan"

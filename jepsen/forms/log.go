@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/scan"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 
 	"clew/edn"
-	"clew/edn/opmap"
 	"clew/internal/digits"
+	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/scan"
 )
 

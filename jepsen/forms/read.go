@@ -14,12 +14,12 @@ import (
 	"runtime"
 
 	"clew/edn"
-	"clew/edn/opmap"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms/internal/jsonops"
-	"clew/jepsen/testfile"
+	"clew/jepsen/internal/testfile"
 )
 
 // Read reads one history in any of the forms, plain or compressed with gzip or

@@ -33,7 +33,7 @@ func IsArchive(name string) bool { return isTar(name) || isZip(name) }
 
 // findInArchive returns the histories in an archive, and what it skipped. If
 // members may be lost, it returns those that are there and an error.
-func findInArchive(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
+func findInArchive(ctx context.Context, file string, open opener, o Options) (found []Source, skipped []string, err error) {
 	if isZip(file) {
 		return findInZip(ctx, file, open)
 	}
@@ -77,9 +77,9 @@ func (l *listing) other(name string, mode fs.FileMode) {
 	l.hidden = append(l.hidden, hidden{name, kindOf(mode)})
 }
 
-// passed says what is skipped. Symbolic links that lead out of the archive may lead
+// skipped says what is skipped. Symbolic links that lead out of the archive may lead
 // to histories. Jepsen's own, latest and current, lead to a test that has a folder.
-func (l *listing) passed() []string {
+func (l *listing) skipped() []string {
 	within := map[string]bool{}
 	for _, name := range l.names {
 		for ; name != "." && name != "/" && !within[name]; name = path.Dir(name) {
@@ -93,7 +93,7 @@ func (l *listing) passed() []string {
 			l.hidden = append(l.hidden, hidden{from, linkOut})
 		}
 	}
-	return passedBy(l.names, l.hidden)
+	return skippedAmong(l.names, l.hidden)
 }
 
 // doubled handles histories whose names several members have. same says whether

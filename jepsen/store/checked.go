@@ -128,7 +128,7 @@ func (c *Checked) With(given map[string]string) (map[string]string, bool) {
 		return given, false
 	}
 	model, isGiven := given[flagModel]
-	if told := c.Flags[flagModel]; isGiven && (told != "" && told != model || !c.isOf(model)) {
+	if shown := c.Flags[flagModel]; isGiven && (shown != "" && shown != model || !c.isOf(model)) {
 		return given, false
 	}
 	both := maps.Clone(c.Flags)
@@ -155,7 +155,7 @@ func (c *Checked) Fits(h *jepsen.History, model string) bool {
 }
 
 func (f *Failing) in(h *jepsen.History) bool {
-	is := func(told string, own edn.ID) bool { return told == "" || told == h.Values.Text(own) }
+	is := func(claimed string, own edn.ID) bool { return claimed == "" || claimed == h.Values.Text(own) }
 	for e := range jepsen.Event(len(h.Type)) {
 		if (!f.HasIndex || h.Index(e) == f.Index) && is(f.Process, h.Processes[h.Process[e]]) && is(f.F, h.F[e]) {
 			return true

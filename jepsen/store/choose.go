@@ -42,13 +42,13 @@ func kindByName(name string) string {
 
 // choice holds the histories among the files of a directory or archive.
 type choice struct {
-	chosen  []string
-	tests   map[string]string // the test.jepsen beside the history of a run
-	results map[string]string // the results.edn beside the history of a run
-	packed  []string          // compressed histories of runs, where others are not compressed
-	logs    []string          // of runs that have nothing else, where other runs do
-	strange []string          // those that may be histories by their names
-	others  []string          // those that would be chosen if they were the only ones
+	chosen   []string
+	tests    map[string]string // the test.jepsen beside the history of a run
+	results  map[string]string // the results.edn beside the history of a run
+	packed   []string          // compressed histories of runs, where others are not compressed
+	logs     []string          // of runs that have nothing else, where other runs do
+	possible []string          // those that may be histories by their names
+	others   []string          // those that would be chosen if they were the only ones
 }
 
 // choose chooses among the files of a directory or archive. It takes the history.edn
@@ -96,7 +96,7 @@ func choose(paths []string) choice {
 			c.logs = append(c.logs, f)
 		}
 	}
-	c.strange = r.strange(paths, slices.Concat(c.chosen, c.packed, c.logs))
+	c.possible = r.possible(paths, slices.Concat(c.chosen, c.packed, c.logs))
 	return c
 }
 
@@ -125,11 +125,11 @@ func (c *choice) byKind(of map[string][]string, r runs) {
 	}
 	slices.Sort(c.others)
 	ofRuns := slices.DeleteFunc(slices.Clone(c.chosen), func(f string) bool { return !IsOfRun(f) })
-	c.strange = r.strange(of[""], ofRuns)
+	c.possible = r.possible(of[""], ofRuns)
 }
 
-// passed says what is skipped.
-func (c *choice) passed() (said []string) {
+// skipped says what is skipped.
+func (c *choice) skipped() (said []string) {
 	if n := len(c.packed); n == 1 {
 		said = append(said, "1 compressed history was skipped, since others are not compressed: give "+c.packed[0]+" by name")
 	} else if n > 1 {
@@ -140,10 +140,10 @@ func (c *choice) passed() (said []string) {
 	} else if n > 1 {
 		said = append(said, fmt.Sprintf("%d runs have a jepsen.log but no history, and were skipped, such as %s: give them by name", n, c.logs[0]))
 	}
-	if n := len(c.strange); n == 1 {
-		said = append(said, "1 file that may be a history was skipped: give "+c.strange[0]+" by name")
+	if n := len(c.possible); n == 1 {
+		said = append(said, "1 file that may be a history was skipped: give "+c.possible[0]+" by name")
 	} else if n > 1 {
-		some := c.strange[:min(n, 3)]
+		some := c.possible[:min(n, 3)]
 		last := len(some) - 1
 		said = append(said, fmt.Sprintf("%d files that may be histories were skipped, such as %s and %s: give them by name", n, strings.Join(some[:last], ", "), some[last]))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"clew/edn"
 	"clew/jepsen"
-	"clew/jepsen/testfile"
+	"clew/jepsen/internal/testfile"
 )
 
 // Claim says what another checker found about the linearizability of a history, or
@@ -133,7 +133,7 @@ func (c *claims) find(m edn.ID, at Claim, depth int) {
 	perKey, hasResults := v.Get(m, c.results)
 	_, hasFailures := v.Get(m, c.failures)
 	if hasResults && hasFailures && v.Kind(perKey) == edn.KindMap && !at.IsKey {
-		c.told(m, &at)
+		c.pluginFlags(m, &at)
 		for kvs := v.Items(perKey); len(kvs) > 0; kvs = kvs[2:] {
 			key := at
 			key.Key, key.IsKey = v.Value(kvs[0]), true
@@ -195,7 +195,7 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 	if analyzer, ok := c.get(m, "analyzer"); ok && analyzer != edn.Nil {
 		at.Analyzer = strings.TrimPrefix(v.Text(analyzer), ":")
 	}
-	c.told(m, &at)
+	c.pluginFlags(m, &at)
 	if _, supposed := c.get(m, "told-by"); at.Flags == nil && !supposed {
 		at.Init, at.field = c.initial(m)
 	}
@@ -213,8 +213,8 @@ func (c *claims) claim(m edn.ID, at Claim) Claim {
 	return at
 }
 
-// told takes what clew's plugin says about its own check, in a result or in that of all keys.
-func (c *claims) told(m edn.ID, at *Claim) {
+// pluginFlags takes what clew's plugin says about its own check, in a result or in that of all keys.
+func (c *claims) pluginFlags(m edn.ID, at *Claim) {
 	said, _ := c.get(m, "clew")
 	if c.v.Kind(said) != edn.KindMap {
 		return

@@ -68,7 +68,7 @@ func TestATestFileMakesTheClaimsOfItsResults(t *testing.T) {
 
 func TestTheResultsOfATestFileMakeClaims(t *testing.T) {
 	for name, want := range map[string]string{"chunks": ":linear nil linearizable register 0 false linear\n", "killed": ""} {
-		f, err := os.Open(filepath.Join("..", "testfile", "testdata", name+".jepsen"))
+		f, err := os.Open(filepath.Join("..", "internal", "testfile", "testdata", name+".jepsen"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,16 +52,16 @@ func FindWith(ctx context.Context, path string, o Options) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	var found []Source
-	var passed []string
+	var skipped []string
 	switch {
 	case info.IsDir():
-		found, passed, err = findBelow(ctx, path)
+		found, skipped, err = findBelow(ctx, path)
 	case IsArchive(path):
-		found, passed, err = findInArchive(ctx, path, func(context.Context) (io.ReadCloser, error) { return files.Open(path) }, o)
+		found, skipped, err = findInArchive(ctx, path, func(context.Context) (io.ReadCloser, error) { return files.Open(path) }, o)
 	default:
 		return []Source{File(path)}, nil
 	}
-	return o.found(path, found, passed, err)
+	return o.found(path, found, skipped, err)
 }
 
 // File returns the history in a file of this machine.
@@ -73,12 +73,12 @@ func File(path string) Source {
 
 // found returns what was found at a path. Finding nothing is an error that
 // includes what was skipped; otherwise each skipped item is a warning.
-func (o Options) found(path string, found []Source, passed []string, err error) ([]Source, error) {
+func (o Options) found(path string, found []Source, skipped []string, err error) ([]Source, error) {
 	if err == nil && len(found) == 0 {
 		none := path + ": no history.edn or test.jepsen, and no .edn, .edn.gz or .edn.zst file below it"
-		return nil, errors.New(strings.Join(append([]string{none}, passed...), "; "))
+		return nil, errors.New(strings.Join(append([]string{none}, skipped...), "; "))
 	}
-	for _, what := range passed {
+	for _, what := range skipped {
 		if o.Warn != nil {
 			o.Warn(what)
 		}
@@ -87,7 +87,7 @@ func (o Options) found(path string, found []Source, passed []string, err error) 
 }
 
 // findBelow returns the histories below a directory, and what was skipped.
-func findBelow(ctx context.Context, dir string) (found []Source, passed []string, err error) {
+func findBelow(ctx context.Context, dir string) (found []Source, skipped []string, err error) {
 	// A trailing separator makes the walk enter a root that is itself a link.
 	root := dir
 	if !strings.HasSuffix(root, string(filepath.Separator)) {
@@ -123,6 +123,6 @@ func findBelow(ctx context.Context, dir string) (found []Source, passed []string
 		return nil, nil, files.PathError(err)
 	}
 	found = sources(below, others, func(name string) Source { return stored(filepath.ToSlash(dir), name) })
-	passed = passedBy(below, others)
-	return found, passed, errors.Join(unreadable...)
+	skipped = skippedAmong(below, others)
+	return found, skipped, errors.Join(unreadable...)
 }

@@ -15,7 +15,7 @@ import (
 	"clew/internal/files"
 	"clew/jepsen"
 	"clew/jepsen/forms"
-	"clew/jepsen/testfile"
+	"clew/jepsen/internal/testfile"
 )
 
 // Source says where a history is: a file, standard input, or a member of an archive.
@@ -42,7 +42,7 @@ type Source struct {
 	results *Source  // the results.edn beside the history of a run, nil if there is none
 	checked *Checked // what the results say, nil if that is not known
 
-	told *testfile.Told // what the test.jepsen says about its history, nil if that is not known yet
+	length *testfile.Length // what the test.jepsen says about its history, nil if that is not known yet
 }
 
 // File returns the file that holds the history: an archive, or the file at Path.

@@ -14,14 +14,14 @@ import (
 
 	"clew/internal/files"
 	"clew/internal/limits"
-	"clew/jepsen/testfile"
+	"clew/jepsen/internal/testfile"
 )
 
 // findInTar returns the histories in a tar archive, in its order. It reads the
 // archive once for their names. The contents are read later, unless the archive is
 // compressed and they could be kept. The first time it reads the archive to its
 // end: the checksum of a compressed one covers all of it.
-func findInTar(ctx context.Context, file string, open opener, o Options) (found []Source, passed []string, err error) {
+func findInTar(ctx context.Context, file string, open opener, o Options) (found []Source, skipped []string, err error) {
 	archive := &tarball{file: file, begun: open}
 	t, err := archive.begin(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 			return nil, nil, fmt.Errorf("%s: %w", file, err)
 		}
 		name := memberName(header.Name)
-		m := member{at: t.passed}
+		m := member{at: t.member}
 		switch header.Typeflag {
 		case tar.TypeReg, tar.TypeGNUSparse, tar.TypeCont:
 			if t.packed && o.Keep != nil && header.Size <= *o.Keep && (isRun(name) || isEDN(name)) && (o.Own == nil || o.Own(stored(file, name))) {
@@ -56,8 +56,8 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 			} else if isResults(name) && o.ModelOf != nil {
 				m.checked = ReadChecked(limits.Reader(ctx, t.r, 0), o.ModelOf)
 			} else if path.Base(name) == "test.jepsen" { // doing this later would require finding it again
-				if told, err := testfile.TellStream(ctx, t.r, name, 0); err == nil {
-					m.told = &told
+				if length, err := testfile.StreamLength(ctx, t.r, name, 0); err == nil {
+					m.length = &length
 				} else if !errors.Is(err, testfile.ErrSkipped) {
 					return nil, nil, fmt.Errorf("%s: %w", file, err)
 				}
@@ -85,14 +85,14 @@ func findInTar(ctx context.Context, file string, open opener, o Options) (found 
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return found, append(list.passed(), said...), lost
+	return found, append(list.skipped(), said...), lost
 }
 
 // source returns a member's history.
 func (t *tarball) source(name string, m member) Source {
 	s := stored(t.file, name)
 	s.archive = t.file
-	s.InOrder, s.told, s.checked = m.text == nil, m.told, m.checked
+	s.InOrder, s.length, s.checked = m.text == nil, m.length, m.checked
 	s.open = func(ctx context.Context) (io.ReadCloser, error) {
 		in, err := t.read(ctx, m)
 		if err != nil {
@@ -108,7 +108,7 @@ type member struct {
 	at      int    // the number of the member, from 1
 	text    []byte // its content, unless nil
 	lost    error  // why it cannot be read
-	told    *testfile.Told
+	length  *testfile.Length
 	checked *Checked
 }
 
@@ -129,7 +129,7 @@ type tarReading struct {
 	in     io.Reader // what r reads
 	r      *tar.Reader
 	packed bool
-	passed int // members
+	member int // the number of the current one, from 1
 }
 
 // Read reads the file, until the context is done.
@@ -183,7 +183,7 @@ func (t *tarReading) next() (*tar.Header, error) {
 		}
 		header, err := t.r.Next()
 		if err == nil {
-			t.passed++
+			t.member++
 		}
 		if err != io.EOF {
 			return header, err
@@ -272,14 +272,14 @@ func (t *tarball) read(ctx context.Context, m member) (io.ReadCloser, error) {
 	return t.open(ctx, m.at)
 }
 
-// open goes to a member. If that one has been passed, or if the archive is still
+// open goes to a member. If it lies behind, or if the archive is still
 // being read, open starts again from the front.
 func (t *tarball) open(ctx context.Context, at int) (io.ReadCloser, error) {
 	t.mu.Lock()
 	r := t.last
 	t.last = nil
 	t.mu.Unlock()
-	if r != nil && r.passed >= at {
+	if r != nil && r.member >= at {
 		r.end()
 		r = nil
 	}
@@ -290,7 +290,7 @@ func (t *tarball) open(ctx context.Context, at int) (io.ReadCloser, error) {
 		}
 	}
 	r.ctx = ctx
-	for r.passed < at {
+	for r.member < at {
 		if _, err := r.next(); err != nil {
 			r.end()
 			return nil, err

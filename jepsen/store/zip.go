@@ -19,7 +19,7 @@ import (
 const encrypted = 1
 
 // findInZip returns the histories in a zip archive, by name. The archive stays open.
-func findInZip(ctx context.Context, file string, open opener) (found []Source, passed []string, err error) {
+func findInZip(ctx context.Context, file string, open opener) (found []Source, skipped []string, err error) {
 	f, err := open(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -71,7 +71,7 @@ func findInZip(ctx context.Context, file string, open opener) (found []Source, p
 	if lost != nil {
 		lost = fmt.Errorf("%s: %w", file, lost)
 	}
-	return found, append(list.passed(), said...), lost
+	return found, append(list.skipped(), said...), lost
 }
 
 // linkTarget returns where a symbolic link leads.

@@ -230,7 +230,7 @@ func (p *porcupinePage) annotations() []theirs.Annotation {
 		add("clew", first, first, fmt.Sprintf("%d earlier", p.before),
 			fmt.Sprintf("%d operations before took effect first; they led to %s", p.before, p.ops.Model.Record(p.start)))
 	}
-	for _, s := range p.r.History.Spells() {
+	for _, s := range p.r.History.NemesisWindows() {
 		if from, to := max(int64(s.From), first), min(int64(s.To), last); from <= to && len(all) < maxEntries {
 			name := p.r.History.Values.Text(s.F)
 			add(text.Shorten(text.Line(p.r.History.Values.Text(s.Process)), maxLabel), from, to, name, fmt.Sprintf("%s (index %d)", name, s.Index))

@@ -120,7 +120,7 @@ func (b *bar) scale(most int) {
 // the same stretches.
 func spells(h *jepsen.History, at *axis) (all []spell) {
 	last := jepsen.Event(len(h.Type) - 1)
-	for _, x := range h.Spells() {
+	for _, x := range h.NemesisWindows() {
 		from, to := at.stretch(min(x.From, last)), at.stretch(min(x.To, last))
 		s := spell{X: from, Width: to - from + 1}
 		if slices.ContainsFunc(all[max(0, len(all)-16):], func(o spell) bool { return o.X == s.X && o.Width == s.Width }) {

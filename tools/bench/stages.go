@@ -16,11 +16,11 @@ import (
 
 	"clew"
 	"clew/edn"
-	"clew/edn/opmap"
 	"clew/fallback/auto"
 	"clew/fastpath"
 	nearlinear "clew/fastpath/families"
 	"clew/internal/limits"
+	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/models"

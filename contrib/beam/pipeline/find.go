@@ -18,7 +18,6 @@ import (
 
 	"clew/jepsen"
 	"clew/jepsen/store"
-	"clew/jepsen/testfile"
 	"clew/models"
 )
 
@@ -28,8 +27,8 @@ type Found struct {
 	Root  string   // the folder, with its scheme; "" if it is the current one
 	Names []string // the names there; of a member, those in the archive
 	Text  []byte   // of a member
-	// Told is what the test.jepsen beside a member says of its history.
-	Told *testfile.Told
+	// TestLength is what the test.jepsen beside a member says of its history.
+	TestLength *store.TestLength
 	// Checked is what the results beside a member say.
 	Checked *store.Checked
 	Error   string // why it cannot be read, if that is known already
@@ -135,7 +134,7 @@ func find(ctx context.Context, glob string, emit func(Found)) error {
 	if err != nil {
 		return err
 	}
-	for _, what := range store.PassedAmong(names) {
+	for _, what := range store.SkippedAmong(names) {
 		log.Warnf(ctx, "%s: %s", glob, what)
 	}
 	for _, f := range chosen(names) {
@@ -157,8 +156,8 @@ func unpack(ctx context.Context, archive string, emit func(Found)) {
 		f := Found{Root: archive + "/", Names: []string{m.Below}, Checked: m.Checked(ctx, 0, models.OfRecord)}
 		if test, ok := m.Beside(); ok {
 			f.Names = append(f.Names, test.Below)
-			if told, err := test.Tells(ctx, 0); err == nil {
-				f.Told = &told
+			if length, err := test.TestLength(ctx, 0); err == nil {
+				f.TestLength = &length
 			}
 		}
 		var failed error
@@ -232,8 +231,8 @@ func (f *Found) read(ctx context.Context, how jepsen.Options) (*jepsen.History, 
 			return nil, err
 		}
 	}
-	if f.Told != nil {
-		found[0] = found[0].WithTold(*f.Told) // this saves reading the archive again
+	if f.TestLength != nil {
+		found[0] = found[0].WithTestLength(*f.TestLength) // this saves reading the archive again
 	}
 	return found[0].Read(ctx, how)
 }

@@ -3,7 +3,7 @@ package jsonops
 import (
 	"strings"
 
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 )
 
 // A record with the status "fail", which is Jepsen's word, is an operation that certainly did not

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/jepsen/forms/internal/scan"
 )
 

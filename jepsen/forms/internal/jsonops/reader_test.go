@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"clew/edn"
-	"clew/edn/opmap"
 	"clew/internal/fuzzing"
+	"clew/internal/opmap"
 )
 
 // opsInJSON returns the events of a history in JSON that is read in pieces of a given size,

@@ -7,19 +7,19 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"clew/jepsen/testfile"
+	"clew/jepsen/internal/testfile"
 )
 
 // A stream tells the same as a file, wherever it is cut, and not one event more than it
 // holds.
 func TestAStreamTellsWhatAFileTells(t *testing.T) {
-	tell := func(data []byte) (file, stream testfile.Told) {
+	tell := func(data []byte) (file, stream testfile.Length) {
 		t.Helper()
-		file, err := testfile.Tell(t.Context(), bytes.NewReader(data), int64(len(data)), "h", 0)
+		file, err := testfile.ReadLength(t.Context(), bytes.NewReader(data), int64(len(data)), "h", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stream, err = testfile.TellStream(t.Context(), bytes.NewReader(data), "h", 0); err != nil {
+		if stream, err = testfile.StreamLength(t.Context(), bytes.NewReader(data), "h", 0); err != nil {
 			t.Fatal(err)
 		}
 		return file, stream
@@ -51,7 +51,7 @@ func TestAStreamThatFailsTellsNothing(t *testing.T) {
 	data := content(t, "testdata/chunks.jepsen")
 	for _, n := range []int{0, 10, 500, len(data) - 1} {
 		in := io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken))
-		if _, err := testfile.TellStream(t.Context(), in, "h", 0); !errors.Is(err, broken) {
+		if _, err := testfile.StreamLength(t.Context(), in, "h", 0); !errors.Is(err, broken) {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 )
 
 // A reader returns the op maps of a history one by one.

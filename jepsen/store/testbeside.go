@@ -18,7 +18,7 @@ import (
 	"clew/internal/limits"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/testfile"
+	"clew/jepsen/internal/testfile"
 )
 
 // A test that was killed while its history was written leaves a history.edn that
@@ -125,29 +125,29 @@ func (s Source) readWhole(ctx context.Context, opts jepsen.Options) (h *jepsen.H
 	} else if err != nil {
 		return nil, "", err
 	}
-	told, err := s.test.Tells(ctx, opts.Memory)
+	length, err := s.test.TestLength(ctx, opts.Memory)
 	n := int64(h.Events)
 	switch {
 	case err != nil:
 		return nil, "", err
-	case told.Why == testfile.Pointer:
-		return h, "the test.jepsen beside it " + told.Why + ", which does not say whether the history is whole", nil
-	case told.Why != "":
-		return nil, "", s.mayBeCut(n, told.Why)
-	case told.Whole && told.Events >= 0 && n >= told.Events:
+	case length.Why == testfile.LFSPointer:
+		return h, "the test.jepsen beside it " + length.Why + ", which does not say whether the history is whole", nil
+	case length.Why != "":
+		return nil, "", s.mayBeCut(n, length.Why)
+	case length.Whole && length.Events >= 0 && n >= length.Events:
 		return h, "", nil
 	}
 	whole, err := s.test.read(ctx, opts)
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", err
-	case err != nil && told.Events > n:
-		return nil, "", fmt.Errorf("%s: the history is cut off: it has %d events of %d, and the test.jepsen beside it cannot be read (%w)", s.Path, n, told.Events, err)
+	case err != nil && length.Events > n:
+		return nil, "", fmt.Errorf("%s: the history is cut off: it has %d events of %d, and the test.jepsen beside it cannot be read (%w)", s.Path, n, length.Events, err)
 	case err != nil:
 		return nil, "", s.mayBeCut(n, fmt.Sprintf("cannot be read (%v)", err))
 	case int64(whole.Events) > n:
 		return whole, s.instead("is cut off: it has %d events of %d", n, whole.Events), nil
-	case told.Whole:
+	case length.Whole:
 		return h, "", nil
 	}
 	return nil, "", s.mayBeCut(n, fmt.Sprintf("ends before the test did, after %d events", whole.Events))
@@ -171,49 +171,65 @@ func (s Source) mayBeCut(events int64, why string) error {
 	return fmt.Errorf("%s: the history may be cut off after %s: the test.jepsen beside it %s, so the test was killed or the copy is incomplete; give the events on standard input (-) to check them alone", s.Path, text.Count(int(events), "event"), why)
 }
 
-// WithTold returns the source with what the test.jepsen beside it says about its
+// TestLength is what a test.jepsen says about the length of its history.
+type TestLength struct {
+	// Events is how many events the history has, or at least has if it is not whole; -1 if
+	// the file does not say.
+	Events int64
+	// Whole says that no more events follow.
+	Whole bool
+	// Why says why the file does not say, such as "is empty"; "" if it does.
+	Why string
+}
+
+// WithTestLength returns the source with what the test.jepsen beside it says about its
 // history, for callers that have already found that out.
-func (s Source) WithTold(told testfile.Told) Source {
+func (s Source) WithTestLength(length TestLength) Source {
 	if s.test != nil {
 		test := *s.test
-		test.told = &told
+		test.length = (*testfile.Length)(&length)
 		s.test = &test
 	}
 	return s
 }
 
-// Tells returns what a test.jepsen says about its history, until the context is done. For
+// TestLength returns what a test.jepsen says about its history, until the context is done. For
 // a file that cannot be read, the result says why. memory, if not 0, bounds what is read.
-func (s Source) Tells(ctx context.Context, memory int64) (testfile.Told, error) {
-	if s.told != nil {
-		return *s.told, nil
+func (s Source) TestLength(ctx context.Context, memory int64) (TestLength, error) {
+	if s.length != nil {
+		return TestLength(*s.length), nil
 	}
-	in, err := s.openPlain(ctx)
+	length, err := s.readLength(ctx, memory)
 	if err != nil && ctx.Err() == nil {
-		return testfile.Told{Events: -1, Why: fmt.Sprintf("cannot be read (%v)", err)}, nil
-	} else if err != nil {
-		return testfile.Told{}, err
+		return TestLength{Events: -1, Why: fmt.Sprintf("cannot be read (%v)", err)}, nil
+	}
+	return TestLength(length), err
+}
+
+func (s Source) readLength(ctx context.Context, memory int64) (length testfile.Length, err error) {
+	in, err := s.openPlain(ctx)
+	if err != nil {
+		return length, err
 	}
 	defer in.Close()
 	if f, isFile := in.(*os.File); isFile {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return testfile.Tell(ctx, f, info.Size(), s.Path, memory)
+			return testfile.ReadLength(ctx, f, info.Size(), s.Path, memory)
 		}
 	}
-	told, err := testfile.TellStream(ctx, in, s.Path, memory)
-	if !errors.Is(err, testfile.ErrSkipped) {
-		return orUnreadable(ctx, told, err)
+	if length, err = testfile.StreamLength(ctx, in, s.Path, memory); !errors.Is(err, testfile.ErrSkipped) {
+		return length, err
 	}
 	again, err := s.openPlain(ctx)
 	if err != nil {
-		return orUnreadable(ctx, told, err)
+		return length, err
 	}
 	defer again.Close()
 	all, err := io.ReadAll(limits.Reader(ctx, again, memory))
 	if err != nil {
-		return orUnreadable(ctx, told, err)
+		return length, err
 	}
-	return testfile.Tell(ctx, bytes.NewReader(all), int64(len(all)), s.Path, memory)
+	return testfile.ReadLength(ctx, bytes.NewReader(all), int64(len(all)), s.Path, memory)
 }
 
 // openPlain does the same as OpenWithin for the content of a file with the name of a compressed one.
@@ -231,12 +247,4 @@ func (s Source) openPlain(ctx context.Context) (io.ReadCloser, error) {
 		io.Reader
 		io.Closer
 	}{plain, in}, nil
-}
-
-// orUnreadable returns the result for a file that could not be read, unless the context is done.
-func orUnreadable(ctx context.Context, told testfile.Told, err error) (testfile.Told, error) {
-	if err == nil || ctx.Err() != nil {
-		return told, err
-	}
-	return testfile.Told{Events: -1, Why: fmt.Sprintf("cannot be read (%v)", err)}, nil
 }

@@ -34,9 +34,9 @@ func kindOf(mode fs.FileMode) kind {
 	return kinds[len(kinds)-1]
 }
 
-// passedBy says what is skipped although it looks like a history. This includes links to other
+// skippedAmong says what is skipped although it looks like a history. This includes links to other
 // folders, compressed histories, and other things that would be histories if they were files.
-func passedBy(files []string, others []hidden) (said []string) {
+func skippedAmong(files []string, others []hidden) (said []string) {
 	kindOf := map[string]kind{}
 	names := slices.Clip(files)
 	var left []string
@@ -51,7 +51,7 @@ func passedBy(files []string, others []hidden) (said []string) {
 	c, taken := choose(names), choose(files)
 	if len(taken.chosen) > 0 && isRun(taken.chosen[0]) { // without runs, choose considers all files
 		taken.packed, taken.logs = c.packed, c.logs
-		taken.strange = slices.DeleteFunc(c.strange, func(name string) bool { return kindOf[name] != kind{} })
+		taken.possible = slices.DeleteFunc(c.possible, func(name string) bool { return kindOf[name] != kind{} })
 	}
 	left = append(left, c.chosen...)
 	slices.Sort(left)
@@ -63,7 +63,7 @@ func passedBy(files []string, others []hidden) (said []string) {
 			said = append(said, fmt.Sprintf("%d %s are not %s, such as %s", len(of), k.many, k.not, of[0]))
 		}
 	}
-	return append(said, taken.passed()...)
+	return append(said, taken.skipped()...)
 }
 
 // maxLooked bounds in how many files and folders behind a link a history is looked for.

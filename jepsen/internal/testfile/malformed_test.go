@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 	"clew/jepsen"
 	"clew/jepsen/forms"
-	"clew/jepsen/testfile"
+	"clew/jepsen/internal/testfile"
 )
 
 // op returns a Jepsen op that names its tag.

@@ -48,7 +48,7 @@ func FindFS(fsys fs.FS, root string) ([]Source, error) {
 		return nil, files.PathError(err)
 	}
 	found := among(root, below, others, func(name string) (io.ReadCloser, error) { return fsys.Open(path.Join(root, name)) })
-	return Options{}.found(root, found, passedBy(below, others), errors.Join(unreadable...))
+	return Options{}.found(root, found, skippedAmong(below, others), errors.Join(unreadable...))
 }
 
 // FindIn does the same as Find for a file that may be anywhere. It returns the
@@ -68,14 +68,14 @@ func FindInWith(ctx context.Context, name string, open func() (io.ReadCloser, er
 	if !IsArchive(name) {
 		return []Source{{Path: name, open: anyTime(open)}}, nil
 	}
-	found, passed, err := findInArchive(ctx, name, func(context.Context) (io.ReadCloser, error) {
+	found, skipped, err := findInArchive(ctx, name, func(context.Context) (io.ReadCloser, error) {
 		f, err := open()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, files.Reason(err))
 		}
 		return f, nil
 	}, o)
-	return o.found(name, found, passed, err)
+	return o.found(name, found, skipped, err)
 }
 
 // FindAmong chooses the histories for a directory whose files the caller has listed by their
@@ -93,8 +93,8 @@ func among(root string, names []string, others []hidden, open func(name string) 
 	})
 }
 
-// PassedAmong says what FindAmong skips although it has the name of a history.
-func PassedAmong(names []string) []string { return passedBy(names, nil) }
+// SkippedAmong says what FindAmong skips although it has the name of a history.
+func SkippedAmong(names []string) []string { return skippedAmong(names, nil) }
 
 // anyTime returns an opener that ignores its context.
 func anyTime(open func() (io.ReadCloser, error)) opener {

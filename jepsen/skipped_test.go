@@ -45,8 +45,8 @@ func TestSkippedEventsHaveTheirPlaceBetweenThoseOfClients(t *testing.T) {
 	}
 }
 
-// One event of a stranger is worth a warning, as many are.
-func TestEveryStrangerIsToldOf(t *testing.T) {
+// One skipped event of such a process is worth a warning, as many are.
+func TestSkippedEventsOfOtherProcessesGetAWarning(t *testing.T) {
 	const client = "{:process 0 :type :invoke :f :write :value 1}\n{:process 0 :type :ok :f :write :value 1}\n"
 	for n := range 3 {
 		h, err := forms.Read(strings.NewReader(client+strings.Repeat("{:process \"watch\" :type :info :f :look}\n", n)), "h", jepsen.Options{})

@@ -28,7 +28,7 @@ func TestWhatTheNemesisStartsLastsUntilItIsStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []string
-		for _, s := range h.Spells() {
+		for _, s := range h.NemesisWindows() {
 			all = append(all, fmt.Sprintf("%s %s %d-%d", h.Values.Text(s.F), h.Values.Text(s.Value), s.From, s.To))
 		}
 		if got := strings.Join(all, ", "); got != c.want {

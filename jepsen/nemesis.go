@@ -6,35 +6,35 @@ import (
 	"clew/edn"
 )
 
-// Spell is an action of a process that is not a client, such as the nemesis. It lasts from
+// NemesisWindow is an action of a process that is not a client, such as the nemesis. It lasts from
 // its first event to its last; at the last one, a partition that was started has been
 // stopped.
-type Spell struct {
+type NemesisWindow struct {
 	Process, F, Value edn.ID
 	Index             int64 // the :index of its first event
 	// From and To are the first events of clients after its first and its last event. A
-	// spell that nothing ended goes on to the end of the history.
+	// window that nothing ended goes on to the end of the history.
 	From, To Event
 }
 
-// spell is a Spell under way.
-type spell struct {
+// window is a NemesisWindow under way.
+type window struct {
 	first, last SkippedEvent
-	done        bool   // the second event of its operation has come
-	ends        *spell // the spell that this one ends, or nil
-	open, ended bool   // it began something that another :f ends, and that end has come
+	done        bool    // the second event of its operation has come
+	ends        *window // the window that this one ends, or nil
+	open, ended bool    // it began something that another :f ends, and that end has come
 }
 
-// Spells returns what the skipped processes did, in order, as far as SkippedEvents are
+// NemesisWindows returns what the skipped processes did, in order, as far as SkippedEvents are
 // kept. The next event of a process with the same :f ends an operation. An operation such
-// as :stop-partition ends the spell that :start-partition began.
-func (h *History) Spells() []Spell {
+// as :stop-partition ends the window that :start-partition began.
+func (h *History) NemesisWindows() []NemesisWindow {
 	type kind struct {
 		process edn.ID
 		f       string
 	}
-	var all []*spell
-	underWay, open := map[kind]*spell{}, map[kind]*spell{}
+	var all []*window
+	underWay, open := map[kind]*window{}, map[kind]*window{}
 	for _, e := range h.SkippedEvents() {
 		process, f := h.Values.Same(e.Process), h.Values.Text(e.F)
 		if s := underWay[kind{process, f}]; s != nil && !s.done && e.Type != Invoke {
@@ -45,7 +45,7 @@ func (h *History) Spells() []Spell {
 			s.last = e
 			continue
 		}
-		s := &spell{first: e, last: e, open: opens(f)}
+		s := &window{first: e, last: e, open: opens(f)}
 		underWay[kind{process, f}] = s
 		if o := open[kind{process, closes(f)}]; o != nil && !o.ended {
 			o.ended, o.last, s.ends = true, e, o
@@ -56,17 +56,17 @@ func (h *History) Spells() []Spell {
 		}
 		all = append(all, s)
 	}
-	spells := make([]Spell, len(all))
+	windows := make([]NemesisWindow, len(all))
 	for i, s := range all {
-		spells[i] = Spell{s.first.Process, s.first.F, s.first.Value, s.first.Index, s.first.Before, s.last.Before}
+		windows[i] = NemesisWindow{s.first.Process, s.first.F, s.first.Value, s.first.Index, s.first.Before, s.last.Before}
 		if s.open && !s.ended {
-			spells[i].To = Event(len(h.Type))
+			windows[i].To = Event(len(h.Type))
 		}
 		if s.first.Value == edn.Nil && !s.ended {
-			spells[i].Value = s.last.Value
+			windows[i].Value = s.last.Value
 		}
 	}
-	return spells
+	return windows
 }
 
 // opposites maps :f's to those that they end, beside :stop-x and :start-x.

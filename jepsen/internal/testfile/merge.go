@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"clew/edn"
-	"clew/edn/opmap"
+	"clew/internal/opmap"
 )
 
 // merger puts parts together.

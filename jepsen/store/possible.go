@@ -41,9 +41,9 @@ func mayBeHistory(name string) (named, maybe bool) {
 	return named, named || IsArchive(name) || kind != "" && kind != ".log" && kind != ".txt"
 }
 
-// strange returns the files that may be histories, although they are not read. All
+// possible returns the files that may be histories, although they are not read. All
 // files below the folder of a run belong to it, unless they have the name of another history.
-func (r runs) strange(paths, histories []string) (maybe []string) {
+func (r runs) possible(paths, histories []string) (maybe []string) {
 	folders := map[string]bool{}
 	for _, f := range histories {
 		folders[path.Dir(f)] = true

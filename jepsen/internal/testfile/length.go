@@ -10,35 +10,35 @@ import (
 	"sort"
 )
 
-// Told is what a test.jepsen says about the length of its history.
-type Told struct {
+// Length is what a test.jepsen says about the length of its history.
+type Length struct {
 	// Events is how many events the history has, or at least has if it is not whole; -1 if
 	// the file does not say.
 	Events int64
 	// Whole says that no more events follow.
 	Whole bool
-	// Why says why nothing can be told, such as "is empty"; "" if something can.
+	// Why says why the file does not say, such as "is empty"; "" if it does.
 	Why string
 }
 
-// Tell returns what a file says about its history, without reading the history, until the
+// ReadLength returns what a file says about its history, without reading the history, until the
 // context is done.
-func Tell(ctx context.Context, in io.ReaderAt, size int64, name string, memory int64) (Told, error) {
-	told := Told{Events: -1}
-	head := make([]byte, min(size, int64(len(pointer))))
+func ReadLength(ctx context.Context, in io.ReaderAt, size int64, name string, memory int64) (Length, error) {
+	length := Length{Events: -1}
+	head := make([]byte, min(size, int64(len(lfsPointer))))
 	if _, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
-		return told, err
+		return length, err
 	}
 	switch {
 	case size == 0:
-		told.Why = "is empty"
-	case string(head) == pointer:
-		told.Why = Pointer
+		length.Why = "is empty"
+	case string(head) == lfsPointer:
+		length.Why = LFSPointer
 	case !Is(head[:min(len(head), Head)]):
-		told.Why = "is damaged: it does not begin like a test.jepsen"
+		length.Why = "is damaged: it does not begin like a test.jepsen"
 	}
-	if told.Why != "" {
-		return told, nil
+	if length.Why != "" {
+		return length, nil
 	}
 	f, err := Open(ctx, in, size, name, memory)
 	var count int64
@@ -47,34 +47,34 @@ func Tell(ctx context.Context, in io.ReaderAt, size int64, name string, memory i
 	}
 	switch {
 	case ctx.Err() != nil:
-		return told, context.Cause(ctx)
+		return length, context.Cause(ctx)
 	case errors.Is(err, ErrSkipped):
-		return told, ErrSkipped
+		return length, ErrSkipped
 	case err != nil:
-		told.Why = fmt.Sprintf("cannot be read (%v)", err)
-		return told, nil
+		length.Why = fmt.Sprintf("cannot be read (%v)", err)
+		return length, nil
 	}
-	told.Events, told.Whole = count, f.ends == whole
-	return told, nil
+	length.Events, length.Whole = count, f.ends == whole
+	return length, nil
 }
 
-// Pointer is the Why of a file that Git LFS has left in place of a test.jepsen.
-const Pointer = "is a Git LFS pointer"
+// LFSPointer is the Why of a file that Git LFS has left in place of a test.jepsen.
+const LFSPointer = "is a Git LFS pointer"
 
-// pointer is the beginning of a file that Git LFS leaves in place of a large one.
-const pointer = "version https://git-lfs"
+// lfsPointer begins a file that Git LFS leaves in place of a large one.
+const lfsPointer = "version https://git-lfs"
 
-// TellStream is Tell for a file that is read from front to back.
-func TellStream(ctx context.Context, in io.Reader, name string, memory int64) (Told, error) {
-	var s skimmed
+// StreamLength is ReadLength for a file that is read from front to back.
+func StreamLength(ctx context.Context, in io.Reader, name string, memory int64) (Length, error) {
+	var s skeleton
 	if err := s.skim(in); err != nil {
-		return Told{}, err
+		return Length{}, err
 	}
-	return Tell(ctx, &s, s.size, name, memory)
+	return ReadLength(ctx, &s, s.size, name, memory)
 }
 
-// skimmed is a file without its chunks.
-type skimmed struct {
+// skeleton is a file without its chunks.
+type skeleton struct {
 	size  int64
 	parts []piece
 	kept  int64 // bytes
@@ -94,12 +94,12 @@ const (
 	maxSkimmed = 16 << 20
 )
 
-// ErrSkipped is the error of TellStream if it has skipped a part that it needs. Tell on the
+// ErrSkipped is the error of StreamLength if it has skipped a part that it needs. ReadLength on the
 // whole file does not skip any.
 var ErrSkipped = errors.New("a part of the file was skipped")
 
 // skim reads a file to its end.
-func (s *skimmed) skim(in io.Reader) error {
+func (s *skeleton) skim(in io.Reader) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	if !s.keep(r, headerSize) {
 		return s.rest(r)
@@ -125,7 +125,7 @@ func (s *skimmed) skim(in io.Reader) error {
 }
 
 // keep reads n bytes and says whether there are that many.
-func (s *skimmed) keep(r io.Reader, n int64) bool {
+func (s *skeleton) keep(r io.Reader, n int64) bool {
 	data := make([]byte, n)
 	got, err := io.ReadFull(r, data)
 	s.parts = append(s.parts, piece{s.size, data[:got]})
@@ -135,14 +135,14 @@ func (s *skimmed) keep(r io.Reader, n int64) bool {
 }
 
 // note remembers an error of the text.
-func (s *skimmed) note(err error) {
+func (s *skeleton) note(err error) {
 	if s.err == nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		s.err = err
 	}
 }
 
 // skip skips n bytes and says whether there are that many.
-func (s *skimmed) skip(r io.Reader, n int64) bool {
+func (s *skeleton) skip(r io.Reader, n int64) bool {
 	got, err := io.CopyN(io.Discard, r, n)
 	s.size += got
 	s.note(err)
@@ -150,7 +150,7 @@ func (s *skimmed) skip(r io.Reader, n int64) bool {
 }
 
 // rest reads the rest: zeros, or the beginning of a block.
-func (s *skimmed) rest(r *bufio.Reader) error {
+func (s *skeleton) rest(r *bufio.Reader) error {
 	if head, _ := r.Peek(blockHeader); len(head) > 0 {
 		s.keep(r, int64(len(head)))
 	}
@@ -161,7 +161,7 @@ func (s *skimmed) rest(r *bufio.Reader) error {
 }
 
 // ReadAt reads from the parts that were kept.
-func (s *skimmed) ReadAt(p []byte, offset int64) (n int, err error) {
+func (s *skeleton) ReadAt(p []byte, offset int64) (n int, err error) {
 	for n < len(p) {
 		at := offset + int64(n)
 		if at >= s.size {

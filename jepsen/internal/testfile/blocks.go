@@ -12,7 +12,7 @@ import (
 
 	"clew/edn"
 	"clew/internal/limits"
-	"clew/jepsen/fressian"
+	"clew/jepsen/internal/fressian"
 )
 
 // The header: MAGIC, an int32 version, and the int64 offset of the index.

@@ -1,0 +1,124 @@
+package jepsen
+
+import (
+	"fmt"
+	"slices"
+
+	"clew/edn"
+	"clew/internal/opmap"
+)
+
+// SkippedClientOp is an event that was skipped because its process is neither a client nor
+// :nemesis: the first one with its :f. A model that knows the :f refuses the history, since
+// nothing would check an event that looks like a client's operation.
+type SkippedClientOp struct {
+	Process, F, Value, Key edn.ID
+
+	at   edn.Pos
+	name string // "process \"a\"'s :invoke :write (index 3)"
+}
+
+// errNotClient says what to do about a SkippedClientOp.
+const errNotClient = "its process is not an integer, so it would not be checked; with clients all, every process but :nemesis is a client"
+
+// Err returns the error of a history in which it would count.
+func (s *SkippedClientOp) Err() error { return s.at.Errorf("%s: %s", s.name, errNotClient) }
+
+// isClient says whether the process of an event is a client; it is not an integer. If it is
+// not, the event is skipped.
+func (b *Builder) isClient(e *opmap.Event, position int64) (bool, error) {
+	v := b.h.Values
+	index := position
+	if e.Has&opmap.HasIndex != 0 {
+		index = e.Index
+	}
+	switch {
+	case e.Has&opmap.HasProcess == 0:
+		return false, b.at(e).Errorf("%s (index %d) has%s no :process; expected the process that performs the operation", b.call(e), index, b.otherName(e, "process"))
+	case e.Process == b.nemesis:
+		b.skip(e, index)
+		return false, nil
+	case b.opts.AllClients:
+		return true, nil
+	}
+	b.skip(e, index)
+	b.notClients++
+	if f := v.Same(e.F); !b.skippedFs[f] {
+		b.skippedFs[f] = true
+		b.h.SkippedClientOps = append(b.h.SkippedClientOps, SkippedClientOp{e.Process, e.F, e.Value, e.Key, b.at(e),
+			fmt.Sprintf("process %s's %s (index %d)", v.Text(e.Process), b.call(e), index)})
+	}
+	return false, nil
+}
+
+// SkippedEvent is an event of a process that is not a client.
+type SkippedEvent struct {
+	Before            Event // the first event of a client after it
+	Index             int64
+	Type              Type // Info if it has none
+	Process, F, Value edn.ID
+}
+
+// maxSkippedEvents bounds the skipped events that are kept; all are counted.
+const maxSkippedEvents = 10_000
+
+// SkippedEvents returns the first of the skipped events, up to a bound, in order. In the
+// history of a key they are those of the whole history.
+func (h *History) SkippedEvents() []SkippedEvent {
+	if h.whole == nil {
+		return h.skipped
+	}
+	own := slices.Clone(h.whole.skipped)
+	for i := range own {
+		at, _ := slices.BinarySearch(h.wholeEvent, own[i].Before)
+		own[i].Before = Event(at)
+	}
+	return own
+}
+
+// skip notes an event that is skipped.
+func (b *Builder) skip(e *opmap.Event, index int64) {
+	h := b.h
+	if h.Skipped++; len(h.skipped) == maxSkippedEvents {
+		return
+	}
+	t := slices.Index(b.types[:], e.Type)
+	if t < 0 {
+		t = int(Info)
+	}
+	h.skipped = append(h.skipped, SkippedEvent{Event(len(h.Type)), index, Type(t), e.Process, e.F, e.Value})
+}
+
+// call names an event by the type and :f that it has: ":invoke :write".
+func (b *Builder) call(e *opmap.Event) string {
+	v := b.h.Values
+	switch has := e.Has & (opmap.HasType | opmap.HasF); has {
+	case opmap.HasType:
+		return v.Text(e.Type)
+	case opmap.HasF:
+		return v.Text(e.F)
+	case 0:
+		return "event"
+	}
+	return v.Text(e.Type) + " " + v.Text(e.F)
+}
+
+// clients warns about events that are not a client's. It is an error if no client has an
+// operation, unless all events are the nemesis's: checking nothing must not pass for a
+// verdict.
+func (b *Builder) clients() error {
+	h := b.h
+	switch none := len(h.Type) == 0; {
+	case none && b.notClients > 0:
+		first := &h.SkippedClientOps[0]
+		return first.at.Errorf("no operation of a client: the first event is %s; %s", first.name, errNotClient)
+	case none && h.Events > h.Skipped:
+		return b.lost.Errorf("no operation of a client: only completions without an invocation")
+	case none:
+		b.Warn("no operations of clients (processes that are integers): nothing to check")
+	case b.notClients > 0:
+		first := &h.SkippedClientOps[0]
+		b.Warn("%sskipped events whose processes are not integers: %d, the first %s", b.line(first.at.Line), b.notClients, first.name)
+	}
+	return nil
+}
