@@ -11,10 +11,10 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"clew"
+	"clew/internal/certificate"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
-	"clew/report/certificate"
 )
 
 // checkLog checks a history in the .log form.

@@ -17,11 +17,11 @@ import (
 
 	"clew"
 	"clew/internal/campaign"
+	"clew/internal/certificate"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
-	"clew/report/certificate"
 )
 
 // withParameters returns a certificate with other parameters.

@@ -23,12 +23,12 @@ import (
 	"clew"
 	"clew/internal/archive"
 	"clew/internal/campaign"
+	"clew/internal/certificate"
 	"clew/internal/effort"
 	"clew/internal/gen"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
-	"clew/report/certificate"
 )
 
 // certified collects certificates for a program that shares nothing with clew to check.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"clew/report/page"
+	"clew/internal/page"
 )
 
 // TestPagesOfRealFailures checks what a page of a failure promises, and a page as porcupine draws it.

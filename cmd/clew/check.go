@@ -17,6 +17,8 @@ import (
 	"clew"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/outputs"
+	"clew/internal/shards"
 	"clew/internal/terminal"
 	"clew/internal/text"
 	"clew/internal/watchdog"
@@ -24,9 +26,6 @@ import (
 	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
-	"clew/report/bundle"
-	"clew/report/ci"
-	"clew/report/shards"
 )
 
 const checkHelp = `Reads each history and says whether it is linearizable. A PATH is a history
@@ -64,7 +63,7 @@ some input unreadable or some output not written, 255 a bug in clew; the first
 that applies of 255, 1, 254, 2, 0. With --unknown pass every unknown verdict
 (a limit, initial-value) is 0, but not if the check was interrupted.`
 
-var checkForms = slices.Concat([]string{"text", "edn", "json"}, ci.Forms)
+var checkForms = slices.Concat([]string{"text", "edn", "json"}, outputs.Forms)
 
 func checkCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
@@ -256,7 +255,7 @@ func (k *checker) notBegun(ctx context.Context, histories int) {
 	k.tally.of[notChecked] += histories
 	if k.pipeline != nil {
 		line := report.Line{Valid: jepsen.Unknown, Cause: report.Text(jepsen.Interrupted), Explanation: report.Text(fmt.Sprintf("%d more histories were not started", histories))}
-		k.summarize(ctx, k.pipeline.Add(ci.Record{Line: line, Name: fmt.Sprintf("%d more histories", histories)}))
+		k.summarize(ctx, k.pipeline.Add(outputs.Record{Line: line, Name: fmt.Sprintf("%d more histories", histories)}))
 	}
 }
 
@@ -541,7 +540,7 @@ func (k *checker) wrong(r *report.Result) error {
 		return err
 	}
 	file, lost := newFile("clew-self-check-failed", ".zip", func(w io.Writer) error {
-		return bundle.Write(w, fmt.Sprintf("clew %s\ncommand: %q\n", version(), os.Args), failed)
+		return outputs.WriteBundle(w, fmt.Sprintf("clew %s\ncommand: %q\n", version(), os.Args), failed)
 	})
 	if lost != nil {
 		return fmt.Errorf("%w; the report to be sent could not be written: %w", err, lost)
@@ -561,7 +560,7 @@ func (k *checker) show(a *answer, j *job, r *report.Result) {
 	case k.output == "json":
 		a.out = shards.Text(r.Line())
 	case k.pipeline != nil:
-		a.record = &ci.Record{Line: r.Line(), Test: report.NewRun(j.Source, r).Test, Details: ci.NewDetails(r, a.err)}
+		a.record = &outputs.Record{Line: r.Line(), Test: report.NewRun(j.Source, r).Test, Details: outputs.NewDetails(r, a.err)}
 	case k.quiet && r.Cause != jepsen.Unreadable: // otherwise it is said anyway
 		a.out = k.failure(r.Line())
 	case k.output == "text" && r.Cause != jepsen.Unreadable: // otherwise standard error says it

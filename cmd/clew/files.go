@@ -18,14 +18,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/urfave/cli/v2"
 
+	"clew/internal/certificate"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/page"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
-	"clew/report/certificate"
-	"clew/report/page"
 )
 
 // open opens a file, or "-" for standard input, and returns the name by which messages call it. Standard input stays
@@ -549,10 +549,8 @@ func (p *proof) put(ctx context.Context, r *report.Result, style string, stderr 
 	switch {
 	case p.lost != nil:
 		return nil // already reported
-	case p.flag == "--certificate" && (r.Verdict == jepsen.Unknown || r.History == nil):
-		nothing = "the history is " + r.Verdict.String()
-	case p.flag == "--certificate" && r.Verdict == jepsen.Invalid && (r.FirstFailing().Core == nil || r.FirstFailing().Prior == nil):
-		nothing = r.FirstFailing().Missing
+	case p.flag == "--certificate":
+		nothing = certificate.Lacks(r)
 	case p.any && (r.Verdict != jepsen.Unknown || style != htmlStyles[1]):
 	case p.any, r.Verdict != p.of:
 		nothing = "the history is " + r.Verdict.String()

@@ -14,12 +14,12 @@ import (
 
 	"clew"
 	"clew/internal/memory"
+	"clew/internal/outputs"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/models"
 	"clew/models/modelfile"
-	"clew/report/ci"
 )
 
 // modelFlags returns the flags that say which model reads a history, and how. Each is also a key of a test's map in a
@@ -240,18 +240,18 @@ func searchOptions(c *cli.Context) (clew.Options, int64, error) {
 // has a line of its own.
 func outputFlag(forms []string, thing string) cli.Flag {
 	usage := fmt.Sprintf("`FORMAT`: %s (json: one %s per line)", text.OneOf(forms), thing)
-	if slices.Contains(forms, ci.Forms[0]) {
+	if slices.Contains(forms, outputs.Forms[0]) {
 		usage += "; junit, sarif and github are for pipelines (docs/ci.md)"
 	}
 	return &cli.StringFlag{Name: "output", Value: forms[0], Usage: usage}
 }
 
 // pipelineReport returns the report for pipelines in a form of output, or nil if the form is not one of them.
-func pipelineReport(output string, p policy) *ci.Report {
-	if !slices.Contains(ci.Forms, output) {
+func pipelineReport(output string, p policy) *outputs.Report {
+	if !slices.Contains(outputs.Forms, output) {
 		return nil
 	}
-	return ci.New(output, ci.Options{PassUnknown: p.passUnknown, Version: version()})
+	return outputs.New(output, outputs.Options{PassUnknown: p.passUnknown, Version: version()})
 }
 
 // quietFlag makes clew print only failures.

@@ -16,14 +16,14 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/outputs"
+	"clew/internal/page"
+	"clew/internal/shards"
 	"clew/internal/terminal"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
-	"clew/report/ci"
-	"clew/report/page"
-	"clew/report/shards"
 )
 
 const mergeHelp = `Combines what clew check --shard I/N printed: the table and the summary of all
@@ -41,7 +41,7 @@ Examples:
 
 Exit status: as for clew check, and 254 if the shards do not make a whole.`
 
-var mergeForms = slices.Concat([]string{"text", "json"}, ci.Forms)
+var mergeForms = slices.Concat([]string{"text", "json"}, outputs.Forms)
 
 func mergeCommand(stdout, stderr io.Writer, status *int) *cli.Command {
 	return &cli.Command{
@@ -157,7 +157,7 @@ func (m *merger) answer(table *report.Table, l shards.Line) answer {
 	}
 	switch {
 	case m.pipeline != nil:
-		a.record = &ci.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}
+		a.record = &outputs.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}
 	case m.output == "json":
 		a.out = shards.Text(l.Line)
 	case m.output == "text" && a.bug == "":

@@ -13,10 +13,10 @@ import (
 	"clew"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/page"
 	"clew/internal/text"
 	"clew/jepsen"
 	"clew/report"
-	"clew/report/page"
 )
 
 const renderHelp = `Draws a history around its failure or another event. RESULT is what clew check

@@ -19,15 +19,15 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/memory"
+	"clew/internal/outputs"
+	"clew/internal/page"
 	"clew/internal/progress"
+	"clew/internal/shards"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
-	"clew/report/ci"
-	"clew/report/page"
-	"clew/report/shards"
 )
 
 // job is a history to check or to compare.
@@ -66,10 +66,10 @@ type answer struct {
 	warnings []string                     // what standard error says
 	evidence writing                      // writes files, if any were asked for
 	took     time.Duration
-	err      error      // why the history is unreadable
-	bug      string     // clew panicked
-	record   *ci.Record // what pipelines get to know, nil if there is no report for them
-	wrong    error      // the self-check failed
+	err      error           // why the history is unreadable
+	bug      string          // clew panicked
+	record   *outputs.Record // what pipelines get to know, nil if there is no report for them
+	wrong    error           // the self-check failed
 }
 
 // writing writes something until the context is done.
@@ -162,7 +162,7 @@ type runner struct {
 	dog            *watchdog.Dog
 	jobs           atomic.Pointer[[]*job] // once they are known, for a status at any time
 	lost           atomic.Int32           // outputs that were not written
-	pipeline       *ci.Report             // gathers what pipelines get to know, nil if that is not asked for
+	pipeline       *outputs.Report        // gathers what pipelines get to know, nil if that is not asked for
 }
 
 // begin starts the watch over a command, until end is called: limits count from then on. Errors in the flags for

@@ -18,8 +18,8 @@ import (
 
 	histories "clew/internal/archive"
 	"clew/internal/gen"
+	"clew/internal/outputs"
 	"clew/jepsen/store"
-	"clew/report/ci"
 )
 
 // aBigStore makes a store with a number of tests: one in ten is in an archive, some are invalid, some cannot be read,
@@ -87,7 +87,7 @@ func sameAsOne(t *testing.T, n []int, args ...string) {
 	}
 	status, json, stderr := form("json")
 	wants := map[string]string{"json": json}
-	for _, pipeline := range ci.Forms {
+	for _, pipeline := range outputs.Forms {
 		_, wants[pipeline], _ = form(pipeline)
 	}
 	if _, text, _ := form("text"); strings.Contains(text, "\n"+fmt.Sprint(strings.Count(json, "\n"))+" histories: ") {

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"clew"
+	"clew/internal/page"
 	"clew/jepsen"
 	"clew/jepsen/forms"
 	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
-	"clew/report/page"
 )
 
 // Event writes a line of a history. Events are 100 ns apart.

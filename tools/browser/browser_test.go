@@ -24,8 +24,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"clew/internal/page"
 	"clew/internal/pagetest"
-	"clew/report/page"
 )
 
 // browserVariable names the browser that the tests drive. If it is not set they look

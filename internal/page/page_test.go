@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"clew"
+	"clew/internal/page"
 	"clew/internal/pagetest"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
-	"clew/report/page"
 )
 
 // heldBy returns the operations that a page holds in its first part.

@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"clew/jepsen"
@@ -63,11 +64,26 @@ type named struct {
 // version is the version of the format.
 const version = 1
 
+// Lacks returns why there is no certificate of a result, or "" if there is one.
+func Lacks(r *report.Result) string {
+	switch failing := r.FirstFailing(); {
+	case r.Verdict == jepsen.Unknown || r.History == nil:
+		return "the history is " + r.Verdict.String()
+	case r.Verdict == jepsen.Invalid && (failing.Core == nil || failing.Prior == nil):
+		return failing.Missing
+	}
+	return ""
+}
+
 // Write writes the certificate of a verdict: lines of JSON, of which it never holds more
 // than one. A key has no section if it is undecided, or if there is no linearization of what
 // precedes its failure. Linear time, plus the time to decide a core again to which something
-// was added. The error is that of the writer, or the cause that ended the context.
+// was added. The error says what the result lacks, or is that of the writer or the cause that
+// ended the context.
 func Write(ctx context.Context, w io.Writer, r *report.Result, o Options) error {
+	if r.History == nil || r.Verdict == jepsen.Unknown {
+		return errors.New("a certificate proves a verdict; found none: " + Lacks(r))
+	}
 	c := &writer{out: bufio.NewWriter(w), ctx: ctx}
 	head := header{Version: version, SHA256: o.SHA256, Operations: r.History.Operations(), Model: r.Model,
 		Parameters: r.Spec.Given(), Independent: r.Keys != nil, Keyless: o.Keyless && r.Keys != nil, Clients: "integers", Valid: r.Verdict}

@@ -1,4 +1,4 @@
-package bundle
+package outputs_test
 
 import (
 	"archive/zip"
@@ -11,6 +11,7 @@ import (
 	"clew"
 	"clew/fallback/auto"
 	"clew/internal/enginetest"
+	"clew/internal/outputs"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
@@ -37,7 +38,7 @@ func TestABundleHoldsAllThatIsNeeded(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b bytes.Buffer
-			if err := Write(&b, "clew of today\n", r); err != nil {
+			if err := outputs.WriteBundle(&b, "clew of today\n", r); err != nil {
 				t.Fatal(err)
 			}
 			got := unpacked(t, b.Bytes())
@@ -55,7 +56,7 @@ func TestABundleHoldsAllThatIsNeeded(t *testing.T) {
 }
 
 func TestThereIsNoBundleOfAVerdictThatStands(t *testing.T) {
-	if err := Write(io.Discard, "", &report.Result{}); err == nil {
+	if err := outputs.WriteBundle(io.Discard, "", &report.Result{}); err == nil {
 		t.Error("expected an error")
 	}
 }

@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"clew"
+	"clew/internal/certificate"
 	"clew/jepsen"
 	"clew/models"
-	"clew/report/certificate"
+	"clew/report"
 )
 
 // A core has exactly what the rules of docs/certificate.md require. The operations
@@ -52,6 +53,15 @@ func TestACoreHasWhatItsRulesAskFor(t *testing.T) {
 		}
 		if got := regexp.MustCompile(`"core":\[(.*)\]`).FindStringSubmatch(b.String()); got == nil || got[1] != c.want {
 			t.Errorf("%s: %s", c.name, b.String())
+		}
+	}
+}
+
+func TestOnlyAVerdictHasACertificate(t *testing.T) {
+	for _, r := range []*report.Result{{}, {Verdict: jepsen.Invalid}, {Cause: jepsen.Timeout, History: new(jepsen.History)}} {
+		var b bytes.Buffer
+		if err := certificate.Write(context.Background(), &b, r, certificate.Options{}); err == nil || b.Len() > 0 {
+			t.Errorf("%v: %v, %q", r.Verdict, err, b.String())
 		}
 	}
 }

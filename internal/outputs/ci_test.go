@@ -1,4 +1,4 @@
-package ci_test
+package outputs_test
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/internal/outputs"
 	"clew/jepsen"
 	"clew/models"
 	"clew/report"
-	"clew/report/ci"
 )
 
 // recordOf returns the record of a history in EDN, as clew check makes it.
-func recordOf(t *testing.T, file, history string, independent bool) ci.Record {
+func recordOf(t *testing.T, file, history string, independent bool) outputs.Record {
 	t.Helper()
 	var r *report.Result
 	h, err := clew.Read(strings.NewReader(history), file, jepsen.Options{})
@@ -32,13 +32,13 @@ func recordOf(t *testing.T, file, history string, independent bool) ci.Record {
 		return unreadable(file, err)
 	}
 	r.File = file
-	return ci.Record{Line: r.Line(), Details: ci.NewDetails(r, nil)}
+	return outputs.Record{Line: r.Line(), Details: outputs.NewDetails(r, nil)}
 }
 
 // unreadable returns the record of a history that could not be read or checked.
-func unreadable(file string, err error) ci.Record {
+func unreadable(file string, err error) outputs.Record {
 	r := &report.Result{File: file, Cause: jepsen.Unreadable, Error: err.Error()}
-	return ci.Record{Line: r.Line(), Details: ci.NewDetails(r, err)}
+	return outputs.Record{Line: r.Line(), Details: outputs.NewDetails(r, err)}
 }
 
 const (
@@ -50,13 +50,13 @@ const (
 )
 
 // undecided returns the record of a history for which no time was left.
-func undecided(file string) ci.Record {
-	return ci.Record{Line: (&report.Result{File: file, Cause: jepsen.Timeout, Explanation: "it had passed 3 of 5"}).Line()}
+func undecided(file string) outputs.Record {
+	return outputs.Record{Line: (&report.Result{File: file, Cause: jepsen.Timeout, Explanation: "it had passed 3 of 5"}).Line()}
 }
 
 // told returns a whole report.
-func told(form string, o ci.Options, records ...ci.Record) string {
-	r, out := ci.New(form, o), ""
+func told(form string, o outputs.Options, records ...outputs.Record) string {
+	r, out := outputs.New(form, o), ""
 	for _, x := range records {
 		out += r.Add(x)
 	}
@@ -70,7 +70,7 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 	escaping.Explanation = "red \x1b[31m and \u009b31m"
 	for _, c := range []struct {
 		name   string
-		record ci.Record
+		record outputs.Record
 		pass   bool
 		want   string
 	}{
@@ -89,7 +89,7 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 		{"undecided", undecided("h.edn"), false, "::error file=h.edn,title=clew%3A unknown-timeout::unknown: timeout: it had passed 3 of 5\n"},
 		{"undecided, which is to pass", undecided("h.edn"), true, "::warning file=h.edn,title=clew%3A unknown-timeout::unknown: timeout: it had passed 3 of 5\n"},
 	} {
-		got := told("github", ci.Options{PassUnknown: c.pass}, c.record)
+		got := told("github", outputs.Options{PassUnknown: c.pass}, c.record)
 		if !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") || strings.Count(got, "\n") > 1 || strings.Contains(got, "\r") {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
@@ -123,9 +123,9 @@ type problem struct {
 func TestJUnitCountsWhatItHolds(t *testing.T) {
 	odd := recordOf(t, "<&\"'\x1b\n.edn", stale, false)
 	odd.Test = "etcd"
-	records := []ci.Record{recordOf(t, "h.edn", readBack, false), odd, recordOf(t, "bad.edn", "#{1}", false), undecided("slow.edn")}
+	records := []outputs.Record{recordOf(t, "h.edn", readBack, false), odd, recordOf(t, "bad.edn", "#{1}", false), undecided("slow.edn")}
 	for _, pass := range []bool{false, true} {
-		text := told("junit", ci.Options{PassUnknown: pass}, records...)
+		text := told("junit", outputs.Options{PassUnknown: pass}, records...)
 		var all suites
 		if err := xml.Unmarshal([]byte(text), &all); err != nil || len(all.Suites) != 1 {
 			t.Fatal(err, text)
@@ -167,11 +167,11 @@ func TestALargeCoreIsOnlyCounted(t *testing.T) {
 	if err != nil || len(r.Core) < 1000 {
 		t.Fatal(len(r.Core), err)
 	}
-	d := ci.NewDetails(r, nil)
+	d := outputs.NewDetails(r, nil)
 	if len(d.Core) > 0 || d.Large != len(r.Core) {
 		t.Errorf("%d op maps, large %d", len(d.Core), d.Large)
 	}
-	said := told("junit", ci.Options{}, ci.Record{Line: r.Line(), Details: d})
+	said := told("junit", outputs.Options{}, outputs.Record{Line: r.Line(), Details: d})
 	if want := fmt.Sprintf("%d operations fail by themselves (--core FILE has them)", len(r.Core)); !strings.Contains(said, want) || len(said) > 2000 {
 		t.Error(said)
 	}
@@ -303,17 +303,17 @@ func sarif(t *testing.T, text string) object {
 }
 
 func TestSARIFHasWhatItsSchemaAsksFor(t *testing.T) {
-	if run := sarif(t, told("sarif", ci.Options{Version: "v1"})); len(run.list(t, "results")) != 0 {
+	if run := sarif(t, told("sarif", outputs.Options{Version: "v1"})); len(run.list(t, "results")) != 0 {
 		t.Error("there is a result of nothing")
 	}
-	records := []ci.Record{
+	records := []outputs.Record{
 		recordOf(t, "h.edn", readBack, false), recordOf(t, "a b/100%:é.edn", stale, false), recordOf(t, "a:b.edn", stale, false),
 		recordOf(t, "/root/h.edn", stale, false), recordOf(t, "../h.edn", stale, false), recordOf(t, "-", stale, false),
 		recordOf(t, "bad.edn", "#{1}", false), recordOf(t, "-", "#{1}", false), undecided("slow.edn"),
-		recordOf(t, "keys.edn", keyed(5), true), recordOf(t, "many.edn", keyed(2*ci.MaxKeys), true),
+		recordOf(t, "keys.edn", keyed(5), true), recordOf(t, "many.edn", keyed(2*outputs.MaxKeys), true),
 	}
 	for _, pass := range []bool{false, true} {
-		run := sarif(t, told("sarif", ci.Options{PassUnknown: pass}, records...))
+		run := sarif(t, told("sarif", outputs.Options{PassUnknown: pass}, records...))
 		results := run.list(t, "results")
 		var uris []string
 		for _, r := range results[:4] {
@@ -352,7 +352,7 @@ func keyed(n int) string {
 func TestFewKeysAreToldOneByOneAndOfManyThoseThatFail(t *testing.T) {
 	cases := func(keys int) (cases, failures int, last string) {
 		var all suites
-		if err := xml.Unmarshal([]byte(told("junit", ci.Options{}, recordOf(t, "h.edn", keyed(keys), true))), &all); err != nil {
+		if err := xml.Unmarshal([]byte(told("junit", outputs.Options{}, recordOf(t, "h.edn", keyed(keys), true))), &all); err != nil {
 			t.Fatal(err)
 		}
 		s := all.Suites[0]
@@ -364,9 +364,9 @@ func TestFewKeysAreToldOneByOneAndOfManyThoseThatFail(t *testing.T) {
 	}{
 		{1, 1, 0, "h.edn key 0"},
 		{5, 5, 2, "h.edn key 4"},
-		{ci.MaxKeys, ci.MaxKeys, ci.MaxKeys / 2, "h.edn key 999"},
-		{ci.MaxKeys + 2, 1 + ci.MaxKeys/2 + 1, ci.MaxKeys/2 + 1, "h.edn and 501 more keys"},
-		{3 * ci.MaxKeys, ci.MaxKeys + 1, ci.MaxKeys + 1, "h.edn and 2000 more keys"},
+		{outputs.MaxKeys, outputs.MaxKeys, outputs.MaxKeys / 2, "h.edn key 999"},
+		{outputs.MaxKeys + 2, 1 + outputs.MaxKeys/2 + 1, outputs.MaxKeys/2 + 1, "h.edn and 501 more keys"},
+		{3 * outputs.MaxKeys, outputs.MaxKeys + 1, outputs.MaxKeys + 1, "h.edn and 2000 more keys"},
 	} {
 		if n, failures, last := cases(c.keys); n != c.cases || failures != c.failures || last != c.last {
 			t.Errorf("%d keys: %d cases, %d failures, last %s; want %d, %d, %s", c.keys, n, failures, last, c.cases, c.failures, c.last)
@@ -398,7 +398,7 @@ func TestKeysAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := ci.NewDetails(r, nil).Keys
+	k := outputs.NewDetails(r, nil).Keys
 	if k.Total != 4 || k.Invalid != 2 || k.Unknown != 1 || len(k.List) != 4 || k.List[3].Cause != report.Text(jepsen.Ambiguous) || k.List[1].Failure == nil || k.List[0].Failure != nil || k.List[3].Failure != nil {
 		t.Errorf("%+v", k)
 	}
@@ -406,27 +406,27 @@ func TestKeysAreCounted(t *testing.T) {
 
 // TestPartsOfKeysAreTogetherWhatAllAre: the parts are JSON, as those of shards.
 func TestPartsOfKeysAreTogetherWhatAllAre(t *testing.T) {
-	for _, n := range []int{0, 1, 7, ci.MaxKeys, ci.MaxKeys + 1, 3 * ci.MaxKeys} {
-		part := func(of func(row int) bool) *ci.Keys {
-			var k ci.Keys
+	for _, n := range []int{0, 1, 7, outputs.MaxKeys, outputs.MaxKeys + 1, 3 * outputs.MaxKeys} {
+		part := func(of func(row int) bool) *outputs.Keys {
+			var k outputs.Keys
 			for row := range n {
 				if !of(row) {
 					continue
 				}
-				x := ci.Key{Row: row, Key: fmt.Sprint(row), Valid: []jepsen.Verdict{jepsen.Valid, jepsen.Invalid, jepsen.Unknown}[row%3]}
+				x := outputs.Key{Row: row, Key: fmt.Sprint(row), Valid: []jepsen.Verdict{jepsen.Valid, jepsen.Invalid, jepsen.Unknown}[row%3]}
 				k.Total++
 				k.Invalid += map[bool]int{true: 1}[row%3 == 1]
 				k.Unknown += map[bool]int{true: 1}[row%3 == 2]
 				k.List = append(k.List, x)
 			}
 			// A shard bounds them in the same way.
-			return (&ci.Keys{}).Join(&k)
+			return (&outputs.Keys{}).Join(&k)
 		}
 		want := part(func(int) bool { return true })
-		var got *ci.Keys
+		var got *outputs.Keys
 		for i := range 4 {
 			text, err := json.Marshal(part(func(row int) bool { return row*row%5%4 == i }))
-			var read ci.Keys
+			var read outputs.Keys
 			if err = errors.Join(err, json.Unmarshal(text, &read)); err != nil {
 				t.Fatal(err)
 			}

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"clew/internal/fuzzing"
+	"clew/internal/outputs"
+	"clew/internal/shards"
 	"clew/report"
-	"clew/report/ci"
-	"clew/report/shards"
 )
 
 // These are a shard of two, where each has some independent keys of a history, and
@@ -51,14 +51,14 @@ func FuzzMerge(f *testing.F) {
 		for _, l := range lines {
 			table.Fit(l.Run.Test, l.Run.Time)
 		}
-		for _, form := range ci.Forms {
-			r := ci.New(form, ci.Options{Version: "v"})
+		for _, form := range outputs.Forms {
+			r := outputs.New(form, outputs.Options{Version: "v"})
 			var out strings.Builder
 			for _, l := range lines {
 				if row := table.RowOf(l.Run.Run, l.Line); !strings.HasSuffix(row, "\n") {
 					t.Errorf("a row is %q", row)
 				}
-				out.WriteString(r.Add(ci.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}))
+				out.WriteString(r.Add(outputs.Record{Line: l.Line, Test: l.Run.Test, Details: l.Run.Details}))
 			}
 			out.WriteString(r.End())
 			if err := readsBack(form, out.String()); err != nil {

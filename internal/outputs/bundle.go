@@ -1,7 +1,4 @@
-// Package bundle packs what a failed self-check leaves into one file: the evidence
-// that turned out to be wrong and its history. The file can be sent to the people
-// who can fix the bug. The package has no other use.
-package bundle
+package outputs
 
 import (
 	"archive/zip"
@@ -12,11 +9,12 @@ import (
 	"clew/report"
 )
 
-// Write writes a zip archive about a result whose cause is jepsen.SelfCheckFailed.
+// WriteBundle writes what a failed self-check leaves: a zip archive that can be sent
+// to the people who can fix the bug. The cause of the result is jepsen.SelfCheckFailed.
 // about.txt begins with the given text and says what is wrong. history.edn has the
 // events of the clients, so that clew check reads the archive. result.edn has the
 // result that is wrong, and witness.edn or core.edn its evidence.
-func Write(w io.Writer, about string, r *report.Result) error {
+func WriteBundle(w io.Writer, about string, r *report.Result) error {
 	if r == nil || r.History == nil || r.Refuted == nil {
 		return fmt.Errorf("expected the result of a failed self-check, found none")
 	}

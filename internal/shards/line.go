@@ -16,10 +16,10 @@ package shards
 import (
 	"encoding/json"
 
+	"clew/internal/outputs"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
-	"clew/report/ci"
 )
 
 // Line holds what a shard says about a history: a line of clew check --output
@@ -37,7 +37,7 @@ type Run struct {
 	Page string `json:"page,omitempty"` // a link from an index of pages to the history's own page
 	Part *Part  `json:"part,omitempty"` // of its independent keys, if each shard has some of them; nil if this shard has all
 	// Details hold what reports for pipelines need in addition to the line.
-	Details *ci.Details `json:"details,omitempty"`
+	Details *outputs.Details `json:"details,omitempty"`
 }
 
 // Place says where a history stands in the whole list. An archive into which not
@@ -62,7 +62,7 @@ type Part struct {
 // NewLine returns the line of a result. parted says that the result is about some
 // of the history's keys. err says why the history could not be read, or is nil.
 func NewLine(s store.Source, r *report.Result, shard store.Shard, at Place, page string, parted bool, err error) Line {
-	l := Line{r.Line(), Run{Run: report.NewRun(s, r), Shard: shard.String(), Place: at, Page: page, Details: ci.NewDetails(r, err)}}
+	l := Line{r.Line(), Run{Run: report.NewRun(s, r), Shard: shard.String(), Place: at, Page: page, Details: outputs.NewDetails(r, err)}}
 	if !parted {
 		return l
 	}

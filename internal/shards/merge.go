@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"clew/internal/files"
+	"clew/internal/outputs"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
-	"clew/report/ci"
 )
 
 // Merger puts shards together. It holds all lines, some 2 kB each. The zero Merger has no shards.
@@ -364,7 +364,7 @@ func together(lines []Line) Line {
 	}
 	var failures []failure
 	keys, depth, verified, ms := 0, 0, true, 0.0
-	var told *ci.Keys
+	var told *outputs.Keys
 	for _, l := range lines {
 		ms += l.Ms
 		if l.Run.Details != nil {
@@ -394,7 +394,7 @@ func together(lines []Line) Line {
 	}
 	whole.Ms, whole.Failures = ms, nil
 	if told != nil {
-		var details ci.Details
+		var details outputs.Details
 		if whole.Run.Details != nil { // missing only in lines of an older clew
 			details = *whole.Run.Details
 		}

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/shards"
 	"clew/jepsen"
 	"clew/jepsen/store"
 	"clew/report"
-	"clew/report/shards"
 )
 
 // shard returns what a shard of a list of histories without operations prints.

@@ -1,4 +1,4 @@
-package ci
+package outputs
 
 import (
 	"cmp"
