@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"clew/edn"
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

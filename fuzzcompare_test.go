@@ -11,8 +11,8 @@ import (
 	"clew"
 	"clew/edn"
 	"clew/internal/fuzzing"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 )
 

@@ -18,8 +18,8 @@ import (
 	"clew/edn"
 	"clew/internal/fuzzing"
 	"clew/internal/goedn"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

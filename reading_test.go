@@ -17,8 +17,8 @@ import (
 	"clew/internal/archive"
 	"clew/internal/campaign"
 	"clew/internal/gen"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

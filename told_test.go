@@ -10,8 +10,8 @@ import (
 
 	"clew"
 	"clew/internal/archive"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 )
 

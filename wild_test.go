@@ -12,8 +12,8 @@ import (
 
 	"clew"
 	"clew/internal/archive"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 )
 

@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"strings"
 
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/store"
 )
 
 // Agreement says how a claim compares with our own result.

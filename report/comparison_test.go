@@ -7,8 +7,8 @@ import (
 
 	"clew"
 	"clew/edn"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 )
 
 func TestZeroValuesAreShown(t *testing.T) {

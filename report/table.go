@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/store"
 )
 
 // Table shows the results of a store as they come, one line per run.

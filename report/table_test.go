@@ -3,8 +3,8 @@ package report
 import (
 	"testing"
 
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 )
 
 // Columns are as wide as what is known for them, and

@@ -19,11 +19,11 @@ import (
 	"clew/internal/limits"
 	"clew/internal/outputs"
 	"clew/internal/shards"
+	"clew/internal/store"
 	"clew/internal/terminal"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

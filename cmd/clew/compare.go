@@ -21,11 +21,11 @@ import (
 	"clew/internal/group"
 	"clew/internal/limits"
 	"clew/internal/progress"
+	"clew/internal/store"
 	"clew/internal/terminal"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

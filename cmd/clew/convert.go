@@ -11,11 +11,11 @@ import (
 
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/forms"
-	"clew/jepsen/store"
 )
 
 const convertHelp = `Writes a history in another form, to standard output or to a file, whole or not

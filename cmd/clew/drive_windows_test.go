@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"clew/jepsen/store"
+	"clew/internal/store"
 )
 
 // A folder cannot be called C:, so the evidence of a history on a drive goes to C.

@@ -22,9 +22,9 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/page"
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/report"
 )
 

@@ -15,9 +15,9 @@ import (
 	"clew"
 	"clew/internal/memory"
 	"clew/internal/outputs"
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/models/modelfile"
 )

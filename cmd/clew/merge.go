@@ -19,10 +19,10 @@ import (
 	"clew/internal/outputs"
 	"clew/internal/page"
 	"clew/internal/shards"
+	"clew/internal/store"
 	"clew/internal/terminal"
 	"clew/internal/text"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/report"
 )
 

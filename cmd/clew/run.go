@@ -23,10 +23,10 @@ import (
 	"clew/internal/page"
 	"clew/internal/progress"
 	"clew/internal/shards"
+	"clew/internal/store"
 	"clew/internal/text"
 	"clew/internal/watchdog"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/report"
 )
 

@@ -13,10 +13,10 @@ import (
 	"clew/internal/files"
 	"clew/internal/limits"
 	"clew/internal/progress"
+	"clew/internal/store"
 	"clew/internal/watchdog"
 	"clew/jepsen"
 	"clew/jepsen/forms"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

@@ -19,7 +19,7 @@ import (
 	histories "clew/internal/archive"
 	"clew/internal/gen"
 	"clew/internal/outputs"
-	"clew/jepsen/store"
+	"clew/internal/store"
 )
 
 // aBigStore makes a store with a number of tests: one in ten is in an archive, some are invalid, some cannot be read,

@@ -14,8 +14,8 @@ import (
 	"clew/edn"
 	"clew/internal/files"
 	"clew/internal/limits"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 )
 

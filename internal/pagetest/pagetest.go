@@ -11,9 +11,9 @@ import (
 
 	"clew"
 	"clew/internal/page"
+	"clew/internal/store"
 	"clew/jepsen"
 	"clew/jepsen/forms"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

@@ -17,8 +17,8 @@ import (
 	"encoding/json"
 
 	"clew/internal/outputs"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/report"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"clew/internal/files"
 	"clew/internal/outputs"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/report"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"clew/internal/shards"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/report"
 )
 

@@ -16,8 +16,8 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // users import the others that they need
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"clew"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/report"
 )

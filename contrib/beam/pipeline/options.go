@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"clew"
+	"clew/internal/store"
 	"clew/jepsen"
-	"clew/jepsen/store"
 	"clew/models"
 	"clew/models/modelfile"
 )
